@@ -1,0 +1,15 @@
+// The composed twins: the fused ops that the transformer runs, written with primitive ops, as a textbook would. They
+// are the oracle of the fused kernels (values and gradients), and the path for schemes that read whole logits.
+#pragma once
+#include "autograd/ops.h"
+
+namespace poslab::composed {
+
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b, Activation);
+Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);
+Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
+Tensor cross_entropy(const Tensor& logits, const Ids& targets);
+Tensor logits(const Scores&, Mask);                                    // (B, H, Tq, Tk), -infinity where masked
+Tensor attention(const Scores&, const Tensor& v, Mask);                // (B, Tq, H, D)
+
+}  // namespace poslab::composed

@@ -1,0 +1,65 @@
+// Every op: a function from tensors to a tensor that runs one kernel and records its derivative. The formulas stand in
+// autograd/STEM.cpp, a file an op. All throw BadInput with the op's name and the shapes when these do not fit.
+#pragma once
+#include "core/kernels.h"
+#include "core/tensor.h"
+
+namespace poslab {
+
+// Shapes broadcast from the right: (B, T, C) + (C), (4, 1) * (1, 5) -> (4, 5).
+Tensor add(const Tensor& a, const Tensor& b);
+Tensor sub(const Tensor& a, const Tensor& b);
+Tensor mul(const Tensor& a, const Tensor& b);
+Tensor div(const Tensor& a, const Tensor& b);
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
+inline Tensor operator*(const Tensor& a, double c) { return mul(a, Tensor::full({1}, real(c))); }
+inline Tensor operator+(const Tensor& a, double c) { return add(a, Tensor::full({1}, real(c))); }
+
+Tensor exp(const Tensor& x);
+Tensor log(const Tensor& x);
+Tensor tanh(const Tensor& x);
+Tensor sigmoid(const Tensor& x);
+Tensor softplus(const Tensor& x);
+Tensor relu(const Tensor& x);
+Tensor sqrt(const Tensor& x);
+
+Tensor sum(const Tensor& x, int axis);             // the axis stays, with size 1; negative axes count from the end
+Tensor mean(const Tensor& x, int axis);            // likewise
+Tensor sum_all(const Tensor& x);                   // (1)
+Tensor max(const Tensor& x);                       // over the last axis, which stays with size 1
+
+Tensor permute(const Tensor& x, const std::vector<int>& order);        // dim i of the result is dim order[i] of x
+Tensor transpose(const Tensor& x);                                     // the last two dims change places
+Tensor slice(const Tensor& x, int axis, int from, int to);             // from <= index < to along the axis
+Tensor concat(const std::vector<Tensor>& parts, int axis);
+Tensor gather(const Tensor& table, const Ids& at);                     // (N, ...), ids (A, ..., Z) -> (A, ..., Z, ...)
+
+Tensor matmul(const Tensor& a, const Tensor& b);   // (..., m, k) x (..., k, n) or (k, n) -> (..., m, n)
+Tensor softmax(const Tensor& x);                   // over the last axis
+Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          // LayerNorm over the last axis
+Tensor dropout(const Tensor& x, Dropout);
+enum class Pairing { interleaved, half };          // RoPE's pairs of channels: (2m, 2m+1) or (m, m + D/2)
+Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);         // (B, T, H, D) by (1 or B, T, D/2) radians
+
+// What the transformer runs. Each has a composed twin, written with the ops above, in autograd/composed.h.
+enum class Activation { none, relu };
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {}, Activation = Activation::none);  // (..., in) -> (..., out)
+Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
+Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., V), (...) -> (1): mean, in nats
+
+// The logits of attention, as an encoding hands them over; the formula stands at AttentionArgs in core/kernels.h.
+struct Scores {
+  Tensor q, k;       // (B, Tq, H, D), (B, Tk, H, D); the queries are the last Tq of the Tk slots
+  real scale = 1;    // of content and relative logits: 1 / sqrt(D), but not in T5
+  Tensor q_rel, r;   // (B, Tq, H, R), (N, H, R): a logit row for each query
+  Tensor bias;       // (N, H): a logit row for each head
+  Ids pairs;         // (1 or B, Tq, Tk): the row of r and bias that query i and key j read. Absent: row j - i + Tk - 1
+};
+enum class Mask { none, causal };
+Tensor attention(const Scores&, const Tensor& v, Mask);                // (B, Tq, H, D)
+Tensor attention_weights(const Scores&, Mask);                         // (B, H, Tq, Tk), no gradient
+
+}  // namespace poslab

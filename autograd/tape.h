@@ -1,0 +1,31 @@
+// The tape is a vector of (op name, result, backward). Recording order is already a topological order, so backward()
+// walks it from the end to the start and clears it. There is no graph to traverse.
+#pragma once
+#include <functional>
+#include <initializer_list>
+
+#include "core/tensor.h"
+
+namespace poslab {
+
+using Backward = std::function<void(const real* dy)>;   // dy: d loss / d y, same shape as y
+
+// Called by every op with its result, its inputs and its derivative. Keeps them only if an input wants a gradient.
+Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward);
+
+// Fills the gradients of everything that the scalar `loss` was computed from, and clears the tape.
+void backward(const Tensor& loss);
+
+// Nothing is recorded on this thread while one is alive.
+class NoGrad {
+ public:
+  NoGrad();
+  ~NoGrad();
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+};
+bool recording();
+size_t tape_length();
+void clear_tape();   // forget a forward pass that will have no backward
+
+}  // namespace poslab

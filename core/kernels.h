@@ -1,0 +1,83 @@
+// The contract between ops and hardware: every kernel with its formula and shapes, once. A backend is one table of these
+// pointers: core/cpu/table.cpp, cuda/table.cu. core/kernels.def is the list itself.
+//
+// A kernel takes pointers and numbers, allocates nothing, throws nothing, knows no Tensor. Matrices are dense and
+// row-major. A result of type Sum is added to what is there, or assigned if nothing is there yet; a null Sum is not wanted.
+#pragma once
+#include <cstdint>
+
+#include "core/device.h"
+#include "core/random.h"
+#include "core/real.h"
+#include "core/sum.h"
+
+namespace poslab {
+
+// A walk over size[0] x size[1] x ... elements, innermost last, with one step per dimension for each of two or three
+// arrays. A step of 0 repeats: that is how shapes broadcast. Steps in any order: that is how a permutation reads.
+struct Walk {
+  static constexpr int most = 6;
+  int dims = 0;
+  int64_t size[most], y[most], a[most], b[most];
+  [[gnu::always_inline]] int64_t count() const {
+    int64_t n = 1;
+    for (int d = 0; d < dims; ++d) n *= size[d];
+    return n;
+  }
+};
+
+// c = a b for each of `batch` pairs of matrices. step: from one matrix of the batch to the next, 0 if shared.
+struct Product {
+  int64_t batch = 1;
+  int m, n, k;               // a: (m, k)   b: (k, n)   c: (m, n)
+  bool a_turned = false;     // a is stored (k, m)
+  bool b_turned = false;     // b is stored (n, k)
+  int64_t a_step = 0, b_step = 0, c_step = 0;   // c_step 0: the products of the batch are added up
+};
+
+// Keeps an element with probability 1 - rate and divides it by the probability that is really used, a multiple of 1/65536:
+// element e is kept when 16-bit word e % 8 of philox(e / 8, stream) is at least round(65536 rate).
+struct Dropout {
+  real rate = 0;
+  Stream stream;
+};
+
+// The logits and weights of multi-head attention, doors 2 and 3 of an encoding (encodings/encoding.h). The queries are the last
+// `queries` of the `keys` slots, so that i below counts slots from keys - queries on.
+//
+//   s_ij = scale (q_i . k_j + q_rel_i . r[pair(i,j)]) + bias[pair(i,j)]         causal: only j <= i
+//   a_ij = exp(s_ij - lse_i),  lse_i = log sum_j exp(s_ij)
+//   o_i  = sum_j a_ij v_j
+//   pair(i,j) = j - i + keys - 1 without `pairs` (then rows = 2 keys - 1), else pairs[b][i][j]
+struct AttentionArgs {
+  int batch, queries, keys, heads, head_dim;
+  bool causal = false;
+  real scale = 1;
+  const real *q, *k, *v;               // (batch, queries | keys, heads, head_dim)
+  const real* q_rel = nullptr;         // (batch, queries, heads, rel_dim)     or null
+  const real* r = nullptr;             // (rows, heads, rel_dim)               or null
+  const real* bias = nullptr;          // (rows, heads)                        or null
+  int rel_dim = 0, rows = 0;
+  const int* pairs = nullptr;          // (pairs_batch, queries, keys), values in 0 .. rows-1, or null
+  int pairs_batch = 1;                 // 1: shared by the batch; else = batch
+};
+struct AttentionSums { Sum q, k, v, q_rel, r, bias; };   // shapes as above
+
+// One step of Adam over a flat buffer (Kingma & Ba 2015, algorithm 1).
+struct AdamStep {
+  real lr, beta1, beta2, epsilon;
+  real correction1, correction2;       // 1 - beta1^t, 1 - beta2^t
+  real grad_scale;                     // clipping: the gradient is multiplied by this first
+};
+
+struct Kernels {
+  const char* name = "";
+#define KERNEL(name, result, ...) result (*name)(__VA_ARGS__) = nullptr;
+#include "core/kernels.def"
+#undef KERNEL
+};
+
+// The backend of a device. Throws BadInput if this build or this machine does not have it.
+const Kernels& kernels(Device);
+
+}  // namespace poslab

@@ -1,0 +1,39 @@
+// Memory that is reused. Tensor buffers come from a pool of blocks that grows during the first steps and is then only
+// recycled: a training step in full swing asks the system for nothing. `memory()` counts, so a test can hold us to it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/real.h"
+
+namespace poslab {
+
+// One buffer of the pool, 64-byte aligned; goes back to the pool when its last owner is gone.
+class Block {
+ public:
+  Block() = default;
+  explicit Block(int64_t reals);
+  Block(Block&& b) noexcept : at_(std::exchange(b.at_, nullptr)), bytes_(b.bytes_) {}
+  Block& operator=(Block&& b) noexcept { return std::swap(at_, b.at_), std::swap(bytes_, b.bytes_), *this; }
+  ~Block();
+  real* get() const { return at_; }
+
+ private:
+  real* at_ = nullptr;
+  size_t bytes_ = 0;
+};
+
+struct Memory {
+  int64_t system_allocations;  // times that the pool asked the system for a new block
+  int64_t bytes_held;          // by tensors and by the pool's free list
+  int64_t bytes_in_use;        // by tensors
+  int64_t bytes_peak;          // largest bytes_in_use so far
+};
+Memory memory();
+
+// Working space of one kernel on the calling thread: at least n reals, valid until the thread's next call with the
+// same slot. Kernels use it because they may not allocate.
+real* scratch(int slot, int64_t n);
+
+}  // namespace poslab

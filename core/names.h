@@ -1,0 +1,11 @@
+// Did you mean: the entry of a list that is nearest to what was typed.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace poslab {
+
+// `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`
+std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
+
+}  // namespace poslab

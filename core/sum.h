@@ -1,0 +1,13 @@
+// A sum under construction: the first writer assigns, later writers add. So gradients need no clearing pass.
+#pragma once
+#include "core/real.h"
+
+namespace poslab {
+
+struct Sum {
+  real* at = nullptr;   // null: nobody wants it
+  bool empty = false;   // nothing has been written yet
+  explicit operator bool() const { return at != nullptr; }
+};
+
+}  // namespace poslab

@@ -1,0 +1,82 @@
+// Tensor: a shape and a shared buffer. Always dense and row-major; there are no strides. Copying a Tensor copies the
+// handle. An empty Tensor means "this term is absent". Its gradient lives beside its value.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/device.h"
+#include "core/real.h"
+#include "core/sum.h"
+
+namespace poslab {
+
+using Shape = std::vector<int>;
+std::string to_string(const Shape&);  // (128, 40, 64)
+int64_t size_of(const Shape&);
+
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(Shape shape, Device device = Device::cpu);            // uninitialized
+  static Tensor full(Shape shape, real value);
+  template <class T>
+  static Tensor from(Shape shape, const std::vector<T>& values);        // rounds to real
+
+  const Shape& shape() const { return shape_; }
+  int dims() const { return int(shape_.size()); }
+  int dim(int i) const;             // negative i counts from the end: dim(-1) is the innermost
+  int64_t size() const { return size_of(shape_); }
+  int64_t rows() const { return size() / dim(-1); }  // a tensor seen as a matrix of rows
+  Device device() const;
+
+  real* data() const;               // copying a Tensor copies the handle, so a const handle still writes
+  std::vector<real> values() const; // a copy on the host
+  real item() const;                // the only element
+
+  bool wants_grad() const;
+  Tensor& want_grad();              // marks a leaf, or the result of a recorded op
+  Sum grad_sum() const;             // for backward functions: where to add d loss / d this; null if nobody wants it
+  Tensor grad() const;              // d loss / d this, same shape; zero if nothing has flowed in
+  bool has_grad() const;            // something has flowed in
+  void clear_grad() const;
+
+  Tensor reshape(Shape) const;      // same buffer and same gradient, so it needs no backward; one size may be -1
+  Tensor detach() const;            // same buffer, no gradient
+  explicit operator bool() const { return storage_ != nullptr; }
+
+ private:
+  friend class Params;
+  void must_hold(int64_t n) const;
+  struct Storage;
+  std::shared_ptr<Storage> storage_;
+  Shape shape_;
+};
+
+// Token ids, class labels, row numbers: integers that index something. Shared and read-only once made.
+class Ids {
+ public:
+  Ids() = default;
+  Ids(Shape shape, std::vector<int> at);
+  const Shape& shape() const { return shape_; }
+  int64_t size() const { return at_ ? int64_t(at_->size()) : 0; }
+  const int* data() const { return at_ ? at_->data() : nullptr; }
+  int operator[](int64_t i) const { return (*at_)[size_t(i)]; }
+  explicit operator bool() const { return at_ != nullptr; }
+
+ private:
+  Shape shape_;
+  std::shared_ptr<const std::vector<int>> at_;
+};
+
+template <class T>
+Tensor Tensor::from(Shape shape, const std::vector<T>& values) {
+  Tensor x(std::move(shape));
+  x.must_hold(int64_t(values.size()));
+  std::transform(values.begin(), values.end(), x.data(), [](T v) { return real(v); });
+  return x;
+}
+
+}  // namespace poslab

@@ -1,0 +1,58 @@
+// WHERE position enters. A transformer has doors for it, and an encoding opens the ones it needs:
+//
+//   1  x_i  = embed(x)_i                          added to the embedding            sin/cos, learned
+//   2  s_ij = scale q_i . k_j                     rotated queries and keys          RoPE
+//   3       + scale q_rel_i . r_ij + bias_ij      a logit row per query or head     Transformer-XL; ALiBi
+//
+// Doors 2 and 3 are data (Scores) that one fused attention runs. The base class opens no door: Encoding is NoPE.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "autograd/ops.h"
+#include "encodings/positions.h"
+#include "nn/params.h"
+
+namespace poslab {
+
+// How the randomized relative schemes read a random draw (spec A.2; the paper and its released code differ).
+enum class RelativeMode {
+  paper,          // relative: true differences of sampled positions; ALiBi: = offset_table
+  offset_table,   // one sorted table of random offsets, used for every pair j - i
+  released,       // relative only: the offset table through the released code's clamped lookup (all right offsets alike)
+  differences,    // true differences, for ALiBi too
+};
+
+// Everything an encoding may be built from: the model's sizes and the scheme's own options.
+struct EncodingSpec {
+  std::string name = "none";
+  int layers = 5, heads = 8, d_model = 64;
+  int max_position = 2048;                       // rows of the learned table, pool of the sampler
+  RelativeMode mode = RelativeMode::paper;
+  bool symmetric = false;                        // ALiBi without the +0.5 on the past side
+  Pairing pairing = Pairing::interleaved;
+  int head_dim() const { return d_model / heads; }
+};
+
+struct Heads { Tensor q, k; };                   // (B, Tq, H, D), (B, Tk, H, D) as the projections leave them
+
+class Encoding {
+ public:
+  virtual ~Encoding() = default;
+  virtual bool adds_to_embedding() const { return false; }               // then the sum gets dropout (spec A.1 (2))
+  virtual Tensor embed(const Tensor& x, const Positions&) const { return x; }      // (B, T, C)
+  virtual Scores scores(const Heads&, const Positions&, int layer) const;          // the base: q . k / sqrt(D)
+};
+
+// One line of the only list, encodings/all.cpp.
+struct Scheme {
+  std::string name, summary, source;
+  bool relative;                                 // reads only distances, so it takes a table of offsets
+  std::function<std::unique_ptr<Encoding>(Params, const EncodingSpec&)> make;
+};
+const std::vector<Scheme>& all_encodings();
+const Scheme& encoding(const std::string& name);                         // throws BadInput with did-you-mean
+
+}  // namespace poslab

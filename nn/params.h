@@ -1,0 +1,41 @@
+// Params: a path into one flat buffer of named parameters. A module takes a Params, asks for its tensors, and is an
+// ordinary struct afterwards: no base class, no registration. The optimizer, clipping and checkpoints see the flat buffer.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "core/tensor.h"
+
+namespace poslab {
+
+class Params {
+ public:
+  explicit Params(uint64_t seed);
+  Params operator/(const std::string& scope) const;                      // p / "block0" / "attention"
+
+  // Each parameter's random numbers come from its own stream, (seed, init, its index in the list).
+  Tensor truncated_normal(const std::string& name, Shape, double std) const;   // std N(0,1) given |x| < 2
+  Tensor normal(const std::string& name, Shape, double std) const;
+  Tensor full(const std::string& name, Shape, double value) const;
+
+  // The whole model, seen from any path. pack() is called once, when the model is built: it lays all tensors, in the
+  // order in which they were made, into one buffer of values and one of gradients.
+  struct Entry { std::string name; Tensor tensor; int64_t offset; };
+  const std::vector<Entry>& entries() const;
+  const Tensor& at(const std::string& name) const;                       // full dotted name; throws with did-you-mean
+  void pack() const;
+  int64_t count() const;                                                 // number of scalars
+  real* values() const;                                                  // (count), after pack()
+  real* grads() const;                                                   // (count)
+  void clear_grads() const;
+
+ private:
+  struct Store;
+  Tensor make(const std::string& name, Shape) const;
+  std::shared_ptr<Store> store_;
+  std::string path_;
+};
+
+}  // namespace poslab

@@ -1,0 +1,44 @@
+// The encoder of the randomized-positions paper (Ruoss et al. 2023, appendix A; spec B.3): post-norm, 5 blocks of width 64
+// with 8 heads, 249,026 parameters. Leaves out: decoders, autoregression.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "encodings/encoding.h"
+#include "nn/params.h"
+#include "nn/trace.h"
+
+namespace poslab {
+
+struct TransformerSpec {
+  int symbols_in = 3;        // embedding rows, "empty" included
+  int symbols_out = 2;
+  int layers = 5, heads = 8, d_model = 64;
+  int widening = 4;          // FFN width / d_model
+  Mask mask = Mask::none;
+  EncodingSpec encoding;     // its layers, heads, d_model are set from these
+};
+
+// What one forward pass needs besides tokens: its positions, its dropout, and who watches.
+struct Pass {
+  const Draw& positions;
+  Dropout dropout;           // stream: of this pass; each place uses stream.site + its own index
+  Trace* trace = nullptr;
+};
+
+class Transformer {
+ public:
+  Transformer(Params, TransformerSpec);
+  // tokens (B, T) -> logits of the last `outputs` slots (B, outputs, symbols_out)
+  Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
+  const TransformerSpec& spec() const { return spec_; }
+
+ private:
+  struct Block;
+  TransformerSpec spec_;
+  Tensor embedding_, head_w_, head_b_;
+  std::shared_ptr<const Encoding> encoding_;
+  std::vector<std::shared_ptr<const Block>> blocks_;
+};
+
+}  // namespace poslab

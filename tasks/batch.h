@@ -1,0 +1,32 @@
+// From strings to tensors and back to scores, once for all tasks (spec B.1).
+#pragma once
+#include "core/tensor.h"
+#include "tasks/task.h"
+
+namespace poslab {
+
+// The model reads the input followed by as many "empty" tokens as the answer has slots, and answers at these.
+struct Batch {
+  Ids tokens;      // (B, L + O): symbols 0 .. symbols_in - 1, then the empty class symbols_in
+  Ids targets;     // (B, O)
+  Ids counted;     // (B): how many of a row's O slots count for accuracy
+  int outputs;     // O
+};
+
+// B strings of a task at one length (the length asked for; a task may draw shorter ones, spec B.2). Sequence b reads its own
+// stream, (s.seed, s.step, s.site + b), so a batch is the same however it is cut.
+Batch make_batch(const Task&, int sequences, int length, Stream s);
+
+// Right and counted output slots of one batch; logits (B, O, symbols_out). Accuracy = right / counted.
+struct Score { int64_t right = 0, counted = 0, right_unmasked = 0, slots = 0; };
+Score score(const real* logits, int symbols_out, const Batch&);
+
+// What can be reached without understanding, computed from samples of the task, as fractions (spec B.1, finding 4).
+struct Baselines {
+  double guess;          // uniform over the output symbols
+  double majority;       // always the most frequent symbol of each output slot
+  double content_only;   // the most likely symbol given only how many of each symbol the input holds; not the output slot
+};
+Baselines baselines(const Task&, int length, int samples, uint64_t seed);
+
+}  // namespace poslab

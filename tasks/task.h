@@ -1,0 +1,32 @@
+// A task is its answer: a pure function from an input string to an output string, plus the law that inputs are drawn from.
+// Batching, padding with empty tokens, loss, masks, accuracy and baselines are written once for all, in tasks/batch.h.
+// The authority is spec B.2 (Ruoss et al. 2023; Deletang et al. 2023 and their released code).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+
+namespace poslab {
+
+using Tokens = std::vector<int>;
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual std::string name() const = 0;          // "reverse_string", as --task takes it
+  virtual std::string level() const = 0;         // "regular", "context_free", "context_sensitive"
+  virtual std::string summary() const = 0;       // one line for `poslab list tasks`
+  virtual int symbols_in() const = 0;            // without the "empty" class that the model interface adds
+  virtual int symbols_out() const = 0;
+  virtual int output_length(int length) const = 0;         // slots of the answer to an input of that length
+  virtual Tokens input(Rng&, int length) const;            // uniform over the alphabet unless overridden
+  virtual Tokens answer(const Tokens& input) const = 0;    // the definition: answer(1 0 1) = 1 0 1 1 0 1
+  // How many slots of an answer count for accuracy: all, or up to and including the first terminator (spec B.1).
+  virtual int counted(const Tokens& answer) const { return int(answer.size()); }
+};
+
+const std::vector<const Task*>& all_tasks();     // tasks/all.cpp, the only list, in the order of the paper's table 1
+const Task& task(const std::string& name);       // throws BadInput with did-you-mean
+
+}  // namespace poslab
