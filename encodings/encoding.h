@@ -13,7 +13,7 @@
 
 #include "autograd/ops.h"
 #include "encodings/positions.h"
-#include "nn/params.h"
+#include "core/params.h"
 
 namespace poslab {
 

@@ -1,6 +1,6 @@
 // Adam over the flat buffer, with the gradient's global norm clipped first (spec B.3: Adam, clip 1.0).
 #pragma once
-#include "nn/params.h"
+#include "core/params.h"
 
 namespace poslab {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "encodings/encoding.h"
-#include "nn/params.h"
+#include "core/params.h"
 #include "nn/trace.h"
 
 namespace poslab {
