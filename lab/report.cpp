@@ -57,7 +57,7 @@ void write_report(const std::vector<std::string>& folders, const std::string& ou
     accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
     loss += fmt::format("<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption><b>{}.</b> Mean cross-entropy of a training batch. "
                         "Faint: single batches, whose lengths vary. Strong: the mean over the nearest 4&#8239;% of the run.</figcaption></figure>\n",
-                        show(loss_chart(g, fmt::format("loss{}", i), false)), show(loss_chart(g, fmt::format("log{}", i), true)), words(g.task));
+                        show(loss_chart(g, fmt::format("loss{}", i), false)), show(loss_chart(g, fmt::format("log{}", i), true)), headed(g.task));
     for (const Member& m : g.members)
       data["runs"].push_back({{"name", m.run->name}, {"task", m.run->task}, {"color", m.color}, {"folder", m.run->folder}, {"pictures", m.run->pictures}});
   }

@@ -27,7 +27,7 @@ std::vector<double> even_ticks(double low, double high, int wanted) {
   const double rough = (high - low) / wanted, power = std::pow(10, std::floor(std::log10(rough)));
   const double step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
   std::vector<double> ticks;
-  for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i) ticks.push_back(i * step);
+  for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i) ticks.push_back(i * step + 0.);   // never -0
   return ticks;
 }
 

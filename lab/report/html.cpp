@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace poslab {
@@ -49,6 +50,12 @@ std::string number(double x) { return std::isnan(x) ? "–" : fmt::format("{:.5g
 std::string words(std::string identifier) {
   std::replace(identifier.begin(), identifier.end(), '_', ' ');
   return escape(identifier);
+}
+
+std::string headed(const std::string& identifier) {
+  std::string text = words(identifier);
+  if (!text.empty()) text[0] = char(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
 }
 
 std::string script_safe(const nlohmann::json& data) {

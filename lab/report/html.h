@@ -14,6 +14,7 @@ std::string escape(std::string_view text);           // & < > " ' as entities
 std::string percent(double fraction);                // 0.9987 -> 99.9 %; an en dash for NaN
 std::string number(double x);                        // 5 digits: 0.001, 10001, 2.5e+06
 std::string words(std::string identifier);           // even_pairs -> even pairs, escaped
+std::string headed(const std::string& identifier);   // even_pairs -> Even pairs, escaped
 std::string script_safe(const nlohmann::json& data); // JSON that may stand inside <script>: no "<" in it
 std::string field(const nlohmann::json& object, const char* key, const char* form = "{}");   // an en dash if absent
 

@@ -109,9 +109,9 @@ function draw_map(matrix, { label, said, tell, first_row = 0, block = 1, part = 
   picture.append(element("image", { href: image_of(matrix), x: left, y: top, width, height, preserveAspectRatio: "none" }),
                  element("rect", { class: "frame", x: left, y: top, width, height }));
   const each = symbols && matrix.cols <= 32 ? 1 : [5, 10, 20, 25, 50, 100, 200, 250, 500].find(n => n / block * cell >= 36) ?? 1000;
-  for (let slot = 0; slot < matrix.cols * block; slot += each)
+  for (let slot = each - 1; slot < matrix.cols * block; slot += each)
     picture.append(element("text", { x: left + (slot / block + .5) * cell, y: top - 6, "text-anchor": "middle" }, each === 1 ? symbols[slot] : String(slot + 1)));
-  for (let slot = Math.ceil(first_row / each) * each; slot < first_row + matrix.rows * block; slot += each)
+  for (let slot = Math.ceil((first_row + 1) / each) * each - 1; slot < first_row + matrix.rows * block; slot += each)
     picture.append(element("text", { x: left - 7, y: top + ((slot - first_row) / block + .5) * cell + 4, "text-anchor": "end" }, each === 1 ? symbols[slot] : String(slot + 1)));
   picture.append(element("text", { x: left + width, y: 10, "text-anchor": "end" }, "key slot →"),
                  element("text", { x: 0, y: 10 }, "query slot ↓"));

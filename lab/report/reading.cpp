@@ -1,4 +1,6 @@
 // One or two sentences computed from the test: who holds at unseen lengths, who does not, by how much.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -52,7 +54,7 @@ std::string reading(const Group& g) {
   for (const Member& m : g.members) all.push_back(standing(m));
   std::sort(all.begin(), all.end(), [](const Standing& a, const Standing& b) { return a.unseen > b.unseen; });
   const auto unmeasured = std::find_if(all.begin(), all.end(), [](const Standing& s) { return std::isnan(s.unseen); });
-  const std::string task = fmt::format("<b>{}</b>: ", words(g.task));
+  const std::string task = fmt::format("<b>{}.</b> ", headed(g.task));
   if (unmeasured != all.end())
     return task + fmt::format("{} was not tested at lengths beyond its training range, so nothing can be said about unseen lengths.", unmeasured->name);
   const Standing &best = all.front(), &worst = all.back();
@@ -63,9 +65,9 @@ std::string reading(const Group& g) {
     text += fmt::format("{} gets {} right at {}, {} gets {} at {}; the ranges differ, so the numbers do not compare",
                         best.name, percent(best.unseen), lengths(best), worst.name, percent(worst.unseen), lengths(worst));
   else if (best.unseen - worst.unseen < noise(g))
-    text += fmt::format("at unseen {} the runs do not differ beyond noise: {} at best, {} at worst", lengths(best), percent(best.unseen), percent(worst.unseen));
+    text += fmt::format("At unseen {} the runs do not differ beyond noise: {} at best, {} at worst", lengths(best), percent(best.unseen), percent(worst.unseen));
   else
-    text += fmt::format("at unseen {} {} gets {} of the answer slots right and {} {}, a gap of {:.1f} points", lengths(best),
+    text += fmt::format("At unseen {} {} gets {} of the answer slots right and {} {}, a gap of {:.1f} points", lengths(best),
                         best.name, percent(best.unseen), worst.name, percent(worst.unseen), 100 * (best.unseen - worst.unseen));
   text += trained_clause(all) + ". ";
   if (best.unseen <= best.chance + noise(g))

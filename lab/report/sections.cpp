@@ -40,7 +40,7 @@ double mean(const Run& run, Baseline value) {
 
 std::string mark(const Member& m) { return fmt::format("<i class=\"mark c{}\" aria-hidden=\"true\"></i>", m.color); }
 
-std::string points(const nlohmann::json& result, const char* key) {   // a score: a fraction, or absent if not measured
+std::string score(const nlohmann::json& result, const char* key) {   // a score: a fraction, or absent if not measured
   const auto it = result.find(key);
   return it != result.end() && it->is_number() ? percent(it->get<double>()) : "–";
 }
@@ -59,13 +59,19 @@ std::string table(const std::vector<Group>& groups) {
   for (const Group& g : groups)
     for (const Member& m : g.members) {
       const Run& run = *m.run;
-      rows += fmt::format(
-          "<tr><th scope=\"row\">{}{}</th><td class=\"text\">{}</td><td class=\"text\">{}</td><td class=\"text\">{}</td><td>{}</td><td>{}</td>"
-          "<td>{}</td><td><b>{}</b></td><td>{}</td><td class=\"quiet\">{}</td><td class=\"quiet\">{}</td><td class=\"quiet\">{}</td></tr>\n",
-          mark(m), escape(run.folder), words(run.task), escape(run.encoding), escape(run.positions), field(run.result, "steps"),
-          field(run.result, "steps_per_second", "{:.1f}"), percent(run.accuracy(1, run.train_length)), points(run.result, "paper_score"),
-          points(run.result, "released_score"), percent(mean(run, &TestLength::guess)), percent(mean(run, &TestLength::majority)),
-          percent(mean(run, &TestLength::content_only)));
+      // A narrow page shows a row as a list, each value with its name from data-name.
+      const auto cell = [](const char* name, const char* kind, const std::string& text) {
+        return fmt::format("<td class=\"{}\" data-name=\"{}\">{}</td>", kind, name, text);
+      };
+      rows += fmt::format("<tr><th scope=\"row\">{}{}</th>", mark(m), escape(run.folder)) + cell("task", "text", words(run.task)) +
+              cell("encoding", "text", escape(run.encoding)) + cell("positions", "text", escape(run.positions)) +
+              cell("steps", "", field(run.result, "steps")) + cell("steps/s", "", field(run.result, "steps_per_second", "{:.1f}")) +
+              cell("trained lengths", "", percent(run.accuracy(1, run.train_length))) +
+              cell("paper score", "score", score(run.result, "paper_score")) +
+              cell("released score", "", score(run.result, "released_score")) +
+              cell("guess", "quiet", percent(mean(run, &TestLength::guess))) +
+              cell("majority", "quiet", percent(mean(run, &TestLength::majority))) +
+              cell("content only", "quiet", percent(mean(run, &TestLength::content_only))) + "</tr>\n";
     }
   return rows;
 }
@@ -109,7 +115,7 @@ std::string accuracy_caption(const Group& g) {
   return fmt::format("<b>{}.</b> Share of answer slots that are right, at every tested length. {}Each point is the mean over {}{} strings, "
                      "so its standard error is at most {:.1f} points. Dashed: what uniform guessing, the most frequent symbol of each slot, and "
                      "the best guess from symbol counts alone reach.",
-                     words(g.task), range, g.members.size() > 1 ? "at least " : "", least, 50 / std::sqrt(least));
+                     headed(g.task), range, g.members.size() > 1 ? "at least " : "", least, 50 / std::sqrt(least));
 }
 
 Chart loss_chart(const Group& g, const std::string& id, bool log) {
