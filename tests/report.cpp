@@ -86,7 +86,7 @@ TEST_CASE("report: two runs come apart, and the page says so") {
   CHECK(holds(html, "class=\"trained\""));
   CHECK(holds(html, "guess, majority"));      // equal baselines share a curve
   CHECK(holds(html, "content only"));
-  CHECK(holds(html, "poslab report " + plain + " " + random));
+  CHECK(holds(html, "poslab report " + plain + "-again " + random + "-again -o "));
   for (const char* chart : {"accuracy0-wide", "accuracy0-narrow", "loss0-wide", "log0-narrow"}) CHECK(holds(html, std::string("id=\"") + chart + "-t\""));
 }
 

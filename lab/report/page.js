@@ -173,7 +173,9 @@ function string_rows(example) {
   const row = (name, ...content) => element("div", {}, element("dt", {}, name), element("dd", {}, ...content));
   const wrong = example.predicted.map((symbol, o) => o >= example.counted ? element("span", { class: "uncounted" }, symbol)
                                     : symbol === example.expected[o] ? symbol : element("s", {}, symbol));
-  return element("dl", { class: "strings" }, row("input", example.input.join("")), row("expected", example.expected.join("")), row("answer", ...wrong));
+  const gap = [...example.input, ...example.expected].some(symbol => symbol.length > 1) ? " " : "";
+  return element("dl", { class: "strings" }, row("input", example.input.join(gap)), row("expected", example.expected.join(gap)),
+                 row("answer", ...wrong.flatMap((symbol, o) => o ? [gap, symbol] : [symbol])));
 }
 
 function draw_example(run, example) {

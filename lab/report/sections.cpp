@@ -157,9 +157,9 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
   for (const Member& m : all) {
     const std::string folder = escape(m.run->folder);
     head += fmt::format("<th scope=\"col\" class=\"text\">{}{}</th>", mark(m), folder);
-    commands += fmt::format("poslab train --config {0}/config.toml --out {0}-again\nposlab eval {0} --lengths {1}:{2} --samples {3}\n",
+    commands += fmt::format("poslab train --config {0}/config.toml --out {0}-again\nposlab eval {0}-again --lengths {1}:{2} --samples {3}\n",
                             folder, m.run->tested.front().length, m.run->longest(), m.run->tested.front().samples);
-    folders += " " + folder;
+    folders += " " + folder + "-again";
   }
   for (const std::string& key : keys)
     rows += row(escape(key), [&](const Run& run) {
