@@ -1,5 +1,7 @@
 #include "nn/block.h"
 
+#include <cmath>
+
 namespace poslab {
 namespace {
 

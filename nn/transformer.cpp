@@ -1,5 +1,7 @@
 #include "nn/transformer.h"
 
+#include <cmath>
+
 #include "core/error.h"
 
 namespace poslab {
