@@ -1,4 +1,6 @@
 // attention and attention_weights: every door, causal or not, queries fewer than keys, tables of pairs shared or not.
+#include <fmt/format.h>
+
 #include "tests/op_case.h"
 
 namespace poslab::test {

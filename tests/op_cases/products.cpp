@@ -133,10 +133,10 @@ Array adam_reference(Arrays x) {
 
 const Cases optimizer([](std::vector<OpCase>& all) {
   for (const int n : {1, 31, 257, 40000}) {
-    OpCase adam{"adam", "(" + std::to_string(n) + ")", {{n}, {n}, {n}, {n}}, adam_step, adam_reference, {}, {{}, {}, {0, 1}, {}}};
+    OpCase adam{"adam", to_string(Shape{n}), {{n}, {n}, {n}, {n}}, adam_step, adam_reference, {}, {{}, {}, {0, 1}, {}}};
     adam.differentiable = false;
     all.push_back(adam);
-    OpCase squares{"squares", "(" + std::to_string(n) + ")", {{n}},
+    OpCase squares{"squares", to_string(Shape{n}), {{n}},
                    [](auto& x) { return Tensor::full({1}, real(kernels(Device::cpu).squares(x[0].data(), x[0].size()))); },
                    [](Arrays x) {
                      Array y({1});
