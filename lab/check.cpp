@@ -19,7 +19,7 @@ void check_sizes(const Config& c) {
 }
 
 void check_room(const Config& c, const Sampler& sampler, const char* when) {
-  const bool table = c.encoding == "learned", pool = sampler.random;
+  const bool table = c.encoding == "learned", pool = sampler.name != "sequential";
   const int most = longest(c);
   if ((table || pool) && most > c.max_position)
     bad_input("{} positions are needed {} (the longest string of {} with its output slots; train_length = {}, eval_lengths = "
@@ -32,12 +32,6 @@ void check_sampler(const Config& c, const Sampler& sampler, const char* option_n
   if (offsets && !encoding(c.encoding).relative)
     bad_input("{} needs a position for each token, and {} = randomized_offsets gives only distances; use {} = randomized",
               c.encoding, option_name, option_name);
-  if (offsets && c.unsorted)
-    bad_input("unsorted does not fit {} with relative_mode = {}: it reads one sorted table of offsets; "
-              "use relative_mode = differences or leave unsorted out", c.encoding, c.relative_mode);
-  if (offsets && c.resample == "per_sequence")
-    bad_input("resample = per_sequence does not fit {} with relative_mode = {}: a table of offsets is shared by the batch; "
-              "use per_forward, per_layer or relative_mode = differences", c.encoding, c.relative_mode);
 }
 
 void check_modes(const Config& c) {
@@ -54,7 +48,7 @@ void check_modes(const Config& c) {
   if (c.alibi_symmetric && !alibi) bad_input("alibi_symmetric does not fit encoding = {}; it belongs to alibi", c.encoding);
   if (c.rope_pairing != "interleaved" && c.encoding != "rope")
     bad_input("rope_pairing = {} does not fit encoding = {}; it belongs to rope", c.rope_pairing, c.encoding);
-  if (c.unsorted && c.positions != "randomized")
+  if (c.unsorted && !train_sampler(c).random)
     bad_input("unsorted shuffles sampled positions, and positions = {} samples none; use positions = randomized", c.positions);
 }
 

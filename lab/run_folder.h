@@ -3,7 +3,7 @@
 //   config.toml               the run's options (lab/config.h)
 //   metrics.jsonl             a line for each logged step: {"step", "length", "loss", "accuracy", "grad_norm"}
 //   checkpoint.safetensors    the newest state (lab/checkpoint.h)
-//   eval.csv                  length,accuracy,accuracy_unmasked,loss,samples,guess,majority,content_only
+//   eval.csv                  length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only
 //   result.json               scores, baselines, configuration, speed and machine (lab/result.h)
 #pragma once
 #include <cstdint>
