@@ -20,14 +20,14 @@ constexpr int baseline_samples = 2000;
 int sub_batch(int64_t time) { return int(std::clamp<int64_t>((int64_t(1) << 26) / (time * time), 1, 64)); }
 
 // One sub-batch, sequences first .. first + count - 1 of this length. Test strings do not depend on how they are cut;
-// positions and dropout are drawn for each sub-batch, whose streams lie far enough apart for every place in the model.
+// positions and dropout are drawn for each sub-batch, from streams 1024 apart: more than a model has layers and places.
 void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
   const Config& c = state.config;
   const uint64_t seed = uint64_t(c.seed);
   const Batch batch = make_batch(task(c.task), count, sum.length, stream(seed, Purpose::test_tokens, uint64_t(sum.length), uint32_t(first)));
-  const Draw positions = draw(c, test_sampler(c), stream(seed, Purpose::test_positions, uint64_t(sum.length), uint32_t(first) << 4),
+  const Draw positions = draw(c, test_sampler(c), stream(seed, Purpose::test_positions, uint64_t(sum.length), uint32_t(first) << 10),
                               count, batch.tokens.shape()[1]);
-  const Pass pass{positions, {real(c.test_dropout ? c.dropout : 0), stream(seed, Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 4)}};
+  const Pass pass{positions, {real(c.test_dropout ? c.dropout : 0), stream(seed, Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
   const Tensor logits = state.net(batch.tokens, batch.outputs, pass);
   const Score s = score(logits.data(), logits.dim(-1), batch);
   sum.samples += count;

@@ -56,7 +56,7 @@ const std::vector<Option>& all_options() {
     {"rope_pairing", what, &C::rope_pairing, "which channels rope turns together: (2m, 2m+1) or (m, m + half)", 0, 0,
      [] { return std::vector<std::string>{"interleaved", "half"}; }},
 
-    {"layers", model, &C::layers, "number of blocks", 1, 1000},
+    {"layers", model, &C::layers, "number of blocks", 1, 256},
     {"heads", model, &C::heads, "attention heads; must divide d_model", 1, 1024},
     {"d_model", model, &C::d_model, "width", 1, 65536},
     {"widening", model, &C::widening, "width of the feed-forward layer / d_model", 1, 64},
@@ -72,7 +72,7 @@ const std::vector<Option>& all_options() {
     {"seed", training, &C::seed, "of all random numbers", 0, 9223372036854774784.0},
 
     {"eval_lengths", test, &C::eval_lengths, "input lengths to test, FROM:TO", 1, 1 << 20},
-    {"eval_samples", test, &C::eval_samples, "sequences for each length", 1, 1 << 20},
+    {"eval_samples", test, &C::eval_samples, "sequences for each length", 1, 1 << 14},
     {"test_positions", test, &C::test_positions, "positions at test; sequential turns randomization off", 0, 0, test_samplers},
     {"test_dropout", test, &C::test_dropout, "dropout at test, as in the released code"},
 
