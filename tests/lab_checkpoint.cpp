@@ -2,7 +2,9 @@
 #include "lab/checkpoint.h"
 
 #include <sys/resource.h>
+#include <zlib.h>
 
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -86,6 +88,22 @@ TEST_CASE("a checkpoint with a byte missing or a bit wrong is refused") {
   }
   CHECK(accepted == 0);
   CHECK(silent == 0);
+}
+
+TEST_CASE("a checkpoint of another version is refused by name") {
+  std::string bytes = with_replaced(checkpoint_bytes(after_steps(0)), "poslab checkpoint 1", "poslab checkpoint 7");
+  const size_t at = bytes.find("\"crc32\":\"") + 9;
+  bytes.replace(at, 8, "00000000");
+  bytes.replace(at, 8, fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size())));
+  CHECK(refusal([&] { checkpoint_state(bytes, "old"); }) ==
+        "2: old was written by another version of poslab (\"poslab checkpoint 7\"); this one reads \"poslab checkpoint 1\"");
+}
+
+TEST_CASE("training that diverges says where, and with what learning rate") {
+  State s = after_steps(2);
+  s.params.at("head.b").data()[0] = real(std::nan(""));
+  CHECK(holds(refusal([&] { train_step(s); }), "1: the loss is nan at step 3 (length "));
+  CHECK(holds(refusal([&] { train_step(s); }), "training has diverged; lower lr (now 0.001)"));
 }
 
 TEST_CASE("a run folder is whole, locked, and of this version") {
