@@ -58,12 +58,12 @@ void add_where_shared(std::initializer_list<Sum*> sums, const std::vector<int64_
 Tensor attention(const Scores& s, const Tensor& v, Mask mask) {
   const AttentionArgs args = arguments(s, v, mask);
   const Kernels& run = kernels(v.device());
-  Tensor o(s.q.shape(), v.device()), lse({args.batch, args.heads, args.queries}, v.device());
-  run.attention(o.data(), lse.data(), args);
+  Tensor o(s.q.shape(), v.device()), stats({args.batch, args.heads, args.queries, 2}, v.device());
+  run.attention(o.data(), stats.data(), args);
   return record("attention", o, {s.q, s.k, s.q_rel, s.r, s.bias, v}, [=, &run](const real* d_o) {
     AttentionSums sums{s.q.grad_sum(), s.k.grad_sum(), v.grad_sum(), s.q_rel.grad_sum(), s.r.grad_sum(), s.bias.grad_sum()};
     add_where_shared({&sums.q, &sums.k, &sums.v, &sums.q_rel}, {s.q.size(), s.k.size(), v.size(), s.q.size()});
-    run.attention_backward(sums, args, d_o, o.data(), lse.data());
+    run.attention_backward(sums, args, d_o, o.data(), stats.data());
   });
 }
 
