@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A bare Debian 12 in a chroot: clone, ./dev demo, ./dev test, with nothing else installed; then both once more, where every
-# package manager is a trap. As root, with debootstrap. The mirror, its proxy and apt's ways of fetching are this machine's.
+# A bare Debian 12 in a chroot: clone, ./dev demo, ./dev test, with nothing else installed; then both once more, with a
+# trap in place of every package manager. Needs root and debootstrap; the mirror and the way to it are this machine's.
 # usage: tests/bare_debian.sh [FOLDER]     FOLDER/base.tar is kept for the next time; FOLDER is build/bare if not given
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,7 +17,7 @@ command -v debootstrap > /dev/null || stop 'no debootstrap here: apt-get install
 [[ ${POSLAB_BARE:-} ]] || POSLAB_BARE=1 exec unshare --mount "$0" "$folder"
 
 seconds() { echo "bare_debian: $1, ${SECONDS} s"; SECONDS=0; }
-inside() { chroot "$root" env -i HOME=/root PATH=$path ${proxy:+http_proxy="$proxy" https_proxy="$proxy"} "$@" < /dev/null; }
+inside() { chroot "$root" env -i HOME=/root PATH=$path ${proxy:+http_proxy="$proxy"} "$@" < /dev/null; }
 
 proxy=${http_proxy:-}
 if command -v apt-config > /dev/null; then
@@ -25,7 +25,7 @@ if command -v apt-config > /dev/null; then
 fi
 
 if [[ ! -f $folder/base.tar ]]; then
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' 2> /dev/null | head -n 1)
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | head -n 1) || true
   mkdir -p "$folder/base"
   http_proxy=$proxy debootstrap --variant=minbase bookworm "$folder/base" ${mirror:+"$mirror"}
   tar -C "$folder/base" -cf "$folder/base.tar.partial" . && mv "$folder/base.tar.partial" "$folder/base.tar"
@@ -33,14 +33,14 @@ if [[ ! -f $folder/base.tar ]]; then
   seconds 'a base system of Debian 12'
 fi
 
-rm -rf "$root" && mkdir -p "$root"
+rm -rf --one-file-system "$root" && mkdir -p "$root"
 tar -C "$root" -xf "$folder/base.tar"
 if command -v apt-config > /dev/null; then
   apt-config dump | grep '^Acquire::' > "$root/etc/apt/apt.conf.d/90host" || true
 fi
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 mkdir -p "$root/etc/ssl/certs" && cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" 2> /dev/null || true
-for mount in dev proc; do mount --rbind "/$mount" "$root/$mount"; done
+mount -t proc proc "$root/proc"
 
 [[ -z $(git status --porcelain) ]] || echo 'bare_debian: what is not committed is not tried'
 git clone --quiet --no-hardlinks "$source" "$root/root/poslab"
@@ -66,5 +66,5 @@ for manager in apt apt-get apt-cache aptitude dpkg dpkg-deb dpkg-query; do
 done
 try second
 [[ ! -e $root/root/called ]] || stop "the second run called $(cat "$root/root/called")"
-rm -rf "$root"
+umount "$root/proc" && rm -rf --one-file-system "$root"
 echo 'bare_debian: both runs succeeded, and the second called no package manager'
