@@ -53,7 +53,8 @@ struct AttentionArgs {
   int batch, queries, keys, heads, head_dim;
   bool causal = false;
   real scale = 1;
-  const real *q, *k, *v;               // (batch, queries | keys, heads, head_dim)
+  // q: (batch, queries, heads, head_dim)   k, v: (batch, keys, heads, head_dim)
+  const real *q = nullptr, *k = nullptr, *v = nullptr;
   const real* q_rel = nullptr;         // (batch, queries, heads, rel_dim)     or null
   const real* r = nullptr;             // (rows, heads, rel_dim)               or null
   const real* bias = nullptr;          // (rows, heads)                        or null
