@@ -29,7 +29,10 @@ refuses() {   # STATUS WORDS COMMAND...: that exit status, and one line on stder
   [[ $got == "$status" && $(wc -l < refusal) == 1 ]] && grep -qF -- "$words" refusal
 }
 lists() { [[ $("$program" list "$1" | tee /dev/stderr | wc -l) == "$2" ]]; }
-whole() { local f; for f in config.toml metrics.jsonl checkpoint.safetensors eval.csv result.json; do [[ -s $1/$f ]] || return; done; }
+whole() {
+  local file
+  for file in config.toml metrics.jsonl checkpoint.safetensors eval.csv result.json; do [[ -s $1/$file ]] || return; done
+}
 rows() { [[ $(tail -n +2 "$1/eval.csv" | cut -d, -f1 | paste -sd ' ') == "$2" ]]; }
 page() { "$program" report "${@:2}" -o "$1" && grep -q '</html>' "$1" && ! grep -qE '(src|href)="https?:' "$1"; }
 
@@ -46,8 +49,8 @@ check 'resume of a complete run says so' "$program" resume twenty
 check 'eval of other lengths' "$program" eval twenty --lengths 10:13 --samples 32
 check 'is what eval.csv then holds' rows twenty '10 11 12 13'
 
-# The same run at one go on one thread, and on two threads with two cuts, after the first checkpoint of each piece: one that
-# lets it save its state and one that does not.
+# The same run at one go on one thread, and on two threads with two cuts, each after a checkpoint: one that lets it save
+# its state and one that does not.
 long=("${toy[@]}" --steps 3000 --checkpoint-every 100 --log-every 100)
 cut_off() {   # SIGNAL STATUS COMMAND...
   local signal=$1 status=$2 got=0
