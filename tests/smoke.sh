@@ -31,7 +31,9 @@ refuses() {   # STATUS WORDS COMMAND...: that exit status, and one line on stder
 lists() { [[ $("$program" list "$1" | tee /dev/stderr | wc -l) == "$2" ]]; }
 whole() {
   local file
-  for file in config.toml metrics.jsonl checkpoint.safetensors eval.csv result.json; do [[ -s $1/$file ]] || return; done
+  for file in config.toml metrics.jsonl checkpoint.safetensors eval.csv result.json; do
+    [[ -s $1/$file ]] || return
+  done
 }
 rows() { [[ $(tail -n +2 "$1/eval.csv" | cut -d, -f1 | paste -sd ' ') == "$2" ]]; }
 page() { "$program" report "${@:2}" -o "$1" && grep -q '</html>' "$1" && ! grep -qE '(src|href)="https?:' "$1"; }
