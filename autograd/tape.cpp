@@ -1,0 +1,43 @@
+#include "autograd/tape.h"
+
+#include <vector>
+
+#include "core/error.h"
+
+namespace poslab {
+namespace {
+
+struct Step {
+  const char* op;
+  Tensor y;
+  Backward backward;
+};
+thread_local std::vector<Step> tape;
+thread_local int no_grad = 0;
+
+}  // namespace
+
+NoGrad::NoGrad() { ++no_grad; }
+NoGrad::~NoGrad() { --no_grad; }
+bool recording() { return no_grad == 0; }
+size_t tape_length() { return tape.size(); }
+void clear_tape() { tape.clear(); }
+
+Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward backward) {
+  const bool wanted = std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.wants_grad(); });
+  if (recording() && wanted) tape.push_back({op, y.want_grad(), std::move(backward)});
+  return y;
+}
+
+void backward(const Tensor& loss) {
+  if (loss.size() != 1) bad_input("backward: the loss has shape {}; reduce it to one number, for example with sum_all", to_string(loss.shape()));
+  if (!loss.wants_grad()) bad_input("backward: the loss depends on nothing that wants a gradient; call want_grad() on a leaf first");
+  *loss.grad_sum().at = 1;
+  while (!tape.empty()) {
+    Step step = std::move(tape.back());
+    tape.pop_back();
+    if (step.y.has_grad()) step.backward(step.y.grad_sum().at);
+  }
+}
+
+}  // namespace poslab

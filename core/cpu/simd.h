@@ -1,0 +1,98 @@
+// Vectors of the machine, through the vector extension of GCC and clang: one source for SSE2, AVX2, AVX-512, NEON and wasm.
+// Every kernel file is compiled once for each instruction set, in a namespace of that name, with these types as wide as
+// the set allows. So nothing that is inline may come into a kernel from outside this namespace (the linker would keep one
+// copy of it, perhaps the one that the processor at hand cannot run).
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "core/real.h"
+
+namespace poslab::POSLAB_ISA {
+
+#if defined __AVX512F__
+constexpr int vector_bytes = 64, registers = 32;
+#elif defined __AVX__
+constexpr int vector_bytes = 32, registers = 16;
+#elif defined __aarch64__
+constexpr int vector_bytes = 16, registers = 32;
+#else
+constexpr int vector_bytes = 16, registers = 16;
+#endif
+constexpr int lanes = vector_bytes / int(sizeof(real));
+
+// W reals side by side; W = 1 is the scalar, so one template serves vectors and the columns that are left over.
+template <int W>
+struct Wide {
+  typedef real type __attribute__((vector_size(W * sizeof(real))));
+  typedef real unaligned __attribute__((vector_size(W * sizeof(real)), aligned(sizeof(real)), may_alias));
+};
+template <>
+struct Wide<1> { typedef real type, unaligned; };
+template <int W> using VecOf = typename Wide<W>::type;
+using Vec = VecOf<lanes>;
+
+template <int W = lanes>
+inline VecOf<W> load(const real* p) { return *reinterpret_cast<const typename Wide<W>::unaligned*>(p); }
+template <int W = lanes>
+inline void store(real* p, VecOf<W> v) { *reinterpret_cast<typename Wide<W>::unaligned*>(p) = v; }
+template <int W = lanes>
+inline VecOf<W> splat(real x) { return x - VecOf<W>{}; }
+
+// The first n < lanes reals, the rest zero; and their way back.
+inline Vec load_first(const real* p, int n) {
+  Vec v{};
+  __builtin_memcpy(&v, p, size_t(n) * sizeof(real));
+  return v;
+}
+inline void store_first(real* p, Vec v, int n) { __builtin_memcpy(p, &v, size_t(n) * sizeof(real)); }
+
+inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
+
+// Across the lanes of one vector, always in the same order: halves are folded.
+inline real sum_lanes(Vec v) {
+  for (int half = lanes / 2; half; half /= 2)
+    for (int i = 0; i < half; ++i) v[i] += v[i + half];
+  return v[0];
+}
+inline real max_lanes(Vec v) {
+  for (int half = lanes / 2; half; half /= 2)
+    for (int i = 0; i < half; ++i) v[i] = v[i] > v[i + half] ? v[i] : v[i + half];
+  return v[0];
+}
+
+// e^x = 2^n e^f with n = round(x / ln 2), |f| <= ln 2 / 2, e^f by its Taylor-like minimax polynomial: within 2 units in the
+// last place. Above 88.72 it is infinity, below -87.33 zero (no denormals), and NaN stays NaN.
+inline Vec exp(Vec x) {
+#ifdef POSLAB_DOUBLE
+  for (int i = 0; i < lanes; ++i) x[i] = std::exp(x[i]);
+  return x;
+#else
+  typedef int32_t Int __attribute__((vector_size(vector_bytes)));
+  const Vec top = splat(88.72283f), bottom = splat(-87.33654f);
+  const Vec in = x < bottom ? bottom : (x > top ? top : x);
+  const Vec magic = splat(12582912.f);                                 // 1.5 * 2^23: adding it rounds to an integer
+  const Vec shifted = in * 1.44269504f + magic, n = shifted - magic;
+  const Vec f = in - n * 0.693359375f + n * 2.12194440e-4f;            // ln 2 in two parts, the first exact in 10 bits
+  Vec p = splat(1.9875691500e-4f);
+  p = p * f + 1.3981999507e-3f;
+  p = p * f + 8.3334519073e-3f;
+  p = p * f + 4.1665795894e-2f;
+  p = p * f + 1.6666665459e-1f;
+  p = p * f + 5.0000001201e-1f;
+  p = p * f * f + f + 1.f;
+  Int half;
+  __builtin_memcpy(&half, &shifted, sizeof half);
+  const Int power = half - 0x4B400000, low = power >> 1, high = power - low;   // in two factors: 2^128 has no float
+  const Int bits_low = (low + 127) << 23, bits_high = (high + 127) << 23;
+  Vec scale_low, scale_high;
+  __builtin_memcpy(&scale_low, &bits_low, sizeof bits_low);
+  __builtin_memcpy(&scale_high, &bits_high, sizeof bits_high);
+  const Vec y = p * scale_low * scale_high;
+  return x > top ? splat(std::numeric_limits<float>::infinity()) : (x < bottom ? Vec{} : y);
+#endif
+}
+
+}  // namespace poslab::POSLAB_ISA

@@ -1,0 +1,26 @@
+// The CPU's table of kernels, compiled once for each instruction set. The list is core/kernels.def; KERNEL declares what
+// the files beside this one define.
+#include "core/kernels.h"
+
+#define TEXT(x) #x
+#define NAME(x) TEXT(x)
+
+namespace poslab::POSLAB_ISA {
+
+#define KERNEL(name, result, ...) result name(__VA_ARGS__);
+#include "core/kernels.def"
+#undef KERNEL
+
+const Kernels& table() {
+  static const Kernels kernels = [] {
+    Kernels k;
+    k.name = "cpu/" NAME(POSLAB_ISA);
+#define KERNEL(name, result, ...) k.name = poslab::POSLAB_ISA::name;
+#include "core/kernels.def"
+#undef KERNEL
+    return k;
+  }();
+  return kernels;
+}
+
+}  // namespace poslab::POSLAB_ISA

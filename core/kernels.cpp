@@ -1,0 +1,63 @@
+#include "core/kernels.h"
+
+#include <cstdlib>
+
+#include "core/error.h"
+#include "core/isa.h"
+#include "core/names.h"
+
+namespace poslab {
+
+#define ISA(isa) namespace isa { const Kernels& table(); }
+POSLAB_ISAS
+#undef ISA
+
+namespace {
+
+bool runs_here(const std::string& isa) {
+#if defined __x86_64__
+  if (isa == "avx2") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (isa == "avx512")
+    return runs_here("avx2") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+#endif
+  return isa == "baseline";
+}
+
+struct Choice { std::string isa; const Kernels* kernels; };
+std::vector<Choice> choices() {
+  std::vector<Choice> all;
+#define ISA(isa) if (runs_here(#isa)) all.push_back({#isa, &isa::table()});
+  POSLAB_ISAS
+#undef ISA
+  return all;
+}
+Choice choose(const std::string& isa) {
+  for (const Choice& c : choices())
+    if (c.isa == isa) return c;
+  throw BadInput(unknown("instruction set", isa, available_isas()) + " on this processor");
+}
+Choice& chosen() {
+  static Choice c = [] {
+    const char* name = std::getenv("POSLAB_ISA");
+    return name ? choose(name) : choices().back();
+  }();
+  return c;
+}
+
+}  // namespace
+
+std::vector<std::string> available_isas() {
+  std::vector<std::string> names;
+  for (const Choice& c : choices()) names.push_back(c.isa);
+  return names;
+}
+std::string isa() { return chosen().isa; }
+void use_isa(const std::string& name) { chosen() = choose(name); }
+
+const Kernels& kernels(Device device) {
+  if (device == Device::cuda) bad_input("device cuda: this build has no CUDA backend; use --device cpu");
+  return *chosen().kernels;
+}
+
+}  // namespace poslab

@@ -1,0 +1,87 @@
+#include "core/params.h"
+
+#include "core/error.h"
+#include "core/names.h"
+#include "core/tensor_storage.h"
+
+namespace poslab {
+
+struct Params::Store {
+  uint64_t seed;
+  std::vector<Entry> entries;
+  int64_t count = 0;
+  std::shared_ptr<Block> values, grads;   // empty before pack()
+};
+
+Params::Params(uint64_t seed) : store_(std::make_shared<Store>()) { store_->seed = seed; }
+
+Params Params::operator/(const std::string& scope) const {
+  Params p = *this;
+  p.path_ = path_.empty() ? scope : path_ + "." + scope;
+  return p;
+}
+
+Tensor Params::make(const std::string& name, Shape shape) const {
+  if (store_->values) bad_input("params: {} comes after pack(); make all parameters first", name);
+  Tensor x(std::move(shape));
+  x.want_grad();
+  store_->entries.push_back({(*this / name).path_, x, store_->count});
+  store_->count += x.size();
+  return x;
+}
+
+Tensor Params::truncated_normal(const std::string& name, Shape shape, double std) const {
+  Rng rng(stream(store_->seed, Purpose::init, 0, uint32_t(store_->entries.size())));
+  Tensor x = make(name, std::move(shape));
+  std::generate_n(x.data(), x.size(), [&] { return real(std * rng.truncated_normal()); });
+  return x;
+}
+
+Tensor Params::normal(const std::string& name, Shape shape, double std) const {
+  Rng rng(stream(store_->seed, Purpose::init, 0, uint32_t(store_->entries.size())));
+  Tensor x = make(name, std::move(shape));
+  std::generate_n(x.data(), x.size(), [&] { return real(std * rng.normal()); });
+  return x;
+}
+
+Tensor Params::full(const std::string& name, Shape shape, double value) const {
+  Tensor x = make(name, std::move(shape));
+  std::fill_n(x.data(), x.size(), real(value));
+  return x;
+}
+
+const std::vector<Params::Entry>& Params::entries() const { return store_->entries; }
+
+const Tensor& Params::at(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const Entry& e : entries()) {
+    if (e.name == name) return e.tensor;
+    names.push_back(e.name);
+  }
+  throw BadInput(unknown("parameter", name, names));
+}
+
+void Params::pack() const {
+  Store& s = *store_;
+  s.values = std::make_shared<Block>(s.count), s.grads = std::make_shared<Block>(s.count);
+  std::fill_n(s.grads->get(), s.count, real(0));
+  for (const Entry& e : s.entries) {
+    Tensor::Storage& t = *e.tensor.storage_;
+    std::copy_n(t.value, e.tensor.size(), s.values->get() + e.offset);
+    t.own_value = {}, t.own_grad = {};
+    t.value = s.values->get() + e.offset, t.grad = s.grads->get() + e.offset;
+    t.keep = std::make_shared<std::pair<std::shared_ptr<Block>, std::shared_ptr<Block>>>(s.values, s.grads);
+  }
+}
+
+int64_t Params::count() const { return store_->count; }
+
+real* Params::values() const { return store_->values ? store_->values->get() : nullptr; }
+real* Params::grads() const { return store_->grads ? store_->grads->get() : nullptr; }
+
+void Params::clear_grads() const {
+  std::fill_n(grads(), count(), real(0));   // a parameter that a step does not touch has gradient zero
+  for (const Entry& e : entries()) e.tensor.storage_->grad_empty = false;
+}
+
+}  // namespace poslab

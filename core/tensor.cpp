@@ -1,0 +1,97 @@
+#include "core/tensor.h"
+
+#include <fmt/ranges.h>
+
+#include "core/error.h"
+#include "core/tensor_storage.h"
+
+namespace poslab {
+
+std::string to_string(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
+
+int64_t size_of(const Shape& shape) {
+  int64_t n = 1;
+  for (const int d : shape) n *= d;
+  return n;
+}
+
+Tensor::Tensor(Shape shape, Device device) : storage_(std::make_shared<Storage>()), shape_(std::move(shape)) {
+  if (shape_.empty() || std::any_of(shape_.begin(), shape_.end(), [](int d) { return d < 1; }))
+    bad_input("tensor: shape {} has a size below 1; every size must be positive", to_string(shape_));
+  storage_->device = device;
+  storage_->own_value = Block(size());
+  storage_->value = storage_->own_value.get();
+}
+
+Tensor Tensor::full(Shape shape, real value) {
+  Tensor x(std::move(shape));
+  std::fill_n(x.data(), x.size(), value);
+  return x;
+}
+
+int Tensor::dim(int i) const {
+  if (i < -dims() || i >= dims()) bad_input("tensor: axis {} of shape {}; axes are {} .. {}", i, to_string(shape_), -dims(), dims() - 1);
+  return shape_[size_t(i < 0 ? i + dims() : i)];
+}
+
+Device Tensor::device() const { return storage_->device; }
+real* Tensor::data() const { return storage_ ? storage_->value : nullptr; }
+std::vector<real> Tensor::values() const { return {data(), data() + size()}; }
+
+real Tensor::item() const {
+  must_hold(1);
+  return *data();
+}
+
+void Tensor::must_hold(int64_t n) const {
+  if (size() != n) bad_input("tensor: shape {} holds {} values, not {}", to_string(shape_), size(), n);
+}
+
+bool Tensor::wants_grad() const { return storage_ && storage_->wants_grad; }
+bool Tensor::has_grad() const { return storage_ && storage_->grad && !storage_->grad_empty; }
+
+Tensor& Tensor::want_grad() {
+  storage_->wants_grad = true;
+  return *this;
+}
+
+Sum Tensor::grad_sum() const {
+  if (!wants_grad()) return {};
+  Storage& s = *storage_;
+  if (!s.grad) s.own_grad = Block(size()), s.grad = s.own_grad.get();
+  return {s.grad, std::exchange(s.grad_empty, false)};
+}
+
+Tensor Tensor::grad() const {
+  Tensor g(shape_);
+  if (has_grad()) std::copy_n(storage_->grad, size(), g.data());
+  else std::fill_n(g.data(), size(), real(0));
+  return g;
+}
+
+void Tensor::clear_grad() const { storage_->grad_empty = true; }
+
+Tensor Tensor::reshape(Shape shape) const {
+  int64_t known = 1;
+  for (const int d : shape) known *= d < 0 ? 1 : d;
+  for (int& d : shape)
+    if (d == -1) d = int(size() / std::max<int64_t>(known, 1));
+  if (size_of(shape) != size()) bad_input("reshape: {} has {} values, {} would have {}", to_string(shape_), size(), to_string(shape), size_of(shape));
+  Tensor x = *this;
+  x.shape_ = std::move(shape);
+  return x;
+}
+
+Tensor Tensor::detach() const {
+  Tensor x;
+  x.shape_ = shape_;
+  x.storage_ = std::make_shared<Storage>();
+  x.storage_->value = storage_->value, x.storage_->device = storage_->device, x.storage_->keep = storage_;
+  return x;
+}
+
+Ids::Ids(Shape shape, std::vector<int> at) : shape_(std::move(shape)), at_(std::make_shared<std::vector<int>>(std::move(at))) {
+  if (size_of(shape_) != size()) bad_input("ids: shape {} needs {} values, got {}", to_string(shape_), size_of(shape_), size());
+}
+
+}  // namespace poslab

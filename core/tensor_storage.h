@@ -1,0 +1,16 @@
+// What the handles of one tensor share. Only core/tensor.cpp and core/params.cpp look inside.
+#pragma once
+#include "core/memory.h"
+#include "core/tensor.h"
+
+namespace poslab {
+
+struct Tensor::Storage {
+  real *value = nullptr, *grad = nullptr;   // into own blocks, or into a flat buffer of parameters
+  Block own_value, own_grad;
+  bool wants_grad = false, grad_empty = true;
+  Device device = Device::cpu;
+  std::shared_ptr<const void> keep;         // whose memory this is, if not its own
+};
+
+}  // namespace poslab
