@@ -30,13 +30,11 @@ Ids ids(const json& rows) {
 Draw positions(const json& layers) {
   std::vector<Positions> given;
   for (const json& layer : layers) {
-    if (layer.contains("offsets")) {
-      given.push_back(Positions::of_offsets(layer["offsets"]));
-      continue;
-    }
+    const bool offsets = layer.contains("offsets");
+    const json& rows = layer[offsets ? "offsets" : "tokens"];
     std::vector<double> at;
-    for (const json& row : layer["tokens"]) at.insert(at.end(), row.begin(), row.end());
-    given.push_back(Positions::of_tokens(int(layer["tokens"].size()), at));
+    for (const json& row : rows) at.insert(at.end(), row.begin(), row.end());
+    given.push_back(offsets ? Positions::of_offsets(int(rows.size()), at) : Positions::of_tokens(int(rows.size()), at));
   }
   return Draw(given);
 }

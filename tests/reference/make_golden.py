@@ -39,10 +39,12 @@ CASES = {
     "relative_paper_per_sequence": {"encoding": "relative", "positions": "per_sequence"},
     "relative_offset_table": {"encoding": "relative", "mode": "offset_table", "positions": "offsets"},
     "relative_released": {"encoding": "relative", "mode": "released", "positions": "offsets"},
+    "relative_released_per_sequence": {"encoding": "relative", "mode": "released", "positions": "offsets_per_sequence"},
     "alibi": {"encoding": "alibi"},
     "alibi_symmetric": {"encoding": "alibi", "symmetric": True},
     "alibi_causal": {"encoding": "alibi", "causal": True},
     "alibi_offset_table": {"encoding": "alibi", "mode": "offset_table", "positions": "offsets"},
+    "alibi_offset_table_per_sequence": {"encoding": "alibi", "positions": "offsets_per_sequence"},  # in mode paper: the same
     "alibi_differences": {"encoding": "alibi", "mode": "differences", "positions": "randomized"},
     "alibi_differences_per_sequence": {"encoding": "alibi", "mode": "differences", "positions": "per_sequence"},
     "rope": {"encoding": "rope"},
@@ -55,7 +57,7 @@ CASES = {
 
 
 def draw(name, kind):
-    """Explicit positions, one entry for all layers or one for each layer: rows of (S, T), or one table of 2T - 1 offsets."""
+    """Explicit positions, one entry for all layers or one for each layer: tokens (S, T) or offsets (S, 2T - 1)."""
     def row(key):
         return formula.increasing(f"{name}.positions.{key}", TIME).tolist()
     if kind == "sequential":
@@ -69,8 +71,9 @@ def draw(name, kind):
         return [{"tokens": [row(b) for b in range(BATCH)]}]
     if kind == "per_layer":
         return [{"tokens": [row(n)]} for n in range(model.LAYERS)]
-    right = [1 + r for r in row(0)[:TIME - 1]]         # r_1 < r_2 < ..., at least 1; the left mirrors it (spec A.2)
-    return [{"offsets": [-r for r in reversed(right)] + [0] + right}]
+    sequences = BATCH if kind == "offsets_per_sequence" else 1
+    rights = [[1 + r for r in row(b)[:TIME - 1]] for b in range(sequences)]      # r_1 < r_2 < ..., at least 1: spec A.2
+    return [{"offsets": [[-r for r in reversed(right)] + [0] + right for right in rights]}]
 
 
 def run(case, tokens, targets, positions, dtype):

@@ -44,14 +44,14 @@ def alibi_slopes(heads):
 
 
 def distance(positions):
-    """Position of key j minus position of query i.                  positions: tokens (S, T) or offsets (2T - 1); (S, T, T)"""
+    """Position of key j minus position of query i.                  positions: tokens (S, T) or offsets (S, 2T - 1); (S, T, T)"""
     if "tokens" in positions:
         p = positions["tokens"]
         return p[:, None, :] - p[:, :, None]
     offset = positions["offsets"]
-    time = (len(offset) + 1) // 2
+    time = (offset.shape[1] + 1) // 2
     slot = torch.arange(time)
-    return offset[slot[None, :] - slot[:, None] + time - 1][None]
+    return offset[:, slot[None, :] - slot[:, None] + time - 1]
 
 
 def rotate(x, position, pairing):
@@ -85,10 +85,10 @@ def logits_of_attention(case, w, layer, q, k, positions):
                                        q + w[f"encoding.layer{layer}.v"], r)) * scale
     logits = torch.einsum("bihd,bjhd->bhij", q, k) * scale
     if encoding == "alibi":
-        # m_h (-|distance| + 0.5 [key on the past side])
+        # m_h (-|distance| + 0.5 [key on the past side]); the causal form has no 0.5
         delta = distance(positions)[:, None]
         slope = torch.tensor(alibi_slopes(q.shape[2]), dtype=q.dtype)[:, None, None]
-        past = 0.0 if case["symmetric"] else 0.5 * (delta < 0)
+        past = 0.0 if case["symmetric"] or case["causal"] else 0.5 * (delta < 0)
         logits = logits + slope * (past - delta.abs())
     return logits
 
