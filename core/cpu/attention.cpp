@@ -22,8 +22,8 @@ Softmax exponentials(real* s, int width) {
 
 }  // namespace
 
-// o_i = sum_j e_ij v_j / z_i,  e_ij = exp(s_ij - max_i),  z_i = sum_j e_ij,  lse_i = max_i + ln z_i
-void attention(real* o, real* lse, const AttentionArgs& x) {
+// o_i = sum_j e_ij v_j / z_i,  e_ij = exp(s_ij - max_i),  z_i = sum_j e_ij
+void attention(real* o, real* stats, const AttentionArgs& x) {
   const Plan plan(x);
   const int D = x.head_dim, row = x.heads * D;
   for_units(x, plan, [&](int head, int, int first, int last) {
@@ -32,16 +32,15 @@ void attention(real* o, real* lse, const AttentionArgs& x) {
       real* s = scratch(logits_slot, int64_t(to - from) * m * h.width);
       h.fill(s, from, to, i0, m);
       for (int b = from; b < to; ++b, s += m * h.width) {
-        real sum[64];
+        real* w = stats + 2 * ((int64_t(b) * x.heads + head) * x.queries + i0);
         for (int i = 0; i < m; ++i) {
-          const Softmax w = exponentials(s + i * h.width, h.width);
-          sum[i] = w.sum;
-          lse[(int64_t(b) * x.heads + head) * x.queries + i0 + i] = w.max + std::log(w.sum);
+          const Softmax row = exponentials(s + i * h.width, h.width);
+          w[2 * i] = row.max, w[2 * i + 1] = 1 / row.sum;
         }
         real* ob = o + h.query(b, i0);
         gemm(m, D, h.seen(i0 + m - 1), {s, h.width, 1}, x.v + h.key(b), row, ob, row, false);
         for (int i = 0; i < m; ++i)
-          for (int d = 0; d < D; ++d) ob[i * row + d] /= sum[i];
+          for (int d = 0; d < D; ++d) ob[i * row + d] *= w[2 * i + 1];
       }
     });
   });

@@ -1,6 +1,6 @@
-// Fused attention, backward. The weights are computed again from the logits and the stored log-sum-exp:
+// Fused attention, backward. The weights are computed again from the logits and the two numbers kept for each row:
 //
-//   a_ij = exp(s_ij - lse_i)          ds_ij = a_ij (do_i . v_j - do_i . o_i)
+//   a_ij = exp(s_ij - max_i) / z_i     ds_ij = a_ij (do_i . v_j - do_i . o_i)
 //   dv_j += sum_i a_ij do_i           dq_i += scale sum_j ds_ij k_j            dk_j += scale sum_i ds_ij q_i
 //   dq_rel_i += scale sum_j ds_ij r[pair(i,j)]     dr[p] += scale sum_ij [pair(i,j) = p] ds_ij q_rel_i     dbias[p] += the same, of ds_ij
 //
@@ -14,7 +14,7 @@ namespace {
 struct Partial { real *r, *bias; };      // (rows, R), (rows)
 
 // s (m, width) -> a in s, scale ds in ds; v_turned: (D, width)
-void weigh(const Head& h, real* s, real* ds, int b, int i0, int m, const real* v_turned, const real* d_o, const real* o, const real* lse) {
+void weigh(const Head& h, real* s, real* ds, int b, int i0, int m, const real* v_turned, const real* d_o, const real* o, const real* stats) {
   const AttentionArgs& x = h.x;
   const int D = x.head_dim, row = x.heads * D;
   gemm(m, h.width, D, {d_o + h.query(b, i0), row, 1}, v_turned, h.width, ds, h.width, false);
@@ -22,9 +22,10 @@ void weigh(const Head& h, real* s, real* ds, int b, int i0, int m, const real* v
     const int64_t at = h.query(b, i0 + i);
     real along = 0;                                              // do_i . o_i
     for (int d = 0; d < D; ++d) along += d_o[at + d] * o[at + d];
-    const real z = lse[(int64_t(b) * x.heads + h.head) * x.queries + i0 + i];
+    const real* w = stats + 2 * ((int64_t(b) * x.heads + h.head) * x.queries + i0 + i);
+    const real most = w[0], inverse = w[1];
     for (int j = i * h.width; j < (i + 1) * h.width; j += lanes) {
-      const Vec a = exp(load(s + j) - z);
+      const Vec a = exp(load(s + j) - most) * inverse;
       store(s + j, a);
       store(ds + j, x.scale * a * (load(ds + j) - along));
     }
@@ -89,7 +90,7 @@ void add_partials(Sum to, const AttentionArgs& x, int runs, const real* partial,
 
 }  // namespace
 
-void attention_backward(const AttentionSums& d, const AttentionArgs& x, const real* d_o, const real* o, const real* lse) {
+void attention_backward(const AttentionSums& d, const AttentionArgs& x, const real* d_o, const real* o, const real* stats) {
   const Plan plan(x);
   const int D = x.head_dim, R = x.rel_dim, row = x.heads * D;
   const bool r_wanted = bool(d.r), bias_wanted = bool(d.bias);
@@ -109,7 +110,7 @@ void attention_backward(const AttentionSums& d, const AttentionArgs& x, const re
         real *a = s + int64_t(b - from) * m * h.width, *dsb = ds + int64_t(b - from) * m * h.width;
         for (int e = 0; e < D; ++e)
           for (int j = 0; j < h.width; ++j) v[e * h.width + j] = j < x.keys ? x.v[h.key(b) + int64_t(j) * row + e] : 0;
-        weigh(h, a, dsb, b, i0, m, v, d_o, o, lse);
+        weigh(h, a, dsb, b, i0, m, v, d_o, o, stats);
         const int n = h.seen(i0 + m - 1);                        // the first block of a causal mask does not write all keys
         const auto add = [&](Sum to) { return i0 > 0 || !to.empty; };
         const auto clear_rest = [&](Sum to) {

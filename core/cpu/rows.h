@@ -12,6 +12,12 @@ inline void for_vectors(int n, const F& f) {
   if (j < n) f(j, n - j);
 }
 inline Vec load_some(const real* p, int count) { return count == lanes ? load(p) : load_first(p, count); }
+inline Vec load_or(const real* p, int count, real rest) {
+  if (count == lanes) return load(p);
+  Vec v = splat(rest);
+  __builtin_memcpy(&v, p, size_t(count) * sizeof(real));
+  return v;
+}
 inline void store_some(real* p, Vec v, int count) { count == lanes ? store(p, v) : store_first(p, v, count); }
 
 // to[0 .. n) = or += v(j, count)
@@ -27,6 +33,11 @@ inline real sum_row(const real* x, int n) {
   Vec s{};
   for_vectors(n, [&](int j, int count) { s += load_some(x + j, count); });
   return sum_lanes(s);
+}
+inline real max_row(const real* x, int n) {
+  Vec top = splat(x[0]);
+  for_vectors(n, [&](int j, int count) { top = max(load_or(x + j, count, x[0]), top); });
+  return max_lanes(top);
 }
 inline real dot_row(const real* x, const real* y, int n) {
   Vec s{};
