@@ -1,6 +1,7 @@
 // The whole model against an independent one: logits, loss and all parameter gradients of the PyTorch model of tests/reference/,
 // for every encoding, from the golden files there. tests/reference/README.md says how the files come to be.
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <filesystem>
@@ -40,8 +41,9 @@ Draw positions(const json& layers) {
 }
 
 TransformerSpec spec(const json& golden) {
-  TransformerSpec s{.symbols_in = golden["symbols_in"], .symbols_out = golden["symbols_out"], .layers = golden["layers"],
-                    .heads = golden["heads"], .d_model = golden["d_model"]};
+  TransformerSpec s;
+  s.symbols_in = golden["symbols_in"], s.symbols_out = golden["symbols_out"];
+  s.layers = golden["layers"], s.heads = golden["heads"], s.d_model = golden["d_model"];
   s.mask = golden["causal"] ? Mask::causal : Mask::none;
   s.encoding.name = golden["encoding"];
   s.encoding.max_position = golden["max_position"];
