@@ -37,6 +37,7 @@ class Pool {
     for (std::thread& w : workers_) w.join();
   }
   void run(int64_t pieces, void (*piece)(const void*, int64_t), const void* context) {
+    cursor_ = closed;                            // a worker that comes late from the last job finds nothing to claim
     piece_ = piece, context_ = context, pieces_ = uint32_t(pieces), finished_ = 0;
     cursor_.store(uint64_t(++generation_) << 32, std::memory_order_release);
     published_.store(generation_, std::memory_order_release);
@@ -50,9 +51,9 @@ class Pool {
   // fails if the job read here has ended meanwhile, and a job cannot end while a claimed piece is unfinished.
   bool take_one() {
     uint64_t at = cursor_.load(std::memory_order_acquire);
-    const auto piece = piece_.load(std::memory_order_relaxed);
-    const void* context = context_.load(std::memory_order_relaxed);
-    if (uint32_t(at) >= pieces_.load(std::memory_order_relaxed)) return false;
+    const auto piece = piece_.load();
+    const void* context = context_.load();
+    if (uint32_t(at) >= pieces_.load()) return false;
     if (!cursor_.compare_exchange_weak(at, at + 1, std::memory_order_acq_rel)) return true;
     inside = true;
     piece(context, uint32_t(at));
@@ -74,7 +75,8 @@ class Pool {
   std::atomic<void (*)(const void*, int64_t)> piece_{nullptr};
   std::atomic<const void*> context_{nullptr};
   std::atomic<uint32_t> pieces_{0}, finished_{0}, published_{0};
-  std::atomic<uint64_t> cursor_{0};              // generation << 32 | next piece
+  static constexpr uint64_t closed = UINT32_MAX;
+  std::atomic<uint64_t> cursor_{closed};         // generation << 32 | next piece
   std::atomic<bool> stop_{false};
   uint32_t generation_ = 0;
   std::vector<std::thread> workers_;
