@@ -18,6 +18,7 @@
 #endif
 
 #include "autograd/tape.h"
+#include "core/error.h"
 #include "core/isa.h"
 #include "core/parallel.h"
 #include "nn/adam.h"
