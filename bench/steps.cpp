@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
 
 #ifdef POSLAB_WITH_BLAS
