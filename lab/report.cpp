@@ -12,7 +12,7 @@ namespace poslab {
 namespace {
 
 using namespace report;
-constexpr int palette = 8;   // colors in page.css
+constexpr int palette = 8;  // colors in page.css
 
 std::vector<Group> by_task(const std::vector<Run>& runs) {
   std::vector<Group> groups;
@@ -38,15 +38,29 @@ void write_report(const std::vector<std::string>& folders, const std::string& ou
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group& g = groups[i];
     readings += fmt::format("<p class=\"reading\">{}</p>\n", reading(g));
-    accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
-    loss += fmt::format("<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption><b>{}.</b> Mean cross-entropy of a training batch. "
-                        "Faint: single batches, whose lengths vary. Strong: the mean over the nearest 4&#8239;% of the run.</figcaption></figure>\n",
-                        show(loss_chart(g, fmt::format("loss{}", i), false)), show(loss_chart(g, fmt::format("log{}", i), true)), headed(g.task));
+    accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
+                            show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
+    loss += fmt::format(
+        "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption><b>{}.</b> Mean cross-entropy of a "
+        "training batch. "
+        "Faint: single batches, whose lengths vary. Strong: the mean over the nearest 4&#8239;% of the "
+        "run.</figcaption></figure>\n",
+        show(loss_chart(g, fmt::format("loss{}", i), false)), show(loss_chart(g, fmt::format("log{}", i), true)),
+        headed(g.task));
     for (const Member& m : g.members)
-      data["runs"].push_back({{"name", m.run->name}, {"task", m.run->task}, {"color", m.color}, {"folder", m.run->folder}, {"pictures", m.run->pictures}});
+      data["runs"].push_back({{"name", m.run->name},
+                              {"task", m.run->task},
+                              {"color", m.color},
+                              {"folder", m.run->folder},
+                              {"pictures", m.run->pictures}});
   }
-  write_file(out, page({{"title", title(groups)}, {"readings", readings}, {"rows", table(groups)}, {"accuracy", accuracy}, {"loss", loss},
-                         {"configuration", configuration(groups, out)}, {"data", script_safe(data)}}));
+  write_file(out, page({{"title", title(groups)},
+                        {"readings", readings},
+                        {"rows", table(groups)},
+                        {"accuracy", accuracy},
+                        {"loss", loss},
+                        {"configuration", configuration(groups, out)},
+                        {"data", script_safe(data)}}));
 }
 
 }  // namespace poslab

@@ -1,4 +1,5 @@
-// pictures.json of small untrained models: attention rows sum to one, answers are the model's, the report takes the file.
+// pictures.json of small untrained models: attention rows sum to one, answers are the model's, the report takes the
+// file.
 #include "lab/pictures.h"
 
 #include <doctest/doctest.h>
@@ -41,9 +42,19 @@ std::vector<double> decode(const json& m) {
 }
 
 State small_model(const std::string& task, const std::string& encoding, const std::string& positions) {
-  return State(configure({{"task", task}, {"encoding", encoding}, {"positions", positions}, {"layers", "2"}, {"heads", "2"}, {"d_model", "8"},
-                          {"batch", "2"}, {"steps", "2"}, {"log_every", "1"}, {"train_length", "6"}, {"max_position", "256"},
-                          {"eval_lengths", "50:50"}, {"eval_samples", "1"}}));
+  return State(configure({{"task", task},
+                          {"encoding", encoding},
+                          {"positions", positions},
+                          {"layers", "2"},
+                          {"heads", "2"},
+                          {"d_model", "8"},
+                          {"batch", "2"},
+                          {"steps", "2"},
+                          {"log_every", "1"},
+                          {"train_length", "6"},
+                          {"max_position", "256"},
+                          {"eval_lengths", "50:50"},
+                          {"eval_samples", "1"}}));
 }
 
 json pictures_of(const RunFolder& run, const State& state) {
@@ -69,7 +80,7 @@ TEST_CASE("pictures: attention maps of a short and a long string") {
   std::reverse(turned.begin(), turned.end());
   CHECK(low["expected"] == turned);
   CHECK(low["layers"].size() == 2);
-  CHECK(high["block"] == 2);                                     // 100 slots, at most 80 cells
+  CHECK(high["block"] == 2);  // 100 slots, at most 80 cells
   for (const json& layer : low["layers"]) {
     std::vector<double> most(144, 0.);
     for (const json& head : layer["heads"]) {
@@ -77,8 +88,9 @@ TEST_CASE("pictures: attention maps of a short and a long string") {
       const std::vector<double> a = decode(head);
       for (size_t i = 0; i < 12; ++i) {
         double sum = 0;
-        for (size_t j = 0; j < 12; ++j) sum += a[12 * i + j], most[12 * i + j] = std::max(most[12 * i + j], a[12 * i + j]);
-        CHECK(sum == doctest::Approx(1).epsilon(.03));           // eight bits a cell
+        for (size_t j = 0; j < 12; ++j)
+          sum += a[12 * i + j], most[12 * i + j] = std::max(most[12 * i + j], a[12 * i + j]);
+        CHECK(sum == doctest::Approx(1).epsilon(.03));  // eight bits a cell
       }
     }
     const std::vector<double> top = decode(layer["max"]);
@@ -91,7 +103,7 @@ TEST_CASE("pictures: the position matrix of a plain scheme is the distance") {
   const Folder folder;
   const State state = small_model("even_pairs", "rope", "sequential");
   const json p = pictures_of(RunFolder::create((folder.path / "run").string(), state), state);
-  const std::vector<double> m = decode(p["positions"]["matrix"]);   // 6 + 1 slots
+  const std::vector<double> m = decode(p["positions"]["matrix"]);  // 6 + 1 slots
   for (int i = 0; i < 7; ++i)
     for (int j = 0; j < 7; ++j) CHECK(m[size_t(7 * i + j)] == doctest::Approx(j - i).epsilon(.03));
 }

@@ -31,14 +31,15 @@ void read_config(Run& run) {
   toml::table table;
   try {
     table = toml::parse(text);
-  } catch (const toml::parse_error& e) {
-    damaged(run, "config.toml", std::string(e.description()));
-  }
+  } catch (const toml::parse_error& e) { damaged(run, "config.toml", std::string(e.description())); }
   for (auto&& [key, value] : table) {
     std::ostringstream shown;
-    if (const auto* s = value.as_string()) shown << s->get();
-    else if (const auto* x = value.as_floating_point()) shown << fmt::format("{}", x->get());   // 0.1, not 0.10000000000000001
-    else value.visit([&](auto&& node) { shown << node; });
+    if (const auto* s = value.as_string())
+      shown << s->get();
+    else if (const auto* x = value.as_floating_point())
+      shown << fmt::format("{}", x->get());  // 0.1, not 0.10000000000000001
+    else
+      value.visit([&](auto&& node) { shown << node; });
     run.config[std::string(key.str())] = shown.str();
   }
   const auto need = [&](const char* key) {
@@ -58,7 +59,7 @@ void read_training(Run& run) {
     const json entry = json::parse(line, nullptr, false);
     if (!entry.is_object() || !entry.contains("step") || !entry["step"].is_number() || !entry.contains("loss"))
       damaged(run, fmt::format("metrics.jsonl, line {},", n), "it is no object with \"step\" and \"loss\"");
-    const json& loss = entry["loss"];   // JSON has no NaN: a diverged loss is null
+    const json& loss = entry["loss"];  // JSON has no NaN: a diverged loss is null
     if (!loss.is_number() && !loss.is_null())
       damaged(run, fmt::format("metrics.jsonl, line {},", n), fmt::format("the loss is {}", loss.dump()));
     run.training.push_back({entry["step"], loss.is_null() ? std::nan("") : loss.get<double>()});
@@ -77,8 +78,9 @@ void read_tested(Run& run) {
     double unmasked;
     int end = 0;
     // A loss may be nan or inf, which %lf reads.
-    const int fields = std::sscanf(line.c_str(), "%d,%lf,%lf,%lf,%d,%lf,%lf,%lf%n", &row.length, &row.accuracy, &unmasked,
-                                   &row.loss, &row.samples, &row.guess, &row.majority, &row.content_only, &end);
+    const int fields =
+        std::sscanf(line.c_str(), "%d,%lf,%lf,%lf,%d,%lf,%lf,%lf%n", &row.length, &row.accuracy, &unmasked, &row.loss,
+                    &row.samples, &row.guess, &row.majority, &row.content_only, &end);
     const auto fraction = [](double p) { return p >= 0 && p <= 1; };
     const bool right = fields == 8 && size_t(end) == line.size() && row.samples > 0 && fraction(row.accuracy) &&
                        fraction(row.guess) && fraction(row.majority) && fraction(row.content_only) &&
@@ -90,7 +92,8 @@ void read_tested(Run& run) {
 }
 
 void read_result(Run& run) {
-  run.result = json::parse(text_of(run, "result.json", fmt::format("finish it with `poslab resume {}`", run.folder)), nullptr, false);
+  run.result = json::parse(text_of(run, "result.json", fmt::format("finish it with `poslab resume {}`", run.folder)),
+                           nullptr, false);
   if (!run.result.is_object()) damaged(run, "result.json", "it is no JSON object");
   if (fs::exists(fs::path(run.folder) / "pictures.json")) {
     run.pictures = json::parse(text_of(run, "pictures.json", ""), nullptr, false);
