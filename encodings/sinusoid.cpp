@@ -17,7 +17,7 @@ std::vector<double> frequencies(int channels) {
 Tensor sinusoid(const std::vector<double>& positions, int channels) {
   const std::vector<double> f = frequencies(channels);
   Tensor y({int(positions.size()), channels});
-  parallel_ranges(int64_t(positions.size()), 64, [&](int64_t from, int64_t to) {
+  parallel_ranges(int64_t(positions.size()), 256, [&](int64_t from, int64_t to) {
     for (int64_t n = from; n < to; ++n)
       for (size_t m = 0; m < f.size(); ++m) {
         real* row = y.data() + n * channels;
