@@ -46,14 +46,15 @@ struct Dropout {
 // `queries` of the `keys` slots, so that i below counts slots from keys - queries on.
 //
 //   s_ij = scale (q_i . k_j + q_rel_i . r[pair(i,j)]) + bias[pair(i,j)]         causal: only j <= i
-//   a_ij = exp(s_ij - lse_i),  lse_i = log sum_j exp(s_ij)
+//   a_ij = exp(s_ij - max_i) / z_i,  max_i = max_j s_ij,  z_i = sum_j exp(s_ij - max_i)
 //   o_i  = sum_j a_ij v_j
 //   pair(i,j) = j - i + keys - 1 without `pairs` (then rows = 2 keys - 1), else pairs[b][i][j]
 struct AttentionArgs {
   int batch, queries, keys, heads, head_dim;
   bool causal = false;
   real scale = 1;
-  const real *q, *k, *v;               // (batch, queries | keys, heads, head_dim)
+  // q: (batch, queries, heads, head_dim)   k, v: (batch, keys, heads, head_dim)
+  const real *q = nullptr, *k = nullptr, *v = nullptr;
   const real* q_rel = nullptr;         // (batch, queries, heads, rel_dim)     or null
   const real* r = nullptr;             // (rows, heads, rel_dim)               or null
   const real* bias = nullptr;          // (rows, heads)                        or null

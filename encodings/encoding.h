@@ -30,8 +30,10 @@ struct EncodingSpec {
   std::string name = "none";
   int layers = 5, heads = 8, d_model = 64;
   int max_position = 2048;                       // rows of the learned table, pool of the sampler
+  int first = 0;                                 // position of the learned table's first row: the sampler's `first`
   RelativeMode mode = RelativeMode::paper;
   bool symmetric = false;                        // ALiBi without the +0.5 on the past side
+  Mask mask = Mask::none;                        // causal: nothing to the right, so ALiBi needs no +0.5
   Pairing pairing = Pairing::interleaved;
   int head_dim() const { return d_model / heads; }
 };
@@ -44,6 +46,8 @@ class Encoding {
   virtual bool adds_to_embedding() const { return false; }               // then the sum gets dropout (spec A.1 (2))
   virtual Tensor embed(const Tensor& x, const Positions&) const { return x; }      // (B, T, C)
   virtual Scores scores(const Heads&, const Positions&, int layer) const;          // the base: q . k / sqrt(D)
+  // The number that a pair at this distance is told, for pictures: the distance itself, or the bias of head 0.
+  virtual double told(double distance) const { return 0; }
 };
 
 // One line of the only list, encodings/all.cpp.
@@ -51,8 +55,13 @@ struct Scheme {
   std::string name, summary, source;
   bool relative;                                 // reads only distances, so it takes a table of offsets
   std::function<std::unique_ptr<Encoding>(Params, const EncodingSpec&)> make;
+  bool paper_table = false;                      // mode paper reads a table of offsets (ALiBi), not differences
 };
 const std::vector<Scheme>& all_encodings();
 const Scheme& encoding(const std::string& name);                         // throws BadInput with did-you-mean
+
+// The sampler that a scheme means by `name`: a mode that reads one table of random offsets turns "randomized" into
+// "randomized_offsets". Throws BadInput if the scheme cannot read it, or there is no such sampler.
+const Sampler& sampler_for(const EncodingSpec&, const std::string& name);
 
 }  // namespace poslab

@@ -15,22 +15,29 @@ namespace poslab {
 struct Distances {
   std::vector<double> value;   // (N) position of key minus position of query: negative looks back
   Ids pairs;                   // (1 or B, T, T): the row of query i and key j. Absent: row j - i + T - 1, N = 2T - 1
+  // (1 or B, queries, T): the rows of the last queries only, as cached decoding asks for them. Absent if pairs are.
+  Ids of_last(int queries) const;
+  int row(int sequence, int i, int j, int time) const;   // of query i and key j, in either form
 };
 
 class Positions {
  public:
   // Every token has a position: (S, T), S = 1 shared by the batch, or S = B one draw for each sequence.
   static Positions of_tokens(int sequences, std::vector<double> position);
-  // Only distances are known: value of key minus query for j - i = -(T-1) .. T-1, a table of 2T - 1.
-  static Positions of_offsets(std::vector<double> offset);
+  // Only distances are known: value of key minus query for j - i = -(T-1) .. T-1, (S, 2T - 1).
+  static Positions of_offsets(int sequences, std::vector<double> offset);
 
   int sequences() const { return sequences_; }
   int time() const;
-  // (S, T). Throws BadInput for a table of offsets: "rope needs a position for every token, ..." naming the scheme.
+  // (S, T). Throws BadInput for a table of offsets: "rope: needs a position for every token, ..." naming the scheme.
   const std::vector<double>& tokens(const std::string& scheme) const;
   bool only_offsets() const { return !offset_.empty(); }
-  // Evenly spaced tokens and offset tables give the Toeplitz form, all else the looked-up form. Computed once and kept.
+  // Evenly spaced tokens and an offset table, when the batch shares them, give the Toeplitz form; all else is looked up.
+  // Computed once and kept.
   const Distances& distances() const;
+  // The same for a scheme that wants one offset for each j - i. Throws BadInput, naming the scheme, for tokens that are
+  // not evenly spaced.
+  const Distances& offsets(const std::string& scheme) const;
 
  private:
   int sequences_ = 1;
@@ -44,7 +51,8 @@ struct SamplerSpec {
   int first = 0;             // smallest position of the pool: 0 (released code) or 1 (paper)
   bool sorted = true;        // false: the subset in random order (table 3 of the paper)
 };
-// Positions of `sequences` sequences of `time` slots. Throws BadInput if time > max_position where the pool is finite.
+// Positions of `sequences` sequences of `time` slots. Throws BadInput if time > max_position where the pool is finite,
+// and for sizes below 1.
 using Sample = Positions (*)(const SamplerSpec&, int sequences, int time, Rng&);
 struct Sampler {
   std::string name, summary, source;
@@ -61,6 +69,7 @@ enum class Resample { per_forward, per_layer, per_sequence };
 class Draw {
  public:
   Draw(const Sampler&, SamplerSpec, Resample, Stream, int sequences, int time);
+  explicit Draw(std::vector<Positions> given);   // your own: one for all layers, or one for each
   const Positions& at_embedding() const { return at_layer(0); }
   const Positions& at_layer(int layer) const;
 

@@ -6,7 +6,7 @@
 
 #include "encodings/encoding.h"
 #include "core/params.h"
-#include "nn/trace.h"
+#include "nn/block.h"
 
 namespace poslab {
 
@@ -16,7 +16,7 @@ struct TransformerSpec {
   int layers = 5, heads = 8, d_model = 64;
   int widening = 4;          // FFN width / d_model
   Mask mask = Mask::none;
-  EncodingSpec encoding;     // its layers, heads, d_model are set from these
+  EncodingSpec encoding;     // its layers, heads, d_model, mask are set from these
 };
 
 // What one forward pass needs besides tokens: its positions, its dropout, and who watches.
@@ -34,11 +34,10 @@ class Transformer {
   const TransformerSpec& spec() const { return spec_; }
 
  private:
-  struct Block;
   TransformerSpec spec_;
   Tensor embedding_, head_w_, head_b_;
-  std::shared_ptr<const Encoding> encoding_;
-  std::vector<std::shared_ptr<const Block>> blocks_;
+  std::shared_ptr<const Encoding> encoding_;   // copies of a model share it
+  std::vector<Block> blocks_;
 };
 
 }  // namespace poslab

@@ -51,16 +51,23 @@ inline void store_first(real* p, Vec v, int n) { __builtin_memcpy(p, &v, size_t(
 
 inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
 
-// Across the lanes of one vector, always in the same order: halves are folded.
+// Across the lanes of one vector, always in the same order: halves are folded onto each other.
+template <int W, class Fold>
+inline real fold_lanes(VecOf<W> v, const Fold& fold) {
+  if constexpr (W == 2) {
+    return fold(v[0], v[1]);
+  } else {
+    typename Wide<W / 2>::type low, high;
+    __builtin_memcpy(&low, &v, sizeof low);
+    __builtin_memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+    return fold_lanes<W / 2>(fold(low, high), fold);
+  }
+}
 inline real sum_lanes(Vec v) {
-  for (int half = lanes / 2; half; half /= 2)
-    for (int i = 0; i < half; ++i) v[i] += v[i + half];
-  return v[0];
+  return fold_lanes<lanes>(v, [](auto a, auto b) { return a + b; });
 }
 inline real max_lanes(Vec v) {
-  for (int half = lanes / 2; half; half /= 2)
-    for (int i = 0; i < half; ++i) v[i] = v[i] > v[i + half] ? v[i] : v[i + half];
-  return v[0];
+  return fold_lanes<lanes>(v, [](auto a, auto b) { return a > b ? a : b; });
 }
 
 // e^x = 2^n e^f with n = round(x / ln 2), |f| <= ln 2 / 2, e^f by its Taylor-like minimax polynomial: within 2 units in the

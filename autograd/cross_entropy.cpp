@@ -1,0 +1,25 @@
+// loss = mean_i (ln sum_j exp(x_ij) - x_i,target_i), in nats;   dx_ij = dloss (p_ij - [j = target_i]) / rows,  p = softmax(x)
+#include "autograd/ops.h"
+#include "autograd/tape.h"
+#include "core/error.h"
+
+namespace poslab {
+
+Tensor cross_entropy(const Tensor& logits, const Ids& targets) {          // (..., V), (...) -> (1)
+  const int64_t rows = logits.rows();
+  const int classes = logits.dim(-1);
+  if (Shape(logits.shape().begin(), logits.shape().end() - 1) != targets.shape())
+    bad_input("cross_entropy: logits {} and targets {}; targets must have the shape of the logits without the last size",
+              to_string(logits.shape()), to_string(targets.shape()));
+  for (int64_t i = 0; i < rows; ++i)
+    if (targets[i] < 0 || targets[i] >= classes)
+      bad_input("cross_entropy: target {} among {} classes", targets[i], classes);
+  const Kernels& run = kernels(logits.device());
+  Tensor loss({1}, logits.device()), p(logits.shape(), logits.device());
+  run.cross_entropy(loss.data(), p.data(), logits.data(), targets.data(), rows, classes);
+  return record("cross_entropy", loss, {logits}, [&run, logits, targets, p, rows, classes](const real* dloss) {
+    run.cross_entropy_backward(logits.grad_sum(), dloss, p.data(), targets.data(), rows, classes);
+  });
+}
+
+}  // namespace poslab

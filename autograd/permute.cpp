@@ -1,0 +1,38 @@
+// y[i_0, i_1, ...] = x[i's in another order]: dim d of y is dim order[d] of x. The gradient goes back the same way.
+#include <numeric>
+
+#include "autograd/ops.h"
+#include "autograd/tape.h"
+#include "autograd/walk.h"
+#include "core/error.h"
+
+namespace poslab {
+
+Tensor permute(const Tensor& x, const std::vector<int>& order) {
+  std::vector<int> sorted = order, all(size_t(x.dims()));
+  std::sort(sorted.begin(), sorted.end());
+  std::iota(all.begin(), all.end(), 0);
+  if (sorted != all)
+    bad_input("permute: order ({}) does not name each of the {} dimensions of {} once", fmt::join(order, ", "), x.dims(),
+              to_string(x.shape()));
+  const Kernels& run = kernels(x.device());
+  const Steps from = dense(x.shape());
+  Shape shape;
+  Steps steps;                                                // of x, in the order of y
+  for (int d : order) shape.push_back(x.shape()[size_t(d)]), steps.push_back(from[size_t(d)]);
+  Tensor y(shape, x.device());
+  run.copy({y.data(), true}, x.data(), walk(shape, dense(shape), steps));
+  return record("permute", y, {x}, [&run, x, shape, steps](const real* dy) {
+    if (Sum dx = x.grad_sum()) run.copy(dx, dy, walk(shape, steps, dense(shape)));
+  });
+}
+
+Tensor transpose(const Tensor& x) {                           // (..., m, n) -> (..., n, m)
+  if (x.dims() < 2) bad_input("transpose: {} has no two dimensions to exchange", to_string(x.shape()));
+  std::vector<int> order(size_t(x.dims()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return permute(x, order);
+}
+
+}  // namespace poslab

@@ -1,0 +1,36 @@
+// Rotary embedding (Su et al. 2021): each pair of channels of x_t turns by its angle, the same for all heads.
+//   (y, y') = (x cos - x' sin, x sin + x' cos)        the gradient turns back: (dx, dx') = (dy cos + dy' sin, dy' cos - dy sin)
+#include <cmath>
+
+#include "autograd/ops.h"
+#include "autograd/tape.h"
+#include "core/error.h"
+
+namespace poslab {
+
+Tensor rotate(const Tensor& x, const Tensor& angles, Pairing pairing) {   // (B, T, H, D), (1 or B, T, D/2)
+  if (x.dims() != 4 || x.dim(3) % 2)
+    bad_input("rotate: x is {}; it must be (batch, time, heads, an even head size)", to_string(x.shape()));
+  const int batch = x.dim(0), time = x.dim(1), heads = x.dim(2), head_dim = x.dim(3);
+  if (angles.dims() != 3 || (angles.dim(0) != 1 && angles.dim(0) != batch) || angles.dim(1) != time ||
+      angles.dim(2) != head_dim / 2)
+    bad_input("rotate: angles are {} for x {}; they must be (1 or {}, {}, {})", to_string(angles.shape()),
+              to_string(x.shape()), batch, time, head_dim / 2);
+  Tensor cosine(angles.shape()), sine(angles.shape());
+  for (int64_t i = 0; i < angles.size(); ++i) {
+    cosine.data()[i] = std::cos(angles.data()[i]);
+    sine.data()[i] = std::sin(angles.data()[i]);
+  }
+  const Kernels& run = kernels(x.device());
+  const auto turn = [&run, cosine, sine, batch, time, heads, head_dim, pairing](Sum y, const real* from, bool back) {
+    run.rotate(y, from, cosine.data(), sine.data(), batch, cosine.dim(0), time, heads, head_dim,
+               pairing == Pairing::interleaved, back);
+  };
+  Tensor y(x.shape(), x.device());
+  turn({y.data(), true}, x.data(), false);
+  return record("rotate", y, {x}, [x, turn](const real* dy) {
+    if (Sum dx = x.grad_sum()) turn(dx, dy, true);
+  });
+}
+
+}  // namespace poslab

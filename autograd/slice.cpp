@@ -1,0 +1,61 @@
+// A run of indices along an axis, and its inverse, the joining of tensors along an axis.
+#include "autograd/ops.h"
+#include "autograd/tape.h"
+#include "autograd/walk.h"
+#include "core/error.h"
+
+namespace poslab {
+
+// y = x[from .. to-1]; dx is dy there and 0 elsewhere                    (..., n, ...) -> (..., to - from, ...)
+Tensor slice(const Tensor& x, int axis, int from, int to) {
+  const size_t at = size_t(checked_axis("slice", x, axis));
+  if (from < 0 || from >= to || to > x.shape()[at])
+    bad_input("slice: {} .. {} is not a range of axis {} of {}", from, to, axis, to_string(x.shape()));
+  const Kernels& run = kernels(x.device());
+  const Steps steps = dense(x.shape());
+  const int64_t offset = from * steps[at];
+  Shape shape = x.shape();
+  shape[at] = to - from;
+  Tensor y(shape, x.device());
+  run.copy({y.data(), true}, x.data() + offset, walk(shape, dense(shape), steps));
+  return record("slice", y, {x}, [&run, x, shape, steps, offset](const real* dy) {
+    Sum dx = x.grad_sum();
+    if (!dx) return;
+    if (dx.empty) {
+      const Tensor zero = Tensor::full({1}, 0);
+      run.copy(dx, zero.data(), walk(x.shape(), steps, Steps(steps.size())));
+    }
+    run.copy({dx.at + offset, false}, dy, walk(shape, steps, dense(shape)));
+  });
+}
+
+// y = parts one after the other; each part's gradient is its place in dy
+Tensor concat(const std::vector<Tensor>& parts, int axis) {
+  if (parts.empty()) bad_input("concat: no tensors to join");
+  const size_t at = size_t(checked_axis("concat", parts[0], axis));
+  Shape shape = parts[0].shape();
+  shape[at] = 0;
+  for (const Tensor& part : parts) {
+    Shape rest = part.shape(), first = parts[0].shape();
+    if (rest.size() == first.size()) shape[at] += rest[at], rest[at] = first[at];
+    if (rest != first)
+      bad_input("concat: {} and {} differ outside axis {}", to_string(first), to_string(part.shape()), at);
+  }
+  const Kernels& run = kernels(parts[0].device());
+  const Steps steps = dense(shape);
+  Tensor y(shape, parts[0].device());
+  int64_t offset = 0;
+  for (const Tensor& part : parts) {
+    run.copy({y.data() + offset, true}, part.data(), walk(part.shape(), steps, dense(part.shape())));
+    offset += part.shape()[at] * steps[at];
+  }
+  const auto wants = std::find_if(parts.begin(), parts.end(), [](const Tensor& part) { return part.wants_grad(); });
+  return record("concat", y, {wants == parts.end() ? parts[0] : *wants}, [&run, parts, at, steps](const real* dy) {
+    for (const Tensor& part : parts) {
+      if (Sum d = part.grad_sum()) run.copy(d, dy, walk(part.shape(), dense(part.shape()), steps));
+      dy += part.shape()[at] * steps[at];
+    }
+  });
+}
+
+}  // namespace poslab

@@ -1,0 +1,23 @@
+// y_i = sum_j x_ij over one axis; the gradient repeats along it: dx_ij = dy_i.
+#include "autograd/ops.h"
+#include "autograd/tape.h"
+#include "autograd/walk.h"
+
+namespace poslab {
+
+Tensor sum(const Tensor& x, int axis) {                       // (..., n, ...) -> (..., 1, ...)
+  const Kernels& run = kernels(x.device());
+  Shape shape = x.shape();
+  shape[size_t(checked_axis("sum", x, axis))] = 1;
+  Tensor y(shape, x.device());
+  run.sum({y.data(), true}, x.data(), walk(x.shape(), repeated(shape, x.shape()), dense(x.shape())));
+  return record("sum", y, {x}, [&run, x, shape](const real* dy) {
+    if (Sum dx = x.grad_sum()) run.copy(dx, dy, walk(x.shape(), dense(x.shape()), repeated(shape, x.shape())));
+  });
+}
+
+Tensor mean(const Tensor& x, int axis) { return sum(x, axis) * (1.0 / x.dim(checked_axis("mean", x, axis))); }
+
+Tensor sum_all(const Tensor& x) { return sum(x.reshape({-1}), 0); }
+
+}  // namespace poslab

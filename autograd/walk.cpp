@@ -1,0 +1,55 @@
+#include "autograd/walk.h"
+
+#include "core/error.h"
+
+namespace poslab {
+
+Steps dense(const Shape& x) {
+  Steps steps(x.size());
+  int64_t step = 1;
+  for (size_t d = x.size(); d-- > 0; step *= x[d]) steps[d] = step;
+  return steps;
+}
+
+Steps repeated(const Shape& x, const Shape& over) {
+  Steps own = dense(x), steps(over.size());
+  for (size_t d = 0; d < x.size(); ++d) steps[over.size() - x.size() + d] = x[d] == 1 ? 0 : own[d];
+  return steps;
+}
+
+Shape broadcast(const char* op, const Shape& a, const Shape& b) {
+  const Shape& longer = a.size() < b.size() ? b : a;
+  const Shape& shorter = a.size() < b.size() ? a : b;
+  Shape y = longer;
+  for (size_t d = 0; d < shorter.size(); ++d) {
+    int& size = y[longer.size() - shorter.size() + d];
+    if (shorter[d] != size && shorter[d] != 1 && size != 1)
+      bad_input("{}: {} and {} do not broadcast; from the right, sizes must be equal or 1", op, to_string(a), to_string(b));
+    if (size == 1) size = shorter[d];
+  }
+  return y;
+}
+
+Walk walk(const Shape& size, const Steps& y, const Steps& a, const Steps& b) {
+  Walk w;
+  for (size_t d = 0; d < size.size(); ++d) {
+    if (size[d] == 1) continue;
+    const int last = w.dims - 1;
+    if (w.dims > 0 && w.y[last] == y[d] * size[d] && w.a[last] == a[d] * size[d] && w.b[last] == b[d] * size[d]) {
+      w.size[last] *= size[d];
+    } else {
+      if (w.dims == Walk::most)
+        bad_input("{}: more than {} dimensions that cannot be joined; reshape first", to_string(size), int(Walk::most));
+      w.size[w.dims++] = size[d];
+    }
+    w.y[w.dims - 1] = y[d], w.a[w.dims - 1] = a[d], w.b[w.dims - 1] = b[d];
+  }
+  return w;
+}
+
+int checked_axis(const char* op, const Tensor& x, int axis) {
+  if (axis < -x.dims() || axis >= x.dims()) bad_input("{}: {} has no axis {}", op, to_string(x.shape()), axis);
+  return axis < 0 ? axis + x.dims() : axis;
+}
+
+}  // namespace poslab

@@ -1,0 +1,45 @@
+// The optimizer over the flat buffer of all parameters, and the sum of squares that clipping needs.
+#include <cmath>
+
+#include "core/kernels.h"
+#include "core/memory.h"
+#include "core/parallel.h"
+
+namespace poslab::POSLAB_ISA {
+namespace {
+
+constexpr int64_t grain = 8192;
+
+}  // namespace
+
+double squares(const real* x, int64_t n) {
+  const int64_t pieces = (n + grain - 1) / grain;
+  double* partial = reinterpret_cast<double*>(scratch(0, pieces * int64_t(sizeof(double) / sizeof(real))));
+  parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
+    double sum[16] = {};   // side by side: an addition takes four cycles
+    int64_t e = from;
+    for (; e + 16 <= to; e += 16)
+      for (int k = 0; k < 16; ++k) sum[k] += double(x[e + k]) * double(x[e + k]);
+    for (; e < to; ++e) sum[0] += double(x[e]) * double(x[e]);
+    for (int k = 1; k < 16; ++k) sum[0] += sum[k];
+    partial[from / grain] = sum[0];
+  });
+  double total = 0;
+  for (int64_t i = 0; i < pieces; ++i) total += partial[i];
+  return total;
+}
+
+void adam(real* p, real* m, real* v, const real* g, int64_t n, AdamStep s) {
+  const real step = s.lr / s.correction1, scale = 1 / s.correction2;
+  parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
+#pragma GCC ivdep
+    for (int64_t e = from; e < to; ++e) {
+      const real gradient = g[e] * s.grad_scale;
+      m[e] = s.beta1 * m[e] + (1 - s.beta1) * gradient;
+      v[e] = s.beta2 * v[e] + (1 - s.beta2) * gradient * gradient;
+      p[e] -= step * m[e] / (std::sqrt(v[e] * scale) + s.epsilon);
+    }
+  });
+}
+
+}  // namespace poslab::POSLAB_ISA

@@ -1,0 +1,264 @@
+// Arithmetic over a Walk: broadcasting, reductions, and copies in any order of dimensions.
+//
+// All of them work off inner runs that the compiler vectorizes. The outer dimensions are counted through like an odometer.
+#include "core/cpu/rows.h"
+#include "core/kernels.h"
+#include "core/memory.h"
+#include "core/parallel.h"
+
+namespace poslab::POSLAB_ISA {
+namespace {
+
+constexpr int64_t grain = 16384;   // elements in one piece of work
+
+int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
+int64_t at_least(int64_t a, int64_t b) { return a < b ? b : a; }
+int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+void append(Walk& to, const Walk& from, int d) {
+  to.size[to.dims] = from.size[d], to.y[to.dims] = from.y[d], to.a[to.dims] = from.a[d], to.b[to.dims] = from.b[d];
+  ++to.dims;
+}
+
+// Where the elements of one place of a walk lie, from any place on, one place after the other.
+struct Place {
+  const Walk& walk;
+  int64_t index[Walk::most], y = 0, a = 0, b = 0;
+
+  Place(const Walk& w, int64_t n) : walk(w) {
+    for (int d = w.dims; d-- > 0; n /= w.size[d]) index[d] = n % w.size[d], move(d, index[d]);
+  }
+  void move(int d, int64_t by) { y += by * walk.y[d], a += by * walk.a[d], b += by * walk.b[d]; }
+  void next() {
+    for (int d = walk.dims; d-- > 0;) {
+      move(d, 1);
+      if (++index[d] < walk.size[d]) return;
+      move(d, -walk.size[d]), index[d] = 0;
+    }
+  }
+};
+
+// A walk as rows: its innermost dimension, and all others.
+struct Rows {
+  Walk outer;
+  int64_t n = 1, y = 1, a = 0, b = 0;   // length and steps of a row
+  explicit Rows(const Walk& w) : outer(w) {
+    if (w.dims == 0) return;
+    const int d = --outer.dims;
+    n = w.size[d], y = w.y[d], a = w.a[d], b = w.b[d];
+  }
+};
+
+// row(offset in y, in a, in b, length) for all rows, a single long one cut up
+template <class Row>
+void for_rows(const Rows& rows, const Row& row) {
+  const int64_t count = rows.outer.count();
+  if (count == 1)
+    return parallel_ranges(rows.n, grain, [&](int64_t from, int64_t to) {
+      row(from * rows.y, from * rows.a, from * rows.b, to - from);
+    });
+  parallel_ranges(count, at_least(1, grain / rows.n), [&](int64_t from, int64_t to) {
+    for (Place p(rows.outer, from); from < to; ++from, p.next()) row(p.y, p.a, p.b, rows.n);
+  });
+}
+
+template <class F>
+void binary(real* y, const real* a, const real* b, const Walk& walk, const F& f) {
+  Rows rows(walk);
+  rows.y = 1;
+  for (int64_t d = rows.outer.dims, step = rows.n; d-- > 0; step *= walk.size[d]) rows.outer.y[d] = step;
+  for_rows(rows, [&](int64_t y_at, int64_t a_at, int64_t b_at, int64_t n) {
+    real* to = y + y_at;
+    const real *from = a + a_at, *with = b + b_at;
+    if (rows.a == 1 && rows.b == 1)
+#pragma GCC ivdep
+      for (int64_t j = 0; j < n; ++j) to[j] = f(from[j], with[j]);
+    else if (rows.a == 1 && rows.b == 0)
+#pragma GCC ivdep
+      for (int64_t j = 0; j < n; ++j) to[j] = f(from[j], *with);
+    else if (rows.a == 0 && rows.b == 1)
+#pragma GCC ivdep
+      for (int64_t j = 0; j < n; ++j) to[j] = f(*from, with[j]);
+    else
+      for (int64_t j = 0; j < n; ++j) to[j] = f(from[j * rows.a], with[j * rows.b]);
+  });
+}
+
+// -- reductions ------------------------------------------------------------------------------------------------------
+
+void write(Sum y, int64_t at, real value) { y.at[at] = y.empty ? value : y.at[at] + value; }
+
+// Sum of n numbers `step` apart: four vectors of partial sums, because an addition takes four cycles.
+real sum_run(const real* a, int64_t n, int64_t step) {
+  if (step != 1) {
+    double s = 0;
+    for (int64_t j = 0; j < n; ++j) s += double(a[j * step]);
+    return real(s);
+  }
+  Vec s[4] = {};
+  int64_t j = 0;
+  for (; j + 4 * lanes <= n; j += 4 * lanes)
+    for (int u = 0; u < 4; ++u) s[u] += load(a + j + u * lanes);
+  for (; j + lanes <= n; j += lanes) s[0] += load(a + j);
+  if (j < n) s[1] += load_first(a + j, int(n - j));
+  return sum_lanes((s[0] + s[1]) + (s[2] + s[3]));
+}
+
+// The innermost dimension is added up: one number for each place of `kept`. Units of at most `grain` elements are summed in
+// the precision of real, and units in double.
+void sum_rows(Sum y, const real* a, const Walk& kept, const Rows& gone) {
+  const int64_t chunks = pieces(gone.n, grain), units = gone.outer.count() * chunks;
+  const int64_t per_slice = chunks > 1 ? 1 : at_least(1, grain / gone.n), slices = pieces(units, per_slice);
+  const auto slice = [&](int64_t place, int64_t first) {
+    double s = 0;
+    Place p(gone.outer, first / chunks);
+    for (int64_t u = first; u < at_most(units, first + per_slice); ++u) {
+      const int64_t from = u % chunks * grain;
+      s += double(sum_run(a + place + p.a + from * gone.a, at_most(grain, gone.n - from), gone.a));
+      if (u % chunks == chunks - 1) p.next();
+    }
+    return real(s);
+  };
+  const int64_t count = kept.count();
+  if (slices == 1)
+    return parallel_ranges(count, at_least(1, grain / (units * gone.n)), [&](int64_t from, int64_t to) {
+      for (Place p(kept, from); from < to; ++from, p.next()) write(y, p.y, slice(p.a, 0));
+    });
+  real* partial = scratch(0, count * slices);
+  parallel_for(count * slices, [&](int64_t i) { partial[i] = slice(Place(kept, i / slices).a, i % slices * per_slice); });
+  Place p(kept, 0);
+  for (int64_t k = 0; k < count; ++k, p.next()) {
+    double s = 0;
+    for (int64_t i = 0; i < slices; ++i) s += double(partial[k * slices + i]);
+    write(y, p.y, real(s));
+  }
+}
+
+constexpr int64_t columns = 256;   // side by side, in the first cache
+constexpr int64_t block = 512;     // rows that are added in one go; blocks are added up in turn, for precision
+
+// out_j = sum over the places from .. to-1 of `gone` of a_j                                         j < n <= columns
+void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const Walk& gone, int64_t from, int64_t to) {
+  for (int64_t j = 0; j < n; ++j) out[j] = 0;
+  const Rows rows(gone);
+  Place p(rows.outer, from / rows.n);
+  for (int64_t i = from % rows.n; from < to; p.next(), i = 0) {
+    const int64_t run = at_most(to - from, rows.n - i);
+    const real* x = a + p.a + i * rows.a;
+    from += run;
+    int64_t r = 0;
+    if (a_step == 1)
+      for (; r + 4 <= run; r += 4, x += 4 * rows.a)
+#pragma GCC ivdep
+        for (int64_t j = 0; j < n; ++j)
+          out[j] += (x[j] + x[j + rows.a]) + (x[j + 2 * rows.a] + x[j + 3 * rows.a]);
+    for (; r < run; ++r, x += rows.a)
+      for (int64_t j = 0; j < n; ++j) out[j] += x[j * a_step];
+  }
+}
+
+// The innermost dimension stays: rows are added up. Few columns and many rows are cut into slices of rows as well.
+void sum_columns(Sum y, const real* a, const Rows& kept, const Walk& gone) {
+  const int64_t stripes = pieces(kept.n, columns), places = kept.outer.count() * stripes, depth = gone.count();
+  const int64_t slices = places < 16 ? pieces(depth, block) : 1, per_slice = slices == 1 ? depth : block;
+  real* partial = slices == 1 ? nullptr : scratch(0, places * slices * columns);
+  const auto write_out = [&](int64_t place, const real* total) {
+    const Place p(kept.outer, place / stripes);
+    const int64_t from = place % stripes * columns, n = at_most(columns, kept.n - from);
+    for (int64_t j = 0; j < n; ++j) write(y, p.y + (from + j) * kept.y, total[j]);
+  };
+  const int64_t together = at_least(1, grain / (per_slice * at_most(columns, kept.n)));
+  parallel_ranges(places * slices, together, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const Place p(kept.outer, i / slices / stripes);
+      const int64_t from = i / slices % stripes * columns, n = at_most(columns, kept.n - from);
+      const int64_t begin = i % slices * per_slice, end = at_most(depth, begin + per_slice);
+      real total[columns], part[columns];
+      for (int64_t r = begin; r < end; r += block) {
+        sum_block(r == begin ? total : part, a + p.a + from * kept.a, kept.a, n, gone, r, at_most(end, r + block));
+        if (r != begin)
+          for (int64_t j = 0; j < n; ++j) total[j] += part[j];
+      }
+      if (!partial) write_out(i, total);
+      else __builtin_memcpy(partial + i * columns, total, size_t(n) * sizeof(real));
+    }
+  });
+  if (!partial) return;
+  for (int64_t place = 0; place < places; ++place) {
+    real* total = partial + place * slices * columns;
+    for (int64_t s = 1; s < slices; ++s)
+      for (int64_t j = 0; j < at_most(columns, kept.n); ++j) total[j] += total[s * columns + j];
+    write_out(place, total);
+  }
+}
+
+// -- copies ----------------------------------------------------------------------------------------------------------
+
+constexpr int64_t side = 32;   // of a tile that is turned within the first cache
+
+// y_ij (+)= a_ij where a is contiguous along i and y along j: tiles, or every access would touch a new cache line.
+void copy_turned(Sum y, const real* a, const Walk& rest, const Rows& i, const Rows& j) {
+  const int64_t tiles = pieces(i.n, side);
+  parallel_for(rest.count() * tiles, [&](int64_t piece) {
+    const Place p(rest, piece / tiles);
+    const int64_t i0 = piece % tiles * side, i1 = at_most(i.n, i0 + side);
+    for (int64_t j0 = 0; j0 < j.n; j0 += side)
+      for (int64_t ii = i0; ii < i1; ++ii)
+        for (int64_t jj = j0; jj < at_most(j.n, j0 + side); ++jj)
+          write(y, p.y + ii * i.y + jj * j.y, a[p.a + ii * i.a + jj * j.a]);
+  });
+}
+
+}  // namespace
+
+void add(real* y, const real* a, const real* b, const Walk& w) { binary(y, a, b, w, [](real p, real q) { return p + q; }); }
+void sub(real* y, const real* a, const real* b, const Walk& w) { binary(y, a, b, w, [](real p, real q) { return p - q; }); }
+void mul(real* y, const real* a, const real* b, const Walk& w) { binary(y, a, b, w, [](real p, real q) { return p * q; }); }
+void div(real* y, const real* a, const real* b, const Walk& w) { binary(y, a, b, w, [](real p, real q) { return p / q; }); }
+
+// Every element of y is met once, so the order is free: y is written front to back.
+void copy(Sum y, const real* a, const Walk& walk) {
+  if (!y) return;
+  Walk sorted;
+  bool taken[Walk::most] = {};
+  for (int n = 0; n < walk.dims; ++n) {
+    int next = -1;
+    for (int d = 0; d < walk.dims; ++d)
+      if (!taken[d] && (next < 0 || walk.y[d] > walk.y[next])) next = d;
+    taken[next] = true;
+    append(sorted, walk, next);
+  }
+  const Rows rows(sorted);
+  if (rows.a > 1)
+    for (int d = 0; d + 1 < sorted.dims; ++d)
+      if (sorted.a[d] == 1) {
+        Walk rest, i, j;
+        for (int e = 0; e < sorted.dims; ++e) append(e == d ? i : e == sorted.dims - 1 ? j : rest, sorted, e);
+        return copy_turned(y, a, rest, Rows(i), Rows(j));
+      }
+  for_rows(rows, [&](int64_t y_at, int64_t a_at, int64_t, int64_t n) {
+    real* to = y.at + y_at;
+    const real* from = a + a_at;
+    if (rows.y != 1 || rows.a > 1)
+      for (int64_t j = 0; j < n; ++j) write(y, y_at + j * rows.y, from[j * rows.a]);
+    else if (rows.a == 1 && y.empty)
+#pragma GCC ivdep
+      for (int64_t j = 0; j < n; ++j) to[j] = from[j];
+    else if (rows.a == 1)
+#pragma GCC ivdep
+      for (int64_t j = 0; j < n; ++j) to[j] += from[j];
+    else
+      for (int64_t j = 0; j < n; ++j) write(y, y_at + j, *from);
+  });
+}
+
+void sum(Sum y, const real* a, const Walk& walk) {
+  if (!y) return;
+  Walk kept, gone;
+  for (int d = 0; d < walk.dims; ++d) append(walk.y[d] ? kept : gone, walk, d);
+  if (gone.dims == 0) copy(y, a, walk);
+  else if (walk.y[walk.dims - 1] == 0) sum_rows(y, a, kept, Rows(gone));
+  else sum_columns(y, a, Rows(kept), gone);
+}
+
+}  // namespace poslab::POSLAB_ISA

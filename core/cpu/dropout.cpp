@@ -1,0 +1,23 @@
+// y_e = x_e keep_e / (1 - rate). The factors are drawn run by run, in the first cache.
+#include "core/cpu/philox.h"
+#include "core/cpu/rows.h"
+#include "core/parallel.h"
+
+namespace poslab::POSLAB_ISA {
+
+void dropout(Sum y, const real* x, int64_t n, Dropout how) {
+  if (!y) return;
+  constexpr int64_t run = 1024;
+  parallel_ranges(n, 8 * run, [&](int64_t from, int64_t to) {
+    real factor[run];
+    for (; from < to; from += run) {
+      const int64_t count = to - from < run ? to - from : run;
+      dropout_scale(factor, from, count, how);
+      write_row(y.at + from, !y.empty, int(count), [&](int j, int some) {
+        return load_some(x + from + j, some) * load_some(factor + j, some);
+      });
+    }
+  });
+}
+
+}  // namespace poslab::POSLAB_ISA

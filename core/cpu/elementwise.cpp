@@ -1,0 +1,135 @@
+// Functions of one element, and their derivatives, in vectors. NaN stays NaN; infinities give the limits.
+#include "core/cpu/rows.h"
+#include "core/kernels.h"
+#include "core/parallel.h"
+
+namespace poslab::POSLAB_ISA {
+namespace {
+
+constexpr int64_t grain = 16384;
+
+// y_e = f(vector at e, how many of its lanes are real)
+template <class F>
+void each(real* y, bool add, int64_t n, const F& f) {
+  parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
+    write_row(y + from, add, int(to - from), [&](int j, int count) { return f(from + j, count); });
+  });
+}
+template <class F>
+void forward(real* y, const real* x, int64_t n, const F& f) {
+  each(y, false, n, [&](int64_t e, int count) { return f(load_some(x + e, count)); });
+}
+// dx_e += f(dy_e, the y_e or x_e that the derivative reads)
+template <class F>
+void backward(Sum dx, const real* dy, const real* kept, int64_t n, const F& f) {
+  if (!dx) return;
+  each(dx.at, !dx.empty, n, [&](int64_t e, int count) { return f(load_some(dy + e, count), load_some(kept + e, count)); });
+}
+
+Vec magnitude(Vec x) { return x < 0 ? -x : x; }
+
+#ifdef POSLAB_DOUBLE
+
+Vec log(Vec x) {
+  for (int i = 0; i < lanes; ++i) x[i] = std::log(x[i]);
+  return x;
+}
+Vec log_of_one_plus(Vec u) {
+  for (int i = 0; i < lanes; ++i) u[i] = std::log1p(u[i]);
+  return u;
+}
+Vec tanh(Vec x) {
+  for (int i = 0; i < lanes; ++i) x[i] = std::tanh(x[i]);
+  return x;
+}
+
+#else
+
+// The polynomials below are Chebyshev fits of our own, within 1e-8 of the functions.
+
+// ln((1 + s) / (1 - s)) for |s| <= 1/3
+Vec log_of_ratio(Vec s) {
+  const Vec z = s * s;
+  Vec p = splat(0.23224329f);
+  p = p * z + 0.21706576f;
+  p = p * z + 0.28592358f;
+  p = p * z + 0.39999706f;
+  p = p * z + 0.66666667f;
+  return s * 2.f + s * z * p;
+}
+Vec log_of_one_plus(Vec u) { return log_of_ratio(u / (u + 2.f)); }   // 0 <= u <= 1
+
+// ln x = n ln 2 + ln m, x = 2^n m, m from sqrt(1/2) to sqrt(2)
+Vec log(Vec x) {
+  typedef int32_t Int __attribute__((vector_size(vector_bytes)));
+  const auto tiny = x < std::numeric_limits<float>::min();            // denormal numbers are moved up first
+  const Vec in = tiny ? x * 8388608.f : x;
+  Int bits;
+  __builtin_memcpy(&bits, &in, sizeof bits);
+  const Int power = (bits - 0x3F3504F3) >> 23, rest = bits - (power << 23);
+  Vec m;
+  __builtin_memcpy(&m, &rest, sizeof m);
+  const Vec n = __builtin_convertvector(power, Vec) - (tiny ? splat(23.f) : Vec{});
+  const Vec y = n * 0.693359375f + (log_of_ratio((m - 1.f) / (m + 1.f)) - n * 2.12194440e-4f);
+  const float infinity = std::numeric_limits<float>::infinity();
+  return x > 0 ? (x < infinity ? y : x) : (x == 0 ? splat(-infinity) : splat(std::numeric_limits<float>::quiet_NaN()));
+}
+
+// x + x^3 P(x^2) near 0, else 1 - 2 / (e^2|x| + 1) with the sign of x
+Vec tanh(Vec x) {
+  const Vec z = x * x, size = magnitude(x);
+  Vec p = splat(0.0022928072f);
+  p = p * z - 0.0083440006f;
+  p = p * z + 0.021768935f;
+  p = p * z - 0.053959262f;
+  p = p * z + 0.13333304f;
+  p = p * z - 0.33333333f;
+  const Vec far = 1.f - 2.f / (exp(size * 2.f) + 1.f);
+  return size < 0.625f ? x + x * z * p : (x < 0 ? -far : far);
+}
+
+#endif
+
+Vec sigmoid(Vec x) { return real(1) / (exp(-x) + real(1)); }
+
+// ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|)
+Vec softplus(Vec x) { return (x > 0 ? x : Vec{}) + log_of_one_plus(exp(-magnitude(x))); }
+
+}  // namespace
+
+void exp(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return exp(v); }); }
+void log(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return log(v); }); }
+void tanh(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return tanh(v); }); }
+void sigmoid(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return sigmoid(v); }); }
+void softplus(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return softplus(v); }); }
+void relu(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return v < 0 ? Vec{} : v; }); }
+void sqrt(real* y, const real* x, int64_t n) {
+  forward(y, x, n, [](Vec v) {
+    for (int i = 0; i < lanes; ++i) v[i] = std::sqrt(v[i]);
+    return v;
+  });
+}
+
+void exp_backward(Sum dx, const real* dy, const real* y, int64_t n) {
+  backward(dx, dy, y, n, [](Vec d, Vec v) { return d * v; });
+}
+void log_backward(Sum dx, const real* dy, const real* x, int64_t n) {
+  backward(dx, dy, x, n, [](Vec d, Vec v) { return d / v; });
+}
+void tanh_backward(Sum dx, const real* dy, const real* y, int64_t n) {
+  backward(dx, dy, y, n, [](Vec d, Vec v) { return d * (real(1) - v * v); });
+}
+void sigmoid_backward(Sum dx, const real* dy, const real* y, int64_t n) {
+  backward(dx, dy, y, n, [](Vec d, Vec v) { return d * v * (real(1) - v); });
+}
+void softplus_backward(Sum dx, const real* dy, const real* x, int64_t n) {
+  backward(dx, dy, x, n, [](Vec d, Vec v) { return d * sigmoid(v); });
+}
+void relu_backward(Sum dx, const real* dy, const real* y, int64_t n) {
+  backward(dx, dy, y, n, [](Vec d, Vec v) { return v > 0 ? d : Vec{}; });
+}
+void sqrt_backward(Sum dx, const real* dy, const real* y, int64_t n) {
+  backward(dx, dy, y, n, [](Vec d, Vec v) { return d / (v * real(2)); });
+}
+
+}  // namespace poslab::POSLAB_ISA

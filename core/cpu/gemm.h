@@ -1,0 +1,75 @@
+// c += a b for matrices that fit the cache: the one product that linear layers, matmul and attention are made of.
+//
+// A tile of c, M rows by N vectors, stays in registers while the inner index runs; each step loads N vectors of b and
+// broadcasts M numbers of a. Nothing is packed: b's rows are contiguous already, and a is read one number at a time, so it
+// may be stored either way round. For a width of 64 this runs at the processor's FMA rate.
+#pragma once
+#include <cstddef>
+
+#include "core/cpu/simd.h"
+
+namespace poslab::POSLAB_ISA {
+
+struct Left { const real* at; ptrdiff_t row, column; };   // a_ip = at[i row + p column]
+
+template <int W, int M, int N>
+inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
+  VecOf<W> sum[M][N] = {};
+  const real* ap = a.at;
+  for (int p = 0; p < k; ++p, ap += a.column, b += b_row) {
+    VecOf<W> bj[N];
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j) bj[j] = load<W>(b + j * W);
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      const VecOf<W> ai = splat<W>(ap[i * a.row]);
+#pragma GCC unroll 4
+      for (int j = 0; j < N; ++j) sum[i][j] += ai * bj[j];
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < M; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < N; ++j) {
+      real* at = c + i * c_row + j * W;
+      store<W>(at, add ? load<W>(at) + sum[i][j] : sum[i][j]);
+    }
+}
+
+// One stripe of N vectors of columns, all m rows: as many rows at a time as the registers hold.
+template <int W, int N>
+inline void stripe(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
+  constexpr int most = N == 4 || (N == 2 && registers == 16) ? 6 : 8;
+  int i = 0;
+  const auto rows = [&]<int M>() {
+    for (; i + M <= m; i += M) tile<W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, add);
+  };
+  rows.template operator()<most>();
+  rows.template operator()<4>();
+  rows.template operator()<2>();
+  rows.template operator()<1>();
+}
+
+// c = a b, or c += a b if add                                            a: (m, k)   b: (k, n)   c: (m, n)
+inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
+  int j = 0;
+  const auto columns = [&]<int W, int N>() {
+    if constexpr (W > 0)   // doubles in 16 bytes: lanes / 4 is 0, and the compiler looks at what is not run
+      for (; j + W * N <= n; j += W * N) stripe<W, N>(m, k, a, b + j, b_row, c + j, c_row, add);
+  };
+  if constexpr (registers == 32) columns.template operator()<lanes, 4>();
+  if constexpr (registers == 32) columns.template operator()<lanes, 3>();
+  columns.template operator()<lanes, 2>();
+  columns.template operator()<lanes, 1>();
+  if constexpr (lanes >= 4) columns.template operator()<lanes / 2, 1>();
+  if constexpr (lanes >= 8) columns.template operator()<lanes / 4, 1>();
+  columns.template operator()<1, 1>();
+}
+
+// to = from^T                                                            from: (m, n)   to: (n, m)
+inline void turn(int m, int n, const real* from, ptrdiff_t from_row, real* to, ptrdiff_t to_row) {
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i) to[j * to_row + i] = from[i * from_row + j];
+}
+
+}  // namespace poslab::POSLAB_ISA

@@ -1,0 +1,73 @@
+// LayerNorm of one row of n reals, forward and backward: shared by norm.cpp and residual_norm.cpp.
+#pragma once
+#include "core/cpu/rows.h"
+#include "core/kernels.h"
+#include "core/memory.h"
+#include "core/parallel.h"
+
+namespace poslab::POSLAB_ISA {
+
+constexpr real norm_epsilon = real(1e-5);   // Haiku's and PyTorch's default
+constexpr int norm_strip = 32;              // rows of one piece of work
+constexpr int norm_slices = 16;             // partial sums of dgain and dbias, whatever the number of threads
+
+struct Moments { real mean, inverse; };     // mean and 1 / sqrt(variance + epsilon)
+
+inline Moments moments(const real* x, int n) {
+  const real mean = sum_row(x, n) / real(n);
+  Vec s{};
+  for_vectors(n, [&](int j, int count) {
+    Vec off = load_some(x + j, count) - mean;
+    for (int i = count; i < lanes; ++i) off[i] = 0;
+    s += off * off;
+  });
+  return {mean, 1 / std::sqrt(sum_lanes(s) / real(n) + norm_epsilon)};
+}
+
+// y = gain (x - mean) / std + bias
+inline void norm_row(real* y, const real* x, const real* gain, const real* bias, int n) {
+  const Moments m = moments(x, n);
+  write_row(y, false, n, [&](int j, int count) {
+    return load_some(gain + j, count) * ((load_some(x + j, count) - m.mean) * m.inverse) + load_some(bias + j, count);
+  });
+}
+
+// With h = (x - mean) / std and g = dy gain: dx = (g - mean(g) - h mean(g h)) / std into `dx`, overwriting it; dgain and dbias
+// of this row are added to `sums` (2, n).
+inline void norm_row_backward(real* dx, real* sums, const real* dy, const real* x, const real* gain, int n) {
+  const Moments m = moments(x, n);
+  Vec g_total{}, gh_total{};
+  for_vectors(n, [&](int j, int count) {
+    const Vec d = load_some(dy + j, count), g = d * load_some(gain + j, count);
+    const Vec h = (load_some(x + j, count) - m.mean) * m.inverse;
+    g_total += g, gh_total += g * h;
+    store_some(sums + j, load_some(sums + j, count) + d * h, count);
+    store_some(sums + n + j, load_some(sums + n + j, count) + d, count);
+  });
+  const real g_mean = sum_lanes(g_total) / real(n), gh_mean = sum_lanes(gh_total) / real(n);
+  write_row(dx, false, n, [&](int j, int count) {
+    const Vec h = (load_some(x + j, count) - m.mean) * m.inverse;
+    return (load_some(dy + j, count) * load_some(gain + j, count) - g_mean - h * gh_mean) * m.inverse;
+  });
+}
+
+// Runs row(i, sums) for every row, sums being the slice's partial sum of (dgain, dbias), and adds the partial sums up in order.
+template <class Row>
+void norm_backward_rows(Sum dgain, Sum dbias, int64_t rows, int n, const Row& row) {
+  const int64_t slices = rows < norm_strip * norm_slices ? (rows + norm_strip - 1) / norm_strip : norm_slices;
+  const int64_t per_slice = (rows + slices - 1) / slices;
+  real* partial = scratch(0, slices * 2 * n);
+  parallel_for(slices, [&](int64_t s) {
+    real* sums = partial + s * 2 * n;
+    for (int e = 0; e < 2 * n; ++e) sums[e] = 0;
+    for (int64_t i = s * per_slice; i < rows && i < (s + 1) * per_slice; ++i) row(i, sums);
+  });
+  const auto add_up = [&](Sum to, int offset) {
+    for (int64_t s = 0; to && s < slices; ++s)
+      write_row(to.at, !(to.empty && s == 0), n, [&](int j, int count) { return load_some(partial + s * 2 * n + offset + j, count); });
+  };
+  add_up(dgain, 0);
+  add_up(dbias, n);
+}
+
+}  // namespace poslab::POSLAB_ISA

@@ -1,0 +1,48 @@
+// The end of a transformer's sub-layer in one pass: y = norm(s), s = x + dropout(z). The dropout factors are drawn again in the
+// backward pass (Philox), s is kept, and nothing else.
+#include "core/cpu/norm.h"
+#include "core/cpu/philox.h"
+
+namespace poslab::POSLAB_ISA {
+namespace {
+
+// Factors of rows from .. to at a strip's own place in scratch. Strips start at multiples of 32 rows, so at a whole Philox word.
+const real* factors(int64_t from, int64_t to, int n, const Dropout& drop) {
+  if (drop.rate == 0) return nullptr;
+  real* f = scratch(2, (to - from) * n + 8);
+  const int64_t first = from * n / 8 * 8, skip = from * n - first;
+  dropout_scale(f, first, (to - from) * n + skip, drop);
+  return f + skip;
+}
+
+}  // namespace
+
+void residual_norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, int64_t rows, int n, Dropout drop) {
+  parallel_ranges(rows, norm_strip, [&](int64_t from, int64_t to) {
+    const real* f = factors(from, to, n, drop);
+    for (int64_t i = from; i < to; ++i) {
+      const real* fi = f ? f + (i - from) * n : nullptr;
+      write_row(s + i * n, false, n, [&](int j, int count) {
+        const Vec zj = load_some(z + i * n + j, count);
+        return load_some(x + i * n + j, count) + (fi ? zj * load_some(fi + j, count) : zj);
+      });
+      norm_row(y + i * n, s + i * n, gain, bias, n);
+    }
+  });
+}
+
+void residual_norm_backward(Sum dx, Sum dz, Sum dgain, Sum dbias, const real* dy, const real* s, const real* gain, int64_t rows, int n, Dropout drop) {
+  norm_backward_rows(dgain, dbias, rows, n, [&](int64_t i, real* sums) {
+    real* d = scratch(1, n);
+    norm_row_backward(d, sums, dy + i * n, s + i * n, gain, n);
+    if (dx) write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(d + j, count); });
+    if (!dz) return;
+    const real* f = factors(i, i + 1, n, drop);
+    write_row(dz.at + i * n, !dz.empty, n, [&](int j, int count) {
+      const Vec dj = load_some(d + j, count);
+      return f ? dj * load_some(f + j, count) : dj;
+    });
+  });
+}
+
+}  // namespace poslab::POSLAB_ISA

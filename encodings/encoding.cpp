@@ -1,0 +1,16 @@
+// What schemes have in common: the plain product of queries and keys.
+#include "encodings/encoding.h"
+
+#include <cmath>
+
+namespace poslab {
+
+// s_ij = q_i . k_j / sqrt(D)
+Scores Encoding::scores(const Heads& in, const Positions&, int) const {
+  Scores s;
+  s.q = in.q, s.k = in.k;
+  s.scale = real(1 / std::sqrt(double(in.q.dim(-1))));
+  return s;
+}
+
+}  // namespace poslab

@@ -1,0 +1,34 @@
+// Positions of tokens, or a table of the offsets between them; the distances are worked out in distances.cpp.
+#include "encodings/positions.h"
+
+#include "core/error.h"
+
+namespace poslab {
+
+Positions Positions::of_tokens(int sequences, std::vector<double> position) {
+  if (sequences < 1 || position.empty() || position.size() % size_t(sequences))
+    bad_input("positions: {} numbers for {} sequences; give at least one, and equally many to each", position.size(), sequences);
+  Positions p;
+  p.sequences_ = sequences, p.position_ = std::move(position);
+  return p;
+}
+
+Positions Positions::of_offsets(int sequences, std::vector<double> offset) {
+  if (sequences < 1 || offset.size() % size_t(sequences) || offset.size() / size_t(sequences) % 2 == 0)
+    bad_input("positions: {} offsets for {} sequences; give 2 T - 1 of them to each", offset.size(), sequences);
+  Positions p;
+  p.sequences_ = sequences, p.offset_ = std::move(offset);
+  return p;
+}
+
+int Positions::time() const {
+  return only_offsets() ? (int(offset_.size()) / sequences_ + 1) / 2 : int(position_.size()) / sequences_;
+}
+
+const std::vector<double>& Positions::tokens(const std::string& scheme) const {
+  if (only_offsets())
+    bad_input("{}: needs a position for every token, and sampler randomized_offsets gives offsets alone; use randomized", scheme);
+  return position_;
+}
+
+}  // namespace poslab

@@ -1,0 +1,17 @@
+// The sine and cosine of any real position: what sincos adds and what the relative scheme projects.
+#pragma once
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace poslab {
+
+//   y_p = [ sin(p f_0), ..., sin(p f_{C/2-1}), cos(p f_0), ..., cos(p f_{C/2-1}) ],  f_m = 10000^(-2m/C)      (N, C)
+// Two halves, as in the released code, not interleaved as in Vaswani et al. 2017. Computed in double, then rounded.
+// Throws BadInput for an odd C.
+Tensor sinusoid(const std::vector<double>& positions, int channels);
+
+// f_m, m = 0 .. channels/2 - 1: also the angles of RoPE, with channels = D
+std::vector<double> frequencies(int channels);
+
+}  // namespace poslab

@@ -1,0 +1,47 @@
+#include "nn/block.h"
+
+#include <cmath>
+
+namespace poslab {
+namespace {
+
+// The default of the library that the released code uses: N(0, 1/in) cut off at two standard deviations (spec B.3).
+Tensor weights(const Params& p, const char* name, int in, int out) {
+  return p.truncated_normal(name, {in, out}, 1 / std::sqrt(double(in)));
+}
+
+Dropout at_next_site(Dropout d) {
+  ++d.stream.site;
+  return d;
+}
+
+}  // namespace
+
+Block::Block(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
+  const int C = s.d_model, wide = s.widening * C;
+  const Params a = p / "attention", n1 = p / "norm1", f = p / "ffn", n2 = p / "norm2";
+  query_ = weights(a, "query", C, C), key_ = weights(a, "key", C, C);
+  value_ = weights(a, "value", C, C), output_ = weights(a, "output", C, C);
+  gain1_ = n1.full("gain", {C}, 1), bias1_ = n1.full("bias", {C}, 0);
+  w1_ = weights(f, "w1", C, wide), b1_ = f.full("b1", {wide}, 0);
+  w2_ = weights(f, "w2", wide, C), b2_ = f.full("b2", {C}, 0);
+  gain2_ = n2.full("gain", {C}, 1), bias2_ = n2.full("bias", {C}, 0);
+}
+
+Tensor Block::operator()(const Tensor& x, const Encoding& encoding, const Positions& positions, Dropout drop, Trace* trace) const {
+  const Shape heads{x.dim(0), x.dim(1), spec_.heads, spec_.d_model / spec_.heads};                  // (B, T, H, D)
+  const Heads in{linear(x, query_).reshape(heads), linear(x, key_).reshape(heads)};
+  const Scores scores = encoding.scores(in, positions, spec_.layer);
+  const Tensor mixed = attention(scores, linear(x, value_).reshape(heads), spec_.mask).reshape(x.shape());
+  const Tensor h = residual_norm(x, linear(mixed, output_), gain1_, bias1_, drop);
+  const Tensor wide = linear(h, w1_, b1_, Activation::relu);
+  const Tensor y = residual_norm(h, linear(wide, w2_, b2_), gain2_, bias2_, at_next_site(drop));
+  if (trace) {
+    if (const std::string name = name_ + ".attention.weights"; trace->wants(name)) trace->see(name, attention_weights(scores, spec_.mask));
+    trace->see(name_ + ".attention.out", h);
+    trace->see(name_ + ".out", y);
+  }
+  return y;
+}
+
+}  // namespace poslab

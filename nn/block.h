@@ -1,0 +1,27 @@
+// One post-norm encoder block (spec B.3):
+//   x <- norm(x + dropout(attention(x)))                                                        x: (B, T, C)
+//   x <- norm(x + dropout(w2 relu(w1 x + b1) + b2))
+// Projections q, k, v, o have no bias; dropout comes after the attention's output, not on the weights.
+#pragma once
+#include "encodings/encoding.h"
+#include "nn/trace.h"
+
+namespace poslab {
+
+struct BlockSpec { int heads, d_model, widening, layer; Mask mask; };
+
+class Block {
+ public:
+  Block(Params, BlockSpec);
+  // Positions and dropout as this layer uses them; the block takes dropout's stream and the next site.
+  Tensor operator()(const Tensor& x, const Encoding&, const Positions&, Dropout, Trace*) const;
+
+ private:
+  BlockSpec spec_;
+  std::string name_;                              // "block2"
+  Tensor query_, key_, value_, output_;           // (C, C) each, stored (in, out)
+  Tensor gain1_, bias1_, gain2_, bias2_;          // (C)
+  Tensor w1_, b1_, w2_, b2_;                      // (C, 4C), (4C), (4C, C), (C)
+};
+
+}  // namespace poslab

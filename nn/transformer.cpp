@@ -1,0 +1,48 @@
+#include "nn/transformer.h"
+
+#include <cmath>
+
+#include "core/error.h"
+
+namespace poslab {
+namespace {
+
+TransformerSpec checked(TransformerSpec s) {
+  if (s.layers < 1 || s.heads < 1 || s.d_model < 1 || s.widening < 1)
+    bad_input("transformer: layers {}, heads {}, d_model {}, widening {}; all must be at least 1", s.layers, s.heads, s.d_model, s.widening);
+  if (s.d_model % s.heads)
+    bad_input("transformer: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads, s.d_model);
+  s.encoding.layers = s.layers, s.encoding.heads = s.heads, s.encoding.d_model = s.d_model, s.encoding.mask = s.mask;
+  return s;
+}
+
+}  // namespace
+
+Transformer::Transformer(Params p, TransformerSpec s) : spec_(checked(std::move(s))) {
+  const int C = spec_.d_model;
+  embedding_ = p.truncated_normal("embedding", {spec_.symbols_in, C}, 0.02);
+  encoding_ = encoding(spec_.encoding.name).make(p / "encoding", spec_.encoding);
+  for (int i = 0; i < spec_.layers; ++i)
+    blocks_.emplace_back(p / ("block" + std::to_string(i)), BlockSpec{spec_.heads, C, spec_.widening, i, spec_.mask});
+  head_w_ = (p / "head").truncated_normal("w", {C, spec_.symbols_out}, 1 / std::sqrt(double(C)));
+  head_b_ = (p / "head").full("b", {spec_.symbols_out}, 0);
+}
+
+// h = sqrt(C) embed(x) (+ positions, dropout), blocks, head; no norm at the end (spec A.1 (2), B.3)
+Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass) const {
+  if (tokens.shape().size() != 2) bad_input("transformer: tokens have shape {}; they must be (B, T)", to_string(tokens.shape()));
+  const int T = tokens.shape()[1];
+  if (outputs < 1 || outputs > T) bad_input("transformer: {} output slots of {}; ask for 1 to {}", outputs, T, T);
+  Dropout drop = pass.dropout;
+  Tensor h = gather(embedding_, tokens) * std::sqrt(double(spec_.d_model));
+  if (encoding_->adds_to_embedding()) h = dropout(encoding_->embed(h, pass.positions.at_embedding()), drop);
+  if (pass.trace) pass.trace->see("embedding", h);
+  for (const Block& block : blocks_) {
+    const int layer = int(&block - blocks_.data());
+    drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice
+    h = block(h, *encoding_, pass.positions.at_layer(layer), drop, pass.trace);
+  }
+  return linear(slice(h, 1, T - outputs, T), head_w_, head_b_);
+}
+
+}  // namespace poslab

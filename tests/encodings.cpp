@@ -1,0 +1,208 @@
+// Golden values of the schemes (spec A.7), their formulas written out a second time, and what they refuse.
+#include <doctest/doctest.h>
+
+#include "encodings/picture.h"
+#include "encodings/sinusoid.h"
+#include "tests/schemes.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+EncodingSpec spec_of(const std::string& name, int heads = H, int d_model = C) {
+  EncodingSpec s;
+  s.name = name, s.layers = layers, s.heads = heads, s.d_model = d_model, s.max_position = 24;
+  return s;
+}
+
+// The bias of ALiBi at distances -1, 0, 1: (3, H)
+Tensor alibi_bias(EncodingSpec spec) {
+  const Model model(spec);
+  const Heads in{random_tensor({1, 2, spec.heads, 2}, 1), random_tensor({1, 2, spec.heads, 2}, 2)};
+  return (*model).scores(in, Positions::of_tokens(1, {0, 1}), 0).bias;
+}
+
+int64_t count(EncodingSpec spec) { return Model(spec).params.count(); }
+
+}  // namespace
+
+TEST_CASE("sinusoid: golden values, sine half first") {
+  const Tensor y = sinusoid({1, 3, -3}, 4);
+  const double expected[] = {0.841471, 0.01, 0.540302, 0.99995, 0.14112, 0.029996, -0.989992, 0.99955, -0.14112, -0.029996, -0.989992, 0.99955};
+  for (int i = 0; i < 12; ++i) CHECK(double(y.data()[i]) == doctest::Approx(expected[i]).epsilon(1e-5));
+  CHECK_THROWS_AS(sinusoid({1}, 5), BadInput);
+}
+
+TEST_CASE("alibi: golden slopes for 1, 2, 6, 8 and 12 heads, and the half that tells left from right") {
+  const std::vector<std::vector<double>> golden = {
+      {.00390625}, {.0625, .00390625}, {.25, .0625, .015625, .00390625, .5, .125},
+      {.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625},
+      {.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625, .70710678, .35355339, .1767767, .08838835}};
+  for (const auto& m : golden) {
+    const int heads = int(m.size());
+    EncodingSpec spec = spec_of("alibi", heads, 2 * heads), symmetric = spec, causal = spec;
+    symmetric.symmetric = true, causal.mask = Mask::causal;
+    const Tensor both = alibi_bias(spec), even = alibi_bias(symmetric), past = alibi_bias(causal);
+    for (int h = 0; h < heads; ++h) {
+      CHECK(double(both.data()[h]) == doctest::Approx(-0.5 * m[size_t(h)]).epsilon(1e-7));
+      CHECK(double(both.data()[heads + h]) == 0);
+      CHECK(double(both.data()[2 * heads + h]) == doctest::Approx(-m[size_t(h)]).epsilon(1e-7));
+      CHECK(double(even.data()[h]) == doctest::Approx(-m[size_t(h)]).epsilon(1e-7));
+      CHECK(double(past.data()[h]) == doctest::Approx(-m[size_t(h)]).epsilon(1e-7));
+    }
+  }
+}
+
+TEST_CASE("parameters: names, shapes and counts") {
+  EncodingSpec paper;
+  paper.name = "relative";
+  CHECK(count(paper) == 270146 - 249026);   // spec A.7
+  paper.name = "learned";
+  CHECK(count(paper) == 2048 * 64);
+  for (const char* name : {"none", "sincos", "alibi", "rope"}) {
+    paper.name = name;
+    CHECK(count(paper) == 0);
+  }
+  const Model model(spec_of("relative"));
+  CHECK(model.params.at("encoding.layer1.u").shape() == Shape{H, D});
+  CHECK(model.params.at("encoding.layer0.v").shape() == Shape{H, D});
+  CHECK(model.params.at("encoding.layer1.w").shape() == Shape{C, C});
+  CHECK(Model(spec_of("learned")).params.at("encoding.table").shape() == Shape{24, C});
+}
+
+TEST_CASE("initial values: learned N(0, 1) within 2, u and v N(0, 0.02^2), W_R 1 / sqrt(C) within 2") {
+  const auto moments = [](const Tensor& x) {
+    double sum = 0, squares = 0, most = 0;
+    for (real v : x.values()) sum += double(v), squares += double(v) * double(v), most = std::max(most, std::abs(double(v)));
+    return std::array{sum / double(x.size()), std::sqrt(squares / double(x.size())), most};
+  };
+  EncodingSpec spec;   // the paper's sizes: enough numbers for a law
+  spec.name = "learned";
+  const auto table = moments(Model(spec).params.at("encoding.table"));
+  CHECK((std::abs(table[0]) < 0.01 && std::abs(table[1] - 0.8796) < 0.01 && table[2] < 2));   // std of N(0,1) given |x| < 2
+  spec.name = "relative";
+  const Model model(spec);
+  const auto w = moments(model.params.at("encoding.layer4.w")), u = moments(model.params.at("encoding.layer4.u"));
+  CHECK((std::abs(w[1] - 0.8796 / 8) < 0.005 && w[2] < 2.0 / 8));
+  CHECK((u[1] > 0.013 && u[1] < 0.027));
+}
+
+TEST_CASE("relative: the formula, and its form as a rotation in disguise (spec A.1), for positions of any kind") {
+  for (const std::vector<double>& p : {std::vector<double>{0, 1, 2, 3, 4, 5}, std::vector<double>{1, 2, 5, 11, 12, 20}, std::vector<double>{0.5, 7, 3, 3.25, 9, 2}}) {
+    const Model model(spec_of("relative"));
+    const Content content;
+    const Tensor s = logits(*model, Positions::of_tokens(1, p), content);
+    const Tensor &u = model.params.at("encoding.layer1.u"), &v = model.params.at("encoding.layer1.v"), &w = model.params.at("encoding.layer1.w");
+    const std::vector<double> f = frequencies(C);
+    const auto pe = [&](double at, int c) { return c < C / 2 ? std::sin(at * f[size_t(c)]) : std::cos(at * f[size_t(c - C / 2)]); };
+    double formula_apart = 0, rotation_apart = 0;
+    for (int b = 0; b < B; ++b)
+      for (int h = 0; h < H; ++h)
+        for (int i = 0; i < T; ++i) {
+          const int64_t qi = (int64_t(b * T + i) * H + h) * D;
+          std::vector<double> a(C, 0), turned(C);   // a = W_R^T (q + v): how much the query wants of each channel of PE
+          for (int c = 0; c < C; ++c)
+            for (int d = 0; d < D; ++d) a[size_t(c)] += double(w.data()[c * C + h * D + d]) * double(content.q.data()[qi + d] + content.x.data()[(b * T + i) * C + h * D + d] + v.data()[h * D + d]);
+          for (int m = 0; m < C / 2; ++m) {
+            const double cosine = std::cos(p[size_t(i)] * f[size_t(m)]), sine = std::sin(p[size_t(i)] * f[size_t(m)]);
+            const double as = a[size_t(m)], ac = a[size_t(m + C / 2)];
+            turned[size_t(m)] = as * cosine + ac * sine, turned[size_t(m + C / 2)] = ac * cosine - as * sine;
+          }
+          for (int j = 0; j < T; ++j) {
+            double both = 0, formula = 0, rotation = 0;
+            for (int d = 0; d < D; ++d)
+              both += double(content.q.data()[qi + d] + content.x.data()[(b * T + i) * C + h * D + d] + u.data()[h * D + d]) *
+                      double(content.k.data()[(int64_t(b * T + j) * H + h) * D + d] + content.x.data()[(b * T + j) * C + h * D + d]);
+            for (int c = 0; c < C; ++c) {
+              formula += a[size_t(c)] * pe(p[size_t(j)] - p[size_t(i)], c);
+              rotation += turned[size_t(c)] * pe(p[size_t(j)], c);   // keys PE(p_j): one more product of width C
+            }
+            const double ours = double(s.data()[((b * H + h) * T + i) * T + j]);
+            formula_apart = std::max(formula_apart, std::abs(ours - (both + formula) / std::sqrt(double(D))));
+            rotation_apart = std::max(rotation_apart, std::abs(ours - (both + rotation) / std::sqrt(double(D))));
+          }
+        }
+    CHECK(formula_apart < 3 * tolerance);
+    CHECK(rotation_apart < 3 * tolerance);
+  }
+}
+
+TEST_CASE("relative, released: to the right all offsets are alike, to the left -r reads N - r (spec, finding 1)") {
+  EncodingSpec spec = spec_of("relative");
+  spec.mode = RelativeMode::released;
+  const Model released(spec);
+  const Heads in{random_tensor({1, 3, H, D}, 1), random_tensor({1, 3, H, D}, 2)};
+  const Tensor r = (*released).scores(in, Positions::of_offsets(1, {-9, -4, 0, 4, 9}), 0).r;
+  const Tensor& w = released.params.at("encoding.layer0.w");
+  const Tensor expected = composed::linear(sinusoid({24 - 9, 24 - 4, 23, 23, 23}, C), w, {}, Activation::none).reshape({5, H, D});
+  CHECK(apart(r, expected) < tolerance);
+  CHECK_THROWS_AS((*released).scores(in, Positions::of_offsets(1, {-24, -4, 0, 4, 24}), 0), BadInput);
+}
+
+TEST_CASE("learned: rows from `first` on, the nearest between two, and no row beyond the table") {
+  EncodingSpec spec = spec_of("learned");
+  spec.max_position = 8, spec.first = 1;
+  const Model model(spec);
+  const Tensor x = Tensor::full({1, 3, C}, 0), table = model.params.at("encoding.table");
+  const Tensor y = (*model).embed(x, Positions::of_tokens(1, {1, 2.4, 8}));
+  CHECK(apart(y, gather(table, Ids({1, 3}, {0, 1, 7}))) == 0);
+  CHECK_THROWS_WITH_AS((*model).embed(x, Positions::of_tokens(1, {1, 2, 9})),
+                       "learned: position 9 is not in the table of 8 rows from position 1 on; raise max_position", BadInput);
+  CHECK_THROWS_AS((*model).embed(x, Positions::of_tokens(1, {0, 1, 2})), BadInput);
+}
+
+TEST_CASE("schemes refuse what they cannot be, or cannot read") {
+  CHECK_THROWS_WITH_AS(Model(spec_of("rope", 4, 12)), "rope: heads of 3 channels do not fall into pairs; choose d_model / heads even", BadInput);
+  CHECK_THROWS_AS(Model(spec_of("sincos", 1, 7)), BadInput);
+  CHECK_THROWS_AS(Model(spec_of("relative", 1, 7)), BadInput);
+  EncodingSpec released = spec_of("alibi");
+  released.mode = RelativeMode::released;
+  CHECK_THROWS_AS(Model{released}, BadInput);
+  CHECK_THROWS_WITH_AS(encoding("ropo"), "unknown encoding \"ropo\"; did you mean \"rope\"? Known: none, sincos, learned, relative, alibi, rope", BadInput);
+  int refused = 0;
+  for (const Setup& setup : all_setups()) {
+    if (setup.fits()) continue;
+    CAPTURE(setup.name());
+    const Model model(setup.spec);
+    const Draw draw = setup.draw();
+    if (setup.scheme->name == "none") {
+      CHECK_NOTHROW(Content().scores(*model, draw.at_layer(1)));   // it does not look
+      continue;
+    }
+    CHECK_THROWS_AS(Content().scores(*model, draw.at_layer(1)), BadInput);
+    ++refused;
+  }
+  CHECK(refused > 10);
+}
+
+TEST_CASE("sampler_for: a mode that reads a table turns randomized into randomized_offsets") {
+  const auto name = [](const char* scheme, RelativeMode mode, const char* sampler) {
+    EncodingSpec spec = spec_of(scheme);
+    spec.mode = mode;
+    return sampler_for(spec, sampler).name;
+  };
+  CHECK(name("relative", RelativeMode::paper, "randomized") == "randomized");
+  CHECK(name("relative", RelativeMode::offset_table, "randomized") == "randomized_offsets");
+  CHECK(name("relative", RelativeMode::released, "randomized") == "randomized_offsets");
+  CHECK(name("alibi", RelativeMode::paper, "randomized") == "randomized_offsets");
+  CHECK(name("alibi", RelativeMode::differences, "randomized") == "randomized");
+  CHECK(name("alibi", RelativeMode::paper, "sequential") == "sequential");
+  CHECK(name("rope", RelativeMode::offset_table, "randomized") == "randomized");
+  CHECK_THROWS_AS(name("rope", RelativeMode::paper, "randomized_offsets"), BadInput);
+  CHECK_THROWS_AS(name("rope", RelativeMode::paper, "random"), BadInput);
+  CHECK_THROWS_AS(name("rop", RelativeMode::paper, "randomized"), BadInput);
+}
+
+TEST_CASE("position matrix: distances, the bias of head 0, and nothing for NoPE") {
+  const Positions p = Positions::of_tokens(1, {0, 3, 10});
+  const auto matrix = [&](const char* name) {
+    EncodingSpec spec = spec_of(name);
+    spec.mode = RelativeMode::differences;
+    return position_matrix(*Model(spec), p).values();
+  };
+  CHECK(matrix("rope") == std::vector<real>{0, 3, 10, -3, 0, 7, -10, -7, 0});
+  CHECK(matrix("relative") == matrix("rope"));
+  CHECK(matrix("none") == std::vector<real>(9, 0));
+  CHECK(matrix("alibi") == std::vector<real>{0, -0.75, -2.5, -0.625, 0, -1.75, -2.375, -1.625, 0});   // slope 1/4
+}

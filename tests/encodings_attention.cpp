@@ -1,0 +1,135 @@
+// Every scheme through the fused attention: equal to its composed twin (values and gradients), to decoding slot by slot,
+// and, in the double build, with gradients equal to central differences. Families 6 and 8 of spec A.7.
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "tests/schemes.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+using Attention = Tensor (*)(const Scores&, const Tensor& v, Mask);
+
+// sum of c_e o_e, with fixed c: a number that depends on all of o
+Tensor weigh(const Tensor& o) { return sum_all(o * random_tensor(o.shape(), 99)); }
+
+// All leaves and parameters that take part.
+std::vector<std::pair<std::string, Tensor>> wanting(const Content& content, const Model& model) {
+  std::vector<std::pair<std::string, Tensor>> list;
+  const char* names[] = {"x", "q", "k", "v"};
+  const std::vector<Tensor> leaves = content.leaves();
+  for (size_t n = 0; n < leaves.size(); ++n) list.push_back({names[n], leaves[n]});
+  for (const Params::Entry& e : model.params.entries()) list.push_back({e.name, e.tensor});
+  return list;
+}
+
+struct Run { Tensor o; std::map<std::string, Tensor> grads; };
+
+Run run(const Setup& setup, Mask mask, Attention attention) {
+  const Model model(setup.spec);
+  Content content;
+  for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->want_grad();
+  const Draw draw = setup.draw();
+  const Tensor o = attention(content.scores(*model, draw.at_embedding(), draw.at_layer(1), 1), content.v, mask);
+  backward(weigh(o));
+  Run r{o, {}};
+  for (auto& [name, t] : wanting(content, model)) r.grads[name] = Tensor::from(t.shape(), t.grad().values());
+  return r;
+}
+
+// What the first `time` slots know.
+Positions first_slots(const Positions& p, int time) {
+  const bool offsets = p.only_offsets();
+  const std::vector<double>& all = offsets ? p.distances().value : p.tokens("test");
+  const int each = offsets ? 2 * T - 1 : T, from = offsets ? T - time : 0, count = offsets ? 2 * time - 1 : time;
+  std::vector<double> part;
+  for (int s = 0; s < p.sequences(); ++s) part.insert(part.end(), all.begin() + s * each + from, all.begin() + s * each + from + count);
+  return offsets ? Positions::of_offsets(p.sequences(), part) : Positions::of_tokens(p.sequences(), part);
+}
+
+Content first_slots(const Content& c, int time) {
+  Content part;
+  part.x = slice(c.x, 1, 0, time), part.q = slice(c.q, 1, 0, time), part.k = slice(c.k, 1, 0, time), part.v = slice(c.v, 1, 0, time);
+  return part;
+}
+
+}  // namespace
+
+TEST_CASE("fused attention = composed attention, values and gradients, for every scheme x sampler x mask") {
+  std::map<std::string, double> worst;
+  for (Mask mask : {Mask::none, Mask::causal})
+    for (const Setup& setup : setups(mask)) {
+      CAPTURE(setup.name());
+      const Run fused = run(setup, mask, attention), twin = run(setup, mask, composed::attention);
+      double most = apart(fused.o, twin.o);
+      for (const auto& [name, grad] : twin.grads) {
+        CAPTURE(name);
+        const double gap = apart(fused.grads.at(name), grad);
+        CHECK(gap < tolerance);
+        most = std::max(most, gap);
+      }
+      CHECK(most < tolerance);
+      worst[setup.scheme->name] = std::max(worst[setup.scheme->name], most);
+    }
+  for (const auto& [name, gap] : worst) fmt::print("  {:<10} fused against composed, worst {:.1e}\n", name, gap);
+}
+
+TEST_CASE("6 cache = full: the last queries against the first slots give the rows of one causal pass") {
+  const Content content;
+  for (const Setup& setup : setups(Mask::causal)) {
+    if (setup.sampler->name == "randomized_offsets" && setup.resample == Resample::per_sequence) continue;   // no (B, 2T-1) to cut
+    CAPTURE(setup.name());
+    const Model model(setup.spec);
+    const Draw draw = setup.draw();
+    const Positions& p = draw.at_layer(1);
+    const Tensor full = attention(content.scores(*model, p), content.v, Mask::causal);
+    for (int time = 1; time <= T; ++time)
+      for (int queries : {1, 2}) {
+        if (queries > time) continue;
+        const Content part = first_slots(content, time);
+        const Positions known = first_slots(p, time);
+        const Tensor o = attention(part.scores(*model, known, known, 1, queries), part.v, Mask::causal);
+        CHECK(apart(o, slice(full, 1, time - queries, time)) < tolerance);
+      }
+  }
+}
+
+#ifdef POSLAB_DOUBLE
+TEST_CASE("8 gradients = central differences, for all inputs and learned parameters of every scheme") {
+  std::map<std::string, double> worst;
+  constexpr int stride = 7;   // each setup takes every 7th number of a tensor, the next setup those beside them
+  int first = 0;
+  for (const Setup& setup : setups()) {
+    CAPTURE(setup.name());
+    first = (first + 1) % stride;
+    const Model model(setup.spec);
+    Content content;
+    for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->want_grad();
+    const Draw draw = setup.draw();
+    const auto loss = [&] { return weigh(attention(content.scores(*model, draw.at_layer(1)), content.v, Mask::none)); };
+    backward(loss());
+    const NoGrad still;
+    for (auto& [name, t] : wanting(content, model)) {
+      CAPTURE(name);
+      const Tensor grad = t.grad();
+      double most = 0, size = 1e-3;   // relative to the largest number of the gradient, all of them
+      for (real g : grad.values()) size = std::max(size, std::abs(g));
+      for (int64_t n = first; n < t.size(); n += stride) {
+        const double at = t.data()[n], step = 1e-5;
+        t.data()[n] = at + step;
+        const double up = loss().item();
+        t.data()[n] = at - step;
+        const double down = loss().item();
+        t.data()[n] = at;
+        most = std::max(most, std::abs((up - down) / (2 * step) - grad.data()[n]));
+      }
+      CHECK(most / size < 1e-6);
+      worst[setup.scheme->name] = std::max(worst[setup.scheme->name], most / size);
+    }
+  }
+  for (const auto& [name, error] : worst) fmt::print("  {:<10} gradient, worst relative error {:.1e}\n", name, error);
+}
+#endif

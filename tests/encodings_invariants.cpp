@@ -1,0 +1,197 @@
+// The invariant families of spec A.7 that are laws of the logits, over every scheme x variant x sampler x resample that
+// goes together (tests/schemes.h). Each family says by a property of the scheme to whom it applies and what it expects.
+#include <doctest/doctest.h>
+
+#include <complex>
+#include <map>
+
+#include "tests/schemes.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+std::vector<double> shifted(std::vector<double> p, double by) {
+  for (double& x : p) x += by;
+  return p;
+}
+
+// In each sequence, position t of the result is position order[t].
+Positions reordered(const Positions& from, const std::vector<int>& order) {
+  const std::vector<double>& p = from.tokens("test");
+  std::vector<double> q;
+  for (int s = 0; s < from.sequences(); ++s)
+    for (int t : order) q.push_back(p[size_t(s * T + t)]);
+  return Positions::of_tokens(from.sequences(), q);
+}
+
+// max_ij |s_ij - s_{i+1,j+1}|
+double off_toeplitz(const Tensor& s) {
+  return apart(slice(slice(s, 2, 0, T - 1), 3, 0, T - 1), slice(slice(s, 2, 1, T), 3, 1, T));
+}
+
+}  // namespace
+
+TEST_CASE("1 shift: a constant added to all positions changes what is added to embeddings, and no logit") {
+  int met = 0;
+  for (const Setup& setup : setups()) {
+    const Model model(setup.spec);
+    const Draw draw = setup.draw();
+    const Positions& p = draw.at_layer(1);
+    if (p.only_offsets()) continue;
+    CAPTURE(setup.name());
+    const Positions q = Positions::of_tokens(p.sequences(), shifted(p.tokens("test"), 5));
+    const double change = apart(logits(*model, p), logits(*model, q));
+    CHECK(((*model).adds_to_embedding() ? change > 0.01 : change < tolerance));
+    ++met;
+  }
+  CHECK(met > 20);
+}
+
+TEST_CASE("2 Toeplitz: with one content everywhere, logits are constant along diagonals where distances are") {
+  int constant = 0, varying = 0;
+  for (const Setup& setup : setups()) {
+    const Model model(setup.spec);
+    if ((*model).adds_to_embedding()) continue;
+    CAPTURE(setup.name());
+    const Draw draw = setup.draw();
+    const Positions& p = draw.at_layer(1);
+    const double off = off_toeplitz(logits(*model, p, Content::same_everywhere()));
+    const bool expected = blind(*model) || p.only_offsets() || !p.distances().pairs;
+    CHECK((expected ? off < tolerance : off > 1e-3));
+    ++(expected ? constant : varying);
+  }
+  CHECK((constant > 15 && varying > 5));
+}
+
+TEST_CASE("3 reversal: symmetric schemes commute with reversing the sequence; ALiBi misses by 0.5 m_h on the left") {
+  std::vector<int> backwards(T);
+  for (int t = 0; t < T; ++t) backwards[size_t(t)] = T - 1 - t;
+  const std::map<std::string, double> excess = {{"none", 0}, {"alibi", 0.5}};   // in units of the slope, on the left
+  const Content content, mirror = content.reordered(backwards);
+  int met = 0;
+  for (const Setup& setup : setups()) {
+    if (!excess.count(setup.scheme->name) || setup.sampler->random) continue;
+    CAPTURE(setup.name());
+    const Model model(setup.spec);
+    const Draw draw = setup.draw();
+    const Tensor s = logits(*model, draw.at_layer(1), content), m = logits(*model, draw.at_layer(1), mirror);
+    Tensor left = Tensor::full(s.shape(), 0);
+    for (int b = 0; b < B; ++b)
+      for (int h = 0; h < H; ++h)
+        for (int i = 0; i < T; ++i)
+          for (int j = 0; j < T; ++j) {
+            const double side = i == j ? 0 : j < i ? 1 : -1;   // s has the excess on its left, the mirrored m on our right
+            const double gap = setup.spec.symmetric ? 0 : excess.at(setup.scheme->name) * std::exp2(-8.0 * (h + 1) / H);
+            const int64_t here = ((b * H + h) * T + i) * T + j, there = ((b * H + h) * T + T - 1 - i) * T + T - 1 - j;
+            left.data()[here] = m.data()[there] + real(side * gap);
+          }
+    CHECK(apart(s, left) < tolerance);
+    ++met;
+  }
+  CHECK(met > 10);
+}
+
+TEST_CASE("4 limits: with as many positions as slots, every sampler is the plain one") {
+  int met = 0;
+  for (const Setup& setup : setups()) {
+    if (setup.sampler->name == "sequential") continue;
+    CAPTURE(setup.name());
+    const Model model(setup.spec);
+    Setup plain = setup;
+    plain.sampler = &sampler("sequential");
+    const Draw full = setup.draw({T, 0, true}), sequential = plain.draw();
+    CHECK(apart(logits(*model, full.at_layer(1)), logits(*model, sequential.at_layer(1))) < tolerance);
+    if (setup.sampler->random) {
+      const Draw wide = setup.draw();
+      const bool moved = apart(logits(*model, wide.at_layer(1)), logits(*model, sequential.at_layer(1))) > 1e-3;
+      CHECK(moved == !blind(*model));
+    }
+    ++met;
+  }
+  CHECK(met > 20);
+}
+
+TEST_CASE("5 two routes: a row pointer j - i and a looked-up row give the same attention") {
+  int met = 0;
+  for (const Setup& setup : setups()) {
+    const Model model(setup.spec);
+    const Draw draw = setup.draw();
+    const Content content;
+    Scores by_pointer = content.scores(*model, draw.at_layer(1));
+    if (by_pointer.pairs || !(by_pointer.r || by_pointer.bias)) continue;
+    CAPTURE(setup.name());
+    std::vector<int> row;
+    for (int i = 0; i < T; ++i)
+      for (int j = 0; j < T; ++j) row.push_back(j - i + T - 1);
+    Scores looked_up = by_pointer;
+    looked_up.pairs = Ids({1, T, T}, row);
+    for (Mask mask : {Mask::none, Mask::causal})
+      CHECK(apart(attention(by_pointer, content.v, mask), attention(looked_up, content.v, mask)) < tolerance);
+    ++met;
+  }
+  CHECK(met > 20);
+}
+
+TEST_CASE("5 two routes: RoPE by matrix = by complex numbers; interleaved = half-split with permuted channels") {
+  const std::vector<double> p = {0, 3, 4, 7.5, 10, 2000};
+  const Positions positions = Positions::of_tokens(1, p);
+  EncodingSpec spec;
+  spec.name = "rope", spec.heads = H, spec.d_model = C;
+  const Model interleaved(spec);
+  spec.pairing = Pairing::half;
+  const Model half(spec);
+  const Content content;
+  const Scores s = content.scores(*interleaved, positions);
+  Content evens_first;   // channels 0 2 | 1 3: pair m is then (m, m + D/2)
+  const auto permuted = [](const Tensor& x) {
+    Tensor y(x.shape());
+    for (int64_t r = 0; r < x.size() / D; ++r)
+      for (int d = 0; d < D; ++d) y.data()[r * D + (d % 2) * D / 2 + d / 2] = x.data()[r * D + d];
+    return y;
+  };
+  evens_first.x = permuted(content.x), evens_first.q = permuted(content.q), evens_first.k = permuted(content.k);
+  CHECK(apart(composed::logits(s, Mask::none), composed::logits(evens_first.scores(*half, positions), Mask::none)) < tolerance);
+
+  const Tensor q = content.q + content.x.reshape({B, T, H, D});
+  Tensor turned(q.shape());
+  for (int64_t r = 0; r < q.size() / D; ++r)
+    for (int m = 0; m < D / 2; ++m) {
+      const double at = p[size_t(r / H % T)];
+      const std::complex<double> z(double(q.data()[r * D + 2 * m]), double(q.data()[r * D + 2 * m + 1]));
+      const std::complex<double> y = z * std::polar(1.0, at * std::pow(10000.0, -2.0 * m / D));
+      turned.data()[r * D + 2 * m] = real(y.real()), turned.data()[r * D + 2 * m + 1] = real(y.imag());
+    }
+  CHECK(apart(s.q, turned) < tolerance);
+}
+
+TEST_CASE("7 permutation: tokens that keep their positions may stand in any order; only NoPE lets them leave them") {
+  const std::vector<int> order = {3, 0, 5, 1, 4, 2};
+  const Content content, moved = content.reordered(order);
+  int with_positions = 0;
+  for (const Setup& setup : setups()) {
+    const Model model(setup.spec);
+    const Draw draw = setup.draw();
+    const Positions& p = draw.at_layer(1);
+    CAPTURE(setup.name());
+    const Tensor expected = reorder(attention(content.scores(*model, p), content.v, Mask::none), order);
+    const Tensor left_behind = attention(moved.scores(*model, p), moved.v, Mask::none);
+    CHECK((blind(*model) ? apart(left_behind, expected) < tolerance : apart(left_behind, expected) > 1e-3));
+    if (p.only_offsets() || setup.reads_table()) continue;   // no position to take along
+    CHECK(apart(attention(moved.scores(*model, reordered(p, order)), moved.v, Mask::none), expected) < tolerance);
+    ++with_positions;
+  }
+  CHECK(with_positions > 20);
+}
+
+TEST_CASE("10 mass: the weights of a query sum to 1") {
+  for (Mask mask : {Mask::none, Mask::causal})
+    for (const Setup& setup : setups(mask)) {
+      CAPTURE(setup.name());
+      const Model model(setup.spec);
+      const Draw draw = setup.draw();
+      const Tensor total = sum(attention_weights(Content().scores(*model, draw.at_layer(1)), mask), -1);
+      CHECK(apart(total, Tensor::full(total.shape(), 1)) < tolerance);
+    }
+}

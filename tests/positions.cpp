@@ -1,0 +1,81 @@
+// Distances: each once, and the right one for every pair, in the Toeplitz and in the looked-up form.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "core/error.h"
+#include "encodings/positions.h"
+
+using namespace poslab;
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+// Every pair reads p_j - p_i, and no value stands twice.
+void check_tokens(int sequences, const Numbers& p, bool toeplitz) {
+  const Positions positions = Positions::of_tokens(sequences, p);
+  const Distances& d = positions.distances();
+  const int T = positions.time();
+  CHECK(bool(d.pairs) != toeplitz);
+  if (d.pairs) CHECK(std::set<double>(d.value.begin(), d.value.end()).size() == d.value.size());
+  for (int s = 0; s < sequences; ++s)
+    for (int i = 0; i < T; ++i)
+      for (int j = 0; j < T; ++j)
+        CHECK(d.value[size_t(d.row(s, i, j, T))] == doctest::Approx(p[size_t(s * T + j)] - p[size_t(s * T + i)]).epsilon(1e-12));
+}
+
+}  // namespace
+
+TEST_CASE("distances of tokens: whole and real, shared and one draw for each sequence, sorted or not") {
+  check_tokens(1, {0, 1, 2, 3}, true);
+  check_tokens(1, {5}, true);
+  check_tokens(1, {9, 6, 3}, true);
+  check_tokens(1, {0, 2.6, 5.2, 7.8}, true);
+  check_tokens(1, {0, 1, 2, 4}, false);
+  check_tokens(1, {7, 1, 2, 4}, false);
+  check_tokens(1, {-3, 0.25, 2, 4}, false);
+  check_tokens(1, {0, 1, 3, 1e9}, false);
+  check_tokens(2, {0, 1, 2, 0, 1, 2}, false);
+  check_tokens(2, {0, 1, 2047, 5, 3, 900}, false);
+  check_tokens(2, {0, 1.5, 2, 5, 3, 900}, false);
+}
+
+TEST_CASE("distances of offset tables: as given if shared, looked up if each sequence has its own") {
+  const Positions one = Positions::of_offsets(1, {-7, -2, 0, 2, 7});
+  CHECK(one.time() == 3);
+  CHECK(one.distances().value == Numbers{-7, -2, 0, 2, 7});
+  CHECK_FALSE(one.distances().pairs);
+  const Numbers table{-7, -2, 0, 2, 7, -9, -7, 0, 7, 9};
+  const Positions two = Positions::of_offsets(2, table);
+  const Distances& d = two.distances();
+  CHECK(d.value == Numbers{-9, -7, -2, 0, 2, 7, 9});
+  for (int s = 0; s < 2; ++s)
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) CHECK(d.value[size_t(d.row(s, i, j, 3))] == table[size_t(s * 5 + j - i + 2)]);
+}
+
+TEST_CASE("of_last keeps the rows of the last queries") {
+  const Positions p = Positions::of_tokens(2, {0, 1, 3, 0, 2, 5});
+  const Distances& d = p.distances();
+  const Ids last = d.of_last(2);
+  CHECK(last.shape() == Shape{2, 2, 3});
+  for (int s = 0; s < 2; ++s)
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 3; ++j) CHECK(last[(s * 2 + i) * 3 + j] == d.row(s, i + 1, j, 3));
+  CHECK(d.of_last(3).data() == d.pairs.data());   // nothing is copied when there is nothing to leave out
+  CHECK_FALSE(Positions::of_tokens(1, {0, 1, 2}).distances().of_last(2));
+  CHECK_THROWS_AS(d.of_last(4), BadInput);
+}
+
+TEST_CASE("positions refuse sizes that do not divide, and tokens where there are only offsets") {
+  CHECK_THROWS_AS(Positions::of_tokens(2, {0, 1, 2}), BadInput);
+  CHECK_THROWS_AS(Positions::of_tokens(1, {}), BadInput);
+  CHECK_THROWS_AS(Positions::of_offsets(1, {-1, 1}), BadInput);
+  const Positions table = Positions::of_offsets(1, {-1, 0, 1});
+  CHECK_THROWS_WITH_AS(table.tokens("rope"), "rope: needs a position for every token, and sampler randomized_offsets gives "
+                       "offsets alone; use randomized", BadInput);
+  CHECK_NOTHROW(table.offsets("alibi"));
+  CHECK_NOTHROW(Positions::of_tokens(1, {0, 2, 4}).offsets("alibi"));
+  CHECK_THROWS_AS(Positions::of_tokens(1, {0, 2, 5}).offsets("alibi"), BadInput);
+}
