@@ -27,7 +27,8 @@ int cell_of(double x) { return std::clamp(int(std::floor(x * 4)), -16, 15); }
 TEST_CASE("philox: known answers of Random123 (counter words: index low, index high, step, site)") {
   check_words(0, {0, 0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   check_words(~uint64_t(0), {~uint64_t(0), ~0u, ~0u}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
-  check_words(0x85a308d3'243f6a88, {0x299f31d0'a4093822, 0x13198a2e, 0x03707344}, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+  check_words(0x85a308d3'243f6a88, {0x299f31d0'a4093822, 0x13198a2e, 0x03707344},
+              {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
   static_assert(philox(0, {0, 0, 0}).at[0] == 0x6627e8d5);
 }
 
