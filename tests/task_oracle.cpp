@@ -27,7 +27,7 @@ void mix(Law& law, double weight, const Law& part) {
 }
 Law sure(const std::string& text) { return {{text, 1.0}}; }
 
-// Numbers --------------------------------------------------------------------------------------------------------------
+// Numbers
 
 std::string binary(uint64_t x, size_t at_least) {  // lowest bit first
   std::string text;
@@ -59,7 +59,7 @@ std::string ended(std::string result, size_t slots) {
   return result + std::string(slots - result.size(), '0');
 }
 
-// Expressions ----------------------------------------------------------------------------------------------------------
+// Expressions
 
 // sum: product {(+|-) product};  product: factor {* factor};  factor: digit, -factor, (sum)       with exact integers
 struct Calculator {
@@ -124,7 +124,7 @@ std::string solutions(const std::string& equation) {   // all of them: must be o
   return found;
 }
 
-// Strings --------------------------------------------------------------------------------------------------------------
+// Strings
 
 Law with_hole(int length) {
   if (length == 1) return sure("1");
