@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <sstream>
 
 #ifdef POSLAB_WITH_BLAS
@@ -18,6 +17,7 @@
 #endif
 
 #include "autograd/tape.h"
+#include "core/error.h"
 #include "core/isa.h"
 #include "core/parallel.h"
 #include "nn/adam.h"
