@@ -1,17 +1,90 @@
+// A pool of workers made for many short jobs on a machine that others use too. The caller works along and waits only for
+// pieces that somebody has really begun: a worker that the system has put aside delays nobody.
 #include "core/parallel.h"
 
-#include <omp.h>
-
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "core/error.h"
 
 namespace poslab {
 namespace {
 
+thread_local bool inside = false;   // this thread is running a piece: what it starts runs in line
+
+void pause() {
+#if defined __x86_64__
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+class Pool {
+ public:
+  explicit Pool(int threads) : spins_(threads <= int(std::thread::hardware_concurrency()) ? 2000 : 0) {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  }
+  ~Pool() {
+    stop_ = true;
+    published_ += 1;
+    published_.notify_all();
+    for (std::thread& w : workers_) w.join();
+  }
+  void run(int64_t pieces, void (*piece)(const void*, int64_t), const void* context) {
+    cursor_ = closed;                            // a worker that comes late from the last job finds nothing to claim
+    piece_ = piece, context_ = context, pieces_ = uint32_t(pieces), finished_ = 0;
+    cursor_.store(uint64_t(++generation_) << 32, std::memory_order_release);
+    published_.store(generation_, std::memory_order_release);
+    published_.notify_all();
+    while (take_one()) {}
+    for (int i = 0; finished_.load(std::memory_order_acquire) != uint32_t(pieces); ++i) i < 1000 ? pause() : std::this_thread::yield();
+  }
+
+ private:
+  // Claims the next piece of the current job and runs it. The cursor holds the job's generation beside the index, so a claim
+  // fails if the job read here has ended meanwhile, and a job cannot end while a claimed piece is unfinished.
+  bool take_one() {
+    uint64_t at = cursor_.load(std::memory_order_acquire);
+    const auto piece = piece_.load();
+    const void* context = context_.load();
+    if (uint32_t(at) >= pieces_.load()) return false;
+    if (!cursor_.compare_exchange_weak(at, at + 1, std::memory_order_acq_rel)) return true;
+    inside = true;
+    piece(context, uint32_t(at));
+    inside = false;
+    finished_.fetch_add(1, std::memory_order_release);
+    return true;
+  }
+  void work() {
+    uint32_t seen = 0;
+    while (!stop_) {
+      for (int i = 0; i < spins_ && published_.load(std::memory_order_acquire) == seen; ++i) pause();
+      published_.wait(seen, std::memory_order_acquire);
+      seen = published_.load(std::memory_order_acquire);
+      while (!stop_ && take_one()) {}
+    }
+  }
+
+  const int spins_;                              // how long an idle worker stays awake: about 40 microseconds
+  std::atomic<void (*)(const void*, int64_t)> piece_{nullptr};
+  std::atomic<const void*> context_{nullptr};
+  std::atomic<uint32_t> pieces_{0}, finished_{0}, published_{0};
+  static constexpr uint64_t closed = UINT32_MAX;
+  std::atomic<uint64_t> cursor_{closed};         // generation << 32 | next piece
+  std::atomic<bool> stop_{false};
+  uint32_t generation_ = 0;
+  std::vector<std::thread> workers_;
+};
+
 int from_environment() {
   const char* text = std::getenv("POSLAB_THREADS");
-  if (!text) return omp_get_num_procs();
+  if (!text) return std::max(1, int(std::thread::hardware_concurrency()));
   char* end;
   const long n = std::strtol(text, &end, 10);
   if (*end || n < 1 || n > 256) bad_input("POSLAB_THREADS is \"{}\"; give a number from 1 to 256", text);
@@ -21,6 +94,11 @@ int& count() {
   static int n = from_environment();
   return n;
 }
+std::mutex busy;                                 // one job at a time; who comes meanwhile works alone
+std::unique_ptr<Pool>& pool() {
+  static std::unique_ptr<Pool> p;
+  return p;
+}
 
 }  // namespace
 
@@ -28,17 +106,19 @@ int threads() { return count(); }
 
 void set_threads(int n) {
   if (n < 1 || n > 256) bad_input("threads is {}; give a number from 1 to 256", n);
+  const std::lock_guard lock(busy);
+  if (n != count()) pool().reset();
   count() = n;
 }
 
 void parallel_pieces(int64_t pieces, void (*piece)(const void*, int64_t), const void* context) {
-  if (threads() == 1 || pieces <= 1 || omp_in_parallel()) {
+  if (pieces > 1 && threads() > 1 && !inside && busy.try_lock()) {
+    const std::lock_guard held(busy, std::adopt_lock);
+    if (!pool()) pool() = std::make_unique<Pool>(threads());
+    pool()->run(pieces, piece, context);
+  } else {
     for (int64_t i = 0; i < pieces; ++i) piece(context, i);
-    return;
   }
-  // The same team every time: OpenMP keeps its threads only while their number stays the same.
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads())
-  for (int64_t i = 0; i < pieces; ++i) piece(context, i);
 }
 
 }  // namespace poslab

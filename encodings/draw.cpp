@@ -8,6 +8,14 @@ namespace poslab {
 Draw::Draw(const Sampler& sampler, SamplerSpec spec, Resample resample, Stream stream, int sequences, int time)
     : sampler_(sampler), spec_(spec), resample_(resample), stream_(stream), sequences_(sequences), time_(time) {}
 
+Draw::Draw(std::vector<Positions> given)
+    : sampler_{"given", "", "", given.size() > 1, [](const SamplerSpec&, int, int, Rng&) -> Positions {
+        bad_input("positions: given for fewer layers than the model has; give one for all layers, or one for each");
+      }},
+      resample_(Resample::per_layer), sequences_(0), time_(0) {
+  for (Positions& p : given) drawn_.push_back(std::make_shared<const Positions>(std::move(p)));
+}
+
 const Positions& Draw::at_layer(int layer) const {
   const size_t at = sampler_.random && resample_ == Resample::per_layer ? size_t(layer) : 0;
   if (drawn_.size() <= at) drawn_.resize(at + 1);

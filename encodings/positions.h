@@ -69,6 +69,7 @@ enum class Resample { per_forward, per_layer, per_sequence };
 class Draw {
  public:
   Draw(const Sampler&, SamplerSpec, Resample, Stream, int sequences, int time);
+  explicit Draw(std::vector<Positions> given);   // your own: one for all layers, or one for each
   const Positions& at_embedding() const { return at_layer(0); }
   const Positions& at_layer(int layer) const;
 

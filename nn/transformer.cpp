@@ -12,7 +12,7 @@ TransformerSpec checked(TransformerSpec s) {
     bad_input("transformer: layers {}, heads {}, d_model {}, widening {}; all must be at least 1", s.layers, s.heads, s.d_model, s.widening);
   if (s.d_model % s.heads)
     bad_input("transformer: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads, s.d_model);
-  s.encoding.layers = s.layers, s.encoding.heads = s.heads, s.encoding.d_model = s.d_model;
+  s.encoding.layers = s.layers, s.encoding.heads = s.heads, s.encoding.d_model = s.d_model, s.encoding.mask = s.mask;
   return s;
 }
 

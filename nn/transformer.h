@@ -16,7 +16,7 @@ struct TransformerSpec {
   int layers = 5, heads = 8, d_model = 64;
   int widening = 4;          // FFN width / d_model
   Mask mask = Mask::none;
-  EncodingSpec encoding;     // its layers, heads, d_model are set from these
+  EncodingSpec encoding;     // its layers, heads, d_model, mask are set from these
 };
 
 // What one forward pass needs besides tokens: its positions, its dropout, and who watches.

@@ -21,10 +21,15 @@ class Task {
   virtual int symbols_out() const = 0;
   virtual int output_length(int length) const = 0;         // slots of the answer to an input of that length
   virtual Tokens input(Rng&, int length) const;            // uniform over the alphabet unless overridden
+  // Another draw from the same law, given that it holds as many of each symbol: what the input could be to somebody who
+  // knows its content and not its order (spec, finding 4). Any order is as likely unless overridden.
+  virtual Tokens shuffled(const Tokens& input, Rng&) const;
   virtual Tokens answer(const Tokens& input) const = 0;    // the definition: answer(1 0 1) = 1 0 1 1 0 1
   // How many slots of an answer count for accuracy: all, or up to and including the first terminator (spec B.1).
   virtual int counted(const Tokens& answer) const { return int(answer.size()); }
 };
+
+void shuffle(Tokens&, Rng&);                     // all orders equally likely
 
 const std::vector<const Task*>& all_tasks();     // tasks/all.cpp, the only list, in the order of the paper's table 1
 const Task& task(const std::string& name);       // throws BadInput with did-you-mean

@@ -54,7 +54,8 @@ inline void stripe(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c
 inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
   int j = 0;
   const auto columns = [&]<int W, int N>() {
-    for (; j + W * N <= n; j += W * N) stripe<W, N>(m, k, a, b + j, b_row, c + j, c_row, add);
+    if constexpr (W > 0)   // doubles in 16 bytes: lanes / 4 is 0, and the compiler looks at what is not run
+      for (; j + W * N <= n; j += W * N) stripe<W, N>(m, k, a, b + j, b_row, c + j, c_row, add);
   };
   if constexpr (registers == 32) columns.template operator()<lanes, 4>();
   if constexpr (registers == 32) columns.template operator()<lanes, 3>();

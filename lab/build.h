@@ -1,0 +1,16 @@
+// From the words of a Config to the objects they name.
+#pragma once
+#include "lab/config.h"
+#include "nn/transformer.h"
+
+namespace poslab {
+
+TransformerSpec transformer_spec(const Config&);
+const Sampler& train_sampler(const Config&);
+const Sampler& test_sampler(const Config&);
+SamplerSpec sampler_spec(const Config&);
+Draw draw(const Config&, const Sampler&, Stream, int sequences, int time);
+int slots(const Config&, int length);          // input and output slots of the model at an input length
+int longest(const Config&);                    // most slots of any training or test string
+
+}  // namespace poslab

@@ -1,0 +1,58 @@
+#include "lab/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace poslab {
+namespace {
+
+std::string clock_time(double seconds) {
+  const int64_t s = int64_t(seconds + 0.5);
+  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return fmt::format("{}:{:02}", s / 60, s % 60);
+}
+
+size_t columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+std::string bar(double part) {
+  const int width = 20, full = int(part * width);
+  return std::string(size_t(full), '#') + std::string(size_t(width - full), '.');
+}
+
+}  // namespace
+
+Progress::Progress(std::string what, std::string unit, int64_t from, int64_t total)
+    : what_(std::move(what)), unit_(std::move(unit)), from_(from), total_(total), terminal_(isatty(STDERR_FILENO)) {}
+
+Progress::~Progress() {
+  if (open_) std::fputc('\n', stderr);
+}
+
+double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+bool Progress::due() const { return Clock::now() >= next_; }
+
+void Progress::at(int64_t done, const std::string& note) {
+  if (done < total_ && !due()) return;
+  next_ = Clock::now() + std::chrono::milliseconds(terminal_ ? 100 : 10000);
+  const double rate = double(done - from_) / std::max(seconds(), 1e-9);
+  std::string line = fmt::format("{}  {}/{}  ", what_, done, total_) + note;
+  if (done > from_) line += fmt::format("  {:.4g} {}/s  {} left", rate, unit_, clock_time(double(total_ - done) / rate));
+  if (terminal_) {
+    line = fmt::format("[{}]  ", bar(double(done) / double(total_))) + line;
+    line.resize(columns() - 1, ' ');   // covers what an earlier, longer line left
+    fmt::print(stderr, "\r{}", line);
+    open_ = true;
+  } else {
+    fmt::print(stderr, "{}\n", line);
+  }
+  std::fflush(stderr);
+}
+
+}  // namespace poslab

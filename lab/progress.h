@@ -1,0 +1,26 @@
+// How far a long loop is: a bar that is drawn again and again on a terminal, a plain line now and then anywhere else.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace poslab {
+
+class Progress {
+ public:
+  Progress(std::string what, std::string unit, int64_t from, int64_t total);   // "training", "steps"
+  ~Progress();
+  void at(int64_t done, const std::string& note = "");   // note: "loss 0.412  accuracy 81.0 %"
+  double seconds() const;                                // since the start
+  bool due() const;                                      // whether at() would show something now: build the note only then
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string what_, unit_;
+  int64_t from_, total_;
+  bool terminal_;
+  Clock::time_point start_ = Clock::now(), next_ = start_;
+  bool open_ = false;                                    // a bar stands on the current line
+};
+
+}  // namespace poslab

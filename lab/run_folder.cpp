@@ -1,0 +1,90 @@
+#include "lab/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "lab/checkpoint.h"
+#include "lab/files.h"
+
+namespace poslab {
+namespace fs = std::filesystem;
+
+RunFolder RunFolder::create(const std::string& path, const State& state) {
+  if (path.empty()) bad_input("which folder shall the run be kept in? Say --out FOLDER");
+  if (fs::exists(path)) bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, path);
+  const std::string partial = fs::path(path + "/").parent_path().string() + ".partial";
+  std::error_code error;
+  fs::create_directories(partial, error);
+  if (error) failure("cannot make the run folder {}: {}", path, error.message());
+  try {
+    write_file(partial + "/config.toml", to_toml(state.config));
+    write_file(partial + "/metrics.jsonl", "");
+    write_file(partial + "/checkpoint.safetensors", checkpoint_bytes(state));
+    fs::rename(partial, path);
+  } catch (const fs::filesystem_error& e) {
+    fs::remove_all(partial, error);
+    failure("cannot make the run folder {}: {}", path, e.code().message());
+  } catch (...) {
+    fs::remove_all(partial, error);
+    throw;
+  }
+  return RunFolder(path);
+}
+
+RunFolder RunFolder::open(const std::string& path) {
+  if (!fs::is_directory(path)) bad_input("there is no run folder {}; `poslab train` makes one", path);
+  const RunFolder run(path);
+  for (const std::string& name : {run.file("config.toml"), run.file("metrics.jsonl"), run.checkpoint()})
+    if (!fs::exists(name)) bad_input("{} is not a run folder, or not a whole one: {} is missing", path, name);
+  return run;
+}
+
+RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
+  const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) failure("cannot open {}: {}", path_, std::strerror(errno));
+  lock_ = std::shared_ptr<const int>(new int(folder), [](const int* f) { ::close(*f), delete f; });
+  if (::flock(folder, LOCK_EX | LOCK_NB) != 0) failure("{} is in use: another poslab works in it", path_);
+}
+
+State RunFolder::load() const {
+  State state = checkpoint_state(read_file(checkpoint()), checkpoint());
+  if (to_toml(configure(read_toml(read_file(file("config.toml")), file("config.toml")))) != to_toml(state.config))
+    bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER",
+              file("config.toml"), file("config.toml"));
+  return state;
+}
+
+Metrics::Metrics(const RunFolder& run, int64_t step) : path_(run.file("metrics.jsonl")) {
+  const std::string text = read_file(path_);
+  size_t keep = 0;
+  for (size_t end; (end = text.find('\n', keep)) != std::string::npos; keep = end + 1) {
+    const auto line = nlohmann::json::parse(text.begin() + std::ptrdiff_t(keep), text.begin() + std::ptrdiff_t(end), nullptr, false);
+    if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
+  }
+  file_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file_ < 0 || ::ftruncate(file_, off_t(keep)) != 0) failure("cannot write {}: {}", path_, std::strerror(errno));
+}
+
+Metrics::~Metrics() {
+  ::close(file_);
+}
+
+void Metrics::line(const std::string& json) {
+  waiting_ += json + "\n";
+  if (waiting_.size() > 4096) write_all(file_, waiting_, path_), waiting_.clear();
+}
+
+void Metrics::sync() {
+  write_all(file_, waiting_, path_);
+  waiting_.clear();
+  confirm(file_, path_);
+}
+
+}  // namespace poslab

@@ -1,0 +1,12 @@
+#include "lab/state.h"
+
+#include "lab/build.h"
+
+namespace poslab {
+
+State::State(const Config& c)
+    : config((check(c), c)), params(uint64_t(c.seed)), net(params, transformer_spec(c)), adam((params.pack(), params), c.lr) {
+  adam.clip = c.clip;
+}
+
+}  // namespace poslab

@@ -1,0 +1,84 @@
+#include "lab/train.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "autograd/tape.h"
+#include "core/error.h"
+#include "lab/build.h"
+#include "lab/checkpoint.h"
+#include "lab/files.h"
+#include "lab/interrupt.h"
+#include "lab/progress.h"
+#include "tasks/curriculum.h"
+#include "tasks/task.h"
+
+namespace poslab {
+namespace {
+
+void stop_if_not_a_number(double x, const char* what, const Step& s, const State& state, int64_t step) {
+  if (!std::isfinite(x))
+    failure("the {} is {} at step {} (length {}): training has diverged; lower lr (now {}) or clip (now {})", what, x, step + 1,
+            s.length, state.config.lr, state.config.clip);
+}
+
+std::string metrics_line(const Step& s, int64_t step) {
+  return nlohmann::ordered_json{{"step", step}, {"length", s.length}, {"loss", s.loss},
+                                {"accuracy", double(s.score.right) / double(s.score.counted)}, {"grad_norm", s.grad_norm}}.dump();
+}
+
+}  // namespace
+
+Step train_step(State& state) {
+  const Config& c = state.config;
+  const uint64_t seed = uint64_t(c.seed);
+  const int64_t step = state.adam.step;
+  Step s{};
+  s.length = training_length({c.curriculum, c.train_length, c.steps}, seed, step);
+  const Batch batch = make_batch(task(c.task), c.batch, s.length, stream(seed, Purpose::tokens, uint64_t(step)));
+  const Draw positions = draw(c, train_sampler(c), stream(seed, Purpose::positions, uint64_t(step)), c.batch, batch.tokens.shape()[1]);
+  const Pass pass{positions, {real(c.dropout), stream(seed, Purpose::dropout, uint64_t(step))}};
+
+  state.params.clear_grads();
+  const Tensor logits = state.net(batch.tokens, batch.outputs, pass);
+  const Tensor loss = cross_entropy(logits, batch.targets);
+  backward(loss);
+  s.loss = loss.item();
+  s.score = score(logits.data(), logits.dim(-1), batch);
+  stop_if_not_a_number(s.loss, "loss", s, state, step);
+  s.grad_norm = state.adam.update(state.params);
+  stop_if_not_a_number(s.grad_norm, "gradient's norm", s, state, step);
+  return s;
+}
+
+Speed train(const RunFolder& run, State& state) {
+  const int64_t total = state.config.steps, first = state.adam.step;
+  int64_t saved = first;
+  Metrics metrics(run, first);
+  const auto save = [&] {
+    metrics.sync();
+    write_file(run.checkpoint(), checkpoint_bytes(state));
+    saved = state.adam.step;
+  };
+  Progress progress("training", "steps", first, total);
+  double loss = 0, right = 0, counted = 0, steps = 0;   // since the last look
+  while (state.adam.step < total) {
+    const Step s = train_step(state);
+    const int64_t done = state.adam.step;
+    loss += s.loss, right += double(s.score.right), counted += double(s.score.counted), ++steps;
+    if (progress.due() || done == total) {
+      progress.at(done, fmt::format("loss {:.4f}  accuracy {:5.1f} %", loss / steps, 100 * right / counted));
+      loss = right = counted = steps = 0;
+    }
+    if (done % state.config.log_every == 0 || done == total) metrics.line(metrics_line(s, done));
+    if (done % state.config.checkpoint_every == 0 || done == total) save();
+    if (const int signal = caught_signal()) {
+      if (saved != done) save();
+      throw Interrupted(signal, fmt::format("stopped after step {} of {}, which is saved; go on with `poslab resume {}`", done,
+                                            total, run.path()));
+    }
+  }
+  return {total - first, progress.seconds()};
+}
+
+}  // namespace poslab

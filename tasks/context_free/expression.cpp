@@ -1,0 +1,109 @@
+// Draws, evaluates and shuffles the bracketed expressions of spec B.2.
+#include "tasks/context_free/expression.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace poslab {
+namespace {
+
+// An expression in which every digit is 0 and every operator is +: its minuses are those before a digit.
+void draw_shape(Tokens& x, Rng& rng, int length, const Signs& s) {
+  if (length == 1) x.insert(x.end(), {0});
+  else if (length == 2) x.insert(x.end(), {s.minus, 0});
+  else if (length == 3) x.insert(x.end(), {s.open, 0, s.close});
+  else if (length == 4) x.insert(x.end(), {s.open, s.minus, 0, s.close});
+  else {
+    const int left = rng.between(1, length - 4);
+    x.push_back(s.open);
+    draw_shape(x, rng, left, s);
+    x.push_back(s.plus);
+    draw_shape(x, rng, length - 3 - left, s);
+    x.push_back(s.close);
+  }
+}
+
+// Reads one operand from `at` on: d, -d, or ( operand ) or ( operand op operand ). Modulo 5 after every step.
+struct Reader {
+  const Tokens& x;
+  const Signs& s;
+  size_t at = 0;
+
+  int next() { return at < x.size() ? x[at++] : -1; }
+  [[noreturn]] void refuse() const {
+    bad_input("not an expression of digits 0-4, signs and brackets: symbol {} of {} does not fit", at, x.size());
+  }
+
+  int operand() {
+    const int symbol = next();
+    if (is_digit(symbol)) return symbol;
+    if (symbol == s.minus) {
+      const int digit = next();
+      if (!is_digit(digit)) refuse();
+      return (5 - digit) % 5;
+    }
+    if (symbol != s.open) refuse();
+    const int left = operand(), sign = next();
+    if (sign == s.close) return left;
+    if (sign < 0 || (sign != s.plus && sign != s.minus && sign != s.times)) refuse();
+    const int right = operand();
+    if (next() != s.close) refuse();
+    return (sign == s.plus ? left + right : sign == s.minus ? left + 5 - right : left * right) % 5;
+  }
+};
+
+// A sign between two operands, and not the minus before a digit.
+bool is_operator(const Tokens& x, size_t i, const Signs& s) {
+  const bool after_operand = i > 0 && (is_digit(x[i - 1]) || x[i - 1] == s.close);
+  return after_operand && (x[i] == s.plus || x[i] == s.minus || x[i] == s.times);
+}
+
+}  // namespace
+
+Tokens draw_expression(Rng& rng, int length, const Signs& s) {
+  const int operators[] = {s.plus, s.minus, s.times};
+  Tokens x;
+  draw_shape(x, rng, length, s);
+  for (int& symbol : x) {
+    if (is_digit(symbol)) symbol = rng.between(0, 4);
+    else if (symbol == s.plus) symbol = operators[rng.below(s.times < 0 ? 2 : 3)];
+  }
+  return x;
+}
+
+int value(const Tokens& x, const Signs& s) {
+  Reader reader{x, s};
+  const int v = reader.operand();
+  if (reader.at != x.size()) reader.refuse();
+  return v;
+}
+
+// Shapes of the length are drawn until one has as many digits and as many minuses before digits; the number of brackets
+// follows. Digits and operators are then equally likely in any order. The mean number of draws is the number of such
+// pairs that occur: 56 at 100 symbols, 240 at 500.
+Tokens shuffled_expression(const Tokens& expression, Rng& rng, const Signs& s) {
+  Tokens digits, operators;
+  for (size_t i = 0; i < expression.size(); ++i) {
+    if (is_digit(expression[i])) digits.push_back(expression[i]);
+    else if (is_operator(expression, i, s)) operators.push_back(expression[i]);
+  }
+  const auto minuses = [&](const Tokens& x) { return std::count(x.begin(), x.end(), s.minus); };
+  const auto negations = minuses(expression) - minuses(operators);
+
+  Tokens x;
+  do {
+    x.clear();
+    draw_shape(x, rng, int(expression.size()), s);
+  } while (std::count(x.begin(), x.end(), 0) != std::ssize(digits) || minuses(x) != negations);
+
+  shuffle(digits, rng), shuffle(operators, rng);
+  auto digit = digits.begin(), sign = operators.begin();
+  for (int& symbol : x) {
+    if (is_digit(symbol)) symbol = *digit++;
+    else if (symbol == s.plus) symbol = *sign++;
+  }
+  return x;
+}
+
+}  // namespace poslab

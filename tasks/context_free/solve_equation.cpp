@@ -1,0 +1,70 @@
+// Solve equation: the digit x, modulo 5.   ( 3 - x ) = 4 -> 4
+//   symbols 0-4 digits, 5 +, 6 -, 7 (, 8 ), 9 x, 10 =                                    (spec B.2)
+// An expression of L-2 symbols without products, so x is unique. Which digit is hidden: a uniform symbol and from there
+// the first digit to the right, around the end. L < 3 has no room: the input is zeros and the answer is 0.
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "tasks/all.h"
+#include "tasks/context_free/expression.h"
+
+namespace poslab {
+namespace {
+
+constexpr Signs signs{.plus = 5, .minus = 6, .times = -1, .open = 7, .close = 8};
+enum { unknown_digit = 9, equals };
+
+// Puts x in the place of a digit of the expression and returns that digit.
+int hide(Tokens& expression, Rng& rng) {
+  size_t at = rng.below(uint32_t(expression.size()));
+  while (!is_digit(expression[at])) at = (at + 1) % expression.size();
+  return std::exchange(expression[at], unknown_digit);
+}
+
+struct SolveEquation : Task {
+  std::string name() const override { return "solve_equation"; }
+  std::string level() const override { return "context_free"; }
+  std::string summary() const override { return "the digit x of an equation modulo 5  (3-x)=4 -> 4"; }
+  int symbols_in() const override { return 11; }
+  int symbols_out() const override { return 5; }
+  int output_length(int) const override { return 1; }
+
+  Tokens input(Rng& rng, int length) const override {
+    if (length < 3) return Tokens(size_t(length), 0);
+    Tokens x = draw_expression(rng, length - 2, signs);
+    const int v = value(x, signs);
+    hide(x, rng);
+    x.insert(x.end(), {equals, v});
+    return x;
+  }
+
+  // Seen are all digits of the expression but one, and its value: any digits there have exactly one x, so all are
+  // equally likely, and the value is shuffled among the digits.
+  Tokens shuffled(const Tokens& input, Rng& rng) const override {
+    if (input.size() < 3) return input;
+    Tokens expression(input.begin(), input.end() - 2);
+    std::replace(expression.begin(), expression.end(), int(unknown_digit), input.back());
+    Tokens x = shuffled_expression(expression, rng, signs);
+    const int v = hide(x, rng);
+    x.insert(x.end(), {equals, v});
+    return x;
+  }
+
+  Tokens answer(const Tokens& x) const override {
+    if (x.size() < 3) return {0};
+    Tokens expression(x.begin(), x.end() - 2);
+    const auto place = std::find(expression.begin(), expression.end(), unknown_digit);
+    for (int digit = 0; digit < 5 && place != expression.end(); ++digit) {
+      *place = digit;
+      if (value(expression, signs) == x.back()) return {digit};
+    }
+    bad_input("solve_equation: {} symbols that are no expression with one x, =, and a digit", x.size());
+  }
+};
+
+}  // namespace
+
+NewTask solve_equation() { return std::make_unique<SolveEquation>(); }
+
+}  // namespace poslab

@@ -1,0 +1,52 @@
+// Stack manipulation: a stack from bottom to top, then actions; answer the stack from top to bottom, 2, zeros.
+//   0 1 1 POP PUSH0 -> 0 1 0 2 0 0      symbols 0, 1 stack, 2 POP, 3 PUSH0, 4 PUSH1       (spec B.2)
+// Height uniform on 1 .. L-1, bits and actions uniform; one bit and no action if L = 1. POP on an empty stack: nothing.
+#include "tasks/all.h"
+#include "tasks/terminated.h"
+
+namespace poslab {
+namespace {
+
+enum { pop = 2, push0, push1 };
+
+struct StackManipulation : Task {
+  std::string name() const override { return "stack_manipulation"; }
+  std::string level() const override { return "context_free"; }
+  std::string summary() const override { return "the stack after pops and pushes  0 1 1 POP PUSH0 -> 0 1 0 2 0 0"; }
+  int symbols_in() const override { return 5; }
+  int symbols_out() const override { return 3; }
+  int output_length(int length) const override { return length + 1; }
+  int counted(const Tokens& answer) const override { return through_terminator(answer); }
+
+  Tokens input(Rng& rng, int length) const override {
+    const int height = length == 1 ? 1 : rng.between(1, length - 1);
+    Tokens x;
+    for (int i = 0; i < length; ++i) x.push_back(i < height ? rng.between(0, 1) : rng.between(pop, push1));
+    return x;
+  }
+
+  // The number of bits is the height: bits change places with bits, actions with actions.
+  Tokens shuffled(const Tokens& input, Rng& rng) const override {
+    const auto first_action = std::find_if(input.begin(), input.end(), [](int symbol) { return symbol >= pop; });
+    Tokens x(input.begin(), first_action), actions(first_action, input.end());
+    shuffle(x, rng), shuffle(actions, rng);
+    x.insert(x.end(), actions.begin(), actions.end());
+    return x;
+  }
+
+  Tokens answer(const Tokens& x) const override {
+    Tokens stack;
+    for (int symbol : x) {
+      if (symbol < pop) stack.push_back(symbol);
+      else if (symbol != pop) stack.push_back(symbol - push0);
+      else if (!stack.empty()) stack.pop_back();
+    }
+    return terminated({stack.rbegin(), stack.rend()}, int(x.size()) + 1);
+  }
+};
+
+}  // namespace
+
+NewTask stack_manipulation() { return std::make_unique<StackManipulation>(); }
+
+}  // namespace poslab

@@ -1,0 +1,27 @@
+// Binary addition, least significant bit first.   1 1 2 1 -> 0 0 1 2 0      (3 + 1 = 4)
+//   y = bits of n + m, without zeros on top, then 2, then zeros to L + 1 slots           (spec B.2)
+// A single number (L <= 2) is its own sum; zero is the one bit 0.
+#include "tasks/all.h"
+#include "tasks/context_sensitive/two_numbers.h"
+
+namespace poslab {
+namespace {
+
+struct BinaryAddition : TwoNumbers {
+  std::string name() const override { return "binary_addition"; }
+  std::string summary() const override { return "sum of two numbers, lowest bit first  1 1 + 1 -> 0 0 1 2 0"; }
+  int output_length(int length) const override { return length + 1; }
+
+  Tokens answer(const Tokens& x) const override {
+    const int slots = int(x.size()) + 1;
+    if (x.size() <= 2) return terminated(to_bits(from_bits(x)), slots);
+    const auto [n, m] = read(x);
+    return terminated(to_bits(n + m), slots);
+  }
+};
+
+}  // namespace
+
+NewTask binary_addition() { return std::make_unique<BinaryAddition>(); }
+
+}  // namespace poslab

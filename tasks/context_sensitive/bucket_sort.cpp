@@ -1,0 +1,28 @@
+// Bucket sort: the symbols 0-4 in ascending order.   3 0 4 0 -> 0 0 3 4
+//   y = count_0 zeros, count_1 ones, ...                                                 (spec B.2)
+#include <algorithm>
+
+#include "tasks/all.h"
+
+namespace poslab {
+namespace {
+
+struct BucketSort : Task {
+  std::string name() const override { return "bucket_sort"; }
+  std::string level() const override { return "context_sensitive"; }
+  std::string summary() const override { return "the input in ascending order  3 0 4 0 -> 0 0 3 4"; }
+  int symbols_in() const override { return 5; }
+  int symbols_out() const override { return 5; }
+  int output_length(int length) const override { return length; }
+  Tokens answer(const Tokens& x) const override {
+    Tokens y = x;
+    std::sort(y.begin(), y.end());
+    return y;
+  }
+};
+
+}  // namespace
+
+NewTask bucket_sort() { return std::make_unique<BucketSort>(); }
+
+}  // namespace poslab

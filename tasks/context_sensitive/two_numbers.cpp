@@ -1,0 +1,56 @@
+// The law of the inputs of binary addition and multiplication.
+#include "tasks/context_sensitive/two_numbers.h"
+
+#include <cmath>
+
+namespace poslab {
+namespace {
+
+inline constexpr int separator = 2;
+
+// Uniform on 1 .. 2^bits - 1: all strings of bits are equally likely, those without a one are drawn again.
+Tokens positive(Rng& rng, int bits) {
+  Tokens x(size_t(bits), 0);
+  do for (int& bit : x) bit = rng.between(0, 1); while (std::find(x.begin(), x.end(), 1) == x.end());
+  return x;
+}
+
+}  // namespace
+
+Tokens TwoNumbers::input(Rng& rng, int length) const {
+  if (length == 1) return {0};
+  if (length == 2) return std::vector<Tokens>{{0, 0}, {1, 0}, {0, 1}}[rng.below(3)];
+  const int bits = rng.between(1, length - 2);
+  Tokens x = positive(rng, bits);
+  x.push_back(separator);
+  const Tokens m = positive(rng, length - 1 - bits);
+  x.insert(x.end(), m.begin(), m.end());
+  return x;
+}
+
+// Any order of the bits and any place of the separator, if both numbers keep a one. Two numbers of a and b bits are as
+// likely as 1 / ((2^a - 1) (2^b - 1)), not 2^-(a+b), so a draw stays with a probability in proportion to the quotient,
+// 1 / ((1 - 2^-a) (1 - 2^-b)), which is at most 4.
+Tokens TwoNumbers::shuffled(const Tokens& input, Rng& rng) const {
+  if (input.size() <= 2) return Task::shuffled(input, rng);
+  Tokens bits = input;
+  bits.erase(std::find(bits.begin(), bits.end(), separator));
+  for (;;) {
+    shuffle(bits, rng);
+    const auto split = bits.begin() + rng.between(1, int(bits.size()) - 1);
+    const double a = double(split - bits.begin()), b = double(bits.end() - split);
+    const double kept = 1 / ((1 - std::exp2(-a)) * (1 - std::exp2(-b))) / 4;
+    const bool positive = std::find(bits.begin(), split, 1) != split && std::find(split, bits.end(), 1) != bits.end();
+    if (positive && rng.uniform() < kept) {
+      bits.insert(split, separator);
+      return bits;
+    }
+  }
+}
+
+std::pair<Natural, Natural> TwoNumbers::read(const Tokens& x) {
+  const auto middle = std::find(x.begin(), x.end(), separator);
+  return {from_bits({x.begin(), middle}), from_bits({middle + 1, x.end()})};
+}
+
+}  // namespace poslab

@@ -1,0 +1,55 @@
+// Modular arithmetic, simple: the value modulo 5 of digits joined by + - *, products first.   1 + 2 * 3 -> 2
+//   symbols 0-4 digits, 5 +, 6 -, 7 *, 8 a blank that is never drawn                     (spec B.2)
+// Digits and operators are independent and uniform. Such a string has an odd length: an even L is lowered to L - 1.
+#include "tasks/all.h"
+
+namespace poslab {
+namespace {
+
+enum { plus = 5, minus, times };
+
+struct ModularArithmetic : Task {
+  std::string name() const override { return "modular_arithmetic"; }
+  std::string level() const override { return "regular"; }
+  std::string summary() const override { return "value modulo 5 of digits joined by + - *  1 + 2 * 3 -> 2"; }
+  int symbols_in() const override { return 9; }
+  int symbols_out() const override { return 5; }
+  int output_length(int) const override { return 1; }
+
+  Tokens input(Rng& rng, int length) const override {
+    Tokens x(size_t(length % 2 ? length : length - 1));
+    for (size_t i = 0; i < x.size(); ++i) x[i] = i % 2 ? rng.between(plus, times) : rng.between(0, 4);
+    return x;
+  }
+
+  // Digits change places with digits, operators with operators.
+  Tokens shuffled(const Tokens& input, Rng& rng) const override {
+    Tokens kinds[2];
+    for (size_t i = 0; i < input.size(); ++i) kinds[i % 2].push_back(input[i]);
+    for (Tokens& kind : kinds) shuffle(kind, rng);
+    Tokens x(input.size());
+    for (size_t i = 0; i < x.size(); ++i) x[i] = kinds[i % 2][i / 2];
+    return x;
+  }
+
+  // sum of the finished terms, and the product that may still grow; reduced at every step, so nothing overflows
+  Tokens answer(const Tokens& x) const override {
+    int sum = 0, product = x[0];
+    for (size_t i = 1; i < x.size(); i += 2) {
+      const int digit = x[i + 1];
+      if (x[i] == times) {
+        product = product * digit % 5;
+      } else {
+        sum = (sum + product) % 5;
+        product = x[i] == plus ? digit : (5 - digit) % 5;
+      }
+    }
+    return {(sum + product) % 5};
+  }
+};
+
+}  // namespace
+
+NewTask modular_arithmetic() { return std::make_unique<ModularArithmetic>(); }
+
+}  // namespace poslab

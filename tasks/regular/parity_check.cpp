@@ -1,0 +1,25 @@
+// Parity check: is the number of ones odd?   1 0 1 1 -> 1
+//   y = sum_i x_i mod 2                                                                  (spec B.2)
+// The order of the input does not matter: who can count needs no positions.
+#include <numeric>
+
+#include "tasks/all.h"
+
+namespace poslab {
+namespace {
+
+struct ParityCheck : Task {
+  std::string name() const override { return "parity_check"; }
+  std::string level() const override { return "regular"; }
+  std::string summary() const override { return "is the number of ones odd?  1 0 1 1 -> 1"; }
+  int symbols_in() const override { return 2; }
+  int symbols_out() const override { return 2; }
+  int output_length(int) const override { return 1; }
+  Tokens answer(const Tokens& x) const override { return {std::accumulate(x.begin(), x.end(), 0) % 2}; }
+};
+
+}  // namespace
+
+NewTask parity_check() { return std::make_unique<ParityCheck>(); }
+
+}  // namespace poslab

@@ -1,0 +1,117 @@
+// Options: one table, four sources, and what is refused.
+#include "lab/build.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+// A value that is not the default.
+std::string other_value(const Option& o) {
+  const Config standard;
+  if (o.names) {
+    const std::vector<std::string> names = o.names();
+    return names.back() == get(standard, o) ? names.front() : names.back();
+  }
+  if (std::holds_alternative<bool Config::*>(o.field)) return get(standard, o) == "on" ? "off" : "on";
+  if (std::holds_alternative<Lengths Config::*>(o.field)) return "7:9";
+  if (std::holds_alternative<double Config::*>(o.field)) return "0.123456789";
+  return std::holds_alternative<std::string Config::*>(o.field) ? "folder" : "3";
+}
+
+}  // namespace
+
+TEST_CASE("every option survives config.toml") {
+  for (const Option& o : all_options()) {
+    if (o.name == "preset") continue;
+    CAPTURE(o.name);
+    Config c;
+    set(c, o, o.name == "first_position" ? "1" : other_value(o));
+    CHECK(get(c, o) != get(Config(), o));
+    Config whole = c;
+    for (const char* name : {"task", "encoding"})
+      if (get(c, option(name)).empty()) set(whole, option(name), option(name).names().front());
+    const Config read = configure(read_toml(to_toml(whole), "config.toml"));
+    CHECK(get(read, o) == (o.kept ? get(c, o) : get(Config(), o)));
+    CHECK(to_toml(read) == to_toml(whole));
+  }
+}
+
+TEST_CASE("a preset gives way to a later word, whatever comes first") {
+  CHECK(configure({{"preset", "paper"}}).steps == 2000000);
+  CHECK(configure({{"steps", "7"}, {"preset", "paper"}}).steps == 7);
+  CHECK(configure({{"steps", "7"}, {"steps", "8"}}).steps == 8);
+  CHECK(configure({{"preset", "paper"}, {"preset", "example"}}).steps == 10001);
+  CHECK(configure({{"preset", "example"}}).eval_lengths.to == 100);
+}
+
+TEST_CASE("what no option can be") {
+  const auto refused = [](const char* name, const char* text) { return refusal([&] { configure({{name, text}}); }); };
+  CHECK(holds(refused("task", "revers_string"), "2: unknown task \"revers_string\"; did you mean \"reverse_string\"?"));
+  CHECK(holds(refused("encoding", "relatve"), "did you mean \"relative\"?"));
+  CHECK(holds(refused("positions", "randomised"), "did you mean \"randomized\"?"));
+  CHECK(holds(refused("curriculum", "unifrom"), "did you mean \"uniform\"?"));
+  CHECK(holds(refused("preset", "papr"), "did you mean \"paper\"?"));
+  CHECK(holds(refused("max_positon", "3"), "unknown option \"max_positon\"; did you mean \"max_position\"?"));
+  CHECK(refused("heads", "eight") == "2: heads = \"eight\" is not a whole number; it takes 1 .. 1024");
+  CHECK(refused("heads", "0") == "2: heads = 0 is out of range; it takes 1 .. 1024");
+  CHECK(holds(refused("train_length", "0"), "train_length = 0 is out of range"));
+  CHECK(holds(refused("eval_lengths", "0:10"), "eval_lengths = 0 is out of range"));
+  CHECK(holds(refused("eval_lengths", "10:5"), "eval_lengths = 10:5 is empty: 5 is less than 10"));
+  CHECK(holds(refused("eval_lengths", "5:"), "not a whole number"));
+  CHECK(holds(refused("steps", "99999999999999999999"), "not a whole number"));
+  for (const char* lr : {"nan", "inf", "-0.001", "0"}) CHECK(holds(refused("lr", lr), "is out of range"));
+  CHECK(holds(refused("dropout", "1"), "out of range"));
+  CHECK(holds(refused("unsorted", "perhaps"), "neither on nor off"));
+}
+
+TEST_CASE("a TOML file is refused with its line") {
+  const auto refused = [](const char* text) { return refusal([&] { read_toml(text, "my.toml"); }); };
+  CHECK(holds(refused("steps = 5\nencodng = \"rope\""), "2: my.toml, line 2: unknown option \"encodng\"; did you mean \"encoding\"?"));
+  CHECK(holds(refused("steps = 5\n\nlr = nan"), "my.toml, line 3: lr = nan"));
+  CHECK(holds(refused("steps = [5]"), "my.toml, line 1: steps is neither"));
+  CHECK(holds(refused("steps = 5\nsteps ="), "my.toml, line 2"));
+  CHECK(refused("steps = 5\nlr = 1e-4\nunsorted = true\neval_lengths = \"1:5\"") == "");
+}
+
+TEST_CASE("choices that do not fit together") {
+  const auto refused = [](const Settings& more) { return refusal([&] { check(tiny_config(more)); }); };
+  CHECK(refused({}) == "");
+  CHECK(refused({{"task", ""}}) != "");
+  CHECK(holds(refusal([] { check(configure({{"encoding", "rope"}})); }), "2: which task?"));
+  CHECK(holds(refusal([] { check(configure({{"task", "even_pairs"}})); }), "2: which encoding?"));
+  CHECK(refused({{"heads", "3"}}) == "2: heads = 3 does not divide d_model = 16; try heads = 2");
+  CHECK(holds(refused({{"encoding", "rope"}, {"d_model", "6"}}), "2: rope turns channels in pairs"));
+  CHECK(holds(refused({{"encoding", "sincos"}, {"d_model", "7"}, {"heads", "1"}}), "d_model = 7 is odd"));
+  // reverse_string has L + L slots: 18 at length 9
+  CHECK(holds(refused({{"max_position", "17"}}), "2: 18 positions are needed"));
+  CHECK(refused({{"max_position", "18"}}) == "");
+  CHECK(holds(refused({{"max_position", "17"}, {"encoding", "learned"}, {"positions", "sequential"}}), "raise max_position to 18"));
+  CHECK(refused({{"max_position", "17"}, {"encoding", "rope"}, {"positions", "sequential"}}) == "");
+  CHECK(holds(refused({{"max_position", "17"}, {"positions", "sequential"}, {"test_positions", "evenly_spread"}}), "at test"));
+  CHECK(holds(refused({{"encoding", "rope"}, {"positions", "randomized_offsets"}}), "rope needs a position for each token"));
+  CHECK(holds(refused({{"encoding", "rope"}, {"test_positions", "randomized_offsets"}}), "test_positions = randomized"));
+  CHECK(holds(refused({{"encoding", "rope"}, {"relative_mode", "released"}}), "does not fit encoding = rope"));
+  CHECK(holds(refused({{"encoding", "alibi"}, {"relative_mode", "released"}}), "use offset_table"));
+  CHECK(holds(refused({{"positions", "sequential"}, {"relative_mode", "offset_table"}}), "use positions = randomized"));
+  CHECK(holds(refused({{"alibi_symmetric", "on"}}), "it belongs to alibi"));
+  CHECK(holds(refused({{"rope_pairing", "half"}}), "it belongs to rope"));
+  CHECK(holds(refused({{"positions", "sequential"}, {"unsorted", "on"}}), "samples none"));
+  CHECK(refused({{"device", "cuda"}}) == "2: device = cuda: this build has no CUDA backend; use device = cpu");
+}
+
+TEST_CASE("a randomized relative scheme draws positions or a table of offsets, as its mode says") {
+  const auto sampled = [](const char* encoding, const char* mode) {
+    return train_sampler(tiny_config({{"encoding", encoding}, {"relative_mode", mode}})).name;
+  };
+  CHECK(sampled("relative", "paper") == "randomized");
+  CHECK(sampled("relative", "differences") == "randomized");
+  CHECK(sampled("relative", "offset_table") == "randomized_offsets");
+  CHECK(sampled("relative", "released") == "randomized_offsets");
+  CHECK(sampled("alibi", "paper") == "randomized_offsets");
+  CHECK(sampled("alibi", "differences") == "randomized");
+  CHECK(sampled("rope", "paper") == "randomized");
+  CHECK(test_sampler(tiny_config({{"relative_mode", "released"}})).name == "randomized_offsets");
+  CHECK(test_sampler(tiny_config({{"test_positions", "sequential"}})).name == "sequential");
+}

@@ -1,0 +1,46 @@
+// The two scores, what a test string depends on, and the switches of evaluation.
+#include "lab/evaluate.h"
+
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+bool same(const std::vector<AtLength>& a, const std::vector<AtLength>& b) { return to_csv(a) == to_csv(b); }
+
+}  // namespace
+
+TEST_CASE("the paper's score begins after the longest training length, the released code's one later") {
+  std::vector<AtLength> all;
+  for (int length = 1; length <= 100; ++length) all.push_back({length, 1, length / 100.0, 0, 0, {0.5, 0.25, length / 200.0}});
+  Config c;
+  c.train_length = 40;
+  REQUIRE(paper_score(c, all));
+  CHECK(paper_score(c, all)->from == 41);
+  CHECK(paper_score(c, all)->accuracy == doctest::Approx((41 + 100) / 200.0));
+  CHECK(paper_score(c, all)->baselines.content_only == doctest::Approx((41 + 100) / 400.0));
+  CHECK(released_score(c, all)->accuracy == doctest::Approx((42 + 100) / 200.0));
+  const std::vector<AtLength> short_ones(all.begin(), all.begin() + 40), long_ones(all.begin() + 41, all.end());
+  CHECK(!paper_score(c, short_ones));
+  CHECK(!paper_score(c, long_ones));
+  CHECK(released_score(c, long_ones)->from == 42);
+}
+
+TEST_CASE("evaluation repeats itself, and each switch changes it") {
+  const auto result = [](const Settings& more) {
+    State s(tiny_config());
+    for (auto& [name, text] : more) set(s.config, option(name), text);
+    return evaluate(s);
+  };
+  const std::vector<AtLength> plain = result({{"eval_samples", "70"}});
+  CHECK(plain.size() == 9);
+  CHECK(plain[4].samples == 70);
+  CHECK(same(plain, result({{"eval_samples", "70"}})));
+  CHECK(!same(plain, result({{"eval_samples", "70"}, {"test_positions", "sequential"}})));
+  CHECK(!same(plain, result({{"eval_samples", "70"}, {"test_dropout", "on"}})));
+  // A length is tested on the same strings whatever other lengths are.
+  const std::vector<AtLength> part = result({{"eval_samples", "70"}, {"eval_lengths", "5:6"}});
+  CHECK(same({plain[4], plain[5]}, part));
+}

@@ -1,0 +1,84 @@
+// For tests of lab/: a folder that goes away, a run small enough to train in a moment, the program as a user starts it.
+#pragma once
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "core/error.h"
+#include "lab/config.h"
+#include "lab/files.h"
+
+namespace poslab::test {
+
+struct TemporaryFolder {
+  std::string path = (std::filesystem::temp_directory_path() / "poslab_test_XXXXXX").string();
+  TemporaryFolder() { REQUIRE(mkdtemp(path.data()) != nullptr); }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+  std::string operator/(const std::string& name) const { return path + "/" + name; }
+};
+
+// "2: heads = 3 does not ..." of what it throws, as the program would print it; "" if it throws nothing.
+inline std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const BadInput& e) {
+    return fmt::format("2: {}", e.what());
+  } catch (const Failure& e) {
+    return fmt::format("1: {}", e.what());
+  }
+  return "";
+}
+
+inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+const Settings tiny = {{"task", "reverse_string"}, {"encoding", "relative"}, {"positions", "randomized"}, {"max_position", "64"},
+                       {"layers", "2"}, {"heads", "2"}, {"d_model", "16"}, {"batch", "16"}, {"steps", "40"}, {"train_length", "6"},
+                       {"checkpoint_every", "10"}, {"log_every", "1"}, {"eval_lengths", "1:9"}, {"eval_samples", "8"}};
+
+inline Config tiny_config(const Settings& more = {}) {
+  Settings all = tiny;
+  all.insert(all.end(), more.begin(), more.end());
+  return configure(all);
+}
+
+inline std::string tiny_options(const Settings& more = {}) {
+  std::string text;
+  for (const Settings& part : {tiny, more})
+    for (auto& [name, value] : part) text += fmt::format(" {} {}", dashed(name), value);
+  return text;
+}
+
+// The program in a shell, both its outputs in one file.
+class Program {
+ public:
+  Program(const TemporaryFolder& folder, const std::string& arguments, const std::string& before = "") : output_(folder / "output") {
+    const std::string line = fmt::format("{} exec '{}' {} > '{}' 2>&1", before, POSLAB_PROGRAM, arguments, output_);
+    child_ = fork();
+    if (child_ == 0) execl("/bin/sh", "sh", "-c", line.c_str(), nullptr), _exit(127);
+  }
+  void send(int signal) const { kill(child_, signal); }
+  bool running() { return status_ < 0 && waitpid(child_, &raw_, WNOHANG) == 0; }
+  int status() {   // waits; 128 + signal if one ended it
+    if (status_ < 0) {
+      if (raw_ < 0) waitpid(child_, &raw_, 0);
+      status_ = WIFEXITED(raw_) ? WEXITSTATUS(raw_) : 128 + WTERMSIG(raw_);
+    }
+    return status_;
+  }
+  std::string output() { return status(), read_file(output_); }
+
+ private:
+  std::string output_;
+  pid_t child_ = -1;
+  int raw_ = -1, status_ = -1;
+};
+
+}  // namespace poslab::test

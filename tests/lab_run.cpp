@@ -1,0 +1,189 @@
+// The program from outside: same seed, same bits, whatever the threads and whoever stops it; what it says to bad input.
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+std::string all_of(const std::string& run) {
+  std::string all;
+  for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "eval.csv"}) all += read_file(run + "/" + name);
+  return all;
+}
+
+void train(const TemporaryFolder& folder, const std::string& run, const Settings& more = {}) {
+  Program p(folder, fmt::format("train {} --out {}", tiny_options(more), run));
+  const std::string said = p.output();
+  CAPTURE(said);
+  REQUIRE(p.status() == 0);
+}
+
+// Waits until the run has saved a checkpoint after its first, and stops it there.
+std::string stop_in_the_middle(const TemporaryFolder& folder, const std::string& run, const Settings& more, int signal, int status) {
+  Program p(folder, fmt::format("train {} --out {}", tiny_options(more), run));
+  const std::string metrics = run + "/metrics.jsonl";
+  while (p.running() && !(std::filesystem::exists(metrics) && std::filesystem::file_size(metrics) > 0))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  p.send(signal);
+  CHECK(p.status() == status);
+  CHECK(!std::filesystem::exists(run + "/result.json"));
+  return p.output();
+}
+
+}  // namespace
+
+TEST_CASE("same seed, same bits, with 1, 2 and 4 threads; another seed, others") {
+  const TemporaryFolder folder;
+  for (const char* threads : {"1", "2", "4"}) train(folder, folder / threads, {{"threads", threads}});
+  CHECK(all_of(folder / "1") == all_of(folder / "2"));
+  CHECK(all_of(folder / "1") == all_of(folder / "4"));
+  train(folder, folder / "other", {{"seed", "1"}});
+  CHECK(read_file(folder / "1/checkpoint.safetensors") != read_file(folder / "other/checkpoint.safetensors"));
+}
+
+TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and the end is the same") {
+  const TemporaryFolder folder;
+  const Settings longer = {{"steps", "1500"}};
+  train(folder, folder / "whole", longer);
+
+  stop_in_the_middle(folder, folder / "killed", longer, SIGKILL, 128 + SIGKILL);
+  Program after_kill(folder, "resume " + folder / "killed");
+  CHECK(after_kill.status() == 0);
+  CHECK(all_of(folder / "killed") == all_of(folder / "whole"));
+
+  const std::string said = stop_in_the_middle(folder, folder / "stopped", longer, SIGINT, 130);
+  CHECK(holds(said, "of 1500, which is saved; go on with `poslab resume " + folder / "stopped" + "`"));
+  const std::string checkpoint = read_file(folder / "stopped/checkpoint.safetensors");
+  const size_t blocks = checkpoint.size() / 512 / 2;
+  Program full(folder, "resume " + folder / "stopped", fmt::format("ulimit -f {};", blocks));
+  CHECK(full.status() == 1);
+  CHECK(holds(full.output(), "make room, nothing that was there is lost"));
+  CHECK(read_file(folder / "stopped/checkpoint.safetensors") == checkpoint);
+  Program after_full(folder, "resume " + folder / "stopped");
+  CHECK(after_full.status() == 0);
+  CHECK(all_of(folder / "stopped") == all_of(folder / "whole"));
+
+  Program complete(folder, "resume " + folder / "stopped");
+  CHECK(holds(complete.output(), "is complete: 1500 steps"));
+}
+
+TEST_CASE("eval tests again and keeps what training took") {
+  const TemporaryFolder folder;
+  train(folder, folder / "r");
+  const std::string before = read_file(folder / "r/result.json"), csv = read_file(folder / "r/eval.csv");
+  Program again(folder, fmt::format("eval {} --lengths 1:9", folder / "r"));
+  CHECK(again.status() == 0);
+  CHECK(read_file(folder / "r/result.json") == before);
+  CHECK(read_file(folder / "r/eval.csv") == csv);
+  Program other(folder, fmt::format("eval {} --lengths 7:20 --samples 3 --positions sequential --test-dropout on", folder / "r"));
+  CHECK(holds(other.output(), "paper score"));
+  CHECK(holds(read_file(folder / "r/eval.csv"), "\n20,"));
+  const std::string after = read_file(folder / "r/result.json");
+  CHECK(after != before);
+  CHECK(after.substr(after.find("\"seconds\""), 30) == before.substr(before.find("\"seconds\""), 30));
+  Program room(folder, fmt::format("eval {} --lengths 1:33", folder / "r"));
+  CHECK(room.status() == 2);
+  CHECK(read_file(folder / "r/result.json") == after);
+}
+
+TEST_CASE("bad input: one line that names it, and the status") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "r", taken = folder.path, config = folder / "my.toml";
+  write_file(config, "task = \"even_pairs\"\nencodin = \"rope\"\n");
+  struct Case { std::string arguments; int status; std::string says; };
+  const Case cases[] = {
+    {"train --task even_pair --encoding rope --out " + out, 2, "unknown task \"even_pair\"; did you mean \"even_pairs\"?"},
+    {"train --task even_pairs --encoding ropes --out " + out, 2, "unknown encoding \"ropes\"; did you mean \"rope\"?"},
+    {"train --tsk even_pairs --encoding rope --out " + out, 2, "unknown option \"--tsk\"; did you mean \"--task\"?"},
+    {"train --tsk=even_pairs --encoding rope --out " + out, 2, "unknown option \"--tsk\"; did you mean \"--task\"?"},
+    {"train even_pairs --encoding rope", 2, "poslab train has no use for \"even_pairs\""},
+    {"trian --task even_pairs", 2, "unknown command \"trian\"; did you mean \"train\"?"},
+    {"train --task even_pairs --encoding rope", 2, "Say --out FOLDER"},
+    {"train --encoding rope --out " + out, 2, "which task?"},
+    {"train --task even_pairs --encoding rope --heads 5 --out " + out, 2, "heads = 5 does not divide d_model = 64; try heads = 4"},
+    {"train --task even_pairs --encoding rope --heads 64 --out " + out, 2, "rope turns channels in pairs"},
+    {"train --task even_pairs --encoding learned --max-position 50 --out " + out, 2, "101 positions are needed"},
+    {"train --task even_pairs --encoding rope --train-length 0 --out " + out, 2, "train_length = 0 is out of range"},
+    {"train --task even_pairs --encoding rope --lr -1 --out " + out, 2, "lr = -1 is out of range"},
+    {"train --task even_pairs --encoding rope --lr nan --out " + out, 2, "lr = nan is out of range"},
+    {"train --task even_pairs --encoding rope --lr", 2, "--lr"},
+    {"train --task even_pairs --encoding rope --device cuda --out " + out, 2, "this build has no CUDA backend"},
+    {"train --task even_pairs --encoding rope --out " + taken, 2, "exists already; choose another --out"},
+    {"train --task even_pairs --encoding rope --out /proc/poslab", 1, "cannot make the run folder /proc/poslab"},
+    {"train --config " + config + " --out " + out, 2, "my.toml, line 2: unknown option \"encodin\"; did you mean \"encoding\"?"},
+    {"train --config " + folder / "none.toml", 1, "cannot read"},
+    {"train --set stepz=3 --out " + out, 2, "did you mean \"steps\"?"},
+    {"train --set steps --out " + out, 2, "--set steps is not KEY=VALUE"},
+    {"resume " + out, 2, "there is no run folder"},
+    {"resume", 2, "run is required"},
+    {"eval " + taken, 2, "is not a run folder"},
+    {"list task", 2, "did you mean \"tasks\"?"},
+  };
+  for (const Case& c : cases) {
+    Program p(folder, c.arguments);
+    const std::string said = p.output();
+    CAPTURE(c.arguments);
+    CAPTURE(said);
+    CHECK(p.status() == c.status);
+    CHECK(holds(said, "poslab: "));
+    CHECK(holds(said, c.says));
+    CHECK(std::count(said.begin(), said.end(), '\n') == 1);
+    CHECK(!std::filesystem::exists(out));
+    CHECK(!std::filesystem::exists(out + ".partial"));
+  }
+}
+
+TEST_CASE("a checkpoint that was damaged or that another version wrote is refused, and left alone") {
+  const TemporaryFolder folder;
+  train(folder, folder / "r", {{"steps", "3"}});
+  const std::string path = folder / "r/checkpoint.safetensors", good = read_file(path);
+  const auto says = [&](const std::string& bytes, int status, const std::string& what) {
+    write_file(path, bytes);
+    for (const char* command : {"resume ", "eval "}) {
+      Program p(folder, command + folder / "r");
+      CHECK(p.status() == status);
+      CHECK(holds(p.output(), what));
+    }
+    CHECK(read_file(path) == bytes);
+  };
+  says(good.substr(0, good.size() / 2), 1, "is damaged");
+  std::string flipped = good;
+  flipped[good.size() - 5] ^= 4;
+  says(flipped, 1, "its checksum is");
+  says("", 1, "it is cut off after 0 bytes");
+}
+
+TEST_CASE("the options come from the file, then the line, then --set; the run folder keeps them") {
+  const TemporaryFolder folder;
+  write_file(folder / "my.toml", "preset = \"example\"\nsteps = 3\nbatch = 4\nseed = 5\neval_lengths = \"1:3\"\neval_samples = 2\nd_model = 8\n"
+                                 "layers = 1\nheads = 2\n");
+  Program p(folder, fmt::format("train --config {} --task even_pairs --encoding rope --batch 3 --seed 6 --set seed=7 --unsorted "
+                                "--positions randomized --out {}", folder / "my.toml", folder / "r"));
+  const std::string said = p.output();
+  CAPTURE(said);
+  REQUIRE(p.status() == 0);
+  const Config c = configure(read_toml(read_file(folder / "r/config.toml"), "config.toml"));
+  CHECK(c.preset == "example");
+  CHECK(c.steps == 3);
+  CHECK(c.batch == 3);
+  CHECK(c.seed == 7);
+  CHECK(c.unsorted);
+  CHECK(c.test_dropout);
+  Program again(folder, fmt::format("train --config {} --out {}", folder / "r/config.toml", folder / "s"));
+  CHECK(again.status() == 0);
+  CHECK(all_of(folder / "r") == all_of(folder / "s"));
+}
+
+TEST_CASE("help, lists and version") {
+  const TemporaryFolder folder;
+  for (const char* words : {"", "--help", "train --help", "eval --help", "list tasks", "list encodings", "list samplers", "list curricula",
+                            "list presets", "version"}) {
+    Program p(folder, words);
+    CAPTURE(words);
+    CHECK(p.status() == 0);
+    CHECK(p.output().size() > 80);
+  }
+  Program train(folder, "train --help");
+  for (const Option& o : all_options()) CHECK_MESSAGE(holds(train.output(), dashed(o.name)), o.name);
+}

@@ -1,0 +1,58 @@
+#include "tests/op_case.h"
+
+#include "core/random.h"
+
+namespace poslab::test {
+namespace {
+
+std::vector<Cases::Make>& makers() {
+  static std::vector<Cases::Make> all;
+  return all;
+}
+
+}  // namespace
+
+Cases::Cases(Make make) { makers().push_back(make); }
+
+const std::vector<OpCase>& op_cases() {
+  static const std::vector<OpCase> all = [] {
+    std::vector<OpCase> cases;
+    for (const Cases::Make make : makers()) make(cases);
+    std::stable_sort(cases.begin(), cases.end(), [](const OpCase& a, const OpCase& b) { return a.kernel < b.kernel; });
+    return cases;
+  }();
+  return all;
+}
+
+std::vector<int> random_ids(int64_t n, int below, uint32_t site) {
+  Rng rng({0, 1, site});
+  std::vector<int> ids(static_cast<size_t>(n));
+  for (int& id : ids) id = int(rng.below(uint32_t(below)));
+  return ids;
+}
+
+Tensors inputs(const OpCase& c) {
+  uint32_t site = 0;
+  for (const char letter : c.kernel + c.name) site = site * 31 + uint32_t(letter);
+  Rng rng({0, 2, site});
+  Tensors all;
+  for (size_t i = 0; i < c.shapes.size(); ++i) {
+    const Range range = i < c.ranges.size() ? c.ranges[i] : Range{};
+    Tensor x(c.shapes[i]);
+    for (int64_t e = 0; e < x.size(); ++e) x.data()[e] = real(range.low + (range.high - range.low) * rng.uniform());
+    all.push_back(x);
+  }
+  return all;
+}
+
+Arrays in_double(const Tensors& tensors) {
+  Arrays all;
+  for (const Tensor& x : tensors) {
+    Array a(x.shape());
+    std::copy_n(x.data(), x.size(), a.at.begin());
+    all.push_back(std::move(a));
+  }
+  return all;
+}
+
+}  // namespace poslab::test

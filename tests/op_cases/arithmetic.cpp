@@ -1,0 +1,166 @@
+// add sub mul div sum copy, by the ops that are made of them.
+#include "core/random.h"
+#include "tests/op_case.h"
+
+namespace poslab::test {
+namespace {
+
+// The value of x where the place of `over` with number e falls, x repeated from the right.
+double repeated(Array& x, const Shape& over, int64_t e) {
+  int64_t place = 0, step = 1;
+  for (size_t d = over.size(), own = x.shape.size(); d-- > 0; e /= over[d]) {
+    if (own == 0) continue;
+    --own;
+    if (x.shape[own] != 1) place += e % over[d] * step;
+    step *= x.shape[own];
+  }
+  return x.at[size_t(place)];
+}
+
+template <class F>
+auto broadcast_reference(Shape over, F f) {
+  return [=](Arrays x) {
+    Array y(over);
+    for (int64_t e = 0; e < size_of(over); ++e) y.at[size_t(e)] = f(repeated(x[0], over, e), repeated(x[1], over, e));
+    return y;
+  };
+}
+
+struct Shapes { Shape a, b, y; };
+const std::vector<Shapes> broadcasts = {
+    {{1}, {1}, {1}},
+    {{31}, {31}, {31}},
+    {{257, 33}, {257, 33}, {257, 33}},
+    {{5, 33}, {33}, {5, 33}},                            // a row for all rows
+    {{5, 33}, {5, 1}, {5, 33}},                          // a number for each row
+    {{4, 1}, {1, 5}, {4, 5}},
+    {{7, 3}, {1}, {7, 3}},
+    {{3}, {2, 1, 3}, {2, 1, 3}},
+    {{2, 1, 3, 1, 5}, {4, 1, 6, 5}, {2, 4, 3, 6, 5}},
+    {{2, 3, 4, 3, 2, 3}, {3, 1, 3, 1, 3}, {2, 3, 4, 3, 2, 3}},
+    {{40, 50, 33}, {50, 33}, {40, 50, 33}},              // enough for several pieces
+    {{2000, 33}, {33}, {2000, 33}},
+    {{70000}, {1}, {70000}},
+    {{40, 50, 33}, {40, 50, 1}, {40, 50, 33}},
+};
+
+const Cases binary([](std::vector<OpCase>& all) {
+  for (const Shapes& s : broadcasts) {
+    const std::string name = to_string(s.a) + " " + to_string(s.b);
+    all.push_back({"add", name, {s.a, s.b}, [](auto& x) { return x[0] + x[1]; }, broadcast_reference(s.y, std::plus())});
+    all.push_back({"sub", name, {s.a, s.b}, [](auto& x) { return x[0] - x[1]; }, broadcast_reference(s.y, std::minus())});
+    all.push_back({"mul", name, {s.a, s.b}, [](auto& x) { return x[0] * x[1]; }, broadcast_reference(s.y, std::multiplies())});
+    all.push_back({"div", name, {s.a, s.b}, [](auto& x) { return x[0] / x[1]; }, broadcast_reference(s.y, std::divides()), {},
+                   {{-1, 1}, {0.5, 2}}});
+  }
+});
+
+// x seen as (before, n, after) around the axis
+struct Around { int before = 1, n = 1, after = 1; };
+Around around(const Shape& shape, int axis) {
+  Around a;
+  for (int d = 0; d < int(shape.size()); ++d) (d < axis ? a.before : d == axis ? a.n : a.after) *= shape[size_t(d)];
+  return a;
+}
+
+auto sum_reference(Shape shape, int axis, bool mean) {
+  return [=](Arrays x) {
+    const Around s = around(shape, axis);
+    Shape result = shape;
+    result[size_t(axis)] = 1;
+    Array y(result);
+    for (int b = 0; b < s.before; ++b)
+      for (int j = 0; j < s.n; ++j)
+        for (int a = 0; a < s.after; ++a)
+          y.at[size_t(b * s.after + a)] += x[0].at[size_t((b * s.n + j) * s.after + a)] / (mean ? s.n : 1);
+    return y;
+  };
+}
+
+const Cases sums([](std::vector<OpCase>& all) {
+  const std::vector<std::pair<Shape, int>> shapes = {
+      {{1}, 0}, {{33}, 0}, {{257, 31}, 0}, {{257, 31}, 1}, {{3, 5, 7}, 1}, {{3, 5, 1}, 2}, {{2, 600, 3}, 1}, {{70000}, 0},
+      {{3, 40000}, 1}, {{5000, 40}, 0}, {{5000, 40}, 1}, {{40, 20, 300}, 1}, {{2, 1100, 300}, 1}};
+  for (const auto& [shape, axis] : shapes) {
+    const std::string name = to_string(shape) + " axis " + std::to_string(axis);
+    all.push_back({"sum", name, {shape}, [axis](auto& x) { return sum(x[0], axis); }, sum_reference(shape, axis, false), {}, {{0, 1}}});
+    all.push_back({"sum", "mean " + name, {shape}, [axis](auto& x) { return mean(x[0], axis); }, sum_reference(shape, axis, true)});
+  }
+  all.push_back({"sum", "all (3, 4, 5)", {{3, 4, 5}}, [](auto& x) { return sum_all(x[0]); }, [](Arrays x) {
+                   Array y({1});
+                   for (const double v : x[0].at) y.at[0] += v;
+                   return y;
+                 }});
+});
+
+auto permute_reference(Shape shape, std::vector<int> order) {
+  return [=](Arrays x) {
+    Shape result;
+    for (const int d : order) result.push_back(shape[size_t(d)]);
+    Array y(result);
+    for (int64_t e = 0; e < size_of(shape); ++e) {
+      std::vector<int64_t> index(shape.size());
+      int64_t rest = e, place = 0;
+      for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) index[d] = rest % shape[d];
+      for (size_t d = 0; d < order.size(); ++d) place = place * result[d] + index[size_t(order[d])];
+      y.at[size_t(place)] = x[0].at[size_t(e)];
+    }
+    return y;
+  };
+}
+
+const Cases permutes([](std::vector<OpCase>& all) {
+  const std::vector<std::pair<Shape, std::vector<int>>> shapes = {
+      {{3}, {0}}, {{31, 33}, {1, 0}}, {{257, 70}, {1, 0}}, {{2, 3, 4}, {2, 0, 1}}, {{2, 40, 8, 8}, {0, 2, 1, 3}}, {{2, 40, 8, 8}, {0, 2, 3, 1}},
+      {{3, 33, 2, 40}, {2, 3, 1, 0}}, {{2, 3, 2, 3, 2, 3}, {5, 3, 1, 4, 2, 0}}, {{20, 33, 70}, {0, 2, 1}}, {{5, 1, 7, 1}, {3, 2, 1, 0}}};
+  for (const auto& [shape, order] : shapes) {
+    std::string name = "permute " + to_string(shape) + " by";
+    for (const int d : order) name += " " + std::to_string(d);
+    all.push_back({"copy", name, {shape}, [order](auto& x) { return permute(x[0], order); }, permute_reference(shape, order)});
+  }
+  all.push_back({"copy", "transpose (3, 5, 7)", {{3, 5, 7}}, [](auto& x) { return transpose(x[0]); }, permute_reference({3, 5, 7}, {0, 2, 1})});
+});
+
+auto slice_reference(Shape shape, int axis, int from, int to) {
+  return [=](Arrays x) {
+    const Around s = around(shape, axis);
+    Shape result = shape;
+    result[size_t(axis)] = to - from;
+    Array y(result);
+    size_t place = 0;
+    for (int b = 0; b < s.before; ++b)
+      for (int j = from; j < to; ++j)
+        for (int a = 0; a < s.after; ++a) y.at[place++] = x[0].at[size_t((b * s.n + j) * s.after + a)];
+    return y;
+  };
+}
+auto concat_reference(std::vector<Shape> shapes, int axis) {
+  return [=](Arrays x) {
+    Shape result = shapes[0];
+    for (size_t i = 1; i < shapes.size(); ++i) result[size_t(axis)] += shapes[i][size_t(axis)];
+    Array y(result);
+    size_t place = 0;
+    for (int b = 0; b < around(result, axis).before; ++b)
+      for (Array& part : x) {
+        const int run = around(part.shape, axis).n * around(part.shape, axis).after;
+        for (int e = 0; e < run; ++e) y.at[place++] = part.at[size_t(b * run + e)];
+      }
+    return y;
+  };
+}
+
+const Cases slices([](std::vector<OpCase>& all) {
+  struct Slice { Shape shape; int axis, from, to; };
+  const std::vector<Slice> shapes = {{{9}, 0, 2, 5}, {{4, 6, 8}, 0, 1, 3}, {{4, 6, 8}, 1, 5, 6}, {{4, 6, 8}, 2, 0, 8}, {{300, 300}, 1, 31, 257}};
+  for (const auto& [shape, axis, from, to] : shapes)
+    all.push_back({"copy", "slice " + to_string(shape) + " axis " + std::to_string(axis), {shape},
+                   [axis, from, to](auto& x) { return slice(x[0], axis, from, to); }, slice_reference(shape, axis, from, to)});
+  const std::vector<std::pair<std::vector<Shape>, int>> joins = {
+      {{{3}}, 0}, {{{2, 3}, {2, 3}}, 0}, {{{2, 3}, {2, 31}, {2, 1}}, 1}, {{{2, 3, 4}, {2, 1, 4}}, 1}, {{{200, 100}, {200, 33}}, 1}};
+  for (const auto& [parts, axis] : joins)
+    all.push_back({"copy", "concat " + std::to_string(parts.size()) + " parts, " + to_string(parts[0]) + " axis " + std::to_string(axis), parts,
+                   [axis](auto& x) { return concat(x, axis); }, concat_reference(parts, axis)});
+});
+
+}  // namespace
+}  // namespace poslab::test

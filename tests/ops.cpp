@@ -1,0 +1,292 @@
+// Every op, by its OpCase (tests/op_case.h): values against the reference in double; gradients against central differences
+// of the reference; fused = composed; the same bits for any number of threads; every instruction set; null and shared sums.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "autograd/tape.h"
+#include "core/isa.h"
+#include "core/parallel.h"
+#include "tests/op_case.h"
+
+namespace poslab::test {
+namespace {
+
+#ifdef POSLAB_DOUBLE
+constexpr double value_tolerance = 1e-12, gradient_tolerance = 1e-6, twin_tolerance = 1e-11, repeat_tolerance = 1e-12;
+constexpr double small_share = 0.01;   // smaller gradients than this share of the largest are measured by that share
+#else
+constexpr double value_tolerance = 1e-5, gradient_tolerance = 1e-4, twin_tolerance = 1e-5, repeat_tolerance = 1e-5;
+constexpr double small_share = 0.1;
+#endif
+
+std::string title(const OpCase& c) { return c.kernel + " " + c.name; }
+
+// A fixed number for each element of the result: the loss is their weighted sum, and the result's gradient the weights.
+Tensor weights(const Shape& shape) {
+  Rng rng({0, 3, uint32_t(size_of(shape))});
+  Tensor w(shape);
+  for (int64_t e = 0; e < w.size(); ++e) w.data()[e] = real(2 * rng.uniform() - 1);
+  return w;
+}
+
+struct Result {
+  std::vector<real> value;
+  std::vector<std::vector<real>> grads;   // of each input; empty where none was asked for
+};
+
+// Runs the op; `asked(i)`: does input i want a gradient?   times: how often the op stands in the graph
+template <class Asked>
+Result run(const OpCase& c, const std::function<Tensor(const Tensors&)>& op, const Tensors& values, const Asked& asked, int times = 1) {
+  Tensors x;
+  for (size_t i = 0; i < values.size(); ++i) {
+    x.push_back(Tensor::from(values[i].shape(), values[i].values()));
+    if (c.differentiable && asked(i)) x.back().want_grad();
+  }
+  const Tensor y = op(x);
+  Result r{y.values(), {}};
+  if (!y.wants_grad()) {
+    r.grads.resize(x.size());
+    return r;
+  }
+  Tensor loss = sum_all(y * weights(y.shape()));
+  for (int t = 1; t < times; ++t) loss = loss + sum_all(op(x) * weights(y.shape()));
+  backward(loss);
+  for (const Tensor& xi : x) r.grads.push_back(xi.wants_grad() ? xi.grad().values() : std::vector<real>());
+  return r;
+}
+Result run(const OpCase& c, const Tensors& values) {
+  return run(c, c.op, values, [](size_t) { return true; });
+}
+
+bool same_bits(const std::vector<real>& a, const std::vector<real>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0;
+}
+bool same_bits(const Result& a, const Result& b) {
+  bool same = same_bits(a.value, b.value) && a.grads.size() == b.grads.size();
+  for (size_t i = 0; same && i < a.grads.size(); ++i) same = same_bits(a.grads[i], b.grads[i]);
+  return same;
+}
+
+double largest(const std::vector<real>& x) {
+  double most = 0;
+  for (const real v : x) most = std::max(most, std::abs(double(v)));
+  return most;
+}
+double largest_gradient(const Result& r) {
+  double most = 0;
+  for (const auto& g : r.grads) most = std::max(most, largest(g));
+  return most;
+}
+
+// Largest difference of a and times * b, relative to the largest number of b, but not to less than `floor`.
+double difference(const std::vector<real>& a, const std::vector<real>& b, double floor, double times = 1) {
+  REQUIRE(a.size() == b.size());
+  double most = 0;
+  for (size_t e = 0; e < a.size(); ++e) {
+    const double d = std::abs(double(a[e]) - times * double(b[e]));
+    most = std::isnan(d) ? INFINITY : std::max(most, d);
+  }
+  return most / (times * std::max({largest(b), floor, 1e-300}));
+}
+// A gradient may vanish, as that of q does with a single key: its rounding errors are measured by the other gradients.
+double floor_of(const Result& r) { return largest_gradient(r) / 10; }
+double difference(const Result& a, const Result& b) {
+  double most = difference(a.value, b.value, 0);
+  for (size_t i = 0; i < a.grads.size(); ++i)
+    if (!a.grads[i].empty()) most = std::max(most, difference(a.grads[i], b.grads[i], floor_of(b)));
+  return most;
+}
+
+double value_error(const OpCase& c, const std::vector<real>& y, const Array& expected) {
+  REQUIRE(y.size() == expected.at.size());
+  double worst = 0;
+  for (size_t e = 0; e < y.size(); ++e) {
+    const double error = std::abs(double(y[e]) - expected.at[e]) / (std::abs(expected.at[e]) + c.floor);
+    worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+  }
+  return worst;
+}
+
+// Derivative of the weighted sum of the reference's result by input i along `direction`, by central differences. Results are
+// subtracted before they are summed, or rounding would hide small gradients.
+double numeric(const OpCase& c, Arrays x, size_t i, const std::vector<double>& direction) {
+  constexpr double h = 1e-6;
+  Arrays up = x, down = x;
+  for (size_t e = 0; e < direction.size(); ++e) up[i].at[e] += h * direction[e], down[i].at[e] -= h * direction[e];
+  const Array y_up = c.reference(up), y_down = c.reference(down);
+  const Tensor w = weights(y_up.shape);
+  double sum = 0;
+  for (size_t e = 0; e < y_up.at.size(); ++e) sum += (y_up.at[e] - y_down.at[e]) * double(w.data()[e]);
+  return sum / (2 * h);
+}
+
+// Some elements of the gradient one by one, and all of it along one random direction. Errors are relative to the number
+// itself, but not to less than a share of the largest one of that gradient.
+double gradient_error(const OpCase& c, const Tensors& values, const Result& r) {
+  const Arrays x = in_double(values);
+  double worst = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const std::vector<real>& g = r.grads[i];
+    const int64_t n = int64_t(g.size());
+    double norm = 0, along = 0;
+    for (const real v : g) norm += double(v) * double(v);
+    const double most = std::max(largest(g), floor_of(r));
+    const auto compare = [&](double ours, double theirs, double scale) {
+      const double error = std::abs(ours - theirs) / std::max({std::abs(ours), std::abs(theirs), scale, 1e-300});
+      worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+    };
+    for (const int e : n <= 6 ? std::vector<int>{0, 1, 2, 3, 4, 5} : random_ids(6, int(n), uint32_t(n))) {
+      if (e >= n) continue;
+      std::vector<double> unit(g.size());
+      unit[size_t(e)] = 1;
+      compare(double(g[size_t(e)]), numeric(c, x, i, unit), most * small_share);
+    }
+    std::vector<double> direction(g.size());
+    Rng rng({0, 4, uint32_t(i)});
+    for (size_t e = 0; e < g.size(); ++e) direction[e] = 2 * rng.uniform() - 1, along += direction[e] * double(g[e]);
+    compare(along, numeric(c, x, i, direction), std::max(std::sqrt(norm) / 2, most * small_share));
+  }
+  return worst;
+}
+
+struct Worst { double value = 0, gradient = 0, twin = 0; int cases = 0; bool has_twin = false, has_gradient = false; };
+
+// Except where threads are the question, one: small cases gain nothing from more.
+struct OneThread {
+  const int before = threads();
+  OneThread() { set_threads(1); }
+  ~OneThread() { set_threads(before); }
+};
+
+}  // namespace
+
+TEST_CASE("ops: every kernel has an OpCase") {
+  std::set<std::string> covered;
+  for (const OpCase& c : op_cases()) covered.insert(c.kernel);
+  const char* kernels[] = {
+#define KERNEL(name, ...) #name,
+#include "core/kernels.def"
+#undef KERNEL
+  };
+  for (std::string kernel : kernels) {
+    const size_t backward = kernel.find("_backward");
+    if (backward != std::string::npos) kernel.resize(backward);
+    INFO(kernel << " has no OpCase; add one to tests/op_cases");
+    CHECK(covered.count(kernel) == 1);
+  }
+}
+
+TEST_CASE("ops: values and gradients against slow references, fused against composed") {
+  const OneThread one;
+  std::map<std::string, Worst> table;
+  for (const OpCase& c : op_cases()) {
+    INFO(title(c));
+    Worst& worst = table[c.kernel];
+    ++worst.cases;
+    const Tensors x = inputs(c);
+    const Result r = run(c, x);
+    const double value = value_error(c, r.value, c.reference(in_double(x)));
+    CHECK(value <= value_tolerance);
+    worst.value = std::max(worst.value, value);
+    if (c.differentiable) {
+      const double gradient = gradient_error(c, x, r);
+      CHECK(gradient <= gradient_tolerance);
+      worst.gradient = std::max(worst.gradient, gradient), worst.has_gradient = true;
+    }
+    if (c.twin) {
+      const double twin = difference(r, run(c, c.twin, x, [](size_t) { return true; }));
+      CHECK(twin <= twin_tolerance);
+      worst.twin = std::max(worst.twin, twin), worst.has_twin = true;
+    }
+  }
+  fmt::print("\nWorst relative errors ({}; instruction set {})\n", sizeof(real) == 8 ? "double" : "float", isa());
+  fmt::print("{:<18}{:>6}{:>10}{:>11}{:>16}\n", "kernel", "cases", "value", "gradient", "fused-composed");
+  for (const auto& [kernel, w] : table)
+    fmt::print("{:<18}{:>6}{:>10.1e}{:>11}{:>16}\n", kernel, w.cases, w.value, w.has_gradient ? fmt::format("{:.1e}", w.gradient) : "-",
+               w.has_twin ? fmt::format("{:.1e}", w.twin) : "-");
+}
+
+TEST_CASE("ops: the same bits for any number of threads") {
+  const int before = threads();
+  for (const OpCase& c : op_cases()) {
+    INFO(title(c));
+    const Tensors x = inputs(c);
+    set_threads(1);
+    const Result one = run(c, x);
+    for (const int n : {2, 4}) {
+      set_threads(n);
+      CHECK(same_bits(run(c, x), one));
+    }
+  }
+  set_threads(before);
+}
+
+TEST_CASE("ops: every instruction set of this processor") {
+  const OneThread one;
+  const std::string before = isa();
+  for (const OpCase& c : op_cases()) {
+    const Tensors x = inputs(c);
+    const Array expected = c.reference(in_double(x));
+    use_isa("baseline");
+    const Result baseline = run(c, x);
+    for (const std::string& name : available_isas()) {
+      INFO(title(c) << " on " << name);
+      use_isa(name);
+      const Result r = run(c, x);
+      CHECK(value_error(c, r.value, expected) <= value_tolerance);
+      CHECK(difference(r, baseline) <= twin_tolerance);
+    }
+  }
+  use_isa(before);
+}
+
+TEST_CASE("ops: gradients that nobody wants are not computed, and the others do not change") {
+  const OneThread one;
+  for (const OpCase& c : op_cases()) {
+    if (!c.differentiable) continue;
+    const Tensors x = inputs(c);
+    const Result all = run(c, x);
+    for (size_t only = 0; only < x.size(); ++only) {
+      INFO(title(c) << ", input " << only);
+      const Result r = run(c, c.op, x, [&](size_t i) { return i == only; });
+      CHECK(difference(r.grads[only], all.grads[only], floor_of(all)) <= repeat_tolerance);
+    }
+  }
+}
+
+TEST_CASE("ops: gradients are added to what is there") {
+  const OneThread one;
+  for (const OpCase& c : op_cases()) {
+    if (!c.differentiable) continue;
+    INFO(title(c));
+    const Tensors x = inputs(c);
+    const Result once = run(c, x), thrice = run(c, c.op, x, [](size_t) { return true; }, 3);
+    for (size_t i = 0; i < x.size(); ++i) CHECK(difference(thrice.grads[i], once.grads[i], floor_of(once), 3) <= repeat_tolerance);
+  }
+}
+
+TEST_CASE("ops: one tensor as two inputs gets both gradients") {
+  const OneThread one;
+  for (const OpCase& c : op_cases()) {
+    if (!c.differentiable) continue;
+    Tensors x = inputs(c);
+    for (size_t i = 0; i < x.size(); ++i)
+      for (size_t j = i + 1; j < x.size(); ++j) {
+        if (x[i].shape() != x[j].shape()) continue;
+        INFO(title(c) << ", inputs " << i << " and " << j);
+        Tensors equal = x;
+        equal[j] = x[i];
+        const Result apart = run(c, equal);
+        const Result shared = run(c, [&](const Tensors& t) { Tensors u = t; u[j] = u[i]; return c.op(u); }, equal, [](size_t) { return true; });
+        std::vector<real> sum = apart.grads[i];
+        for (size_t e = 0; e < sum.size(); ++e) sum[e] += apart.grads[j][e];
+        CHECK(difference(shared.grads[i], sum, floor_of(apart)) <= 10 * repeat_tolerance);
+      }
+  }
+}
+
+}  // namespace poslab::test

@@ -1,0 +1,54 @@
+// Every piece runs exactly once, whatever the number of threads, also when jobs are nested, tiny, or started side by side.
+#include "core/parallel.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "core/error.h"
+
+using namespace poslab;
+
+TEST_CASE("each piece runs exactly once") {
+  const int were = threads();
+  for (const int n : {1, 2, 4, 7}) {
+    set_threads(n);
+    for (int round = 0; round < 300; ++round) {
+      const int pieces = 1 + round * 7 % 50;
+      std::vector<std::atomic<int>> runs(static_cast<size_t>(pieces));
+      parallel_for(pieces, [&](int64_t i) {
+        ++runs[size_t(i)];
+        if (round % 10 == 0) parallel_for(3, [&](int64_t) { ++runs[size_t(i)]; });
+      });
+      for (const auto& r : runs) CHECK(r == (round % 10 == 0 ? 4 : 1));
+    }
+  }
+  set_threads(were);
+}
+
+TEST_CASE("jobs of several callers do not mix") {
+  const int were = threads();
+  set_threads(3);
+  std::vector<std::thread> callers;
+  std::vector<int64_t> sums(4);
+  for (size_t c = 0; c < sums.size(); ++c)
+    callers.emplace_back([&sums, c] {
+      for (int round = 0; round < 200; ++round) {
+        std::atomic<int64_t> sum = 0;
+        parallel_ranges(1000, 64, [&](int64_t from, int64_t to) {
+          for (int64_t i = from; i < to; ++i) sum += i;
+        });
+        sums[c] += sum;
+      }
+    });
+  for (std::thread& t : callers) t.join();
+  for (const int64_t s : sums) CHECK(s == 200 * 499500);
+  set_threads(were);
+}
+
+TEST_CASE("an impossible number of threads is refused") {
+  CHECK_THROWS_AS(set_threads(0), BadInput);
+  CHECK_THROWS_AS(set_threads(257), BadInput);
+}

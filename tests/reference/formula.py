@@ -1,0 +1,48 @@
+"""Weights, tokens and positions as pure functions of names and indices; tests/formula.h computes the same in C++.
+
+A weight is a 16-bit integer times a power of two (plus 1 for gains): exact in float32, so both sides start from equal bits
+and no file of weights is needed. Leaves out: realistic initialization (spec B.3), which these only match in size.
+"""
+import numpy as np
+
+
+def fnv1a(text):
+    """32-bit FNV-1a of a name."""
+    h = 0x811C9DC5
+    for byte in text.encode():
+        h = (h ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return h
+
+
+def mix(name, index):
+    """32 well-mixed bits for each index of a named sequence (the finalizer of MurmurHash3)."""
+    h = np.asarray(index, dtype=np.uint32) * np.uint32(0x9E3779B1) + np.uint32(fnv1a(name))
+    h = (h ^ h >> np.uint32(16)) * np.uint32(0x85EBCA6B)
+    h = (h ^ h >> np.uint32(13)) * np.uint32(0xC2B2AE35)
+    return h ^ h >> np.uint32(16)
+
+
+# Half-widths of the uniform law, by the last part of the name: of the size of spec B.3, but with a larger embedding, biases, u
+# and v, so that an error in them shows, and smaller values, so that five layers of attention do not make all tokens alike.
+WIDTH = {"embedding": 2**-3, "table": 1.0, "value": 2**-3, "output": 2**-3, "w2": 2**-3,
+         "b1": 2**-3, "b2": 2**-3, "b": 2**-3, "bias": 2**-3, "gain": 2**-3}
+
+
+def weight(name, count):
+    """The values of a parameter, in storage order, float64 that float32 holds exactly."""
+    last = name.split(".")[-1]
+    unit = ((mix(name, np.arange(count)) >> np.uint32(16)).astype(np.int64) - 32768) / 32768.0     # [-1, 1)
+    return (1.0 if last == "gain" else 0.0) + WIDTH.get(last, 2**-2) * unit
+
+
+def integers(name, count, below):
+    return (mix(name, np.arange(count)) % np.uint32(below)).astype(np.int64)
+
+
+def signs(name, count):
+    return 1.0 - 2.0 * (mix(name, np.arange(count)) >> np.uint32(31)).astype(np.float64)
+
+
+def increasing(name, count, stride=4):
+    """Strictly increasing positions in 0 .. stride * count - 1, one in each stretch of `stride`."""
+    return stride * np.arange(count) + integers(name, count, stride)

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Makes .venv at the top of the tree, once: PyTorch and NumPy, pinned, for the golden files here and for bench/.
+# Needs python3 with venv, a network the first time, and about 6 GB: PyPI's torch brings its CUDA libraries along. An index
+# with CPU-only builds serves as well: set PIP_INDEX_URL.
+set -e
+cd "$(dirname "$0")/../.."
+if ! cmp -s tests/reference/requirements.txt .venv/made; then
+  rm -rf .venv
+  python3 -m venv .venv
+  .venv/bin/pip install --quiet --disable-pip-version-check -r tests/reference/requirements.txt
+  cp tests/reference/requirements.txt .venv/made
+fi
