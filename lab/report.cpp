@@ -1,10 +1,10 @@
 #include "lab/report.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <fmt/format.h>
 
-#include "core/error.h"
+#include <algorithm>
+
+#include "lab/files.h"
 #include "lab/report/html.h"
 #include "lab/report/sections.h"
 
@@ -22,22 +22,6 @@ std::vector<Group> by_task(const std::vector<Run>& runs) {
     group->members.push_back({&run, int(&run - runs.data()) % palette});
   }
   return groups;
-}
-
-// Beside and renamed: whatever stood there stays until the new page is whole.
-void write_whole(const std::string& out, const std::string& text) {
-  const std::string beside = out + ".partial";
-  std::ofstream file(beside, std::ios::binary);
-  if (!file) failure("report: cannot write {}; does its folder exist, and may you write there?", beside);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(beside, out, error);
-  if (!file || error) {
-    std::error_code ignored;
-    std::filesystem::remove(beside, ignored);
-    failure("report: cannot write {}: {}", out, error ? error.message() : "the disk is full or failed");
-  }
 }
 
 }  // namespace
@@ -61,7 +45,7 @@ void write_report(const std::vector<std::string>& folders, const std::string& ou
     for (const Member& m : g.members)
       data["runs"].push_back({{"name", m.run->name}, {"task", m.run->task}, {"color", m.color}, {"folder", m.run->folder}, {"pictures", m.run->pictures}});
   }
-  write_whole(out, page({{"title", title(groups)}, {"readings", readings}, {"rows", table(groups)}, {"accuracy", accuracy}, {"loss", loss},
+  write_file(out, page({{"title", title(groups)}, {"readings", readings}, {"rows", table(groups)}, {"accuracy", accuracy}, {"loss", loss},
                          {"configuration", configuration(groups, out)}, {"data", script_safe(data)}}));
 }
 

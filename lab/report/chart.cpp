@@ -127,7 +127,7 @@ std::string figure(const Chart& c) {
     legend += fmt::format("<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path class=\"line {}\" d=\"M1 5H25\"/></svg>"
                           "<span>{}</span><b class=\"value\"></b></li>", style, escape(curve.name));
   }
-  return fmt::format("<div class=\"plot\" data-chart=\"{}\"><ul class=\"legend\"><li class=\"where\"></li>{}</ul>{}{}</div>",
+  return fmt::format("<div class=\"plot\" data-chart=\"{}\"><ul class=\"legend\">{}<li class=\"where\"></li></ul>{}{}</div>",
                      escape(c.id), legend, svg(c, false), svg(c, true));
 }
 

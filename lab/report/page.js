@@ -25,8 +25,7 @@ function attach(plot) {
   function show(index) {
     at = Math.max(0, Math.min(xs.length - 1, index));
     const x = xs[at];
-    plot.classList.add("reading-out");
-    where.textContent = `${chart.x === "training step" ? "step" : "length"} ${x}`;
+    where.textContent = `at ${chart.x === "training step" ? "step" : "length"} ${x}`;
     for (const picture of plot.querySelectorAll(".chart")) {
       const { left, right, top, bottom } = Object.fromEntries(Object.entries(picture.dataset).map(([k, v]) => [k, Number(v)]));
       const px = v => left + (v - chart.x_low) / (chart.x_high - chart.x_low) * (right - left);
@@ -45,7 +44,7 @@ function attach(plot) {
   }
   function hide() {
     at = -1;
-    plot.classList.remove("reading-out");
+    where.textContent = "";
     for (const value of values) value.textContent = "";
     for (const layer of plot.querySelectorAll(".readout")) layer.replaceChildren();
   }
