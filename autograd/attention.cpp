@@ -43,16 +43,6 @@ AttentionArgs arguments(const Scores& s, const Tensor& v, Mask mask) {
   return a;
 }
 
-// The kernel writes the gradients of q, k, v and q_rel in turns; where two of them are one tensor, both must add.
-void add_where_shared(std::initializer_list<Sum*> sums, const std::vector<int64_t>& sizes) {
-  for (auto a = sums.begin(); a != sums.end(); ++a)
-    for (auto b = a + 1; b != sums.end(); ++b)
-      if (**a && (*a)->at == (*b)->at && (*a)->empty) {
-        std::fill_n((*a)->at, sizes[size_t(a - sums.begin())], real(0));
-        (*a)->empty = false;
-      }
-}
-
 }  // namespace
 
 Tensor attention(const Scores& s, const Tensor& v, Mask mask) {
@@ -61,8 +51,8 @@ Tensor attention(const Scores& s, const Tensor& v, Mask mask) {
   Tensor o(s.q.shape(), v.device()), stats({args.batch, args.heads, args.queries, 2}, v.device());
   run.attention(o.data(), stats.data(), args);
   return record("attention", o, {s.q, s.k, s.q_rel, s.r, s.bias, v}, [=, &run](const real* d_o) {
-    AttentionSums sums{s.q.grad_sum(), s.k.grad_sum(), v.grad_sum(), s.q_rel.grad_sum(), s.r.grad_sum(), s.bias.grad_sum()};
-    add_where_shared({&sums.q, &sums.k, &sums.v, &sums.q_rel}, {s.q.size(), s.k.size(), v.size(), s.q.size()});
+    const auto [dq, dk, dv, dq_rel, dr, dbias] = grad_sums(s.q, s.k, v, s.q_rel, s.r, s.bias);
+    const AttentionSums sums{dq, dk, dv, dq_rel, dr, dbias};
     run.attention_backward(sums, args, d_o, o.data(), stats.data());
   });
 }

@@ -20,7 +20,8 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b, Activation acti
   Tensor y(shape, x.device());
   run.linear(y.data(), x.data(), w.data(), b.data(), rows, in, out, relu);
   return record("linear", y, {x, w, b}, [=, &run, kept = relu ? y : Tensor()](const real* dy) {
-    run.linear_backward(x.grad_sum(), w.grad_sum(), b.grad_sum(), dy, x.data(), w.data(), kept.data(), rows, in, out);
+    const auto [dx, dw, db] = grad_sums(x, w, b);
+    run.linear_backward(dx, dw, db, dy, x.data(), w.data(), kept.data(), rows, in, out);
   });
 }
 

@@ -14,7 +14,8 @@ Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
   Tensor y(x.shape(), x.device());
   run.norm(y.data(), x.data(), gain.data(), bias.data(), x.rows(), n);
   return record("norm", y, {x, gain, bias}, [=, &run](const real* dy) {
-    run.norm_backward(x.grad_sum(), gain.grad_sum(), bias.grad_sum(), dy, x.data(), gain.data(), x.rows(), n);
+    const auto [dx, dgain, dbias] = grad_sums(x, gain, bias);
+    run.norm_backward(dx, dgain, dbias, dy, x.data(), gain.data(), x.rows(), n);
   });
 }
 

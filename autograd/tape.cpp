@@ -29,6 +29,18 @@ Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Ba
   return y;
 }
 
+void collect_sums(std::initializer_list<const Tensor*> inputs, Sum* sums) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& x = *inputs.begin()[i];
+    sums[i] = x.grad_sum();
+    for (size_t j = 0; sums[i] && j < i; ++j)
+      if (sums[j].at == sums[i].at && sums[j].empty) {
+        std::fill_n(sums[j].at, x.size(), real(0));
+        sums[j].empty = false;
+      }
+  }
+}
+
 void backward(const Tensor& loss) {
   if (loss.size() != 1) bad_input("backward: the loss has shape {}; reduce it to one number, for example with sum_all", to_string(loss.shape()));
   if (!loss.wants_grad()) bad_input("backward: the loss depends on nothing that wants a gradient; call want_grad() on a leaf first");

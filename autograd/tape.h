@@ -1,6 +1,7 @@
 // The tape is a vector of (op name, result, backward). Recording order is already a topological order, so backward()
 // walks it from the end to the start and clears it. There is no graph to traverse.
 #pragma once
+#include <array>
 #include <functional>
 #include <initializer_list>
 
@@ -10,8 +11,19 @@ namespace poslab {
 
 using Backward = std::function<void(const real* dy)>;   // dy: d loss / d y, same shape as y
 
+void collect_sums(std::initializer_list<const Tensor*> inputs, Sum* sums);
+
 // Called by every op with its result, its inputs and its derivative. Keeps them only if an input wants a gradient.
 Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward);
+
+// Where one kernel adds the gradients of several inputs. It may write them in any order, so where two inputs are one tensor
+// the sum is cleared first and both add.
+template <class... Inputs>
+std::array<Sum, sizeof...(Inputs)> grad_sums(const Inputs&... inputs) {
+  std::array<Sum, sizeof...(Inputs)> sums;
+  collect_sums({&inputs...}, sums.data());
+  return sums;
+}
 
 // Fills the gradients of everything that the scalar `loss` was computed from, and clears the tape.
 void backward(const Tensor& loss);

@@ -54,7 +54,8 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
   result["released_score"] = score_json(released_score(c, all));
   if (paper)
     result["baselines"] = {{"guess", paper->baselines.guess}, {"majority", paper->baselines.majority}, {"content_only", paper->baselines.content_only}};
-  for (auto& [name, value] : (speed.steps ? made(state, speed) : made_before(path, made(state, speed))).items()) result[name] = value;
+  const json how = speed.steps ? made(state, speed) : made_before(path, made(state, speed));
+  for (auto& [name, value] : how.items()) result[name] = value;
   for (const Option& o : all_options())
     if (o.kept) result["config"][o.name] = get(c, o);
   write_file(run.file("eval.csv"), to_csv(all));

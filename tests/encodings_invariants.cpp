@@ -46,7 +46,7 @@ TEST_CASE("1 shift: a constant added to all positions changes what is added to e
     CHECK(((*model).adds_to_embedding() ? change > 0.01 : change < tolerance));
     ++met;
   }
-  CHECK(met > 50);
+  CHECK(met > 20);
 }
 
 TEST_CASE("2 Toeplitz: with one content everywhere, logits are constant along diagonals where distances are") {
@@ -62,7 +62,7 @@ TEST_CASE("2 Toeplitz: with one content everywhere, logits are constant along di
     CHECK((expected ? off < tolerance : off > 1e-3));
     ++(expected ? constant : varying);
   }
-  CHECK((constant > 50 && varying > 5));
+  CHECK((constant > 15 && varying > 5));
 }
 
 TEST_CASE("3 reversal: symmetric schemes commute with reversing the sequence; ALiBi misses by 0.5 m_h on the left") {
@@ -110,7 +110,7 @@ TEST_CASE("4 limits: with as many positions as slots, every sampler is the plain
     }
     ++met;
   }
-  CHECK(met > 50);
+  CHECK(met > 20);
 }
 
 TEST_CASE("5 two routes: a row pointer j - i and a looked-up row give the same attention") {
@@ -182,7 +182,7 @@ TEST_CASE("7 permutation: tokens that keep their positions may stand in any orde
     CHECK(apart(attention(moved.scores(*model, reordered(p, order)), moved.v, Mask::none), expected) < tolerance);
     ++with_positions;
   }
-  CHECK(with_positions > 50);
+  CHECK(with_positions > 20);
 }
 
 TEST_CASE("10 mass: the weights of a query sum to 1") {

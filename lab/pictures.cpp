@@ -1,0 +1,125 @@
+#include "lab/pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "autograd/tape.h"
+#include "encodings/picture.h"
+#include "lab/build.h"
+#include "lab/files.h"
+#include "tasks/batch.h"
+#include "tasks/task.h"
+
+namespace poslab {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr int most_cells = 80;       // on a side: five layers of eight heads then stay below 400 KB
+constexpr int short_length = 10;     // short enough to write every symbol beside its row
+constexpr int matrix_slots = 40;
+
+std::string base64(const std::vector<uint8_t>& bytes) {
+  const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t here = std::min<size_t>(3, bytes.size() - i);
+    uint32_t three = 0;
+    for (size_t k = 0; k < 3; ++k) three = three << 8 | (k < here ? bytes[i + k] : 0);
+    for (size_t k = 0; k < 4; ++k) text += k <= here ? digits[three >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+json matrix(int rows, int cols, const std::vector<double>& m, double low, double high) {
+  std::vector<uint8_t> cells;
+  for (const double v : m) cells.push_back(uint8_t(high > low ? std::lround(255 * (v - low) / (high - low)) : 0));
+  return {{"rows", rows}, {"cols", cols}, {"low", low}, {"high", high}, {"cells", base64(cells)}};
+}
+
+std::string reading(const Config& c) {
+  if (c.encoding == "none") return "This scheme says nothing about positions: every pair of slots is told the same.";
+  const std::string drawn = test_sampler(c).random ? fmt::format(" One random draw from {} positions.", c.max_position) : "";
+  if (c.encoding == "alibi") return "The bias that is added to the logit of head 1." + drawn;
+  if (c.encoding == "relative" && c.relative_mode == "released")
+    return "The row that the released code's clamped lookup reads: to the right all offsets are alike." + drawn;
+  return "The distance that the scheme works with: position of the key minus position of the query." + drawn;
+}
+
+json positions(const State& state) {
+  const Config& c = state.config;
+  const int T = std::min(slots(c, c.train_length), matrix_slots);
+  const Stream s = stream(uint64_t(c.seed), Purpose::test_positions, uint64_t(c.train_length));
+  const EncodingSpec& spec = state.net.spec().encoding;
+  const auto scheme = encoding(spec.name).make(Params(0), spec);   // what a pair is told does not depend on weights
+  const std::vector<real> m = position_matrix(*scheme, draw(c, test_sampler(c), s, 1, T).at_layer(0)).values();
+  const auto [low, high] = std::minmax_element(m.begin(), m.end());
+  return {{"matrix", matrix(T, T, {m.begin(), m.end()}, *low, *high)}, {"reading", reading(c)}};
+}
+
+// The attention of one layer, (1, H, Tq, Tk): each head's map and the maximum over heads.
+json layer_maps(const Tensor& weights, int block) {
+  const int H = weights.dim(1), Tq = weights.dim(2), Tk = weights.dim(3);
+  const int rows = (Tq + block - 1) / block, cols = (Tk + block - 1) / block;
+  std::vector<double> all(size_t(rows * cols), 0.);
+  json heads = json::array();
+  const real* a = weights.data();
+  for (int h = 0; h < H; ++h) {
+    std::vector<double> head(size_t(rows * cols), 0.);
+    for (int i = 0; i < Tq; ++i)
+      for (int j = 0; j < Tk; ++j) {
+        double& cell = head[size_t(i / block * cols + j / block)];
+        cell = std::max(cell, double(*a++));
+      }
+    heads.push_back(matrix(rows, cols, head, 0, *std::max_element(head.begin(), head.end())));
+    std::transform(head.begin(), head.end(), all.begin(), all.begin(), [](double x, double y) { return std::max(x, y); });
+  }
+  return {{"max", matrix(rows, cols, all, 0, *std::max_element(all.begin(), all.end()))}, {"heads", heads}};
+}
+
+json symbols(const int* at, int n) {
+  json list = json::array();
+  for (int i = 0; i < n; ++i) list.push_back(std::to_string(at[i]));
+  return list;
+}
+
+json example(const State& state, int length) {
+  const Config& c = state.config;
+  const uint64_t seed = uint64_t(c.seed);
+  const Batch batch = make_batch(task(c.task), 1, length, stream(seed, Purpose::test_tokens, uint64_t(length)));
+  const int T = int(batch.tokens.size());
+  const Draw drawn = draw(c, test_sampler(c), stream(seed, Purpose::test_positions, uint64_t(length)), 1, T);
+  Trace trace({"block*.attention.weights"});
+  const Tensor logits = state.net(batch.tokens, batch.outputs, {drawn, {}, &trace});
+  const int V = logits.dim(-1);
+  std::vector<int> predicted;
+  for (int o = 0; o < batch.outputs; ++o) {
+    const real* row = logits.data() + int64_t(o) * V;
+    predicted.push_back(int(std::max_element(row, row + V) - row));
+  }
+  const int block = (T + most_cells - 1) / most_cells;
+  json layers = json::array();
+  int queries = T;
+  for (int layer = 0; layer < c.layers; ++layer) {
+    const Tensor& weights = trace.seen.at(fmt::format("block{}.attention.weights", layer));
+    queries = weights.dim(2);
+    layers.push_back(layer_maps(weights, block));
+  }
+  return {{"length", length}, {"trained", length <= c.train_length}, {"input", symbols(batch.tokens.data(), T - batch.outputs)},
+          {"expected", symbols(batch.targets.data(), batch.outputs)}, {"predicted", symbols(predicted.data(), batch.outputs)},
+          {"counted", batch.counted[0]}, {"queries", queries}, {"block", block}, {"layers", layers}};
+}
+
+}  // namespace
+
+void write_pictures(const RunFolder& run, const State& state) {
+  const NoGrad no_grad;
+  const int low = std::min(short_length, state.config.train_length), high = state.config.eval_lengths.to;
+  json pictures = {{"positions", positions(state)}, {"examples", {example(state, low), example(state, high)}}};
+  write_file(run.file("pictures.json"), pictures.dump() + "\n");
+}
+
+}  // namespace poslab

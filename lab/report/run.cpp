@@ -1,0 +1,137 @@
+#include "lab/report/run.h"
+
+#include <toml++/toml.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+
+#include "core/error.h"
+#include "lab/files.h"
+
+namespace poslab::report {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string text_of(const Run& run, const std::string& name, const std::string& remedy) {
+  const fs::path path = fs::path(run.folder) / name;
+  if (!fs::exists(path)) bad_input("report: {} has no {}; {}", run.folder, name, remedy);
+  return read_file(path.string());
+}
+
+[[noreturn]] void damaged(const Run& run, const std::string& where, const std::string& why) {
+  failure("report: {}/{} is damaged: {}", run.folder, where, why);
+}
+
+void read_config(Run& run) {
+  const std::string text = text_of(run, "config.toml", "is it the folder of a run?");
+  toml::table table;
+  try {
+    table = toml::parse(text);
+  } catch (const toml::parse_error& e) {
+    damaged(run, "config.toml", std::string(e.description()));
+  }
+  for (auto&& [key, value] : table) {
+    std::ostringstream shown;
+    if (const auto* s = value.as_string()) shown << s->get();
+    else if (const auto* x = value.as_floating_point()) shown << fmt::format("{}", x->get());   // 0.1, not 0.10000000000000001
+    else value.visit([&](auto&& node) { shown << node; });
+    run.config[std::string(key.str())] = shown.str();
+  }
+  const auto need = [&](const char* key) {
+    const auto it = run.config.find(key);
+    if (it == run.config.end()) damaged(run, "config.toml", fmt::format("it lacks \"{}\"", key));
+    return it->second;
+  };
+  run.task = need("task"), run.encoding = need("encoding"), run.positions = need("positions");
+  run.train_length = table["train_length"].value_or(0);
+  if (run.train_length < 1) damaged(run, "config.toml", "it lacks \"train_length\", a number of at least 1");
+}
+
+void read_training(Run& run) {
+  std::istringstream lines(text_of(run, "metrics.jsonl", "is it the folder of a run?"));
+  std::string line;
+  for (int n = 1; std::getline(lines, line); ++n) {
+    const json entry = json::parse(line, nullptr, false);
+    if (!entry.is_object() || !entry.contains("step") || !entry["step"].is_number() || !entry.contains("loss"))
+      damaged(run, fmt::format("metrics.jsonl, line {},", n), "it is no object with \"step\" and \"loss\"");
+    const json& loss = entry["loss"];   // JSON has no NaN: a diverged loss is null
+    if (!loss.is_number() && !loss.is_null())
+      damaged(run, fmt::format("metrics.jsonl, line {},", n), fmt::format("the loss is {}", loss.dump()));
+    run.training.push_back({entry["step"], loss.is_null() ? std::nan("") : loss.get<double>()});
+  }
+}
+
+void read_tested(Run& run) {
+  const std::string where = "eval.csv", again = fmt::format("make it with `poslab eval {}`", run.folder);
+  std::istringstream lines(text_of(run, where, again));
+  std::string line;
+  std::getline(lines, line);
+  const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only";
+  if (line != header) damaged(run, where, fmt::format("its first line is not {}; {}", header, again));
+  for (int n = 2; std::getline(lines, line); ++n) {
+    TestLength row;
+    double unmasked;
+    int end = 0;
+    // A loss may be nan or inf, which %lf reads.
+    const int fields = std::sscanf(line.c_str(), "%d,%lf,%lf,%lf,%d,%lf,%lf,%lf%n", &row.length, &row.accuracy, &unmasked,
+                                   &row.loss, &row.samples, &row.guess, &row.majority, &row.content_only, &end);
+    const auto fraction = [](double p) { return p >= 0 && p <= 1; };
+    const bool right = fields == 8 && size_t(end) == line.size() && row.samples > 0 && fraction(row.accuracy) &&
+                       fraction(row.guess) && fraction(row.majority) && fraction(row.content_only) &&
+                       row.length > (run.tested.empty() ? 0 : run.longest());
+    if (!right) damaged(run, where, fmt::format("line {} reads \"{}\"; {}", n, line, again));
+    run.tested.push_back(row);
+  }
+  if (run.tested.empty()) damaged(run, where, "it holds no length; " + again);
+}
+
+void read_result(Run& run) {
+  run.result = json::parse(text_of(run, "result.json", fmt::format("finish it with `poslab resume {}`", run.folder)), nullptr, false);
+  if (!run.result.is_object()) damaged(run, "result.json", "it is no JSON object");
+  if (fs::exists(fs::path(run.folder) / "pictures.json")) {
+    run.pictures = json::parse(text_of(run, "pictures.json", ""), nullptr, false);
+    const json& p = run.pictures;
+    if (!p.is_object() || !p.contains("positions") || !p.contains("examples") || !p["examples"].is_array())
+      damaged(run, "pictures.json", "it lacks the positions or the examples; remove the file to do without them");
+  }
+}
+
+Run read_run(const std::string& folder) {
+  if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"", folder);
+  Run run;
+  run.folder = folder;
+  while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
+  read_config(run);
+  read_training(run);
+  read_tested(run);
+  read_result(run);
+  run.name = fmt::format("{} ({})", run.encoding, run.positions);
+  return run;
+}
+
+}  // namespace
+
+double Run::accuracy(int low, int high) const {
+  double sum = 0;
+  int n = 0;
+  for (const TestLength& row : tested)
+    if (row.length >= low && row.length <= high) sum += row.accuracy, ++n;
+  return n ? sum / n : std::nan("");
+}
+
+std::vector<Run> read_runs(const std::vector<std::string>& folders) {
+  if (folders.empty()) bad_input("report: no run folder was named; try `poslab report runs/r1 runs/r2 -o report.html`");
+  std::vector<Run> runs;
+  for (const std::string& folder : folders) runs.push_back(read_run(folder));
+  std::map<std::string, int> uses;
+  for (const Run& run : runs) ++uses[run.task + run.name];
+  for (Run& run : runs)
+    if (uses[run.task + run.name] > 1) run.name += ", " + run.folder;
+  return runs;
+}
+
+}  // namespace poslab::report

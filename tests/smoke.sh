@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The command line from end to end on a toy model: list, train, two cuts and resumes, eval, report, and refusals.
+# usage: tests/smoke.sh PROGRAM     Ends with a line in doctest's form, which ./dev test adds up.
+set -uo pipefail
+program=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit
+
+good=0 bad=0
+check() {   # WHAT COMMAND...
+  local what=$1
+  shift
+  if "$@" > output 2>&1; then
+    good=$((good + 1))
+    echo "ok      $what"
+  else
+    bad=$((bad + 1))
+    echo "FAILED  $what: $*"
+    sed 's/^/        | /' output
+  fi
+}
+
+refuses() {   # STATUS WORDS COMMAND...: that exit status, and one line on stderr that has the words
+  local status=$1 words=$2 got=0
+  shift 2
+  "$@" 2> refusal || got=$?
+  cat refusal
+  [[ $got == "$status" && $(wc -l < refusal) == 1 ]] && grep -qF -- "$words" refusal
+}
+lists() { [[ $("$program" list "$1" | tee /dev/stderr | wc -l) == "$2" ]]; }
+whole() {
+  local file
+  for file in config.toml metrics.jsonl checkpoint.safetensors eval.csv result.json; do
+    [[ -s $1/$file ]] || return
+  done
+}
+rows() { [[ $(tail -n +2 "$1/eval.csv" | cut -d, -f1 | paste -sd ' ') == "$2" ]]; }
+page() { "$program" report "${@:2}" -o "$1" && grep -q '</html>' "$1" && ! grep -qE '(src|href)="https?:' "$1"; }
+
+toy=(--task even_pairs --encoding relative --positions randomized --max-position 64 --layers 1 --heads 2 --d-model 16
+     --batch 8 --train-length 8 --eval-lengths 1:12 --eval-samples 16)
+
+check 'all 15 tasks are listed' lists tasks 15
+check 'encodings are listed' lists encodings 6
+check 'samplers are listed' lists samplers 4
+
+check 'twenty steps' "$program" train "${toy[@]}" --steps 20 --out twenty
+check 'leave a whole run folder' whole twenty
+check 'resume of a complete run says so' "$program" resume twenty
+check 'eval of other lengths' "$program" eval twenty --lengths 10:13 --samples 32
+check 'is what eval.csv then holds' rows twenty '10 11 12 13'
+
+# The same run at one go on one thread, and on two threads with two cuts, each after a checkpoint: one that lets it save
+# its state and one that does not.
+long=("${toy[@]}" --steps 3000 --checkpoint-every 100 --log-every 100)
+cut_off() {   # SIGNAL STATUS COMMAND...
+  local signal=$1 status=$2 got=0
+  shift 2
+  touch started
+  "$@" 2> stopped &
+  until [[ cut/checkpoint.safetensors -nt started ]] || ! kill -0 $! 2> /dev/null; do sleep 0.01; done
+  sleep 0.1
+  kill -s "$signal" $!
+  { wait $! || got=$?; } 2> /dev/null
+  cat stopped
+  [[ $got == "$status" && ! -e cut/result.json ]] && { [[ $signal == KILL ]] || grep -q 'poslab resume cut' stopped; }
+}
+check 'a long run' "$program" train "${long[@]}" --threads 1 --out straight
+check 'the same, stopped' cut_off TERM 143 "$program" train "${long[@]}" --threads 2 --out cut
+check 'resumed and killed' cut_off KILL 137 "$program" resume cut --threads 2
+check 'resumed to its end' "$program" resume cut --threads 2
+check 'has the same checkpoint, bit for bit' cmp straight/checkpoint.safetensors cut/checkpoint.safetensors
+check 'and the same metrics' cmp straight/metrics.jsonl cut/metrics.jsonl
+check 'and the same accuracies' cmp straight/eval.csv cut/eval.csv
+
+check 'a report of two runs' page report.html straight twenty
+
+check 'an unknown task' refuses 2 'even_pairs' "$program" train --task even_pair --encoding none --out x
+check 'an unknown option' refuses 2 '--layers' "$program" train "${toy[@]}" --layer 2 --out x
+check 'heads that do not divide' refuses 2 '3' "$program" train "${toy[@]}" --heads 3 --out x
+check 'a length beyond the pool' refuses 2 '64' "$program" train "${toy[@]}" --train-length 80 --out x
+check 'a folder that is taken' refuses 2 'twenty' "$program" train "${toy[@]}" --out twenty
+check 'none of these made a folder' test ! -e x
+truncate -s -100 cut/checkpoint.safetensors
+check 'a truncated checkpoint' refuses 1 'checkpoint.safetensors' "$program" resume cut
+
+echo "[smoke] test cases: $good | $good passed | $bad failed"
+((bad == 0))
