@@ -1,8 +1,8 @@
 // The command line. It turns words into a Config (lab/config.h), calls lab/, and turns errors into one line and a status:
 // 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <array>
+#include <csignal>
 #include <filesystem>
 #include <map>
 
