@@ -119,11 +119,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=10, help="for each pair")
     parser.add_argument("--turn", type=int, default=3, help="steps in one turn")
     parser.add_argument("--program", default=ROOT / "build/release/poslab_bench")
-    parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="one that has torch; tests/reference/make.sh makes it")
+    parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="one that has torch; tests/reference/venv.sh makes it")
     parser.add_argument("--peer", default="", help="more options for the peer, such as '--compile' or '--attention plain'")
     parser.add_argument("--out", help="a JSON file with all times")
     options = parser.parse_args()
-    for path, remedy in ((options.program, "build the target poslab_bench"), (options.python, "run tests/reference/make.sh")):
+    for path, remedy in ((options.program, "build the target poslab_bench"), (options.python, "run tests/reference/venv.sh")):
         if not pathlib.Path(path).exists():
             parser.error(f"{path} is not there; {remedy}")
 

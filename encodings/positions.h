@@ -10,8 +10,8 @@
 
 namespace poslab {
 
-// The distances that occur between the positions of a batch, each once, and who has which. A relative scheme computes one
-// row for each value; the attention kernel looks rows up.
+// The distances between the positions of a batch, each once, and who has which (a few that nobody has may be among them). A
+// relative scheme computes one row for each value; the attention kernel looks rows up.
 struct Distances {
   std::vector<double> value;   // (N) position of key minus position of query: negative looks back
   Ids pairs;                   // (1 or B, T, T): the row of query i and key j. Absent: row j - i + T - 1, N = 2T - 1

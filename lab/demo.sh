@@ -37,11 +37,11 @@ awk -F, '
   { length_ = $column["length"]; accuracy[file, length_] = $column["accuracy"]; longest = length_ }
   file == 1 { for (name in column) base[name, length_] = $column[name] }
   END {
-    print "accuracy by length                      without understanding"
+    print "accuracy in %                      without understanding:"
     print "length     plain  randomized     guess  majority  content only"
     for (n = 10; n <= longest; n += 10)
       if ((1, n) in accuracy)
-        printf "%6d %9.3f %11.3f %9.3f %9.3f %13.3f\n", n, accuracy[1, n], accuracy[2, n],
-               base["guess", n], base["majority", n], base["content_only", n]
+        printf "%6d %9.1f %11.1f %9.1f %9.1f %13.1f\n", n, 100 * accuracy[1, n], 100 * accuracy[2, n],
+               100 * base["guess", n], 100 * base["majority", n], 100 * base["content_only", n]
   }' runs/demo-plain/eval.csv runs/demo-randomized/eval.csv
 printf '\nThe page, with curves, position matrices and attention maps: %s\n' "$PWD/runs/demo.html"

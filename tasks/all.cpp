@@ -1,4 +1,5 @@
-// The only list of tasks, in the order of table 1 of Ruoss et al. 2023. A new task is its file, a line in tasks/all.h and one here.
+// The only list of tasks, in the order of table 1 of Ruoss et al. 2023. A new task is its file, its name in tasks/all.h
+// and its place here.
 #include "tasks/all.h"
 
 #include "core/error.h"

@@ -1,4 +1,4 @@
-// Strings of a task as token ids, and the score of logits against its answers. The baselines are in tasks/baselines.cpp.
+// Strings of a task as token ids, and the score of logits against its answers. Baselines: tasks/baselines.cpp.
 #include "tasks/batch.h"
 
 #include <algorithm>

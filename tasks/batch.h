@@ -24,8 +24,8 @@ Score score(const real* logits, int symbols_out, const Batch&);
 // What can be reached without understanding, computed from samples of the task, as fractions (spec B.1, finding 4).
 struct Baselines {
   double guess;          // uniform over the output symbols
-  double majority;       // always the most frequent symbol of each output slot
-  double content_only;   // the most likely symbol given only how many of each symbol the input holds; not the output slot
+  double majority;       // always the most frequent symbol of each output slot, found on other samples
+  double content_only;   // the likeliest symbol given how many of each symbol the input holds; one for all slots
 };
 Baselines baselines(const Task&, int length, int samples, uint64_t seed);
 

@@ -16,13 +16,13 @@ int uniform(const CurriculumSpec& spec, Rng& rng, int64_t) { return rng.between(
 
 int fixed(const CurriculumSpec& spec, Rng&, int64_t) { return spec.longest; }
 
-// 1 + floor(step / (steps / longest)): "regular increase" from 1 by 1, so often that the run ends with the longest. Of its
-// two forms this is the plain one, the current length and not a draw from those so far.
+// 1 + floor(step / (steps / longest)): "regular increase" from 1 by 1, so often that the run ends with the longest. Of
+// its two forms this is the plain one, the current length and not a draw from those so far.
 int increasing(const CurriculumSpec& spec, Rng&, int64_t step) {
   return int(1 + std::min(step, spec.steps - 1) * spec.longest / spec.steps);
 }
 
-// P(length) in proportion to tau^length. The code leaves tau to its user; with ours, 0.9, the mean of 1 .. 40 is 9.4.
+// P(length) in proportion to tau^length. The code leaves tau to its user; ours, 0.9, makes 9.4 the mean of 1 .. 40.
 int reverse_exponential(const CurriculumSpec& spec, Rng& rng, int64_t) {
   constexpr double tau = 0.9;
   // P(length > n) = (tau^n - tau^longest) / (1 - tau^longest), set equal to u and solved for n

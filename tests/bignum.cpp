@@ -63,7 +63,8 @@ TEST_CASE("bignum: bits there and back") {
 TEST_CASE("bignum: 64-bit operands against the machine") {
   Rng rng({1, 0, 0});
   for (int i = 0; i < 2000; ++i) {
-    const uint64_t a = (uint64_t(rng.bits()) << 32 | rng.bits()) >> rng.below(64), b = (uint64_t(rng.bits()) << 32 | rng.bits()) >> rng.below(64);
+    const auto word = [&] { return uint64_t(rng.bits()) << 32; };
+    const uint64_t a = (word() | rng.bits()) >> rng.below(64), b = (word() | rng.bits()) >> rng.below(64);
     using wide = unsigned __int128;
     CHECK(natural(a) + natural(b) == natural(wide(a) + b));
     CHECK(natural(a) * natural(b) == natural(wide(a) * b));

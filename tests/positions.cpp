@@ -39,6 +39,9 @@ TEST_CASE("distances of tokens: whole and real, shared and one draw for each seq
   check_tokens(2, {0, 1, 2, 0, 1, 2}, false);
   check_tokens(2, {0, 1, 2047, 5, 3, 900}, false);
   check_tokens(2, {0, 1.5, 2, 5, 3, 900}, false);
+  Numbers crowded;   // many more pairs than distances
+  for (int i = 0; i < 300; ++i) crowded.push_back(i * 7 % 101 + i / 100);
+  check_tokens(3, crowded, false);
 }
 
 TEST_CASE("distances of offset tables: as given if shared, looked up if each sequence has its own") {

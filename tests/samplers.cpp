@@ -91,6 +91,16 @@ TEST_CASE("randomized_offsets: all C(5, 2) right halves are equally frequent, th
   CHECK(chi_square(seen, 10, draws) < limit(10));
 }
 
+TEST_CASE("randomized_offsets, unsorted: the right half is in any order, and the left still mirrors it") {
+  int descending = 0;
+  for (uint32_t n = 0; n < 100; ++n) {
+    const Numbers r = sample("randomized_offsets", {6, 0, false}, 1, 3, n).distances().value;
+    CHECK((r[0] == -r[4] && r[1] == -r[3]));
+    descending += r[3] > r[4];
+  }
+  CHECK((descending > 25 && descending < 75));
+}
+
 TEST_CASE("sequential counts, evenly_spread reaches both ends of the pool") {
   CHECK(sample("sequential", {3, 0, true}, 2, 5, 0).tokens("test") == Numbers{0, 1, 2, 3, 4});
   CHECK(sample("sequential", {3, 1, true}, 1, 2, 0).tokens("test") == Numbers{1, 2});

@@ -27,7 +27,7 @@ void mix(Law& law, double weight, const Law& part) {
 }
 Law sure(const std::string& text) { return {{text, 1.0}}; }
 
-// Numbers --------------------------------------------------------------------------------------------------------------
+// Numbers
 
 std::string binary(uint64_t x, size_t at_least) {  // lowest bit first
   std::string text;
@@ -59,7 +59,7 @@ std::string ended(std::string result, size_t slots) {
   return result + std::string(slots - result.size(), '0');
 }
 
-// Expressions ----------------------------------------------------------------------------------------------------------
+// Expressions
 
 // sum: product {(+|-) product};  product: factor {* factor};  factor: digit, -factor, (sum)       with exact integers
 struct Calculator {
@@ -108,7 +108,7 @@ Law equations(int length) {
   for (const auto& [expression, p] : brackets(length - 2, "+-"))
     for (size_t start = 0; start < expression.size(); ++start) {
       std::string equation = expression;
-      equation.replace((expression + expression).find_first_of("01234", start) % expression.size(), 1, "x");
+      equation[(expression + expression).find_first_of("01234", start) % expression.size()] = 'x';
       law[equation + "=" + modulo5(expression)] += p / double(expression.size());
     }
   return law;
@@ -124,7 +124,7 @@ std::string solutions(const std::string& equation) {   // all of them: must be o
   return found;
 }
 
-// Strings --------------------------------------------------------------------------------------------------------------
+// Strings
 
 Law with_hole(int length) {
   if (length == 1) return sure("1");

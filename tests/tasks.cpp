@@ -1,5 +1,5 @@
-// Every task against its oracle: all inputs of small lengths, the law they are drawn from, the law of shuffled inputs; and
-// the edge cases of spec B.2, literally.
+// Every task against its oracle: all inputs of small lengths, the law they are drawn from, the law of shuffled inputs;
+// and the edge cases of spec B.2, literally.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,7 +43,8 @@ std::set<std::string> drawn(const std::string& name, int length, int draws = 300
   std::set<std::string> seen;
   Rng rng({3, 0, 0});
   for (const Oracle& oracle : oracles())
-    for (int i = 0; i < draws && oracle.task == name; ++i) seen.insert(written(task(name).input(rng, length), oracle.symbols));
+    for (int i = 0; i < draws && oracle.task == name; ++i)
+      seen.insert(written(task(name).input(rng, length), oracle.symbols));
   return seen;
 }
 using Set = std::set<std::string>;
@@ -76,7 +77,8 @@ TEST_CASE("tasks: every input of small lengths has the oracle's answer") {
         const std::string expected = oracle.answer(text);
         const bool ends = oracle.task == "stack_manipulation" || oracle.task.starts_with("binary");
         const size_t counted = ends ? expected.find('2') + 1 : expected.size();
-        const bool right = digits(y) == expected && t.counted(y) == int(counted) && t.output_length(length) == int(y.size()) &&
+        const bool right = digits(y) == expected && t.counted(y) == int(counted) &&
+                           t.output_length(length) == int(y.size()) &&
                            *std::max_element(y.begin(), y.end()) < t.symbols_out();
         if (!right && ++wrong <= 3) MESSAGE(text, " -> ", digits(y), ", expected ", expected);
       }

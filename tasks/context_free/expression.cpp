@@ -31,7 +31,9 @@ struct Reader {
   size_t at = 0;
 
   int next() { return at < x.size() ? x[at++] : -1; }
-  [[noreturn]] void refuse() const { bad_input("not an expression of digits 0-4, signs and brackets: stopped at symbol {}", at); }
+  [[noreturn]] void refuse() const {
+    bad_input("not an expression of digits 0-4, signs and brackets: symbol {} of {} does not fit", at, x.size());
+  }
 
   int operand() {
     const int symbol = next();
@@ -78,8 +80,8 @@ int value(const Tokens& x, const Signs& s) {
 }
 
 // Shapes of the length are drawn until one has as many digits and as many minuses before digits; the number of brackets
-// follows. Digits and operators are then equally likely in any order. Among L = 100 symbols there are about 56 contents to
-// meet, which is the mean number of draws; among 500 about 240.
+// follows. Digits and operators are then equally likely in any order. The mean number of draws is the number of such
+// pairs that occur: 56 at 100 symbols, 240 at 500.
 Tokens shuffled_expression(const Tokens& expression, Rng& rng, const Signs& s) {
   Tokens digits, operators;
   for (size_t i = 0; i < expression.size(); ++i) {

@@ -1,7 +1,7 @@
 // Solve equation: the digit x, modulo 5.   ( 3 - x ) = 4 -> 4
 //   symbols 0-4 digits, 5 +, 6 -, 7 (, 8 ), 9 x, 10 =                                    (spec B.2)
-// An expression of L-2 symbols without products, so x is unique. Which digit is hidden: a uniform symbol and from there the
-// first digit to the right, around the end. L < 3 has no room: the input is zeros and the answer is 0.
+// An expression of L-2 symbols without products, so x is unique. Which digit is hidden: a uniform symbol and from there
+// the first digit to the right, around the end. L < 3 has no room: the input is zeros and the answer is 0.
 #include <algorithm>
 #include <utility>
 
@@ -39,12 +39,12 @@ struct SolveEquation : Task {
     return x;
   }
 
-  // The digits seen are those of the expression but one, and its value: as many as the expression has, and all their values
-  // are equally likely (any digits and value have exactly one x). So the value takes a turn among the digits.
+  // Seen are all digits of the expression but one, and its value: any digits there have exactly one x, so all are
+  // equally likely, and the value is shuffled among the digits.
   Tokens shuffled(const Tokens& input, Rng& rng) const override {
     if (input.size() < 3) return input;
     Tokens expression(input.begin(), input.end() - 2);
-    for (int& symbol : expression) if (symbol == unknown_digit) symbol = input.back();
+    std::replace(expression.begin(), expression.end(), int(unknown_digit), input.back());
     Tokens x = shuffled_expression(expression, rng, signs);
     const int v = hide(x, rng);
     x.insert(x.end(), {equals, v});

@@ -1,6 +1,6 @@
 // Stack manipulation: a stack from bottom to top, then actions; answer the stack from top to bottom, 2, zeros.
 //   0 1 1 POP PUSH0 -> 0 1 0 2 0 0      symbols 0, 1 stack, 2 POP, 3 PUSH0, 4 PUSH1       (spec B.2)
-// Height uniform on 1 .. L-1, bits and actions uniform; one bit and no action if L = 1. POP on an empty stack does nothing.
+// Height uniform on 1 .. L-1, bits and actions uniform; one bit and no action if L = 1. POP on an empty stack: nothing.
 #include "tasks/all.h"
 #include "tasks/terminated.h"
 
@@ -12,7 +12,7 @@ enum { pop = 2, push0, push1 };
 struct StackManipulation : Task {
   std::string name() const override { return "stack_manipulation"; }
   std::string level() const override { return "context_free"; }
-  std::string summary() const override { return "what pops and pushes leave, top first  0 1 1 POP PUSH0 -> 0 1 0 2 0 0"; }
+  std::string summary() const override { return "the stack after pops and pushes  0 1 1 POP PUSH0 -> 0 1 0 2 0 0"; }
   int symbols_in() const override { return 5; }
   int symbols_out() const override { return 3; }
   int output_length(int length) const override { return length + 1; }

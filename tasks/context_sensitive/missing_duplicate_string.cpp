@@ -1,5 +1,5 @@
 // Missing duplicate: a string said twice with one symbol hidden; which?   0 1 1 0 2 1 -> 1
-//   floor(L/2) uniform bits w, twice; one uniform slot of the two becomes 2; an odd L ends in the pad symbol 3   (spec B.2)
+//   floor(L/2) uniform bits, twice; one uniform slot becomes 2; an odd L ends in the pad symbol 3        (spec B.2)
 // One symbol has no room for this: then the input is 1 and the answer is 1.
 #include <algorithm>
 

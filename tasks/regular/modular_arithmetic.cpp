@@ -1,6 +1,6 @@
 // Modular arithmetic, simple: the value modulo 5 of digits joined by + - *, products first.   1 + 2 * 3 -> 2
 //   symbols 0-4 digits, 5 +, 6 -, 7 *, 8 a blank that is never drawn                     (spec B.2)
-// Digits and operators are independent and uniform. A sum of L symbols exists for odd L only: an even L is lowered to L - 1.
+// Digits and operators are independent and uniform. Such a string has an odd length: an even L is lowered to L - 1.
 #include "tasks/all.h"
 
 namespace poslab {

@@ -1,6 +1,6 @@
 """Writes golden/CASE.json: logits, loss and a digest of every gradient of the 5-layer model, for every encoding, in float64.
 
-    tests/reference/make.sh         makes the virtual environment once, then runs this
+    ./dev reference                 makes the virtual environment once, then runs this
 
 tests/reference.cpp reads the files without Python. The digest of a gradient g is: its norm, sum and largest size, 8 of its
 entries, and 4 projections s . g on random signs s. README.md says why nothing slips through.

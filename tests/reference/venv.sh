@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes .venv at the top of the tree once (PyTorch and NumPy, pinned), then writes the golden files anew.
+# Makes .venv at the top of the tree, once: PyTorch and NumPy, pinned, for the golden files here and for bench/.
 # Needs python3 with venv, a network the first time, and about 6 GB: PyPI's torch brings its CUDA libraries along. An index
 # with CPU-only builds serves as well: set PIP_INDEX_URL.
 set -e
@@ -10,4 +10,3 @@ if ! cmp -s tests/reference/requirements.txt .venv/made; then
   .venv/bin/pip install --quiet --disable-pip-version-check -r tests/reference/requirements.txt
   cp tests/reference/requirements.txt .venv/made
 fi
-exec .venv/bin/python tests/reference/make_golden.py
