@@ -1,6 +1,7 @@
 // The command line. It turns words into a Config (lab/config.h), calls lab/, and turns errors into one line and a status:
 // 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
 #include <CLI/CLI.hpp>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -11,6 +12,7 @@
 #include "encodings/encoding.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/pictures.h"
 #include "lab/report.h"
 #include "lab/result.h"
 #include "lab/version.h"
@@ -68,6 +70,7 @@ void test_and_report(const RunFolder& run, const State& state, Speed speed, cons
   try {
     const std::vector<AtLength> all = evaluate(state);
     write_result(run, state, all, speed);
+    write_pictures(run, state);
     fmt::print("{}\nin {}: result.json, eval.csv, metrics.jsonl, checkpoint.safetensors, config.toml\n", summary(state, all, speed), run.path());
   } catch (const Interrupted& i) {
     throw Interrupted(i.signal, fmt::format("{}; go on with `poslab {} {}`", i.what(), command, run.path()));

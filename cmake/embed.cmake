@@ -1,12 +1,13 @@
 # Text files that travel inside the program. embed(TARGET FILE...) turns lab/report/page.css into
-# `extern const std::string_view page_css`, made again whenever the file changes. The same file is the script that does it.
+# `extern const std::string_view page_css`, made again whenever the file changes. This file is also the script that does it.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(made "#include <string_view>\nnamespace poslab {\n")
   foreach(file IN LISTS FILES)
     get_filename_component(name ${file} NAME)
     string(REPLACE "." "_" name ${name})
     file(READ ${file} text)
-    string(APPEND made "extern const std::string_view ${name};\nconst std::string_view ${name} = R\"embedded(${text})embedded\";\n")
+    string(APPEND made "extern const std::string_view ${name};\n")
+    string(APPEND made "const std::string_view ${name} = R\"embedded(${text})embedded\";\n")
   endforeach()
   file(WRITE ${OUT} "${made}}\n")
   return()

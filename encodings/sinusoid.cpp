@@ -1,6 +1,11 @@
 #include "encodings/sinusoid.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 
 #include "core/error.h"
 #include "core/parallel.h"
@@ -15,17 +20,54 @@ std::vector<double> frequencies(int channels) {
   return f;
 }
 
+namespace {
+
+// Row of p >= 0: its sines, then its cosines.
+void fill_row(real* row, double p, const std::vector<double>& f) {
+  for (size_t m = 0; m < f.size(); ++m) {
+    const double angle = p * f[m];
+    row[m] = real(std::sin(angle)), row[m + f.size()] = real(std::cos(angle));
+  }
+}
+
+// The rows of 0, 1, 2, ... recur in every layer of every step, and a sine costs as much as a whole row of a product: they are
+// kept, one table for each width, made longer when a larger position comes.
+using Rows = std::shared_ptr<const std::vector<real>>;
+Rows whole_rows(int channels, const std::vector<double>& f, size_t count) {
+  static std::mutex mutex;
+  static std::map<int, Rows> tables;
+  const std::lock_guard lock(mutex);
+  Rows& table = tables[channels];
+  if (!table || table->size() < count * size_t(channels)) {
+    const size_t rows = std::max<size_t>(2048, 2 * count);
+    std::vector<real> at(rows * size_t(channels));
+    parallel_ranges(int64_t(rows), 64, [&](int64_t from, int64_t to) {
+      for (int64_t p = from; p < to; ++p) fill_row(&at[size_t(p * channels)], double(p), f);
+    });
+    table = std::make_shared<const std::vector<real>>(std::move(at));
+  }
+  return table;
+}
+
+}  // namespace
+
+// sin(-a) = -sin(a), cos(-a) = cos(a), so that a table of p >= 0 serves all whole positions.
 Tensor sinusoid(const std::vector<double>& positions, int channels) {
+  constexpr double most = 1 << 16;   // a larger table would not be worth its memory
   const std::vector<double> f = frequencies(channels);
+  const auto whole = [](double p) { return p == std::floor(p) && std::abs(p) < most; };
+  double longest = -1;
+  for (const double p : positions)
+    if (whole(p)) longest = std::max(longest, std::abs(p));
+  const Rows rows = whole_rows(channels, f, size_t(longest + 1));
   Tensor y({int(positions.size()), channels});
-  parallel_ranges(int64_t(positions.size()), 256, [&](int64_t from, int64_t to) {
-    for (int64_t n = from; n < to; ++n)
-      for (size_t m = 0; m < f.size(); ++m) {
-        real* row = y.data() + n * channels;
-        const double angle = positions[size_t(n)] * f[m];
-        row[m] = real(std::sin(angle)), row[m + f.size()] = real(std::cos(angle));
-      }
-  });
+  for (size_t n = 0; n < positions.size(); ++n) {
+    real* row = y.data() + n * size_t(channels);
+    const double p = positions[n];
+    if (whole(p)) std::copy_n(rows->data() + size_t(std::abs(p)) * size_t(channels), channels, row);
+    else fill_row(row, std::abs(p), f);
+    if (p < 0) std::transform(row, row + f.size(), row, std::negate<>());
+  }
   return y;
 }
 

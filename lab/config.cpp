@@ -64,7 +64,7 @@ std::string dashed(const std::string& name) {
 std::string takes(const Option& o) {
   if (o.names) return fmt::format("{}", fmt::join(o.names(), " | "));
   return std::visit(Cases{
-    [](std::string Config::*) { return std::string("text"); },
+    [](std::string Config::*) { return std::string("PATH"); },
     [](bool Config::*) { return std::string("on | off"); },
     [&](Lengths Config::*) { return fmt::format("FROM:TO, both {:.15g} .. {:.15g}", o.least, o.most); },
     [&](auto) { return fmt::format("{:.15g} .. {:.15g}", o.least, o.most); },

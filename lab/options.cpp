@@ -69,7 +69,7 @@ const std::vector<Option>& all_options() {
     {"clip", training, &C::clip, "largest norm of a gradient; a longer one is shortened to it", 1e-12, 1e12},
     {"train_length", training, &C::train_length, "longest training input", 1, 1 << 20},
     {"curriculum", training, &C::curriculum, "which length a step uses", 0, 0, curricula},
-    {"seed", training, &C::seed, "of all random numbers", 0, 9223372036854774784.0},
+    {"seed", training, &C::seed, "of all random numbers", 0, 999999999999999},
 
     {"eval_lengths", test, &C::eval_lengths, "input lengths to test, FROM:TO", 1, 1 << 20},
     {"eval_samples", test, &C::eval_samples, "sequences for each length", 1, 1 << 14},

@@ -18,8 +18,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int most_cells = 80;       // on a side: five layers of eight heads then stay below 400 KB
-constexpr int short_length = 10;     // short enough to write every symbol beside its row
+constexpr int most_cells = 80;    // on a side: five layers of eight heads then stay below 400 KB
+constexpr int short_length = 10;  // short enough to write every symbol beside its row
 constexpr int matrix_slots = 40;
 
 std::string base64(const std::vector<uint8_t>& bytes) {
@@ -42,7 +42,8 @@ json matrix(int rows, int cols, const std::vector<double>& m, double low, double
 
 std::string reading(const Config& c) {
   if (c.encoding == "none") return "This scheme says nothing about positions: every pair of slots is told the same.";
-  const std::string drawn = test_sampler(c).random ? fmt::format(" One random draw from {} positions.", c.max_position) : "";
+  const std::string drawn =
+      test_sampler(c).random ? fmt::format(" One random draw from {} positions.", c.max_position) : "";
   if (c.encoding == "alibi") return "The bias that is added to the logit of head 1." + drawn;
   if (c.encoding == "relative" && c.relative_mode == "released")
     return "The row that the released code's clamped lookup reads: to the right all offsets are alike." + drawn;
@@ -54,7 +55,7 @@ json positions(const State& state) {
   const int T = std::min(slots(c, c.train_length), matrix_slots);
   const Stream s = stream(uint64_t(c.seed), Purpose::test_positions, uint64_t(c.train_length));
   const EncodingSpec& spec = state.net.spec().encoding;
-  const auto scheme = encoding(spec.name).make(Params(0), spec);   // what a pair is told does not depend on weights
+  const auto scheme = encoding(spec.name).make(Params(0), spec);  // what a pair is told does not depend on weights
   const std::vector<real> m = position_matrix(*scheme, draw(c, test_sampler(c), s, 1, T).at_layer(0)).values();
   const auto [low, high] = std::minmax_element(m.begin(), m.end());
   return {{"matrix", matrix(T, T, {m.begin(), m.end()}, *low, *high)}, {"reading", reading(c)}};
@@ -75,7 +76,8 @@ json layer_maps(const Tensor& weights, int block) {
         cell = std::max(cell, double(*a++));
       }
     heads.push_back(matrix(rows, cols, head, 0, *std::max_element(head.begin(), head.end())));
-    std::transform(head.begin(), head.end(), all.begin(), all.begin(), [](double x, double y) { return std::max(x, y); });
+    std::transform(head.begin(), head.end(), all.begin(), all.begin(),
+                   [](double x, double y) { return std::max(x, y); });
   }
   return {{"max", matrix(rows, cols, all, 0, *std::max_element(all.begin(), all.end()))}, {"heads", heads}};
 }
@@ -108,9 +110,15 @@ json example(const State& state, int length) {
     queries = weights.dim(2);
     layers.push_back(layer_maps(weights, block));
   }
-  return {{"length", length}, {"trained", length <= c.train_length}, {"input", symbols(batch.tokens.data(), T - batch.outputs)},
-          {"expected", symbols(batch.targets.data(), batch.outputs)}, {"predicted", symbols(predicted.data(), batch.outputs)},
-          {"counted", batch.counted[0]}, {"queries", queries}, {"block", block}, {"layers", layers}};
+  return {{"length", length},
+          {"trained", length <= c.train_length},
+          {"input", symbols(batch.tokens.data(), T - batch.outputs)},
+          {"expected", symbols(batch.targets.data(), batch.outputs)},
+          {"predicted", symbols(predicted.data(), batch.outputs)},
+          {"counted", batch.counted[0]},
+          {"queries", queries},
+          {"block", block},
+          {"layers", layers}};
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-// What a trained model looks like from inside, kept in the run folder as pictures.json for the report: the position matrix
-// of its scheme and the attention maps of one test string at a trained and at the longest tested length.
+// What a trained model looks like from inside, kept in the run folder as pictures.json for the report: the position
+// matrix of its scheme and the attention maps of one test string at a trained and at the longest tested length.
 //
 //   {"positions": {"matrix": M, "reading": "..."},
-//    "examples": [{"length", "trained", "input": ["0", ...], "expected": [...], "predicted": [...], "counted", "queries", "block",
+//    "examples": [{"length", "trained", "input": ["0", ...], "expected": [...], "predicted": [...], "counted",
+//    "queries", "block",
 //                  "layers": [{"max": M, "heads": [M, ...]}, ...]}, ...]}
 //   M = {"rows", "cols", "low", "high", "cells"}: base64 of a byte for each cell, value = low + byte / 255 (high - low)
 //
@@ -12,8 +13,8 @@
 
 namespace poslab {
 
-// Strings and positions are those that range evaluation meets first at these lengths; dropout is off. Throws Failure if the
-// file cannot be written.
+// Strings and positions are those that range evaluation meets first at these lengths; dropout is off. Throws Failure if
+// the file cannot be written.
 void write_pictures(const RunFolder&, const State&);
 
 }  // namespace poslab

@@ -1,10 +1,10 @@
 #include "lab/report.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <fmt/format.h>
 
-#include "core/error.h"
+#include <algorithm>
+
+#include "lab/files.h"
 #include "lab/report/html.h"
 #include "lab/report/sections.h"
 
@@ -12,7 +12,7 @@ namespace poslab {
 namespace {
 
 using namespace report;
-constexpr int palette = 8;   // colors in page.css
+constexpr int palette = 8;  // colors in page.css
 
 std::vector<Group> by_task(const std::vector<Run>& runs) {
   std::vector<Group> groups;
@@ -22,22 +22,6 @@ std::vector<Group> by_task(const std::vector<Run>& runs) {
     group->members.push_back({&run, int(&run - runs.data()) % palette});
   }
   return groups;
-}
-
-// Beside and renamed: whatever stood there stays until the new page is whole.
-void write_whole(const std::string& out, const std::string& text) {
-  const std::string beside = out + ".partial";
-  std::ofstream file(beside, std::ios::binary);
-  if (!file) failure("report: cannot write {}; does its folder exist, and may you write there?", beside);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(beside, out, error);
-  if (!file || error) {
-    std::error_code ignored;
-    std::filesystem::remove(beside, ignored);
-    failure("report: cannot write {}: {}", out, error ? error.message() : "the disk is full or failed");
-  }
 }
 
 }  // namespace
@@ -54,15 +38,29 @@ void write_report(const std::vector<std::string>& folders, const std::string& ou
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group& g = groups[i];
     readings += fmt::format("<p class=\"reading\">{}</p>\n", reading(g));
-    accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
-    loss += fmt::format("<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption><b>{}.</b> Mean cross-entropy of a training batch. "
-                        "Faint: single batches, whose lengths vary. Strong: the mean over the nearest 4&#8239;% of the run.</figcaption></figure>\n",
-                        show(loss_chart(g, fmt::format("loss{}", i), false)), show(loss_chart(g, fmt::format("log{}", i), true)), headed(g.task));
+    accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
+                            show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
+    loss += fmt::format(
+        "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption><b>{}.</b> Mean cross-entropy of a "
+        "training batch. "
+        "Faint: single batches, whose lengths vary. Strong: the mean over the nearest 4&#8239;% of the "
+        "run.</figcaption></figure>\n",
+        show(loss_chart(g, fmt::format("loss{}", i), false)), show(loss_chart(g, fmt::format("log{}", i), true)),
+        headed(g.task));
     for (const Member& m : g.members)
-      data["runs"].push_back({{"name", m.run->name}, {"task", m.run->task}, {"color", m.color}, {"folder", m.run->folder}, {"pictures", m.run->pictures}});
+      data["runs"].push_back({{"name", m.run->name},
+                              {"task", m.run->task},
+                              {"color", m.color},
+                              {"folder", m.run->folder},
+                              {"pictures", m.run->pictures}});
   }
-  write_whole(out, page({{"title", title(groups)}, {"readings", readings}, {"rows", table(groups)}, {"accuracy", accuracy}, {"loss", loss},
-                         {"configuration", configuration(groups, out)}, {"data", script_safe(data)}}));
+  write_file(out, page({{"title", title(groups)},
+                        {"readings", readings},
+                        {"rows", table(groups)},
+                        {"accuracy", accuracy},
+                        {"loss", loss},
+                        {"configuration", configuration(groups, out)},
+                        {"data", script_safe(data)}}));
 }
 
 }  // namespace poslab

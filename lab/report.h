@@ -1,5 +1,5 @@
-// The report: one HTML page that compares runs, readable from a file, without a network and, but for the matrices, without
-// JavaScript. It only reads run folders; it computes no accuracy that they do not hold.
+// The report: one HTML page that compares runs, readable from a file, without a network and, but for the matrices,
+// without JavaScript. It only reads run folders; it computes no accuracy that they do not hold.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,8 +7,8 @@
 namespace poslab {
 
 // Writes `out` from run folders, each with config.toml, metrics.jsonl, eval.csv, result.json and, if the pictures were
-// made (lab/pictures.h), pictures.json. Throws BadInput where a folder is missing or unfinished, Failure where a file is
-// damaged or `out` cannot be written; then whatever stood at `out` still stands there.
+// made (lab/pictures.h), pictures.json. Throws BadInput where a folder is missing or unfinished, Failure where a file
+// is damaged or `out` cannot be written; then whatever stood at `out` still stands there.
 void write_report(const std::vector<std::string>& runs, const std::string& out);
 
 }  // namespace poslab

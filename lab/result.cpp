@@ -35,6 +35,18 @@ json made_before(const std::string& path, json made) {
   return made;
 }
 
+json config_json(const Config& c) {
+  json config;
+  for (const Option& o : all_options()) {
+    if (!o.kept) continue;
+    std::visit([&](auto field) {
+      if constexpr (std::is_same_v<decltype(field), Lengths Config::*>) config[o.name] = get(c, o);
+      else config[o.name] = c.*field;
+    }, o.field);
+  }
+  return config;
+}
+
 std::string row(const std::string& what, const Mean& m) {
   return fmt::format("  {:<15}{:>4} .. {:<5}{:9.1f}{:9.1f}{:10.1f}{:14.1f}\n", what, m.from, m.to, 100 * m.accuracy,
                      100 * m.baselines.guess, 100 * m.baselines.majority, 100 * m.baselines.content_only);
@@ -56,8 +68,7 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
     result["baselines"] = {{"guess", paper->baselines.guess}, {"majority", paper->baselines.majority}, {"content_only", paper->baselines.content_only}};
   const json how = speed.steps ? made(state, speed) : made_before(path, made(state, speed));
   for (auto& [name, value] : how.items()) result[name] = value;
-  for (const Option& o : all_options())
-    if (o.kept) result["config"][o.name] = get(c, o);
+  result["config"] = config_json(c);
   write_file(run.file("eval.csv"), to_csv(all));
   write_file(path, result.dump(2) + "\n");
 }

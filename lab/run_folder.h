@@ -4,6 +4,7 @@
 //   metrics.jsonl             a line for each logged step: {"step", "length", "loss", "accuracy", "grad_norm"}
 //   checkpoint.safetensors    the newest state (lab/checkpoint.h)
 //   eval.csv                  length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only
+//   pictures.json             position matrix and attention maps (lab/pictures.h)
 //   result.json               scores, baselines, configuration, speed and machine (lab/result.h)
 #pragma once
 #include <cstdint>

@@ -34,7 +34,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   const int T = tokens.shape()[1];
   if (outputs < 1 || outputs > T) bad_input("transformer: {} output slots of {}; ask for 1 to {}", outputs, T, T);
   Dropout drop = pass.dropout;
-  Tensor h = gather(embedding_, tokens) * std::sqrt(double(spec_.d_model));
+  Tensor h = gather(embedding_ * std::sqrt(double(spec_.d_model)), tokens);   // a few rows are scaled, not all tokens
   if (encoding_->adds_to_embedding()) h = dropout(encoding_->embed(h, pass.positions.at_embedding()), drop);
   if (pass.trace) pass.trace->see("embedding", h);
   for (const Block& block : blocks_) {

@@ -40,6 +40,7 @@ struct OpCase {
   std::vector<Range> ranges = {};                     // for each input; absent: -1 .. 1
   double floor = 1;                                   // values may be off by 1e-5 (|value| + floor), 1e-12 in double
   bool differentiable = true;
+  double step = 1e-4;                                 // of the central differences; small for formulas with kinks
   double flops = 0;                                   // of one forward pass; 0: its speed is counted in bytes
 };
 

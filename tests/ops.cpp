@@ -111,17 +111,21 @@ double value_error(const OpCase& c, const std::vector<real>& y, const Array& exp
   return worst;
 }
 
-// Derivative of the weighted sum of the reference's result by input i along `direction`, by central differences. Results are
-// subtracted before they are summed, or rounding would hide small gradients.
-double numeric(const OpCase& c, Arrays x, size_t i, const std::vector<double>& direction) {
-  constexpr double h = 1e-6;
-  Arrays up = x, down = x;
-  for (size_t e = 0; e < direction.size(); ++e) up[i].at[e] += h * direction[e], down[i].at[e] -= h * direction[e];
-  const Array y_up = c.reference(up), y_down = c.reference(down);
-  const Tensor w = weights(y_up.shape);
+// Derivative of the weighted sum of the reference's result by input i along u, by central differences of fourth order:
+//   f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h
+// Results are subtracted before they are summed, or rounding would hide small gradients.
+double numeric(const OpCase& c, const Arrays& x, size_t i, const std::vector<double>& u) {
+  const auto at = [&](double steps) {
+    Arrays moved = x;
+    for (size_t e = 0; e < u.size(); ++e) moved[i].at[e] += steps * c.step * u[e];
+    return c.reference(moved);
+  };
+  const Array up = at(1), down = at(-1), far_up = at(2), far_down = at(-2);
+  const Tensor w = weights(up.shape);
   double sum = 0;
-  for (size_t e = 0; e < y_up.at.size(); ++e) sum += (y_up.at[e] - y_down.at[e]) * double(w.data()[e]);
-  return sum / (2 * h);
+  for (size_t e = 0; e < up.at.size(); ++e)
+    sum += (8 * (up.at[e] - down.at[e]) - (far_up.at[e] - far_down.at[e])) * double(w.data()[e]);
+  return sum / (12 * c.step);
 }
 
 // Some elements of the gradient one by one, and all of it along one random direction. Errors are relative to the number

@@ -1,4 +1,5 @@
-// The report from small made-up run folders: what the page shows, that it needs nothing but itself, and what it refuses.
+// The report from small made-up run folders: what the page shows, that it needs nothing but itself, and what it
+// refuses.
 #include "lab/report.h"
 
 #include <doctest/doctest.h>
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {   // removed with everything in it
+struct Folder {  // removed with everything in it
   fs::path path = fs::temp_directory_path() / "poslab_report_test";
   Folder() { fs::remove_all(path), fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
@@ -36,15 +37,22 @@ void write(const fs::path& path, const std::string& text) { std::ofstream(path) 
 std::string make_run(const Folder& folder, const std::string& name, const std::string& positions, double beyond) {
   const fs::path run = folder.path / name;
   fs::create_directories(run);
-  write(run / "config.toml", fmt::format("task = \"even_pairs\"\nencoding = \"relative\"\npositions = \"{}\"\ntrain_length = 4\nlr = 0.001\nunsorted = false\n", positions));
+  write(run / "config.toml", fmt::format("task = \"even_pairs\"\nencoding = \"relative\"\npositions = "
+                                         "\"{}\"\ntrain_length = 4\nlr = 0.001\nunsorted = false\n",
+                                         positions));
   std::string metrics, eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
-  for (int step = 0; step < 50; ++step) metrics += fmt::format("{{\"step\":{},\"loss\":{},\"accuracy\":0.5,\"length\":3,\"grad_norm\":1}}\n", step, .7 / (1 + step));
+  for (int step = 0; step < 50; ++step)
+    metrics += fmt::format("{{\"step\":{},\"loss\":{},\"accuracy\":0.5,\"length\":3,\"grad_norm\":1}}\n", step,
+                           .7 / (1 + step));
   for (int length = 1; length <= 8; ++length)
     eval += fmt::format("{0},{1},{1},0.25,512,0.5,0.5,0.6\n", length, length <= 4 ? 1. : beyond);
   write(run / "metrics.jsonl", metrics);
   write(run / "eval.csv", eval);
-  write(run / "result.json", fmt::format(R"({{"config":{{}},"paper_score":{},"released_score":null,"steps":50,"seconds":2.5,"steps_per_second":20.25,
-    "threads":2,"isa":"avx2","version":"0.1.0","commit":"0123abc"}})", beyond));
+  write(run / "result.json",
+        fmt::format(
+            R"({{"config":{{}},"paper_score":{},"released_score":null,"steps":50,"seconds":2.5,"steps_per_second":20.25,
+    "threads":2,"isa":"avx2","version":"0.1.0","commit":"0123abc"}})",
+            beyond));
   return run.string();
 }
 
@@ -72,22 +80,24 @@ std::string refusal(const std::vector<std::string>& runs, const std::string& out
 
 TEST_CASE("report: two runs come apart, and the page says so") {
   const Folder folder;
-  const std::string plain = make_run(folder, "plain", "sequential", .625), random = make_run(folder, "random", "randomized", .9375);
+  const std::string plain = make_run(folder, "plain", "sequential", .625),
+                    random = make_run(folder, "random", "randomized", .9375);
   const std::string html = page_of(folder, {plain, random});
   CHECK(holds(html, "a gap of 31.2 points"));
   CHECK(holds(html, "unseen lengths 5 to 8"));
   CHECK(holds(html, "relative (randomized)"));
   CHECK(holds(html, "data-name=\"trained lengths\">100.0&#8239;%</td>"));
   CHECK(holds(html, "data-name=\"paper score\">62.5&#8239;%</td>"));
-  CHECK(holds(html, "data-name=\"released score\">–</td>"));   // null: not measured
+  CHECK(holds(html, "data-name=\"released score\">–</td>"));  // null: not measured
   CHECK(holds(html, "20.2"));
   CHECK(holds(html, "0123abc"));
   CHECK(holds(html, "avx2"));
   CHECK(holds(html, "class=\"trained\""));
-  CHECK(holds(html, "guess, majority"));      // equal baselines share a curve
+  CHECK(holds(html, "guess, majority"));  // equal baselines share a curve
   CHECK(holds(html, "content only"));
   CHECK(holds(html, "poslab report " + plain + "-again " + random + "-again -o "));
-  for (const char* chart : {"accuracy0-wide", "accuracy0-narrow", "loss0-wide", "log0-narrow"}) CHECK(holds(html, std::string("id=\"") + chart + "-t\""));
+  for (const char* chart : {"accuracy0-wide", "accuracy0-narrow", "loss0-wide", "log0-narrow"})
+    CHECK(holds(html, std::string("id=\"") + chart + "-t\""));
 }
 
 TEST_CASE("report: one run, and runs that do not differ") {
@@ -96,7 +106,7 @@ TEST_CASE("report: one run, and runs that do not differ") {
   CHECK(holds(page_of(folder, {a}), "75.0&#8239;% of the answer slots right at unseen lengths 5 to 8"));
   const std::string both = page_of(folder, {a, b});
   CHECK(holds(both, "do not differ beyond noise"));
-  CHECK(holds(both, "relative (sequential), " + a));   // same scheme, so the folder tells them apart
+  CHECK(holds(both, "relative (sequential), " + a));  // same scheme, so the folder tells them apart
   const std::string c = make_run(folder, "c", "sequential", .6);
   CHECK(holds(page_of(folder, {c}), "None is above the 60.0&#8239;%"));
 }
@@ -130,7 +140,8 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
     write(fs::path(run) / name, before);
   };
   broken("config.toml", "task = ", "config.toml is damaged");
-  broken("config.toml", "task = \"even_pairs\"\nencoding = \"none\"\npositions = \"sequential\"", "lacks \"train_length\"");
+  broken("config.toml", "task = \"even_pairs\"\nencoding = \"none\"\npositions = \"sequential\"",
+         "lacks \"train_length\"");
   broken("metrics.jsonl", "{\"step\":0,\"loss\":0.5}\n{\"step\":1,\"lo", "metrics.jsonl, line 2");
   const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
   broken("eval.csv", "length,accuracy\n1,1\n", "its first line is not");

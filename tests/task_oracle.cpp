@@ -108,7 +108,7 @@ Law equations(int length) {
   for (const auto& [expression, p] : brackets(length - 2, "+-"))
     for (size_t start = 0; start < expression.size(); ++start) {
       std::string equation = expression;
-      equation.replace((expression + expression).find_first_of("01234", start) % expression.size(), 1, "x");
+      equation[(expression + expression).find_first_of("01234", start) % expression.size()] = 'x';
       law[equation + "=" + modulo5(expression)] += p / double(expression.size());
     }
   return law;

@@ -1,7 +1,8 @@
 """Training steps of the same model in PyTorch, written for speed: the peer that bench/steps.py times poslab against.
 
 One step = draw a batch and positions, forward, mean cross-entropy, backward, clip to norm 1, Adam; dropout 0.1 where spec B.3 has it.
-Idiomatic fast PyTorch: one product for q, k and v; scaled_dot_product_attention; fused Adam; foreach clipping.
+Idiomatic fast PyTorch: one product for q, k and v; fused Adam; foreach clipping; attention by scaled_dot_product_attention or by plain
+matmul and softmax, whichever is faster here for this encoding (a few steps of each decide, unless --attention names one).
 Leaves out: tasks (targets are random numbers: a step costs the same), per-layer and per-sequence positions.
 
     .venv/bin/python bench/peers/torch_train.py --encoding relative --positions randomized        # one JSON line
@@ -157,6 +158,18 @@ class Trainer:
         self.model.fill()
         self.run = torch.compile(self.model, dynamic=False) if options.compile else self.model
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
+        if options.attention == "faster":
+            trial = {}
+            for attention in ("sdpa", "plain"):
+                self.attend(attention)
+                self.steps(2)
+                trial[attention] = min(self.steps(5)["ms"])
+            self.attend(min(trial, key=trial.get))
+
+    def attend(self, attention):
+        self.options.attention = attention
+        for block in self.model.blocks:
+            block.attention = attention
 
     def draw_positions(self):
         o, slots = self.options, self.options.length + self.options.outputs
@@ -247,7 +260,7 @@ def parse():
     parser.add_argument("--max-position", type=int, default=2048)
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--threads", type=int, default=0, help="default: all cores")
-    parser.add_argument("--attention", default="sdpa", choices=["sdpa", "plain"])
+    parser.add_argument("--attention", default="faster", choices=["faster", "sdpa", "plain"])
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--serve", action="store_true")

@@ -61,8 +61,8 @@ inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, re
   if constexpr (registers == 32) columns.template operator()<lanes, 3>();
   columns.template operator()<lanes, 2>();
   columns.template operator()<lanes, 1>();
-  if constexpr (lanes >= 4) columns.template operator()<lanes / 2, 1>();
-  if constexpr (lanes >= 8) columns.template operator()<lanes / 4, 1>();
+  columns.template operator()<(lanes >= 4 ? lanes / 2 : 1), 1>();
+  columns.template operator()<(lanes >= 8 ? lanes / 4 : 1), 1>();
   columns.template operator()<1, 1>();
 }
 

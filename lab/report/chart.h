@@ -1,5 +1,6 @@
-// A line chart as static SVG, so that it is there without JavaScript, in print, and in another program. The page holds each
-// twice, wide and narrow, and style picks one; page.js adds the read-out from the data-* attributes and from json().
+// A line chart as static SVG, so that it is there without JavaScript, in print, and in another program. The page holds
+// each twice, wide and narrow, and style picks one; page.js adds the read-out from the data-* attributes and from
+// json().
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -7,26 +8,28 @@
 
 namespace poslab::report {
 
-struct Point { double x, y; };
+struct Point {
+  double x, y;
+};
 struct Curve {
   std::string name;
-  int color = 0;               // of the palette in page.css; a curve without a color is a baseline, grey and dashed
+  int color = 0;  // of the palette in page.css; a curve without a color is a baseline, grey and dashed
   std::vector<Point> points;
-  std::vector<Point> behind;   // the raw values that `points` smooths, drawn faint; may be empty
+  std::vector<Point> behind;  // the raw values that `points` smooths, drawn faint; may be empty
   static constexpr int baseline = -1;
 };
 struct Chart {
-  std::string id, title, description;          // unescaped
+  std::string id, title, description;  // unescaped
   std::string x_label, y_label;
   double x_low, x_high, y_low, y_high;
-  bool percent = false, log = false;           // of the y axis
-  double shaded = 0;                           // x from x_low to here lies in the training range; 0: nothing is shaded
+  bool percent = false, log = false;  // of the y axis
+  double shaded = 0;                  // x from x_low to here lies in the training range; 0: nothing is shaded
   std::vector<Curve> curves;
 };
 
 std::string svg(const Chart&, bool narrow);
-std::string figure(const Chart&);              // legend, wide and narrow SVG
-nlohmann::json chart_json(const Chart&);       // what the read-out needs
+std::string figure(const Chart&);         // legend, wide and narrow SVG
+nlohmann::json chart_json(const Chart&);  // what the read-out needs
 
 // At most two points for each of `bins` stretches, the lowest and the highest: the outline of a dense noisy curve.
 std::vector<Point> outline(const std::vector<Point>&, size_t bins);

@@ -20,9 +20,12 @@ std::string page(const std::map<std::string, std::string>& parts) {
     const size_t close = rest.find("}}", open);
     const std::string name(rest.substr(open + 2, close - open - 2));
     made += rest.substr(0, open);
-    if (name == "css") made += page_css;
-    else if (name == "js") made += page_js;
-    else made += parts.at(name);
+    if (name == "css")
+      made += page_css;
+    else if (name == "js")
+      made += page_js;
+    else
+      made += parts.at(name);
     rest.remove_prefix(close + 2);
   }
   return made.append(rest);
@@ -31,12 +34,18 @@ std::string page(const std::map<std::string, std::string>& parts) {
 std::string escape(std::string_view text) {
   std::string made;
   for (const char c : text) {
-    if (c == '&') made += "&amp;";
-    else if (c == '<') made += "&lt;";
-    else if (c == '>') made += "&gt;";
-    else if (c == '"') made += "&quot;";
-    else if (c == '\'') made += "&#39;";
-    else made += c;
+    if (c == '&')
+      made += "&amp;";
+    else if (c == '<')
+      made += "&lt;";
+    else if (c == '>')
+      made += "&gt;";
+    else if (c == '"')
+      made += "&quot;";
+    else if (c == '\'')
+      made += "&#39;";
+    else
+      made += c;
   }
   return made;
 }
@@ -61,8 +70,10 @@ std::string headed(const std::string& identifier) {
 std::string script_safe(const nlohmann::json& data) {
   std::string made;
   for (const char c : data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {
-    if (c == '<') made += "\\u003c";
-    else made += c;
+    if (c == '<')
+      made += "\\u003c";
+    else
+      made += c;
   }
   return made;
 }

@@ -8,14 +8,14 @@
 namespace poslab::report {
 
 // From lab/report/page.*, which cmake/embed.cmake puts into the program.
-std::string page(const std::map<std::string, std::string>& parts);   // {{name}} becomes its part
+std::string page(const std::map<std::string, std::string>& parts);  // {{name}} becomes its part
 
-std::string escape(std::string_view text);           // & < > " ' as entities
-std::string percent(double fraction);                // 0.9987 -> 99.9 %; an en dash for NaN
-std::string number(double x);                        // 5 digits: 0.001, 10001, 2.5e+06
-std::string words(std::string identifier);           // even_pairs -> even pairs, escaped
-std::string headed(const std::string& identifier);   // even_pairs -> Even pairs, escaped
-std::string script_safe(const nlohmann::json& data); // JSON that may stand inside <script>: no "<" in it
-std::string field(const nlohmann::json& object, const char* key, const char* form = "{}");   // an en dash if absent
+std::string escape(std::string_view text);            // & < > " ' as entities
+std::string percent(double fraction);                 // 0.9987 -> 99.9 %; an en dash for NaN
+std::string number(double x);                         // 5 digits: 0.001, 10001, 2.5e+06
+std::string words(std::string identifier);            // even_pairs -> even pairs, escaped
+std::string headed(const std::string& identifier);    // even_pairs -> Even pairs, escaped
+std::string script_safe(const nlohmann::json& data);  // JSON that may stand inside <script>: no "<" in it
+std::string field(const nlohmann::json& object, const char* key, const char* form = "{}");  // an en dash if absent
 
 }  // namespace poslab::report

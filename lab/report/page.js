@@ -1,230 +1,300 @@
 // Read-outs of the charts, and the matrices, which are drawn here because their colors follow the theme of the reader.
 "use strict";
 (() => {
-const data = JSON.parse(document.getElementById("data").textContent);
-const svg_space = "http://www.w3.org/2000/svg";
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const svg_space = "http://www.w3.org/2000/svg";
 
-function element(kind, attributes = {}, ...children) {
-  const is_svg = ["svg", "g", "path", "rect", "circle", "text", "image", "title"].includes(kind);
-  const made = is_svg ? document.createElementNS(svg_space, kind) : document.createElement(kind);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-}
-const short = x => x === 0 ? "0" : Math.abs(x) >= 1000 || Number.isInteger(x) ? x.toFixed(0) : String(Number(x.toPrecision(3)));
+  function element(kind, attributes = {}, ...children) {
+    const is_svg = ["svg", "g", "path", "rect", "circle", "text", "image", "title"].includes(kind);
+    const made = is_svg ? document.createElementNS(svg_space, kind) : document.createElement(kind);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  }
+  const short = x => x === 0                   ? "0" :
+    Math.abs(x) >= 1000 || Number.isInteger(x) ? x.toFixed(0) :
+                                                 String(Number(x.toPrecision(3)));
 
-// ---- Charts: the pointer or the arrow keys pick an x; the legend shows every curve's value there.
-function attach(plot) {
-  const chart = data.charts.find(c => c.id === plot.dataset.chart);
-  const values = [...plot.querySelectorAll(".legend .value")], where = plot.querySelector(".where");
-  const xs = [...new Set(chart.curves.flatMap(c => c.points.map(p => p[0])))].sort((a, b) => a - b);
-  const scale = v => chart.log ? Math.log10(v) : v;
-  let at = -1;
+  // ---- Charts: the pointer or the arrow keys pick an x; the legend shows every curve's value there.
+  function attach(plot) {
+    const chart = data.charts.find(c => c.id === plot.dataset.chart);
+    const values = [...plot.querySelectorAll(".legend .value")], where = plot.querySelector(".where");
+    const xs = [...new Set(chart.curves.flatMap(c => c.points.map(p => p[0])))].sort((a, b) => a - b);
+    const scale = v => chart.log ? Math.log10(v) : v;
+    let at = -1;
 
-  const nearest = (points, x) => points.reduce((best, p) => Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best);
-  function show(index) {
-    at = Math.max(0, Math.min(xs.length - 1, index));
-    const x = xs[at];
-    plot.classList.add("reading-out");
-    where.textContent = `${chart.x === "training step" ? "step" : "length"} ${x}`;
-    for (const picture of plot.querySelectorAll(".chart")) {
-      const { left, right, top, bottom } = Object.fromEntries(Object.entries(picture.dataset).map(([k, v]) => [k, Number(v)]));
-      const px = v => left + (v - chart.x_low) / (chart.x_high - chart.x_low) * (right - left);
-      const low = scale(chart.y_low), high = scale(chart.y_high);
-      const py = v => bottom - (Math.min(high, Math.max(low, scale(v))) - low) / (high - low) * (bottom - top);
-      const marks = [element("path", { d: `M${px(x)} ${top}V${bottom}` })];
-      chart.curves.forEach((curve, i) => {
-        if (!curve.points.length) return;
-        const [cx, cy] = nearest(curve.points, x);
-        const beyond = x > curve.points.at(-1)[0] || x < curve.points[0][0];
-        values[i].textContent = cy === null || beyond ? "–" : chart.percent ? `${(100 * cy).toFixed(1)} %` : short(cy);
-        if (cy !== null && !beyond) marks.push(element("circle", { cx: px(cx), cy: py(cy), r: 4, class: curve.color < 0 ? "base" : `c${curve.color}` }));
-      });
-      picture.querySelector(".readout").replaceChildren(...marks);
+    const nearest = (points, x) => points.reduce((best, p) => Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best);
+    function show(index) {
+      at = Math.max(0, Math.min(xs.length - 1, index));
+      const x = xs[at];
+      where.textContent = `at ${chart.x === "training step" ? "step" : "length"} ${x}`;
+      for (const picture of plot.querySelectorAll(".chart")) {
+        const {left, right, top, bottom} =
+          Object.fromEntries(Object.entries(picture.dataset).map(([k, v]) => [k, Number(v)]));
+        const px = v => left + (v - chart.x_low) / (chart.x_high - chart.x_low) * (right - left);
+        const low = scale(chart.y_low), high = scale(chart.y_high);
+        const py = v => bottom - (Math.min(high, Math.max(low, scale(v))) - low) / (high - low) * (bottom - top);
+        const marks = [element("path", {d: `M${px(x)} ${top}V${bottom}`})];
+        chart.curves.forEach((curve, i) => {
+          if (!curve.points.length) return;
+          const [cx, cy] = nearest(curve.points, x);
+          const beyond = x > curve.points.at(-1)[0] || x < curve.points[0][0];
+          values[i].textContent = cy === null || beyond ? "–" :
+            chart.percent                               ? `${(100 * cy).toFixed(1)} %` :
+                                                          short(cy);
+          if (cy !== null && !beyond)
+            marks.push(
+              element("circle", {cx: px(cx), cy: py(cy), r: 4, class: curve.color < 0 ? "base" : `c${curve.color}`}));
+        });
+        picture.querySelector(".readout").replaceChildren(...marks);
+      }
     }
+    function hide() {
+      at = -1;
+      where.textContent = "";
+      for (const value of values) value.textContent = "";
+      for (const layer of plot.querySelectorAll(".readout")) layer.replaceChildren();
+    }
+    if (!xs.length) return;
+    for (const picture of plot.querySelectorAll(".chart")) {
+      picture.addEventListener("pointermove", event => {
+        const box = picture.getBoundingClientRect(), unit = box.width / picture.viewBox.baseVal.width;
+        const left = Number(picture.dataset.left), right = Number(picture.dataset.right);
+        const x =
+          chart.x_low + ((event.clientX - box.left) / unit - left) / (right - left) * (chart.x_high - chart.x_low);
+        show(xs.indexOf(nearest(xs.map(v => [v]), x)[0]));
+      });
+      picture.addEventListener("pointerleave", hide);
+    }
+    plot.tabIndex = 0;
+    plot.setAttribute("role", "group");
+    plot.setAttribute("aria-label", "Chart; the left and right arrow keys read values");
+    where.setAttribute("aria-live", "polite");
+    plot.addEventListener("keydown", event => {
+      const step =
+        {ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -xs.length, End: xs.length}[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      show(at < 0 ? (step > 0 ? 0 : xs.length - 1) : at + step);
+    });
+    plot.addEventListener("blur", hide);
   }
-  function hide() {
-    at = -1;
-    plot.classList.remove("reading-out");
-    for (const value of values) value.textContent = "";
-    for (const layer of plot.querySelectorAll(".readout")) layer.replaceChildren();
+
+  // ---- Matrices: eight bits a cell, value = low + cell / 255 (high - low).
+  const cells = matrix => matrix.bytes ??= Uint8Array.from(atob(matrix.cells), c => c.charCodeAt(0));
+  const value = (matrix, i, j) => matrix.low + cells(matrix)[i * matrix.cols + j] / 255 * (matrix.high - matrix.low);
+  const two_sided = matrix => matrix.low < 0 && matrix.high > 0;
+
+  function ramp(name) {  // 256 colors from the stops in the style sheet
+    const stops = getComputedStyle(document.documentElement).getPropertyValue(name).split(",").map(text => {
+      const hex = text.trim().slice(1);
+      return [0, 2, 4].map(k => parseInt(hex.slice(k, k + 2), 16));
+    });
+    return Array.from({length: 256}, (_, i) => {
+      const at = i / 255 * (stops.length - 1), low = Math.min(Math.floor(at), stops.length - 2);
+      return stops[low].map((c, k) => c + (at - low) * (stops[low + 1][k] - c));
+    });
   }
-  if (!xs.length) return;
-  for (const picture of plot.querySelectorAll(".chart")) {
+
+  function image_of(matrix) {
+    const canvas = element("canvas", {width: matrix.cols, height: matrix.rows}), context = canvas.getContext("2d");
+    const pixels = context.createImageData(matrix.cols, matrix.rows),
+          colors = ramp(two_sided(matrix) ? "--diverging" : "--sequential");
+    const reach = Math.max(-matrix.low, matrix.high);
+    cells(matrix).forEach((cell, n) => {
+      const v = matrix.low + cell / 255 * (matrix.high - matrix.low);
+      const color = colors[two_sided(matrix) ? Math.round((v / reach + 1) / 2 * 255) : cell];
+      pixels.data.set([...color, 255], 4 * n);
+    });
+    context.putImageData(pixels, 0, 0);
+    return canvas.toDataURL();
+  }
+
+  // A matrix with its frame, ticks in slots, lines before slot `part`, and a sentence about the cell under the pointer
+  // or the arrow keys.
+  function draw_map(matrix, {label, said, tell, first_row = 0, block = 1, part = 0, symbols = null}) {
+    const side = 400, left = 40, top = 34, cell = side / Math.max(matrix.cols, matrix.rows);
+    const width = cell * matrix.cols, height = cell * matrix.rows;
+    const picture = element("svg", {
+      class: "map",
+      viewBox: `0 0 ${left + side + 4} ${top + height + 6}`,
+      role: "img",
+      tabindex: 0,
+      "aria-label": label
+    });
+    picture.append(
+      element("image", {href: image_of(matrix), x: left, y: top, width, height, preserveAspectRatio: "none"}),
+      element("rect", {class: "frame", x: left, y: top, width, height}));
+    const each = symbols && matrix.cols <= 32 ?
+      1 :
+      [5, 10, 20, 25, 50, 100, 200, 250, 500].find(n => n / block * cell >= 36) ?? 1000;
+    for (let slot = each - 1; slot < matrix.cols * block; slot += each)
+      picture.append(element(
+        "text", {x: left + (slot / block + .5) * cell, y: top - 6, "text-anchor": "middle"},
+        each === 1 ? symbols[slot] : String(slot + 1)));
+    for (let slot = Math.ceil((first_row + 1) / each) * each - 1; slot < first_row + matrix.rows * block; slot += each)
+      picture.append(element(
+        "text", {x: left - 7, y: top + ((slot - first_row) / block + .5) * cell + 4, "text-anchor": "end"},
+        each === 1 ? symbols[slot] : String(slot + 1)));
+    picture.append(
+      element("text", {x: left + width, y: 10, "text-anchor": "end"}, "key slot →"),
+      element("text", {x: 0, y: 10}, "query slot ↓"));
+    if (part > 0)
+      picture.append(element("path", {class: "part", d: `M${left + part / block * cell} ${top}v${height}`}));
+    if (part > first_row)
+      picture.append(
+        element("path", {class: "part", d: `M${left} ${top + (part - first_row) / block * cell}h${width}`}));
+    const here = element("rect", {class: "cell", width: cell, height: cell, visibility: "hidden"});
+    picture.append(here);
+
+    let at = [0, 0];
+    const rest = said.textContent;
+    function show(i, j) {
+      at = [Math.max(0, Math.min(matrix.rows - 1, i)), Math.max(0, Math.min(matrix.cols - 1, j))];
+      here.setAttribute("x", left + at[1] * cell);
+      here.setAttribute("y", top + at[0] * cell);
+      here.setAttribute("visibility", "visible");
+      said.textContent = tell(at[0], at[1], value(matrix, ...at));
+    }
+    const hide = () => {
+      here.setAttribute("visibility", "hidden");
+      said.textContent = rest;
+    };
     picture.addEventListener("pointermove", event => {
       const box = picture.getBoundingClientRect(), unit = box.width / picture.viewBox.baseVal.width;
-      const left = Number(picture.dataset.left), right = Number(picture.dataset.right);
-      const x = chart.x_low + ((event.clientX - box.left) / unit - left) / (right - left) * (chart.x_high - chart.x_low);
-      show(xs.indexOf(nearest(xs.map(v => [v]), x)[0]));
+      const j = Math.floor(((event.clientX - box.left) / unit - left) / cell),
+            i = Math.floor(((event.clientY - box.top) / unit - top) / cell);
+      if (i < 0 || j < 0 || i >= matrix.rows || j >= matrix.cols)
+        hide();
+      else
+        show(i, j);
     });
     picture.addEventListener("pointerleave", hide);
+    picture.addEventListener("blur", hide);
+    picture.addEventListener("keydown", event => {
+      const step = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
+      if (!step) return;
+      event.preventDefault();
+      show(at[0] + step[0], at[1] + step[1]);
+    });
+    return picture;
   }
-  plot.tabIndex = 0;
-  plot.setAttribute("role", "group");
-  plot.setAttribute("aria-label", "Chart; the left and right arrow keys read values");
-  where.setAttribute("aria-live", "polite");
-  plot.addEventListener("keydown", event => {
-    const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -xs.length, End: xs.length }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    show(at < 0 ? (step > 0 ? 0 : xs.length - 1) : at + step);
-  });
-  plot.addEventListener("blur", hide);
-}
 
-// ---- Matrices: eight bits a cell, value = low + cell / 255 (high - low).
-const cells = matrix => matrix.bytes ??= Uint8Array.from(atob(matrix.cells), c => c.charCodeAt(0));
-const value = (matrix, i, j) => matrix.low + cells(matrix)[i * matrix.cols + j] / 255 * (matrix.high - matrix.low);
-const two_sided = matrix => matrix.low < 0 && matrix.high > 0;
-
-function ramp(name) {   // 256 colors from the stops in the style sheet
-  const stops = getComputedStyle(document.documentElement).getPropertyValue(name).split(",").map(text => {
-    const hex = text.trim().slice(1);
-    return [0, 2, 4].map(k => parseInt(hex.slice(k, k + 2), 16));
-  });
-  return Array.from({ length: 256 }, (_, i) => {
-    const at = i / 255 * (stops.length - 1), low = Math.min(Math.floor(at), stops.length - 2);
-    return stops[low].map((c, k) => c + (at - low) * (stops[low + 1][k] - c));
-  });
-}
-
-function image_of(matrix) {
-  const canvas = element("canvas", { width: matrix.cols, height: matrix.rows }), context = canvas.getContext("2d");
-  const pixels = context.createImageData(matrix.cols, matrix.rows), colors = ramp(two_sided(matrix) ? "--diverging" : "--sequential");
-  const reach = Math.max(-matrix.low, matrix.high);
-  cells(matrix).forEach((cell, n) => {
-    const v = matrix.low + cell / 255 * (matrix.high - matrix.low);
-    const color = colors[two_sided(matrix) ? Math.round((v / reach + 1) / 2 * 255) : cell];
-    pixels.data.set([...color, 255], 4 * n);
-  });
-  context.putImageData(pixels, 0, 0);
-  return canvas.toDataURL();
-}
-
-// A matrix with its frame, ticks in slots, lines before slot `part`, and a sentence about the cell under the pointer or the arrow keys.
-function draw_map(matrix, { label, said, tell, first_row = 0, block = 1, part = 0, symbols = null }) {
-  const side = 400, left = 40, top = 34, cell = side / Math.max(matrix.cols, matrix.rows);
-  const width = cell * matrix.cols, height = cell * matrix.rows;
-  const picture = element("svg", { class: "map", viewBox: `0 0 ${left + side + 4} ${top + height + 6}`, role: "img", tabindex: 0, "aria-label": label });
-  picture.append(element("image", { href: image_of(matrix), x: left, y: top, width, height, preserveAspectRatio: "none" }),
-                 element("rect", { class: "frame", x: left, y: top, width, height }));
-  const each = symbols && matrix.cols <= 32 ? 1 : [5, 10, 20, 25, 50, 100, 200, 250, 500].find(n => n / block * cell >= 36) ?? 1000;
-  for (let slot = each - 1; slot < matrix.cols * block; slot += each)
-    picture.append(element("text", { x: left + (slot / block + .5) * cell, y: top - 6, "text-anchor": "middle" }, each === 1 ? symbols[slot] : String(slot + 1)));
-  for (let slot = Math.ceil((first_row + 1) / each) * each - 1; slot < first_row + matrix.rows * block; slot += each)
-    picture.append(element("text", { x: left - 7, y: top + ((slot - first_row) / block + .5) * cell + 4, "text-anchor": "end" }, each === 1 ? symbols[slot] : String(slot + 1)));
-  picture.append(element("text", { x: left + width, y: 10, "text-anchor": "end" }, "key slot →"),
-                 element("text", { x: 0, y: 10 }, "query slot ↓"));
-  if (part > 0) picture.append(element("path", { class: "part", d: `M${left + part / block * cell} ${top}v${height}` }));
-  if (part > first_row) picture.append(element("path", { class: "part", d: `M${left} ${top + (part - first_row) / block * cell}h${width}` }));
-  const here = element("rect", { class: "cell", width: cell, height: cell, visibility: "hidden" });
-  picture.append(here);
-
-  let at = [0, 0];
-  const rest = said.textContent;
-  function show(i, j) {
-    at = [Math.max(0, Math.min(matrix.rows - 1, i)), Math.max(0, Math.min(matrix.cols - 1, j))];
-    here.setAttribute("x", left + at[1] * cell);
-    here.setAttribute("y", top + at[0] * cell);
-    here.setAttribute("visibility", "visible");
-    said.textContent = tell(at[0], at[1], value(matrix, ...at));
+  function scale_bar(matrix) {
+    const reach = Math.max(-matrix.low, matrix.high), two = two_sided(matrix);
+    return element(
+      "div", {class: "scale"}, element("span", {}, short(two ? -reach : matrix.low)),
+      element("i", {class: two ? "diverging" : "sequential"}), element("span", {}, short(two ? reach : matrix.high)));
   }
-  const hide = () => { here.setAttribute("visibility", "hidden"); said.textContent = rest; };
-  picture.addEventListener("pointermove", event => {
-    const box = picture.getBoundingClientRect(), unit = box.width / picture.viewBox.baseVal.width;
-    const j = Math.floor(((event.clientX - box.left) / unit - left) / cell), i = Math.floor(((event.clientY - box.top) / unit - top) / cell);
-    if (i < 0 || j < 0 || i >= matrix.rows || j >= matrix.cols) hide(); else show(i, j);
-  });
-  picture.addEventListener("pointerleave", hide);
-  picture.addEventListener("blur", hide);
-  picture.addEventListener("keydown", event => {
-    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    show(at[0] + step[0], at[1] + step[1]);
-  });
-  return picture;
-}
 
-function scale_bar(matrix) {
-  const reach = Math.max(-matrix.low, matrix.high), two = two_sided(matrix);
-  return element("div", { class: "scale" }, element("span", {}, short(two ? -reach : matrix.low)),
-                 element("i", { class: two ? "diverging" : "sequential" }), element("span", {}, short(two ? reach : matrix.high)));
-}
+  const heading = run => element(
+    "h3", {}, element("i", {class: `mark c${run.color}`, "aria-hidden": "true"}),
+    data.runs.every(r => r.task === run.task) ? run.name : `${run.task.replaceAll("_", " ")}, ${run.name}`);
+  const without = run => element("p", {class: "note"}, `${run.folder} has no pictures.json.`);
 
-const heading = run => element("h3", {}, element("i", { class: `mark c${run.color}`, "aria-hidden": "true" }),
-                               data.runs.every(r => r.task === run.task) ? run.name : `${run.task.replaceAll("_", " ")}, ${run.name}`);
-const without = run => element("p", { class: "note" }, `${run.folder} has no pictures.json.`);
+  function draw_positions() {
+    document.getElementById("matrices").replaceChildren(...data.runs.map(run => {
+      if (!run.pictures) return element("div", {class: "card"}, heading(run), without(run));
+      const {matrix, reading} = run.pictures.positions;
+      const said = element("p", {class: "said", "aria-live": "polite"}, reading);
+      const tell = (i, j, v) => `Query slot ${i + 1}, key slot ${j + 1}: ${short(v)}.`;
+      return element(
+        "div", {class: "card"}, heading(run), draw_map(matrix, {label: `Position matrix of ${run.name}`, said, tell}),
+        scale_bar(matrix), said);
+    }));
+  }
 
-function draw_positions() {
-  document.getElementById("matrices").replaceChildren(...data.runs.map(run => {
-    if (!run.pictures) return element("div", { class: "card" }, heading(run), without(run));
-    const { matrix, reading } = run.pictures.positions;
-    const said = element("p", { class: "said", "aria-live": "polite" }, reading);
-    const tell = (i, j, v) => `Query slot ${i + 1}, key slot ${j + 1}: ${short(v)}.`;
-    return element("div", { class: "card" }, heading(run), draw_map(matrix, { label: `Position matrix of ${run.name}`, said, tell }), scale_bar(matrix), said);
-  }));
-}
+  // ---- Attention: one choice of layer and head for all runs and lengths.
+  const chosen = {layer: 0, head: 0};  // head 0: the maximum over heads
 
-// ---- Attention: one choice of layer and head for all runs and lengths.
-const chosen = { layer: 0, head: 0 };   // head 0: the maximum over heads
+  function string_rows(example) {
+    const row = (name, ...content) => element("div", {}, element("dt", {}, name), element("dd", {}, ...content));
+    const wrong = example.predicted.map(
+      (symbol, o) => o >= example.counted ? element("span", {class: "uncounted"}, symbol) :
+        symbol === example.expected[o]    ? symbol :
+                                            element("s", {}, symbol));
+    const gap = [...example.input, ...example.expected].some(symbol => symbol.length > 1) ? " " : "";
+    return element(
+      "dl", {class: "strings"}, row("input", example.input.join(gap)), row("expected", example.expected.join(gap)),
+      row("answer", ...wrong.flatMap((symbol, o) => o ? [gap, symbol] : [symbol])));
+  }
 
-function string_rows(example) {
-  const row = (name, ...content) => element("div", {}, element("dt", {}, name), element("dd", {}, ...content));
-  const wrong = example.predicted.map((symbol, o) => o >= example.counted ? element("span", { class: "uncounted" }, symbol)
-                                    : symbol === example.expected[o] ? symbol : element("s", {}, symbol));
-  const gap = [...example.input, ...example.expected].some(symbol => symbol.length > 1) ? " " : "";
-  return element("dl", { class: "strings" }, row("input", example.input.join(gap)), row("expected", example.expected.join(gap)),
-                 row("answer", ...wrong.flatMap((symbol, o) => o ? [gap, symbol] : [symbol])));
-}
+  function draw_example(run, example) {
+    const layer = example.layers[chosen.layer],
+          matrix = layer && (chosen.head === 0 ? layer.max : layer.heads[chosen.head - 1]);
+    const right =
+      example.predicted.slice(0, example.counted).filter((symbol, o) => symbol === example.expected[o]).length;
+    const head = chosen.head ? `head ${chosen.head}` : "maximum over heads";
+    const title = element(
+      "p", {class: "said"},
+      `Length ${example.length}, ${example.trained ? "trained" : "unseen"}: ${right} of ${
+        example.counted} slots right.`);
+    if (!matrix)
+      return element(
+        "div", {class: "card"}, title, element("p", {class: "note"}, "This run has no such layer or head."));
+    const n = example.input.length, slots = n + example.expected.length, block = example.block,
+          first_row = slots - example.queries;
+    const symbols = [...example.input, ...example.expected.map(() => "·")];
+    const name = slot => slot < n ?
+      `slot ${slot + 1} (${symbols[slot]})` :
+      `answer slot ${slot - n + 1} (expected ${example.expected[slot - n]}, says ${example.predicted[slot - n]})`;
+    const names = (at, first) => {
+      const from = first + at * block, to = Math.min(from + block, slots) - 1;
+      return from === to ? name(from) : `slots ${from + 1} to ${to + 1}`;
+    };
+    const tell = (i, j, v) =>
+      `From ${names(i, first_row)} to ${names(j, 0)}: ${short(v)}${block > 1 ? " at most" : ""}.`;
+    const said = element(
+      "p", {class: "said", "aria-live": "polite"},
+      block > 1 ? `A cell is the maximum over ${block} by ${block} slots.` : "");
+    const label = `Attention of ${run.name} at length ${example.length}, layer ${chosen.layer + 1}, ${head}`;
+    return element(
+      "div", {class: "card"}, title, draw_map(matrix, {label, said, tell, first_row, block, part: n, symbols}),
+      scale_bar(matrix), said, string_rows(example));
+  }
 
-function draw_example(run, example) {
-  const layer = example.layers[chosen.layer], matrix = layer && (chosen.head === 0 ? layer.max : layer.heads[chosen.head - 1]);
-  const right = example.predicted.slice(0, example.counted).filter((symbol, o) => symbol === example.expected[o]).length;
-  const head = chosen.head ? `head ${chosen.head}` : "maximum over heads";
-  const title = element("p", { class: "said" }, `Length ${example.length}, ${example.trained ? "trained" : "unseen"}: ${right} of ${example.counted} slots right.`);
-  if (!matrix) return element("div", { class: "card" }, title, element("p", { class: "note" }, "This run has no such layer or head."));
-  const n = example.input.length, slots = n + example.expected.length, block = example.block, first_row = slots - example.queries;
-  const symbols = [...example.input, ...example.expected.map(() => "·")];
-  const name = slot => slot < n ? `slot ${slot + 1} (${symbols[slot]})` : `answer slot ${slot - n + 1} (expected ${example.expected[slot - n]}, says ${example.predicted[slot - n]})`;
-  const names = (at, first) => {
-    const from = first + at * block, to = Math.min(from + block, slots) - 1;
-    return from === to ? name(from) : `slots ${from + 1} to ${to + 1}`;
+  function choice(name, texts, key, redraw) {
+    const labels = texts.map((text, n) => {
+      const input = element("input", {type: "radio", name, value: n});
+      input.checked = chosen[key] === n;
+      input.addEventListener("change", () => {
+        chosen[key] = n;
+        redraw();
+      });
+      return element("label", {}, input, element("span", {}, text));
+    });
+    return element("fieldset", {class: "choice"}, element("legend", {}, name), ...labels);
+  }
+
+  const drawn = element("div");
+  function draw_attention() {
+    drawn.replaceChildren(...data.runs.map(
+      run => element(
+        "div", {class: "pair"}, heading(run),
+        run.pictures ?
+          element("div", {class: "grid"}, ...run.pictures.examples.map(example => draw_example(run, example))) :
+          without(run))));
+  }
+  const layers = data.runs.flatMap(run => run.pictures ? run.pictures.examples.flatMap(example => example.layers) : []);
+  if (layers.length) {
+    const depths =
+      data.runs.flatMap(run => run.pictures ? run.pictures.examples.map(example => example.layers.length) : []);
+    const depth = Math.max(...depths);
+    const heads = Math.max(...layers.map(layer => layer.heads.length)),
+          count = n => Array.from({length: n}, (_, i) => String(i + 1));
+    chosen.layer = Math.min(...depths) - 1;  // the deepest that all runs have
+    document.getElementById("maps").append(
+      choice("layer", count(depth), "layer", draw_attention),
+      choice("head", ["max", ...count(heads)], "head", draw_attention));
+  }
+  document.getElementById("maps").append(drawn);
+
+  const draw_all = () => {
+    draw_positions();
+    draw_attention();
   };
-  const tell = (i, j, v) => `From ${names(i, first_row)} to ${names(j, 0)}: ${short(v)}${block > 1 ? " at most" : ""}.`;
-  const said = element("p", { class: "said", "aria-live": "polite" }, block > 1 ? `A cell is the maximum over ${block} by ${block} slots.` : "");
-  const label = `Attention of ${run.name} at length ${example.length}, layer ${chosen.layer + 1}, ${head}`;
-  return element("div", { class: "card" }, title, draw_map(matrix, { label, said, tell, first_row, block, part: n, symbols }),
-                 scale_bar(matrix), said, string_rows(example));
-}
-
-function choice(name, texts, key, redraw) {
-  const labels = texts.map((text, n) => {
-    const input = element("input", { type: "radio", name, value: n });
-    input.checked = chosen[key] === n;
-    input.addEventListener("change", () => { chosen[key] = n; redraw(); });
-    return element("label", {}, input, element("span", {}, text));
-  });
-  return element("fieldset", { class: "choice" }, element("legend", {}, name), ...labels);
-}
-
-const drawn = element("div");
-function draw_attention() {
-  drawn.replaceChildren(...data.runs.map(run => element("div", { class: "pair" }, heading(run), run.pictures
-    ? element("div", { class: "grid" }, ...run.pictures.examples.map(example => draw_example(run, example))) : without(run))));
-}
-const layers = data.runs.flatMap(run => run.pictures ? run.pictures.examples.flatMap(example => example.layers) : []);
-if (layers.length) {
-  const depth = Math.max(...data.runs.flatMap(run => run.pictures ? run.pictures.examples.map(example => example.layers.length) : []));
-  const heads = Math.max(...layers.map(layer => layer.heads.length)), count = n => Array.from({ length: n }, (_, i) => String(i + 1));
-  chosen.layer = depth - 1;
-  document.getElementById("maps").append(choice("layer", count(depth), "layer", draw_attention), choice("head", ["max", ...count(heads)], "head", draw_attention));
-}
-document.getElementById("maps").append(drawn);
-
-const draw_all = () => { draw_positions(); draw_attention(); };
-document.querySelectorAll(".plot").forEach(attach);
-draw_all();
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw_all);
-matchMedia("print").addEventListener("change", draw_all);
+  document.querySelectorAll(".plot").forEach(attach);
+  draw_all();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw_all);
+  matchMedia("print").addEventListener("change", draw_all);
 })();

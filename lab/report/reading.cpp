@@ -10,12 +10,20 @@
 namespace poslab::report {
 namespace {
 
-struct Standing { std::string name; double trained, unseen, chance; int from, to; };
+struct Standing {
+  std::string name;
+  double trained, unseen, chance;
+  int from, to;
+};
 
 Standing standing(const Member& m) {
   const Run& run = *m.run;
-  Standing s{fmt::format("<span class=\"c{}\">{}</span>", m.color, escape(run.name)), run.accuracy(1, run.train_length),
-             run.accuracy(run.train_length + 1, run.longest()), 0, 0, run.longest()};
+  Standing s{fmt::format("<span class=\"c{}\">{}</span>", m.color, escape(run.name)),
+             run.accuracy(1, run.train_length),
+             run.accuracy(run.train_length + 1, run.longest()),
+             0,
+             0,
+             run.longest()};
   int n = 0;
   for (const TestLength& row : run.tested)
     if (row.length > run.train_length) {
@@ -26,12 +34,15 @@ Standing standing(const Member& m) {
   return s;
 }
 
-std::string lengths(const Standing& s) { return s.from == s.to ? fmt::format("length {}", s.to) : fmt::format("lengths {} to {}", s.from, s.to); }
+std::string lengths(const Standing& s) {
+  return s.from == s.to ? fmt::format("length {}", s.to) : fmt::format("lengths {} to {}", s.from, s.to);
+}
 
 // Twice the standard error of a difference of two means over all unseen strings, were every string one coin: a bound.
 double noise(const Group& g) {
   double strings = 0;
-  for (const TestLength& row : g.members[0].run->tested) strings += row.length > g.members[0].run->train_length ? row.samples : 0;
+  for (const TestLength& row : g.members[0].run->tested)
+    strings += row.length > g.members[0].run->train_length ? row.samples : 0;
   return 2 * std::sqrt(2 * .25 / strings);
 }
 
@@ -56,22 +67,30 @@ std::string reading(const Group& g) {
   const auto unmeasured = std::find_if(all.begin(), all.end(), [](const Standing& s) { return std::isnan(s.unseen); });
   const std::string task = fmt::format("<b>{}.</b> ", headed(g.task));
   if (unmeasured != all.end())
-    return task + fmt::format("{} was not tested at lengths beyond its training range, so nothing can be said about unseen lengths.", unmeasured->name);
+    return task +
+           fmt::format(
+               "{} was not tested at lengths beyond its training range, so nothing can be said about unseen lengths.",
+               unmeasured->name);
   const Standing &best = all.front(), &worst = all.back();
   std::string text = task;
   if (all.size() == 1)
-    text += fmt::format("{} gets {} of the answer slots right at unseen {}", best.name, percent(best.unseen), lengths(best));
+    text += fmt::format("{} gets {} of the answer slots right at unseen {}", best.name, percent(best.unseen),
+                        lengths(best));
   else if (best.from != worst.from || best.to != worst.to)
-    text += fmt::format("{} gets {} right at {}, {} gets {} at {}; the ranges differ, so the numbers do not compare",
-                        best.name, percent(best.unseen), lengths(best), worst.name, percent(worst.unseen), lengths(worst));
+    text +=
+        fmt::format("{} gets {} right at {}, {} gets {} at {}; the ranges differ, so the numbers do not compare",
+                    best.name, percent(best.unseen), lengths(best), worst.name, percent(worst.unseen), lengths(worst));
   else if (best.unseen - worst.unseen < noise(g))
-    text += fmt::format("At unseen {} the runs do not differ beyond noise: {} at best, {} at worst", lengths(best), percent(best.unseen), percent(worst.unseen));
+    text += fmt::format("At unseen {} the runs do not differ beyond noise: {} at best, {} at worst", lengths(best),
+                        percent(best.unseen), percent(worst.unseen));
   else
-    text += fmt::format("At unseen {} {} gets {} of the answer slots right and {} {}, a gap of {:.1f} points", lengths(best),
-                        best.name, percent(best.unseen), worst.name, percent(worst.unseen), 100 * (best.unseen - worst.unseen));
+    text += fmt::format("At unseen {} {} gets {} of the answer slots right and {} {}, a gap of {:.1f} points",
+                        lengths(best), best.name, percent(best.unseen), worst.name, percent(worst.unseen),
+                        100 * (best.unseen - worst.unseen));
   text += trained_clause(all) + ". ";
   if (best.unseen <= best.chance + noise(g))
-    text += fmt::format("None is above the {} that can be had without reading the order of the symbols.", percent(best.chance));
+    text += fmt::format("None is above the {} that can be had without reading the order of the symbols.",
+                        percent(best.chance));
   else
     text += fmt::format("Without reading the order of the symbols one gets {}.", percent(best.chance));
   return text;

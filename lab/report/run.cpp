@@ -1,14 +1,14 @@
 #include "lab/report/run.h"
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <limits>
-#include <sstream>
 #include <toml++/toml.h>
 
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+
 #include "core/error.h"
+#include "lab/files.h"
 
 namespace poslab::report {
 namespace {
@@ -16,14 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::string read_file(const Run& run, const std::string& name, const std::string& remedy) {
+std::string text_of(const Run& run, const std::string& name, const std::string& remedy) {
   const fs::path path = fs::path(run.folder) / name;
   if (!fs::exists(path)) bad_input("report: {} has no {}; {}", run.folder, name, remedy);
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) failure("report: cannot read {}", path.string());
-  return text.str();
+  return read_file(path.string());
 }
 
 [[noreturn]] void damaged(const Run& run, const std::string& where, const std::string& why) {
@@ -31,17 +27,19 @@ std::string read_file(const Run& run, const std::string& name, const std::string
 }
 
 void read_config(Run& run) {
-  const std::string text = read_file(run, "config.toml", "is it the folder of a run?");
+  const std::string text = text_of(run, "config.toml", "is it the folder of a run?");
   toml::table table;
   try {
     table = toml::parse(text);
-  } catch (const toml::parse_error& e) {
-    damaged(run, "config.toml", std::string(e.description()));
-  }
+  } catch (const toml::parse_error& e) { damaged(run, "config.toml", std::string(e.description())); }
   for (auto&& [key, value] : table) {
     std::ostringstream shown;
-    if (const auto* s = value.as_string()) shown << s->get();
-    else value.visit([&](auto&& node) { shown << node; });
+    if (const auto* s = value.as_string())
+      shown << s->get();
+    else if (const auto* x = value.as_floating_point())
+      shown << fmt::format("{}", x->get());  // 0.1, not 0.10000000000000001
+    else
+      value.visit([&](auto&& node) { shown << node; });
     run.config[std::string(key.str())] = shown.str();
   }
   const auto need = [&](const char* key) {
@@ -55,13 +53,13 @@ void read_config(Run& run) {
 }
 
 void read_training(Run& run) {
-  std::istringstream lines(read_file(run, "metrics.jsonl", "is it the folder of a run?"));
+  std::istringstream lines(text_of(run, "metrics.jsonl", "is it the folder of a run?"));
   std::string line;
   for (int n = 1; std::getline(lines, line); ++n) {
     const json entry = json::parse(line, nullptr, false);
     if (!entry.is_object() || !entry.contains("step") || !entry["step"].is_number() || !entry.contains("loss"))
       damaged(run, fmt::format("metrics.jsonl, line {},", n), "it is no object with \"step\" and \"loss\"");
-    const json& loss = entry["loss"];   // JSON has no NaN: a diverged loss is null
+    const json& loss = entry["loss"];  // JSON has no NaN: a diverged loss is null
     if (!loss.is_number() && !loss.is_null())
       damaged(run, fmt::format("metrics.jsonl, line {},", n), fmt::format("the loss is {}", loss.dump()));
     run.training.push_back({entry["step"], loss.is_null() ? std::nan("") : loss.get<double>()});
@@ -70,7 +68,7 @@ void read_training(Run& run) {
 
 void read_tested(Run& run) {
   const std::string where = "eval.csv", again = fmt::format("make it with `poslab eval {}`", run.folder);
-  std::istringstream lines(read_file(run, where, again));
+  std::istringstream lines(text_of(run, where, again));
   std::string line;
   std::getline(lines, line);
   const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only";
@@ -80,8 +78,9 @@ void read_tested(Run& run) {
     double unmasked;
     int end = 0;
     // A loss may be nan or inf, which %lf reads.
-    const int fields = std::sscanf(line.c_str(), "%d,%lf,%lf,%lf,%d,%lf,%lf,%lf%n", &row.length, &row.accuracy, &unmasked,
-                                   &row.loss, &row.samples, &row.guess, &row.majority, &row.content_only, &end);
+    const int fields =
+        std::sscanf(line.c_str(), "%d,%lf,%lf,%lf,%d,%lf,%lf,%lf%n", &row.length, &row.accuracy, &unmasked, &row.loss,
+                    &row.samples, &row.guess, &row.majority, &row.content_only, &end);
     const auto fraction = [](double p) { return p >= 0 && p <= 1; };
     const bool right = fields == 8 && size_t(end) == line.size() && row.samples > 0 && fraction(row.accuracy) &&
                        fraction(row.guess) && fraction(row.majority) && fraction(row.content_only) &&
@@ -93,10 +92,11 @@ void read_tested(Run& run) {
 }
 
 void read_result(Run& run) {
-  run.result = json::parse(read_file(run, "result.json", fmt::format("finish it with `poslab resume {}`", run.folder)), nullptr, false);
+  run.result = json::parse(text_of(run, "result.json", fmt::format("finish it with `poslab resume {}`", run.folder)),
+                           nullptr, false);
   if (!run.result.is_object()) damaged(run, "result.json", "it is no JSON object");
   if (fs::exists(fs::path(run.folder) / "pictures.json")) {
-    run.pictures = json::parse(read_file(run, "pictures.json", ""), nullptr, false);
+    run.pictures = json::parse(text_of(run, "pictures.json", ""), nullptr, false);
     const json& p = run.pictures;
     if (!p.is_object() || !p.contains("positions") || !p.contains("examples") || !p["examples"].is_array())
       damaged(run, "pictures.json", "it lacks the positions or the examples; remove the file to do without them");

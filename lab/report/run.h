@@ -7,24 +7,24 @@
 
 namespace poslab::report {
 
-struct TestLength {                   // a line of eval.csv; accuracies are fractions
+struct TestLength {  // a line of eval.csv; accuracies are fractions
   int length = 0;
   double accuracy = 0, loss = 0;
-  int samples = 0;                    // strings
+  int samples = 0;  // strings
   double guess = 0, majority = 0, content_only = 0;
 };
-struct TrainStep {                    // a line of metrics.jsonl
-  double step = 0, loss = 0;          // nats; NaN where training had diverged
+struct TrainStep {            // a line of metrics.jsonl
+  double step = 0, loss = 0;  // nats; NaN where training had diverged
 };
 
 struct Run {
-  std::string folder, name;           // name: "relative (randomized)", unlike that of every other run of the report
+  std::string folder, name;  // name: "relative (randomized)", unlike that of every other run of the report
   std::string task, encoding, positions;
   int train_length = 0;
   std::map<std::string, std::string> config;
   std::vector<TrainStep> training;
-  std::vector<TestLength> tested;     // by rising length
-  nlohmann::json result, pictures;    // pictures: null if the run has none
+  std::vector<TestLength> tested;   // by rising length
+  nlohmann::json result, pictures;  // pictures: null if the run has none
 
   // Mean accuracy over the tested lengths low .. high; NaN if none was tested.
   double accuracy(int low, int high) const;

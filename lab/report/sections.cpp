@@ -22,10 +22,13 @@ std::vector<Curve> baseline_curves(const Run& run) {
     std::vector<Point> points;
     for (const TestLength& row : run.tested) points.push_back({double(row.length), row.*value});
     const auto same = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) {
-      return std::equal(c.points.begin(), c.points.end(), points.begin(), [](Point a, Point b) { return std::abs(a.y - b.y) < .005; });
+      return std::equal(c.points.begin(), c.points.end(), points.begin(),
+                        [](Point a, Point b) { return std::abs(a.y - b.y) < .005; });
     });
-    if (same == curves.end()) curves.push_back({name, Curve::baseline, points, {}});
-    else same->name += std::string(", ") + name;
+    if (same == curves.end())
+      curves.push_back({name, Curve::baseline, points, {}});
+    else
+      same->name += std::string(", ") + name;
   }
   return curves;
 }
@@ -40,7 +43,7 @@ double mean(const Run& run, Baseline value) {
 
 std::string mark(const Member& m) { return fmt::format("<i class=\"mark c{}\" aria-hidden=\"true\"></i>", m.color); }
 
-std::string score(const nlohmann::json& result, const char* key) {   // a score: a fraction, or absent if not measured
+std::string score(const nlohmann::json& result, const char* key) {  // a score: a fraction, or absent if not measured
   const auto it = result.find(key);
   return it != result.end() && it->is_number() ? percent(it->get<double>()) : "–";
 }
@@ -51,7 +54,9 @@ std::string title(const std::vector<Group>& groups) {
   std::vector<std::string> tasks;
   size_t runs = 0;
   for (const Group& g : groups) tasks.push_back(words(g.task)), runs += g.members.size();
-  return fmt::format("Train short, test long: {}", tasks.size() <= 3 ? fmt::format("{}", fmt::join(tasks, ", ")) : fmt::format("{} runs of {} tasks", runs, tasks.size()));
+  return fmt::format("Train short, test long: {}", tasks.size() <= 3
+                                                       ? fmt::format("{}", fmt::join(tasks, ", "))
+                                                       : fmt::format("{} runs of {} tasks", runs, tasks.size()));
 }
 
 std::string table(const std::vector<Group>& groups) {
@@ -63,9 +68,10 @@ std::string table(const std::vector<Group>& groups) {
       const auto cell = [](const char* name, const char* kind, const std::string& text) {
         return fmt::format("<td class=\"{}\" data-name=\"{}\">{}</td>", kind, name, text);
       };
-      rows += fmt::format("<tr><th scope=\"row\">{}{}</th>", mark(m), escape(run.folder)) + cell("task", "text", words(run.task)) +
-              cell("encoding", "text", escape(run.encoding)) + cell("positions", "text", escape(run.positions)) +
-              cell("steps", "", field(run.result, "steps")) + cell("steps/s", "", field(run.result, "steps_per_second", "{:.1f}")) +
+      rows += fmt::format("<tr><th scope=\"row\">{}{}</th>", mark(m), escape(run.folder)) +
+              cell("task", "text", words(run.task)) + cell("encoding", "text", escape(run.encoding)) +
+              cell("positions", "text", escape(run.positions)) + cell("steps", "", field(run.result, "steps")) +
+              cell("steps/s", "", field(run.result, "steps_per_second", "{:.1f}")) +
               cell("trained lengths", "", percent(run.accuracy(1, run.train_length))) +
               cell("paper score", "score", score(run.result, "paper_score")) +
               cell("released score", "", score(run.result, "released_score")) +
@@ -77,7 +83,8 @@ std::string table(const std::vector<Group>& groups) {
 }
 
 Chart accuracy_chart(const Group& g, const std::string& id) {
-  Chart c{id, "Accuracy against length, " + g.task, "", "length of the input", "accuracy", 1, 1, 1, 1, true, false, 0, {}};
+  Chart c{id, "Accuracy against length, " + g.task, "", "length of the input", "accuracy", 1, 1, 1, 1, true, false, 0,
+          {}};
   double least = 1, x_low = 1e9;
   std::set<int> trained;
   for (const Member& m : g.members) {
@@ -88,18 +95,20 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
     }
     c.x_high = std::max(c.x_high, curve.points.back().x), x_low = std::min(x_low, curve.points.front().x);
     trained.insert(m.run->train_length);
-    c.description += fmt::format("{}: {:.1f} % at length {}, {:.1f} % at length {}. ", curve.name, 100 * curve.points.front().y,
-                                 curve.points.front().x, 100 * curve.points.back().y, curve.points.back().x);
+    c.description +=
+        fmt::format("{}: {:.1f} % at length {}, {:.1f} % at length {}. ", curve.name, 100 * curve.points.front().y,
+                    curve.points.front().x, 100 * curve.points.back().y, curve.points.back().x);
     c.curves.push_back(curve);
   }
-  const auto longest = std::max_element(g.members.begin(), g.members.end(), [](auto& a, auto& b) { return a.run->longest() < b.run->longest(); });
+  const auto longest = std::max_element(g.members.begin(), g.members.end(),
+                                        [](auto& a, auto& b) { return a.run->longest() < b.run->longest(); });
   for (const Curve& base : baseline_curves(*longest->run)) {
     for (const Point p : base.points) least = std::min(least, p.y);
     c.curves.push_back(base);
   }
   c.x_low = std::min(x_low, c.x_high - 1);
   c.y_low = std::max(0., std::floor(10 * least - .5) / 10);
-  c.shaded = trained.size() == 1 ? *trained.begin() : 0;   // runs trained on different lengths share no range
+  c.shaded = trained.size() == 1 ? *trained.begin() : 0;  // runs trained on different lengths share no range
   return c;
 }
 
@@ -110,16 +119,32 @@ std::string accuracy_caption(const Group& g) {
     for (const TestLength& row : m.run->tested) least = std::min(least, row.samples);
     trained.insert(m.run->train_length);
   }
-  const std::string range = trained.size() == 1 ? fmt::format("The shaded lengths, 1 to {}, were trained on. ", *trained.begin())
-                                                : "The runs were trained on different ranges of lengths, so none is shaded. ";
-  return fmt::format("<b>{}.</b> Share of answer slots that are right, at every tested length. {}Each point is the mean over {}{} strings, "
-                     "so its standard error is at most {:.1f} points. Dashed: what uniform guessing, the most frequent symbol of each slot, and "
-                     "the best guess from symbol counts alone reach.",
-                     headed(g.task), range, g.members.size() > 1 ? "at least " : "", least, 50 / std::sqrt(least));
+  const std::string range = trained.size() == 1
+                                ? fmt::format("The shaded lengths, 1 to {}, were trained on. ", *trained.begin())
+                                : "The runs were trained on different ranges of lengths, so none is shaded. ";
+  return fmt::format(
+      "<b>{}.</b> Share of answer slots that are right, at every tested length. {}Each point is the mean over {}{} "
+      "strings, "
+      "so its standard error is at most {:.1f} points. Dashed: what uniform guessing, the most frequent symbol of each "
+      "slot, and "
+      "the best guess from symbol counts alone reach.",
+      headed(g.task), range, g.members.size() > 1 ? "at least " : "", least, 50 / std::sqrt(least));
 }
 
 Chart loss_chart(const Group& g, const std::string& id, bool log) {
-  Chart c{id, fmt::format("Training loss, {}{}", g.task, log ? ", log axis" : ""), "", "training step", "loss (nats)", 0, 1, 0, 0, false, log, 0, {}};
+  Chart c{id,
+          fmt::format("Training loss, {}{}", g.task, log ? ", log axis" : ""),
+          "",
+          "training step",
+          "loss (nats)",
+          0,
+          1,
+          0,
+          0,
+          false,
+          log,
+          0,
+          {}};
   double least = 1e30;
   for (const Member& m : g.members) {
     std::vector<Point> raw;
@@ -132,7 +157,8 @@ Chart loss_chart(const Group& g, const std::string& id, bool log) {
       c.y_high = std::max(c.y_high, p.y);
     }
     c.x_high = std::max(c.x_high, raw.back().x);
-    c.description += fmt::format("{}: {:.3g} at the start, {:.3g} at the end. ", curve.name, curve.points.front().y, curve.points.back().y);
+    c.description += fmt::format("{}: {:.3g} at the start, {:.3g} at the end. ", curve.name, curve.points.front().y,
+                                 curve.points.back().y);
     c.curves.push_back(curve);
   }
   if (c.y_high == 0) c.y_high = 1;
@@ -151,14 +177,18 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
   const auto row = [&](const std::string& key, auto&& value) {
     std::set<std::string> kinds;
     std::string cells;
-    for (const Member& m : all) kinds.insert(value(*m.run)), cells += fmt::format("<td class=\"text\">{}</td>", value(*m.run));
-    return fmt::format("<tr{}><th scope=\"row\">{}</th>{}</tr>\n", kinds.size() > 1 ? " class=\"differs\"" : "", key, cells);
+    for (const Member& m : all)
+      kinds.insert(value(*m.run)), cells += fmt::format("<td class=\"text\">{}</td>", value(*m.run));
+    return fmt::format("<tr{}><th scope=\"row\">{}</th>{}</tr>\n", kinds.size() > 1 ? " class=\"differs\"" : "", key,
+                       cells);
   };
   for (const Member& m : all) {
     const std::string folder = escape(m.run->folder);
     head += fmt::format("<th scope=\"col\" class=\"text\">{}{}</th>", mark(m), folder);
-    commands += fmt::format("poslab train --config {0}/config.toml --out {0}-again\nposlab eval {0}-again --lengths {1}:{2} --samples {3}\n",
-                            folder, m.run->tested.front().length, m.run->longest(), m.run->tested.front().samples);
+    commands += fmt::format(
+        "poslab train --config {0}/config.toml --out {0}-again\nposlab eval {0}-again --lengths {1}:{2} --samples "
+        "{3}\n",
+        folder, m.run->tested.front().length, m.run->longest(), m.run->tested.front().samples);
     folders += " " + folder + "-again";
   }
   for (const std::string& key : keys)
@@ -166,13 +196,18 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
       const auto it = run.config.find(key);
       return it == run.config.end() ? std::string("–") : escape(it->second);
     });
-  for (const auto& [key, name, form] : {std::tuple{"version", "version of poslab", "{}"}, {"commit", "commit", "{}"}, {"threads", "threads used", "{}"},
-                                        {"isa", "instruction set", "{}"}, {"seconds", "seconds of training", "{:.1f}"}})
+  for (const auto& [key, name, form] : {std::tuple{"version", "version of poslab", "{}"},
+                                        {"commit", "commit", "{}"},
+                                        {"threads", "threads used", "{}"},
+                                        {"isa", "instruction set", "{}"},
+                                        {"seconds", "seconds of training", "{:.1f}"}})
     made += row(name, [&](const Run& run) { return field(run.result, key, form); });
-  return fmt::format("<div class=\"scroll\"><table class=\"settings\"><thead><tr><th scope=\"col\">made by</th>{0}</tr></thead><tbody>{1}</tbody>"
-                     "<thead><tr><th scope=\"col\">configuration</th>{0}</tr></thead><tbody>{2}</tbody></table></div>\n"
-                     "<p>To make the runs and this page again:</p><pre>{3}poslab report{4} -o {5}</pre>",
-                     head, made, rows, commands, folders, escape(out));
+  return fmt::format(
+      "<div class=\"scroll\"><table class=\"settings\"><thead><tr><th scope=\"col\">made "
+      "by</th>{0}</tr></thead><tbody>{1}</tbody>"
+      "<thead><tr><th scope=\"col\">configuration</th>{0}</tr></thead><tbody>{2}</tbody></table></div>\n"
+      "<p>To make the runs and this page again:</p><pre>{3}poslab report{4} -o {5}</pre>",
+      head, made, rows, commands, folders, escape(out));
 }
 
 }  // namespace poslab::report

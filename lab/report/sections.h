@@ -1,4 +1,5 @@
-// The sections of the page, in its order: each turns runs into HTML. `Group` is the runs of one task, which share charts.
+// The sections of the page, in its order: each turns runs into HTML. `Group` is the runs of one task, which share
+// charts.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,11 +9,17 @@
 
 namespace poslab::report {
 
-struct Member { const Run* run; int color; };        // color: its place in the palette, one for the whole page
-struct Group { std::string task; std::vector<Member> members; };
+struct Member {
+  const Run* run;
+  int color;
+};  // color: its place in the palette, one for the whole page
+struct Group {
+  std::string task;
+  std::vector<Member> members;
+};
 
-std::string title(const std::vector<Group>&);                        // plain text
-std::string reading(const Group&);                                   // what the numbers say, in words
+std::string title(const std::vector<Group>&);  // plain text
+std::string reading(const Group&);             // what the numbers say, in words
 std::string table(const std::vector<Group>&);
 Chart accuracy_chart(const Group&, const std::string& id);
 std::string accuracy_caption(const Group&);

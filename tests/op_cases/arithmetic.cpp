@@ -1,4 +1,6 @@
 // add sub mul div sum copy, by the ops that are made of them.
+#include <fmt/format.h>
+
 #include "core/random.h"
 #include "tests/op_case.h"
 
@@ -82,7 +84,7 @@ const Cases sums([](std::vector<OpCase>& all) {
       {{1}, 0}, {{33}, 0}, {{257, 31}, 0}, {{257, 31}, 1}, {{3, 5, 7}, 1}, {{3, 5, 1}, 2}, {{2, 600, 3}, 1}, {{70000}, 0},
       {{3, 40000}, 1}, {{5000, 40}, 0}, {{5000, 40}, 1}, {{40, 20, 300}, 1}, {{2, 1100, 300}, 1}};
   for (const auto& [shape, axis] : shapes) {
-    const std::string name = to_string(shape) + " axis " + std::to_string(axis);
+    const std::string name = fmt::format("{} axis {}", to_string(shape), axis);
     all.push_back({"sum", name, {shape}, [axis](auto& x) { return sum(x[0], axis); }, sum_reference(shape, axis, false), {}, {{0, 1}}});
     all.push_back({"sum", "mean " + name, {shape}, [axis](auto& x) { return mean(x[0], axis); }, sum_reference(shape, axis, true)});
   }
@@ -114,8 +116,7 @@ const Cases permutes([](std::vector<OpCase>& all) {
       {{3}, {0}}, {{31, 33}, {1, 0}}, {{257, 70}, {1, 0}}, {{2, 3, 4}, {2, 0, 1}}, {{2, 40, 8, 8}, {0, 2, 1, 3}}, {{2, 40, 8, 8}, {0, 2, 3, 1}},
       {{3, 33, 2, 40}, {2, 3, 1, 0}}, {{2, 3, 2, 3, 2, 3}, {5, 3, 1, 4, 2, 0}}, {{20, 33, 70}, {0, 2, 1}}, {{5, 1, 7, 1}, {3, 2, 1, 0}}};
   for (const auto& [shape, order] : shapes) {
-    std::string name = "permute " + to_string(shape) + " by";
-    for (const int d : order) name += " " + std::to_string(d);
+    const std::string name = fmt::format("permute {} by {}", to_string(shape), fmt::join(order, " "));
     all.push_back({"copy", name, {shape}, [order](auto& x) { return permute(x[0], order); }, permute_reference(shape, order)});
   }
   all.push_back({"copy", "transpose (3, 5, 7)", {{3, 5, 7}}, [](auto& x) { return transpose(x[0]); }, permute_reference({3, 5, 7}, {0, 2, 1})});
@@ -153,12 +154,12 @@ const Cases slices([](std::vector<OpCase>& all) {
   struct Slice { Shape shape; int axis, from, to; };
   const std::vector<Slice> shapes = {{{9}, 0, 2, 5}, {{4, 6, 8}, 0, 1, 3}, {{4, 6, 8}, 1, 5, 6}, {{4, 6, 8}, 2, 0, 8}, {{300, 300}, 1, 31, 257}};
   for (const auto& [shape, axis, from, to] : shapes)
-    all.push_back({"copy", "slice " + to_string(shape) + " axis " + std::to_string(axis), {shape},
+    all.push_back({"copy", fmt::format("slice {} axis {}", to_string(shape), axis), {shape},
                    [axis, from, to](auto& x) { return slice(x[0], axis, from, to); }, slice_reference(shape, axis, from, to)});
   const std::vector<std::pair<std::vector<Shape>, int>> joins = {
       {{{3}}, 0}, {{{2, 3}, {2, 3}}, 0}, {{{2, 3}, {2, 31}, {2, 1}}, 1}, {{{2, 3, 4}, {2, 1, 4}}, 1}, {{{200, 100}, {200, 33}}, 1}};
   for (const auto& [parts, axis] : joins)
-    all.push_back({"copy", "concat " + std::to_string(parts.size()) + " parts, " + to_string(parts[0]) + " axis " + std::to_string(axis), parts,
+    all.push_back({"copy", fmt::format("concat {} parts, {} axis {}", parts.size(), to_string(parts[0]), axis), parts,
                    [axis](auto& x) { return concat(x, axis); }, concat_reference(parts, axis)});
 });
 

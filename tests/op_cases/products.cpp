@@ -1,4 +1,6 @@
 // matmul linear gather rotate adam squares.
+#include <fmt/format.h>
+
 #include "core/random.h"
 #include "tests/op_case.h"
 
@@ -46,7 +48,7 @@ const Cases linears([](std::vector<OpCase>& all) {
         const Activation activation = relu ? Activation::relu : Activation::none;
         std::vector<Shape> shapes = {x, {in, out}};
         if (bias) shapes.push_back({out});
-        all.push_back({"linear", to_string(x) + " " + to_string(shapes[1]) + (bias ? " bias" : "") + (relu ? " relu" : ""), shapes,
+        all.push_back({"linear", fmt::format("{} {}{}{}", to_string(x), to_string(shapes[1]), bias ? " bias" : "", relu ? " relu" : ""), shapes,
                        [=](auto& t) { return linear(t[0], t[1], bias ? t[2] : Tensor(), activation); },
                        [=, in = in, out = out](Arrays t) {
                          Array h(y);
@@ -57,6 +59,7 @@ const Cases linears([](std::vector<OpCase>& all) {
                        },
                        [=](auto& t) { return composed::linear(t[0], t[1], bias ? t[2] : Tensor(), activation); }});
         all.back().flops = 2. * rows * in * out;
+        if (relu) all.back().step = 1e-6;
       }
 });
 
@@ -89,7 +92,7 @@ const Cases rotations([](std::vector<OpCase>& all) {
       for (double& v : angle.at) v = double(real(100 * rng.uniform()));
       const Tensor angles = Tensor::from(angle.shape, angle.at);
       const bool interleaved = pairing == Pairing::interleaved;
-      all.push_back({"rotate", to_string(shape) + " tables " + std::to_string(table_batch) + (interleaved ? " interleaved" : " half"), {shape},
+      all.push_back({"rotate", fmt::format("{} tables {}{}", to_string(shape), table_batch, interleaved ? " interleaved" : " half"), {shape},
                      [=](auto& x) { return rotate(x[0], angles, pairing); },
                      [=, table_batch = table_batch](Arrays x) mutable {
                        Array y(shape);

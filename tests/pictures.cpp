@@ -1,0 +1,129 @@
+// pictures.json of small untrained models: attention rows sum to one, answers are the model's, the report takes the
+// file.
+#include "lab/pictures.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "encodings/encoding.h"
+#include "lab/files.h"
+#include "lab/report.h"
+#include "lab/result.h"
+#include "lab/train.h"
+
+using namespace poslab;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / "poslab_pictures_test";
+  Folder() { fs::remove_all(path), fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+};
+
+std::vector<double> decode(const json& m) {
+  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const double low = m["low"], high = m["high"];
+  std::vector<double> values;
+  unsigned bits = 0, held = 0;
+  for (const char c : m["cells"].get<std::string>()) {
+    if (c == '=') break;
+    held = (held << 6 | unsigned(digits.find(c))) & 0xffff, bits += 6;
+    if (bits >= 8) bits -= 8, values.push_back(low + (held >> bits & 255) / 255. * (high - low));
+  }
+  REQUIRE(values.size() == m["rows"].get<size_t>() * m["cols"].get<size_t>());
+  return values;
+}
+
+State small_model(const std::string& task, const std::string& encoding, const std::string& positions) {
+  return State(configure({{"task", task},
+                          {"encoding", encoding},
+                          {"positions", positions},
+                          {"layers", "2"},
+                          {"heads", "2"},
+                          {"d_model", "8"},
+                          {"batch", "2"},
+                          {"steps", "2"},
+                          {"log_every", "1"},
+                          {"train_length", "6"},
+                          {"max_position", "256"},
+                          {"eval_lengths", "50:50"},
+                          {"eval_samples", "1"}}));
+}
+
+json pictures_of(const RunFolder& run, const State& state) {
+  write_pictures(run, state);
+  return json::parse(read_file(run.file("pictures.json")));
+}
+
+}  // namespace
+
+TEST_CASE("pictures: attention maps of a short and a long string") {
+  const Folder folder;
+  State state = small_model("reverse_string", "relative", "sequential");
+  const RunFolder run = RunFolder::create((folder.path / "run").string(), state);
+  const json p = pictures_of(run, state);
+  REQUIRE(p["examples"].size() == 2);
+  const json &low = p["examples"][0], &high = p["examples"][1];
+  CHECK(low["length"] == 6);
+  CHECK(low["trained"] == true);
+  CHECK(high["length"] == 50);
+  CHECK(high["trained"] == false);
+  CHECK(low["input"].size() == 6);
+  json turned = low["input"];
+  std::reverse(turned.begin(), turned.end());
+  CHECK(low["expected"] == turned);
+  CHECK(low["layers"].size() == 2);
+  CHECK(high["block"] == 2);  // 100 slots, at most 80 cells
+  for (const json& layer : low["layers"]) {
+    std::vector<double> most(144, 0.);
+    for (const json& head : layer["heads"]) {
+      CHECK(head["rows"] == 12);
+      const std::vector<double> a = decode(head);
+      for (size_t i = 0; i < 12; ++i) {
+        double sum = 0;
+        for (size_t j = 0; j < 12; ++j)
+          sum += a[12 * i + j], most[12 * i + j] = std::max(most[12 * i + j], a[12 * i + j]);
+        CHECK(sum == doctest::Approx(1).epsilon(.03));  // eight bits a cell
+      }
+    }
+    const std::vector<double> top = decode(layer["max"]);
+    for (size_t n = 0; n < top.size(); ++n) CHECK(std::abs(top[n] - most[n]) < 1. / 200);
+  }
+  CHECK(high["layers"][0]["max"]["cols"] == 50);
+}
+
+TEST_CASE("pictures: the position matrix of a plain scheme is the distance") {
+  const Folder folder;
+  const State state = small_model("even_pairs", "rope", "sequential");
+  const json p = pictures_of(RunFolder::create((folder.path / "run").string(), state), state);
+  const std::vector<double> m = decode(p["positions"]["matrix"]);  // 6 + 1 slots
+  for (int i = 0; i < 7; ++i)
+    for (int j = 0; j < 7; ++j) CHECK(m[size_t(7 * i + j)] == doctest::Approx(j - i).epsilon(.03));
+}
+
+TEST_CASE("pictures: every scheme has them, and the report takes whole runs, here tested at one length") {
+  const Folder folder;
+  std::vector<std::string> runs;
+  for (const Scheme& scheme : all_encodings())
+    for (const char* positions : {"sequential", "randomized"}) {
+      CAPTURE(scheme.name);
+      CAPTURE(positions);
+      State state = small_model("even_pairs", scheme.name, positions);
+      const RunFolder run = RunFolder::create((folder.path / (scheme.name + positions)).string(), state);
+      const Speed speed = train(run, state);
+      write_result(run, state, evaluate(state), speed);
+      const json p = pictures_of(run, state);
+      for (const json& head : p["examples"][0]["layers"][0]["heads"]) CHECK(decode(head).size() == 49);
+      runs.push_back(run.path());
+    }
+  const std::string out = (folder.path / "report.html").string();
+  write_report(runs, out);
+  CHECK(read_file(out).find("rope (randomized)") != std::string::npos);
+}
