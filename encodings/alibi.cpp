@@ -30,7 +30,8 @@ struct ALiBi : Encoding {
   explicit ALiBi(const EncodingSpec& spec)
       : slope(slopes(spec.heads)), left(spec.symmetric || spec.mask == Mask::causal ? 0 : 0.5),
         table(spec.mode != RelativeMode::differences) {
-    if (spec.mode == RelativeMode::released) bad_input("alibi: mode released is of the relative scheme; use offset_table");
+    if (spec.mode == RelativeMode::released)
+      bad_input("alibi: mode released is of the relative scheme; use offset_table");
   }
 
   double bias(double m, double distance) const { return m * (-std::abs(distance) + (distance < 0 ? left : 0)); }

@@ -1,5 +1,5 @@
-// The distances of a batch. With randomized positions of 0..2047 some 1,200 of 4,095 possible distances occur at T = 40,
-// and nearly all at T = 1500, for 2,250,000 pairs: a row for each distance is what keeps the paper's form cheap.
+// The distances of a batch. With randomized positions of 0..2047 some 1,200 of 4,095 possible distances occur at
+// T = 40, and nearly all at T = 1500, for 2,250,000 pairs: one row for each distance keeps the paper's form cheap.
 #include <algorithm>
 #include <cmath>
 
@@ -36,7 +36,8 @@ template <class Distance>
 Distances look_up_whole(int sequences, int time, int furthest, const Distance& distance) {
   const int64_t places = 2 * int64_t(furthest) + 1;
   std::vector<double> value;
-  if (int64_t(sequences) * time * time > 16 * places) {   // nearly all occur: a few idle rows cost less than finding them
+  const int64_t pairs = int64_t(sequences) * time * time;
+  if (pairs > 16 * places) {   // nearly all occur: a few idle rows cost less than finding them
     for (int d = -furthest; d <= furthest; ++d) value.push_back(d);
     return {std::move(value), fill(sequences, time, [&](int s, int i, int j) { return distance(s, i, j) + furthest; })};
   }
@@ -46,7 +47,8 @@ Distances look_up_whole(int sequences, int time, int furthest, const Distance& d
       for (int j = 0; j < time; ++j) row[size_t(distance(s, i, j) + furthest)] = 1;
   for (int d = -furthest; d <= furthest; ++d)
     if (int& at = row[size_t(d + furthest)]) at = int(value.size()), value.push_back(d);
-  return {std::move(value), fill(sequences, time, [&](int s, int i, int j) { return row[size_t(distance(s, i, j) + furthest)]; })};
+  return {std::move(value),
+          fill(sequences, time, [&](int s, int i, int j) { return row[size_t(distance(s, i, j) + furthest)]; })};
 }
 
 // Any real distances: sorted, then searched for.
@@ -66,8 +68,10 @@ Distances look_up_real(int sequences, int time, const Distance& distance) {
 
 // distance(numbers, s, i, j), with the numbers as given or as ints.
 template <class Distance>
-Distances look_up(int sequences, int time, const std::vector<double>& numbers, double furthest, const Distance& distance) {
-  const bool small = std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == std::floor(x) && std::abs(x) < 1 << 22; });
+Distances look_up(int sequences, int time, const std::vector<double>& numbers, double furthest,
+                  const Distance& distance) {
+  const bool small =
+      std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == std::floor(x) && std::abs(x) < 1 << 22; });
   if (!small) return look_up_real(sequences, time, [&](int s, int i, int j) { return distance(numbers, s, i, j); });
   const std::vector<int> whole(numbers.begin(), numbers.end());
   return look_up_whole(sequences, time, int(furthest), [&](int s, int i, int j) { return distance(whole, s, i, j); });
@@ -85,9 +89,9 @@ Distances between_tokens(int sequences, int time, const std::vector<double>& p) 
 Distances in_table(int sequences, int time, const std::vector<double>& offset) {
   if (sequences == 1) return {offset, {}};
   const auto [least, most] = std::minmax_element(offset.begin(), offset.end());
-  return look_up(sequences, time, offset, std::max(std::abs(*least), std::abs(*most)), [time](const auto& at, int s, int i, int j) {
-    return at[size_t(s * (2 * time - 1) + j - i + time - 1)];
-  });
+  return look_up(
+      sequences, time, offset, std::max(std::abs(*least), std::abs(*most)),
+      [time](const auto& at, int s, int i, int j) { return at[size_t(s * (2 * time - 1) + j - i + time - 1)]; });
 }
 
 }  // namespace
@@ -109,10 +113,12 @@ const Distances& Positions::offsets(const std::string& scheme) const {
 Ids Distances::of_last(int queries) const {
   if (!pairs || pairs.shape()[1] == queries) return pairs;
   const int sequences = pairs.shape()[0], time = pairs.shape()[1];
-  if (queries < 1 || queries > time) bad_input("positions: {} queries of {} slots; the queries are the last of the slots", queries, time);
+  if (queries < 1 || queries > time)
+    bad_input("positions: {} queries of {} slots; the queries are the last of the slots", queries, time);
   std::vector<int> last;
   for (int s = 0; s < sequences; ++s)
-    last.insert(last.end(), pairs.data() + int64_t(s * time + time - queries) * time, pairs.data() + int64_t(s + 1) * time * time);
+    last.insert(last.end(), pairs.data() + int64_t(s * time + time - queries) * time,
+                pairs.data() + int64_t(s + 1) * time * time);
   return {{sequences, queries, time}, std::move(last)};
 }
 

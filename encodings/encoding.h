@@ -21,7 +21,7 @@ namespace poslab {
 enum class RelativeMode {
   paper,          // relative: true differences of sampled positions; ALiBi: = offset_table
   offset_table,   // one sorted table of random offsets, used for every pair j - i
-  released,       // relative only: the offset table through the released code's clamped lookup (all right offsets alike)
+  released,       // relative only: the offset table through the released code's clamped lookup, all right offsets alike
   differences,    // true differences, for ALiBi too
 };
 

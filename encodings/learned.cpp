@@ -2,7 +2,7 @@
 //
 //   h_i = x_i + table[p_i - first]                  x: (B, T, C)   table: (N, C)   p: (1 or B, T)
 //
-// Positions between two rows (sampler evenly_spread) read the nearest; they are at least 1 apart, so no row is read twice.
+// Positions between two rows (sampler evenly_spread) read the nearest: at least 1 apart, they read different ones.
 #include <cmath>
 
 #include "core/error.h"
@@ -24,7 +24,8 @@ struct Learned : Encoding {
     for (double at : p.tokens("learned")) {
       const double nearest = std::floor(at + 0.5) - first;
       if (nearest < 0 || nearest >= table.dim(0))   // JAX would clamp in silence
-        bad_input("learned: position {} is not in the table of {} rows from position {} on; raise max_position", at, table.dim(0), first);
+        bad_input("learned: position {} is not in the table of {} rows from position {} on; raise max_position", at,
+                  table.dim(0), first);
       row.push_back(int(nearest));
     }
     return x + gather(table, Ids({p.sequences(), p.time()}, std::move(row)));
@@ -35,8 +36,11 @@ struct Learned : Encoding {
 }  // namespace
 
 Scheme learned() {
-  return {"learned", "a learned vector for each position, added; randomized per_sequence it is label encoding (Li & McClelland 2022)",
-          "Gehring et al. 2017", false, [](Params p, const EncodingSpec& spec) { return std::make_unique<Learned>(p, spec); }};
+  return {
+      "learned",
+      "a learned vector for each position, added; randomized per_sequence it is label encoding (Li & McClelland 2022)",
+      "Gehring et al. 2017", false,
+      [](Params p, const EncodingSpec& spec) { return std::make_unique<Learned>(p, spec); }};
 }
 
 }  // namespace poslab

@@ -7,7 +7,8 @@ namespace poslab {
 
 Positions Positions::of_tokens(int sequences, std::vector<double> position) {
   if (sequences < 1 || position.empty() || position.size() % size_t(sequences))
-    bad_input("positions: {} numbers for {} sequences; give at least one, and equally many to each", position.size(), sequences);
+    bad_input("positions: {} numbers for {} sequences; give at least one, and equally many to each", position.size(),
+              sequences);
   Positions p;
   p.sequences_ = sequences, p.position_ = std::move(position);
   return p;
@@ -27,7 +28,9 @@ int Positions::time() const {
 
 const std::vector<double>& Positions::tokens(const std::string& scheme) const {
   if (only_offsets())
-    bad_input("{}: needs a position for every token, and sampler randomized_offsets gives offsets alone; use randomized", scheme);
+    bad_input(
+        "{}: needs a position for every token, and sampler randomized_offsets gives offsets alone; use randomized",
+        scheme);
   return position_;
 }
 

@@ -23,17 +23,19 @@ struct Relative : Encoding {
     for (int n = 0; n < spec.layers; ++n) {
       const Params layer = p / fmt::format("layer{}", n);
       const Shape heads{spec.heads, spec.head_dim()};
-      layers.push_back({layer.normal("u", heads, 0.02), layer.normal("v", heads, 0.02),
-                        layer.truncated_normal("w", {spec.d_model, spec.d_model}, 1 / std::sqrt(double(spec.d_model)))});
+      layers.push_back(
+          {layer.normal("u", heads, 0.02), layer.normal("v", heads, 0.02),
+           layer.truncated_normal("w", {spec.d_model, spec.d_model}, 1 / std::sqrt(double(spec.d_model)))});
     }
   }
 
-  // The released code shifts its lookups by N and JAX clamps them to the last row, N-1: to the right all offsets are alike
-  // (spec, finding 1 (b)).                        -r -> N - r,   0 and r -> N - 1
+  // The released code shifts its lookups by N and JAX clamps them to the last row, N-1: to the right all offsets are
+  // alike (spec, finding 1 (b)).                  -r -> N - r,   0 and r -> N - 1
   double told(double distance) const override {
     if (spec.mode != RelativeMode::released) return distance;
     if (-distance >= spec.max_position)
-      bad_input("relative: mode released has no row for distance {} in a table of {}; raise max_position", distance, spec.max_position);
+      bad_input("relative: mode released has no row for distance {} in a table of {}; raise max_position", distance,
+                spec.max_position);
     return distance < 0 ? spec.max_position + distance : spec.max_position - 1;
   }
 

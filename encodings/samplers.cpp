@@ -12,7 +12,8 @@ namespace {
 void check_sizes(const char* name, const SamplerSpec& spec, int sequences, int time) {
   if (sequences < 1 || time < 1) bad_input("{}: {} sequences of {} slots; both are at least 1", name, sequences, time);
   if (time > spec.max_position)
-    bad_input("{}: {} slots (input and output) but only {} positions; raise max_position", name, time, spec.max_position);
+    bad_input("{}: {} slots (input and output) but only {} positions; raise max_position", name, time,
+              spec.max_position);
 }
 
 // n of the numbers low .. low + pool - 1, every subset equally likely: Floyd's algorithm (Bentley & Floyd 1987), which
@@ -32,7 +33,8 @@ std::vector<double> subset(int n, int low, int pool, bool sorted, Rng& rng) {
 }
 
 Positions sequential(const SamplerSpec& spec, int sequences, int time, Rng&) {
-  if (sequences < 1 || time < 1) bad_input("sequential: {} sequences of {} slots; both are at least 1", sequences, time);
+  if (sequences < 1 || time < 1)
+    bad_input("sequential: {} sequences of {} slots; both are at least 1", sequences, time);
   std::vector<double> p;
   for (int i = 0; i < time; ++i) p.push_back(spec.first + i);
   return Positions::of_tokens(1, std::move(p));
@@ -75,10 +77,12 @@ Positions evenly_spread(const SamplerSpec& spec, int sequences, int time, Rng&) 
 const std::vector<Sampler>& all_samplers() {
   static const std::vector<Sampler> list = {
       {"sequential", "0, 1, ..., T-1", "Vaswani et al. 2017", false, sequential},
-      {"randomized", "T of the N positions without replacement, in increasing order unless unsorted", "Ruoss et al. 2023", true, randomized},
+      {"randomized", "T of the N positions without replacement, in increasing order unless unsorted",
+       "Ruoss et al. 2023", true, randomized},
       {"randomized_offsets", "one sorted table of random offsets for all pairs; for schemes that read only distances",
        "Ruoss et al. 2023, released code", true, randomized_offsets},
-      {"evenly_spread", "i (N-1) / (T-1): the pool in equal steps, nothing random", "asked for by users of Ruoss et al. 2023", false, evenly_spread},
+      {"evenly_spread", "i (N-1) / (T-1): the pool in equal steps, nothing random",
+       "asked for by users of Ruoss et al. 2023", false, evenly_spread},
   };
   return list;
 }

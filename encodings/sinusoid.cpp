@@ -13,7 +13,8 @@
 namespace poslab {
 
 std::vector<double> frequencies(int channels) {
-  if (channels < 2 || channels % 2) bad_input("sinusoid: {} channels do not fall into pairs; use an even number", channels);
+  if (channels < 2 || channels % 2)
+    bad_input("sinusoid: {} channels do not fall into pairs; use an even number", channels);
   std::vector<double> f;
   for (int m = 0; m < channels / 2; ++m) f.push_back(std::pow(10000.0, -2.0 * m / channels));
   return f;

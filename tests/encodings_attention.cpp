@@ -1,5 +1,5 @@
-// Every scheme through the fused attention: equal to its composed twin (values and gradients), to decoding slot by slot,
-// and, in the double build, with gradients equal to central differences. Families 6 and 8 of spec A.7.
+// Every scheme through the fused attention: equal to its composed twin (values and gradients), to decoding slot by
+// slot, and, in the double build, with gradients equal to central differences. Families 6 and 8 of spec A.7.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -47,13 +47,15 @@ Positions first_slots(const Positions& p, int time) {
   const std::vector<double>& all = offsets ? p.distances().value : p.tokens("test");
   const int each = offsets ? 2 * T - 1 : T, from = offsets ? T - time : 0, count = offsets ? 2 * time - 1 : time;
   std::vector<double> part;
-  for (int s = 0; s < p.sequences(); ++s) part.insert(part.end(), all.begin() + s * each + from, all.begin() + s * each + from + count);
+  for (int s = 0; s < p.sequences(); ++s)
+    part.insert(part.end(), all.begin() + s * each + from, all.begin() + s * each + from + count);
   return offsets ? Positions::of_offsets(p.sequences(), part) : Positions::of_tokens(p.sequences(), part);
 }
 
 Content first_slots(const Content& c, int time) {
   Content part;
-  part.x = slice(c.x, 1, 0, time), part.q = slice(c.q, 1, 0, time), part.k = slice(c.k, 1, 0, time), part.v = slice(c.v, 1, 0, time);
+  part.x = slice(c.x, 1, 0, time), part.q = slice(c.q, 1, 0, time), part.k = slice(c.k, 1, 0, time),
+  part.v = slice(c.v, 1, 0, time);
   return part;
 }
 
@@ -81,7 +83,8 @@ TEST_CASE("fused attention = composed attention, values and gradients, for every
 TEST_CASE("6 cache = full: the last queries against the first slots give the rows of one causal pass") {
   const Content content;
   for (const Setup& setup : setups(Mask::causal)) {
-    if (setup.sampler->name == "randomized_offsets" && setup.resample == Resample::per_sequence) continue;   // no (B, 2T-1) to cut
+    if (setup.sampler->name == "randomized_offsets" && setup.resample == Resample::per_sequence)
+      continue;   // no (B, 2T-1) to cut
     CAPTURE(setup.name());
     const Model model(setup.spec);
     const Draw draw = setup.draw();

@@ -82,7 +82,7 @@ TEST_CASE("3 reversal: symmetric schemes commute with reversing the sequence; AL
       for (int h = 0; h < H; ++h)
         for (int i = 0; i < T; ++i)
           for (int j = 0; j < T; ++j) {
-            const double side = i == j ? 0 : j < i ? 1 : -1;   // s has the excess on its left, the mirrored m on our right
+            const double side = (j < i) - (i < j);   // s has the excess on its left, the mirrored m on our right
             const double gap = setup.spec.symmetric ? 0 : excess.at(setup.scheme->name) * std::exp2(-8.0 * (h + 1) / H);
             const int64_t here = ((b * H + h) * T + i) * T + j, there = ((b * H + h) * T + T - 1 - i) * T + T - 1 - j;
             left.data()[here] = m.data()[there] + real(side * gap);
@@ -152,7 +152,8 @@ TEST_CASE("5 two routes: RoPE by matrix = by complex numbers; interleaved = half
     return y;
   };
   evens_first.x = permuted(content.x), evens_first.q = permuted(content.q), evens_first.k = permuted(content.k);
-  CHECK(apart(composed::logits(s, Mask::none), composed::logits(evens_first.scores(*half, positions), Mask::none)) < tolerance);
+  CHECK(apart(composed::logits(s, Mask::none), composed::logits(evens_first.scores(*half, positions), Mask::none)) <
+        tolerance);
 
   const Tensor q = content.q + content.x.reshape({B, T, H, D});
   Tensor turned(q.shape());

@@ -22,7 +22,8 @@ void check_tokens(int sequences, const Numbers& p, bool toeplitz) {
   for (int s = 0; s < sequences; ++s)
     for (int i = 0; i < T; ++i)
       for (int j = 0; j < T; ++j)
-        CHECK(d.value[size_t(d.row(s, i, j, T))] == doctest::Approx(p[size_t(s * T + j)] - p[size_t(s * T + i)]).epsilon(1e-12));
+        CHECK(d.value[size_t(d.row(s, i, j, T))] ==
+              doctest::Approx(p[size_t(s * T + j)] - p[size_t(s * T + i)]).epsilon(1e-12));
 }
 
 }  // namespace
@@ -76,8 +77,10 @@ TEST_CASE("positions refuse sizes that do not divide, and tokens where there are
   CHECK_THROWS_AS(Positions::of_tokens(1, {}), BadInput);
   CHECK_THROWS_AS(Positions::of_offsets(1, {-1, 1}), BadInput);
   const Positions table = Positions::of_offsets(1, {-1, 0, 1});
-  CHECK_THROWS_WITH_AS(table.tokens("rope"), "rope: needs a position for every token, and sampler randomized_offsets gives "
-                       "offsets alone; use randomized", BadInput);
+  CHECK_THROWS_WITH_AS(table.tokens("rope"),
+                       "rope: needs a position for every token, and sampler randomized_offsets gives "
+                       "offsets alone; use randomized",
+                       BadInput);
   CHECK_NOTHROW(table.offsets("alibi"));
   CHECK_NOTHROW(Positions::of_tokens(1, {0, 2, 4}).offsets("alibi"));
   CHECK_THROWS_AS(Positions::of_tokens(1, {0, 2, 5}).offsets("alibi"), BadInput);

@@ -18,7 +18,7 @@ Positions sample(const char* name, SamplerSpec spec, int sequences, int time, ui
   return sampler(name).sample(spec, sequences, time, rng);
 }
 
-// sum over cells of (seen - expected)^2 / expected, for `cells` equally likely outcomes. Also: no other outcome was seen.
+// sum over cells of (seen - expected)^2 / expected, for `cells` equally likely outcomes and no others.
 double chi_square(const std::map<Numbers, int>& seen, int cells, double total) {
   CHECK(int(seen.size()) <= cells);
   const double expected = total / cells;
@@ -142,7 +142,8 @@ TEST_CASE("samplers refuse what the pool cannot give, and say what to do") {
       CHECK(s.sample({8, 0, true}, 1, 9, rng).time() == 9);   // no pool: it counts on
     else
       CHECK_THROWS_WITH_AS(s.sample({8, 0, true}, 1, 9, rng),
-                           (s.name + ": 9 slots (input and output) but only 8 positions; raise max_position").c_str(), BadInput);
+                           (s.name + ": 9 slots (input and output) but only 8 positions; raise max_position").c_str(),
+                           BadInput);
   }
   CHECK_THROWS_WITH_AS(sampler("randomised"),
                        "unknown sampler \"randomised\"; did you mean \"randomized\"? Known: sequential, randomized, "

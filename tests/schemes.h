@@ -29,7 +29,9 @@ struct Setup {
     return scheme->relative && (spec.mode == RelativeMode::offset_table || spec.mode == RelativeMode::released ||
                                 (spec.mode == RelativeMode::paper && scheme->paper_table));
   }
-  bool fits() const { return sampler->name == "randomized" ? !reads_table() : sampler->name != "randomized_offsets" || scheme->relative; }
+  bool fits() const {
+    return sampler->name == "randomized" ? !reads_table() : sampler->name != "randomized_offsets" || scheme->relative;
+  }
   std::string name() const {
     static const char* how[] = {"per_forward", "per_layer", "per_sequence"};
     return scheme->name + " " + variant + ", " + sampler->name + " " + how[int(resample)];
@@ -40,7 +42,7 @@ struct Setup {
   }
 };
 
-// One edit of the spec each, for the one scheme that reads it (`of`) or for all; the modes only where distances are read.
+// One edit of the spec each, for the one scheme that reads it (`of`) or for all; modes only where distances are read.
 inline std::vector<Setup> all_setups(Mask mask = Mask::none) {
   struct Variant { std::string name, of; void (*edit)(EncodingSpec&); };
   static const Variant variants[] = {
@@ -121,7 +123,8 @@ struct Content {
   std::vector<Tensor> leaves() const { return {x, q, k, v}; }
 
   // The queries are the last `queries` slots, as in cached decoding.
-  Scores scores(const Encoding& e, const Positions& at_embedding, const Positions& at_layer, int layer, int queries = 0) const {
+  Scores scores(const Encoding& e, const Positions& at_embedding, const Positions& at_layer, int layer,
+                int queries = 0) const {
     const int time = x.dim(1), from = queries ? time - queries : 0;
     const Tensor added = e.embed(x, at_embedding).reshape({B, time, H, D});
     return e.scores({slice(q + added, 1, from, time), k + added}, at_layer, layer);
@@ -143,6 +146,8 @@ struct Model {
 };
 
 // NoPE, and whatever else tells all pairs the same.
-inline bool blind(const Encoding& e) { return e.told(-1) == e.told(-3) && e.told(1) == e.told(3) && e.told(1) == e.told(-1); }
+inline bool blind(const Encoding& e) {
+  return e.told(-1) == e.told(-3) && e.told(1) == e.told(3) && e.told(1) == e.told(-1);
+}
 
 }  // namespace poslab::test
