@@ -17,7 +17,7 @@ Dropout at_next_site(Dropout d) {
 
 }  // namespace
 
-Block::Block(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
+EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
   const int C = s.d_model, wide = s.widening * C;
   const Params a = p / "attention", n1 = p / "norm1", f = p / "ffn", n2 = p / "norm2";
   query_ = weights(a, "query", C, C), key_ = weights(a, "key", C, C);
@@ -28,7 +28,7 @@ Block::Block(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s
   gain2_ = n2.full("gain", {C}, 1), bias2_ = n2.full("bias", {C}, 0);
 }
 
-Tensor Block::operator()(const Tensor& x, const Encoding& encoding, const Positions& positions, Dropout drop, Trace* trace) const {
+Tensor EncoderBlock::operator()(const Tensor& x, const Encoding& encoding, const Positions& positions, Dropout drop, Trace* trace) const {
   const Shape heads{x.dim(0), x.dim(1), spec_.heads, spec_.d_model / spec_.heads};                  // (B, T, H, D)
   const Heads in{linear(x, query_).reshape(heads), linear(x, key_).reshape(heads)};
   const Scores scores = encoding.scores(in, positions, spec_.layer);

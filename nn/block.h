@@ -10,9 +10,9 @@ namespace poslab {
 
 struct BlockSpec { int heads, d_model, widening, layer; Mask mask; };
 
-class Block {
+class EncoderBlock {                               // poslab::Block is a piece of memory
  public:
-  Block(Params, BlockSpec);
+  EncoderBlock(Params, BlockSpec);
   // Positions and dropout as this layer uses them; the block takes dropout's stream and the next site.
   Tensor operator()(const Tensor& x, const Encoding&, const Positions&, Dropout, Trace*) const;
 

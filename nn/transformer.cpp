@@ -37,7 +37,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   Tensor h = gather(embedding_ * std::sqrt(double(spec_.d_model)), tokens);   // a few rows are scaled, not all tokens
   if (encoding_->adds_to_embedding()) h = dropout(encoding_->embed(h, pass.positions.at_embedding()), drop);
   if (pass.trace) pass.trace->see("embedding", h);
-  for (const Block& block : blocks_) {
+  for (const EncoderBlock& block : blocks_) {
     const int layer = int(&block - blocks_.data());
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice
     h = block(h, *encoding_, pass.positions.at_layer(layer), drop, pass.trace);

@@ -37,7 +37,7 @@ class Transformer {
   TransformerSpec spec_;
   Tensor embedding_, head_w_, head_b_;
   std::shared_ptr<const Encoding> encoding_;   // copies of a model share it
-  std::vector<Block> blocks_;
+  std::vector<EncoderBlock> blocks_;
 };
 
 }  // namespace poslab

@@ -58,8 +58,8 @@ TEST_CASE("a checkpoint is a safetensors file: aligned, without gaps, described 
     }
     int64_t size = sizeof(real);
     for (int64_t n : about["shape"]) size *= n;
-    CHECK(about["data_offsets"][0] == at);
-    CHECK(about["data_offsets"][1] == at + size);
+    CHECK(about["data_offsets"][0].get<int64_t>() == at);
+    CHECK(about["data_offsets"][1].get<int64_t>() == at + size);
     at += size;
     if (name.rfind("adam.", 0) != 0) weights += size;
   }

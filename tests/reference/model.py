@@ -98,8 +98,9 @@ def layer_norm(x, gain, bias):
     return gain * centred / torch.sqrt((centred * centred).mean(-1, keepdim=True) + 1e-5) + bias
 
 
-def forward(case, w, tokens, outputs, positions):
-    """Logits of the last `outputs` slots (B, outputs, symbols_out). positions: one for each layer."""
+def forward(case, w, tokens, outputs, positions, kinks):
+    """Logits of the last `outputs` slots (B, outputs, symbols_out). positions: one for each layer.
+    kinks: gets each layer's smallest distance of a ReLU's input from 0."""
     heads, width = case["heads"], case["d_model"]
     x = math.sqrt(width) * w["embedding"][tokens]                                                       # (B, T, C)
     if case["encoding"] == "sincos":
@@ -115,7 +116,9 @@ def forward(case, w, tokens, outputs, positions):
         a = torch.softmax(s, -1)
         o = torch.einsum("bhij,bjhd->bihd", a, v).flatten(-2) @ w[p + "attention.output"]
         x = layer_norm(x + o, w[p + "norm1.gain"], w[p + "norm1.bias"])
-        h = torch.clamp(x @ w[p + "ffn.w1"] + w[p + "ffn.b1"], min=0) @ w[p + "ffn.w2"] + w[p + "ffn.b2"]
+        h = x @ w[p + "ffn.w1"] + w[p + "ffn.b1"]
+        kinks.append(h.detach().abs().min().item())
+        h = torch.clamp(h, min=0) @ w[p + "ffn.w2"] + w[p + "ffn.b2"]
         x = layer_norm(x + h, w[p + "norm2.gain"], w[p + "norm2.bias"])
     return x[:, -outputs:] @ w["head.w"] + w["head.b"]
 
