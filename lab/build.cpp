@@ -19,7 +19,8 @@ Enum value_of(const char* name, const std::string& word) {
 // released relative code; ALiBi in the paper's text and in the code), the positions to draw are that table.
 std::string sampler_name(const Config& c, const std::string& positions) {
   if (positions != "randomized") return positions;
-  const bool relative = c.encoding == "relative" && (c.relative_mode == "offset_table" || c.relative_mode == "released");
+  const bool relative =
+      c.encoding == "relative" && (c.relative_mode == "offset_table" || c.relative_mode == "released");
   const bool alibi = c.encoding == "alibi" && c.relative_mode != "differences";
   return relative || alibi ? "randomized_offsets" : positions;
 }
@@ -29,13 +30,13 @@ std::string sampler_name(const Config& c, const std::string& positions) {
 TransformerSpec transformer_spec(const Config& c) {
   const Task& what = task(c.task);
   TransformerSpec s;
-  s.symbols_in = what.symbols_in() + 1;        // and "empty", at the output slots (spec B.1)
+  s.symbols_in = what.symbols_in() + 1;  // and "empty", at the output slots (spec B.1)
   s.symbols_out = what.symbols_out();
   s.layers = c.layers, s.heads = c.heads, s.d_model = c.d_model, s.widening = c.widening;
   s.mask = c.causal ? Mask::causal : Mask::none;
   s.encoding.name = c.encoding;
   s.encoding.layers = c.layers, s.encoding.heads = c.heads, s.encoding.d_model = c.d_model;
-  s.encoding.max_position = c.max_position + c.first_position;   // rows 0 .. last position of the pool
+  s.encoding.max_position = c.max_position + c.first_position;  // rows 0 .. last position of the pool
   s.encoding.mode = value_of<RelativeMode>("relative_mode", c.relative_mode);
   s.encoding.symmetric = c.alibi_symmetric;
   s.encoding.pairing = value_of<Pairing>("rope_pairing", c.rope_pairing);
