@@ -43,7 +43,8 @@ struct Typed {
   Settings settings() const {
     Settings all;
     for (auto& [name, option] : options)  // a toggle may stand alone
-      if (option->count()) all.emplace_back(name, text.at(name).empty() ? "on" : text.at(name));
+      if (option->count())
+        all.emplace_back(name, text.at(name).empty() && option->get_expected_min() == 0 ? "on" : text.at(name));
     return all;
   }
 };
