@@ -1,5 +1,5 @@
-// The command line. It turns words into a Config (lab/config.h), calls lab/, and turns errors into one line and a status:
-// 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
+// The command line. It turns words into a Config (lab/config.h), calls lab/, and turns errors into one line and a
+// status: 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <csignal>
@@ -28,21 +28,23 @@ namespace {
 // The options of a command that set options of a run, as typed.
 struct Typed {
   std::vector<std::pair<std::string, CLI::Option*>> options;
+  std::map<std::string, std::string> text;
 
   void add(CLI::App* command, const Option& o, const std::string& spelled) {
     const bool toggle = std::holds_alternative<bool Config::*>(o.field);
     const std::string standard = get(Config(), o);
     const std::string choice = o.names && o.names().size() > 6 ? "NAME" : takes(o);
-    CLI::Option* option = command->add_option_function<std::string>(spelled, [](const std::string&) {}, o.help)
-      ->type_name(choice + (standard.empty() ? "" : "  (" + standard + ")"))->group(o.group)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    CLI::Option* option = command->add_option(spelled, text[o.name], o.help);
+    option->type_name(choice + (standard.empty() ? "" : "  (" + standard + ")"))->group(o.group);
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     if (toggle) option->expected(0, 1);
     options.emplace_back(o.name, option);
   }
   Settings settings() const {
     Settings all;
-    for (auto& [name, option] : options)
-      if (option->count()) all.emplace_back(name, option->results().empty() || option->results().back().empty() ? "on" : option->results().back());
+    for (auto& [name, option] : options)  // a toggle may stand alone
+      if (option->count())
+        all.emplace_back(name, text.at(name).empty() && option->get_expected_min() == 0 ? "on" : text.at(name));
     return all;
   }
 };
@@ -56,7 +58,8 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   const std::string word = left.front().substr(0, left.front().find('='));
   if (word.rfind("-", 0) != 0) bad_input("{} has no use for \"{}\"; see `{} --help`", full_name, word, full_name);
   std::vector<std::string> names;
-  for (const CLI::Option* o : command.get_options()) names.push_back("--" + o->get_single_name());
+  for (const CLI::Option* o : command.get_options([](const CLI::Option* o) { return o->nonpositional(); }))
+    names.push_back("--" + o->get_single_name());
   throw BadInput(unknown("option", word, names));
 }
 
@@ -71,7 +74,8 @@ void test_and_report(const RunFolder& run, const State& state, Speed speed, cons
     const std::vector<AtLength> all = evaluate(state);
     write_result(run, state, all, speed);
     write_pictures(run, state);
-    fmt::print("{}\nin {}: result.json, eval.csv, metrics.jsonl, checkpoint.safetensors, config.toml\n", summary(state, all, speed), run.path());
+    fmt::print("{0}\nall of it is in {1}; `poslab report {1} -o report.html` draws it\n", summary(state, all, speed),
+               run.path());
   } catch (const Interrupted& i) {
     throw Interrupted(i.signal, fmt::format("{}; go on with `poslab {} {}`", i.what(), command, run.path()));
   }
@@ -118,12 +122,18 @@ void print_rows(const std::vector<std::array<std::string, 3>>& rows) {
 
 void list_command(const std::string& kind) {
   std::vector<std::array<std::string, 3>> rows;
-  if (kind == "tasks") for (const Task* t : all_tasks()) rows.push_back({t->name(), t->level(), t->summary()});
-  else if (kind == "encodings") for (const Scheme& s : all_encodings()) rows.push_back({s.name, s.summary, s.source});
-  else if (kind == "samplers") for (const Sampler& s : all_samplers()) rows.push_back({s.name, s.summary, s.source});
-  else if (kind == "curricula") for (const Curriculum& c : all_curricula()) rows.push_back({c.name, c.summary, ""});
-  else if (kind == "presets") for (const Preset& p : all_presets()) rows.push_back({p.name, p.summary, ""});
-  else throw BadInput(unknown("list", kind, {"tasks", "encodings", "samplers", "curricula", "presets"}));
+  if (kind == "tasks")
+    for (const Task* t : all_tasks()) rows.push_back({t->name(), t->level(), t->summary()});
+  else if (kind == "encodings")
+    for (const Scheme& s : all_encodings()) rows.push_back({s.name, s.summary, s.source});
+  else if (kind == "samplers")
+    for (const Sampler& s : all_samplers()) rows.push_back({s.name, s.summary, s.source});
+  else if (kind == "curricula")
+    for (const Curriculum& c : all_curricula()) rows.push_back({c.name, c.summary, ""});
+  else if (kind == "presets")
+    for (const Preset& p : all_presets()) rows.push_back({p.name, p.summary, ""});
+  else
+    throw BadInput(unknown("list", kind, {"tasks", "encodings", "samplers", "curricula", "presets"}));
   print_rows(rows);
 }
 
@@ -138,8 +148,19 @@ Examples:
 
 `poslab COMMAND --help` explains a command.)";
 
+const char* train_footer =
+    R"(In parentheses: the default. Every option is also a key of --config, spelled with _ for -. The last of these counts:
+the preset, --config, options, --set.
+
+Examples:
+  poslab train --task even_pairs --encoding rope --positions randomized --out runs/rope
+  poslab train --preset example --task bucket_sort --encoding relative --positions randomized --out runs/example
+  poslab train --config runs/rope/config.toml --set seed=1 --out runs/rope-seed1)";
+
 void parse_and_run(int argc, char** argv) {
-  CLI::App app("Train small transformers on short strings, test them on long ones, see where each positional encoding breaks.", "poslab");
+  CLI::App app(
+      "Train small transformers on short strings, test them on long ones, see where each positional encoding breaks.",
+      "poslab");
   app.footer(examples);
   app.allow_extras();
   std::map<CLI::App*, std::function<void()>> actions;
@@ -155,37 +176,38 @@ void parse_and_run(int argc, char** argv) {
   std::vector<std::string> runs, sets;
   Typed training, resuming, testing;
 
-  CLI::App* list = command("list", "what there is to choose from", "Example:\n  poslab list encodings", [&] { list_command(kind); });
+  CLI::App* list =
+      command("list", "what there is to choose from", "Example:\n  poslab list encodings", [&] { list_command(kind); });
   list->add_option("kind", kind, "tasks | encodings | samplers | curricula | presets")->required();
 
-  CLI::App* train = command("train", "train a model into a new run folder, then test it",
-    "In parentheses: the default. Every option is also a key of --config, spelled with _ for -. The last of these counts:\n"
-    "the preset, --config, options, --set. Unless --positions says otherwise, positions are 0, 1, 2, ...\n\n"
-    "Examples:\n"
-    "  poslab train --task even_pairs --encoding rope --positions randomized --out runs/rope\n"
-    "  poslab train --preset example --task bucket_sort --encoding relative --relative-mode released --positions randomized --out runs/released\n"
-    "  poslab train --config runs/rope/config.toml --set seed=1 --out runs/rope-seed1", [&] {
-      Settings settings;
-      if (!config_file.empty()) settings = read_toml(read_file(config_file), config_file);
-      merge(settings, training.settings());
-      for (const std::string& s : sets) {
-        const size_t equals = s.find('=');
-        if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE", s);
-        settings.emplace_back(option(s.substr(0, equals)).name, s.substr(equals + 1));
-      }
-      train_command(settings);
-    });
-  train->add_option("--config", config_file, "a TOML file of options, such as another run's config.toml")->type_name("FILE");
-  train->add_option("--set", sets, "override an option; may be repeated")->type_name("KEY=VALUE")->take_all()->expected(1)->allow_extra_args(false);
+  CLI::App* train = command("train", "train a model into a new run folder, then test it", train_footer, [&] {
+    Settings settings;
+    if (!config_file.empty()) settings = read_toml(read_file(config_file), config_file);
+    merge(settings, training.settings());
+    for (const std::string& s : sets) {
+      const size_t equals = s.find('=');
+      if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE", s);
+      settings.emplace_back(option(s.substr(0, equals)).name, s.substr(equals + 1));
+    }
+    train_command(settings);
+  });
+  train->add_option("--config", config_file, "a TOML file of options, such as another run's config.toml")
+      ->type_name("FILE");
+  train->add_option("--set", sets, "override an option; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
   for (const Option& o : all_options()) training.add(train, o, dashed(o.name));
 
   CLI::App* resume = command("resume", "go on with a run that was stopped, exactly as if it had not been",
-    "Example:\n  poslab resume runs/r1", [&] { resume_command(run, resuming.settings()); });
+                             "Example:\n  poslab resume runs/r1", [&] { resume_command(run, resuming.settings()); });
   resume->add_option("run", run, "the run folder")->required();
   resuming.add(resume, option("threads"), "--threads");
 
   CLI::App* eval = command("eval", "test a run again and rewrite its eval.csv and result.json",
-    "Example:\n  poslab eval runs/r1 --lengths 41:100 --samples 512 --positions sequential", [&] { eval_command(run, testing.settings()); });
+                           "Example:\n  poslab eval runs/r1 --lengths 41:100 --samples 512 --positions sequential",
+                           [&] { eval_command(run, testing.settings()); });
   eval->add_option("run", run, "the run folder")->required();
   testing.add(eval, option("eval_lengths"), "--lengths,--eval-lengths");
   testing.add(eval, option("eval_samples"), "--samples,--eval-samples");
@@ -194,10 +216,10 @@ void parse_and_run(int argc, char** argv) {
   testing.add(eval, option("threads"), "--threads");
 
   CLI::App* report = command("report", "compare runs on one HTML page that works without a network",
-    "Example:\n  poslab report runs/r1 runs/r2 -o report.html", [&] {
-      write_report(runs, page);
-      fmt::print("{}\n", page);
-    });
+                             "Example:\n  poslab report runs/r1 runs/r2 -o report.html", [&] {
+                               write_report(runs, page);
+                               fmt::print("{}\n", page);
+                             });
   report->add_option("runs", runs, "run folders")->required();
   report->add_option("-o,--out", page, "the page to write")->type_name("FILE");
 
@@ -207,7 +229,7 @@ void parse_and_run(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::Success& e) {   // --help
+  } catch (const CLI::Success& e) {  // --help
     app.exit(e);
     return;
   } catch (const CLI::ParseError& e) {
@@ -236,18 +258,14 @@ int say(int status, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);   // then a file that grows over the user's limit is an error that we can name
+  std::signal(SIGXFSZ, SIG_IGN);  // then a file that grows over the user's limit is an error that we can name
   try {
     parse_and_run(argc, argv);
     if (std::fflush(stdout) != 0) return say(1, "cannot write to the standard output");
     return 0;
-  } catch (const BadInput& e) {
-    return say(2, e.what());
-  } catch (const Interrupted& e) {
+  } catch (const BadInput& e) { return say(2, e.what()); } catch (const Interrupted& e) {
     return say(128 + e.signal, e.what());
   } catch (const std::bad_alloc&) {
     return say(1, "out of memory; a smaller batch, d_model or length needs less");
-  } catch (const std::exception& e) {
-    return say(1, e.what());
-  }
+  } catch (const std::exception& e) { return say(1, e.what()); }
 }

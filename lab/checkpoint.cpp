@@ -19,7 +19,11 @@ constexpr const char* format = "poslab checkpoint 1";
 constexpr const char* dtype = sizeof(real) == 4 ? "F32" : "F64";
 const std::string mark = "{\"__metadata__\":{\"crc32\":\"", zeros = "00000000";
 
-struct Part { std::string name; Shape shape; real* at; };
+struct Part {
+  std::string name;
+  Shape shape;
+  real* at;
+};
 
 // In file order, which is that of the flat buffer.
 std::vector<Part> parts(const State& s) {
@@ -37,8 +41,11 @@ std::string crc(const std::string& bytes) {
 // The header without its length and padding; the crc is still zeros.
 std::string header_of(const State& s) {
   json header;
-  header["__metadata__"] = {{"crc32", zeros}, {"format", format}, {"step", std::to_string(s.adam.step)},
-                            {"seed", std::to_string(s.config.seed)}, {"config", to_toml(s.config)}};
+  header["__metadata__"] = {{"crc32", zeros},
+                            {"format", format},
+                            {"step", std::to_string(s.adam.step)},
+                            {"seed", std::to_string(s.config.seed)},
+                            {"config", to_toml(s.config)}};
   int64_t at = 0;
   for (const Part& p : parts(s)) {
     const int64_t end = at + size_of(p.shape) * int64_t(sizeof(real));
@@ -46,7 +53,7 @@ std::string header_of(const State& s) {
     at = end;
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');   // numbers start at a multiple of 8
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // numbers start at a multiple of 8
   return text;
 }
 
@@ -54,10 +61,12 @@ std::string header_of(const State& s) {
 void check_whole(std::string bytes, const std::string& path) {
   const std::string damaged = "is damaged; restore it from a copy, or train again";
   if (bytes.size() < 8 + mark.size() + 8) failure("{} {}: it is cut off after {} bytes", path, damaged, bytes.size());
-  if (bytes.compare(8, mark.size(), mark) != 0) failure("{} {}: it does not begin like a checkpoint of poslab", path, damaged);
+  if (bytes.compare(8, mark.size(), mark) != 0)
+    failure("{} {}: it does not begin like a checkpoint of poslab", path, damaged);
   const std::string said = bytes.substr(8 + mark.size(), 8);
   bytes.replace(8 + mark.size(), 8, zeros);
-  if (const std::string is = crc(bytes); is != said) failure("{} {}: its checksum is {} and should be {}", path, damaged, is, said);
+  if (const std::string is = crc(bytes); is != said)
+    failure("{} {}: its checksum is {} and should be {}", path, damaged, is, said);
 }
 
 }  // namespace
@@ -68,7 +77,8 @@ std::string checkpoint_bytes(const State& s) {
   std::string bytes(8, '\0');
   std::memcpy(bytes.data(), &length, 8);
   bytes += header;
-  for (const Part& p : parts(s)) bytes.append(reinterpret_cast<const char*>(p.at), size_t(size_of(p.shape)) * sizeof(real));
+  for (const Part& p : parts(s))
+    bytes.append(reinterpret_cast<const char*>(p.at), size_t(size_of(p.shape)) * sizeof(real));
   bytes.replace(8 + mark.size(), 8, crc(bytes));
   return bytes;
 }
@@ -80,15 +90,18 @@ State checkpoint_state(const std::string& bytes, const std::string& path) {
   const json header = json::parse(bytes.substr(8, length));
   const json& about = header["__metadata__"];
   if (about["format"] != format)
-    bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", path, about["format"].get<std::string>(), format);
+    bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", path,
+              about["format"].get<std::string>(), format);
   if (header["adam.m"]["dtype"] != dtype)
-    bad_input("{} holds {} numbers and this build computes with {}; use the other build", path, header["adam.m"]["dtype"].get<std::string>(), dtype);
+    bad_input("{} holds {} numbers and this build computes with {}; use the other build", path,
+              header["adam.m"]["dtype"].get<std::string>(), dtype);
   State s(configure(read_toml(about["config"], path)));
   s.adam.step = std::stoll(about["step"].get<std::string>());
   const char* from = bytes.data() + 8 + length;
   for (const Part& p : parts(s)) {
     if (!header.contains(p.name) || header[p.name]["shape"] != p.shape)
-      bad_input("{} has no tensor {} of shape {}: another version of poslab wrote it", path, p.name, to_string(p.shape));
+      bad_input("{} has no tensor {} of shape {}: another version of poslab wrote it", path, p.name,
+                to_string(p.shape));
     std::memcpy(p.at, from + header[p.name]["data_offsets"][0].get<int64_t>(), size_t(size_of(p.shape)) * sizeof(real));
   }
   return s;

@@ -1,8 +1,9 @@
-// A checkpoint is one safetensors file: 8 bytes of little-endian header length, a JSON header, then the numbers. Any reader
-// of the format opens it; the weights have their dotted names, Adam's moments are "adam.m" and "adam.v", laid out like all
-// weights one after the other. Equal states give equal bytes: no clock, no path, no number of threads.
+// A checkpoint is one safetensors file: 8 bytes of little-endian header length, a JSON header, then the numbers. Any
+// reader of the format opens it; the weights have their dotted names, Adam's moments are "adam.m" and "adam.v", laid
+// out like all weights one after the other. Equal states give equal bytes: no clock, no path, no number of threads.
 //
-//   __metadata__: {"crc32", "format", "step", "seed", "config"}; crc32 is that of the whole file with eight zeros in its place
+//   __metadata__: {"crc32", "format", "step", "seed", "config"}; crc32 is that of the whole file with eight zeros in
+//   its place
 #pragma once
 #include <string>
 

@@ -14,7 +14,9 @@ namespace poslab {
 namespace {
 
 template <class... F>
-struct Cases : F... { using F::operator()...; };
+struct Cases : F... {
+  using F::operator()...;
+};
 template <class... F>
 Cases(F...) -> Cases<F...>;
 
@@ -23,14 +25,18 @@ Number number(const Option& o, std::string_view text) {
   Number n{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || end != text.data() + text.size())
-    bad_input("{} = \"{}\" is not {}; it takes {}", o.name, text, std::is_integral_v<Number> ? "a whole number" : "a number", takes(o));
-  if (!(double(n) >= o.least && double(n) <= o.most)) bad_input("{} = {} is out of range; it takes {}", o.name, text, takes(o));
+    bad_input("{} = \"{}\" is not {}; it takes {}", o.name, text,
+              std::is_integral_v<Number> ? "a whole number" : "a number", takes(o));
+  if (!(double(n) >= o.least && double(n) <= o.most))
+    bad_input("{} = {} is out of range; it takes {}", o.name, text, takes(o));
   return n;
 }
 
 bool on(const Option& o, const std::string& text) {
-  for (auto yes : {"on", "true", "yes", "1"}) if (text == yes) return true;
-  for (auto no : {"off", "false", "no", "0"}) if (text == no) return false;
+  for (auto yes : {"on", "true", "yes", "1"})
+    if (text == yes) return true;
+  for (auto no : {"off", "false", "no", "0"})
+    if (text == no) return false;
   bad_input("{} = \"{}\" is neither on nor off", o.name, text);
 }
 
@@ -63,37 +69,42 @@ std::string dashed(const std::string& name) {
 
 std::string takes(const Option& o) {
   if (o.names) return fmt::format("{}", fmt::join(o.names(), " | "));
-  return std::visit(Cases{
-    [](std::string Config::*) { return std::string("PATH"); },
-    [](bool Config::*) { return std::string("on | off"); },
-    [&](Lengths Config::*) { return fmt::format("FROM:TO, both {:.15g} .. {:.15g}", o.least, o.most); },
-    [&](auto) { return fmt::format("{:.15g} .. {:.15g}", o.least, o.most); },
-  }, o.field);
+  return std::visit(
+      Cases{
+          [](std::string Config::*) { return std::string("PATH"); },
+          [](bool Config::*) { return std::string("on | off"); },
+          [&](Lengths Config::*) { return fmt::format("FROM:TO, both {:.15g} .. {:.15g}", o.least, o.most); },
+          [&](auto) { return fmt::format("{:.15g} .. {:.15g}", o.least, o.most); },
+      },
+      o.field);
 }
 
 std::string get(const Config& c, const Option& o) {
   return std::visit(Cases{
-    [&](bool Config::*field) { return std::string(c.*field ? "on" : "off"); },
-    [&](Lengths Config::*field) { return fmt::format("{}:{}", (c.*field).from, (c.*field).to); },
-    [&](auto field) { return fmt::format("{}", c.*field); },
-  }, o.field);
+                        [&](bool Config::*field) { return std::string(c.*field ? "on" : "off"); },
+                        [&](Lengths Config::*field) { return fmt::format("{}:{}", (c.*field).from, (c.*field).to); },
+                        [&](auto field) { return fmt::format("{}", c.*field); },
+                    },
+                    o.field);
 }
 
 void set(Config& c, const Option& o, const std::string& text) {
   std::visit(Cases{
-    [&](std::string Config::*field) {
-      if (o.names) {
-        const std::vector<std::string> names = o.names();
-        if (std::find(names.begin(), names.end(), text) == names.end()) throw BadInput(unknown(o.name, text, names));
-      }
-      c.*field = text;
-    },
-    [&](bool Config::*field) { c.*field = on(o, text); },
-    [&](Lengths Config::*field) { c.*field = lengths(o, text); },
-    [&](int Config::*field) { c.*field = number<int>(o, text); },
-    [&](int64_t Config::*field) { c.*field = number<int64_t>(o, text); },
-    [&](double Config::*field) { c.*field = number<double>(o, text); },
-  }, o.field);
+                 [&](std::string Config::*field) {
+                   if (o.names) {
+                     const std::vector<std::string> names = o.names();
+                     if (std::find(names.begin(), names.end(), text) == names.end())
+                       throw BadInput(unknown(o.name, text, names));
+                   }
+                   c.*field = text;
+                 },
+                 [&](bool Config::*field) { c.*field = on(o, text); },
+                 [&](Lengths Config::*field) { c.*field = lengths(o, text); },
+                 [&](int Config::*field) { c.*field = number<int>(o, text); },
+                 [&](int64_t Config::*field) { c.*field = number<int64_t>(o, text); },
+                 [&](double Config::*field) { c.*field = number<double>(o, text); },
+             },
+             o.field);
 }
 
 Config configure(const Settings& settings) {
@@ -101,7 +112,8 @@ Config configure(const Settings& settings) {
   for (auto& [name, text] : settings)
     if (name == "preset") set(c, option(name), text);
   for (const Preset& p : all_presets())
-    if (p.name == c.preset) for (auto& [name, text] : p.settings) set(c, option(name), text);
+    if (p.name == c.preset)
+      for (auto& [name, text] : p.settings) set(c, option(name), text);
   for (auto& [name, text] : settings) set(c, option(name), text);
   return c;
 }
@@ -110,25 +122,26 @@ Settings read_toml(const std::string& text, const std::string& source) {
   toml::table table;
   try {
     table = toml::parse(text, source);
-  } catch (const toml::parse_error& e) {
-    bad_input("{}, line {}: {}", source, e.source().begin.line, e.description());
-  }
+  } catch (const toml::parse_error& e) { bad_input("{}, line {}: {}", source, e.source().begin.line, e.description()); }
   Settings settings;
   for (auto& [key, node] : table) {
     const std::string name(key.str());
     const auto line = node.source().begin.line;
     try {
       const Option& o = option(name);
-      if (auto s = node.value_exact<std::string>()) settings.emplace_back(o.name, *s);
-      else if (auto b = node.value_exact<bool>()) settings.emplace_back(o.name, *b ? "on" : "off");
-      else if (auto i = node.value_exact<int64_t>()) settings.emplace_back(o.name, fmt::format("{}", *i));
-      else if (auto d = node.value_exact<double>()) settings.emplace_back(o.name, fmt::format("{}", *d));
-      else bad_input("{} is neither a string, a number nor true or false; it takes {}", name, takes(o));
+      if (auto s = node.value_exact<std::string>())
+        settings.emplace_back(o.name, *s);
+      else if (auto b = node.value_exact<bool>())
+        settings.emplace_back(o.name, *b ? "on" : "off");
+      else if (auto i = node.value_exact<int64_t>())
+        settings.emplace_back(o.name, fmt::format("{}", *i));
+      else if (auto d = node.value_exact<double>())
+        settings.emplace_back(o.name, fmt::format("{}", *d));
+      else
+        bad_input("{} is neither a string, a number nor true or false; it takes {}", name, takes(o));
       Config scratch;
-      set(scratch, o, settings.back().second);   // an error names the line
-    } catch (const BadInput& e) {
-      bad_input("{}, line {}: {}", source, line, e.what());
-    }
+      set(scratch, o, settings.back().second);  // an error names the line
+    } catch (const BadInput& e) { bad_input("{}, line {}: {}", source, line, e.what()); }
   }
   return settings;
 }
@@ -141,13 +154,15 @@ std::string to_toml(const Config& c) {
     if (!group || *group != o.group) text += fmt::format("{}# {}\n", group ? "\n" : "", o.group);
     group = &o.group;
     const std::string value = get(c, o);
-    const std::string written = std::visit(Cases{
-      [&](std::string Config::*) { return '"' + value + '"'; },
-      [&](Lengths Config::*) { return '"' + value + '"'; },
-      [&](bool Config::*field) { return std::string(c.*field ? "true" : "false"); },
-      [&](double Config::*) { return value.find_first_of(".e") == std::string::npos ? value + ".0" : value; },
-      [&](auto) { return value; },
-    }, o.field);
+    const std::string written = std::visit(
+        Cases{
+            [&](std::string Config::*) { return '"' + value + '"'; },
+            [&](Lengths Config::*) { return '"' + value + '"'; },
+            [&](bool Config::*field) { return std::string(c.*field ? "true" : "false"); },
+            [&](double Config::*) { return value.find_first_of(".e") == std::string::npos ? value + ".0" : value; },
+            [&](auto) { return value; },
+        },
+        o.field);
     text += fmt::format("{:<32}# {}\n", fmt::format("{} = {}", o.name, written), o.help);
   }
   return text;

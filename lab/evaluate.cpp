@@ -15,8 +15,8 @@ namespace {
 
 constexpr int baseline_samples = 2000;
 
-// 64 as in the released code (512 = 8 x 64), and at most 2^26 pairs of slots, so that a table of pairs for each sequence
-// stays below 256 MiB.
+// 64 as in the released code (512 = 8 x 64), and at most 2^26 pairs of slots, so that a table of pairs for each
+// sequence stays below 256 MiB.
 int sub_batch(int64_t time) { return int(std::clamp<int64_t>((int64_t(1) << 26) / (time * time), 1, 64)); }
 
 // One sub-batch, sequences first .. first + count - 1 of this length. Test strings do not depend on how they are cut;
@@ -24,10 +24,14 @@ int sub_batch(int64_t time) { return int(std::clamp<int64_t>((int64_t(1) << 26) 
 void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
   const Config& c = state.config;
   const uint64_t seed = uint64_t(c.seed);
-  const Batch batch = make_batch(task(c.task), count, sum.length, stream(seed, Purpose::test_tokens, uint64_t(sum.length), uint32_t(first)));
-  const Draw positions = draw(c, test_sampler(c), stream(seed, Purpose::test_positions, uint64_t(sum.length), uint32_t(first) << 10),
-                              count, batch.tokens.shape()[1]);
-  const Pass pass{positions, {real(c.test_dropout ? c.dropout : 0), stream(seed, Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
+  const Batch batch = make_batch(task(c.task), count, sum.length,
+                                 stream(seed, Purpose::test_tokens, uint64_t(sum.length), uint32_t(first)));
+  const Draw positions =
+      draw(c, test_sampler(c), stream(seed, Purpose::test_positions, uint64_t(sum.length), uint32_t(first) << 10),
+           count, batch.tokens.shape()[1]);
+  const Pass pass{positions,
+                  {real(c.test_dropout ? c.dropout : 0),
+                   stream(seed, Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
   const Tensor logits = state.net(batch.tokens, batch.outputs, pass);
   const Score s = score(logits.data(), logits.dim(-1), batch);
   sum.samples += count;
@@ -38,7 +42,8 @@ void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
 
 AtLength at_length(const State& state, int length) {
   const int samples = state.config.eval_samples, cut = sub_batch(slots(state.config, length));
-  AtLength a{length, 0, 0, 0, 0, baselines(task(state.config.task), length, baseline_samples, uint64_t(state.config.seed))};
+  AtLength a{length, 0, 0,
+             0,      0, baselines(task(state.config.task), length, baseline_samples, uint64_t(state.config.seed))};
   for (int first = 0; first < samples; first += cut) add_sub_batch(state, first, std::min(cut, samples - first), a);
   a.accuracy /= samples, a.unmasked_accuracy /= samples, a.loss /= samples;
   return a;
@@ -76,8 +81,8 @@ std::optional<Mean> mean_from(const std::vector<AtLength>& all, int from) {
 std::string to_csv(const std::vector<AtLength>& all) {
   std::string text = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
   for (const AtLength& a : all)
-    text += fmt::format("{},{:.6f},{:.6f},{:.6g},{},{:.6f},{:.6f},{:.6f}\n", a.length, a.accuracy, a.unmasked_accuracy, a.loss,
-                        a.samples, a.baselines.guess, a.baselines.majority, a.baselines.content_only);
+    text += fmt::format("{},{:.6f},{:.6f},{:.6g},{},{:.6f},{:.6f},{:.6f}\n", a.length, a.accuracy, a.unmasked_accuracy,
+                        a.loss, a.samples, a.baselines.guess, a.baselines.majority, a.baselines.content_only);
   return text;
 }
 

@@ -10,21 +10,29 @@ namespace poslab {
 
 struct AtLength {
   int length, samples;
-  double accuracy, unmasked_accuracy;   // fractions; the first over the slots that count (spec B.1)
-  double loss;                          // nats, mean over all output slots
+  double accuracy, unmasked_accuracy;  // fractions; the first over the slots that count (spec B.1)
+  double loss;                         // nats, mean over all output slots
   Baselines baselines;
 };
 
 // config.eval_samples strings at each length of config.eval_lengths, with a bar on stderr. A signal throws Interrupted.
 std::vector<AtLength> evaluate(const State&);
 
-struct Mean { int from, to; double accuracy; Baselines baselines; };
+struct Mean {
+  int from, to;
+  double accuracy;
+  Baselines baselines;
+};
 // Mean over the lengths from .. last of the list; absent if the list begins later or ends before.
 std::optional<Mean> mean_from(const std::vector<AtLength>&, int from);
-// The paper's score begins right after the longest training length (41). The released code's begins one later (42): it drops 41
-// entries of a list that starts at length 1 (spec, finding 5).
-inline std::optional<Mean> paper_score(const Config& c, const std::vector<AtLength>& all) { return mean_from(all, c.train_length + 1); }
-inline std::optional<Mean> released_score(const Config& c, const std::vector<AtLength>& all) { return mean_from(all, c.train_length + 2); }
+// The paper's score begins right after the longest training length (41). The released code's begins one later (42): it
+// drops 41 entries of a list that starts at length 1 (spec, finding 5).
+inline std::optional<Mean> paper_score(const Config& c, const std::vector<AtLength>& all) {
+  return mean_from(all, c.train_length + 1);
+}
+inline std::optional<Mean> released_score(const Config& c, const std::vector<AtLength>& all) {
+  return mean_from(all, c.train_length + 2);
+}
 
 std::string to_csv(const std::vector<AtLength>&);
 

@@ -33,7 +33,8 @@ void confirm_folder(const std::string& path) {
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file || std::filesystem::is_directory(path)) failure("cannot read {}: {}", path, file ? "it is a folder" : std::strerror(errno));
+  if (!file || std::filesystem::is_directory(path))
+    failure("cannot read {}: {}", path, file ? "it is a folder" : std::strerror(errno));
   std::string bytes(size_t(file.tellg()), '\0');
   if (!file.seekg(0).read(bytes.data(), std::streamsize(bytes.size()))) cannot("read", path);
   return bytes;
@@ -48,7 +49,7 @@ void write_all(int file, const std::string& bytes, const std::string& path) {
 }
 
 void confirm(int file, const std::string& path) {
-  if (::fsync(file) != 0 && errno != EINVAL) cannot("write", path);   // EINVAL: not a disk file, as /dev/stdout
+  if (::fsync(file) != 0 && errno != EINVAL) cannot("write", path);  // EINVAL: not a disk file, as /dev/stdout
 }
 
 void write_file(const std::string& path, const std::string& bytes) {

@@ -7,11 +7,11 @@ namespace poslab {
 
 // From here on SIGINT and SIGTERM are remembered instead of ending the program; a second one ends it at once.
 void catch_signals();
-int caught_signal();   // 0: none yet
+int caught_signal();  // 0: none yet
 
 struct Interrupted : std::runtime_error {
   Interrupted(int signal, const std::string& text) : std::runtime_error(text), signal(signal) {}
-  int signal;          // the exit status is 128 + signal: 130 for Ctrl-C
+  int signal;  // the exit status is 128 + signal: 130 for Ctrl-C
 };
 
 }  // namespace poslab

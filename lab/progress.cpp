@@ -43,10 +43,11 @@ void Progress::at(int64_t done, const std::string& note) {
   next_ = Clock::now() + std::chrono::milliseconds(terminal_ ? 100 : 10000);
   const double rate = double(done - from_) / std::max(seconds(), 1e-9);
   std::string line = fmt::format("{}  {}/{}  ", what_, done, total_) + note;
-  if (done > from_) line += fmt::format("  {:.4g} {}/s  {} left", rate, unit_, clock_time(double(total_ - done) / rate));
+  if (done > from_)
+    line += fmt::format("  {:.4g} {}/s  {} left", rate, unit_, clock_time(double(total_ - done) / rate));
   if (terminal_) {
     line = fmt::format("[{}]  ", bar(double(done) / double(total_))) + line;
-    line.resize(columns() - 1, ' ');   // covers what an earlier, longer line left
+    line.resize(columns() - 1, ' ');  // covers what an earlier, longer line left
     fmt::print(stderr, "\r{}", line);
     open_ = true;
   } else {

@@ -8,11 +8,11 @@ namespace poslab {
 
 class Progress {
  public:
-  Progress(std::string what, std::string unit, int64_t from, int64_t total);   // "training", "steps"
+  Progress(std::string what, std::string unit, int64_t from, int64_t total);  // "training", "steps"
   ~Progress();
-  void at(int64_t done, const std::string& note = "");   // note: "loss 0.412  accuracy 81.0 %"
-  double seconds() const;                                // since the start
-  bool due() const;                                      // whether at() would show something now: build the note only then
+  void at(int64_t done, const std::string& note = "");  // note: "loss 0.412  accuracy 81.0 %"
+  double seconds() const;                               // since the start
+  bool due() const;  // whether at() would show something now: build the note only then
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -20,7 +20,7 @@ class Progress {
   int64_t from_, total_;
   bool terminal_;
   Clock::time_point start_ = Clock::now(), next_ = start_;
-  bool open_ = false;                                    // a bar stands on the current line
+  bool open_ = false;  // a bar stands on the current line
 };
 
 }  // namespace poslab

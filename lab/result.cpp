@@ -21,7 +21,7 @@ json made(const State& state, Speed speed) {
   json made;
   for (auto& [name, word] : about()) made[name] = word;
   made["threads"] = std::stoi(made["threads"].get<std::string>());
-  made["trained_now"] = speed.steps;           // a resumed run did the other steps before
+  made["trained_now"] = speed.steps;  // a resumed run did the other steps before
   made["seconds"] = speed.seconds;
   made["steps_per_second"] = speed.steps ? json(double(speed.steps) / speed.seconds) : json(nullptr);
   return made;
@@ -39,10 +39,14 @@ json config_json(const Config& c) {
   json config;
   for (const Option& o : all_options()) {
     if (!o.kept) continue;
-    std::visit([&](auto field) {
-      if constexpr (std::is_same_v<decltype(field), Lengths Config::*>) config[o.name] = get(c, o);
-      else config[o.name] = c.*field;
-    }, o.field);
+    std::visit(
+        [&](auto field) {
+          if constexpr (std::is_same_v<decltype(field), Lengths Config::*>)
+            config[o.name] = get(c, o);
+          else
+            config[o.name] = c.*field;
+        },
+        o.field);
   }
   return config;
 }
@@ -65,7 +69,9 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
   result["paper_score"] = score_json(paper);
   result["released_score"] = score_json(released_score(c, all));
   if (paper)
-    result["baselines"] = {{"guess", paper->baselines.guess}, {"majority", paper->baselines.majority}, {"content_only", paper->baselines.content_only}};
+    result["baselines"] = {{"guess", paper->baselines.guess},
+                           {"majority", paper->baselines.majority},
+                           {"content_only", paper->baselines.content_only}};
   const json how = speed.steps ? made(state, speed) : made_before(path, made(state, speed));
   for (auto& [name, value] : how.items()) result[name] = value;
   result["config"] = config_json(c);
@@ -75,17 +81,21 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
 
 std::string summary(const State& state, const std::vector<AtLength>& all, Speed speed) {
   const Config& c = state.config;
-  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c.task, c.encoding, c.positions, state.params.count(), state.adam.step);
+  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c.task, c.encoding, c.positions,
+                                 state.params.count(), state.adam.step);
   if (speed.steps) text += fmt::format(", {:.1f} steps/s", double(speed.steps) / speed.seconds);
-  text += fmt::format("\naccuracy in %, {} strings of each length, positions at test {}, dropout {}\n\n", c.eval_samples, c.test_positions,
-                      c.test_dropout ? "on" : "off");
-  text += fmt::format("  {:<15}{:<13}{:>8}{:>9}{:>10}{:>14}\n", "", "lengths", "accuracy", "guess", "majority", "content only");
+  text += fmt::format("\naccuracy in %, {} strings of each length, positions at test {}, dropout {}\n\n",
+                      c.eval_samples, c.test_positions, c.test_dropout ? "on" : "off");
+  text += fmt::format("  {:<15}{:<13}{:>8}{:>9}{:>10}{:>14}\n", "", "lengths", "accuracy", "guess", "majority",
+                      "content only");
   const int each = (int(all.size()) + 9) / 10, last = all.back().length;
   for (int from = all.front().length, to; from <= last; from = to + 1) {
     const bool trained = from <= c.train_length;
-    to = std::min({from + each - 1, last, trained ? c.train_length : last});   // a row never mixes trained and new lengths
+    to = std::min(
+        {from + each - 1, last, trained ? c.train_length : last});  // a row never mixes trained and new lengths
     const size_t first = size_t(from - all.front().length), past = size_t(to - all.front().length + 1);
-    text += row(trained ? "as in training" : "longer", *mean_from({all.begin() + long(first), all.begin() + long(past)}, from));
+    text += row(trained ? "as in training" : "longer",
+                *mean_from({all.begin() + long(first), all.begin() + long(past)}, from));
   }
   text += '\n';
   if (const auto m = paper_score(c, all)) text += row("paper score", *m);

@@ -6,7 +6,8 @@
 
 namespace poslab {
 
-// Writes eval.csv and result.json. Of a Speed without steps (the run was not trained now) the earlier result's figures stay.
+// Writes eval.csv and result.json. Of a Speed without steps (the run was not trained now) the earlier result's figures
+// stay.
 void write_result(const RunFolder&, const State&, const std::vector<AtLength>&, Speed);
 
 // Accuracy by length in about ten rows, and the scores, each beside the three baselines.

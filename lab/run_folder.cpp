@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 RunFolder RunFolder::create(const std::string& path, const State& state) {
   if (path.empty()) bad_input("which folder shall the run be kept in? Say --out FOLDER");
-  if (fs::exists(path)) bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, path);
+  if (fs::exists(path))
+    bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, path);
   const std::string partial = fs::path(path + "/").parent_path().string() + ".partial";
   std::error_code error;
   fs::create_directories(partial, error);
@@ -64,16 +65,15 @@ Metrics::Metrics(const RunFolder& run, int64_t step) : path_(run.file("metrics.j
   const std::string text = read_file(path_);
   size_t keep = 0;
   for (size_t end; (end = text.find('\n', keep)) != std::string::npos; keep = end + 1) {
-    const auto line = nlohmann::json::parse(text.begin() + std::ptrdiff_t(keep), text.begin() + std::ptrdiff_t(end), nullptr, false);
+    const auto line =
+        nlohmann::json::parse(text.begin() + std::ptrdiff_t(keep), text.begin() + std::ptrdiff_t(end), nullptr, false);
     if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
   }
   file_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file_ < 0 || ::ftruncate(file_, off_t(keep)) != 0) failure("cannot write {}: {}", path_, std::strerror(errno));
 }
 
-Metrics::~Metrics() {
-  ::close(file_);
-}
+Metrics::~Metrics() { ::close(file_); }
 
 void Metrics::line(const std::string& json) {
   waiting_ += json + "\n";

@@ -1,4 +1,5 @@
-// The run folder: all that a run leaves behind. Everything but result.json's clock times is a function of config.toml alone.
+// The run folder: all that a run leaves behind. Everything but result.json's clock times is a function of config.toml
+// alone.
 //
 //   config.toml               the run's options (lab/config.h)
 //   metrics.jsonl             a line for each logged step: {"step", "length", "loss", "accuracy", "grad_norm"}
@@ -16,7 +17,8 @@ namespace poslab {
 
 class RunFolder {
  public:
-  // Makes the folder with config.toml and the checkpoint of step 0, complete or not at all. BadInput if the path is taken.
+  // Makes the folder with config.toml and the checkpoint of step 0, complete or not at all. BadInput if the path is
+  // taken.
   static RunFolder create(const std::string& path, const State&);
   // An existing run. BadInput if it is not one or another version wrote it; Failure if another process works in it.
   static RunFolder open(const std::string& path);
@@ -24,23 +26,24 @@ class RunFolder {
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string checkpoint() const { return file("checkpoint.safetensors"); }
-  State load() const;                          // the newest checkpoint; Failure if it is damaged
+  State load() const;  // the newest checkpoint; Failure if it is damaged
 
  private:
   explicit RunFolder(std::string path);
   std::string path_;
-  std::shared_ptr<const int> lock_;            // held while a copy lives; the kernel lets go even after kill -9
+  std::shared_ptr<const int> lock_;  // held while a copy lives; the kernel lets go even after kill -9
 };
 
 // metrics.jsonl under construction.
 class Metrics {
  public:
-  Metrics(const RunFolder&, int64_t step);     // goes on after `step`: later lines, written since the checkpoint, are dropped
+  Metrics(const RunFolder&,
+          int64_t step);  // goes on after `step`: later lines, written since the checkpoint, are dropped
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
   void line(const std::string& json);
-  void sync();                                 // on disk; called before a checkpoint that counts on these lines
+  void sync();  // on disk; called before a checkpoint that counts on these lines
 
  private:
   std::string path_, waiting_;

@@ -5,7 +5,10 @@
 namespace poslab {
 
 State::State(const Config& c)
-    : config((check(c), c)), params(uint64_t(c.seed)), net(params, transformer_spec(c)), adam((params.pack(), params), c.lr) {
+    : config((check(c), c)),
+      params(uint64_t(c.seed)),
+      net(params, transformer_spec(c)),
+      adam((params.pack(), params), c.lr) {
   adam.clip = c.clip;
 }
 

@@ -7,11 +7,12 @@
 namespace poslab {
 
 struct State {
-  explicit State(const Config&);   // step 0: fresh weights from the seed; throws BadInput if the choices do not fit (check)
+  explicit State(
+      const Config&);  // step 0: fresh weights from the seed; throws BadInput if the choices do not fit (check)
   Config config;
   Params params;
   Transformer net;
-  Adam adam;                       // adam.step counts the steps done
+  Adam adam;  // adam.step counts the steps done
 };
 
 }  // namespace poslab

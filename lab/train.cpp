@@ -18,13 +18,17 @@ namespace {
 
 void stop_if_not_a_number(double x, const char* what, const Step& s, const State& state, int64_t step) {
   if (!std::isfinite(x))
-    failure("the {} is {} at step {} (length {}): training has diverged; lower lr (now {}) or clip (now {})", what, x, step + 1,
-            s.length, state.config.lr, state.config.clip);
+    failure("the {} is {} at step {} (length {}): training has diverged; lower lr (now {}) or clip (now {})", what, x,
+            step + 1, s.length, state.config.lr, state.config.clip);
 }
 
 std::string metrics_line(const Step& s, int64_t step) {
-  return nlohmann::ordered_json{{"step", step}, {"length", s.length}, {"loss", s.loss},
-                                {"accuracy", double(s.score.right) / double(s.score.counted)}, {"grad_norm", s.grad_norm}}.dump();
+  return nlohmann::ordered_json{{"step", step},
+                                {"length", s.length},
+                                {"loss", s.loss},
+                                {"accuracy", double(s.score.right) / double(s.score.counted)},
+                                {"grad_norm", s.grad_norm}}
+      .dump();
 }
 
 }  // namespace
@@ -36,7 +40,8 @@ Step train_step(State& state) {
   Step s{};
   s.length = training_length({c.curriculum, c.train_length, c.steps}, seed, step);
   const Batch batch = make_batch(task(c.task), c.batch, s.length, stream(seed, Purpose::tokens, uint64_t(step)));
-  const Draw positions = draw(c, train_sampler(c), stream(seed, Purpose::positions, uint64_t(step)), c.batch, batch.tokens.shape()[1]);
+  const Draw positions =
+      draw(c, train_sampler(c), stream(seed, Purpose::positions, uint64_t(step)), c.batch, batch.tokens.shape()[1]);
   const Pass pass{positions, {real(c.dropout), stream(seed, Purpose::dropout, uint64_t(step))}};
 
   state.params.clear_grads();
@@ -61,7 +66,7 @@ Speed train(const RunFolder& run, State& state) {
     saved = state.adam.step;
   };
   Progress progress("training", "steps", first, total);
-  double loss = 0, right = 0, counted = 0, steps = 0;   // since the last look
+  double loss = 0, right = 0, counted = 0, steps = 0;  // since the last look
   while (state.adam.step < total) {
     const Step s = train_step(state);
     const int64_t done = state.adam.step;
@@ -74,8 +79,9 @@ Speed train(const RunFolder& run, State& state) {
     if (done % state.config.checkpoint_every == 0 || done == total) save();
     if (const int signal = caught_signal()) {
       if (saved != done) save();
-      throw Interrupted(signal, fmt::format("stopped after step {} of {}, which is saved; go on with `poslab resume {}`", done,
-                                            total, run.path()));
+      throw Interrupted(
+          signal, fmt::format("stopped after step {} of {}, which is saved; go on with `poslab resume {}`", done, total,
+                              run.path()));
     }
   }
   return {total - first, progress.seconds()};

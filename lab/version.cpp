@@ -1,6 +1,6 @@
 #include "lab/version.h"
 
-#include "commit.h"   // made by cmake/commit.cmake
+#include "commit.h"  // made by cmake/commit.cmake
 #include "core/kernels.h"
 #include "core/parallel.h"
 
@@ -12,8 +12,13 @@ std::vector<std::pair<std::string, std::string>> about() {
 #else
   const char* blas = "no";
 #endif
-  return {{"version", POSLAB_VERSION}, {"commit", POSLAB_COMMIT}, {"scalar", sizeof(real) == 4 ? "float" : "double"},
-          {"isa", kernels(Device::cpu).name}, {"threads", std::to_string(threads())}, {"blas", blas}, {"cuda", "no"}};
+  return {{"version", POSLAB_VERSION},
+          {"commit", POSLAB_COMMIT},
+          {"scalar", sizeof(real) == 4 ? "float" : "double"},
+          {"isa", kernels(Device::cpu).name},
+          {"threads", std::to_string(threads())},
+          {"blas", blas},
+          {"cuda", "no"}};
 }
 
 }  // namespace poslab

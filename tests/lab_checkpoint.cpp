@@ -1,13 +1,13 @@
 // A checkpoint holds the whole state, notices every wrong bit, and never costs the one before it.
-#include "lab/checkpoint.h"
-
 #include <sys/resource.h>
 #include <zlib.h>
 
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "lab/checkpoint.h"
 #include "lab/run_folder.h"
 #include "lab/train.h"
 #include "tests/lab_helpers.h"
@@ -75,8 +75,10 @@ TEST_CASE("a checkpoint with a byte missing or a bit wrong is refused") {
   int accepted = 0, silent = 0;
   const auto count = [&](const std::string& b) {
     const std::string said = read(b);
-    if (said.empty()) ++accepted;
-    else if (!holds(said, "1: run/checkpoint is damaged; restore it from a copy")) ++silent;
+    if (said.empty())
+      ++accepted;
+    else if (!holds(said, "1: run/checkpoint is damaged; restore it from a copy"))
+      ++silent;
   };
   for (size_t n = 0; n < bytes.size(); n += n < 200 ? 1 : 131) count(bytes.substr(0, n));
   count(bytes + '\0');
@@ -96,7 +98,8 @@ TEST_CASE("a checkpoint of another version is refused by name") {
   bytes.replace(at, 8, "00000000");
   bytes.replace(at, 8, fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size())));
   CHECK(refusal([&] { checkpoint_state(bytes, "old"); }) ==
-        "2: old was written by another version of poslab (\"poslab checkpoint 7\"); this one reads \"poslab checkpoint 1\"");
+        "2: old was written by another version of poslab (\"poslab checkpoint 7\"); this one reads \"poslab checkpoint "
+        "1\"");
 }
 
 TEST_CASE("training that diverges says where, and with what learning rate") {
@@ -115,21 +118,24 @@ TEST_CASE("a run folder is whole, locked, and of this version") {
     CHECK(checkpoint_bytes(run.load()) == checkpoint_bytes(s));
     CHECK(!std::filesystem::exists(path + ".partial"));
     CHECK(holds(refusal([&] { RunFolder::open(path); }), "1: " + path + " is in use"));
-    CHECK(holds(refusal([&] { RunFolder::create(path, s); }), "2: " + path + " exists already; choose another --out, or go on with `poslab resume"));
+    CHECK(holds(refusal([&] { RunFolder::create(path, s); }),
+                "2: " + path + " exists already; choose another --out, or go on with `poslab resume"));
   }
-  const RunFolder run = RunFolder::open(path);
   CHECK(holds(refusal([&] { RunFolder::open(folder / "none"); }), "2: there is no run folder"));
   CHECK(holds(refusal([&] { RunFolder::open(folder.path); }), "config.toml is missing"));
   CHECK(holds(refusal([&] { RunFolder::create("/proc/poslab", s); }), "1: cannot make the run folder /proc/poslab"));
   CHECK(holds(refusal([&] { RunFolder::create("", s); }), "2: which folder"));
 
+  std::optional<RunFolder> open = RunFolder::open(path);
+  const RunFolder& run = *open;
   const std::string config = read_file(run.file("config.toml"));
   write_file(run.file("config.toml"), with_replaced(config, "batch = 16", "batch = 17"));
   CHECK(holds(refusal([&] { run.load(); }), "config.toml was changed after the run began"));
   write_file(run.file("config.toml"), config);
   CHECK(refusal([&] { run.load(); }) == "");
   std::filesystem::remove(run.file("metrics.jsonl"));
-  CHECK(holds(refusal([&] { RunFolder::open(path); }), "2: "));
+  open.reset();
+  CHECK(holds(refusal([&] { RunFolder::open(path); }), "2: " + path + " is not a run folder, or not a whole one"));
 }
 
 TEST_CASE("metrics go on where the checkpoint stands") {
@@ -140,7 +146,8 @@ TEST_CASE("metrics go on where the checkpoint stands") {
     for (int step = 1; step <= 5; ++step) m.line(fmt::format("{{\"step\":{}}}", step));
     m.sync();
   }
-  write_file(run.file("metrics.jsonl"), read_file(run.file("metrics.jsonl")) + "{\"step\":6,\"lo");   // cut off by a kill
+  write_file(run.file("metrics.jsonl"),
+             read_file(run.file("metrics.jsonl")) + "{\"step\":6,\"lo");  // cut off by a kill
   Metrics m(run, 3);
   m.line("{\"step\":4,\"again\":1}");
   m.sync();

@@ -68,7 +68,8 @@ TEST_CASE("what no option can be") {
 
 TEST_CASE("a TOML file is refused with its line") {
   const auto refused = [](const char* text) { return refusal([&] { read_toml(text, "my.toml"); }); };
-  CHECK(holds(refused("steps = 5\nencodng = \"rope\""), "2: my.toml, line 2: unknown option \"encodng\"; did you mean \"encoding\"?"));
+  CHECK(holds(refused("steps = 5\nencodng = \"rope\""),
+              "2: my.toml, line 2: unknown option \"encodng\"; did you mean \"encoding\"?"));
   CHECK(holds(refused("steps = 5\n\nlr = nan"), "my.toml, line 3: lr = nan"));
   CHECK(holds(refused("steps = [5]"), "my.toml, line 1: steps is neither"));
   CHECK(holds(refused("steps = 5\nsteps ="), "my.toml, line 2"));
@@ -87,11 +88,15 @@ TEST_CASE("choices that do not fit together") {
   // reverse_string has L + L slots: 18 at length 9
   CHECK(holds(refused({{"max_position", "17"}}), "2: 18 positions are needed"));
   CHECK(refused({{"max_position", "18"}}) == "");
-  CHECK(holds(refused({{"max_position", "17"}, {"encoding", "learned"}, {"positions", "sequential"}}), "raise max_position to 18"));
+  CHECK(holds(refused({{"max_position", "17"}, {"encoding", "learned"}, {"positions", "sequential"}}),
+              "raise max_position to 18"));
   CHECK(refused({{"max_position", "17"}, {"encoding", "rope"}, {"positions", "sequential"}}) == "");
-  CHECK(holds(refused({{"max_position", "17"}, {"positions", "sequential"}, {"test_positions", "evenly_spread"}}), "at test"));
-  CHECK(holds(refused({{"encoding", "rope"}, {"positions", "randomized_offsets"}}), "rope needs a position for each token"));
-  CHECK(holds(refused({{"encoding", "rope"}, {"test_positions", "randomized_offsets"}}), "test_positions = randomized"));
+  CHECK(holds(refused({{"max_position", "17"}, {"positions", "sequential"}, {"test_positions", "evenly_spread"}}),
+              "at test"));
+  CHECK(holds(refused({{"encoding", "rope"}, {"positions", "randomized_offsets"}}),
+              "rope needs a position for each token"));
+  CHECK(
+      holds(refused({{"encoding", "rope"}, {"test_positions", "randomized_offsets"}}), "test_positions = randomized"));
   CHECK(holds(refused({{"encoding", "rope"}, {"relative_mode", "released"}}), "does not fit encoding = rope"));
   CHECK(holds(refused({{"encoding", "alibi"}, {"relative_mode", "released"}}), "use offset_table"));
   CHECK(holds(refused({{"positions", "sequential"}, {"relative_mode", "offset_table"}}), "use positions = randomized"));

@@ -1,6 +1,5 @@
 // The two scores, what a test string depends on, and the switches of evaluation.
 #include "lab/evaluate.h"
-
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -14,7 +13,8 @@ bool same(const std::vector<AtLength>& a, const std::vector<AtLength>& b) { retu
 
 TEST_CASE("the paper's score begins after the longest training length, the released code's one later") {
   std::vector<AtLength> all;
-  for (int length = 1; length <= 100; ++length) all.push_back({length, 1, length / 100.0, 0, 0, {0.5, 0.25, length / 200.0}});
+  for (int length = 1; length <= 100; ++length)
+    all.push_back({length, 1, length / 100.0, 0, 0, {0.5, 0.25, length / 200.0}});
   Config c;
   c.train_length = 40;
   REQUIRE(paper_score(c, all));

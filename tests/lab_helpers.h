@@ -29,9 +29,7 @@ struct TemporaryFolder {
 inline std::string refusal(const std::function<void()>& action) {
   try {
     action();
-  } catch (const BadInput& e) {
-    return fmt::format("2: {}", e.what());
-  } catch (const Failure& e) {
+  } catch (const BadInput& e) { return fmt::format("2: {}", e.what()); } catch (const Failure& e) {
     return fmt::format("1: {}", e.what());
   }
   return "";
@@ -39,9 +37,20 @@ inline std::string refusal(const std::function<void()>& action) {
 
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-const Settings tiny = {{"task", "reverse_string"}, {"encoding", "relative"}, {"positions", "randomized"}, {"max_position", "64"},
-                       {"layers", "2"}, {"heads", "2"}, {"d_model", "16"}, {"batch", "16"}, {"steps", "40"}, {"train_length", "6"},
-                       {"checkpoint_every", "10"}, {"log_every", "1"}, {"eval_lengths", "1:9"}, {"eval_samples", "8"}};
+const Settings tiny = {{"task", "reverse_string"},
+                       {"encoding", "relative"},
+                       {"positions", "randomized"},
+                       {"max_position", "64"},
+                       {"layers", "2"},
+                       {"heads", "2"},
+                       {"d_model", "16"},
+                       {"batch", "16"},
+                       {"steps", "40"},
+                       {"train_length", "6"},
+                       {"checkpoint_every", "10"},
+                       {"log_every", "1"},
+                       {"eval_lengths", "1:9"},
+                       {"eval_samples", "8"}};
 
 inline Config tiny_config(const Settings& more = {}) {
   Settings all = tiny;
@@ -59,14 +68,15 @@ inline std::string tiny_options(const Settings& more = {}) {
 // The program in a shell, both its outputs in one file.
 class Program {
  public:
-  Program(const TemporaryFolder& folder, const std::string& arguments, const std::string& before = "") : output_(folder / "output") {
+  Program(const TemporaryFolder& folder, const std::string& arguments, const std::string& before = "")
+      : output_(folder / "output") {
     const std::string line = fmt::format("{} exec '{}' {} > '{}' 2>&1", before, POSLAB_PROGRAM, arguments, output_);
     child_ = fork();
     if (child_ == 0) execl("/bin/sh", "sh", "-c", line.c_str(), nullptr), _exit(127);
   }
   void send(int signal) const { kill(child_, signal); }
   bool running() { return status_ < 0 && waitpid(child_, &raw_, WNOHANG) == 0; }
-  int status() {   // waits; 128 + signal if one ended it
+  int status() {  // waits; 128 + signal if one ended it
     if (status_ < 0) {
       if (raw_ < 0) waitpid(child_, &raw_, 0);
       status_ = WIFEXITED(raw_) ? WEXITSTATUS(raw_) : 128 + WTERMSIG(raw_);

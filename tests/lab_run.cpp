@@ -8,7 +8,8 @@ namespace {
 
 std::string all_of(const std::string& run) {
   std::string all;
-  for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "eval.csv"}) all += read_file(run + "/" + name);
+  for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "eval.csv"})
+    all += read_file(run + "/" + name);
   return all;
 }
 
@@ -20,7 +21,8 @@ void train(const TemporaryFolder& folder, const std::string& run, const Settings
 }
 
 // Waits until the run has saved a checkpoint after its first, and stops it there.
-std::string stop_in_the_middle(const TemporaryFolder& folder, const std::string& run, const Settings& more, int signal, int status) {
+std::string stop_in_the_middle(const TemporaryFolder& folder, const std::string& run, const Settings& more, int signal,
+                               int status) {
   Program p(folder, fmt::format("train {} --out {}", tiny_options(more), run));
   const std::string metrics = run + "/metrics.jsonl";
   while (p.running() && !(std::filesystem::exists(metrics) && std::filesystem::file_size(metrics) > 0))
@@ -76,7 +78,8 @@ TEST_CASE("eval tests again and keeps what training took") {
   CHECK(again.status() == 0);
   CHECK(read_file(folder / "r/result.json") == before);
   CHECK(read_file(folder / "r/eval.csv") == csv);
-  Program other(folder, fmt::format("eval {} --lengths 7:20 --samples 3 --positions sequential --test-dropout on", folder / "r"));
+  Program other(
+      folder, fmt::format("eval {} --lengths 7:20 --samples 3 --positions sequential --test-dropout on", folder / "r"));
   CHECK(holds(other.output(), "paper score"));
   CHECK(holds(read_file(folder / "r/eval.csv"), "\n20,"));
   const std::string after = read_file(folder / "r/result.json");
@@ -91,34 +94,42 @@ TEST_CASE("bad input: one line that names it, and the status") {
   const TemporaryFolder folder;
   const std::string out = folder / "r", taken = folder.path, config = folder / "my.toml";
   write_file(config, "task = \"even_pairs\"\nencodin = \"rope\"\n");
-  struct Case { std::string arguments; int status; std::string says; };
+  struct Case {
+    std::string arguments;
+    int status;
+    std::string says;
+  };
   const Case cases[] = {
-    {"train --task even_pair --encoding rope --out " + out, 2, "unknown task \"even_pair\"; did you mean \"even_pairs\"?"},
-    {"train --task even_pairs --encoding ropes --out " + out, 2, "unknown encoding \"ropes\"; did you mean \"rope\"?"},
-    {"train --tsk even_pairs --encoding rope --out " + out, 2, "unknown option \"--tsk\"; did you mean \"--task\"?"},
-    {"train --tsk=even_pairs --encoding rope --out " + out, 2, "unknown option \"--tsk\"; did you mean \"--task\"?"},
-    {"train even_pairs --encoding rope", 2, "poslab train has no use for \"even_pairs\""},
-    {"trian --task even_pairs", 2, "unknown command \"trian\"; did you mean \"train\"?"},
-    {"train --task even_pairs --encoding rope", 2, "Say --out FOLDER"},
-    {"train --encoding rope --out " + out, 2, "which task?"},
-    {"train --task even_pairs --encoding rope --heads 5 --out " + out, 2, "heads = 5 does not divide d_model = 64; try heads = 4"},
-    {"train --task even_pairs --encoding rope --heads 64 --out " + out, 2, "rope turns channels in pairs"},
-    {"train --task even_pairs --encoding learned --max-position 50 --out " + out, 2, "101 positions are needed"},
-    {"train --task even_pairs --encoding rope --train-length 0 --out " + out, 2, "train_length = 0 is out of range"},
-    {"train --task even_pairs --encoding rope --lr -1 --out " + out, 2, "lr = -1 is out of range"},
-    {"train --task even_pairs --encoding rope --lr nan --out " + out, 2, "lr = nan is out of range"},
-    {"train --task even_pairs --encoding rope --lr", 2, "--lr"},
-    {"train --task even_pairs --encoding rope --device cuda --out " + out, 2, "this build has no CUDA backend"},
-    {"train --task even_pairs --encoding rope --out " + taken, 2, "exists already; choose another --out"},
-    {"train --task even_pairs --encoding rope --out /proc/poslab", 1, "cannot make the run folder /proc/poslab"},
-    {"train --config " + config + " --out " + out, 2, "my.toml, line 2: unknown option \"encodin\"; did you mean \"encoding\"?"},
-    {"train --config " + folder / "none.toml", 1, "cannot read"},
-    {"train --set stepz=3 --out " + out, 2, "did you mean \"steps\"?"},
-    {"train --set steps --out " + out, 2, "--set steps is not KEY=VALUE"},
-    {"resume " + out, 2, "there is no run folder"},
-    {"resume", 2, "run is required"},
-    {"eval " + taken, 2, "is not a run folder"},
-    {"list task", 2, "did you mean \"tasks\"?"},
+      {"train --task even_pair --encoding rope --out " + out, 2,
+       "unknown task \"even_pair\"; did you mean \"even_pairs\"?"},
+      {"train --task even_pairs --encoding ropes --out " + out, 2,
+       "unknown encoding \"ropes\"; did you mean \"rope\"?"},
+      {"train --tsk even_pairs --encoding rope --out " + out, 2, "unknown option \"--tsk\"; did you mean \"--task\"?"},
+      {"train --tsk=even_pairs --encoding rope --out " + out, 2, "unknown option \"--tsk\"; did you mean \"--task\"?"},
+      {"train even_pairs --encoding rope", 2, "poslab train has no use for \"even_pairs\""},
+      {"trian --task even_pairs", 2, "unknown command \"trian\"; did you mean \"train\"?"},
+      {"train --task even_pairs --encoding rope", 2, "Say --out FOLDER"},
+      {"train --encoding rope --out " + out, 2, "which task?"},
+      {"train --task even_pairs --encoding rope --heads 5 --out " + out, 2,
+       "heads = 5 does not divide d_model = 64; try heads = 4"},
+      {"train --task even_pairs --encoding rope --heads 64 --out " + out, 2, "rope turns channels in pairs"},
+      {"train --task even_pairs --encoding learned --max-position 50 --out " + out, 2, "101 positions are needed"},
+      {"train --task even_pairs --encoding rope --train-length 0 --out " + out, 2, "train_length = 0 is out of range"},
+      {"train --task even_pairs --encoding rope --lr -1 --out " + out, 2, "lr = -1 is out of range"},
+      {"train --task even_pairs --encoding rope --lr nan --out " + out, 2, "lr = nan is out of range"},
+      {"train --task even_pairs --encoding rope --lr", 2, "--lr"},
+      {"train --task even_pairs --encoding rope --device cuda --out " + out, 2, "this build has no CUDA backend"},
+      {"train --task even_pairs --encoding rope --out " + taken, 2, "exists already; choose another --out"},
+      {"train --task even_pairs --encoding rope --out /proc/poslab", 1, "cannot make the run folder /proc/poslab"},
+      {"train --config " + config + " --out " + out, 2,
+       "my.toml, line 2: unknown option \"encodin\"; did you mean \"encoding\"?"},
+      {"train --config " + folder / "none.toml", 1, "cannot read"},
+      {"train --set stepz=3 --out " + out, 2, "did you mean \"steps\"?"},
+      {"train --set steps --out " + out, 2, "--set steps is not KEY=VALUE"},
+      {"resume " + out, 2, "there is no run folder"},
+      {"resume", 2, "run is required"},
+      {"eval " + taken, 2, "is not a run folder"},
+      {"list task", 2, "did you mean \"tasks\"?"},
   };
   for (const Case& c : cases) {
     Program p(folder, c.arguments);
@@ -156,10 +167,15 @@ TEST_CASE("a checkpoint that was damaged or that another version wrote is refuse
 
 TEST_CASE("the options come from the file, then the line, then --set; the run folder keeps them") {
   const TemporaryFolder folder;
-  write_file(folder / "my.toml", "preset = \"example\"\nsteps = 3\nbatch = 4\nseed = 5\neval_lengths = \"1:3\"\neval_samples = 2\nd_model = 8\n"
-                                 "layers = 1\nheads = 2\n");
-  Program p(folder, fmt::format("train --config {} --task even_pairs --encoding rope --batch 3 --seed 6 --set seed=7 --unsorted "
-                                "--positions randomized --out {}", folder / "my.toml", folder / "r"));
+  write_file(
+      folder / "my.toml",
+      "preset = \"example\"\nsteps = 3\nbatch = 4\nseed = 5\neval_lengths = \"1:3\"\neval_samples = 2\nd_model = 8\n"
+      "layers = 1\nheads = 2\n");
+  Program p(
+      folder,
+      fmt::format("train --config {} --task even_pairs --encoding rope --batch 3 --seed 6 --set seed=7 --unsorted "
+                  "--positions randomized --out {}",
+                  folder / "my.toml", folder / "r"));
   const std::string said = p.output();
   CAPTURE(said);
   REQUIRE(p.status() == 0);
@@ -177,8 +193,8 @@ TEST_CASE("the options come from the file, then the line, then --set; the run fo
 
 TEST_CASE("help, lists and version") {
   const TemporaryFolder folder;
-  for (const char* words : {"", "--help", "train --help", "eval --help", "list tasks", "list encodings", "list samplers", "list curricula",
-                            "list presets", "version"}) {
+  for (const char* words : {"", "--help", "train --help", "eval --help", "list tasks", "list encodings",
+                            "list samplers", "list curricula", "list presets", "version"}) {
     Program p(folder, words);
     CAPTURE(words);
     CHECK(p.status() == 0);
