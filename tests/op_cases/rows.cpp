@@ -1,5 +1,4 @@
 // Ops on rows: max softmax norm residual_norm cross_entropy.
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "core/random.h"
@@ -128,36 +127,4 @@ const Cases speed([](std::vector<OpCase>& all) {
 }, For::bench);
 
 }  // namespace
-
-TEST_CASE("dropout: the share that is kept, and the mean, are those of the rate") {
-  for (const double rate : {0.1, 0.5, 0.9}) {
-    const int n = 1 << 20;
-    const Tensor y = dropout(Tensor::full({n}, 1), {real(rate), {1, 2, 3}});
-    double kept = 0, sum = 0;
-    for (const real v : y.values()) kept += v != 0, sum += double(v);
-    const double deviation = std::sqrt(rate * (1 - rate) / n);
-    CHECK(std::abs(kept / n - (1 - rate)) < 5 * deviation + 1. / 65536);
-    CHECK(std::abs(sum / n - 1) < 5 * deviation / (1 - rate));
-  }
-}
-
-TEST_CASE("softmax, max and cross_entropy: infinities and NaN") {
-  const real inf = INFINITY, nan = NAN;
-  const Tensor masked = softmax(Tensor::from<real>({2, 3}, {0, -inf, 0, 500, 500, -inf}));
-  CHECK(masked.values() == std::vector<real>{0.5, 0, 0.5, 0.5, 0.5, 0});
-  for (int lane = 0; lane < 33; ++lane) {
-    Tensor x = Tensor::full({33}, -1);
-    x.data()[lane] = nan;
-    CHECK(std::isnan(max(x).item()));
-    CHECK(std::isnan(softmax(x).data()[0]));
-    CHECK(std::isnan(cross_entropy(x.reshape({1, 33}), Ids({1}, {5})).item()));
-    x.data()[lane] = inf;
-    CHECK(max(x).item() == inf);
-    x.data()[lane] = -inf;
-    CHECK(max(x).item() == -1);
-  }
-  CHECK(max(Tensor::full({20}, -inf)).item() == -inf);
-  CHECK(cross_entropy(Tensor::from<real>({1, 2}, {0, -inf}), Ids({1}, {1})).item() == inf);
-}
-
 }  // namespace poslab::test

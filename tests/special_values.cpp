@@ -1,0 +1,133 @@
+// Where float ends: NaN, infinities, large and tiny numbers, and how many units in the last place the functions are off.
+#include <doctest/doctest.h>
+
+#include "autograd/tape.h"
+#include "core/isa.h"
+#include "tests/op_case.h"
+
+namespace poslab::test {
+namespace {
+
+// Compared as printed words, so that NaN equals NaN and the signs of zeros do not matter.
+std::string word(double x) {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
+  return x == 0 ? "0" : "finite";
+}
+
+}  // namespace
+
+TEST_CASE("elementwise: NaN, infinities and large numbers, in every lane and on every instruction set") {
+  const double inf = INFINITY, nan = NAN, big = 3e38;
+  const std::vector<double> x = {nan, inf, -inf, 0, -0.0, big, -big};
+  const struct { const char* name; Tensor (*op)(const Tensor&); std::vector<double> expected; } functions[] = {
+      {"exp", exp, {nan, inf, 0, 1, 1, inf, 0}},
+      {"log", log, {nan, inf, nan, -inf, -inf, 88.6, nan}},
+      {"tanh", tanh, {nan, 1, -1, 0, 0, 1, -1}},
+      {"sigmoid", sigmoid, {nan, 1, 0, 0.5, 0.5, 1, 0}},
+      {"softplus", softplus, {nan, inf, 0, 0.69314718, 0.69314718, big, 0}},
+      {"relu", relu, {nan, inf, 0, 0, 0, big, 0}},
+      {"sqrt", sqrt, {nan, inf, nan, 0, 0, big, nan}},
+  };
+  const std::string before = isa();
+  for (const std::string& set : available_isas()) {
+    use_isa(set);
+    for (const auto& f : functions) {
+      const real of_one = f.op(Tensor::full({1}, 1)).item();
+      for (size_t i = 0; i < x.size(); ++i)
+        for (int lane = 0; lane < 33; ++lane) {
+          Tensor v = Tensor::full({33}, 1);
+          v.data()[lane] = real(x[i]);
+          const Tensor y = f.op(v);
+          const double value = double(y.data()[lane]);
+          INFO(f.name << " of " << x[i] << " in lane " << lane << " on " << set);
+          CHECK(word(value) == word(f.expected[i]));
+          if (std::abs(f.expected[i]) <= 1) CHECK(value == doctest::Approx(f.expected[i]).epsilon(1e-6));
+          CHECK(y.data()[(lane + 1) % 33] == of_one);   // its neighbours do not notice
+        }
+    }
+  }
+  use_isa(before);
+}
+
+TEST_CASE("elementwise: derivatives at large numbers are the limits") {
+  const auto derivative = [](Tensor (*op)(const Tensor&), double at) {
+    Tensor x = Tensor::full({5}, real(at));
+    x.want_grad();
+    backward(sum_all(op(x)));
+    return double(x.grad().data()[4]);
+  };
+  for (const double far : {50., 1000., double(INFINITY)}) {
+    CHECK(derivative(poslab::tanh, far) == 0);
+    CHECK(derivative(poslab::sigmoid, far) == doctest::Approx(0).epsilon(1e-20));
+    CHECK(derivative(poslab::softplus, far) == doctest::Approx(1));
+    CHECK(derivative(poslab::softplus, -far) == doctest::Approx(0));
+    CHECK(derivative(poslab::relu, far) == 1);
+    CHECK(derivative(poslab::relu, -far) == 0);
+  }
+  CHECK(std::isnan(derivative(poslab::tanh, NAN)));
+  CHECK(std::isnan(derivative(poslab::softplus, NAN)));
+}
+
+#ifndef POSLAB_DOUBLE
+TEST_CASE("elementwise: within a few units in the last place, over the whole range of float") {
+  const auto worst = [](Tensor (*op)(const Tensor&), double (*reference)(double), const std::vector<float>& at) {
+    const Tensor y = op(Tensor::from({int(at.size())}, at));
+    double most = 0;
+    for (size_t i = 0; i < at.size(); ++i) {
+      const double expected = reference(double(at[i])), error = std::abs(double(y.data()[i]) - expected) / std::abs(expected);
+      if (!(error <= most)) most = error;   // NaN counts
+    }
+    return most / 5.96e-8;   // half the distance of neighbouring floats at 1
+  };
+  std::vector<float> all, positive;
+  for (double x = 1e-37; x < 85; x *= 1.0003) all.push_back(float(x)), all.push_back(float(-x));
+  for (double x = 1e-44; x < 3e38; x *= 1.0007) positive.push_back(float(x));
+  for (int i = -1000; i <= 1000; ++i) positive.push_back(1 + float(i) * 1e-6f);
+  std::erase(positive, 1.f);
+  const std::string before = isa();
+  for (const std::string& set : available_isas()) {
+    INFO("on " << set);
+    use_isa(set);
+    CHECK(worst(exp, [](double x) { return std::exp(x); }, all) < 5);
+    CHECK(worst(log, [](double x) { return std::log(x); }, positive) < 5);
+    CHECK(worst(tanh, [](double x) { return std::tanh(x); }, all) < 5);
+    CHECK(worst(sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, all) < 8);
+    CHECK(worst(softplus, [](double x) { return std::max(x, 0.) + std::log1p(std::exp(-std::abs(x))); }, all) < 8);
+  }
+  use_isa(before);
+}
+#endif
+
+TEST_CASE("dropout: the share that is kept, and the mean, are those of the rate") {
+  for (const double rate : {0.1, 0.5, 0.9}) {
+    const int n = 1 << 20;
+    const Tensor y = dropout(Tensor::full({n}, 1), {real(rate), {1, 2, 3}});
+    double kept = 0, sum = 0;
+    for (const real v : y.values()) kept += v != 0, sum += double(v);
+    const double deviation = std::sqrt(rate * (1 - rate) / n);
+    CHECK(std::abs(kept / n - (1 - rate)) < 5 * deviation + 1. / 65536);
+    CHECK(std::abs(sum / n - 1) < 5 * deviation / (1 - rate));
+  }
+}
+
+TEST_CASE("softmax, max and cross_entropy: infinities and NaN") {
+  const real inf = INFINITY, nan = NAN;
+  const Tensor masked = softmax(Tensor::from<real>({2, 3}, {0, -inf, 0, 500, 500, -inf}));
+  CHECK(masked.values() == std::vector<real>{0.5, 0, 0.5, 0.5, 0.5, 0});
+  for (int lane = 0; lane < 33; ++lane) {
+    Tensor x = Tensor::full({33}, -1);
+    x.data()[lane] = nan;
+    CHECK(std::isnan(max(x).item()));
+    CHECK(std::isnan(softmax(x).data()[0]));
+    CHECK(std::isnan(cross_entropy(x.reshape({1, 33}), Ids({1}, {5})).item()));
+    x.data()[lane] = inf;
+    CHECK(max(x).item() == inf);
+    x.data()[lane] = -inf;
+    CHECK(max(x).item() == -1);
+  }
+  CHECK(max(Tensor::full({20}, -inf)).item() == -inf);
+  CHECK(cross_entropy(Tensor::from<real>({1, 2}, {0, -inf}), Ids({1}, {1})).item() == inf);
+}
+
+}  // namespace poslab::test
