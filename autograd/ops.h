@@ -54,9 +54,9 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., 
 struct Scores {
   Tensor q, k;       // (B, Tq, H, D), (B, Tk, H, D); the queries are the last Tq of the Tk slots
   real scale = 1;    // of content and relative logits: 1 / sqrt(D), but not in T5
-  Tensor q_rel, r;   // (B, Tq, H, R), (N, H, R): a logit row for each query
-  Tensor bias;       // (N, H): a logit row for each head
-  Ids pairs;         // (1 or B, Tq, Tk): the row of r and bias that query i and key j read. Absent: row j - i + Tk - 1
+  Tensor q_rel{}, r{};   // (B, Tq, H, R), (N, H, R): a logit row for each query
+  Tensor bias{};     // (N, H): a logit row for each head
+  Ids pairs{};       // (1 or B, Tq, Tk): the row of r and bias that query i and key j read. Absent: row j - i + Tk - 1
 };
 enum class Mask { none, causal };
 Tensor attention(const Scores&, const Tensor& v, Mask);                // (B, Tq, H, D)

@@ -1,7 +1,8 @@
-// poslab_bench: programs that measure. `poslab_bench steps` is driven by bench/steps.py.
+// poslab_bench: programs that measure. `poslab_bench steps` is driven by bench/steps.py; `poslab_bench kernels` prints a table.
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "bench/kernels.h"
 #include "bench/steps.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -25,11 +26,16 @@ int main(int count, char** words) {
   steps->add_option("--dropout", options.dropout);
   steps->add_option("--max-position", options.encoding.max_position);
   steps->add_option("--threads", cores);
+  CLI::App* ops = app.add_subcommand("kernels", "every op, forward and backward, at the sizes of training");
+  std::string filter;
+  ops->add_option("filter", filter, "only kernels whose name contains this");
+  ops->add_option("--threads", cores);
   app.require_subcommand(1);
   try {
     CLI11_PARSE(app, count, words);
     if (cores) set_threads(cores);
-    serve_steps(options);
+    if (*ops) time_kernels(filter);
+    else serve_steps(options);
     return 0;
   } catch (const BadInput& e) {
     fmt::print(stderr, "poslab_bench: {}\n", e.what());

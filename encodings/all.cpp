@@ -24,10 +24,6 @@ const Scheme& encoding(const std::string& name) {
 const Sampler& sampler_for(const EncodingSpec& spec, const std::string& name) {
   const Sampler& asked = sampler(name);
   const Scheme& scheme = encoding(spec.name);
-  if (name == "randomized_offsets" && !scheme.relative)
-    bad_input(
-        "{}: needs a position for every token, and sampler randomized_offsets gives offsets alone; use randomized",
-        spec.name);
   if (name != "randomized" || !scheme.relative) return asked;
   const bool table = spec.mode == RelativeMode::offset_table || spec.mode == RelativeMode::released ||
                      (spec.mode == RelativeMode::paper && scheme.paper_table);

@@ -61,7 +61,7 @@ const std::vector<Scheme>& all_encodings();
 const Scheme& encoding(const std::string& name);                         // throws BadInput with did-you-mean
 
 // The sampler that a scheme means by `name`: a mode that reads one table of random offsets turns "randomized" into
-// "randomized_offsets". Throws BadInput if the scheme cannot read it, or there is no such sampler.
+// "randomized_offsets". All other samplers are themselves; an unknown name throws BadInput.
 const Sampler& sampler_for(const EncodingSpec&, const std::string& name);
 
 }  // namespace poslab

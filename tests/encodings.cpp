@@ -204,7 +204,6 @@ TEST_CASE("sampler_for: a mode that reads a table turns randomized into randomiz
   CHECK(name("alibi", RelativeMode::differences, "randomized") == "randomized");
   CHECK(name("alibi", RelativeMode::paper, "sequential") == "sequential");
   CHECK(name("rope", RelativeMode::offset_table, "randomized") == "randomized");
-  CHECK_THROWS_AS(name("rope", RelativeMode::paper, "randomized_offsets"), BadInput);
   CHECK_THROWS_AS(name("rope", RelativeMode::paper, "random"), BadInput);
   CHECK_THROWS_AS(name("rop", RelativeMode::paper, "randomized"), BadInput);
 }

@@ -5,23 +5,27 @@
 namespace poslab::test {
 namespace {
 
-std::vector<Cases::Make>& makers() {
-  static std::vector<Cases::Make> all;
+struct File { Cases::Make make; For purpose; };
+std::vector<File>& files() {
+  static std::vector<File> all;
   return all;
+}
+
+std::vector<OpCase> collect(For purpose) {
+  std::vector<OpCase> cases;
+  for (const File& file : files())
+    if (file.purpose == purpose) file.make(cases);
+  std::stable_sort(cases.begin(), cases.end(), [](const OpCase& a, const OpCase& b) { return a.kernel < b.kernel; });
+  return cases;
 }
 
 }  // namespace
 
-Cases::Cases(Make make) { makers().push_back(make); }
+Cases::Cases(Make make, For purpose) { files().push_back({make, purpose}); }
 
-const std::vector<OpCase>& op_cases() {
-  static const std::vector<OpCase> all = [] {
-    std::vector<OpCase> cases;
-    for (const Cases::Make make : makers()) make(cases);
-    std::stable_sort(cases.begin(), cases.end(), [](const OpCase& a, const OpCase& b) { return a.kernel < b.kernel; });
-    return cases;
-  }();
-  return all;
+const std::vector<OpCase>& op_cases(For purpose) {
+  static const std::vector<OpCase> tests = collect(For::tests), bench = collect(For::bench);
+  return purpose == For::tests ? tests : bench;
 }
 
 std::vector<int> random_ids(int64_t n, int below, uint32_t site) {

@@ -44,12 +44,14 @@ struct OpCase {
   double flops = 0;                                   // of one forward pass; 0: its speed is counted in bytes
 };
 
-const std::vector<OpCase>& op_cases();
+// Cases for tests are small or odd; those for bench/kernels.cpp have the sizes of training, and need no reference.
+enum class For { tests, bench };
+const std::vector<OpCase>& op_cases(For = For::tests);
 
 // A file of cases says at namespace level: const Cases softmax([](std::vector<OpCase>& all) { ... });
 struct Cases {
   using Make = void (*)(std::vector<OpCase>& all);
-  explicit Cases(Make);
+  explicit Cases(Make, For = For::tests);
 };
 
 // Integers 0 .. below-1, a pure function of the number `site`.

@@ -62,8 +62,9 @@ Vec log_of_one_plus(Vec u) { return log_of_ratio(u / (u + 2.f)); }   // 0 <= u <
 // ln x = n ln 2 + ln m, x = 2^n m, m from sqrt(1/2) to sqrt(2)
 Vec log(Vec x) {
   typedef int32_t Int __attribute__((vector_size(vector_bytes)));
-  const auto tiny = x < std::numeric_limits<float>::min();            // denormal numbers are moved up first
-  const Vec in = tiny ? x * 8388608.f : x;
+  const Vec positive = x > 0 ? x : splat(1.f);
+  const auto tiny = positive < std::numeric_limits<float>::min();     // denormal numbers are moved up first
+  const Vec in = tiny ? positive * 8388608.f : positive;
   Int bits;
   __builtin_memcpy(&bits, &in, sizeof bits);
   const Int power = (bits - 0x3F3504F3) >> 23, rest = bits - (power << 23);

@@ -2,10 +2,6 @@
 // A word lives in a 64-bit lane of its own: the product of two 32-bit words then needs no shuffling, and what collects in
 // the upper half of a lane is never read.
 #pragma once
-#if defined __SSE2__
-#include <immintrin.h>
-#endif
-
 #include <utility>
 
 #include "core/cpu/simd.h"

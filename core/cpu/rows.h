@@ -13,10 +13,7 @@ inline void for_vectors(int n, const F& f) {
 }
 inline Vec load_some(const real* p, int count) { return count == lanes ? load(p) : load_first(p, count); }
 inline Vec load_or(const real* p, int count, real rest) {
-  if (count == lanes) return load(p);
-  Vec v = splat(rest);
-  __builtin_memcpy(&v, p, size_t(count) * sizeof(real));
-  return v;
+  return count == lanes ? load(p) : first_lanes(count) ? load_first(p, count) : splat(rest);
 }
 inline void store_some(real* p, Vec v, int count) { count == lanes ? store(p, v) : store_first(p, v, count); }
 

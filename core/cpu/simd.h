@@ -3,6 +3,10 @@
 // the set allows. So nothing that is inline may come into a kernel from outside this namespace (the linker would keep one
 // copy of it, perhaps the one that the processor at hand cannot run).
 #pragma once
+#if defined __SSE2__
+#include <immintrin.h>
+#endif
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -41,13 +45,38 @@ inline void store(real* p, VecOf<W> v) { *reinterpret_cast<typename Wide<W>::una
 template <int W = lanes>
 inline VecOf<W> splat(real x) { return x - VecOf<W>{}; }
 
-// The first n < lanes reals, the rest zero; and their way back.
+// The lanes below n, n < lanes: true is -1, as vector comparisons have it.
+#ifdef POSLAB_DOUBLE
+typedef int64_t LaneMask __attribute__((vector_size(vector_bytes)));
+#else
+typedef int32_t LaneMask __attribute__((vector_size(vector_bytes)));
+#endif
+inline LaneMask first_lanes(int n) {
+  LaneMask lane;
+  for (int i = 0; i < lanes; ++i) lane[i] = i;
+  return lane < n;
+}
+
+// The first n < lanes reals, the rest zero; and their way back. The machine's masked moves, where it has them: a row's last
+// vector through memory would stall on its own store.
+#if defined __AVX512F__ && !defined POSLAB_DOUBLE
+inline Vec load_first(const real* p, int n) { return _mm512_maskz_loadu_ps(__mmask16((1u << n) - 1), p); }
+inline void store_first(real* p, Vec v, int n) { _mm512_mask_storeu_ps(p, __mmask16((1u << n) - 1), v); }
+#elif defined __AVX2__ && !defined __AVX512F__ && !defined POSLAB_DOUBLE
+inline Vec load_first(const real* p, int n) { return _mm256_maskload_ps(p, (__m256i)first_lanes(n)); }
+inline void store_first(real* p, Vec v, int n) { _mm256_maskstore_ps(p, (__m256i)first_lanes(n), v); }
+#else
 inline Vec load_first(const real* p, int n) {
   Vec v{};
-  __builtin_memcpy(&v, p, size_t(n) * sizeof(real));
+  for (int i = 0; i < lanes - 1; ++i)
+    if (i < n) v[i] = p[i];
   return v;
 }
-inline void store_first(real* p, Vec v, int n) { __builtin_memcpy(p, &v, size_t(n) * sizeof(real)); }
+inline void store_first(real* p, Vec v, int n) {
+  for (int i = 0; i < lanes - 1; ++i)
+    if (i < n) p[i] = v[i];
+}
+#endif
 
 inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
 

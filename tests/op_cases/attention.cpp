@@ -96,5 +96,17 @@ const Cases attentions([](std::vector<OpCase>& all) {
     }
 });
 
+const Cases speed([](std::vector<OpCase>& all) {
+  for (const int slots : {40, 200}) {
+    const Sizes n{128 * 40 / slots, slots, slots, 8, 8, 8};
+    add(all, {n, false, false, false, Pairs::by_offset});
+    add(all, {n, true, false, false, Pairs::by_offset});
+    add(all, {n, false, false, true, Pairs::by_offset});
+    add(all, {n, false, true, true, Pairs::by_offset});
+    add(all, {n, false, true, true, Pairs::shared});
+    add(all, {n, false, true, true, Pairs::per_sequence});
+  }
+}, For::bench);
+
 }  // namespace
 }  // namespace poslab::test

@@ -39,6 +39,11 @@ const Cases cases([](std::vector<OpCase>& all) {
       }
 });
 
+const Cases speed([](std::vector<OpCase>& all) {
+  for (const Function& f : functions)
+    all.push_back({f.name, "(5120, 256)", {{5120, 256}}, [op = f.op](auto& x) { return op(x[0]); }, {}, {}, {f.ranges[0]}});
+}, For::bench);
+
 // Compared as printed words, so that NaN equals NaN and the signs of zeros do not matter.
 std::string word(double x) {
   if (std::isnan(x)) return "nan";

@@ -151,5 +151,35 @@ const Cases optimizer([](std::vector<OpCase>& all) {
   }
 });
 
+const Cases speed([](std::vector<OpCase>& all) {
+  const auto multiply = [&](Shape a, Shape b) {
+    all.push_back({"matmul", to_string(a) + " " + to_string(b), {a, b}, [](auto& x) { return matmul(x[0], x[1]); }, {}});
+    all.back().flops = 2. * double(size_of(a)) * b.back();
+  };
+  multiply({1024, 40, 8}, {1024, 8, 40});
+  multiply({1024, 40, 40}, {1024, 40, 8});
+  multiply({512, 512}, {512, 512});
+  for (const auto& [in, out] : {std::pair{64, 64}, {64, 256}, {256, 64}}) {
+    const Activation activation = out == 256 ? Activation::relu : Activation::none;
+    all.push_back({"linear", fmt::format("(5120, {}) ({}, {}) bias{}", in, in, out, out == 256 ? " relu" : ""), {{5120, in}, {in, out}, {out}},
+                   [activation](auto& x) { return linear(x[0], x[1], x[2], activation); }, {}});
+    all.back().flops = 2. * 5120 * in * out;
+  }
+  const Ids tokens({128, 40}, random_ids(5120, 12, 6));
+  all.push_back({"gather", "(12, 64) ids (128, 40)", {{12, 64}}, [tokens](auto& x) { return gather(x[0], tokens); }, {}});
+  for (const Pairing pairing : {Pairing::interleaved, Pairing::half})
+    all.push_back({"rotate", pairing == Pairing::half ? "half" : "interleaved", {{128, 40, 8, 8}},
+                   [=](auto& x) { return rotate(x[0], Tensor::full({1, 40, 4}, 1), pairing); }, {}});
+  const auto optimizer = [&](const char* kernel, std::vector<Shape> shapes, std::function<Tensor(const Tensors&)> op) {
+    all.push_back({kernel, "(300000)", shapes, op, {}});
+    all.back().differentiable = false;
+  };
+  optimizer("adam", {{300000}, {300000}, {300000}, {300000}}, [](auto& x) {
+    kernels(Device::cpu).adam(x[0].data(), x[1].data(), x[2].data(), x[3].data(), 300000, step);
+    return x[0];
+  });
+  optimizer("squares", {{300000}}, [](auto& x) { return Tensor::full({1}, real(kernels(Device::cpu).squares(x[0].data(), 300000))); });
+}, For::bench);
+
 }  // namespace
 }  // namespace poslab::test

@@ -115,6 +115,18 @@ const Cases losses([](std::vector<OpCase>& all) {
     }
 });
 
+const Cases speed([](std::vector<OpCase>& all) {
+  const Shape x = {5120, 64}, logits = {40960, 40};
+  const Dropout drop{real(0.1), {1, 2, 3}};
+  all.push_back({"max", "of logits", {logits}, [](auto& t) { return max(t[0]); }, {}});
+  all.push_back({"softmax", "of logits", {logits}, [](auto& t) { return softmax(t[0]); }, {}});
+  all.push_back({"norm", to_string(x), {x, {64}, {64}}, [](auto& t) { return norm(t[0], t[1], t[2]); }, {}});
+  all.push_back({"residual_norm", to_string(x), {x, x, {64}, {64}}, [drop](auto& t) { return residual_norm(t[0], t[1], t[2], t[3], drop); }, {}});
+  all.push_back({"dropout", to_string(x), {x}, [drop](auto& t) { return dropout(t[0], drop); }, {}});
+  const Ids target({2560}, random_ids(2560, 12, 5));
+  all.push_back({"cross_entropy", "(2560, 12)", {{2560, 12}}, [target](auto& t) { return cross_entropy(t[0], target); }, {}});
+}, For::bench);
+
 }  // namespace
 
 TEST_CASE("dropout: the share that is kept, and the mean, are those of the rate") {
