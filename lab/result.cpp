@@ -22,7 +22,7 @@ json made(const State& state, Speed speed) {
   for (auto& [name, word] : about()) made[name] = word;
   made["threads"] = std::stoi(made["threads"].get<std::string>());
   made["trained_now"] = speed.steps;  // a resumed run did the other steps before
-  made["seconds"] = speed.seconds;
+  made["seconds"] = speed.steps ? json(speed.seconds) : json(nullptr);
   made["steps_per_second"] = speed.steps ? json(double(speed.steps) / speed.seconds) : json(nullptr);
   return made;
 }
