@@ -7,9 +7,10 @@ program=$1
 shift
 
 # The two runs. They differ in the numbers that the tokens carry, and in nothing else.
-both=(--task even_pairs --encoding relative --layers 2 --train-length 20 --steps 1500 --eval-lengths 1:100 --seed 1)
+both=(--task even_pairs --encoding rope --layers 3 --train-length 20 --steps 2000 --max-position 512
+      --eval-lengths 1:100 --eval-samples 128 --seed 1)
 plain=(--positions sequential)
-randomized=(--positions randomized --max-position 512)
+randomized=(--positions randomized)
 
 train() {   # NAME OPTIONS...
   local folder=runs/demo-$1 asked=runs/demo-$1.options
