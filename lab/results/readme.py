@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Writes the tables of README.md from the files that measured runs left: lab/results/*/ and bench/results/*.json.
+
+Prints them; with --write puts them between the marks of README.md. Standard library only.
+"""
+import csv
+import json
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+NAMES = {"even_pairs": "Even Pairs", "bucket_sort": "Bucket Sort"}
+COLUMN = {("relative", "sequential"): "relative", ("relative", "randomized"): "rand_relative",
+          ("rope", "sequential"): "rope", ("rope", "randomized"): "rand_rope"}   # of the paper's table 1
+
+
+def percent(rows, first, last):
+    """Mean accuracy over lengths first .. last, in percent."""
+    chosen = [float(row["accuracy"]) for row in rows if first <= int(row["length"]) <= last]
+    return f"{100 * sum(chosen) / len(chosen):.1f}"
+
+
+def results():
+    with open(HERE / "paper/ruoss2023_table1.csv") as file:
+        paper = {row["task"]: row for row in csv.DictReader(file)}
+    lines = ["| task | encoding | positions | steps, lr | 1..40 | 41..60 | 81..100 | **41..100** | paper, 41..500 | guess / majority / content only | minutes |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
+    commits = set()
+    for path in sorted(HERE.glob("*/result.json"), key=lambda p: (list(NAMES).index(p.parent.name.split("-")[0]), p)):
+        result = json.loads(path.read_text())
+        with open(path.parent / "eval.csv") as file:
+            rows = list(csv.DictReader(file))
+        config, base = result["config"], result["baselines"]
+        commits.add(result["commit"])
+        lines.append(
+            f"| {NAMES[result['task']]} | {result['encoding']} | {result['positions']} | {result['steps']:,}, {config['lr']:g} "
+            f"| {percent(rows, 1, 40)} | {percent(rows, 41, 60)} | {percent(rows, 81, 100)} | **{100 * result['paper_score']:.1f}** "
+            f"| {paper[result['task']][COLUMN[result['encoding'], result['positions']]]} "
+            f"| {' / '.join(f'{100 * base[k]:.1f}' for k in ('guess', 'majority', 'content_only'))} "
+            f"| {result['seconds'] / 60:.0f} |")
+    return lines, commits
+
+
+def speed():
+    lines = []
+    for path in sorted((ROOT / "bench/results").glob("*.json")):
+        whole = json.loads(path.read_text())
+        p, t = whole["results"][0]["poslab"], whole["results"][0]["torch"]
+        lines += [f"{whole['cpu']}, {whole['threads']} threads, batch {whole['batch']}, {whole['length']} + {p['outputs']} slots, "
+                  f"{p['isa']}; {t['program']} ({t['isa']}, {t['blas']}); {whole['time'][:10]}. Medians of interleaved turns, "
+                  "in one run, after both sides gave equal losses, logits and gradients for equal weights.", "",
+                  "| encoding | positions | poslab, ms a step | PyTorch, ms a step | ratio |", "|---|---|---|---|---|"]
+        lines += [f"| {r['encoding']} | {r['positions']} | {r['poslab_ms']:.1f} | {r['torch_ms']:.1f} | **{r['ratio']:.2f}** |"
+                  for r in whole["results"]]
+        lines.append("")
+    return lines
+
+
+def between(text, start, end, lines):
+    new, count = re.subn(rf"(<!-- {start}.*?-->\n).*?(<!-- {end} -->)", lambda m: m[1] + "\n".join(lines) + "\n" + m[2], text, flags=re.S)
+    if count != 1:
+        sys.exit(f"README.md has no place marked {start!r} .. {end!r}")
+    return new
+
+
+def main():
+    table, commits = results()
+    table += ["", f"Mean accuracy in %, by test length; made by `lab/results/reproduce.sh` from commit {', '.join(sorted(commits))}."]
+    rates = speed()
+    print("\n".join(table + [""] + rates))
+    if sys.argv[1:] == ["--write"]:
+        readme = ROOT / "README.md"
+        readme.write_text(between(between(readme.read_text(), "results:", "end of results", table), "speed:", "end of speed", rates))
+
+
+if __name__ == "__main__":
+    main()
