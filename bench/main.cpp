@@ -1,6 +1,7 @@
 // poslab_bench: programs that measure. `poslab_bench steps` is driven by bench/steps.py.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
 
 #include "bench/steps.h"
 #include "core/error.h"
