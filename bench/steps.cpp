@@ -1,8 +1,9 @@
-// Training steps of the 5-layer model, timed on command: the side of bench/steps.py that runs poslab. Peers answer the same lines.
+// Training steps of the 5-layer model, timed on command: the side of bench/steps.py that runs poslab. Peers answer the
+// same lines.
 //
 //   at the start   {"program", "threads", "isa", "blas", "symbols_in", "symbols_out", "outputs"}
 //   steps N        {"ms": [N times], "loss": of the last}
-//   check FILE     {"tensors": [[name, size], ...]}: loss, logits and all gradients, float32 one after the other in FILE, at the
+//   check FILE     {"tensors": [[name, size], ...]}: loss, logits and all gradients, in FILE as float32 in a row, at the
 //                  weights, tokens and positions of tests/formula.h, dropout off
 #include "bench/steps.h"
 
@@ -47,7 +48,10 @@ struct Bench {
   static const Params& ready(const Params& p) { return p.pack(), p; }
 
   explicit Bench(const StepsOptions& o)
-      : options(o), task(poslab::task(o.task)), slots(o.length + task.output_length(o.length)), model(params, spec(o)),
+      : options(o),
+        task(poslab::task(o.task)),
+        slots(o.length + task.output_length(o.length)),
+        model(params, spec(o)),
         adam(ready(params), 1e-3) {
     formula::fill(params);
   }
@@ -58,7 +62,8 @@ struct Bench {
     const Draw draw(sampler_for(options.encoding, options.positions), {.max_position = options.encoding.max_position},
                     Resample::per_forward, stream(1, Purpose::positions, at), options.batch, slots);
     params.clear_grads();
-    const Tensor logits = model(batch.tokens, batch.outputs, {draw, {real(options.dropout), stream(1, Purpose::dropout, at)}});
+    const Tensor logits =
+        model(batch.tokens, batch.outputs, {draw, {real(options.dropout), stream(1, Purpose::dropout, at)}});
     const Tensor loss = cross_entropy(logits, batch.targets);
     backward(loss);
     adam.update(params);
@@ -84,7 +89,8 @@ struct Bench {
       return Draw({Positions::of_tokens(1, p)});
     std::vector<double> offset(size_t(2 * slots - 1), 0);
     for (int d = 1; d < slots; ++d)
-      offset[size_t(slots - 1 + d)] = 1 + p[size_t(d - 1)], offset[size_t(slots - 1 - d)] = -offset[size_t(slots - 1 + d)];
+      offset[size_t(slots - 1 + d)] = 1 + p[size_t(d - 1)],
+                                offset[size_t(slots - 1 - d)] = -offset[size_t(slots - 1 + d)];
     return Draw({Positions::of_offsets(1, offset)});
   }
 
@@ -97,7 +103,8 @@ struct Bench {
       tokens.insert(tokens.end(), symbols.begin() + b * options.length, symbols.begin() + (b + 1) * options.length);
       tokens.insert(tokens.end(), size_t(outputs), empty);
     }
-    const Ids targets({options.batch, outputs}, formula::integers("check.targets", int64_t(options.batch) * outputs, task.symbols_out()));
+    const Ids targets({options.batch, outputs},
+                      formula::integers("check.targets", int64_t(options.batch) * outputs, task.symbols_out()));
     const Draw draw = check_positions();
     params.clear_grads();
     const Tensor logits = model(Ids({options.batch, slots}, tokens), outputs, {draw, {}});
@@ -132,17 +139,24 @@ std::string blas() {
 void serve_steps(const StepsOptions& options) {
   Bench bench(options);
   const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
-  say({{"program", sizeof(real) == 8 ? "poslab (double)" : "poslab"}, {"threads", threads()}, {"isa", isa()}, {"blas", blas()},
-       {"symbols_in", bench.model.spec().symbols_in}, {"symbols_out", bench.model.spec().symbols_out},
+  say({{"program", sizeof(real) == 8 ? "poslab (double)" : "poslab"},
+       {"threads", threads()},
+       {"isa", isa()},
+       {"blas", blas()},
+       {"symbols_in", bench.model.spec().symbols_in},
+       {"symbols_out", bench.model.spec().symbols_out},
        {"outputs", bench.slots - options.length}});
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
     std::string command, file;
     int count = 0;
     words >> command;
-    if (command == "steps" && words >> count) say(bench.steps(count));
-    else if (command == "check" && words >> file) say(bench.check(file));
-    else bad_input("bench: unknown line `{}`; known: steps N, check FILE", line);
+    if (command == "steps" && words >> count)
+      say(bench.steps(count));
+    else if (command == "check" && words >> file)
+      say(bench.check(file));
+    else
+      bad_input("bench: unknown line `{}`; known: steps N, check FILE", line);
   }
 }
 

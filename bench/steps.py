@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Training steps a second of poslab beside PyTorch, interleaved in one session. Standard library only.
 
-First both sides compute loss, logits and all gradients of one batch from equal weights, and must agree; then each takes a turn of
-a few steps while the other waits, A B, B A, A B, ..., so that both meet the same weather. Times are medians over all steps.
+First both sides compute loss, logits and all gradients of one batch from equal weights, and must agree; then each
+takes a turn of a few steps while the other waits, A B, B A, A B, ..., so that both meet the same weather. Times are
+medians over all steps.
 
     bench/steps.py                                              # six encodings, sequential and randomized
     bench/steps.py --encoding rope --positions randomized       # one of them
 """
+
 import argparse
 import array
 import json
@@ -29,9 +31,13 @@ class Side:
 
     def __init__(self, command, threads):
         # OPENBLAS_CORETYPE would let OpenBLAS run kernels of another processor.
-        environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"} | {"OMP_NUM_THREADS": str(threads)}
+        environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"} | {
+            "OMP_NUM_THREADS": str(threads)
+        }
         self.command = [str(word) for word in command]
-        self.program = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        self.program = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
         self.hello = self.answer()
         self.ms = []
 
@@ -61,7 +67,7 @@ class Side:
 
 
 def check(ours, peer):
-    """Error of loss, logits and each gradient, |a - b| / |b| over all entries. Stops if they are not equal but for rounding."""
+    """|a - b| / |b| of loss, logits and each gradient, over all entries. Stops if more than rounding differs."""
     with tempfile.TemporaryDirectory() as folder:
         a, b = ours.tensors(folder), peer.tensors(folder)
     if a.keys() != b.keys():
@@ -71,8 +77,8 @@ def check(ours, peer):
         if len(a[name]) != len(b[name]):
             sys.exit(f"bench: {name} has {len(a[name])} entries here and {len(b[name])} there")
         errors[name] = math.dist(a[name], b[name]) / math.hypot(*b[name])
-        # Of millions of ReLU inputs a few are 0 but for rounding; where the sides differ on the sign, a gradient loses or
-        # gains the share of one token in thousands. tests/reference/ holds gradients to 1e-4 where no input is so near to 0.
+        # Of millions of ReLU inputs a few are 0 but for rounding; where the sides differ on the sign, a gradient loses
+        # or gains the share of one token in thousands. tests/reference/ holds gradients to 1e-4, with no input so near.
         if not errors[name] <= (1e-4 if name in ("loss", "logits") else 1e-3):
             sys.exit(f"bench: the two sides do not compute the same: {name} differs by {errors[name]:.1e} of its norm")
     where = max(errors, key=errors.get)
@@ -88,25 +94,50 @@ def processor():
 
 
 def measure(encoding, positions, options):
-    common = ["--encoding", encoding, "--positions", positions, "--length", options.length, "--batch", options.batch,
-              "--threads", options.threads]
+    common = [
+        "--encoding",
+        encoding,
+        "--positions",
+        positions,
+        "--length",
+        options.length,
+        "--batch",
+        options.batch,
+        "--threads",
+        options.threads,
+    ]
     ours = Side([options.program, "steps", "--task", options.task, *common], options.threads)
-    sizes = [word for key in ("outputs", "symbols_in", "symbols_out") for word in ("--" + key.replace("_", "-"), ours.hello[key])]
-    peer = Side([options.python, ROOT / "bench/peers/torch_train.py", "--serve", *common, *sizes, *options.peer.split()], options.threads)
+    sizes = [
+        word
+        for key in ("outputs", "symbols_in", "symbols_out")
+        for word in ("--" + key.replace("_", "-"), ours.hello[key])
+    ]
+    peer = Side(
+        [options.python, ROOT / "bench/peers/torch_train.py", "--serve", *common, *sizes, *options.peer.split()],
+        options.threads,
+    )
     agreement = check(ours, peer)
     for side in (ours, peer):
-        side.ask("steps 5")                                    # warm: memory, threads, compiled code
+        side.ask("steps 5")  # warm: memory, threads, compiled code
     end, turn = time.monotonic() + options.seconds, 0
     while time.monotonic() < end:
         for side in (ours, peer) if turn % 2 == 0 else (peer, ours):
-            time.sleep(0.02)                                   # the other side's threads stop spinning
+            time.sleep(0.02)  # the other side's threads stop spinning
             side.ms += side.ask(f"steps {options.turn}")["ms"]
         turn += 1
     for side in (ours, peer):
         side.close()
     a, b = statistics.median(ours.ms), statistics.median(peer.ms)
-    return {"encoding": encoding, "positions": positions, "agreement": agreement, "poslab_ms": a, "torch_ms": b, "ratio": b / a,
-            "poslab": ours.hello | {"ms": ours.ms}, "torch": peer.hello | {"ms": peer.ms}}
+    return {
+        "encoding": encoding,
+        "positions": positions,
+        "agreement": agreement,
+        "poslab_ms": a,
+        "torch_ms": b,
+        "ratio": b / a,
+        "poslab": ours.hello | {"ms": ours.ms},
+        "torch": peer.hello | {"ms": peer.ms},
+    }
 
 
 def main():
@@ -116,15 +147,24 @@ def main():
     parser.add_argument("--task", default="reverse_string", help="default: as many output slots as input symbols")
     parser.add_argument("--length", type=int, default=20)
     parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both sides; default: all cores")
+    parser.add_argument(
+        "--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both sides; default: all cores"
+    )
     parser.add_argument("--seconds", type=float, default=10, help="for each pair")
     parser.add_argument("--turn", type=int, default=3, help="steps in one turn")
     parser.add_argument("--program", default=ROOT / "build/release/poslab_bench")
-    parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="one that has torch; tests/reference/venv.sh makes it")
-    parser.add_argument("--peer", default="", help="more options for the peer, such as '--compile' or '--attention plain'")
+    parser.add_argument(
+        "--python", default=ROOT / ".venv/bin/python", help="one that has torch; tests/reference/venv.sh makes it"
+    )
+    parser.add_argument(
+        "--peer", default="", help="more options for the peer, such as '--compile' or '--attention plain'"
+    )
     parser.add_argument("--out", help="a JSON file with all times")
     options = parser.parse_args()
-    for path, remedy in ((options.program, "build the target poslab_bench"), (options.python, "run tests/reference/venv.sh")):
+    for path, remedy in (
+        (options.program, "build the target poslab_bench"),
+        (options.python, "run tests/reference/venv.sh"),
+    ):
         if not pathlib.Path(path).exists():
             parser.error(f"{path} is not there; {remedy}")
 
@@ -132,22 +172,38 @@ def main():
     for encoding in options.encoding or ENCODINGS:
         for positions in options.positions or ["sequential", "randomized"]:
             if encoding == "none" and positions == "randomized" and not options.positions:
-                continue                                       # nothing reads them
+                continue  # nothing reads them
             r = measure(encoding, positions, options)
             if not results:
                 p, t = r["poslab"], r["torch"]
-                print(f"{processor()}, {options.threads} threads, load {os.getloadavg()[0]:.1f}; batch {options.batch}, "
-                      f"{options.length} + {p['outputs']} slots; {p['program']} ({p['isa']}, {p['blas']}) against "
-                      f"{t['program']} ({t['isa']}, {t['blas']})")
-                print(f"{'encoding':10} {'positions':11} {'poslab ms':>10} {'torch ms':>9} {'steps/s':>8} {'faster by':>9} {'steps':>11}  equal to")
+                print(
+                    f"{processor()}, {options.threads} threads, load {os.getloadavg()[0]:.1f}; batch {options.batch}, "
+                    f"{options.length} + {p['outputs']} slots; {p['program']} ({p['isa']}, {p['blas']}) against "
+                    f"{t['program']} ({t['isa']}, {t['blas']})"
+                )
+                print(
+                    f"{'encoding':10} {'positions':11} {'poslab ms':>10} {'torch ms':>9} {'steps/s':>8} "
+                    f"{'faster by':>9} {'steps':>11}  equal to"
+                )
             results.append(r)
-            print(f"{encoding:10} {positions:11} {r['poslab_ms']:10.2f} {r['torch_ms']:9.2f} {1e3 / r['poslab_ms']:8.1f} "
-                  f"{r['ratio']:8.2f}x {len(r['poslab']['ms']):5}/{len(r['torch']['ms']):<5}  {r['agreement']['worst']:.0e}", flush=True)
+            print(
+                f"{encoding:10} {positions:11} {r['poslab_ms']:10.2f} {r['torch_ms']:9.2f} {1e3 / r['poslab_ms']:8.1f} "
+                f"{r['ratio']:8.2f}x {len(r['poslab']['ms']):5}/{len(r['torch']['ms']):<5}  "
+                f"{r['agreement']['worst']:.0e}",
+                flush=True,
+            )
     mean = math.exp(statistics.mean(math.log(r["ratio"]) for r in results))
     print(f"geometric mean of the ratios: {mean:.2f}x")
     if options.out:
-        whole = {"cpu": processor(), "threads": options.threads, "batch": options.batch, "length": options.length, "task": options.task,
-                 "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "results": results}
+        whole = {
+            "cpu": processor(),
+            "threads": options.threads,
+            "batch": options.batch,
+            "length": options.length,
+            "task": options.task,
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "results": results,
+        }
         part = pathlib.Path(options.out + ".partial")
         part.write_text(json.dumps(whole, indent=1))
         part.replace(options.out)

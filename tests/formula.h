@@ -1,5 +1,6 @@
-// Weights, tokens and positions as pure functions of names and indices: tests/reference/formula.py in C++. A weight is a 16-bit
-// integer times a power of two, exact in float, so two programs start from equal bits without a file of weights.
+// Weights, tokens and positions as pure functions of names and indices: tests/reference/formula.py in C++. A weight is
+// a 16-bit integer times a power of two, exact in float, so two programs start from equal bits without a file of
+// weights.
 #pragma once
 #include <map>
 #include <string>
@@ -28,11 +29,11 @@ class Mix {
 
 // Fills every parameter of a model.
 inline void fill(const Params& params) {
-  const std::map<std::string, double> small = {{"embedding", 0.125}, {"table", 1.0}, {"value", 0.125}, {"output", 0.125},
-                                               {"w2", 0.125},        {"b1", 0.125},  {"b2", 0.125},    {"b", 0.125},
-                                               {"bias", 0.125},      {"gain", 0.125}};
+  const std::map<std::string, double> small = {
+      {"embedding", 0.125}, {"table", 1.0}, {"value", 0.125}, {"output", 0.125}, {"w2", 0.125},
+      {"b1", 0.125},        {"b2", 0.125},  {"b", 0.125},     {"bias", 0.125},   {"gain", 0.125}};
   for (const auto& entry : params.entries()) {
-    const std::string last = entry.name.substr(entry.name.rfind('.') + 1);       // npos + 1 = 0: the whole name
+    const std::string last = entry.name.substr(entry.name.rfind('.') + 1);  // npos + 1 = 0: the whole name
     const double centre = last == "gain" ? 1 : 0, width = small.count(last) ? small.at(last) : 0.25;
     const Mix mix(entry.name);
     for (int64_t e = 0; e < entry.tensor.size(); ++e)

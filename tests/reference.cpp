@@ -1,5 +1,6 @@
-// The whole model against an independent one: logits, loss and all parameter gradients of the PyTorch model of tests/reference/,
-// for every encoding, from the golden files there. tests/reference/README.md says how the files come to be.
+// The whole model against an independent one: logits, loss and all parameter gradients of the PyTorch model of
+// tests/reference/, for every encoding, from the golden files there. tests/reference/README.md says how the files come
+// to be.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -63,7 +64,9 @@ double error(const std::string& name, const std::vector<real>& g, const json& di
   double squares = 0, sum = 0, largest = 0, worst = 0;
   for (const real x : g) squares += double(x) * x, sum += x, largest = std::max(largest, std::abs(double(x)));
   const double norm = digest["norm"];
-  const auto compare = [&](double got, double expected, double scale) { worst = std::max(worst, std::abs(got - expected) / scale); };
+  const auto compare = [&](double got, double expected, double scale) {
+    worst = std::max(worst, std::abs(got - expected) / scale);
+  };
   compare(std::sqrt(squares), norm, norm);
   compare(sum, digest["sum"], norm);
   compare(largest, digest["largest"], norm);
@@ -95,7 +98,8 @@ void compare_with(const json& golden) {
   REQUIRE(logits.size() == int64_t(golden["logits"].size()));
   for (int64_t i = 0; i < logits.size(); ++i) {
     const double expected = golden["logits"][size_t(i)];
-    worst_logit = std::max(worst_logit, std::abs(logits.data()[i] - expected)), size = std::max(size, std::abs(expected));
+    worst_logit = std::max(worst_logit, std::abs(logits.data()[i] - expected)),
+    size = std::max(size, std::abs(expected));
   }
   CHECK(worst_logit / size <= tolerance);
   const double loss_error = std::abs(loss.item() / double(golden["loss"]) - 1);
@@ -113,8 +117,8 @@ void compare_with(const json& golden) {
     CHECK(e <= tolerance);
     if (!(e <= worst)) worst = e, where = entry.name;
   }
-  fmt::print("reference {:32} logits {:.1e}   loss {:.1e}   worst gradient {:.1e}  {}\n", title, worst_logit / size, loss_error,
-             worst, where);
+  fmt::print("reference {:32} logits {:.1e}   loss {:.1e}   worst gradient {:.1e}  {}\n", title, worst_logit / size,
+             loss_error, worst, where);
 }
 
 }  // namespace

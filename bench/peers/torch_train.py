@@ -1,13 +1,14 @@
 """Training steps of the same model in PyTorch, written for speed: the peer that bench/steps.py times poslab against.
 
-One step = draw a batch and positions, forward, mean cross-entropy, backward, clip to norm 1, Adam; dropout 0.1 where spec B.3 has it.
-Idiomatic fast PyTorch: one product for q, k and v; fused Adam; foreach clipping; attention by scaled_dot_product_attention or by plain
-matmul and softmax, whichever is faster here for this encoding (a few steps of each decide, unless --attention names one).
+One step = draw a batch and positions, forward, mean cross-entropy, backward, clip to norm 1, Adam; dropout 0.1 where
+spec B.3 has it. Idiomatic: one product for q, k and v; fused Adam; foreach clipping; attention by
+scaled_dot_product_attention or by plain matmul and softmax, whichever a few steps find faster (or --attention names).
 Leaves out: tasks (targets are random numbers: a step costs the same), per-layer and per-sequence positions.
 
-    .venv/bin/python bench/peers/torch_train.py --encoding relative --positions randomized        # one JSON line
-    .venv/bin/python bench/peers/torch_train.py --encoding rope --serve                           # driven by bench/steps.py
+    .venv/bin/python bench/peers/torch_train.py --encoding relative --positions randomized       # one JSON line
+    .venv/bin/python bench/peers/torch_train.py --encoding rope --serve             # driven by bench/steps.py
 """
+
 import argparse
 import json
 import math
@@ -30,7 +31,7 @@ HEAD = WIDTH // HEADS
 
 
 def rotary(positions):
-    """cos and sin for interleaved pairs, each angle twice.                                              (T, 1, D) each"""
+    """cos and sin for interleaved pairs, each angle twice.                        (T, 1, D) each"""
     angle = positions[:, None] * 10000.0 ** (-torch.arange(HEAD // 2) / (HEAD // 2))
     angle = angle.repeat_interleave(2, -1)[:, None]
     return angle.cos(), angle.sin()
@@ -54,13 +55,13 @@ class Block(nn.Module):
             self.w = nn.Linear(WIDTH, WIDTH, bias=False)
 
     def relative(self, q, signal):
-        """(q_i + v) . W PE, one logit for each pair.                                    q: (B, T, H, D) -> (B, H, T, T)"""
+        """(q_i + v) . W PE, one logit for each pair.                q: (B, T, H, D) -> (B, H, T, T)"""
         time = q.shape[1]
         r = self.w(signal).unflatten(-1, (HEADS, HEAD))
-        if signal.dim() == 3:                                                            # true differences: r is (T, T, H, D)
+        if signal.dim() == 3:  # true differences: r is (T, T, H, D)
             return torch.einsum("bihd,ijhd->bhij", q + self.v, r)
-        s = (q + self.v).transpose(1, 2) @ r.permute(1, 2, 0)                            # (B, H, T, 2T-1): row i, column j - i + T - 1
-        s = s.flatten(-2)[..., time - 1:time - 1 + time * (2 * time - 2)]                # Transformer-XL's shift: only a new view
+        s = (q + self.v).transpose(1, 2) @ r.permute(1, 2, 0)  # (B, H, T, 2T-1): row i, column j - i + T - 1
+        s = s.flatten(-2)[..., time - 1 : time - 1 + time * (2 * time - 2)]  # Transformer-XL's shift: only a new view
         return s.unflatten(-1, (time, 2 * time - 2))[..., :time]
 
     def forward(self, x, signal):
@@ -118,7 +119,7 @@ class Encoder(nn.Module):
                 signal = self.slopes * (0.5 * (distance < 0) - distance.abs())
         for block in self.blocks:
             x = block(x, signal)
-        return self.head(x[:, -o.outputs:])
+        return self.head(x[:, -o.outputs :])
 
     def named(self):
         """(name in poslab, the piece of a parameter that holds it, stored transposed)."""
@@ -127,10 +128,18 @@ class Encoder(nn.Module):
             yield "encoding.table", lambda of: of(self.table.weight), False
         for n, b in enumerate(self.blocks):
             for i, part in enumerate(("query", "key", "value")):
-                yield f"block{n}.attention.{part}", lambda of, b=b, i=i: of(b.qkv.weight)[i * WIDTH:(i + 1) * WIDTH], True
+                yield f"block{n}.attention.{part}", lambda of, b=b, i=i: of(b.qkv.weight)[
+                    i * WIDTH : (i + 1) * WIDTH
+                ], True
             linears = [("attention.output", b.output), ("ffn.w1", b.w1), ("ffn.w2", b.w2)]
-            vectors = [("norm1.gain", b.norm1.weight), ("norm1.bias", b.norm1.bias), ("norm2.gain", b.norm2.weight),
-                       ("norm2.bias", b.norm2.bias), ("ffn.b1", b.w1.bias), ("ffn.b2", b.w2.bias)]
+            vectors = [
+                ("norm1.gain", b.norm1.weight),
+                ("norm1.bias", b.norm1.bias),
+                ("norm2.gain", b.norm2.weight),
+                ("norm2.bias", b.norm2.bias),
+                ("ffn.b1", b.w1.bias),
+                ("ffn.b2", b.w2.bias),
+            ]
             for name, layer in linears:
                 yield f"block{n}.{name}", lambda of, w=layer.weight: of(w), True
             for name, p in vectors:
@@ -177,14 +186,14 @@ class Trainer:
         if o.positions == "sequential":
             return torch.arange(1 - slots if relative else 0, slots).float()
         if o.offsets:
-            right = 1 + torch.randperm(o.max_position - 1)[:slots - 1].sort().values.float()
+            right = 1 + torch.randperm(o.max_position - 1)[: slots - 1].sort().values.float()
             return torch.cat([-right.flip(0), torch.zeros(1), right])
         return torch.randperm(o.max_position)[:slots].sort().values.float()
 
     def step(self):
         o = self.options
         tokens = torch.full((o.batch, o.length + o.outputs), o.symbols_in - 1)
-        tokens[:, :o.length] = torch.randint(0, o.symbols_in - 1, (o.batch, o.length))
+        tokens[:, : o.length] = torch.randint(0, o.symbols_in - 1, (o.batch, o.length))
         targets = torch.randint(0, o.symbols_out, (o.batch * o.outputs,))
         self.optimizer.zero_grad(set_to_none=True)
         loss = F.cross_entropy(self.run(tokens, self.draw_positions()).flatten(0, 1), targets)
@@ -202,12 +211,14 @@ class Trainer:
         return {"ms": times, "loss": loss}
 
     def check(self, path):
-        """Loss, logits and gradients at the formula's weights, tokens and positions, dropout off: float32s, one after the other."""
+        """Loss, logits and gradients at the formula's weights, tokens and positions, dropout off: float32s in a row."""
         o, slots = self.options, self.options.length + self.options.outputs
         self.model.fill()
         self.model.eval()
         tokens = torch.full((o.batch, slots), o.symbols_in - 1)
-        tokens[:, :o.length] = torch.tensor(formula.integers("check.tokens", o.batch * o.length, o.symbols_in - 1)).view(o.batch, -1)
+        tokens[:, : o.length] = torch.tensor(
+            formula.integers("check.tokens", o.batch * o.length, o.symbols_in - 1)
+        ).view(o.batch, -1)
         targets = torch.tensor(formula.integers("check.targets", o.batch * o.outputs, o.symbols_out))
         positions = self.draw_positions()
         if o.positions == "randomized":
@@ -234,9 +245,15 @@ def serve(trainer):
     """The protocol of bench/steps.py: one JSON line at the start, then one for each line read."""
     o = trainer.options
     say = lambda answer: print(json.dumps(answer), flush=True)
-    say({"program": f"torch {torch.__version__}{' compiled' if o.compile else ''}", "threads": torch.get_num_threads(),
-         "isa": torch.backends.cpu.get_cpu_capability(), "blas": "MKL" if torch.backends.mkl.is_available() else "not MKL",
-         "attention": o.attention})
+    say(
+        {
+            "program": f"torch {torch.__version__}{' compiled' if o.compile else ''}",
+            "threads": torch.get_num_threads(),
+            "isa": torch.backends.cpu.get_cpu_capability(),
+            "blas": "MKL" if torch.backends.mkl.is_available() else "not MKL",
+            "attention": o.attention,
+        }
+    )
     for line in sys.stdin:
         words = line.split()
         if words[0] == "steps":
@@ -249,7 +266,9 @@ def serve(trainer):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--encoding", default="none", choices=["none", "sincos", "learned", "relative", "alibi", "rope"])
+    parser.add_argument(
+        "--encoding", default="none", choices=["none", "sincos", "learned", "relative", "alibi", "rope"]
+    )
     parser.add_argument("--positions", default="sequential", choices=["sequential", "randomized"])
     parser.add_argument("--relative-mode", default="paper", choices=["paper", "offset_table", "differences"])
     parser.add_argument("--length", type=int, default=20)
@@ -266,7 +285,9 @@ def parse():
     parser.add_argument("--serve", action="store_true")
     options = parser.parse_args()
     # A table of random offsets instead of differences: what the paper's text means for ALiBi (spec A.2).
-    table = options.relative_mode == "offset_table" or (options.encoding == "alibi" and options.relative_mode == "paper")
+    table = options.relative_mode == "offset_table" or (
+        options.encoding == "alibi" and options.relative_mode == "paper"
+    )
     options.offsets = options.encoding in ("relative", "alibi") and (options.positions == "sequential" or table)
     return options
 
@@ -279,9 +300,13 @@ def main():
     trainer = Trainer(options)
     if options.serve:
         return serve(trainer)
-    trainer.steps(5)                                     # warm: threads, memory, compilation
+    trainer.steps(5)  # warm: threads, memory, compilation
     done = trainer.steps(options.steps)
-    print(json.dumps({"ms_per_step": statistics.median(done["ms"]), "threads": torch.get_num_threads(), **done, **vars(options)}))
+    print(
+        json.dumps(
+            {"ms_per_step": statistics.median(done["ms"]), "threads": torch.get_num_threads(), **done, **vars(options)}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Weights, tokens and positions as pure functions of names and indices; tests/formula.h computes the same in C++.
 
-A weight is a 16-bit integer times a power of two (plus 1 for gains): exact in float32, so both sides start from equal bits
-and no file of weights is needed. Leaves out: realistic initialization (spec B.3), which these only match in size.
+A weight is a 16-bit integer times a power of two (plus 1 for gains): exact in float32, so both sides start from equal
+bits and no file of weights is needed. Leaves out: realistic initialization (spec B.3), which these only match in size.
 """
+
 import numpy as np
 
 
@@ -22,16 +23,27 @@ def mix(name, index):
     return h ^ h >> np.uint32(16)
 
 
-# Half-widths of the uniform law, by the last part of the name: of the size of spec B.3, but with a larger embedding, biases, u
-# and v, so that an error in them shows, and smaller values, so that five layers of attention do not make all tokens alike.
-WIDTH = {"embedding": 2**-3, "table": 1.0, "value": 2**-3, "output": 2**-3, "w2": 2**-3,
-         "b1": 2**-3, "b2": 2**-3, "b": 2**-3, "bias": 2**-3, "gain": 2**-3}
+# Half-widths of the uniform law, by the last part of the name: of the size of spec B.3, but with a larger embedding,
+# biases, u and v, so that an error in them shows, and smaller values, so that five layers of attention do not make all
+# tokens alike.
+WIDTH = {
+    "embedding": 2**-3,
+    "table": 1.0,
+    "value": 2**-3,
+    "output": 2**-3,
+    "w2": 2**-3,
+    "b1": 2**-3,
+    "b2": 2**-3,
+    "b": 2**-3,
+    "bias": 2**-3,
+    "gain": 2**-3,
+}
 
 
 def weight(name, count):
     """The values of a parameter, in storage order, float64 that float32 holds exactly."""
     last = name.split(".")[-1]
-    unit = ((mix(name, np.arange(count)) >> np.uint32(16)).astype(np.int64) - 32768) / 32768.0     # [-1, 1)
+    unit = ((mix(name, np.arange(count)) >> np.uint32(16)).astype(np.int64) - 32768) / 32768.0  # [-1, 1)
     return (1.0 if last == "gain" else 0.0) + WIDTH.get(last, 2**-2) * unit
 
 

@@ -1,10 +1,11 @@
-"""Writes golden/CASE.json: logits, loss and a digest of every gradient of the 5-layer model, for every encoding, in float64.
+"""Writes golden/CASE.json: logits, loss and a digest of each gradient of the 5-layer model, for every encoding.
 
     ./dev reference                 makes the virtual environment once, then runs this
 
-tests/reference.cpp reads the files without Python. The digest of a gradient g is: its norm, sum and largest size, 8 of its
-entries, and 4 projections s . g on random signs s. README.md says why nothing slips through.
+tests/reference.cpp reads the files without Python. All in float64. The digest of a gradient g is: its norm,
+sum and largest size, 8 of its entries, and 4 projections s . g on random signs s. README.md says why nothing slips by.
 """
+
 import json
 import pathlib
 
@@ -18,13 +19,25 @@ BATCH, INPUT, OUTPUTS = 4, 7, 7
 TIME = INPUT + OUTPUTS
 SYMBOLS_IN, SYMBOLS_OUT, POOL = 5, 4, 64
 SAMPLES, PROJECTIONS = 8, 4
-# The derivative of a ReLU jumps at 0: a float32 program may be on the other side of an input that is nearly 0, and be right. Tokens
-# are drawn again until no input is nearer than this, ten times what float32 loses on the way.
+# The derivative of a ReLU jumps at 0: a float32 program may be on the other side of an input that is nearly 0, and be
+# right. Tokens are drawn again until no input is nearer than this, ten times what float32 loses on the way.
 KINK = 2e-5
 
-BASE = {"encoding": "none", "mode": "paper", "symmetric": False, "pairing": "interleaved", "causal": False, "positions": "sequential",
-        "layers": model.LAYERS, "heads": model.HEADS, "d_model": model.WIDTH, "max_position": POOL,
-        "symbols_in": SYMBOLS_IN, "symbols_out": SYMBOLS_OUT, "outputs": OUTPUTS}
+BASE = {
+    "encoding": "none",
+    "mode": "paper",
+    "symmetric": False,
+    "pairing": "interleaved",
+    "causal": False,
+    "positions": "sequential",
+    "layers": model.LAYERS,
+    "heads": model.HEADS,
+    "d_model": model.WIDTH,
+    "max_position": POOL,
+    "symbols_in": SYMBOLS_IN,
+    "symbols_out": SYMBOLS_OUT,
+    "outputs": OUTPUTS,
+}
 
 CASES = {
     "none": {},
@@ -33,7 +46,7 @@ CASES = {
     "sincos_randomized": {"encoding": "sincos", "positions": "randomized"},
     "learned": {"encoding": "learned"},
     "learned_randomized": {"encoding": "learned", "positions": "randomized"},
-    "learned_per_sequence": {"encoding": "learned", "positions": "per_sequence"},                  # label encoding
+    "learned_per_sequence": {"encoding": "learned", "positions": "per_sequence"},  # label encoding
     "relative": {"encoding": "relative"},
     "relative_causal": {"encoding": "relative", "causal": True},
     "relative_paper": {"encoding": "relative", "positions": "randomized"},
@@ -47,7 +60,10 @@ CASES = {
     "alibi_symmetric": {"encoding": "alibi", "symmetric": True},
     "alibi_causal": {"encoding": "alibi", "causal": True},
     "alibi_offset_table": {"encoding": "alibi", "mode": "offset_table", "positions": "offsets"},
-    "alibi_offset_table_per_sequence": {"encoding": "alibi", "positions": "offsets_per_sequence"},  # in mode paper: the same
+    "alibi_offset_table_per_sequence": {
+        "encoding": "alibi",
+        "positions": "offsets_per_sequence",
+    },  # in mode paper: the same
     "alibi_differences": {"encoding": "alibi", "mode": "differences", "positions": "randomized"},
     "alibi_differences_per_sequence": {"encoding": "alibi", "mode": "differences", "positions": "per_sequence"},
     "rope": {"encoding": "rope"},
@@ -55,14 +71,21 @@ CASES = {
     "rope_randomized": {"encoding": "rope", "positions": "randomized"},
     "rope_half_randomized": {"encoding": "rope", "pairing": "half", "positions": "randomized"},
     "rope_per_layer": {"encoding": "rope", "positions": "per_layer"},
-    "rope_half_per_sequence_causal": {"encoding": "rope", "pairing": "half", "positions": "per_sequence", "causal": True},
+    "rope_half_per_sequence_causal": {
+        "encoding": "rope",
+        "pairing": "half",
+        "positions": "per_sequence",
+        "causal": True,
+    },
 }
 
 
 def draw(name, kind):
     """Explicit positions, one entry for all layers or one for each layer: tokens (S, T) or offsets (S, 2T - 1)."""
+
     def row(key):
         return formula.increasing(f"{name}.positions.{key}", TIME).tolist()
+
     if kind == "sequential":
         return [{"tokens": [list(range(TIME))]}]
     if kind == "randomized":
@@ -75,29 +98,42 @@ def draw(name, kind):
     if kind == "per_layer":
         return [{"tokens": [row(n)]} for n in range(model.LAYERS)]
     sequences = BATCH if kind == "offsets_per_sequence" else 1
-    rights = [[1 + r for r in row(b)[:TIME - 1]] for b in range(sequences)]      # r_1 < r_2 < ..., at least 1: spec A.2
+    rights = [[1 + r for r in row(b)[: TIME - 1]] for b in range(sequences)]  # r_1 < r_2 < ..., at least 1: spec A.2
     return [{"offsets": [[-r for r in reversed(right)] + [0] + right for right in rights]}]
 
 
 def run(case, tokens, targets, positions, dtype):
     """Logits, loss, gradients by name, as float64 numpy arrays; and how near to 0 a ReLU's input came."""
     shapes = model.parameter_shapes(case["encoding"], SYMBOLS_IN, SYMBOLS_OUT, POOL)
-    weights = {name: torch.tensor(formula.weight(name, int(np.prod(shape))), dtype=dtype).reshape(shape).requires_grad_()
-               for name, shape in shapes.items()}
+    weights = {
+        name: torch.tensor(formula.weight(name, int(np.prod(shape))), dtype=dtype).reshape(shape).requires_grad_()
+        for name, shape in shapes.items()
+    }
     layers = [{k: torch.tensor(v, dtype=dtype) for k, v in p.items()} for p in positions]
     layers = layers * model.LAYERS if len(layers) == 1 else layers
     kinks = []
     logits = model.forward(case, weights, torch.tensor(tokens), OUTPUTS, layers, kinks)
     loss = model.cross_entropy(logits, torch.tensor(targets))
     loss.backward()
-    return logits.detach().double().numpy(), loss.item(), {n: w.grad.double().numpy().ravel() for n, w in weights.items()}, min(kinks)
+    return (
+        logits.detach().double().numpy(),
+        loss.item(),
+        {n: w.grad.double().numpy().ravel() for n, w in weights.items()},
+        min(kinks),
+    )
 
 
 def digest(name, g):
     at = formula.integers(name + "#samples", SAMPLES, g.size)
     projections = [formula.signs(f"{name}#signs{i}", g.size) @ g for i in range(PROJECTIONS)]
-    return {"size": g.size, "norm": short(np.linalg.norm(g)), "sum": short(g.sum()), "largest": short(abs(g).max()),
-            "samples": [short(x) for x in g[at]], "projections": [short(x) for x in projections]}
+    return {
+        "size": g.size,
+        "norm": short(np.linalg.norm(g)),
+        "sum": short(g.sum()),
+        "largest": short(abs(g).max()),
+        "samples": [short(x) for x in g[at]],
+        "projections": [short(x) for x in projections],
+    }
 
 
 def short(x):
@@ -115,16 +151,29 @@ def main():
         kink, attempt = 0, 0
         while kink < KINK:
             tokens = formula.integers(f"{name}.tokens{attempt}", BATCH * INPUT, SYMBOLS_IN - 1).reshape(BATCH, INPUT)
-            tokens = np.concatenate([tokens, np.full((BATCH, OUTPUTS), SYMBOLS_IN - 1)], 1)      # "empty" is the last symbol
+            tokens = np.concatenate(
+                [tokens, np.full((BATCH, OUTPUTS), SYMBOLS_IN - 1)], 1
+            )  # "empty" is the last symbol
             logits, loss, grads, kink = run(case, tokens, targets, positions, torch.float64)
             attempt += 1
         _, _, single, _ = run(case, tokens, targets, positions, torch.float32)
         worst = max(np.linalg.norm(single[n] - g) / np.linalg.norm(g) for n, g in grads.items())
         print(f"{name:32} loss {loss:.6f}   float32 against float64, worst gradient: {worst:.1e}")
-        golden = case | {"name": name, "tokens": tokens.tolist(), "targets": targets.tolist(), "positions": positions,
-                         "logits": [short(x) for x in logits.ravel()], "loss": short(loss), "gradients": {n: digest(n, g) for n, g in grads.items()}}
+        golden = case | {
+            "name": name,
+            "tokens": tokens.tolist(),
+            "targets": targets.tolist(),
+            "positions": positions,
+            "logits": [short(x) for x in logits.ravel()],
+            "loss": short(loss),
+            "gradients": {n: digest(n, g) for n, g in grads.items()},
+        }
         text = "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden.items() if k != "gradients")
-        text += ',\n"gradients": {\n' + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden["gradients"].items()) + "}\n}\n"
+        text += (
+            ',\n"gradients": {\n'
+            + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden["gradients"].items())
+            + "}\n}\n"
+        )
         part = folder / (name + ".json.partial")
         part.write_text(text)
         part.replace(folder / (name + ".json"))

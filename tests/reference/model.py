@@ -1,8 +1,9 @@
-"""The encoder of spec B.3 with the encodings of spec A.1 and A.2, once more, in PyTorch: the plainest form of each formula.
+"""The encoder of spec B.3 with the encodings of spec A.1 and A.2, once more, in PyTorch, each formula plainly.
 
-Independent of the C++ sources: only parameter names and layouts are shared. Every logit matrix is written out pair by pair;
-nothing is fused or shifted. Leaves out: dropout, speed (bench/peers/torch_train.py has both).
+Independent of the C++ sources: only parameter names and layouts are shared. Every logit matrix is written out pair by
+pair; nothing is fused or shifted. Leaves out: dropout, speed (bench/peers/torch_train.py has both).
 """
+
 import math
 
 import torch
@@ -30,7 +31,7 @@ def parameter_shapes(encoding, symbols_in, symbols_out, max_position, layers=LAY
 
 
 def sinusoid(position, width):
-    """PE(p)_m = sin(p 10000^(-2m/width)), PE(p)_(m + width/2) = cos(same): two halves (spec A.1 (2)).     (..., width)"""
+    """PE(p)_m = sin(p 10000^(-2m/width)), PE(p)_(m + width/2) = cos(same): two halves (spec A.1).  (..., width)"""
     frequency = 10000.0 ** (-2.0 * torch.arange(width // 2, dtype=position.dtype) / width)
     angle = position[..., None] * frequency
     return torch.cat([angle.sin(), angle.cos()], -1)
@@ -40,11 +41,11 @@ def alibi_slopes(heads):
     """2^(-8h/H) for a power of two, else those of the power below and every second one of the power above (A.1 (6))."""
     power = 2 ** int(math.log2(heads))
     slopes = [2.0 ** (-8.0 * h / power) for h in range(1, power + 1)]
-    return slopes + [2.0 ** (-4.0 * h / power) for h in range(1, 2 * power + 1, 2)][:heads - power]
+    return slopes + [2.0 ** (-4.0 * h / power) for h in range(1, 2 * power + 1, 2)][: heads - power]
 
 
 def distance(positions):
-    """Position of key j minus position of query i.                  positions: tokens (S, T) or offsets (S, 2T - 1); (S, T, T)"""
+    """Position of key j minus that of query i.    tokens (S, T) or offsets (S, 2T - 1) -> (S, T, T)"""
     if "tokens" in positions:
         p = positions["tokens"]
         return p[:, None, :] - p[:, :, None]
@@ -55,7 +56,7 @@ def distance(positions):
 
 
 def rotate(x, position, pairing):
-    """RoPE: the m-th pair of channels of token t turned by position_t 10000^(-2m/D).          x: (B, T, H, D)  position: (S, T)"""
+    """RoPE: the m-th pair of channels of token t turned by position_t 10000^(-2m/D).    x: (B, T, H, D)"""
     half = x.shape[-1] // 2
     angle = position[:, :, None, None] * 10000.0 ** (-torch.arange(half, dtype=x.dtype) / half)
     if pairing == "interleaved":
@@ -78,11 +79,15 @@ def logits_of_attention(case, w, layer, q, k, positions):
             # Finding 1: a table of PE(0 .. N-1), read at distance + N, and reads beyond it clamped to N - 1.
             pool = case["max_position"]
             delta = torch.clamp(delta + pool, max=pool - 1)
-        r = sinusoid(delta, q.shape[2] * q.shape[3]) @ w[f"encoding.layer{layer}.w"]                    # (S, T, T, C)
+        r = sinusoid(delta, q.shape[2] * q.shape[3]) @ w[f"encoding.layer{layer}.w"]  # (S, T, T, C)
         r = r.unflatten(-1, q.shape[2:])
         content = torch.einsum("bihd,bjhd->bhij", q + w[f"encoding.layer{layer}.u"], k)
-        return (content + torch.einsum("bihd,sijhd->bhij" if len(r) == 1 else "bihd,bijhd->bhij",
-                                       q + w[f"encoding.layer{layer}.v"], r)) * scale
+        return (
+            content
+            + torch.einsum(
+                "bihd,sijhd->bhij" if len(r) == 1 else "bihd,bijhd->bhij", q + w[f"encoding.layer{layer}.v"], r
+            )
+        ) * scale
     logits = torch.einsum("bihd,bjhd->bhij", q, k) * scale
     if encoding == "alibi":
         # m_h (-|distance| + 0.5 [key on the past side]); the causal form has no 0.5
@@ -102,14 +107,17 @@ def forward(case, w, tokens, outputs, positions, kinks):
     """Logits of the last `outputs` slots (B, outputs, symbols_out). positions: one for each layer.
     kinks: gets each layer's smallest distance of a ReLU's input from 0."""
     heads, width = case["heads"], case["d_model"]
-    x = math.sqrt(width) * w["embedding"][tokens]                                                       # (B, T, C)
+    x = math.sqrt(width) * w["embedding"][tokens]  # (B, T, C)
     if case["encoding"] == "sincos":
         x = x + sinusoid(positions[0]["tokens"], width)
     if case["encoding"] == "learned":
         x = x + w["encoding.table"][positions[0]["tokens"].long()]
     for n in range(case["layers"]):
         p = f"block{n}."
-        q, k, v = ((x @ w[p + "attention." + part]).unflatten(-1, (heads, width // heads)) for part in ("query", "key", "value"))
+        q, k, v = (
+            (x @ w[p + "attention." + part]).unflatten(-1, (heads, width // heads))
+            for part in ("query", "key", "value")
+        )
         s = logits_of_attention(case, w, n, q, k, positions[n])
         if case["causal"]:
             s = s.masked_fill(torch.ones(s.shape[-2:], dtype=torch.bool).triu(1), -math.inf)
