@@ -9,8 +9,9 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets) {          // (..
   const int64_t rows = logits.rows();
   const int classes = logits.dim(-1);
   if (Shape(logits.shape().begin(), logits.shape().end() - 1) != targets.shape())
-    bad_input("cross_entropy: logits {} and targets {}; targets must have the shape of the logits without the last size",
-              to_string(logits.shape()), to_string(targets.shape()));
+    bad_input(
+        "cross_entropy: logits {} and targets {}; targets must have the shape of the logits without the last size",
+        to_string(logits.shape()), to_string(targets.shape()));
   for (int64_t i = 0; i < rows; ++i)
     if (targets[i] < 0 || targets[i] >= classes)
       bad_input("cross_entropy: target {} among {} classes", targets[i], classes);

@@ -8,7 +8,8 @@ namespace poslab {
 
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b, Activation activation) {
   if (w.dims() != 2 || x.dim(-1) != w.dim(0))
-    bad_input("linear: x is {}, w is {}; w must be (in, out) with in = the last size of x", to_string(x.shape()), to_string(w.shape()));
+    bad_input("linear: x is {}, w is {}; w must be (in, out) with in = the last size of x", to_string(x.shape()),
+              to_string(w.shape()));
   if (b && b.shape() != Shape{w.dim(1)})
     bad_input("linear: b is {}, w is {}; b must be (out)", to_string(b.shape()), to_string(w.shape()));
   const Kernels& run = kernels(x.device());

@@ -9,7 +9,8 @@ namespace {
 
 Product product(const Tensor& a, const Tensor& b) {
   if (a.dims() < 2 || b.dims() < 2)
-    bad_input("matmul: needs matrices, got {} x {}; reshape vectors to (1, n) or (n, 1)", to_string(a.shape()), to_string(b.shape()));
+    bad_input("matmul: needs matrices, got {} x {}; reshape vectors to (1, n) or (n, 1)", to_string(a.shape()),
+              to_string(b.shape()));
   Product p;
   p.m = a.dim(-2), p.k = a.dim(-1), p.n = b.dim(-1);
   if (b.dim(-2) != p.k)
@@ -21,7 +22,8 @@ Product product(const Tensor& a, const Tensor& b) {
     return p;
   }
   if (Shape(a.shape().begin(), a.shape().end() - 2) != Shape(b.shape().begin(), b.shape().end() - 2))
-    bad_input("matmul: batches differ, {} x {}; they must be equal, or b a single matrix", to_string(a.shape()), to_string(b.shape()));
+    bad_input("matmul: batches differ, {} x {}; they must be equal, or b a single matrix", to_string(a.shape()),
+              to_string(b.shape()));
   p.a_step = int64_t(p.m) * p.k, p.b_step = int64_t(p.k) * p.n, p.c_step = int64_t(p.m) * p.n;
   return p;
 }
@@ -37,11 +39,25 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   run.matmul({c.data(), true}, a.data(), b.data(), p);
   return record("matmul", c, {a, b}, [&run, a, b, p](const real* dc) {
     if (Sum da = a.grad_sum()) {
-      Product q{.batch = p.batch, .m = p.m, .n = p.k, .k = p.n, .b_turned = true, .a_step = p.c_step, .b_step = p.b_step, .c_step = p.a_step};
+      Product q{.batch = p.batch,
+                .m = p.m,
+                .n = p.k,
+                .k = p.n,
+                .b_turned = true,
+                .a_step = p.c_step,
+                .b_step = p.b_step,
+                .c_step = p.a_step};
       run.matmul(da, dc, b.data(), q);
     }
     if (Sum db = b.grad_sum()) {
-      Product q{.batch = p.batch, .m = p.k, .n = p.n, .k = p.m, .a_turned = true, .a_step = p.a_step, .b_step = p.c_step, .c_step = p.b_step};
+      Product q{.batch = p.batch,
+                .m = p.k,
+                .n = p.n,
+                .k = p.m,
+                .a_turned = true,
+                .a_step = p.a_step,
+                .b_step = p.c_step,
+                .c_step = p.b_step};
       run.matmul(db, a.data(), dc, q);
     }
   });

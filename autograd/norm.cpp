@@ -9,7 +9,8 @@ namespace poslab {
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
   const int n = x.dim(-1);
   if (gain.shape() != Shape{n} || bias.shape() != Shape{n})
-    bad_input("norm: x is {}, gain {}, bias {}; gain and bias must be ({})", to_string(x.shape()), to_string(gain.shape()), to_string(bias.shape()), n);
+    bad_input("norm: x is {}, gain {}, bias {}; gain and bias must be ({})", to_string(x.shape()),
+              to_string(gain.shape()), to_string(bias.shape()), n);
   const Kernels& run = kernels(x.device());
   Tensor y(x.shape(), x.device());
   run.norm(y.data(), x.data(), gain.data(), bias.data(), x.rows(), n);

@@ -8,9 +8,11 @@ namespace poslab {
 
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout drop) {
   const int n = x.dim(-1);
-  if (x.shape() != z.shape()) bad_input("residual_norm: x is {}, z is {}; they must be equal", to_string(x.shape()), to_string(z.shape()));
+  if (x.shape() != z.shape())
+    bad_input("residual_norm: x is {}, z is {}; they must be equal", to_string(x.shape()), to_string(z.shape()));
   if (gain.shape() != Shape{n} || bias.shape() != Shape{n})
-    bad_input("residual_norm: x is {}, gain {}, bias {}; gain and bias must be ({})", to_string(x.shape()), to_string(gain.shape()), to_string(bias.shape()), n);
+    bad_input("residual_norm: x is {}, gain {}, bias {}; gain and bias must be ({})", to_string(x.shape()),
+              to_string(gain.shape()), to_string(bias.shape()), n);
   const Kernels& run = kernels(x.device());
   Tensor y(x.shape(), x.device()), s(x.shape(), x.device());
   run.residual_norm(y.data(), s.data(), x.data(), z.data(), gain.data(), bias.data(), x.rows(), n, drop);

@@ -42,8 +42,11 @@ void collect_sums(std::initializer_list<const Tensor*> inputs, Sum* sums) {
 }
 
 void backward(const Tensor& loss) {
-  if (loss.size() != 1) bad_input("backward: the loss has shape {}; reduce it to one number, for example with sum_all", to_string(loss.shape()));
-  if (!loss.wants_grad()) bad_input("backward: the loss depends on nothing that wants a gradient; call want_grad() on a leaf first");
+  if (loss.size() != 1)
+    bad_input("backward: the loss has shape {}; reduce it to one number, for example with sum_all",
+              to_string(loss.shape()));
+  if (!loss.wants_grad())
+    bad_input("backward: the loss depends on nothing that wants a gradient; call want_grad() on a leaf first");
   *loss.grad_sum().at = 1;
   while (!tape.empty()) {
     Step step = std::move(tape.back());

@@ -24,7 +24,8 @@ Shape broadcast(const char* op, const Shape& a, const Shape& b) {
   for (size_t d = 0; d < shorter.size(); ++d) {
     int& size = y[longer.size() - shorter.size() + d];
     if (shorter[d] != size && shorter[d] != 1 && size != 1)
-      bad_input("{}: {} and {} do not broadcast; from the right, sizes must be equal or 1", op, to_string(a), to_string(b));
+      bad_input("{}: {} and {} do not broadcast; from the right, sizes must be equal or 1", op, to_string(a),
+                to_string(b));
     if (size == 1) size = shorter[d];
   }
   return y;

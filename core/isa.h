@@ -8,6 +8,6 @@ namespace poslab {
 
 std::vector<std::string> available_isas();   // here: baseline, avx2, avx512; slowest first
 std::string isa();                           // in use
-void use_isa(const std::string& name);       // throws BadInput if this processor does not have it; for tests and benches
+void use_isa(const std::string& name);  // throws BadInput if this processor does not have it; for tests and benches
 
 }  // namespace poslab

@@ -48,7 +48,8 @@ Block::Block(int64_t reals) : bytes_(std::max<size_t>(2 * line, size_t(reals) * 
   size_t c = class_of(bytes_);
   bytes_ = (size_of_class(c) + line - 1) / line * line;
 #ifndef __SANITIZE_ADDRESS__   // there every buffer is its own allocation, so that the sanitizer sees its ends
-  const auto fits = std::find_if(p.free.begin() + ptrdiff_t(c), p.free.end(), [](auto& blocks) { return !blocks.empty(); });
+  const auto fits =
+      std::find_if(p.free.begin() + ptrdiff_t(c), p.free.end(), [](auto& blocks) { return !blocks.empty(); });
   if (fits != p.free.end()) {
     at_ = fits->back(), fits->pop_back();
     bytes_ = (size_of_class(size_t(fits - p.free.begin())) + line - 1) / line * line;

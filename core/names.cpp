@@ -27,7 +27,8 @@ size_t edits(const std::string& a, const std::string& b) {
 
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
   std::string text = fmt::format("unknown {} \"{}\"", kind, name);
-  const auto nearest = std::min_element(known.begin(), known.end(), [&](auto& a, auto& b) { return edits(name, a) < edits(name, b); });
+  const auto nearest =
+      std::min_element(known.begin(), known.end(), [&](auto& a, auto& b) { return edits(name, a) < edits(name, b); });
   if (nearest != known.end() && edits(name, *nearest) <= 2 + nearest->size() / 3)
     text += fmt::format("; did you mean \"{}\"?", *nearest);
   return text + fmt::format(" Known: {}", fmt::join(known, ", "));

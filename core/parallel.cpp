@@ -43,7 +43,8 @@ class Pool {
     published_.store(generation_, std::memory_order_release);
     published_.notify_all();
     while (take_one()) {}
-    for (int i = 0; finished_.load(std::memory_order_acquire) != uint32_t(pieces); ++i) i < 1000 ? pause() : std::this_thread::yield();
+    for (int i = 0; finished_.load(std::memory_order_acquire) != uint32_t(pieces); ++i)
+      i < 1000 ? pause() : std::this_thread::yield();
   }
 
  private:

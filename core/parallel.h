@@ -13,7 +13,8 @@ void parallel_pieces(int64_t pieces, void (*piece)(const void* context, int64_t 
 
 template <class Piece>
 void parallel_for(int64_t pieces, const Piece& piece) {
-  parallel_pieces(pieces, [](const void* context, int64_t index) { (*static_cast<const Piece*>(context))(index); }, &piece);
+  parallel_pieces(
+      pieces, [](const void* context, int64_t index) { (*static_cast<const Piece*>(context))(index); }, &piece);
 }
 
 // Cuts 0 .. n into ranges of `grain` and runs range(from, to) for each.

@@ -30,7 +30,8 @@ Tensor Tensor::full(Shape shape, real value) {
 }
 
 int Tensor::dim(int i) const {
-  if (i < -dims() || i >= dims()) bad_input("tensor: axis {} of shape {}; axes are {} .. {}", i, to_string(shape_), -dims(), dims() - 1);
+  if (i < -dims() || i >= dims())
+    bad_input("tensor: axis {} of shape {}; axes are {} .. {}", i, to_string(shape_), -dims(), dims() - 1);
   return shape_[size_t(i < 0 ? i + dims() : i)];
 }
 
@@ -76,7 +77,9 @@ Tensor Tensor::reshape(Shape shape) const {
   for (const int d : shape) known *= d < 0 ? 1 : d;
   for (int& d : shape)
     if (d == -1) d = int(size() / std::max<int64_t>(known, 1));
-  if (size_of(shape) != size()) bad_input("reshape: {} has {} values, {} would have {}", to_string(shape_), size(), to_string(shape), size_of(shape));
+  if (size_of(shape) != size())
+    bad_input("reshape: {} has {} values, {} would have {}", to_string(shape_), size(), to_string(shape),
+              size_of(shape));
   Tensor x = *this;
   x.shape_ = std::move(shape);
   return x;
@@ -90,8 +93,10 @@ Tensor Tensor::detach() const {
   return x;
 }
 
-Ids::Ids(Shape shape, std::vector<int> at) : shape_(std::move(shape)), at_(std::make_shared<std::vector<int>>(std::move(at))) {
-  if (size_of(shape_) != size()) bad_input("ids: shape {} needs {} values, got {}", to_string(shape_), size_of(shape_), size());
+Ids::Ids(Shape shape, std::vector<int> at)
+    : shape_(std::move(shape)), at_(std::make_shared<std::vector<int>>(std::move(at))) {
+  if (size_of(shape_) != size())
+    bad_input("ids: shape {} needs {} values, got {}", to_string(shape_), size_of(shape_), size());
 }
 
 }  // namespace poslab

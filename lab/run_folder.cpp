@@ -42,7 +42,8 @@ RunFolder RunFolder::create(const std::string& path, const State& state) {
 RunFolder RunFolder::open(const std::string& path) {
   if (!fs::is_directory(path)) bad_input("there is no run folder {}; `poslab train` makes one", path);
   for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
-    if (!fs::exists(fs::path(path) / name)) bad_input("{} is not a run folder, or not a whole one: {}/{} is missing", path, path, name);
+    if (!fs::exists(fs::path(path) / name))
+      bad_input("{} is not a run folder, or not a whole one: {}/{} is missing", path, path, name);
   return RunFolder(path);
 }
 

@@ -6,7 +6,8 @@
 
 namespace poslab {
 
-Adam::Adam(const Params& p, double rate) : lr(rate), m(Tensor::full({int(p.count())}, 0)), v(Tensor::full({int(p.count())}, 0)) {}
+Adam::Adam(const Params& p, double rate)
+    : lr(rate), m(Tensor::full({int(p.count())}, 0)), v(Tensor::full({int(p.count())}, 0)) {}
 
 // g <- g min(1, clip / |g|), then Kingma & Ba 2015, algorithm 1
 double Adam::update(const Params& p) {

@@ -28,7 +28,8 @@ EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + st
   gain2_ = n2.full("gain", {C}, 1), bias2_ = n2.full("bias", {C}, 0);
 }
 
-Tensor EncoderBlock::operator()(const Tensor& x, const Encoding& encoding, const Positions& positions, Dropout drop, Trace* trace) const {
+Tensor EncoderBlock::operator()(const Tensor& x, const Encoding& encoding, const Positions& positions, Dropout drop,
+                                Trace* trace) const {
   const Shape heads{x.dim(0), x.dim(1), spec_.heads, spec_.d_model / spec_.heads};                  // (B, T, H, D)
   const Heads in{linear(x, query_).reshape(heads), linear(x, key_).reshape(heads)};
   const Scores scores = encoding.scores(in, positions, spec_.layer);
@@ -37,7 +38,8 @@ Tensor EncoderBlock::operator()(const Tensor& x, const Encoding& encoding, const
   const Tensor wide = linear(h, w1_, b1_, Activation::relu);
   const Tensor y = residual_norm(h, linear(wide, w2_, b2_), gain2_, bias2_, at_next_site(drop));
   if (trace) {
-    if (const std::string name = name_ + ".attention.weights"; trace->wants(name)) trace->see(name, attention_weights(scores, spec_.mask));
+    if (const std::string name = name_ + ".attention.weights"; trace->wants(name))
+      trace->see(name, attention_weights(scores, spec_.mask));
     trace->see(name_ + ".attention.out", h);
     trace->see(name_ + ".out", y);
   }

@@ -9,9 +9,11 @@ namespace {
 
 TransformerSpec checked(TransformerSpec s) {
   if (s.layers < 1 || s.heads < 1 || s.d_model < 1 || s.widening < 1)
-    bad_input("transformer: layers {}, heads {}, d_model {}, widening {}; all must be at least 1", s.layers, s.heads, s.d_model, s.widening);
+    bad_input("transformer: layers {}, heads {}, d_model {}, widening {}; all must be at least 1", s.layers, s.heads,
+              s.d_model, s.widening);
   if (s.d_model % s.heads)
-    bad_input("transformer: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads, s.d_model);
+    bad_input("transformer: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads,
+              s.d_model);
   s.encoding.layers = s.layers, s.encoding.heads = s.heads, s.encoding.d_model = s.d_model, s.encoding.mask = s.mask;
   return s;
 }
@@ -30,7 +32,8 @@ Transformer::Transformer(Params p, TransformerSpec s) : spec_(checked(std::move(
 
 // h = sqrt(C) embed(x) (+ positions, dropout), blocks, head; no norm at the end (spec A.1 (2), B.3)
 Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass) const {
-  if (tokens.shape().size() != 2) bad_input("transformer: tokens have shape {}; they must be (B, T)", to_string(tokens.shape()));
+  if (tokens.shape().size() != 2)
+    bad_input("transformer: tokens have shape {}; they must be (B, T)", to_string(tokens.shape()));
   const int T = tokens.shape()[1];
   if (outputs < 1 || outputs > T) bad_input("transformer: {} output slots of {}; ask for 1 to {}", outputs, T, T);
   Dropout drop = pass.dropout;

@@ -13,7 +13,9 @@ template <class Key>
 double surprise(const std::map<Key, double>& law, const std::map<Key, int>& seen, int draws) {
   double sum = 0, rare_expected = 0, rare_seen = 0;
   int cells = 0;
-  const auto cell = [&](double expected, double found) { sum += (found - expected) * (found - expected) / expected, ++cells; };
+  const auto cell = [&](double expected, double found) {
+    sum += (found - expected) * (found - expected) / expected, ++cells;
+  };
   for (const auto& [key, probability] : law) {
     const auto at = seen.find(key);
     const double expected = probability * draws, found = at == seen.end() ? 0 : at->second;

@@ -125,7 +125,8 @@ void sum_rows(Sum y, const real* a, const Walk& kept, const Rows& gone) {
       for (Place p(kept, from); from < to; ++from, p.next()) write(y, p.y, slice(p.a, 0));
     });
   real* partial = scratch(0, count * slices);
-  parallel_for(count * slices, [&](int64_t i) { partial[i] = slice(Place(kept, i / slices).a, i % slices * per_slice); });
+  parallel_for(count * slices,
+               [&](int64_t i) { partial[i] = slice(Place(kept, i / slices).a, i % slices * per_slice); });
   Place p(kept, 0);
   for (int64_t k = 0; k < count; ++k, p.next()) {
     double s = 0;
@@ -211,10 +212,18 @@ void copy_turned(Sum y, const real* a, const Walk& rest, const Rows& i, const Ro
 
 }  // namespace
 
-void add(real* y, const real* a, const real* b, const Walk& w) { binary(y, a, b, w, [](real p, real q) { return p + q; }); }
-void sub(real* y, const real* a, const real* b, const Walk& w) { binary(y, a, b, w, [](real p, real q) { return p - q; }); }
-void mul(real* y, const real* a, const real* b, const Walk& w) { binary(y, a, b, w, [](real p, real q) { return p * q; }); }
-void div(real* y, const real* a, const real* b, const Walk& w) { binary(y, a, b, w, [](real p, real q) { return p / q; }); }
+void add(real* y, const real* a, const real* b, const Walk& w) {
+  binary(y, a, b, w, [](real p, real q) { return p + q; });
+}
+void sub(real* y, const real* a, const real* b, const Walk& w) {
+  binary(y, a, b, w, [](real p, real q) { return p - q; });
+}
+void mul(real* y, const real* a, const real* b, const Walk& w) {
+  binary(y, a, b, w, [](real p, real q) { return p * q; });
+}
+void div(real* y, const real* a, const real* b, const Walk& w) {
+  binary(y, a, b, w, [](real p, real q) { return p / q; });
+}
 
 // Every element of y is met once, so the order is free: y is written front to back.
 void copy(Sum y, const real* a, const Walk& walk) {

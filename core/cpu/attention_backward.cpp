@@ -14,7 +14,8 @@ namespace {
 struct Partial { real *r, *bias; };      // (rows, R), (rows)
 
 // s (m, width) -> a in s, scale ds in ds; v_turned: (D, width)
-void weigh(const Head& h, real* s, real* ds, int b, int i0, int m, const real* v_turned, const real* d_o, const real* o, const real* stats) {
+void weigh(const Head& h, real* s, real* ds, int b, int i0, int m, const real* v_turned, const real* d_o, const real* o,
+           const real* stats) {
   const AttentionArgs& x = h.x;
   const int D = x.head_dim, row = x.heads * D;
   gemm(m, h.width, D, {d_o + h.query(b, i0), row, 1}, v_turned, h.width, ds, h.width, false);
@@ -32,7 +33,8 @@ void weigh(const Head& h, real* s, real* ds, int b, int i0, int m, const real* v
   }
 }
 
-void by_distance(const Head& h, const real* ds, int b, int i0, int m, Sum dq_rel, bool r_wanted, bool bias_wanted, Partial sum) {
+void by_distance(const Head& h, const real* ds, int b, int i0, int m, Sum dq_rel, bool r_wanted, bool bias_wanted,
+                 Partial sum) {
   const AttentionArgs& x = h.x;
   const int R = x.rel_dim, n = h.distances(m), first = h.first(i0, m), row = x.heads * R;
   if (bias_wanted)
@@ -45,17 +47,20 @@ void by_distance(const Head& h, const real* ds, int b, int i0, int m, Sum dq_rel
     for (int c = 0; c < n; ++c) to[c] = 0;
     __builtin_memcpy(to + h.shift(i, m), ds + i * h.width, size_t(x.keys) * sizeof(real));
   }
-  if (dq_rel) gemm(m, R, n, {shifted, n, 1}, x.r + (int64_t(first) * x.heads + h.head) * R, row, dq_rel.at + h.rel_query(b, i0), row, !dq_rel.empty);
+  if (dq_rel)
+    gemm(m, R, n, {shifted, n, 1}, x.r + (int64_t(first) * x.heads + h.head) * R, row, dq_rel.at + h.rel_query(b, i0),
+         row, !dq_rel.empty);
   if (r_wanted) gemm(n, R, m, {shifted, 1, n}, x.q_rel + h.rel_query(b, i0), row, sum.r + int64_t(first) * R, R, true);
 }
 
-void by_pair(const Head& h, const real* ds, int from, int to, int i0, int m, Sum dq_rel, bool r_wanted, bool bias_wanted, Partial sum) {
+void by_pair(const Head& h, const real* ds, int from, int to, int i0, int m, Sum dq_rel, bool r_wanted,
+             bool bias_wanted, Partial sum) {
   const AttentionArgs& x = h.x;
   const int R = x.rel_dim, count = to - from;
   const ptrdiff_t sequence = ptrdiff_t(m) * h.width, next = ptrdiff_t(x.queries) * x.heads * R;
   for (int i = 0; i < m; ++i) {
     const int* pair = h.pair_row(from, i0 + i);
-    const real* dsi = ds + i * h.width;                          // of the first sequence; the others `sequence` further each
+    const real* dsi = ds + i * h.width;  // of the first sequence; the others `sequence` further each
     if (bias_wanted)
       for (int b = 0; b < count; ++b)
         for (int j = 0; j < x.keys; ++j) sum.bias[pair[j]] += dsi[b * sequence + j];
@@ -90,7 +95,8 @@ void add_partials(Sum to, const AttentionArgs& x, int runs, const real* partial,
 
 }  // namespace
 
-void attention_backward(const AttentionSums& d, const AttentionArgs& x, const real* d_o, const real* o, const real* stats) {
+void attention_backward(const AttentionSums& d, const AttentionArgs& x, const real* d_o, const real* o,
+                        const real* stats) {
   const Plan plan(x);
   const int D = x.head_dim, R = x.rel_dim, row = x.heads * D;
   const bool r_wanted = bool(d.r), bias_wanted = bool(d.bias);
@@ -111,14 +117,17 @@ void attention_backward(const AttentionSums& d, const AttentionArgs& x, const re
         for (int e = 0; e < D; ++e)
           for (int j = 0; j < h.width; ++j) v[e * h.width + j] = j < x.keys ? x.v[h.key(b) + int64_t(j) * row + e] : 0;
         weigh(h, a, dsb, b, i0, m, v, d_o, o, stats);
-        const int n = h.seen(i0 + m - 1);                        // the first block of a causal mask does not write all keys
+        const int n = h.seen(i0 + m - 1);  // the first block of a causal mask does not write all keys
         const auto add = [&](Sum to) { return i0 > 0 || !to.empty; };
         const auto clear_rest = [&](Sum to) {
           for (int j = n; j < x.keys; ++j)
             if (!add(to)) __builtin_memset(to.at + h.key(b) + int64_t(j) * row, 0, size_t(D) * sizeof(real));
         };
-        if (d.v) gemm(n, D, m, {a, 1, h.width}, d_o + h.query(b, i0), row, d.v.at + h.key(b), row, add(d.v)), clear_rest(d.v);
-        if (d.k) gemm(n, D, m, {dsb, 1, h.width}, x.q + h.query(b, i0), row, d.k.at + h.key(b), row, add(d.k)), clear_rest(d.k);
+        if (d.v)
+          gemm(n, D, m, {a, 1, h.width}, d_o + h.query(b, i0), row, d.v.at + h.key(b), row, add(d.v)), clear_rest(d.v);
+        if (d.k)
+          gemm(n, D, m, {dsb, 1, h.width}, x.q + h.query(b, i0), row, d.k.at + h.key(b), row, add(d.k)),
+              clear_rest(d.k);
         if (d.q) gemm(m, D, n, {dsb, h.width, 1}, x.k + h.key(b), row, d.q.at + h.query(b, i0), row, !d.q.empty);
         if (!x.pairs) by_distance(h, dsb, b, i0, m, d.q_rel, r_wanted, bias_wanted, sum);
       }

@@ -23,7 +23,8 @@ void forward(real* y, const real* x, int64_t n, const F& f) {
 template <class F>
 void backward(Sum dx, const real* dy, const real* kept, int64_t n, const F& f) {
   if (!dx) return;
-  each(dx.at, !dx.empty, n, [&](int64_t e, int count) { return f(load_some(dy + e, count), load_some(kept + e, count)); });
+  each(dx.at, !dx.empty, n,
+       [&](int64_t e, int count) { return f(load_some(dy + e, count), load_some(kept + e, count)); });
 }
 
 Vec magnitude(Vec x) { return x < 0 ? -x : x; }

@@ -42,7 +42,8 @@ inline void stripe(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c
   constexpr int most = N == 4 || (N == 2 && registers == 16) ? 6 : 8;
   int i = 0;
   const auto rows = [&]<int M>() {
-    for (; i + M <= m; i += M) tile<W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, add);
+    for (; i + M <= m; i += M)
+      tile<W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, add);
   };
   rows.template operator()<most>();
   rows.template operator()<4>();

@@ -28,7 +28,8 @@ void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, 
 }
 
 // dh = dy [y > 0]   dx += dh w^T   dw += x^T dh   db += sum of rows of dh
-void linear_backward(Sum dx, Sum dw, Sum db, const real* dy, const real* x, const real* w, const real* y, int64_t rows, int in, int out) {
+void linear_backward(Sum dx, Sum dw, Sum db, const real* dy, const real* x, const real* w, const real* y, int64_t rows,
+                     int in, int out) {
   const int64_t weights = int64_t(in) * out, part = weights + out;
   const int64_t parts = rows <= strip ? 1 : at_most(slices, (rows + strip - 1) / strip);
   const int64_t per_part = ((rows + parts - 1) / parts + strip - 1) / strip * strip;

@@ -26,7 +26,8 @@ struct Plan {
 
   explicit Plan(const AttentionArgs& x) {
     const bool shared = x.pairs && x.pairs_batch == 1;
-    const int wanted = smaller(x.batch, shared ? 2 : 16);       // with pairs, each run has a partial sum of dr, and r is large
+    const int wanted =
+        smaller(x.batch, shared ? 2 : 16);  // with pairs, each run has a partial sum of dr, and r is large
     per_run = (x.batch + wanted - 1) / wanted;
     runs = (x.batch + per_run - 1) / per_run;
     group = shared ? smaller(per_run, 16) : 1;
@@ -63,7 +64,9 @@ struct Head {
   int64_t query(int b, int i) const { return ((int64_t(b) * x.queries + i) * x.heads + head) * x.head_dim; }
   int64_t key(int b) const { return (int64_t(b) * x.keys * x.heads + head) * x.head_dim; }
   int64_t rel_query(int b, int i) const { return ((int64_t(b) * x.queries + i) * x.heads + head) * x.rel_dim; }
-  const int* pair_row(int b, int i) const { return x.pairs + (int64_t(x.pairs_batch == 1 ? 0 : b) * x.queries + i) * x.keys; }
+  const int* pair_row(int b, int i) const {
+    return x.pairs + (int64_t(x.pairs_batch == 1 ? 0 : b) * x.queries + i) * x.keys;
+  }
 
   // Without pairs, a block of m rows from i0 reads the rows of r and bias from `first` on; row i0 + i reads key j at
   // first + shift(i) + j. This is Transformer-XL's "relative shift", as a pointer.
@@ -102,12 +105,15 @@ inline void Head::fill(real* s, int from, int to, int i0, int m) const {
 inline void Head::add_by_distance(real* s, int b, int i0, int m) const {
   const int R = x.rel_dim, n = distances(m), first_row = first(i0, m), product_width = whole_vectors(m - 1 + width);
   if (x.q_rel) {
-    real *r = scratch(rel_slot, int64_t(R) * product_width), *product = scratch(product_slot, int64_t(m) * product_width);
+    real *r = scratch(rel_slot, int64_t(R) * product_width),
+         *product = scratch(product_slot, int64_t(m) * product_width);
     for (int e = 0; e < R; ++e) {                                // scale r^T, (R, product_width)
-      for (int c = 0; c < n; ++c) r[e * product_width + c] = x.scale * x.r[(int64_t(first_row + c) * x.heads + head) * R + e];
+      for (int c = 0; c < n; ++c)
+        r[e * product_width + c] = x.scale * x.r[(int64_t(first_row + c) * x.heads + head) * R + e];
       for (int c = n; c < product_width; ++c) r[e * product_width + c] = 0;
     }
-    gemm(m, product_width, R, {x.q_rel + rel_query(b, i0), x.heads * R, 1}, r, product_width, product, product_width, false);
+    gemm(m, product_width, R, {x.q_rel + rel_query(b, i0), x.heads * R, 1}, r, product_width, product, product_width,
+         false);
     for (int i = 0; i < m; ++i) {
       const real* from = product + int64_t(i) * product_width + shift(i, m);
       for (int j = 0; j < width; j += lanes) store(s + i * width + j, load(s + i * width + j) + load(from + j));
@@ -115,7 +121,8 @@ inline void Head::add_by_distance(real* s, int b, int i0, int m) const {
   }
   if (x.bias)
     for (int i = 0; i < m; ++i)
-      for (int j = 0; j < x.keys; ++j) s[i * width + j] += x.bias[int64_t(first_row + shift(i, m) + j) * x.heads + head];
+      for (int j = 0; j < x.keys; ++j)
+        s[i * width + j] += x.bias[int64_t(first_row + shift(i, m) + j) * x.heads + head];
 }
 
 inline void Head::add_by_pair(real* s, int from, int to, int i0, int m) const {
@@ -133,7 +140,8 @@ inline void Head::add_by_pair(real* s, int from, int to, int i0, int m) const {
     }
     if (x.bias)
       for (int b = from; b < to; ++b)
-        for (int j = 0; j < x.keys; ++j) s[(b - from) * sequence + i * width + j] += x.bias[int64_t(pair[j]) * x.heads + head];
+        for (int j = 0; j < x.keys; ++j)
+          s[(b - from) * sequence + i * width + j] += x.bias[int64_t(pair[j]) * x.heads + head];
   }
 }
 

@@ -15,7 +15,9 @@ constexpr int rows_per_piece = 64;
 // Our kernel packs nothing, so it is ahead while b stays in the second cache. Square products on one core, ours against
 // OpenBLAS, in GFLOP/s: AVX-512 512: 114 / 105, 1024: 109 / 102, 2048: 52 / 97. AVX2 256: 111 / 96, 512: 91 / 105. Without
 // FMA OpenBLAS, which picks its own instruction set, is ahead from the start.
-constexpr int64_t blas_from = registers == 32 ? 1536 * 1024 : vector_bytes == 32 ? 400 * 400 : 32 * 32;   // elements of b
+constexpr int64_t blas_from = registers == 32      ? 1536 * 1024
+                              : vector_bytes == 32 ? 400 * 400
+                                                   : 32 * 32;  // elements of b
 bool large(const Product& p) { return int64_t(p.n) * p.k >= blas_from; }
 
 #ifdef POSLAB_WITH_BLAS

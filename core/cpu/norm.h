@@ -64,7 +64,8 @@ void norm_backward_rows(Sum dgain, Sum dbias, int64_t rows, int n, const Row& ro
   });
   const auto add_up = [&](Sum to, int offset) {
     for (int64_t s = 0; to && s < slices; ++s)
-      write_row(to.at, !(to.empty && s == 0), n, [&](int j, int count) { return load_some(partial + s * 2 * n + offset + j, count); });
+      write_row(to.at, !(to.empty && s == 0), n,
+                [&](int j, int count) { return load_some(partial + s * 2 * n + offset + j, count); });
   };
   add_up(dgain, 0);
   add_up(dbias, n);

@@ -17,7 +17,8 @@ const real* factors(int64_t from, int64_t to, int n, const Dropout& drop) {
 
 }  // namespace
 
-void residual_norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, int64_t rows, int n, Dropout drop) {
+void residual_norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, int64_t rows,
+                   int n, Dropout drop) {
   parallel_ranges(rows, norm_strip, [&](int64_t from, int64_t to) {
     const real* f = factors(from, to, n, drop);
     for (int64_t i = from; i < to; ++i) {
@@ -31,7 +32,8 @@ void residual_norm(real* y, real* s, const real* x, const real* z, const real* g
   });
 }
 
-void residual_norm_backward(Sum dx, Sum dz, Sum dgain, Sum dbias, const real* dy, const real* s, const real* gain, int64_t rows, int n, Dropout drop) {
+void residual_norm_backward(Sum dx, Sum dz, Sum dgain, Sum dbias, const real* dy, const real* s, const real* gain,
+                            int64_t rows, int n, Dropout drop) {
   norm_backward_rows(dgain, dbias, rows, n, [&](int64_t i, real* sums) {
     real* d = scratch(1, n);
     norm_row_backward(d, sums, dy + i * n, s + i * n, gain, n);

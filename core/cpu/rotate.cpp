@@ -13,7 +13,9 @@ namespace {
 
 // Every lane exchanged with the lane whose number differs in the bit `flip`.
 template <int flip, int... i>
-Vec exchanged(Vec v, std::integer_sequence<int, i...>) { return __builtin_shufflevector(v, v, ((i ^ flip) % lanes)...); }
+Vec exchanged(Vec v, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(v, v, ((i ^ flip) % lanes)...);
+}
 
 // A row of n = heads * head_dim channels; cosine and sine repeat after one vector.
 template <int flip>
@@ -25,7 +27,8 @@ void turn_lanes(real* y, bool add, const real* x, Vec cosine, Vec sine, int n) {
 }
 
 // The general case, pair by pair: channels m * step and m * step + gap.
-void turn_pairs(real* y, bool add, const real* x, const real* cosine, const real* sine, int half, int step, int gap, real sign) {
+void turn_pairs(real* y, bool add, const real* x, const real* cosine, const real* sine, int half, int step, int gap,
+                real sign) {
   for (int m = 0; m < half; ++m) {
     const real a = x[m * step], b = x[m * step + gap], s = sine[m] * sign;
     const real to_a = a * cosine[m] - b * s, to_b = a * s + b * cosine[m];
