@@ -22,6 +22,8 @@ bool large(const Product& p) { return int64_t(p.n) * p.k >= blas_from; }
 
 #ifdef POSLAB_WITH_BLAS
 void blas(int m, int n, int k, Left a, bool a_turned, const real* b, bool b_turned, real* c, int c_row, bool add) {
+  static const bool alone = (openblas_set_num_threads(1), true);   // the cores are parallel_for's, whatever its flavour
+  (void)alone;
   const auto ta = a_turned ? CblasTrans : CblasNoTrans, tb = b_turned ? CblasTrans : CblasNoTrans;
   const int lda = int(a_turned ? a.column : a.row), ldb = b_turned ? k : n;
 #ifdef POSLAB_DOUBLE
