@@ -13,7 +13,7 @@
 namespace poslab {
 namespace {
 
-constexpr int baseline_samples = 2000;
+constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length 100, and means are over many lengths
 
 // 64 as in the released code (512 = 8 x 64), and at most 2^26 pairs of slots, so that a table of pairs for each
 // sequence stays below 256 MiB.
