@@ -22,13 +22,19 @@ def percent(rows, first, last):
     return f"{100 * sum(chosen) / len(chosen):.1f}"
 
 
+def order(path):
+    """Tasks as above, plain before randomized."""
+    task, encoding, positions, rate = path.parent.name.split("-", 3)
+    return list(NAMES).index(task), encoding, positions != "sequential", rate
+
+
 def results():
     with open(HERE / "paper/ruoss2023_table1.csv") as file:
         paper = {row["task"]: row for row in csv.DictReader(file)}
     lines = ["| task | encoding | positions | steps, lr | 1..40 | 41..60 | 81..100 | **41..100** | paper, 41..500 | guess / majority / content only | minutes |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     commits = set()
-    for path in sorted(HERE.glob("*/result.json"), key=lambda p: (list(NAMES).index(p.parent.name.split("-")[0]), p)):
+    for path in sorted(HERE.glob("*/result.json"), key=order):
         result = json.loads(path.read_text())
         with open(path.parent / "eval.csv") as file:
             rows = list(csv.DictReader(file))
