@@ -75,10 +75,10 @@ def main():
     table, commits = results()
     table += ["", f"Mean accuracy in %, by test length; made by `lab/results/reproduce.sh` from commit {', '.join(sorted(commits))}."]
     rates = speed()
-    print("\n".join(table + [""] + rates))
     if sys.argv[1:] == ["--write"]:
         readme = ROOT / "README.md"
         readme.write_text(between(between(readme.read_text(), "results:", "end of results", table), "speed:", "end of speed", rates))
+    print("\n".join(table + [""] + rates))
 
 
 if __name__ == "__main__":
