@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The demo: one small model learns one task on short strings, once with plain and once with randomized positions; then both
-# answer longer ones. `./dev demo` calls it after the build: lab/demo.sh PROGRAM [OPTIONS for both trainings]
+# The demo: one small model learns one task on short strings, once with plain and once with randomized positions; then
+# both answer longer ones. `./dev demo` calls it after the build: lab/demo.sh PROGRAM [OPTIONS for both trainings]
 # A run that is complete is drawn again, one that was cut off goes on, one with other settings is replaced.
 set -euo pipefail
 program=$1
