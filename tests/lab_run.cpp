@@ -46,7 +46,7 @@ TEST_CASE("same seed, same bits, with 1, 2 and 4 threads; another seed, others")
 
 TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and the end is the same") {
   const TemporaryFolder folder;
-  const Settings longer = {{"steps", "1500"}};
+  const Settings longer = {{"steps", "6000"}};
   train(folder, folder / "whole", longer);
 
   stop_in_the_middle(folder, folder / "killed", longer, SIGKILL, 128 + SIGKILL);

@@ -53,7 +53,7 @@ check 'is what eval.csv then holds' rows twenty '10 11 12 13'
 
 # The same run at one go on one thread, and on two threads with two cuts, each after a checkpoint: one that lets it save
 # its state and one that does not.
-long=("${toy[@]}" --steps 3000 --checkpoint-every 100 --log-every 100)
+long=("${toy[@]}" --steps 40000 --checkpoint-every 500 --log-every 500)
 cut_off() {   # SIGNAL STATUS COMMAND...
   local signal=$1 status=$2 got=0
   shift 2
