@@ -36,7 +36,8 @@ struct Product {
 };
 
 // Keeps an element with probability 1 - rate and divides it by the probability that is really used, a multiple of 1/65536:
-// element e is kept when 16-bit word e % 8 of philox(e / 8, stream) is at least round(65536 rate).
+// element e is kept when 16-bit word w = e % 8 of philox(e / 8, stream) is at least round(65536 rate). Word w is the lower
+// half of at[w / 2] if w is even, else the upper.
 struct Dropout {
   real rate = 0;
   Stream stream;
