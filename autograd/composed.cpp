@@ -33,10 +33,13 @@ Tensor causal_mask(int queries, int keys) {
 }  // namespace
 
 // act(x w + b)
-Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b, Activation activation) {
-  Tensor h = matmul(x, w);
-  if (b) h = h + b;
-  return activation == Activation::relu ? relu(h) : h;
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b) {
+  const Tensor h = matmul(x, w);
+  return b ? h + b : h;
+}
+
+Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const Tensor& w2, const Tensor& b2) {
+  return composed::linear(relu(composed::linear(x, w1, b1)), w2, b2);
 }
 
 // gain (x - mean) / sqrt(variance + 1e-5) + bias

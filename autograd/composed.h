@@ -5,7 +5,8 @@
 
 namespace poslab::composed {
 
-Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b, Activation);
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b);
+Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const Tensor& w2, const Tensor& b2);
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
 Tensor cross_entropy(const Tensor& logits, const Ids& targets);

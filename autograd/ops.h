@@ -45,8 +45,8 @@ enum class Pairing { interleaved, half };          // RoPE's pairs of channels: 
 Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);         // (B, T, H, D) by (1 or B, T, D/2) radians
 
 // What the transformer runs. Each has a composed twin, written with the ops above, in autograd/composed.h.
-enum class Activation { none, relu };
-Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {}, Activation = Activation::none);  // (..., in) -> (..., out)
+Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)
+Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const Tensor& w2, const Tensor& b2);  // likewise
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
 Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., V), (...) -> (1): mean, in nats
 

@@ -38,8 +38,7 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int wanted, const Encoding
   const Scores scores = encoding.scores({q.reshape(queries), k.reshape(keys)}, positions, spec_.layer);
   const Tensor mixed = attention(scores, v.reshape(keys), spec_.mask).reshape(own.shape());
   const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, drop);
-  const Tensor wide = linear(h, w1_, b1_, Activation::relu);
-  const Tensor y = residual_norm(h, linear(wide, w2_, b2_), gain2_, bias2_, at_next_site(drop));
+  const Tensor y = residual_norm(h, feed_forward(h, w1_, b1_, w2_, b2_), gain2_, bias2_, at_next_site(drop));
   if (trace) {
     if (const std::string name = name_ + ".attention.weights"; trace->wants(name))
       trace->see(name, attention_weights(scores, spec_.mask));

@@ -148,7 +148,7 @@ TEST_CASE("relative, released: to the right all offsets are alike, to the left -
   const Tensor r = (*released).scores(in, Positions::of_offsets(1, {-9, -4, 0, 4, 9}), 0).r;
   const Tensor& w = released.params.at("encoding.layer0.w");
   const Tensor expected =
-      composed::linear(sinusoid({24 - 9, 24 - 4, 23, 23, 23}, C), w, {}, Activation::none).reshape({5, H, D});
+      composed::linear(sinusoid({24 - 9, 24 - 4, 23, 23, 23}, C), w, {}).reshape({5, H, D});
   CHECK(apart(r, expected) < tolerance);
   CHECK_THROWS_AS((*released).scores(in, Positions::of_offsets(1, {-24, -4, 0, 4, 24}), 0), BadInput);
 }

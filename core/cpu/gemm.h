@@ -16,8 +16,31 @@ struct Left {
   ptrdiff_t row, column;
 };  // a_ip = at[i row + p column]
 
-template <int W, int M, int N>
-inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
+// What becomes of the sum for row i, columns j .. j + W of c, which lies at c: one of these, or the caller's own.
+struct Into {
+  bool add;
+  template <int W>
+  VecOf<W> finish(const real* c, VecOf<W> sum, int, int) const { return add ? load<W>(c) + sum : sum; }
+};
+struct WithBias {                    // max(sum + bias, least): a linear layer, with least = 0 of a ReLU or -infinity
+  const real* bias;
+  real least;
+  template <int W>
+  VecOf<W> finish(const real*, VecOf<W> sum, int, int j) const {
+    const VecOf<W> y = load<W>(bias + j) + sum;
+    return y < least ? splat<W>(least) : y;
+  }
+};
+struct Gated {                       // the sum where gate_ij > 0: the gradient behind a ReLU
+  const real* gate;
+  ptrdiff_t row;
+  template <int W>
+  VecOf<W> finish(const real*, VecOf<W> sum, int i, int j) const { return load<W>(gate + i * row + j) > real(0) ? sum : VecOf<W>{}; }
+};
+
+// The tile at row i0 and column j0 of c.
+template <int W, int M, int N, class Finish>
+inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int i0, int j0) {
   VecOf<W> sum[M][N] = {};
   const real* ap = a.at;
   for (int p = 0; p < k; ++p, ap += a.column, b += b_row) {
@@ -36,18 +59,18 @@ inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff
 #pragma GCC unroll 4
     for (int j = 0; j < N; ++j) {
       real* at = c + i * c_row + j * W;
-      store<W>(at, add ? load<W>(at) + sum[i][j] : sum[i][j]);
+      store<W>(at, end.template finish<W>(at, sum[i][j], i0 + i, j0 + j * W));
     }
 }
 
 // One stripe of N vectors of columns, all m rows: as many rows at a time as the registers hold.
-template <int W, int N>
-inline void stripe(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
+template <int W, int N, class Finish>
+inline void stripe(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int j) {
   constexpr int most = N == 4 || (N == 2 && registers == 16) ? 6 : 8;
   int i = 0;
   const auto rows = [&]<int M>() {
     for (; i + M <= m; i += M)
-      tile<W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, add);
+      tile<W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, end, i, j);
   };
   rows.template operator()<most>();
   rows.template operator()<4>();
@@ -55,12 +78,13 @@ inline void stripe(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c
   rows.template operator()<1>();
 }
 
-// c = a b, or c += a b if add                                            a: (m, k)   b: (k, n)   c: (m, n)
-inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
+// c = the finished a b                                                  a: (m, k)   b: (k, n)   c: (m, n)
+template <class Finish>
+inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end) {
   int j = 0;
   const auto columns = [&]<int W, int N>() {
     if constexpr (W > 0)  // doubles in 16 bytes: lanes / 4 is 0, and the compiler looks at what is not run
-      for (; j + W * N <= n; j += W * N) stripe<W, N>(m, k, a, b + j, b_row, c + j, c_row, add);
+      for (; j + W * N <= n; j += W * N) stripe<W, N>(m, k, a, b + j, b_row, c + j, c_row, end, j);
   };
   if constexpr (registers == 32) columns.template operator()<lanes, 4>();
   if constexpr (registers == 32) columns.template operator()<lanes, 3>();
@@ -69,6 +93,11 @@ inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, re
   columns.template operator()<(lanes >= 4 ? lanes / 2 : 1), 1>();
   columns.template operator()<(lanes >= 8 ? lanes / 4 : 1), 1>();
   columns.template operator()<1, 1>();
+}
+
+// c = a b, or c += a b if add
+inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
+  gemm(m, n, k, a, b, b_row, c, c_row, Into{add});
 }
 
 // Rows into columns, W at a time: each round of interleaving halves brings one bit of a row's number to its column's.

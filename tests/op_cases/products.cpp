@@ -1,4 +1,4 @@
-// matmul linear gather rotate adam squares.
+// matmul linear feed_forward gather rotate adam squares.
 #include <fmt/format.h>
 
 #include "core/random.h"
@@ -40,27 +40,47 @@ const Cases linears([](std::vector<OpCase>& all) {
   const std::vector<Sizes> sizes = {{{1}, 1, 1}, {{31}, 33, 7}, {{3, 5}, 8, 31}, {{257}, 31, 33}, {{2, 2, 3}, 64, 256}, {{33}, 257, 3},
                                     {{700}, 64, 64}, {{64}, 256, 64}, {{1100}, 20, 11}};
   for (const auto& [lead, in, out] : sizes)
-    for (const bool bias : {false, true})
-      for (const bool relu : {false, true}) {
-        Shape x = lead, y = lead;
-        x.push_back(in), y.push_back(out);
-        const int rows = int(size_of(lead));
-        const Activation activation = relu ? Activation::relu : Activation::none;
-        std::vector<Shape> shapes = {x, {in, out}};
-        if (bias) shapes.push_back({out});
-        all.push_back({"linear", fmt::format("{} {}{}{}", to_string(x), to_string(shapes[1]), bias ? " bias" : "", relu ? " relu" : ""), shapes,
-                       [=](auto& t) { return linear(t[0], t[1], bias ? t[2] : Tensor(), activation); },
-                       [=, in = in, out = out](Arrays t) {
-                         Array h(y);
-                         for (size_t e = 0; bias && e < h.at.size(); ++e) h.at[e] = t[2].at[e % size_t(out)];
-                         multiply(h.at.data(), t[0].at.data(), t[1].at.data(), rows, in, out);
-                         for (double& v : h.at) v = relu && v < 0 ? 0 : v;
-                         return h;
-                       },
-                       [=](auto& t) { return composed::linear(t[0], t[1], bias ? t[2] : Tensor(), activation); }});
-        all.back().flops = 2. * rows * in * out;
-        if (relu) all.back().step = 1e-6;
-      }
+    for (const bool bias : {false, true}) {
+      Shape x = lead, y = lead;
+      x.push_back(in), y.push_back(out);
+      const int rows = int(size_of(lead));
+      std::vector<Shape> shapes = {x, {in, out}};
+      if (bias) shapes.push_back({out});
+      all.push_back({"linear", fmt::format("{} {}{}", to_string(x), to_string(shapes[1]), bias ? " bias" : ""), shapes,
+                     [=](auto& t) { return linear(t[0], t[1], bias ? t[2] : Tensor()); },
+                     [=, in = in, out = out](Arrays t) {
+                       Array h(y);
+                       for (size_t e = 0; bias && e < h.at.size(); ++e) h.at[e] = t[2].at[e % size_t(out)];
+                       multiply(h.at.data(), t[0].at.data(), t[1].at.data(), rows, in, out);
+                       return h;
+                     },
+                     [=](auto& t) { return composed::linear(t[0], t[1], bias ? t[2] : Tensor()); }});
+      all.back().flops = 2. * rows * in * out;
+    }
+});
+
+const Cases feed_forwards([](std::vector<OpCase>& all) {
+  struct Sizes { Shape rows; int in, middle, out; };
+  const std::vector<Sizes> sizes = {{{1}, 1, 1, 1}, {{31}, 33, 70, 7}, {{3, 5}, 8, 31, 8}, {{257}, 31, 64, 33}, {{2, 2, 3}, 64, 256, 64}, {{1700}, 16, 65, 16}};
+  for (const auto& [lead, in, middle, out] : sizes) {
+    Shape x = lead, y = lead;
+    x.push_back(in), y.push_back(out);
+    const int rows = int(size_of(lead));
+    all.push_back({"feed_forward", fmt::format("{} middle {} out {}", to_string(x), middle, out), {x, {in, middle}, {middle}, {middle, out}, {out}},
+                   [](auto& t) { return feed_forward(t[0], t[1], t[2], t[3], t[4]); },
+                   [=, in = in, middle = middle, out = out](Arrays t) {
+                     Array h({rows, middle}), z(y);
+                     for (size_t e = 0; e < h.at.size(); ++e) h.at[e] = t[2].at[e % size_t(middle)];
+                     multiply(h.at.data(), t[0].at.data(), t[1].at.data(), rows, in, middle);
+                     for (double& v : h.at) v = v < 0 ? 0 : v;
+                     for (size_t e = 0; e < z.at.size(); ++e) z.at[e] = t[4].at[e % size_t(out)];
+                     multiply(z.at.data(), h.at.data(), t[3].at.data(), rows, middle, out);
+                     return z;
+                   },
+                   [](auto& t) { return composed::feed_forward(t[0], t[1], t[2], t[3], t[4]); }});
+    all.back().flops = 2. * rows * (double(in) * middle + double(middle) * out);
+    all.back().step = 1e-6;
+  }
 });
 
 const Cases gathers([](std::vector<OpCase>& all) {
@@ -160,11 +180,13 @@ const Cases speed([](std::vector<OpCase>& all) {
   multiply({1024, 40, 40}, {1024, 40, 8});
   multiply({512, 512}, {512, 512});
   for (const auto& [in, out] : {std::pair{64, 64}, {64, 256}, {256, 64}}) {
-    const Activation activation = out == 256 ? Activation::relu : Activation::none;
-    all.push_back({"linear", fmt::format("(5120, {}) ({}, {}) bias{}", in, in, out, out == 256 ? " relu" : ""), {{5120, in}, {in, out}, {out}},
-                   [activation](auto& x) { return linear(x[0], x[1], x[2], activation); }, {}});
+    all.push_back({"linear", fmt::format("(5120, {}) ({}, {}) bias", in, in, out), {{5120, in}, {in, out}, {out}},
+                   [](auto& x) { return linear(x[0], x[1], x[2]); }, {}});
     all.back().flops = 2. * 5120 * in * out;
   }
+  all.push_back({"feed_forward", "(5120, 64) middle 256", {{5120, 64}, {64, 256}, {256}, {256, 64}, {64}},
+                 [](auto& x) { return feed_forward(x[0], x[1], x[2], x[3], x[4]); }, {}});
+  all.back().flops = 4. * 5120 * 64 * 256;
   const Ids tokens({128, 40}, random_ids(5120, 12, 6));
   all.push_back({"gather", "(12, 64) ids (128, 40)", {{12, 64}}, [tokens](auto& x) { return gather(x[0], tokens); }, {}});
   for (const Pairing pairing : {Pairing::interleaved, Pairing::half})
