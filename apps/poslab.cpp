@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "core/debug.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "core/parallel.h"
@@ -260,6 +261,7 @@ int say(int status, const std::string& text) {
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // then a file that grows over the user's limit is an error that we can name
   try {
+    debug_level();  // a word that is none is refused before anything else is done
     parse_and_run(argc, argv);
     if (std::fflush(stdout) != 0) return say(1, "cannot write to the standard output");
     return 0;
