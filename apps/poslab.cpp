@@ -147,7 +147,13 @@ Examples:
   poslab eval runs/r1 --lengths 41:100 --samples 512
   poslab report runs/r1 runs/r2 -o report.html
 
-`poslab COMMAND --help` explains a command.)";
+`poslab COMMAND --help` explains a command.
+
+Environment:
+  POSLAB_THREADS=N    how many threads, where --threads does not say
+  POSLAB_ISA=NAME     baseline, avx2 or avx512 instead of the best that the processor has
+  POSLAB_DEBUG=N      1: names of ops as they run; 2: where the time goes, at the end; 3: shapes and times of ops as they
+                      run; 4: stops at the first NaN or infinity and names the op. Results do not change)";
 
 const char* train_footer =
     R"(In parentheses: the default. Every option is also a key of --config, spelled with _ for -. The last of these counts:
