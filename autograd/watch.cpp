@@ -19,7 +19,7 @@ std::optional<std::string> flaw(const real* x, const Shape& shape) {
   Shape index(shape.size());
   int64_t rest = first - x;
   for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) index[d] = int(rest % shape[d]);
-  return fmt::format("{} at {}, the first of {} such elements", double(*first), to_string(index),
+  return fmt::format("{} at {}, the first of {} such elements", std::isnan(*first) ? NAN : *first, to_string(index),
                      std::count_if(first, x + n, bad));
 }
 

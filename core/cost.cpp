@@ -134,7 +134,7 @@ Cost attention(real*, real*, const AttentionArgs& args) {
   return {dot(a.seen, 2 * args.head_dim + (args.r ? args.rel_dim : 0)),
           a.logit_bytes() + (a.k + a.q + 2 * a.q / args.head_dim) * word};                    // v o stats
 }
-// do v^T for ds, then a^T do = dv, ds k = dq, ds^T q = dk, ds r = dq_rel, ds^T q_rel = dr. The logits and weights, which
+// do v^T for ds, then a^T do = dv, ds k = dq, ds^T q = dk, ds r = dq_rel, ds^T q_rel = dr. Logits and weights, which
 // the kernel computes again, are not counted.
 Cost attention_backward(const AttentionSums& d, const AttentionArgs& args, const real*, const real*, const real*) {
   const Attention a(args);

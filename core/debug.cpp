@@ -12,7 +12,7 @@ int from_environment() {
   const char* text = std::getenv("POSLAB_DEBUG");
   const std::string level = text ? text : "0";
   if (level.size() != 1 || level[0] < '0' || level[0] > '4')
-    bad_input("POSLAB_DEBUG is \"{}\"; give 0 (nothing), 1 (names of ops), 2 (where time goes), 3 (shapes) or 4 (NaN check)",
+    bad_input("POSLAB_DEBUG is \"{}\"; give 1 (names of ops), 2 (where time goes), 3 (shapes), 4 (NaN check) or 0",
               level);
   return level[0] - '0';
 }

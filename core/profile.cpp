@@ -46,7 +46,8 @@ void enter(Which kernel, double seconds, const Cost& c) {
   s.calls += 1, s.seconds += seconds, s.cost.flops += c.flops, s.cost.bytes += c.bytes;
   (compute > memory ? s.compute_floor : s.memory_floor) += std::max(compute, memory);
   if (debug_level() >= 3)
-    latest += fmt::format("{}{} {:.3f} ms{}", latest.empty() ? "" : ", ", names[kernel], seconds * 1e3, rates(seconds, c));
+    latest += fmt::format("{}{} {:.3f} ms{}", latest.empty() ? "" : ", ", names[kernel], seconds * 1e3,
+                          rates(seconds, c));
 }
 
 // -- the twins --------------------------------------------------------------------------------------------------------
@@ -88,7 +89,8 @@ double shortest(double budget, const F& f) {
 Peaks measure(const Kernels& run) {
   const int side = 256, batch = 2 * threads();             // two products for each thread, in its second cache
   const int64_t square = side * side;
-  const Product p{.batch = batch, .m = side, .n = side, .k = side, .a_step = square, .b_step = square, .c_step = square};
+  const Product p{
+      .batch = batch, .m = side, .n = side, .k = side, .a_step = square, .b_step = square, .c_step = square};
   const std::vector<real> a(size_t(batch * square), 1);
   std::vector<real> c = a;
   const double product = shortest(0.1, [&] { run.matmul({c.data(), true}, a.data(), a.data(), p); });
@@ -164,19 +166,19 @@ std::string roofline(const std::string& what, const std::string& unit, int64_t u
       fmt::format("{}: {} {}s, the mean of one. Ceilings: {:.0f} GFLOP/s", what, units, unit, top.flops / 1e9);
   for (const Peaks::Reach& r : top.copies)
     text += fmt::format(", {:.0f} GB/s in {:.4g} MiB", r.rate / 1e9, r.size / (1 << 20));
-  text += fmt::format("\n{:<24}{:>7}{:>10}{:>8}{:>10}{:>8}{:>11}{:>11}  {}\n", "kernel", "calls", "ms", "time", "GFLOP/s",
-                      "GB/s", "floor ms", "floor / ms", "bound by");
+  text += fmt::format("\n{:<24}{:>7}{:>10}{:>8}{:>10}{:>8}{:>11}{:>11}  {}\n", "kernel", "calls", "ms", "time",
+                      "GFLOP/s", "GB/s", "floor ms", "floor / ms", "bound by");
   Spent sum;
   for (const Spent& s : sorted) {
-    text += row(s.kernel, double(s.calls) / n, s.seconds / n, whole, {s.cost.flops / n, s.cost.bytes / n}, s.floor() / n,
-                s.compute_floor > s.memory_floor ? "  compute" : "  memory");
+    text += row(s.kernel, double(s.calls) / n, s.seconds / n, whole, {s.cost.flops / n, s.cost.bytes / n},
+                s.floor() / n, s.compute_floor > s.memory_floor ? "  compute" : "  memory");
     sum.calls += s.calls, sum.seconds += s.seconds, sum.cost.flops += s.cost.flops, sum.cost.bytes += s.cost.bytes;
     sum.compute_floor += s.compute_floor, sum.memory_floor += s.memory_floor;
   }
   const Cost cost{sum.cost.flops / n, sum.cost.bytes / n};
   const double outside = whole - sum.seconds / n;
-  text += fmt::format("{:<24}{:>17.3f}{:>6.1f} %{:>42}sampling, memory, tape, files\n", "outside kernels", outside * 1e3,
-                      100 * outside / whole, "");
+  text += fmt::format("{:<24}{:>17.3f}{:>6.1f} %{:>42}sampling, memory, tape, files\n", "outside kernels",
+                      outside * 1e3, 100 * outside / whole, "");
   text += row("a " + unit, double(sum.calls) / n, whole, whole, cost, sum.floor() / n, "");
   text += fmt::format("{:.3f} GFLOP a {}, {:.1f} GFLOP/s sustained: {:.0f} % of the ceiling\n", cost.flops / 1e9, unit,
                       cost.flops / whole / 1e9, 100 * cost.flops / whole / top.flops);

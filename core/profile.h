@@ -1,5 +1,5 @@
-// Where the time of a run goes, kernel by kernel, beside a floor: the least time in which this machine could do the same,
-//   floor = max(FLOPs / peak FLOP/s, bytes / peak bandwidth)                               for each call, see core/cost.h
+// Where the time of a run goes, kernel by kernel, beside a floor: the least time in which this machine could do it,
+//   floor = max(FLOPs / peak FLOP/s, bytes / peak bandwidth)                                for each call; core/cost.h
 // At POSLAB_DEBUG=2 and above kernels() hands out the table of timed twins; below, nothing of this runs.
 // One backend at a time; a backend that returns before it is done needs a wait in the twin.
 #pragma once
@@ -36,8 +36,7 @@ struct Spent {
 std::vector<Spent> spent();      // the kernels that ran since the last forget_spent(), in the order of core/kernels.def
 void forget_spent();
 
-// One call for each kernel that ran since the last time this was asked, "linear 0.213 ms 197 GFLOP/s 12 GB/s"; kept from
-// POSLAB_DEBUG=3 on.
+// The calls since the last time this was asked, "linear 0.213 ms 197 GFLOP/s 12.1 GB/s, ..."; kept from POSLAB_DEBUG=3 on.
 std::string latest_calls();
 
 // The table that a run ends with. seconds: of the whole run, so also of what was no kernel's. unit: "step", of which

@@ -1,5 +1,5 @@
-// POSLAB_DEBUG: what kernels are said to cost, what the summary makes of it, who is named for a NaN, and that looking changes
-// nothing.
+// POSLAB_DEBUG: what kernels are said to cost, what the summary makes of it, who is named for a NaN, and that looking
+// changes nothing.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -138,7 +138,7 @@ TEST_CASE("debug: a training step of the relative model is 8.7 GFLOP at batch 12
   t.step(128, 20);
   const double B = 128, T = 40, H = 8, C = 64, D = 8, V = 2, layers = 5, distances = 2 * T - 1, out = T / 2;
   const double weights = layers * B * T * (4 * C * C + 2 * 4 * C * C) + B * out * C * V;    // q k v o, w1 w2; the head
-  const double keys = layers * distances * C * C;                                           // sinusoids want no gradient
+  const double keys = layers * distances * C * C;                                         // sinusoids want no gradient
   const double pairs = layers * B * H * T * T * D;                  // q k, q_rel r, a v; each has two derivatives
   const double expected = 2 * (3 * weights + 2 * keys + 3 * 3 * pairs);
   CHECK(flops() == doctest::Approx(expected).epsilon(1e-12));
