@@ -1,5 +1,5 @@
-// What POSLAB_DEBUG shows of the ops (core/debug.h): a line for each, and at 4 the check that names the op that made the
-// first NaN or infinity. record() and backward() call these. Checked are results and gradients, so the -infinity of
+// What POSLAB_DEBUG shows of the ops (core/debug.h): a line for each, and at 4 the check that names the op that made
+// the first NaN or infinity. record() and backward() call these. Checked are results and gradients, so the -infinity of
 // a masked logit inside attention is none of its business; one that an op is given or makes (composed::causal_mask) is.
 #pragma once
 #include <vector>

@@ -36,7 +36,7 @@ struct Spent {
 std::vector<Spent> spent();      // the kernels that ran since the last forget_spent(), in the order of core/kernels.def
 void forget_spent();
 
-// The calls since the last time this was asked, "linear 0.213 ms 197 GFLOP/s 12.1 GB/s, ..."; kept from POSLAB_DEBUG=3 on.
+// The calls since the last time this was asked, "linear 0.213 ms 197 GFLOP/s 12.1 GB/s, ..."; kept from rung 3 on.
 std::string latest_calls();
 
 // The table that a run ends with. seconds: of the whole run, so also of what was no kernel's. unit: "step", of which
