@@ -14,12 +14,12 @@
 namespace poslab {
 namespace {
 
-constexpr size_t line = 64;   // a cache line, and the widest vector
+constexpr size_t line = 64;  // a cache line, and the widest vector
 
 // Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may take any larger free block:
 // then a step on short strings lives on what the step on the longest left behind.
 size_t class_of(size_t bytes) {
-  const int power = std::bit_width(bytes - 1) - 1;                       // bytes > 64: 2^power < bytes <= 2^(power+1)
+  const int power = std::bit_width(bytes - 1) - 1;  // bytes > 64: 2^power < bytes <= 2^(power+1)
   return size_t(power) * 4 + ((bytes - 1) >> (power - 2)) % 4;
 }
 size_t size_of_class(size_t c) { return (4 + c % 4 + 1) << (c / 4 - 2); }
@@ -30,7 +30,7 @@ struct Pool {
   Memory count{};
 };
 Pool& pool() {
-  static Pool* p = new Pool;   // outlives every static Tensor
+  static Pool* p = new Pool;  // outlives every static Tensor
   return *p;
 }
 
@@ -47,7 +47,7 @@ Block::Block(int64_t reals) : bytes_(std::max<size_t>(2 * line, size_t(reals) * 
   const std::lock_guard lock(p.mutex);
   size_t c = class_of(bytes_);
   bytes_ = (size_of_class(c) + line - 1) / line * line;
-#ifndef __SANITIZE_ADDRESS__   // there every buffer is its own allocation, so that the sanitizer sees its ends
+#ifndef __SANITIZE_ADDRESS__  // there every buffer is its own allocation, so that the sanitizer sees its ends
   const auto fits =
       std::find_if(p.free.begin() + ptrdiff_t(c), p.free.end(), [](auto& blocks) { return !blocks.empty(); });
   if (fits != p.free.end()) {
@@ -82,7 +82,7 @@ Memory memory() {
 }
 
 real* scratch(int slot, int64_t n) {
-  thread_local std::array<std::pair<Block, int64_t>, 8> slots;
+  thread_local std::array<std::pair<Block, int64_t>, 16> slots;
   auto& [block, size] = slots[size_t(slot)];
   if (size < n) {
     block = Block();

@@ -33,7 +33,7 @@ struct Memory {
 Memory memory();
 
 // Working space of one kernel on the calling thread: at least n reals, valid until the thread's next call with the
-// same slot. Kernels use it because they may not allocate.
+// same slot, 0 to 15. Kernels use it because they may not allocate.
 real* scratch(int slot, int64_t n);
 
 }  // namespace poslab

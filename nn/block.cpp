@@ -28,13 +28,16 @@ EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + st
   gain2_ = n2.full("gain", {C}, 1), bias2_ = n2.full("bias", {C}, 0);
 }
 
-Tensor EncoderBlock::operator()(const Tensor& x, const Encoding& encoding, const Positions& positions, Dropout drop,
-                                Trace* trace) const {
-  const Shape heads{x.dim(0), x.dim(1), spec_.heads, spec_.d_model / spec_.heads};                  // (B, T, H, D)
-  const Heads in{linear(x, query_).reshape(heads), linear(x, key_).reshape(heads)};
-  const Scores scores = encoding.scores(in, positions, spec_.layer);
-  const Tensor mixed = attention(scores, linear(x, value_).reshape(heads), spec_.mask).reshape(x.shape());
-  const Tensor h = residual_norm(x, linear(mixed, output_), gain1_, bias1_, drop);
+Tensor EncoderBlock::operator()(const BlockInput& in, int wanted, const Encoding& encoding, const Positions& positions,
+                                Dropout drop, Trace* trace) const {
+  const Tensor& x = in.x;
+  const int B = x.dim(0), T = x.dim(1), H = spec_.heads, D = spec_.d_model / H;
+  const Tensor own = wanted == T ? x : slice(x, 1, T - wanted, T);
+  const Shape queries{B, wanted, H, D}, keys{B, T, H, D};
+  const Tensor q = wanted == T ? in.project(query_) : linear(own, query_), k = in.project(key_), v = in.project(value_);
+  const Scores scores = encoding.scores({q.reshape(queries), k.reshape(keys)}, positions, spec_.layer);
+  const Tensor mixed = attention(scores, v.reshape(keys), spec_.mask).reshape(own.shape());
+  const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, drop);
   const Tensor wide = linear(h, w1_, b1_, Activation::relu);
   const Tensor y = residual_norm(h, linear(wide, w2_, b2_), gain2_, bias2_, at_next_site(drop));
   if (trace) {

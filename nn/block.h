@@ -10,11 +10,21 @@ namespace poslab {
 
 struct BlockSpec { int heads, d_model, widening, layer; Mask mask; };
 
+// The input of a block, (B, T, C). Where it is a gather of a few rows, as after an embedding without positions, they are what is
+// projected: a product for each symbol and not for each token.
+struct BlockInput {
+  Tensor x;
+  Tensor table{};        // (N, C), or absent
+  Ids at{};              // (B, T): x = gather(table, at)
+  Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }
+};
+
 class EncoderBlock {                               // poslab::Block is a piece of memory
  public:
   EncoderBlock(Params, BlockSpec);
-  // Positions and dropout as this layer uses them; the block takes dropout's stream and the next site.
-  Tensor operator()(const Tensor& x, const Encoding&, const Positions&, Dropout, Trace*) const;
+  // Positions and dropout as this layer uses them; the block takes dropout's stream and the next site. Only the last `wanted`
+  // of the T slots are computed: (B, T, C) -> (B, wanted, C). The others are read as keys and values.
+  Tensor operator()(const BlockInput&, int wanted, const Encoding&, const Positions&, Dropout, Trace*) const;
 
  private:
   BlockSpec spec_;

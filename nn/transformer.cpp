@@ -37,15 +37,20 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   const int T = tokens.shape()[1];
   if (outputs < 1 || outputs > T) bad_input("transformer: {} output slots of {}; ask for 1 to {}", outputs, T, T);
   Dropout drop = pass.dropout;
-  Tensor h = gather(embedding_ * std::sqrt(double(spec_.d_model)), tokens);   // a few rows are scaled, not all tokens
-  if (encoding_->adds_to_embedding()) h = dropout(encoding_->embed(h, pass.positions.at_embedding()), drop);
-  if (pass.trace) pass.trace->see("embedding", h);
+  const Tensor rows = embedding_ * std::sqrt(double(spec_.d_model));   // a few rows are scaled, not all tokens
+  BlockInput in{gather(rows, tokens)};
+  if (encoding_->adds_to_embedding()) in.x = dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop);
+  else in.table = rows, in.at = tokens;
+  if (pass.trace) pass.trace->see("embedding", in.x);
   for (const EncoderBlock& block : blocks_) {
     const int layer = int(&block - blocks_.data());
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice
-    h = block(h, *encoding_, pass.positions.at_layer(layer), drop, pass.trace);
+    // Nothing reads the last block's other slots, unless somebody watches.
+    const bool last = layer + 1 == spec_.layers;
+    in = {block(in, last && !pass.trace ? outputs : T, *encoding_, pass.positions.at_layer(layer), drop, pass.trace)};
   }
-  return linear(slice(h, 1, T - outputs, T), head_w_, head_b_);
+  const Tensor& h = in.x;
+  return linear(h.dim(1) == outputs ? h : slice(h, 1, T - outputs, T), head_w_, head_b_);
 }
 
 }  // namespace poslab

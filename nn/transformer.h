@@ -23,7 +23,7 @@ struct TransformerSpec {
 struct Pass {
   const Draw& positions;
   Dropout dropout;           // stream: of this pass; each place uses stream.site + its own index
-  Trace* trace = nullptr;
+  Trace* trace = nullptr;    // with one, the last block computes all slots and draws dropout for all of them
 };
 
 class Transformer {

@@ -1,5 +1,6 @@
 // The model as a whole: its size, its equivariance, its memory, its independence of how it is cut.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "autograd/tape.h"
 #include "core/memory.h"
@@ -87,6 +88,37 @@ TEST_CASE("without positions all output slots get the same answer, whatever the 
     CHECK(one[e] == doctest::Approx(one[e % 2]).epsilon(1e-5));
     CHECK(one[e] == doctest::Approx(other[e]).epsilon(1e-5));
   }
+}
+
+TEST_CASE("what nothing reads is not computed, and what is left is the same: logits and all gradients") {
+  // A trace that watches makes the last block compute all slots.
+  for (const Scheme& scheme : all_encodings())
+    for (const int layers : {1, 3}) {
+      Params p(5);
+      TransformerSpec spec;
+      spec.layers = layers, spec.encoding.name = scheme.name;
+      Transformer model(p, spec);
+      p.pack();
+      const Batch batch = make_batch(task("reverse_string"), 4, 6, stream(5, Purpose::tokens, 0));
+      const Draw draw(sampler_for(spec.encoding, "randomized"), {}, Resample::per_forward, stream(5, Purpose::positions, 0), 4, 12);
+      const auto run = [&](Trace* trace) {
+        p.clear_grads();
+        const Tensor logits = model(batch.tokens, batch.outputs, {draw, {}, trace});
+        backward(cross_entropy(logits, batch.targets));
+        auto values = logits.values();
+        values.insert(values.end(), p.grads(), p.grads() + p.count());
+        return values;
+      };
+      Trace all({"*"});
+      const auto less = run(nullptr), more = run(&all);
+      CHECK(all.seen.at(fmt::format("block{}.out", layers - 1)).dim(1) == 12);
+      double worst = 0, most = 0;
+      for (size_t e = 0; e < less.size(); ++e) {
+        worst = std::max(worst, std::abs(double(less[e]) - double(more[e])));
+        most = std::max(most, std::abs(double(more[e])));
+      }
+      CHECK_MESSAGE(worst < (sizeof(real) == 4 ? 1e-6 : 1e-14) * most, scheme.name << " with " << layers << " layers: " << worst);
+    }
 }
 
 #ifndef __SANITIZE_ADDRESS__   // there every buffer is an allocation of its own

@@ -11,71 +11,123 @@ namespace poslab::POSLAB_ISA {
 namespace {
 
 // One unit's sums over the rows of r and bias for its head.
-struct Partial { real *r, *bias; };      // (rows, R), (rows)
+struct Partial {
+  real *r, *bias;
+};  // (rows, R), (rows)
 
-// s (m, width) -> a in s, scale ds in ds; v_turned: (D, width)
-void weigh(const Head& h, real* s, real* ds, int b, int i0, int m, const real* v_turned, const real* d_o, const real* o,
-           const real* stats) {
-  const AttentionArgs& x = h.x;
-  const int D = x.head_dim, row = x.heads * D;
-  gemm(m, h.width, D, {d_o + h.query(b, i0), row, 1}, v_turned, h.width, ds, h.width, false);
-  for (int i = 0; i < m; ++i) {
-    const int64_t at = h.query(b, i0 + i);
-    real along = 0;                                              // do_i . o_i
-    for (int d = 0; d < D; ++d) along += d_o[at + d] * o[at + d];
-    const real* w = stats + 2 * ((int64_t(b) * x.heads + h.head) * x.queries + i0 + i);
-    const real most = w[0], inverse = w[1];
-    for (int j = i * h.width; j < (i + 1) * h.width; j += lanes) {
-      const Vec a = exp(load(s + j) - most) * inverse;
+// What a unit works with: sums it adds to, what it reads, its partial sums, and a block's sums laid out as its tables.
+struct Unit {
+  const AttentionArgs& x;
+  const AttentionSums& d;
+  const real *d_o, *o, *stats;
+  Partial sum;
+  real *dr = nullptr, *dbias = nullptr;  // of the block: tables of (R, row), tables of (row)
+
+  void begin(const RowBlock& rows);
+  void work(const RowBlock& rows, int from, int to) const;
+  void end(const RowBlock& rows, int b) const;
+
+ private:
+  void weigh(const RowBlock& rows, real* s, real* ds, int b) const;
+  void products(const RowBlock& rows, const real* a, const real* ds, int b) const;
+  void relative(const RowBlock& rows, const real* ds, int from, int to) const;
+};
+
+// s (m, width) -> a in s, scale ds in ds
+void Unit::weigh(const RowBlock& rows, real* s, real* ds, int b) const {
+  const Head& h = rows.h;
+  const int D = x.head_dim, step = x.heads * D, width = h.width;
+  real* v = scratch(value_slot, int64_t(D) * width);  // v^T, (D, width)
+  turn(x.keys, D, x.v + h.key(b), step, v, width);
+  for (int e = 0; e < D; ++e)
+    for (int j = x.keys; j < width; ++j) v[e * width + j] = 0;
+  const int64_t first = h.query(b, rows.i0);
+  gemm(rows.m, width, D, {d_o + first, step, 1}, v, width, ds, width, false);
+  const real* kept = stats + 2 * ((int64_t(b) * x.heads + h.head) * x.queries + rows.i0);
+  for (int i = 0; i < rows.m; ++i, s += width, ds += width, kept += 2) {
+    const real along = dot_row(d_o + first + i * step, o + first + i * step, D);
+    const int seen = h.seen(rows.i0 + i);
+    const real* bias = rows.bias_row(i);
+    int j = 0;
+    for (; j < seen; j += lanes) {
+      const Vec a = exp_small(logit(s, bias, j, seen) - kept[0]) * kept[1];
       store(s + j, a);
       store(ds + j, x.scale * a * (load(ds + j) - along));
     }
+    for (; j < width; j += lanes) store(s + j, Vec{}), store(ds + j, Vec{});
   }
 }
 
-void by_distance(const Head& h, const real* ds, int b, int i0, int m, Sum dq_rel, bool r_wanted, bool bias_wanted,
-                 Partial sum) {
-  const AttentionArgs& x = h.x;
-  const int R = x.rel_dim, n = h.distances(m), first = h.first(i0, m), row = x.heads * R;
-  if (bias_wanted)
-    for (int i = 0; i < m; ++i)
-      for (int j = 0; j < x.keys; ++j) sum.bias[first + h.shift(i, m) + j] += ds[i * h.width + j];
-  if (!dq_rel && !r_wanted) return;
-  real* shifted = scratch(product_slot, int64_t(m) * n);         // ds with distances as columns, (m, n)
-  for (int i = 0; i < m; ++i) {
-    real* to = shifted + int64_t(i) * n;
-    for (int c = 0; c < n; ++c) to[c] = 0;
-    __builtin_memcpy(to + h.shift(i, m), ds + i * h.width, size_t(x.keys) * sizeof(real));
-  }
-  if (dq_rel)
-    gemm(m, R, n, {shifted, n, 1}, x.r + (int64_t(first) * x.heads + h.head) * R, row, dq_rel.at + h.rel_query(b, i0),
-         row, !dq_rel.empty);
-  if (r_wanted) gemm(n, R, m, {shifted, 1, n}, x.q_rel + h.rel_query(b, i0), row, sum.r + int64_t(first) * R, R, true);
+// dv, dk and dq of one sequence
+void Unit::products(const RowBlock& rows, const real* a, const real* ds, int b) const {
+  const Head& h = rows.h;
+  const int D = x.head_dim, step = x.heads * D, m = rows.m, n = h.seen(rows.i0 + m - 1);
+  const int64_t first = h.query(b, rows.i0);
+  const auto over_queries = [&](Sum to, const real* weight, const real* y) {  // to_j += sum_i weight_ij y_i
+    if (!to) return;
+    const bool add = rows.i0 > 0 || !to.empty;
+    gemm(n, D, m, {weight, 1, h.width}, y + first, step, to.at + h.key(b), step, add);
+    if (!add)  // the first block of a causal mask does not write all keys
+      for (int j = n; j < x.keys; ++j)
+        __builtin_memset(to.at + h.key(b) + int64_t(j) * step, 0, size_t(D) * sizeof(real));
+  };
+  over_queries(d.v, a, d_o);
+  over_queries(d.k, ds, x.q);
+  if (d.q) gemm(m, D, n, {ds, h.width, 1}, x.k + h.key(b), step, d.q.at + first, step, !d.q.empty);
 }
 
-void by_pair(const Head& h, const real* ds, int from, int to, int i0, int m, Sum dq_rel, bool r_wanted,
-             bool bias_wanted, Partial sum) {
-  const AttentionArgs& x = h.x;
+// dq_rel of a group, and the block's sums of dr and dbias
+void Unit::relative(const RowBlock& rows, const real* ds, int from, int to) const {
   const int R = x.rel_dim, count = to - from;
-  const ptrdiff_t sequence = ptrdiff_t(m) * h.width, next = ptrdiff_t(x.queries) * x.heads * R;
-  for (int i = 0; i < m; ++i) {
-    const int* pair = h.pair_row(from, i0 + i);
-    const real* dsi = ds + i * h.width;  // of the first sequence; the others `sequence` further each
-    if (bias_wanted)
+  const ptrdiff_t next = ptrdiff_t(x.queries) * x.heads * R;  // the same query row of the next sequence
+  for (int i = 0; i < rows.m; ++i) {
+    const real* dsi = ds + i * rows.h.width;
+    const int64_t query = rows.h.rel_query(from, rows.i0 + i);
+    if (d.q_rel)
+      gemm(count, R, x.keys, {dsi, rows.sequence, 1}, rows.r_rows + rows.start(i, x.keys) * R, R, d.q_rel.at + query,
+           next, !d.q_rel.empty);
+    if (dr)
+      gemm(R, rows.h.width, count, {x.q_rel + query, 1, next}, dsi, rows.sequence, dr + rows.start(i, R * rows.row),
+           rows.row, true);
+    if (dbias)
       for (int b = 0; b < count; ++b)
-        for (int j = 0; j < x.keys; ++j) sum.bias[pair[j]] += dsi[b * sequence + j];
-    if (dq_rel) {
-      real* r = scratch(rel_slot, int64_t(x.keys) * R);          // r of this row's keys, (keys, R)
-      for (int j = 0; j < x.keys; ++j)
-        for (int e = 0; e < R; ++e) r[j * R + e] = x.r[(int64_t(pair[j]) * x.heads + h.head) * R + e];
-      gemm(count, R, x.keys, {dsi, sequence, 1}, r, R, dq_rel.at + h.rel_query(from, i0 + i), next, !dq_rel.empty);
+        write_row(dbias + rows.start(i, rows.row), true, x.keys,
+                  [at = dsi + b * rows.sequence](int j, int some) { return load_some(at + j, some); });
+  }
+}
+
+void Unit::begin(const RowBlock& rows) {
+  const auto zeros = [](int slot, int64_t n) {
+    return static_cast<real*>(__builtin_memset(scratch(slot, n), 0, size_t(n) * sizeof(real)));
+  };
+  if (sum.r) dr = zeros(rel_grad_slot, int64_t(rows.tables) * x.rel_dim * rows.row);
+  if (sum.bias) dbias = zeros(bias_grad_slot, int64_t(rows.tables) * rows.row);
+}
+
+void Unit::work(const RowBlock& rows, int from, int to) const {
+  real *s = scratch(logits_slot, (to - from) * rows.sequence), *ds = scratch(grad_slot, (to - from) * rows.sequence);
+  rows.fill(s, from, to);
+  for (int b = from; b < to; ++b) {
+    const ptrdiff_t at = (b - from) * rows.sequence;
+    weigh(rows, s + at, ds + at, b);
+    products(rows, s + at, ds + at, b);
+  }
+  relative(rows, ds, from, to);
+}
+
+// The block's sums go to the rows of r and bias that its columns stand for.
+void Unit::end(const RowBlock& rows, int b) const {
+  const int R = x.rel_dim;
+  for (int t = 0; t < rows.tables; ++t) {
+    if (dr) {
+      real* turned = scratch(value_slot, int64_t(rows.columns) * R);  // (columns, R)
+      turn(R, rows.columns, dr + int64_t(t) * R * rows.row, rows.row, turned, R);
+      for (int c = 0; c < rows.columns; ++c, turned += R) {
+        real* to = sum.r + rows.pair(b, t, c) * R;
+        write_channels(to, R, [=]<int W>(int e) { return load<W>(to + e) + load<W>(turned + e); });
+      }
     }
-    if (r_wanted) {
-      real* dr = scratch(product_slot, int64_t(x.keys) * R);     // sum over the group, (keys, R)
-      gemm(x.keys, R, count, {dsi, 1, sequence}, x.q_rel + h.rel_query(from, i0 + i), next, dr, R, false);
-      for (int j = 0; j < x.keys; ++j)
-        for (int e = 0; e < R; ++e) sum.r[int64_t(pair[j]) * R + e] += dr[j * R + e];
-    }
+    for (int c = 0; dbias && c < rows.columns; ++c) sum.bias[rows.pair(b, t, c)] += dbias[int64_t(t) * rows.row + c];
   }
 }
 
@@ -83,13 +135,15 @@ void by_pair(const Head& h, const real* ds, int from, int to, int i0, int m, Sum
 void add_partials(Sum to, const AttentionArgs& x, int runs, const real* partial, int64_t stride, int n, real factor) {
   parallel_ranges(x.rows, 64, [&](int64_t from, int64_t until) {
     for (int64_t p = from; p < until; ++p)
-      for (int head = 0; head < x.heads; ++head)
-        for (int e = 0; e < n; ++e) {
-          real total = 0;
-          for (int run = 0; run < runs; ++run) total += partial[(int64_t(run) * x.heads + head) * stride + p * n + e];
-          real& at = to.at[(p * x.heads + head) * n + e];
-          at = (to.empty ? 0 : at) + factor * total;
-        }
+      for (int head = 0; head < x.heads; ++head) {
+        real* sum = to.at + (p * x.heads + head) * n;
+        write_channels(sum, n, [&]<int W>(int e) {
+          VecOf<W> total{};
+          for (int run = 0; run < runs; ++run)
+            total += load<W>(partial + (int64_t(run) * x.heads + head) * stride + p * n + e);
+          return to.empty ? factor * total : load<W>(sum + e) + factor * total;
+        });
+      }
   });
 }
 
@@ -98,44 +152,24 @@ void add_partials(Sum to, const AttentionArgs& x, int runs, const real* partial,
 void attention_backward(const AttentionSums& d, const AttentionArgs& x, const real* d_o, const real* o,
                         const real* stats) {
   const Plan plan(x);
-  const int D = x.head_dim, R = x.rel_dim, row = x.heads * D;
-  const bool r_wanted = bool(d.r), bias_wanted = bool(d.bias);
-  const int64_t stride = int64_t(x.rows) * (R + 1);              // one unit's partial sums
-  real* partial = r_wanted || bias_wanted ? scratch(partial_slot, stride * plan.runs * x.heads) : nullptr;
-  for_units(x, plan, [&](int head, int run, int first, int last) {
-    const Head h{x, head};
-    Partial sum{partial + (int64_t(run) * x.heads + head) * stride, nullptr};
-    sum.bias = sum.r + int64_t(x.rows) * R;
-    if (partial) __builtin_memset(sum.r, 0, size_t(stride) * sizeof(real));
-    for_blocks(x, plan, first, last, [&](int from, int to, int i0, int m) {
-      real* s = scratch(logits_slot, int64_t(to - from) * m * h.width);
-      real* ds = scratch(grad_slot, int64_t(to - from) * m * h.width);
-      real* v = scratch(value_slot, int64_t(D) * h.width);       // v^T, (D, width)
-      h.fill(s, from, to, i0, m);
-      for (int b = from; b < to; ++b) {
-        real *a = s + int64_t(b - from) * m * h.width, *dsb = ds + int64_t(b - from) * m * h.width;
-        for (int e = 0; e < D; ++e)
-          for (int j = 0; j < h.width; ++j) v[e * h.width + j] = j < x.keys ? x.v[h.key(b) + int64_t(j) * row + e] : 0;
-        weigh(h, a, dsb, b, i0, m, v, d_o, o, stats);
-        const int n = h.seen(i0 + m - 1);  // the first block of a causal mask does not write all keys
-        const auto add = [&](Sum to) { return i0 > 0 || !to.empty; };
-        const auto clear_rest = [&](Sum to) {
-          for (int j = n; j < x.keys; ++j)
-            if (!add(to)) __builtin_memset(to.at + h.key(b) + int64_t(j) * row, 0, size_t(D) * sizeof(real));
-        };
-        if (d.v)
-          gemm(n, D, m, {a, 1, h.width}, d_o + h.query(b, i0), row, d.v.at + h.key(b), row, add(d.v)), clear_rest(d.v);
-        if (d.k)
-          gemm(n, D, m, {dsb, 1, h.width}, x.q + h.query(b, i0), row, d.k.at + h.key(b), row, add(d.k)),
-              clear_rest(d.k);
-        if (d.q) gemm(m, D, n, {dsb, h.width, 1}, x.k + h.key(b), row, d.q.at + h.query(b, i0), row, !d.q.empty);
-        if (!x.pairs) by_distance(h, dsb, b, i0, m, d.q_rel, r_wanted, bias_wanted, sum);
-      }
-      if (x.pairs) by_pair(h, ds, from, to, i0, m, d.q_rel, r_wanted, bias_wanted, sum);
-    });
+  const int64_t rows_r = d.r ? int64_t(x.rows) * x.rel_dim : 0, rows_bias = d.bias ? x.rows : 0,
+                stride = rows_r + rows_bias;
+  real* partial = stride ? scratch(partial_slot, stride * plan.runs * x.heads) : nullptr;
+  for_units(x, plan, [&](const Head& h, int run, int first, int last) {
+    real* at = partial + (int64_t(run) * x.heads + h.head) * stride;
+    if (stride) __builtin_memset(at, 0, size_t(stride) * sizeof(real));
+    Unit unit{x, d, d_o, o, stats, {d.r ? at : nullptr, d.bias ? at + rows_r : nullptr}};
+    for_groups(
+        h, plan, first, last,
+        [&](RowBlock& rows, int b) {
+          if (d.q_rel) rows.prepare_rows(b);
+          unit.begin(rows);
+        },
+        [&](const RowBlock& rows, int from, int to) { unit.work(rows, from, to); },
+        [&](const RowBlock& rows, int b) { unit.end(rows, b); });
   });
-  if (r_wanted) add_partials(d.r, x, plan.runs, partial, stride, R, 1);
-  if (bias_wanted) add_partials(d.bias, x, plan.runs, partial + int64_t(x.rows) * R, stride, 1, 1 / x.scale);
+  if (d.r) add_partials(d.r, x, plan.runs, partial, stride, x.rel_dim, 1);
+  if (d.bias) add_partials(d.bias, x, plan.runs, partial + rows_r, stride, 1, 1 / x.scale);
 }
 
 }  // namespace poslab::POSLAB_ISA

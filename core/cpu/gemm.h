@@ -5,12 +5,16 @@
 // may be stored either way round. For a width of 64 this runs at the processor's FMA rate.
 #pragma once
 #include <cstddef>
+#include <utility>
 
 #include "core/cpu/simd.h"
 
 namespace poslab::POSLAB_ISA {
 
-struct Left { const real* at; ptrdiff_t row, column; };   // a_ip = at[i row + p column]
+struct Left {
+  const real* at;
+  ptrdiff_t row, column;
+};  // a_ip = at[i row + p column]
 
 template <int W, int M, int N>
 inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
@@ -55,7 +59,7 @@ inline void stripe(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c
 inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
   int j = 0;
   const auto columns = [&]<int W, int N>() {
-    if constexpr (W > 0)   // doubles in 16 bytes: lanes / 4 is 0, and the compiler looks at what is not run
+    if constexpr (W > 0)  // doubles in 16 bytes: lanes / 4 is 0, and the compiler looks at what is not run
       for (; j + W * N <= n; j += W * N) stripe<W, N>(m, k, a, b + j, b_row, c + j, c_row, add);
   };
   if constexpr (registers == 32) columns.template operator()<lanes, 4>();
@@ -67,10 +71,47 @@ inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, re
   columns.template operator()<1, 1>();
 }
 
+// Rows into columns, W at a time: each round of interleaving halves brings one bit of a row's number to its column's.
+template <int W, int... i>
+inline void turn_block(VecOf<W>* x, std::integer_sequence<int, i...>) {
+  for (int round = 1; round < W; round *= 2) {
+    VecOf<W> y[W];
+#pragma GCC unroll 8
+    for (int r = 0; r < W / 2; ++r) {
+      y[2 * r] = __builtin_shufflevector(x[r], x[r + W / 2], (i / 2 + i % 2 * W)...);
+      y[2 * r + 1] = __builtin_shufflevector(x[r], x[r + W / 2], (W / 2 + i / 2 + i % 2 * W)...);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < W; ++r) x[r] = y[r];
+  }
+}
+
+// to_ji = factor row(i)_j: rows that may lie anywhere become columns.              row(i): n reals, i < m   to: (n, m)
+template <class Row>
+inline void turn_rows(int m, int n, const Row& row, real factor, real* to, ptrdiff_t to_row) {
+  constexpr int W = lanes < 8 ? lanes : 8;
+  int i = 0;
+  for (; i + W <= m; i += W) {
+    int j = 0;
+    for (; j + W <= n; j += W) {
+      VecOf<W> x[W];
+#pragma GCC unroll 8
+      for (int r = 0; r < W; ++r) x[r] = load<W>(row(i + r) + j);
+      turn_block<W>(x, std::make_integer_sequence<int, W>());
+#pragma GCC unroll 8
+      for (int r = 0; r < W; ++r) store<W>(to + (j + r) * to_row + i, factor * x[r]);
+    }
+    for (; j < n; ++j)
+      for (int r = i; r < i + W; ++r) to[j * to_row + r] = factor * row(r)[j];
+  }
+  for (; i < m; ++i)
+    for (int j = 0; j < n; ++j) to[j * to_row + i] = factor * row(i)[j];
+}
+
 // to = from^T                                                            from: (m, n)   to: (n, m)
 inline void turn(int m, int n, const real* from, ptrdiff_t from_row, real* to, ptrdiff_t to_row) {
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < m; ++i) to[j * to_row + i] = from[i * from_row + j];
+  turn_rows(
+      m, n, [=](int i) { return from + i * from_row; }, 1, to, to_row);
 }
 
 }  // namespace poslab::POSLAB_ISA
