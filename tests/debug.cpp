@@ -136,7 +136,8 @@ TEST_CASE("debug: a training step of the relative model, batch 128 and 40 slots,
   Trainer t;
   const Rung rung(2);
   t.step(128, 20);
-  const double B = 128, T = 40, H = 8, C = 64, D = 8, V = 2, layers = 5, distances = 2 * T - 1, out = T / 2, symbols = 3;
+  const double B = 128, T = 40, H = 8, C = 64, D = 8, V = 2, layers = 5;
+  const double distances = 2 * T - 1, out = T / 2, symbols = 3;
   // q k v o are (C, C), w1 and w2 together 8 of them. The first block's q k v are made for each symbol, and of the
   // last block only the output slots, but for its k v. Without these two it would be 12 B T for each layer, 8.74 GFLOP.
   const double first = 3 * symbols + 9 * B * T, last = 2 * B * T + 10 * B * out;
