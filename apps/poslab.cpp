@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "core/debug.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "core/parallel.h"
@@ -146,7 +147,13 @@ Examples:
   poslab eval runs/r1 --lengths 41:100 --samples 512
   poslab report runs/r1 runs/r2 -o report.html
 
-`poslab COMMAND --help` explains a command.)";
+`poslab COMMAND --help` explains a command.
+
+Environment:
+  POSLAB_THREADS=N    how many threads, where --threads does not say
+  POSLAB_ISA=NAME     baseline, avx2 or avx512 instead of the best that the processor has
+  POSLAB_DEBUG=N      1: names of ops as they run; 2: where the time goes, at the end; 3: shapes and times of ops as they
+                      run; 4: stops at the first NaN or infinity and names the op. Results do not change)";
 
 const char* train_footer =
     R"(In parentheses: the default. Every option is also a key of --config, spelled with _ for -. The last of these counts:
@@ -260,6 +267,7 @@ int say(int status, const std::string& text) {
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // then a file that grows over the user's limit is an error that we can name
   try {
+    debug_level();  // a word that is none is refused before anything else is done
     parse_and_run(argc, argv);
     if (std::fflush(stdout) != 0) return say(1, "cannot write to the standard output");
     return 0;

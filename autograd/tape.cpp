@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "autograd/watch.h"
+#include "core/debug.h"
 #include "core/error.h"
 
 namespace poslab {
@@ -11,6 +13,7 @@ struct Step {
   const char* op;
   Tensor y;
   Backward backward;
+  std::vector<Tensor> inputs;   // kept only to be watched, POSLAB_DEBUG
 };
 thread_local std::vector<Step> tape;
 thread_local int no_grad = 0;
@@ -24,8 +27,10 @@ size_t tape_length() { return tape.size(); }
 void clear_tape() { tape.clear(); }
 
 Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward backward) {
+  const std::vector<Tensor> watched = debug_level() ? std::vector(inputs) : std::vector<Tensor>();
+  if (debug_level()) watch_forward(op, y, watched);
   const bool wanted = std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.wants_grad(); });
-  if (recording() && wanted) tape.push_back({op, y.want_grad(), std::move(backward)});
+  if (recording() && wanted) tape.push_back({op, y.want_grad(), std::move(backward), watched});
   return y;
 }
 
@@ -51,7 +56,9 @@ void backward(const Tensor& loss) {
   while (!tape.empty()) {
     Step step = std::move(tape.back());
     tape.pop_back();
-    if (step.y.has_grad()) step.backward(step.y.grad_sum().at);
+    if (!step.y.has_grad()) continue;
+    step.backward(step.y.grad_sum().at);
+    if (debug_level()) watch_backward(step.op, step.y, step.inputs);
   }
 }
 

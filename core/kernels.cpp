@@ -2,9 +2,11 @@
 
 #include <cstdlib>
 
+#include "core/debug.h"
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/names.h"
+#include "core/profile.h"
 
 namespace poslab {
 
@@ -59,7 +61,8 @@ void use_isa(const std::string& name) { chosen() = choose(name); }
 
 const Kernels& kernels(Device device) {
   if (device == Device::cuda) bad_input("device cuda: this build has no CUDA backend; use --device cpu");
-  return *chosen().kernels;
+  const Kernels& plain = *chosen().kernels;
+  return debug_level() < 2 ? plain : timed(plain);
 }
 
 }  // namespace poslab

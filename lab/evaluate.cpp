@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "autograd/tape.h"
+#include "core/profile.h"
 #include "lab/build.h"
 #include "lab/interrupt.h"
 #include "lab/progress.h"
@@ -55,9 +56,11 @@ std::vector<AtLength> evaluate(const State& state) {
   const NoGrad no_grad;
   const Lengths lengths = state.config.eval_lengths;
   std::vector<AtLength> all;
+  Profile profile("testing", "length");
   Progress progress("testing", "lengths", 0, lengths.to - lengths.from + 1);
   for (int length = lengths.from; length <= lengths.to; ++length) {
     all.push_back(at_length(state, length));
+    profile.next();
     progress.at(int64_t(all.size()), fmt::format("length {}  accuracy {:5.1f} %", length, 100 * all.back().accuracy));
     if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while testing; no result was changed");
   }

@@ -5,6 +5,7 @@
 
 #include "autograd/tape.h"
 #include "core/error.h"
+#include "core/profile.h"
 #include "lab/build.h"
 #include "lab/checkpoint.h"
 #include "lab/files.h"
@@ -65,10 +66,12 @@ Speed train(const RunFolder& run, State& state) {
     write_file(run.checkpoint(), checkpoint_bytes(state));
     saved = state.adam.step;
   };
+  Profile profile("training", "step");
   Progress progress("training", "steps", first, total);
   double loss = 0, right = 0, counted = 0, steps = 0;  // since the last look
   while (state.adam.step < total) {
     const Step s = train_step(state);
+    profile.next();
     const int64_t done = state.adam.step;
     loss += s.loss, right += double(s.score.right), counted += double(s.score.counted), ++steps;
     if (progress.due() || done == total) {

@@ -76,6 +76,18 @@ check 'and the same accuracies' cmp straight/eval.csv cut/eval.csv
 
 check 'a report of two runs' page report.html straight twenty
 
+looked() {   # LEVEL WORDS: what POSLAB_DEBUG=LEVEL prints has WORDS, all of it on stderr
+  POSLAB_DEBUG=$1 "$program" train "${toy[@]}" --steps 20 --out "looked$1" > answer 2> table
+  cat answer table
+  grep -q "$2" table && ! grep -q "$2" answer
+}
+check 'POSLAB_DEBUG=2 says where the time goes' looked 2 '^linear_backward .* compute$'
+check 'POSLAB_DEBUG=4 says what runs' looked 4 '^residual_norm backward .* residual_norm_backward .* GB/s$'
+check '2 does not change the checkpoint' cmp looked2/checkpoint.safetensors twenty/checkpoint.safetensors
+check 'and neither does 4' cmp looked4/checkpoint.safetensors twenty/checkpoint.safetensors
+debug5() { POSLAB_DEBUG=5 "$program" "$@"; }
+check 'a POSLAB_DEBUG that is none' refuses 2 'POSLAB_DEBUG is "5"' debug5 train "${toy[@]}" --out x
+
 check 'an unknown task' refuses 2 'even_pairs' "$program" train --task even_pair --encoding none --out x
 check 'an unknown option' refuses 2 '--layers' "$program" train "${toy[@]}" --layer 2 --out x
 check 'heads that do not divide' refuses 2 '3' "$program" train "${toy[@]}" --heads 3 --out x

@@ -77,7 +77,8 @@ void add(std::vector<OpCase>& all, const Variant& v) {
   OpCase attention{"attention", v.name(), v.shapes(), [=](const Tensors& x) { return poslab::attention(v.scores(x, table), x[2], v.mask()); },
                    [=](Arrays x) { return v.outputs(x, table); },
                    [=](const Tensors& x) { return composed::attention(v.scores(x, table), x[2], v.mask()); }};
-  attention.flops = 2. * v.n.batch * v.n.queries * v.n.keys * v.n.heads * (2 * v.n.head_dim + (v.relative ? v.n.rel_dim : 0));
+  const double hidden = v.causal ? 0.5 * v.n.queries * (v.n.queries - 1) : 0, seen = double(v.n.queries) * v.n.keys - hidden;
+  attention.flops = 2. * v.n.batch * v.n.heads * seen * (2 * v.n.head_dim + (v.relative ? v.n.rel_dim : 0));
   all.push_back(attention);
   OpCase weights{"attention_weights", v.name(), v.shapes(), [=](const Tensors& x) { return poslab::attention_weights(v.scores(x, table), v.mask()); },
                  [=](Arrays x) { return v.weights(x, table); }};

@@ -1,0 +1,17 @@
+// What POSLAB_DEBUG shows of the ops (core/debug.h): a line for each, and at 4 the check that names the op that made
+// the first NaN or infinity. record() and backward() call these. Checked are results and gradients, so the -infinity of
+// a masked logit inside attention is none of its business; one that an op is given or makes (composed::causal_mask) is.
+#pragma once
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace poslab {
+
+// Throws Failure if y has a NaN or infinity, and says which of the inputs had one already.
+void watch_forward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs);
+
+// The same for the gradients that have flowed into the inputs, once the op's backward function has run.
+void watch_backward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs);
+
+}  // namespace poslab

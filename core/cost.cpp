@@ -1,0 +1,157 @@
+#include "core/cost.h"
+
+namespace poslab::cost {
+namespace {
+
+constexpr double word = sizeof(real), number = sizeof(int);
+
+// Bytes of a result of n elements.
+double written(Sum y, double n) { return !y ? 0 : (y.empty ? 1 : 2) * n * word; }
+
+// Elements that a walk meets: a step of 0 meets the same ones again.
+double met(const Walk& w, const int64_t* step) {
+  double n = 1;
+  for (int d = 0; d < w.dims; ++d) n *= step[d] ? double(w.size[d]) : 1;
+  return n;
+}
+
+Cost arrays(double n) { return {0, n * word}; }
+Cost binary(const Walk& w) { return arrays(double(w.count()) + met(w, w.a) + met(w, w.b)); }
+Cost unary(int64_t n) { return arrays(2 * double(n)); }                                       // x, y
+Cost unary_backward(Sum dx, int64_t n) {                                                      // dy and x or y, dx
+  return {0, 2 * double(n) * word + written(dx, double(n))};
+}
+
+}  // namespace
+
+Cost add(real*, const real*, const real*, const Walk& w) { return binary(w); }
+Cost sub(real*, const real*, const real*, const Walk& w) { return binary(w); }
+Cost mul(real*, const real*, const real*, const Walk& w) { return binary(w); }
+Cost div(real*, const real*, const real*, const Walk& w) { return binary(w); }
+Cost sum(Sum y, const real*, const Walk& w) { return {0, met(w, w.a) * word + written(y, met(w, w.y))}; }
+Cost copy(Sum y, const real*, const Walk& w) { return {0, met(w, w.a) * word + written(y, met(w, w.y))}; }
+
+Cost exp(real*, const real*, int64_t n) { return unary(n); }
+Cost log(real*, const real*, int64_t n) { return unary(n); }
+Cost tanh(real*, const real*, int64_t n) { return unary(n); }
+Cost sigmoid(real*, const real*, int64_t n) { return unary(n); }
+Cost softplus(real*, const real*, int64_t n) { return unary(n); }
+Cost relu(real*, const real*, int64_t n) { return unary(n); }
+Cost sqrt(real*, const real*, int64_t n) { return unary(n); }
+Cost exp_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost log_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost tanh_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost sigmoid_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost softplus_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost relu_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost sqrt_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+
+// -- rows: x, y: (rows, n) ------------------------------------------------------------------------------------------
+Cost max(real*, int*, const real*, int64_t rows, int n) {
+  return {0, double(rows) * ((n + 1) * word + number)};
+}
+Cost max_backward(Sum dx, const real*, const int*, int64_t rows, int n) {
+  return {0, double(rows) * (word + number) + written(dx, double(rows) * n)};
+}
+Cost softmax(real*, const real*, int64_t rows, int n) { return unary(rows * n); }
+Cost softmax_backward(Sum dx, const real*, const real*, int64_t rows, int n) { return unary_backward(dx, rows * n); }
+Cost norm(real*, const real*, const real*, const real*, int64_t rows, int n) {
+  return arrays(2. * double(rows) * n + 2 * n);                                               // x y gain bias
+}
+Cost norm_backward(Sum dx, Sum dgain, Sum dbias, const real*, const real*, const real*, int64_t rows, int n) {
+  const double x = double(rows) * n;
+  return {0, (2 * x + n) * word + written(dx, x) + written(dgain, n) + written(dbias, n)};    // dy x gain
+}
+Cost residual_norm(real*, real*, const real*, const real*, const real*, const real*, int64_t rows, int n, Dropout) {
+  return arrays(4. * double(rows) * n + 2 * n);                                               // x z s y gain bias
+}
+Cost residual_norm_backward(Sum dx, Sum dz, Sum dgain, Sum dbias, const real* dy, const real* s, const real* gain,
+                            int64_t rows, int n, Dropout) {
+  Cost c = norm_backward(dx, dgain, dbias, dy, s, gain, rows, n);
+  c.bytes += written(dz, double(rows) * n);
+  return c;
+}
+
+// -- products -------------------------------------------------------------------------------------------------------
+Cost matmul(Sum c, const real*, const real*, const Product& p) {
+  const double m = p.m, n = p.n, k = p.k, batch = double(p.batch);
+  const auto matrices = [&](int64_t step) { return step ? batch : 1; };
+  return {2 * batch * m * n * k,
+          (matrices(p.a_step) * m * k + matrices(p.b_step) * k * n) * word + written(c, matrices(p.c_step) * m * n)};
+}
+Cost linear(real*, const real*, const real*, const real* b, int64_t rows, int in, int out, bool) {
+  const double r = double(rows), w = double(in) * out;
+  return {2 * r * w, (r * in + w + (b ? out : 0) + r * out) * word};
+}
+// dx = dh w^T, dw = x^T dh: a product each
+Cost linear_backward(Sum dx, Sum dw, Sum db, const real*, const real*, const real*, const real* y, int64_t rows, int in,
+                     int out) {
+  const double r = double(rows), w = double(in) * out;
+  const double read = r * out * (y ? 2 : 1) + (dx ? w : 0) + (dw ? r * in : 0);
+  return {2 * r * w * ((dx ? 1 : 0) + (dw ? 1 : 0)),
+          read * word + written(dx, r * in) + written(dw, w) + written(db, out)};
+}
+
+// -- the rest -------------------------------------------------------------------------------------------------------
+Cost dropout(Sum y, const real*, int64_t n, Dropout) { return {0, double(n) * word + written(y, double(n))}; }
+// How many different rows of the table are read is not known here; they are few where a table is small, so: none.
+Cost gather(real*, const real*, const int*, int64_t rows, int n) { return {0, double(rows) * (n * word + number)}; }
+Cost gather_backward(Sum dtable, const real*, const int*, int64_t rows, int n, int entries) {
+  return {0, double(rows) * (n * word + number) + written(dtable, double(entries) * n)};
+}
+Cost rotate(Sum y, const real*, const real*, const real*, int batch, int table_batch, int time, int heads, int head_dim,
+            bool, bool) {
+  const double x = double(batch) * time * heads * head_dim;
+  return {0, (x + double(table_batch) * time * head_dim) * word + written(y, x)};
+}
+Cost cross_entropy(real*, real*, const real*, const int*, int64_t rows, int n) {
+  return {0, double(rows) * (2 * n * word + number) + word};                                  // x p target loss
+}
+Cost cross_entropy_backward(Sum dx, const real*, const real*, const int*, int64_t rows, int n) {
+  return {0, double(rows) * (n * word + number) + word + written(dx, double(rows) * n)};
+}
+
+namespace {
+
+struct Attention {
+  double q, k, q_rel, r, bias, pairs, seen;   // elements of the arrays, and pairs (i, j) that are not masked
+  explicit Attention(const AttentionArgs& a) {
+    const double rows = double(a.batch) * a.heads, i = a.queries, j = a.keys;
+    q = rows * i * a.head_dim, k = rows * j * a.head_dim;
+    q_rel = a.q_rel ? rows * i * a.rel_dim : 0, r = a.r ? double(a.rows) * a.heads * a.rel_dim : 0;
+    bias = a.bias ? double(a.rows) * a.heads : 0, pairs = a.pairs ? double(a.pairs_batch) * i * j : 0;
+    seen = rows * (a.causal ? i * (j - i) + i * (i + 1) / 2 : i * j);
+  }
+  double logit_bytes() const { return (q + k + q_rel + r + bias) * word + pairs * number; }
+};
+double dot(double pairs, int n) { return 2 * pairs * n; }
+
+}  // namespace
+
+// q k^T, q_rel r^T, a v: (pairs) products of length head_dim or rel_dim                       stats: 2 for each q_i
+Cost attention(real*, real*, const AttentionArgs& args) {
+  const Attention a(args);
+  return {dot(a.seen, 2 * args.head_dim + (args.r ? args.rel_dim : 0)),
+          a.logit_bytes() + (a.k + a.q + 2 * a.q / args.head_dim) * word};                    // v o stats
+}
+// do v^T for ds, then a^T do = dv, ds k = dq, ds^T q = dk, ds r = dq_rel, ds^T q_rel = dr. Logits and weights, which
+// the kernel computes again, are not counted.
+Cost attention_backward(const AttentionSums& d, const AttentionArgs& args, const real*, const real*, const real*) {
+  const Attention a(args);
+  const bool logits = d.q || d.k || d.q_rel || d.r || d.bias;
+  const int wide = logits + bool(d.v) + bool(d.q) + bool(d.k), relative = bool(d.q_rel) + bool(d.r);
+  return {dot(a.seen, wide * args.head_dim + relative * args.rel_dim),
+          a.logit_bytes() + (a.k + 2 * a.q + 2 * a.q / args.head_dim) * word +                // v do o stats
+              written(d.q, a.q) + written(d.k, a.k) + written(d.v, a.k) + written(d.q_rel, a.q_rel) +
+              written(d.r, a.r) + written(d.bias, a.bias)};
+}
+Cost attention_weights(real*, const AttentionArgs& args) {
+  const Attention a(args);
+  return {dot(a.seen, args.head_dim + (args.r ? args.rel_dim : 0)),
+          a.logit_bytes() + double(args.batch) * args.heads * args.queries * args.keys * word};
+}
+
+Cost squares(const real*, int64_t n) { return arrays(double(n)); }
+Cost adam(real*, real*, real*, const real*, int64_t n, AdamStep) { return arrays(7 * double(n)); }   // p m v twice, g
+
+}  // namespace poslab::cost

@@ -1,0 +1,20 @@
+// What each kernel has to do at least, whoever runs it, from its arguments: one function for each entry of
+// core/kernels.def, with the kernel's name and arguments. A kernel without one does not link.
+#pragma once
+#include "core/kernels.h"
+
+namespace poslab {
+
+// flops: of the products in the formula, 2 for a multiply-add, as everybody counts them. Functions of one element count
+//   none: they are bound by the bytes. What a kernel computes again instead of storing it counts once.
+// bytes: every array that is read or written, once. A sum that is added to is read and written, one nobody wants is
+//   neither.
+struct Cost { double flops = 0, bytes = 0; };
+
+namespace cost {
+#define KERNEL(name, result, ...) Cost name(__VA_ARGS__);
+#include "core/kernels.def"
+#undef KERNEL
+}  // namespace cost
+
+}  // namespace poslab

@@ -1,0 +1,200 @@
+#include "core/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "core/debug.h"
+#include "core/parallel.h"
+
+namespace poslab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// -- the book ---------------------------------------------------------------------------------------------------------
+
+enum Which {
+#define KERNEL(name, result, ...) which_##name,
+#include "core/kernels.def"
+#undef KERNEL
+  kernel_count
+};
+constexpr const char* names[] = {
+#define KERNEL(name, result, ...) #name,
+#include "core/kernels.def"
+#undef KERNEL
+};
+
+std::mutex writing;
+Spent book[kernel_count];
+std::string latest;
+
+std::string rates(double seconds, const Cost& c) {
+  return (c.flops > 0 ? fmt::format(" {:.0f} GFLOP/s", c.flops / seconds / 1e9) : "") +
+         fmt::format(" {:.1f} GB/s", c.bytes / seconds / 1e9);
+}
+
+void enter(Which kernel, double seconds, const Cost& c) {
+  const Peaks& p = peaks();
+  const double compute = c.flops / p.flops, memory = c.bytes / p.rate(c.bytes);
+  const std::lock_guard lock(writing);
+  Spent& s = book[kernel];
+  s.calls += 1, s.seconds += seconds, s.cost.flops += c.flops, s.cost.bytes += c.bytes;
+  (compute > memory ? s.compute_floor : s.memory_floor) += std::max(compute, memory);
+  if (debug_level() >= 3)
+    latest += fmt::format("{}{} {:.3f} ms{}", latest.empty() ? "" : ", ", names[kernel], seconds * 1e3,
+                          rates(seconds, c));
+}
+
+// -- the twins --------------------------------------------------------------------------------------------------------
+
+const Kernels* running = nullptr;
+
+struct Timer {
+  Which kernel;
+  Cost cost;
+  Clock::time_point start = Clock::now();
+  ~Timer() { enter(kernel, seconds_since(start), cost); }
+};
+
+template <Which which, auto kernel, auto cost>
+struct Twin;
+template <Which which, class Result, class... Args, Result (*Kernels::*kernel)(Args...), Cost (*cost)(Args...)>
+struct Twin<which, kernel, cost> {
+  static Result run(Args... args) {
+    const Timer timer{which, cost(args...)};
+    return (running->*kernel)(args...);
+  }
+};
+
+// -- the peaks --------------------------------------------------------------------------------------------------------
+
+// The best of many runs: what else the machine does only ever takes away.
+template <class F>
+double shortest(double budget, const F& f) {
+  double best = 1e9;
+  const auto start = Clock::now();
+  for (int i = 0; i < 3 || seconds_since(start) < budget; ++i) {
+    const auto before = Clock::now();
+    f();
+    best = std::min(best, seconds_since(before));
+  }
+  return best;
+}
+
+Peaks measure(const Kernels& run) {
+  const int side = 256, batch = 2 * threads();             // two products for each thread, in its second cache
+  const int64_t square = side * side;
+  const Product p{
+      .batch = batch, .m = side, .n = side, .k = side, .a_step = square, .b_step = square, .c_step = square};
+  const std::vector<real> a(size_t(batch * square), 1);
+  std::vector<real> c = a;
+  const double product = shortest(0.1, [&] { run.matmul({c.data(), true}, a.data(), a.data(), p); });
+  Peaks top{2. * batch * side * square / product, {}};
+  const double largest = 1 << 27;                          // 128 MiB: more than the caches of most machines
+  const std::vector<real> from(size_t(largest / 2 / sizeof(real)), 1);
+  std::vector<real> to = from;
+  for (const double size : {largest / 512, largest / 64, largest / 8, largest}) {
+    const int64_t n = int64_t(size / 2 / sizeof(real));
+    const Walk w{.dims = 1, .size = {n}, .y = {1}, .a = {1}, .b = {0}};
+    const double copy = shortest(0.025, [&] { run.copy({to.data(), true}, from.data(), w); });
+    top.copies.push_back({size, size / copy});
+  }
+  return top;
+}
+
+// -- the table --------------------------------------------------------------------------------------------------------
+
+std::string row(const std::string& name, double calls, double seconds, double whole, const Cost& c, double floor,
+                const char* bound) {
+  const auto rate = [&](double amount) { return amount > 0 ? fmt::format("{:.1f}", amount / seconds / 1e9) : "-"; };
+  return fmt::format("{:<24}{:>7.1f}{:>10.3f}{:>6.1f} %{:>10}{:>8}{:>11.3f}{:>9.0f} %{}\n", name, calls, seconds * 1e3,
+                     100 * seconds / whole, rate(c.flops), rate(c.bytes), floor * 1e3, 100 * floor / seconds, bound);
+}
+
+}  // namespace
+
+const Kernels& timed(const Kernels& plain) {
+  running = &plain;
+  static Kernels twins = [] {
+    Kernels t;
+#define KERNEL(name, result, ...) t.name = Twin<which_##name, &Kernels::name, &cost::name>::run;
+#include "core/kernels.def"
+#undef KERNEL
+    return t;
+  }();
+  twins.name = plain.name;
+  return twins;
+}
+
+double Peaks::rate(double bytes) const {
+  const auto place = std::find_if(copies.begin(), copies.end(), [&](const Reach& r) { return bytes <= r.size; });
+  return (place == copies.end() ? copies.back() : *place).rate;
+}
+
+const Peaks& peaks() {
+  static const Peaks p = measure(*running);
+  return p;
+}
+
+std::vector<Spent> spent() {
+  const std::lock_guard lock(writing);
+  std::vector<Spent> all;
+  for (int k = 0; k < kernel_count; ++k)
+    if (book[k].calls) all.push_back(book[k]), all.back().kernel = names[k];
+  return all;
+}
+void forget_spent() {
+  const std::lock_guard lock(writing);
+  std::fill(std::begin(book), std::end(book), Spent());
+}
+std::string latest_calls() {
+  const std::lock_guard lock(writing);
+  return std::exchange(latest, {});
+}
+
+std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
+                     const std::vector<Spent>& all, const Peaks& top) {
+  const double n = double(units), whole = seconds / n;
+  std::vector<Spent> sorted = all;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Spent& a, const Spent& b) { return a.seconds > b.seconds; });
+  std::string text =
+      fmt::format("{}: {} {}s, the mean of one. Ceilings: {:.0f} GFLOP/s", what, units, unit, top.flops / 1e9);
+  for (const Peaks::Reach& r : top.copies)
+    text += fmt::format(", {:.0f} GB/s in {:.4g} MiB", r.rate / 1e9, r.size / (1 << 20));
+  text += fmt::format("\n{:<24}{:>7}{:>10}{:>8}{:>10}{:>8}{:>11}{:>11}  {}\n", "kernel", "calls", "ms", "time",
+                      "GFLOP/s", "GB/s", "floor ms", "floor / ms", "bound by");
+  Spent sum;
+  for (const Spent& s : sorted) {
+    text += row(s.kernel, double(s.calls) / n, s.seconds / n, whole, {s.cost.flops / n, s.cost.bytes / n},
+                s.floor() / n, s.compute_floor > s.memory_floor ? "  compute" : "  memory");
+    sum.calls += s.calls, sum.seconds += s.seconds, sum.cost.flops += s.cost.flops, sum.cost.bytes += s.cost.bytes;
+    sum.compute_floor += s.compute_floor, sum.memory_floor += s.memory_floor;
+  }
+  const Cost cost{sum.cost.flops / n, sum.cost.bytes / n};
+  const double outside = whole - sum.seconds / n;
+  text += fmt::format("{:<24}{:>17.3f}{:>6.1f} %{:>42}sampling, memory, tape, files\n", "outside kernels",
+                      outside * 1e3, 100 * outside / whole, "");
+  text += row("a " + unit, double(sum.calls) / n, whole, whole, cost, sum.floor() / n, "");
+  text += fmt::format("{:.3f} GFLOP a {}, {:.1f} GFLOP/s sustained: {:.0f} % of the ceiling\n", cost.flops / 1e9, unit,
+                      cost.flops / whole / 1e9, 100 * cost.flops / whole / top.flops);
+  return text;
+}
+
+Profile::Profile(std::string what, std::string unit) : what_(std::move(what)), unit_(std::move(unit)) {
+  if (debug_level() < 2) return;
+  kernels(Device::cpu), peaks();   // measured before the clock starts
+  forget_spent();
+  start_ = Clock::now();
+}
+
+Profile::~Profile() {
+  if (debug_level() >= 2 && units_ > 0)
+    fmt::print(stderr, "\n{}", roofline(what_, unit_, units_, seconds_since(start_), spent(), peaks()));
+}
+
+}  // namespace poslab

@@ -1,0 +1,62 @@
+// Where the time of a run goes, kernel by kernel, beside a floor: the least time in which this machine could do it,
+//   floor = max(FLOPs / peak FLOP/s, bytes / peak bandwidth)                                for each call; core/cost.h
+// At POSLAB_DEBUG=2 and above kernels() hands out the table of timed twins; below, nothing of this runs.
+// One backend at a time; a backend that returns before it is done needs a wait in the twin.
+#pragma once
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "core/cost.h"
+
+namespace poslab {
+
+// A table that runs the kernels of `plain` and books what they take.
+const Kernels& timed(const Kernels& plain);
+
+// What this machine reaches on all threads, measured with its own kernels on first use, in about 0.2 s. Bytes come the
+// faster the fewer there are, from the caches: a call's floor takes them from the nearest place that could hold them.
+struct Peaks {
+  struct Reach { double size, rate; };   // bytes that a copy reads and writes, and those it moves in a second
+  double flops;                          // FLOP/s of square products that stay in the second cache
+  std::vector<Reach> copies;             // smallest size first
+  double rate(double bytes) const;       // of the smallest size that is not below
+};
+const Peaks& peaks();
+
+// What has been booked under one kernel's name.
+struct Spent {
+  std::string kernel;
+  int64_t calls = 0;
+  double seconds = 0;
+  Cost cost;
+  double compute_floor = 0, memory_floor = 0;   // seconds, of the calls bound by FLOPs and of those bound by bytes
+  double floor() const { return compute_floor + memory_floor; }
+};
+std::vector<Spent> spent();      // the kernels that ran since the last forget_spent(), in the order of core/kernels.def
+void forget_spent();
+
+// The calls since the last time this was asked, "linear 0.213 ms 197 GFLOP/s 12.1 GB/s, ..."; kept from rung 3 on.
+std::string latest_calls();
+
+// The table that a run ends with. seconds: of the whole run, so also of what was no kernel's. unit: "step", of which
+// there were `units`; the table is per unit.
+std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
+                     const std::vector<Spent>&, const Peaks&);
+
+// Stands before a loop, counts its rounds and prints their roofline to stderr when the loop is left in whatever way.
+class Profile {
+ public:
+  Profile(std::string what, std::string unit);   // "training", "step"
+  ~Profile();
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+  void next() { ++units_; }
+
+ private:
+  std::string what_, unit_;
+  int64_t units_ = 0;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace poslab

@@ -1,0 +1,241 @@
+// POSLAB_DEBUG: what kernels are said to cost, what the summary makes of it, who is named for a NaN, and that looking
+// changes nothing.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <iterator>
+#include <sstream>
+
+#include "autograd/tape.h"
+#include "core/debug.h"
+#include "core/profile.h"
+#include "nn/adam.h"
+#include "nn/transformer.h"
+#include "tasks/batch.h"
+#include "tests/lab_helpers.h"
+#include "tests/op_case.h"
+
+namespace poslab::test {
+namespace {
+
+// A rung of the ladder for the time of a test, what it prints to stderr caught in a file.
+class Rung {
+ public:
+  explicit Rung(int level) : before_(debug_level()), stderr_(dup(STDERR_FILENO)) {
+    std::fflush(stderr);
+    REQUIRE(std::freopen((folder_ / "stderr").c_str(), "w", stderr));
+    set_debug_level(level);
+    forget_spent();
+    latest_calls();
+  }
+  ~Rung() {
+    set_debug_level(before_);
+    clear_tape();
+    std::fflush(stderr);
+    dup2(stderr_, STDERR_FILENO);
+    close(stderr_);
+  }
+  std::string printed() { return std::fflush(stderr), read_file(folder_ / "stderr"); }
+
+ private:
+  TemporaryFolder folder_;
+  int before_, stderr_;
+};
+
+Spent of(const std::string& kernel) {
+  for (const Spent& s : spent())
+    if (s.kernel == kernel) return s;
+  return {};
+}
+double flops() {
+  double sum = 0;
+  for (const Spent& s : spent()) sum += s.cost.flops;
+  return sum;
+}
+
+// Training steps on Reverse String, 5 layers of width 64 unless said otherwise.
+struct Trainer {
+  Params params{5};
+  Transformer model;
+  Adam adam;
+  explicit Trainer(int layers = 5) : model(params, spec(layers)), adam((params.pack(), params), 1e-3) {}
+  static TransformerSpec spec(int layers) {
+    TransformerSpec s;
+    s.layers = layers, s.encoding.name = "relative";
+    return s;
+  }
+  void step(int batch, int length, double dropout = 0) {
+    const Batch b = make_batch(task("reverse_string"), batch, length, stream(5, Purpose::tokens, uint64_t(adam.step)));
+    const Draw draw(sampler("sequential"), {}, Resample::per_forward, {}, batch, 2 * length);
+    params.clear_grads();
+    backward(cross_entropy(model(b.tokens, b.outputs, {draw, {real(dropout), {5, 1, 2}}}), b.targets));
+    adam.update(params);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("debug: every kernel has a timed twin, and none is used below 2") {
+  const Kernels& plain = kernels(Device::cpu);
+  const Rung rung(2);
+  const Kernels& twins = kernels(Device::cpu);
+#define KERNEL(name, result, ...) CHECK_MESSAGE((twins.name && twins.name != plain.name), #name);
+#include "core/kernels.def"
+#undef KERNEL
+  set_debug_level(1);
+  CHECK(&kernels(Device::cpu) == &plain);
+}
+
+TEST_CASE("debug: a linear layer costs what one counts by hand") {
+  const Rung rung(2);
+  Tensor x = Tensor::full({7, 10, 16}, 1), w = Tensor::full({16, 48}, 1), b = Tensor::full({48}, 1);
+  const Tensor y = linear(x, w.want_grad(), b, Activation::relu);
+  CHECK(of("linear").calls == 1);
+  CHECK(of("linear").cost.flops == 2 * 70 * 16 * 48);
+  CHECK(of("linear").cost.bytes == sizeof(real) * (70 * 16 + 16 * 48 + 48 + 70 * 48));
+  backward(sum_all(y));
+  CHECK(of("linear_backward").cost.flops == 2 * 70 * 16 * 48);                                      // dw alone
+  CHECK(of("linear_backward").cost.bytes == sizeof(real) * (2 * 70 * 48 + 70 * 16 + 16 * 48));      // dy y x, dw
+  x.want_grad(), b.want_grad(), w.clear_grad();
+  forget_spent();
+  backward(sum_all(linear(x, w, b)));
+  CHECK(of("linear_backward").cost.flops == 2 * 2 * 70 * 16 * 48);
+  CHECK(of("linear_backward").cost.bytes == sizeof(real) * (70 * 48 + 2 * (70 * 16 + 16 * 48) + 48));
+}
+
+TEST_CASE("debug: repeats, sums that go on, and masked pairs are counted as they are") {
+  const Rung rung(2);
+  Tensor x = Tensor::full({6, 5}, 1);
+  x.want_grad();
+  const Tensor y = x + Tensor::full({5}, 1);
+  CHECK(of("add").cost.bytes == sizeof(real) * (30 + 5 + 30));
+  backward(sum_all(y + x));                                          // the second gradient of x meets the first
+  CHECK(of("sum").cost.bytes == sizeof(real) * ((30 + 1) + 2 * 60 + 90));   // sum_all; dx and dy of y + x; dx of x + 1
+  forget_spent();
+  const Tensor q = Tensor::full({2, 3, 4, 8}, 1), k = Tensor::full({2, 5, 4, 8}, 1);
+  Scores s;
+  s.q = q, s.k = k;
+  attention(s, k, Mask::causal);                                     // the last 3 of 5: they see 3, 4 and 5 keys
+  CHECK(of("attention").cost.flops == 2. * 2 * 4 * (3 + 4 + 5) * (8 + 8));
+  CHECK(of("attention").cost.bytes == sizeof(real) * (2 * 4 * 8 * (3 + 5 + 5 + 3) + 2 * 4 * 3 * 2));
+}
+
+TEST_CASE("debug: products of all shapes cost what their cases say") {
+  const Rung rung(2);
+  for (const For purpose : {For::tests, For::bench})
+    for (const OpCase& c : op_cases(purpose)) {
+      if (c.flops == 0) continue;
+      forget_spent();
+      c.op(inputs(c));
+      CHECK_MESSAGE(flops() == c.flops, c.kernel << " " << c.name);
+    }
+}
+
+TEST_CASE("debug: a training step of the relative model, batch 128 and 40 slots, is the FLOPs of its formulas") {
+  Trainer t;
+  const Rung rung(2);
+  t.step(128, 20);
+  const double B = 128, T = 40, H = 8, C = 64, D = 8, V = 2, layers = 5;
+  const double distances = 2 * T - 1, out = T / 2, symbols = 3;
+  // q k v o are (C, C), w1 and w2 together 8 of them. The first block's q k v are made for each symbol, and of the
+  // last block only the output slots, but for its k v. Without these two it would be 12 B T for each layer, 8.74 GFLOP.
+  const double first = 3 * symbols + 9 * B * T, last = 2 * B * T + 10 * B * out;
+  const double weights = C * C * (first + (layers - 2) * 12 * B * T + last) + B * out * C * V;
+  const double keys = layers * distances * C * C;                           // of sinusoids, which want none
+  const double pairs = B * H * T * D * ((layers - 1) * T + out);          // q k, q_rel r, a v; each has two derivatives
+  CHECK(flops() == doctest::Approx(2 * (3 * weights + 2 * keys + 3 * 3 * pairs)).epsilon(1e-12));
+  CHECK(flops() == doctest::Approx(7.61e9).epsilon(0.001));
+  CHECK(of("adam").calls == 1);
+}
+
+TEST_CASE("debug: floors are those of the slower of arithmetic and memory, and the table adds up") {
+  const Rung rung(2);
+  const Tensor a = Tensor::full({256, 256}, 1);
+  matmul(a, a), exp(a);
+  const double bytes = 256 * 256 * sizeof(real);
+  CHECK(of("matmul").compute_floor == doctest::Approx(2. * 256 * 256 * 256 / peaks().flops));
+  CHECK(of("exp").memory_floor == doctest::Approx(2 * bytes / peaks().rate(2 * bytes)));
+  CHECK(of("exp").compute_floor == 0);
+
+  const Peaks made_up{200e9, {{1e6, 100e9}, {1e8, 20e9}}};
+  CHECK(made_up.rate(1e6) == 100e9);
+  CHECK(made_up.rate(2e6) == 20e9);
+  CHECK(made_up.rate(1e12) == 20e9);
+  const std::vector<Spent> all = {{"exp", 20, 0.2, {0, 4e9}, 0, 0.1}, {"linear", 40, 0.6, {60e9, 3e9}, 0.3, 0}};
+  const std::string text = roofline("training", "step", 10, 1.0, all, made_up);
+  const auto row = [&](const std::string& start) {   // its numbers
+    std::istringstream line(text.substr(text.find("\n" + start) + 1 + start.size()));
+    std::vector<std::string> words(std::istream_iterator<std::string>(line), {});
+    std::erase(words, "%");
+    return words;
+  };
+  INFO(text);
+  CHECK(text.find("\nlinear") < text.find("\nexp"));
+  const auto starts = [](const std::vector<std::string>& words, const std::vector<std::string>& with) {
+    return words.size() >= with.size() && std::equal(with.begin(), with.end(), words.begin());
+  };
+  //                             calls    ms        time    GFLOP/s  GB/s    floor ms  floor / ms
+  CHECK(starts(row("linear"), {"4.0", "60.000", "60.0", "100.0", "5.0", "30.000", "50", "compute"}));
+  CHECK(starts(row("exp"), {"2.0", "20.000", "20.0", "-", "20.0", "10.000", "50", "memory"}));
+  CHECK(starts(row("outside kernels"), {"20.000", "20.0"}));
+  CHECK(starts(row("a step"), {"6.0", "100.000", "100.0", "60.0", "7.0", "40.000", "40"}));
+  CHECK(holds(text, "6.000 GFLOP a step, 60.0 GFLOP/s sustained: 30 % of the ceiling"));
+}
+
+TEST_CASE("debug: results have the same bits on every rung") {
+  std::vector<std::vector<real>> ends;
+  for (int level = 0; level <= 4; ++level) {
+    const Rung rung(level);
+    Trainer t(2);
+    for (int i = 0; i < 3; ++i) t.step(8, 6, 0.1);
+    ends.emplace_back(t.params.values(), t.params.values() + t.params.count());
+  }
+  for (int level = 1; level <= 4; ++level) CHECK_MESSAGE(ends[size_t(level)] == ends[0], "POSLAB_DEBUG=" << level);
+}
+
+TEST_CASE("debug: lines name the ops as they run, and from 3 on say shapes and times") {
+  const auto lines = [](int level) {
+    Rung rung(level);
+    Tensor x = Tensor::full({4, 3}, 1);
+    backward(sum_all(exp(x.want_grad())));
+    return rung.printed();
+  };
+  CHECK(lines(0) == "");
+  CHECK(lines(1) == "exp\nsum\nsum backward\nexp backward\n");
+  CHECK(lines(2) == "");
+  const std::string three = lines(3);
+  INFO(three);
+  CHECK(holds(three, "exp                     (4, 3) <- (4, 3)   exp 0."));
+  CHECK(holds(three, "\nexp backward            (4, 3) -> (4, 3)   exp_backward 0."));
+  CHECK(holds(three, " GB/s\n"));
+}
+
+TEST_CASE("debug: the first op with a NaN or an infinity is named, and the input that had one already") {
+  const Rung rung(4);
+  CHECK(refusal([] { sum_all(log(Tensor::from<real>({2, 2}, {1, 2, -3, -4}))); }) ==
+        "1: log (2, 2) gives (2, 2) with nan at (1, 0), the first of 2 such elements; its inputs are all finite");
+
+  Trainer t(2);
+  t.params.at("block0.ffn.w1").data()[3 * 256 + 5] = NAN;
+  CHECK(refusal([&] { t.step(2, 4); }) ==
+        "1: linear (2, 8, 64) (64, 256) (256) gives (2, 8, 256) with nan at (0, 0, 5), the first of 16 such elements; "
+        "input 2 (64, 256) already had nan at (3, 5), the first of 1 such elements");
+  clear_tape();
+
+  Tensor x = Tensor::from<real>({3}, {4, 0, 1});
+  x.want_grad();
+  CHECK(refusal([&] { backward(sum_all(sqrt(x) * 2)); }) ==
+        "1: the backward pass of sqrt (3) gives input 1 a gradient with inf at (1), the first of 1 such elements; that "
+        "of its result (3) is finite; its inputs are all finite");
+}
+
+TEST_CASE("debug: the logits that a causal mask hides are nobody's infinity") {
+  const Rung rung(4);
+  Tensor q = Tensor::full({1, 4, 2, 8}, 1);
+  Scores s;
+  s.q = q.want_grad(), s.k = q;
+  CHECK(refusal([&] { backward(sum_all(attention(s, q, Mask::causal))); }) == "");
+}
+
+}  // namespace poslab::test
