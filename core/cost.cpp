@@ -79,17 +79,28 @@ Cost matmul(Sum c, const real*, const real*, const Product& p) {
   return {2 * batch * m * n * k,
           (matrices(p.a_step) * m * k + matrices(p.b_step) * k * n) * word + written(c, matrices(p.c_step) * m * n)};
 }
-Cost linear(real*, const real*, const real*, const real* b, int64_t rows, int in, int out, bool) {
+Cost linear(real*, const real*, const real*, const real* b, int64_t rows, int in, int out) {
   const double r = double(rows), w = double(in) * out;
   return {2 * r * w, (r * in + w + (b ? out : 0) + r * out) * word};
 }
-// dx = dh w^T, dw = x^T dh: a product each
-Cost linear_backward(Sum dx, Sum dw, Sum db, const real*, const real*, const real*, const real* y, int64_t rows, int in,
-                     int out) {
+// dx = dy w^T, dw = x^T dy: a product each
+Cost linear_backward(Sum dx, Sum dw, Sum db, const real*, const real*, const real*, int64_t rows, int in, int out) {
   const double r = double(rows), w = double(in) * out;
-  const double read = r * out * (y ? 2 : 1) + (dx ? w : 0) + (dw ? r * in : 0);
+  const double read = r * out + (dx ? w : 0) + (dw ? r * in : 0);
   return {2 * r * w * ((dx ? 1 : 0) + (dw ? 1 : 0)),
           read * word + written(dx, r * in) + written(dw, w) + written(db, out)};
+}
+Cost feed_forward(real*, real*, const real*, const real*, const real*, const real*, const real*, int64_t rows, int in, int middle, int out) {
+  const double r = double(rows), w = double(in + out) * middle;
+  return {2 * r * w, (r * (in + middle + out) + w + middle + out) * word};                    // x wide y w1 w2 b1 b2
+}
+// dh = dy w2^T, dx = dh w1^T, dw1 = x^T dh, dw2 = wide^T dy
+Cost feed_forward_backward(Sum dx, Sum dw1, Sum db1, Sum dw2, Sum db2, const real*, const real*, const real*, const real*, const real*, int64_t rows, int in, int middle, int out) {
+  const double r = double(rows), w1 = double(in) * middle, w2 = double(middle) * out;
+  const bool hidden = dx || dw1 || db1;
+  return {2 * r * (w2 * (hidden + bool(dw2)) + w1 * (bool(dx) + bool(dw1))),
+          (r * (out + middle) + (dw1 ? r * in : 0) + (hidden ? w2 : 0) + (dx ? w1 : 0)) * word + written(dx, r * in) +
+              written(dw1, w1) + written(db1, middle) + written(dw2, w2) + written(db2, out)};
 }
 
 // -- the rest -------------------------------------------------------------------------------------------------------
