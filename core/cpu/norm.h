@@ -13,19 +13,18 @@ constexpr int norm_slices = 16;             // partial sums of dgain and dbias, 
 
 struct Moments { real mean, inverse; };     // mean and 1 / sqrt(variance + epsilon)
 
-inline Moments moments(const real* x, int n) {
+[[gnu::always_inline]] inline Moments moments(const real* x, int n) {
   const real mean = sum_row(x, n) / real(n);
   Vec s{};
   for_vectors(n, [&](int j, int count) {
-    Vec off = load_some(x + j, count) - mean;
-    for (int i = count; i < lanes; ++i) off[i] = 0;
+    const Vec off = load_or(x + j, count, mean) - mean;
     s += off * off;
   });
   return {mean, 1 / std::sqrt(sum_lanes(s) / real(n) + norm_epsilon)};
 }
 
 // y = gain (x - mean) / std + bias
-inline void norm_row(real* y, const real* x, const real* gain, const real* bias, int n) {
+[[gnu::always_inline]] inline void norm_row(real* y, const real* x, const real* gain, const real* bias, int n) {
   const Moments m = moments(x, n);
   write_row(y, false, n, [&](int j, int count) {
     return load_some(gain + j, count) * ((load_some(x + j, count) - m.mean) * m.inverse) + load_some(bias + j, count);
@@ -34,7 +33,7 @@ inline void norm_row(real* y, const real* x, const real* gain, const real* bias,
 
 // With h = (x - mean) / std and g = dy gain: dx = (g - mean(g) - h mean(g h)) / std into `dx`, overwriting it; dgain and dbias
 // of this row are added to `sums` (2, n).
-inline void norm_row_backward(real* dx, real* sums, const real* dy, const real* x, const real* gain, int n) {
+[[gnu::always_inline]] inline void norm_row_backward(real* dx, real* sums, const real* dy, const real* x, const real* gain, int n) {
   const Moments m = moments(x, n);
   Vec g_total{}, gh_total{};
   for_vectors(n, [&](int j, int count) {
@@ -51,16 +50,17 @@ inline void norm_row_backward(real* dx, real* sums, const real* dy, const real* 
   });
 }
 
-// Runs row(i, sums) for every row, sums being the slice's partial sum of (dgain, dbias), and adds the partial sums up in order.
-template <class Row>
-void norm_backward_rows(Sum dgain, Sum dbias, int64_t rows, int n, const Row& row) {
-  const int64_t slices = rows < norm_strip * norm_slices ? (rows + norm_strip - 1) / norm_strip : norm_slices;
-  const int64_t per_slice = (rows + slices - 1) / slices;
+// Calls strip(from, to, sums) for strips of rows that start at multiples of norm_strip, sums being a slice's partial sum of
+// (dgain, dbias), and adds the partial sums up in order.
+template <class Strip>
+void norm_backward_rows(Sum dgain, Sum dbias, int64_t rows, int n, const Strip& strip) {
+  const int64_t strips = (rows + norm_strip - 1) / norm_strip, slices = strips < norm_slices ? strips : norm_slices;
   real* partial = scratch(0, slices * 2 * n);
   parallel_for(slices, [&](int64_t s) {
     real* sums = partial + s * 2 * n;
     for (int e = 0; e < 2 * n; ++e) sums[e] = 0;
-    for (int64_t i = s * per_slice; i < rows && i < (s + 1) * per_slice; ++i) row(i, sums);
+    for (int64_t t = strips * s / slices; t < strips * (s + 1) / slices; ++t)
+      strip(t * norm_strip, t + 1 < strips ? (t + 1) * norm_strip : rows, sums);
   });
   const auto add_up = [&](Sum to, int offset) {
     for (int64_t s = 0; to && s < slices; ++s)

@@ -18,31 +18,38 @@ const real* factors(int64_t from, int64_t to, int n, const Dropout& drop) {
 }  // namespace
 
 void residual_norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, int64_t rows,
-                   int n, Dropout drop) {
-  parallel_ranges(rows, norm_strip, [&](int64_t from, int64_t to) {
-    const real* f = factors(from, to, n, drop);
-    for (int64_t i = from; i < to; ++i) {
-      const real* fi = f ? f + (i - from) * n : nullptr;
-      write_row(s + i * n, false, n, [&](int j, int count) {
-        const Vec zj = load_some(z + i * n + j, count);
-        return load_some(x + i * n + j, count) + (fi ? zj * load_some(fi + j, count) : zj);
-      });
-      norm_row(y + i * n, s + i * n, gain, bias, n);
-    }
+                   int width, Dropout drop) {
+  with_width(width, [&](auto n) {
+    parallel_ranges(rows, norm_strip, [&](int64_t from, int64_t to) {
+      const real* f = factors(from, to, n, drop);
+      for (int64_t i = from; i < to; ++i) {
+        const real* fi = f ? f + (i - from) * n : nullptr;
+        write_row(s + i * n, false, n, [&](int j, int count) {
+          const Vec zj = load_some(z + i * n + j, count);
+          return load_some(x + i * n + j, count) + (fi ? zj * load_some(fi + j, count) : zj);
+        });
+        norm_row(y + i * n, s + i * n, gain, bias, n);
+      }
+    });
   });
 }
 
 void residual_norm_backward(Sum dx, Sum dz, Sum dgain, Sum dbias, const real* dy, const real* s, const real* gain,
-                            int64_t rows, int n, Dropout drop) {
-  norm_backward_rows(dgain, dbias, rows, n, [&](int64_t i, real* sums) {
-    real* d = scratch(1, n);
-    norm_row_backward(d, sums, dy + i * n, s + i * n, gain, n);
-    if (dx) write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(d + j, count); });
-    if (!dz) return;
-    const real* f = factors(i, i + 1, n, drop);
-    write_row(dz.at + i * n, !dz.empty, n, [&](int j, int count) {
-      const Vec dj = load_some(d + j, count);
-      return f ? dj * load_some(f + j, count) : dj;
+                            int64_t rows, int width, Dropout drop) {
+  with_width(width, [&](auto n) {
+    norm_backward_rows(dgain, dbias, rows, n, [&](int64_t from, int64_t to, real* sums) {
+      real* d = scratch(1, n);
+      const real* f = dz ? factors(from, to, n, drop) : nullptr;
+      for (int64_t i = from; i < to; ++i) {
+        norm_row_backward(d, sums, dy + i * n, s + i * n, gain, n);
+        if (dx) write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(d + j, count); });
+        if (!dz) continue;
+        const real* fi = f ? f + (i - from) * n : nullptr;
+        write_row(dz.at + i * n, !dz.empty, n, [&](int j, int count) {
+          const Vec dj = load_some(d + j, count);
+          return fi ? dj * load_some(fi + j, count) : dj;
+        });
+      }
     });
   });
 }

@@ -4,39 +4,46 @@
 
 namespace poslab::POSLAB_ISA {
 
+// work(n), n as a constant where it is the usual width of a model: loops over a row are then a few instructions in a row.
+template <class Work>
+inline void with_width(int n, const Work& work) {
+  n == 64 ? work(std::integral_constant<int, 64>()) : work(n);
+}
+
 // f(index, vector of values there, how many of its lanes are real) for each vector of the row
 template <class F>
-inline void for_vectors(int n, const F& f) {
+[[gnu::always_inline]] inline void for_vectors(int n, const F& f) {
   int j = 0;
+#pragma GCC unroll 4
   for (; j + lanes <= n; j += lanes) f(j, lanes);
   if (j < n) f(j, n - j);
 }
-inline Vec load_some(const real* p, int count) { return count == lanes ? load(p) : load_first(p, count); }
-inline Vec load_or(const real* p, int count, real rest) {
+[[gnu::always_inline]] inline Vec load_some(const real* p, int count) { return count == lanes ? load(p) : load_first(p, count); }
+[[gnu::always_inline]] inline Vec load_or(const real* p, int count, real rest) {
   return count == lanes ? load(p) : first_lanes(count) ? load_first(p, count) : splat(rest);
 }
-inline void store_some(real* p, Vec v, int count) { count == lanes ? store(p, v) : store_first(p, v, count); }
+[[gnu::always_inline]] inline void store_some(real* p, Vec v, int count) { count == lanes ? store(p, v) : store_first(p, v, count); }
 
 // to[0 .. n) = or += v(j, count)
 template <class F>
-inline void write_row(real* to, bool add, int n, const F& v) {
+[[gnu::always_inline]] inline void write_row(real* to, bool add, int n, const F& v) {
   for_vectors(n, [&](int j, int count) {
     const Vec value = v(j, count);
     store_some(to + j, add ? load_some(to + j, count) + value : value, count);
   });
 }
 
-inline real sum_row(const real* x, int n) {
+[[gnu::always_inline]] inline real sum_row(const real* x, int n) {
   Vec s{};
   for_vectors(n, [&](int j, int count) { s += load_some(x + j, count); });
   return sum_lanes(s);
 }
-inline real max_row(const real* x, int n) {
+[[gnu::always_inline]] inline real max_row(const real* x, int n) {
   Vec top = splat(x[0]);
   for_vectors(n, [&](int j, int count) { top = max(load_or(x + j, count, x[0]), top); });
   return max_lanes(top);
 }
-inline real dot_row(const real* x, const real* y, int n) {
+[[gnu::always_inline]] inline real dot_row(const real* x, const real* y, int n) {
   Vec s{};
   for_vectors(n, [&](int j, int count) { s += load_some(x + j, count) * load_some(y + j, count); });
   return sum_lanes(s);
