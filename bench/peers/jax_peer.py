@@ -22,8 +22,8 @@ import formula
 
 LAYERS, HEADS, WIDTH, WIDENING = 5, 8, 64, 4
 HEAD = WIDTH // HEADS
-VAR = os.environ.get("VAR", "").split(",")
-jax.config.update("jax_default_prng_impl", os.environ.get("PRNG", "rbg"))
+VAR = os.environ.get("VAR", "hb").split(",")
+jax.config.update("jax_default_prng_impl", os.environ.get("PRNG", "threefry2x32"))
 
 
 def sinusoid(position):

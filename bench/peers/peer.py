@@ -102,7 +102,10 @@ def timed(run, batch_sizes, data):
 
 
 def faster(forms, milliseconds):
-    """The name of the fastest form. They run in a child, so that no trial counts in our peak memory."""
+    """The name of the fastest form. They run in a child, so that no trial counts in our peak memory.
+
+    A fork does not take threads along: nothing may have run on several threads before.
+    """
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -158,7 +158,11 @@ class Peer:
         self.model.fill()
         self.run = self.model
         if options.compile:
-            self.run = torch.compile(self.model, dynamic=options.dynamic)
+            import os
+            if os.environ.get("REGION"):
+                for block in self.model.blocks:
+                    block.compile(dynamic=options.dynamic)
+            else: self.run = torch.compile(self.model, dynamic=options.dynamic)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
 
     def hello(self):
