@@ -4,6 +4,7 @@
 
 #include "bench/ceiling.h"
 #include "bench/kernels.h"
+#include "bench/products.h"
 #include "bench/serve.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -26,7 +27,7 @@ int main(int count, char** words) {
   model->add_option("--dropout", options.dropout);
   model->add_option("--max-position", options.encoding.max_position);
   model->add_option("--threads", cores);
-  CLI::App* ops = app.add_subcommand("kernels", "every op, forward and backward, at the sizes of training");
+  CLI::App* ops = app.add_subcommand("kernels", "every op at the sizes of training, and products beside OpenBLAS and oneDNN");
   std::string filter;
   ops->add_option("filter", filter, "only kernels whose name contains this");
   ops->add_option("--threads", cores);
@@ -36,7 +37,10 @@ int main(int count, char** words) {
   try {
     CLI11_PARSE(app, count, words);
     if (cores) set_threads(cores);
-    if (*ops) time_kernels(filter);
+    if (*ops) {
+      time_kernels(filter);
+      if (filter.empty() || filter == "matmul") time_products();
+    }
     else if (*sgemm) serve_ceiling();
     else serve(options);
     return 0;

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import tempfile
@@ -17,6 +18,7 @@ PEERS = {
 }
 # A compiled model is kept here: the first comparison compiles for minutes, the next ones read.
 COMPILED = ROOT / "build/torch_compiled"
+PATIENCE = 600  # seconds for an answer: XLA compiles 40 lengths in two minutes
 
 
 class Ended(Exception):
@@ -45,6 +47,8 @@ class Side:
         self.stand_still()
 
     def answer(self):
+        if not select.select([self.program.stdout], [], [], PATIENCE)[0]:
+            os.killpg(self.program.pid, signal.SIGKILL)
         line = self.program.stdout.readline()
         if line:
             return json.loads(line)
