@@ -109,9 +109,9 @@ def measure(options, what, length, threads, encoding, positions):
     c = Configuration(options, options.task, batch, threads, encoding, positions)
     try:
         size = c.ours.ask(f"size {length}")["size"]
-        c.warm(verb, [size] * 5)
-        c.agree(verb, size)
         steps = 3 if what == "train" else 1
+        c.warm(verb, [size] * steps)
+        c.agree(verb, size)
         end, turn = time.monotonic() + options.seconds, 0
         while turn < 3 or time.monotonic() < end:
             c.take_turns(turn, verb, [size] * steps)
@@ -180,7 +180,7 @@ def parse():
     parser.add_argument("--threads", type=numbers, default=all_threads, help="of all sides; default: 1, 2 and all cores")
     parser.add_argument("--task", default="reverse_string", help="default: as many output slots as input symbols")
     parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--eval-batch", type=int, default=16, help="plain attention at 1000 slots takes 32 MB a sequence")
+    parser.add_argument("--eval-batch", type=int, default=8, help="the logits of 1000 slots take 32 MB a sequence")
     parser.add_argument("--seconds", type=float, default=6, help="of turns for each configuration, at least 3 rounds")
     parser.add_argument("--peers", type=lambda text: text.split(","), default=list(PEERS), help="default: all")
     parser.add_argument("--quick", action="store_true", help="none, relative and rope, sequential, 20+20, all cores")

@@ -181,8 +181,8 @@ class Peer:
 
         def milliseconds(form):
             self.attend(form)
-            peer.timed(run, sizes[:1] * 2, data)
-            return min(peer.timed(run, sizes[:1] * 5, data)[0])
+            first = peer.timed(run, sizes[:1], data)[0][0]
+            return min(peer.timed(run, sizes[:1] * (1 if first > 500 else 5), data)[0])
 
         form = self.options.form
         if form == "faster" and self.options.compile:
