@@ -65,7 +65,8 @@ double copy_rate(int64_t bytes) {
   const int64_t half = std::max<int64_t>(bytes / 2, 64 * 1024), piece = std::max<int64_t>(half / threads(), 1);
   std::vector<char> from(size_t(half), 1), to(size_t(half), 0);
   const double seconds = fastest(0.02, [&] {
-    parallel_ranges(half, piece, [&](int64_t i, int64_t end) { std::memcpy(&to[size_t(i)], &from[size_t(i)], size_t(end - i)); });
+    parallel_ranges(half, piece,
+                    [&](int64_t i, int64_t end) { std::memcpy(&to[size_t(i)], &from[size_t(i)], size_t(end - i)); });
   });
   return 2. * double(half) / seconds / 1e9;
 }

@@ -181,7 +181,7 @@ def parse():
     parser.add_argument("--task", default="reverse_string", help="default: as many output slots as input symbols")
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--eval-batch", type=int, default=8, help="the logits of 1000 slots take 32 MB a sequence")
-    parser.add_argument("--seconds", type=float, default=6, help="of turns for each configuration, at least 3 rounds")
+    parser.add_argument("--seconds", type=float, default=5, help="of turns for each configuration, at least 3 rounds")
     parser.add_argument("--peers", type=lambda text: text.split(","), default=list(PEERS), help="default: all")
     parser.add_argument("--quick", action="store_true", help="none, relative and rope, sequential, 20+20, all cores")
     parser.add_argument("--example", action="store_true", help="the example preset's wall time instead")
@@ -225,8 +225,8 @@ def main():
                         save(options.out, options, results)
         return
     wanted = list(configurations(options))
-    print(f"{len(wanted)} configurations, each {options.seconds:.0f} s of turns and as long or longer to start, agree and "
-          f"compile: about {len(wanted) * (options.seconds + 16) / 60:.0f} minutes, more the first time")  # fmt: skip
+    print(f"{len(wanted)} configurations, each {options.seconds:.0f} s of turns and about 28 to start, agree and "
+          f"compile: {len(wanted) * (options.seconds + 28) / 60:.0f} minutes; less where the compiler finds its files again")  # fmt: skip
     for number, wish in enumerate(wanted, 1):
         if sys.stderr.isatty():
             print(f"{number} of {len(wanted)}: {' '.join(map(str, wish))}", end="\033[K\r", file=sys.stderr, flush=True)

@@ -19,10 +19,13 @@ using test::Tensors;
 
 // A scalar whose gradient reaches every element of y as 1, for the price of writing that gradient.
 Tensor seed(const Tensor& y) {
-  return record("seed", Tensor::full({1}, 0), {y}, [y](const real*) { std::fill_n(y.grad_sum().at, y.size(), real(1)); });
+  return record("seed", Tensor::full({1}, 0), {y},
+                [y](const real*) { std::fill_n(y.grad_sum().at, y.size(), real(1)); });
 }
 
-struct Time { double forward = 1e9, backward = 1e9; };
+struct Time {
+  double forward = 1e9, backward = 1e9;
+};
 
 // The shortest of many runs: what else the machine does only ever adds.
 Time measure(const OpCase& c) {
@@ -51,7 +54,8 @@ void time_kernels(const std::string& filter) {
   const double peak = ceiling();
   fmt::print(
       "{} {}, {} threads; backward: all gradients. GFLOP/s count the forward pass once, twice backward, and % is the\n"
-      "share of a 2048 x 2048 x 2048 product's {:.0f}; GB/s count inputs and result once, and % is the share of a copy that\n"
+      "share of a 2048 x 2048 x 2048 product's {:.0f}; GB/s count inputs and result once, and % is the share of a copy "
+      "that\n"
       "reads and writes as many bytes, so that both sit in the same cache\n",
       isa(), sizeof(real) == 4 ? "float" : "double", threads(), peak);
   fmt::print("{:<18}{:<52}{:>12}{:>17}{:>14}{:>17}\n", "kernel", "case", "forward us", "", "backward us", "");

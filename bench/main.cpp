@@ -1,6 +1,7 @@
 // poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py; `kernels` prints tables.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
 
 #include "bench/ceiling.h"
 #include "bench/kernels.h"
@@ -27,7 +28,8 @@ int main(int count, char** words) {
   model->add_option("--dropout", options.dropout);
   model->add_option("--max-position", options.encoding.max_position);
   model->add_option("--threads", cores);
-  CLI::App* ops = app.add_subcommand("kernels", "every op at the sizes of training, and products beside OpenBLAS and oneDNN");
+  CLI::App* ops =
+      app.add_subcommand("kernels", "every op at the sizes of training, and products beside OpenBLAS and oneDNN");
   std::string filter;
   ops->add_option("filter", filter, "only kernels whose name contains this");
   ops->add_option("--threads", cores);
@@ -40,9 +42,10 @@ int main(int count, char** words) {
     if (*ops) {
       time_kernels(filter);
       if (filter.empty() || filter == "matmul") time_products();
-    }
-    else if (*sgemm) serve_ceiling();
-    else serve(options);
+    } else if (*sgemm)
+      serve_ceiling();
+    else
+      serve(options);
     return 0;
   } catch (const BadInput& e) {
     fmt::print(stderr, "poslab_bench: {}\n", e.what());

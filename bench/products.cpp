@@ -22,10 +22,13 @@
 namespace poslab {
 namespace {
 
-struct Case { int batch, m, k, n; };
+struct Case {
+  int batch, m, k, n;
+};
 // The linear layers of a step (B T = 5120: 128 sequences of 40 slots; 2560: of 20), a square, one head's logits.
-constexpr Case cases[] = {{1, 5120, 64, 64}, {1, 5120, 64, 256}, {1, 5120, 256, 64}, {1, 2560, 64, 64}, {1, 2560, 64, 256},
-                          {1, 2560, 256, 64}, {1, 512, 512, 512}, {1024, 40, 8, 40}, {1024, 40, 40, 8}};
+constexpr Case cases[] = {{1, 5120, 64, 64},  {1, 5120, 64, 256}, {1, 5120, 256, 64},
+                          {1, 2560, 64, 64},  {1, 2560, 64, 256}, {1, 2560, 256, 64},
+                          {1, 512, 512, 512}, {1024, 40, 8, 40},  {1024, 40, 40, 8}};
 
 #ifdef POSLAB_WITH_BLAS
 // OpenBLAS on several cores as one would call its serial flavour: a stripe of rows, or a share of the batch, for each.

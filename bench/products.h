@@ -3,6 +3,6 @@
 
 namespace poslab {
 
-void time_products();   // prints a table: medians in GFLOP/s, and ours against the faster of the others
+void time_products();  // prints a table: medians in GFLOP/s, and ours against the faster of the others
 
 }  // namespace poslab

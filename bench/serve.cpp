@@ -54,10 +54,7 @@ struct Bench {
   static const Params& ready(const Params& p) { return p.pack(), p; }
 
   explicit Bench(const ServeOptions& o)
-      : options(o),
-        task(poslab::task(o.task)),
-        model(params, spec(o)),
-        adam(ready(params), 1e-3) {
+      : options(o), task(poslab::task(o.task)), model(params, spec(o)), adam(ready(params), 1e-3) {
     formula::fill(params);
   }
 
@@ -163,7 +160,8 @@ struct Bench {
     words >> command;
     if (command == "size" && words >> count) return {{"size", this->size(count)}};
     if (command == "lengths" && words >> count) return lengths(count);
-    if (command == "warm" && words >> what) return timed(words, "last", what == "eval" ? &Bench::evaluate : &Bench::step);
+    if (command == "warm" && words >> what)
+      return timed(words, "last", what == "eval" ? &Bench::evaluate : &Bench::step);
     if (command == "steps") return timed(words, "loss", &Bench::step);
     if (command == "eval") return timed(words, "accuracy", &Bench::evaluate);
     if (command == "check" && words >> what >> size >> file) return check(what == "steps", std::stoi(size), file);
