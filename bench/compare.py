@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """poslab beside PyTorch (eager and compiled) and JAX: training steps, evaluation and memory, in one run.
 
-For each configuration all sides are started, compute loss, logits and all gradients of one batch from equal weights, and
-must agree; then they take turns of a few steps, A B C D, D C B A, ..., each alone on the cores while the others are
+For each configuration all sides are started, compute loss, logits and all gradients of one batch from equal weights,
+and must agree; then they take turns of a few steps, A B C D, D C B A, ..., each alone on the cores while the others are
 stopped, so that all meet the same weather. Large products take a turn too: they are the ceiling. Standard library only.
 
-    bench/compare.py                       # everything: 11 encodings, 20+20, 40+40, evaluation at 500+500, 1 thread and all
+    bench/compare.py                       # everything: training at 20+20 and 40+40, evaluation at 500+500
     bench/compare.py --quick               # three encodings at 20+20 slots
     bench/compare.py --encoding rope --positions randomized --length 40 --threads 2
     bench/compare.py --example             # how long the example preset takes: mixed lengths, extrapolated to its steps
@@ -52,7 +52,7 @@ class Configuration:
         self.ceiling_rates = []
 
     def attempt(self, name, act):
-        """What act() gives. A peer that ends is out, and its last words are kept; without poslab there is no comparing."""
+        """What act() gives. A peer that ends is out, and its last words are kept; poslab must not end."""
         try:
             return act()
         except (Ended, BrokenPipeError) as e:
@@ -73,7 +73,8 @@ class Configuration:
             start = time.monotonic()
             said = self.attempt(side.name, lambda: side.ask(f"warm {what} {' '.join(sizes)}"))
             if said is not None:
-                side.hello |= {k: v for k, v in said.items() if k == "form"} | {"warm_seconds": time.monotonic() - start}
+                side.hello |= {"warm_seconds": time.monotonic() - start}
+                side.hello |= {k: v for k, v in said.items() if k == "form"}
                 side.pin()
         self.ceiling.ask("ceiling")
         self.ceiling.pin()
@@ -140,11 +141,12 @@ def example(options, threads, encoding, positions):
         r |= c.result()
     finally:
         c.close()
-    print(f"example preset, {task}, {encoding} {positions}, {threads} threads: {EXAMPLE['steps']:,} steps at the mean of "
-          f"{len(sizes)}, of lengths 1 .. 40")  # fmt: skip
+    print(f"example preset, {task}, {encoding} {positions}, {threads} threads: {EXAMPLE['steps']:,} steps,")
+    print(f"from the mean of {len(sizes)} of lengths 1 .. 40")
     for name, side in r["sides"].items():
         side["example_seconds"] = statistics.mean(side["ms"]) * EXAMPLE["steps"] / 1e3
-        print(f"  {name:15} {side['example_seconds'] / 60:7.1f} min, and {side['warm_seconds']:.0f} s to compile and warm")
+        minutes = side["example_seconds"] / 60
+        print(f"  {name:15} {minutes:7.1f} min, and {side['warm_seconds']:.0f} s to compile and warm")
     fastest = min(side["example_seconds"] for name, side in r["sides"].items() if name != "poslab")
     r["ratio"] = fastest / r["sides"]["poslab"]["example_seconds"]
     print(f"  ratio to the fastest peer {r['ratio']:.2f}x", flush=True)
@@ -177,7 +179,7 @@ def parse():
     parser.add_argument("--what", type=lambda text: text.split(","), default=["train", "eval"], help="train,eval")
     parser.add_argument("--length", type=numbers, default=[20, 40], help="of training inputs; default: 20,40")
     parser.add_argument("--eval-length", type=numbers, default=[500])
-    parser.add_argument("--threads", type=numbers, default=all_threads, help="of all sides; default: 1, 2 and all cores")
+    parser.add_argument("--threads", type=numbers, default=all_threads, help="of each side; default: 1, 2, all cores")
     parser.add_argument("--task", default="reverse_string", help="default: as many output slots as input symbols")
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--eval-batch", type=int, default=8, help="the logits of 1000 slots take 32 MB a sequence")
@@ -225,8 +227,9 @@ def main():
                         save(options.out, options, results)
         return
     wanted = list(configurations(options))
-    print(f"{len(wanted)} configurations, each {options.seconds:.0f} s of turns and about 28 to start, agree and "
-          f"compile: {len(wanted) * (options.seconds + 28) / 60:.0f} minutes; less where the compiler finds its files again")  # fmt: skip
+    minutes = len(wanted) * (options.seconds + 28) / 60
+    print(f"{len(wanted)} configurations, each {options.seconds:.0f} s of turns and about 28 to start, agree and compile:")
+    print(f"{minutes:.0f} minutes; less where torch finds what it compiled before")
     for number, wish in enumerate(wanted, 1):
         if sys.stderr.isatty():
             print(f"{number} of {len(wanted)}: {' '.join(map(str, wish))}", end="\033[K\r", file=sys.stderr, flush=True)

@@ -60,8 +60,8 @@ struct Runner {
   }
 };
 
-// Each takes turns of a few products. The pause lets the others' threads stop spinning, and the first product of a turn,
-// which wakes its own, does not count.
+// Each takes turns of a few products. The pause lets the others' threads stop spinning; the first product of a turn wakes
+// its own and does not count.
 void take_turns(std::vector<Runner>& runners) {
   const auto start = std::chrono::steady_clock::now();
   for (int turn = 0; turn < 5 || seconds_since(start) < 0.5; ++turn)

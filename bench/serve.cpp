@@ -1,16 +1,16 @@
 // Training and evaluation steps of the 5-layer model, timed on command: the side of bench/compare.py that runs poslab.
-// The peers (bench/peers/) answer the same lines, but for `size` and `lengths`. A size is "20+20", 20 input symbols and 20
-// output slots; what a step needs is drawn within its time.
+// The peers (bench/peers/) answer the same lines, but for `size` and `lengths`. A size is "20+20": 20 input symbols, 20
+// output slots. What a step needs is drawn within its time.
 //
 //   at the start                        {"program", "threads", "isa", "blas", "symbols_in", "symbols_out"}
 //   size N                              {"size": of a batch with inputs of length N}
 //   lengths N                           {"sizes": of the first N steps of a run with the example preset's curriculum}
 //   warm steps|eval SIZE...             anything the side does before it is fast
-//   steps SIZE...                       {"ms": [a time for each], "loss": of the last}     draw, forward, backward, Adam
-//   eval SIZE...                        {"ms": ..., "accuracy": of the last}               draw, forward without tape, score
-//   check steps|eval SIZE FILE          {"tensors": [[name, size], ...]}: loss, logits and all gradients (steps), or the logits
-//                                       (eval), in FILE as float32 in a row, at the weights, tokens and positions of
-//                                       tests/formula.h, dropout off
+//   steps SIZE...                       {"ms": [a time for each], "loss": of the last}   draw, forward, backward, Adam
+//   eval SIZE...                        {"ms": ..., "accuracy": of the last}             draw, forward without tape, score
+//   check steps|eval SIZE FILE          {"tensors": [[name, size], ...]}: loss, logits and all gradients (steps), or
+//                                       the logits (eval), in FILE as float32 in a row, at the weights, tokens and
+//                                       positions of tests/formula.h, dropout off
 #include "bench/serve.h"
 
 #include <fmt/format.h>

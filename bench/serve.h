@@ -1,5 +1,5 @@
-// One line of commands in, one line of JSON out: training and evaluation steps for bench/compare.py. The lines are described in
-// serve.cpp.
+// One line of commands in, one line of JSON out: training and evaluation steps for bench/compare.py. serve.cpp describes
+// the lines.
 #pragma once
 #include <string>
 

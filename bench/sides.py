@@ -30,7 +30,7 @@ class Disagree(Exception):
 
 
 class Side:
-    """A program that answers each line with a line of JSON: bench/serve.cpp says which. It stands still between lines."""
+    """A program that answers lines with JSON: bench/serve.cpp says which. It stands still between them."""
 
     def __init__(self, name, command, threads):
         # OPENBLAS_CORETYPE would let OpenBLAS run kernels of another processor.
@@ -136,6 +136,6 @@ def agreement(ours, theirs, peer):
         # Of millions of ReLU inputs a few are 0 but for rounding; where the sides differ on the sign, a gradient loses
         # or gains the share of one token in thousands. tests/reference/ holds gradients to 1e-4, with no input so near.
         if not errors[name] <= (1e-4 if name in ("loss", "logits") else 1e-3):
-            raise Disagree(f"{peer} and poslab do not compute the same: {name} differs by {errors[name]:.1e} of its norm")
+            raise Disagree(f"{peer} and poslab disagree: {name} differs by {errors[name]:.1e} of its norm")
     where = max(errors, key=errors.get)
     return {"worst": errors[where], "where": where, "tensors": len(errors), "numbers": sum(map(len, ours.values()))}

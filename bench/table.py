@@ -7,10 +7,10 @@ NAMES = {"poslab": "poslab", "torch": "torch", "torch compiled": "compiled", "ja
 
 
 def flop(what, batch, inputs, outputs, encoding, symbols_out):
-    """Additions and multiplications of the mathematics, all slots in all layers, whatever an implementation saves.
+    """Additions and multiplications of the mathematics: all slots in all layers, whatever is saved.
 
     A layer: q, k, v, output (4 C C) and feed-forward (2 C 4C) for each of the B T tokens; q k and weights v, and for
-    `relative` q r, C each for each of the B T T pairs; W PE once for each of 2T - 1 distances. Head: C V for each output
+    `relative` q r, C each for each of the B T T pairs; W PE once for each of 2T - 1 distances. Head: C V an output
     slot. An addition and a multiplication are 2. Backward is twice forward. Norms, softmax, dropout, Adam count as 0.
     """
     slots = inputs + outputs

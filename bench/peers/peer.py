@@ -1,7 +1,7 @@
 """What the peers of bench/compare.py share: their options, their random data, and the lines that they answer.
 
-A peer is a class with `hello`, `warm`, `step`, `evaluate` and `tensors`, as torch_peer.py and jax_peer.py have it. Data are
-drawn with NumPy, for all alike. Leaves out: tasks (targets are random numbers: a step costs the same), per-layer and
+A peer is a class with `hello`, `warm`, `step`, `evaluate` and `tensors`, as torch_peer.py and jax_peer.py have it. Data
+are drawn with NumPy, for all alike. Leaves out: tasks (targets are random: a step costs the same), per-layer and
 per-sequence positions. bench/serve.cpp, poslab's side, says what the lines mean.
 """
 

@@ -1,6 +1,6 @@
 """The same model in PyTorch, written for speed: a peer that bench/compare.py times poslab against, eager or compiled.
 
-One step = forward, mean cross-entropy, backward, clip to norm 1, Adam; dropout 0.1 where spec B.3 has it. Idiomatic: one
+One step = forward, mean cross-entropy, backward, clip to norm 1, Adam; dropout 0.1 where spec B.3 has it. One
 product for q, k and v; fused Adam; foreach clipping; attention by scaled_dot_product_attention or by plain matmul and
 softmax, whichever a few steps find faster (or --form names). Evaluation is in inference mode.
 """
@@ -186,8 +186,8 @@ class Peer:
 
         form = self.options.form
         if form == "faster" and self.options.compile:
-            # The compiler's processes do not outlive a fork, so no trial: 187 (plain) to 251 ms a step (rope, 20+20), 206 to
-            # 211 (relative), and 2515 to 690 ms an evaluation (none, 500+500). Eager's trials choose alike.
+            # The compiler's processes do not outlive a fork, so no trial: 187 (plain) to 251 ms a step (rope, 20+20), then
+            # 206 to 211 (relative), and 2515 to 690 ms an evaluation (none, 500+500). Eager's trials choose alike.
             form = "plain" if what == "steps" else "sdpa"
         elif form == "faster":
             form = peer.faster(["sdpa", "plain"], milliseconds)
