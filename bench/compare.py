@@ -228,7 +228,7 @@ def main():
         return
     wanted = list(configurations(options))
     minutes = len(wanted) * (options.seconds + 28) / 60
-    print(f"{len(wanted)} configurations, each {options.seconds:.0f} s of turns and about 28 to start, agree and compile:")
+    print(f"{len(wanted)} configurations, each {options.seconds:.0f} s of turns, 28 to start, agree and compile:")
     print(f"{minutes:.0f} minutes; less where torch finds what it compiled before")
     for number, wish in enumerate(wanted, 1):
         if sys.stderr.isatty():

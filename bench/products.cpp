@@ -60,7 +60,7 @@ struct Runner {
   }
 };
 
-// Each takes turns of a few products. The pause lets the others' threads stop spinning; the first product of a turn wakes
+// Each takes turns of a few products. The pause lets the others' threads stop spinning; the first one of a turn wakes
 // its own and does not count.
 void take_turns(std::vector<Runner>& runners) {
   const auto start = std::chrono::steady_clock::now();

@@ -7,7 +7,7 @@
 //   lengths N                           {"sizes": of the first N steps of a run with the example preset's curriculum}
 //   warm steps|eval SIZE...             anything the side does before it is fast
 //   steps SIZE...                       {"ms": [a time for each], "loss": of the last}   draw, forward, backward, Adam
-//   eval SIZE...                        {"ms": ..., "accuracy": of the last}             draw, forward without tape, score
+//   eval SIZE...                        {"ms": ..., "accuracy": of the last}          draw, forward without tape, score
 //   check steps|eval SIZE FILE          {"tensors": [[name, size], ...]}: loss, logits and all gradients (steps), or
 //                                       the logits (eval), in FILE as float32 in a row, at the weights, tokens and
 //                                       positions of tests/formula.h, dropout off

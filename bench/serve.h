@@ -1,4 +1,4 @@
-// One line of commands in, one line of JSON out: training and evaluation steps for bench/compare.py. serve.cpp describes
+// One line of commands in, one line of JSON out: steps for bench/compare.py. serve.cpp describes
 // the lines.
 #pragma once
 #include <string>

@@ -186,7 +186,7 @@ class Peer:
 
         form = self.options.form
         if form == "faster" and self.options.compile:
-            # The compiler's processes do not outlive a fork, so no trial: 187 (plain) to 251 ms a step (rope, 20+20), then
+            # The compiler's processes do not outlive a fork, so no trial: 187 (plain) to 251 ms a step (rope, 20+20),
             # 206 to 211 (relative), and 2515 to 690 ms an evaluation (none, 500+500). Eager's trials choose alike.
             form = "plain" if what == "steps" else "sdpa"
         elif form == "faster":
