@@ -49,18 +49,52 @@ def results():
     return lines, commits
 
 
+PEERS = ("torch", "torch compiled", "jax")
+
+
+def cell(r, name):
+    """Milliseconds of a side, the fastest peer's in bold."""
+    if name not in r["sides"]:
+        return "failed"
+    text = f"{r['sides'][name]['median_ms']:.1f}"
+    return f"**{text}**" if name == r["fastest_peer"] else text
+
+
+def speed_table(rows):
+    lines = ["| encoding | positions | threads | poslab, ms | PyTorch | compiled | JAX | ratio to the fastest | share of ceiling | "
+             "peak MB: poslab, PyTorch, JAX |", "|---|---|---|---|---|---|---|---|---|---|"]
+    for r in rows:
+        memory = ", ".join(f"{r['sides'][name]['peak_mb']:.0f}" if name in r["sides"] else "-" for name in ("poslab", "torch", "jax"))
+        lines.append(f"| {r['encoding']} | {r['positions']} | {r['threads']} | {r['sides']['poslab']['median_ms']:.1f} "
+                     f"| {' | '.join(cell(r, name) for name in PEERS)} | **{r['ratio']:.2f}** | {100 * r['share_of_ceiling']:.0f} % | {memory} |")
+    return lines + [""]
+
+
+def example_lines(rows):
+    lines = []
+    for r in rows:
+        minutes = ", ".join(f"{name} {side['example_seconds'] / 60:.1f}" for name, side in r["sides"].items())
+        lines += [f"The example preset's 10,001 steps of Even Pairs, {r['encoding']}, {r['positions']}, {r['threads']} threads, from the mean of "
+                  f"{len(r['sides']['poslab']['ms'])} interleaved steps, in minutes without compiling: {minutes}.", ""]
+    return lines
+
+
 def speed():
+    """From each file that bench/compare.py --out wrote: a table for each kind of step and size, and the example's time."""
     lines = []
     for path in sorted((ROOT / "bench/results").glob("*.json")):
         whole = json.loads(path.read_text())
-        p, t = whole["results"][0]["poslab"], whole["results"][0]["torch"]
-        lines += [f"{whole['cpu']}, {whole['threads']} threads, batch {whole['batch']}, {whole['length']} + {p['outputs']} slots, "
-                  f"{p['isa']}; {t['program']} ({t['isa']}, {t['blas']}); {whole['time'][:10]}. Medians of interleaved turns, "
-                  "in one run, after both sides gave equal losses, logits and gradients for equal weights.", "",
-                  "| encoding | positions | poslab, ms a step | PyTorch, ms a step | ratio |", "|---|---|---|---|---|"]
-        lines += [f"| {r['encoding']} | {r['positions']} | {r['poslab_ms']:.1f} | {r['torch_ms']:.1f} | **{r['ratio']:.2f}** |"
-                  for r in whole["results"]]
-        lines.append("")
+        sides = whole["results"][0]["sides"]
+        lines += [f"{whole['cpu']}, {whole['cores']} cores, {sides['poslab']['isa']}; "
+                  + "; ".join(f"{side['program']} ({side['isa']}, {side['blas']})" for name, side in sides.items() if name != "poslab")
+                  + f"; {whole['time'][:10]}. Medians of interleaved turns, in one run, after all sides gave equal outputs for equal weights.", ""]
+        results = whole["results"]
+        for what, size in dict.fromkeys((r["what"], r.get("size")) for r in results):
+            rows = [r for r in results if (r["what"], r.get("size")) == (what, size)]
+            if what == "example":
+                lines += example_lines(rows)
+                continue
+            lines += [f"{'Training step' if what == 'train' else 'Evaluation'}, {size} slots, batch {rows[0]['batch']}:", ""] + speed_table(rows)
     return lines
 
 

@@ -1,0 +1,84 @@
+#include "bench/ceiling.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "autograd/ops.h"
+#include "autograd/tape.h"
+#include "bench/clock.h"
+#include "core/error.h"
+#include "core/parallel.h"
+
+#ifdef POSLAB_WITH_BLAS
+#include <cblas.h>
+#endif
+
+namespace poslab {
+
+std::string blas() {
+#ifdef POSLAB_WITH_BLAS
+  return std::string("OpenBLAS ") + openblas_get_corename();
+#else
+  return "none";
+#endif
+}
+
+Rates sgemm_rates() {
+  constexpr int n = 2048;
+  constexpr double flop = 2. * n * n * n;
+  static const Tensor a = Tensor::full({n, n}, real(0.5)), b = Tensor::full({n, n}, real(0.25));
+  Rates rates{};
+#ifdef POSLAB_WITH_BLAS
+  static const bool alone = (openblas_set_num_threads(1), true);
+  (void)alone;
+  static std::vector<std::vector<real>> c(size_t(threads()), std::vector<real>(size_t(n) * n));
+  const double seconds = timed([] {
+    parallel_for(threads(), [](int64_t i) {
+#ifdef POSLAB_DOUBLE
+      cblas_dgemm
+#else
+      cblas_sgemm
+#endif
+          (CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, a.data(), n, b.data(), n, 0, c[size_t(i)].data(), n);
+    });
+  });
+  rates.blas = threads() * flop / seconds / 1e9;
+#endif
+  const NoGrad no_grad;
+  rates.ours = flop / timed([] { matmul(a, b); }) / 1e9;
+  return rates;
+}
+
+double ceiling() {
+  double best = 0;
+  for (int i = 0; i < 4; ++i) {
+    const Rates rates = sgemm_rates();
+    best = std::max({best, rates.blas, rates.ours});
+  }
+  return best;
+}
+
+double copy_rate(int64_t bytes) {
+  const int64_t half = std::max<int64_t>(bytes / 2, 64 * 1024), piece = std::max<int64_t>(half / threads(), 1);
+  std::vector<char> from(size_t(half), 1), to(size_t(half), 0);
+  const double seconds = fastest(0.02, [&] {
+    parallel_ranges(half, piece,
+                    [&](int64_t i, int64_t end) { std::memcpy(&to[size_t(i)], &from[size_t(i)], size_t(end - i)); });
+  });
+  return 2. * double(half) / seconds / 1e9;
+}
+
+void serve_ceiling() {
+  const auto say = [](const nlohmann::json& answer) { std::cout << answer.dump() << std::endl; };
+  say({{"program", "ceiling"}, {"threads", threads()}, {"blas", blas()}});
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line != "ceiling") bad_input("bench: unknown line `{}`; known: ceiling", line);
+    const Rates rates = sgemm_rates();
+    say({{"blas", rates.blas}, {"ours", rates.ours}});
+  }
+}
+
+}  // namespace poslab

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""poslab beside PyTorch (eager and compiled) and JAX: training steps, evaluation and memory, in one run.
+
+For each configuration all sides are started, compute loss, logits and all gradients of one batch from equal weights,
+and must agree; then they take turns of a few steps, A B C D, D C B A, ..., each alone on the cores while the others are
+stopped, so that all meet the same weather. Large products take a turn too: they are the ceiling. Standard library only.
+
+    bench/compare.py                       # everything: training at 20+20 and 40+40, evaluation at 500+500
+    bench/compare.py --quick               # three encodings at 20+20 slots
+    bench/compare.py --encoding rope --positions randomized --length 40 --threads 2
+    bench/compare.py --example             # how long the example preset takes: mixed lengths, extrapolated to its steps
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import signal
+import statistics
+import sys
+import time
+
+import table
+from sides import PEERS, ROOT, Disagree, Ended, Side, agreement, start_ours, start_peer
+
+ENCODINGS = ["none", "sincos", "learned", "relative", "alibi", "rope"]
+EXAMPLE = {"task": "even_pairs", "batch": 128, "steps": 10001}
+
+
+def processor():
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+class Configuration:
+    """All sides of one line of the table."""
+
+    def __init__(self, options, task, batch, threads, encoding, positions, more=()):
+        self.options, self.batch, self.sides, self.failed, self.agreed = options, batch, [], {}, {}
+        self.ours = start_ours(options.program, threads, task, batch, encoding, positions)
+        self.sides.append(self.ours)
+        for name in options.peers:
+            flags = more if name == "torch compiled" else ()
+            start = lambda: start_peer(name, options.python, self.ours, threads, batch, encoding, positions, flags)
+            if peer := self.attempt(name, start):
+                self.sides.append(peer)
+        self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
+        self.ceiling_rates = []
+
+    def attempt(self, name, act):
+        """What act() gives. A peer that ends is out, and its last words are kept; poslab must not end."""
+        try:
+            return act()
+        except (Ended, BrokenPipeError) as e:
+            if name == "poslab":
+                raise
+            self.failed[name] = str(e)
+            self.sides = [side for side in self.sides if side.name != name or side.close()]
+
+    def agree(self, what, size):
+        mine = self.ours.tensors(what, size)
+        for peer in self.sides[1:]:
+            theirs = self.attempt(peer.name, lambda: peer.tensors(what, size))
+            if theirs:
+                self.agreed[peer.name] = agreement(mine, theirs, peer.name)
+
+    def warm(self, what, sizes):
+        for side in list(self.sides):
+            start = time.monotonic()
+            said = self.attempt(side.name, lambda: side.ask(f"warm {what} {' '.join(sizes)}"))
+            if said is not None:
+                side.hello |= {"warm_seconds": time.monotonic() - start}
+                side.hello |= {k: v for k, v in said.items() if k == "form"}
+                side.pin()
+        self.ceiling.ask("ceiling")
+        self.ceiling.pin()
+
+    def take_turns(self, turn, what, sizes):
+        order = [*self.sides, self.ceiling]
+        for side in order if turn % 2 == 0 else order[::-1]:
+            if side is self.ceiling:
+                self.ceiling_rates.append(side.ask("ceiling"))
+            else:
+                side.turn(what, sizes)
+
+    def close(self):
+        for side in [*self.sides, self.ceiling]:
+            side.close()
+
+    def result(self):
+        sides = {side.name: table.told(side) for side in self.sides}
+        kinds = {kind: statistics.median(r[kind] for r in self.ceiling_rates) for kind in ("blas", "ours")}
+        return {
+            "batch": self.batch,
+            "load": os.getloadavg()[0],
+            "agreement": self.agreed,
+            "failed": self.failed,
+            "ceiling_gflops": kinds,
+            "sides": sides,
+            **table.compare(sides),
+        }
+
+
+def measure(options, what, length, threads, encoding, positions):
+    verb, batch = ("steps", options.batch) if what == "train" else ("eval", options.eval_batch)
+    c = Configuration(options, options.task, batch, threads, encoding, positions)
+    try:
+        size = c.ours.ask(f"size {length}")["size"]
+        steps = 3 if what == "train" else 1
+        c.warm(verb, [size] * steps)
+        c.agree(verb, size)
+        end, turn = time.monotonic() + options.seconds, 0
+        while turn < 3 or time.monotonic() < end:
+            c.take_turns(turn, verb, [size] * steps)
+            turn += 1
+        r = {"what": what, "size": size, "threads": threads, "encoding": encoding, "positions": positions, **c.result()}
+    finally:
+        c.close()
+    inputs, outputs = map(int, size.split("+"))
+    work = table.flop(what, batch, inputs, outputs, encoding, c.ours.hello["symbols_out"])
+    rate = work / r["sides"]["poslab"]["median_ms"] / 1e6
+    return r | {"gflop": work / 1e9, "share_of_ceiling": rate / max(r["ceiling_gflops"].values())}
+
+
+def example(options, threads, encoding, positions):
+    """Mean time of the first steps of the example preset's curriculum, and of all of them if they went on like that."""
+    task, batch = EXAMPLE["task"], EXAMPLE["batch"]
+    # 40 lengths would be 40 compilations of a minute: torch compiles once for all lengths.
+    c = Configuration(options, task, batch, threads, encoding, positions, ["--dynamic"])
+    try:
+        sizes = c.ours.ask(f"lengths {options.example_steps}")["sizes"]
+        c.warm("steps", sorted(set(sizes)))
+        c.agree("steps", max(sizes))
+        for turn, first in enumerate(range(0, len(sizes), 10)):
+            c.take_turns(turn, "steps", sizes[first : first + 10])
+        r = {"what": "example", "task": task, "threads": threads, "encoding": encoding, "positions": positions}
+        r |= c.result()
+    finally:
+        c.close()
+    print(f"example preset, {task}, {encoding} {positions}, {threads} threads: {EXAMPLE['steps']:,} steps,")
+    print(f"from the mean of {len(sizes)} of lengths 1 .. 40")
+    for name, side in r["sides"].items():
+        side["example_seconds"] = statistics.mean(side["ms"]) * EXAMPLE["steps"] / 1e3
+        minutes = side["example_seconds"] / 60
+        print(f"  {name:15} {minutes:7.1f} min, and {side['warm_seconds']:.0f} s to compile and warm")
+    fastest = min(side["example_seconds"] for name, side in r["sides"].items() if name != "poslab")
+    r["ratio"] = fastest / r["sides"]["poslab"]["example_seconds"]
+    print(f"  ratio to the fastest peer {r['ratio']:.2f}x", flush=True)
+    return r
+
+
+def save(path, options, results):
+    whole = {
+        "cpu": processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "task": options.task,
+        "results": results,
+    }
+    part = pathlib.Path(path + ".partial")
+    part.write_text(json.dumps(whole, indent=None, separators=(",", ":")).replace('{"what"', '\n{"what"') + "\n")
+    part.replace(path)
+
+
+def numbers(text):
+    return [int(word) for word in text.split(",")]
+
+
+def parse():
+    cores = len(os.sched_getaffinity(0))
+    all_threads = sorted({1, min(2, cores), cores})
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--encoding", action="append", choices=ENCODINGS, help="may be repeated; default: all")
+    parser.add_argument("--positions", action="append", choices=["sequential", "randomized"], help="default: both")
+    parser.add_argument("--what", type=lambda text: text.split(","), default=["train", "eval"], help="train,eval")
+    parser.add_argument("--length", type=numbers, default=[20, 40], help="of training inputs; default: 20,40")
+    parser.add_argument("--eval-length", type=numbers, default=[500])
+    parser.add_argument("--threads", type=numbers, default=all_threads, help="of each side; default: 1, 2, all cores")
+    parser.add_argument("--task", default="reverse_string", help="default: as many output slots as input symbols")
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--eval-batch", type=int, default=8, help="the logits of 1000 slots take 32 MB a sequence")
+    parser.add_argument("--seconds", type=float, default=5, help="of turns for each configuration, at least 3 rounds")
+    parser.add_argument("--peers", type=lambda text: text.split(","), default=list(PEERS), help="default: all")
+    parser.add_argument("--quick", action="store_true", help="none, relative and rope, sequential, 20+20, all cores")
+    parser.add_argument("--example", action="store_true", help="the example preset's wall time instead")
+    parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
+    parser.add_argument("--program", default=ROOT / "build/release/poslab_bench")
+    parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="has torch and jax; bench/venv.sh makes it")
+    parser.add_argument("--out", help="a JSON file with all times, written anew after each configuration")
+    options = parser.parse_args()
+    if unknown := set(options.peers) - set(PEERS):
+        parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(PEERS)}")
+    if unknown := set(options.what) - {"train", "eval"}:
+        parser.error(f"--what {', '.join(unknown)}: it takes train, eval or both")
+    for path, remedy in ((options.program, "build the target poslab_bench"), (options.python, "run bench/venv.sh")):
+        if not pathlib.Path(path).exists():
+            parser.error(f"{path} is not there; {remedy}")
+    if options.quick:
+        options.encoding, options.positions = options.encoding or ["none", "relative", "rope"], ["sequential"]
+        options.what, options.length, options.threads = ["train"], [20], [max(options.threads)]
+    return options
+
+
+def configurations(options):
+    for what in options.what:
+        for length in options.length if what == "train" else options.eval_length:
+            for threads in options.threads:
+                for encoding in options.encoding or ENCODINGS:
+                    for positions in options.positions or ["sequential", "randomized"]:
+                        if encoding != "none" or positions == "sequential" or options.positions:  # `none` reads none
+                            yield what, length, threads, encoding, positions
+
+
+def main():
+    options, results = parse(), []
+    print(f"{processor()}, load {os.getloadavg()[0]:.1f}", flush=True)
+    if options.example:
+        for threads in options.threads:
+            for encoding in options.encoding or ["relative"]:
+                for positions in options.positions or ["randomized"]:
+                    results.append(example(options, threads, encoding, positions))
+                    if options.out:
+                        save(options.out, options, results)
+        return
+    wanted = list(configurations(options))
+    minutes = len(wanted) * (options.seconds + 28) / 60
+    print(f"{len(wanted)} configurations, each {options.seconds:.0f} s of turns, 28 to start, agree and compile:")
+    print(f"{minutes:.0f} minutes; less where torch finds what it compiled before")
+    for number, wish in enumerate(wanted, 1):
+        if sys.stderr.isatty():
+            print(f"{number} of {len(wanted)}: {' '.join(map(str, wish))}", end="\033[K\r", file=sys.stderr, flush=True)
+        r = measure(options, *wish)
+        results.append(r)
+        if number == 1:
+            for name, side in r["sides"].items():
+                print(f"{name}: {side['program']} ({side['isa']}, {side['blas']})")
+            print(table.heading(options.peers))
+        print(table.row(r, options.peers), flush=True)
+        for name, words in r["failed"].items():
+            print(f"      {name} failed: {words.splitlines()[-1] if words else 'without a word'}")
+        if options.out:
+            save(options.out, options, results)
+    print("\n".join(table.scaling(results)))
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # sides that stand still do not end by themselves
+    try:
+        main()
+    except (Disagree, Ended) as e:
+        sys.exit(f"bench: {e}")

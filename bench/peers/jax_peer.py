@@ -1,0 +1,240 @@
+"""The same model in JAX, written for speed: a peer that bench/compare.py times poslab against.
+
+One jit holds the whole training step: forward, mean cross-entropy, backward, clipping to norm 1, Adam; parameters and
+moments are donated. Activations are (B T, C): as (B, T, C) the gradient of the feed-forward layer takes 1.5 to 2 times
+as long. The weights of attention are divided by their sum after the product with v: before it, a block's gradient takes
+1.6 to 1.8 times as long. XLA takes its threads from the cores that the process may use, set before JAX is imported.
+"""
+
+import math
+import os
+import time
+
+import peer
+
+options = peer.parse(__doc__)
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import formula
+
+LAYERS, HEADS, WIDTH, WIDENING = 5, 8, 64, 4
+HEAD = WIDTH // HEADS
+
+
+def sinusoid(position):
+    """Two halves, sines and cosines (spec A.1).                               (...) -> (..., C)"""
+    angle = position[..., None] * 10000.0 ** (-2.0 * np.arange(WIDTH // 2) / WIDTH).astype(np.float32)
+    return jnp.concatenate([jnp.sin(angle), jnp.cos(angle)], -1)
+
+
+def rotate(x, position):
+    """RoPE, interleaved pairs.                                                x: (B, T, H, D)"""
+    angle = position[:, None, None] * 10000.0 ** (-np.arange(HEAD // 2) / (HEAD // 2)).astype(np.float32)
+    cos, sin = jnp.cos(angle), jnp.sin(angle)
+    pairs = x.reshape(*x.shape[:-1], HEAD // 2, 2)
+    a, b = pairs[..., 0], pairs[..., 1]
+    return jnp.stack([a * cos - b * sin, a * sin + b * cos], -1).reshape(x.shape)
+
+
+def table_to_pairs(s):
+    """Row i, column j - i + T - 1 -> column j: Transformer-XL's shift.         (..., T, 2T-1) -> (..., T, T)"""
+    time = s.shape[-2]
+    s = s.reshape(*s.shape[:-2], -1)[..., time - 1 : time - 1 + time * (2 * time - 2)]
+    return s.reshape(*s.shape[:-1], time, 2 * time - 2)[..., :time]
+
+
+def norm(x, gain, bias):
+    mean = x.mean(-1, keepdims=True)
+    centred = x - mean
+    return gain * centred * jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5) + bias
+
+
+def dropout(x, key):
+    """16 random bits decide, as they do in poslab; no key, no dropout."""
+    if key is None or options.dropout == 0:
+        return x
+    keep = jax.random.bits(key, x.shape, jnp.uint16) >= round(options.dropout * 65536)
+    return jnp.where(keep, x / (1 - options.dropout), 0)
+
+
+def attention(p, x, batch, signal):
+    """Heads as batched products of whole matrices; the weights are divided by their sum after they met v.
+    x: (B T, C)"""
+
+    def heads(part):
+        return (x @ p["qkv"][:, part * WIDTH : (part + 1) * WIDTH]).reshape(batch, -1, HEADS, HEAD)
+
+    q, k, v = heads(0) * HEAD**-0.5, heads(1), heads(2)
+    bias = 0
+    if options.encoding == "rope":
+        q, k = rotate(q, signal), rotate(k, signal)
+    elif options.encoding == "alibi":
+        bias = signal
+    elif options.encoding == "relative":
+        bias = relative(p, q + p["v"] * HEAD**-0.5, signal)
+        q = q + p["u"] * HEAD**-0.5
+    q, k, v = (y.transpose(0, 2, 1, 3) for y in (q, k, v))
+    s = q @ k.swapaxes(-1, -2) + bias
+    e = jnp.exp(s - jax.lax.stop_gradient(s.max(-1, keepdims=True)))
+    o = (e @ v) / e.sum(-1, keepdims=True)
+    return o.transpose(0, 2, 1, 3).reshape(x.shape) @ p["output"]
+
+
+def relative(p, q, signal):
+    """(q_i + v) . W PE, one logit for each pair.                              q: (B, T, H, D) -> (B, H, T, T)"""
+    r = (signal.reshape(-1, WIDTH) @ p["w"]).reshape(*signal.shape[:-1], HEADS, HEAD)
+    if options.differences:  # r is (T, T, H, D)
+        return jnp.einsum("bihd,ijhd->bhij", q, r)
+    batch, slots = q.shape[:2]
+    # One product a head, all sequences in it: 10 % of the whole step ahead of einsum("bihd,nhd->bhin").
+    s = q.transpose(2, 0, 1, 3).reshape(HEADS, -1, HEAD) @ r.transpose(1, 2, 0)  # (H, B T, 2T-1)
+    return table_to_pairs(s.reshape(HEADS, batch, slots, -1).swapaxes(0, 1))
+
+
+def logits_of(p, tokens, positions, outputs, key):
+    """(B, T) tokens -> (B, outputs, symbols)"""
+    keys = iter([None] * 11 if key is None else jax.random.split(key, 11))
+    x = (p["embedding"] * math.sqrt(WIDTH))[tokens]
+    signal = None
+    if options.encoding == "sincos":
+        x = dropout(x + sinusoid(positions), next(keys))
+    elif options.encoding == "learned":
+        x = dropout(x + p["table"][positions.astype(jnp.int32)], next(keys))
+    elif options.encoding == "rope":
+        signal = positions
+    elif options.encoding == "relative":
+        signal = sinusoid(positions[None, :] - positions[:, None] if options.differences else positions)
+    elif options.encoding == "alibi":
+        time = tokens.shape[1]
+        slope = 2.0 ** -np.arange(1, HEADS + 1, dtype=np.float32)[:, None, None]
+        slot = np.arange(time)
+        bias = 0.5 * (positions < 0) - abs(positions)
+        signal = slope * bias[slot[None, :] - slot[:, None] + time - 1]
+    x = x.reshape(-1, WIDTH)
+    for b in p["blocks"]:
+        x = norm(x + dropout(attention(b, x, len(tokens), signal), next(keys)), b["norm1.gain"], b["norm1.bias"])
+        wide = jax.nn.relu(x @ b["w1"] + b["b1"])
+        x = norm(x + dropout(wide @ b["w2"] + b["b2"], next(keys)), b["norm2.gain"], b["norm2.bias"])
+    return x.reshape(*tokens.shape, WIDTH)[:, -outputs:] @ p["head.w"] + p["head.b"]
+
+
+def loss_of(p, batch, key):
+    tokens, positions, targets = batch
+    logits = logits_of(p, tokens, positions, targets.shape[1], key)
+    picked = jnp.take_along_axis(logits, targets[..., None], -1)[..., 0]
+    return (jax.nn.logsumexp(logits, -1) - picked).mean(), logits
+
+
+def adam(p, m, v, g, count):
+    """Adam from the gradient cut to norm 1."""
+    leaves = jax.tree.leaves(g)
+    shrink = jnp.minimum(1.0, 1.0 / jnp.sqrt(sum(jnp.vdot(x, x) for x in leaves)))
+    g = jax.tree.map(lambda x: x * shrink, g)
+    m = jax.tree.map(lambda m, x: 0.9 * m + 0.1 * x, m, g)
+    v = jax.tree.map(lambda v, x: 0.999 * v + 0.001 * x * x, v, g)
+    rate = 1e-3 / (1 - 0.9**count)
+    p = jax.tree.map(lambda p, m, v: p - rate * m / (jnp.sqrt(v / (1 - 0.999**count)) + 1e-8), p, m, v)
+    return p, m, v
+
+
+@jax.jit(donate_argnums=0)
+def train(state, batch):
+    p, m, v, count, key = state
+    count, key, used = count + 1, *jax.random.split(key)
+    (loss, _), g = jax.value_and_grad(loss_of, has_aux=True)(p, batch, used)
+    return (*adam(p, m, v, g, count), count, key), loss
+
+
+@jax.jit
+def predict(p, batch):
+    logits = logits_of(p, batch.tokens, batch.positions, batch.targets.shape[1], None)
+    return (logits.argmax(-1) == batch.targets).mean(), logits
+
+
+def parameters():
+    """From the formula that poslab's side computes too (tests/formula.h)."""
+
+    def of(name, *shape):
+        return formula.weight(name, math.prod(shape)).reshape(shape).astype(np.float32)
+
+    blocks = []
+    for n in range(LAYERS):
+        b = f"block{n}."
+        block = {"qkv": np.concatenate([of(f"{b}attention.{x}", WIDTH, WIDTH) for x in ("query", "key", "value")], 1)}
+        block["output"] = of(b + "attention.output", WIDTH, WIDTH)
+        for x in ("norm1.gain", "norm1.bias", "norm2.gain", "norm2.bias"):
+            block[x] = of(b + x, WIDTH)
+        block["w1"], block["b1"] = of(b + "ffn.w1", WIDTH, WIDENING * WIDTH), of(b + "ffn.b1", WIDENING * WIDTH)
+        block["w2"], block["b2"] = of(b + "ffn.w2", WIDENING * WIDTH, WIDTH), of(b + "ffn.b2", WIDTH)
+        if options.encoding == "relative":
+            e = f"encoding.layer{n}."
+            block |= {"w": of(e + "w", WIDTH, WIDTH), "u": of(e + "u", HEADS, HEAD), "v": of(e + "v", HEADS, HEAD)}
+        blocks.append(block)
+    p = {"embedding": of("embedding", options.symbols_in, WIDTH), "blocks": blocks}
+    if options.encoding == "learned":
+        p["table"] = of("encoding.table", options.max_position, WIDTH)
+    p["head.w"], p["head.b"] = of("head.w", WIDTH, options.symbols_out), of("head.b", options.symbols_out)
+    return jax.tree.map(jnp.asarray, p)
+
+
+def named(p):
+    """(name in poslab, array)"""
+    yield "embedding", p["embedding"]
+    if "table" in p:
+        yield "encoding.table", p["table"]
+    for n, block in enumerate(p["blocks"]):
+        for key, x in block.items():
+            if key == "qkv":
+                for i, part in enumerate(("query", "key", "value")):
+                    yield f"block{n}.attention.{part}", x[:, i * WIDTH : (i + 1) * WIDTH]
+            elif key in ("w", "u", "v"):
+                yield f"encoding.layer{n}.{key}", x
+            else:
+                place = "attention." if key == "output" else "" if key.startswith("norm") else "ffn."
+                yield f"block{n}.{place}{key}", x
+    yield "head.w", p["head.w"]
+    yield "head.b", p["head.b"]
+
+
+class Peer:
+    options = options
+
+    def __init__(self):
+        p = parameters()
+        zeros = lambda: jax.tree.map(jnp.zeros_like, p)
+        self.state = (p, zeros(), zeros(), jnp.float32(0), jax.random.key(1))
+
+    def hello(self):
+        cores = len(os.sched_getaffinity(0))
+        return {"program": f"jax {jax.__version__}", "threads": cores, "isa": "XLA's", "blas": "Eigen, in XLA"}
+
+    def warm(self, what, sizes, data):
+        """Compiles for these sizes, which takes the seconds answered."""
+        start = time.perf_counter()
+        run = self.step if what == "steps" else self.evaluate
+        for size in dict.fromkeys(sizes):
+            run(data.batch(*size))
+        return {"compile_seconds": time.perf_counter() - start}
+
+    def step(self, batch):
+        self.state, loss = train(self.state, batch)
+        return float(jax.block_until_ready(loss))
+
+    def evaluate(self, batch):
+        return float(predict(self.state[0], batch)[0])
+
+    def tensors(self, what, batch):
+        p = parameters()
+        if what == "eval":
+            return [("logits", predict(p, batch)[1])]
+        (loss, logits), g = jax.jit(jax.value_and_grad(loss_of, has_aux=True))(p, batch, None)
+        return [("loss", loss), ("logits", logits), *named(g)]
+
+
+if __name__ == "__main__":
+    peer.serve(Peer())

@@ -1,0 +1,146 @@
+"""What the peers of bench/compare.py share: their options, their random data, and the lines that they answer.
+
+A peer is a class with `hello`, `warm`, `step`, `evaluate` and `tensors`, as torch_peer.py and jax_peer.py have it. Data
+are drawn with NumPy, for all alike. Leaves out: tasks (targets are random: a step costs the same), per-layer and
+per-sequence positions. bench/serve.cpp, poslab's side, says what the lines mean.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "reference"))
+import formula
+
+
+class Batch(NamedTuple):
+    tokens: np.ndarray  # (B, T) int32: inputs, then as many "empty" tokens as the answer has
+    positions: np.ndarray  # (T) of tokens, or (2T - 1) offsets for j - i = 1 - T .. T - 1, float32
+    targets: np.ndarray  # (B, O) int32
+
+
+def parse(about):
+    parser = argparse.ArgumentParser(description=about.split("\n")[0])
+    encodings = ["none", "sincos", "learned", "relative", "alibi", "rope"]
+    parser.add_argument("--encoding", default="none", choices=encodings)
+    parser.add_argument("--positions", default="sequential", choices=["sequential", "randomized"])
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--symbols-in", type=int, default=3, help="'empty' included")
+    parser.add_argument("--symbols-out", type=int, default=2)
+    parser.add_argument("--max-position", type=int, default=2048)
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--form", default="faster", help="of attention; 'faster': whichever a few steps find faster")
+    parser.add_argument("--compile", action="store_true", help="torch.compile")
+    parser.add_argument("--dynamic", action="store_true", help="torch.compile once for all lengths")
+    options = parser.parse_args()
+    # Sequential offsets, or (ALiBi) random ones, are one table for all pairs j - i; relative reads true differences of
+    # random positions: the paper's text for both (spec A.2).
+    options.offsets = options.encoding in ("relative", "alibi") and (
+        options.positions == "sequential" or options.encoding == "alibi"
+    )
+    options.differences = options.encoding == "relative" and not options.offsets
+    return options
+
+
+def sizes(words):
+    """"20+20" is 20 input symbols and 20 output slots."""
+    return [tuple(map(int, word.split("+"))) for word in words]
+
+
+class Data:
+    def __init__(self, options):
+        self.o, self.random = options, np.random.default_rng(1)
+
+    def positions(self, slots):
+        o = self.o
+        if o.positions == "sequential":
+            return np.arange(1 - slots if o.offsets else 0, slots, dtype=np.float32)
+        if o.offsets:
+            right = 1 + np.sort(self.random.permutation(o.max_position - 1)[: slots - 1]).astype(np.float32)
+            return np.concatenate([-right[::-1], [np.float32(0)], right])
+        return np.sort(self.random.permutation(o.max_position)[:slots]).astype(np.float32)
+
+    def with_empty(self, symbols, outputs):
+        empty = np.full((self.o.batch, outputs), self.o.symbols_in - 1, np.int32)
+        return np.concatenate([symbols.reshape(self.o.batch, -1).astype(np.int32), empty], 1)
+
+    def batch(self, length, outputs):
+        o = self.o
+        symbols = self.random.integers(0, o.symbols_in - 1, (o.batch, length), np.int32)
+        targets = self.random.integers(0, o.symbols_out, (o.batch, outputs), np.int32)
+        return Batch(self.with_empty(symbols, outputs), self.positions(length + outputs), targets)
+
+    def check(self, length, outputs):
+        """The batch that poslab's side computes from the same formula (tests/formula.h)."""
+        o, slots = self.o, length + outputs
+        symbols = formula.integers("check.tokens", o.batch * length, o.symbols_in - 1)
+        targets = formula.integers("check.targets", o.batch * outputs, o.symbols_out).reshape(o.batch, -1)
+        positions = self.positions(slots)
+        if o.positions == "randomized":
+            positions = formula.increasing("check.positions", slots).astype(np.float32)
+            if o.offsets:
+                right = 1 + positions[:-1]
+                positions = np.concatenate([-right[::-1], [np.float32(0)], right])
+        return Batch(self.with_empty(symbols, outputs), positions, targets.astype(np.int32))
+
+
+def timed(run, batch_sizes, data):
+    """Time of drawing a batch and running it, for each size, in milliseconds; and the last result."""
+    times = []
+    for length, outputs in batch_sizes:
+        start = time.perf_counter()
+        last = run(data.batch(length, outputs))
+        times.append(1e3 * (time.perf_counter() - start))
+    return times, last
+
+
+def faster(forms, milliseconds):
+    """The name of the fastest form. They run in a child, so that no trial counts in our peak memory.
+
+    A fork does not take threads along: nothing may have run on several threads before.
+    """
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        best = min(forms, key=milliseconds)
+        os.write(write, best.encode())
+        os._exit(0)
+    os.close(write)
+    best = os.read(read, 100).decode()
+    os.waitpid(child, 0)
+    return best or sys.exit("the trial of the forms of attention failed")
+
+
+def serve(peer):
+    data = Data(peer.options)
+
+    def say(answer):
+        print(json.dumps(answer), flush=True)
+
+    say(peer.hello())
+    for line in sys.stdin:
+        command, *words = line.split()
+        if command == "warm":
+            say(peer.warm(words[0], sizes(words[1:]), data))
+        elif command == "steps":
+            times, loss = timed(peer.step, sizes(words), data)
+            say({"ms": times, "loss": loss})
+        elif command == "eval":
+            times, accuracy = timed(peer.evaluate, sizes(words), data)
+            say({"ms": times, "accuracy": accuracy})
+        elif command == "check":
+            what, size, path = words
+            tensors = peer.tensors(what, data.check(*sizes([size])[0]))
+            with open(path, "wb") as file:
+                for _, x in tensors:
+                    file.write(np.ascontiguousarray(x, "<f4").tobytes())
+            say({"tensors": [[name, int(np.size(x))] for name, x in tensors]})
+        else:
+            sys.exit(f"unknown line: {line}")

@@ -1,0 +1,244 @@
+"""The same model in PyTorch, written for speed: a peer that bench/compare.py times poslab against, eager or compiled.
+
+One step = forward, mean cross-entropy, backward, clip to norm 1, Adam; dropout 0.1 where spec B.3 has it. One
+product for q, k and v; fused Adam; foreach clipping; attention by scaled_dot_product_attention or by plain matmul and
+softmax, whichever a few steps find faster (or --form names). Evaluation is in inference mode.
+"""
+
+import math
+import time
+
+import numpy as np
+import peer
+import torch
+import torch._inductor.config
+from torch import nn
+from torch.nn import functional as F
+
+import formula
+import model as reference
+
+LAYERS, HEADS, WIDTH = reference.LAYERS, reference.HEADS, reference.WIDTH
+HEAD = WIDTH // HEADS
+
+
+def rotary(positions):
+    """cos and sin for interleaved pairs, each angle twice.                        (T, 1, D) each"""
+    angle = positions[:, None] * 10000.0 ** (-torch.arange(HEAD // 2) / (HEAD // 2))
+    angle = angle.repeat_interleave(2, -1)[:, None]
+    return angle.cos(), angle.sin()
+
+
+def rotate(x, cos, sin):
+    turned = torch.stack((-x[..., 1::2], x[..., 0::2]), -1).flatten(-2)
+    return x * cos + turned * sin
+
+
+class Block(nn.Module):
+    def __init__(self, options):
+        super().__init__()
+        self.encoding, self.form, self.rate = options.encoding, options.form, options.dropout
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH, bias=False)
+        self.output = nn.Linear(WIDTH, WIDTH, bias=False)
+        self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+        self.w1, self.w2 = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+        if options.encoding == "relative":
+            self.u, self.v = nn.Parameter(torch.empty(HEADS, HEAD)), nn.Parameter(torch.empty(HEADS, HEAD))
+            self.w = nn.Linear(WIDTH, WIDTH, bias=False)
+
+    def relative(self, q, signal):
+        """(q_i + v) . W PE, one logit for each pair.                q: (B, T, H, D) -> (B, H, T, T)"""
+        time = q.shape[1]
+        r = self.w(signal).unflatten(-1, (HEADS, HEAD))
+        if signal.dim() == 3:  # true differences: r is (T, T, H, D)
+            return torch.einsum("bihd,ijhd->bhij", q + self.v, r)
+        s = (q + self.v).transpose(1, 2) @ r.permute(1, 2, 0)  # (B, H, T, 2T-1): row i, column j - i + T - 1
+        s = s.flatten(-2)[..., time - 1 : time - 1 + time * (2 * time - 2)]  # Transformer-XL's shift: only a new view
+        return s.unflatten(-1, (time, 2 * time - 2))[..., :time]
+
+    def forward(self, x, signal):
+        q, k, v = self.qkv(x).unflatten(-1, (3, HEADS, HEAD)).unbind(2)
+        bias = None
+        if self.encoding == "rope":
+            q, k = rotate(q, *signal), rotate(k, *signal)
+        elif self.encoding == "alibi":
+            bias = signal
+        elif self.encoding == "relative":
+            bias = self.relative(q, signal) / math.sqrt(HEAD)
+            q = q + self.u
+        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        if self.form == "sdpa":
+            o = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+        else:
+            s = (q / math.sqrt(HEAD)) @ k.transpose(-1, -2)
+            o = torch.softmax(s if bias is None else s + bias, -1) @ v
+        x = self.norm1(x + F.dropout(self.output(o.transpose(1, 2).flatten(-2)), self.rate, self.training))
+        return self.norm2(x + F.dropout(self.w2(F.relu(self.w1(x))), self.rate, self.training))
+
+
+class Encoder(nn.Module):
+    def __init__(self, options):
+        super().__init__()
+        self.options = options
+        self.embedding = nn.Embedding(options.symbols_in, WIDTH)
+        if options.encoding == "learned":
+            self.table = nn.Embedding(options.max_position, WIDTH)
+        self.blocks = nn.ModuleList(Block(options) for _ in range(LAYERS))
+        self.head = nn.Linear(WIDTH, options.symbols_out)
+        self.slopes = torch.tensor(reference.alibi_slopes(HEADS))[:, None, None]
+
+    def forward(self, tokens, positions, outputs):
+        """positions: (T) of tokens, or (2T - 1) offsets for j - i = 1 - T .. T - 1."""
+        o = self.options
+        x = self.embedding(tokens) * math.sqrt(WIDTH)
+        signal = None
+        if o.encoding == "sincos":
+            x = F.dropout(x + reference.sinusoid(positions, WIDTH), o.dropout, self.training)
+        elif o.encoding == "learned":
+            x = F.dropout(x + self.table(positions.long()), o.dropout, self.training)
+        elif o.encoding == "rope":
+            signal = rotary(positions)
+        elif o.encoding in ("relative", "alibi"):
+            distance = positions
+            if o.differences:
+                distance = positions[None, :] - positions[:, None]
+            if o.encoding == "relative":
+                signal = reference.sinusoid(distance, WIDTH)
+            else:
+                if distance.dim() == 1:
+                    slot = torch.arange(tokens.shape[1])
+                    distance = distance[slot[None, :] - slot[:, None] + len(slot) - 1]
+                signal = self.slopes * (0.5 * (distance < 0) - distance.abs())
+        for block in self.blocks:
+            x = block(x, signal)
+        return self.head(x[:, -outputs:])
+
+    def named(self):
+        """(name in poslab, the piece of a parameter that holds it, stored transposed)."""
+        yield "embedding", lambda of: of(self.embedding.weight), False
+        if self.options.encoding == "learned":
+            yield "encoding.table", lambda of: of(self.table.weight), False
+        for n, b in enumerate(self.blocks):
+            for i, part in enumerate(("query", "key", "value")):
+                yield f"block{n}.attention.{part}", lambda of, b=b, i=i: of(b.qkv.weight)[
+                    i * WIDTH : (i + 1) * WIDTH
+                ], True
+            linears = [("attention.output", b.output), ("ffn.w1", b.w1), ("ffn.w2", b.w2)]
+            vectors = [
+                ("norm1.gain", b.norm1.weight),
+                ("norm1.bias", b.norm1.bias),
+                ("norm2.gain", b.norm2.weight),
+                ("norm2.bias", b.norm2.bias),
+                ("ffn.b1", b.w1.bias),
+                ("ffn.b2", b.w2.bias),
+            ]
+            for name, layer in linears:
+                yield f"block{n}.{name}", lambda of, w=layer.weight: of(w), True
+            for name, p in vectors:
+                yield f"block{n}.{name}", lambda of, p=p: of(p), False
+            if self.options.encoding == "relative":
+                yield f"encoding.layer{n}.w", lambda of, w=b.w.weight: of(w), True
+                yield f"encoding.layer{n}.u", lambda of, p=b.u: of(p), False
+                yield f"encoding.layer{n}.v", lambda of, p=b.v: of(p), False
+        yield "head.w", lambda of: of(self.head.weight), True
+        yield "head.b", lambda of: of(self.head.bias), False
+
+    @torch.no_grad()
+    def fill(self):
+        """Weights from the formula that poslab's side computes too (tests/formula.h)."""
+        for name, piece, transposed in self.named():
+            p = piece(lambda w: w.data)
+            values = torch.tensor(formula.weight(name, p.numel()), dtype=p.dtype)
+            p.copy_(values.reshape(p.T.shape).T if transposed else values.reshape(p.shape))
+
+
+class Peer:
+    def __init__(self, options):
+        self.options = options
+        self.model = Encoder(options)
+        self.model.fill()
+        if options.compile:
+            # Block by block, with eager's random numbers: measured faster than compiling the model whole (rope, 20+20:
+            # 187 to 213 ms) and than the compiler's own generator (206 to 224), and it compiles one block, not five.
+            torch._inductor.config.fallback_random = True
+            for block in self.model.blocks:
+                block.compile(dynamic=options.dynamic)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
+
+    def hello(self):
+        return {
+            "program": f"torch {torch.__version__}{' compiled' if self.options.compile else ''}",
+            "threads": torch.get_num_threads(),
+            "isa": torch.backends.cpu.get_cpu_capability(),
+            "blas": "MKL" if torch.backends.mkl.is_available() else "not MKL",
+        }
+
+    def warm(self, what, sizes, data):
+        """Chooses the form of attention and compiles, which takes the seconds answered."""
+        start = time.perf_counter()
+        run = self.step if what == "steps" else self.evaluate
+        sizes = list(dict.fromkeys(sizes))
+
+        def milliseconds(form):
+            self.attend(form)
+            first = peer.timed(run, sizes[:1], data)[0][0]
+            return min(peer.timed(run, sizes[:1] * (1 if first > 500 else 5), data)[0])
+
+        form = self.options.form
+        if form == "faster" and self.options.compile:
+            # The compiler's processes do not outlive a fork, so no trial: 187 (plain) to 251 ms a step (rope, 20+20),
+            # 206 to 211 (relative), and 2515 to 690 ms an evaluation (none, 500+500). Eager's trials choose alike.
+            form = "plain" if what == "steps" else "sdpa"
+        elif form == "faster":
+            form = peer.faster(["sdpa", "plain"], milliseconds)
+        self.attend(form)
+        peer.timed(run, sizes, data)
+        return {"compile_seconds": time.perf_counter() - start, "form": form}
+
+    def attend(self, form):
+        for block in self.model.blocks:
+            block.form = form
+
+    def logits(self, batch):
+        return self.model(torch.from_numpy(batch.tokens), torch.from_numpy(batch.positions), batch.targets.shape[1])
+
+    def loss(self, logits, batch):
+        return F.cross_entropy(logits.flatten(0, 1), torch.from_numpy(batch.targets).flatten().long())
+
+    def step(self, batch):
+        self.model.train()
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(self.logits(batch), batch)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        return loss.item()
+
+    @torch.inference_mode()
+    def evaluate(self, batch):
+        self.model.eval()
+        return (self.logits(batch).argmax(-1) == torch.from_numpy(batch.targets)).float().mean().item()
+
+    def tensors(self, what, batch):
+        """Loss, logits and gradients, or the logits alone, at the formula's weights and with dropout off."""
+        self.model.fill()
+        self.model.eval()
+        if what == "eval":
+            with torch.inference_mode():
+                return [("logits", self.logits(batch).numpy())]
+        self.optimizer.zero_grad(set_to_none=True)
+        logits = self.logits(batch)
+        loss = self.loss(logits, batch)
+        loss.backward()
+        found = [("loss", loss.detach().view(1).numpy()), ("logits", logits.detach().numpy())]
+        for name, piece, transposed in self.model.named():
+            g = piece(lambda w: w.grad)
+            found.append((name, (g.T if transposed else g).contiguous().numpy()))
+        return found
+
+
+if __name__ == "__main__":
+    options = peer.parse(__doc__)
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(1)
+    peer.serve(Peer(options))

@@ -1,0 +1,124 @@
+#include "bench/products.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "autograd/ops.h"
+#include "autograd/tape.h"
+#include "bench/ceiling.h"
+#include "bench/clock.h"
+#include "bench/dnnl.h"
+#include "core/error.h"
+#include "core/parallel.h"
+
+#ifdef POSLAB_WITH_BLAS
+#include <cblas.h>
+#endif
+
+namespace poslab {
+namespace {
+
+struct Case {
+  int batch, m, k, n;
+};
+// The linear layers of a step (B T = 5120: 128 sequences of 40 slots; 2560: of 20), a square, one head's logits.
+constexpr Case cases[] = {{1, 5120, 64, 64},  {1, 5120, 64, 256}, {1, 5120, 256, 64},
+                          {1, 2560, 64, 64},  {1, 2560, 64, 256}, {1, 2560, 256, 64},
+                          {1, 512, 512, 512}, {1024, 40, 8, 40},  {1024, 40, 40, 8}};
+
+#ifdef POSLAB_WITH_BLAS
+// OpenBLAS on several cores as one would call its serial flavour: a stripe of rows, or a share of the batch, for each.
+void blas_product(const Case& p, const real* a, const real* b, real* c) {
+  const int64_t rows = p.batch > 1 ? p.batch : p.m, share = (rows + threads() - 1) / threads();
+  parallel_ranges(rows, share, [&](int64_t from, int64_t to) {
+    const auto product = [&](int64_t batch, int64_t row, int64_t m) {
+#ifdef POSLAB_DOUBLE
+      cblas_dgemm
+#else
+      cblas_sgemm
+#endif
+          (CblasRowMajor, CblasNoTrans, CblasNoTrans, int(m), p.n, p.k, 1, a + (batch * p.m + row) * p.k, p.k,
+           b + batch * p.k * p.n, p.n, 0, c + (batch * p.m + row) * p.n, p.n);
+    };
+    if (p.batch == 1) return product(0, from, to - from);
+    for (int64_t batch = from; batch < to; ++batch) product(batch, 0, p.m);
+  });
+}
+#endif
+
+struct Runner {
+  std::string name;
+  std::function<void()> run;
+  std::vector<double> seconds = {};
+  double median() {
+    std::sort(seconds.begin(), seconds.end());
+    return seconds[seconds.size() / 2];
+  }
+};
+
+// Each takes turns of a few products. The pause lets the others' threads stop spinning; the first one of a turn wakes
+// its own and does not count.
+void take_turns(std::vector<Runner>& runners) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int turn = 0; turn < 5 || seconds_since(start) < 0.5; ++turn)
+    for (size_t i = 0; i < runners.size(); ++i) {
+      Runner& r = runners[turn % 2 ? runners.size() - 1 - i : i];
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      r.run();
+      for (int n = 0; n < 10; ++n) r.seconds.push_back(timed(r.run));
+    }
+}
+
+void must_agree(const Tensor& ours, const std::vector<real>& theirs, const std::string& name) {
+  for (int64_t i = 0; i < ours.size(); ++i)
+    if (!(std::abs(ours.data()[i] - theirs[size_t(i)]) <= 1e-4 * (1 + std::abs(ours.data()[i]))))
+      failure("bench: {} and matmul differ at element {}: {} and {}", name, i, theirs[size_t(i)], ours.data()[i]);
+}
+
+}  // namespace
+
+void time_products() {
+  const NoGrad no_grad;
+  const double peak = ceiling();
+  fmt::print("\nproducts, medians of turns, GFLOP/s (share of a large product's {:.0f})\n{:<22}", peak, "");
+  for (const char* name : {"poslab", "OpenBLAS", "oneDNN"}) fmt::print("{:>15}", name);
+  fmt::print("{:>22}\n", "poslab / the faster");
+  for (const Case& p : cases) {
+    const Shape left{p.batch, p.m, p.k}, right{p.batch, p.k, p.n};
+    Tensor a = Tensor::full(left, 0), b = Tensor::full(right, 0);
+    for (int64_t i = 0; i < a.size(); ++i) a.data()[i] = real(i % 17) / 17 - real(0.5);
+    for (int64_t i = 0; i < b.size(); ++i) b.data()[i] = real(i % 13) / 13 - real(0.5);
+    std::vector<real> c(size_t(p.batch) * p.m * p.n);
+    const Tensor ours = matmul(a, b);
+    std::vector<Runner> runners{{"poslab", [&] { matmul(a, b); }}};
+#ifdef POSLAB_WITH_BLAS
+    runners.push_back({"OpenBLAS", [&] { blas_product(p, a.data(), b.data(), c.data()); }});
+#endif
+    if (const auto run = dnnl_product(p.batch, p.m, p.k, p.n, a.data(), b.data(), c.data()))
+      runners.push_back({"oneDNN", run});
+    for (size_t i = 1; i < runners.size(); ++i) {
+      runners[i].run();
+      must_agree(ours, c, runners[i].name);
+    }
+    take_turns(runners);
+    fmt::print("{:<22}", fmt::format("{}{}x{}x{}", p.batch > 1 ? fmt::format("{} of ", p.batch) : "", p.m, p.k, p.n));
+    double best = 1e9;
+    for (const std::string name : {"poslab", "OpenBLAS", "oneDNN"}) {
+      const auto r = std::find_if(runners.begin(), runners.end(), [&](const Runner& one) { return one.name == name; });
+      if (r == runners.end()) {
+        fmt::print("{:>15}", "absent");
+        continue;
+      }
+      const double rate = 2. * p.batch * p.m * p.k * p.n / r->median() / 1e9;
+      if (name != "poslab") best = std::min(best, r->median());
+      fmt::print("{:>15}", fmt::format("{:.0f} ({:.0f} %)", rate, 100 * rate / peak));
+    }
+    fmt::print("{:>22}\n", best < 1e9 ? fmt::format("{:.2f}", best / runners[0].median()) : "");
+  }
+}
+
+}  // namespace poslab

@@ -1,0 +1,186 @@
+// Training and evaluation steps of the 5-layer model, timed on command: the side of bench/compare.py that runs poslab.
+// The peers (bench/peers/) answer the same lines, but for `size` and `lengths`. A size is "20+20": 20 input symbols, 20
+// output slots. What a step needs is drawn within its time.
+//
+//   at the start                        {"program", "threads", "isa", "blas", "symbols_in", "symbols_out"}
+//   size N                              {"size": of a batch with inputs of length N}
+//   lengths N                           {"sizes": of the first N steps of a run with the example preset's curriculum}
+//   warm steps|eval SIZE...             anything the side does before it is fast
+//   steps SIZE...                       {"ms": [a time for each], "loss": of the last}   draw, forward, backward, Adam
+//   eval SIZE...                        {"ms": ..., "accuracy": of the last}          draw, forward without tape, score
+//   check steps|eval SIZE FILE          {"tensors": [[name, size], ...]}: loss, logits and all gradients (steps), or
+//                                       the logits (eval), in FILE as float32 in a row, at the weights, tokens and
+//                                       positions of tests/formula.h, dropout off
+#include "bench/serve.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "autograd/tape.h"
+#include "bench/ceiling.h"
+#include "core/error.h"
+#include "core/isa.h"
+#include "core/parallel.h"
+#include "nn/adam.h"
+#include "nn/transformer.h"
+#include "tasks/batch.h"
+#include "tasks/curriculum.h"
+#include "tests/formula.h"
+
+namespace poslab {
+namespace {
+
+using nlohmann::json;
+
+struct Bench {
+  ServeOptions options;
+  const Task& task;
+  Params params{1};
+  Transformer model;
+  Adam adam;
+  uint64_t tested = 0;
+
+  static TransformerSpec spec(const ServeOptions& o) {
+    TransformerSpec s;
+    s.symbols_in = poslab::task(o.task).symbols_in() + 1, s.symbols_out = poslab::task(o.task).symbols_out();
+    s.encoding = o.encoding;
+    return s;
+  }
+  static const Params& ready(const Params& p) { return p.pack(), p; }
+
+  explicit Bench(const ServeOptions& o)
+      : options(o), task(poslab::task(o.task)), model(params, spec(o)), adam(ready(params), 1e-3) {
+    formula::fill(params);
+  }
+
+  int slots(int length) const { return length + task.output_length(length); }
+  std::string size(int length) const { return fmt::format("{}+{}", length, task.output_length(length)); }
+
+  Draw positions(int length, uint64_t at) const {
+    return Draw(sampler_for(options.encoding, options.positions), {.max_position = options.encoding.max_position},
+                Resample::per_forward, stream(1, Purpose::positions, at), options.batch, slots(length));
+  }
+
+  double step(int length) {
+    const uint64_t at = uint64_t(adam.step);
+    const Batch batch = make_batch(task, options.batch, length, stream(1, Purpose::tokens, at));
+    const Draw draw = positions(length, at);
+    params.clear_grads();
+    const Tensor logits =
+        model(batch.tokens, batch.outputs, {draw, {real(options.dropout), stream(1, Purpose::dropout, at)}});
+    const Tensor loss = cross_entropy(logits, batch.targets);
+    backward(loss);
+    adam.update(params);
+    return loss.item();
+  }
+
+  double evaluate(int length) {
+    const NoGrad no_grad;
+    const uint64_t at = tested++;
+    const Batch batch = make_batch(task, options.batch, length, stream(1, Purpose::test_tokens, at));
+    const Draw draw = positions(length, at);
+    const Score s = score(model(batch.tokens, batch.outputs, {draw, {}}).data(), task.symbols_out(), batch);
+    return double(s.right) / double(s.counted);
+  }
+
+  json timed(std::istream& sizes, const char* result, double (Bench::*run)(int)) {
+    json ms = json::array();
+    double last = 0;
+    for (std::string size; sizes >> size;) {
+      const auto start = std::chrono::steady_clock::now();
+      last = (this->*run)(std::stoi(size));
+      ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    }
+    return {{"ms", ms}, {result, last}};
+  }
+
+  json lengths(int steps) const {
+    json sizes = json::array();
+    for (int step = 0; step < steps; ++step) sizes.push_back(size(training_length({}, 1, step)));
+    return {{"sizes", sizes}};
+  }
+
+  Draw check_positions(int slots) const {
+    if (options.positions == "sequential")
+      return Draw(sampler("sequential"), {}, Resample::per_forward, {}, options.batch, slots);
+    const std::vector<double> p = formula::increasing("check.positions", slots);
+    if (sampler_for(options.encoding, options.positions).name == "randomized")
+      return Draw({Positions::of_tokens(1, p)});
+    std::vector<double> offset(size_t(2 * slots - 1), 0);
+    for (int d = 1; d < slots; ++d)
+      offset[size_t(slots - 1 + d)] = 1 + p[size_t(d - 1)],
+                                offset[size_t(slots - 1 - d)] = -offset[size_t(slots - 1 + d)];
+    return Draw({Positions::of_offsets(1, offset)});
+  }
+
+  json check(bool training, int length, const std::string& path) {
+    formula::fill(params);
+    const int outputs = task.output_length(length), empty = task.symbols_in();
+    const std::vector<int> symbols = formula::integers("check.tokens", int64_t(options.batch) * length, empty);
+    std::vector<int> tokens;
+    for (int b = 0; b < options.batch; ++b) {
+      tokens.insert(tokens.end(), symbols.begin() + b * length, symbols.begin() + (b + 1) * length);
+      tokens.insert(tokens.end(), size_t(outputs), empty);
+    }
+    const Ids targets({options.batch, outputs},
+                      formula::integers("check.targets", int64_t(options.batch) * outputs, task.symbols_out()));
+    const Draw draw = check_positions(slots(length));
+    json tensors = json::array();
+    std::ofstream file(path, std::ios::binary);
+    const auto write = [&](const std::string& name, const std::vector<real>& values) {
+      const std::vector<float> single(values.begin(), values.end());
+      file.write(reinterpret_cast<const char*>(single.data()), std::streamsize(single.size() * sizeof(float)));
+      tensors.push_back({name, single.size()});
+    };
+    const auto logits = [&] { return model(Ids({options.batch, slots(length)}, tokens), outputs, {draw, {}}); };
+    if (training) {
+      params.clear_grads();
+      const Tensor y = logits(), loss = cross_entropy(y, targets);
+      backward(loss);
+      write("loss", loss.values());
+      write("logits", y.values());
+      for (const auto& entry : params.entries()) write(entry.name, entry.tensor.grad().values());
+    } else {
+      const NoGrad no_grad;
+      write("logits", logits().values());
+    }
+    if (!file.flush()) failure("bench: cannot write {}", path);
+    return {{"tensors", tensors}};
+  }
+
+  json answer(const std::string& line) {
+    std::istringstream words(line);
+    std::string command, what, size, file;
+    int count = 0;
+    words >> command;
+    if (command == "size" && words >> count) return {{"size", this->size(count)}};
+    if (command == "lengths" && words >> count) return lengths(count);
+    if (command == "warm" && words >> what)
+      return timed(words, "last", what == "eval" ? &Bench::evaluate : &Bench::step);
+    if (command == "steps") return timed(words, "loss", &Bench::step);
+    if (command == "eval") return timed(words, "accuracy", &Bench::evaluate);
+    if (command == "check" && words >> what >> size >> file) return check(what == "steps", std::stoi(size), file);
+    bad_input("bench: unknown line `{}`; known: size, lengths, warm, steps, eval, check", line);
+  }
+};
+
+}  // namespace
+
+void serve(const ServeOptions& options) {
+  Bench bench(options);
+  const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
+  say({{"program", sizeof(real) == 8 ? "poslab (double)" : "poslab"},
+       {"threads", threads()},
+       {"isa", isa()},
+       {"blas", blas()},
+       {"symbols_in", bench.model.spec().symbols_in},
+       {"symbols_out", bench.model.spec().symbols_out}});
+  for (std::string line; std::getline(std::cin, line);) say(bench.answer(line));
+}
+
+}  // namespace poslab

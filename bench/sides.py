@@ -1,0 +1,141 @@
+"""The programs that compare.py sets beside each other: started, made to agree, stopped while another has its turn."""
+
+import array
+import json
+import math
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PEERS = {
+    "torch": ["bench/peers/torch_peer.py"],
+    "torch compiled": ["bench/peers/torch_peer.py", "--compile"],
+    "jax": ["bench/peers/jax_peer.py"],
+}
+# A compiled model is kept here: the first comparison compiles for minutes, the next ones read.
+COMPILED = ROOT / "build/torch_compiled"
+PATIENCE = 600  # seconds for an answer: XLA compiles 40 lengths in two minutes
+
+
+class Ended(Exception):
+    """A side is gone; the text says with what words."""
+
+
+class Disagree(Exception):
+    """Two sides do not compute the same; the text says where."""
+
+
+class Side:
+    """A program that answers lines with JSON: bench/serve.cpp says which. It stands still between them."""
+
+    def __init__(self, name, command, threads):
+        # OPENBLAS_CORETYPE would let OpenBLAS run kernels of another processor.
+        environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"}
+        environment |= {"OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": str(COMPILED)}
+        self.name, self.threads, self.errors = name, threads, tempfile.TemporaryFile("w+")
+        self.ms, self.cpu_ms, self.asked_ms = [], 0.0, 0.0
+        self.program = subprocess.Popen(
+            [str(word) for word in command], cwd=ROOT, env=environment, text=True, start_new_session=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+        )  # fmt: skip
+        self.hello = self.answer()
+        self.idle_mb = self.peak_mb()
+        self.stand_still()
+
+    def answer(self):
+        if not select.select([self.program.stdout], [], [], PATIENCE)[0]:
+            os.killpg(self.program.pid, signal.SIGKILL)
+        line = self.program.stdout.readline()
+        if line:
+            return json.loads(line)
+        status = self.program.wait()
+        self.errors.seek(0)
+        raise Ended(f"{self.name} ended with status {status}: {self.errors.read()[-1500:].strip()}")
+
+    def ask(self, line):
+        os.killpg(self.program.pid, signal.SIGCONT)
+        self.program.stdin.write(line + "\n")
+        self.program.stdin.flush()
+        answer = self.answer()
+        self.stand_still()
+        return answer
+
+    def stand_still(self):
+        os.killpg(self.program.pid, signal.SIGSTOP)
+
+    def turn(self, what, sizes):
+        """Steps that count."""
+        before = self.used_ms()
+        ms = self.ask(f"{what} {' '.join(sizes)}")["ms"]
+        self.ms += ms
+        self.cpu_ms += self.used_ms() - before
+        self.asked_ms += sum(ms)
+
+    def pin(self):
+        """As many cores as threads, also for helpers that nobody counted."""
+        cores = sorted(os.sched_getaffinity(0))[: self.threads]
+        for task in pathlib.Path(f"/proc/{self.program.pid}/task").iterdir():
+            os.sched_setaffinity(int(task.name), cores)
+
+    def used_ms(self):
+        """Processor time so far, of all threads."""
+        fields = pathlib.Path(f"/proc/{self.program.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return 1e3 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def peak_mb(self):
+        """The most memory that it ever had at once: resident pages, those of its libraries included."""
+        status = pathlib.Path(f"/proc/{self.program.pid}/status").read_text()
+        return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+
+    def tensors(self, what, size):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "tensors"
+            sizes = self.ask(f"check {what} {size} {path}")["tensors"]
+            values = array.array("f", path.read_bytes())
+        found, at = {}, 0
+        for name, count in sizes:
+            found[name] = values[at : at + count]
+            at += count
+        return found
+
+    def close(self):
+        if self.program.poll() is None:
+            os.killpg(self.program.pid, signal.SIGKILL)
+        self.program.wait()
+        for stream in (self.program.stdin, self.program.stdout, self.errors):
+            stream.close()
+
+
+def start_ours(program, threads, task, batch, encoding, positions):
+    words = ["--task", task, "--batch", batch, "--encoding", encoding, "--positions", positions, "--threads", threads]
+    return Side("poslab", [program, "serve", *words], threads)
+
+
+def start_peer(name, python, ours, threads, batch, encoding, positions, more=()):
+    words = ["--batch", batch, "--encoding", encoding, "--positions", positions, "--threads", threads]
+    for key in ("symbols_in", "symbols_out"):
+        words += ["--" + key.replace("_", "-"), ours.hello[key]]
+    script, *own = PEERS[name]
+    return Side(name, [python, ROOT / script, *own, *words, *more], threads)
+
+
+def agreement(ours, theirs, peer):
+    """|a - b| / |b| of loss, logits and each gradient, over all entries. Disagree if more than rounding differs."""
+    if ours.keys() != theirs.keys():
+        raise Disagree(f"{peer} and poslab have different tensors: {sorted(ours.keys() ^ theirs.keys())}")
+    errors = {}
+    for name, a in ours.items():
+        b = theirs[name]
+        if len(a) != len(b):
+            raise Disagree(f"{name} has {len(a)} entries in poslab and {len(b)} in {peer}")
+        errors[name] = math.dist(a, b) / math.hypot(*b)
+        # Of millions of ReLU inputs a few are 0 but for rounding; where the sides differ on the sign, a gradient loses
+        # or gains the share of one token in thousands. tests/reference/ holds gradients to 1e-4, with no input so near.
+        if not errors[name] <= (1e-4 if name in ("loss", "logits") else 1e-3):
+            raise Disagree(f"{peer} and poslab disagree: {name} differs by {errors[name]:.1e} of its norm")
+    where = max(errors, key=errors.get)
+    return {"worst": errors[where], "where": where, "tensors": len(errors), "numbers": sum(map(len, ours.values()))}

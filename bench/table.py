@@ -1,0 +1,86 @@
+"""What compare.py makes of the times: medians, ratios, shares of the ceiling, and the lines that it prints."""
+
+import statistics
+
+LAYERS, WIDTH, WIDENING = 5, 64, 4
+NAMES = {"poslab": "poslab", "torch": "torch", "torch compiled": "compiled", "jax": "jax"}
+
+
+def flop(what, batch, inputs, outputs, encoding, symbols_out):
+    """Additions and multiplications of the mathematics: all slots in all layers, whatever is saved.
+
+    A layer: q, k, v, output (4 C C) and feed-forward (2 C 4C) for each of the B T tokens; q k and weights v, and for
+    `relative` q r, C each for each of the B T T pairs; W PE once for each of 2T - 1 distances. Head: C V an output
+    slot. An addition and a multiplication are 2. Backward is twice forward. Norms, softmax, dropout, Adam count as 0.
+    """
+    slots = inputs + outputs
+    products = 3 if encoding == "relative" else 2
+    layer = batch * slots * (4 + 2 * WIDENING) * WIDTH**2 + products * batch * slots**2 * WIDTH
+    if encoding == "relative":
+        layer += (2 * slots - 1) * WIDTH**2
+    forward = 2 * (LAYERS * layer + batch * outputs * WIDTH * symbols_out)
+    return forward * (3 if what == "train" else 1)
+
+
+def told(side):
+    """What is kept of a side that had its turns."""
+    quarters = statistics.quantiles(side.ms, n=4) if len(side.ms) > 1 else side.ms * 3
+    return {
+        **side.hello,
+        "median_ms": statistics.median(side.ms),
+        "quartiles_ms": [quarters[0], quarters[2]],
+        "cores_used": side.cpu_ms / side.asked_ms,
+        "idle_mb": side.idle_mb,
+        "peak_mb": side.peak_mb(),
+        "ms": [round(x, 3) for x in side.ms],
+    }
+
+
+def compare(sides):
+    """The ratios of a configuration: above 1, poslab is better. sides: {name: told(side)}, poslab's first."""
+    ours = sides["poslab"]
+    peers = {name: side for name, side in sides.items() if name != "poslab"}
+    if not peers:
+        return {}
+    fastest = min(peers, key=lambda name: peers[name]["median_ms"])
+    growth = lambda side: side["peak_mb"] - side["idle_mb"]
+    return {
+        "fastest_peer": fastest,
+        "ratio": peers[fastest]["median_ms"] / ours["median_ms"],
+        "peak_memory_ratio": {name: side["peak_mb"] / ours["peak_mb"] for name, side in peers.items()},
+        "growth_ratio": {name: growth(side) / max(growth(ours), 0.1) for name, side in peers.items()},
+    }
+
+
+def heading(peers):
+    times = "".join(f"{NAMES[name] + ' ms':>13}" for name in ["poslab", *peers])
+    return (
+        f"{'':5} {'slots':>7} {'thr':>3} {'encoding':8} {'positions':10}{times}{'ratio':>7}{'':10}{'ceiling':>8} "
+        f"{'peak MB (growth): poslab, peers':31}"
+    )
+
+
+def row(r, peers):
+    times = "".join(
+        f"{r['sides'][name]['median_ms']:13.2f}" if name in r["sides"] else f"{'failed':>13}"
+        for name in ["poslab", *peers]
+    )
+    memory = ", ".join(f"{s['peak_mb']:.0f} ({s['peak_mb'] - s['idle_mb']:.0f})" for s in r["sides"].values())
+    ratio = f"{r['ratio']:6.2f}x {NAMES[r['fastest_peer']]:9}" if "ratio" in r else " " * 17
+    return (
+        f"{r['what']:5} {r['size']:>7} {r['threads']:3} {r['encoding']:8} {r['positions']:10}{times}{ratio}"
+        f"{100 * r['share_of_ceiling']:7.0f}% {memory}"
+    )
+
+
+def scaling(results):
+    """Lines: how much faster poslab is with more threads, for each configuration that ran with both."""
+    lines, found = [], {}
+    for r in results:
+        key = (r["what"], r["size"], r["encoding"], r["positions"])
+        found.setdefault(key, {})[r["threads"]] = r["sides"]["poslab"]["median_ms"]
+    for (what, size, encoding, positions), ms in found.items():
+        if 1 in ms and len(ms) > 1:
+            more = ", ".join(f"{n}: {ms[1] / ms[n]:.2f}x" for n in sorted(ms) if n > 1)
+            lines.append(f"{what:5} {size:>7} {encoding:8} {positions:10} poslab, threads {more}")
+    return lines
