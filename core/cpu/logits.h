@@ -152,12 +152,15 @@ inline void RowBlock::fill(real* s, int from, int to) const {
   }
 }
 
-// Calls work(head, run, from, to) for each unit, on all threads.
+// Calls work(head, run, from, to) for each unit, on all threads. Heads that share cache lines stay on one thread.
 template <class Work>
 void for_units(const AttentionArgs& x, const Plan& plan, const Work& work) {
-  parallel_for(int64_t(plan.runs) * x.heads, [&](int64_t u) {
-    const int run = int(u) / x.heads, from = run * plan.per_run;
-    work(Head{x, int(u) % x.heads}, run, from, smaller(from + plan.per_run, x.batch));
+  const int together = x.head_dim < 64 / int(sizeof(real)) ? 64 / int(sizeof(real)) / x.head_dim : 1;
+  const int bundles = (x.heads + together - 1) / together;
+  parallel_for(int64_t(plan.runs) * bundles, [&](int64_t u) {
+    const int run = int(u) / bundles, from = run * plan.per_run, first = int(u) % bundles * together;
+    for (int head = first; head < smaller(first + together, x.heads); ++head)
+      work(Head{x, head}, run, from, smaller(from + plan.per_run, x.batch));
   });
 }
 // Calls begin(rows, b) when the tables of a block of rows are needed, for the sequences from b on; work(rows, from, to) for
