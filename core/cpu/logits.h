@@ -75,6 +75,7 @@ struct Head {
 struct RowBlock {
   const Head& h;
   const int i0, m;
+  const bool keys_turned;        // the block before was of the same sequence, and left its keys turned
   const AttentionArgs& x = h.x;
   const int tables = x.pairs ? m : 1;
   const int columns = x.pairs ? x.keys : x.keys - 1 + m;
@@ -168,15 +169,18 @@ void for_units(const AttentionArgs& x, const Plan& plan, const Work& work) {
 template <class Begin, class Work, class End>
 void for_groups(const Head& h, const Plan& plan, int from, int to, const Begin& begin, const Work& work,
                 const End& end) {
-  const int shared = h.x.pairs_batch == 1 ? to - from : 1;  // sequences that one set of tables serves
-  for (int i0 = 0; i0 < h.x.queries; i0 += plan.block)
-    for (int first = from; first < to; first += shared) {
-      RowBlock rows{h, i0, smaller(plan.block, h.x.queries - i0)};
-      rows.prepare(first);
-      begin(rows, first);
-      for (int b = first; b < first + shared; b += plan.group) work(rows, b, smaller(b + plan.group, first + shared));
-      end(rows, first);
-    }
+  const AttentionArgs& x = h.x;
+  const bool tables = x.q_rel || x.bias;
+  const int shared = tables && x.pairs_batch == 1 ? to - from : 1;   // sequences that one set of tables serves
+  const auto block = [&](int i0, int first, bool again) {
+    RowBlock rows{h, i0, smaller(plan.block, x.queries - i0), again};
+    rows.prepare(first);
+    begin(rows, first);
+    for (int b = first; b < first + shared; b += plan.group) work(rows, b, smaller(b + plan.group, first + shared));
+    end(rows, first);
+  };
+  for (int first = from; first < to; first += shared)
+    for (int i0 = 0; i0 < x.queries; i0 += plan.block) block(i0, first, shared == 1 && i0 > 0);
 }
 
 // The logit of key j and the lanes - 1 after it; beyond the keys that are `seen`, -infinity.
