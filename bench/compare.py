@@ -18,6 +18,7 @@ import pathlib
 import platform
 import signal
 import statistics
+import subprocess
 import sys
 import time
 
@@ -153,10 +154,17 @@ def example(options, threads, encoding, positions):
     return r
 
 
+def commit():
+    """Of the working tree, with -dirty where it differs from that; absent outside git."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or None
+
+
 def save(path, options, results):
     whole = {
         "cpu": processor(),
         "cores": len(os.sched_getaffinity(0)),
+        "commit": commit(),
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "task": options.task,
         "results": results,

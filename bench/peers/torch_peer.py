@@ -239,6 +239,8 @@ class Peer:
 
 if __name__ == "__main__":
     options = peer.parse(__doc__)
-    torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    peer.serve(Peer(options))
+    torch.set_num_threads(1)  # while the weights are filled: a child of peer.faster would wait for threads it does not have
+    ours = Peer(options)
+    torch.set_num_threads(options.threads)
+    peer.serve(ours)
