@@ -1,10 +1,12 @@
 #include "lab/train.h"
 
 #include <cmath>
+#include <future>
 #include <nlohmann/json.hpp>
 
 #include "autograd/tape.h"
 #include "core/error.h"
+#include "core/parallel.h"
 #include "core/profile.h"
 #include "lab/build.h"
 #include "lab/checkpoint.h"
@@ -34,23 +36,30 @@ std::string metrics_line(const Step& s, int64_t step) {
 
 }  // namespace
 
-Step train_step(State& state) {
+Drawn draw_step(const Config& c, int64_t step) {
+  const uint64_t seed = uint64_t(c.seed), at = uint64_t(step);
+  const int length = training_length({c.curriculum, c.train_length, c.steps}, seed, step);
+  Batch batch = make_batch(task(c.task), c.batch, length, stream(seed, Purpose::tokens, at));
+  Draw positions = draw(c, train_sampler(c), stream(seed, Purpose::positions, at), c.batch, batch.tokens.shape()[1]);
+  const bool relative = encoding(c.encoding).relative;
+  for (int layer = 0; layer < c.layers; ++layer)
+    if (const Positions& p = positions.at_layer(layer); relative) p.distances();
+  return {length, std::move(batch), std::move(positions)};
+}
+
+Step train_step(State& state, const Drawn& drawn) {
   const Config& c = state.config;
-  const uint64_t seed = uint64_t(c.seed);
   const int64_t step = state.adam.step;
+  const Pass pass{drawn.positions, {real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))}};
   Step s{};
-  s.length = training_length({c.curriculum, c.train_length, c.steps}, seed, step);
-  const Batch batch = make_batch(task(c.task), c.batch, s.length, stream(seed, Purpose::tokens, uint64_t(step)));
-  const Draw positions =
-      draw(c, train_sampler(c), stream(seed, Purpose::positions, uint64_t(step)), c.batch, batch.tokens.shape()[1]);
-  const Pass pass{positions, {real(c.dropout), stream(seed, Purpose::dropout, uint64_t(step))}};
+  s.length = drawn.length;
 
   state.params.clear_grads();
-  const Tensor logits = state.net(batch.tokens, batch.outputs, pass);
-  const Tensor loss = cross_entropy(logits, batch.targets);
+  const Tensor logits = state.net(drawn.batch.tokens, drawn.batch.outputs, pass);
+  const Tensor loss = cross_entropy(logits, drawn.batch.targets);
   backward(loss);
   s.loss = loss.item();
-  s.score = score(logits.data(), logits.dim(-1), batch);
+  s.score = score(logits.data(), logits.dim(-1), drawn.batch);
   stop_if_not_a_number(s.loss, "loss", s, state, step);
   s.grad_norm = state.adam.update(state.params);
   stop_if_not_a_number(s.grad_norm, "gradient's norm", s, state, step);
@@ -68,9 +77,17 @@ Speed train(const RunFolder& run, State& state) {
   };
   Profile profile("training", "step");
   Progress progress("training", "steps", first, total);
+  // What the next step needs is drawn on a thread of its own; with one thread for all, when it is due.
+  const auto draw_ahead = [&](int64_t step) {
+    return std::async(threads() > 1 ? std::launch::async : std::launch::deferred, draw_step, std::cref(state.config), step);
+  };
+  std::future<Drawn> next;
+  if (first < total) next = draw_ahead(first);
   double loss = 0, right = 0, counted = 0, steps = 0;  // since the last look
   while (state.adam.step < total) {
-    const Step s = train_step(state);
+    const Drawn now = next.get();
+    if (state.adam.step + 1 < total) next = draw_ahead(state.adam.step + 1);
+    const Step s = train_step(state, now);
     profile.next();
     const int64_t done = state.adam.step;
     loss += s.loss, right += double(s.score.right), counted += double(s.score.counted), ++steps;

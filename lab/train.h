@@ -5,15 +5,24 @@
 
 namespace poslab {
 
+// What a step is trained on. It depends on (seed, step) alone, so it is the same after any resume, and can be drawn while
+// the step before is being computed.
+struct Drawn {
+  int length;      // of the input
+  Batch batch;
+  Draw positions;  // drawn, for all layers
+};
+Drawn draw_step(const Config&, int64_t step);
+
 struct Step {
   int length;
   double loss, grad_norm;
   Score score;
 };
 
-// Step number state.adam.step. All it draws is keyed by (seed, step), so it is the same after any resume. Throws
-// Failure when the loss or the gradient is no longer a number, before the weights of a checkpoint are spoilt.
-Step train_step(State&);
+// Step number state.adam.step, on what was drawn for it. Throws Failure when the loss or the gradient is no longer a number, before
+// the weights of a checkpoint are spoilt.
+Step train_step(State&, const Drawn&);
 
 struct Speed {
   int64_t steps = 0;

@@ -17,9 +17,11 @@ using namespace poslab::test;
 
 namespace {
 
+void step(State& s) { train_step(s, draw_step(s.config, s.adam.step)); }
+
 State after_steps(int steps) {
   State s(tiny_config());
-  for (int i = 0; i < steps; ++i) train_step(s);
+  for (int i = 0; i < steps; ++i) step(s);
   return s;
 }
 
@@ -38,7 +40,7 @@ TEST_CASE("a checkpoint gives back the state, and the next step is the same") {
   CHECK(t.adam.step == 3);
   CHECK(to_toml(t.config) == to_toml(s.config));
   CHECK(checkpoint_bytes(t) == bytes);
-  train_step(s), train_step(t);
+  step(s), step(t);
   CHECK(checkpoint_bytes(t) == checkpoint_bytes(s));
   CHECK(checkpoint_bytes(t) != bytes);
 }
@@ -105,8 +107,8 @@ TEST_CASE("a checkpoint of another version is refused by name") {
 TEST_CASE("training that diverges says where, and with what learning rate") {
   State s = after_steps(2);
   s.params.at("head.b").data()[0] = real(std::nan(""));
-  CHECK(holds(refusal([&] { train_step(s); }), "1: the loss is nan at step 3 (length "));
-  CHECK(holds(refusal([&] { train_step(s); }), "training has diverged; lower lr (now 0.001)"));
+  CHECK(holds(refusal([&] { step(s); }), "1: the loss is nan at step 3 (length "));
+  CHECK(holds(refusal([&] { step(s); }), "training has diverged; lower lr (now 0.001)"));
 }
 
 TEST_CASE("a run folder is whole, locked, and of this version") {

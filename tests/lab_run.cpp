@@ -46,7 +46,7 @@ TEST_CASE("same seed, same bits, with 1, 2 and 4 threads; another seed, others")
 
 TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and the end is the same") {
   const TemporaryFolder folder;
-  const Settings longer = {{"steps", "3000"}};
+  const Settings longer = {{"steps", "6000"}};
   train(folder, folder / "whole", longer);
 
   stop_in_the_middle(folder, folder / "killed", longer, SIGKILL, 128 + SIGKILL);
@@ -55,7 +55,7 @@ TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and t
   CHECK(all_of(folder / "killed") == all_of(folder / "whole"));
 
   const std::string said = stop_in_the_middle(folder, folder / "stopped", longer, SIGINT, 130);
-  CHECK(holds(said, "of 3000, which is saved; go on with `poslab resume " + folder / "stopped" + "`"));
+  CHECK(holds(said, "of 6000, which is saved; go on with `poslab resume " + folder / "stopped" + "`"));
   const std::string checkpoint = read_file(folder / "stopped/checkpoint.safetensors");
   const size_t blocks = checkpoint.size() / 512 / 2;
   Program full(folder, "resume " + folder / "stopped", fmt::format("ulimit -f {};", blocks));
@@ -67,7 +67,7 @@ TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and t
   CHECK(all_of(folder / "stopped") == all_of(folder / "whole"));
 
   Program complete(folder, "resume " + folder / "stopped");
-  CHECK(holds(complete.output(), "is complete: 3000 steps"));
+  CHECK(holds(complete.output(), "is complete: 6000 steps"));
 }
 
 TEST_CASE("eval tests again and keeps what training took") {
