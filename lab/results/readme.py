@@ -89,7 +89,7 @@ def speed():
         sides = whole["results"][0]["sides"]
         lines += [f"{whole['cpu']}, {whole['cores']} cores, {sides['poslab']['isa']}; "
                   + "; ".join(f"{side['program']} ({side['isa']}, {side['blas']})" for name, side in sides.items() if name != "poslab")
-                  + f"; {whole['time'][:10]}, commit {whole['commit']}. Medians of interleaved turns, in one run, after all sides gave equal outputs for equal weights.", ""]
+                  + f"; {whole['time'][:10]}, commit {whole['commit']}. Medians of interleaved turns, the sides of a row in one run, after all sides gave equal outputs for equal weights.", ""]
         results = whole["results"]
         for what, size in dict.fromkeys((r["what"], r.get("size")) for r in results):
             rows = [r for r in results if (r["what"], r.get("size")) == (what, size)]
