@@ -47,6 +47,8 @@ struct Plan {
   explicit Plan(const AttentionArgs& x) {
     while (runs > 2 && int64_t(runs) * x.rows > 8 * 1024) runs /= 2;  // each run has a partial sum of dr
     runs = smaller(runs, x.batch);
+    if ((x.q_rel || x.pairs) && x.pairs_batch == 1)              // tables cost much: a whole group shares each
+      while (runs > 2 && x.batch < runs * group) runs /= 2;
     per_run = (x.batch + runs - 1) / runs;
     runs = (x.batch + per_run - 1) / per_run;
     group = x.q_rel && x.pairs_batch == 1 ? smaller(per_run, group) : 1;
