@@ -42,7 +42,7 @@ void Unit::weigh(const RowBlock& rows, real* s, real* ds, int b) const {
   for (int e = 0; e < D; ++e)
     for (int j = x.keys; j < width; ++j) v[e * width + j] = 0;
   const int64_t first = h.query(b, rows.i0);
-  gemm(rows.m, width, D, {d_o + first, step, 1}, v, width, ds, width, false);
+  gemm(rows.m, h.reach, D, {d_o + first, step, 1}, v, width, ds, width, false);
   const real* kept = stats + 2 * ((int64_t(b) * x.heads + h.head) * x.queries + rows.i0);
   for (int i = 0; i < rows.m; ++i, s += width, ds += width, kept += 2) {
     const real along = dot_row(d_o + first + i * step, o + first + i * step, D);
@@ -87,7 +87,7 @@ void Unit::relative(const RowBlock& rows, const real* ds, int from, int to) cons
       gemm(count, R, x.keys, {dsi, rows.sequence, 1}, rows.r_rows + rows.start(i, x.keys) * R, R, d.q_rel.at + query,
            next, !d.q_rel.empty);
     if (dr)
-      gemm(R, rows.h.width, count, {x.q_rel + query, 1, next}, dsi, rows.sequence, dr + rows.start(i, R * rows.row),
+      gemm(R, rows.h.reach, count, {x.q_rel + query, 1, next}, dsi, rows.sequence, dr + rows.start(i, R * rows.row),
            rows.row, true);
     if (dbias)
       for (int b = 0; b < count; ++b)

@@ -14,7 +14,8 @@
 namespace poslab::POSLAB_ISA {
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
-inline int whole_vectors(int n) { return (n + lanes - 1) / lanes * lanes; }  // so that rows have no ends to treat
+inline int rounded_up(int n, int to) { return (n + to - 1) / to * to; }
+inline int whole_vectors(int n) { return rounded_up(n, lanes); }  // so that rows have no ends to treat
 
 // to_j = y(j) for j < n, where n is a head's few channels: in vectors of 8, whose stores the next loads can see.
 template <class Y>
@@ -63,6 +64,7 @@ struct Head {
   const AttentionArgs& x;
   const int head;
   const int width = whole_vectors(x.keys);
+  const int reach = rounded_up(x.keys, lanes / 2);  // columns that products fill; those behind hold anything
   const int ahead = x.keys - x.queries;  // query i stands at slot i + ahead
 
   int seen(int i) const { return x.causal ? i + ahead + 1 : x.keys; }  // keys that query i may look at
@@ -142,7 +144,7 @@ inline void RowBlock::fill(real* s, int from, int to) const {
   if (x.q_rel)
     for (int i = 0; i < m; ++i) {  // one query row of all sequences
       const ptrdiff_t next = ptrdiff_t(x.queries) * x.heads * R;
-      gemm(to - from, width, R, {x.q_rel + h.rel_query(from, i0 + i), next, 1}, r + start(i, R * row), row,
+      gemm(to - from, h.reach, R, {x.q_rel + h.rel_query(from, i0 + i), next, 1}, r + start(i, R * row), row,
            s + i * width, sequence, false);
     }
   real* k = scratch(key_slot, int64_t(D) * width);  // scale k^T, (D, width)
@@ -151,7 +153,7 @@ inline void RowBlock::fill(real* s, int from, int to) const {
   for (int b = from; b < to; ++b) {
     turn_rows(
         x.keys, D, [at = x.k + h.key(b), step](int j) { return at + int64_t(j) * step; }, x.scale, k, width);
-    gemm(m, width, D, {x.q + h.query(b, i0), step, 1}, k, width, s + (b - from) * sequence, width, bool(x.q_rel));
+    gemm(m, h.reach, D, {x.q + h.query(b, i0), step, 1}, k, width, s + (b - from) * sequence, width, bool(x.q_rel));
   }
 }
 
