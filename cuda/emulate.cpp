@@ -1,0 +1,188 @@
+// The fibers behind cuda/emulate.h.
+#ifdef POSLAB_EMULATE
+#include "cuda/emulate.h"
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/fixedsize_stack.hpp>
+#include <deque>
+#include <exception>
+#include <vector>
+
+#include "core/error.h"
+
+thread_local uint3 threadIdx, blockIdx;
+thread_local dim3 blockDim, gridDim;
+
+namespace poslab::emulate {
+namespace {
+
+using boost::context::fiber;
+
+// A barrier for `alive` threads: the last to come opens it, and so does the last to end.
+struct Barrier {
+  int alive = 0, waiting = 0;
+  uint32_t opened = 0;
+  void open() { waiting = 0, ++opened; }
+  void arrive() {
+    if (++waiting == alive) open();
+  }
+  void leave() {
+    if (--alive == waiting && alive > 0) open();
+  }
+};
+
+struct Warp {
+  Barrier barrier;
+  uint64_t value[2][32];           // of this exchange and of the one before, which some lanes may still have to read
+};
+
+// One fiber serves the thread of one number in all blocks: it ends only when the machine does.
+struct Thread {
+  fiber here;                      // where it goes on
+  bool running = false;
+};
+
+struct Machine {
+  std::deque<Thread> threads;      // grows; a Thread never moves
+  std::vector<Warp> warps;
+  Barrier block;
+  uint32_t number = 0;             // of the block, over all launches
+  int now = 0;                     // thread that is running
+  fiber back;                      // to the loop over threads
+  const std::function<void()>* body = nullptr;
+  std::exception_ptr error;
+
+  Warp& warp() { return warps[size_t(now / 32)]; }
+
+  void step_aside() {
+    back = std::move(back).resume();
+    threadIdx.x = unsigned(now);
+  }
+  void wait(Barrier& b) {
+    const uint32_t before = b.opened;
+    b.arrive();
+    while (b.opened == before) step_aside();
+  }
+
+  void serve(Thread& thread) {     // the life of a fiber
+    for (;;) {
+      try {
+        (*body)();
+      } catch (const Failure&) {
+        error = std::current_exception();
+      }
+      thread.running = false;
+      block.leave(), warp().barrier.leave();
+      step_aside();
+    }
+  }
+
+  void go_on(int t) {
+    Thread& thread = threads[size_t(t)];
+    now = t, threadIdx.x = unsigned(t);
+    thread.here = std::move(thread.here).resume();
+  }
+
+  void run_block(int count) {
+    ++number;
+    block = {count, 0, 0};
+    warps.assign(size_t(count / 32), {{32, 0, 0}, {}});
+    for (int t = 0; t < count; ++t) threads[size_t(t)].running = true;
+    for (int left = count; left > 0;) {
+      const uint32_t before = total_opened();
+      const int had = left;
+      left = 0;
+      for (int t = 0; t < count && !error; ++t) {
+        if (threads[size_t(t)].running) go_on(t);
+        left += threads[size_t(t)].running;
+      }
+      if (error) return;
+      if (left == had && total_opened() == before)
+        failure("emulation: {} of the {} threads of block ({}, {}, {}) wait at a barrier that the others never reach",
+                left, count, blockIdx.x, blockIdx.y, blockIdx.z);
+    }
+  }
+  uint32_t total_opened() const {
+    uint32_t sum = block.opened;
+    for (const Warp& w : warps) sum += w.barrier.opened;
+    return sum;
+  }
+};
+
+thread_local std::unique_ptr<Machine> machine;
+
+bool between(const Touch& before, const Machine& m) {        // is a barrier between this touch and now
+  if (before.barriers != m.block.opened) return true;
+  return before.thread / 32 == m.now / 32 && before.warp_barriers != m.warps[size_t(m.now / 32)].barrier.opened;
+}
+
+}  // namespace
+
+void run(dim3 blocks, int count, const std::function<void()>& body) {
+  if (count < 32 || count > 1024 || count % 32)
+    failure("emulation: {} threads in a block; it must be a multiple of 32, at most 1024", count);
+  if (!machine) machine = std::make_unique<Machine>();
+  Machine& m = *machine;
+  while (m.threads.size() < size_t(count)) {
+    Thread& thread = m.threads.emplace_back();
+    thread.here = fiber(std::allocator_arg, boost::context::fixedsize_stack(256 * 1024), [&m, &thread](fiber&& back) {
+      m.back = std::move(back);
+      m.serve(thread);
+      return std::move(m.back);
+    });
+  }
+  m.body = &body, blockDim = dim3(unsigned(count)), gridDim = blocks;
+  try {
+    for (unsigned z = 0; z < blocks.z; ++z)
+      for (unsigned y = 0; y < blocks.y; ++y)
+        for (unsigned x = 0; x < blocks.x && !m.error; ++x) {
+          blockIdx.x = x, blockIdx.y = y, blockIdx.z = z;
+          m.run_block(count);
+        }
+    if (m.error) std::rethrow_exception(m.error);
+  } catch (...) {
+    machine.reset();               // threads that stand in the middle of a kernel are given up
+    throw;
+  }
+}
+
+void sync_block() { machine->wait(machine->block); }
+void sync_warp() { machine->wait(machine->warp().barrier); }
+unsigned lane() { return unsigned(machine->now) % 32; }
+
+uint64_t exchange(uint64_t mine, unsigned from) {
+  Warp& w = machine->warp();
+  uint64_t* values = w.value[w.barrier.opened % 2];
+  values[lane()] = mine;
+  sync_warp();
+  return values[from];
+}
+
+void beyond_end(const char* name, int64_t index, int64_t n) {
+  failure("emulation: thread {} of block ({}, {}, {}) reaches for {}[{}], which has {} elements", threadIdx.x,
+          blockIdx.x, blockIdx.y, blockIdx.z, name, index, n);
+}
+
+void touch(Element& e, bool write, const char* name, int64_t index) {
+  const Machine& m = *machine;
+  const auto where = [&] {
+    return fmt::format("emulation: thread {} of block ({}, {}, {}) {} {}[{}]", m.now, blockIdx.x, blockIdx.y,
+                       blockIdx.z, write ? "writes" : "reads", name, index);
+  };
+  const bool written = e.written.block == m.number, read = e.read.block == m.number;
+  if (!write && !written) failure("{}, which nobody in this block has written", where());
+  if (written && e.written.thread != m.now && !between(e.written, m))
+    failure("{}, which thread {} wrote with no barrier in between", where(), e.written.thread);
+  if (write && read && !between(e.read, m) && (e.read_by_several || e.read.thread != m.now))
+    failure("{}, which thread {} read with no barrier in between", where(), e.read.thread);
+  const Touch now{m.number, m.now, m.block.opened, m.warps[size_t(m.now / 32)].barrier.opened};
+  if (write) {
+    e.written = now;
+  } else {
+    e.read_by_several = read && !between(e.read, m) && (e.read_by_several || e.read.thread != m.now);
+    e.read = now;
+  }
+}
+
+}  // namespace poslab::emulate
+#endif

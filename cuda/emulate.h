@@ -1,0 +1,122 @@
+// CUDA C++ for a reader without a GPU, and for tests: .cu files compiled as plain C++ against this header run on the CPU. A grid
+// is a loop over blocks; the threads of a block are fibers that take turns at barriers, so __syncthreads, shuffles within a
+// warp, shared memory and atomics mean what they mean, and a debugger can stop in any thread. Everything runs in one order, so
+// results are the same in every run.
+//
+// What real hardware would leave to chance is an error here: reading shared memory that nobody wrote, an index beyond its end,
+// two threads that meet in one place without a barrier between them, a barrier that not all threads reach. Leaves out: what
+// no kernel here uses (textures, streams, cooperative groups, dynamic shared memory).
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+struct uint3 { unsigned x = 0, y = 0, z = 0; };
+struct alignas(16) float4 { float x, y, z, w; };
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+// Of the thread that is running. Blocks have one dimension, as all of ours do.
+extern thread_local uint3 threadIdx, blockIdx;
+extern thread_local dim3 blockDim, gridDim;
+
+namespace poslab::emulate {
+
+// Runs body once for each thread of each block. Throws Failure for what is an error, see above.
+void run(dim3 blocks, int threads, const std::function<void()>& body);
+
+void sync_block();
+void sync_warp();
+
+// All lanes of the warp hand in 8 bytes and get those of lane `from`.
+uint64_t exchange(uint64_t mine, unsigned from);
+unsigned lane();
+
+// Who touched an element of shared memory, and when: time is counted in barriers.
+struct Touch {
+  uint32_t block = 0;                 // number of the block, over all launches; another one's touches count for nothing
+  int32_t thread = -1;
+  uint32_t barriers = 0, warp_barriers = 0;
+};
+struct Element {
+  Touch written, read;
+  bool read_by_several = false;
+};
+void touch(Element&, bool write, const char* name, int64_t index);
+[[noreturn]] void beyond_end(const char* name, int64_t index, int64_t n);
+
+template <class T, int n>
+class Shared {
+ public:
+  explicit Shared(const char* name) : name_(name), value_(new T[n]), element_(new Element[n]) {}
+  class Place {
+   public:
+    Place(Shared& s, int64_t i) : s_(s), i_(i) {}
+    operator T() const { return touch(s_.element_[i_], false, s_.name_, i_), s_.value_[i_]; }
+    Place& operator=(T v) { return touch(s_.element_[i_], true, s_.name_, i_), s_.value_[i_] = v, *this; }
+    Place& operator=(const Place& p) { return *this = T(p); }
+    Place& operator+=(T v) { return *this = T(*this) + v; }
+    Place& operator*=(T v) { return *this = T(*this) * v; }
+
+   private:
+    Shared& s_;
+    int64_t i_;
+  };
+  Place operator[](int64_t i) {
+    if (i < 0 || i >= n) beyond_end(name_, i, n);
+    return {*this, i};
+  }
+
+ private:
+  const char* name_;
+  std::unique_ptr<T[]> value_;
+  std::unique_ptr<Element[]> element_;
+};
+
+}  // namespace poslab::emulate
+
+// n values that the threads of a block share
+#define SHARED(type, name, n) static thread_local poslab::emulate::Shared<type, (n)> name(#name)
+
+inline void __syncthreads() { poslab::emulate::sync_block(); }
+inline void __syncwarp(unsigned = 0xFFFFFFFFu) { poslab::emulate::sync_warp(); }
+
+// Shuffles: all 32 lanes take part, as in all of our kernels.
+template <class T>
+T __shfl_sync(unsigned, T value, int from) {
+  static_assert(sizeof(T) <= 8);
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof value);
+  bits = poslab::emulate::exchange(bits, unsigned(from) % 32);
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int bits) {
+  return __shfl_sync(mask, value, int(poslab::emulate::lane() ^ unsigned(bits)));
+}
+
+// Fibers are never interrupted, so plain arithmetic is atomic.
+template <class T, class U>
+T atomicAdd(T* at, U value) {
+  const T before = *at;
+  *at = before + T(value);
+  return before;
+}
+
+// The functions of the GPU's fast units, by those that they approximate.
+inline float __expf(float x) { return std::exp(x); }
+inline float __logf(float x) { return std::log(x); }
+inline float __fdividef(float x, float y) { return x / y; }
+inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
+inline double rsqrt(double x) { return 1 / std::sqrt(x); }

@@ -1,0 +1,77 @@
+// How a kernel is written and started here. The same .cu file is compiled by nvcc for the GPU, and as plain C++ against
+// cuda/emulate.h for the tests: there the threads of a block are fibers, and shared memory knows who touched what since the
+// last barrier.
+//
+//   __global__ void twice(real* y, const real* x, int64_t n) {           // y_i = 2 x_i
+//     for (const int64_t i : all(n)) y[i] = 2 * x[i];
+//   }
+//   launch(twice, blocks_for(n), threads, y, x, n);
+#pragma once
+#ifdef POSLAB_EMULATE
+#include "cuda/emulate.h"
+#else
+#include <cuda_runtime.h>
+#define SHARED(type, name, n) __shared__ type name[n]                   // n values that the threads of a block share
+#endif
+
+#include "cuda/queue.h"
+
+namespace poslab::cuda {
+
+constexpr int warp = 32, threads = 256;          // of a block, where nothing speaks for another number
+
+// Starts kernel(args...) on a grid of blocks; it runs after everything that was started before.
+template <class... Parameters, class... Args>
+void launch(void (*kernel)(Parameters...), dim3 blocks, int threads_of_block, Args... args) {
+  note(blocks.x), note(blocks.y), note(blocks.z), note(threads_of_block), note(reinterpret_cast<const void*>(kernel));
+  (note(Parameters(args)), ...);
+  if (muted()) return;
+#ifdef POSLAB_EMULATE
+  run_or_record([=] { emulate::run(blocks, threads_of_block, [=] { kernel(args...); }); });
+#else
+  kernel<<<blocks, threads_of_block, 0, stream()>>>(args...);
+  check(cudaGetLastError(), "starting a kernel");
+#endif
+}
+
+// Blocks enough for n independent items, one a thread; 4096 of them fill any GPU, the rest is a loop (see all).
+inline int blocks_for(int64_t n, int per_block = threads) {
+  const int64_t blocks = (n + per_block - 1) / per_block;
+  return int(blocks < 1 ? 1 : blocks > 4096 ? 4096 : blocks);
+}
+
+// The items of 0 .. n-1 that fall to this thread of the grid: for (const int64_t i : all(n)).
+struct Items {
+  struct At {
+    int64_t i, step;
+    __device__ int64_t operator*() const { return i; }
+    __device__ void operator++() { i += step; }
+    __device__ bool operator!=(const At& end) const { return i < end.i; }
+  };
+  int64_t first, last, step;
+  __device__ At begin() const { return {first, step}; }
+  __device__ At end() const { return {last, step}; }
+};
+__device__ inline Items all(int64_t n) {
+  return {int64_t(blockIdx.x) * blockDim.x + threadIdx.x, n, int64_t(gridDim.x) * blockDim.x};
+}
+
+// Sum and maximum over the 32 lanes of a warp, always in the same order; every lane gets the result.
+template <class T>
+__device__ inline T warp_sum(T x) {
+  for (int away = warp / 2; away > 0; away /= 2) x += __shfl_xor_sync(0xFFFFFFFFu, x, away);
+  return x;
+}
+template <class T>
+__device__ inline T warp_max(T x) {
+  for (int away = warp / 2; away > 0; away /= 2) {
+    const T other = __shfl_xor_sync(0xFFFFFFFFu, x, away);
+    x = other > x ? other : x;
+  }
+  return x;
+}
+
+// to[i] = or += value
+__device__ inline void add_to(const Sum& to, int64_t i, real value) { to.at[i] = to.empty ? value : to.at[i] + value; }
+
+}  // namespace poslab::cuda
