@@ -20,6 +20,10 @@
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
 
+#ifdef POSLAB_CUDA
+#include "cuda/backend.h"
+#endif
+
 using namespace poslab;
 
 namespace {
@@ -70,6 +74,12 @@ void use_threads(const Config& c) {
   if (c.threads > 0) set_threads(c.threads);
 }
 
+// That of the command line, or "".
+std::string device_of(const Settings& settings) {
+  const auto said = std::find_if(settings.rbegin(), settings.rend(), [](auto& s) { return s.first == "device"; });
+  return said == settings.rend() ? "" : said->second;
+}
+
 void test_and_report(const RunFolder& run, const State& state, Speed speed, const char* command) {
   try {
     const std::vector<AtLength> all = evaluate(state);
@@ -96,7 +106,7 @@ void resume_command(const std::string& path, const Settings& settings) {
   use_threads(configure(settings));
   catch_signals();
   const RunFolder run = RunFolder::open(path);
-  State state = run.load();
+  State state = run.load(device_of(settings));
   if (state.adam.step == state.config.steps && std::filesystem::exists(run.file("result.json"))) {
     fmt::print("{} is complete: {} steps; `poslab eval {}` tests it again\n", path, state.adam.step, path);
     return;
@@ -108,7 +118,7 @@ void resume_command(const std::string& path, const Settings& settings) {
 void eval_command(const std::string& path, const Settings& settings) {
   catch_signals();
   const RunFolder run = RunFolder::open(path);
-  State state = run.load();
+  State state = run.load(device_of(settings));
   for (auto& [name, text] : settings) set(state.config, option(name), text);
   check(state.config);
   use_threads(state.config);
@@ -211,6 +221,7 @@ void parse_and_run(int argc, char** argv) {
                              "Example:\n  poslab resume runs/r1", [&] { resume_command(run, resuming.settings()); });
   resume->add_option("run", run, "the run folder")->required();
   resuming.add(resume, option("threads"), "--threads");
+  resuming.add(resume, option("device"), "--device");
 
   CLI::App* eval = command("eval", "test a run again and rewrite its eval.csv and result.json",
                            "Example:\n  poslab eval runs/r1 --lengths 41:100 --samples 512 --positions sequential",
@@ -221,6 +232,7 @@ void parse_and_run(int argc, char** argv) {
   testing.add(eval, option("test_positions"), "--positions,--test-positions");
   testing.add(eval, option("test_dropout"), "--test-dropout");
   testing.add(eval, option("threads"), "--threads");
+  testing.add(eval, option("device"), "--device");
 
   CLI::App* report = command("report", "compare runs on one HTML page that works without a network",
                              "Example:\n  poslab report runs/r1 runs/r2 -o report.html", [&] {
@@ -266,6 +278,9 @@ int say(int status, const std::string& text) {
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // then a file that grows over the user's limit is an error that we can name
+#ifdef POSLAB_CUDA
+  add_backend(Device::cuda, cuda::as_backend());
+#endif
   try {
     debug_level();  // a word that is none is refused before anything else is done
     parse_and_run(argc, argv);

@@ -46,7 +46,7 @@ Tensor sub(const Tensor& a, const Tensor& b) {
   return record("sub", apply(run.sub, a.device(), a, b, over), {a, b}, [&run, a, b, over](const real* dy) {
     add_grad(a, dy, over);
     if (b.wants_grad())
-      add_grad(b, apply(run.mul, b.device(), {dy, over}, Tensor::full({1}, -1), over).data(), over);
+      add_grad(b, apply(run.mul, b.device(), {dy, over}, Tensor::full({1}, -1, b.device()), over).data(), over);
   });
 }
 
@@ -69,7 +69,7 @@ Tensor div(const Tensor& a, const Tensor& b) {
     const Tensor da = apply(run.div, a.device(), {dy, over}, b, over);
     add_grad(a, da.data(), over);
     if (!b.wants_grad()) return;
-    const Tensor minus_y = apply(run.mul, b.device(), y, Tensor::full({1}, -1), over);
+    const Tensor minus_y = apply(run.mul, b.device(), y, Tensor::full({1}, -1, b.device()), over);
     add_grad(b, apply(run.mul, b.device(), da, minus_y, over).data(), over);
   });
 }

@@ -48,7 +48,7 @@ AttentionArgs arguments(const Scores& s, const Tensor& v, Mask mask) {
       if (s.pairs[i] < 0 || s.pairs[i] >= a.rows)
         bad_input("attention: pairs names row {} of r or bias, which have {}; rows are counted from 0", s.pairs[i],
                   a.rows);
-    a.pairs = s.pairs.data(), a.pairs_batch = p[0];
+    a.pairs = s.pairs.on(s.q.device()), a.pairs_batch = p[0];
   }
   return a;
 }

@@ -77,7 +77,7 @@ Tensor logits(const Scores& x, Mask mask) {
   }
   s = s * x.scale;
   if (x.bias) s = s + permute(gather(x.bias, pairs), {0, 3, 1, 2});
-  return mask == Mask::causal ? s + causal_mask(queries, keys) : s;
+  return mask == Mask::causal ? s + causal_mask(queries, keys).to(s.device()) : s;
 }
 
 // o_i = sum_j softmax(s_i)_j v_j

@@ -17,9 +17,10 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets) {          // (..
       bad_input("cross_entropy: target {} among {} classes", targets[i], classes);
   const Kernels& run = kernels(logits.device());
   Tensor loss({1}, logits.device()), p(logits.shape(), logits.device());
-  run.cross_entropy(loss.data(), p.data(), logits.data(), targets.data(), rows, classes);
-  return record("cross_entropy", loss, {logits}, [&run, logits, targets, p, rows, classes](const real* dloss) {
-    run.cross_entropy_backward(logits.grad_sum(), dloss, p.data(), targets.data(), rows, classes);
+  const int* target = targets.on(logits.device());
+  run.cross_entropy(loss.data(), p.data(), logits.data(), target, rows, classes);
+  return record("cross_entropy", loss, {logits}, [&run, logits, targets, target, p, rows, classes](const real* dloss) {
+    run.cross_entropy_backward(logits.grad_sum(), dloss, p.data(), target, rows, classes);
   });
 }
 

@@ -15,9 +15,10 @@ Tensor gather(const Tensor& table, const Ids& at) {           // (N, ...), (A, .
   shape.insert(shape.end(), table.shape().begin() + 1, table.shape().end());
   const Kernels& run = kernels(table.device());
   Tensor y(shape, table.device());
-  run.gather(y.data(), table.data(), at.data(), at.size(), n);
-  return record("gather", y, {table}, [&run, table, at, entries, n](const real* dy) {
-    run.gather_backward(table.grad_sum(), dy, at.data(), at.size(), n, entries);
+  const int* rows = at.on(table.device());
+  run.gather(y.data(), table.data(), rows, at.size(), n);
+  return record("gather", y, {table}, [&run, table, at, rows, entries, n](const real* dy) {
+    run.gather_backward(table.grad_sum(), dy, rows, at.size(), n, entries);
   });
 }
 

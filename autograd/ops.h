@@ -15,8 +15,8 @@ inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
-inline Tensor operator*(const Tensor& a, double c) { return mul(a, Tensor::full({1}, real(c))); }
-inline Tensor operator+(const Tensor& a, double c) { return add(a, Tensor::full({1}, real(c))); }
+inline Tensor operator*(const Tensor& a, double c) { return mul(a, Tensor::full({1}, real(c), a.device())); }
+inline Tensor operator+(const Tensor& a, double c) { return add(a, Tensor::full({1}, real(c), a.device())); }
 
 Tensor exp(const Tensor& x);
 Tensor log(const Tensor& x);

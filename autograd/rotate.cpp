@@ -16,11 +16,10 @@ Tensor rotate(const Tensor& x, const Tensor& angles, Pairing pairing) {   // (B,
       angles.dim(2) != head_dim / 2)
     bad_input("rotate: angles are {} for x {}; they must be (1 or {}, {}, {})", to_string(angles.shape()),
               to_string(x.shape()), batch, time, head_dim / 2);
-  Tensor cosine(angles.shape()), sine(angles.shape());
-  for (int64_t i = 0; i < angles.size(); ++i) {
-    cosine.data()[i] = std::cos(angles.data()[i]);
-    sine.data()[i] = std::sin(angles.data()[i]);
-  }
+  std::vector<real> c = angles.values(), s = c;
+  for (real& angle : c) angle = std::cos(angle);
+  for (real& angle : s) angle = std::sin(angle);
+  const Tensor cosine = Tensor::from(angles.shape(), c).to(x.device()), sine = Tensor::from(angles.shape(), s).to(x.device());
   const Kernels& run = kernels(x.device());
   const auto turn = [&run, cosine, sine, batch, time, heads, head_dim, pairing](Sum y, const real* from, bool back) {
     run.rotate(y, from, cosine.data(), sine.data(), batch, cosine.dim(0), time, heads, head_dim,

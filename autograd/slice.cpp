@@ -22,7 +22,7 @@ Tensor slice(const Tensor& x, int axis, int from, int to) {
     Sum dx = x.grad_sum();
     if (!dx) return;
     if (dx.empty) {
-      const Tensor zero = Tensor::full({1}, 0);
+      const Tensor zero = Tensor::full({1}, 0, x.device());
       run.copy(dx, zero.data(), walk(x.shape(), steps, Steps(steps.size())));
     }
     run.copy({dx.at + offset, false}, dy, walk(shape, steps, dense(shape)));

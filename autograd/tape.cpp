@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "autograd/watch.h"
+#include "core/backend.h"
 #include "core/debug.h"
 #include "core/error.h"
 
@@ -40,7 +41,7 @@ void collect_sums(std::initializer_list<const Tensor*> inputs, Sum* sums) {
     sums[i] = x.grad_sum();
     for (size_t j = 0; sums[i] && j < i; ++j)
       if (sums[j].at == sums[i].at && sums[j].empty) {
-        std::fill_n(sums[j].at, x.size(), real(0));
+        backend(x.device()).fill(sums[j].at, 0, x.size());
         sums[j].empty = false;
       }
   }
@@ -52,7 +53,7 @@ void backward(const Tensor& loss) {
               to_string(loss.shape()));
   if (!loss.wants_grad())
     bad_input("backward: the loss depends on nothing that wants a gradient; call want_grad() on a leaf first");
-  *loss.grad_sum().at = 1;
+  backend(loss.device()).fill(loss.grad_sum().at, 1, 1);
   while (!tape.empty()) {
     Step step = std::move(tape.back());
     tape.pop_back();

@@ -11,16 +11,17 @@ namespace poslab {
 namespace {
 
 // "nan at (0, 3), the first of 17 such elements", if there is one
-std::optional<std::string> flaw(const real* x, const Shape& shape) {
-  const int64_t n = size_of(shape);
+std::optional<std::string> flaw(const Tensor& x) {
+  const std::vector<real> all = x.values();
+  const Shape& shape = x.shape();
   const auto bad = [](real v) { return !std::isfinite(v); };
-  const real* first = std::find_if(x, x + n, bad);
-  if (first == x + n) return {};
+  const auto first = std::find_if(all.begin(), all.end(), bad);
+  if (first == all.end()) return {};
   Shape index(shape.size());
-  int64_t rest = first - x;
+  int64_t rest = first - all.begin();
   for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) index[d] = int(rest % shape[d]);
   return fmt::format("{} at {}, the first of {} such elements", std::isnan(*first) ? NAN : *first, to_string(index),
-                     std::count_if(first, x + n, bad));
+                     std::count_if(first, all.end(), bad));
 }
 
 // Inputs are counted from 1, in the order of the op's arguments; absent ones have no shape.
@@ -33,7 +34,7 @@ std::string shapes(const std::vector<Tensor>& inputs) {
 std::string flaws(const std::vector<Tensor>& inputs) {
   std::string text;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (const auto f = inputs[i] ? flaw(inputs[i].data(), inputs[i].shape()) : std::nullopt)
+    if (const auto f = inputs[i] ? flaw(inputs[i]) : std::nullopt)
       text += fmt::format("; input {} {} already had {}", i + 1, to_string(inputs[i].shape()), *f);
   return text.empty() ? "; its inputs are all finite" : text;
 }
@@ -49,7 +50,7 @@ void line(const std::string& name, const Tensor& y, const char* arrow, const std
 void watch_forward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs) {
   line(op, y, "<-", inputs);
   if (debug_level() < 4) return;
-  if (const auto f = flaw(y.data(), y.shape()))
+  if (const auto f = flaw(y))
     failure("{}{} gives {} with {}{}", op, shapes(inputs), to_string(y.shape()), *f, flaws(inputs));
 }
 
@@ -58,7 +59,7 @@ void watch_backward(const char* op, const Tensor& y, const std::vector<Tensor>& 
   if (debug_level() < 4) return;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].has_grad()) continue;
-    if (const auto f = flaw(inputs[i].grad_sum().at, inputs[i].shape()))
+    if (const auto f = flaw(inputs[i].grad()))
       failure("the backward pass of {}{} gives input {} a gradient with {}; that of its result {} is finite{}", op,
               shapes(inputs), i + 1, *f, to_string(y.shape()), flaws(inputs));
   }

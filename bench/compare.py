@@ -42,15 +42,16 @@ class Configuration:
 
     def __init__(self, options, task, batch, threads, encoding, positions, more=()):
         self.options, self.batch, self.sides, self.failed, self.agreed = options, batch, [], {}, {}
-        self.ours = start_ours(options.program, threads, task, batch, encoding, positions)
+        self.ours = start_ours(options.program, options.device, threads, task, batch, encoding, positions)
         self.sides.append(self.ours)
         for name in options.peers:
             flags = more if name == "torch compiled" else ()
-            start = lambda: start_peer(name, options.python, self.ours, threads, batch, encoding, positions, flags)
+            start = lambda: start_peer(name, options.python, self.ours, options.device, threads, batch, encoding, positions, flags)
             if peer := self.attempt(name, start):
                 self.sides.append(peer)
-        self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
-        self.ceiling_rates = []
+        self.ceiling, self.ceiling_rates = None, []
+        if options.device == "cpu":
+            self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
 
     def attempt(self, name, act):
         """What act() gives. A peer that ends is out, and its last words are kept; poslab must not end."""
@@ -77,11 +78,12 @@ class Configuration:
                 side.hello |= {"warm_seconds": time.monotonic() - start}
                 side.hello |= {k: v for k, v in said.items() if k == "form"}
                 side.pin()
-        self.ceiling.ask("ceiling")
-        self.ceiling.pin()
+        if self.ceiling:
+            self.ceiling.ask("ceiling")
+            self.ceiling.pin()
 
     def take_turns(self, turn, what, sizes):
-        order = [*self.sides, self.ceiling]
+        order = [*self.sides, *([self.ceiling] if self.ceiling else [])]
         for side in order if turn % 2 == 0 else order[::-1]:
             if side is self.ceiling:
                 self.ceiling_rates.append(side.ask("ceiling"))
@@ -89,12 +91,14 @@ class Configuration:
                 side.turn(what, sizes)
 
     def close(self):
-        for side in [*self.sides, self.ceiling]:
+        for side in [*self.sides, *([self.ceiling] if self.ceiling else [])]:
             side.close()
 
     def result(self):
         sides = {side.name: table.told(side) for side in self.sides}
-        kinds = {kind: statistics.median(r[kind] for r in self.ceiling_rates) for kind in ("blas", "ours")}
+        kinds = {}
+        if self.ceiling:
+            kinds = {kind: statistics.median(r[kind] for r in self.ceiling_rates) for kind in ("blas", "ours")}
         return {
             "batch": self.batch,
             "load": os.getloadavg()[0],
@@ -111,7 +115,7 @@ def measure(options, what, length, threads, encoding, positions):
     c = Configuration(options, options.task, batch, threads, encoding, positions)
     try:
         size = c.ours.ask(f"size {length}")["size"]
-        steps = 3 if what == "train" else 1
+        steps = 1 if what == "eval" else 3 if options.device == "cpu" else 200
         c.warm(verb, [size] * steps)
         c.agree(verb, size)
         end, turn = time.monotonic() + options.seconds, 0
@@ -124,7 +128,8 @@ def measure(options, what, length, threads, encoding, positions):
     inputs, outputs = map(int, size.split("+"))
     work = table.flop(what, batch, inputs, outputs, encoding, c.ours.hello["symbols_out"])
     rate = work / r["sides"]["poslab"]["median_ms"] / 1e6
-    return r | {"gflop": work / 1e9, "share_of_ceiling": rate / max(r["ceiling_gflops"].values())}
+    ceiling = max(r["ceiling_gflops"].values(), default=options.peak_tflops * 1e3)
+    return r | {"gflop": work / 1e9, "share_of_ceiling": rate / ceiling if ceiling else None}
 
 
 def example(options, threads, encoding, positions):
@@ -164,6 +169,7 @@ def save(path, options, results):
     whole = {
         "cpu": processor(),
         "cores": len(os.sched_getaffinity(0)),
+        "device": results[0]["sides"]["poslab"].get("device", "cpu"),
         "commit": commit(),
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "task": options.task,
@@ -196,10 +202,15 @@ def parse():
     parser.add_argument("--quick", action="store_true", help="none, relative and rope, sequential, 20+20, all cores")
     parser.add_argument("--example", action="store_true", help="the example preset's wall time instead")
     parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
-    parser.add_argument("--program", default=ROOT / "build/release/poslab_bench")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--peak-tflops", type=float, default=0, help="of the GPU in single precision, for shares of it")
+    parser.add_argument("--program", help="default: poslab_bench of the preset release, or of cuda for --device cuda")
     parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="has torch and jax; bench/venv.sh makes it")
     parser.add_argument("--out", help="a JSON file with all times, written anew after each configuration")
     options = parser.parse_args()
+    options.program = options.program or ROOT / ("build/release" if options.device == "cpu" else "build/cuda") / "poslab_bench"
+    if options.device == "cuda" and options.threads == all_threads:
+        options.threads = [cores]  # they only feed the GPU
     if unknown := set(options.peers) - set(PEERS):
         parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(PEERS)}")
     if unknown := set(options.what) - {"train", "eval"}:

@@ -9,6 +9,9 @@
 #include "bench/serve.h"
 #include "core/error.h"
 #include "core/parallel.h"
+#ifdef POSLAB_CUDA
+#include "cuda/backend.h"
+#endif
 
 int main(int count, char** words) {
   using namespace poslab;
@@ -28,6 +31,8 @@ int main(int count, char** words) {
   model->add_option("--dropout", options.dropout);
   model->add_option("--max-position", options.encoding.max_position);
   model->add_option("--threads", cores);
+  model->add_option("--device", options.device)
+      ->transform(CLI::Transformer(std::map<std::string, Device>{{"cpu", Device::cpu}, {"cuda", Device::cuda}}));
   CLI::App* ops =
       app.add_subcommand("kernels", "every op at the sizes of training, and products beside OpenBLAS and oneDNN");
   std::string filter;
@@ -36,6 +41,9 @@ int main(int count, char** words) {
   CLI::App* sgemm = app.add_subcommand("ceiling", "large products on command, for bench/compare.py");
   sgemm->add_option("--threads", cores);
   app.require_subcommand(1);
+#ifdef POSLAB_CUDA
+  add_backend(Device::cuda, cuda::as_backend());
+#endif
   try {
     CLI11_PARSE(app, count, words);
     if (cores) set_threads(cores);

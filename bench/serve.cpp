@@ -24,6 +24,7 @@
 #include "autograd/tape.h"
 #include "bench/ceiling.h"
 #include "core/error.h"
+#include "core/reading.h"
 #include "core/isa.h"
 #include "core/parallel.h"
 #include "nn/adam.h"
@@ -51,10 +52,10 @@ struct Bench {
     s.encoding = o.encoding;
     return s;
   }
-  static const Params& ready(const Params& p) { return p.pack(), p; }
+  static const Params& ready(const Params& p, Device device) { return p.pack(device), p; }
 
   explicit Bench(const ServeOptions& o)
-      : options(o), task(poslab::task(o.task)), model(params, spec(o)), adam(ready(params), 1e-3) {
+      : options(o), task(poslab::task(o.task)), model(params, spec(o)), adam(ready(params, o.device), 1e-3) {
     formula::fill(params);
   }
 
@@ -66,17 +67,22 @@ struct Bench {
                 Resample::per_forward, stream(1, Purpose::positions, at), options.batch, slots(length));
   }
 
-  double step(int length) {
+  Reading step(int length) {
     const uint64_t at = uint64_t(adam.step);
     const Batch batch = make_batch(task, options.batch, length, stream(1, Purpose::tokens, at));
     const Draw draw = positions(length, at);
-    params.clear_grads();
-    const Tensor logits =
-        model(batch.tokens, batch.outputs, {draw, {real(options.dropout), stream(1, Purpose::dropout, at)}});
-    const Tensor loss = cross_entropy(logits, batch.targets);
-    backward(loss);
-    adam.update(params);
-    return loss.item();
+    Tensor loss;
+    backend(options.device).step([&] {
+      loss = {};
+      params.clear_grads();
+      loss = cross_entropy(
+          model(batch.tokens, batch.outputs, {draw, {real(options.dropout), stream(1, Purpose::dropout, at)}}),
+          batch.targets);
+      backward(loss);
+      adam.update(params);
+    });
+    ++adam.step;
+    return Reading(loss);
   }
 
   double evaluate(int length) {
@@ -84,19 +90,43 @@ struct Bench {
     const uint64_t at = tested++;
     const Batch batch = make_batch(task, options.batch, length, stream(1, Purpose::test_tokens, at));
     const Draw draw = positions(length, at);
-    const Score s = score(model(batch.tokens, batch.outputs, {draw, {}}).data(), task.symbols_out(), batch);
+    const Score s = score(model(batch.tokens, batch.outputs, {draw, {}}).values().data(), task.symbols_out(), batch);
     return double(s.right) / double(s.counted);
   }
 
-  json timed(std::istream& sizes, const char* result, double (Bench::*run)(int)) {
+  using Clock = std::chrono::steady_clock;
+  static double ms_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  }
+
+  // A GPU works off its steps one after the other while the next ones are prepared: each gets its share of the whole.
+  json steps(std::istream& sizes) {
     json ms = json::array();
-    double last = 0;
+    Reading last;
+    double loss = 0;
+    const auto begin = Clock::now();
     for (std::string size; sizes >> size;) {
-      const auto start = std::chrono::steady_clock::now();
-      last = (this->*run)(std::stoi(size));
-      ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      const auto start = Clock::now();
+      last = step(std::stoi(size));
+      if (options.device == Device::cpu) loss = double(last.get()[0]);
+      ms.push_back(ms_since(start));
     }
-    return {{"ms", ms}, {result, last}};
+    if (options.device != Device::cpu) {
+      loss = double(last.get()[0]);
+      ms = json(ms.size(), ms_since(begin) / double(ms.size()));
+    }
+    return {{"ms", ms}, {"loss", loss}};
+  }
+
+  json evaluations(std::istream& sizes) {
+    json ms = json::array();
+    double accuracy = 0;
+    for (std::string size; sizes >> size;) {
+      const auto start = Clock::now();
+      accuracy = evaluate(std::stoi(size));
+      ms.push_back(ms_since(start));
+    }
+    return {{"ms", ms}, {"accuracy", accuracy}};
   }
 
   json lengths(int steps) const {
@@ -108,7 +138,9 @@ struct Bench {
   Draw check_positions(int slots) const {
     if (options.positions == "sequential")
       return Draw(sampler("sequential"), {}, Resample::per_forward, {}, options.batch, slots);
-    const std::vector<double> p = formula::increasing("check.positions", slots);
+    std::vector<double> p = formula::increasing("check.positions", slots);
+    for (int i = 0; i < slots; ++i)    // 1000 of them would reach a little further than the table
+      p[size_t(i)] = std::min(p[size_t(i)], double(options.encoding.max_position - slots + i));
     if (sampler_for(options.encoding, options.positions).name == "randomized")
       return Draw({Positions::of_tokens(1, p)});
     std::vector<double> offset(size_t(2 * slots - 1), 0);
@@ -160,10 +192,9 @@ struct Bench {
     words >> command;
     if (command == "size" && words >> count) return {{"size", this->size(count)}};
     if (command == "lengths" && words >> count) return lengths(count);
-    if (command == "warm" && words >> what)
-      return timed(words, "last", what == "eval" ? &Bench::evaluate : &Bench::step);
-    if (command == "steps") return timed(words, "loss", &Bench::step);
-    if (command == "eval") return timed(words, "accuracy", &Bench::evaluate);
+    if (command == "warm" && words >> what) return what == "eval" ? evaluations(words) : steps(words);
+    if (command == "steps") return steps(words);
+    if (command == "eval") return evaluations(words);
     if (command == "check" && words >> what >> size >> file) return check(what == "steps", std::stoi(size), file);
     bad_input("bench: unknown line `{}`; known: size, lengths, warm, steps, eval, check", line);
   }
@@ -174,7 +205,8 @@ struct Bench {
 void serve(const ServeOptions& options) {
   Bench bench(options);
   const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
-  say({{"program", sizeof(real) == 8 ? "poslab (double)" : "poslab"},
+  say({{"device", backend(options.device).name()},
+       {"program", sizeof(real) == 8 ? "poslab (double)" : "poslab"},
        {"threads", threads()},
        {"isa", isa()},
        {"blas", blas()},

@@ -13,6 +13,7 @@ struct ServeOptions {
   int batch = 128;
   double dropout = 0.1;
   EncodingSpec encoding;
+  Device device = Device::cpu;
 };
 void serve(const ServeOptions&);  // until the end of standard input
 

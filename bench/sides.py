@@ -110,15 +110,16 @@ class Side:
             stream.close()
 
 
-def start_ours(program, threads, task, batch, encoding, positions):
+def start_ours(program, device, threads, task, batch, encoding, positions):
     words = ["--task", task, "--batch", batch, "--encoding", encoding, "--positions", positions, "--threads", threads]
-    return Side("poslab", [program, "serve", *words], threads)
+    return Side("poslab", [program, "serve", *words, "--device", device], threads)
 
 
-def start_peer(name, python, ours, threads, batch, encoding, positions, more=()):
+def start_peer(name, python, ours, device, threads, batch, encoding, positions, more=()):
     words = ["--batch", batch, "--encoding", encoding, "--positions", positions, "--threads", threads]
     for key in ("symbols_in", "symbols_out"):
         words += ["--" + key.replace("_", "-"), ours.hello[key]]
+    words += ["--device", device]
     script, *own = PEERS[name]
     return Side(name, [python, ROOT / script, *own, *words, *more], threads)
 

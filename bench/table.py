@@ -66,10 +66,11 @@ def row(r, peers):
         for name in ["poslab", *peers]
     )
     memory = ", ".join(f"{s['peak_mb']:.0f} ({s['peak_mb'] - s['idle_mb']:.0f})" for s in r["sides"].values())
+    share = f"{100 * r['share_of_ceiling']:7.0f}%" if r["share_of_ceiling"] else f"{'-':>8}"
     ratio = f"{r['ratio']:6.2f}x {NAMES[r['fastest_peer']]:9}" if "ratio" in r else " " * 17
     return (
         f"{r['what']:5} {r['size']:>7} {r['threads']:3} {r['encoding']:8} {r['positions']:10}{times}{ratio}"
-        f"{100 * r['share_of_ceiling']:7.0f}% {memory}"
+        f"{share} {memory}"
     )
 
 

@@ -162,7 +162,7 @@ Cost attention_weights(real*, const AttentionArgs& args) {
           a.logit_bytes() + double(args.batch) * args.heads * args.queries * args.keys * word};
 }
 
-Cost squares(const real*, int64_t n) { return arrays(double(n)); }
-Cost adam(real*, real*, real*, const real*, int64_t n, AdamStep) { return arrays(7 * double(n)); }   // p m v twice, g
+Cost squares(double*, const real*, int64_t n) { return arrays(double(n)); }
+Cost adam(real*, real*, real*, const real*, int64_t n, const double*, AdamStep) { return arrays(7 * double(n)); }   // p m v twice, g
 
 }  // namespace poslab::cost

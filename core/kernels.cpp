@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "core/backend.h"
 #include "core/debug.h"
 #include "core/error.h"
 #include "core/isa.h"
@@ -60,9 +61,8 @@ std::string isa() { return chosen().isa; }
 void use_isa(const std::string& name) { chosen() = choose(name); }
 
 const Kernels& kernels(Device device) {
-  if (device == Device::cuda) bad_input("device cuda: this build has no CUDA backend; use --device cpu");
-  const Kernels& plain = *chosen().kernels;
-  return debug_level() < 2 ? plain : timed(plain);
+  const Kernels& plain = device == Device::cpu ? *chosen().kernels : backend(device).kernels();
+  return debug_level() < 2 ? plain : timed(plain, device);
 }
 
 }  // namespace poslab

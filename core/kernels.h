@@ -1,5 +1,5 @@
 // The contract between ops and hardware: every kernel with its formula and shapes, once. A backend is one table of these
-// pointers: core/cpu/table.cpp, cuda/table.cu. core/kernels.def is the list itself.
+// pointers: core/cpu/table.cpp, cuda/table.cpp. core/kernels.def is the list itself.
 //
 // A kernel takes pointers and numbers, allocates nothing, throws nothing, knows no Tensor. Matrices are dense and
 // row-major. A result of type Sum is added to what is there, or assigned if nothing is there yet; a null Sum is not wanted.
@@ -69,7 +69,7 @@ struct AttentionSums { Sum q, k, v, q_rel, r, bias; };   // shapes as above
 struct AdamStep {
   real lr, beta1, beta2, epsilon;
   real correction1, correction2;       // 1 - beta1^t, 1 - beta2^t
-  real grad_scale;                     // clipping: the gradient is multiplied by this first
+  real clip;                           // longest norm that a gradient may have
 };
 
 struct Kernels {

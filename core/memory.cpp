@@ -1,25 +1,20 @@
 #include "core/memory.h"
 
-#if __has_include(<sys/mman.h>)
-#include <sys/mman.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
-#include <new>
 #include <vector>
 
-#include "core/error.h"
+#include "core/backend.h"
 
 namespace poslab {
 namespace {
 
 constexpr size_t line = 64;  // a cache line, and the widest vector
-constexpr size_t huge_page = 2 << 20;
 
 // Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may take any larger free block:
 // then a step on short strings lives on what the step on the longest left behind.
@@ -36,29 +31,20 @@ struct Pool {
   char* rest = nullptr;  // of the latest region
   size_t rest_bytes = 0;
 };
-Pool& pool() {
-  static Pool* p = new Pool;  // outlives every static Tensor
-  return *p;
+Pool& pool(Device device) {
+  static Pool* all = new Pool[2];  // outlive every static Tensor
+  return all[int(device)];
 }
 
-void* from_system(size_t alignment, size_t bytes) {
-  void* at = std::aligned_alloc(alignment, bytes);
-  if (!at) failure("memory: the system has no {} MiB left; use a smaller batch or a shorter length", bytes >> 20);
-  return at;
-}
-
-// Blocks are cut from regions of whole huge pages: a step walks through 100 MB, and with pages of 4 KiB it would look up
-// an address every 64 cache lines (1 to 4 % of a step).
-real* cut(Pool& p, size_t bytes) {
+// Blocks are cut from large regions: fewer requests, and on the CPU huge pages.
+real* cut(Device device, Pool& p, size_t bytes) {
+  constexpr size_t region = 16 << 20;
 #ifdef __SANITIZE_ADDRESS__  // there every buffer is its own allocation, so that the sanitizer sees its ends
-  return static_cast<real*>(from_system(line, bytes));
+  return static_cast<real*>(backend(device).allocate(bytes));
 #endif
   if (p.rest_bytes < bytes) {
-    p.rest_bytes = std::max((bytes + huge_page - 1) / huge_page * huge_page, 8 * huge_page);
-    p.rest = static_cast<char*>(from_system(huge_page, p.rest_bytes));
-#ifdef MADV_HUGEPAGE
-    madvise(p.rest, p.rest_bytes, MADV_HUGEPAGE);  // a wish: without it the pages are small
-#endif
+    p.rest_bytes = std::max(bytes, region);
+    p.rest = static_cast<char*>(backend(device).allocate(p.rest_bytes));
   }
   p.rest_bytes -= bytes;
   return reinterpret_cast<real*>(std::exchange(p.rest, p.rest + bytes));
@@ -66,8 +52,9 @@ real* cut(Pool& p, size_t bytes) {
 
 }  // namespace
 
-Block::Block(int64_t reals) : bytes_(std::max<size_t>(2 * line, size_t(reals) * sizeof(real))) {
-  Pool& p = pool();
+Block::Block(int64_t reals, Device device)
+    : bytes_(std::max<size_t>(2 * line, size_t(reals) * sizeof(real))), device_(device) {
+  Pool& p = pool(device);
   const std::lock_guard lock(p.mutex);
   size_t c = class_of(bytes_);
   bytes_ = (size_of_class(c) + line - 1) / line * line;
@@ -80,7 +67,7 @@ Block::Block(int64_t reals) : bytes_(std::max<size_t>(2 * line, size_t(reals) * 
   }
 #endif
   if (!at_) {
-    at_ = cut(p, bytes_);
+    at_ = cut(device, p, bytes_);
     ++p.count.system_allocations, p.count.bytes_held += int64_t(bytes_);
   }
   p.count.bytes_in_use += int64_t(bytes_);
@@ -89,7 +76,7 @@ Block::Block(int64_t reals) : bytes_(std::max<size_t>(2 * line, size_t(reals) * 
 
 Block::~Block() {
   if (!at_) return;
-  Pool& p = pool();
+  Pool& p = pool(device_);
   const std::lock_guard lock(p.mutex);
   p.count.bytes_in_use -= int64_t(bytes_);
 #ifdef __SANITIZE_ADDRESS__
@@ -100,9 +87,15 @@ Block::~Block() {
 #endif
 }
 
-Memory memory() {
-  const std::lock_guard lock(pool().mutex);
-  return pool().count;
+Memory memory(Device device) {
+  const std::lock_guard lock(pool(device).mutex);
+  return pool(device).count;
+}
+
+void tidy_memory(Device device) {
+  Pool& p = pool(device);
+  const std::lock_guard lock(p.mutex);
+  for (std::vector<real*>& blocks : p.free) std::sort(blocks.begin(), blocks.end(), std::greater<>());
 }
 
 real* scratch(int slot, int64_t n) {

@@ -5,23 +5,27 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/device.h"
 #include "core/real.h"
 
 namespace poslab {
 
-// One buffer of the pool, 64-byte aligned; goes back to the pool when its last owner is gone.
+// One buffer of a device's pool, 64-byte aligned; goes back to the pool when its last owner is gone.
 class Block {
  public:
   Block() = default;
-  explicit Block(int64_t reals);
-  Block(Block&& b) noexcept : at_(std::exchange(b.at_, nullptr)), bytes_(b.bytes_) {}
-  Block& operator=(Block&& b) noexcept { return std::swap(at_, b.at_), std::swap(bytes_, b.bytes_), *this; }
+  explicit Block(int64_t reals, Device = Device::cpu);
+  Block(Block&& b) noexcept : at_(std::exchange(b.at_, nullptr)), bytes_(b.bytes_), device_(b.device_) {}
+  Block& operator=(Block&& b) noexcept {
+    return std::swap(at_, b.at_), std::swap(bytes_, b.bytes_), std::swap(device_, b.device_), *this;
+  }
   ~Block();
   real* get() const { return at_; }
 
  private:
   real* at_ = nullptr;
   size_t bytes_ = 0;
+  Device device_ = Device::cpu;
 };
 
 struct Memory {
@@ -30,7 +34,11 @@ struct Memory {
   int64_t bytes_in_use;        // by tensors
   int64_t bytes_peak;          // largest bytes_in_use so far
 };
-Memory memory();
+Memory memory(Device = Device::cpu);
+
+// From here on the pool hands out blocks as it would in any other step that begins with the same blocks free: a recorded step
+// finds its tensors where they were.
+void tidy_memory(Device);
 
 // Working space of one kernel on the calling thread: at least n reals, valid until the thread's next call with the
 // same slot, 0 to 15. Kernels use it because they may not allocate.

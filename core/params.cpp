@@ -1,5 +1,6 @@
 #include "core/params.h"
 
+#include "core/backend.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "core/tensor_storage.h"
@@ -10,6 +11,7 @@ struct Params::Store {
   uint64_t seed;
   std::vector<Entry> entries;
   int64_t count = 0;
+  Device device = Device::cpu;
   std::shared_ptr<Block> values, grads;   // empty before pack()
 };
 
@@ -61,26 +63,30 @@ const Tensor& Params::at(const std::string& name) const {
   throw BadInput(unknown("parameter", name, names));
 }
 
-void Params::pack() const {
+void Params::pack(Device device) const {
   Store& s = *store_;
-  s.values = std::make_shared<Block>(s.count), s.grads = std::make_shared<Block>(s.count);
-  std::fill_n(s.grads->get(), s.count, real(0));
+  const Backend& there = backend(device);
+  s.device = device;
+  s.values = std::make_shared<Block>(s.count, device), s.grads = std::make_shared<Block>(s.count, device);
+  there.fill(s.grads->get(), 0, s.count);
   for (const Entry& e : s.entries) {
     Tensor::Storage& t = *e.tensor.storage_;
-    std::copy_n(t.value, e.tensor.size(), s.values->get() + e.offset);
+    there.write(s.values->get() + e.offset, t.value, size_t(e.tensor.size()) * sizeof(real));
+    t.device = device;
     t.own_value = {}, t.own_grad = {};
     t.value = s.values->get() + e.offset, t.grad = s.grads->get() + e.offset;
     t.keep = std::make_shared<std::pair<std::shared_ptr<Block>, std::shared_ptr<Block>>>(s.values, s.grads);
   }
 }
 
+Device Params::device() const { return store_->device; }
 int64_t Params::count() const { return store_->count; }
 
 real* Params::values() const { return store_->values ? store_->values->get() : nullptr; }
 real* Params::grads() const { return store_->grads ? store_->grads->get() : nullptr; }
 
 void Params::clear_grads() const {
-  std::fill_n(grads(), count(), real(0));   // a parameter that a step does not touch has gradient zero
+  backend(device()).fill(grads(), 0, count());   // a parameter that a step does not touch has gradient zero
   for (const Entry& e : entries()) e.tensor.storage_->grad_empty = false;
 }
 

@@ -6,8 +6,10 @@
 #include <mutex>
 #include <utility>
 
+#include "core/backend.h"
 #include "core/debug.h"
 #include "core/parallel.h"
+#include "core/tensor.h"
 
 namespace poslab {
 namespace {
@@ -53,12 +55,17 @@ void enter(Which kernel, double seconds, const Cost& c) {
 // -- the twins --------------------------------------------------------------------------------------------------------
 
 const Kernels* running = nullptr;
+const Backend* device = nullptr;
+Device place = Device::cpu;
 
 struct Timer {
   Which kernel;
   Cost cost;
   Clock::time_point start = Clock::now();
-  ~Timer() { enter(kernel, seconds_since(start), cost); }
+  ~Timer() {
+    device->wait();
+    enter(kernel, seconds_since(start), cost);
+  }
 };
 
 template <Which which, auto kernel, auto cost>
@@ -81,23 +88,23 @@ double shortest(double budget, const F& f) {
   for (int i = 0; i < 3 || seconds_since(start) < budget; ++i) {
     const auto before = Clock::now();
     f();
+    device->wait();
     best = std::min(best, seconds_since(before));
   }
   return best;
 }
 
-Peaks measure(const Kernels& run) {
+Peaks measure(const Kernels& run, Device where) {
   const int side = 256, batch = 2 * threads();             // two products for each thread, in its second cache
   const int64_t square = side * side;
   const Product p{
       .batch = batch, .m = side, .n = side, .k = side, .a_step = square, .b_step = square, .c_step = square};
-  const std::vector<real> a(size_t(batch * square), 1);
-  std::vector<real> c = a;
+  const Tensor a = Tensor::full({batch, side, side}, 1, where), c = Tensor::full({batch, side, side}, 1, where);
   const double product = shortest(0.1, [&] { run.matmul({c.data(), true}, a.data(), a.data(), p); });
   Peaks top{2. * batch * side * square / product, {}};
   const double largest = 1 << 27;                          // 128 MiB: more than the caches of most machines
-  const std::vector<real> from(size_t(largest / 2 / sizeof(real)), 1);
-  std::vector<real> to = from;
+  const Shape half{int(largest / 2 / sizeof(real))};
+  const Tensor from = Tensor::full(half, 1, where), to = Tensor::full(half, 1, where);
   for (const double size : {largest / 512, largest / 64, largest / 8, largest}) {
     const int64_t n = int64_t(size / 2 / sizeof(real));
     const Walk w{.dims = 1, .size = {n}, .y = {1}, .a = {1}, .b = {0}};
@@ -118,8 +125,8 @@ std::string row(const std::string& name, double calls, double seconds, double wh
 
 }  // namespace
 
-const Kernels& timed(const Kernels& plain) {
-  running = &plain;
+const Kernels& timed(const Kernels& plain, Device where) {
+  running = &plain, device = &backend(where), place = where;
   static Kernels twins = [] {
     Kernels t;
 #define KERNEL(name, result, ...) t.name = Twin<which_##name, &Kernels::name, &cost::name>::run;
@@ -137,7 +144,7 @@ double Peaks::rate(double bytes) const {
 }
 
 const Peaks& peaks() {
-  static const Peaks p = measure(*running);
+  static const Peaks p = measure(*running, place);
   return p;
 }
 
@@ -185,9 +192,9 @@ std::string roofline(const std::string& what, const std::string& unit, int64_t u
   return text;
 }
 
-Profile::Profile(std::string what, std::string unit) : what_(std::move(what)), unit_(std::move(unit)) {
+Profile::Profile(std::string what, std::string unit, Device where) : what_(std::move(what)), unit_(std::move(unit)) {
   if (debug_level() < 2) return;
-  kernels(Device::cpu), peaks();   // measured before the clock starts
+  kernels(where), peaks();   // measured before the clock starts
   forget_spent();
   start_ = Clock::now();
 }

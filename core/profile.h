@@ -1,7 +1,7 @@
 // Where the time of a run goes, kernel by kernel, beside a floor: the least time in which this machine could do it,
 //   floor = max(FLOPs / peak FLOP/s, bytes / peak bandwidth)                                for each call; core/cost.h
 // At POSLAB_DEBUG=2 and above kernels() hands out the table of timed twins; below, nothing of this runs.
-// One backend at a time; a backend that returns before it is done needs a wait in the twin.
+// One backend at a time. On a device that goes on while the host does, a twin waits for its kernel.
 #pragma once
 #include <chrono>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace poslab {
 
-// A table that runs the kernels of `plain` and books what they take.
-const Kernels& timed(const Kernels& plain);
+// A table that runs the kernels of `plain`, the device's, and books what they take.
+const Kernels& timed(const Kernels& plain, Device);
 
 // What this machine reaches on all threads, measured with its own kernels on first use, in about 0.2 s. Bytes come the
 // faster the fewer there are, from the caches: a call's floor takes them from the nearest place that could hold them.
@@ -47,7 +47,7 @@ std::string roofline(const std::string& what, const std::string& unit, int64_t u
 // Stands before a loop, counts its rounds and prints their roofline to stderr when the loop is left in whatever way.
 class Profile {
  public:
-  Profile(std::string what, std::string unit);   // "training", "step"
+  Profile(std::string what, std::string unit, Device = Device::cpu);   // "training", "step"
   ~Profile();
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.h"
+#include "core/reading.h"
 #include "core/tensor_storage.h"
 
 namespace poslab {
@@ -19,14 +20,30 @@ Tensor::Tensor(Shape shape, Device device) : storage_(std::make_shared<Storage>(
   if (shape_.empty() || std::any_of(shape_.begin(), shape_.end(), [](int d) { return d < 1; }))
     bad_input("tensor: shape {} has a size below 1; every size must be positive", to_string(shape_));
   storage_->device = device;
-  storage_->own_value = Block(size());
+  storage_->own_value = Block(size(), device);
   storage_->value = storage_->own_value.get();
 }
 
-Tensor Tensor::full(Shape shape, real value) {
-  Tensor x(std::move(shape));
-  std::fill_n(x.data(), x.size(), value);
+Tensor Tensor::full(Shape shape, real value, Device device) {
+  Tensor x(std::move(shape), device);
+  backend(device).fill(x.data(), value, x.size());
   return x;
+}
+
+Tensor Tensor::to(Device there) const {
+  if (!storage_ || there == device()) return *this;
+  if (device() != Device::cpu) return from(shape_, values()).to(there);
+  Tensor y;
+  y.shape_ = shape_, y.storage_ = std::make_shared<Storage>(), y.storage_->device = there;
+  const size_t bytes = size_t(size()) * sizeof(real);
+  // What is uploaded is only read, so the cast makes nothing writable that somebody writes.
+  y.storage_->value = static_cast<real*>(const_cast<void*>(backend(there).upload(data(), bytes)));
+  if (!y.storage_->value) {
+    y.storage_->own_value = Block(size(), there);
+    y.storage_->value = y.storage_->own_value.get();
+    y.set(data());
+  }
+  return y;
 }
 
 int Tensor::dim(int i) const {
@@ -37,11 +54,18 @@ int Tensor::dim(int i) const {
 
 Device Tensor::device() const { return storage_->device; }
 real* Tensor::data() const { return storage_ ? storage_->value : nullptr; }
-std::vector<real> Tensor::values() const { return {data(), data() + size()}; }
+
+std::vector<real> Tensor::values() const {
+  return Reading(*this).get();
+}
+
+void Tensor::set(const real* values) const {
+  backend(device()).write(data(), values, size_t(size()) * sizeof(real));
+}
 
 real Tensor::item() const {
   must_hold(1);
-  return *data();
+  return values()[0];
 }
 
 void Tensor::must_hold(int64_t n) const {
@@ -59,15 +83,13 @@ Tensor& Tensor::want_grad() {
 Sum Tensor::grad_sum() const {
   if (!wants_grad()) return {};
   Storage& s = *storage_;
-  if (!s.grad) s.own_grad = Block(size()), s.grad = s.own_grad.get();
+  if (!s.grad) s.own_grad = Block(size(), s.device), s.grad = s.own_grad.get();
   return {s.grad, std::exchange(s.grad_empty, false)};
 }
 
 Tensor Tensor::grad() const {
-  Tensor g(shape_);
-  if (has_grad()) std::copy_n(storage_->grad, size(), g.data());
-  else std::fill_n(g.data(), size(), real(0));
-  return g;
+  if (!has_grad()) return full(shape_, 0, device());
+  return from(shape_, view(storage_->grad).values()).to(device());
 }
 
 void Tensor::clear_grad() const { storage_->grad_empty = true; }
@@ -85,18 +107,34 @@ Tensor Tensor::reshape(Shape shape) const {
   return x;
 }
 
-Tensor Tensor::detach() const {
+Tensor Tensor::detach() const { return view(storage_->value); }
+
+Tensor Tensor::view(real* at) const {
   Tensor x;
   x.shape_ = shape_;
   x.storage_ = std::make_shared<Storage>();
-  x.storage_->value = storage_->value, x.storage_->device = storage_->device, x.storage_->keep = storage_;
+  x.storage_->value = at, x.storage_->device = device(), x.storage_->keep = storage_;
   return x;
 }
 
 Ids::Ids(Shape shape, std::vector<int> at)
-    : shape_(std::move(shape)), at_(std::make_shared<std::vector<int>>(std::move(at))) {
+    : shape_(std::move(shape)),
+      at_(std::make_shared<std::vector<int>>(std::move(at))),
+      elsewhere_(std::make_shared<Tensor>()) {
   if (size_of(shape_) != size())
     bad_input("ids: shape {} needs {} values, got {}", to_string(shape_), size_of(shape_), size());
+}
+
+// Whole reals that hold the ints: memory of the pool has no other kind.
+const int* Ids::on(Device there) const {
+  if (!at_ || there == Device::cpu) return data();
+  const size_t bytes = size_t(size()) * sizeof(int);
+  if (const void* at = backend(there).upload(data(), bytes)) return static_cast<const int*>(at);
+  if (!*elsewhere_) {
+    *elsewhere_ = Tensor({int((bytes + sizeof(real) - 1) / sizeof(real))}, there);
+    backend(there).write(elsewhere_->data(), data(), bytes);
+  }
+  return reinterpret_cast<const int*>(elsewhere_->data());
 }
 
 }  // namespace poslab

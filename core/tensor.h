@@ -21,9 +21,10 @@ class Tensor {
  public:
   Tensor() = default;
   explicit Tensor(Shape shape, Device device = Device::cpu);            // uninitialized
-  static Tensor full(Shape shape, real value);
+  static Tensor full(Shape shape, real value, Device device = Device::cpu);
   template <class T>
-  static Tensor from(Shape shape, const std::vector<T>& values);        // rounds to real
+  static Tensor from(Shape shape, const std::vector<T>& values);        // on the host; rounds to real
+  Tensor to(Device) const;          // itself if it is there; else a copy, without gradient
 
   const Shape& shape() const { return shape_; }
   int dims() const { return int(shape_.size()); }
@@ -32,8 +33,9 @@ class Tensor {
   int64_t rows() const { return size() / dim(-1); }  // a tensor seen as a matrix of rows
   Device device() const;
 
-  real* data() const;               // copying a Tensor copies the handle, so a const handle still writes
+  real* data() const;               // the device's address; copying a Tensor copies the handle, so a const one still writes
   std::vector<real> values() const; // a copy on the host
+  void set(const real* values) const;   // size() of them, from the host
   real item() const;                // the only element
 
   bool wants_grad() const;
@@ -50,6 +52,7 @@ class Tensor {
  private:
   friend class Params;
   void must_hold(int64_t n) const;
+  Tensor view(real* at) const;      // this shape over memory of this storage, without gradient
   struct Storage;
   std::shared_ptr<Storage> storage_;
   Shape shape_;
@@ -63,12 +66,14 @@ class Ids {
   const Shape& shape() const { return shape_; }
   int64_t size() const { return at_ ? int64_t(at_->size()) : 0; }
   const int* data() const { return at_ ? at_->data() : nullptr; }
+  const int* on(Device) const;      // for kernels: the device's address, good as long as these Ids, or this step (core/backend.h)
   int operator[](int64_t i) const { return (*at_)[size_t(i)]; }
   explicit operator bool() const { return at_ != nullptr; }
 
  private:
   Shape shape_;
   std::shared_ptr<const std::vector<int>> at_;
+  std::shared_ptr<Tensor> elsewhere_;   // a copy on another device, made when it is asked for
 };
 
 template <class T>

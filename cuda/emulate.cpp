@@ -1,5 +1,4 @@
 // The fibers behind cuda/emulate.h.
-#ifdef POSLAB_EMULATE
 #include "cuda/emulate.h"
 
 #include <boost/context/fiber.hpp>
@@ -185,4 +184,3 @@ void touch(Element& e, bool write, const char* name, int64_t index) {
 }
 
 }  // namespace poslab::emulate
-#endif

@@ -40,10 +40,11 @@ struct ALiBi : Encoding {
   Scores scores(const Heads& in, const Positions& p, int layer) const override {
     const Distances& distances = table ? p.offsets("alibi") : p.distances();
     std::vector<double> b;
-    for (double d : distances.value)
-      for (double m : slope) b.push_back(bias(m, d));
+    const std::vector<double> d = distances.rows(in.q.device());
+    for (double distance : d)
+      for (double m : slope) b.push_back(bias(m, distance));
     Scores s = Encoding::scores(in, p, layer);
-    s.bias = Tensor::from({int(distances.value.size()), int(slope.size())}, b);   // (N, H)
+    s.bias = Tensor::from({int(d.size()), int(slope.size())}, b).to(in.q.device());   // (N, H)
     s.pairs = distances.of_last(in.q.dim(1));
     return s;
   }

@@ -122,6 +122,12 @@ Ids Distances::of_last(int queries) const {
   return {{sequences, queries, time}, std::move(last)};
 }
 
+std::vector<double> Distances::rows(Device device) const {
+  std::vector<double> all = value;
+  if (pairs && device != Device::cpu) all.resize((all.size() + 255) / 256 * 256, all.back());
+  return all;
+}
+
 int Distances::row(int sequence, int i, int j, int time) const {
   if (!pairs) return j - i + time - 1;
   return pairs[(int64_t(pairs.shape()[0] == 1 ? 0 : sequence) * time + i) * time + j];

@@ -18,6 +18,9 @@ struct Distances {
   // (1 or B, queries, T): the rows of the last queries only, as cached decoding asks for them. Absent if pairs are.
   Ids of_last(int queries) const;
   int row(int sequence, int i, int j, int time) const;   // of query i and key j, in either form
+  // `value`, for a table on that device. How many distances occur changes from step to step; a GPU, which records steps by
+  // their shapes, gets a multiple of 256, the last ones idle.
+  std::vector<double> rows(Device) const;
 };
 
 class Positions {

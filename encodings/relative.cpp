@@ -44,10 +44,10 @@ struct Relative : Encoding {
     const bool table = spec.mode == RelativeMode::offset_table || spec.mode == RelativeMode::released;
     const Distances& distances = table ? p.offsets("relative") : p.distances();
     std::vector<double> d;
-    for (double value : distances.value) d.push_back(told(value));
+    for (double value : distances.rows(in.q.device())) d.push_back(told(value));
     Scores s = Encoding::scores(in, p, layer);
     s.q = in.q + u, s.q_rel = in.q + v;
-    s.r = linear(sinusoid(d, spec.d_model), w).reshape({int(d.size()), spec.heads, spec.head_dim()});   // (N, H, D)
+    s.r = linear(sinusoid(d, spec.d_model).to(in.q.device()), w).reshape({int(d.size()), spec.heads, spec.head_dim()});   // (N, H, D)
     s.pairs = distances.of_last(in.q.dim(1));
     return s;
   }

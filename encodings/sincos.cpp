@@ -12,7 +12,8 @@ struct SinCos : Encoding {
 
   bool adds_to_embedding() const override { return true; }
   Tensor embed(const Tensor& x, const Positions& p) const override {
-    return x + sinusoid(p.tokens("sincos"), x.dim(-1)).reshape({p.sequences(), p.time(), x.dim(-1)});
+    const Tensor rows = sinusoid(p.tokens("sincos"), x.dim(-1)).to(x.device());
+    return x + rows.reshape({p.sequences(), p.time(), x.dim(-1)});
   }
   double told(double distance) const override { return distance; }
 };

@@ -17,6 +17,8 @@ Enum value_of(const char* name, const std::string& word) {
 
 }  // namespace
 
+Device device(const Config& c) { return value_of<Device>("device", c.device); }
+
 TransformerSpec transformer_spec(const Config& c) {
   const Task& what = task(c.task);
   TransformerSpec s;

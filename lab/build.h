@@ -5,6 +5,7 @@
 
 namespace poslab {
 
+Device device(const Config&);
 TransformerSpec transformer_spec(const Config&);
 const Sampler& train_sampler(const Config&);
 const Sampler& test_sampler(const Config&);

@@ -68,7 +68,7 @@ void check_modes(const Config& c) {
 void check(const Config& c) {
   if (c.task.empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
   if (c.encoding.empty()) bad_input("which encoding? Say --encoding NAME; `poslab list encodings` shows them");
-  if (c.device != "cpu") bad_input("device = {}: this build has no CUDA backend; use device = cpu", c.device);
+  kernels(device(c));   // throws if this program or this machine does not have it
   check_sizes(c);
   check_modes(c);
   check_sampler(c, train_sampler(c), "positions");

@@ -21,16 +21,15 @@ const std::string mark = "{\"__metadata__\":{\"crc32\":\"", zeros = "00000000";
 
 struct Part {
   std::string name;
-  Shape shape;
-  real* at;
+  Tensor tensor;
 };
 
 // In file order, which is that of the flat buffer.
 std::vector<Part> parts(const State& s) {
   std::vector<Part> all;
-  for (const auto& e : s.params.entries()) all.push_back({e.name, e.tensor.shape(), e.tensor.data()});
-  all.push_back({"adam.m", s.adam.m.shape(), s.adam.m.data()});
-  all.push_back({"adam.v", s.adam.v.shape(), s.adam.v.data()});
+  for (const auto& e : s.params.entries()) all.push_back({e.name, e.tensor});
+  all.push_back({"adam.m", s.adam.m});
+  all.push_back({"adam.v", s.adam.v});
   return all;
 }
 
@@ -48,8 +47,8 @@ std::string header_of(const State& s) {
                             {"config", to_toml(s.config)}};
   int64_t at = 0;
   for (const Part& p : parts(s)) {
-    const int64_t end = at + size_of(p.shape) * int64_t(sizeof(real));
-    header[p.name] = {{"dtype", dtype}, {"shape", p.shape}, {"data_offsets", {at, end}}};
+    const int64_t end = at + p.tensor.size() * int64_t(sizeof(real));
+    header[p.name] = {{"dtype", dtype}, {"shape", p.tensor.shape()}, {"data_offsets", {at, end}}};
     at = end;
   }
   std::string text = header.dump();
@@ -77,13 +76,15 @@ std::string checkpoint_bytes(const State& s) {
   std::string bytes(8, '\0');
   std::memcpy(bytes.data(), &length, 8);
   bytes += header;
-  for (const Part& p : parts(s))
-    bytes.append(reinterpret_cast<const char*>(p.at), size_t(size_of(p.shape)) * sizeof(real));
+  for (const Part& p : parts(s)) {
+    const std::vector<real> values = p.tensor.values();
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(real));
+  }
   bytes.replace(8 + mark.size(), 8, crc(bytes));
   return bytes;
 }
 
-State checkpoint_state(const std::string& bytes, const std::string& path) {
+State checkpoint_state(const std::string& bytes, const std::string& path, const std::string& device) {
   check_whole(bytes, path);
   uint64_t length;
   std::memcpy(&length, bytes.data(), 8);
@@ -95,14 +96,18 @@ State checkpoint_state(const std::string& bytes, const std::string& path) {
   if (header["adam.m"]["dtype"] != dtype)
     bad_input("{} holds {} numbers and this build computes with {}; use the other build", path,
               header["adam.m"]["dtype"].get<std::string>(), dtype);
-  State s(configure(read_toml(about["config"], path)));
+  Config c = configure(read_toml(about["config"], path));
+  if (!device.empty()) c.device = device;
+  State s(c);
   s.adam.step = std::stoll(about["step"].get<std::string>());
   const char* from = bytes.data() + 8 + length;
   for (const Part& p : parts(s)) {
-    if (!header.contains(p.name) || header[p.name]["shape"] != p.shape)
+    if (!header.contains(p.name) || header[p.name]["shape"] != p.tensor.shape())
       bad_input("{} has no tensor {} of shape {}: another version of poslab wrote it", path, p.name,
-                to_string(p.shape));
-    std::memcpy(p.at, from + header[p.name]["data_offsets"][0].get<int64_t>(), size_t(size_of(p.shape)) * sizeof(real));
+                to_string(p.tensor.shape()));
+    std::vector<real> values(size_t(p.tensor.size()));
+    std::memcpy(values.data(), from + header[p.name]["data_offsets"][0].get<int64_t>(), values.size() * sizeof(real));
+    p.tensor.set(values.data());
   }
   return s;
 }

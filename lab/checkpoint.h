@@ -13,7 +13,7 @@ namespace poslab {
 
 std::string checkpoint_bytes(const State&);
 // BadInput if another version or the build of the other scalar type wrote it, Failure if a byte is missing or wrong.
-// `path` is for messages.
-State checkpoint_state(const std::string& bytes, const std::string& path);
+// `path` is for messages. device: on which to go on; "": on that of the run.
+State checkpoint_state(const std::string& bytes, const std::string& path, const std::string& device = "");
 
 }  // namespace poslab

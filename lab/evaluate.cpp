@@ -34,7 +34,7 @@ void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
                   {real(c.test_dropout ? c.dropout : 0),
                    stream(seed, Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
   const Tensor logits = state.net(batch.tokens, batch.outputs, pass);
-  const Score s = score(logits.data(), logits.dim(-1), batch);
+  const Score s = score(logits.values().data(), logits.dim(-1), batch);
   sum.samples += count;
   sum.accuracy += count * double(s.right) / double(s.counted);
   sum.unmasked_accuracy += count * double(s.right_unmasked) / double(s.slots);
@@ -56,7 +56,7 @@ std::vector<AtLength> evaluate(const State& state) {
   const NoGrad no_grad;
   const Lengths lengths = state.config.eval_lengths;
   std::vector<AtLength> all;
-  Profile profile("testing", "length");
+  Profile profile("testing", "length", state.params.device());
   Progress progress("testing", "lengths", 0, lengths.to - lengths.from + 1);
   for (int length = lengths.from; length <= lengths.to; ++length) {
     all.push_back(at_length(state, length));

@@ -67,7 +67,8 @@ json layer_maps(const Tensor& weights, int block) {
   const int rows = (Tq + block - 1) / block, cols = (Tk + block - 1) / block;
   std::vector<double> all(size_t(rows * cols), 0.);
   json heads = json::array();
-  const real* a = weights.data();
+  const std::vector<real> values = weights.values();
+  const real* a = values.data();
   for (int h = 0; h < H; ++h) {
     std::vector<double> head(size_t(rows * cols), 0.);
     for (int i = 0; i < Tq; ++i)
@@ -97,9 +98,10 @@ json example(const State& state, int length) {
   Trace trace({"block*.attention.weights"});
   const Tensor logits = state.net(batch.tokens, batch.outputs, {drawn, {}, &trace});
   const int V = logits.dim(-1);
+  const std::vector<real> logits_values = logits.values();
   std::vector<int> predicted;
   for (int o = 0; o < batch.outputs; ++o) {
-    const real* row = logits.data() + int64_t(o) * V;
+    const real* row = logits_values.data() + o * V;
     predicted.push_back(int(std::max_element(row, row + V) - row));
   }
   const int block = (T + most_cells - 1) / most_cells;

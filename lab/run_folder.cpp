@@ -54,9 +54,11 @@ RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
   if (::flock(folder, LOCK_EX | LOCK_NB) != 0) failure("{} is in use: another poslab works in it", path_);
 }
 
-State RunFolder::load() const {
-  State state = checkpoint_state(read_file(checkpoint()), checkpoint());
-  if (to_toml(configure(read_toml(read_file(file("config.toml")), file("config.toml")))) != to_toml(state.config))
+State RunFolder::load(const std::string& device) const {
+  State state = checkpoint_state(read_file(checkpoint()), checkpoint(), device);
+  Config told = configure(read_toml(read_file(file("config.toml")), file("config.toml")));
+  told.device = state.config.device;   // a run may move
+  if (to_toml(told) != to_toml(state.config))
     bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER",
               file("config.toml"), file("config.toml"));
   return state;

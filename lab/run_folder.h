@@ -26,7 +26,8 @@ class RunFolder {
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string checkpoint() const { return file("checkpoint.safetensors"); }
-  State load() const;  // the newest checkpoint; Failure if it is damaged
+  // The newest checkpoint; Failure if it is damaged. device: on which to go on; "": on that of the run.
+  State load(const std::string& device = "") const;
 
  private:
   explicit RunFolder(std::string path);

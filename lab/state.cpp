@@ -8,7 +8,7 @@ State::State(const Config& c)
     : config((check(c), c)),
       params(uint64_t(c.seed)),
       net(params, transformer_spec(c)),
-      adam((params.pack(), params), c.lr) {
+      adam((params.pack(device(c)), params), c.lr) {
   adam.clip = c.clip;
 }
 

@@ -1,10 +1,12 @@
 #include "lab/train.h"
 
 #include <cmath>
+#include <deque>
 #include <future>
 #include <nlohmann/json.hpp>
 
 #include "autograd/tape.h"
+#include "core/backend.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/profile.h"
@@ -19,10 +21,10 @@
 namespace poslab {
 namespace {
 
-void stop_if_not_a_number(double x, const char* what, const Step& s, const State& state, int64_t step) {
+void stop_if_not_a_number(double x, const char* what, const Step& s, const Config& c, int64_t step) {
   if (!std::isfinite(x))
     failure("the {} is {} at step {} (length {}): training has diverged; lower lr (now {}) or clip (now {})", what, x,
-            step + 1, s.length, state.config.lr, state.config.clip);
+            step + 1, s.length, c.lr, c.clip);
 }
 
 std::string metrics_line(const Step& s, int64_t step) {
@@ -47,35 +49,43 @@ Drawn draw_step(const Config& c, int64_t step) {
   return {length, std::move(batch), std::move(positions)};
 }
 
-Step train_step(State& state, const Drawn& drawn) {
+Started start_step(State& state, Drawn drawn) {
   const Config& c = state.config;
   const int64_t step = state.adam.step;
-  const Pass pass{drawn.positions, {real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))}};
-  Step s{};
-  s.length = drawn.length;
+  Tensor logits, loss;
+  backend(state.params.device()).step([&] {
+    logits = loss = {};
+    const Pass pass{drawn.positions, {real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))}};
+    state.params.clear_grads();
+    logits = state.net(drawn.batch.tokens, drawn.batch.outputs, pass);
+    loss = cross_entropy(logits, drawn.batch.targets);
+    backward(loss);
+    state.adam.update(state.params);
+  });
+  ++state.adam.step;
+  return {step, std::move(drawn), Reading(loss), Reading(logits), Reading(state.adam.squares)};
+}
 
-  state.params.clear_grads();
-  const Tensor logits = state.net(drawn.batch.tokens, drawn.batch.outputs, pass);
-  const Tensor loss = cross_entropy(logits, drawn.batch.targets);
-  backward(loss);
-  s.loss = loss.item();
-  s.score = score(logits.data(), logits.dim(-1), drawn.batch);
-  stop_if_not_a_number(s.loss, "loss", s, state, step);
-  s.grad_norm = state.adam.update(state.params);
-  stop_if_not_a_number(s.grad_norm, "gradient's norm", s, state, step);
+Step finish_step(const Config& c, Started started) {
+  Step s{};
+  s.length = started.drawn.length;
+  s.loss = double(started.loss.get()[0]);
+  const std::vector<real> logits = started.logits.get();
+  s.score = score(logits.data(), int(logits.size()) / int(started.drawn.batch.targets.size()), started.drawn.batch);
+  s.grad_norm = Adam::norm(started.squares.get());
+  stop_if_not_a_number(s.loss, "loss", s, c, started.number);
+  stop_if_not_a_number(s.grad_norm, "gradient's norm", s, c, started.number);
   return s;
 }
 
 Speed train(const RunFolder& run, State& state) {
   const int64_t total = state.config.steps, first = state.adam.step;
-  int64_t saved = first;
   Metrics metrics(run, first);
   const auto save = [&] {
     metrics.sync();
     write_file(run.checkpoint(), checkpoint_bytes(state));
-    saved = state.adam.step;
   };
-  Profile profile("training", "step");
+  Profile profile("training", "step", state.params.device());
   Progress progress("training", "steps", first, total);
   // What the next step needs is drawn on a thread of its own; with one thread for all, when it is due.
   const auto draw_ahead = [&](int64_t step) {
@@ -83,26 +93,35 @@ Speed train(const RunFolder& run, State& state) {
   };
   std::future<Drawn> next;
   if (first < total) next = draw_ahead(first);
-  double loss = 0, right = 0, counted = 0, steps = 0;  // since the last look
-  while (state.adam.step < total) {
-    const Drawn now = next.get();
-    if (state.adam.step + 1 < total) next = draw_ahead(state.adam.step + 1);
-    const Step s = train_step(state, now);
-    profile.next();
-    const int64_t done = state.adam.step;
-    loss += s.loss, right += double(s.score.right), counted += double(s.score.counted), ++steps;
-    if (progress.due() || done == total) {
-      progress.at(done, fmt::format("loss {:.4f}  accuracy {:5.1f} %", loss / steps, 100 * right / counted));
-      loss = right = counted = steps = 0;
+  std::deque<Started> running;
+  const size_t ahead = state.params.device() == Device::cpu ? 0 : 2;   // steps that may wait in a GPU's queue
+  double loss = 0, right = 0, counted = 0, steps = 0;                  // since the last look
+  const auto finish_all_but = [&](size_t left) {
+    for (; running.size() > left; running.pop_front()) {
+      const int64_t done = running.front().number + 1;
+      const Step s = finish_step(state.config, std::move(running.front()));
+      profile.next();
+      loss += s.loss, right += double(s.score.right), counted += double(s.score.counted), ++steps;
+      if (progress.due() || done == total) {
+        progress.at(done, fmt::format("loss {:.4f}  accuracy {:5.1f} %", loss / steps, 100 * right / counted));
+        loss = right = counted = steps = 0;
+      }
+      if (done % state.config.log_every == 0 || done == total) metrics.line(metrics_line(s, done));
     }
-    if (done % state.config.log_every == 0 || done == total) metrics.line(metrics_line(s, done));
-    if (done % state.config.checkpoint_every == 0 || done == total) save();
-    if (const int signal = caught_signal()) {
-      if (saved != done) save();
+  };
+  while (state.adam.step < total) {
+    Drawn now = next.get();
+    if (state.adam.step + 1 < total) next = draw_ahead(state.adam.step + 1);
+    running.push_back(start_step(state, std::move(now)));
+    const int64_t done = state.adam.step;
+    const bool due = done % state.config.checkpoint_every == 0 || done == total;
+    const int signal = caught_signal();
+    finish_all_but(due || signal ? 0 : ahead);
+    if (due || signal) save();
+    if (signal)
       throw Interrupted(
           signal, fmt::format("stopped after step {} of {}, which is saved; go on with `poslab resume {}`", done, total,
                               run.path()));
-    }
   }
   return {total - first, progress.seconds()};
 }

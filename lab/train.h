@@ -1,5 +1,6 @@
 // Training (spec B.3): one length for each step, a fresh batch, mean cross-entropy over all output slots, Adam.
 #pragma once
+#include "core/reading.h"
 #include "lab/run_folder.h"
 #include "tasks/batch.h"
 
@@ -20,9 +21,16 @@ struct Step {
   Score score;
 };
 
-// Step number state.adam.step, on what was drawn for it. Throws Failure when the loss or the gradient is no longer a number, before
-// the weights of a checkpoint are spoilt.
-Step train_step(State&, const Drawn&);
+// A step that was started: its results arrive while the next ones run, if the device goes on by itself.
+struct Started {
+  int64_t number;  // from 0
+  Drawn drawn;
+  Reading loss, logits, squares;
+};
+// Step number state.adam.step, on what was drawn for it.
+Started start_step(State&, Drawn);
+// Waits for it. Throws Failure when the loss or the gradient is no longer a number; its gradient has not spoilt the weights.
+Step finish_step(const Config&, Started);
 
 struct Speed {
   int64_t steps = 0;

@@ -1,10 +1,22 @@
 #include "lab/version.h"
 
 #include "commit.h"  // made by cmake/commit.cmake
-#include "core/kernels.h"
+#include "core/backend.h"
+#include "core/error.h"
 #include "core/parallel.h"
 
 namespace poslab {
+namespace {
+
+std::string cuda() {
+  try {
+    return backend(Device::cuda).name();
+  } catch (const BadInput& e) {
+    return fmt::format("no ({})", e.what());
+  }
+}
+
+}  // namespace
 
 std::vector<std::pair<std::string, std::string>> about() {
 #ifdef POSLAB_WITH_BLAS
@@ -18,7 +30,7 @@ std::vector<std::pair<std::string, std::string>> about() {
           {"isa", kernels(Device::cpu).name},
           {"threads", std::to_string(threads())},
           {"blas", blas},
-          {"cuda", "no"}};
+          {"cuda", cuda()}};
 }
 
 }  // namespace poslab

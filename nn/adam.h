@@ -7,10 +7,13 @@ namespace poslab {
 struct Adam {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, clip = 1.0;
   Tensor m, v;               // (count) first and second moments
+  Tensor squares;            // sum of the squares of the latest gradient, one double
   int64_t step = 0;          // updates done
 
   Adam(const Params&, double lr);
-  double update(const Params&);   // one update from params.grads(); returns the gradient's norm before clipping
+  // One update from params.grads(), on their device. Counting `step` is left to the caller: a recorded step may run this twice.
+  void update(const Params&);
+  static double norm(const std::vector<real>& squares);   // of the gradient before clipping, from the values of `squares`
 };
 
 }  // namespace poslab

@@ -70,7 +70,7 @@ struct Trainer {
     const Draw draw(sampler("sequential"), {}, Resample::per_forward, {}, batch, 2 * length);
     params.clear_grads();
     backward(cross_entropy(model(b.tokens, b.outputs, {draw, {real(dropout), {5, 1, 2}}}), b.targets));
-    adam.update(params);
+    adam.update(params), ++adam.step;
   }
 };
 

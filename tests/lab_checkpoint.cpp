@@ -17,7 +17,7 @@ using namespace poslab::test;
 
 namespace {
 
-void step(State& s) { train_step(s, draw_step(s.config, s.adam.step)); }
+void step(State& s) { finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))); }
 
 State after_steps(int steps) {
   State s(tiny_config());

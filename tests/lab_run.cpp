@@ -118,7 +118,9 @@ TEST_CASE("bad input: one line that names it, and the status") {
       {"train --task even_pairs --encoding rope --lr -1 --out " + out, 2, "lr = -1 is out of range"},
       {"train --task even_pairs --encoding rope --lr nan --out " + out, 2, "lr = nan is out of range"},
       {"train --task even_pairs --encoding rope --lr", 2, "--lr"},
-      {"train --task even_pairs --encoding rope --device cuda --out " + out, 2, "this build has no CUDA backend"},
+#ifndef POSLAB_CUDA
+      {"train --task even_pairs --encoding rope --device cuda --out " + out, 2, "this build of poslab has no CUDA"},
+#endif
       {"train --task even_pairs --encoding rope --out " + taken, 2, "exists already; choose another --out"},
       {"train --task even_pairs --encoding rope --out /proc/poslab", 1, "cannot make the run folder /proc/poslab"},
       {"train --config " + config + " --out " + out, 2,

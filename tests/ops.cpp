@@ -3,113 +3,14 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <cstring>
 #include <map>
 #include <set>
 
-#include "autograd/tape.h"
-#include "core/isa.h"
-#include "core/parallel.h"
-#include "tests/op_case.h"
+#include "tests/op_run.h"
 
 namespace poslab::test {
 namespace {
 
-#ifdef POSLAB_DOUBLE
-constexpr double value_tolerance = 1e-12, gradient_tolerance = 1e-6, twin_tolerance = 1e-11, repeat_tolerance = 1e-12;
-constexpr double small_share = 0.01;   // smaller gradients than this share of the largest are measured by that share
-#else
-constexpr double value_tolerance = 1e-5, gradient_tolerance = 1e-4, twin_tolerance = 1e-5, repeat_tolerance = 1e-5;
-constexpr double small_share = 0.1;
-#endif
-
-std::string title(const OpCase& c) { return c.kernel + " " + c.name; }
-
-// A fixed number for each element of the result: the loss is their weighted sum, and the result's gradient the weights.
-Tensor weights(const Shape& shape) {
-  Rng rng({0, 3, uint32_t(size_of(shape))});
-  Tensor w(shape);
-  for (int64_t e = 0; e < w.size(); ++e) w.data()[e] = real(2 * rng.uniform() - 1);
-  return w;
-}
-
-struct Result {
-  std::vector<real> value;
-  std::vector<std::vector<real>> grads;   // of each input; empty where none was asked for
-};
-
-// Runs the op; `asked(i)`: does input i want a gradient?   times: how often the op stands in the graph
-template <class Asked>
-Result run(const OpCase& c, const std::function<Tensor(const Tensors&)>& op, const Tensors& values, const Asked& asked, int times = 1) {
-  Tensors x;
-  for (size_t i = 0; i < values.size(); ++i) {
-    x.push_back(Tensor::from(values[i].shape(), values[i].values()));
-    if (c.differentiable && asked(i)) x.back().want_grad();
-  }
-  const Tensor y = op(x);
-  Result r{y.values(), {}};
-  if (!y.wants_grad()) {
-    r.grads.resize(x.size());
-    return r;
-  }
-  Tensor loss = sum_all(y * weights(y.shape()));
-  for (int t = 1; t < times; ++t) loss = loss + sum_all(op(x) * weights(y.shape()));
-  backward(loss);
-  for (const Tensor& xi : x) r.grads.push_back(xi.wants_grad() ? xi.grad().values() : std::vector<real>());
-  return r;
-}
-Result run(const OpCase& c, const Tensors& values) {
-  return run(c, c.op, values, [](size_t) { return true; });
-}
-
-bool same_bits(const std::vector<real>& a, const std::vector<real>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0);
-}
-bool same_bits(const Result& a, const Result& b) {
-  bool same = same_bits(a.value, b.value) && a.grads.size() == b.grads.size();
-  for (size_t i = 0; same && i < a.grads.size(); ++i) same = same_bits(a.grads[i], b.grads[i]);
-  return same;
-}
-
-double largest(const std::vector<real>& x) {
-  double most = 0;
-  for (const real v : x) most = std::max(most, std::abs(double(v)));
-  return most;
-}
-double largest_gradient(const Result& r) {
-  double most = 0;
-  for (const auto& g : r.grads) most = std::max(most, largest(g));
-  return most;
-}
-
-// Largest difference of a and times * b, relative to the largest number of b, but not to less than `floor`.
-double difference(const std::vector<real>& a, const std::vector<real>& b, double floor, double times = 1) {
-  REQUIRE(a.size() == b.size());
-  double most = 0;
-  for (size_t e = 0; e < a.size(); ++e) {
-    const double d = std::abs(double(a[e]) - times * double(b[e]));
-    most = std::isnan(d) ? INFINITY : std::max(most, d);
-  }
-  return most / (times * std::max({largest(b), floor, 1e-300}));
-}
-// A gradient may vanish, as that of q does with a single key: its rounding errors are measured by the other gradients.
-double floor_of(const Result& r) { return largest_gradient(r) / 10; }
-double difference(const Result& a, const Result& b) {
-  double most = difference(a.value, b.value, 0);
-  for (size_t i = 0; i < a.grads.size(); ++i)
-    if (!a.grads[i].empty()) most = std::max(most, difference(a.grads[i], b.grads[i], floor_of(b)));
-  return most;
-}
-
-double value_error(const OpCase& c, const std::vector<real>& y, const Array& expected) {
-  REQUIRE(y.size() == expected.at.size());
-  double worst = 0;
-  for (size_t e = 0; e < y.size(); ++e) {
-    const double error = std::abs(double(y[e]) - expected.at[e]) / (std::abs(expected.at[e]) + c.floor);
-    worst = std::isnan(error) ? INFINITY : std::max(worst, error);
-  }
-  return worst;
-}
 
 // Derivative of the weighted sum of the reference's result by input i along u, by central differences of fourth order:
 //   f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h
@@ -159,13 +60,6 @@ double gradient_error(const OpCase& c, const Tensors& values, const Result& r) {
 
 struct Worst { double value = 0, gradient = 0, twin = 0; int cases = 0; bool has_twin = false, has_gradient = false; };
 
-// Except where threads are the question, one: small cases gain nothing from more.
-struct OneThread {
-  const int before = threads();
-  OneThread() { set_threads(1); }
-  ~OneThread() { set_threads(before); }
-};
-
 }  // namespace
 
 TEST_CASE("ops: every kernel has an OpCase") {
@@ -202,7 +96,7 @@ TEST_CASE("ops: values and gradients against slow references, fused against comp
       worst.gradient = std::max(worst.gradient, gradient), worst.has_gradient = true;
     }
     if (c.twin) {
-      const double twin = difference(r, run(c, c.twin, x, [](size_t) { return true; }));
+      const double twin = difference(r, run(c, c.twin, x, all_inputs));
       CHECK(twin <= twin_tolerance);
       worst.twin = std::max(worst.twin, twin), worst.has_twin = true;
     }
@@ -268,7 +162,7 @@ TEST_CASE("ops: gradients are added to what is there") {
     if (!c.differentiable) continue;
     INFO(title(c));
     const Tensors x = inputs(c);
-    const Result once = run(c, x), thrice = run(c, c.op, x, [](size_t) { return true; }, 3);
+    const Result once = run(c, x), thrice = run(c, c.op, x, all_inputs, 3);
     for (size_t i = 0; i < x.size(); ++i) CHECK(difference(thrice.grads[i], once.grads[i], floor_of(once), 3) <= repeat_tolerance);
   }
 }
@@ -285,7 +179,7 @@ TEST_CASE("ops: one tensor as two inputs gets both gradients") {
         Tensors equal = x;
         equal[j] = x[i];
         const Result apart = run(c, equal);
-        const Result shared = run(c, [&](const Tensors& t) { Tensors u = t; u[j] = u[i]; return c.op(u); }, equal, [](size_t) { return true; });
+        const Result shared = run(c, [&](const Tensors& t) { Tensors u = t; u[j] = u[i]; return c.op(u); }, equal, all_inputs);
         std::vector<real> sum = apart.grads[i];
         for (size_t e = 0; e < sum.size(); ++e) sum[e] += apart.grads[j][e];
         CHECK(difference(shared.grads[i], sum, floor_of(apart)) <= 10 * repeat_tolerance);

@@ -47,7 +47,7 @@ struct Trainer {
     const Tensor logits = model(batch.tokens, batch.outputs, {draw, drop});
     const Tensor loss = cross_entropy(logits, batch.targets);
     backward(loss);
-    adam.update(params);
+    adam.update(params), ++adam.step;
     ++step;
     return loss.item();
   }

@@ -14,7 +14,8 @@ import peer
 
 options = peer.parse(__doc__)
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
+if options.device == "cpu":
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 import jax.numpy as jnp
@@ -211,22 +212,22 @@ class Peer:
 
     def hello(self):
         cores = len(os.sched_getaffinity(0))
-        return {"program": f"jax {jax.__version__}", "threads": cores, "isa": "XLA's", "blas": "Eigen, in XLA"}
+        return {"program": f"jax {jax.__version__}", "threads": cores, "isa": "XLA's", "blas": "Eigen, in XLA" if options.device == "cpu" else "cuBLAS, under XLA"}
 
     def warm(self, what, sizes, data):
         """Compiles for these sizes, which takes the seconds answered."""
         start = time.perf_counter()
         run = self.step if what == "steps" else self.evaluate
         for size in dict.fromkeys(sizes):
-            run(data.batch(*size))
+            jax.block_until_ready(run(data.batch(*size)))
         return {"compile_seconds": time.perf_counter() - start}
 
     def step(self, batch):
         self.state, loss = train(self.state, batch)
-        return float(jax.block_until_ready(loss))
+        return loss
 
     def evaluate(self, batch):
-        return float(predict(self.state[0], batch)[0])
+        return predict(self.state[0], batch)[0]
 
     def tensors(self, what, batch):
         p = parameters()

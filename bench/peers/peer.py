@@ -35,6 +35,7 @@ def parse(about):
     parser.add_argument("--symbols-out", type=int, default=2)
     parser.add_argument("--max-position", type=int, default=2048)
     parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--form", default="faster", help="of attention; 'faster': whichever a few steps find faster")
     parser.add_argument("--compile", action="store_true", help="torch.compile")
@@ -85,6 +86,7 @@ class Data:
         positions = self.positions(slots)
         if o.positions == "randomized":
             positions = formula.increasing("check.positions", slots).astype(np.float32)
+            positions = np.minimum(positions, o.max_position - slots + np.arange(slots, dtype=np.float32))
             if o.offsets:
                 right = 1 + positions[:-1]
                 positions = np.concatenate([-right[::-1], [np.float32(0)], right])
@@ -92,12 +94,20 @@ class Data:
 
 
 def timed(run, batch_sizes, data):
-    """Time of drawing a batch and running it, for each size, in milliseconds; and the last result."""
-    times = []
+    """Time of drawing a batch and running it, for each size, in milliseconds; and the last result, a number.
+
+    A GPU works off its steps one after the other while the next ones are prepared: each gets its share of the whole.
+    """
+    times, begin, shared = [], time.perf_counter(), data.o.device != "cpu"
     for length, outputs in batch_sizes:
         start = time.perf_counter()
         last = run(data.batch(length, outputs))
+        if not shared:
+            last = float(last)
         times.append(1e3 * (time.perf_counter() - start))
+    last = float(last)
+    if shared:
+        times = [1e3 * (time.perf_counter() - begin) / len(times)] * len(times)
     return times, last
 
 

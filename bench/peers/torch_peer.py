@@ -160,9 +160,11 @@ class Peer:
         if options.compile:
             # Block by block, with eager's random numbers: measured faster than compiling the model whole (rope, 20+20:
             # 187 to 213 ms) and than the compiler's own generator (206 to 224), and it compiles one block, not five.
-            torch._inductor.config.fallback_random = True
+            # On a GPU its launches become CUDA graphs.
+            torch._inductor.config.fallback_random = options.device == "cpu"
+            mode = None if options.device == "cpu" else "reduce-overhead"
             for block in self.model.blocks:
-                block.compile(dynamic=options.dynamic)
+                block.compile(dynamic=options.dynamic, mode=mode)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
 
     def hello(self):
@@ -170,7 +172,7 @@ class Peer:
             "program": f"torch {torch.__version__}{' compiled' if self.options.compile else ''}",
             "threads": torch.get_num_threads(),
             "isa": torch.backends.cpu.get_cpu_capability(),
-            "blas": "MKL" if torch.backends.mkl.is_available() else "not MKL",
+            "blas": "cuBLAS" if self.options.device != "cpu" else "MKL" if torch.backends.mkl.is_available() else "not MKL",
         }
 
     def warm(self, what, sizes, data):
@@ -190,7 +192,8 @@ class Peer:
             # 206 to 211 (relative), and 2515 to 690 ms an evaluation (none, 500+500). Eager's trials choose alike.
             form = "plain" if what == "steps" else "sdpa"
         elif form == "faster":
-            form = peer.faster(["sdpa", "plain"], milliseconds)
+            forms = ["sdpa", "plain"]  # a GPU does not outlive a fork either, and its memory is not the process's
+            form = peer.faster(forms, milliseconds) if self.options.device == "cpu" else min(forms, key=milliseconds)
         self.attend(form)
         peer.timed(run, sizes, data)
         return {"compile_seconds": time.perf_counter() - start, "form": form}
@@ -200,10 +203,13 @@ class Peer:
             block.form = form
 
     def logits(self, batch):
-        return self.model(torch.from_numpy(batch.tokens), torch.from_numpy(batch.positions), batch.targets.shape[1])
+        return self.model(self.there(batch.tokens), self.there(batch.positions), batch.targets.shape[1])
+
+    def there(self, array):
+        return torch.from_numpy(array).to(self.options.device, non_blocking=True)
 
     def loss(self, logits, batch):
-        return F.cross_entropy(logits.flatten(0, 1), torch.from_numpy(batch.targets).flatten().long())
+        return F.cross_entropy(logits.flatten(0, 1), self.there(batch.targets).flatten().long())
 
     def step(self, batch):
         self.model.train()
@@ -212,12 +218,12 @@ class Peer:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
-        return loss.item()
+        return loss.detach()
 
     @torch.inference_mode()
     def evaluate(self, batch):
         self.model.eval()
-        return (self.logits(batch).argmax(-1) == torch.from_numpy(batch.targets)).float().mean().item()
+        return (self.logits(batch).argmax(-1) == self.there(batch.targets)).float().mean()
 
     def tensors(self, what, batch):
         """Loss, logits and gradients, or the logits alone, at the formula's weights and with dropout off."""
@@ -225,21 +231,22 @@ class Peer:
         self.model.eval()
         if what == "eval":
             with torch.inference_mode():
-                return [("logits", self.logits(batch).numpy())]
+                return [("logits", self.logits(batch).cpu().numpy())]
         self.optimizer.zero_grad(set_to_none=True)
         logits = self.logits(batch)
         loss = self.loss(logits, batch)
         loss.backward()
-        found = [("loss", loss.detach().view(1).numpy()), ("logits", logits.detach().numpy())]
+        found = [("loss", loss.detach().view(1).cpu().numpy()), ("logits", logits.detach().cpu().numpy())]
         for name, piece, transposed in self.model.named():
             g = piece(lambda w: w.grad)
-            found.append((name, (g.T if transposed else g).contiguous().numpy()))
+            found.append((name, (g.T if transposed else g).contiguous().cpu().numpy()))
         return found
 
 
 if __name__ == "__main__":
     options = peer.parse(__doc__)
     torch.manual_seed(1)
+    torch.set_default_device(options.device)
     torch.set_num_threads(1)  # while the weights are filled: a child of peer.faster would wait for threads it does not have
     ours = Peer(options)
     torch.set_num_threads(options.threads)

@@ -12,7 +12,7 @@ constexpr int64_t grain = 8192;
 
 }  // namespace
 
-double squares(const real* x, int64_t n) {
+void squares(double* sum_of_all, const real* x, int64_t n) {
   const int64_t pieces = (n + grain - 1) / grain;
   double* partial = reinterpret_cast<double*>(scratch(0, pieces * int64_t(sizeof(double) / sizeof(real))));
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
@@ -26,15 +26,18 @@ double squares(const real* x, int64_t n) {
   });
   double total = 0;
   for (int64_t i = 0; i < pieces; ++i) total += partial[i];
-  return total;
+  *sum_of_all = total;
 }
 
-void adam(real* p, real* m, real* v, const real* g, int64_t n, AdamStep s) {
+void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squares, AdamStep s) {
+  const double norm = std::sqrt(*squares);
+  if (!std::isfinite(norm)) return;
+  const real clipped = norm > double(s.clip) ? real(double(s.clip) / norm) : real(1);
   const real step = s.lr / s.correction1, scale = 1 / s.correction2;
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
 #pragma GCC ivdep
     for (int64_t e = from; e < to; ++e) {
-      const real gradient = g[e] * s.grad_scale;
+      const real gradient = g[e] * clipped;
       m[e] = s.beta1 * m[e] + (1 - s.beta1) * gradient;
       v[e] = s.beta2 * v[e] + (1 - s.beta2) * gradient * gradient;
       p[e] -= step * m[e] / (std::sqrt(v[e] * scale) + s.epsilon);

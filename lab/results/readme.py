@@ -60,6 +60,10 @@ def cell(r, name):
     return f"**{text}**" if name == r["fastest_peer"] else text
 
 
+def share(r):
+    return f"{100 * r['share_of_ceiling']:.0f} %" if r["share_of_ceiling"] else "-"
+
+
 def speed_table(rows):
     """Of the peers that were measured; one that could not run a row has failed there."""
     peers = [name for name in PEERS if any(name in r["sides"] for r in rows)]
@@ -68,7 +72,7 @@ def speed_table(rows):
     for r in rows:
         memory = ", ".join(f"{r['sides'][name]['peak_mb']:.0f}" if name in r["sides"] else "-" for name in ("poslab", "torch", "jax"))
         lines.append(f"| {r['encoding']} | {r['positions']} | {r['threads']} | {r['sides']['poslab']['median_ms']:.1f} "
-                     f"| {' | '.join(cell(r, name) for name in peers)} | **{r['ratio']:.2f}** | {100 * r['share_of_ceiling']:.0f} % | {memory} |")
+                     f"| {' | '.join(cell(r, name) for name in peers)} | **{r['ratio']:.2f}** | {share(r)} | {memory} |")
     return lines + [""]
 
 
@@ -87,7 +91,8 @@ def speed():
     for path in sorted((ROOT / "bench/results").glob("*.json")):
         whole = json.loads(path.read_text())
         sides = whole["results"][0]["sides"]
-        lines += [f"{whole['cpu']}, {whole['cores']} cores, {sides['poslab']['isa']}; "
+        gpu = whole.get("device", "")
+        lines += [f"{gpu + ', beside ' if 'capability' in gpu else ''}{whole['cpu']}, {whole['cores']} cores, {sides['poslab']['isa']}; "
                   + "; ".join(f"{side['program']} ({side['isa']}, {side['blas']})" for name, side in sides.items() if name != "poslab")
                   + f"; {whole['time'][:10]}, commit {whole['commit']}. Medians of interleaved turns, the sides of a row in one run, after all sides gave equal outputs for equal weights.", ""]
         results = whole["results"]

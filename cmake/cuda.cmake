@@ -1,0 +1,42 @@
+# The CUDA kernels, twice: as plain C++ for the tests, run by fibers on the CPU (cuda/emulate.h), and for the GPU where there is an
+# nvcc. POSLAB_CUDA: AUTO takes nvcc if it is found; ON makes it an error if it is not; OFF does without.
+set(POSLAB_CUDA AUTO CACHE STRING "kernels for the GPU: AUTO, ON (an error if there is no nvcc) or OFF")
+
+file(GLOB cuda_sources CONFIGURE_DEPENDS cuda/*.cu)
+set(cuda_host cuda/queue.cpp cuda/table.cpp)
+find_package(Boost REQUIRED COMPONENTS context)
+foreach(source IN LISTS cuda_sources)
+  get_filename_component(stem ${source} NAME_WE)
+  set(as_cpp ${CMAKE_BINARY_DIR}/emulated/${stem}.cpp)
+  file(CONFIGURE OUTPUT ${as_cpp} CONTENT "#include \"cuda/${stem}.cu\"\n")
+  list(APPEND emulated ${as_cpp})
+endforeach()
+add_library(cuda_emulated STATIC EXCLUDE_FROM_ALL ${emulated} ${cuda_host} cuda/emulate.cpp cuda/driver_emulated.cpp)
+target_compile_definitions(cuda_emulated PUBLIC POSLAB_EMULATE)
+target_link_libraries(cuda_emulated PUBLIC core Boost::context)
+
+set(cuda_found no)
+if(NOT POSLAB_CUDA STREQUAL "OFF")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)                   # Turing to Blackwell, and what comes, from the last one's PTX
+      set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90-real 100-real 120)
+    endif()
+    enable_language(CUDA)
+    set(cuda_found yes)
+  elseif(POSLAB_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "POSLAB_CUDA=ON and there is no nvcc: put it on the PATH, name it with "
+      "-DCMAKE_CUDA_COMPILER=/path/to/nvcc, or let `./dev nvcc` fetch it into .nvcc")
+  endif()
+endif()
+
+if(cuda_found)
+  find_package(CUDAToolkit REQUIRED)
+  add_library(cuda_device STATIC EXCLUDE_FROM_ALL ${cuda_sources} ${cuda_host} cuda/driver.cpp)
+  # CMake 3.25 drops CMAKE_CUDA_STANDARD 20 without a word.
+  target_compile_options(cuda_device PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr "SHELL:-Xcompiler $<JOIN:${warnings},$<COMMA>>">)
+  target_link_libraries(cuda_device PUBLIC core CUDA::cudart_static)
+  target_compile_definitions(cuda_device PUBLIC POSLAB_CUDA)
+endif()

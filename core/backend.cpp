@@ -1,0 +1,75 @@
+#include "core/backend.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "core/error.h"
+#include "core/isa.h"
+
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
+
+namespace poslab {
+namespace {
+
+std::string name() { return isa(); }
+const Kernels& cpu_kernels() { return kernels(Device::cpu); }
+
+// Whole huge pages, if it is more than a few: a step walks through 100 MB, and with pages of 4 KiB it would look up an address
+// every 64 cache lines (1 to 4 % of a step).
+void* allocate(size_t bytes) {
+  constexpr size_t line = 256, huge_page = 2 << 20;
+  const size_t alignment = bytes < huge_page ? line : huge_page;
+  void* at = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (!at) failure("memory: the system has no {} MiB left; use a smaller batch or a shorter length", bytes >> 20);
+#ifdef MADV_HUGEPAGE
+  if (alignment == huge_page) madvise(at, bytes, MADV_HUGEPAGE);   // a wish: without it the pages are small
+#endif
+  return at;
+}
+
+void write(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+void fill(real* to, real value, int64_t n) { std::fill_n(to, n, value); }
+
+// All that was started is done already: a read copies when it is started.
+std::map<int, std::vector<char>>& reads() {
+  thread_local std::map<int, std::vector<char>> all;
+  return all;
+}
+int start_read(const void* from, size_t bytes) {
+  const int ticket = reads().empty() ? 0 : reads().rbegin()->first + 1;
+  const char* at = static_cast<const char*>(from);
+  reads()[ticket].assign(at, at + bytes);
+  return ticket;
+}
+void take(int ticket, void* to) {
+  const auto read = reads().find(ticket);
+  std::memcpy(to, read->second.data(), read->second.size());
+  reads().erase(read);
+}
+
+const void* upload(const void*, size_t) { return nullptr; }
+void wait() {}
+void step(const std::function<void()>& work) { work(); }
+
+const Backend cpu{name, cpu_kernels, allocate, write, fill, start_read, take, upload, wait, step};
+const Backend* cuda = nullptr;
+
+}  // namespace
+
+const Backend& backend(Device device) {
+  if (device == Device::cpu) return cpu;
+  if (!cuda)
+    bad_input("device cuda: this build of poslab has no CUDA; build it where nvcc is (./dev build cuda), or use --device cpu");
+  return *cuda;
+}
+
+void add_backend(Device device, const Backend& b) {
+  if (device == Device::cuda) cuda = &b;
+}
+
+}  // namespace poslab

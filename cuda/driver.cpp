@@ -1,0 +1,90 @@
+// The CUDA runtime behind cuda/driver.h. Leaves out: several GPUs (the first that CUDA_VISIBLE_DEVICES shows is used).
+#include "cuda/driver.h"
+
+#include <string>
+
+#include "core/error.h"
+#include "cuda/queue.h"
+
+namespace poslab::cuda {
+namespace {
+
+cudaStream_t the_stream = nullptr;
+std::string the_name;
+
+}  // namespace
+
+cudaStream_t stream() { return the_stream; }
+
+void check(cudaError_t e, const char* doing) {
+  if (e != cudaSuccess) failure("cuda: {} failed: {} ({})", doing, cudaGetErrorString(e), cudaGetErrorName(e));
+}
+
+namespace driver {
+
+void start() {
+  if (the_stream) return;
+  int version = 0, devices = 0;
+  if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0)
+    bad_input("device cuda: this machine has no NVIDIA driver; install one, or use --device cpu");
+  if (const cudaError_t e = cudaGetDeviceCount(&devices); e != cudaSuccess || devices == 0)
+    bad_input("device cuda: no GPU that this program can use ({}); the driver speaks CUDA {}.{}, this build CUDA {}.{}; "
+              "use --device cpu", cudaGetErrorString(e), version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
+              CUDART_VERSION % 1000 / 10);
+  cudaDeviceProp about{};
+  check(cudaGetDeviceProperties(&about, 0), "asking for the GPU's properties");
+  the_name = fmt::format("{}, compute capability {}.{}", about.name, about.major, about.minor);
+  check(cudaStreamCreateWithFlags(&the_stream, cudaStreamNonBlocking), "making a stream");
+}
+std::string name() { return the_name; }
+
+void* device_memory(size_t bytes) {
+  void* at = nullptr;
+  if (cudaMalloc(&at, bytes) == cudaSuccess) return at;
+  cudaGetLastError();              // it is told to the caller, and shall not be told again
+  return nullptr;
+}
+void* pinned_memory(size_t bytes) {
+  void* at = nullptr;
+  check(cudaMallocHost(&at, bytes), "allocating pinned memory");
+  return at;
+}
+
+void to_device(void* to, const void* pinned, size_t bytes) {
+  check(cudaMemcpyAsync(to, pinned, bytes, cudaMemcpyHostToDevice, the_stream), "copying to the GPU");
+}
+void to_host(void* pinned, const void* from, size_t bytes) {
+  check(cudaMemcpyAsync(pinned, from, bytes, cudaMemcpyDeviceToHost, the_stream), "copying from the GPU");
+}
+void wait() { check(cudaStreamSynchronize(the_stream), "a kernel"); }
+
+Mark mark() {
+  cudaEvent_t event;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+  check(cudaEventRecord(event, the_stream), "recording an event");
+  return {event, [](void* e) { cudaEventDestroy(static_cast<cudaEvent_t>(e)); }};
+}
+void wait_for(const Mark& m) { check(cudaEventSynchronize(static_cast<cudaEvent_t>(m.get())), "a kernel"); }
+
+void begin_recording() { check(cudaStreamBeginCapture(the_stream, cudaStreamCaptureModeRelaxed), "recording a step"); }
+
+Recorded end_recording() {
+  cudaGraph_t graph;
+  check(cudaStreamEndCapture(the_stream, &graph), "recording a step");
+  cudaGraphExec_t whole;
+  const cudaError_t made = cudaGraphInstantiate(&whole, graph, 0);
+  cudaGraphDestroy(graph);
+  check(made, "making a graph of a step");
+  return {whole, [](void* g) { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(g)); }};
+}
+
+void abandon_recording() {
+  cudaGraph_t graph;
+  if (cudaStreamEndCapture(the_stream, &graph) == cudaSuccess && graph) cudaGraphDestroy(graph);
+  cudaGetLastError();
+}
+
+void replay(const Recorded& r) { check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(r.get()), the_stream), "replaying a step"); }
+
+}  // namespace driver
+}  // namespace poslab::cuda

@@ -1,0 +1,31 @@
+// What the queue asks of the CUDA runtime, in a dozen functions: served by the GPU (cuda/driver.cpp), or by the CPU where kernels
+// are emulated (cuda/driver_emulated.cpp). All work is started on one stream.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace poslab::cuda::driver {
+
+void start();                              // once; throws BadInput if there is no GPU or no driver, and says which
+std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"
+void* device_memory(size_t bytes);         // never given back; 256 bytes aligned. Null: there is none left
+void* pinned_memory(size_t bytes);         // of the host, from which and to which the GPU copies by itself; never given back
+
+void to_device(void* to, const void* pinned, size_t bytes);
+void to_host(void* pinned, const void* from, size_t bytes);
+void wait();                               // until everything that was started is done
+
+// A mark in the stream: passed once everything that was started before it is done.
+using Mark = std::shared_ptr<void>;
+Mark mark();
+void wait_for(const Mark&);
+
+// Launches between begin_recording() and end_recording() are not run but kept; replay() runs them all.
+using Recorded = std::shared_ptr<void>;
+void begin_recording();
+Recorded end_recording();
+void abandon_recording();                  // after an error in between
+void replay(const Recorded&);
+
+}  // namespace poslab::cuda::driver

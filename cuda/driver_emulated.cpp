@@ -1,0 +1,87 @@
+// A GPU for cuda/driver.h that is the CPU: kernels run when they are started, or are kept while a step is recorded. Its memory
+// can be touched by kernels and copies alone: a host that reads a device pointer is stopped at once, as on a real GPU.
+#include "cuda/driver.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "cuda/queue.h"
+
+namespace poslab::cuda {
+namespace {
+
+using Launches = std::vector<std::function<void()>>;
+std::shared_ptr<Launches> recording;
+
+struct Region { void* at; size_t bytes; };
+std::vector<Region> regions;
+int open = 0;
+
+// While one lives, the device's memory can be touched.
+struct Open {
+  Open() {
+    if (open++ == 0) protect(PROT_READ | PROT_WRITE);
+  }
+  ~Open() {
+    if (--open == 0) protect(PROT_NONE);
+  }
+  static void protect(int what) {
+    for (const Region& r : regions) mprotect(r.at, r.bytes, what);
+  }
+};
+
+}  // namespace
+
+void run_or_record(std::function<void()> launch) {
+  if (recording) {
+    recording->push_back(std::move(launch));
+  } else {
+    const Open memory;
+    launch();
+  }
+}
+
+namespace driver {
+
+void start() {}
+std::string name() { return "emulated on the CPU"; }
+
+void* device_memory(size_t bytes) {
+#ifdef __SANITIZE_ADDRESS__                // each block by itself, so that the sanitizer sees its ends
+  return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+#endif
+  void* at = mmap(nullptr, bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return nullptr;
+  regions.push_back({at, bytes});
+  return at;
+}
+void* pinned_memory(size_t bytes) { return std::malloc(bytes); }
+
+void to_device(void* to, const void* pinned, size_t bytes) {
+  const Open memory;
+  std::memcpy(to, pinned, bytes);
+}
+void to_host(void* pinned, const void* from, size_t bytes) {
+  const Open memory;
+  std::memcpy(pinned, from, bytes);
+}
+void wait() {}
+Mark mark() { return {}; }
+void wait_for(const Mark&) {}
+
+void begin_recording() { recording = std::make_shared<Launches>(); }
+Recorded end_recording() { return std::exchange(recording, nullptr); }
+void abandon_recording() { recording = nullptr; }
+void replay(const Recorded& r) {
+  const Open memory;
+  for (const auto& launch : *static_cast<const Launches*>(r.get())) launch();
+}
+
+}  // namespace driver
+}  // namespace poslab::cuda

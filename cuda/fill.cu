@@ -1,0 +1,15 @@
+// to_i = value: how memory of the GPU begins, and where sums are cleared.
+#include "cuda/launch.h"
+
+namespace poslab::cuda {
+namespace {
+
+__global__ void fill_all(real* to, real value, int64_t n) {
+  for (const int64_t i : all(n)) to[i] = value;
+}
+
+}  // namespace
+
+void fill(real* to, real value, int64_t n) { launch(fill_all, blocks_for(n), threads, to, value, n); }
+
+}  // namespace poslab::cuda

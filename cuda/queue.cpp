@@ -1,0 +1,263 @@
+// The queue of work behind cuda/queue.h and the GPU's core/backend.h.
+//
+// A training step of a small model is some 150 launches of a few microseconds each, which take the host longer than the GPU. So
+// a step is recorded once and replayed by one call. Each time, the host still walks through the step, muted: its launches are
+// only noted, and its uploads (tokens, positions, the numbers of Adam) are collected in one block of pinned memory, which is
+// sent ahead. If the notes, every argument of every launch, are those of a recorded step, that one is replayed.
+#include "cuda/queue.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/backend.h"
+#include "core/debug.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "cuda/backend.h"
+#include "cuda/driver.h"
+
+namespace poslab::cuda {
+
+const Kernels& table();                                  // cuda/table.cpp
+void fill(real* to, real value, int64_t n);              // cuda/fill.cu
+
+namespace {
+
+constexpr size_t alignment = 256;
+size_t aligned(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+void* must_have(void* at, size_t bytes) {
+  if (!at) failure("cuda: the GPU has no {} MiB left; use a smaller batch or a shorter length", bytes >> 20);
+  return at;
+}
+
+// A step's uploads: chunks on the device, always filled in the same order, so that a value lies where it lay when the step was
+// recorded. On the host each has a few copies, as the GPU may still be reading those of the steps before.
+class Uploads {
+ public:
+  void rewind() {
+    for (Chunk& c : chunks_) c.used = 0;
+    now_ = 0, turn_ = (turn_ + 1) % copies;
+    if (sent_[turn_]) driver::wait_for(sent_[turn_]);
+  }
+  void* add(const void* values, size_t bytes) {
+    while (now_ < chunks_.size() && chunks_[now_].used + bytes > chunks_[now_].size) ++now_;
+    if (now_ == chunks_.size()) chunks_.push_back(Chunk(std::max(aligned(bytes), size_t(1) << 20)));
+    Chunk& c = chunks_[now_];
+    const size_t at = std::exchange(c.used, aligned(c.used + bytes));
+    std::memcpy(c.host[turn_] + at, values, bytes);
+    return c.device + at;
+  }
+  void send() {
+    for (const Chunk& c : chunks_)
+      if (c.used) driver::to_device(c.device, c.host[turn_], std::min(c.used, c.size));
+    sent_[turn_] = driver::mark();
+  }
+
+ private:
+  static constexpr size_t copies = 4;
+  struct Chunk {
+    size_t size, used = 0;
+    char* device;
+    std::array<char*, copies> host;
+    explicit Chunk(size_t bytes)
+        : size(bytes), device(static_cast<char*>(must_have(driver::device_memory(bytes), bytes))) {
+      for (char*& h : host) h = static_cast<char*>(driver::pinned_memory(bytes));
+    }
+  };
+  std::vector<Chunk> chunks_;
+  size_t now_ = 0, turn_ = 0;
+  std::array<driver::Mark, copies> sent_;
+};
+
+// Outside steps a launch's values are sent at once. Places are used again after a while, when all that read them is done.
+class Arguments {
+ public:
+  const void* send(const void* values, size_t bytes) {
+    if (!device_)
+      device_ = static_cast<char*>(must_have(driver::device_memory(size), size)),
+      host_ = static_cast<char*>(driver::pinned_memory(size));
+    if (used_ + bytes > size) driver::wait(), used_ = 0;
+    const size_t at = std::exchange(used_, aligned(used_ + bytes));
+    std::memcpy(host_ + at, values, bytes);
+    driver::to_device(device_ + at, host_ + at, bytes);
+    return device_ + at;
+  }
+
+ private:
+  static constexpr size_t size = 1 << 20;
+  char *device_ = nullptr, *host_ = nullptr;
+  size_t used_ = 0;
+};
+
+// What was asked for and has not been taken.
+struct Read {
+  char* pinned = nullptr;
+  size_t room = 0, bytes = 0;
+  driver::Mark done;
+  bool taken = true;
+};
+
+struct Queue {
+  std::string notes;                       // of the step at hand
+  bool in_step = false, muted = false;
+  std::unordered_map<std::string, driver::Recorded> recorded;
+  Uploads uploads;                         // of a step
+  Arguments arguments;                     // of launches outside steps
+  std::array<std::pair<real*, int64_t>, 16> scratch{};
+  std::vector<Read> reads;
+  char* bounce = nullptr;                  // pinned, for what is written outside steps
+};
+Queue& queue() {
+  static Queue* q = new Queue;             // outlives every static Tensor
+  return *q;
+}
+
+void not_in_step(const char* what) {
+  if (queue().in_step)
+    failure("cuda: {} within a step that is recorded; it would happen now and never again. Do it before or after", what);
+}
+
+// One walk through the step, muted or recorded.
+void walk_through(const std::function<void()>& work, bool muted) {
+  Queue& q = queue();
+  struct Leave {
+    Queue& q;
+    ~Leave() { q.in_step = q.muted = false; }
+  } leave{q};
+  tidy_memory(Device::cuda);
+  q.notes.clear(), q.uploads.rewind();
+  q.in_step = true, q.muted = muted;
+  work();
+}
+
+driver::Recorded record(const std::function<void()>& work) {
+  driver::begin_recording();
+  try {
+    walk_through(work, false);
+  } catch (...) {
+    driver::abandon_recording();
+    throw;
+  }
+  return driver::end_recording();
+}
+
+// -- core/backend.h ---------------------------------------------------------------------------------------------------
+
+std::string name() {
+  driver::start();
+  return driver::name();
+}
+
+const Kernels& kernels() {
+  driver::start();
+  return table();
+}
+
+void* allocate(size_t bytes) {
+  driver::start();
+  return must_have(driver::device_memory(bytes), bytes);
+}
+
+void write(void* to, const void* from, size_t bytes) {
+  constexpr size_t most = 4 << 20;
+  not_in_step("a write to the GPU");
+  char*& bounce = queue().bounce;
+  if (!bounce) bounce = static_cast<char*>(driver::pinned_memory(most));
+  for (size_t done = 0; done < bytes; done += most) {
+    const size_t now = std::min(most, bytes - done);
+    std::memcpy(bounce, static_cast<const char*>(from) + done, now);
+    driver::to_device(static_cast<char*>(to) + done, bounce, now);
+    driver::wait();
+  }
+}
+
+int start_read(const void* from, size_t bytes) {
+  not_in_step("a read from the GPU");
+  std::vector<Read>& all = queue().reads;
+  auto r = std::find_if(all.begin(), all.end(), [](const Read& x) { return x.taken; });
+  if (r == all.end()) r = all.insert(all.end(), Read());
+  if (r->room < bytes) r->room = 2 * bytes, r->pinned = static_cast<char*>(driver::pinned_memory(r->room));
+  driver::to_host(r->pinned, from, bytes);
+  r->bytes = bytes, r->done = driver::mark(), r->taken = false;
+  return int(r - all.begin());
+}
+
+void take(int ticket, void* to) {
+  Read& r = queue().reads[size_t(ticket)];
+  driver::wait_for(r.done);
+  std::memcpy(to, r.pinned, r.bytes);
+  r.taken = true;
+}
+
+const void* upload_in_step(const void* values, size_t bytes) {
+  return queue().in_step ? queue().uploads.add(values, bytes) : nullptr;
+}
+
+void step(const std::function<void()>& work) {
+  if (debug_level() > 0) return work();    // every op is looked at by itself
+  driver::start();
+  Queue& q = queue();
+  walk_through(work, true);
+  auto known = q.recorded.find(q.notes);
+  if (known == q.recorded.end()) {
+    // Graphs hold memory; a run whose steps are all different should not fill it with them.
+    if (q.recorded.size() >= 1024) driver::wait(), q.recorded.clear();
+    driver::Recorded r = record(work);     // and the notes anew: the pool may have grown in the first walk
+    known = q.recorded.insert_or_assign(q.notes, std::move(r)).first;
+  }
+  q.uploads.send();
+  driver::replay(known->second);
+}
+
+}  // namespace
+
+const Backend& as_backend() {
+  static const Backend b{name, kernels, allocate, write, fill, start_read, take, upload_in_step, driver::wait, step};
+  return b;
+}
+int recorded_steps() { return int(queue().recorded.size()); }
+
+// -- cuda/queue.h -----------------------------------------------------------------------------------------------------
+
+void note_bytes(const void* at, size_t bytes) {
+  if (Queue& q = queue(); q.in_step) q.notes.append(static_cast<const char*>(at), bytes);
+}
+void note(const Walk& w) {
+  note(w.dims);
+  for (int d = 0; d < w.dims; ++d) note(w.size[d]), note(w.y[d]), note(w.a[d]), note(w.b[d]);
+}
+void note(const Product& p) {
+  note(p.batch), note(p.m), note(p.n), note(p.k), note(p.a_turned), note(p.b_turned);
+  note(p.a_step), note(p.b_step), note(p.c_step);
+}
+void note(const AttentionArgs& a) {
+  note(a.batch), note(a.queries), note(a.keys), note(a.heads), note(a.head_dim), note(a.causal), note(a.scale);
+  note(a.q), note(a.k), note(a.v), note(a.q_rel), note(a.r), note(a.bias), note(a.rel_dim), note(a.rows);
+  note(a.pairs), note(a.pairs_batch);
+}
+void note(const AttentionSums& s) { note(s.q), note(s.k), note(s.v), note(s.q_rel), note(s.r), note(s.bias); }
+
+bool muted() { return queue().muted; }
+
+const void* upload_bytes(const void* values, size_t bytes) {
+  Queue& q = queue();
+  return q.in_step ? q.uploads.add(values, bytes) : q.arguments.send(values, bytes);
+}
+
+// What was outgrown is kept: recorded steps still point there.
+real* scratch(int slot, int64_t n) {
+  auto& [at, size] = queue().scratch[size_t(slot)];
+  if (size < n) {
+    const size_t bytes = aligned(size_t(n) * sizeof(real) * 5 / 4);
+    at = static_cast<real*>(must_have(driver::device_memory(bytes), bytes));
+    size = int64_t(bytes / sizeof(real));
+  }
+  return at;
+}
+
+}  // namespace poslab::cuda

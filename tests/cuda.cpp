@@ -1,0 +1,144 @@
+// The CUDA backend against the CPU: every kernel by its OpCase, then a whole model, step for step. On a machine without a GPU the
+// kernels are emulated (cuda/emulate.h): the same sources, as plain C++.
+#include "cuda/backend.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "lab/checkpoint.h"
+#include "lab/evaluate.h"
+#include "lab/train.h"
+#include "tests/lab_helpers.h"
+#include "tests/op_run.h"
+
+namespace poslab::test {
+namespace {
+
+const bool added = (add_backend(Device::cuda, cuda::as_backend()), true);
+
+// Results are sums in another order, of other products: close, not equal.
+constexpr double tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
+
+bool there_is_a_gpu() {
+  try {
+    backend(Device::cuda).name();
+    return added;
+  } catch (const BadInput& e) {
+    MESSAGE(std::string("not run: ") + e.what());
+    return false;
+  }
+}
+
+Config small(const std::string& encoding, const std::string& positions, const std::string& device) {
+  return tiny_config({{"encoding", encoding}, {"positions", positions}, {"device", device}, {"batch", "4"},
+                      {"train_length", "3"}, {"eval_lengths", "1:4"}, {"eval_samples", "4"}});
+}
+
+Step step(State& s) { return finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))); }
+
+}  // namespace
+
+TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward") {
+  if (!there_is_a_gpu()) return;
+  const OneThread one;
+  struct Worst { double value = 0, gradient = 0; int cases = 0; };
+  std::map<std::string, Worst> table;
+  for (const OpCase& c : op_cases()) {
+    INFO(title(c));
+    const Tensors x = inputs(c);
+    const Result cpu = run(c, x), gpu = run(c, x, Device::cuda);
+    Worst& worst = table[c.kernel];
+    ++worst.cases;
+    worst.value = std::max(worst.value, value_error(c, gpu.value, c.reference(in_double(x))));
+    CHECK(worst.value <= value_tolerance);
+    const double all = difference(gpu, cpu);
+    CHECK(all <= tolerance);
+    worst.gradient = std::max(worst.gradient, all);
+  }
+  fmt::print("\nWorst relative errors on {}\n{:<18}{:>6}{:>22}{:>32}\n", backend(Device::cuda).name(), "kernel", "cases",
+             "value, to reference", "value and gradients, to the CPU");
+  for (const auto& [kernel, w] : table)
+    fmt::print("{:<18}{:>6}{:>22.1e}{:>32.1e}\n", kernel, w.cases, w.value, w.gradient);
+}
+
+TEST_CASE("cuda: gradients that nobody wants, and gradients that are added to what is there") {
+  if (!there_is_a_gpu()) return;
+  const OneThread one;
+  for (const OpCase& c : op_cases()) {
+    if (!c.differentiable) continue;
+    INFO(title(c));
+    const Tensors x = inputs(c);
+    const Result cpu = run(c, x), twice = run(c, c.op, x, all_inputs, 2, Device::cuda);
+    for (size_t i = 0; i < x.size(); ++i) {
+      CHECK(difference(twice.grads[i], cpu.grads[i], floor_of(cpu), 2) <= tolerance);
+      const Result only = run(c, c.op, x, [i](size_t j) { return i == j; }, 1, Device::cuda);
+      CHECK(difference(only.grads[i], cpu.grads[i], floor_of(cpu)) <= tolerance);
+    }
+  }
+}
+
+TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded once") {
+  if (!there_is_a_gpu()) return;
+  const OneThread one;
+  for (const char* encoding : {"none", "sincos", "learned", "relative", "alibi", "rope"})
+    for (const char* positions : {"sequential", "randomized"}) {
+      INFO(encoding << " " << positions);
+      State cpu(small(encoding, positions, "cpu")), gpu(small(encoding, positions, "cuda"));
+      CHECK(gpu.params.device() == Device::cuda);
+      for (int n = 0; n < 12; ++n) {
+        const Step a = step(cpu), b = step(gpu);
+        CHECK(b.length == a.length);
+        CHECK(b.loss == doctest::Approx(a.loss).epsilon(1e-4));
+        CHECK(b.grad_norm == doctest::Approx(a.grad_norm).epsilon(1e-3));
+      }
+      const auto there_and_here = [&](const State& s) { return evaluate(s).back(); };
+      CHECK(there_and_here(gpu).loss == doctest::Approx(there_and_here(cpu).loss).epsilon(1e-3));
+    }
+}
+
+TEST_CASE("cuda: a recorded step is replayed with other data, and asks for no memory") {
+  if (!there_is_a_gpu()) return;
+  Config c = small("rope", "randomized", "cuda");
+  c.curriculum = "fixed";
+  State s(c);
+  step(s), step(s);
+  const int recorded = cuda::recorded_steps();
+  const int64_t before = memory(Device::cuda).system_allocations;
+  double last = 0;
+  for (int n = 0; n < 10; ++n) {
+    const double loss = step(s).loss;
+    CHECK(loss != last);
+    last = loss;
+  }
+  CHECK(cuda::recorded_steps() == recorded);
+  CHECK(memory(Device::cuda).system_allocations == before);
+}
+
+TEST_CASE("cuda: checkpoints move between devices") {
+  if (!there_is_a_gpu()) return;
+  State gpu(small("relative", "sequential", "cuda"));
+  for (int n = 0; n < 3; ++n) step(gpu);
+  const std::string bytes = checkpoint_bytes(gpu);
+  State cpu = checkpoint_state(bytes, "test", "cpu"), again = checkpoint_state(bytes, "test");
+  CHECK(cpu.params.device() == Device::cpu);
+  CHECK(again.params.device() == Device::cuda);
+  CHECK(checkpoint_bytes(again) == bytes);
+  CHECK(step(again).loss == doctest::Approx(step(cpu).loss).epsilon(1e-5));
+}
+
+TEST_CASE("cuda: a gradient that is no number spoils no weights") {
+  if (!there_is_a_gpu()) return;
+  State s(small("none", "sequential", "cuda"));
+  std::vector<real> w = s.params.at("head.b").values();
+  w[0] = std::numeric_limits<real>::quiet_NaN();
+  s.params.at("head.b").set(w.data());
+  const std::vector<real> before = s.params.at("embedding").values();
+  CHECK_THROWS_WITH_AS(step(s), doctest::Contains("training has diverged"), Failure);
+  CHECK(s.params.at("embedding").values() == before);
+}
+
+}  // namespace poslab::test

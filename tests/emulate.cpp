@@ -1,0 +1,129 @@
+// The emulation itself (cuda/emulate.h): what a block of threads means, and that the mistakes which a GPU may hide are found.
+#ifdef POSLAB_EMULATE
+#include "cuda/emulate.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "tests/lab_helpers.h"
+
+namespace poslab::test {
+namespace {
+
+// y_i = the sum of the block's 64 values, in shared memory; `barriers`: whether threads wait for each other in between.
+void block_sum(int* y, bool barriers) {
+  SHARED(int, part, 64);
+  const int t = int(threadIdx.x);
+  part[t] = t;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (t < half) part[t] += part[t + half];
+    if (barriers) __syncthreads();
+  }
+  y[blockIdx.x * blockDim.x + threadIdx.x] = part[0];
+}
+
+std::string error_of(int threads, const std::function<void()>& body) {
+  try {
+    emulate::run(dim3(2), threads, body);
+  } catch (const Failure& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("emulation: threads of all blocks run, and wait for each other at barriers") {
+  std::vector<int> y(3 * 64, -1);
+  emulate::run(dim3(3), 64, [&] { block_sum(y.data(), true); });
+  for (const int v : y) CHECK(v == 63 * 64 / 2);
+}
+
+TEST_CASE("emulation: shuffles, warp by warp") {
+  std::vector<int> y(96);
+  emulate::run(dim3(1), 96, [&] {
+    int x = int(threadIdx.x);
+    for (int away = 16; away > 0; away /= 2) x += __shfl_xor_sync(0xFFFFFFFFu, x, away);
+    y[threadIdx.x] = x + __shfl_sync(0xFFFFFFFFu, int(threadIdx.x), 3);
+  });
+  for (int t = 0; t < 96; ++t) {
+    const int first = t / 32 * 32;
+    CHECK(y[size_t(t)] == 32 * first + 31 * 16 + first + 3);
+  }
+}
+
+TEST_CASE("emulation: atomics, three dimensions of blocks, threads that leave early") {
+  int count = 0;
+  emulate::run(dim3(2, 3, 4), 64, [&] {
+    if (threadIdx.x >= 40) return;
+    __syncthreads();
+    atomicAdd(&count, int(blockIdx.x + 10 * blockIdx.y + 100 * blockIdx.z + gridDim.y));
+  });
+  CHECK(count == 40 * (12 * 1 + 8 * 10 * 3 + 6 * 100 * 6 + 24 * 3));
+}
+
+TEST_CASE("emulation: a missing __syncthreads is found") {
+  std::vector<int> y(2 * 64);
+  CHECK(holds(error_of(64, [&] { block_sum(y.data(), false); }), "no barrier in between"));
+  CHECK(error_of(64, [&] { block_sum(y.data(), true); }) == "");   // and the next launch is not harmed
+}
+
+TEST_CASE("emulation: a write that overtakes another thread's read is found") {
+  const auto late = [](bool barrier) {
+    return error_of(64, [=] {
+      SHARED(int, x, 64);
+      x[threadIdx.x] = 1;
+      __syncthreads();
+      const int other = x[63 - threadIdx.x];
+      if (barrier) __syncthreads();
+      x[threadIdx.x] = other + 1;
+    });
+  };
+  CHECK(holds(late(false), "no barrier in between"));
+  CHECK(late(true) == "");
+}
+
+TEST_CASE("emulation: __syncwarp orders a warp, not a block") {
+  const auto exchanged = [](int away) {
+    return error_of(64, [=] {
+      SHARED(int, x, 64);
+      x[threadIdx.x] = 1;
+      __syncwarp();
+      const int other = x[(int(threadIdx.x) + away) % 64];
+      if (other != 1) failure("lost");
+    });
+  };
+  CHECK(exchanged(0) == "");
+  CHECK(holds(exchanged(32), "nobody in this block has written"));
+  CHECK(error_of(64, [] {
+          SHARED(int, x, 64);
+          x[threadIdx.x] = 1;
+          __syncwarp();
+          if (x[threadIdx.x ^ 1] != 1) failure("lost");
+        }) == "");
+}
+
+TEST_CASE("emulation: beyond the end, never written, and barriers that some never reach") {
+  CHECK(holds(error_of(32, [] {
+                SHARED(int, x, 31);
+                x[threadIdx.x] = 1;
+              }),
+              "reaches for x[31], which has 31 elements"));
+  CHECK(holds(error_of(32, [] {
+                SHARED(int, x, 32);
+                if (blockIdx.x == 0) x[threadIdx.x] = 1;
+                if (x[threadIdx.x] != 1) failure("lost");
+              }),
+              "block (1, 0, 0) reads x[0], which nobody in this block has written"));
+  CHECK(holds(error_of(64, [] {
+                if (threadIdx.x == 0) __syncwarp();
+                else __syncthreads();
+              }),
+              "64 of the 64 threads of block (0, 0, 0) wait at a barrier that the others never reach"));
+  CHECK(holds(error_of(33, [] {}), "multiple of 32"));
+}
+
+}  // namespace poslab::test
+#endif

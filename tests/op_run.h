@@ -1,0 +1,50 @@
+// Running an OpCase, and comparing results: what tests/ops.cpp and tests/cuda.cpp have in common.
+#pragma once
+#include "core/isa.h"
+#include "core/parallel.h"
+#include "tests/op_case.h"
+
+namespace poslab::test {
+
+#ifdef POSLAB_DOUBLE
+constexpr double value_tolerance = 1e-12, gradient_tolerance = 1e-6, twin_tolerance = 1e-11, repeat_tolerance = 1e-12;
+constexpr double small_share = 0.01;   // smaller gradients than this share of the largest are measured by that share
+#else
+constexpr double value_tolerance = 1e-5, gradient_tolerance = 1e-4, twin_tolerance = 1e-5, repeat_tolerance = 1e-5;
+constexpr double small_share = 0.1;
+#endif
+
+struct Result {
+  std::vector<real> value;
+  std::vector<std::vector<real>> grads;   // of each input; empty where none was asked for
+};
+
+inline std::string title(const OpCase& c) { return c.kernel + " " + c.name; }
+
+// A fixed number for each element of the result: the loss is their weighted sum, and the result's gradient the weights.
+Tensor weights(const Shape&);
+
+// Runs the op on a device; `asked(i)`: does input i want a gradient?   times: how often the op stands in the graph
+using Asked = std::function<bool(size_t)>;
+inline bool all_inputs(size_t) { return true; }
+Result run(const OpCase&, const std::function<Tensor(const Tensors&)>& op, const Tensors& values, const Asked&, int times = 1,
+           Device = Device::cpu);
+Result run(const OpCase&, const Tensors& values, Device = Device::cpu);
+
+bool same_bits(const Result&, const Result&);
+double largest(const std::vector<real>&);
+// Largest difference of a and times * b, relative to the largest number of b, but not to less than `floor`.
+double difference(const std::vector<real>& a, const std::vector<real>& b, double floor, double times = 1);
+double difference(const Result&, const Result&);
+// A gradient may vanish, as that of q does with a single key: its rounding errors are measured by the other gradients.
+double floor_of(const Result&);
+double value_error(const OpCase&, const std::vector<real>& y, const Array& expected);
+
+// Except where threads are the question, one: small cases gain nothing from more.
+struct OneThread {
+  const int before = threads();
+  OneThread() { set_threads(1); }
+  ~OneThread() { set_threads(before); }
+};
+
+}  // namespace poslab::test
