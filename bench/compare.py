@@ -8,6 +8,7 @@ stopped, so that all meet the same weather. Large products take a turn too: they
     bench/compare.py                       # everything: training at 20+20 and 40+40, evaluation at 500+500
     bench/compare.py --quick               # three encodings at 20+20 slots
     bench/compare.py --encoding rope --positions randomized --length 40 --threads 2
+    bench/compare.py --scaling             # poslab alone: a step with one thread and with more, in turns
     bench/compare.py --example             # how long the example preset takes: mixed lengths, extrapolated to its steps
 """
 
@@ -159,6 +160,28 @@ def example(options, threads, encoding, positions):
     return r
 
 
+def scaling(options, length, encoding, positions):
+    """How much faster poslab is with more threads: the same step with each number of them, in turns."""
+    sides = [start_ours(options.program, "cpu", n, options.task, options.batch, encoding, positions) for n in options.threads]
+    try:
+        size = sides[0].ask(f"size {length}")["size"]
+        for side in sides:
+            side.ask(f"warm steps {size} {size} {size}")
+            side.pin()
+        end, turn = time.monotonic() + options.seconds, 0
+        while turn < 3 or time.monotonic() < end:
+            for side in sides if turn % 2 == 0 else sides[::-1]:
+                side.turn("steps", [size] * 3)
+            turn += 1
+        ms = {side.threads: statistics.median(side.ms) for side in sides}
+    finally:
+        for side in sides:
+            side.close()
+    times = "".join(f"{n} threads {x:8.2f} ms   " if n > 1 else f"1 thread {x:8.2f} ms   " for n, x in ms.items())
+    print(f"{size:>7} {encoding:8} {positions:10} {times}{ms[min(ms)] / ms[max(ms)]:.2f}x", flush=True)
+    return {"what": "scaling", "size": size, "encoding": encoding, "positions": positions, "batch": options.batch, "median_ms": ms}
+
+
 def commit():
     """Of the working tree, with -dirty where it differs from that; absent outside git."""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
@@ -169,7 +192,7 @@ def save(path, options, results):
     whole = {
         "cpu": processor(),
         "cores": len(os.sched_getaffinity(0)),
-        "device": results[0]["sides"]["poslab"].get("device", "cpu"),
+        "device": results[0].get("sides", {}).get("poslab", {}).get("device", "cpu"),
         "commit": commit(),
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "task": options.task,
@@ -201,6 +224,7 @@ def parse():
     parser.add_argument("--peers", type=lambda text: text.split(","), default=list(PEERS), help="default: all")
     parser.add_argument("--quick", action="store_true", help="none, relative and rope, sequential, 20+20, all cores")
     parser.add_argument("--example", action="store_true", help="the example preset's wall time instead")
+    parser.add_argument("--scaling", action="store_true", help="poslab alone, with each of --threads in turns")
     parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--peak-tflops", type=float, default=0, help="of the GPU in single precision, for shares of it")
@@ -218,6 +242,8 @@ def parse():
     for path, remedy in ((options.program, "build the target poslab_bench"), (options.python, "run bench/venv.sh")):
         if not pathlib.Path(path).exists():
             parser.error(f"{path} is not there; {remedy}")
+    if options.scaling:
+        options.what, options.peers = ["train"], []
     if options.quick:
         options.encoding, options.positions = options.encoding or ["none", "relative", "rope"], ["sequential"]
         options.what, options.length, options.threads = ["train"], [20], [max(options.threads)]
@@ -244,6 +270,13 @@ def main():
                     results.append(example(options, threads, encoding, positions))
                     if options.out:
                         save(options.out, options, results)
+        return
+    if options.scaling:
+        every = dict.fromkeys((length, *rest) for _, length, _, *rest in configurations(options))
+        for length, encoding, positions in every:
+            results.append(scaling(options, length, encoding, positions))
+            if options.out:
+                save(options.out, options, results)
         return
     wanted = list(configurations(options))
     minutes = len(wanted) * (options.seconds + 28) / 60

@@ -36,7 +36,7 @@ if(cuda_found)
   add_library(cuda_device STATIC EXCLUDE_FROM_ALL ${cuda_sources} ${cuda_host} cuda/driver.cpp)
   # CMake 3.25 drops CMAKE_CUDA_STANDARD 20 without a word.
   target_compile_options(cuda_device PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr "SHELL:-Xcompiler $<JOIN:${warnings},$<COMMA>>">)
+    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;-Xcompiler=$<JOIN:${warnings},$<COMMA>>>")
   target_link_libraries(cuda_device PUBLIC core CUDA::cudart_static)
   target_compile_definitions(cuda_device PUBLIC POSLAB_CUDA)
 endif()
