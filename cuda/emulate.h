@@ -106,6 +106,14 @@ T __shfl_xor_sync(unsigned mask, T value, int bits) {
   return __shfl_sync(mask, value, int(poslab::emulate::lane() ^ unsigned(bits)));
 }
 
+// Bit i: does lane i say yes?
+inline unsigned __ballot_sync(unsigned mask, bool yes) {
+  unsigned bits = unsigned(yes) << poslab::emulate::lane();
+  for (int away = 16; away > 0; away /= 2) bits |= __shfl_xor_sync(mask, bits, away);
+  return bits;
+}
+inline int __ffs(int bits) { return __builtin_ffs(bits); }   // number of the first one, from 1; 0 if there is none
+
 // Fibers are never interrupted, so plain arithmetic is atomic.
 template <class T, class U>
 T atomicAdd(T* at, U value) {

@@ -1,0 +1,55 @@
+// The optimizer over the flat buffer of all parameters, and the sum of squares that clipping needs. The norm of the
+// gradient stays on the device: the host never waits for it.
+#include "cuda/rows.cuh"
+
+namespace poslab::cuda {
+namespace {
+
+constexpr int pieces = 264;        // blocks, on any machine: so the sum has one order
+
+__global__ void sum_squares(double* partial, const real* x, int64_t n) {
+  double sum = 0;
+  for (const int64_t i : all(n)) sum += double(x[i]) * double(x[i]);
+  sum = team_sum<threads>(sum);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+__global__ void sum_pieces(double* sum, const double* partial) {
+  double s = 0;
+  for (int i = int(threadIdx.x); i < pieces; i += threads) s += partial[i];
+  s = team_sum<threads>(s);
+  if (threadIdx.x == 0) *sum = s;
+}
+
+// m = b1 m + (1-b1) g,  v = b2 v + (1-b2) g^2,  p -= lr (m / c1) / (sqrt(v / c2) + epsilon),  g scaled down to the norm
+// `clip`; nothing at all for a norm that is not finite: a run that diverged does not spoil its weights.
+__global__ void step_of_adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squares,
+                             const AdamStep* how) {
+  const double norm = std::sqrt(*squares);
+  if (!std::isfinite(norm)) return;
+  const AdamStep s = *how;
+  const real shrink = norm > double(s.clip) ? real(double(s.clip) / norm) : real(1);
+  const real step = s.lr / s.correction1, scale = 1 / s.correction2;
+  for (const int64_t e : all(n)) {
+    const real gradient = g[e] * shrink, before = p[e];              // all reads before the first write
+    const real mean = s.beta1 * m[e] + (1 - s.beta1) * gradient;
+    const real square = s.beta2 * v[e] + (1 - s.beta2) * gradient * gradient;
+    m[e] = mean, v[e] = square;
+    p[e] = before - step * mean / (std::sqrt(square * scale) + s.epsilon);
+  }
+}
+
+}  // namespace
+
+void squares(double* sum, const real* x, int64_t n) {
+  double* partial = reinterpret_cast<double*>(scratch(0, pieces * int64_t(sizeof(double) / sizeof(real))));
+  launch(sum_squares, pieces, threads, partial, x, n);
+  launch(sum_pieces, 1, threads, sum, partial);
+}
+
+// Few blocks: each thread takes the root of the norm, in double, before it begins.
+void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squares, AdamStep s) {
+  const int blocks = blocks_for(n);
+  launch(step_of_adam, blocks < 1056 ? blocks : 1056, threads, p, m, v, g, n, squares, upload(s));
+}
+
+}  // namespace poslab::cuda

@@ -1,0 +1,33 @@
+// The second half of a sum over very many rows: partial sums of `slices` blocks, (slices, parts, n), added up in order.
+//   a_j += sum_s partial[s][0][j]     b_j += sum_s partial[s][1][j]
+#pragma once
+#include "cuda/launch.h"
+
+namespace poslab::cuda {
+namespace {
+
+// A warp has 32 columns, the warps of a block share the slices.
+__global__ void add_up_slices(Sum a, Sum b, const real* partial, int64_t n, int slices) {
+  SHARED(real, part, 1024);
+  const Sum to = blockIdx.y ? b : a;
+  if (!to.at) return;
+  const int group = int(threadIdx.x) / warp, groups = int(blockDim.x) / warp, lane = int(threadIdx.x) % warp;
+  const int64_t j = int64_t(blockIdx.x) * warp + lane, pitch = gridDim.y * n;
+  real sum = 0;
+  if (j < n)
+    for (int s = group; s < slices; s += groups) sum += partial[s * pitch + blockIdx.y * n + j];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  if (group || j >= n) return;
+  for (int g = 1; g < groups; ++g) sum += part[g * warp + lane];
+  add_to(to, j, sum);
+}
+
+void add_up(const Sum& a, const Sum& b, int parts, const real* partial, int64_t n, int slices) {
+  const int groups = slices < 16 ? 1 : slices > 256 ? 32 : slices / 8;
+  const dim3 blocks(unsigned((n + warp - 1) / warp), unsigned(parts));
+  launch(add_up_slices, blocks, groups * warp, a, b, partial, n, slices);
+}
+
+}  // namespace
+}  // namespace poslab::cuda

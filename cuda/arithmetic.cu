@@ -1,0 +1,177 @@
+// Arithmetic over a Walk: broadcasting, reductions, and copies in any order of dimensions.
+//
+// A thread has one place of the walk and works out from its number where that lies in each array. In reductions the
+// threads of a block share the places of an element, and if there are few elements, so do blocks.
+#include "cuda/launch.h"
+
+namespace poslab::cuda {
+namespace {
+
+int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
+int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
+int64_t at_least(int64_t a, int64_t b) { return a < b ? b : a; }
+
+void append(Walk& to, int64_t size, int64_t y, int64_t a, int64_t b) {
+  const int d = to.dims++;
+  to.size[d] = size, to.y[d] = y, to.a[d] = a, to.b[d] = b;
+}
+void append(Walk& to, const Walk& from, int d) { append(to, from.size[d], from.y[d], from.a[d], from.b[d]); }
+
+struct Place { int64_t y, a, b; };
+
+// Of place number n. Counted through with constants, or the walk would be copied from the arguments to memory; and a
+// division of 64 bits takes four times as long as one of 32.
+__device__ inline Place place(const Walk& walk, int64_t n) {
+  Place p{0, 0, 0};
+  for (int d = Walk::most - 1; d >= 0; --d) {
+    if (d >= walk.dims) continue;
+    int64_t rest = 0;
+    if (d > 0) rest = (n | walk.size[d]) >> 32 ? n / walk.size[d] : int64_t(uint32_t(n) / uint32_t(walk.size[d]));
+    const int64_t i = n - rest * walk.size[d];
+    p.y += i * walk.y[d], p.a += i * walk.a[d], p.b += i * walk.b[d];
+    n = rest;
+  }
+  return p;
+}
+
+struct Plus { static __device__ real of(real a, real b) { return a + b; } };
+struct Minus { static __device__ real of(real a, real b) { return a - b; } };
+struct Times { static __device__ real of(real a, real b) { return a * b; } };
+struct Over { static __device__ real of(real a, real b) { return a / b; } };
+
+template <class F>
+__global__ void binary(real* y, const real* a, const real* b, Walk walk, int64_t count) {
+  for (const int64_t e : all(count)) {
+    const Place p = place(walk, e);
+    y[e] = F::of(a[p.a], b[p.b]);
+  }
+}
+template <class F>
+void start(real* y, const real* a, const real* b, const Walk& walk) {
+  const int64_t count = walk.count();
+  launch(binary<F>, blocks_for(count), threads, y, a, b, walk, count);
+}
+
+// -- copies ----------------------------------------------------------------------------------------------------------
+
+__global__ void copy_places(Sum y, const real* a, Walk walk, int64_t count) {
+  for (const int64_t e : all(count)) {
+    const Place p = place(walk, e);
+    add_to(y, p.y, a[p.a]);
+  }
+}
+
+constexpr int side = 32;   // of a tile that is turned in shared memory
+
+// y_ij (+)= a_ij for all places of `rest`, where a is contiguous along i and y along j, the two dimensions of ij: in
+// tiles, or every access would touch a cache line of its own.
+__global__ void copy_turned(Sum y, const real* a, Walk rest, Walk ij) {
+  SHARED(real, tile, side * (side + 1));                 // rows a bank apart
+  const int64_t i_tiles = (ij.size[0] + side - 1) / side, j_tiles = (ij.size[1] + side - 1) / side;
+  const int64_t i0 = blockIdx.x % i_tiles * side, j0 = blockIdx.x / i_tiles % j_tiles * side;
+  const Place p = place(rest, blockIdx.x / i_tiles / j_tiles);
+  const int64_t i_left = ij.size[0] - i0, j_left = ij.size[1] - j0;
+  const real* from = a + p.a + i0 * ij.a[0] + j0 * ij.a[1];
+  const int x = int(threadIdx.x) % side, first = int(threadIdx.x) / side;
+  for (int r = first; r < side; r += threads / side)
+    if (x < i_left && r < j_left) tile[r * (side + 1) + x] = from[x * ij.a[0] + r * ij.a[1]];
+  __syncthreads();
+  for (int r = first; r < side; r += threads / side)
+    if (r < i_left && x < j_left)
+      add_to(y, p.y + (i0 + r) * ij.y[0] + (j0 + x) * ij.y[1], tile[x * (side + 1) + r]);
+}
+
+// -- reductions ------------------------------------------------------------------------------------------------------
+
+// y[w] += or partial (slices, count) = the sum over the places of `gone`, for each place of `kept`. `groups` threads
+// share an element's places and meet in shared memory; `along`: neighbouring threads have neighbours of `gone`, else
+// of `kept`, as the array is contiguous.
+__global__ void sum_places(Sum y, real* partial, const real* a, Walk kept, Walk gone, int64_t count, int64_t depth,
+                           int64_t slice, int groups, bool along) {
+  SHARED(real, sums, threads);
+  const int columns = threads / groups, t = int(threadIdx.x);
+  const int column = along ? t / groups : t % columns, group = along ? t % groups : t / columns;
+  const int64_t from = blockIdx.y * slice, to = from + slice < depth ? from + slice : depth;
+  for (int64_t first = int64_t(blockIdx.x) * columns; first < count; first += int64_t(gridDim.x) * columns) {
+    const int64_t k = first + column;
+    const Place p = place(kept, k);
+    real sum = 0;
+    if (k < count)
+      for (int64_t i = from + group; i < to; i += groups) sum += a[p.a + place(gone, i).a];
+    const int mine = group * columns + column;
+    sums[mine] = sum;
+    __syncthreads();
+    for (int half = groups / 2; half > 0; half /= 2) {
+      if (group < half) sums[mine] += sums[mine + half * columns];
+      __syncthreads();
+    }
+    if (group == 0 && k < count) {
+      if (partial) partial[blockIdx.y * count + k] = sums[mine];
+      else add_to(y, p.y, sums[mine]);
+    }
+    __syncthreads();
+  }
+}
+
+// At least 8 places a thread, at most 512, and between these limits blocks enough to fill a GPU; slices are added up by
+// a second launch of the same kernel.
+void start_sum(const Sum& y, const real* a, const Walk& kept, const Walk& gone, bool along, bool slices_allowed) {
+  const int64_t count = kept.count(), depth = gone.count();
+  const int groups = along ? (depth <= 64 ? 8 : depth <= 1024 ? warp : threads) : depth < 64 ? 1 : 8;
+  const int blocks = blocks_for(count, threads / groups);
+  int64_t slices = at_least(at_most(512 / blocks, pieces(depth, 8 * groups)), pieces(depth, 512 * groups));
+  slices = slices_allowed ? at_most(at_least(slices, 1), 65535) : 1;
+  const int64_t slice = pieces(depth, slices);
+  slices = pieces(depth, slice);
+  real* partial = slices > 1 ? scratch(0, slices * count) : nullptr;
+  launch(sum_places, dim3(unsigned(blocks), unsigned(slices)), threads, y, partial, a, kept, gone, count, depth, slice,
+         groups, along);
+  if (!partial) return;
+  Walk rest, slice_numbers;
+  append(slice_numbers, slices, 0, count, 0);
+  for (int d = 0; d < kept.dims; ++d) append(rest, kept, d);
+  for (int64_t d = rest.dims, step = 1; d-- > 0; step *= rest.size[d]) rest.a[d] = step;
+  start_sum(y, partial, rest, slice_numbers, count == 1, false);
+}
+
+}  // namespace
+
+void add(real* y, const real* a, const real* b, const Walk& w) { start<Plus>(y, a, b, w); }
+void sub(real* y, const real* a, const real* b, const Walk& w) { start<Minus>(y, a, b, w); }
+void mul(real* y, const real* a, const real* b, const Walk& w) { start<Times>(y, a, b, w); }
+void div(real* y, const real* a, const real* b, const Walk& w) { start<Over>(y, a, b, w); }
+
+// Every element of y is met once, so the order is free: y is written front to back.
+void copy(Sum y, const real* a, const Walk& walk) {
+  if (!y) return;
+  Walk sorted;
+  bool taken[Walk::most] = {};
+  for (int n = 0; n < walk.dims; ++n) {
+    int next = -1;
+    for (int d = 0; d < walk.dims; ++d)
+      if (!taken[d] && (next < 0 || walk.y[d] > walk.y[next])) next = d;
+    taken[next] = true;
+    append(sorted, walk, next);
+  }
+  const int last = sorted.dims - 1;
+  for (int d = 0; d < last; ++d)
+    if (sorted.a[d] == 1 && sorted.a[last] > 1 && sorted.size[d] >= 8 && sorted.size[last] >= 8) {
+      Walk rest, ij;
+      for (int e = 0; e < last; ++e)
+        if (e != d) append(rest, sorted, e);
+      append(ij, sorted, d), append(ij, sorted, last);
+      const int64_t tiles = pieces(ij.size[0], side) * pieces(ij.size[1], side) * rest.count();
+      return launch(copy_turned, unsigned(tiles), threads, y, a, rest, ij);
+    }
+  launch(copy_places, blocks_for(walk.count()), threads, y, a, sorted, walk.count());
+}
+
+void sum(Sum y, const real* a, const Walk& walk) {
+  if (!y) return;
+  Walk kept, gone;
+  for (int d = 0; d < walk.dims; ++d) append(walk.y[d] ? kept : gone, walk, d);
+  if (gone.dims == 0) return copy(y, a, walk);
+  start_sum(y, a, kept, gone, walk.y[walk.dims - 1] == 0, true);
+}
+
+}  // namespace poslab::cuda

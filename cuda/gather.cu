@@ -1,0 +1,74 @@
+// y_i = table[at_i], and the way back: dtable[at_i] += dy_i, where several rows may meet in one entry of the table.
+#include "cuda/add_up.cuh"
+#include "cuda/rows.cuh"
+
+namespace poslab::cuda {
+namespace {
+
+template <int team>
+__global__ void gather_rows(real* y, const real* table, const int* at, int64_t rows, int n) {
+  for (Row<team> row(rows, n); row.any(); row.next()) {
+    const real* entry = table + (row.n ? int64_t(at[row.i]) * n : 0);
+    for (int p = 0; p < row.end(); p += row.panel) {
+      real v[held];
+      row.read_columns(v, entry, p, 0);
+      row.write(y, v, p);
+    }
+  }
+}
+
+constexpr int side = 2;            // columns of a lane
+constexpr int ahead = 4;           // rows that are read before the first is added: their latencies overlap
+
+// A warp has 64 columns of one entry and looks through the numbers of `slab` rows, 32 at a time; what it finds it adds
+// up in order. So no two threads write to one place, and the sum has one order. Without `partial` there is one slab.
+__global__ void gather_entries(Sum dtable, real* partial, const real* dy, const int* at, int64_t rows, int n,
+                               int entries, int slabs, int64_t slab) {
+  const int64_t number = (int64_t(blockIdx.x) * threads + threadIdx.x) / warp;   // neighbours search the same slab
+  const int entry = int(number % entries), part = int(number / entries % slabs), lane = int(threadIdx.x) % warp;
+  const int first = int(number / entries / slabs) * side * warp + lane;
+  if (first - lane >= n) return;
+  const int64_t end = (part + 1) * slab < rows ? (part + 1) * slab : rows;
+  real sum[side] = {};
+  for (int64_t i = part * slab; i < end; i += warp) {
+    unsigned hits = __ballot_sync(0xFFFFFFFFu, i + lane < end && at[i + lane] == entry);
+    while (hits) {
+      real d[ahead][side];
+      for (int u = 0; u < ahead; ++u, hits &= hits - 1)
+        for (int k = 0; k < side; ++k) {
+          const int j = first + k * warp;
+          d[u][k] = hits && j < n ? dy[(i + __ffs(int(hits)) - 1) * n + j] : real(0);
+        }
+      for (int u = 0; u < ahead; ++u)
+        for (int k = 0; k < side; ++k) sum[k] += d[u][k];
+    }
+  }
+  for (int k = 0; k < side; ++k) {
+    const int j = first + k * warp;
+    if (j >= n) continue;
+    if (partial) partial[(int64_t(part) * entries + entry) * n + j] = sum[k];
+    else add_to(dtable, int64_t(entry) * n + j, sum[k]);
+  }
+}
+
+}  // namespace
+
+void gather(real* y, const real* table, const int* at, int64_t rows, int n) {
+  launch(for_team(n, gather_rows<8>, gather_rows<warp>, gather_rows<threads>), row_blocks(rows, n), threads, y, table,
+         at, rows, n);
+}
+
+// Rows are cut into slabs until there are 8192 warps, a GPU full; but a slab has at least 64 rows.
+void gather_backward(Sum dtable, const real* dy, const int* at, int64_t rows, int n, int entries) {
+  if (!dtable) return;
+  const int64_t places = int64_t(entries) * ((n + side * warp - 1) / (side * warp));
+  const int64_t most = (rows + 63) / 64, wanted = 8192 / places;
+  const int64_t tried = wanted < 1 ? 1 : wanted < most ? wanted : most, slab = (rows + tried - 1) / tried;
+  const int slabs = int((rows + slab - 1) / slab);
+  real* partial = slabs > 1 ? scratch(0, int64_t(slabs) * entries * n) : nullptr;
+  launch(gather_entries, unsigned((places * slabs * warp + threads - 1) / threads), threads, dtable, partial, dy, at,
+         rows, n, entries, slabs, slab);
+  if (partial) add_up(dtable, {}, 1, partial, int64_t(entries) * n, slabs);
+}
+
+}  // namespace poslab::cuda

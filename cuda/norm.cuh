@@ -1,0 +1,143 @@
+// LayerNorm of rows, forward and backward, for norm.cu and residual_norm.cu. With h = (x - mean) / std and g = dy gain:
+//   y = gain h + bias     dx = (g - mean(g) - h mean(g h)) / std     dgain = sum dy h     dbias = sum dy
+// A block sums dgain and dbias of its rows, cuda/add_up.cuh adds up the blocks.
+#pragma once
+#include "cuda/add_up.cuh"
+#include "cuda/dropout.cuh"
+#include "cuda/rows.cuh"
+
+namespace poslab::cuda {
+namespace {
+
+constexpr real norm_epsilon = real(1e-5);
+constexpr int norm_slices = 384;             // most blocks of a backward pass, 3 for each of 132 SMs
+
+// 1 / sqrt(variance + epsilon) of the row x, whose first panel is v.
+template <int team>
+__device__ inline real inverse_deviation(const Row<team>& row, real (&v)[held], const real* x, real mean) {
+  real squares = 0;
+  for (int p = 0; p < row.end(); p += row.panel) {
+    if (row.again()) row.read(v, x, p, 0);
+    for (int k = 0; k < held; ++k) {
+      const real off = row.column(p, k) < row.n ? v[k] - mean : real(0);
+      squares += off * off;
+    }
+  }
+  return 1 / std::sqrt(team_sum<team>(squares) / real(row.width) + norm_epsilon);
+}
+
+// y = norm(s), s = x + dropout(z); without z, s is x and not written.
+template <int team>
+__global__ void norm_rows(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias,
+                          int64_t rows, int n, Drop drop) {
+  for (Row<team> row(rows, n); row.any(); row.next()) {
+    real v[held], sum = 0;
+    for (int p = 0; p < row.end(); p += row.panel) {
+      row.read(v, x, p, 0);
+      if (z) {
+        real more[held];
+        row.read(more, z, p, 0);
+        const Factors<row.lanes> kept(drop, row.start() + p + row.first - row.lane);
+        for (int k = 0; k < held; ++k) v[k] += more[k] * kept.of(k);
+        row.write(s, v, p);
+      }
+      for (int k = 0; k < held; ++k) sum += v[k];
+    }
+    const real *in = z ? s : x, mean = team_sum<team>(sum) / real(n);
+    const real inverse = inverse_deviation(row, v, in, mean);
+    for (int p = 0; p < row.end(); p += row.panel) {
+      if (row.again()) row.read(v, in, p, 0);
+      real factor[held], more[held];
+      row.read_columns(factor, gain, p, 0), row.read_columns(more, bias, p, 0);
+      for (int k = 0; k < held; ++k) v[k] = factor[k] * ((v[k] - mean) * inverse) + more[k];
+      row.write(y, v, p);
+    }
+  }
+}
+
+// dx += ds, dz += dropout(ds), and `partial` (blocks, 2, n) of dgain and dbias, if it is wanted. The sums of rows of
+// one panel are kept in registers, and the teams of the block meet in shared memory; longer rows belong to a whole
+// block, whose threads keep the sums of their columns in `partial` itself.
+template <int team>
+__global__ __launch_bounds__(threads, 3)     // registers for no more than lets 3 blocks on an SM
+void norm_rows_backward(Sum dx, Sum dz, real* partial, const real* dy, const real* x, const real* gain, int64_t rows,
+                        int n, Drop drop) {
+  SHARED(real, sums, 17 * threads);
+  Row<team> row(rows, n);
+  const bool again = row.again();
+  real gain_sum[held] = {}, bias_sum[held] = {};
+  real* const slice = partial ? partial + int64_t(blockIdx.x) * 2 * n : nullptr;
+  bool started = false;                      // slice has been written to
+  for (; row.any(); row.next(), started = true) {
+    real v[held], d[held], factor[held], sum = 0;
+    for (int p = 0; p < row.end(); p += row.panel) {
+      row.read(v, x, p, 0);
+      if (!again) row.read(d, dy, p, 0), row.read_columns(factor, gain, p, 0);
+      for (int k = 0; k < held; ++k) sum += v[k];
+    }
+    const real mean = team_sum<team>(sum) / real(n), inverse = inverse_deviation(row, v, x, mean);
+
+    real g_sum = 0, gh_sum = 0;
+    for (int p = 0; p < row.end(); p += row.panel) {
+      if (again) row.read(v, x, p, 0), row.read(d, dy, p, 0), row.read_columns(factor, gain, p, 0);
+      for (int k = 0; k < held; ++k) {
+        const int j = row.column(p, k);
+        const real h = (v[k] - mean) * inverse, g = d[k] * factor[k];     // beyond the row d = 0
+        g_sum += g, gh_sum += g * h;
+        if (again && slice && j < row.n) {
+          slice[j] = d[k] * h + (started ? slice[j] : real(0));
+          slice[n + j] = d[k] + (started ? slice[n + j] : real(0));
+        }
+        gain_sum[k] += d[k] * h, bias_sum[k] += d[k];
+        v[k] = h, d[k] = g;
+      }
+    }
+    const real g_mean = team_sum<team>(g_sum) / real(n), gh_mean = team_sum<team>(gh_sum) / real(n);
+
+    for (int p = 0; p < row.end() && (dx.at || dz.at); p += row.panel) {
+      if (again) row.read(v, x, p, 0), row.read(d, dy, p, 0), row.read_columns(factor, gain, p, 0);
+      for (int k = 0; k < held; ++k) {
+        if (again) v[k] = (v[k] - mean) * inverse, d[k] *= factor[k];
+        v[k] = (d[k] - g_mean - v[k] * gh_mean) * inverse;
+      }
+      if (dx.at) row.add(dx, v, p);
+      if (!dz.at) continue;
+      const Factors<row.lanes> kept(drop, row.start() + p + row.first - row.lane);
+      for (int k = 0; k < held; ++k) v[k] *= kept.of(k);
+      row.add(dz, v, p);
+    }
+  }
+
+  if (!slice || again) return;
+  constexpr int panel = row.panel, pitch = 2 * panel + team;         // the teams of a warp meet in no bank
+  const int place = int(threadIdx.x) / team * pitch;
+  for (int k = 0; k < held; ++k) sums[place + row.column(0, k)] = gain_sum[k];
+  for (int k = 0; k < held; ++k) sums[place + row.column(panel, k)] = bias_sum[k];
+  __syncthreads();
+  for (int c = int(threadIdx.x); c < 2 * panel; c += threads) {
+    if (c % panel >= n) continue;
+    real total = sums[c];
+    for (int t = 1; t < row.together; ++t) total += sums[t * pitch + c];
+    slice[c / panel * n + c % panel] = total;
+  }
+}
+
+void norm_forward(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, int64_t rows,
+                  int n, const Drop& drop) {
+  launch(for_team(n, norm_rows<8>, norm_rows<warp>, norm_rows<threads>), row_blocks(rows, n), threads, y, s, x, z,
+         gain, bias, rows, n, drop);
+}
+
+void norm_backward_of(const Sum& dx, const Sum& dz, const Sum& dgain, const Sum& dbias, const real* dy, const real* x,
+                      const real* gain, int64_t rows, int n, const Drop& drop) {
+  const bool sums = dgain || dbias;
+  if (!dx && !dz && !sums) return;
+  const int all = row_blocks(rows, n), blocks = all < norm_slices ? all : norm_slices;
+  real* partial = sums ? scratch(0, int64_t(blocks) * 2 * n) : nullptr;
+  launch(for_team(n, norm_rows_backward<8>, norm_rows_backward<warp>, norm_rows_backward<threads>), blocks, threads, dx,
+         dz, partial, dy, x, gain, rows, n, drop);
+  if (sums) add_up(dgain, dbias, 2, partial, n, blocks);
+}
+
+}  // namespace
+}  // namespace poslab::cuda

@@ -1,0 +1,16 @@
+// The end of a transformer's sub-layer in one pass: y = norm(s), s = x + dropout(z); kernels stand in cuda/norm.cuh.
+// The dropout factors are drawn again in the backward pass (Philox), s is kept, and nothing else.
+#include "cuda/norm.cuh"
+
+namespace poslab::cuda {
+
+void residual_norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, int64_t rows,
+                   int n, Dropout how) {
+  norm_forward(y, s, x, z, gain, bias, rows, n, drop(how));
+}
+void residual_norm_backward(Sum dx, Sum dz, Sum dgain, Sum dbias, const real* dy, const real* s, const real* gain,
+                            int64_t rows, int n, Dropout how) {
+  norm_backward_of(dx, dz, dgain, dbias, dy, s, gain, rows, n, drop(how));
+}
+
+}  // namespace poslab::cuda
