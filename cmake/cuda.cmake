@@ -13,6 +13,7 @@ foreach(source IN LISTS cuda_sources)
 endforeach()
 add_library(cuda_emulated STATIC EXCLUDE_FROM_ALL ${emulated} ${cuda_host} cuda/emulate.cpp cuda/driver_emulated.cpp)
 target_compile_definitions(cuda_emulated PUBLIC POSLAB_EMULATE)
+target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized)   # registers that are filled in a loop of at least one round
 target_link_libraries(cuda_emulated PUBLIC core Boost::context)
 
 set(cuda_found no)
@@ -24,6 +25,10 @@ if(NOT POSLAB_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90-real 100-real 120)
     endif()
     enable_language(CUDA)
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)               # CMake 3.25 does not know how nvcc spells it
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
     set(cuda_found yes)
   elseif(POSLAB_CUDA STREQUAL "ON")
     message(FATAL_ERROR "POSLAB_CUDA=ON and there is no nvcc: put it on the PATH, name it with "
@@ -34,9 +39,8 @@ endif()
 if(cuda_found)
   find_package(CUDAToolkit REQUIRED)
   add_library(cuda_device STATIC EXCLUDE_FROM_ALL ${cuda_sources} ${cuda_host} cuda/driver.cpp)
-  # CMake 3.25 drops CMAKE_CUDA_STANDARD 20 without a word.
   target_compile_options(cuda_device PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr;-Xcompiler=$<JOIN:${warnings},$<COMMA>>>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=$<JOIN:${warnings},$<COMMA>>>")
   target_link_libraries(cuda_device PUBLIC core CUDA::cudart_static)
   target_compile_definitions(cuda_device PUBLIC POSLAB_CUDA)
 endif()

@@ -7,4 +7,13 @@ namespace poslab::cuda {
 const Backend& as_backend();
 int recorded_steps();          // how many different steps have been recorded so far; for tests
 
+#ifdef POSLAB_EMULATE
+// Emulated memory of the device can be touched only while one lives, as in each launch and copy; a host that reads a device's
+// pointer is stopped. Opening and closing it takes longer than a small kernel: tests that launch thousands keep it open.
+struct DeviceMemoryOpen {
+  DeviceMemoryOpen();
+  ~DeviceMemoryOpen();
+};
+#endif
+
 }  // namespace poslab::cuda

@@ -1,5 +1,6 @@
 // A GPU for cuda/driver.h that is the CPU: kernels run when they are started, or are kept while a step is recorded. Its memory
 // can be touched by kernels and copies alone: a host that reads a device pointer is stopped at once, as on a real GPU.
+#include "cuda/backend.h"
 #include "cuda/driver.h"
 
 #include <sys/mman.h>
@@ -23,26 +24,24 @@ struct Region { void* at; size_t bytes; };
 std::vector<Region> regions;
 int open = 0;
 
-// While one lives, the device's memory can be touched.
-struct Open {
-  Open() {
-    if (open++ == 0) protect(PROT_READ | PROT_WRITE);
-  }
-  ~Open() {
-    if (--open == 0) protect(PROT_NONE);
-  }
-  static void protect(int what) {
-    for (const Region& r : regions) mprotect(r.at, r.bytes, what);
-  }
-};
+void protect(int what) {
+  for (const Region& r : regions) mprotect(r.at, r.bytes, what);
+}
 
 }  // namespace
+
+DeviceMemoryOpen::DeviceMemoryOpen() {
+  if (open++ == 0) protect(PROT_READ | PROT_WRITE);
+}
+DeviceMemoryOpen::~DeviceMemoryOpen() {
+  if (--open == 0) protect(PROT_NONE);
+}
 
 void run_or_record(std::function<void()> launch) {
   if (recording) {
     recording->push_back(std::move(launch));
   } else {
-    const Open memory;
+    const DeviceMemoryOpen memory;
     launch();
   }
 }
@@ -64,11 +63,11 @@ void* device_memory(size_t bytes) {
 void* pinned_memory(size_t bytes) { return std::malloc(bytes); }
 
 void to_device(void* to, const void* pinned, size_t bytes) {
-  const Open memory;
+  const DeviceMemoryOpen memory;
   std::memcpy(to, pinned, bytes);
 }
 void to_host(void* pinned, const void* from, size_t bytes) {
-  const Open memory;
+  const DeviceMemoryOpen memory;
   std::memcpy(pinned, from, bytes);
 }
 void wait() {}
@@ -79,7 +78,7 @@ void begin_recording() { recording = std::make_shared<Launches>(); }
 Recorded end_recording() { return std::exchange(recording, nullptr); }
 void abandon_recording() { recording = nullptr; }
 void replay(const Recorded& r) {
-  const Open memory;
+  const DeviceMemoryOpen memory;
   for (const auto& launch : *static_cast<const Launches*>(r.get())) launch();
 }
 
