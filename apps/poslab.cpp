@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <map>
 
+#include "apps/refuse.h"
+#include "apps/sweep.h"
 #include "core/debug.h"
 #include "core/error.h"
 #include "core/names.h"
@@ -56,18 +58,6 @@ struct Typed {
 
 void merge(Settings& all, const Settings& more) { all.insert(all.end(), more.begin(), more.end()); }
 
-// The first word that no command understands: what it is near to.
-void refuse_unknown(const CLI::App& command, const std::string& full_name) {
-  const std::vector<std::string> left = command.remaining();
-  if (left.empty()) return;
-  const std::string word = left.front().substr(0, left.front().find('='));
-  if (word.rfind("-", 0) != 0) bad_input("{} has no use for \"{}\"; see `{} --help`", full_name, word, full_name);
-  std::vector<std::string> names;
-  for (const CLI::Option* o : command.get_options([](const CLI::Option* o) { return o->nonpositional(); }))
-    names.push_back("--" + o->get_single_name());
-  throw BadInput(unknown("option", word, names));
-}
-
 // -- commands -------------------------------------------------------------------------------------------------------
 
 void use_threads(const Config& c) {
@@ -83,8 +73,8 @@ std::string device_of(const Settings& settings) {
 void test_and_report(const RunFolder& run, const State& state, Speed speed, const char* command) {
   try {
     const std::vector<AtLength> all = evaluate(state);
-    write_result(run, state, all, speed);
     write_pictures(run, state);
+    write_result(run, state, all, speed);  // last: a run with a result is complete
     fmt::print("{0}\nall of it is in {1}; `poslab report {1} -o report.html` draws it\n", summary(state, all, speed),
                run.path());
   } catch (const Interrupted& i) {
@@ -242,6 +232,9 @@ void parse_and_run(int argc, char** argv) {
   report->add_option("runs", runs, "run folders")->required();
   report->add_option("-o,--out", page, "the page to write")->type_name("FILE");
 
+  CLI::App* sweep = command("sweep", "many runs as one: plan, run, status, collect, submit to Slurm", "", {});
+  actions[sweep] = add_sweep(sweep);
+
   command("version", "which program this is, and what it runs on", "", [&] {
     for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);
   });
@@ -252,20 +245,16 @@ void parse_and_run(int argc, char** argv) {
     app.exit(e);
     return;
   } catch (const CLI::ParseError& e) {
-    const auto chosen = app.get_subcommands();
-    bad_input("{}; see `poslab{} --help`", e.what(), chosen.empty() ? "" : " " + chosen.front()->get_name());
+    std::string name = "poslab";
+    for (const CLI::App* c = &app; !c->get_subcommands().empty(); name += " " + c->get_name())
+      c = c->get_subcommands().front();
+    bad_input("{}; see `{} --help`", e.what(), name);
   }
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
-  if (chosen.empty()) {
-    std::vector<std::string> names;
-    for (const CLI::App* c : app.get_subcommands({})) names.push_back(c->get_name());
-    if (!app.remaining().empty()) throw BadInput(unknown("command", app.remaining().front(), names));
+  CLI::App* chosen = chosen_command(app, "poslab");
+  if (chosen)
+    actions[chosen]();
+  else
     fmt::print("{}", app.help());
-    return;
-  }
-  refuse_unknown(app, "poslab");
-  refuse_unknown(*chosen.front(), "poslab " + chosen.front()->get_name());
-  actions[chosen.front()]();
 }
 
 int say(int status, const std::string& text) {

@@ -15,7 +15,6 @@ namespace {
 using json = nlohmann::ordered_json;
 static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
 
-constexpr const char* format = "poslab checkpoint 1";
 constexpr const char* dtype = sizeof(real) == 4 ? "F32" : "F64";
 const std::string mark = "{\"__metadata__\":{\"crc32\":\"", zeros = "00000000";
 
@@ -41,7 +40,7 @@ std::string crc(const std::string& bytes) {
 std::string header_of(const State& s) {
   json header;
   header["__metadata__"] = {{"crc32", zeros},
-                            {"format", format},
+                            {"format", checkpoint_format},
                             {"step", std::to_string(s.adam.step)},
                             {"seed", std::to_string(s.config.seed)},
                             {"config", to_toml(s.config)}};
@@ -90,9 +89,9 @@ State checkpoint_state(const std::string& bytes, const std::string& path, const 
   std::memcpy(&length, bytes.data(), 8);
   const json header = json::parse(bytes.substr(8, length));
   const json& about = header["__metadata__"];
-  if (about["format"] != format)
+  if (about["format"] != checkpoint_format)
     bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", path,
-              about["format"].get<std::string>(), format);
+              about["format"].get<std::string>(), checkpoint_format);
   if (header["adam.m"]["dtype"] != dtype)
     bad_input("{} holds {} numbers and this build computes with {}; use the other build", path,
               header["adam.m"]["dtype"].get<std::string>(), dtype);

@@ -11,6 +11,9 @@
 
 namespace poslab {
 
+// What the file says it is. It changes when a state of before could no longer be read, or would go on differently.
+inline constexpr const char* checkpoint_format = "poslab checkpoint 1";
+
 std::string checkpoint_bytes(const State&);
 // BadInput if another version or the build of the other scalar type wrote it, Failure if a byte is missing or wrong.
 // `path` is for messages. device: on which to go on; "": on that of the run.

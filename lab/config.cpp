@@ -1,7 +1,6 @@
 #include "lab/config.h"
 
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/names.h"
+#include "lab/toml.h"
 
 namespace poslab {
 namespace {
@@ -119,30 +119,12 @@ Config configure(const Settings& settings) {
 }
 
 Settings read_toml(const std::string& text, const std::string& source) {
-  toml::table table;
-  try {
-    table = toml::parse(text, source);
-  } catch (const toml::parse_error& e) { bad_input("{}, line {}: {}", source, e.source().begin.line, e.description()); }
   Settings settings;
-  for (auto& [key, node] : table) {
-    const std::string name(key.str());
-    const auto line = node.source().begin.line;
-    try {
-      const Option& o = option(name);
-      if (auto s = node.value_exact<std::string>())
-        settings.emplace_back(o.name, *s);
-      else if (auto b = node.value_exact<bool>())
-        settings.emplace_back(o.name, *b ? "on" : "off");
-      else if (auto i = node.value_exact<int64_t>())
-        settings.emplace_back(o.name, fmt::format("{}", *i));
-      else if (auto d = node.value_exact<double>())
-        settings.emplace_back(o.name, fmt::format("{}", *d));
-      else
-        bad_input("{} is neither a string, a number nor true or false; it takes {}", name, takes(o));
-      Config scratch;
-      set(scratch, o, settings.back().second);  // an error names the line
-    } catch (const BadInput& e) { bad_input("{}, line {}: {}", source, line, e.what()); }
-  }
+  for (auto& [key, node] : parse_toml(text, source))
+    at_line(source, node, [&, &key = key, &node = node] {
+      const Option& o = option(std::string(key.str()));
+      settings.emplace_back(o.name, option_text(o, node));
+    });
   return settings;
 }
 

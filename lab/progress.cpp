@@ -10,6 +10,13 @@
 namespace poslab {
 namespace {
 
+std::string bar(double part) {
+  const int width = 20, full = int(part * width);
+  return std::string(size_t(full), '#') + std::string(size_t(width - full), '.');
+}
+
+}  // namespace
+
 std::string clock_time(double seconds) {
   const int64_t s = int64_t(seconds + 0.5);
   if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
@@ -20,13 +27,6 @@ size_t columns() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
-
-std::string bar(double part) {
-  const int width = 20, full = int(part * width);
-  return std::string(size_t(full), '#') + std::string(size_t(width - full), '.');
-}
-
-}  // namespace
 
 Progress::Progress(std::string what, std::string unit, int64_t from, int64_t total)
     : what_(std::move(what)), unit_(std::move(unit)), from_(from), total_(total), terminal_(isatty(STDERR_FILENO)) {}

@@ -6,6 +6,9 @@
 
 namespace poslab {
 
+std::string clock_time(double seconds);  // 0:07, 1:02:45
+size_t columns();                       // of the terminal at stderr; 80 if it does not say
+
 class Progress {
  public:
   Progress(std::string what, std::string unit, int64_t from, int64_t total);  // "training", "steps"

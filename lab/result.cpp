@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "lab/config_json.h"
 #include "lab/files.h"
 #include "lab/version.h"
 
@@ -33,22 +33,6 @@ json made_before(const std::string& path, json made) {
   for (auto& [name, value] : made.items())
     if (old.is_object() && old.contains(name)) value = old[name];
   return made;
-}
-
-json config_json(const Config& c) {
-  json config;
-  for (const Option& o : all_options()) {
-    if (!o.kept) continue;
-    std::visit(
-        [&](auto field) {
-          if constexpr (std::is_same_v<decltype(field), Lengths Config::*>)
-            config[o.name] = get(c, o);
-          else
-            config[o.name] = c.*field;
-        },
-        o.field);
-  }
-  return config;
 }
 
 std::string row(const std::string& what, const Mean& m) {

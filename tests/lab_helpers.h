@@ -65,15 +65,17 @@ inline std::string tiny_options(const Settings& more = {}) {
   return text;
 }
 
-// The program in a shell, both its outputs in one file.
+// The program in a shell, both its outputs in one file of the folder; of two at once, in two.
 class Program {
  public:
-  Program(const TemporaryFolder& folder, const std::string& arguments, const std::string& before = "")
-      : output_(folder / "output") {
+  Program(const TemporaryFolder& folder, const std::string& arguments, const std::string& before = "",
+          const std::string& output = "output")
+      : output_(folder / output) {
     const std::string line = fmt::format("{} exec '{}' {} > '{}' 2>&1", before, POSLAB_PROGRAM, arguments, output_);
     child_ = fork();
     if (child_ == 0) execl("/bin/sh", "sh", "-c", line.c_str(), nullptr), _exit(127);
   }
+  pid_t process() const { return child_; }
   void send(int signal) const { kill(child_, signal); }
   bool running() { return status_ < 0 && waitpid(child_, &raw_, WNOHANG) == 0; }
   int status() {  // waits; 128 + signal if one ended it

@@ -88,6 +88,15 @@ check 'and neither does 4' cmp looked4/checkpoint.safetensors twenty/checkpoint.
 debug5() { POSLAB_DEBUG=5 "$program" "$@"; }
 check 'a POSLAB_DEBUG that is none' refuses 2 'POSLAB_DEBUG is "5"' debug5 train "${toy[@]}" --out x
 
+printf '%s\n' 'task = "even_pairs"' 'encoding = ["rope", "none"]' 'layers = 1' 'heads = [2, 3]' 'd_model = 16' 'batch = 8' \
+  'steps = 20' 'train_length = 8' 'eval_lengths = "1:12"' 'eval_samples = 16' > sweep.toml
+planned() { "$program" sweep plan sweep.toml > plan.jsonl 2> count && cat count && [[ $(wc -l < plan.jsonl) == 4 ]]; }
+swept() { "$program" sweep run plan.jsonl --out sweep --jobs 2 2> events | grep -qx 'shard 0/1: 2 done, 2 impossible'; }
+collected() { [[ $("$program" sweep collect plan.jsonl --out sweep | tee /dev/stderr | grep -c ',done,') == 2 ]]; }
+check 'a sweep is planned' planned
+check 'and run' swept
+check 'and collected' collected
+
 check 'an unknown task' refuses 2 'even_pairs' "$program" train --task even_pair --encoding none --out x
 check 'an unknown option' refuses 2 '--layers' "$program" train "${toy[@]}" --layer 2 --out x
 check 'heads that do not divide' refuses 2 '3' "$program" train "${toy[@]}" --heads 3 --out x

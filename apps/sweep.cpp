@@ -1,0 +1,164 @@
+#include "apps/sweep.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "apps/refuse.h"
+#include "core/error.h"
+#include "lab/files.h"
+#include "lab/sweep/collect.h"
+#include "lab/sweep/run.h"
+#include "lab/sweep/slurm.h"
+
+namespace poslab {
+namespace {
+
+struct Words {
+  std::string file, out, shard = "0/1", csv, sqlite, time;
+  int jobs = 1, threads = 0, shards = 1;
+  bool retry = false, slurm = false, dry = false;
+};
+
+void plan_command(const Words& w) {
+  const Plan plan = make_plan(read_file(w.file), w.file);
+  fmt::print("{}", plan_lines(plan));
+  const auto impossible = std::count_if(plan.begin(), plan.end(), [](const Trial& t) { return !t.impossible.empty(); });
+  std::string text = fmt::format("{} trials", plan.size());
+  if (impossible)
+    text += fmt::format(", {} of them impossible (the plan says why) and never run", impossible);
+  fmt::print(stderr, "{}\n", text);
+}
+
+void run_command(const Words& w) {
+  const Plan plan = read_plan(w.file);
+  const Shard shard = read_shard(w.shard);
+  const SweepFolder folder(w.out);
+  const std::vector<TrialState> all = run_shard(plan, folder, {shard, w.jobs, w.threads, w.retry});
+  std::vector<TrialState> mine;
+  for (size_t line = size_t(shard.index); line < plan.size(); line += size_t(shard.of)) mine.push_back(all[line]);
+  const Counts counts = count(mine);
+  fmt::print("shard {}: {}\n", w.shard, to_string(counts));
+  if (const int failed = counts[TrialState::failed])
+    failure("{} of shard {} failed; `poslab sweep status {} --out {}` says why, and --retry tries them again", failed,
+            w.shard, w.file, w.out);
+}
+
+void status_command(const Words& w) { fmt::print("{}", status(read_plan(w.file), SweepFolder(w.out))); }
+
+void collect_command(const Words& w) {
+  const Table table = collect(read_plan(w.file), SweepFolder(w.out));
+  if (!w.csv.empty()) write_file(w.csv, to_csv(table));
+  if (!w.sqlite.empty()) write_file(w.sqlite, to_sqlite(table));
+  if (w.csv.empty() && w.sqlite.empty()) fmt::print("{}", to_csv(table));
+}
+
+void submit_command(const Words& w) {
+  if (!w.slurm) bad_input("to which scheduler? Say --slurm; it is the one that poslab writes for");
+  read_plan(w.file);   // a task would only find out in the queue
+  std::error_code error;
+  std::filesystem::create_directories(w.out, error);
+  if (error) failure("cannot make the folder {}: {}", w.out, error.message());
+  const std::string path = w.out + "/job.sh";
+  const std::string script = job_script({std::filesystem::read_symlink("/proc/self/exe"), w.file, w.out, w.shards, w.jobs,
+                                         std::max(1, w.threads), w.time});
+  write_file(path, script);
+  if (w.dry)
+    fmt::print("{}", script);
+  else
+    submit(path);
+}
+
+const char* plan_footer = R"(
+The file holds options of a run, as config.toml does, and any value may be a list: the trials are the product of all lists.
+Tables [[also]] add further products, with their keys in place of those above. seeds = 10 is short for seed = [0, ..., 9].
+
+  task = ["even_pairs", "bucket_sort"]           # sweep.toml: 2 x 2 x 3 trials, and 2 x 2 x 3 of rope
+  encoding = "relative"
+  positions = ["sequential", "randomized"]
+  steps = 2000
+  seeds = 3
+  [[also]]
+  encoding = "rope"
+
+A plan has a line of JSON for each trial. Its id is made from the configuration and the format of checkpoints, not from the
+commit: after an update of poslab finished trials stay finished (result.json says which commit trained it).
+
+Example:
+  poslab sweep plan sweep.toml > plan.jsonl)";
+
+const char* run_footer = R"(
+A trial is a run folder FOLDER/ID as `poslab train` leaves it. What is done is not done again, what was killed goes on from
+its checkpoint, with the same bits; Ctrl-C saves first. Several workers, also on several machines that share FOLDER, may do
+one plan: with shards or without, no trial runs twice at once. The exit status is 1 if a trial of the shard has failed.
+
+Example:
+  poslab sweep run plan.jsonl --out runs/sweep --jobs 2)";
+
+const char* submit_footer = R"(
+Writes FOLDER/job.sh, an array job of which each task does one shard, and submits it. FOLDER must be shared by the nodes. What
+else sbatch should know, its own environment says: SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_MEM_PER_NODE, ...
+
+Example:
+  poslab sweep submit plan.jsonl --out /shared/sweep --slurm --shards 20 --jobs 4 --time 12:00:00)";
+
+}  // namespace
+
+std::function<void()> add_sweep(CLI::App* sweep) {
+  const auto words = std::make_shared<Words>();
+  const auto actions = std::make_shared<std::map<CLI::App*, std::function<void()>>>();
+  const auto command = [&](const char* name, const char* summary, const char* footer, void (*action)(const Words&)) {
+    CLI::App* c = sweep->add_subcommand(name, summary);
+    c->footer(footer);
+    c->allow_extras();
+    (*actions)[c] = [=] { action(*words); };
+    return c;
+  };
+  const auto plan_and_folder = [&](CLI::App* c) {
+    c->add_option("plan", words->file, "the plan")->required();
+    c->add_option("-o,--out", words->out, "the folder of the sweep")->type_name("FOLDER")->required();
+  };
+  const auto jobs_and_threads = [&](CLI::App* c, const char* threads) {
+    c->add_option("--jobs", words->jobs, "trials at once (1)")->type_name("1 .. 1024")->check(CLI::Range(1, 1024));
+    c->add_option("--threads", words->threads, threads)->type_name("1 .. 256")->check(CLI::Range(1, 256));
+  };
+
+  CLI::App* plan = command("plan", "print the trials of a TOML file", plan_footer, plan_command);
+  plan->add_option("file", words->file, "the TOML file")->required();
+
+  CLI::App* run = command("run", "do the trials of a plan, or a shard of them", run_footer, run_command);
+  plan_and_folder(run);
+  run->add_option("--shard", words->shard, "every Nth trial, from the Ith (0/1)")->type_name("I/N");
+  jobs_and_threads(run, "of each trial (the cores / jobs); they never change a result");
+  run->add_flag("--retry", words->retry, "try failed trials again");
+
+  plan_and_folder(command("status", "what has become of the trials, at any time, while workers run and after",
+                          "\nExample:\n  poslab sweep status plan.jsonl --out runs/sweep", status_command));
+
+  CLI::App* all = command("collect", "the results as a table, a row for each trial (CSV to the standard output)",
+                          "\nExample:\n  poslab sweep collect plan.jsonl --out runs/sweep --csv sweep.csv --sqlite sweep.db",
+                          collect_command);
+  plan_and_folder(all);
+  all->add_option("--csv", words->csv, "write it as CSV")->type_name("FILE");
+  all->add_option("--sqlite", words->sqlite, "write it as an SQLite database with a table `trials`")->type_name("FILE");
+
+  CLI::App* submit = command("submit", "do the plan as a Slurm job array", submit_footer, submit_command);
+  plan_and_folder(submit);
+  submit->add_flag("--slurm", words->slurm, "by Slurm");
+  submit->add_option("--shards", words->shards, "tasks of the array (1)")->type_name("1 .. 10000")->check(CLI::Range(1, 10000));
+  jobs_and_threads(submit, "of each trial (1); a task asks for jobs x threads cores");
+  submit->add_option("--time", words->time, "limit of a task, as sbatch takes it; then it is requeued")->type_name("TIME");
+  submit->add_flag("--dry", words->dry, "only write job.sh, and print it");
+
+  return [=] {
+    CLI::App* chosen = chosen_command(*sweep, "poslab sweep");
+    if (chosen)
+      actions->at(chosen)();
+    else
+      fmt::print("{}", sweep->help());
+  };
+}
+
+}  // namespace poslab

@@ -1,0 +1,95 @@
+#include "lab/sweep/board.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "lab/progress.h"
+
+namespace poslab {
+namespace {
+
+constexpr size_t most_failures = 5;   // rows of the table
+
+int64_t steps_in(const Plan& plan, const std::vector<TrialState>& states, std::initializer_list<TrialState> which) {
+  int64_t steps = 0;
+  for (size_t i = 0; i < plan.size(); ++i)
+    if (std::find(which.begin(), which.end(), states[i]) != which.end()) steps += plan[i].config.steps;
+  return steps;
+}
+
+}  // namespace
+
+std::string last_line(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file ? std::streamoff(file.tellg()) : 0, from = std::max<std::streamoff>(0, size - 4096);
+  std::string text(size_t(std::max<std::streamoff>(0, size - from)), '\0');
+  file.seekg(from).read(text.data(), std::streamsize(text.size()));
+  const size_t end = text.find_last_not_of(" \n");
+  if (end == std::string::npos) return "";
+  const size_t newline = text.rfind('\n', end), begin = newline == std::string::npos ? 0 : newline + 1;
+  return text.substr(begin, end + 1 - begin);
+}
+
+Board::Board(const Plan& plan, const SweepFolder& folder, std::string title)
+    : plan_(plan), folder_(folder), title_(std::move(title)), options_(differing(plan)),
+      states_(states(plan, folder)), before_(steps_in(plan, states_, {TrialState::done})),
+      terminal_(isatty(STDERR_FILENO)) {}
+
+Board::~Board() {
+  if (lines_) draw({});
+}
+
+void Board::look() {
+  const Claims claims(folder_.path());
+  for (size_t i = 0; i < plan_.size(); ++i)
+    if (states_[i] != TrialState::done) states_[i] = folder_.state(plan_[i], claims);
+}
+
+std::string Board::headline() const {
+  using S = TrialState;
+  const auto of = [&](std::initializer_list<S> which) { return double(steps_in(plan_, states_, which)); };
+  const double now = of({S::done}) - double(before_), left = of({S::running, S::stopped, S::todo});
+  std::string text = fmt::format("{}: {}", title_, to_string(count(states_)));
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  if (now > 0 && left > 0) text += fmt::format("; about {} left", clock_time(seconds * left / now));
+  return text;
+}
+
+void Board::event(TrialState state, const Trial& trial, const std::string& note) {
+  next_ = Clock::now();
+  if (terminal_) return;
+  look();
+  fmt::print(stderr, "{:<7}  {}  {}{}{}  ({})\n", name_of(state), trial.id, label(trial.config, options_),
+             note.empty() ? "" : "  ", note, headline());
+}
+
+void Board::show(const std::vector<const Trial*>& ours) {
+  if (!terminal_ || Clock::now() < next_) return;
+  const Clock::time_point begun = Clock::now();
+  look();
+  draw(ours);
+  next_ = Clock::now() + std::max<Clock::duration>(std::chrono::seconds(1), 50 * (Clock::now() - begun));
+}
+
+void Board::draw(const std::vector<const Trial*>& ours) {
+  std::vector<std::string> table = {headline()};
+  for (const Trial* t : ours)
+    table.push_back(fmt::format("  running  {}  {}  {}", t->id, label(t->config, options_), last_line(folder_.log(*t))));
+  size_t failures = 0;
+  for (size_t i = 0; i < plan_.size(); ++i)
+    if (states_[i] == TrialState::failed && ++failures <= most_failures)
+      table.push_back(fmt::format("  failed   {}  {}  {}", plan_[i].id, label(plan_[i].config, options_),
+                                  folder_.reason(plan_[i], states_[i])));
+  if (failures > most_failures)
+    table.push_back(fmt::format("  and {} more failed; `poslab sweep status` lists them", failures - most_failures));
+  if (lines_) fmt::print(stderr, "\033[{}A", lines_);   // up to where the table stands
+  fmt::print(stderr, "\033[J");                         // nothing of it stays
+  for (const std::string& line : table) fmt::print(stderr, "{}\n", line.substr(0, columns() - 1));
+  std::fflush(stderr);
+  lines_ = table.size();
+}
+
+}  // namespace poslab

@@ -1,0 +1,38 @@
+// The whole sweep while it runs: a table that is drawn again and again on a terminal, a line for each event anywhere else.
+// It looks at the files, so it also sees what other workers do.
+#pragma once
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "lab/sweep/state.h"
+
+namespace poslab {
+
+std::string last_line(const std::string& path);   // of a log, not counting empty ones; "" if there is none
+
+class Board {
+ public:
+  Board(const Plan&, const SweepFolder&, std::string title);   // both must outlive it
+  ~Board();
+  void event(TrialState, const Trial&, const std::string& note);   // what came of one of ours
+  void show(const std::vector<const Trial*>& ours);               // that are running; call it often
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void look();
+  std::string headline() const;
+  void draw(const std::vector<const Trial*>& ours);
+
+  const Plan& plan_;
+  const SweepFolder& folder_;
+  std::string title_;
+  std::vector<const Option*> options_;
+  std::vector<TrialState> states_;
+  int64_t before_;   // steps of trials that were done when we began
+  bool terminal_;
+  size_t lines_ = 0;   // of the table that stands on the terminal
+  Clock::time_point start_ = Clock::now(), next_ = start_;
+};
+
+}  // namespace poslab

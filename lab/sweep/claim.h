@@ -1,0 +1,30 @@
+// Who works on a trial. A claim is a lock on one byte of FOLDER/claims, at the place that the trial's id says: the kernel
+// grants it to one process, its children hold it with it, and lets go when the last of them has ended, even by kill -9.
+// (Locks of open file descriptions, fcntl(2), so that one can also ask without taking; NFS carries them to other hosts.)
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace poslab {
+
+class Claim {
+ public:
+  // Empty if someone else has it. Throws Failure where the file system has no locks.
+  static std::optional<Claim> take(const std::string& folder, const std::string& id);
+  int file() const { return *file_; }   // a child that has it open holds the claim too
+
+ private:
+  std::shared_ptr<const int> file_;
+};
+
+class Claims {
+ public:
+  explicit Claims(const std::string& folder);   // to ask; takes nothing, makes no file
+  bool held(const std::string& id) const;
+
+ private:
+  std::shared_ptr<const int> file_;   // none: nothing was ever claimed
+};
+
+}  // namespace poslab

@@ -1,0 +1,115 @@
+#include "lab/sweep/plan.h"
+
+#include <charconv>
+#include <map>
+#include <sstream>
+
+#include "core/error.h"
+#include "lab/checkpoint.h"
+#include "lab/config_json.h"
+#include "lab/files.h"
+
+namespace poslab {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+Trial read_trial(const std::string& line) {
+  json all = json::parse(line, nullptr, false);
+  if (!all.is_object() || !all.contains("id")) bad_input("this is not a trial; `poslab sweep plan` writes them");
+  Trial t;
+  t.id = all["id"].dump();
+  t.id = t.id.substr(1, t.id.size() - 2);
+  if (all.contains("impossible")) t.impossible = all["impossible"].get<std::string>();
+  all.erase("id"), all.erase("impossible");
+  t.config = config_of(all);
+  if (const std::string is = trial_id(t.config); is != t.id)
+    bad_input("the id of this configuration is {}, not {}: it was changed, or another version of poslab planned it; plan "
+              "anew with `poslab sweep plan`",
+              is, t.id);
+  return t;
+}
+
+int whole(std::string_view text) {
+  int n = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  return error == std::errc() && end == text.data() + text.size() ? n : -1;
+}
+
+}  // namespace
+
+std::string trial_id(const Config& c) {
+  std::string text = checkpoint_format;
+  for (const Option& o : all_options())
+    if (const std::string value = get(c, o); o.kept && value != get(Config(), o))
+      text += fmt::format("\n{} = {}", o.name, value);
+  uint64_t hash = 0xcbf29ce484222325u;   // FNV-1a of 64 bits
+  for (const char byte : text) hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
+  return fmt::format("{:016x}", hash);
+}
+
+std::string plan_lines(const Plan& plan) {
+  std::string text;
+  for (const Trial& t : plan) {
+    json line = {{"id", t.id}};
+    const json config = config_json(t.config);
+    for (auto& [name, value] : config.items()) line[name] = value;
+    if (!t.impossible.empty()) line["impossible"] = t.impossible;
+    text += line.dump() + "\n";
+  }
+  return text;
+}
+
+Plan read_plan(const std::string& path) {
+  Plan plan;
+  std::map<std::string, size_t> lines;
+  std::istringstream text(read_file(path));
+  size_t number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    try {
+      plan.push_back(read_trial(line));
+      if (const auto [old, fresh] = lines.emplace(plan.back().id, number); !fresh)
+        bad_input("line {} is the same trial; remove one of the two", old->second);
+    } catch (const BadInput& e) { bad_input("{}, line {}: {}", path, number, e.what()); }
+  }
+  if (plan.empty()) bad_input("{} holds no trial; `poslab sweep plan` writes a plan", path);
+  return plan;
+}
+
+std::vector<const Option*> differing(const Plan& plan) {
+  std::vector<const Option*> options;
+  for (const Option& o : all_options()) {
+    if (!o.kept) continue;
+    const std::string first = get(plan.front().config, o);
+    for (const Trial& t : plan)
+      if (get(t.config, o) != first) {
+        options.push_back(&o);
+        break;
+      }
+  }
+  return options;
+}
+
+std::string label(const Config& c, const std::vector<const Option*>& options) {
+  std::string text;
+  for (const Option* o : options) text += fmt::format("{}{}={}", text.empty() ? "" : " ", o->name, get(c, *o));
+  return text;
+}
+
+Shard read_shard(const std::string& text) {
+  const size_t slash = std::min(text.find('/'), text.size() - 1);
+  const Shard s{whole(std::string_view(text).substr(0, slash)), whole(std::string_view(text).substr(slash + 1))};
+  if (s.of < 1 || s.index < 0 || s.index >= s.of)
+    bad_input("--shard {} is none; it takes I/N with I in 0 .. N - 1, as 0/3, 1/3 and 2/3", text);
+  return s;
+}
+
+std::vector<const Trial*> trials_of(const Plan& plan, Shard shard) {
+  std::vector<const Trial*> trials;
+  for (size_t line = size_t(shard.index); line < plan.size(); line += size_t(shard.of))
+    if (plan[line].impossible.empty()) trials.push_back(&plan[line]);
+  return trials;
+}
+
+}  // namespace poslab

@@ -1,0 +1,203 @@
+#include "lab/sweep/run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "lab/files.h"
+#include "lab/interrupt.h"
+#include "lab/progress.h"
+#include "lab/sweep/board.h"
+#include "lab/sweep/child.h"
+
+namespace poslab {
+namespace {
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int most_kills = 3;   // a trial that is killed so often from outside counts as failed: too large for the memory?
+
+class Journal {
+ public:
+  explicit Journal(const std::string& path) : path_(path) {
+    file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file_ < 0) failure("cannot write {}: {}", path, std::strerror(errno));
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    worker_ = fmt::format("{}:{}", host, ::getpid());
+  }
+  ~Journal() { ::close(file_); }
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+  void write(const char* event, const Trial& t, const std::string& reason = "") {
+    const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    nlohmann::ordered_json line = {{"at", now}, {"worker", worker_}, {"event", event}, {"id", t.id}};
+    if (!reason.empty()) line["reason"] = reason;
+    write_all(file_, line.dump() + "\n", path_);   // at once: lines of several workers do not mix
+  }
+
+ private:
+  std::string path_, worker_;
+  int file_;
+};
+
+struct Running {
+  const Trial* trial;
+  Claim claim;
+  pid_t process;
+  Clock::time_point start;
+};
+
+class Worker {
+ public:
+  Worker(const Plan& plan, const SweepFolder& folder, const Work& work)
+      : folder_(folder), work_(work), journal_(folder.journal()),
+        board_(plan, folder, fmt::format("shard {}/{}", work.shard.index, work.shard.of)) {
+    for (const Trial* t : trials_of(plan, work.shard)) open_.push_back(t);
+    if (work.retry) forget_failures();
+  }
+
+  void run() {
+    catch_signals();
+    Clock::time_point look{};
+    for (;;) {
+      reap();
+      const int signal = caught_signal();
+      if (signal)
+        stop(signal);
+      else if (running_.size() < size_t(work_.jobs) && (running_.empty() || Clock::now() >= look)) {
+        while (running_.size() < size_t(work_.jobs) && start_one()) continue;
+        look = Clock::now() + std::chrono::seconds(1);   // what others have claimed may become free
+      }
+      if (running_.empty()) {
+        if (signal)
+          throw Interrupted(signal, "the sweep is stopped and what was running is saved; the same command goes on with it");
+        return;
+      }
+      std::vector<const Trial*> ours;
+      for (const Running& r : running_) ours.push_back(r.trial);
+      board_.show(ours);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
+ private:
+  bool finished(const Trial& t) const { return fs::exists(folder_.result(t)) || fs::exists(folder_.failed(t)); }
+
+  void forget_failures() {
+    for (const Trial* t : open_)
+      if (fs::exists(folder_.failed(*t)))
+        if (const auto claim = Claim::take(folder_.path(), t->id)) fs::remove(folder_.failed(*t));
+  }
+
+  // The next trial that is neither finished nor claimed; false if there is none.
+  bool start_one() {
+    for (size_t left = open_.size(); left > 0; --left) {
+      const Trial* t = open_.front();
+      open_.pop_front();
+      if (finished(*t)) continue;
+      std::optional<Claim> claim = Claim::take(folder_.path(), t->id);
+      if (!claim) {
+        open_.push_back(t);
+        continue;
+      }
+      if (finished(*t)) continue;   // while we claimed it
+      const bool begun = fs::exists(folder_.run(*t));
+      journal_.write("start", *t);
+      const pid_t process = start_poslab(begun ? resume_words(*t) : train_words(*t), folder_.log(*t), claim->file());
+      running_.push_back({t, *claim, process, Clock::now()});
+      return true;
+    }
+    return false;
+  }
+
+  std::vector<std::string> resume_words(const Trial& t) const {
+    return {"resume", folder_.run(t), fmt::format("--threads={}", work_.threads)};
+  }
+  std::vector<std::string> train_words(const Trial& t) const {
+    std::vector<std::string> words = {"train", "--out=" + folder_.run(t), fmt::format("--threads={}", work_.threads)};
+    for (const Option& o : all_options())
+      if (o.kept) words.push_back(dashed(o.name) + "=" + get(t.config, o));
+    return words;
+  }
+
+  void reap() {
+    for (size_t i = 0; i < running_.size();)
+      if (const std::optional<End> end = ended(running_[i].process)) {
+        note(running_[i], *end);
+        running_.erase(running_.begin() + std::ptrdiff_t(i));   // and with it the claim, after the note
+      } else {
+        ++i;
+      }
+  }
+
+  void note(const Running& r, End end) {
+    const Trial& t = *r.trial;
+    const std::string said = last_line(folder_.log(t)), mine = "poslab: ";
+    if (end.status == 0 && end.signal == 0 && fs::exists(folder_.result(t))) {
+      fs::remove(folder_.log(t));
+      journal_.write("done", t);
+      board_.event(TrialState::done, t, clock_time(std::chrono::duration<double>(Clock::now() - r.start).count()));
+    } else if (end.signal == SIGTERM || end.signal == SIGINT || end.signal == SIGHUP || end.signal == SIGKILL) {
+      journal_.write("stopped", t, strsignal(end.signal));
+      if (caught_signal() || ++kills_[r.trial] < most_kills)
+        open_.push_back(r.trial);
+      else
+        fail(t, fmt::format("{} times it was ended from outside, at last by signal {} ({}); if memory was short, fewer "
+                            "--jobs or a smaller batch need less",
+                            most_kills, end.signal, strsignal(end.signal)));
+    } else if (end.signal) {
+      fail(t, fmt::format("ended by signal {} ({}) after \"{}\"", end.signal, strsignal(end.signal), said));
+    } else if (said.rfind(mine, 0) == 0) {
+      fail(t, said.substr(mine.size()));
+    } else {
+      fail(t, fmt::format("exit status {} after \"{}\"", end.status, said));
+    }
+  }
+
+  void fail(const Trial& t, const std::string& reason) {
+    write_file(folder_.failed(t), reason + "\n");
+    journal_.write("failed", t, reason);
+    board_.event(TrialState::failed, t, reason);
+  }
+
+  // A terminal and Slurm send their signal to the trials too, and a second one of a kind would end them at once
+  // (lab/interrupt.h). So they get the other kind from us.
+  void stop(int signal) {
+    if (asked_) return;
+    asked_ = true;
+    for (const Running& r : running_) ::kill(r.process, signal == SIGTERM ? SIGINT : SIGTERM);
+  }
+
+  const SweepFolder& folder_;
+  Work work_;
+  Journal journal_;
+  Board board_;
+  std::deque<const Trial*> open_;
+  std::vector<Running> running_;
+  std::map<const Trial*, int> kills_;
+  bool asked_ = false;
+};
+
+}  // namespace
+
+std::vector<TrialState> run_shard(const Plan& plan, const SweepFolder& folder, const Work& work) {
+  std::error_code error;
+  fs::create_directories(folder.path(), error);
+  if (error) failure("cannot make the folder {}: {}", folder.path(), error.message());
+  Work whole = work;
+  if (whole.threads == 0) whole.threads = std::max(1, threads() / work.jobs);
+  Worker(plan, folder, whole).run();
+  return states(plan, folder);
+}
+
+}  // namespace poslab

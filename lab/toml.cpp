@@ -1,0 +1,28 @@
+#include "lab/toml.h"
+
+namespace poslab {
+
+toml::table parse_toml(const std::string& text, const std::string& source) {
+  try {
+    return toml::parse(text, source);
+  } catch (const toml::parse_error& e) { bad_input("{}, line {}: {}", source, e.source().begin.line, e.description()); }
+}
+
+std::string option_text(const Option& o, const toml::node& node) {
+  std::string text;
+  if (auto s = node.value_exact<std::string>())
+    text = *s;
+  else if (auto b = node.value_exact<bool>())
+    text = *b ? "on" : "off";
+  else if (auto i = node.value_exact<int64_t>())
+    text = fmt::format("{}", *i);
+  else if (auto d = node.value_exact<double>())
+    text = fmt::format("{}", *d);
+  else
+    bad_input("{} is neither a string, a number nor true or false; it takes {}", o.name, takes(o));
+  Config scratch;
+  set(scratch, o, text);
+  return text;
+}
+
+}  // namespace poslab

@@ -1,0 +1,128 @@
+// Plans: which trials a TOML file makes, and that a plan is what it was when it was written.
+#include "lab/sweep/slurm.h"
+#include "tests/sweep_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+std::string labels(const Plan& plan) {
+  std::string text;
+  for (const Trial& t : plan) text += label(t.config, differing(plan)) + "\n";
+  return text;
+}
+
+std::string refused(const std::string& toml) {
+  return refusal([&] { make_plan(toml, "my.toml"); });
+}
+
+}  // namespace
+
+TEST_CASE("plan: the product of all lists, and of each [[also]]") {
+  const Plan plan = make_plan(R"(
+seeds = 2
+task = "even_pairs"
+encoding = ["rope", "alibi"]
+[[also]]
+encoding = "relative"
+relative_mode = ["paper", "differences"]
+seed = 7
+[[also]]
+encoding = "alibi"     # the same two again
+)",
+                              "sweep.toml");
+  CHECK(labels(plan) ==
+        "encoding=rope relative_mode=paper seed=0\nencoding=rope relative_mode=paper seed=1\n"
+        "encoding=alibi relative_mode=paper seed=0\nencoding=alibi relative_mode=paper seed=1\n"
+        "encoding=relative relative_mode=paper seed=7\nencoding=relative relative_mode=differences seed=7\n");
+  std::set<std::string> ids;
+  for (const Trial& t : plan) {
+    ids.insert(t.id);
+    CHECK(t.id.size() == 16);
+    CHECK(t.impossible.empty());
+  }
+  CHECK(ids.size() == plan.size());
+}
+
+TEST_CASE("plan: ids are the same wherever and whenever they are made") {
+  const Plan plan = make_plan(tiny_sweep, "sweep.toml");
+  CHECK(plan.front().id == "c8a897921f72249a");   // a finished sweep of yesterday is found by it
+  CHECK(make_plan("preset = \"none\"\ndropout = 0.1\nlr = 1e-3\n" + tiny_sweep, "other.toml").front().id == plan.front().id);
+  CHECK(make_plan("seed = 1\n" + tiny_sweep, "sweep.toml").front().id != plan.front().id);
+  Config elsewhere = plan.front().config;
+  elsewhere.threads = 2, elsewhere.out = "runs/r";
+  CHECK(trial_id(elsewhere) == plan.front().id);
+}
+
+TEST_CASE("plan: impossible configurations are in it, with the reason") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "unsorted = [false, true]\npositions = [\"sequential\", \"randomized\"]\n");
+  const Plan& plan = sweep.plan;
+  REQUIRE(plan.size() == 4);
+  for (const Trial& t : plan) CHECK(t.impossible.empty() == (!t.config.unsorted || t.config.positions == "randomized"));
+  const Plan back = read_plan(sweep.file);
+  CHECK(plan_lines(back) == plan_lines(plan));
+  CHECK(holds(plan_lines(plan), "\"impossible\":\"unsorted shuffles sampled positions"));
+  CHECK(trials_of(plan, {}).size() == 3);
+  const Plan cuda = make_plan("device = \"cuda\"\n" + tiny_sweep, "sweep.toml");
+  CHECK(cuda.front().impossible.empty());   // the machine that plans need not have the GPU
+}
+
+TEST_CASE("plan: shards share out its lines") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 10\n");
+  std::set<std::string> ids;
+  size_t all = 0;
+  for (int i = 0; i < 3; ++i)
+    for (const Trial* t : trials_of(sweep.plan, {i, 3})) ids.insert(t->id), ++all;
+  CHECK(all == 10);
+  CHECK(ids.size() == 10);
+  CHECK(read_shard("2/3").index == 2);
+  for (const char* bad : {"", "3/3", "-1/3", "1", "1/", "/3", "1/3x", "0/0"})
+    CHECK_MESSAGE(holds(refusal([&] { read_shard(bad); }), "it takes I/N"), bad);
+}
+
+TEST_CASE("plan: what is wrong is named with file and line") {
+  CHECK(holds(refused("task = \"even_pairs\"\nencodin = \"rope\"\n"), "2: my.toml, line 2: unknown option \"encodin\"; did"));
+  CHECK(holds(refused("task = \"even_pairs\"\nencoding = [\"rope\",\n\"ropes\"]\n"), "unknown encoding \"ropes\""));
+  CHECK(holds(refused("encoding = \"rope\"\n"), "2: my.toml: which task?"));
+  CHECK(holds(refused("lr = []\n"), "lr = [] leaves no trial"));
+  CHECK(holds(refused("threads = [1, 2]\n"), "threads belongs to `poslab sweep run`"));
+  CHECK(holds(refused("seeds = 0\n"), "seeds is how many"));
+  CHECK(holds(refused("seeds = 2\nseed = 1\n"), "seeds and seed"));
+  CHECK(holds(refused("also = 1\n"), "[[also]]"));
+  CHECK(holds(refused("task = \"even_pairs\"\nencoding = \"rope\"\n[[also]]\nalso = 1\n"), "line 4: unknown option \"also\""));
+  CHECK(holds(refused(tiny_sweep + "seeds = 1000000\nlr = [0.1, 0.2]\n"), "more than 1000000 trials"));
+
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\n");
+  const std::string good = read_file(sweep.file);
+  const auto read = [&](const std::string& text) {
+    write_file(sweep.file, text);
+    return refusal([&] { read_plan(sweep.file); });
+  };
+  CHECK(holds(read(good + "{\n"), "plan.jsonl, line 3: this is not a trial"));
+  CHECK(holds(read(good + good), "line 3: line 1 is the same trial"));
+  CHECK(holds(read(""), "holds no trial"));
+  std::string changed = good;
+  changed.replace(changed.find("\"seed\":0"), 8, "\"seed\":5");
+  CHECK(holds(read(changed), "line 1: the id of this configuration is"));
+}
+
+TEST_CASE("the job script of Slurm: a task for each shard, and paths with blanks") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\n");
+  std::filesystem::rename(sweep.file, folder / "it's a plan");
+  Program p(folder, fmt::format("sweep submit \"{}\" --out \"{}\" --slurm --shards 3 --jobs 2 --threads 4 --time 2:00:00 --dry",
+                                folder / "it's a plan", folder / "my sweep"));
+  REQUIRE(p.status() == 0);
+  const std::string script = read_file(folder / "my sweep/job.sh");
+  CHECK(p.output() == script);
+  for (const char* part : {"--array=0-2\n", "--cpus-per-task=8\n", "--time=2:00:00\n", "--signal=B:USR1@60 --requeue",
+                           "/it'\\''s a plan' --out '", "--shard \"$SLURM_ARRAY_TASK_ID/3\" --jobs 2 --threads 4 &"})
+    CHECK_MESSAGE(holds(script, part), part);
+  Program none(folder, fmt::format("sweep submit \"{}\" --out {} --slurm", folder / "it's a plan", folder / "s"), "PATH=/none;");
+  CHECK(none.status() == 1);
+  CHECK(holds(none.output(), "there is no sbatch here"));
+}

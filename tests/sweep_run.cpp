@@ -1,0 +1,226 @@
+// Sweeps from outside: workers that are killed, trials that fail, the status while it happens, and what is collected.
+#include <sqlite3.h>
+
+#include <limits>
+#include <map>
+#include <random>
+#include <sstream>
+
+#include "lab/run_folder.h"
+#include "lab/sweep/collect.h"
+#include "tests/sweep_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+using S = TrialState;
+using Clock = std::chrono::steady_clock;
+
+Counts counts(const Sweep& sweep, const std::string& out) { return count(states(sweep.plan, SweepFolder(out))); }
+
+// Whether it becomes so within ten seconds.
+bool soon(const std::function<bool()>& so) {
+  for (int i = 0; i < 2000; ++i) {
+    if (so()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+// No start of a trial while another process has it, and none after its end: but for workers that were killed, every start is
+// followed by what came of it. Returns the number of starts.
+int check_journal(const std::string& out, const std::set<pid_t>& killed) {
+  std::map<std::string, std::string> working;
+  std::set<std::string> done;
+  int starts = 0;
+  std::istringstream lines(read_file(out + "/journal.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const auto event = nlohmann::json::parse(line);
+    const std::string id = event["id"], worker = event["worker"];
+    CAPTURE(line);
+    CHECK(!done.count(id));
+    if (event["event"] == "start") {
+      ++starts;
+      if (working.count(id)) CHECK(killed.count(std::stoi(working[id].substr(working[id].rfind(':') + 1))));
+      working[id] = worker;
+    } else {
+      CHECK(working[id] == worker);
+      working.erase(id);
+    }
+    if (event["event"] == "done") done.insert(id);
+  }
+  return starts;
+}
+
+// Two workers on one shard, killed at random; then one that does the rest.
+void tear(int trials, int kills, int steps) {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, fmt::format("seeds = {}\nsteps = {}\npositions = \"randomized\"\n", trials, steps));
+  const std::string straight = folder / "straight", torn = folder / "torn";
+  const Clock::time_point begin = Clock::now();
+  Program undisturbed(folder, sweep.run(straight, "--jobs 2"));
+  REQUIRE(undisturbed.status() == 0);
+  const std::chrono::duration<double> whole = Clock::now() - begin;
+
+  std::filesystem::create_directory(torn);
+  std::minstd_rand random(1);
+  std::vector<Program> workers;
+  std::set<pid_t> killed;
+  std::set<std::string> done;
+  const auto look = [&] {
+    const std::vector<S> all = states(sweep.plan, SweepFolder(torn));
+    const Counts now = count(all);
+    CHECK(now[S::failed] == 0);
+    CHECK(now[S::running] <= int(2 + killed.size()));
+    for (size_t i = 0; i < all.size(); ++i) {
+      const std::string& id = sweep.plan[i].id;
+      if (all[i] == S::done && done.insert(id).second)
+        CHECK(contents(torn + "/" + id) == contents(straight + "/" + id));
+      CHECK((all[i] == S::done) == bool(done.count(id)));
+    }
+  };
+  const auto start = [&](int worker) { return Program(folder, sweep.run(torn), "", fmt::format("worker{}", worker)); };
+  for (int worker : {0, 1}) workers.push_back(start(worker));
+  for (int kill = 0; kill < kills; ++kill) {
+    const std::chrono::duration<double> pause = whole * (1.5 / kills * double(random()) / double(random.max()));
+    for (const auto until = Clock::now() + pause; Clock::now() < until;) {
+      look();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    Program& victim = workers[random() % 2];
+    victim.send(SIGKILL);
+    killed.insert(victim.process());
+    CHECK(victim.status() == 128 + SIGKILL);
+    victim = start(int(&victim - workers.data()));
+  }
+  for (Program& worker : workers) CHECK(worker.status() == 0);
+  Program last(folder, sweep.run(torn));
+  CHECK(last.status() == 0);
+  CHECK(last.output() == fmt::format("shard 0/1: {} done\n", trials));
+  look();
+  CHECK(int(done.size()) == trials);
+  CHECK(check_journal(torn, killed) > trials);   // some were torn in the middle
+}
+
+}  // namespace
+
+TEST_CASE("sweep: 40 trials on two workers that are killed 8 times: nothing lost, nothing twice, the same results") {
+  tear(40, 8, 300);
+}
+
+TEST_CASE("sweep: 200 trials on two workers that are killed 20 times" * doctest::skip()) { tear(200, 20, 2000); }
+
+TEST_CASE("sweep: status says who works, and a signal saves what was running") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 3\nsteps = 100000\n");
+  const std::string out = folder / "out";
+  {
+    Program worker(folder, sweep.run(out, "--jobs 2"));
+    CHECK(soon([&] { return std::filesystem::exists(out) && counts(sweep, out)[S::running] == 2; }));
+    CHECK(counts(sweep, out)[S::todo] == 1);
+    Program other(folder, sweep.run(out, "--shard 0/3"), "", "other");   // its only trial is taken
+    CHECK(other.status() == 0);
+    CHECK(other.output() == "shard 0/3: 1 running\n");
+    CHECK(soon([&] { return std::filesystem::exists(out + "/" + sweep.plan[0].id + "/checkpoint.safetensors"); }));
+    worker.send(SIGTERM);
+    CHECK(worker.status() == 143);
+    CHECK(holds(worker.output(), "the same command goes on with it"));
+    CHECK(counts(sweep, out)[S::running] == 0);
+    CHECK(counts(sweep, out)[S::stopped] >= 1);
+    CHECK(counts(sweep, out)[S::done] == 0);
+  }
+  Program worker(folder, sweep.run(out));
+  CHECK(soon([&] { return counts(sweep, out)[S::running] == 1; }));
+  worker.send(SIGKILL);
+  CHECK(worker.status() == 128 + SIGKILL);
+  CHECK(soon([&] { return counts(sweep, out)[S::running] == 0; }));   // its trial goes with it
+  check_journal(out, {worker.process()});
+}
+
+TEST_CASE("sweep: a trial that fails is named with its reason and stops no other; what came of all is collected") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\nsteps = 30\nheads = [2, 3]\n");
+  const Trial &bad = sweep.plan[0], &good = sweep.plan[1];
+  const std::string out = folder / "out";
+  std::filesystem::create_directory(out);
+  {
+    State state(bad.config);
+    Tensor first = state.params.entries().front().tensor;
+    first.set(std::vector<real>(size_t(first.size()), std::numeric_limits<real>::quiet_NaN()).data());
+    RunFolder::create(SweepFolder(out).run(bad), state);
+  }
+  Program worker(folder, sweep.run(out));
+  CHECK(worker.status() == 1);
+  const std::string said = worker.output();
+  CAPTURE(said);
+  CHECK(holds(said, "failed   " + bad.id + "  heads=2 seed=0  the loss is "));
+  CHECK(holds(said, "done     " + good.id));
+  CHECK(holds(said, "shard 0/1: 1 done, 1 failed, 2 impossible\n"));
+  const std::string failed = read_file(out + "/" + bad.id + ".failed"), journal = read_file(out + "/journal.jsonl");
+
+  Program again(folder, sweep.run(out));   // is not tried again
+  CHECK(again.status() == 1);
+  CHECK(read_file(out + "/journal.jsonl") == journal);
+
+  Program told(folder, fmt::format("sweep status {} --out {}", sweep.file, out));
+  CHECK(told.status() == 0);
+  for (const char* part : {"4 trials\n", "done             1\n", "failed           1\n", "impossible       2\n", "nan at step 1",
+                           "heads = 3 does not divide d_model = 16"})
+    CHECK_MESSAGE(holds(told.output(), part), told.output());
+
+  Program collected(folder, fmt::format("sweep collect {0} --out {1} --csv {1}/all.csv --sqlite {1}/all.db", sweep.file, out));
+  REQUIRE(collected.status() == 0);
+  const auto result = nlohmann::json::parse(read_file(out + "/" + good.id + "/result.json"));
+  const std::string csv = read_file(out + "/all.csv");
+  CHECK(holds(csv, "id,state,heads,seed,steps,paper_score,released_score,guess,majority,content_only,seconds,commit,reason\n"));
+  CHECK(holds(csv, fmt::format("{},done,2,1,30,{}", good.id, result["paper_score"].dump())));
+  CHECK(holds(csv, fmt::format("{},failed,2,0,30,,,,,,,,the loss is ", bad.id)));
+  CHECK(to_csv({{"a", "b"}, {{"one, \"two\"", nullptr}, {0.5, true}}}) == "a,b\n\"one, \"\"two\"\"\",\n0.5,true\n");
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open((out + "/all.db").c_str(), &database) == SQLITE_OK);
+  sqlite3_stmt* query = nullptr;
+  REQUIRE(sqlite3_prepare_v2(database, "SELECT paper_score, seed FROM trials WHERE state = 'done'", -1, &query, nullptr) ==
+          SQLITE_OK);
+  REQUIRE(sqlite3_step(query) == SQLITE_ROW);
+  CHECK(sqlite3_column_double(query, 0) == result["paper_score"].get<double>());
+  CHECK(sqlite3_column_int(query, 1) == 1);
+  CHECK(sqlite3_step(query) == SQLITE_DONE);
+  sqlite3_finalize(query), sqlite3_close(database);
+
+  std::filesystem::remove_all(SweepFolder(out).run(bad));
+  Program retried(folder, sweep.run(out, "--retry"));
+  CHECK(retried.status() == 0);
+  CHECK(counts(sweep, out)[S::done] == 2);
+  CHECK(!std::filesystem::exists(out + "/" + bad.id + ".failed"));
+  check_journal(out, {});
+}
+
+TEST_CASE("sweep: bad input is one line that names it") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "");
+  const std::pair<std::string, std::string> cases[] = {
+      {"sweep pln", "unknown command \"pln\"; did you mean \"plan\"?"},
+      {"sweep run", "plan is required; see `poslab sweep run --help`"},
+      {sweep.run(folder / "out", "--shard 3/3"), "--shard 3/3 is none; it takes I/N"},
+      {sweep.run(folder / "out", "--job 3"), "unknown option \"--job\"; did you mean \"--jobs\"?"},
+      {"sweep status " + sweep.file + " --out " + folder / "none", "there is no folder"},
+      {"sweep submit " + sweep.file + " --out " + folder / "out", "Say --slurm"},
+  };
+  for (const auto& [arguments, says] : cases) {
+    Program p(folder, arguments);
+    const std::string said = p.output();
+    CAPTURE(said);
+    CHECK(p.status() == 2);
+    CHECK(holds(said, says));
+    CHECK(std::count(said.begin(), said.end(), '\n') == 1);
+  }
+  CHECK(!std::filesystem::exists(folder / "out"));
+  for (const char* words : {"sweep", "sweep --help", "sweep plan --help", "sweep run --help", "sweep submit --help"}) {
+    Program p(folder, words);
+    CHECK(p.status() == 0);
+    CHECK(p.output().size() > 200);
+  }
+}
