@@ -21,10 +21,15 @@ if(NOT POSLAB_CUDA STREQUAL "OFF")
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)                   # Turing to Blackwell, and what comes, from the last one's PTX
-      set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90-real 100-real 120)
-    endif()
+    set(architectures "${CMAKE_CUDA_ARCHITECTURES}")
     enable_language(CUDA)
+    if(NOT architectures)                                      # Turing to Blackwell, and what comes, from the last one's PTX
+      set(architectures 75-real 80-real 86-real 89-real 90)
+      if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+        set(architectures 75-real 80-real 86-real 89-real 90-real 100-real 120)
+      endif()
+    endif()
+    set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING "of the GPUs that the kernels are compiled for" FORCE)
     if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)               # CMake 3.25 does not know how nvcc spells it
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
@@ -32,7 +37,7 @@ if(NOT POSLAB_CUDA STREQUAL "OFF")
     set(cuda_found yes)
   elseif(POSLAB_CUDA STREQUAL "ON")
     message(FATAL_ERROR "POSLAB_CUDA=ON and there is no nvcc: put it on the PATH, name it with "
-      "-DCMAKE_CUDA_COMPILER=/path/to/nvcc, or let `./dev nvcc` fetch it into .nvcc")
+      "-DCMAKE_CUDA_COMPILER=/path/to/nvcc, or say `./dev build cuda`, which fetches one into .nvcc")
   endif()
 endif()
 

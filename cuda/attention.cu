@@ -36,9 +36,9 @@ __global__ void __launch_bounds__(most_threads) attend(real* o, real* stats, Att
       real s[together], top = most;
       for (int u = 0; u < together; ++u) {
         const int pair = (j + u) * tile.pair_step;
-        s[u] = dot(q, eight(pool, tile.k + (j + u) * tile.key_step));
-        if constexpr (relative) s[u] += dot(q_rel, eight(pool, tile.r + pair));
-        s[u] = over_lanes<L>(s[u], lanes);
+        Eight r{};
+        if constexpr (relative) r = eight(pool, tile.r + pair);
+        s[u] = over_lanes<L>(dots<relative>(q, eight(pool, tile.k + (j + u) * tile.key_step), q_rel, r), lanes);
         if (x.bias) s[u] += Four(pool[tile.bias + pair]).c[0];
         if (j0 + j + u >= seen) s[u] = -INFINITY;
         top = s[u] > top ? s[u] : top;
@@ -71,8 +71,10 @@ void attention(real* o, real* stats, const AttentionArgs& x) {
   if (too_wide(x)) return wide::attention(o, stats, x);
   Cut cut = cut_for(x, false);
   cut.whole = in_fours(x) && aligned(o);
-  if (cut.lanes == 1) x.q_rel ? start<1, true>(o, stats, x, cut) : start<1, false>(o, stats, x, cut);
-  else x.q_rel ? start<0, true>(o, stats, x, cut) : start<0, false>(o, stats, x, cut);
+  if (cut.lanes == 1)
+    x.q_rel ? start<1, true>(o, stats, x, cut) : start<1, false>(o, stats, x, cut);
+  else
+    x.q_rel ? start<0, true>(o, stats, x, cut) : start<0, false>(o, stats, x, cut);
 }
 
 void attention_weights(real* a, const AttentionArgs& x) { wide::weights(a, nullptr, x); }

@@ -9,19 +9,19 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int row_fours = 512 / words;   // q and do of the query rows that most_threads serve
+constexpr int row_fours = 512 / words;  // q and do of the query rows that most_threads serve
 
 // Blocks: (groups of sequences, heads), each for all queries from .. to, so that every sum has one owner. For each tile
-// of keys a thread first has a query row, leaves ds and a of the tile in shared memory, and collects dq. Then it has four
-// channels of a dk or dv, and goes along the queries. ds: (batch, heads, keys, to - from), null if not wanted.
+// of keys a thread first has a query row, leaves ds and a of the tile in shared memory, and collects dq. Then it has
+// four channels of a dk or dv, and goes along the queries. ds: (batch, heads, keys, to - from), null if not wanted.
 template <int L, bool relative>
 __global__ void __launch_bounds__(most_threads)
     attend_backward(AttentionSums d, AttentionArgs x, Cut cut, const real* d_o, const real* o, const real* stats,
                     real* ds, int from, int to) {
   constexpr int room = pool_fours(L == 1, relative), waiting = 2 * waiting_room(L == 1);
   SHARED(Four, pool, room);
-  SHARED(Four, query_rows, row_fours);   // scale q, then do
-  SHARED(real, weights, waiting);        // ds, then a: (query rows, cut.keys + 1), an odd number against bank conflicts
+  SHARED(Four, query_rows, row_fours);  // scale q, then do
+  SHARED(real, weights, waiting);       // ds, then a: (query rows, cut.keys + 1), odd against bank conflicts
   const int lanes = L ? L : cut.lanes, fours = 2 * lanes, head = int(blockIdx.y), b0 = int(blockIdx.x) * cut.sequences;
   const int D = x.head_dim, R = x.rel_dim, stride = cut.keys + 1, rows = cut.sequences * cut.queries;
   for (int i0 = from; i0 < to; i0 += cut.queries) {
@@ -39,44 +39,50 @@ __global__ void __launch_bounds__(most_threads)
       q_rel = eight(x.q_rel + query * R, c, R, cut.whole);
       multiply(q_rel, x.scale);
     }
-    __syncthreads();                     // the tile of queries before is done with
+    __syncthreads();  // the tile of queries before is done with
     if (me.alive) {
       const int at = me.at * fours + 2 * me.lane;
       query_rows[at] = q.low, query_rows[at + 1] = q.high;
       query_rows[rows * fours + at] = dy.low, query_rows[rows * fours + at + 1] = dy.high;
     }
     fill<L, relative>(pool, x, cut, b0, head, i0, 0);
+    const bool writes = me.alive && me.lane == 0;
+    const int own = me.at * stride;
+    const int64_t own_ds = of_head * x.keys * (to - from) + me.i - from;
     const int seen = seen_by(x, me.i), far = warp_max(seen);
-    const int until = i0 == 0 ? x.keys : seen_by(x, end - 1);      // the first tile of queries writes all keys
+    const int until = i0 == 0 ? x.keys : seen_by(x, end - 1);  // the first tile of queries writes all keys
     for (int j0 = 0; j0 < until; j0 += cut.keys) {
       __syncthreads();
       const int here = smaller(cut.keys, x.keys - j0), lit = larger(0, smaller(here, far - j0));
-      for (int j = 0; j < lit; ++j) {
-        const Eight k = eight(pool, tile.k + j * tile.key_step), v = eight(pool, tile.v + j * tile.key_step);
-        real s = dot(q, k), dot_v = over_lanes<L>(dot(dy, v), lanes);
-        Eight r{};
-        if constexpr (relative) {
-          r = eight(pool, tile.r + j * tile.pair_step);
-          s += dot(q_rel, r);
+      int64_t to_ds = own_ds + int64_t(j0) * (to - from);
+      for (int j = 0; j < lit; j += 2, to_ds += 2 * (to - from)) {
+        real a[2], d_s[2];
+        for (int u = 0; u < 2; ++u) {
+          const int key = (j + u) * tile.key_step, pair = (j + u) * tile.pair_step;
+          const Eight k = eight(pool, tile.k + key);
+          Eight r{};
+          if constexpr (relative) r = eight(pool, tile.r + pair);
+          real s = over_lanes<L>(dots<relative>(q, k, q_rel, r), lanes);
+          if (x.bias) s += Four(pool[tile.bias + pair]).c[0];
+          a[u] = exp(s - most) * inverse;
+          d_s[u] = a[u] * (over_lanes<L>(dot(dy, eight(pool, tile.v + key)), lanes) - along);
+          if (j0 + j + u >= seen) a[u] = 0, d_s[u] = 0;
+          add_scaled(dq, d_s[u], k);
+          if constexpr (relative) add_scaled(dq_rel, d_s[u], r);
         }
-        s = over_lanes<L>(s, lanes);
-        if (x.bias) s += Four(pool[tile.bias + j * tile.pair_step]).c[0];
-        const bool masked = j0 + j >= seen;
-        const real a = masked ? real(0) : exp(s - most) * inverse, d_s = masked ? real(0) : a * (dot_v - along);
-        add_scaled(dq, d_s, k);
-        if constexpr (relative) add_scaled(dq_rel, d_s, r);
-        if (!me.alive || me.lane > 0) continue;
-        weights[me.at * stride + j] = d_s, weights[(rows + me.at) * stride + j] = a;
-        if (ds) ds[(of_head * x.keys + j0 + j) * (to - from) + me.i - from] = d_s;
+        if (!writes) continue;
+        for (int u = 0; u < 2; ++u) {
+          weights[own + j + u] = d_s[u], weights[own + rows * stride + j + u] = a[u];
+          if (ds && j0 + j + u < seen) ds[to_ds + u * (to - from)] = d_s[u];
+        }
       }
-      for (int j = lit; j < here && me.alive && me.lane == 0; ++j)
-        weights[me.at * stride + j] = 0, weights[(rows + me.at) * stride + j] = 0;
+      for (int j = lit + lit % 2; j < here && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
       __syncthreads();
       if (j0 + cut.keys < until) fill<L, relative>(pool, x, cut, b0, head, i0, j0 + cut.keys);
       const int begin = x.causal ? larger(0, j0 - (x.keys - x.queries) - i0) : 0;
       for (int e = int(threadIdx.x); e < 2 * cut.sequences * cut.keys * fours; e += int(blockDim.x)) {
-        const int f = e % fours, at = e / fours, j = at % cut.keys, n = at / cut.keys % cut.sequences;
-        const int which = at / cut.keys / cut.sequences, channels = f * 4;
+        const int f = e % fours, at = over(e / fours, cut.keys), j = e / fours - at * cut.keys, channels = f * 4;
+        const int which = at >= cut.sequences, n = at - which * cut.sequences;
         const Sum sum = which == 0 ? d.k : d.v;
         if (!sum.at || b0 + n >= x.batch || j >= here || channels >= D) continue;
         const int row = which * rows + n * cut.queries;
@@ -112,8 +118,10 @@ void run(const Pass& p, real* ds, int from, int to) {
   Cut cut = cut_for(x, true);
   cut.whole = in_fours(x) && aligned(p.d_o) && aligned(p.o) && aligned(p.d.q.at) && aligned(p.d.k.at) &&
               aligned(p.d.v.at) && aligned(p.d.q_rel.at);
-  if (cut.lanes == 1) x.q_rel ? start<1, true>(p, cut, ds, from, to) : start<1, false>(p, cut, ds, from, to);
-  else x.q_rel ? start<0, true>(p, cut, ds, from, to) : start<0, false>(p, cut, ds, from, to);
+  if (cut.lanes == 1)
+    x.q_rel ? start<1, true>(p, cut, ds, from, to) : start<1, false>(p, cut, ds, from, to);
+  else
+    x.q_rel ? start<0, true>(p, cut, ds, from, to) : start<0, false>(p, cut, ds, from, to);
 }
 
 // The pass of sequences b .. b + n.
@@ -158,8 +166,10 @@ void attention_backward(const AttentionSums& d, const AttentionArgs& x, const re
         if (!sums[s].to) continue;
         RowSum sum = sums[s];
         if (sum.y) sum.y = pass.x.q_rel;
-        if (g[s]) start_collect(g[s], b > 0, ds, sum, pass.x, from, to);
-        else start_gather(sum, nullptr, ds, pass.x, from, to), sums[s].to.empty = false;
+        if (g[s])
+          start_collect(g[s], b > 0, ds, sum, pass.x, from, to);
+        else
+          start_gather(sum, nullptr, ds, pass.x, from, to), sums[s].to.empty = false;
       }
     }
     for (int s = 0; s < 2; ++s)

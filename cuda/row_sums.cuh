@@ -20,7 +20,7 @@ inline void note(const RowSum& s) { note(s.to), note(s.y), note(s.n), note(s.fac
 
 namespace {
 
-constexpr int warps = 8;                         // of the blocks here
+constexpr int warps = 8;  // of the blocks here
 constexpr int collect_keys = 4;
 
 // g = or += sum_b ds_bij y_bi             g: (to - from, keys, heads, n)   ds: (batch, heads, keys, to - from)
@@ -33,13 +33,21 @@ __global__ void collect(real* g, bool add, const real* ds, RowSum sum, Attention
   const int lane = int(threadIdx.x) % warp, at = i0 + lane, i = from + at;
   const int seen = at < queries ? smaller(seen_by(x, i), x.keys) : 0;
   Eight total[collect_keys] = {};
-  for (int b = int(threadIdx.x) / warp; b < x.batch && at < queries; b += warps) {
-    Eight y{};
-    y.low.c[0] = 1;
-    if (sum.y) y = eight(sum.y + query_row(x, b, i, head) * sum.n, c0, sum.n, whole);
-    const real* column = ds + ((int64_t(b) * x.heads + head) * x.keys + j0) * queries + at;
-    for (int u = 0; u < collect_keys; ++u)
-      if (j0 + u < seen) add_scaled(total[u], column[int64_t(u) * queries], y);
+  for (int b0 = int(threadIdx.x) / warp; b0 < x.batch && at < queries; b0 += 2 * warps) {
+    Eight y[2] = {};  // of two sequences: more loads under way at a time
+    real weight[2][collect_keys] = {};
+    for (int v = 0; v < 2; ++v) {
+      const int b = b0 + v * warps;
+      if (b >= x.batch) continue;
+      y[v].low.c[0] = 1;
+      if (sum.y) y[v] = eight(sum.y + query_row(x, b, i, head) * sum.n, c0, sum.n, whole);
+      const real* column = ds + ((int64_t(b) * x.heads + head) * x.keys + j0) * queries + at;
+      for (int u = 0; u < collect_keys; ++u)
+        if (j0 + u < seen) weight[v][u] = column[int64_t(u) * queries];
+    }
+    for (int v = 0; v < 2; ++v)
+      for (int u = 0; u < collect_keys; ++u)
+        if (j0 + u < seen) add_scaled(total[u], weight[v][u], y[v]);
   }
   // Thread t adds up what the warps have for query t / 8 of the tile and channel t % 8.
   const int row = int(threadIdx.x) / piece, c = int(threadIdx.x) % piece;
@@ -63,11 +71,11 @@ __global__ void gather_diagonal(RowSum sum, const real* g, AttentionArgs x, int 
   SHARED(real, part, warps * warp);
   const int lane = int(threadIdx.x) % warp, w = int(threadIdx.x) / warp, columns = x.heads * sum.n;
   const int p = int(blockIdx.x), column = int(blockIdx.y) * warp + lane;
+  const int ahead = p + 1 - x.queries;  // j = i + ahead, see pair_row
+  const int begin = larger(from, -ahead), end = column < columns ? smaller(to, x.keys - ahead) : 0;
+  const real* at = g + (int64_t(begin + w - from) * x.keys + begin + w + ahead) * columns + column;
   real total = 0;
-  for (int i = from + w; i < to && column < columns; i += warps) {
-    const int j = p + i + 1 - x.queries;         // see pair_row
-    if (j >= 0 && j < x.keys) total += g[(int64_t(i - from) * x.keys + j) * columns + column];
-  }
+  for (int i = begin + w; i < end; i += warps, at += int64_t(warps) * (x.keys + 1) * columns) total += *at;
   part[int(threadIdx.x)] = total;
   __syncthreads();
   if (w > 0 || column >= columns) return;
@@ -85,14 +93,14 @@ __global__ void gather_pairs(RowSum sum, const real* g, const real* ds, Attentio
   const int lane = int(threadIdx.x) % warp, w = int(threadIdx.x) / warp, columns = x.heads * sum.n;
   const int first = int(blockIdx.x) * at_once, column = int(blockIdx.y) * of_lane * warp + lane;
   for (int e = lane; e < at_once * of_lane * warp; e += warp) part[w * at_once * of_lane * warp + e] = 0;
-  constexpr int run = 4 * warp;                  // pairs that a warp looks at together
+  constexpr int run = 4 * warp;  // pairs that a warp looks at together
   for (int64_t e0 = int64_t(w) * run; e0 < count; e0 += warps * run) {
     int place[4];
     for (int u = 0; u < 4; ++u) {
       const int64_t e = e0 + u * warp + lane;
       place[u] = e < count ? pairs[e] - first : -1;
     }
-    for (;;) {                                   // one that is ours, as row of the block x run + place in the run
+    for (;;) {  // one that is ours, as row of the block x run + place in the run
       int found = -1;
       for (int u = 0; u < 4; ++u)
         if (place[u] >= 0 && place[u] < at_once) found = larger(found, place[u] * run + u * warp + lane);

@@ -85,11 +85,33 @@ def example_lines(rows):
     return lines
 
 
+def scaling_lines(rows):
+    """poslab alone: one step with one thread and with more, in turns."""
+    least, most = min(rows[0]["median_ms"], key=int), max(rows[0]["median_ms"], key=int)
+    sizes = list(dict.fromkeys(r["size"] for r in rows))
+    ratio = {(r["encoding"], r["positions"], r["size"]): r["median_ms"][least] / r["median_ms"][most] for r in rows}
+    lines = [f"A training step with {most} threads against {least}, in turns of one run:", "",
+             f"| encoding | positions | {' | '.join(sizes)} |", "|---" * (2 + len(sizes)) + "|"]
+    for encoding, positions in dict.fromkeys((r["encoding"], r["positions"]) for r in rows):
+        lines.append(f"| {encoding} | {positions} | {' | '.join(f'{ratio[encoding, positions, size]:.2f}' for size in sizes)} |")
+    return lines + [""]
+
+
+def product_lines():
+    """The products of what `./dev bench kernels` printed, kept in bench/results/kernels.txt."""
+    text = (ROOT / "bench/results/kernels.txt").read_text()
+    return [f"Products beside OpenBLAS and oneDNN on 2 threads ({text.splitlines()[0]}; every op in `bench/results/kernels.txt`):", "",
+            *("    " + line for line in text[text.index("products,"):].splitlines()), ""]
+
+
 def speed():
     """From each file that bench/compare.py --out wrote: a table for each kind of step and size, and the example's time."""
     lines = []
     for path in sorted((ROOT / "bench/results").glob("*.json")):
         whole = json.loads(path.read_text())
+        if whole["results"][0]["what"] == "scaling":
+            lines += scaling_lines(whole["results"])
+            continue
         sides = whole["results"][0]["sides"]
         gpu = whole.get("device", "")
         lines += [f"{gpu + ', beside ' if 'capability' in gpu else ''}{whole['cpu']}, {whole['cores']} cores, {sides['poslab']['isa']}; "
@@ -102,7 +124,7 @@ def speed():
                 lines += example_lines(rows)
                 continue
             lines += [f"{'Training step' if what == 'train' else 'Evaluation'}, {size} slots, batch {rows[0]['batch']}:", ""] + speed_table(rows)
-    return lines
+    return lines + product_lines()
 
 
 def between(text, start, end, lines):

@@ -1,0 +1,91 @@
+// The tape (autograd/tape.h): what is recorded, what backward() refuses, what is forgotten; and scratch memory.
+#include "autograd/tape.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "autograd/ops.h"
+#include "core/memory.h"
+#include "tests/lab_helpers.h"
+
+namespace poslab::test {
+namespace {
+
+Tensor leaf(real value) { return Tensor::full({2}, value).want_grad(); }
+
+}  // namespace
+
+TEST_CASE("tape: an op is recorded if an input wants a gradient, and backward() leaves nothing behind") {
+  REQUIRE(tape_length() == 0);
+  const Tensor plain = Tensor::full({2}, 3), x = leaf(2);
+  CHECK_FALSE((plain * plain).wants_grad());
+  CHECK(tape_length() == 0);
+  const Tensor y = sum_all(x * plain);
+  CHECK(y.wants_grad());
+  CHECK(tape_length() > 0);
+  backward(y);
+  CHECK(tape_length() == 0);
+  CHECK(x.grad().values() == std::vector<real>{3, 3});
+}
+
+TEST_CASE("tape: nothing is recorded while a NoGrad lives, also not inside another") {
+  const Tensor x = leaf(2);
+  {
+    const NoGrad outer;
+    {
+      const NoGrad inner;
+      CHECK_FALSE(recording());
+    }
+    CHECK_FALSE(recording());
+    CHECK_FALSE((x * x).wants_grad());
+    CHECK(tape_length() == 0);
+  }
+  CHECK(recording());
+  CHECK((x * x).wants_grad());
+  clear_tape();
+  CHECK(tape_length() == 0);
+}
+
+TEST_CASE("tape: each thread has its own") {
+  const NoGrad here;
+  bool there = false;
+  size_t length = 1;
+  std::thread([&] {
+    there = recording();
+    const Tensor y = leaf(1) + 1;
+    length = tape_length();
+    clear_tape();
+  }).join();
+  CHECK(there);
+  CHECK(length == 1);
+  CHECK(tape_length() == 0);
+}
+
+TEST_CASE("tape: backward() says what is wrong with a loss") {
+  const Tensor x = leaf(2);
+  CHECK(holds(refusal([&] { backward(x * x); }), "2: backward: the loss has shape (2); reduce it to one number"));
+  clear_tape();
+  CHECK(holds(refusal([&] { backward(Tensor::full({1}, 1)); }), "call want_grad() on a leaf first"));
+}
+
+TEST_CASE("tape: a result that the loss does not depend on gets no gradient") {
+  const Tensor x = leaf(2), unused = x * 5;
+  backward(sum_all(x * 3));
+  CHECK_FALSE(unused.has_grad());
+  CHECK(x.grad().values() == std::vector<real>{3, 3});
+}
+
+TEST_CASE("scratch: a slot keeps its memory while it is large enough; slots and threads do not share") {
+  real* const first = scratch(14, 1000);
+  first[999] = 7;
+  CHECK(scratch(14, 500) == first);
+  CHECK(scratch(15, 1000) != first);
+  std::thread([&] { CHECK(scratch(14, 1000) != first); }).join();
+  CHECK(scratch(14, 1000)[999] == 7);
+  real* const grown = scratch(14, 100000);
+  grown[99999] = 1;
+  CHECK(scratch(14, 100000) == grown);
+}
+
+}  // namespace poslab::test
