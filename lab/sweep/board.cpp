@@ -11,7 +11,7 @@
 namespace poslab {
 namespace {
 
-constexpr size_t most_failures = 5;   // rows of the table
+constexpr size_t most_running = 12, most_failures = 5;   // rows of the table: it must fit on a terminal to be drawn again
 
 int64_t steps_in(const Plan& plan, const std::vector<TrialState>& states, std::initializer_list<TrialState> which) {
   int64_t steps = 0;
@@ -37,10 +37,6 @@ Board::Board(const Plan& plan, const SweepFolder& folder, std::string title)
     : plan_(plan), folder_(folder), title_(std::move(title)), options_(differing(plan)),
       states_(states(plan, folder)), before_(steps_in(plan, states_, {TrialState::done})),
       terminal_(isatty(STDERR_FILENO)) {}
-
-Board::~Board() {
-  if (lines_) draw({});
-}
 
 void Board::look() {
   const Claims claims(folder_.path());
@@ -74,10 +70,18 @@ void Board::show(const std::vector<const Trial*>& ours) {
   next_ = Clock::now() + std::max<Clock::duration>(std::chrono::seconds(1), 50 * (Clock::now() - begun));
 }
 
+void Board::last() {
+  if (!terminal_) return;
+  look();
+  draw({});
+}
+
 void Board::draw(const std::vector<const Trial*>& ours) {
   std::vector<std::string> table = {headline()};
-  for (const Trial* t : ours)
-    table.push_back(fmt::format("  running  {}  {}  {}", t->id, label(t->config, options_), last_line(folder_.log(*t))));
+  for (size_t i = 0; i < std::min(ours.size(), most_running); ++i)
+    table.push_back(fmt::format("  running  {}  {}  {}", ours[i]->id, label(ours[i]->config, options_),
+                                last_line(folder_.log(*ours[i]))));
+  if (ours.size() > most_running) table.push_back(fmt::format("  and {} more running", ours.size() - most_running));
   size_t failures = 0;
   for (size_t i = 0; i < plan_.size(); ++i)
     if (states_[i] == TrialState::failed && ++failures <= most_failures)

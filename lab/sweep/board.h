@@ -14,9 +14,9 @@ std::string last_line(const std::string& path);   // of a log, not counting empt
 class Board {
  public:
   Board(const Plan&, const SweepFolder&, std::string title);   // both must outlive it
-  ~Board();
   void event(TrialState, const Trial&, const std::string& note);   // what came of one of ours
   void show(const std::vector<const Trial*>& ours);               // that are running; call it often
+  void last();                                                    // none runs any more
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -79,6 +79,7 @@ class Worker {
         look = Clock::now() + std::chrono::seconds(1);   // what others have claimed may become free
       }
       if (running_.empty()) {
+        board_.last();
         if (signal)
           throw Interrupted(signal, "the sweep is stopped and what was running is saved; the same command goes on with it");
         return;
