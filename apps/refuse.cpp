@@ -26,7 +26,7 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
     return nullptr;
   }
   refuse_unknown(of, full_name);
-  if (chosen.front()->get_subcommands(any).empty())   // one with commands of its own asks again
+  if (chosen.front()->get_subcommands(any).empty())  // one with commands of its own asks again
     refuse_unknown(*chosen.front(), full_name + " " + chosen.front()->get_name());
   return chosen.front();
 }

@@ -27,8 +27,7 @@ void plan_command(const Words& w) {
   fmt::print("{}", plan_lines(plan));
   const auto impossible = std::count_if(plan.begin(), plan.end(), [](const Trial& t) { return !t.impossible.empty(); });
   std::string text = fmt::format("{} trials", plan.size());
-  if (impossible)
-    text += fmt::format(", {} of them impossible (the plan says why) and never run", impossible);
+  if (impossible) text += fmt::format(", {} of them impossible (the plan says why) and never run", impossible);
   fmt::print(stderr, "{}\n", text);
 }
 
@@ -57,13 +56,13 @@ void collect_command(const Words& w) {
 
 void submit_command(const Words& w) {
   if (!w.slurm) bad_input("to which scheduler? Say --slurm; it is the one that poslab writes for");
-  read_plan(w.file);   // a task would only find out in the queue
+  read_plan(w.file);  // a task would only find out in the queue
   std::error_code error;
   std::filesystem::create_directories(w.out, error);
   if (error) failure("cannot make the folder {}: {}", w.out, error.message());
   const std::string path = w.out + "/job.sh";
-  const std::string script = job_script({std::filesystem::read_symlink("/proc/self/exe"), w.file, w.out, w.shards, w.jobs,
-                                         std::max(1, w.threads), w.time});
+  const std::string script = job_script({std::filesystem::read_symlink("/proc/self/exe"), w.file, w.out, w.shards,
+                                         w.jobs, std::max(1, w.threads), w.time});
   write_file(path, script);
   if (w.dry)
     fmt::print("{}", script);
@@ -72,8 +71,9 @@ void submit_command(const Words& w) {
 }
 
 const char* plan_footer = R"(
-The file holds options of a run, as config.toml does, and any value may be a list: the trials are the product of all lists.
-Tables [[also]] add further products, with their keys in place of those above. seeds = 10 is short for seed = [0, ..., 9].
+The file holds options of a run, as config.toml does, and any value may be a list: the trials are the product of all
+lists. Tables [[also]] add further products, with their keys in place of those above. seeds = 10 is short for
+seed = [0, ..., 9].
 
   task = ["even_pairs", "bucket_sort"]           # sweep.toml: 2 x 2 x 3 trials, and 2 x 2 x 3 of rope
   encoding = "relative"
@@ -83,22 +83,23 @@ Tables [[also]] add further products, with their keys in place of those above. s
   [[also]]
   encoding = "rope"
 
-A plan has a line of JSON for each trial. Its id is made from the configuration and the format of checkpoints, not from the
-commit: after an update of poslab finished trials stay finished (result.json says which commit trained it).
+A plan has a line of JSON for each trial. Its id is made from the configuration and the format of checkpoints, not from
+the commit: after an update of poslab finished trials stay finished (result.json says which commit trained it).
 
 Example:
   poslab sweep plan sweep.toml > plan.jsonl)";
 
 const char* run_footer = R"(
-A trial is a run folder FOLDER/ID as `poslab train` leaves it. What is done is not done again, what was killed goes on from
-its checkpoint, with the same bits; Ctrl-C saves first. Several workers, also on several machines that share FOLDER, may do
-one plan: with shards or without, no trial runs twice at once. The exit status is 1 if a trial of the shard has failed.
+A trial is a run folder FOLDER/ID as `poslab train` leaves it. What is done is not done again, what was killed goes on
+from its checkpoint, with the same bits; Ctrl-C saves first. Several workers, also on several machines that share FOLDER
+and its locks, may do one plan: with shards or without, no trial runs twice at once. The exit status is 1 if a trial of
+the shard failed.
 
 Example:
   poslab sweep run plan.jsonl --out runs/sweep --jobs 2)";
 
 const char* submit_footer = R"(
-Writes FOLDER/job.sh, an array job of which each task does one shard, and submits it. FOLDER must be shared by the nodes. What
+Writes FOLDER/job.sh, an array job of which each task does one shard, and submits it. The nodes must share FOLDER. What
 else sbatch should know, its own environment says: SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_MEM_PER_NODE, ...
 
 Example:
@@ -137,9 +138,10 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   plan_and_folder(command("status", "what has become of the trials, at any time, while workers run and after",
                           "\nExample:\n  poslab sweep status plan.jsonl --out runs/sweep", status_command));
 
-  CLI::App* all = command("collect", "the results as a table, a row for each trial (CSV to the standard output)",
-                          "\nExample:\n  poslab sweep collect plan.jsonl --out runs/sweep --csv sweep.csv --sqlite sweep.db",
-                          collect_command);
+  CLI::App* all =
+      command("collect", "the results as a table, a row for each trial (CSV to the standard output)",
+              "\nExample:\n  poslab sweep collect plan.jsonl --out runs/sweep --csv sweep.csv --sqlite sweep.db",
+              collect_command);
   plan_and_folder(all);
   all->add_option("--csv", words->csv, "write it as CSV")->type_name("FILE");
   all->add_option("--sqlite", words->sqlite, "write it as an SQLite database with a table `trials`")->type_name("FILE");
@@ -147,9 +149,12 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   CLI::App* submit = command("submit", "do the plan as a Slurm job array", submit_footer, submit_command);
   plan_and_folder(submit);
   submit->add_flag("--slurm", words->slurm, "by Slurm");
-  submit->add_option("--shards", words->shards, "tasks of the array (1)")->type_name("1 .. 10000")->check(CLI::Range(1, 10000));
+  submit->add_option("--shards", words->shards, "tasks of the array (1)")
+      ->type_name("1 .. 10000")
+      ->check(CLI::Range(1, 10000));
   jobs_and_threads(submit, "of each trial (1); a task asks for jobs x threads cores");
-  submit->add_option("--time", words->time, "limit of a task, as sbatch takes it; then it is requeued")->type_name("TIME");
+  submit->add_option("--time", words->time, "limit of a task, as sbatch takes it; then it is requeued")
+      ->type_name("TIME");
   submit->add_flag("--dry", words->dry, "only write job.sh, and print it");
 
   return [=] {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A sweep on a real Slurm: munge and a cluster of this one machine, with a configuration and state of its own in a temporary
-# folder; 30 trials over 3 shards, one shard's job killed with -9 in the middle and submitted again, one requeued as at the end
-# of its time. Results must be those of an undisturbed run. Needs root, slurm-wlm and munge; no systemd.
+# A sweep on a real Slurm: munge and a cluster of this one machine, with a configuration and state of its own in a
+# temporary folder; 30 trials over 3 shards, one shard's job killed with -9 in the middle and submitted again, one
+# requeued as at the end of its time. Results must be those of an undisturbed run. Needs root, slurm-wlm and munge; no
+# systemd.
 # usage: tests/slurm.sh PROGRAM     Ends with a line in doctest's form.
 set -uo pipefail
 program=$(realpath "$1")
@@ -42,7 +43,7 @@ until_true() {   # SECONDS COMMAND...
   done
 }
 
-# -- the cluster --------------------------------------------------------------------------------------------------------
+# -- the cluster -----------------------------------------------------------------------------------------------------
 
 mkdir -m 755 munge slurm slurm/state slurm/spool
 host=$(hostname -s)
@@ -94,7 +95,7 @@ if ! until_true 60 idle; then
 fi
 echo "        $(sinfo --version), $(nproc) CPUs"
 
-# -- the sweep ----------------------------------------------------------------------------------------------------------
+# -- the sweep -------------------------------------------------------------------------------------------------------
 
 cat > sweep.toml <<END
 task = "reverse_string"

@@ -47,8 +47,9 @@ encoding = "alibi"     # the same two again
 
 TEST_CASE("plan: ids are the same wherever and whenever they are made") {
   const Plan plan = make_plan(tiny_sweep, "sweep.toml");
-  CHECK(plan.front().id == "c8a897921f72249a");   // a finished sweep of yesterday is found by it
-  CHECK(make_plan("preset = \"none\"\ndropout = 0.1\nlr = 1e-3\n" + tiny_sweep, "other.toml").front().id == plan.front().id);
+  CHECK(plan.front().id == "c8a897921f72249a");  // a finished sweep of yesterday is found by it
+  CHECK(make_plan("preset = \"none\"\ndropout = 0.1\nlr = 1e-3\n" + tiny_sweep, "other.toml").front().id ==
+        plan.front().id);
   CHECK(make_plan("seed = 1\n" + tiny_sweep, "sweep.toml").front().id != plan.front().id);
   Config elsewhere = plan.front().config;
   elsewhere.threads = 2, elsewhere.out = "runs/r";
@@ -66,7 +67,7 @@ TEST_CASE("plan: impossible configurations are in it, with the reason") {
   CHECK(holds(plan_lines(plan), "\"impossible\":\"unsorted shuffles sampled positions"));
   CHECK(trials_of(plan, {}).size() == 3);
   const Plan cuda = make_plan("device = \"cuda\"\n" + tiny_sweep, "sweep.toml");
-  CHECK(cuda.front().impossible.empty());   // the machine that plans need not have the GPU
+  CHECK(cuda.front().impossible.empty());  // the machine that plans need not have the GPU
 }
 
 TEST_CASE("plan: shards share out its lines") {
@@ -84,7 +85,8 @@ TEST_CASE("plan: shards share out its lines") {
 }
 
 TEST_CASE("plan: what is wrong is named with file and line") {
-  CHECK(holds(refused("task = \"even_pairs\"\nencodin = \"rope\"\n"), "2: my.toml, line 2: unknown option \"encodin\"; did"));
+  CHECK(holds(refused("task = \"even_pairs\"\nencodin = \"rope\"\n"),
+              "2: my.toml, line 2: unknown option \"encodin\"; did"));
   CHECK(holds(refused("task = \"even_pairs\"\nencoding = [\"rope\",\n\"ropes\"]\n"), "unknown encoding \"ropes\""));
   CHECK(holds(refused("encoding = \"rope\"\n"), "2: my.toml: which task?"));
   CHECK(holds(refused("lr = []\n"), "lr = [] leaves no trial"));
@@ -92,7 +94,8 @@ TEST_CASE("plan: what is wrong is named with file and line") {
   CHECK(holds(refused("seeds = 0\n"), "seeds is how many"));
   CHECK(holds(refused("seeds = 2\nseed = 1\n"), "seeds and seed"));
   CHECK(holds(refused("also = 1\n"), "[[also]]"));
-  CHECK(holds(refused("task = \"even_pairs\"\nencoding = \"rope\"\n[[also]]\nalso = 1\n"), "line 4: unknown option \"also\""));
+  CHECK(holds(refused("task = \"even_pairs\"\nencoding = \"rope\"\n[[also]]\nalso = 1\n"),
+              "line 4: unknown option \"also\""));
   CHECK(holds(refused(tiny_sweep + "seeds = 1000000\nlr = [0.1, 0.2]\n"), "more than 1000000 trials"));
 
   const TemporaryFolder folder;
@@ -114,15 +117,17 @@ TEST_CASE("the job script of Slurm: a task for each shard, and paths with blanks
   const TemporaryFolder folder;
   const Sweep sweep(folder, "seeds = 2\n");
   std::filesystem::rename(sweep.file, folder / "it's a plan");
-  Program p(folder, fmt::format("sweep submit \"{}\" --out \"{}\" --slurm --shards 3 --jobs 2 --threads 4 --time 2:00:00 --dry",
-                                folder / "it's a plan", folder / "my sweep"));
+  Program p(folder,
+            fmt::format("sweep submit \"{}\" --out \"{}\" --slurm --shards 3 --jobs 2 --threads 4 --time 2:00:00 --dry",
+                        folder / "it's a plan", folder / "my sweep"));
   REQUIRE(p.status() == 0);
   const std::string script = read_file(folder / "my sweep/job.sh");
   CHECK(p.output() == script);
   for (const char* part : {"--array=0-2\n", "--cpus-per-task=8\n", "--time=2:00:00\n", "--signal=B:USR1@60 --requeue",
                            "/it'\\''s a plan' --out '", "--shard \"$SLURM_ARRAY_TASK_ID/3\" --jobs 2 --threads 4 &"})
     CHECK_MESSAGE(holds(script, part), part);
-  Program none(folder, fmt::format("sweep submit \"{}\" --out {} --slurm", folder / "it's a plan", folder / "s"), "PATH=/none;");
+  Program none(folder, fmt::format("sweep submit \"{}\" --out {} --slurm", folder / "it's a plan", folder / "s"),
+               "PATH=/none;");
   CHECK(none.status() == 1);
   CHECK(holds(none.output(), "there is no sbatch here"));
 }

@@ -28,8 +28,8 @@ bool soon(const std::function<bool()>& so) {
   return false;
 }
 
-// No start of a trial while another process has it, and none after its end: but for workers that were killed, every start is
-// followed by what came of it. Returns the number of starts.
+// No start of a trial while another process has it, and none after its end: but for workers that were killed, every
+// start is followed by what came of it. Returns the number of starts.
 int check_journal(const std::string& out, const std::set<pid_t>& killed) {
   std::map<std::string, std::string> working;
   std::set<std::string> done;
@@ -71,7 +71,7 @@ void tear(int trials, int kills, int steps) {
     const Counts now = count(all);
     CHECK(now[S::failed] == 0);
     CHECK(now[S::running] <= int(2 + killed.size()));
-    bool kept = true;   // what was done stays done
+    bool kept = true;  // what was done stays done
     for (size_t i = 0; i < all.size(); ++i) {
       const std::string& id = sweep.plan[i].id;
       if (all[i] == S::done && done.insert(id).second)
@@ -98,7 +98,7 @@ void tear(int trials, int kills, int steps) {
   CHECK(last.output() == fmt::format("shard 0/1: {} done\n", trials));
   look();
   CHECK(int(done.size()) == trials);
-  CHECK(check_journal(torn, killed) > trials);   // some were torn in the middle
+  CHECK(check_journal(torn, killed) > trials);  // some were torn in the middle
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ TEST_CASE("sweep: status says who works, and a signal saves what was running") {
     Program worker(folder, sweep.run(out, "--jobs 2"));
     CHECK(soon([&] { return std::filesystem::exists(out) && counts(sweep, out)[S::running] == 2; }));
     CHECK(counts(sweep, out)[S::todo] == 1);
-    Program other(folder, sweep.run(out, "--shard 0/3"), "", "other");   // its only trial is taken
+    Program other(folder, sweep.run(out, "--shard 0/3"), "", "other");  // its only trial is taken
     CHECK(other.status() == 0);
     CHECK(other.output() == "shard 0/3: 1 running\n");
     CHECK(soon([&] { return std::filesystem::exists(out + "/" + sweep.plan[0].id + "/checkpoint.safetensors"); }));
@@ -132,7 +132,7 @@ TEST_CASE("sweep: status says who works, and a signal saves what was running") {
   CHECK(soon([&] { return counts(sweep, out)[S::running] == 1; }));
   worker.send(SIGKILL);
   CHECK(worker.status() == 128 + SIGKILL);
-  CHECK(soon([&] { return counts(sweep, out)[S::running] == 0; }));   // its trial goes with it
+  CHECK(soon([&] { return counts(sweep, out)[S::running] == 0; }));  // its trial goes with it
   check_journal(out, {worker.process()});
 }
 
@@ -157,21 +157,23 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   CHECK(holds(said, "shard 0/1: 1 done, 1 failed, 2 impossible\n"));
   const std::string failed = read_file(out + "/" + bad.id + ".failed"), journal = read_file(out + "/journal.jsonl");
 
-  Program again(folder, sweep.run(out));   // is not tried again
+  Program again(folder, sweep.run(out));  // is not tried again
   CHECK(again.status() == 1);
   CHECK(read_file(out + "/journal.jsonl") == journal);
 
   Program told(folder, fmt::format("sweep status {} --out {}", sweep.file, out));
   CHECK(told.status() == 0);
-  for (const char* part : {"4 trials\n", "done             1\n", "failed           1\n", "impossible       2\n", "nan at step 1",
-                           "heads = 3 does not divide d_model = 16"})
+  for (const char* part : {"4 trials\n", "done             1\n", "failed           1\n", "impossible       2\n",
+                           "nan at step 1", "heads = 3 does not divide d_model = 16"})
     CHECK_MESSAGE(holds(told.output(), part), told.output());
 
-  Program collected(folder, fmt::format("sweep collect {0} --out {1} --csv {1}/all.csv --sqlite {1}/all.db", sweep.file, out));
+  Program collected(folder,
+                    fmt::format("sweep collect {0} --out {1} --csv {1}/all.csv --sqlite {1}/all.db", sweep.file, out));
   REQUIRE(collected.status() == 0);
   const auto result = nlohmann::json::parse(read_file(out + "/" + good.id + "/result.json"));
   const std::string csv = read_file(out + "/all.csv");
-  CHECK(holds(csv, "id,state,heads,seed,steps,paper_score,released_score,guess,majority,content_only,seconds,commit,reason\n"));
+  CHECK(holds(
+      csv, "id,state,heads,seed,steps,paper_score,released_score,guess,majority,content_only,seconds,commit,reason\n"));
   CHECK(holds(csv, fmt::format("{},done,2,1,30,{}", good.id, result["paper_score"].dump())));
   CHECK(holds(csv, fmt::format("{},failed,2,0,30,,,,,,,,the loss is ", bad.id)));
   CHECK(to_csv({{"a", "b"}, {{"one, \"two\"", nullptr}, {0.5, true}}}) == "a,b\n\"one, \"\"two\"\"\",\n0.5,true\n");
@@ -179,8 +181,8 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open((out + "/all.db").c_str(), &database) == SQLITE_OK);
   sqlite3_stmt* query = nullptr;
-  REQUIRE(sqlite3_prepare_v2(database, "SELECT paper_score, seed FROM trials WHERE state = 'done'", -1, &query, nullptr) ==
-          SQLITE_OK);
+  REQUIRE(sqlite3_prepare_v2(database, "SELECT paper_score, seed FROM trials WHERE state = 'done'", -1, &query,
+                             nullptr) == SQLITE_OK);
   REQUIRE(sqlite3_step(query) == SQLITE_ROW);
   CHECK(sqlite3_column_double(query, 0) == result["paper_score"].get<double>());
   CHECK(sqlite3_column_int(query, 1) == 1);

@@ -11,7 +11,8 @@
 namespace poslab {
 namespace {
 
-constexpr size_t most_running = 12, most_failures = 5;   // rows of the table: it must fit on a terminal to be drawn again
+constexpr size_t most_running = 12,
+                 most_failures = 5;  // rows of the table: it must fit on a terminal to be drawn again
 
 int64_t steps_in(const Plan& plan, const std::vector<TrialState>& states, std::initializer_list<TrialState> which) {
   int64_t steps = 0;
@@ -34,8 +35,12 @@ std::string last_line(const std::string& path) {
 }
 
 Board::Board(const Plan& plan, const SweepFolder& folder, std::string title)
-    : plan_(plan), folder_(folder), title_(std::move(title)), options_(differing(plan)),
-      states_(states(plan, folder)), before_(steps_in(plan, states_, {TrialState::done})),
+    : plan_(plan),
+      folder_(folder),
+      title_(std::move(title)),
+      options_(differing(plan)),
+      states_(states(plan, folder)),
+      before_(steps_in(plan, states_, {TrialState::done})),
       terminal_(isatty(STDERR_FILENO)) {}
 
 void Board::look() {
@@ -89,8 +94,8 @@ void Board::draw(const std::vector<const Trial*>& ours) {
                                   folder_.reason(plan_[i], states_[i])));
   if (failures > most_failures)
     table.push_back(fmt::format("  and {} more failed; `poslab sweep status` lists them", failures - most_failures));
-  if (lines_) fmt::print(stderr, "\033[{}A", lines_);   // up to where the table stands
-  fmt::print(stderr, "\033[J");                         // nothing of it stays
+  if (lines_) fmt::print(stderr, "\033[{}A", lines_);  // up to where the table stands
+  fmt::print(stderr, "\033[J");                        // nothing of it stays
   for (const std::string& line : table) fmt::print(stderr, "{}\n", line.substr(0, columns() - 1));
   std::fflush(stderr);
   lines_ = table.size();

@@ -1,5 +1,5 @@
-// The whole sweep while it runs: a table that is drawn again and again on a terminal, a line for each event anywhere else.
-// It looks at the files, so it also sees what other workers do.
+// The whole sweep while it runs: a table that is drawn again and again on a terminal, a line for each event anywhere
+// else. It looks at the files, so it also sees what other workers do.
 #pragma once
 #include <chrono>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace poslab {
 
-std::string last_line(const std::string& path);   // of a log, not counting empty ones; "" if there is none
+std::string last_line(const std::string& path);  // of a log, not counting empty ones; "" if there is none
 
 class Board {
  public:
-  Board(const Plan&, const SweepFolder&, std::string title);   // both must outlive it
-  void event(TrialState, const Trial&, const std::string& note);   // what came of one of ours
+  Board(const Plan&, const SweepFolder&, std::string title);      // both must outlive it
+  void event(TrialState, const Trial&, const std::string& note);  // what came of one of ours
   void show(const std::vector<const Trial*>& ours);               // that are running; call it often
   void last();                                                    // none runs any more
 
@@ -29,9 +29,9 @@ class Board {
   std::string title_;
   std::vector<const Option*> options_;
   std::vector<TrialState> states_;
-  int64_t before_;   // steps of trials that were done when we began
+  int64_t before_;  // steps of trials that were done when we began
   bool terminal_;
-  size_t lines_ = 0;   // of the table that stands on the terminal
+  size_t lines_ = 0;  // of the table that stands on the terminal
   Clock::time_point start_ = Clock::now(), next_ = start_;
 };
 

@@ -13,8 +13,9 @@ namespace poslab {
 pid_t start_poslab(const std::vector<std::string>& words, const std::string& log, int kept);
 
 struct End {
-  int status, signal;   // the exit status, 0 .. 128; or by which signal it ended, or said (128 + signal) that it was stopped
+  int status;  // 0 .. 128
+  int signal;  // 0, or by which signal it ended, or said (128 + signal) that it was stopped
 };
-std::optional<End> ended(pid_t child);   // empty: it still runs
+std::optional<End> ended(pid_t child);  // empty: it still runs
 
 }  // namespace poslab

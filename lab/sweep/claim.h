@@ -1,6 +1,7 @@
-// Who works on a trial. A claim is a lock on one byte of FOLDER/claims, at the place that the trial's id says: the kernel
-// grants it to one process, its children hold it with it, and lets go when the last of them has ended, even by kill -9.
-// (Locks of open file descriptions, fcntl(2), so that one can also ask without taking; NFS carries them to other hosts.)
+// Who works on a trial. A claim is a lock on one byte of FOLDER/claims, at the place that the trial's id says: the
+// kernel grants it to one process, its children hold it with it, and lets go when the last of them has ended, even by
+// kill -9. (Locks of open file descriptions, fcntl(2), so that one can also ask without taking. Workers on several
+// hosts need a file system that carries them, as NFSv4 does; not one that only pretends to.)
 #pragma once
 #include <memory>
 #include <optional>
@@ -12,7 +13,7 @@ class Claim {
  public:
   // Empty if someone else has it. Throws Failure where the file system has no locks.
   static std::optional<Claim> take(const std::string& folder, const std::string& id);
-  int file() const { return *file_; }   // a child that has it open holds the claim too
+  int file() const { return *file_; }  // a child that has it open holds the claim too
 
  private:
   std::shared_ptr<const int> file_;
@@ -20,11 +21,11 @@ class Claim {
 
 class Claims {
  public:
-  explicit Claims(const std::string& folder);   // to ask; takes nothing, makes no file
+  explicit Claims(const std::string& folder);  // to ask; takes nothing, makes no file
   bool held(const std::string& id) const;
 
  private:
-  std::shared_ptr<const int> file_;   // none: nothing was ever claimed
+  std::shared_ptr<const int> file_;  // none: nothing was ever claimed
 };
 
 }  // namespace poslab

@@ -24,11 +24,11 @@ json at(const json& object, const char* name) { return object.is_object() ? obje
 Table collect(const Plan& plan, const SweepFolder& folder) {
   std::vector<const Option*> options;
   for (const Option* o : differing(plan))
-    if (o->name != "steps") options.push_back(o);   // they have a column of their own
+    if (o->name != "steps") options.push_back(o);  // they have a column of their own
   Table table{{"id", "state"}, {}};
   for (const Option* o : options) table.columns.push_back(o->name);
-  for (const char* more : {"steps", "paper_score", "released_score", "guess", "majority", "content_only", "seconds",
-                           "commit", "reason"})
+  for (const char* more :
+       {"steps", "paper_score", "released_score", "guess", "majority", "content_only", "seconds", "commit", "reason"})
     table.columns.push_back(more);
   const std::vector<TrialState> all = states(plan, folder);
   for (size_t i = 0; i < plan.size(); ++i) {
@@ -54,7 +54,8 @@ std::string to_csv(const Table& table) {
     for (size_t i = 0; i < row.size(); ++i) {
       std::string cell = row[i].is_null() ? "" : row[i].is_string() ? row[i].get<std::string>() : row[i].dump();
       if (cell.find_first_of(",\"\n") != std::string::npos) {
-        for (size_t quote = 0; (quote = cell.find('"', quote)) != std::string::npos; quote += 2) cell.insert(quote, 1, '"');
+        for (size_t quote = 0; (quote = cell.find('"', quote)) != std::string::npos; quote += 2)
+          cell.insert(quote, 1, '"');
         cell = '"' + cell + '"';
       }
       text += cell + (i + 1 < row.size() ? "," : "\n");

@@ -3,8 +3,9 @@
 //   id, state, every option that differs within the plan, steps, paper_score, released_score, guess, majority,
 //   content_only, seconds, commit, reason
 //
-// Scores and baselines as in result.json (fractions, lab/evaluate.h). What a trial does not have (yet) is empty in CSV and
-// NULL in SQLite. Seconds are those of the process that finished the training: of a trial that was resumed, the last part.
+// Scores and baselines as in result.json (fractions, lab/evaluate.h). What a trial does not have (yet) is empty in
+// CSV and NULL in SQLite. Seconds are those of the process that finished the training: of a trial that was resumed,
+// the last part.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,11 +17,12 @@ namespace poslab {
 
 struct Table {
   std::vector<std::string> columns;
-  std::vector<std::vector<nlohmann::json>> rows;   // null, a string, a number or a bool each
+  std::vector<std::vector<nlohmann::json>> rows;  // null, a string, a number or a bool each
 };
 
-Table collect(const Plan&, const SweepFolder&);   // throws BadInput if there is no such folder, Failure at a damaged result
+// Throws BadInput if there is no such folder, Failure at a damaged result.
+Table collect(const Plan&, const SweepFolder&);
 std::string to_csv(const Table&);
-std::string to_sqlite(const Table&);   // the bytes of a database with the one table `trials`
+std::string to_sqlite(const Table&);  // the bytes of a database with the one table `trials`
 
 }  // namespace poslab

@@ -52,7 +52,7 @@ Lists overlaid(Lists lists, const toml::table& table, const std::string& source)
 }
 
 std::string refusal(Config c) {
-  c.device = "cpu";   // whether there is a GPU is asked where the trial runs
+  c.device = "cpu";  // whether there is a GPU is asked where the trial runs
   try {
     check(c);
   } catch (const BadInput& e) { return e.what(); }
@@ -69,8 +69,9 @@ class Collector {
       if (!lists.count(place(must))) bad_input("{}: which {}? Every product needs one", source_, must);
     double trials = 1;
     for (auto& [option, list] : lists) trials *= double(list.size());
-    if (trials > double(most_trials) - double(plan.size())) bad_input("{}: more than {} trials; divide it into several plans", source_, most_trials);
-    std::vector<size_t> at(lists.size(), 0);   // an odometer, its last wheel the fastest
+    if (trials > double(most_trials) - double(plan.size()))
+      bad_input("{}: more than {} trials; divide it into several plans", source_, most_trials);
+    std::vector<size_t> at(lists.size(), 0);  // an odometer, its last wheel the fastest
     for (bool more = true; more;) {
       Settings settings;
       size_t wheel = 0;
@@ -106,7 +107,7 @@ Plan make_plan(const std::string& text, const std::string& source) {
     at_line(source, *node, [&] {
       if (!node->is_array_of_tables()) bad_input("also is a table of its own, written [[also]]");
     });
-    also = std::move(*node->as_array());   // a copy would not know its lines
+    also = std::move(*node->as_array());  // a copy would not know its lines
     table.erase("also");
   }
   const Lists lists = overlaid({}, table, source);

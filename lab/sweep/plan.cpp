@@ -24,9 +24,10 @@ Trial read_trial(const std::string& line) {
   all.erase("id"), all.erase("impossible");
   t.config = config_of(all);
   if (const std::string is = trial_id(t.config); is != t.id)
-    bad_input("the id of this configuration is {}, not {}: it was changed, or another version of poslab planned it; plan "
-              "anew with `poslab sweep plan`",
-              is, t.id);
+    bad_input(
+        "the id of this configuration is {}, not {}: it was changed, or another version of poslab planned it; plan "
+        "anew with `poslab sweep plan`",
+        is, t.id);
   return t;
 }
 
@@ -43,7 +44,7 @@ std::string trial_id(const Config& c) {
   for (const Option& o : all_options())
     if (const std::string value = get(c, o); o.kept && value != get(Config(), o))
       text += fmt::format("\n{} = {}", o.name, value);
-  uint64_t hash = 0xcbf29ce484222325u;   // FNV-1a of 64 bits
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a of 64 bits
   for (const char byte : text) hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
   return fmt::format("{:016x}", hash);
 }

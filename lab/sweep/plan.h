@@ -1,5 +1,6 @@
 // The plan of a sweep: which configurations are trained, a line of JSON each. It is made once, from a TOML file whose
-// values may be lists, and is then all that run, status and collect go by. What came of a trial is in lab/sweep/state.h.
+// values may be lists, and is then all that run, status and collect go by. What came of a trial is in
+// lab/sweep/state.h.
 //
 //   {"id": "9c51f0...", "preset": "none", "task": "even_pairs", ..., "log_every": 10, "device": "cpu"}
 //   {"id": "0a77e1...", ..., "impossible": "heads = 5 does not divide d_model = 64; try heads = 4"}
@@ -12,15 +13,15 @@
 namespace poslab {
 
 struct Trial {
-  std::string id;          // 16 hex digits, from the configuration and the format of checkpoints
+  std::string id;  // 16 hex digits, from the configuration and the format of checkpoints
   Config config;
   std::string impossible;  // why check() refuses it; "": it can be run
 };
 using Plan = std::vector<Trial>;
 
-// The id does not depend on the commit: a rerun after a pull goes on with what is there. (Which commit trained a trial is
-// in its result.json.) Nor on options at their default, so that a new option changes no id. It does on the format of
-// checkpoints, which changes when an old state would not go on the same.
+// The id does not depend on the commit: a rerun after a pull goes on with what is there. (Which commit trained a
+// trial is in its result.json.) Nor on options at their default, so that a new option changes no id. It does on the
+// format of checkpoints, which changes when an old state would not go on the same.
 std::string trial_id(const Config&);
 
 // The product of all lists, the last option (in the order of lab/config.h) varying fastest, and the product of each
@@ -39,7 +40,7 @@ std::string label(const Config&, const std::vector<const Option*>&);  // "encodi
 struct Shard {
   int index = 0, of = 1;  // 0 .. of - 1; written 2/8
 };
-Shard read_shard(const std::string& text);                   // throws BadInput
-std::vector<const Trial*> trials_of(const Plan&, Shard);     // lines `index`, `index + of`, ... that can be run
+Shard read_shard(const std::string& text);                // throws BadInput
+std::vector<const Trial*> trials_of(const Plan&, Shard);  // lines `index`, `index + of`, ... that can be run
 
 }  // namespace poslab

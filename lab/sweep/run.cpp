@@ -24,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_kills = 3;   // a trial that is killed so often from outside counts as failed: too large for the memory?
+constexpr int most_kills =
+    3;  // a trial that is killed so often from outside counts as failed: too large for the memory?
 
 class Journal {
  public:
@@ -42,7 +43,7 @@ class Journal {
     const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     nlohmann::ordered_json line = {{"at", now}, {"worker", worker_}, {"event", event}, {"id", t.id}};
     if (!reason.empty()) line["reason"] = reason;
-    write_all(file_, line.dump() + "\n", path_);   // at once: lines of several workers do not mix
+    write_all(file_, line.dump() + "\n", path_);  // at once: lines of several workers do not mix
   }
 
  private:
@@ -60,7 +61,9 @@ struct Running {
 class Worker {
  public:
   Worker(const Plan& plan, const SweepFolder& folder, const Work& work)
-      : folder_(folder), work_(work), journal_(folder.journal()),
+      : folder_(folder),
+        work_(work),
+        journal_(folder.journal()),
         board_(plan, folder, fmt::format("shard {}/{}", work.shard.index, work.shard.of)) {
     for (const Trial* t : trials_of(plan, work.shard)) open_.push_back(t);
     if (work.retry) forget_failures();
@@ -76,12 +79,13 @@ class Worker {
         stop(signal);
       else if (running_.size() < size_t(work_.jobs) && (running_.empty() || Clock::now() >= look)) {
         while (running_.size() < size_t(work_.jobs) && start_one()) continue;
-        look = Clock::now() + std::chrono::seconds(1);   // what others have claimed may become free
+        look = Clock::now() + std::chrono::seconds(1);  // what others have claimed may become free
       }
       if (running_.empty()) {
         board_.last();
         if (signal)
-          throw Interrupted(signal, "the sweep is stopped and what was running is saved; the same command goes on with it");
+          throw Interrupted(signal,
+                            "the sweep is stopped and what was running is saved; the same command goes on with it");
         return;
       }
       std::vector<const Trial*> ours;
@@ -111,7 +115,7 @@ class Worker {
         open_.push_back(t);
         continue;
       }
-      if (finished(*t)) continue;   // while we claimed it
+      if (finished(*t)) continue;  // while we claimed it
       const bool begun = fs::exists(folder_.run(*t));
       journal_.write("start", *t);
       const pid_t process = start_poslab(begun ? resume_words(*t) : train_words(*t), folder_.log(*t), claim->file());
@@ -135,7 +139,7 @@ class Worker {
     for (size_t i = 0; i < running_.size();)
       if (const std::optional<End> end = ended(running_[i].process)) {
         note(running_[i], *end);
-        running_.erase(running_.begin() + std::ptrdiff_t(i));   // and with it the claim, after the note
+        running_.erase(running_.begin() + std::ptrdiff_t(i));  // and with it the claim, after the note
       } else {
         ++i;
       }

@@ -1,5 +1,6 @@
-// A worker: does the trials of a shard, some at once, each as a process of its own (`poslab train` or `poslab resume`) in
-// FOLDER/ID. Any number of workers may share a shard; the claims see to it that no trial runs twice at once.
+// A worker: does the trials of a shard, some at once, each as a process of its own (`poslab train` or `poslab
+// resume`) in FOLDER/ID. Any number of workers may share a shard; the claims see to it that no trial runs twice at
+// once.
 #pragma once
 #include "lab/sweep/state.h"
 
@@ -8,13 +9,14 @@ namespace poslab {
 struct Work {
   Shard shard;
   int jobs = 1;
-  int threads = 0;      // of each trial; 0: the cores divided by the jobs
-  bool retry = false;   // try failed ones again
+  int threads = 0;     // of each trial; 0: the cores divided by the jobs
+  bool retry = false;  // try failed ones again
 };
 
-// Makes the folder. Returns when no trial of the shard is left that is free to be done: all are done, failed, or claimed by
-// other workers. Trials that fail are noted (ID.failed) and stop nothing. SIGINT and SIGTERM are passed on to the trials,
-// which save their state; then Interrupted is thrown. Throws Failure where the folder cannot be written.
-std::vector<TrialState> run_shard(const Plan&, const SweepFolder&, const Work&);   // states of the plan at the end
+// Makes the folder. Returns when no trial of the shard is left that is free to be done: all are done, failed, or
+// claimed by other workers. Trials that fail are noted (ID.failed) and stop nothing. SIGINT and SIGTERM are passed on
+// to the trials, which save their state; then Interrupted is thrown. Throws Failure where the folder cannot be
+// written.
+std::vector<TrialState> run_shard(const Plan&, const SweepFolder&, const Work&);  // states of the plan at the end
 
 }  // namespace poslab

@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-std::string quoted(const std::string& word) {   // for a shell
+std::string quoted(const std::string& word) {  // for a shell
   std::string text = "'";
   for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
@@ -19,8 +19,12 @@ std::string quoted(const std::string& word) {   // for a shell
 }  // namespace
 
 std::string job_script(const Array& a) {
-  const auto whole = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); };
-  std::string text = "#!/bin/bash\n# One shard of a sweep; `poslab sweep submit` wrote this. Submit it again as often as you like: what is done stays.\n";
+  const auto whole = [](const std::string& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  std::string text =
+      "#!/bin/bash\n# One shard of a sweep; `poslab sweep submit` wrote this. Submit it again as often as you like: "
+      "what is done stays.\n";
   text += "#SBATCH --job-name=poslab\n";
   text += fmt::format("#SBATCH --array=0-{}\n", a.shards - 1);
   text += fmt::format("#SBATCH --ntasks=1 --cpus-per-task={}\n", a.jobs * a.threads);
@@ -52,8 +56,7 @@ void submit(const std::string& script) {
   }
   int raw = -1;
   if (child < 0 || ::waitpid(child, &raw, 0) != child) failure("cannot start sbatch");
-  if (WIFEXITED(raw) && WEXITSTATUS(raw) == 127)
-    failure("there is no sbatch here; submit {} where Slurm is", script);
+  if (WIFEXITED(raw) && WEXITSTATUS(raw) == 127) failure("there is no sbatch here; submit {} where Slurm is", script);
   if (raw != 0) failure("sbatch refused {}; see above", script);
 }
 

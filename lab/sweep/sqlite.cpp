@@ -1,4 +1,5 @@
-// A table as an SQLite database. It is made in memory and leaves as bytes, so that the file is there whole or not at all.
+// A table as an SQLite database. It is made in memory and leaves as bytes, so that the file is there whole or not at
+// all.
 #include <sqlite3.h>
 
 #include <memory>

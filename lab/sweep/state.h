@@ -15,7 +15,7 @@
 
 namespace poslab {
 
-enum class TrialState { done, running, stopped, todo, failed, impossible };   // stopped: in the middle; goes on when run
+enum class TrialState { done, running, stopped, todo, failed, impossible };  // stopped: in the middle; goes on when run
 constexpr std::array<const char*, 6> state_names = {"done", "running", "stopped", "to do", "failed", "impossible"};
 const char* name_of(TrialState);
 
@@ -30,7 +30,7 @@ class SweepFolder {
   std::string journal() const { return path_ + "/journal.jsonl"; }
 
   TrialState state(const Trial&, const Claims&) const;
-  std::string reason(const Trial&, TrialState) const;   // of a failed or impossible one; "" of others
+  std::string reason(const Trial&, TrialState) const;  // of a failed or impossible one; "" of others
 
  private:
   std::string path_;
@@ -42,7 +42,7 @@ struct Counts {
   int operator[](TrialState s) const { return of[size_t(s)]; }
 };
 Counts count(const std::vector<TrialState>&);
-std::string to_string(const Counts&);   // "12 done, 2 running, 16 to do"; what is zero is left out
+std::string to_string(const Counts&);  // "12 done, 2 running, 16 to do"; what is zero is left out
 
 // The states of a plan, and the table of `poslab sweep status`. Throws BadInput if there is no such folder.
 std::vector<TrialState> states(const Plan&, const SweepFolder&);
