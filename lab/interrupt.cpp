@@ -11,8 +11,7 @@ void catch_signals() {
   struct sigaction action {};
   action.sa_handler = [](int signal) { caught = signal; };
   action.sa_flags = SA_RESETHAND | SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
 }
 
 int caught_signal() { return caught; }

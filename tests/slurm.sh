@@ -174,6 +174,23 @@ twice() { grep -h '"event":"done"' torn/journal.jsonl | grep -o '"id":"[0-9a-f]*
 none_twice() { ! twice; }
 check 'none was done twice' none_twice
 
+# -- cancelled ---------------------------------------------------------------------------------------------------------
+
+sed -i 's/^steps = .*/steps = 1000000/; s/^seeds = .*/seeds = 1/' sweep.toml
+long() {
+  "$program" sweep plan sweep.toml > plan.jsonl && "$program" sweep submit plan.jsonl --out cancelled --slurm --jobs 2
+}
+check 'two long trials' long
+job=$(sed -n 's/^Submitted batch job //p' output) again=
+both_run() { [[ $(cat cancelled/*.log 2> /dev/null | grep -c '^training  ') -ge 2 ]]; }
+check 'are running' until_true 60 both_run
+check 'cancelled' scancel "$job"
+check 'they end' until_true 60 gone
+both_saved() { [[ $(cat cancelled/*.log | tee /dev/stderr | grep -c 'which is saved') == 2 ]]; }
+check 'with their state saved' both_saved
+told() { "$program" sweep status plan.jsonl --out cancelled | tee /dev/stderr | grep -qx '  stopped  *2'; }
+check 'and the status says so' told
+
 ((bad == 0)) || tail -n 20 torn/slurm-*.log slurm/*.log
 echo "[slurm] test cases: $((good + bad)) | $good passed | $bad failed"
 ((bad == 0))

@@ -15,7 +15,7 @@ namespace poslab {
 namespace {
 
 [[noreturn]] void become(char* const* words, const char* log, int kept, pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::prctl(PR_SET_PDEATHSIG, SIGUSR1);
   const int in = ::open("/dev/null", O_RDONLY), out = ::open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   const bool ready = in >= 0 && out >= 0 && ::dup2(in, 0) == 0 && ::dup2(out, 1) == 1 && ::dup2(out, 2) == 2 &&
                      ::fcntl(kept, F_SETFD, 0) == 0 && ::getppid() == parent;

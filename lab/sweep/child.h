@@ -9,7 +9,7 @@
 namespace poslab {
 
 // Runs `poslab WORDS...` with both outputs in the file `log` and the open file `kept` left open in it. If this process
-// dies, even by kill -9, the child gets SIGTERM. Throws Failure.
+// dies, even by kill -9, the child gets SIGUSR1. Throws Failure.
 pid_t start_poslab(const std::vector<std::string>& words, const std::string& log, int kept);
 
 struct End {

@@ -58,6 +58,13 @@ struct Running {
   Clock::time_point start;
 };
 
+// What asks a process to stop, or tells it to: it is not the trial's fault.
+bool stops(int signal) {
+  for (int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGKILL})
+    if (signal == one) return true;
+  return false;
+}
+
 class Worker {
  public:
   Worker(const Plan& plan, const SweepFolder& folder, const Work& work)
@@ -76,7 +83,7 @@ class Worker {
       reap();
       const int signal = caught_signal();
       if (signal)
-        stop(signal);
+        stop();
       else if (running_.size() < size_t(work_.jobs) && (running_.empty() || Clock::now() >= look)) {
         while (running_.size() < size_t(work_.jobs) && start_one()) continue;
         look = Clock::now() + std::chrono::seconds(1);  // what others have claimed may become free
@@ -152,7 +159,7 @@ class Worker {
       fs::remove(folder_.log(t));
       journal_.write("done", t);
       board_.event(TrialState::done, t, clock_time(std::chrono::duration<double>(Clock::now() - r.start).count()));
-    } else if (end.signal == SIGTERM || end.signal == SIGINT || end.signal == SIGHUP || end.signal == SIGKILL) {
+    } else if (stops(end.signal)) {
       journal_.write("stopped", t, strsignal(end.signal));
       if (caught_signal() || ++kills_[r.trial] < most_kills)
         open_.push_back(r.trial);
@@ -175,12 +182,10 @@ class Worker {
     board_.event(TrialState::failed, t, reason);
   }
 
-  // A terminal and Slurm send their signal to the trials too, and a second one of a kind would end them at once
-  // (lab/interrupt.h). So they get the other kind from us.
-  void stop(int signal) {
+  void stop() {
     if (asked_) return;
     asked_ = true;
-    for (const Running& r : running_) ::kill(r.process, signal == SIGTERM ? SIGINT : SIGTERM);
+    for (const Running& r : running_) ::kill(r.process, SIGUSR1);
   }
 
   const SweepFolder& folder_;

@@ -14,8 +14,8 @@ struct Work {
 };
 
 // Makes the folder. Returns when no trial of the shard is left that is free to be done: all are done, failed, or
-// claimed by other workers. Trials that fail are noted (ID.failed) and stop nothing. SIGINT and SIGTERM are passed on
-// to the trials, which save their state; then Interrupted is thrown. Throws Failure where the folder cannot be
+// claimed by other workers. Trials that fail are noted (ID.failed) and stop nothing. At SIGINT, SIGTERM
+// or SIGUSR1 the trials save their state; then Interrupted is thrown. Throws Failure where the folder cannot be
 // written.
 std::vector<TrialState> run_shard(const Plan&, const SweepFolder&, const Work&);  // states of the plan at the end
 

@@ -36,8 +36,8 @@ std::string job_script(const Array& a) {
   text += fmt::format("  --shard \"$SLURM_ARRAY_TASK_ID/{}\" --jobs {} --threads {} &\n", a.shards, a.jobs, a.threads);
   text += R"(worker=$!
 again=
-trap 'again=yes; kill -TERM $worker' USR1    # a minute before the time is up (--signal)
-trap 'kill -TERM $worker' TERM               # scancel
+trap 'again=yes; kill -USR1 $worker' USR1    # a minute before the time is up (--signal)
+trap 'kill -USR1 $worker' TERM               # scancel
 while kill -0 $worker 2> /dev/null; do       # a signal ends the wait, not the worker
   wait $worker
   status=$?
