@@ -83,7 +83,11 @@ Block::~Block() {
   p.count.bytes_held -= int64_t(bytes_);
   std::free(at_);
 #else
-  p.free[class_of(bytes_)].push_back(at_);
+  std::vector<real*>& blocks = p.free[class_of(bytes_)];
+  // On the CPU the block that was used last comes first, as it is in the cache. Elsewhere the lowest, in whatever order blocks
+  // came back: so a recorded step finds its tensors where they were.
+  const auto place = device_ == Device::cpu ? blocks.end() : std::lower_bound(blocks.begin(), blocks.end(), at_, std::greater<>());
+  blocks.insert(place, at_);
 #endif
 }
 
@@ -92,11 +96,6 @@ Memory memory(Device device) {
   return pool(device).count;
 }
 
-void tidy_memory(Device device) {
-  Pool& p = pool(device);
-  const std::lock_guard lock(p.mutex);
-  for (std::vector<real*>& blocks : p.free) std::sort(blocks.begin(), blocks.end(), std::greater<>());
-}
 
 real* scratch(int slot, int64_t n) {
   thread_local std::array<std::pair<Block, int64_t>, 16> slots;

@@ -36,10 +36,6 @@ struct Memory {
 };
 Memory memory(Device = Device::cpu);
 
-// From here on the pool hands out blocks as it would in any other step that begins with the same blocks free: a recorded step
-// finds its tensors where they were.
-void tidy_memory(Device);
-
 // Working space of one kernel on the calling thread: at least n reals, valid until the thread's next call with the
 // same slot, 0 to 15. Kernels use it because they may not allocate.
 real* scratch(int slot, int64_t n);

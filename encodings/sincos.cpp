@@ -12,7 +12,7 @@ struct SinCos : Encoding {
 
   bool adds_to_embedding() const override { return true; }
   Tensor embed(const Tensor& x, const Positions& p) const override {
-    const Tensor rows = sinusoid(p.tokens("sincos"), x.dim(-1)).to(x.device());
+    const Tensor rows = sinusoid(p.tokens("sincos"), x.dim(-1), x.device());
     return x + rows.reshape({p.sequences(), p.time(), x.dim(-1)});
   }
   double told(double distance) const override { return distance; }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "autograd/ops.h"
 #include "core/error.h"
 #include "core/parallel.h"
 
@@ -51,11 +52,43 @@ Rows whole_rows(int channels, const std::vector<double>& f, size_t count) {
 
 }  // namespace
 
+namespace {
+
+constexpr double most = 1 << 16;   // a larger table would not be worth its memory
+bool whole(double p) { return p == std::floor(p) && std::abs(p) < most; }
+
+// A GPU keeps the rows of -reach .. reach: a step sends it the numbers of rows and not the rows.
+Tensor rows_on(Device device, int channels, int reach) {
+  static std::mutex mutex;
+  static std::map<int, Tensor> tables;   // one GPU
+  const std::lock_guard lock(mutex);
+  Tensor& table = tables[channels];
+  if (!table || table.dim(0) < 2 * reach + 1) {
+    const int rows = std::max(2048, 2 * reach);
+    std::vector<double> positions;
+    for (int p = -rows; p <= rows; ++p) positions.push_back(p);
+    table = Tensor({2 * rows + 1, channels}, device);
+    table.set(sinusoid(positions, channels).data());
+  }
+  return table;
+}
+
+}  // namespace
+
+Tensor sinusoid(const std::vector<double>& positions, int channels, Device device) {
+  if (device == Device::cpu) return sinusoid(positions, channels);
+  if (!std::all_of(positions.begin(), positions.end(), whole)) return sinusoid(positions, channels).to(device);
+  double longest = 0;
+  for (const double p : positions) longest = std::max(longest, std::abs(p));
+  const Tensor table = rows_on(device, channels, int(longest));
+  std::vector<int> row;
+  for (const double p : positions) row.push_back(int(p) + table.dim(0) / 2);
+  return gather(table, Ids({int(positions.size())}, std::move(row)));
+}
+
 // sin(-a) = -sin(a), cos(-a) = cos(a), so that a table of p >= 0 serves all whole positions.
 Tensor sinusoid(const std::vector<double>& positions, int channels) {
-  constexpr double most = 1 << 16;   // a larger table would not be worth its memory
   const std::vector<double> f = frequencies(channels);
-  const auto whole = [](double p) { return p == std::floor(p) && std::abs(p) < most; };
   double longest = -1;
   for (const double p : positions)
     if (whole(p)) longest = std::max(longest, std::abs(p));

@@ -10,6 +10,7 @@ namespace poslab {
 // Two halves, as in the released code, not interleaved as in Vaswani et al. 2017. Computed in double, then rounded.
 // Throws BadInput for an odd C.
 Tensor sinusoid(const std::vector<double>& positions, int channels);
+Tensor sinusoid(const std::vector<double>& positions, int channels, Device);   // the same, there
 
 // f_m, m = 0 .. channels/2 - 1: also the angles of RoPE, with channels = D
 std::vector<double> frequencies(int channels);

@@ -64,6 +64,7 @@ TEST_CASE("emulation: atomics, three dimensions of blocks, threads that leave ea
   CHECK(count == 40 * (12 * 1 + 8 * 10 * 3 + 6 * 100 * 6 + 24 * 3));
 }
 
+#ifndef __SANITIZE_ADDRESS__   // it does not know the fibers' stacks, and an exception on one makes it stumble
 TEST_CASE("emulation: a missing __syncthreads is found") {
   std::vector<int> y(2 * 64);
   CHECK(holds(error_of(64, [&] { block_sum(y.data(), false); }), "no barrier in between"));
@@ -124,6 +125,7 @@ TEST_CASE("emulation: beyond the end, never written, and barriers that some neve
               "64 of the 64 threads of block (0, 0, 0) wait at a barrier that the others never reach"));
   CHECK(holds(error_of(33, [] {}), "multiple of 32"));
 }
+#endif
 
 }  // namespace poslab::test
 #endif

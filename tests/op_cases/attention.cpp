@@ -88,13 +88,18 @@ void add(std::vector<OpCase>& all, const Variant& v) {
 
 const Cases attentions([](std::vector<OpCase>& all) {
   const std::vector<Sizes> sizes = {{2, 1, 1, 1, 8, 8},   {2, 5, 5, 2, 8, 8},   {1, 31, 31, 2, 6, 5},  {2, 33, 33, 3, 8, 8},
-                                    {1, 70, 70, 2, 64, 64}, {2, 3, 10, 2, 8, 8}, {3, 1, 17, 2, 8, 3}, {2, 33, 65, 2, 8, 8}, {9, 16, 16, 4, 8, 8}};
+                                    {1, 70, 70, 2, 64, 64}, {2, 3, 10, 2, 8, 8}, {3, 1, 17, 2, 8, 3}, {2, 33, 65, 2, 8, 8}, {9, 16, 16, 4, 8, 8},
+                                    {2, 9, 13, 12, 8, 8},  {1, 10, 20, 8, 8, 8}};
   for (const Sizes& n : sizes)
     for (const bool causal : {false, true}) {
       add(all, {n, causal, false, false, Pairs::by_offset});
       for (const auto& [relative, bias] : {std::pair{true, false}, {false, true}, {true, true}})
         for (const Pairs pairs : {Pairs::by_offset, Pairs::shared, Pairs::per_sequence}) add(all, {n, causal, relative, bias, pairs});
     }
+  const Sizes several_tiles = {1, 257, 257, 1, 8, 8};
+  add(all, {several_tiles, false, false, false, Pairs::by_offset});
+  add(all, {several_tiles, true, true, true, Pairs::by_offset});
+  add(all, {several_tiles, false, true, false, Pairs::shared});
 });
 
 const Cases speed([](std::vector<OpCase>& all) {
