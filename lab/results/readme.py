@@ -85,15 +85,18 @@ def example_lines(rows):
     return lines
 
 
-def scaling_lines(rows):
-    """poslab alone: one step with one thread and with more, in turns."""
+def scaling_lines(runs):
+    """poslab alone: one step with one thread and with more, in turns; a number for each run."""
+    rows = runs[0]
     least, most = min(rows[0]["median_ms"], key=int), max(rows[0]["median_ms"], key=int)
-    sizes = list(dict.fromkeys(r["size"] for r in rows))
-    ratio = {(r["encoding"], r["positions"], r["size"]): r["median_ms"][least] / r["median_ms"][most] for r in rows}
-    lines = [f"A training step with {most} threads against {least}, in turns of one run:", "",
+    sizes, ratio = list(dict.fromkeys(r["size"] for r in rows)), {}
+    for r in (r for run in runs for r in run):
+        ratio.setdefault((r["encoding"], r["positions"], r["size"]), []).append(r["median_ms"][least] / r["median_ms"][most])
+    lines = [f"A training step with {most} threads against {least}, in turns, in each of {len(runs)} runs (other programs share the machine):", "",
              f"| encoding | positions | {' | '.join(sizes)} |", "|---" * (2 + len(sizes)) + "|"]
     for encoding, positions in dict.fromkeys((r["encoding"], r["positions"]) for r in rows):
-        lines.append(f"| {encoding} | {positions} | {' | '.join(f'{ratio[encoding, positions, size]:.2f}' for size in sizes)} |")
+        cells = (", ".join(f"{x:.2f}" for x in ratio[encoding, positions, size]) for size in sizes)
+        lines.append(f"| {encoding} | {positions} | {' | '.join(cells)} |")
     return lines + [""]
 
 
@@ -106,11 +109,11 @@ def product_lines():
 
 def speed():
     """From each file that bench/compare.py --out wrote: a table for each kind of step and size, and the example's time."""
-    lines = []
+    lines, scaling = [], []
     for path in sorted((ROOT / "bench/results").glob("*.json")):
         whole = json.loads(path.read_text())
         if whole["results"][0]["what"] == "scaling":
-            lines += scaling_lines(whole["results"])
+            scaling.append(whole["results"])
             continue
         sides = whole["results"][0]["sides"]
         gpu = whole.get("device", "")
@@ -124,7 +127,7 @@ def speed():
                 lines += example_lines(rows)
                 continue
             lines += [f"{'Training step' if what == 'train' else 'Evaluation'}, {size} slots, batch {rows[0]['batch']}:", ""] + speed_table(rows)
-    return lines + product_lines()
+    return lines + scaling_lines(scaling) + product_lines()
 
 
 def between(text, start, end, lines):
