@@ -39,6 +39,7 @@ if command -v apt-config > /dev/null; then
   apt-config dump | grep '^Acquire::' > "$root/etc/apt/apt.conf.d/90host" || true
 fi
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+cp -L /etc/pip.conf "$root/etc/" 2> /dev/null || true
 mkdir -p "$root/etc/ssl/certs" && cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" 2> /dev/null || true
 mount -t proc proc "$root/proc"
 
