@@ -129,7 +129,7 @@ def measure(options, what, length, threads, encoding, positions):
     inputs, outputs = map(int, size.split("+"))
     work = table.flop(what, batch, inputs, outputs, encoding, c.ours.hello["symbols_out"])
     rate = work / r["sides"]["poslab"]["median_ms"] / 1e6
-    ceiling = max(r["ceiling_gflops"].values(), default=options.peak_tflops * 1e3)
+    ceiling = max(r["ceiling_gflops"].values(), default=c.ours.hello["peak_gflops"])
     return r | {"gflop": work / 1e9, "share_of_ceiling": rate / ceiling if ceiling else None}
 
 
@@ -227,7 +227,6 @@ def parse():
     parser.add_argument("--scaling", action="store_true", help="poslab alone, with each of --threads in turns")
     parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--peak-tflops", type=float, default=0, help="of the GPU in single precision, for shares of it")
     parser.add_argument("--program", help="default: poslab_bench of the preset release, or of cuda for --device cuda")
     parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="has torch and jax; bench/venv.sh makes it")
     parser.add_argument("--out", help="a JSON file with all times, written anew after each configuration")

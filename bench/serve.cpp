@@ -206,6 +206,7 @@ void serve(const ServeOptions& options) {
   Bench bench(options);
   const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
   say({{"device", backend(options.device).name()},
+       {"peak_gflops", backend(options.device).peak_flops() / 1e9},
        {"program", sizeof(real) == 8 ? "poslab (double)" : "poslab"},
        {"threads", threads()},
        {"isa", isa()},

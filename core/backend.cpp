@@ -17,6 +17,7 @@ namespace poslab {
 namespace {
 
 std::string name() { return isa(); }
+double peak_flops() { return 0; }
 const Kernels& cpu_kernels() { return kernels(Device::cpu); }
 
 // Whole huge pages, if it is more than a few: a step walks through 100 MB, and with pages of 4 KiB it would look up an address
@@ -56,7 +57,7 @@ const void* upload(const void*, size_t) { return nullptr; }
 void wait() {}
 void step(const std::function<void()>& work) { work(); }
 
-const Backend cpu{name, cpu_kernels, allocate, write, fill, start_read, take, upload, wait, step};
+const Backend cpu{name, peak_flops, cpu_kernels, allocate, write, fill, start_read, take, upload, wait, step};
 const Backend* cuda = nullptr;
 
 }  // namespace

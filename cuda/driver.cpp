@@ -38,6 +38,16 @@ void start() {
 }
 std::string name() { return the_name; }
 
+double peak_flops() {
+  int major = 0, minor = 0, processors = 0, kilohertz = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "asking for the GPU's properties");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), "asking for the GPU's properties");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "asking for the GPU's properties");
+  check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0), "asking for the GPU's properties");
+  const bool half = (major == 7 && minor == 5) || (major == 8 && minor == 0);   // 64 lanes for floats each, later 128
+  return 2. * (half ? 64 : 128) * processors * kilohertz * 1e3;
+}
+
 void* device_memory(size_t bytes) {
   void* at = nullptr;
   if (cudaMalloc(&at, bytes) == cudaSuccess) return at;

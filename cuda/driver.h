@@ -8,6 +8,7 @@
 namespace poslab::cuda::driver {
 
 void start();                              // once; throws BadInput if there is no GPU or no driver, and says which
+double peak_flops();                       // in single precision, at the highest clock
 std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"
 void* device_memory(size_t bytes);         // never given back; 256 bytes aligned. Null: there is none left
 void* pinned_memory(size_t bytes);         // of the host, from which and to which the GPU copies by itself; never given back

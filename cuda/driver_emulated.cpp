@@ -49,6 +49,7 @@ void run_or_record(std::function<void()> launch) {
 namespace driver {
 
 void start() {}
+double peak_flops() { return 0; }
 std::string name() { return "emulated on the CPU"; }
 
 void* device_memory(size_t bytes) {

@@ -153,6 +153,11 @@ std::string name() {
   return driver::name();
 }
 
+double peak_flops() {
+  driver::start();
+  return driver::peak_flops();
+}
+
 const Kernels& kernels() {
   driver::start();
   return table();
@@ -221,7 +226,7 @@ void step(const std::function<void()>& work) {
 }  // namespace
 
 const Backend& as_backend() {
-  static const Backend b{name, kernels, allocate, write, fill, start_read, take, upload_in_step, driver::wait, step};
+  static const Backend b{name, peak_flops, kernels, allocate, write, fill, start_read, take, upload_in_step, driver::wait, step};
   return b;
 }
 int recordings() { return queue().recordings; }
