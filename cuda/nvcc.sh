@@ -6,5 +6,8 @@ if ! cmp -s cuda/requirements.txt .nvcc/made; then
   rm -rf .nvcc
   python3 -m venv .nvcc
   .nvcc/bin/pip install --quiet --disable-pip-version-check -r cuda/requirements.txt
+  for toolkit in .nvcc/lib/python3*/site-packages/nvidia/cu13; do
+    ln -s lib "$toolkit/lib64"   # where nvcc looks for what it links
+  done
   cp cuda/requirements.txt .nvcc/made
 fi
