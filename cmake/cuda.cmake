@@ -42,10 +42,10 @@ if(NOT POSLAB_CUDA STREQUAL "OFF")
 endif()
 
 if(cuda_found)
-  find_package(CUDAToolkit REQUIRED)
   add_library(cuda_device STATIC EXCLUDE_FROM_ALL ${cuda_sources} ${cuda_host} cuda/driver.cpp)
   target_compile_options(cuda_device PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=$<JOIN:${warnings},$<COMMA>>>")
-  target_link_libraries(cuda_device PUBLIC core CUDA::cudart_static)
+  target_include_directories(cuda_device SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+  target_link_libraries(cuda_device PUBLIC core)             # and CMake links the static runtime
   target_compile_definitions(cuda_device PUBLIC POSLAB_CUDA)
 endif()
