@@ -1,6 +1,6 @@
 // The queue of work behind cuda/queue.h and the GPU's core/backend.h.
 //
-// A training step of a small model is some 150 launches of a few microseconds each, which take the host longer than the GPU. So
+// A training step of a small model is 150 to 220 launches of a few microseconds each, which take the host longer than the GPU. So
 // a step is recorded once and replayed by one call. Each time, the host still walks through the step, muted: its launches are
 // only noted, and its uploads (tokens, positions, the numbers of Adam) are collected in one block of pinned memory, which is
 // sent ahead. If the notes, every argument of every launch, are those of a recorded step, that one is replayed.
