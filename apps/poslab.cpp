@@ -7,6 +7,7 @@
 #include <map>
 
 #include "apps/refuse.h"
+#include "apps/reproduce.h"
 #include "apps/sweep.h"
 #include "core/debug.h"
 #include "core/error.h"
@@ -234,6 +235,8 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* sweep = command("sweep", "many runs as one: plan, run, status, collect, submit to Slurm", "", {});
   actions[sweep] = add_sweep(sweep);
+  CLI::App* again = command("reproduce", "a paper's tables and figures anew, beside its own numbers", "", {});
+  actions[again] = add_reproduce(again);
 
   command("version", "which program this is, and what it runs on", "", [&] {
     for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);

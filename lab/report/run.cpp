@@ -16,22 +16,22 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::string text_of(const Run& run, const std::string& name, const std::string& remedy) {
-  const fs::path path = fs::path(run.folder) / name;
-  if (!fs::exists(path)) bad_input("report: {} has no {}; {}", run.folder, name, remedy);
+std::string text_of(const std::string& folder, const std::string& name, const std::string& remedy) {
+  const fs::path path = fs::path(folder) / name;
+  if (!fs::exists(path)) bad_input("report: {} has no {}; {}", folder, name, remedy);
   return read_file(path.string());
 }
 
-[[noreturn]] void damaged(const Run& run, const std::string& where, const std::string& why) {
-  failure("report: {}/{} is damaged: {}", run.folder, where, why);
+[[noreturn]] void damaged(const std::string& folder, const std::string& where, const std::string& why) {
+  failure("report: {}/{} is damaged: {}", folder, where, why);
 }
 
 void read_config(Run& run) {
-  const std::string text = text_of(run, "config.toml", "is it the folder of a run?");
+  const std::string text = text_of(run.folder, "config.toml", "is it the folder of a run?");
   toml::table table;
   try {
     table = toml::parse(text);
-  } catch (const toml::parse_error& e) { damaged(run, "config.toml", std::string(e.description())); }
+  } catch (const toml::parse_error& e) { damaged(run.folder, "config.toml", std::string(e.description())); }
   for (auto&& [key, value] : table) {
     std::ostringstream shown;
     if (const auto* s = value.as_string())
@@ -44,35 +44,63 @@ void read_config(Run& run) {
   }
   const auto need = [&](const char* key) {
     const auto it = run.config.find(key);
-    if (it == run.config.end()) damaged(run, "config.toml", fmt::format("it lacks \"{}\"", key));
+    if (it == run.config.end()) damaged(run.folder, "config.toml", fmt::format("it lacks \"{}\"", key));
     return it->second;
   };
   run.task = need("task"), run.encoding = need("encoding"), run.positions = need("positions");
   run.train_length = table["train_length"].value_or(0);
-  if (run.train_length < 1) damaged(run, "config.toml", "it lacks \"train_length\", a number of at least 1");
+  if (run.train_length < 1) damaged(run.folder, "config.toml", "it lacks \"train_length\", a number of at least 1");
 }
 
 void read_training(Run& run) {
-  std::istringstream lines(text_of(run, "metrics.jsonl", "is it the folder of a run?"));
+  std::istringstream lines(text_of(run.folder, "metrics.jsonl", "is it the folder of a run?"));
   std::string line;
   for (int n = 1; std::getline(lines, line); ++n) {
     const json entry = json::parse(line, nullptr, false);
     if (!entry.is_object() || !entry.contains("step") || !entry["step"].is_number() || !entry.contains("loss"))
-      damaged(run, fmt::format("metrics.jsonl, line {},", n), "it is no object with \"step\" and \"loss\"");
+      damaged(run.folder, fmt::format("metrics.jsonl, line {},", n), "it is no object with \"step\" and \"loss\"");
     const json& loss = entry["loss"];  // JSON has no NaN: a diverged loss is null
     if (!loss.is_number() && !loss.is_null())
-      damaged(run, fmt::format("metrics.jsonl, line {},", n), fmt::format("the loss is {}", loss.dump()));
+      damaged(run.folder, fmt::format("metrics.jsonl, line {},", n), fmt::format("the loss is {}", loss.dump()));
     run.training.push_back({entry["step"], loss.is_null() ? std::nan("") : loss.get<double>()});
   }
 }
 
-void read_tested(Run& run) {
-  const std::string where = "eval.csv", again = fmt::format("make it with `poslab eval {}`", run.folder);
-  std::istringstream lines(text_of(run, where, again));
+void read_result(Run& run) {
+  run.result = json::parse(text_of(run.folder, "result.json", fmt::format("finish it with `poslab resume {}`", run.folder)),
+                           nullptr, false);
+  if (!run.result.is_object()) damaged(run.folder, "result.json", "it is no JSON object");
+  if (fs::exists(fs::path(run.folder) / "pictures.json")) {
+    run.pictures = json::parse(text_of(run.folder, "pictures.json", ""), nullptr, false);
+    const json& p = run.pictures;
+    if (!p.is_object() || !p.contains("positions") || !p.contains("examples") || !p["examples"].is_array())
+      damaged(run.folder, "pictures.json", "it lacks the positions or the examples; remove the file to do without them");
+  }
+}
+
+Run read_run(const std::string& folder) {
+  if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"", folder);
+  Run run;
+  run.folder = folder;
+  while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
+  read_config(run);
+  read_training(run);
+  run.tested = read_tested(folder);
+  read_result(run);
+  run.name = fmt::format("{} ({})", run.encoding, run.positions);
+  return run;
+}
+
+}  // namespace
+
+std::vector<TestLength> read_tested(const std::string& folder) {
+  std::vector<TestLength> tested;
+  const std::string where = "eval.csv", again = fmt::format("make it with `poslab eval {}`", folder);
+  std::istringstream lines(text_of(folder, where, again));
   std::string line;
   std::getline(lines, line);
   const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only";
-  if (line != header) damaged(run, where, fmt::format("its first line is not {}; {}", header, again));
+  if (line != header) damaged(folder, where, fmt::format("its first line is not {}; {}", header, again));
   for (int n = 2; std::getline(lines, line); ++n) {
     TestLength row;
     double unmasked;
@@ -84,39 +112,13 @@ void read_tested(Run& run) {
     const auto fraction = [](double p) { return p >= 0 && p <= 1; };
     const bool right = fields == 8 && size_t(end) == line.size() && row.samples > 0 && fraction(row.accuracy) &&
                        fraction(row.guess) && fraction(row.majority) && fraction(row.content_only) &&
-                       row.length > (run.tested.empty() ? 0 : run.longest());
-    if (!right) damaged(run, where, fmt::format("line {} reads \"{}\"; {}", n, line, again));
-    run.tested.push_back(row);
+                       row.length > (tested.empty() ? 0 : tested.back().length);
+    if (!right) damaged(folder, where, fmt::format("line {} reads \"{}\"; {}", n, line, again));
+    tested.push_back(row);
   }
-  if (run.tested.empty()) damaged(run, where, "it holds no length; " + again);
+  if (tested.empty()) damaged(folder, where, "it holds no length; " + again);
+  return tested;
 }
-
-void read_result(Run& run) {
-  run.result = json::parse(text_of(run, "result.json", fmt::format("finish it with `poslab resume {}`", run.folder)),
-                           nullptr, false);
-  if (!run.result.is_object()) damaged(run, "result.json", "it is no JSON object");
-  if (fs::exists(fs::path(run.folder) / "pictures.json")) {
-    run.pictures = json::parse(text_of(run, "pictures.json", ""), nullptr, false);
-    const json& p = run.pictures;
-    if (!p.is_object() || !p.contains("positions") || !p.contains("examples") || !p["examples"].is_array())
-      damaged(run, "pictures.json", "it lacks the positions or the examples; remove the file to do without them");
-  }
-}
-
-Run read_run(const std::string& folder) {
-  if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"", folder);
-  Run run;
-  run.folder = folder;
-  while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
-  read_config(run);
-  read_training(run);
-  read_tested(run);
-  read_result(run);
-  run.name = fmt::format("{} ({})", run.encoding, run.positions);
-  return run;
-}
-
-}  // namespace
 
 double Run::accuracy(int low, int high) const {
   double sum = 0;

@@ -31,6 +31,9 @@ struct Run {
   int longest() const { return tested.back().length; }
 };
 
+// eval.csv of a run folder. BadInput if there is none, Failure if it is damaged.
+std::vector<TestLength> read_tested(const std::string& folder);
+
 std::vector<Run> read_runs(const std::vector<std::string>& folders);
 
 }  // namespace poslab::report

@@ -29,7 +29,7 @@ def order(path):
 
 
 def results():
-    with open(HERE / "paper/ruoss2023_table1.csv") as file:
+    with open(ROOT / "lab/reproduce/paper/seed1_table1.csv") as file:
         paper = {row["task"]: row for row in csv.DictReader(file)}
     lines = ["| task | encoding | positions | steps, lr | 1..40 | 41..60 | 81..100 | **41..100** | paper, 41..500 | guess / majority / content only | minutes |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]

@@ -1,0 +1,114 @@
+#include "apps/reproduce.h"
+
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "core/error.h"
+#include "lab/files.h"
+#include "lab/reproduce.h"
+#include "lab/sweep/run.h"
+
+namespace poslab {
+namespace {
+
+struct Words {
+  reproduce::Asked asked;
+  std::vector<std::string> sets;
+  std::string out;
+  int jobs = 1, threads = 0;
+  bool only_plan = false, only_draw = false, retry = false;
+};
+
+// KEY=VALUE, where VALUE is as in a sweep's TOML; quotes around a word may be left out.
+std::pair<std::string, std::string> setting(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE", text);
+  const std::string key = text.substr(0, equals);
+  std::string value = text.substr(equals + 1);
+  for (const char* studied : {"preset", "task", "encoding", "positions"})
+    if (key == studied) bad_input("--set {}: each table and figure says for itself which; choose among them with --size, --tasks, --encodings", text);
+  const bool word = key != "seeds" && std::holds_alternative<std::string Config::*>(option(key).field);
+  const bool lengths = key != "seeds" && std::holds_alternative<Lengths Config::*>(option(key).field);
+  if ((word || lengths) && value.find_first_of("\"[") == std::string::npos) value = '"' + value + '"';
+  if (value == "on") value = "true";
+  if (value == "off") value = "false";
+  return {key, value};
+}
+
+// As it would be typed again.
+std::string command(const Words& w) {
+  std::string text = fmt::format("poslab reproduce {} --size {}", fmt::join(w.asked.what, " "), w.asked.size);
+  if (!w.asked.tasks.empty()) text += fmt::format(" --tasks {}", fmt::join(w.asked.tasks, ","));
+  if (!w.asked.encodings.empty()) text += fmt::format(" --encodings {}", fmt::join(w.asked.encodings, ","));
+  for (const std::string& s : w.sets) text += fmt::format(" --set '{}'", s);
+  return text + fmt::format(" --out {}", w.out);
+}
+
+void list_exhibits() {
+  for (const reproduce::Exhibit& e : reproduce::all_exhibits()) fmt::print("{:<15}  {}\n", e.name, e.title);
+  fmt::print("\n");
+  for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<15}  {}\n", "--size " + s.name, s.summary);
+}
+
+void make(Words w) {
+  if (w.asked.what.empty()) return list_exhibits();
+  if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
+  for (const std::string& s : w.sets) w.asked.settings.push_back(setting(s));
+  const std::vector<reproduce::Planned> planned = reproduce::plan(w.asked);
+  const Plan all = reproduce::all_trials(planned);
+  const SweepFolder runs(w.out + "/runs");
+  std::error_code error;
+  std::filesystem::create_directories(runs.path(), error);
+  if (error) failure("cannot make the folder {}: {}", runs.path(), error.message());
+  const std::string plan = w.out + "/plan.jsonl";
+  write_file(plan, plan_lines(all));
+  if (w.only_plan) {
+    fmt::print("{}: {} trials; do them with\n  poslab sweep run {} --out {}\nor `poslab sweep submit`, and draw them with\n  {} --draw\n", plan, all.size(), plan, runs.path(), command(w));
+    return;
+  }
+  Counts counts;
+  if (!w.only_draw && !all.empty()) counts = count(run_shard(all, runs, {{}, w.jobs, w.threads, w.retry}));
+  const std::string summary = reproduce::write(planned, w.asked, w.out, command(w));
+  fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary, summary.empty() ? "" : "\n", w.out);
+  if (const int failed = counts[TrialState::failed])
+    failure("{} trials failed; {}/README.md says why, and --retry tries them again", failed, w.out);
+}
+
+const char* footer = R"(
+Without a name it lists what there is. The trials are a sweep in FOLDER/runs: the same command goes on where it was
+stopped, tables and figures that need the same runs share them, and several machines that share FOLDER may run it at once.
+Tables and pictures are drawn from what is done, and say what is missing. A cluster does the paper's size:
+
+  poslab reproduce seed1:all --size paper --out /shared/seed1 --plan
+  poslab sweep submit /shared/seed1/plan.jsonl --out /shared/seed1/runs --slurm --shards 200 --time 24:00:00
+  poslab reproduce seed1:all --size paper --out /shared/seed1 --draw
+
+Examples:
+  poslab reproduce seed1:all --size tiny --out runs/seed1-tiny --jobs 2
+  poslab reproduce seed1:table1 --size example --tasks even_pairs,bucket_sort --encodings relative,rope --out runs/t1)";
+
+}  // namespace
+
+std::function<void()> add_reproduce(CLI::App* c) {
+  const auto w = std::make_shared<Words>();
+  w->asked.size = "tiny";
+  c->footer(footer);
+  c->allow_extras();
+  c->add_option("what", w->asked.what, "tables and figures: seed1:table1, seed1:fig4, ..., seed1:all");
+  c->add_option("--size", w->asked.size, "how large (tiny)")->type_name("tiny | example | paper");
+  c->add_option("-o,--out", w->out, "the folder to make")->type_name("FOLDER");
+  c->add_option("--tasks", w->asked.tasks, "only these")->type_name("NAME,NAME,...")->delimiter(',');
+  c->add_option("--encodings", w->asked.encodings, "only these")->type_name("NAME,NAME,...")->delimiter(',');
+  c->add_option("--set", w->sets, "an option of every run, in place of the size's; may be repeated, and VALUE a list")
+      ->type_name("KEY=VALUE")->take_all()->expected(1)->allow_extra_args(false);
+  c->add_option("--jobs", w->jobs, "trials at once (1)")->type_name("1 .. 1024")->check(CLI::Range(1, 1024));
+  c->add_option("--threads", w->threads, "of each trial (the cores / jobs); they never change a result")->type_name("1 .. 256")->check(CLI::Range(1, 256));
+  c->add_flag("--retry", w->retry, "try failed trials again");
+  CLI::Option* only_plan = c->add_flag("--plan", w->only_plan, "only write FOLDER/plan.jsonl");
+  c->add_flag("--draw", w->only_draw, "only draw what is done")->excludes(only_plan);
+  return [=] { make(*w); };
+}
+
+}  // namespace poslab

@@ -1,0 +1,31 @@
+// A source's tables and figures, made anew and set beside its own numbers: plan, runs, Markdown, CSV and one HTML page.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lab/reproduce/exhibit.h"
+
+namespace poslab::reproduce {
+
+// What is asked for, and what is left out of it.
+struct Asked {
+  std::vector<std::string> what;              // seed1:table1, seed1:all
+  std::string size;                           // tiny, example, paper
+  std::vector<std::string> tasks, encodings;  // only these; none: all
+  Settings settings;                          // key = value of every trial, in place of the size's and the exhibits' own
+};
+
+// An exhibit with its own trials; those that several have in common have one id, and so one run.
+struct Planned {
+  const Exhibit* exhibit;
+  Plan plan;
+};
+// Throws BadInput: an unknown word or key, nothing left.
+std::vector<Planned> plan(const Asked&);
+Plan all_trials(const std::vector<Planned>&);  // each once
+
+// Writes FOLDER/NAME.csv and NAME.md for each exhibit, README.md with all of them, and index.html, from the trials in
+// FOLDER/runs that are done; what is missing, and why, is said in each. Returns what README.md says of the trials.
+std::string write(const std::vector<Planned>&, const Asked&, const std::string& folder, const std::string& command);
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,91 @@
+// The only list of exhibits. A new one is a function that draws it, and an entry here.
+#include <algorithm>
+#include <map>
+
+#include "core/error.h"
+#include "core/names.h"
+#include "lab/reproduce/exhibit.h"
+#include "lab/reproduce/seed1.h"
+
+namespace poslab::reproduce {
+namespace {
+
+using namespace seed1;
+
+Trials of_table3(const Size&) {
+  return {{{"encoding", "\"sincos\""}, {"positions", "\"randomized\""}, {"unsorted", "[false, true]"}}};
+}
+
+Trials of_table5(const Size& size) {
+  Trials trials = of_table1(size);
+  trials.also += "[[also]]\nencoding = \"geometric\"\n";
+  return trials;
+}
+
+// The naive way trains to the longest length of the test, here of the size's preset.
+Trials of_fig2(const Size& size) {
+  const Config c = configure({{"preset", size.name}, {"task", "even_pairs"}, {"encoding", "relative"}});
+  return {{{"task", "\"even_pairs\""}, {"encoding", "\"relative\""}, {"positions", "\"randomized\""},
+           {"test_every", fmt::format("{}", std::max<int64_t>(1, c.steps / 50))}},
+          fmt::format("[[also]]\npositions = \"sequential\"\ntrain_length = {}\n", c.eval_lengths.to)};
+}
+
+// Four pools around that of the preset, as 1024 to 8192 lie around the paper's 2048.
+Trials of_fig3(const Size& size) {
+  const int pool = configure({{"preset", size.name}, {"task", "even_pairs"}, {"encoding", "relative"}}).max_position;
+  return {{{"task", R"(["reverse_string", "missing_duplicate_string"])"}, {"encoding", "\"relative\""}, {"positions", "\"randomized\""},
+           {"max_position", fmt::format("[{}, {}, {}, {}]", pool / 2, pool, 2 * pool, 4 * pool)}}};
+}
+
+Trials of_inside(const Size&) {
+  return {{{"task", "\"reverse_string\""}, {"encoding", "\"relative\""}, {"positions", R"(["sequential", "randomized"])"}, {"seeds", "1"}}};
+}
+
+}  // namespace
+
+const std::vector<Exhibit>& all_exhibits() {
+  static const std::vector<Exhibit> list = {
+      {"seed1:table1", "Accuracy on unseen lengths, every encoding",
+       "Ruoss et al. (2023), table 1: mean accuracy over the lengths 41 to 500 after training to 40, best of 10 seeds and 3 learning rates.",
+       of_table1, table1},
+      {"seed1:table2", "What a training step costs", "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, table2},
+      {"seed1:table3", "Sorted against unsorted positions",
+       "Ruoss et al. (2023), table 3: randomized sin/cos whose sampled positions keep their order, and with the order lost.", of_table3, table3},
+      {"seed1:table4", "Accuracy on unseen lengths, mean and spread over seeds",
+       "Ruoss et al. (2023), table 4: mean and standard deviation over seeds, for the best learning rate.", of_table1, table4},
+      {"seed1:table5", "Randomized positions against geometric attention",
+       "Ruoss et al. (2023), table 5: the best of table 1 beside geometric attention with directional encoding (Csordas et al. 2022).", of_table5, table5},
+      {"seed1:fig2", "Short strings with randomized positions against long strings",
+       "Ruoss et al. (2023), figure 2: test accuracy against training time, trained to length 40 with randomized relative positions and to length 500 with plain ones.",
+       of_fig2, fig2},
+      {"seed1:fig3", "How large the pool of positions should be",
+       "Ruoss et al. (2023), figure 3: randomized relative positions from pools of 1024 to 8192, Reverse String and Missing Duplicate.", of_fig3, fig3},
+      {"seed1:fig4", "Accuracy against length", "Ruoss et al. (2023), figure 4: every task and encoding, with the training range marked.", of_table1, fig4},
+      {"seed1:code", "The paper against its released code",
+       "Not in the paper: the released code departs from the text in several places, each tried both ways.", of_code, code},
+  };
+  return list;
+}
+
+std::string source_title(const Exhibit& e) {
+  static const std::map<std::string, std::string> titles = {
+      {"seed1", "Randomized positional encodings boost length generalization of transformers (Ruoss et al. 2023)"}};
+  return titles.at(e.name.substr(0, e.name.find(':')));
+}
+
+std::vector<const Exhibit*> exhibits(const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  for (const Exhibit& e : all_exhibits()) names.push_back(e.name);
+  std::vector<const Exhibit*> chosen;
+  for (const std::string& word : words) {
+    const size_t before = chosen.size();
+    for (const Exhibit& e : all_exhibits())
+      if (e.name == word || word == e.name.substr(0, e.name.find(':')) + ":all") chosen.push_back(&e);
+    if (chosen.size() == before) throw BadInput(unknown("exhibit", word, names) + "; or seed1:all");
+  }
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,24 @@
+// A table for people, once as Markdown and once as HTML, with the same words in both.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace poslab::reproduce {
+
+struct Cell {
+  std::string text, below = {};  // the figure, and what stands smaller beside it
+  bool strong = false;
+};
+struct Grid {
+  std::string caption;
+  std::vector<std::string> head;
+  std::vector<std::vector<Cell>> rows;  // the first of a row names it
+};
+
+std::string markdown(const Grid&);
+std::string html(const Grid&);
+
+std::string points(double fraction);  // 0.937 -> "93.7"; "–" of NaN
+std::string signed_points(double fraction);  // 0.063 -> "+6.3"
+
+}  // namespace poslab::reproduce

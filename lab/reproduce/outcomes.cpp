@@ -1,0 +1,65 @@
+#include "lab/reproduce/outcomes.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "lab/files.h"
+
+namespace poslab::reproduce {
+
+Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) {
+  const Claims claims(folder.path());
+  for (const Trial& t : plan) {
+    if (std::find(tasks_.begin(), tasks_.end(), t.config.task) == tasks_.end()) tasks_.push_back(t.config.task);
+    const TrialState state = folder.state(t, claims);
+    if (state != TrialState::done) {
+      missing_.push_back({&t, state, folder.reason(t, state)});
+      continue;
+    }
+    Outcome o{&t, folder.run(t), std::nan(""), report::read_tested(folder.run(t)), {}};
+    o.result = nlohmann::json::parse(read_file(folder.result(t)), nullptr, false);
+    if (!o.result.is_object()) failure("{} is damaged; remove its folder and run this again", folder.result(t));
+    if (const auto score = o.result.find("paper_score"); score != o.result.end() && score->is_number())
+      o.score = score->get<double>();
+    done_.push_back(std::move(o));
+  }
+}
+
+bool Outcomes::plans(const Which& which) const {
+  const auto fits = [&](const auto& one) { return which(one.trial->config); };
+  return std::any_of(done_.begin(), done_.end(), fits) || std::any_of(missing_.begin(), missing_.end(), fits);
+}
+
+std::vector<std::string> Outcomes::tasks() const { return tasks_; }
+
+Summary Outcomes::summary(const Which& which) const {
+  Summary s;
+  std::map<double, std::map<int64_t, const Outcome*>> by_lr;
+  for (const Outcome& o : done_) {
+    const Config& c = o.trial->config;
+    if (!which(c) || std::isnan(o.score)) continue;
+    ++s.runs;
+    by_lr[c.lr][c.seed] = &o;
+    if (!(o.score <= s.best)) s.best = o.score, s.best_lr = c.lr;
+  }
+  for (const auto& [lr, runs] : by_lr) {
+    std::vector<double> scores;
+    for (const auto& [seed, o] : runs) scores.push_back(o->score);
+    const double m = reproduce::mean(scores);
+    if (m <= s.mean) continue;
+    s.lr = lr, s.mean = m, s.deviation = reproduce::deviation(scores), s.interval = bootstrap(scores);
+    s.by_seed.clear(), s.at_lr.clear();
+    for (const auto& [seed, o] : runs) s.by_seed[seed] = o->score, s.at_lr.push_back(o);
+  }
+  return s;
+}
+
+Paired paired(const Summary& first, const Summary& second) {
+  std::vector<double> differences;
+  for (const auto& [seed, score] : first.by_seed)
+    if (const auto other = second.by_seed.find(seed); other != second.by_seed.end())
+      differences.push_back(score - other->second);
+  return {int(differences.size()), reproduce::mean(differences), bootstrap(differences)};
+}
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,65 @@
+// The results of an exhibit's trials, as its tables and figures read them.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lab/report/run.h"
+#include "lab/reproduce/statistics.h"
+#include "lab/sweep/state.h"
+
+namespace poslab::reproduce {
+
+struct Outcome {
+  const Trial* trial;
+  std::string folder;                         // the run folder
+  double score;                               // the paper's: mean accuracy beyond the training lengths; NaN if untested
+  std::vector<report::TestLength> tested;
+  nlohmann::json result;                      // result.json
+};
+struct Missing {
+  const Trial* trial;
+  TrialState state;
+  std::string reason;
+};
+
+using Which = std::function<bool(const Config&)>;
+
+// All seeds and learning rates of one setting. The paper's tables print `best`; means go with the learning rate whose mean
+// is highest, as in its table 4. Scores are fractions.
+struct Summary {
+  int runs = 0;
+  double best = std::nan(""), best_lr = std::nan("");  // over all seeds and learning rates
+  double lr = std::nan("");                            // of what follows
+  std::map<int64_t, double> by_seed;
+  double mean = std::nan(""), deviation = std::nan("");
+  Interval interval;                                   // of the mean
+  std::vector<const Outcome*> at_lr;                   // the runs behind by_seed, by rising seed
+};
+// first - second, over the seeds that both have.
+struct Paired {
+  int seeds = 0;
+  double mean = std::nan("");
+  Interval interval;
+};
+Paired paired(const Summary& first, const Summary& second);
+
+class Outcomes {
+ public:
+  // Reads the results of those that are done. `plan` must outlive this. Throws Failure at a damaged file.
+  Outcomes(const Plan& plan, const SweepFolder&);
+  const std::vector<Outcome>& done() const { return done_; }
+  const std::vector<Missing>& missing() const { return missing_; }
+  size_t planned() const { return done_.size() + missing_.size(); }
+  bool plans(const Which&) const;
+  Summary summary(const Which&) const;
+  std::vector<std::string> tasks() const;  // of the plan, in its order
+
+ private:
+  std::vector<Outcome> done_;
+  std::vector<Missing> missing_;
+  std::vector<std::string> tasks_;
+};
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,50 @@
+#include "lab/reproduce/paper.h"
+
+#include <cmath>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace poslab {
+extern const std::string_view seed1_table1_csv, seed1_table3_csv, seed1_table5_csv;
+}
+
+namespace poslab::reproduce {
+namespace {
+
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> all;
+  std::istringstream in(line);
+  for (std::string cell; std::getline(in, cell, ',');) all.push_back(cell);
+  return all;
+}
+
+using Numbers = std::map<std::pair<std::string, std::string>, double>;  // (task, column)
+
+Numbers read(std::string_view text) {
+  std::istringstream lines{std::string(text)};
+  std::string line;
+  std::getline(lines, line);
+  const std::vector<std::string> head = cells(line);
+  Numbers numbers;
+  while (std::getline(lines, line)) {
+    const std::vector<std::string> row = cells(line);
+    for (size_t i = 1; i < row.size(); ++i)
+      if (head[i] != "level") numbers[{row[0], head[i]}] = std::stod(row[i]);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+double paper_value(const std::string& table, const std::string& task, const std::string& column) {
+  static const std::map<std::string, Numbers> tables = {{"seed1_table1", read(seed1_table1_csv)},
+                                                        {"seed1_table3", read(seed1_table3_csv)},
+                                                        {"seed1_table5", read(seed1_table5_csv)}};
+  const Numbers& numbers = tables.at(table);
+  const auto found = numbers.find({task, column});
+  return found == numbers.end() ? std::nan("") : found->second;
+}
+
+}  // namespace poslab::reproduce

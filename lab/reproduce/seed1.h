@@ -1,0 +1,40 @@
+// What the exhibits of seed 1 share (Ruoss et al. 2023, "Randomized Positional Encodings Boost Length Generalization of
+// Transformers"): the eleven columns of its table 1, and the comparison of two settings beside the paper's.
+#pragma once
+#include "lab/reproduce/exhibit.h"
+
+namespace poslab::reproduce::seed1 {
+
+// A column of table 1, in its order.
+struct Column {
+  std::string name, encoding, positions;
+  std::string paper;  // column of paper/seed1_table1.csv
+  int color;          // of the palette: one for each scheme
+};
+const std::vector<Column>& columns();
+std::vector<Column> columns_of(const Outcomes&);  // those that its plan has
+Which is(const std::string& task, const Column&);
+Trials of_table1(const Size&);          // all tasks x these columns
+Trials of_code(const Size&);
+
+// One setting against another on one task, in fractions.
+struct Comparison {
+  std::string task, what;  // "R-RoPE - RoPE"
+  double paper;            // NaN: not in the paper
+  Paired ours;
+};
+// The comparisons as a table, and one sentence for each verdict: the paper's sign with an interval that excludes zero, the
+// same sign only, or not here. Asked of those where the paper sees a difference of 2 points or more.
+Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption);
+std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
+
+std::string interval_text(const Interval&, bool sign);   // "[81.2, 90.0]" in points; "" of NaNs
+std::string how_many(const Outcomes&);                   // "3 seeds, 1 learning rate, tested on lengths 21 .. 100 after ..."
+
+// The exhibits, a file each or a few that belong together.
+Section table1(const Outcomes&, const Size&), table2(const Outcomes&, const Size&), table3(const Outcomes&, const Size&),
+    table4(const Outcomes&, const Size&), table5(const Outcomes&, const Size&), fig2(const Outcomes&, const Size&),
+    fig3(const Outcomes&, const Size&), fig4(const Outcomes&, const Size&), fig5(const Outcomes&, const Size&),
+    fig6(const Outcomes&, const Size&), coverage(const Outcomes&, const Size&), code(const Outcomes&, const Size&);
+
+}  // namespace poslab::reproduce::seed1

@@ -1,0 +1,173 @@
+// Tables 1, 3, 4 and 5: accuracy on unseen lengths.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lab/reproduce/paper.h"
+#include "lab/reproduce/seed1.h"
+
+namespace poslab::reproduce::seed1 {
+namespace {
+
+using nlohmann::json;
+
+json number(double x) { return std::isnan(x) ? json() : json(x); }
+
+const std::vector<std::string> summary_columns = {"runs", "best",     "best_lr", "lr", "seeds", "mean", "deviation", "interval_low",
+                                                  "interval_high", "paper", "guess", "majority", "content_only"};
+
+// The columns above; accuracies are fractions, the paper's too.
+std::vector<json> summary_row(const Summary& s, double paper) {
+  std::vector<json> row = {s.runs, number(s.best), number(s.best_lr), number(s.lr), int(s.by_seed.size()),
+                           number(s.mean), number(s.deviation), number(s.interval.low), number(s.interval.high), number(paper / 100)};
+  for (const char* base : {"guess", "majority", "content_only"})
+    row.push_back(s.at_lr.empty() ? json() : s.at_lr[0]->result["baselines"][base]);
+  return row;
+}
+
+void add_row(Table& table, std::vector<json> names, const Summary& s, double paper) {
+  for (json& value : summary_row(s, paper)) names.push_back(std::move(value));
+  table.rows.push_back(std::move(names));
+}
+
+Table table_of(std::vector<std::string> names) {
+  names.insert(names.end(), summary_columns.begin(), summary_columns.end());
+  return {names, {}};
+}
+
+// "93.7", and small "100.0, -6.3"
+Cell beside_paper(double ours, double paper) {
+  return {points(ours), fmt::format("{}, {}", points(paper / 100), signed_points(ours - paper / 100))};
+}
+const char* what_is_small = "; small: the paper's, and ours minus it";
+
+// What one reaches without reading the order of the symbols, of the first run that knows.
+Cell baselines_cell(const Outcomes& outcomes, const std::string& task) {
+  for (const Outcome& o : outcomes.done())
+    if (o.trial->config.task == task && o.result.contains("baselines")) {
+      const json& b = o.result["baselines"];
+      return {fmt::format("{} / {} / {}", points(b["guess"]), points(b["majority"]), points(b["content_only"]))};
+    }
+  return {"–"};
+}
+const char* baselines_head = "guess / majority / content only";
+
+std::vector<Comparison> randomized_against_plain(const Outcomes& outcomes) {
+  std::vector<Comparison> all;
+  for (const std::string& task : outcomes.tasks())
+    for (size_t i = 1; i <= 5; ++i) {
+      const Column &plain = columns()[i], &random = columns()[i + 5];
+      if (!outcomes.plans(is(task, plain)) || !outcomes.plans(is(task, random))) continue;
+      const double paper = paper_value("seed1_table1", task, random.paper) - paper_value("seed1_table1", task, plain.paper);
+      all.push_back({task, fmt::format("{} - {}", random.name, plain.name), paper / 100,
+                     paired(outcomes.summary(is(task, random)), outcomes.summary(is(task, plain)))});
+    }
+  return all;
+}
+
+}  // namespace
+
+Section table1(const Outcomes& outcomes, const Size&) {
+  Section s;
+  Grid grid{std::string("Accuracy in %, best of all seeds and learning rates, as the paper counts") + what_is_small, {"task"}, {}};
+  s.data = table_of({"task", "encoding", "positions"});
+  for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
+  grid.head.push_back(baselines_head);
+  for (const std::string& task : outcomes.tasks()) {
+    std::vector<Cell> row = {{task}};
+    double most = -1;
+    for (const Column& c : columns_of(outcomes)) {
+      const Summary sum = outcomes.summary(is(task, c));
+      const double paper = paper_value("seed1_table1", task, c.paper);
+      row.push_back(beside_paper(sum.best, paper));
+      if (sum.best > most) most = sum.best;
+      add_row(s.data, {task, c.encoding, c.positions}, sum, paper);
+    }
+    for (Cell& cell : row) cell.strong = cell.text == points(most);
+    row.push_back(baselines_cell(outcomes, task));
+    grid.rows.push_back(std::move(row));
+  }
+  const std::vector<Comparison> pairs = randomized_against_plain(outcomes);
+  s.readings = verdicts(pairs, "randomized positions", "plain ones");
+  s.grids = {grid, comparison_grid(pairs, "Randomized minus plain in points: mean over paired seeds, 95 % interval, the paper's difference")};
+  s.notes = {how_many(outcomes), "Bold in the first table: the best of a row. Bold in the second: the interval excludes zero."};
+  return s;
+}
+
+Section table3(const Outcomes& outcomes, const Size&) {
+  Section s;
+  s.data = table_of({"task", "order"});
+  Grid grid{std::string("R-sin/cos, accuracy in %, best of all runs") + what_is_small, {"task", "unsorted", "sorted", baselines_head}, {}};
+  std::vector<Comparison> pairs;
+  for (const std::string& task : outcomes.tasks()) {
+    Summary sums[2];
+    double paper[2];
+    std::vector<Cell> row = {{task}};
+    for (const bool sorted : {false, true}) {
+      sums[sorted] = outcomes.summary([&](const Config& c) { return c.task == task && c.unsorted != sorted; });
+      paper[sorted] = paper_value("seed1_table3", task, sorted ? "rand_sincos_sorted" : "rand_sincos_unsorted");
+      row.push_back(beside_paper(sums[sorted].best, paper[sorted]));
+      add_row(s.data, {task, sorted ? "sorted" : "unsorted"}, sums[sorted], paper[sorted]);
+    }
+    row.push_back(baselines_cell(outcomes, task));
+    grid.rows.push_back(std::move(row));
+    pairs.push_back({task, "sorted - unsorted", (paper[1] - paper[0]) / 100, paired(sums[1], sums[0])});
+  }
+  s.readings = verdicts(pairs, "sorted positions", "the same positions in random order");
+  s.grids = {grid, comparison_grid(pairs, "Sorted minus unsorted in points: mean over paired seeds, 95 % interval, the paper's difference")};
+  s.notes = {how_many(outcomes)};
+  return s;
+}
+
+Section table4(const Outcomes& outcomes, const Size&) {
+  Section s;
+  s.data = table_of({"task", "encoding", "positions"});
+  Grid grid{"Accuracy in %, mean and standard deviation over seeds at the learning rate whose mean is best; 95 % interval of the mean",
+            {"task"}, {}};
+  for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
+  for (const std::string& task : outcomes.tasks()) {
+    std::vector<Cell> row = {{task}};
+    for (const Column& c : columns_of(outcomes)) {
+      const Summary sum = outcomes.summary(is(task, c));
+      row.push_back({std::isnan(sum.deviation) ? points(sum.mean) : fmt::format("{} ± {}", points(sum.mean), points(sum.deviation)),
+                     interval_text(sum.interval, false)});
+      add_row(s.data, {task, c.encoding, c.positions}, sum, std::nan(""));
+    }
+    grid.rows.push_back(std::move(row));
+  }
+  s.grids = {grid};
+  s.notes = {how_many(outcomes), "The numbers of the paper's own table 4 are not in our source of it, so none stand beside ours."};
+  return s;
+}
+
+Section table5(const Outcomes& outcomes, const Size&) {
+  Section s;
+  s.data = table_of({"task", "encoding", "positions"});
+  Grid grid{std::string("Accuracy in %, best of all runs") + what_is_small, {"task", "best of the randomized", "geometric", baselines_head}, {}};
+  std::vector<Comparison> pairs;
+  for (const std::string& task : outcomes.tasks()) {
+    Summary best;
+    const Column* who = nullptr;
+    for (size_t i = 6; i < columns().size(); ++i) {
+      const Summary sum = outcomes.summary(is(task, columns()[i]));
+      if (!(sum.best <= best.best) && !std::isnan(sum.best)) best = sum, who = &columns()[i];
+    }
+    const Summary geometric = outcomes.summary([&](const Config& c) { return c.task == task && c.encoding == "geometric"; });
+    const double paper_best = paper_value("seed1_table5", task, "best_of_table1_as_printed"),
+                 paper_geometric = paper_value("seed1_table5", task, "geometric");
+    Cell winner = beside_paper(best.best, paper_best);
+    if (who) winner.below = fmt::format("{}; {}", who->name, winner.below);
+    grid.rows.push_back({{task}, winner, beside_paper(geometric.best, paper_geometric), baselines_cell(outcomes, task)});
+    if (who) add_row(s.data, {task, who->encoding, who->positions}, best, paper_best);
+    add_row(s.data, {task, "geometric", "sequential"}, geometric, paper_geometric);
+    pairs.push_back({task, "best randomized - geometric", (paper_best - paper_geometric) / 100, paired(best, geometric)});
+  }
+  s.readings = verdicts(pairs, "the best randomized scheme", "geometric attention");
+  s.grids = {grid, comparison_grid(pairs, "Best randomized minus geometric in points: mean over paired seeds, 95 % interval, the paper's difference")};
+  s.notes = {how_many(outcomes),
+             "The best of five schemes is chosen by the same scores that are then compared, as in the paper: that favours it."};
+  return s;
+}
+
+}  // namespace poslab::reproduce::seed1

@@ -1,0 +1,39 @@
+#include "lab/reproduce/statistics.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/random.h"
+
+namespace poslab::reproduce {
+namespace {
+
+constexpr size_t draws = 10000, tail = draws / 40;  // 2.5 % on each side
+
+}  // namespace
+
+double mean(const std::vector<double>& x) {
+  return x.empty() ? std::nan("") : std::accumulate(x.begin(), x.end(), 0.) / double(x.size());
+}
+
+double deviation(const std::vector<double>& x) {
+  if (x.size() < 2) return std::nan("");
+  const double m = mean(x);
+  double squares = 0;
+  for (const double v : x) squares += (v - m) * (v - m);
+  return std::sqrt(squares / double(x.size() - 1));
+}
+
+Interval bootstrap(const std::vector<double>& x) {
+  if (x.size() < 2) return {};
+  Rng rng(Stream{});
+  std::vector<double> means(draws);
+  for (double& m : means) {
+    m = 0;
+    for (size_t i = 0; i < x.size(); ++i) m += x[rng.below(uint32_t(x.size()))] / double(x.size());
+  }
+  std::sort(means.begin(), means.end());
+  return {means[tail], means[draws - 1 - tail]};
+}
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,171 @@
+// Reproductions: what is planned at each size, what a few seeds say, and the page and tables of made-up results. Where the
+// numbers come from is the business of tests of training and sweeps.
+#include "lab/reproduce.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+
+#include "lab/reproduce/paper.h"
+#include "lab/reproduce/seed1.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::reproduce;
+using namespace poslab::test;
+
+namespace {
+
+size_t trials(const std::string& what, const std::string& size) { return all_trials(plan({{what}, size, {}, {}, {}})).size(); }
+
+// A run folder as far as tables read it: right at every trained length, `beyond` from there on.
+void make_run(const std::string& folder, const Trial& t, double beyond) {
+  const std::string run = SweepFolder(folder).run(t);
+  std::filesystem::create_directories(run);
+  std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
+  for (int length = 1; length <= t.config.eval_lengths.to; ++length)
+    eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length, length <= t.config.train_length ? 1. : beyond);
+  write_file(run + "/eval.csv", eval);
+  write_file(run + "/result.json", fmt::format(R"({{"paper_score":{},"baselines":{{"guess":0.5,"majority":0.5,"content_only":0.6}},)"
+                                               R"("seconds":10.0,"isa":"cpu/avx2","threads":1}})", beyond));
+}
+
+// The paper's own number, spread a little over the seeds.
+double as_in_the_paper(const Trial& t) {
+  for (const seed1::Column& c : seed1::columns())
+    if (seed1::is(t.config.task, c)(t.config)) return paper_value("seed1_table1", t.config.task, c.paper) / 100 - 0.001 * double(t.config.seed);
+  return 0.5;
+}
+
+}  // namespace
+
+TEST_CASE("reproduce: the bootstrap's interval is that of the mean's normal law where that holds") {
+  std::vector<double> x;
+  Rng rng(stream(3, Purpose::tokens, 0));
+  for (int i = 0; i < 400; ++i) x.push_back(5 + 2 * rng.normal());
+  const Interval i = bootstrap(x);
+  const double half = 1.96 * deviation(x) / std::sqrt(400.);
+  CHECK(i.low == doctest::Approx(reproduce::mean(x) - half).epsilon(0.01));
+  CHECK(i.high == doctest::Approx(reproduce::mean(x) + half).epsilon(0.01));
+  CHECK(i.excludes(0));
+  CHECK_FALSE(i.excludes(reproduce::mean(x)));
+}
+
+TEST_CASE("reproduce: few values") {
+  CHECK(std::isnan(reproduce::mean({})));
+  CHECK(std::isnan(deviation({1})));
+  CHECK(deviation({1, 2, 3}) == doctest::Approx(1));
+  CHECK_FALSE(bootstrap({1}).excludes(0));
+  const Interval two = bootstrap({1, 3});   // a quarter of the draws takes 1 twice
+  CHECK(two.low == 1);
+  CHECK(two.high == 3);
+}
+
+TEST_CASE("reproduce: the paper's grid, and what each size makes of it") {
+  CHECK(trials("seed1:table1", "paper") == 15 * 11 * 10 * 3);
+  CHECK(trials("seed1:table4", "paper") == 15 * 11 * 10 * 3);
+  CHECK(trials("seed1:table3", "paper") == 15 * 2 * 10 * 3);
+  CHECK(trials("seed1:table1", "example") == 15 * 11);
+  CHECK(trials("seed1:table1", "tiny") == 4 * 11 * 3);
+  CHECK(trials("seed1:fig3", "tiny") == 2 * 4 * 3);
+  const size_t all = trials("seed1:all", "tiny");
+  CHECK(all < 4 * 11 * 3 + 4 * 3 + 4 * 3 + 2 * 3 + 2 * 3 * 3 + 4 * 12 * 3 + 20);   // what tables share is trained once
+  CHECK(all > trials("seed1:table1", "tiny"));
+}
+
+TEST_CASE("reproduce: no trial of any exhibit at any size is impossible, and none is asked for twice") {
+  for (const Size& s : all_sizes())
+    for (const Exhibit& e : all_exhibits()) {
+      if (!e.trials) continue;
+      std::map<std::string, int> ids;
+      for (const Trial& t : all_trials(plan({{e.name}, s.name, {}, {}, {}}))) {
+        INFO(e.name << " " << s.name << " " << t.config.task << " " << t.config.encoding << " " << t.impossible);
+        CHECK(t.impossible.empty());
+        CHECK(++ids[t.id] == 1);
+      }
+    }
+}
+
+TEST_CASE("reproduce: what is asked for wrongly is refused with a remedy") {
+  const auto said = [](Asked asked) { return refusal([&] { plan(asked); }); };
+  CHECK(holds(said({{"seed1:tabel1"}, "tiny", {}, {}, {}}), "did you mean \"seed1:table1\""));
+  CHECK(holds(said({{"seed1:table1"}, "tinny", {}, {}, {}}), "did you mean \"tiny\""));
+  CHECK(holds(said({{"seed1:table1"}, "tiny", {"even_pair"}, {}, {}}), "did you mean \"even_pairs\""));
+  CHECK(holds(said({{"seed1:table1"}, "tiny", {}, {"rop"}, {}}), "did you mean \"rope\""));
+  CHECK(holds(said({{"seed1:table3"}, "tiny", {}, {"rope"}, {}}), "no trial"));
+  CHECK(holds(said({{"seed1:table1"}, "tiny", {}, {}, {{"lr", "[]"}}}), "leaves no trial"));
+}
+
+TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
+  const TemporaryFolder folder;
+  const std::vector<Planned> planned = plan({{"seed1:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", "[1e-3, 1e-4]"}}});
+  // Plain: 0.5, 0.6, 0.7 at one rate, 0.8, 0.3, 0.3 at the other. Randomized: 0.2 more than the first of them.
+  for (const Trial& t : planned[0].plan) {
+    const bool random = t.config.positions == "randomized", first = t.config.lr == 1e-3;
+    const double seed = double(t.config.seed);
+    make_run(folder.path, t, first ? 0.5 + 0.1 * seed + (random ? 0.2 : 0) : t.config.seed ? 0.3 : 0.8);
+  }
+  const Outcomes outcomes(planned[0].plan, SweepFolder(folder.path));
+  CHECK(outcomes.done().size() == 12);
+  const Summary plain = outcomes.summary(seed1::is("even_pairs", seed1::columns()[4]));
+  CHECK(plain.runs == 6);
+  CHECK(plain.best == doctest::Approx(0.8));
+  CHECK(plain.best_lr == 1e-4);
+  CHECK(plain.lr == 1e-3);
+  CHECK(plain.mean == doctest::Approx(0.6));
+  CHECK(plain.deviation == doctest::Approx(0.1));
+  CHECK(plain.at_lr.size() == 3);
+  const Summary random = outcomes.summary(seed1::is("even_pairs", seed1::columns()[9]));
+  const Paired difference = paired(random, plain);
+  CHECK(difference.seeds == 3);
+  CHECK(difference.mean == doctest::Approx(0.2));
+  CHECK(difference.interval.low == doctest::Approx(0.2));   // every seed says the same: pairing takes their spread out
+}
+
+TEST_CASE("reproduce: results as the paper's agree with it, and flat ones are said not to") {
+  const TemporaryFolder folder;
+  const Asked asked{{"seed1:table1", "seed1:table4", "seed1:fig4", "seed1:table2"}, "tiny", {"even_pairs", "bucket_sort"}, {}, {}};
+  const std::vector<Planned> planned = plan(asked);
+  const Plan all = all_trials(planned);
+  for (const Trial& t : all) make_run(folder / "runs", t, as_in_the_paper(t));
+  CHECK(holds(write(planned, asked, folder.path, "poslab reproduce"), fmt::format("All {} trials are done", all.size())));
+  const std::string table = read_file(folder / "table1.md"), page = read_file(folder / "index.html");
+  CHECK(holds(table, "10 of 10 comparisons agree: 10 with a 95 % interval above zero"));
+  CHECK_FALSE(holds(table, "Not so here"));
+  CHECK(holds(table, "96.4 (96.4, 0.0)"));
+  CHECK(holds(page, "Accuracy against length, bucket_sort, positions randomized"));
+  CHECK(holds(page, "10 of 10 comparisons agree"));
+  for (const char* name : {"table1", "table4", "fig4", "table2"}) CHECK(std::filesystem::exists(folder / (std::string(name) + ".csv")));
+
+  for (const Trial& t : all) make_run(folder / "runs", t, 0.5);
+  write(planned, asked, folder.path, "poslab reproduce");
+  CHECK(holds(read_file(folder / "table1.md"), "0 of 10 comparisons agree"));
+  CHECK(holds(read_file(folder / "table1.md"), "Not so here: even_pairs, R-sin/cos - sin/cos (0.0 points; paper +49.1)"));
+}
+
+#ifndef POSLAB_DOUBLE  // whose exponents are too large for training to leave them in four steps
+TEST_CASE("reproduce: the program trains, goes on, and reports what failed without stopping") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "out";
+  const std::string words = fmt::format(
+      "reproduce seed1:table3 --tasks even_pairs --out {} --jobs 2 --threads 1 --set seeds=2 --set steps=10 --set layers=40 "
+      "--set d_model=16 --set eval_samples=2 --set eval_lengths=20:22 --set 'lr=[1e-3, 100]' --set clip=1e12", out);
+  const auto says = [&](const std::string& more) {
+    Program program(folder, more);
+    const int status = program.status();
+    return std::pair(status, program.output());
+  };
+  CHECK(says(words).first == 1);
+  const std::string text = read_file(out + "/README.md");
+  CHECK(holds(text, "4 of 8 trials are done; 4 failed."));
+  CHECK(holds(text, "training has diverged; lower lr (now 100)"));
+  const auto when = std::filesystem::last_write_time(out + "/runs/journal.jsonl");
+  CHECK(says(words + " --draw").first == 0);
+  CHECK(says(words).first == 1);
+  CHECK(std::filesystem::last_write_time(out + "/runs/journal.jsonl") == when);   // nothing ran again
+  CHECK(read_file(out + "/README.md") == text);
+  CHECK(holds(says("reproduce seed1:table3 --out x --set task=parity_check").second, "--tasks"));
+  CHECK(says("reproduce seed1:table3").first == 2);   // no folder
+}
+#endif
