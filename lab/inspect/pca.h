@@ -13,13 +13,12 @@ namespace poslab {
 
 struct Cloud {
   std::vector<double> at;  // (samples x answer slots, 2), strings one after the other
-  // Share of the points beyond the ellipse, its axes in the ratio of the first length's standard deviations, that holds
-  // 99 % of the first length's points. So 0.01 for that length itself.
-  double outside = 0;
+  double outside;          // share of the points beyond the layer's ellipse; at most 0.01 for the first length
 };
 struct PcaLayer {
   Principal map;
   std::vector<Cloud> clouds;  // one for each length
+  double radius;              // of the ellipse, in standard deviations, that holds 99 % of the first length's points
 };
 struct Pca {
   std::vector<int> lengths;      // of the input
