@@ -26,7 +26,7 @@ void count_distances(const Positions& p, bool causal, Counts& counts) {
   std::vector<int64_t> pairs(d.value.size(), 0);
   for (int s = 0; s < S; ++s)
     for (int i = 0; i < T; ++i)
-      for (int j = 0; j < (causal ? i + 1 : T); ++j) ++pairs[size_t(d.row(s, i, j, T))];
+      for (int j = 0; j < (causal ? i + 1 : T); ++j) pairs[size_t(d.row(s, i, j, T))] += i != j;
   for (size_t n = 0; n < pairs.size(); ++n)
     if (pairs[n]) counts[int(std::lround(d.value[n]))] += pairs[n];
 }

@@ -10,8 +10,8 @@
 
 namespace poslab {
 
-// How often each value occurred: of the slots that carry this position, or of the pairs (query, key) that attention may
-// use and that are this far apart (position of the key minus that of the query). Rounded to whole numbers, which only
+// How often each value occurred: of the slots that carry this position, or of the pairs (query, key) of different slots
+// that attention may use and that are this far apart (position of the key minus that of the query). Rounded to whole numbers, which only
 // evenly_spread needs.
 using Counts = std::map<int, int64_t>;
 

@@ -47,32 +47,32 @@ std::string dots(const View& view, const std::vector<double>& at, size_t color) 
 }
 
 std::string card(const Pca& p, size_t layer) {
-  const auto& [map, clouds, radius] = p.layers[layer];
+  const auto& [map, clouds] = p.layers[layer];
   const View view(clouds);
   std::string marks, outside;
   for (size_t n = clouds.size(); n-- > 0;) marks += dots(view, clouds[n].at, n);
   for (size_t n = 1; n < clouds.size(); ++n)
     outside += fmt::format("{} {} of length {}", n > 1 ? "," : " Outside:", percent(clouds[n].outside), p.lengths[n]);
+  outside += fmt::format(" ({} of length {}).", percent(clouds[0].outside), p.lengths[0]);
   return fmt::format(
       "<div class=\"card\"><svg class=\"cloud\" viewBox=\"0 0 {0} {0}\" role=\"img\" aria-label=\"Layer {1}\">"
-      "<rect class=\"frame\" width=\"{0}\" height=\"{0}\"/>{2}"
-      "<ellipse class=\"bound\" cx=\"{3:.1f}\" cy=\"{4:.1f}\" rx=\"{5:.1f}\" ry=\"{6:.1f}\"/></svg>"
-      "<p class=\"said\">Layer {1}: {7} of the variance.{8}</p></div>\n",
-      side, layer + 1, marks, view.right(0), view.down(0), radius * map.deviation[0] * view.scale,
-      radius * map.deviation[1] * view.scale, percent(map.share[0] + map.share[1]), outside);
+      "<rect class=\"frame\" width=\"{0}\" height=\"{0}\"/>{2}</svg>"
+      "<p class=\"said\">Layer {1}: {3} of the variance.{4}</p></div>\n",
+      side, layer + 1, marks, percent(map.share[0] + map.share[1]), outside);
 }
 
 // Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends.
-std::vector<report::Point> density(const Counts& counts, int bin) {
+std::vector<report::Point> density(const Counts& counts, int bin, bool distances) {
   std::map<int, double> bins;
   double all = 0;
   for (const auto& [value, n] : counts) all += double(n);
   const auto floor = [bin](int v) { return (v >= 0 ? v : v - bin + 1) / bin; };
-  for (const auto& [value, n] : counts) bins[floor(value)] += double(n) / all / bin;
+  for (const auto& [value, n] : counts) bins[floor(value)] += double(n) / all;
   std::vector<report::Point> points;
   const int low = bins.begin()->first - 1, high = bins.rbegin()->first + 1;
   for (int b = low; b <= high; ++b)
-    points.push_back({b * bin + (bin - 1) / 2., bins.count(b) ? bins.at(b) : 0.});
+    if (const int values = bin - (distances && b == 0))  // no pair of different slots is at distance 0
+      points.push_back({b * bin + (bin - 1) / 2., bins.count(b) ? bins.at(b) / values : 0.});
   return points;
 }
 
@@ -90,9 +90,9 @@ std::string pca_figure(const Pca& p, const std::string& name) {
   return fmt::format(
       "<figure><ul class=\"legend\">{}</ul><div class=\"small grid\">{}</div><figcaption><b>{}.</b> What leaves each layer "
       "at the answer slots of {} strings, a dot a slot, in the plane of the two principal components of length {}, not "
-      "whitened. Dashed: the ellipse that holds 99&#8239;% of the dots of that length, its axes in the ratio of their "
-      "standard deviations; <i>outside</i> is the share of the dots of another length beyond it.{}</figcaption></figure>\n",
-      legend, cards, report::escape(name), p.samples, p.lengths[0], drawn);
+      "whitened. <i>Outside</i>: dots in squares of the plane, of 1/20 of the longer side of the cloud of length {}, in "
+      "which that cloud has none; in brackets the same of {} other strings of that length.{}</figcaption></figure>\n",
+      legend, cards, report::escape(name), p.samples, p.lengths[0], p.lengths[0], p.samples, drawn);
 }
 
 std::string attention_figure(const std::vector<AttentionMaps>& all, const std::string& name, const std::string& id,
@@ -144,7 +144,7 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
   std::string shares;
   for (size_t n = 0; n < all.size(); ++n) {
     const auto& [label, counts] = all[n];
-    chart.curves.push_back({label, n ? int(n) - 1 : report::Curve::baseline, density(*counts, bin), {}, n == 0});
+    chart.curves.push_back({label, n ? int(n) - 1 : report::Curve::baseline, density(*counts, bin, distances), {}, n == 0});
     const auto& points = chart.curves.back().points;
     chart.x_low = std::min(chart.x_low, points.front().x), chart.x_high = std::max(chart.x_high, points.back().x);
     for (const report::Point p : points) chart.y_high = std::max(chart.y_high, p.y * 1.05);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "core/error.h"
@@ -58,14 +59,15 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
   for (size_t n = 0; n < p.lengths.size(); ++n) {
     text += fmt::format("{} {} of the answer slots right at length {}", n ? ";" : "", percent(p.accuracy[n]), p.lengths[n]);
     if (n == 0) continue;
-    if (c.told != Told::nothing)
-      text += fmt::format(", where training had met {} of the {}", percent(c.tests[n].seen),
-                          c.told == Told::positions ? "positions" : "distances");
-    size_t worst = 0;
-    for (size_t layer = 0; layer < p.layers.size(); ++layer)
-      if (p.layers[layer].clouds[n].outside > p.layers[worst].clouds[n].outside) worst = layer;
-    text += fmt::format(", and {} of what leaves layer {} lies outside of the cloud of length {}",
-                        percent(p.layers[worst].clouds[n].outside), worst + 1, p.lengths[0]);
+    const std::string met = percent(c.tests[n].seen);
+    if (c.told == Told::positions) text += fmt::format(", where training had met the positions of {} of the slots", met);
+    if (c.told == Told::distances) text += fmt::format(", where training had met the distances of {} of the pairs", met);
+    const auto excess = [n](const PcaLayer& layer) { return layer.clouds[n].outside - layer.clouds[0].outside; };
+    const auto worst = std::max_element(p.layers.begin(), p.layers.end(),
+                                        [&](const PcaLayer& a, const PcaLayer& b) { return excess(a) < excess(b); });
+    text += fmt::format(
+        ", and {} of what leaves layer {} falls where nothing of length {} did, against {} for other strings of that length",
+        percent(worst->clouds[n].outside), worst - p.layers.begin() + 1, p.lengths[0], percent(worst->clouds[0].outside));
   }
   return text + ".</p>\n";
 }
@@ -76,7 +78,7 @@ void write_inspection(const std::vector<std::string>& folders, const std::vector
                       const std::string& out, const std::string& device) {
   const std::vector<Inspected> runs = load(folders, lengths, device);
   std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header, readings, planes, maps, charts;
-  std::string command = "poslab inspect", title;
+  std::string command = "poslab inspect";
   std::vector<Array> points, weights;
   nlohmann::json data = {{"charts", nlohmann::json::array()}};
   for (const Inspected& run : runs) {
@@ -92,8 +94,8 @@ void write_inspection(const std::vector<std::string>& folders, const std::vector
     maps += attention_figure(a, run.name, id, data);
     charts += coverage_figure(c, run.name, "coverage" + id, data);
     command += " " + run.folder;
-    title += (title.empty() ? "" : "; ") + run.name;
   }
+  const std::string title = runs.size() == 1 ? "Inside " + escape(runs[0].name) : fmt::format("Inside {} runs", runs.size());
   if (!lengths.empty()) command += fmt::format(" --lengths {}", fmt::join(lengths, ","));
   command += fmt::format(" --samples {} -o {}", samples, out);
   std::error_code error;
@@ -103,7 +105,7 @@ void write_inspection(const std::vector<std::string>& folders, const std::vector
   write_file(out + "/pca.npz", npz(points));
   write_file(out + "/attention.npz", npz(weights));
   write_file(out + "/coverage.csv", coverage_text);
-  write_file(out + "/index.html", report::page(inspect_html, {{"title", escape(runs.size() > 2 ? fmt::format("{} runs", runs.size()) : title)},
+  write_file(out + "/index.html", report::page(inspect_html, {{"title", title},
                                                               {"readings", readings},
                                                               {"coverage", charts},
                                                               {"pca", planes},

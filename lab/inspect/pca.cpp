@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -17,19 +18,19 @@ namespace {
 
 std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
 
-struct Activations {
+struct Activations {  // of strings from .. from + samples - 1
   double accuracy = 0;
   std::vector<std::vector<double>> layers;  // of each (samples x O, C): what leaves it at the answer slots
 };
 
-Activations activations(const State& state, int length, int samples) {
+Activations activations(const State& state, int length, int from, int samples) {
   const Config& c = state.config;
   const int cut = sub_batch(slots(c, length)), C = c.d_model;
   std::vector<std::string> names;
   for (int layer = 0; layer < c.layers; ++layer) names.push_back(output_of(layer));
   Activations all{0, std::vector<std::vector<double>>(size_t(c.layers))};
-  for (int first = 0; first < samples; first += cut) {
-    const int count = std::min(cut, samples - first);
+  for (int first = from; first < from + samples; first += cut) {
+    const int count = std::min(cut, from + samples - first);
     const Batch batch = test_batch(c, length, first, count);
     const int T = batch.tokens.shape()[1], O = batch.outputs;
     const Draw positions = test_draw(c, length, first, count, T);
@@ -47,28 +48,37 @@ Activations activations(const State& state, int length, int samples) {
   return all;
 }
 
-// ((x / deviation0)^2 + (y / deviation1)^2)^1/2: which of the similar ellipses the point lies on
-std::vector<double> radii(const Principal& map, const std::vector<double>& at) {
-  const auto scaled = [](double x, double deviation) { return x == 0 ? 0 : x / deviation; };
-  std::vector<double> r;
-  for (size_t n = 0; n < at.size(); n += 2)
-    r.push_back(std::hypot(scaled(at[n], map.deviation[0]), scaled(at[n + 1], map.deviation[1])));
-  return r;
-}
+// The squares of the plane in which a cloud has points.
+class Squares {
+ public:
+  explicit Squares(const std::vector<double>& at) {
+    double low[2] = {at[0], at[1]}, high[2] = {at[0], at[1]};
+    for (size_t n = 0; n < at.size(); ++n)
+      low[n % 2] = std::min(low[n % 2], at[n]), high[n % 2] = std::max(high[n % 2], at[n]);
+    side_ = std::max({high[0] - low[0], high[1] - low[1], 1e-12}) / 20;
+    for (size_t n = 0; n < at.size(); n += 2) taken_.insert(square(at[n], at[n + 1]));
+  }
+  double share_outside(const std::vector<double>& at) const {
+    size_t outside = 0;
+    for (size_t n = 0; n < at.size(); n += 2) outside += !taken_.count(square(at[n], at[n + 1]));
+    return double(outside) / double(at.size() / 2);
+  }
 
-PcaLayer layer_of(const std::vector<Activations>& all, size_t layer, int C) {
-  PcaLayer made{principal(all[0].layers[layer], C), {}, 0};
-  std::vector<double> at_home;
+ private:
+  std::pair<double, double> square(double x, double y) const { return {std::floor(x / side_), std::floor(y / side_)}; }
+  double side_;
+  std::set<std::pair<double, double>> taken_;
+};
+
+// others: of the first length, other strings
+PcaLayer layer_of(const std::vector<Activations>& all, const Activations& others, size_t layer, int C) {
+  PcaLayer made{principal(all[0].layers[layer], C), {}};
+  const Squares taken(project(made.map, all[0].layers[layer]));
   for (const Activations& a : all) {
-    Cloud cloud{project(made.map, a.layers[layer]), 0};
-    const std::vector<double> r = radii(made.map, cloud.at);
-    if (made.clouds.empty()) {
-      at_home = r;
-      std::sort(at_home.begin(), at_home.end());
-      made.radius = at_home[size_t(std::ceil(.99 * double(at_home.size()))) - 1];
-    }
-    cloud.outside = double(std::count_if(r.begin(), r.end(), [&](double x) { return x > made.radius; })) / double(r.size());
-    made.clouds.push_back(std::move(cloud));
+    std::vector<double> at = project(made.map, a.layers[layer]);
+    const bool first = made.clouds.empty();
+    const double outside = taken.share_outside(first ? project(made.map, others.layers[layer]) : at);
+    made.clouds.push_back({std::move(at), outside});
   }
   return made;
 }
@@ -85,10 +95,12 @@ Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
   Pca made{lengths, {}, samples, {}};
   std::vector<Activations> all;
   for (const int length : lengths) {
-    all.push_back(activations(state, length, samples));
+    all.push_back(activations(state, length, 0, samples));
     made.accuracy.push_back(all.back().accuracy);
   }
-  for (int layer = 0; layer < c.layers; ++layer) made.layers.push_back(layer_of(all, size_t(layer), c.d_model));
+  const Activations others = activations(state, lengths[0], samples, samples);
+  for (int layer = 0; layer < c.layers; ++layer)
+    made.layers.push_back(layer_of(all, others, size_t(layer), c.d_model));
   return made;
 }
 
@@ -109,7 +121,7 @@ std::string pca_csv(const std::string& run, const Pca& p) {
 std::vector<Array> pca_arrays(const std::string& run, const Pca& p) {
   std::vector<Array> all;
   for (size_t layer = 0; layer < p.layers.size(); ++layer) {
-    const auto& [map, clouds, radius] = p.layers[layer];
+    const auto& [map, clouds] = p.layers[layer];
     const int C = int(map.mean.size());
     const auto add = [&](const std::string& name, Shape shape, const std::vector<double>& values) {
       all.push_back({fmt::format("{}/layer{}/{}", run, layer + 1, name), shape, {values.begin(), values.end()}});

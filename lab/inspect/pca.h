@@ -13,12 +13,13 @@ namespace poslab {
 
 struct Cloud {
   std::vector<double> at;  // (samples x answer slots, 2), strings one after the other
-  double outside;          // share of the points beyond the layer's ellipse; at most 0.01 for the first length
+  // Share of the points in squares of the plane that hold no point of the first length; the squares' side is 1/20 of the
+  // longer side of that cloud. For the first length itself: the same of as many other strings, as a measure of chance.
+  double outside;
 };
 struct PcaLayer {
   Principal map;
   std::vector<Cloud> clouds;  // one for each length
-  double radius;              // of the ellipse, in standard deviations, that holds 99 % of the first length's points
 };
 struct Pca {
   std::vector<int> lengths;      // of the input

@@ -54,7 +54,7 @@ Eigen eigen(std::vector<double> A, int channels) {
 
 Principal principal(const std::vector<double>& points, int channels) {
   const size_t C = size_t(channels), N = points.size() / C;
-  Principal p{std::vector<double>(C, 0.), {}, {}, {}};
+  Principal p{std::vector<double>(C, 0.), {}, {}};
   for (size_t n = 0; n < points.size(); ++n) p.mean[n % C] += points[n] / double(N);
   std::vector<double> covariance(C * C, 0.), x(C);
   for (size_t n = 0; n < N; ++n) {
@@ -67,7 +67,6 @@ Principal principal(const std::vector<double>& points, int channels) {
   for (const double v : e.values) all += std::max(0., v);
   for (const double v : e.values) p.share.push_back(all > 0 ? std::max(0., v) / all : 0);
   p.axes.assign(e.vectors.begin(), e.vectors.begin() + std::ptrdiff_t(2 * C));
-  for (size_t k = 0; k < 2; ++k) p.deviation.push_back(std::sqrt(std::max(0., e.values[k])));
   return p;
 }
 
