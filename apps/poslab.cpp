@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "apps/inspect.h"
 #include "apps/refuse.h"
 #include "apps/reproduce.h"
 #include "apps/sweep.h"
@@ -147,6 +148,7 @@ Examples:
   poslab resume runs/r1
   poslab eval runs/r1 --lengths 41:100 --samples 512
   poslab report runs/r1 runs/r2 -o report.html
+  poslab inspect runs/r1 runs/r2 -o inspection
 
 `poslab COMMAND --help` explains a command.
 
@@ -232,6 +234,9 @@ void parse_and_run(int argc, char** argv) {
                              });
   report->add_option("runs", runs, "run folders")->required();
   report->add_option("-o,--out", page, "the page to write")->type_name("FILE");
+
+  CLI::App* inspect = command("inspect", "look inside runs: positions met, activations in a plane, attention", "", {});
+  actions[inspect] = add_inspect(inspect);
 
   CLI::App* sweep = command("sweep", "many runs as one: plan, run, status, collect, submit to Slurm", "", {});
   actions[sweep] = add_sweep(sweep);

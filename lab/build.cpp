@@ -1,6 +1,7 @@
 #include "lab/build.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/error.h"
 #include "tasks/task.h"
@@ -47,6 +48,11 @@ Draw draw(const Config& c, const Sampler& sampler, Stream stream, int sequences,
 }
 
 int slots(const Config& c, int length) { return length + task(c.task).output_length(length); }
+
+int room(const Config& c, const Sampler& sampler) {
+  const bool table = c.encoding == "learned", pool = sampler.name != "sequential";
+  return table || pool ? c.max_position : std::numeric_limits<int>::max();
+}
 
 int longest(const Config& c) {
   int most = 0;

@@ -13,5 +13,7 @@ SamplerSpec sampler_spec(const Config&);
 Draw draw(const Config&, const Sampler&, Stream, int sequences, int time);
 int slots(const Config&, int length);  // input and output slots of the model at an input length
 int longest(const Config&);            // most slots of any training or test string
+// For how many slots there are positions: max_position for a learned table and for samplers from a pool, else no end.
+int room(const Config&, const Sampler&);
 
 }  // namespace poslab

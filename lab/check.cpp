@@ -21,9 +21,8 @@ void check_sizes(const Config& c) {
 }
 
 void check_room(const Config& c, const Sampler& sampler, const char* when) {
-  const bool table = c.encoding == "learned", pool = sampler.name != "sequential";
   const int most = longest(c);
-  if ((table || pool) && most > c.max_position)
+  if (most > room(c, sampler))
     bad_input(
         "{} positions are needed {} (the longest string of {} with its output slots; train_length = {}, eval_lengths = "
         "{}:{}), but max_position = {}; raise max_position to {} or shorten the strings",

@@ -16,23 +16,14 @@ namespace {
 
 constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length 100, and means are over many lengths
 
-// 64 as in the released code (512 = 8 x 64), and at most 2^26 pairs of slots, so that a table of pairs for each
-// sequence stays below 256 MiB.
-int sub_batch(int64_t time) { return int(std::clamp<int64_t>((int64_t(1) << 26) / (time * time), 1, 64)); }
-
-// One sub-batch, sequences first .. first + count - 1 of this length. Test strings do not depend on how they are cut;
-// positions and dropout are drawn for each sub-batch, from streams 1024 apart: more than a model has layers and places.
+// One sub-batch, sequences first .. first + count - 1 of this length.
 void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
   const Config& c = state.config;
-  const uint64_t seed = uint64_t(c.seed);
-  const Batch batch = make_batch(task(c.task), count, sum.length,
-                                 stream(seed, Purpose::test_tokens, uint64_t(sum.length), uint32_t(first)));
-  const Draw positions =
-      draw(c, test_sampler(c), stream(seed, Purpose::test_positions, uint64_t(sum.length), uint32_t(first) << 10),
-           count, batch.tokens.shape()[1]);
+  const Batch batch = test_batch(c, sum.length, first, count);
+  const Draw positions = test_draw(c, sum.length, first, count, batch.tokens.shape()[1]);
   const Pass pass{positions,
                   {real(c.test_dropout ? c.dropout : 0),
-                   stream(seed, Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
+                   stream(uint64_t(c.seed), Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
   const Tensor logits = state.net(batch.tokens, batch.outputs, pass);
   const Score s = score(logits.values().data(), logits.dim(-1), batch);
   sum.samples += count;
@@ -51,6 +42,21 @@ AtLength at_length(const State& state, int length) {
 }
 
 }  // namespace
+
+Batch test_batch(const Config& c, int length, int first, int count) {
+  return make_batch(task(c.task), count, length,
+                    stream(uint64_t(c.seed), Purpose::test_tokens, uint64_t(length), uint32_t(first)));
+}
+
+// Streams 1024 apart, here and for dropout: more than a model has layers and places.
+Draw test_draw(const Config& c, int length, int first, int count, int slots) {
+  return draw(c, test_sampler(c),
+              stream(uint64_t(c.seed), Purpose::test_positions, uint64_t(length), uint32_t(first) << 10), count, slots);
+}
+
+// 64 as in the released code (512 = 8 x 64), and at most 2^26 pairs of slots, so that a table of pairs for each
+// sequence stays below 256 MiB.
+int sub_batch(int64_t slots) { return int(std::clamp<int64_t>((int64_t(1) << 26) / (slots * slots), 1, 64)); }
 
 std::vector<AtLength> evaluate(const State& state) {
   const NoGrad no_grad;

@@ -9,9 +9,9 @@
 #include "autograd/tape.h"
 #include "encodings/picture.h"
 #include "lab/build.h"
+#include "lab/evaluate.h"
 #include "lab/files.h"
-#include "tasks/batch.h"
-#include "tasks/task.h"
+#include "lab/matrix.h"
 
 namespace poslab {
 namespace {
@@ -21,24 +21,6 @@ using json = nlohmann::ordered_json;
 constexpr int most_cells = 80;    // on a side: five layers of eight heads then stay below 400 KB
 constexpr int short_length = 10;  // short enough to write every symbol beside its row
 constexpr int matrix_slots = 40;
-
-std::string base64(const std::vector<uint8_t>& bytes) {
-  const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t here = std::min<size_t>(3, bytes.size() - i);
-    uint32_t three = 0;
-    for (size_t k = 0; k < 3; ++k) three = three << 8 | (k < here ? bytes[i + k] : 0);
-    for (size_t k = 0; k < 4; ++k) text += k <= here ? digits[three >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
-}
-
-json matrix(int rows, int cols, const std::vector<double>& m, double low, double high) {
-  std::vector<uint8_t> cells;
-  for (const double v : m) cells.push_back(uint8_t(high > low ? std::lround(255 * (v - low) / (high - low)) : 0));
-  return {{"rows", rows}, {"cols", cols}, {"low", low}, {"high", high}, {"cells", base64(cells)}};
-}
 
 std::string reading(const Config& c) {
   if (c.encoding == "none") return "This scheme says nothing about positions: every pair of slots is told the same.";
@@ -53,10 +35,9 @@ std::string reading(const Config& c) {
 json positions(const State& state) {
   const Config& c = state.config;
   const int T = std::min(slots(c, c.train_length), matrix_slots);
-  const Stream s = stream(uint64_t(c.seed), Purpose::test_positions, uint64_t(c.train_length));
   const EncodingSpec& spec = state.net.spec().encoding;
   const auto scheme = encoding(spec.name).make(Params(0), spec);  // what a pair is told does not depend on weights
-  const std::vector<real> m = position_matrix(*scheme, draw(c, test_sampler(c), s, 1, T).at_layer(0)).values();
+  const std::vector<real> m = position_matrix(*scheme, test_draw(c, c.train_length, 0, 1, T).at_layer(0)).values();
   const auto [low, high] = std::minmax_element(m.begin(), m.end());
   return {{"matrix", matrix(T, T, {m.begin(), m.end()}, *low, *high)}, {"reading", reading(c)}};
 }
@@ -70,12 +51,7 @@ json layer_maps(const Tensor& weights, int block) {
   const std::vector<real> values = weights.values();
   const real* a = values.data();
   for (int h = 0; h < H; ++h) {
-    std::vector<double> head(size_t(rows * cols), 0.);
-    for (int i = 0; i < Tq; ++i)
-      for (int j = 0; j < Tk; ++j) {
-        double& cell = head[size_t(i / block * cols + j / block)];
-        cell = std::max(cell, double(*a++));
-      }
+    const std::vector<double> head = in_blocks(a + int64_t(h) * Tq * Tk, Tq, Tk, block);
     heads.push_back(matrix(rows, cols, head, 0, *std::max_element(head.begin(), head.end())));
     std::transform(head.begin(), head.end(), all.begin(), all.begin(),
                    [](double x, double y) { return std::max(x, y); });
@@ -91,10 +67,9 @@ json symbols(const int* at, int n) {
 
 json example(const State& state, int length) {
   const Config& c = state.config;
-  const uint64_t seed = uint64_t(c.seed);
-  const Batch batch = make_batch(task(c.task), 1, length, stream(seed, Purpose::test_tokens, uint64_t(length)));
+  const Batch batch = test_batch(c, length, 0, 1);
   const int T = int(batch.tokens.size());
-  const Draw drawn = draw(c, test_sampler(c), stream(seed, Purpose::test_positions, uint64_t(length)), 1, T);
+  const Draw drawn = test_draw(c, length, 0, 1, T);
   Trace trace({"block*.attention.weights"});
   const Tensor logits = state.net(batch.tokens, batch.outputs, {drawn, {}, &trace});
   const int V = logits.dim(-1);

@@ -38,11 +38,18 @@ std::string metrics_line(const Step& s, int64_t step) {
 
 }  // namespace
 
+int draw_length(const Config& c, int64_t step) {
+  return training_length({c.curriculum, c.train_length, c.steps}, uint64_t(c.seed), step);
+}
+
+Draw draw_positions(const Config& c, int64_t step, int slots) {
+  return draw(c, train_sampler(c), stream(uint64_t(c.seed), Purpose::positions, uint64_t(step)), c.batch, slots);
+}
+
 Drawn draw_step(const Config& c, int64_t step) {
-  const uint64_t seed = uint64_t(c.seed), at = uint64_t(step);
-  const int length = training_length({c.curriculum, c.train_length, c.steps}, seed, step);
-  Batch batch = make_batch(task(c.task), c.batch, length, stream(seed, Purpose::tokens, at));
-  Draw positions = draw(c, train_sampler(c), stream(seed, Purpose::positions, at), c.batch, batch.tokens.shape()[1]);
+  const int length = draw_length(c, step);
+  Batch batch = make_batch(task(c.task), c.batch, length, stream(uint64_t(c.seed), Purpose::tokens, uint64_t(step)));
+  Draw positions = draw_positions(c, step, batch.tokens.shape()[1]);
   const bool relative = encoding(c.encoding).relative;
   for (int layer = 0; layer < c.layers; ++layer)
     if (const Positions& p = positions.at_layer(layer); relative) p.distances();

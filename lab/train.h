@@ -14,6 +14,8 @@ struct Drawn {
   Draw positions;  // drawn, for all layers
 };
 Drawn draw_step(const Config&, int64_t step);
+int draw_length(const Config&, int64_t step);               // its length alone
+Draw draw_positions(const Config&, int64_t step, int slots);  // its positions alone, for strings of so many slots
 
 struct Step {
   int length;

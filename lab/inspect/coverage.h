@@ -10,19 +10,22 @@
 
 namespace poslab {
 
-// How often each value occurred: of the slots that carry this position, or of the pairs (query, key) that attention may
-// use and that are this far apart (position of the key minus that of the query). Rounded to whole numbers, which only
+// How often each value occurred: of the slots that carry this position, or of the pairs (query, key) of different slots
+// that attention may use and that are this far apart (position of the key minus that of the query). Rounded to whole numbers, which only
 // evenly_spread needs.
 using Counts = std::map<int, int64_t>;
 
+// What the scheme reads.
+enum class Told { nothing, positions, distances };
+
 struct Coverage {
-  bool distances;            // else positions
+  Told told;
   int64_t steps;             // of training, from its first on, whose draws are counted
   Counts trained;
   struct Test {
     int length;              // of the input
     Counts met;              // in 64 draws, or in one if nothing is random
-    double seen;             // share of the slots or pairs whose value was met in those training steps
+    double seen;             // share of the slots or pairs whose value was met in those steps; NaN if told nothing
   };
   std::vector<Test> tests;
 };
@@ -31,7 +34,7 @@ struct Coverage {
 // BadInput as pca().
 Coverage coverage(const Config&, const std::vector<int>& lengths, int64_t steps = 2000);
 
-extern const char* const coverage_csv_header;  // run,kind,met_in,value,count,share
+extern const char* const coverage_csv_header;  // run,kind,met_in,value,count,seen_in_training
 std::string coverage_csv(const std::string& run, const Coverage&);
 
 }  // namespace poslab

@@ -6,9 +6,9 @@
 
 namespace poslab {
 
-// lengths: empty for each run's own (lab/inspect/lengths.h). BadInput, before anything is computed, where a run is
+// lengths: empty for each run's own (lab/inspect/lengths.h). device: "" for that of each run. BadInput, before anything is computed, where a run is
 // missing or a length has no room; Failure if `out` cannot be written.
 void write_inspection(const std::vector<std::string>& runs, const std::vector<int>& lengths, int samples,
-                      const std::string& out);
+                      const std::string& out, const std::string& device = "");
 
 }  // namespace poslab

@@ -13,9 +13,9 @@ namespace poslab {
 
 struct Cloud {
   std::vector<double> at;  // (samples x answer slots, 2), strings one after the other
-  // Share of the points beyond the ellipse, its axes in the ratio of the first length's standard deviations, that holds
-  // 99 % of the first length's points. So 0.01 for that length itself.
-  double outside = 0;
+  // Share of the points in squares of the plane that hold no point of the first length; the squares' side is 1/20 of the
+  // longer side of that cloud. For the first length itself: the same of as many other strings, as a measure of chance.
+  double outside;
 };
 struct PcaLayer {
   Principal map;

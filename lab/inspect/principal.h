@@ -13,10 +13,9 @@ struct Eigen {
 Eigen eigen(std::vector<double> symmetric, int C);
 
 struct Principal {
-  std::vector<double> mean;       // (C)
-  std::vector<double> axes;       // (2, C)
-  std::vector<double> deviation;  // (2): standard deviation along each axis
-  std::vector<double> share;      // (C): of the variance, falling; all zero if the points are one
+  std::vector<double> mean;   // (C)
+  std::vector<double> axes;   // (2, C)
+  std::vector<double> share;  // (C): of the variance, falling; all zero if the points are one
 };
 Principal principal(const std::vector<double>& points, int C);  // points (N, C), N and C at least 2
 

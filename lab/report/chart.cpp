@@ -53,6 +53,13 @@ std::string path(const Frame& f, const std::vector<Point>& points, const std::st
   return d.empty() ? "" : fmt::format("<path {} d=\"{}\"/>", attributes, d);
 }
 
+// Classes of page.css; every dashed line has its own dashes.
+std::string style(const Curve& curve, int& dashes) {
+  const std::string color = curve.color < 0 ? "base" : fmt::format("c{}", curve.color);
+  if (curve.filled) return "area " + color;
+  return fmt::format("line {}{}", color, curve.color < 0 ? fmt::format(" d{}", dashes++) : "");
+}
+
 std::string axes(const Frame& f, bool narrow) {
   const Chart& c = f.chart;
   std::string made;
@@ -128,10 +135,7 @@ std::string svg(const Chart& c, bool narrow) {
   made += axes(f, narrow);
   for (const Curve& curve : c.curves) made += path(f, curve.behind, fmt::format("class=\"raw c{}\"", curve.color));
   int dashes = 0;
-  for (const Curve& curve : c.curves)
-    made += path(f, curve.points,
-                 curve.color < 0 ? fmt::format("class=\"line base d{}\"", dashes++)
-                                 : fmt::format("class=\"line c{}\"", curve.color));
+  for (const Curve& curve : c.curves) made += path(f, curve.points, fmt::format("class=\"{}\"", style(curve, dashes)));
   return made + (narrow ? "" : direct_labels(f)) + "<g class=\"readout\"></g></svg>";
 }
 
@@ -139,12 +143,10 @@ std::string figure(const Chart& c) {
   std::string legend;
   int dashes = 0;
   for (const Curve& curve : c.curves) {
-    const std::string style = curve.color < 0 ? fmt::format("base d{}", dashes++) : fmt::format("c{}", curve.color);
     legend += fmt::format(
-        "<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path class=\"line {}\" d=\"M1 "
-        "5H25\"/></svg>"
+        "<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path class=\"{}\" d=\"{}\"/></svg>"
         "<span>{}</span><b class=\"value\"></b></li>",
-        style, escape(curve.name));
+        style(curve, dashes), curve.filled ? "M1 1H25V9H1Z" : "M1 5H25", escape(curve.name));
   }
   return fmt::format(
       "<div class=\"plot\" data-chart=\"{}\"><ul class=\"legend\">{}<li class=\"where\"></li></ul>{}{}</div>",

@@ -16,6 +16,7 @@ struct Curve {
   int color = 0;  // of the palette in page.css; a curve without a color is a baseline, grey and dashed
   std::vector<Point> points;
   std::vector<Point> behind;  // the raw values that `points` smooths, drawn faint; may be empty
+  bool filled = false;        // down to the axis, instead of a line
   static constexpr int baseline = -1;
 };
 struct Chart {

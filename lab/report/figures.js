@@ -188,15 +188,15 @@ const figures = (() => {
       element("i", {class: two ? "diverging" : "sequential"}), element("span", {}, short(two ? reach : matrix.high)));
   }
 
-  // ---- Rows of maps, one for each element with data-maps: {label, slots, part, block, maps: [{title, matrix}]}.
-  function draw_row(place) {
-    const {label, slots, part, block, maps} = data.maps[place.dataset.maps];
-    const names = at => {
-      const from = at * block, to = Math.min(from + block, slots) - 1;
-      return from === to ? `${from + 1}` : `${from + 1} to ${to + 1}`;
-    };
-    const tell = (i, j, v) => `From slot ${names(i)} to ${names(j)}: ${short(v)}${block > 1 ? " at most" : ""}.`;
-    place.replaceChildren(...maps.map(({title, matrix}) => {
+  // ---- Maps of elements with data-maps, from {label, maps: [{title, slots, part, block, matrix}]}.
+  function draw_maps(place) {
+    const {label, maps} = data.maps[place.dataset.maps];
+    place.replaceChildren(...maps.map(({title, slots, part, block, matrix}) => {
+      const names = at => {
+        const from = at * block, to = Math.min(from + block, slots) - 1;
+        return from === to ? `${from + 1}` : `${from + 1} to ${to + 1}`;
+      };
+      const tell = (i, j, v) => `From slot ${names(i)} to ${names(j)}: ${short(v)}${block > 1 ? " at most" : ""}.`;
       const said = element("p", {class: "said", "aria-live": "polite"}, title);
       return element(
         "div", {class: "card"}, draw_map(matrix, {label: `${label}, ${title}`, said, tell, block, part}),
@@ -210,6 +210,6 @@ const figures = (() => {
     matchMedia("print").addEventListener("change", picture);
   }
   document.querySelectorAll(".plot").forEach(attach);
-  draw(() => document.querySelectorAll("[data-maps]").forEach(draw_row));
+  draw(() => document.querySelectorAll("[data-maps]").forEach(draw_maps));
   return {data, element, short, draw_map, scale_bar, draw};
 })();

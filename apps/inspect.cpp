@@ -1,0 +1,62 @@
+#include "apps/inspect.h"
+
+#include <charconv>
+#include <memory>
+
+#include "core/error.h"
+#include "lab/config.h"
+#include "lab/inspect/page.h"
+
+namespace poslab {
+namespace {
+
+struct Words {
+  std::vector<std::string> runs;
+  std::string lengths, device, out = "inspection";
+  int samples = 30;
+};
+
+std::vector<int> lengths_of(const std::string& text) {
+  std::vector<int> lengths;
+  for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
+    const auto [rest, error] = std::from_chars(at, end, lengths.emplace_back());
+    if (error != std::errc() || (rest < end && (*rest != ',' || rest + 1 == end)))
+      bad_input("--lengths {} is no list of lengths; write them as 40,150", text);
+    at = rest;
+  }
+  return lengths;
+}
+
+const char* footer = R"(
+Writes FOLDER/index.html, a page with
+  - the positions or distances that training met, beside those met at each length;
+  - the activations after each layer in the plane of two principal components, fitted at the first length;
+  - the maximum over heads of each layer's attention, on one string;
+and the numbers behind it: coverage.csv, pca.csv, pca.npz, attention.npz (numpy.load reads them).
+
+Example:
+  poslab inspect runs/plain runs/randomized --lengths 40,150 -o runs/inspection)";
+
+}  // namespace
+
+std::function<void()> add_inspect(CLI::App* inspect) {
+  const auto words = std::make_shared<Words>();
+  inspect->footer(footer);
+  inspect->add_option("runs", words->runs, "run folders")->required();
+  inspect
+      ->add_option("--lengths", words->lengths,
+                   "lengths of the input, the first one that the components are fitted at (the longest trained one, and "
+                   "15/4 of it)")
+      ->type_name("N,N,...");
+  inspect->add_option("--samples", words->samples, "strings at each length for the components (30)")
+      ->type_name("1 .. 10000")
+      ->check(CLI::Range(1, 10000));
+  inspect->add_option("--device", words->device, option("device").help)->type_name(takes(option("device")));
+  inspect->add_option("-o,--out", words->out, "the folder to write (inspection)")->type_name("FOLDER");
+  return [=] {
+    write_inspection(words->runs, lengths_of(words->lengths), words->samples, words->out, words->device);
+    fmt::print("{}/index.html\n", words->out);
+  };
+}
+
+}  // namespace poslab

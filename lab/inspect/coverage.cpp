@@ -1,0 +1,93 @@
+#include "lab/inspect/coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lab/build.h"
+#include "lab/evaluate.h"
+#include "lab/inspect/lengths.h"
+#include "lab/train.h"
+
+namespace poslab {
+namespace {
+
+constexpr int test_draws = 64;  // at each length
+
+void count_positions(const Positions& p, const std::string& scheme, Counts& counts) {
+  for (const double value : p.tokens(scheme)) ++counts[int(std::lround(value))];
+}
+
+void count_distances(const Positions& p, bool causal, Counts& counts) {
+  const Distances& d = p.distances();
+  const int S = d.pairs ? p.sequences() : 1, T = p.time();
+  std::vector<int64_t> pairs(d.value.size(), 0);
+  for (int s = 0; s < S; ++s)
+    for (int i = 0; i < T; ++i)
+      for (int j = 0; j < (causal ? i + 1 : T); ++j) pairs[size_t(d.row(s, i, j, T))] += i != j;
+  for (size_t n = 0; n < pairs.size(); ++n)
+    if (pairs[n]) counts[int(std::lround(d.value[n]))] += pairs[n];
+}
+
+void count(const Config& c, const Sampler& sampler, const Draw& draw, Told told, Counts& counts) {
+  const bool each_layer = c.resample == "per_layer" && sampler.random && told == Told::distances;
+  for (int layer = 0; layer < (each_layer ? c.layers : 1); ++layer) {
+    if (told == Told::positions) count_positions(draw.at_layer(layer), c.encoding, counts);
+    if (told == Told::distances) count_distances(draw.at_layer(layer), c.causal, counts);
+  }
+}
+
+Told told(const Config& c) {
+  if (c.encoding == "none") return Told::nothing;
+  const EncodingSpec spec = transformer_spec(c).encoding;
+  return encoding(c.encoding).make(Params(0), spec)->adds_to_embedding() ? Told::positions : Told::distances;
+}
+
+// Share of what was counted at test whose value occurred in training; NaN of nothing.
+double seen(const Counts& trained, const Counts& met) {
+  int64_t all = 0, known = 0;
+  for (const auto& [value, n] : met) all += n, known += trained.count(value) ? n : 0;
+  return all ? double(known) / double(all) : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t steps) {
+  check_lengths(c, lengths);
+  Coverage made{told(c), std::min(steps, c.steps), {}, {}};
+  // A task may draw shorter strings than asked for, so a string says how many slots a length has.
+  std::map<int, int> slots;
+  const auto slots_of = [&](int length) {
+    int& known = slots[length];
+    return known ? known : known = test_batch(c, length, 0, 1).tokens.shape()[1];
+  };
+  for (int64_t step = 0; step < made.steps; ++step)
+    count(c, train_sampler(c), draw_positions(c, step, slots_of(draw_length(c, step))), made.told, made.trained);
+  for (const int length : lengths) {
+    Coverage::Test test{length, {}, 0};
+    const int cut = sub_batch(slots_of(length));
+    for (int n = 0; n < (test_sampler(c).random ? test_draws : 1); ++n)
+      count(c, test_sampler(c), test_draw(c, length, n * cut, 1, slots_of(length)), made.told, test.met);
+    test.seen = seen(made.trained, test.met);
+    made.tests.push_back(std::move(test));
+  }
+  return made;
+}
+
+const char* const coverage_csv_header = "run,kind,met_in,value,count,seen_in_training\n";
+
+std::string coverage_csv(const std::string& run, const Coverage& c) {
+  std::string text;
+  const char* kind = c.told == Told::positions ? "position" : "distance";
+  const auto add = [&](const std::string& where, const Counts& counts) {
+    for (const auto& [value, n] : counts)
+      text += fmt::format("{},{},{},{},{},{}\n", run, kind, where, value, n, int(c.trained.count(value)));
+  };
+  add("training", c.trained);
+  for (const Coverage::Test& test : c.tests) add(fmt::format("length {}", test.length), test.met);
+  return text;
+}
+
+}  // namespace poslab

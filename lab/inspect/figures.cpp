@@ -1,0 +1,165 @@
+#include "lab/inspect/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lab/matrix.h"
+#include "lab/report/chart.h"
+#include "lab/report/html.h"
+
+namespace poslab {
+namespace {
+
+using nlohmann::json;
+using report::percent;
+
+constexpr size_t most_dots = 1000;  // of a cloud
+constexpr int most_cells = 500;     // of an attention map, on a side
+constexpr double side = 240;        // of a cloud's picture
+
+// Values to places, alike on both axes, so that distances in the picture are those in the plane.
+struct View {
+  double x, y, scale;  // the value in the middle, and units of the picture for one of the plane
+  explicit View(const std::vector<Cloud>& clouds) {
+    double low[2] = {0, 0}, high[2] = {0, 0};
+    for (const Cloud& cloud : clouds)
+      for (size_t n = 0; n < cloud.at.size(); ++n) {
+        low[n % 2] = std::min(low[n % 2], cloud.at[n]), high[n % 2] = std::max(high[n % 2], cloud.at[n]);
+      }
+    x = (low[0] + high[0]) / 2, y = (low[1] + high[1]) / 2;
+    scale = (side - 12) / std::max({high[0] - low[0], high[1] - low[1], 1e-12});
+  }
+  double right(double v) const { return side / 2 + (v - x) * scale; }
+  double down(double v) const { return side / 2 - (v - y) * scale; }
+};
+
+// One path for all dots: strokes of no length, which round caps make visible.
+std::string dots(const View& view, const std::vector<double>& at, size_t color) {
+  const size_t all = at.size() / 2, kept = std::min(all, most_dots);
+  std::string d;
+  for (size_t k = 0; k < kept; ++k) {
+    const size_t n = k * all / kept;
+    d += fmt::format("M{:.1f} {:.1f}h0", view.right(at[2 * n]), view.down(at[2 * n + 1]));
+  }
+  return fmt::format("<path class=\"dots c{}\" d=\"{}\"/>", color, d);
+}
+
+std::string card(const Pca& p, size_t layer) {
+  const auto& [map, clouds] = p.layers[layer];
+  const View view(clouds);
+  std::string marks, outside;
+  for (size_t n = clouds.size(); n-- > 0;) marks += dots(view, clouds[n].at, n);
+  for (size_t n = 1; n < clouds.size(); ++n)
+    outside += fmt::format("{} {} of length {}", n > 1 ? "," : " Outside:", percent(clouds[n].outside), p.lengths[n]);
+  outside += fmt::format(" ({} of length {}).", percent(clouds[0].outside), p.lengths[0]);
+  return fmt::format(
+      "<div class=\"card\"><svg class=\"cloud\" viewBox=\"0 0 {0} {0}\" role=\"img\" aria-label=\"Layer {1}\">"
+      "<rect class=\"frame\" width=\"{0}\" height=\"{0}\"/>{2}</svg>"
+      "<p class=\"said\">Layer {1}: {3} of the variance.{4}</p></div>\n",
+      side, layer + 1, marks, percent(map.share[0] + map.share[1]), outside);
+}
+
+// Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends.
+std::vector<report::Point> density(const Counts& counts, int bin, bool distances) {
+  std::map<int, double> bins;
+  double all = 0;
+  for (const auto& [value, n] : counts) all += double(n);
+  const auto floor = [bin](int v) { return (v >= 0 ? v : v - bin + 1) / bin; };
+  for (const auto& [value, n] : counts) bins[floor(value)] += double(n) / all;
+  std::vector<report::Point> points;
+  const int low = bins.begin()->first - 1, high = bins.rbegin()->first + 1;
+  for (int b = low; b <= high; ++b)
+    if (const int values = bin - (distances && b == 0))  // no pair of different slots is at distance 0
+      points.push_back({b * bin + (bin - 1) / 2., bins.count(b) ? bins.at(b) / values : 0.});
+  return points;
+}
+
+}  // namespace
+
+std::string pca_figure(const Pca& p, const std::string& name) {
+  std::string legend, cards, drawn;
+  for (size_t n = 0; n < p.lengths.size(); ++n) {
+    const size_t points = p.layers[0].clouds[n].at.size() / 2;
+    legend += fmt::format("<li><i class=\"mark c{}\" aria-hidden=\"true\"></i><span>length {}: {} right</span></li>", n,
+                          p.lengths[n], percent(p.accuracy[n]));
+    if (points > most_dots) drawn += fmt::format(" {} of the {} dots of length {} are drawn.", most_dots, points, p.lengths[n]);
+  }
+  for (size_t layer = 0; layer < p.layers.size(); ++layer) cards += card(p, layer);
+  return fmt::format(
+      "<figure><ul class=\"legend\">{}</ul><div class=\"small grid\">{}</div><figcaption><b>{}.</b> What leaves each layer "
+      "at the answer slots of {} strings, a dot a slot, in the plane of the two principal components of length {}, not "
+      "whitened. <i>Outside</i>: dots in squares of the plane, of 1/20 of the longer side of the cloud of length {}, in "
+      "which that cloud has none; in brackets the same of {} other strings of that length.{}</figcaption></figure>\n",
+      legend, cards, report::escape(name), p.samples, p.lengths[0], p.lengths[0], p.samples, drawn);
+}
+
+std::string attention_figure(const std::vector<AttentionMaps>& all, const std::string& name, const std::string& id,
+                             json& data) {
+  json maps = json::array();
+  std::string blocks;
+  for (size_t layer = 0; layer < all[0].layers.size(); ++layer)
+    for (const AttentionMaps& at : all) {
+      const int T = at.slots, block = (T + most_cells - 1) / most_cells, cells = (T + block - 1) / block;
+      const std::vector<double> m = in_blocks(at.layers[layer].data(), T, T, block);
+      maps.push_back({{"title", fmt::format("Layer {}, length {}", layer + 1, at.length)},
+                      {"slots", T},
+                      {"part", T - at.outputs},
+                      {"block", block},
+                      {"matrix", matrix(cells, cells, m, 0, *std::max_element(m.begin(), m.end()))}});
+      if (layer == 0 && block > 1)
+        blocks += fmt::format(" At length {} a cell is the maximum over {} by {} slots.", at.length, block, block);
+    }
+  data["maps"][id] = {{"label", name}, {"maps", maps}};
+  return fmt::format(
+      "<figure><div class=\"grid\" data-maps=\"{}\"></div><figcaption><b>{}.</b> Maximum over the heads of the attention "
+      "weights of one test string. Each map has its own scale.{}</figcaption></figure>\n",
+      report::escape(id), report::escape(name), blocks);
+}
+
+std::string coverage_figure(const Coverage& c, const std::string& name, const std::string& id, json& data) {
+  if (c.told == Told::nothing)
+    return fmt::format(
+        "<figure><figcaption><b>{}.</b> This scheme says nothing about positions, so there is nothing to meet."
+        "</figcaption></figure>\n",
+        report::escape(name));
+  const bool distances = c.told == Told::distances;
+  report::Chart chart{id,
+                      "Met in training and at test, " + name,
+                      "",
+                      distances ? "distance: position of the key minus that of the query" : "position",
+                      distances ? "share of pairs" : "share of slots",
+                      0,
+                      1,
+                      0,
+                      0};
+  chart.unit = distances ? "distance" : "position";
+  std::vector<std::pair<std::string, const Counts*>> all = {{"training", &c.trained}};
+  for (const Coverage::Test& test : c.tests) all.emplace_back(fmt::format("length {}", test.length), &test.met);
+  int low = 0, high = 1;
+  for (const auto& [label, counts] : all)
+    low = std::min(low, counts->begin()->first), high = std::max(high, counts->rbegin()->first);
+  const int bin = (high - low) / 240 + 1;
+  std::string shares;
+  for (size_t n = 0; n < all.size(); ++n) {
+    const auto& [label, counts] = all[n];
+    chart.curves.push_back({label, n ? int(n) - 1 : report::Curve::baseline, density(*counts, bin, distances), {}, n == 0});
+    const auto& points = chart.curves.back().points;
+    chart.x_low = std::min(chart.x_low, points.front().x), chart.x_high = std::max(chart.x_high, points.back().x);
+    for (const report::Point p : points) chart.y_high = std::max(chart.y_high, p.y * 1.05);
+    if (n == 0) continue;
+    shares += fmt::format("{}{} at {}", n > 1 ? ", " : "", percent(c.tests[n - 1].seen), label);
+    chart.description += fmt::format("{}: {} to {}. ", label, counts->begin()->first, counts->rbegin()->first);
+  }
+  chart.shaded = chart.x_low;  // no zones on this axis
+  data["charts"].push_back(report::chart_json(chart));
+  return fmt::format(
+      "<figure>{}<figcaption><b>{}.</b> {} that the first {} steps of training met (grey) and that a test meets, as a "
+      "share of all {} for each whole number{}. Met in those steps: {} of the {}.</figcaption></figure>\n",
+      report::figure(chart), report::escape(name), distances ? "Distances" : "Positions", c.steps,
+      distances ? "pairs of slots" : "slots", bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares,
+      distances ? "pairs" : "slots");
+}
+
+}  // namespace poslab

@@ -1,0 +1,136 @@
+#include "lab/inspect/pca.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "autograd/tape.h"
+#include "core/error.h"
+#include "lab/build.h"
+#include "lab/evaluate.h"
+#include "lab/inspect/lengths.h"
+#include "tasks/task.h"
+
+namespace poslab {
+namespace {
+
+std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
+
+struct Activations {  // of strings from .. from + samples - 1
+  double accuracy = 0;
+  std::vector<std::vector<double>> layers;  // of each (samples x O, C): what leaves it at the answer slots
+};
+
+Activations activations(const State& state, int length, int from, int samples) {
+  const Config& c = state.config;
+  const int cut = sub_batch(slots(c, length)), C = c.d_model;
+  std::vector<std::string> names;
+  for (int layer = 0; layer < c.layers; ++layer) names.push_back(output_of(layer));
+  Activations all{0, std::vector<std::vector<double>>(size_t(c.layers))};
+  for (int first = from; first < from + samples; first += cut) {
+    const int count = std::min(cut, from + samples - first);
+    const Batch batch = test_batch(c, length, first, count);
+    const int T = batch.tokens.shape()[1], O = batch.outputs;
+    const Draw positions = test_draw(c, length, first, count, T);
+    Trace trace(names);
+    const Tensor logits = state.net(batch.tokens, O, {positions, {}, &trace});
+    const Score s = score(logits.values().data(), logits.dim(-1), batch);
+    all.accuracy += double(count) / samples * double(s.right) / double(s.counted);
+    for (int layer = 0; layer < c.layers; ++layer) {
+      const std::vector<real> x = trace.seen.at(output_of(layer)).values();  // (count, T, C)
+      for (int b = 0; b < count; ++b)
+        all.layers[size_t(layer)].insert(all.layers[size_t(layer)].end(), x.begin() + (int64_t(b + 1) * T - O) * C,
+                                         x.begin() + int64_t(b + 1) * T * C);
+    }
+  }
+  return all;
+}
+
+// The squares of the plane in which a cloud has points.
+class Squares {
+ public:
+  explicit Squares(const std::vector<double>& at) {
+    double low[2] = {at[0], at[1]}, high[2] = {at[0], at[1]};
+    for (size_t n = 0; n < at.size(); ++n)
+      low[n % 2] = std::min(low[n % 2], at[n]), high[n % 2] = std::max(high[n % 2], at[n]);
+    side_ = std::max({high[0] - low[0], high[1] - low[1], 1e-12}) / 20;
+    for (size_t n = 0; n < at.size(); n += 2) taken_.insert(square(at[n], at[n + 1]));
+  }
+  double share_outside(const std::vector<double>& at) const {
+    size_t outside = 0;
+    for (size_t n = 0; n < at.size(); n += 2) outside += !taken_.count(square(at[n], at[n + 1]));
+    return double(outside) / double(at.size() / 2);
+  }
+
+ private:
+  std::pair<double, double> square(double x, double y) const { return {std::floor(x / side_), std::floor(y / side_)}; }
+  double side_;
+  std::set<std::pair<double, double>> taken_;
+};
+
+// others: of the first length, other strings
+PcaLayer layer_of(const std::vector<Activations>& all, const Activations& others, size_t layer, int C) {
+  PcaLayer made{principal(all[0].layers[layer], C), {}};
+  const Squares taken(project(made.map, all[0].layers[layer]));
+  for (const Activations& a : all) {
+    std::vector<double> at = project(made.map, a.layers[layer]);
+    const bool first = made.clouds.empty();
+    const double outside = taken.share_outside(first ? project(made.map, others.layers[layer]) : at);
+    made.clouds.push_back({std::move(at), outside});
+  }
+  return made;
+}
+
+}  // namespace
+
+Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
+  const Config& c = state.config;
+  check_lengths(c, lengths);
+  if (c.d_model < 2) bad_input("inspect: d_model = {} has no plane to look at", c.d_model);
+  if (const int points = samples * task(c.task).output_length(lengths[0]); samples < 1 || points < 2)
+    bad_input("inspect: {} strings of length {} give {} points; ask for more samples", samples, lengths[0], points);
+  const NoGrad no_grad;
+  Pca made{lengths, {}, samples, {}};
+  std::vector<Activations> all;
+  for (const int length : lengths) {
+    all.push_back(activations(state, length, 0, samples));
+    made.accuracy.push_back(all.back().accuracy);
+  }
+  const Activations others = activations(state, lengths[0], samples, samples);
+  for (int layer = 0; layer < c.layers; ++layer)
+    made.layers.push_back(layer_of(all, others, size_t(layer), c.d_model));
+  return made;
+}
+
+const char* const pca_csv_header = "run,layer,length,points,accuracy,outside,share1,share2\n";
+
+std::string pca_csv(const std::string& run, const Pca& p) {
+  std::string text;
+  for (size_t layer = 0; layer < p.layers.size(); ++layer)
+    for (size_t n = 0; n < p.lengths.size(); ++n) {
+      const PcaLayer& at = p.layers[layer];
+      text += fmt::format("{},{},{},{},{:.6f},{:.6f},{:.6f},{:.6f}\n", run, layer + 1, p.lengths[n],
+                          at.clouds[n].at.size() / 2, p.accuracy[n], at.clouds[n].outside, at.map.share[0],
+                          at.map.share[1]);
+    }
+  return text;
+}
+
+std::vector<Array> pca_arrays(const std::string& run, const Pca& p) {
+  std::vector<Array> all;
+  for (size_t layer = 0; layer < p.layers.size(); ++layer) {
+    const auto& [map, clouds] = p.layers[layer];
+    const int C = int(map.mean.size());
+    const auto add = [&](const std::string& name, Shape shape, const std::vector<double>& values) {
+      all.push_back({fmt::format("{}/layer{}/{}", run, layer + 1, name), shape, {values.begin(), values.end()}});
+    };
+    for (size_t n = 0; n < clouds.size(); ++n)
+      add(fmt::format("length{}", p.lengths[n]), {int(clouds[n].at.size() / 2), 2}, clouds[n].at);
+    add("mean", {C}, map.mean), add("axes", {2, C}, map.axes), add("share", {C}, map.share);
+  }
+  return all;
+}
+
+}  // namespace poslab
