@@ -18,6 +18,9 @@ struct AtLength {
 // config.eval_samples strings at each length of config.eval_lengths, with a bar on stderr. A signal throws Interrupted.
 std::vector<AtLength> evaluate(const State&);
 
+// On the first `samples` strings of one length, alone; a fraction.
+double accuracy_at(const State&, int length, int samples);
+
 struct Mean {
   int from, to;
   double accuracy;
