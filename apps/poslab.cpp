@@ -20,6 +20,7 @@
 #include "lab/pictures.h"
 #include "lab/report.h"
 #include "lab/result.h"
+#include "lab/train.h"
 #include "lab/version.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
@@ -72,12 +73,12 @@ std::string device_of(const Settings& settings) {
   return said == settings.rend() ? "" : said->second;
 }
 
-void test_and_report(const RunFolder& run, const State& state, Speed speed, const char* command) {
+void test_and_report(const RunFolder& run, const State& state, std::optional<double> seconds, const char* command) {
   try {
     const std::vector<AtLength> all = evaluate(state);
     write_pictures(run, state);
-    write_result(run, state, all, speed);  // last: a run with a result is complete
-    fmt::print("{0}\nall of it is in {1}; `poslab report {1} -o report.html` draws it\n", summary(state, all, speed),
+    write_result(run, state, all, seconds);  // last: a run with a result is complete
+    fmt::print("{0}\nall of it is in {1}; `poslab report {1} -o report.html` draws it\n", summary(state, all, seconds),
                run.path());
   } catch (const Interrupted& i) {
     throw Interrupted(i.signal, fmt::format("{}; go on with `poslab {} {}`", i.what(), command, run.path()));
@@ -90,8 +91,7 @@ void train_command(const Settings& settings) {
   catch_signals();
   State state(c);
   const RunFolder run = RunFolder::create(c.out, state);
-  const Speed speed = train(run, state);
-  test_and_report(run, state, speed, "resume");
+  test_and_report(run, state, train(run, state), "resume");
 }
 
 void resume_command(const std::string& path, const Settings& settings) {
@@ -103,8 +103,7 @@ void resume_command(const std::string& path, const Settings& settings) {
     fmt::print("{} is complete: {} steps; `poslab eval {}` tests it again\n", path, state.adam.step, path);
     return;
   }
-  const Speed speed = train(run, state);
-  test_and_report(run, state, speed, "resume");
+  test_and_report(run, state, train(run, state), "resume");
 }
 
 void eval_command(const std::string& path, const Settings& settings) {

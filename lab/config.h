@@ -41,6 +41,7 @@ struct Config {
   int eval_samples = 512;
   std::string test_positions = "same";  // or a sampler: randomization off at test is "sequential"
   bool test_dropout = false;
+  int64_t test_every = 0;  // 0: not while training
 
   int64_t checkpoint_every = 1000, log_every = 10;
   std::string device = "cpu";

@@ -32,10 +32,11 @@ void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
   sum.loss += count * double(cross_entropy(logits, batch.targets).item());
 }
 
-AtLength at_length(const State& state, int length) {
-  const int samples = state.config.eval_samples, cut = sub_batch(slots(state.config, length));
-  AtLength a{length, 0, 0,
-             0,      0, baselines(task(state.config.task), length, baseline_samples, uint64_t(state.config.seed))};
+// Without baselines.
+AtLength at_length(const State& state, int length, int samples) {
+  const NoGrad no_grad;
+  const int cut = sub_batch(slots(state.config, length));
+  AtLength a{length, 0, 0, 0, 0, {0, 0, 0}};
   for (int first = 0; first < samples; first += cut) add_sub_batch(state, first, std::min(cut, samples - first), a);
   a.accuracy /= samples, a.unmasked_accuracy /= samples, a.loss /= samples;
   return a;
@@ -58,14 +59,17 @@ Draw test_draw(const Config& c, int length, int first, int count, int slots) {
 // sequence stays below 256 MiB.
 int sub_batch(int64_t slots) { return int(std::clamp<int64_t>((int64_t(1) << 26) / (slots * slots), 1, 64)); }
 
+double accuracy_at(const State& state, int length, int samples) { return at_length(state, length, samples).accuracy; }
+
 std::vector<AtLength> evaluate(const State& state) {
-  const NoGrad no_grad;
-  const Lengths lengths = state.config.eval_lengths;
+  const Config& c = state.config;
+  const Lengths lengths = c.eval_lengths;
   std::vector<AtLength> all;
   Profile profile("testing", "length", state.params.device());
   Progress progress("testing", "lengths", 0, lengths.to - lengths.from + 1);
   for (int length = lengths.from; length <= lengths.to; ++length) {
-    all.push_back(at_length(state, length));
+    all.push_back(at_length(state, length, c.eval_samples));
+    all.back().baselines = baselines(task(c.task), length, baseline_samples, uint64_t(c.seed));
     profile.next();
     progress.at(int64_t(all.size()), fmt::format("length {}  accuracy {:5.1f} %", length, 100 * all.back().accuracy));
     if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while testing; no result was changed");

@@ -24,6 +24,9 @@ int sub_batch(int64_t slots);  // how many strings of so many slots it takes at 
 // config.eval_samples strings at each length of config.eval_lengths, with a bar on stderr. A signal throws Interrupted.
 std::vector<AtLength> evaluate(const State&);
 
+// On the first `samples` strings of one length, alone; a fraction.
+double accuracy_at(const State&, int length, int samples);
+
 struct Mean {
   int from, to;
   double accuracy;

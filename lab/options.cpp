@@ -84,6 +84,8 @@ const std::vector<Option>& all_options() {
       {"test_positions", test, &C::test_positions, "positions at test; sequential turns randomization off", 0, 0,
        test_samplers},
       {"test_dropout", test, &C::test_dropout, "dropout at test, as in the released code"},
+      {"test_every", test, &C::test_every, "steps between two small tests while training, into tests.jsonl; 0: none", 0,
+       most_steps},
 
       {"checkpoint_every", running, &C::checkpoint_every, "steps between two checkpoints", 1, most_steps},
       {"log_every", running, &C::log_every, "steps between two lines of metrics.jsonl", 1, most_steps},

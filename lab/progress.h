@@ -14,11 +14,11 @@ class Progress {
   Progress(std::string what, std::string unit, int64_t from, int64_t total);  // "training", "steps"
   ~Progress();
   void at(int64_t done, const std::string& note = "");  // note: "loss 0.412  accuracy 81.0 %"
-  double seconds() const;                               // since the start
   bool due() const;  // whether at() would show something now: build the note only then
 
  private:
   using Clock = std::chrono::steady_clock;
+  double seconds() const;  // since the start
   std::string what_, unit_;
   int64_t from_, total_;
   bool terminal_;

@@ -17,13 +17,12 @@ using json = nlohmann::ordered_json;
 json score_json(const std::optional<Mean>& m) { return m ? json(m->accuracy) : json(nullptr); }
 
 // What training took and what it ran on.
-json made(const State& state, Speed speed) {
+json made(const State& state, std::optional<double> seconds) {
   json made;
   for (auto& [name, word] : about()) made[name] = word;
   made["threads"] = std::stoi(made["threads"].get<std::string>());
-  made["trained_now"] = speed.steps;  // a resumed run did the other steps before
-  made["seconds"] = speed.steps ? json(speed.seconds) : json(nullptr);
-  made["steps_per_second"] = speed.steps ? json(double(speed.steps) / speed.seconds) : json(nullptr);
+  made["seconds"] = seconds ? json(*seconds) : json(nullptr);  // in all processes that worked on the run
+  made["steps_per_second"] = seconds ? json(double(state.adam.step) / *seconds) : json(nullptr);
   return made;
 }
 
@@ -42,7 +41,8 @@ std::string row(const std::string& what, const Mean& m) {
 
 }  // namespace
 
-void write_result(const RunFolder& run, const State& state, const std::vector<AtLength>& all, Speed speed) {
+void write_result(const RunFolder& run, const State& state, const std::vector<AtLength>& all,
+                  std::optional<double> seconds) {
   const Config& c = state.config;
   const std::string path = run.file("result.json");
   json result;
@@ -56,18 +56,18 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
     result["baselines"] = {{"guess", paper->baselines.guess},
                            {"majority", paper->baselines.majority},
                            {"content_only", paper->baselines.content_only}};
-  const json how = speed.steps ? made(state, speed) : made_before(path, made(state, speed));
+  const json how = seconds ? made(state, seconds) : made_before(path, made(state, seconds));
   for (auto& [name, value] : how.items()) result[name] = value;
   result["config"] = config_json(c);
   write_file(run.file("eval.csv"), to_csv(all));
   write_file(path, result.dump(2) + "\n");
 }
 
-std::string summary(const State& state, const std::vector<AtLength>& all, Speed speed) {
+std::string summary(const State& state, const std::vector<AtLength>& all, std::optional<double> seconds) {
   const Config& c = state.config;
   std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c.task, c.encoding, c.positions,
                                  state.params.count(), state.adam.step);
-  if (speed.steps) text += fmt::format(", {:.1f} steps/s", double(speed.steps) / speed.seconds);
+  if (seconds) text += fmt::format(", {:.1f} steps/s", double(state.adam.step) / *seconds);
   text += fmt::format("\naccuracy in %, {} strings of each length, positions at test {}, dropout {}\n\n",
                       c.eval_samples, c.test_positions, c.test_dropout ? "on" : "off");
   text += fmt::format("  {:<15}{:<13}{:>8}{:>9}{:>10}{:>14}\n", "", "lengths", "accuracy", "guess", "majority",

@@ -2,15 +2,14 @@
 #pragma once
 #include "lab/evaluate.h"
 #include "lab/run_folder.h"
-#include "lab/train.h"
 
 namespace poslab {
 
-// Writes eval.csv and result.json. Of a Speed without steps (the run was not trained now) the earlier result's figures
-// stay.
-void write_result(const RunFolder&, const State&, const std::vector<AtLength>&, Speed);
+// Writes eval.csv and result.json. seconds: of training since step 0; without them (the run was only tested) the
+// earlier result's figures stay.
+void write_result(const RunFolder&, const State&, const std::vector<AtLength>&, std::optional<double> seconds);
 
 // Accuracy by length in about ten rows, and the scores, each beside the three baselines.
-std::string summary(const State&, const std::vector<AtLength>&, Speed);
+std::string summary(const State&, const std::vector<AtLength>&, std::optional<double> seconds);
 
 }  // namespace poslab

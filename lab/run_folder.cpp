@@ -64,26 +64,27 @@ State RunFolder::load(const std::string& device) const {
   return state;
 }
 
-Metrics::Metrics(const RunFolder& run, int64_t step) : path_(run.file("metrics.jsonl")) {
-  const std::string text = read_file(path_);
+StepLog::StepLog(const RunFolder& run, const std::string& name, int64_t step) : path_(run.file(name)) {
+  const std::string text = fs::exists(path_) ? read_file(path_) : "";
   size_t keep = 0;
   for (size_t end; (end = text.find('\n', keep)) != std::string::npos; keep = end + 1) {
     const auto line =
         nlohmann::json::parse(text.begin() + std::ptrdiff_t(keep), text.begin() + std::ptrdiff_t(end), nullptr, false);
     if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
+    before_ = text.substr(keep, end - keep);
   }
-  file_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file_ < 0 || ::ftruncate(file_, off_t(keep)) != 0) failure("cannot write {}: {}", path_, std::strerror(errno));
 }
 
-Metrics::~Metrics() { ::close(file_); }
+StepLog::~StepLog() { ::close(file_); }
 
-void Metrics::line(const std::string& json) {
+void StepLog::line(const std::string& json) {
   waiting_ += json + "\n";
   if (waiting_.size() > 4096) write_all(file_, waiting_, path_), waiting_.clear();
 }
 
-void Metrics::sync() {
+void StepLog::sync() {
   write_all(file_, waiting_, path_);
   waiting_.clear();
   confirm(file_, path_);

@@ -1,8 +1,10 @@
-// The run folder: all that a run leaves behind. Everything but result.json's clock times is a function of config.toml
-// alone.
+// The run folder: all that a run leaves behind. Everything but clock.jsonl and the clock times of tests.jsonl and
+// result.json is a function of config.toml alone.
 //
 //   config.toml               the run's options (lab/config.h)
 //   metrics.jsonl             a line for each logged step: {"step", "length", "loss", "accuracy", "grad_norm"}
+//   tests.jsonl               with test_every, a line for each test while training (lab/curve.h)
+//   clock.jsonl               a line for each checkpoint: {"step", "seconds"} (lab/training_clock.h)
 //   checkpoint.safetensors    the newest state (lab/checkpoint.h)
 //   eval.csv                  length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only
 //   pictures.json             position matrix and attention maps (lab/pictures.h)
@@ -35,19 +37,20 @@ class RunFolder {
   std::shared_ptr<const int> lock_;  // held while a copy lives; the kernel lets go even after kill -9
 };
 
-// metrics.jsonl under construction.
-class Metrics {
+// A file of the run under construction that has a line of JSON now and then, each with its "step".
+class StepLog {
  public:
-  Metrics(const RunFolder&,
-          int64_t step);  // goes on after `step`: later lines, written since the checkpoint, are dropped
-  ~Metrics();
-  Metrics(const Metrics&) = delete;
-  Metrics& operator=(const Metrics&) = delete;
+  // Goes on after `step`: later lines, written since the checkpoint, are dropped. Makes the file if there is none.
+  StepLog(const RunFolder&, const std::string& name, int64_t step);
+  ~StepLog();
+  StepLog(const StepLog&) = delete;
+  StepLog& operator=(const StepLog&) = delete;
+  const std::string& before() const { return before_; }  // the last line that was kept; "" if there is none
   void line(const std::string& json);
   void sync();  // on disk; called before a checkpoint that counts on these lines
 
  private:
-  std::string path_, waiting_;
+  std::string path_, before_, waiting_;
   int file_ = -1;
 };
 

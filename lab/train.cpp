@@ -12,9 +12,11 @@
 #include "core/profile.h"
 #include "lab/build.h"
 #include "lab/checkpoint.h"
+#include "lab/curve.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/progress.h"
+#include "lab/training_clock.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
 
@@ -85,11 +87,15 @@ Step finish_step(const Config& c, Started started) {
   return s;
 }
 
-Speed train(const RunFolder& run, State& state) {
+std::optional<double> train(const RunFolder& run, State& state) {
   const int64_t total = state.config.steps, first = state.adam.step;
-  Metrics metrics(run, first);
+  StepLog metrics(run, "metrics.jsonl", first);
+  SmallTests tests(run, state);
+  TrainingClock clock(run, first);
   const auto save = [&] {
     metrics.sync();
+    tests.sync();
+    clock.save(state.adam.step);
     write_file(run.checkpoint(), checkpoint_bytes(state));
   };
   Profile profile("training", "step", state.params.device());
@@ -123,14 +129,19 @@ Speed train(const RunFolder& run, State& state) {
     const int64_t done = state.adam.step;
     const bool due = done % state.config.checkpoint_every == 0 || done == total;
     const int signal = caught_signal();
-    finish_all_but(due || signal ? 0 : ahead);
+    finish_all_but(due || signal || tests.due() ? 0 : ahead);
+    if (tests.due()) {
+      clock.pause();
+      tests.test(clock.seconds());
+      clock.go_on();
+    }
     if (due || signal) save();
     if (signal)
       throw Interrupted(
           signal, fmt::format("stopped after step {} of {}, which is saved; go on with `poslab resume {}`", done, total,
                               run.path()));
   }
-  return {total - first, progress.seconds()};
+  return clock.seconds();
 }
 
 }  // namespace poslab

@@ -1,5 +1,7 @@
 // Training (spec B.3): one length for each step, a fresh batch, mean cross-entropy over all output slots, Adam.
 #pragma once
+#include <optional>
+
 #include "core/reading.h"
 #include "lab/run_folder.h"
 #include "tasks/batch.h"
@@ -34,13 +36,9 @@ Started start_step(State&, Drawn);
 // Waits for it. Throws Failure when the loss or the gradient is no longer a number; its gradient has not spoilt the weights.
 Step finish_step(const Config&, Started);
 
-struct Speed {
-  int64_t steps = 0;
-  double seconds = 0;
-};  // of this process; a resumed run did more
-
-// Steps up to config.steps, with metrics and checkpoints into the run folder and a bar on stderr. A signal throws
-// Interrupted after a last checkpoint.
-Speed train(const RunFolder&, State&);
+// Steps up to config.steps, with metrics, tests and checkpoints into the run folder and a bar on stderr. Returns the
+// seconds of training since step 0, if they are known (lab/training_clock.h). A signal throws Interrupted after a last
+// checkpoint.
+std::optional<double> train(const RunFolder&, State&);
 
 }  // namespace poslab

@@ -144,13 +144,13 @@ TEST_CASE("metrics go on where the checkpoint stands") {
   const TemporaryFolder folder;
   const RunFolder run = RunFolder::create(folder / "r", after_steps(0));
   {
-    Metrics m(run, 0);
+    StepLog m(run, "metrics.jsonl", 0);
     for (int step = 1; step <= 5; ++step) m.line(fmt::format("{{\"step\":{}}}", step));
     m.sync();
   }
   write_file(run.file("metrics.jsonl"),
              read_file(run.file("metrics.jsonl")) + "{\"step\":6,\"lo");  // cut off by a kill
-  Metrics m(run, 3);
+  StepLog m(run, "metrics.jsonl", 3);
   m.line("{\"step\":4,\"again\":1}");
   m.sync();
   CHECK(read_file(run.file("metrics.jsonl")) == "{\"step\":1}\n{\"step\":2}\n{\"step\":3}\n{\"step\":4,\"again\":1}\n");

@@ -1,4 +1,7 @@
 // The program from outside: same seed, same bits, whatever the threads and whoever stops it; what it says to bad input.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -18,6 +21,21 @@ void train(const TemporaryFolder& folder, const std::string& run, const Settings
   const std::string said = p.output();
   CAPTURE(said);
   REQUIRE(p.status() == 0);
+}
+
+// The lines of tests.jsonl without their seconds, which must grow.
+std::string tests_of(const std::string& run) {
+  std::string all;
+  double before = 0;
+  std::istringstream lines(read_file(run + "/tests.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    auto test = nlohmann::ordered_json::parse(line);
+    CHECK(test["seconds"] > before);
+    before = test["seconds"];
+    test.erase("seconds");
+    all += test.dump() + "\n";
+  }
+  return all;
 }
 
 // Waits until the run has saved a checkpoint after its first, and stops it there.
@@ -46,13 +64,16 @@ TEST_CASE("same seed, same bits, with 1, 2 and 4 threads; another seed, others")
 
 TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and the end is the same") {
   const TemporaryFolder folder;
-  const Settings longer = {{"steps", "6000"}};
+  const Settings longer = {{"steps", "6000"}, {"test_every", "70"}};
   train(folder, folder / "whole", longer);
+  const std::string tests = tests_of(folder / "whole");
+  CHECK(std::count(tests.begin(), tests.end(), '\n') == 6000 / 70 + 1);
 
   stop_in_the_middle(folder, folder / "killed", longer, SIGKILL, 128 + SIGKILL);
   Program after_kill(folder, "resume " + folder / "killed");
   CHECK(after_kill.status() == 0);
   CHECK(all_of(folder / "killed") == all_of(folder / "whole"));
+  CHECK(tests_of(folder / "killed") == tests);
 
   const std::string said = stop_in_the_middle(folder, folder / "stopped", longer, SIGINT, 130);
   CHECK(holds(said, "of 6000, which is saved; go on with `poslab resume " + folder / "stopped" + "`"));
@@ -65,6 +86,11 @@ TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and t
   Program after_full(folder, "resume " + folder / "stopped");
   CHECK(after_full.status() == 0);
   CHECK(all_of(folder / "stopped") == all_of(folder / "whole"));
+  CHECK(tests_of(folder / "stopped") == tests);
+
+  const auto result = nlohmann::json::parse(read_file(folder / "stopped/result.json"));
+  const std::string told = read_file(folder / "stopped/tests.jsonl");  // seconds are those of all three processes
+  CHECK(result["seconds"] >= nlohmann::json::parse(told.substr(told.rfind('\n', told.size() - 2) + 1))["seconds"]);
 
   Program complete(folder, "resume " + folder / "stopped");
   CHECK(holds(complete.output(), "is complete: 6000 steps"));

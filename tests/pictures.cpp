@@ -117,8 +117,8 @@ TEST_CASE("pictures: every scheme has them, and the report takes whole runs, her
       CAPTURE(positions);
       State state = small_model("even_pairs", scheme.name, positions);
       const RunFolder run = RunFolder::create((folder.path / (scheme.name + positions)).string(), state);
-      const Speed speed = train(run, state);
-      write_result(run, state, evaluate(state), speed);
+      const std::optional<double> seconds = train(run, state);
+      write_result(run, state, evaluate(state), seconds);
       const json p = pictures_of(run, state);
       for (const json& head : p["examples"][0]["layers"][0]["heads"]) CHECK(decode(head).size() == 49);
       runs.push_back(run.path());

@@ -33,16 +33,17 @@ struct Sweep {
   Plan plan;
 };
 
-// All files of a run, one after the other with their names.
+// All files of a run but clock.jsonl, one after the other with their names.
 inline std::string contents(const std::string& run) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(run)) names.insert(entry.path().filename());
   std::string all;
+  names.erase("clock.jsonl");
   for (const std::string& name : names) {
     std::string text = read_file(run + "/" + name);
     if (name == "result.json") {
       nlohmann::ordered_json result = nlohmann::ordered_json::parse(text);
-      for (const char* clock : {"trained_now", "seconds", "steps_per_second"}) result.erase(clock);
+      for (const char* clock : {"seconds", "steps_per_second"}) result.erase(clock);
       text = result.dump();
     }
     all += name + "\n" + text;

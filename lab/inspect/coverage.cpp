@@ -16,11 +16,11 @@ namespace {
 
 constexpr int test_draws = 64;  // at each length
 
-void count_positions(const Positions& p, const std::string& scheme, Counts& counts) {
+void count_positions(const Positions& p, const std::string& scheme, Histogram& counts) {
   for (const double value : p.tokens(scheme)) ++counts[int(std::lround(value))];
 }
 
-void count_distances(const Positions& p, bool causal, Counts& counts) {
+void count_distances(const Positions& p, bool causal, Histogram& counts) {
   const Distances& d = p.distances();
   const int S = d.pairs ? p.sequences() : 1, T = p.time();
   std::vector<int64_t> pairs(d.value.size(), 0);
@@ -31,7 +31,7 @@ void count_distances(const Positions& p, bool causal, Counts& counts) {
     if (pairs[n]) counts[int(std::lround(d.value[n]))] += pairs[n];
 }
 
-void count(const Config& c, const Sampler& sampler, const Draw& draw, Told told, Counts& counts) {
+void count(const Config& c, const Sampler& sampler, const Draw& draw, Told told, Histogram& counts) {
   const bool each_layer = c.resample == "per_layer" && sampler.random && told == Told::distances;
   for (int layer = 0; layer < (each_layer ? c.layers : 1); ++layer) {
     if (told == Told::positions) count_positions(draw.at_layer(layer), c.encoding, counts);
@@ -46,7 +46,7 @@ Told told(const Config& c) {
 }
 
 // Share of what was counted at test whose value occurred in training; NaN of nothing.
-double seen(const Counts& trained, const Counts& met) {
+double seen(const Histogram& trained, const Histogram& met) {
   int64_t all = 0, known = 0;
   for (const auto& [value, n] : met) all += n, known += trained.count(value) ? n : 0;
   return all ? double(known) / double(all) : std::numeric_limits<double>::quiet_NaN();
@@ -81,7 +81,7 @@ const char* const coverage_csv_header = "run,kind,met_in,value,count,seen_in_tra
 std::string coverage_csv(const std::string& run, const Coverage& c) {
   std::string text;
   const char* kind = c.told == Told::positions ? "position" : "distance";
-  const auto add = [&](const std::string& where, const Counts& counts) {
+  const auto add = [&](const std::string& where, const Histogram& counts) {
     for (const auto& [value, n] : counts)
       text += fmt::format("{},{},{},{},{},{}\n", run, kind, where, value, n, int(c.trained.count(value)));
   };

@@ -11,9 +11,9 @@
 namespace poslab {
 
 // How often each value occurred: of the slots that carry this position, or of the pairs (query, key) of different slots
-// that attention may use and that are this far apart (position of the key minus that of the query). Rounded to whole numbers, which only
-// evenly_spread needs.
-using Counts = std::map<int, int64_t>;
+// that attention may use and that are this far apart (position of the key minus that of the query). Rounded to whole
+// numbers, which only evenly_spread needs.
+using Histogram = std::map<int, int64_t>;
 
 // What the scheme reads.
 enum class Told { nothing, positions, distances };
@@ -21,10 +21,10 @@ enum class Told { nothing, positions, distances };
 struct Coverage {
   Told told;
   int64_t steps;             // of training, from its first on, whose draws are counted
-  Counts trained;
+  Histogram trained;
   struct Test {
     int length;              // of the input
-    Counts met;              // in 64 draws, or in one if nothing is random
+    Histogram met;              // in 64 draws, or in one if nothing is random
     double seen;             // share of the slots or pairs whose value was met in those steps; NaN if told nothing
   };
   std::vector<Test> tests;

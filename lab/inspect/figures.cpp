@@ -62,7 +62,7 @@ std::string card(const Pca& p, size_t layer) {
 }
 
 // Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends.
-std::vector<report::Point> density(const Counts& counts, int bin, bool distances) {
+std::vector<report::Point> density(const Histogram& counts, int bin, bool distances) {
   std::map<int, double> bins;
   double all = 0;
   for (const auto& [value, n] : counts) all += double(n);
@@ -135,7 +135,7 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
                       0,
                       0};
   chart.unit = distances ? "distance" : "position";
-  std::vector<std::pair<std::string, const Counts*>> all = {{"training", &c.trained}};
+  std::vector<std::pair<std::string, const Histogram*>> all = {{"training", &c.trained}};
   for (const Coverage::Test& test : c.tests) all.emplace_back(fmt::format("length {}", test.length), &test.met);
   int low = 0, high = 1;
   for (const auto& [label, counts] : all)

@@ -61,6 +61,13 @@ const std::vector<Exhibit>& all_exhibits() {
       {"seed1:fig3", "How large the pool of positions should be",
        "Ruoss et al. (2023), figure 3: randomized relative positions from pools of 1024 to 8192, Reverse String and Missing Duplicate.", of_fig3, fig3},
       {"seed1:fig4", "Accuracy against length", "Ruoss et al. (2023), figure 4: every task and encoding, with the training range marked.", of_table1, fig4},
+      {"seed1:fig5", "Where activations lie at a trained and an unseen length",
+       "Ruoss et al. (2023), figure 5: the first two principal components of every layer, fitted at length 40 and applied at 150, Reverse String.", of_inside, fig5},
+      {"seed1:fig6", "Where the model looks at a trained and an unseen length",
+       "Ruoss et al. (2023), figure 6: the maximum over heads of every layer's attention at lengths 40 and 150, Reverse String.", of_inside, fig6},
+      {"seed1:coverage", "Which positions and distances training has met",
+       "Ruoss et al. (2023), section 3: plain positions of longer strings are out of distribution; randomized ones lie within what was sampled in training.",
+       nullptr, coverage},
       {"seed1:code", "The paper against its released code",
        "Not in the paper: the released code departs from the text in several places, each tried both ways.", of_code, code},
   };

@@ -4,8 +4,8 @@
 //   content_only, seconds, commit, reason
 //
 // Scores and baselines as in result.json (fractions, lab/evaluate.h). What a trial does not have (yet) is empty in
-// CSV and NULL in SQLite. Seconds are those of the process that finished the training: of a trial that was resumed,
-// the last part.
+// CSV and NULL in SQLite. Seconds are those of training, in all processes that worked on the trial, tests left out
+// (lab/training_clock.h).
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
