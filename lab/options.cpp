@@ -108,6 +108,7 @@ const std::vector<Preset>& all_presets() {
        {{"layers", "3"},
         {"steps", "3000"},
         {"batch", "32"},
+        {"lr", "0.0003"},
         {"train_length", "20"},
         {"max_position", "400"},
         {"eval_lengths", "1:100"},

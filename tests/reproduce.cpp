@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/random.h"
 #include "lab/reproduce/paper.h"
 #include "lab/reproduce/seed1.h"
 #include "tests/lab_helpers.h"

@@ -30,12 +30,10 @@ std::vector<Choice> choices(const Size& size) {
            "that table through the clamped lookup (code)"},
           {"relative", "randomized", "resample", "per_layer", once, layers},
           {"rope", "randomized", "resample", "per_layer", once, layers},
-          {"alibi", "randomized", "resample", "per_layer", once, layers},
           {"relative", "randomized", "test_dropout", flips, flips == "off" ? "dropout at test (code)" : "no dropout at test",
            flips == "off" ? "no dropout at test" : "dropout at test (code)"},
           {"alibi", "sequential", "alibi_symmetric", "on", "left and right differ by 0.5 (code)", "symmetric"},
-          {"alibi", "randomized", "alibi_symmetric", "on", "left and right differ by 0.5 (code)", "symmetric"},
-          {"alibi", "randomized", "relative_mode", "differences", "a table of sorted offsets (paper, code)", "true differences"}};
+          {"alibi", "randomized", "alibi_symmetric", "on", "left and right differ by 0.5 (code)", "symmetric"}};
 }
 
 std::string toml_value(const Choice& c) {
