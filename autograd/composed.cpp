@@ -86,4 +86,29 @@ Tensor attention(const Scores& x, const Tensor& v, Mask mask) {
   return permute(matmul(weights, permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});                    // (B, Tq, H, D)
 }
 
+// u_ij = ln P_ij + sum_k ln(1 - P_ik) [i asks k before j],  a_i = softmax of u_i over the keys that i asks,  P = sigmoid(x)
+Tensor geometric(const Tensor& z, const Tensor& side, Mask mask) {
+  const int heads = z.dim(0) * z.dim(1), queries = z.dim(2), keys = z.dim(3);
+  Tensor before = Tensor::full({queries, keys, keys}, 0), hidden = Tensor::full({queries, keys}, 0);
+  Tensor right = Tensor::full({queries, keys}, 0), left = Tensor::full({queries, keys}, 0), alone = Tensor::full({queries, 1}, 0);
+  for (int i = 0; i < queries; ++i) {
+    const int t = keys - queries + i;
+    const auto asked = [&](int j) { return j < t || (j > t && mask == Mask::none); };
+    const auto place = [&](int j) { return j > t ? 2 * (j - t) - 1 : 2 * (t - j); };
+    alone.data()[i] = !asked(0) && !asked(keys - 1);
+    for (int j = 0; j < keys; ++j) {
+      right.data()[i * keys + j] = j > t, left.data()[i * keys + j] = j < t;
+      hidden.data()[i * keys + j] = asked(j) ? 0 : -1e30;          // not -infinity: a row may have nothing else
+      for (int k = 0; k < keys; ++k)
+        before.data()[(int64_t(i) * keys + k) * keys + j] = asked(j) && asked(k) && place(k) < place(j);
+    }
+  }
+  const Tensor x = z + slice(side, 3, 0, 1) * right + slice(side, 3, 1, 2) * left;
+  const Tensor hit = softplus(x * -1) * -1, miss = softplus(x) * -1;                          // ln P, ln(1 - P)
+  const Tensor of_queries = permute(miss.reshape({heads, queries, keys}), {1, 0, 2});         // (Tq, B H, Tk)
+  const Tensor missed = permute(matmul(of_queries, before), {1, 0, 2}).reshape(z.shape());
+  const Tensor u = hit + missed + hidden, e = exp(u - max(u).detach()) * (hidden * 1e-30 + 1);
+  return e / (sum(e, -1) + alone);
+}
+
 }  // namespace poslab::composed

@@ -61,5 +61,7 @@ struct Scores {
 enum class Mask { none, causal };
 Tensor attention(const Scores&, const Tensor& v, Mask);                // (B, Tq, H, D)
 Tensor attention_weights(const Scores&, Mask);                         // (B, H, Tq, Tk), no gradient
+// The nearest key that matches takes its share, the next one of what is left, ...; a query's own slot is not asked.
+Tensor geometric(const Tensor& z, const Tensor& side, Mask);           // (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)
 
 }  // namespace poslab

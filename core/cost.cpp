@@ -162,6 +162,14 @@ Cost attention_weights(real*, const AttentionArgs& args) {
           a.logit_bytes() + double(args.batch) * args.heads * args.queries * args.keys * word};
 }
 
+Cost geometric(real*, const real*, const real*, int64_t rows, int, int keys, bool) {
+  return arrays(double(rows) * (2 * keys + 2));                                                // z a side
+}
+Cost geometric_backward(Sum dz, Sum dside, const real*, const real*, const real*, const real*, int64_t rows, int, int keys, bool) {
+  const double r = double(rows);
+  return {0, r * (3 * keys + 2) * word + written(dz, r * keys) + written(dside, 2 * r)};       // da a z side
+}
+
 Cost squares(double*, const real*, int64_t n) { return arrays(double(n)); }
 Cost adam(real*, real*, real*, const real*, int64_t n, const double*, AdamStep) { return arrays(7 * double(n)); }   // p m v twice, g
 

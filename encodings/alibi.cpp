@@ -35,7 +35,7 @@ struct ALiBi : Encoding {
   }
 
   double bias(double m, double distance) const { return m * (-std::abs(distance) + (distance < 0 ? left : 0)); }
-  double told(double distance) const override { return bias(slope[0], distance); }
+  double told(double distance, int) const override { return bias(slope[0], distance); }
 
   Scores scores(const Heads& in, const Positions& p, int layer) const override {
     const Distances& distances = table ? p.offsets("alibi") : p.distances();

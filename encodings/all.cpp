@@ -5,10 +5,10 @@
 
 namespace poslab {
 
-Scheme none(), sincos(), learned(), relative(), alibi(), rope();
+Scheme none(), sincos(), learned(), relative(), alibi(), rope(), geometric();
 
 const std::vector<Scheme>& all_encodings() {
-  static const std::vector<Scheme> list = {none(), sincos(), learned(), relative(), alibi(), rope()};
+  static const std::vector<Scheme> list = {none(), sincos(), learned(), relative(), alibi(), rope(), geometric()};
   return list;
 }
 

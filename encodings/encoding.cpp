@@ -1,4 +1,4 @@
-// What schemes have in common: the plain product of queries and keys.
+// What schemes have in common: the plain product of queries and keys, and its softmax.
 #include "encodings/encoding.h"
 
 #include <cmath>
@@ -11,6 +11,14 @@ Scores Encoding::scores(const Heads& in, const Positions&, int) const {
   s.q = in.q, s.k = in.k;
   s.scale = real(1 / std::sqrt(double(in.q.dim(-1))));
   return s;
+}
+
+Tensor Encoding::attend(const Heads& in, const Tensor& v, const Positions& p, int layer, Mask mask) const {
+  return attention(scores(in, p, layer), v, mask);
+}
+
+Tensor Encoding::weights(const Heads& in, const Positions& p, int layer, Mask mask) const {
+  return attention_weights(scores(in, p, layer), mask);
 }
 
 }  // namespace poslab

@@ -3,8 +3,10 @@
 //   1  x_i  = embed(x)_i                          added to the embedding            sin/cos, learned
 //   2  s_ij = scale q_i . k_j                     rotated queries and keys          RoPE
 //   3       + scale q_rel_i . r_ij + bias_ij      a logit row per query or head     Transformer-XL; ALiBi
+//   4  o_i  = sum_j a_ij v_j                      weights a_ij of its own           geometric attention
 //
-// Doors 2 and 3 are data (Scores) that one fused attention runs. The base class opens no door: Encoding is NoPE.
+// Doors 2 and 3 are data (Scores) that one fused attention runs; behind door 4 a scheme composes ops. The base class opens no
+// door: Encoding is NoPE.
 #pragma once
 #include <functional>
 #include <memory>
@@ -38,7 +40,8 @@ struct EncodingSpec {
   int head_dim() const { return d_model / heads; }
 };
 
-struct Heads { Tensor q, k; };                   // (B, Tq, H, D), (B, Tk, H, D) as the projections leave them
+// What a layer has for an encoding: its projections as they are, and the queries' state that q is projected from.
+struct Heads { Tensor q, k, x; };                // (B, Tq, H, D), (B, Tk, H, D), (B, Tq, C)
 
 class Encoding {
  public:
@@ -46,8 +49,13 @@ class Encoding {
   virtual bool adds_to_embedding() const { return false; }               // then the sum gets dropout (spec A.1 (2))
   virtual Tensor embed(const Tensor& x, const Positions&) const { return x; }      // (B, T, C)
   virtual Scores scores(const Heads&, const Positions&, int layer) const;          // the base: q . k / sqrt(D)
-  // The number that a pair at this distance is told, for pictures: the distance itself, or the bias of head 0.
-  virtual double told(double distance) const { return 0; }
+  // Door 4. attend: (B, Tq, H, D), from v like k; weights: its a_ij for who watches, (B, H, Tq, Tk). The base: fused attention
+  // over the scores, which a scheme that opens this door has none of.
+  virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, int layer, Mask) const;
+  virtual Tensor weights(const Heads&, const Positions&, int layer, Mask) const;
+  // The number that a pair is told, for pictures, by the distance of its positions and of its slots, key minus query: the
+  // distance of positions itself, or the bias of head 0.
+  virtual double told(double distance, int slots) const { return 0; }
 };
 
 // One line of the only list, encodings/all.cpp.

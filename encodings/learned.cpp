@@ -30,7 +30,7 @@ struct Learned : Encoding {
     }
     return x + gather(table, Ids({p.sequences(), p.time()}, std::move(row)));
   }
-  double told(double distance) const override { return distance; }
+  double told(double distance, int) const override { return distance; }
 };
 
 }  // namespace

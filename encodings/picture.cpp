@@ -7,7 +7,7 @@ Tensor position_matrix(const Encoding& encoding, const Positions& positions) {
   const Distances& distances = positions.distances();
   std::vector<double> m;
   for (int i = 0; i < T; ++i)
-    for (int j = 0; j < T; ++j) m.push_back(encoding.told(distances.value[size_t(distances.row(0, i, j, T))]));
+    for (int j = 0; j < T; ++j) m.push_back(encoding.told(distances.value[size_t(distances.row(0, i, j, T))], j - i));
   return Tensor::from({T, T}, m);
 }
 

@@ -5,7 +5,7 @@
 
 namespace poslab {
 
-// m_ij = what Encoding::told says of the distance from query i to key j                (T, T), of the first sequence
+// m_ij = what Encoding::told says of query i and key j                                 (T, T), of the first sequence
 Tensor position_matrix(const Encoding&, const Positions&);
 
 }  // namespace poslab

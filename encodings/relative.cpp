@@ -31,20 +31,21 @@ struct Relative : Encoding {
 
   // The released code shifts its lookups by N and JAX clamps them to the last row, N-1: to the right all offsets are
   // alike (spec, finding 1 (b)).                  -r -> N - r,   0 and r -> N - 1
-  double told(double distance) const override {
+  double row(double distance) const {
     if (spec.mode != RelativeMode::released) return distance;
     if (-distance >= spec.max_position)
       bad_input("relative: mode released has no row for distance {} in a table of {}; raise max_position", distance,
                 spec.max_position);
     return distance < 0 ? spec.max_position + distance : spec.max_position - 1;
   }
+  double told(double distance, int) const override { return row(distance); }
 
   Scores scores(const Heads& in, const Positions& p, int layer) const override {
     const auto& [u, v, w] = layers.at(size_t(layer));
     const bool table = spec.mode == RelativeMode::offset_table || spec.mode == RelativeMode::released;
     const Distances& distances = table ? p.offsets("relative") : p.distances();
     std::vector<double> d;
-    for (double value : distances.rows(in.q.device())) d.push_back(told(value));
+    for (double value : distances.rows(in.q.device())) d.push_back(row(value));
     Scores s = Encoding::scores(in, p, layer);
     s.q = in.q + u, s.q_rel = in.q + v;
     s.r = linear(sinusoid(d, spec.d_model, in.q.device()), w).reshape({int(d.size()), spec.heads, spec.head_dim()});   // (N, H, D)

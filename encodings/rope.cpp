@@ -32,7 +32,7 @@ struct RoPE : Encoding {
     s.k = rotate(in.k, angles, pairing);
     return s;
   }
-  double told(double distance) const override { return distance; }
+  double told(double distance, int) const override { return distance; }
 };
 
 }  // namespace

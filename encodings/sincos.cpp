@@ -15,7 +15,7 @@ struct SinCos : Encoding {
     const Tensor rows = sinusoid(p.tokens("sincos"), x.dim(-1), x.device());
     return x + rows.reshape({p.sequences(), p.time(), x.dim(-1)});
   }
-  double told(double distance) const override { return distance; }
+  double told(double distance, int) const override { return distance; }
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "autograd/tape.h"
+
 namespace poslab {
 namespace {
 
@@ -35,13 +37,15 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int wanted, const Encoding
   const Tensor own = wanted == T ? x : slice(x, 1, T - wanted, T);
   const Shape queries{B, wanted, H, D}, keys{B, T, H, D};
   const Tensor q = wanted == T ? in.project(query_) : linear(own, query_), k = in.project(key_), v = in.project(value_);
-  const Scores scores = encoding.scores({q.reshape(queries), k.reshape(keys)}, positions, spec_.layer);
-  const Tensor mixed = attention(scores, v.reshape(keys), spec_.mask).reshape(own.shape());
+  const Heads heads{q.reshape(queries), k.reshape(keys), own};
+  const Tensor mixed = encoding.attend(heads, v.reshape(keys), positions, spec_.layer, spec_.mask).reshape(own.shape());
   const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, drop);
   const Tensor y = residual_norm(h, feed_forward(h, w1_, b1_, w2_, b2_), gain2_, bias2_, at_next_site(drop));
   if (trace) {
-    if (const std::string name = name_ + ".attention.weights"; trace->wants(name))
-      trace->see(name, attention_weights(scores, spec_.mask));
+    if (const std::string name = name_ + ".attention.weights"; trace->wants(name)) {
+      const NoGrad only_looking;
+      trace->see(name, encoding.weights(heads, positions, spec_.layer, spec_.mask));
+    }
     trace->see(name_ + ".attention.out", h);
     trace->see(name_ + ".out", y);
   }

@@ -94,7 +94,7 @@ TEST_CASE("cuda: gradients that nobody wants, and gradients that are added to wh
 TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded once") {
   if (!there_is_a_gpu()) return;
   const OneThread one;
-  for (const char* encoding : {"none", "sincos", "learned", "relative", "alibi", "rope"})
+  for (const char* encoding : {"none", "sincos", "learned", "relative", "alibi", "rope", "geometric"})
     for (const char* positions : {"sequential", "randomized"}) {
       INFO(encoding << " " << positions);
       State cpu(small(encoding, positions, "cpu")), gpu(small(encoding, positions, "cuda"));

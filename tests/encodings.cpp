@@ -19,7 +19,7 @@ EncodingSpec spec_of(const std::string& name, int heads = H, int d_model = C) {
 // The bias of ALiBi at distances -1, 0, 1: (3, H)
 Tensor alibi_bias(EncodingSpec spec) {
   const Model model(spec);
-  const Heads in{random_tensor({1, 2, spec.heads, 2}, 1), random_tensor({1, 2, spec.heads, 2}, 2)};
+  const Heads in{random_tensor({1, 2, spec.heads, 2}, 1), random_tensor({1, 2, spec.heads, 2}, 2), {}};
   return (*model).scores(in, Positions::of_tokens(1, {0, 1}), 0).bias;
 }
 
@@ -61,6 +61,8 @@ TEST_CASE("parameters: names, shapes and counts") {
   CHECK(count(paper) == 270146 - 249026);   // spec A.7
   paper.name = "learned";
   CHECK(count(paper) == 2048 * 64);
+  paper.name = "geometric";
+  CHECK(count(paper) == 5 * (64 + 3 + 64 * 16 + 16));
   for (const char* name : {"none", "sincos", "alibi", "rope"}) {
     paper.name = name;
     CHECK(count(paper) == 0);
@@ -96,7 +98,7 @@ TEST_CASE("relative: the formula, and its form as a rotation in disguise (spec A
                                        std::vector<double>{0.5, 7, 3, 3.25, 9, 2}}) {
     const Model model(spec_of("relative"));
     const Content content;
-    const Tensor s = logits(*model, Positions::of_tokens(1, p), content);
+    const Tensor s = composed::logits(content.scores(*model, Positions::of_tokens(1, p)), Mask::none);
     const Tensor &u = model.params.at("encoding.layer1.u"), &v = model.params.at("encoding.layer1.v"),
                  &w = model.params.at("encoding.layer1.w");
     const std::vector<double> f = frequencies(C);
@@ -144,13 +146,78 @@ TEST_CASE("relative, released: to the right all offsets are alike, to the left -
   EncodingSpec spec = spec_of("relative");
   spec.mode = RelativeMode::released;
   const Model released(spec);
-  const Heads in{random_tensor({1, 3, H, D}, 1), random_tensor({1, 3, H, D}, 2)};
+  const Heads in{random_tensor({1, 3, H, D}, 1), random_tensor({1, 3, H, D}, 2), {}};
   const Tensor r = (*released).scores(in, Positions::of_offsets(1, {-9, -4, 0, 4, 9}), 0).r;
   const Tensor& w = released.params.at("encoding.layer0.w");
   const Tensor expected =
       composed::linear(sinusoid({24 - 9, 24 - 4, 23, 23, 23}, C), w, {}).reshape({5, H, D});
   CHECK(apart(r, expected) < tolerance);
   CHECK_THROWS_AS((*released).scores(in, Positions::of_offsets(1, {-24, -4, 0, 4, 24}), 0), BadInput);
+}
+
+TEST_CASE("geometric: golden weights for T = 5 and P = 1/2 (spec A.7), normalized") {
+  const Tensor half = Tensor::full({5, 5}, 0), side = Tensor::full({5, 2}, 0);
+  const std::vector<real> a = geometric(half, side, Mask::none).values();
+  const double row0[] = {0, .5, .25, .125, .0625}, row2[] = {.0625, .25, 0, .5, .125};
+  for (size_t j = 0; j < 5; ++j) {
+    CHECK(double(a[j]) == doctest::Approx(row0[j] / .9375).epsilon(tolerance));
+    CHECK(double(a[10 + j]) == doctest::Approx(row2[j] / .9375).epsilon(tolerance));
+  }
+}
+
+// Pair by pair from the parameters, as spec A.1 (14) has it: O(T^3), no logarithm.
+TEST_CASE("geometric: the scheme is the product formula, causal or not, with positions of any kind") {
+  const Model model(spec_of("geometric"));
+  const auto of = [&](const char* name) { return model.params.at(fmt::format("encoding.layer1.{}", name)).values(); };
+  for (const char* name : {"c", "alpha", "beta", "gamma", "b"}) {   // away from what they are at the start
+    Tensor t = model.params.at(fmt::format("encoding.layer1.{}", name));
+    const Tensor more = random_tensor(t.shape(), uint32_t(name[0]), 0.5);
+    for (int64_t e = 0; e < t.size(); ++e) t.data()[e] += more.data()[e];
+  }
+  const std::vector<real> c = of("c"), alpha = of("alpha"), beta = of("beta"), gamma = of("gamma"), w = of("w"), b = of("b");
+  const Positions p = Positions::of_tokens(1, {3, 4, 9, 1, 0, 50});
+  const Heads in = Content().heads(*model, p);
+  for (const Mask mask : {Mask::none, Mask::causal}) {
+    const Tensor ours = (*model).weights(in, p, 1, mask);
+    double worst = 0;
+    for (int n = 0; n < B * H * T; ++n) {
+      const int s = n / (H * T), h = n / T % H, i = n % T, last = mask == Mask::causal ? i : T;
+      const auto logit = [&](int j) {
+        double match = 0, direction = double(b[size_t(2 * h + (j < i))]);
+        for (int d = 0; d < D; ++d)
+          match += (double(in.q.data()[((s * T + i) * H + h) * D + d]) + double(c[size_t(h * D + d)])) *
+                   double(in.k.data()[((s * T + j) * H + h) * D + d]);
+        for (int e = 0; e < C; ++e)
+          direction += double(in.x.data()[(s * T + i) * C + e]) * double(w[size_t(e * 2 * H + 2 * h + (j < i))]);
+        return double(alpha[0]) * match + double(beta[0]) * direction + double(gamma[0]);
+      };
+      std::vector<double> a(T, 0);
+      double sum = 0;
+      for (int j = 0; j < last; ++j) {
+        if (j == i) continue;
+        a[size_t(j)] = 1 / (1 + std::exp(-logit(j)));
+        for (int k = 0; k < last; ++k)
+          if (k != i && (std::abs(i - k) < std::abs(i - j) || (j < i && k == 2 * i - j))) a[size_t(j)] *= 1 / (1 + std::exp(logit(k)));
+        sum += a[size_t(j)];
+      }
+      for (int j = 0; j < T; ++j)
+        worst = std::max(worst, std::abs(double(ours.data()[n * T + j]) - (sum > 0 ? a[size_t(j)] / sum : 0)));
+    }
+    CHECK(worst < tolerance);
+  }
+}
+
+TEST_CASE("geometric: without a gradient a large batch is mixed in parts, with the same result") {
+  const Model model(spec_of("geometric"));
+  const int sequences = 3, time = 1100;      // 4 x 1100 x 1100 weights a sequence: one at a time
+  const Shape shape{sequences, time, H, D};
+  const Heads in{random_tensor(shape, 1), random_tensor(shape, 2), random_tensor({sequences, time, C}, 3)};
+  const Tensor v = random_tensor(shape, 4);
+  const Positions p = Positions::of_tokens(1, std::vector<double>(size_t(time), 0));
+  const NoGrad off;
+  const Tensor parts = (*model).attend(in, v, p, 0, Mask::none);
+  const Tensor a = (*model).weights(in, p, 0, Mask::none);
+  CHECK(apart(parts, permute(matmul(a, permute(v, {0, 2, 1, 3})), {0, 2, 1, 3})) < tolerance);
 }
 
 TEST_CASE("learned: rows from `first` on, the nearest between two, and no row beyond the table") {
@@ -181,11 +248,11 @@ TEST_CASE("schemes refuse what they cannot be, or cannot read") {
     CAPTURE(setup.name());
     const Model model(setup.spec);
     const Draw draw = setup.draw();
-    if (setup.scheme->name == "none") {
-      CHECK_NOTHROW(Content().scores(*model, draw.at_layer(1)));   // it does not look
+    if (!reads_positions(*model)) {
+      CHECK_NOTHROW(Content().attend(*model, draw.at_layer(1), Mask::none));   // it does not look
       continue;
     }
-    CHECK_THROWS_AS(Content().scores(*model, draw.at_layer(1)), BadInput);
+    CHECK_THROWS_AS(Content().attend(*model, draw.at_layer(1), Mask::none), BadInput);
     ++refused;
   }
   CHECK(refused > 10);
@@ -208,7 +275,7 @@ TEST_CASE("sampler_for: a mode that reads a table turns randomized into randomiz
   CHECK_THROWS_AS(name("rop", RelativeMode::paper, "randomized"), BadInput);
 }
 
-TEST_CASE("position matrix: distances, the bias of head 0, and nothing for NoPE") {
+TEST_CASE("position matrix: distances, the bias of head 0, the order of asking, and nothing for NoPE") {
   const Positions p = Positions::of_tokens(1, {0, 3, 10});
   const auto matrix = [&](const char* name) {
     EncodingSpec spec = spec_of(name);
@@ -218,5 +285,6 @@ TEST_CASE("position matrix: distances, the bias of head 0, and nothing for NoPE"
   CHECK(matrix("rope") == std::vector<real>{0, 3, 10, -3, 0, 7, -10, -7, 0});
   CHECK(matrix("relative") == matrix("rope"));
   CHECK(matrix("none") == std::vector<real>(9, 0));
+  CHECK(matrix("geometric") == std::vector<real>{0, 1, 3, 2, 0, 1, 4, 2, 0});   // when a key is asked, whatever its position
   CHECK(matrix("alibi") == std::vector<real>{0, -0.75, -2.5, -0.625, 0, -1.75, -2.375, -1.625, 0});   // slope 1/4
 }

@@ -12,7 +12,7 @@ using namespace poslab::test;
 
 namespace {
 
-using Attention = Tensor (*)(const Scores&, const Tensor& v, Mask);
+enum class Form { fused, composed };
 
 // sum of c_e o_e, with fixed c: a number that depends on all of o
 Tensor weigh(const Tensor& o) { return sum_all(o * random_tensor(o.shape(), 99)); }
@@ -29,12 +29,14 @@ std::vector<std::pair<std::string, Tensor>> wanting(const Content& content, cons
 
 struct Run { Tensor o; std::map<std::string, Tensor> grads; };
 
-Run run(const Setup& setup, Mask mask, Attention attention) {
+Run run(const Setup& setup, Mask mask, Form form) {
   const Model model(setup.spec);
   Content content;
   for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->want_grad();
   const Draw draw = setup.draw();
-  const Tensor o = attention(content.scores(*model, draw.at_embedding(), draw.at_layer(1), 1), content.v, mask);
+  const Heads heads = content.heads(*model, draw.at_embedding());
+  const Tensor o = form == Form::fused ? (*model).attend(heads, content.v, draw.at_layer(1), 1, mask)
+                                       : composed_attend(setup, model, heads, content.v, draw.at_layer(1), 1, mask);
   backward(weigh(o));
   Run r{o, {}};
   for (auto& [name, t] : wanting(content, model)) r.grads[name] = Tensor::from(t.shape(), t.grad().values());
@@ -66,7 +68,7 @@ TEST_CASE("fused attention = composed attention, values and gradients, for every
   for (Mask mask : {Mask::none, Mask::causal})
     for (const Setup& setup : setups(mask)) {
       CAPTURE(setup.name());
-      const Run fused = run(setup, mask, attention), twin = run(setup, mask, composed::attention);
+      const Run fused = run(setup, mask, Form::fused), twin = run(setup, mask, Form::composed);
       double most = apart(fused.o, twin.o);
       for (const auto& [name, grad] : twin.grads) {
         CAPTURE(name);
@@ -89,13 +91,13 @@ TEST_CASE("6 cache = full: the last queries against the first slots give the row
     const Model model(setup.spec);
     const Draw draw = setup.draw();
     const Positions& p = draw.at_layer(1);
-    const Tensor full = attention(content.scores(*model, p), content.v, Mask::causal);
+    const Tensor full = content.attend(*model, p, Mask::causal);
     for (int time = 1; time <= T; ++time)
       for (int queries : {1, 2}) {
         if (queries > time) continue;
         const Content part = first_slots(content, time);
         const Positions known = first_slots(p, time);
-        const Tensor o = attention(part.scores(*model, known, known, 1, queries), part.v, Mask::causal);
+        const Tensor o = part.attend(*model, known, Mask::causal, queries);
         CHECK(apart(o, slice(full, 1, time - queries, time)) < tolerance);
       }
   }
@@ -112,7 +114,7 @@ TEST_CASE("8 gradients = central differences, for all inputs and learned paramet
     Content content;
     for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->want_grad();
     const Draw draw = setup.draw();
-    const auto loss = [&] { return weigh(attention(content.scores(*model, draw.at_layer(1)), content.v, Mask::none)); };
+    const auto loss = [&] { return weigh(content.attend(*model, draw.at_layer(1), Mask::none)); };
     backward(loss());
     const NoGrad still;
     for (auto& [name, t] : wanting(content, model)) {

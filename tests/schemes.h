@@ -123,18 +123,16 @@ struct Content {
   std::vector<Tensor> leaves() const { return {x, q, k, v}; }
 
   // The queries are the last `queries` slots, as in cached decoding.
-  Scores scores(const Encoding& e, const Positions& at_embedding, const Positions& at_layer, int layer,
-                int queries = 0) const {
+  Heads heads(const Encoding& e, const Positions& at_embedding, int queries = 0) const {
     const int time = x.dim(1), from = queries ? time - queries : 0;
-    const Tensor added = e.embed(x, at_embedding).reshape({B, time, H, D});
-    return e.scores({slice(q + added, 1, from, time), k + added}, at_layer, layer);
+    const Tensor state = e.embed(x, at_embedding), added = state.reshape({B, time, H, D});
+    return {slice(q + added, 1, from, time), k + added, slice(state, 1, from, time)};
   }
-  Scores scores(const Encoding& e, const Positions& p) const { return scores(e, p, p, 1); }
+  Scores scores(const Encoding& e, const Positions& p) const { return e.scores(heads(e, p), p, 1); }
+  Tensor attend(const Encoding& e, const Positions& p, Mask mask, int queries = 0) const {
+    return e.attend(heads(e, p, queries), v, p, 1, mask);
+  }
 };
-
-inline Tensor logits(const Encoding& e, const Positions& p, const Content& content = {}) {
-  return composed::logits(content.scores(e, p), Mask::none);   // (B, H, T, T)
-}
 
 struct Model {
   Params params{5};
@@ -145,9 +143,37 @@ struct Model {
   const Encoding& operator*() const { return *encoding; }
 };
 
-// NoPE, and whatever else tells all pairs the same.
-inline bool blind(const Encoding& e) {
-  return e.told(-1) == e.told(-3) && e.told(1) == e.told(3) && e.told(1) == e.told(-1);
+// Whether a pair is told its distance in positions, its distance in slots, or, as by NoPE, nothing.
+inline bool reads_positions(const Encoding& e) {
+  for (const double distance : {-3, -1, 3})
+    if (e.told(distance, 1) != e.told(1, 1)) return true;
+  return false;
+}
+inline bool reads_slots(const Encoding& e) { return e.told(1, 1) != e.told(1, 3); }
+inline bool blind(const Encoding& e) { return !reads_positions(e) && !reads_slots(e); }
+
+// Schemes that open door 4 and so have no scores: each stands here with its weights, written with primitive ops.
+using OwnWeights = Tensor (*)(const Params&, const Heads&, int layer, Mask);                  // (B, H, Tq, Tk)
+inline Tensor geometric_weights(const Params& params, const Heads& in, int layer, Mask mask) {
+  const auto of = [&](const char* name) { return params.at(fmt::format("encoding.layer{}.{}", layer, name)); };
+  const Tensor match = matmul(permute(in.q + of("c"), {0, 2, 1, 3}), permute(in.k, {0, 2, 3, 1}));
+  const Tensor directions = composed::linear(in.x, of("w"), of("b")).reshape({B, in.q.dim(1), H, 2});
+  return composed::geometric(match * of("alpha") + of("gamma"), permute(directions, {0, 2, 1, 3}) * of("beta"), mask);
+}
+inline OwnWeights own_weights(const Scheme& scheme) { return scheme.name == "geometric" ? geometric_weights : nullptr; }
+
+// The composed twin of a scheme's attend.
+inline Tensor composed_attend(const Setup& setup, const Model& model, const Heads& in, const Tensor& v, const Positions& p,
+                              int layer, Mask mask) {
+  const OwnWeights own = own_weights(*setup.scheme);
+  if (!own) return composed::attention((*model).scores(in, p, layer), v, mask);
+  return permute(matmul(own(model.params, in, layer, mask), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
+}
+
+// What a scheme makes of a content: its logits, or behind door 4 its weights.                (B, H, T, T)
+inline Tensor logits(const Setup& setup, const Encoding& e, const Positions& p, const Content& content = {}) {
+  if (own_weights(*setup.scheme)) return e.weights(content.heads(e, p), p, 1, Mask::none);
+  return composed::logits(content.scores(e, p), Mask::none);
 }
 
 }  // namespace poslab::test

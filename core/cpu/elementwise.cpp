@@ -1,4 +1,5 @@
 // Functions of one element, and their derivatives, in vectors. NaN stays NaN; infinities give the limits.
+#include "core/cpu/functions.h"
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
@@ -27,17 +28,11 @@ void backward(Sum dx, const real* dy, const real* kept, int64_t n, const F& f) {
        [&](int64_t e, int count) { return f(load_some(dy + e, count), load_some(kept + e, count)); });
 }
 
-Vec magnitude(Vec x) { return x < 0 ? -x : x; }
-
 #ifdef POSLAB_DOUBLE
 
 Vec log(Vec x) {
   for (int i = 0; i < lanes; ++i) x[i] = std::log(x[i]);
   return x;
-}
-Vec log_of_one_plus(Vec u) {
-  for (int i = 0; i < lanes; ++i) u[i] = std::log1p(u[i]);
-  return u;
 }
 Vec tanh(Vec x) {
   for (int i = 0; i < lanes; ++i) x[i] = std::tanh(x[i]);
@@ -45,20 +40,6 @@ Vec tanh(Vec x) {
 }
 
 #else
-
-// The polynomials below are Chebyshev fits of our own, within 1e-8 of the functions.
-
-// ln((1 + s) / (1 - s)) for |s| <= 1/3
-Vec log_of_ratio(Vec s) {
-  const Vec z = s * s;
-  Vec p = splat(0.23224329f);
-  p = p * z + 0.21706576f;
-  p = p * z + 0.28592358f;
-  p = p * z + 0.39999706f;
-  p = p * z + 0.66666667f;
-  return s * 2.f + s * z * p;
-}
-Vec log_of_one_plus(Vec u) { return log_of_ratio(u / (u + 2.f)); }   // 0 <= u <= 1
 
 // ln x = n ln 2 + ln m, x = 2^n m, m from sqrt(1/2) to sqrt(2)
 Vec log(Vec x) {
@@ -77,7 +58,7 @@ Vec log(Vec x) {
   return x > 0 ? (x < infinity ? y : x) : (x == 0 ? splat(-infinity) : splat(std::numeric_limits<float>::quiet_NaN()));
 }
 
-// x + x^3 P(x^2) near 0, else 1 - 2 / (e^2|x| + 1) with the sign of x
+// x + x^3 P(x^2) near 0, P a Chebyshev fit of our own, within 1e-8; else 1 - 2 / (e^2|x| + 1) with the sign of x
 Vec tanh(Vec x) {
   const Vec z = x * x, size = magnitude(x);
   Vec p = splat(0.0022928072f);
@@ -91,8 +72,6 @@ Vec tanh(Vec x) {
 }
 
 #endif
-
-Vec sigmoid(Vec x) { return real(1) / (exp(-x) + real(1)); }
 
 // ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|)
 Vec softplus(Vec x) { return (x > 0 ? x : Vec{}) + log_of_one_plus(exp(-magnitude(x))); }

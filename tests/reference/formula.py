@@ -1,6 +1,6 @@
 """Weights, tokens and positions as pure functions of names and indices; tests/formula.h computes the same in C++.
 
-A weight is a 16-bit integer times a power of two (plus 1 for gains): exact in float32, so both sides start from equal
+A weight is a 16-bit integer times a power of two (plus 1/2 or 1 for factors): exact in float32, so both sides start from equal
 bits and no file of weights is needed. Leaves out: realistic initialization (spec B.3), which these only match in size.
 """
 
@@ -43,8 +43,9 @@ WIDTH = {
 def weight(name, count):
     """The values of a parameter, in storage order, float64 that float32 holds exactly."""
     last = name.split(".")[-1]
+    centre = {"gain": 1.0, "alpha": 0.5, "beta": 1.0}.get(last, 0.0)
     unit = ((mix(name, np.arange(count)) >> np.uint32(16)).astype(np.int64) - 32768) / 32768.0  # [-1, 1)
-    return (1.0 if last == "gain" else 0.0) + WIDTH.get(last, 2**-2) * unit
+    return centre + WIDTH.get(last, 2**-2) * unit
 
 
 def integers(name, count, below):

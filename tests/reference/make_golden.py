@@ -77,6 +77,9 @@ CASES = {
         "positions": "per_sequence",
         "causal": True,
     },
+    "geometric": {"encoding": "geometric"},
+    "geometric_causal": {"encoding": "geometric", "causal": True},
+    "geometric_randomized": {"encoding": "geometric", "positions": "randomized"},  # which it does not read
 }
 
 

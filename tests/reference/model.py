@@ -20,6 +20,10 @@ def parameter_shapes(encoding, symbols_in, symbols_out, max_position, layers=LAY
         if encoding == "relative":
             shapes[f"encoding.layer{n}.u"] = shapes[f"encoding.layer{n}.v"] = (heads, width // heads)
             shapes[f"encoding.layer{n}.w"] = (width, width)
+        if encoding == "geometric":
+            shapes[f"encoding.layer{n}.c"] = (heads, width // heads)
+            shapes |= {f"encoding.layer{n}.{scalar}": (1,) for scalar in ("alpha", "beta", "gamma")}
+            shapes[f"encoding.layer{n}.w"], shapes[f"encoding.layer{n}.b"] = (width, 2 * heads), (2 * heads,)
         for part in ("query", "key", "value", "output"):
             shapes[f"block{n}.attention.{part}"] = (width, width)
         for norm in ("norm1", "norm2"):
@@ -98,6 +102,24 @@ def logits_of_attention(case, w, layer, q, k, positions):
     return logits
 
 
+def geometric_weights(case, w, layer, q, k, x):
+    """(B, H, T, T): P_ij times the product of 1 - P_ik over the keys k nearer than j, divided by the sum (A.1 (14)); x: (B, T, C)"""
+    of = {name: w[f"encoding.layer{layer}.{name}"] for name in ("c", "alpha", "beta", "gamma", "w", "b")}
+    time = q.shape[1]
+    slot = torch.arange(time)
+    i, j, k_ = slot[:, None, None], slot[None, :, None], slot[None, None, :]
+    direction = (x @ of["w"] + of["b"]).unflatten(-1, (q.shape[2], 2)).transpose(1, 2)  # (B, H, T, 2): right, left
+    right = slot[None, :] > slot[:, None]
+    z = of["alpha"] * torch.einsum("bihd,bjhd->bhij", q + of["c"], k) + of["gamma"]
+    z = z + of["beta"] * torch.where(right, direction[..., :1], direction[..., 1:])
+    seen = slot[None, :] < slot[:, None] if case["causal"] else slot[None, :] != slot[:, None]
+    p = torch.sigmoid(z) * seen
+    nearer = ((i - k_).abs() < (i - j).abs()) | ((j < i) & (k_ - i == i - j))  # (T, T, T)
+    a = p * torch.where(nearer, 1 - p[:, :, :, None, :], torch.ones((), dtype=p.dtype)).prod(-1)
+    total = a.sum(-1, keepdim=True)
+    return a / torch.where(total > 0, total, torch.ones_like(total))  # a query without another key weighs none
+
+
 def layer_norm(x, gain, bias):
     centred = x - x.mean(-1, keepdim=True)
     return gain * centred / torch.sqrt((centred * centred).mean(-1, keepdim=True) + 1e-5) + bias
@@ -118,10 +140,13 @@ def forward(case, w, tokens, outputs, positions, kinks):
             (x @ w[p + "attention." + part]).unflatten(-1, (heads, width // heads))
             for part in ("query", "key", "value")
         )
-        s = logits_of_attention(case, w, n, q, k, positions[n])
-        if case["causal"]:
-            s = s.masked_fill(torch.ones(s.shape[-2:], dtype=torch.bool).triu(1), -math.inf)
-        a = torch.softmax(s, -1)
+        if case["encoding"] == "geometric":
+            a = geometric_weights(case, w, n, q, k, x)
+        else:
+            s = logits_of_attention(case, w, n, q, k, positions[n])
+            if case["causal"]:
+                s = s.masked_fill(torch.ones(s.shape[-2:], dtype=torch.bool).triu(1), -math.inf)
+            a = torch.softmax(s, -1)
         o = torch.einsum("bhij,bjhd->bihd", a, v).flatten(-2) @ w[p + "attention.output"]
         x = layer_norm(x + o, w[p + "norm1.gain"], w[p + "norm1.bias"])
         h = x @ w[p + "ffn.w1"] + w[p + "ffn.b1"]
