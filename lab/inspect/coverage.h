@@ -1,5 +1,5 @@
-// The paper's own explanation, as numbers: which positions (schemes that add to the embedding) or distances (all others)
-// training meets, and which the tests meet. A function of the configuration alone; no weights are read.
+// The paper's own explanation, as numbers: which positions (schemes that add to the embedding) or distances (all
+// others) training meets, and which the tests meet. A function of the configuration alone; no weights are read.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,8 +11,8 @@
 namespace poslab {
 
 // How often each value occurred: of the slots that carry this position, or of the pairs (query, key) of different slots
-// that attention may use and that are this far apart (position of the key minus that of the query). Rounded to whole numbers, which only
-// evenly_spread needs.
+// that attention may use and that are this far apart (position of the key minus that of the query). Rounded to whole
+// numbers, which only evenly_spread needs.
 using Counts = std::map<int, int64_t>;
 
 // What the scheme reads.
@@ -20,12 +20,12 @@ enum class Told { nothing, positions, distances };
 
 struct Coverage {
   Told told;
-  int64_t steps;             // of training, from its first on, whose draws are counted
+  int64_t steps;  // of training, from its first on, whose draws are counted
   Counts trained;
   struct Test {
-    int length;              // of the input
-    Counts met;              // in 64 draws, or in one if nothing is random
-    double seen;             // share of the slots or pairs whose value was met in those steps; NaN if told nothing
+    int length;   // of the input
+    Counts met;   // in 64 draws, or in one if nothing is random
+    double seen;  // share of the slots or pairs whose value was met in those steps; NaN if told nothing
   };
   std::vector<Test> tests;
 };

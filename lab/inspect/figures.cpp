@@ -84,13 +84,16 @@ std::string pca_figure(const Pca& p, const std::string& name) {
     const size_t points = p.layers[0].clouds[n].at.size() / 2;
     legend += fmt::format("<li><i class=\"mark c{}\" aria-hidden=\"true\"></i><span>length {}: {} right</span></li>", n,
                           p.lengths[n], percent(p.accuracy[n]));
-    if (points > most_dots) drawn += fmt::format(" {} of the {} dots of length {} are drawn.", most_dots, points, p.lengths[n]);
+    if (points > most_dots)
+      drawn += fmt::format(" {} of the {} dots of length {} are drawn.", most_dots, points, p.lengths[n]);
   }
   for (size_t layer = 0; layer < p.layers.size(); ++layer) cards += card(p, layer);
   return fmt::format(
-      "<figure><ul class=\"legend\">{}</ul><div class=\"small grid\">{}</div><figcaption><b>{}.</b> What leaves each layer "
+      "<figure><ul class=\"legend\">{}</ul><div class=\"small grid\">{}</div><figcaption><b>{}.</b> What leaves each "
+      "layer "
       "at the answer slots of {} strings, a dot a slot, in the plane of the two principal components of length {}, not "
-      "whitened. <i>Outside</i>: dots in squares of the plane, of 1/20 of the longer side of the cloud of length {}, in "
+      "whitened. <i>Outside</i>: dots in squares of the plane, of 1/20 of the longer side of the cloud of length {}, "
+      "in "
       "which that cloud has none; in brackets the same of {} other strings of that length.{}</figcaption></figure>\n",
       legend, cards, report::escape(name), p.samples, p.lengths[0], p.lengths[0], p.samples, drawn);
 }
@@ -113,7 +116,8 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
     }
   data["maps"][id] = {{"label", name}, {"maps", maps}};
   return fmt::format(
-      "<figure><div class=\"grid\" data-maps=\"{}\"></div><figcaption><b>{}.</b> Maximum over the heads of the attention "
+      "<figure><div class=\"grid\" data-maps=\"{}\"></div><figcaption><b>{}.</b> Maximum over the heads of the "
+      "attention "
       "weights of one test string. Each map has its own scale.{}</figcaption></figure>\n",
       report::escape(id), report::escape(name), blocks);
 }
@@ -144,7 +148,8 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
   std::string shares;
   for (size_t n = 0; n < all.size(); ++n) {
     const auto& [label, counts] = all[n];
-    chart.curves.push_back({label, n ? int(n) - 1 : report::Curve::baseline, density(*counts, bin, distances), {}, n == 0});
+    chart.curves.push_back(
+        {label, n ? int(n) - 1 : report::Curve::baseline, density(*counts, bin, distances), {}, n == 0});
     const auto& points = chart.curves.back().points;
     chart.x_low = std::min(chart.x_low, points.front().x), chart.x_high = std::max(chart.x_high, points.back().x);
     for (const report::Point p : points) chart.y_high = std::max(chart.y_high, p.y * 1.05);
