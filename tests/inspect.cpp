@@ -214,7 +214,7 @@ TEST_CASE("inspect: above 500 slots a cell of the picture is the maximum over a 
 
 TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
   const Config fixed = tiny_config({{"positions", "sequential"}, {"curriculum", "fixed"}});
-  const Coverage c = coverage(fixed, {6, 9}, 2000);
+  const Coverage c = coverage(fixed, {6, 9});
   CHECK(c.told == Told::distances);
   CHECK(c.steps == 40);  // it has no more
   for (int d = 1; d < 14; ++d)
@@ -236,6 +236,15 @@ TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
     for (int d = 1; d < T; ++d) expected[d] += T - d, expected[-d] += T - d;
   }
   CHECK(coverage(uniform, {6}).trained == expected);
+  const Config rising = tiny_config({{"positions", "sequential"}, {"curriculum", "increasing"}, {"steps", "6000"}});
+  const Coverage spread = coverage(rising, {6});  // its first 2000 steps alone would end with length 2
+  CHECK(spread.steps == 2000);
+  CHECK(spread.trained.rbegin()->first == 11);
+  CHECK(coverage(rising, {6}, 2000).trained.rbegin()->first == 3);
+  const Coverage before = coverage(rising, {6}, 0);
+  CHECK(before.tests[0].seen == 0);
+  nlohmann::json data;
+  CHECK(holds(coverage_figure(before, "fresh", "c", data), "fresh"));
   CHECK(coverage(tiny_config({{"positions", "sequential"}, {"causal", "on"}}), {6}).trained.rbegin()->first == -1);
 }
 

@@ -20,7 +20,7 @@ enum class Told { nothing, positions, distances };
 
 struct Coverage {
   Told told;
-  int64_t steps;  // of training, from its first on, whose draws are counted
+  int64_t steps;  // of training, whose draws are counted
   Counts trained;
   struct Test {
     int length;   // of the input
@@ -30,9 +30,10 @@ struct Coverage {
   std::vector<Test> tests;
 };
 
-// The lengths and positions that training itself draws in its first `steps` steps, or in all of them if it has fewer.
+// What training itself has drawn in its first `done` steps: in 2000 of them, evenly spread, or in all if those are few.
 // BadInput as pca().
-Coverage coverage(const Config&, const std::vector<int>& lengths, int64_t steps = 2000);
+Coverage coverage(const Config&, const std::vector<int>& lengths, int64_t done);
+inline Coverage coverage(const Config& c, const std::vector<int>& lengths) { return coverage(c, lengths, c.steps); }
 
 extern const char* const coverage_csv_header;  // run,kind,met_in,value,count,seen_in_training
 std::string coverage_csv(const std::string& run, const Coverage&);

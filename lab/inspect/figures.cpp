@@ -63,6 +63,7 @@ std::string card(const Pca& p, size_t layer) {
 
 // Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends.
 std::vector<report::Point> density(const Counts& counts, int bin, bool distances) {
+  if (counts.empty()) return {};
   std::map<int, double> bins;
   double all = 0;
   for (const auto& [value, n] : counts) all += double(n);
@@ -143,16 +144,17 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
   for (const Coverage::Test& test : c.tests) all.emplace_back(fmt::format("length {}", test.length), &test.met);
   int low = 0, high = 1;
   for (const auto& [label, counts] : all)
-    low = std::min(low, counts->begin()->first), high = std::max(high, counts->rbegin()->first);
+    if (!counts->empty()) low = std::min(low, counts->begin()->first), high = std::max(high, counts->rbegin()->first);
   const int bin = (high - low) / 240 + 1;
   std::string shares;
   for (size_t n = 0; n < all.size(); ++n) {
     const auto& [label, counts] = all[n];
     chart.curves.push_back(
         {label, n ? int(n) - 1 : report::Curve::baseline, density(*counts, bin, distances), {}, n == 0});
-    const auto& points = chart.curves.back().points;
-    chart.x_low = std::min(chart.x_low, points.front().x), chart.x_high = std::max(chart.x_high, points.back().x);
-    for (const report::Point p : points) chart.y_high = std::max(chart.y_high, p.y * 1.05);
+    for (const report::Point p : chart.curves.back().points) {
+      chart.x_low = std::min(chart.x_low, p.x), chart.x_high = std::max(chart.x_high, p.x);
+      chart.y_high = std::max(chart.y_high, p.y * 1.05);
+    }
     if (n == 0) continue;
     shares += fmt::format("{}{} at {}", n > 1 ? ", " : "", percent(c.tests[n - 1].seen), label);
     chart.description += fmt::format("{}: {} to {}. ", label, counts->begin()->first, counts->rbegin()->first);
@@ -160,8 +162,8 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
   chart.shaded = chart.x_low;  // no zones on this axis
   data["charts"].push_back(report::chart_json(chart));
   return fmt::format(
-      "<figure>{}<figcaption><b>{}.</b> {} that the first {} steps of training met (grey) and that a test meets, as a "
-      "share of all {} for each whole number{}. Met in those steps: {} of the {}.</figcaption></figure>\n",
+      "<figure>{}<figcaption><b>{}.</b> {} that training met (grey; {} of its steps are counted) and that a test "
+      "meets, as a share of all {} for each whole number{}. Training had met {} of the {}.</figcaption></figure>\n",
       report::figure(chart), report::escape(name), distances ? "Distances" : "Positions", c.steps,
       distances ? "pairs of slots" : "slots", bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares,
       distances ? "pairs" : "slots");

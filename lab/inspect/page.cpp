@@ -91,7 +91,7 @@ void write_inspection(const std::vector<std::string>& folders, const std::vector
     const std::string id = fmt::format("run{}", &run - runs.data());
     const Pca p = pca(run.state, run.lengths, samples);
     const std::vector<AttentionMaps> a = attention_maps(run.state, run.lengths);
-    const Coverage c = coverage(run.state.config, run.lengths);
+    const Coverage c = coverage(run.state.config, run.lengths, run.state.adam.step);
     pca_text += pca_csv(run.key, p), coverage_text += coverage_csv(run.key, c);
     for (Array& array : pca_arrays(run.key, p)) points.push_back(std::move(array));
     for (Array& array : attention_arrays(run.key, a)) weights.push_back(std::move(array));
