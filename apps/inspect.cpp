@@ -44,13 +44,14 @@ std::function<void()> add_inspect(CLI::App* inspect) {
   inspect->footer(footer);
   inspect->add_option("runs", words->runs, "run folders")->required();
   inspect
-      ->add_option("--lengths", words->lengths,
-                   "lengths of the input, the first one that the components are fitted at (the longest trained one, and "
-                   "15/4 of it)")
+      ->add_option(
+          "--lengths", words->lengths,
+          "lengths of the input, the first one that the components are fitted at (the longest trained one, and "
+          "15/4 of it)")
       ->type_name("N,N,...");
   inspect->add_option("--samples", words->samples, "strings at each length for the components (30)")
-      ->type_name("1 .. 10000")
-      ->check(CLI::Range(1, 10000));
+      ->type_name("1 .. 8000")
+      ->check(CLI::Range(1, 8000));
   inspect->add_option("--device", words->device, option("device").help)->type_name(takes(option("device")));
   inspect->add_option("-o,--out", words->out, "the folder to write (inspection)")->type_name("FOLDER");
   return [=] {

@@ -76,6 +76,13 @@ check 'and the same accuracies' cmp straight/eval.csv cut/eval.csv
 
 check 'a report of two runs' page report.html straight twenty
 
+inside() {   # the page, the numbers, and what NumPy would read
+  "$program" inspect straight twenty --samples 4 -o inspected && grep -q '</html>' inspected/index.html &&
+    [[ $(wc -l < inspected/pca.csv) == 5 && -s inspected/coverage.csv ]] &&
+    [[ $(head -c 2 inspected/pca.npz)$(head -c 2 inspected/attention.npz) == PKPK ]]
+}
+check 'two runs from inside' inside
+
 looked() {   # LEVEL WORDS: what POSLAB_DEBUG=LEVEL prints has WORDS, all of it on stderr
   POSLAB_DEBUG=$1 "$program" train "${toy[@]}" --steps 20 --out "looked$1" > answer 2> table
   cat answer table
@@ -102,6 +109,7 @@ check 'an unknown option' refuses 2 '--layers' "$program" train "${toy[@]}" --la
 check 'heads that do not divide' refuses 2 '3' "$program" train "${toy[@]}" --heads 3 --out x
 check 'a length beyond the pool' refuses 2 '64' "$program" train "${toy[@]}" --train-length 80 --out x
 check 'a folder that is taken' refuses 2 'twenty' "$program" train "${toy[@]}" --out twenty
+check 'a look inside beyond the pool' refuses 2 '64' "$program" inspect twenty --lengths 8,80 -o x
 check 'none of these made a folder' test ! -e x
 truncate -s -100 cut/checkpoint.safetensors
 check 'a truncated checkpoint' refuses 1 'checkpoint.safetensors' "$program" resume cut

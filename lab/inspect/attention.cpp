@@ -48,7 +48,8 @@ std::vector<Array> attention_arrays(const std::string& run, const std::vector<At
   std::vector<Array> arrays;
   for (const AttentionMaps& maps : all)
     for (size_t layer = 0; layer < maps.layers.size(); ++layer)
-      arrays.push_back({fmt::format("{}/layer{}/length{}", run, layer + 1, maps.length), {maps.slots, maps.slots},
+      arrays.push_back({fmt::format("{}/layer{}/length{}", run, layer + 1, maps.length),
+                        {maps.slots, maps.slots},
                         maps.layers[layer]});
   return arrays;
 }

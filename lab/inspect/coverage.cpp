@@ -14,6 +14,7 @@
 namespace poslab {
 namespace {
 
+constexpr int64_t most_steps = 2000;
 constexpr int test_draws = 64;  // at each length
 
 void count_positions(const Positions& p, const std::string& scheme, Histogram& counts) {
@@ -39,10 +40,12 @@ void count(const Config& c, const Sampler& sampler, const Draw& draw, Told told,
   }
 }
 
+// To the left, as relative's mode `released` tells all distances to the right the same.
 Told told(const Config& c) {
-  if (c.encoding == "none") return Told::nothing;
   const EncodingSpec spec = transformer_spec(c).encoding;
-  return encoding(c.encoding).make(Params(0), spec)->adds_to_embedding() ? Told::positions : Told::distances;
+  const auto scheme = encoding(c.encoding).make(Params(0), spec);
+  if (scheme->adds_to_embedding()) return Told::positions;
+  return scheme->told(-1, -1) == scheme->told(-2, -1) ? Told::nothing : Told::distances;
 }
 
 // Share of what was counted at test whose value occurred in training; NaN of nothing.
@@ -54,17 +57,19 @@ double seen(const Histogram& trained, const Histogram& met) {
 
 }  // namespace
 
-Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t steps) {
+Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done) {
   check_lengths(c, lengths);
-  Coverage made{told(c), std::min(steps, c.steps), {}, {}};
+  Coverage made{told(c), std::min(done, most_steps), {}, {}};
   // A task may draw shorter strings than asked for, so a string says how many slots a length has.
   std::map<int, int> slots;
   const auto slots_of = [&](int length) {
     int& known = slots[length];
     return known ? known : known = test_batch(c, length, 0, 1).tokens.shape()[1];
   };
-  for (int64_t step = 0; step < made.steps; ++step)
+  for (int64_t n = 0; n < made.steps; ++n) {
+    const int64_t step = n * done / made.steps;
     count(c, train_sampler(c), draw_positions(c, step, slots_of(draw_length(c, step))), made.told, made.trained);
+  }
   for (const int length : lengths) {
     Coverage::Test test{length, {}, 0};
     const int cut = sub_batch(slots_of(length));

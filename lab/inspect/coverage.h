@@ -1,5 +1,5 @@
-// The paper's own explanation, as numbers: which positions (schemes that add to the embedding) or distances (all others)
-// training meets, and which the tests meet. A function of the configuration alone; no weights are read.
+// The paper's own explanation, as numbers: which positions (schemes that add to the embedding) or distances (all
+// others) training meets, and which the tests meet. A function of the configuration alone; no weights are read.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,24 +15,25 @@ namespace poslab {
 // numbers, which only evenly_spread needs.
 using Histogram = std::map<int, int64_t>;
 
-// What the scheme reads.
+// What the scheme reads. Nothing of positions: none, and geometric, which goes by the order of slots alone.
 enum class Told { nothing, positions, distances };
 
 struct Coverage {
   Told told;
-  int64_t steps;             // of training, from its first on, whose draws are counted
+  int64_t steps;  // of training, whose draws are counted
   Histogram trained;
   struct Test {
-    int length;              // of the input
-    Histogram met;              // in 64 draws, or in one if nothing is random
-    double seen;             // share of the slots or pairs whose value was met in those steps; NaN if told nothing
+    int length;   // of the input
+    Histogram met;  // in 64 draws, or in one if nothing is random
+    double seen;  // share of the slots or pairs whose value was met in those steps; NaN if told nothing
   };
   std::vector<Test> tests;
 };
 
-// The lengths and positions that training itself draws in its first `steps` steps, or in all of them if it has fewer.
+// What training itself has drawn in its first `done` steps: in 2000 of them, evenly spread, or in all if those are few.
 // BadInput as pca().
-Coverage coverage(const Config&, const std::vector<int>& lengths, int64_t steps = 2000);
+Coverage coverage(const Config&, const std::vector<int>& lengths, int64_t done);
+inline Coverage coverage(const Config& c, const std::vector<int>& lengths) { return coverage(c, lengths, c.steps); }
 
 extern const char* const coverage_csv_header;  // run,kind,met_in,value,count,seen_in_training
 std::string coverage_csv(const std::string& run, const Coverage&);

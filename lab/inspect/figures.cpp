@@ -16,6 +16,7 @@ using nlohmann::json;
 using report::percent;
 
 constexpr size_t most_dots = 1000;  // of a cloud
+constexpr size_t palette = 8;       // colors in page.css
 constexpr int most_cells = 500;     // of an attention map, on a side
 constexpr double side = 240;        // of a cloud's picture
 
@@ -50,7 +51,7 @@ std::string card(const Pca& p, size_t layer) {
   const auto& [map, clouds] = p.layers[layer];
   const View view(clouds);
   std::string marks, outside;
-  for (size_t n = clouds.size(); n-- > 0;) marks += dots(view, clouds[n].at, n);
+  for (size_t n = clouds.size(); n-- > 0;) marks += dots(view, clouds[n].at, n % palette);
   for (size_t n = 1; n < clouds.size(); ++n)
     outside += fmt::format("{} {} of length {}", n > 1 ? "," : " Outside:", percent(clouds[n].outside), p.lengths[n]);
   outside += fmt::format(" ({} of length {}).", percent(clouds[0].outside), p.lengths[0]);
@@ -63,6 +64,7 @@ std::string card(const Pca& p, size_t layer) {
 
 // Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends.
 std::vector<report::Point> density(const Histogram& counts, int bin, bool distances) {
+  if (counts.empty()) return {};
   std::map<int, double> bins;
   double all = 0;
   for (const auto& [value, n] : counts) all += double(n);
@@ -82,16 +84,18 @@ std::string pca_figure(const Pca& p, const std::string& name) {
   std::string legend, cards, drawn;
   for (size_t n = 0; n < p.lengths.size(); ++n) {
     const size_t points = p.layers[0].clouds[n].at.size() / 2;
-    legend += fmt::format("<li><i class=\"mark c{}\" aria-hidden=\"true\"></i><span>length {}: {} right</span></li>", n,
-                          p.lengths[n], percent(p.accuracy[n]));
-    if (points > most_dots) drawn += fmt::format(" {} of the {} dots of length {} are drawn.", most_dots, points, p.lengths[n]);
+    legend += fmt::format("<li><i class=\"mark c{}\" aria-hidden=\"true\"></i><span>length {}: {} right</span></li>",
+                          n % palette, p.lengths[n], percent(p.accuracy[n]));
+    if (points > most_dots)
+      drawn += fmt::format(" {} of the {} dots of length {} are drawn.", most_dots, points, p.lengths[n]);
   }
   for (size_t layer = 0; layer < p.layers.size(); ++layer) cards += card(p, layer);
   return fmt::format(
-      "<figure><ul class=\"legend\">{}</ul><div class=\"small grid\">{}</div><figcaption><b>{}.</b> What leaves each layer "
-      "at the answer slots of {} strings, a dot a slot, in the plane of the two principal components of length {}, not "
-      "whitened. <i>Outside</i>: dots in squares of the plane, of 1/20 of the longer side of the cloud of length {}, in "
-      "which that cloud has none; in brackets the same of {} other strings of that length.{}</figcaption></figure>\n",
+      "<figure><ul class=\"legend\">{}</ul><div class=\"small grid\">{}</div><figcaption><b>{}.</b> What leaves each "
+      "layer at the answer slots of {} strings, a dot a slot, in the plane of the two principal components of length "
+      "{}, not whitened. <i>Outside</i>: dots in squares of the plane, of 1/20 of the longer side of the cloud of "
+      "length {}, in which that cloud has none; in brackets the same of {} other strings of that length.{}"
+      "</figcaption></figure>\n",
       legend, cards, report::escape(name), p.samples, p.lengths[0], p.lengths[0], p.samples, drawn);
 }
 
@@ -113,8 +117,8 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
     }
   data["maps"][id] = {{"label", name}, {"maps", maps}};
   return fmt::format(
-      "<figure><div class=\"grid\" data-maps=\"{}\"></div><figcaption><b>{}.</b> Maximum over the heads of the attention "
-      "weights of one test string. Each map has its own scale.{}</figcaption></figure>\n",
+      "<figure><div class=\"grid\" data-maps=\"{}\"></div><figcaption><b>{}.</b> Maximum over the heads of the "
+      "attention weights of one test string. Each map has its own scale.{}</figcaption></figure>\n",
       report::escape(id), report::escape(name), blocks);
 }
 
@@ -139,15 +143,17 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
   for (const Coverage::Test& test : c.tests) all.emplace_back(fmt::format("length {}", test.length), &test.met);
   int low = 0, high = 1;
   for (const auto& [label, counts] : all)
-    low = std::min(low, counts->begin()->first), high = std::max(high, counts->rbegin()->first);
-  const int bin = (high - low) / 240 + 1;
+    if (!counts->empty()) low = std::min(low, counts->begin()->first), high = std::max(high, counts->rbegin()->first);
+  const int bin = (high - low) / 480 * 2 + 1;  // odd, so that its middle is a value
   std::string shares;
   for (size_t n = 0; n < all.size(); ++n) {
     const auto& [label, counts] = all[n];
-    chart.curves.push_back({label, n ? int(n) - 1 : report::Curve::baseline, density(*counts, bin, distances), {}, n == 0});
-    const auto& points = chart.curves.back().points;
-    chart.x_low = std::min(chart.x_low, points.front().x), chart.x_high = std::max(chart.x_high, points.back().x);
-    for (const report::Point p : points) chart.y_high = std::max(chart.y_high, p.y * 1.05);
+    chart.curves.push_back(
+        {label, n ? int((n - 1) % palette) : report::Curve::baseline, density(*counts, bin, distances), {}, n == 0});
+    for (const report::Point p : chart.curves.back().points) {
+      chart.x_low = std::min(chart.x_low, p.x), chart.x_high = std::max(chart.x_high, p.x);
+      chart.y_high = std::max(chart.y_high, p.y * 1.05);
+    }
     if (n == 0) continue;
     shares += fmt::format("{}{} at {}", n > 1 ? ", " : "", percent(c.tests[n - 1].seen), label);
     chart.description += fmt::format("{}: {} to {}. ", label, counts->begin()->first, counts->rbegin()->first);
@@ -155,8 +161,8 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
   chart.shaded = chart.x_low;  // no zones on this axis
   data["charts"].push_back(report::chart_json(chart));
   return fmt::format(
-      "<figure>{}<figcaption><b>{}.</b> {} that the first {} steps of training met (grey) and that a test meets, as a "
-      "share of all {} for each whole number{}. Met in those steps: {} of the {}.</figcaption></figure>\n",
+      "<figure>{}<figcaption><b>{}.</b> {} that training met (grey; {} of its steps are counted) and that a test "
+      "meets, as a share of all {} for each whole number{}. Training had met {} of the {}.</figcaption></figure>\n",
       report::figure(chart), report::escape(name), distances ? "Distances" : "Positions", c.steps,
       distances ? "pairs of slots" : "slots", bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares,
       distances ? "pairs" : "slots");

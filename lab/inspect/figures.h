@@ -1,5 +1,6 @@
-// The three inspections as HTML for a page that embeds page.css and figures.js. Each returns whole <figure>s and adds to
-// `data`, the page's JSON, what its script needs; `id` is unlike all others of the page, `name` what the run is called.
+// The three inspections as HTML for a page that embeds page.css and figures.js. Each returns whole <figure>s and adds
+// to `data`, the page's JSON, what its script needs; `id` is unlike all others of the page, `name` what the run is
+// called.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

@@ -45,8 +45,9 @@ void must_fit(size_t bytes) {
 }  // namespace
 
 std::string npy(const Array& a) {
-  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}", fmt::join(a.shape, ", "));
-  const size_t before = 10;                                            // magic, version, length
+  std::string header =
+      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}", fmt::join(a.shape, ", "));
+  const size_t before = 10;                                              // magic, version, length
   header.resize((before + header.size() + 64) / 64 * 64 - before, ' ');  // numbers start at a multiple of 64
   header.back() = '\n';
   return "\x93NUMPY" + packed(uint8_t(1), uint8_t(0), uint16_t(header.size())) + header +
@@ -60,10 +61,9 @@ std::string npz(const std::vector<Array>& arrays) {
     must_fit(whole.size()), must_fit(files.size());
     const std::string body = deflated(whole);
     // version 2.0, name in UTF-8, deflated, midnight of 1980-01-01: equal arrays make equal files
-    const std::string about =
-        packed(uint16_t(20), uint16_t(1 << 11), uint16_t(8), uint16_t(0), uint16_t(1 << 5 | 1),
-               uint32_t(crc32_z(0, start(whole), whole.size())), uint32_t(body.size()), uint32_t(whole.size()),
-               uint16_t(name.size()), uint16_t(0));
+    const std::string about = packed(uint16_t(20), uint16_t(1 << 11), uint16_t(8), uint16_t(0), uint16_t(1 << 5 | 1),
+                                     uint32_t(crc32_z(0, start(whole), whole.size())), uint32_t(body.size()),
+                                     uint32_t(whole.size()), uint16_t(name.size()), uint16_t(0));
     directory += "PK\1\2" + packed(uint16_t(20)) + about +
                  packed(uint16_t(0), uint16_t(0), uint16_t(0), uint32_t(0), uint32_t(files.size())) + name;
     files += "PK\3\4" + about + name + body;

@@ -55,19 +55,25 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const std::
 }
 
 std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
-  std::string text = fmt::format("<p class=\"reading\"><b>{}</b>, after {} steps:", escape(run.name), run.state.adam.step);
+  std::string text =
+      fmt::format("<p class=\"reading\"><b>{}</b>, after {} steps:", escape(run.name), run.state.adam.step);
   for (size_t n = 0; n < p.lengths.size(); ++n) {
-    text += fmt::format("{} {} of the answer slots right at length {}", n ? ";" : "", percent(p.accuracy[n]), p.lengths[n]);
+    text +=
+        fmt::format("{} {} of the answer slots right at length {}", n ? ";" : "", percent(p.accuracy[n]), p.lengths[n]);
     if (n == 0) continue;
     const std::string met = percent(c.tests[n].seen);
-    if (c.told == Told::positions) text += fmt::format(", where training had met the positions of {} of the slots", met);
-    if (c.told == Told::distances) text += fmt::format(", where training had met the distances of {} of the pairs", met);
+    if (c.told == Told::positions)
+      text += fmt::format(", where training had met the positions of {} of the slots", met);
+    if (c.told == Told::distances)
+      text += fmt::format(", where training had met the distances of {} of the pairs", met);
     const auto excess = [n](const PcaLayer& layer) { return layer.clouds[n].outside - layer.clouds[0].outside; };
     const auto worst = std::max_element(p.layers.begin(), p.layers.end(),
                                         [&](const PcaLayer& a, const PcaLayer& b) { return excess(a) < excess(b); });
     text += fmt::format(
-        ", and {} of what leaves layer {} falls where nothing of length {} did, against {} for other strings of that length",
-        percent(worst->clouds[n].outside), worst - p.layers.begin() + 1, p.lengths[0], percent(worst->clouds[0].outside));
+        ", and {} of what leaves layer {} falls where nothing of length {} did, against {} for other strings of that "
+        "length",
+        percent(worst->clouds[n].outside), worst - p.layers.begin() + 1, p.lengths[0],
+        percent(worst->clouds[0].outside));
   }
   return text + ".</p>\n";
 }
@@ -85,7 +91,7 @@ void write_inspection(const std::vector<std::string>& folders, const std::vector
     const std::string id = fmt::format("run{}", &run - runs.data());
     const Pca p = pca(run.state, run.lengths, samples);
     const std::vector<AttentionMaps> a = attention_maps(run.state, run.lengths);
-    const Coverage c = coverage(run.state.config, run.lengths);
+    const Coverage c = coverage(run.state.config, run.lengths, run.state.adam.step);
     pca_text += pca_csv(run.key, p), coverage_text += coverage_csv(run.key, c);
     for (Array& array : pca_arrays(run.key, p)) points.push_back(std::move(array));
     for (Array& array : attention_arrays(run.key, a)) weights.push_back(std::move(array));
@@ -95,7 +101,8 @@ void write_inspection(const std::vector<std::string>& folders, const std::vector
     charts += coverage_figure(c, run.name, "coverage" + id, data);
     command += " " + run.folder;
   }
-  const std::string title = runs.size() == 1 ? "Inside " + escape(runs[0].name) : fmt::format("Inside {} runs", runs.size());
+  const std::string title =
+      runs.size() == 1 ? "Inside " + escape(runs[0].name) : fmt::format("Inside {} runs", runs.size());
   if (!lengths.empty()) command += fmt::format(" --lengths {}", fmt::join(lengths, ","));
   command += fmt::format(" --samples {} -o {}", samples, out);
   std::error_code error;

@@ -6,8 +6,8 @@
 
 namespace poslab {
 
-// lengths: empty for each run's own (lab/inspect/lengths.h). device: "" for that of each run. BadInput, before anything is computed, where a run is
-// missing or a length has no room; Failure if `out` cannot be written.
+// lengths: empty for each run's own (lab/inspect/lengths.h). device: "" for that of each run. BadInput, before anything
+// is written, where a run is missing or a length has no room; Failure if `out` cannot be written.
 void write_inspection(const std::vector<std::string>& runs, const std::vector<int>& lengths, int samples,
                       const std::string& out, const std::string& device = "");
 

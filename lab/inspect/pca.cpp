@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -48,38 +47,13 @@ Activations activations(const State& state, int length, int from, int samples) {
   return all;
 }
 
-// The squares of the plane in which a cloud has points.
-class Squares {
- public:
-  explicit Squares(const std::vector<double>& at) {
-    double low[2] = {at[0], at[1]}, high[2] = {at[0], at[1]};
-    for (size_t n = 0; n < at.size(); ++n)
-      low[n % 2] = std::min(low[n % 2], at[n]), high[n % 2] = std::max(high[n % 2], at[n]);
-    side_ = std::max({high[0] - low[0], high[1] - low[1], 1e-12}) / 20;
-    for (size_t n = 0; n < at.size(); n += 2) taken_.insert(square(at[n], at[n + 1]));
-  }
-  double share_outside(const std::vector<double>& at) const {
-    size_t outside = 0;
-    for (size_t n = 0; n < at.size(); n += 2) outside += !taken_.count(square(at[n], at[n + 1]));
-    return double(outside) / double(at.size() / 2);
-  }
-
- private:
-  std::pair<double, double> square(double x, double y) const { return {std::floor(x / side_), std::floor(y / side_)}; }
-  double side_;
-  std::set<std::pair<double, double>> taken_;
-};
-
 // others: of the first length, other strings
 PcaLayer layer_of(const std::vector<Activations>& all, const Activations& others, size_t layer, int C) {
   PcaLayer made{principal(all[0].layers[layer], C), {}};
-  const Squares taken(project(made.map, all[0].layers[layer]));
-  for (const Activations& a : all) {
-    std::vector<double> at = project(made.map, a.layers[layer]);
-    const bool first = made.clouds.empty();
-    const double outside = taken.share_outside(first ? project(made.map, others.layers[layer]) : at);
-    made.clouds.push_back({std::move(at), outside});
-  }
+  for (const Activations& a : all) made.clouds.push_back({project(made.map, a.layers[layer]), 0});
+  const std::vector<double>& home = made.clouds[0].at;
+  for (Cloud& cloud : made.clouds) cloud.outside = share_outside(cloud.at, home);
+  made.clouds[0].outside = share_outside(project(made.map, others.layers[layer]), home);
   return made;
 }
 
@@ -89,6 +63,8 @@ Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
   const Config& c = state.config;
   check_lengths(c, lengths);
   if (c.d_model < 2) bad_input("inspect: d_model = {} has no plane to look at", c.d_model);
+  // Sub-batches draw from streams of their own (test_draw), of which there are 16,384; half are for the other strings.
+  if (samples > 8000) bad_input("inspect: {} strings at each length; ask for at most 8000", samples);
   if (const int points = samples * task(c.task).output_length(lengths[0]); samples < 1 || points < 2)
     bad_input("inspect: {} strings of length {} give {} points; ask for more samples", samples, lengths[0], points);
   const NoGrad no_grad;
@@ -99,8 +75,7 @@ Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
     made.accuracy.push_back(all.back().accuracy);
   }
   const Activations others = activations(state, lengths[0], samples, samples);
-  for (int layer = 0; layer < c.layers; ++layer)
-    made.layers.push_back(layer_of(all, others, size_t(layer), c.d_model));
+  for (int layer = 0; layer < c.layers; ++layer) made.layers.push_back(layer_of(all, others, size_t(layer), c.d_model));
   return made;
 }
 

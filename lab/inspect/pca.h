@@ -13,8 +13,8 @@ namespace poslab {
 
 struct Cloud {
   std::vector<double> at;  // (samples x answer slots, 2), strings one after the other
-  // Share of the points in squares of the plane that hold no point of the first length; the squares' side is 1/20 of the
-  // longer side of that cloud. For the first length itself: the same of as many other strings, as a measure of chance.
+  // Share of the points that lie outside of the first length's cloud (share_outside). For the first length itself: the
+  // same of as many other strings, as a measure of chance.
   double outside;
 };
 struct PcaLayer {
@@ -29,7 +29,8 @@ struct Pca {
 };
 
 // On the first `samples` strings and the positions that range evaluation meets at these lengths, without dropout.
-// BadInput, before anything is computed, if a length has no room (lab/inspect/lengths.h) or gives one point alone.
+// BadInput, before anything is computed, if a length has no room (lab/inspect/lengths.h), gives one point alone, or if
+// there are more than 8000 samples.
 Pca pca(const State&, const std::vector<int>& lengths, int samples);
 
 // run,layer,length,points,accuracy,outside,share1,share2: a line for each layer and length; layers count from 1.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <set>
 
 namespace poslab {
 namespace {
@@ -80,6 +81,19 @@ std::vector<double> project(const Principal& p, const std::vector<double>& point
       at.push_back(sum);
     }
   return at;
+}
+
+double share_outside(const std::vector<double>& points, const std::vector<double>& cloud) {
+  double low[2] = {cloud[0], cloud[1]}, high[2] = {cloud[0], cloud[1]};
+  for (size_t n = 0; n < cloud.size(); ++n)
+    low[n % 2] = std::min(low[n % 2], cloud[n]), high[n % 2] = std::max(high[n % 2], cloud[n]);
+  const double side = std::max({high[0] - low[0], high[1] - low[1], 1e-12}) / 20;
+  const auto square = [side](double x, double y) { return std::pair(std::floor(x / side), std::floor(y / side)); };
+  std::set<std::pair<double, double>> taken;
+  for (size_t n = 0; n < cloud.size(); n += 2) taken.insert(square(cloud[n], cloud[n + 1]));
+  size_t outside = 0;
+  for (size_t n = 0; n < points.size(); n += 2) outside += !taken.count(square(points[n], points[n + 1]));
+  return double(outside) / double(points.size() / 2);
 }
 
 }  // namespace poslab

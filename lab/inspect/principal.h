@@ -1,5 +1,5 @@
-// Principal components of a cloud of points: mean, covariance, and its eigenvectors by cyclic Jacobi rotations in double.
-// Not whitened: distances in the plane are distances in the space.
+// Principal components of a cloud of points: mean, covariance, and its eigenvectors by cyclic Jacobi rotations in
+// double. Not whitened: distances in the plane are distances in the space.
 #pragma once
 #include <vector>
 
@@ -21,5 +21,9 @@ Principal principal(const std::vector<double>& points, int C);  // points (N, C)
 
 // ((x - mean) . axis0, (x - mean) . axis1) for each point                                  (N, C) -> (N, 2)
 std::vector<double> project(const Principal&, const std::vector<double>& points);
+
+// Share of points (N, 2) in squares of the plane that hold no point of a cloud (M, 2). Their side is 1/20 of the
+// cloud's longer side.
+double share_outside(const std::vector<double>& points, const std::vector<double>& cloud);
 
 }  // namespace poslab

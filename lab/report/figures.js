@@ -1,5 +1,5 @@
-// What the pages' pictures need: read-outs of the charts, and matrices, which are drawn here because their colors follow
-// the theme of the reader. The page's own script, if it has one, comes after it and uses `figures`.
+// What the pages' pictures need: read-outs of the charts, and matrices, which are drawn here because their colors
+// follow the theme of the reader. The page's own script, if it has one, comes after it and uses `figures`.
 "use strict";
 const figures = (() => {
   const data = JSON.parse(document.getElementById("data").textContent);

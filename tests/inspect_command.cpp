@@ -1,0 +1,71 @@
+// `poslab inspect`: the folder that it writes, and what it refuses.
+#include <fstream>
+
+#include "lab/inspect/page.h"
+#include "lab/run_folder.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+namespace fs = std::filesystem;
+
+TEST_CASE("inspect: two runs on one page, with the numbers beside it") {
+  const TemporaryFolder folder;
+  for (const auto& [name, positions] : {std::pair{"plain", "sequential"}, {"random", "randomized"}})
+    RunFolder::create(folder / name, State(tiny_config({{"positions", positions}})));
+  fs::create_directories(folder / "again");
+  RunFolder::create(folder / "again/random", State(tiny_config({{"seed", "1"}})));
+  const std::string out = folder / "seen/from/inside";
+  Program inspect(folder,
+                  fmt::format("inspect {0}/plain {0}/random {0}/again/random/ --lengths 6,8,20 --samples 4 -o {1}",
+                              folder.path, out));
+  CHECK(inspect.status() == 0);
+  CHECK(inspect.output() == out + "/index.html\n");
+  std::vector<std::string> files;
+  for (const auto& file : fs::directory_iterator(out)) files.push_back(file.path().filename());
+  std::sort(files.begin(), files.end());
+  CHECK(files == std::vector<std::string>{"attention.npz", "coverage.csv", "index.html", "pca.csv", "pca.npz"});
+  const std::string html = read_file(out + "/index.html"), csv = read_file(out + "/pca.csv");
+  CHECK(holds(html, "Inside 3 runs"));
+  CHECK(holds(html, "Reverse string, relative (randomized), " + (folder / "again/random")));
+  CHECK(holds(html, "--lengths 6,8,20 --samples 4 -o " + out));
+  CHECK(holds(html, "const figures = "));
+  CHECK_FALSE(holds(html, "{{"));
+  CHECK_FALSE(holds(html, "nan"));
+  CHECK_FALSE(holds(html, "http://cdn"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 3 * 2 * 3);
+  CHECK(holds(csv, "\nplain,1,6,24,"));
+  CHECK(holds(csv, "\nrandom-3,2,20,80,"));
+  CHECK(holds(read_file(out + "/coverage.csv"), "\nplain,distance,length 20,39,1,0\n"));
+  CHECK(holds(read_file(out + "/attention.npz"), "random-3/layer2/length20.npy"));
+  CHECK(holds(read_file(out + "/pca.npz"), "plain/layer1/axes.npy"));
+
+  const std::string before = html;
+  write_inspection({folder / "plain", folder / "random", (folder / "again/random") + "/"}, {6, 8, 20}, 4, out);
+  CHECK(read_file(out + "/index.html") == before);  // the same bits again
+}
+
+TEST_CASE("inspect: what cannot be done is refused in one line, and nothing is written") {
+  const TemporaryFolder folder;
+  RunFolder::create(folder / "run", State(tiny_config()));
+  const std::string run = folder / "run", out = folder / "out";
+  const auto refused = [&](const std::string& arguments) {
+    Program program(folder, "inspect " + arguments + " -o " + out);
+    const std::string said = program.output();
+    CHECK(std::count(said.begin(), said.end(), '\n') == 1);
+    CHECK_FALSE(fs::exists(out));
+    return fmt::format("{}: {}", program.status(), said);
+  };
+  CHECK(holds(refused(folder / "none"), "2: poslab: there is no run folder"));
+  CHECK(holds(refused(folder.path), "is not a run folder"));
+  CHECK(holds(refused(run + " --lengths 6,40"), "2: poslab: inspect: length 40 of reverse_string takes 80 slots"));
+  for (const char* lengths : {"6,", "six", "6;9", ",6", "6,,9", "99999999999"})
+    CHECK(holds(refused(fmt::format("{} --lengths '{}'", run, lengths)), "is no list of lengths"));
+  CHECK(holds(refused(run + " --lengths 0"), "ask for 1 to"));
+  CHECK(holds(refused(run + " --samples 0"), "samples"));
+  CHECK(holds(refused(run + " --sample 3"), "did you mean \"--samples\""));
+  CHECK(holds(refused(run + " --device none"), "device"));
+  CHECK(holds(refused(""), "runs"));
+  std::ofstream(folder / "taken") << "a file";
+  CHECK(holds(refusal([&] { write_inspection({run}, {}, 2, folder / "taken"); }), "1: cannot make the folder"));
+}
