@@ -28,13 +28,13 @@ double dot(const double* a, const double* b, size_t n) {
   return sum;
 }
 
-int64_t total(const Counts& counts) {
+int64_t total(const Histogram& counts) {
   int64_t sum = 0;
   for (const auto& [value, n] : counts) sum += n;
   return sum;
 }
 
-int64_t at(const Counts& counts, int value) { return counts.count(value) ? counts.at(value) : 0; }
+int64_t at(const Histogram& counts, int value) { return counts.count(value) ? counts.at(value) : 0; }
 
 // Name and contents of each file of a zip, by its directory; checksums must be right.
 std::map<std::string, std::string> unzip(const std::string& bytes) {
@@ -230,7 +230,7 @@ TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
   CHECK(c.trained.rbegin()->first == 11);
 
   const Config uniform = tiny_config({{"positions", "sequential"}});
-  Counts expected;
+  Histogram expected;
   for (int64_t step = 0; step < 40; ++step) {
     const int T = draw_step(uniform, step).batch.tokens.shape()[1];
     for (int d = 1; d < T; ++d) expected[d] += T - d, expected[-d] += T - d;
@@ -264,10 +264,11 @@ TEST_CASE("inspect: coverage follows the scheme and the way of drawing") {
   const Coverage absolute = of({{"encoding", "sincos"}, {"positions", "sequential"}, {"curriculum", "fixed"}});
   CHECK(absolute.told == Told::positions);
   CHECK(absolute.trained ==
-        Counts{{0, 5}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {5, 5}, {6, 5}, {7, 5}, {8, 5}, {9, 5}, {10, 5}, {11, 5}});
+        Histogram{{0, 5}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {5, 5}, {6, 5}, {7, 5}, {8, 5}, {9, 5}, {10, 5}, {11, 5}});
   CHECK(absolute.tests[0].seen == doctest::Approx(12. / 18));
   const Coverage nothing = of({{"encoding", "none"}});
   CHECK(nothing.trained.empty());
+  CHECK(of({{"encoding", "geometric"}}).trained.empty());
   CHECK(std::isnan(nothing.tests[0].seen));
   CHECK(of({{"encoding", "rope"}}).told == Told::distances);
   const int64_t once = total(of({{"curriculum", "fixed"}}).trained);
