@@ -92,8 +92,10 @@ Example:
 const char* run_footer = R"(
 A trial is a run folder FOLDER/ID as `poslab train` leaves it. What is done is not done again, what was killed goes on
 from its checkpoint, with the same bits; Ctrl-C saves first. Several workers, also on several machines that share FOLDER
-and its locks, may do one plan: with shards or without, no trial runs twice at once. The exit status is 1 if a trial of
-the shard failed.
+and its locks, may do one plan: with shards or without, no trial runs twice at once.
+
+A trial that fails leaves its reason in FOLDER/ID.failed and stops no other; the exit status is then 1. So does one that
+is killed three times, as by a system that has no more memory; --retry tries them again. Impossible ones never run.
 
 Example:
   poslab sweep run plan.jsonl --out runs/sweep --jobs 2)";

@@ -107,10 +107,14 @@ TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded on
       }
       const auto there_and_here = [&](const State& s) { return evaluate(s).back(); };
       CHECK(there_and_here(gpu).loss == doctest::Approx(there_and_here(cpu).loss).epsilon(1e-3));
-      // Each of the lengths 1 to 3 is recorded when it first comes, and again when memory has grown; from then on replayed.
+      // Each of the lengths 1 to 3 is recorded when it first comes, and again when memory has grown; from then on replayed,
+      // also if the model is tested in between.
       for (int n = 0; n < 12; ++n) step(gpu);
       const int before = cuda::recordings();
-      for (int n = 0; n < 6; ++n) step(gpu);
+      for (int n = 0; n < 6; ++n) {
+        step(gpu);
+        if (n == 2) accuracy_at(gpu, 4, 2);
+      }
       CHECK(cuda::recordings() == before);
     }
 }

@@ -6,6 +6,8 @@
 # usage: tests/slurm.sh PROGRAM     Ends with a line in doctest's form.
 set -uo pipefail
 program=$(realpath "$1")
+# shellcheck source=tests/check.sh
+. "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 [[ $(id -u) == 0 ]] || { echo 'slurm.sh: slurmd must be started by root' >&2; exit 1; }
 PATH=$PATH:/usr/sbin:/sbin
 folder=$(mktemp -d)
@@ -21,19 +23,6 @@ end() {
 trap end EXIT
 cd "$folder" || exit
 
-good=0 bad=0
-check() {   # WHAT COMMAND...
-  local what=$1
-  shift
-  if "$@" > output 2>&1; then
-    good=$((good + 1))
-    echo "ok      $what"
-  else
-    bad=$((bad + 1))
-    echo "FAILED  $what: $*"
-    sed 's/^/        | /' output
-  fi
-}
 until_true() {   # SECONDS COMMAND...
   local last=$((SECONDS + $1))
   shift
@@ -194,5 +183,4 @@ told() { "$program" sweep status plan.jsonl --out cancelled | tee /dev/stderr | 
 check 'and the status says so' told
 
 ((bad == 0)) || tail -n 20 torn/slurm-*.log slurm/*.log
-echo "[slurm] test cases: $((good + bad)) | $good passed | $bad failed"
-((bad == 0))
+checked slurm

@@ -3,23 +3,11 @@
 # usage: tests/smoke.sh PROGRAM     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 program=$(realpath "$1")
+# shellcheck source=tests/check.sh
+. "$(dirname "${BASH_SOURCE[0]}")/check.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit
-
-good=0 bad=0
-check() {   # WHAT COMMAND...
-  local what=$1
-  shift
-  if "$@" > output 2>&1; then
-    good=$((good + 1))
-    echo "ok      $what"
-  else
-    bad=$((bad + 1))
-    echo "FAILED  $what: $*"
-    sed 's/^/        | /' output
-  fi
-}
 
 refuses() {   # STATUS WORDS COMMAND...: that exit status, and one line on stderr that has the words
   local status=$1 words=$2 got=0
@@ -114,5 +102,4 @@ check 'none of these made a folder' test ! -e x
 truncate -s -100 cut/checkpoint.safetensors
 check 'a truncated checkpoint' refuses 1 'checkpoint.safetensors' "$program" resume cut
 
-echo "[smoke] test cases: $good | $good passed | $bad failed"
-((bad == 0))
+checked smoke

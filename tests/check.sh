@@ -1,0 +1,21 @@
+# Sourced by the tests that are shell scripts. What a check said is in the file `output` of the folder at hand until the next.
+
+good=0 bad=0
+check() {   # WHAT COMMAND...
+  local what=$1
+  shift
+  if "$@" > output 2>&1; then
+    good=$((good + 1))
+    echo "ok      $what"
+  else
+    bad=$((bad + 1))
+    echo "FAILED  $what: $*"
+    sed 's/^/        | /' output
+  fi
+}
+
+# A line in doctest's form, which ./dev test adds up; fails if a check did.
+checked() {   # NAME
+  echo "[$1] test cases: $((good + bad)) | $good passed | $bad failed"
+  ((bad == 0))
+}
