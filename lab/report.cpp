@@ -9,6 +9,8 @@
 #include "lab/report/sections.h"
 
 namespace poslab {
+extern const std::string_view report_html, report_js;
+
 namespace {
 
 using namespace report;
@@ -54,12 +56,14 @@ void write_report(const std::vector<std::string>& folders, const std::string& ou
                               {"folder", m.run->folder},
                               {"pictures", m.run->pictures}});
   }
-  write_file(out, page({{"title", title(groups)},
+  write_file(out, page(report_html,
+                       {{"title", title(groups)},
                         {"readings", readings},
                         {"rows", table(groups)},
                         {"accuracy", accuracy},
                         {"loss", loss},
                         {"configuration", configuration(groups, out)},
+                        {"report.js", std::string(report_js)},
                         {"data", script_safe(data)}}));
 }
 

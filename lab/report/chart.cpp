@@ -160,7 +160,7 @@ nlohmann::json chart_json(const Chart& c) {
     curves.push_back({{"color", curve.color}, {"points", points}});
   }
   return {{"id", c.id},         {"x", c.x_label},       {"x_low", c.x_low}, {"x_high", c.x_high}, {"y_low", c.y_low},
-          {"y_high", c.y_high}, {"percent", c.percent}, {"log", c.log},     {"curves", curves}};
+          {"y_high", c.y_high}, {"percent", c.percent}, {"log", c.log},     {"unit", c.unit}, {"curves", curves}};
 }
 
 std::vector<Point> outline(const std::vector<Point>& all, size_t bins) {

@@ -1,5 +1,5 @@
 // A line chart as static SVG, so that it is there without JavaScript, in print, and in another program. The page holds
-// each twice, wide and narrow, and style picks one; page.js adds the read-out from the data-* attributes and from
+// each twice, wide and narrow, and style picks one; figures.js adds the read-out from the data-* attributes and from
 // json().
 #pragma once
 #include <nlohmann/json.hpp>
@@ -25,6 +25,7 @@ struct Chart {
   bool percent = false, log = false;  // of the y axis
   double shaded = 0;                  // x from x_low to here lies in the training range; 0: nothing is shaded
   std::vector<Curve> curves;
+  std::string unit = "length";  // what an x is called in the read-out
 };
 
 std::string svg(const Chart&, bool narrow);

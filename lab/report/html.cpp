@@ -7,23 +7,23 @@
 #include <cmath>
 
 namespace poslab {
-extern const std::string_view page_html, page_css, page_js;
+extern const std::string_view page_css, figures_js;
 }
 
 namespace poslab::report {
 
 // One pass, so that a part that itself holds {{...}} stays as it is.
-std::string page(const std::map<std::string, std::string>& parts) {
+std::string page(std::string_view html, const std::map<std::string, std::string>& parts) {
   std::string made;
-  std::string_view rest = page_html;
+  std::string_view rest = html;
   for (size_t open; (open = rest.find("{{")) != rest.npos;) {
     const size_t close = rest.find("}}", open);
     const std::string name(rest.substr(open + 2, close - open - 2));
     made += rest.substr(0, open);
-    if (name == "css")
+    if (name == "page.css")
       made += page_css;
-    else if (name == "js")
-      made += page_js;
+    else if (name == "figures.js")
+      made += figures_js;
     else
       made += parts.at(name);
     rest.remove_prefix(close + 2);

@@ -7,8 +7,9 @@
 
 namespace poslab::report {
 
-// From lab/report/page.*, which cmake/embed.cmake puts into the program.
-std::string page(const std::map<std::string, std::string>& parts);  // {{name}} becomes its part
+// A page from its template, which cmake/embed.cmake puts into the program: {{name}} becomes its part,
+// {{page.css}} the style that all pages share, {{figures.js}} the script that draws their pictures.
+std::string page(std::string_view html, const std::map<std::string, std::string>& parts);
 
 std::string escape(std::string_view text);            // & < > " ' as entities
 std::string percent(double fraction);                 // 0.9987 -> 99.9 %; an en dash for NaN

@@ -144,7 +144,8 @@ Chart loss_chart(const Group& g, const std::string& id, bool log) {
           false,
           log,
           0,
-          {}};
+          {},
+          "step"};
   double least = 1e30;
   for (const Member& m : g.members) {
     std::vector<Point> raw;

@@ -1,0 +1,21 @@
+// The three inspections as HTML for a page that embeds page.css and figures.js. Each returns whole <figure>s and adds to
+// `data`, the page's JSON, what its script needs; `id` is unlike all others of the page, `name` what the run is called.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "lab/inspect/attention.h"
+#include "lab/inspect/coverage.h"
+#include "lab/inspect/pca.h"
+
+namespace poslab {
+
+// A static picture for each layer, first length in color 0. Above 1000 points a cloud is thinned out, and it says so.
+std::string pca_figure(const Pca&, const std::string& name);
+// Drawn by figures.js: data["maps"][id...]. Above 500 slots a cell is the maximum over a block, and it says so.
+std::string attention_figure(const std::vector<AttentionMaps>&, const std::string& name, const std::string& id,
+                             nlohmann::json& data);
+// A chart with a read-out: data["charts"]. Training filled, tests as lines.
+std::string coverage_figure(const Coverage&, const std::string& name, const std::string& id, nlohmann::json& data);
+
+}  // namespace poslab

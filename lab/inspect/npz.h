@@ -1,0 +1,19 @@
+// Arrays as NumPy reads them: .npz is a zip of .npy files (format version 1.0), here deflated.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace poslab {
+
+struct Array {
+  std::string name;  // "relative/layer1/length40"
+  Shape shape;
+  std::vector<float> values;
+};
+
+std::string npy(const Array&);               // "<f4", C order
+std::string npz(const std::vector<Array>&);  // Failure beyond the zip format's 4 GB
+
+}  // namespace poslab

@@ -1,0 +1,26 @@
+// Principal components of a cloud of points: mean, covariance, and its eigenvectors by cyclic Jacobi rotations in double.
+// Not whitened: distances in the plane are distances in the space.
+#pragma once
+#include <vector>
+
+namespace poslab {
+
+// Of a symmetric matrix. Each vector has length 1 and its largest entry positive, so that reruns agree.
+struct Eigen {
+  std::vector<double> values;   // (C), falling
+  std::vector<double> vectors;  // (C, C), row c belongs to value c
+};
+Eigen eigen(std::vector<double> symmetric, int C);
+
+struct Principal {
+  std::vector<double> mean;       // (C)
+  std::vector<double> axes;       // (2, C)
+  std::vector<double> deviation;  // (2): standard deviation along each axis
+  std::vector<double> share;      // (C): of the variance, falling; all zero if the points are one
+};
+Principal principal(const std::vector<double>& points, int C);  // points (N, C), N and C at least 2
+
+// ((x - mean) . axis0, (x - mean) . axis1) for each point                                  (N, C) -> (N, 2)
+std::vector<double> project(const Principal&, const std::vector<double>& points);
+
+}  // namespace poslab
