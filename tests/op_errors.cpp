@@ -56,6 +56,8 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(complaint([] { linear(ones({8, 64}), ones({32, 64})); }), {"linear", "(8, 64)", "(32, 64)"});
   check_says(complaint([] { norm(ones({2, 4}), ones({4}), ones({3})); }), {"norm", "(2, 4)", "(3)"});
   check_says(complaint([] { residual_norm(ones({2, 4}), ones({2, 3}), ones({4}), ones({4}), {}); }), {"residual_norm", "(2, 4)", "(2, 3)"});
+  check_says(complaint([] { geometric(ones({2, 5, 3}), ones({2, 5, 2}), Mask::none); }), {"geometric", "(2, 5, 3)", "(..., Tq, Tk)"});
+  check_says(complaint([] { geometric(ones({2, 3, 5}), ones({2, 2}), Mask::none); }), {"geometric: side", "(2, 2)", "(2, 3, 2)"});
 }
 
 TEST_CASE("ops: bad scores of attention are refused") {

@@ -130,4 +130,29 @@ TEST_CASE("softmax, max and cross_entropy: infinities and NaN") {
   CHECK(cross_entropy(Tensor::from<real>({1, 2}, {0, -inf}), Ids({1}, {1})).item() == inf);
 }
 
+TEST_CASE("geometric: where products are nothing, logarithms still weigh; a certain key takes all; infinities and NaN") {
+  const real inf = INFINITY, nan = NAN;
+  const Tensor none = Tensor::full({1, 2}, 0);
+  const auto last_row = [&](std::vector<real> z) {
+    return geometric(Tensor::from<real>({1, int(z.size())}, z), none, Mask::none).values();   // asked: 2, 1, 0
+  };
+  const std::vector<real> small = last_row({-1000, -1001, -1002, 5});          // P = e^z, and 1 - P = 1: a softmax
+  const double e = std::exp(-1.), sum = 1 + e + e * e;
+  CHECK(double(small[0]) == doctest::Approx(1 / sum).epsilon(1e-6));
+  CHECK(double(small[1]) == doctest::Approx(e / sum).epsilon(1e-6));
+  CHECK(double(small[2]) == doctest::Approx(e * e / sum).epsilon(1e-6));
+  CHECK(last_row({3, -2000, 1000, 0}) == std::vector<real>{0, 0, 1, 0});
+  CHECK(last_row({1000, -1000, -1000, 0}) == std::vector<real>{1, 0, 0, 0});
+  CHECK(last_row({3, 4, inf, 0}) == std::vector<real>{0, 0, 1, 0});
+  CHECK(last_row({inf, -inf, -inf, 0}) == std::vector<real>{1, 0, 0, 0});
+  CHECK(last_row({nan}) == std::vector<real>{0});                              // its own slot is not asked
+  CHECK(std::isnan(last_row({0, nan, 0, 0})[0]));
+
+  Tensor z = Tensor::from<real>({1, 4}, {1000, -1000, -2000, nan}), side = Tensor::full({1, 2}, 0);
+  z.want_grad(), side.want_grad();
+  backward(sum_all(slice(geometric(z, side, Mask::none), 1, 0, 3) * Tensor::from<real>({1, 3}, {1, 2, 3})));
+  CHECK(z.grad().values() == std::vector<real>(4, 0));                         // nothing moves what is certain
+  CHECK(side.grad().values() == std::vector<real>(2, 0));
+}
+
 }  // namespace poslab::test
