@@ -26,7 +26,7 @@ Trials of_table5(const Size& size) {
 Trials of_fig2(const Size& size) {
   const Config c = configure({{"preset", size.name}, {"task", "even_pairs"}, {"encoding", "relative"}});
   return {{{"task", "\"even_pairs\""}, {"encoding", "\"relative\""}, {"positions", "\"randomized\""},
-           {"seeds", "1"}, {"test_every", fmt::format("{}", std::max<int64_t>(1, c.steps / 50))}},
+           {"seeds", "1"}, {"test_every", fmt::format("{}", std::max<int64_t>(1, c.steps / 20))}},
           fmt::format("[[also]]\npositions = \"sequential\"\ntrain_length = {}\n", c.eval_lengths.to)};
 }
 

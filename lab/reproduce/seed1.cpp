@@ -87,6 +87,7 @@ std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std:
 }
 
 std::string how_many(const Outcomes& outcomes) {
+  if (outcomes.done().empty()) return "No run is done yet.";
   std::set<int64_t> seeds;
   std::set<double> rates;
   std::set<std::string> tested;
@@ -96,9 +97,9 @@ std::string how_many(const Outcomes& outcomes) {
     tested.insert(fmt::format("{} steps of {} strings to length {}, tested to length {} with {} strings of each, dropout at test {}", c.steps, c.batch,
                               c.train_length, c.eval_lengths.to, c.eval_samples, c.test_dropout ? "on" : "off"));
   }
-  return fmt::format("{} of {} runs; {} seed{}, learning rate{} {}; {}.", outcomes.done().size(), outcomes.planned(), seeds.size(),
+  return fmt::format("{} seed{}, learning rate{} {}; {}.", seeds.size(),
                      seeds.size() == 1 ? "" : "s", rates.size() == 1 ? "" : "s", fmt::join(rates, ", "),
-                     tested.empty() ? "none done yet" : fmt::format("{}", fmt::join(tested, "; ")));
+                     fmt::join(tested, "; "));
 }
 
 }  // namespace poslab::reproduce::seed1

@@ -29,7 +29,7 @@ Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption)
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
 
 std::string interval_text(const Interval&, bool sign);   // "[81.2, 90.0]" in points; "" of NaNs
-std::string how_many(const Outcomes&);                   // "3 seeds, 1 learning rate, tested on lengths 21 .. 100 after ..."
+std::string how_many(const Outcomes&);                   // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
 
 // The exhibits, a file each or a few that belong together.
 Section table1(const Outcomes&, const Size&), table2(const Outcomes&, const Size&), table3(const Outcomes&, const Size&),
