@@ -1,5 +1,5 @@
-// The weights of geometric attention, a warp a row: its lanes hold 32 keys that the query asks one after the other, and what a key
-// gets from those before it is a sum over the lanes below. The formula stands in core/kernels.def.
+// The weights of geometric attention, a warp a row: its lanes hold 32 keys that the query asks one after the other, and
+// what a key gets from those before it is a sum over the lanes below. The formula stands in core/kernels.def.
 #include <cmath>
 #include <limits>
 
@@ -34,7 +34,8 @@ struct Lane {
 struct Query {
   int t, left, right, both;
   __device__ Query(int64_t row, int queries, int keys, bool causal)
-      : t(int(row % queries) + keys - queries), left(t), right(causal ? 0 : keys - 1 - t), both(left < right ? left : right) {}
+      : t(int(row % queries) + keys - queries), left(t), right(causal ? 0 : keys - 1 - t),
+        both(left < right ? left : right) {}
   __device__ int asked() const { return left + right; }
   __device__ int key(int p) const {              // the p-th that is asked
     const bool pair = p < 2 * both;
@@ -52,7 +53,8 @@ struct Query {
 
 __global__ void forward(real* a, const real* z, const real* side, int64_t rows, int queries, int keys, bool causal) {
   const Lane lane;
-  for (int64_t i = int64_t(blockIdx.x) * together + int(threadIdx.x) / warp; i < rows; i += int64_t(gridDim.x) * together) {
+  const int64_t first = int64_t(blockIdx.x) * together + int(threadIdx.x) / warp;
+  for (int64_t i = first; i < rows; i += int64_t(gridDim.x) * together) {
     const Query query(i, queries, keys, causal);
     const int n = query.asked();
     real* y = a + i * keys;
@@ -80,10 +82,11 @@ __global__ void forward(real* a, const real* z, const real* side, int64_t rows, 
   }
 }
 
-__global__ void backward(Sum dz, Sum dside, const real* da, const real* a, const real* z, const real* side, int64_t rows, int queries,
-                         int keys, bool causal) {
+__global__ void backward(Sum dz, Sum dside, const real* da, const real* a, const real* z, const real* side,
+                         int64_t rows, int queries, int keys, bool causal) {
   const Lane lane;
-  for (int64_t i = int64_t(blockIdx.x) * together + int(threadIdx.x) / warp; i < rows; i += int64_t(gridDim.x) * together) {
+  const int64_t first = int64_t(blockIdx.x) * together + int(threadIdx.x) / warp;
+  for (int64_t i = first; i < rows; i += int64_t(gridDim.x) * together) {
     const Query query(i, queries, keys, causal);
     const int n = query.asked();
     const int64_t e = i * keys;
@@ -112,8 +115,8 @@ __global__ void backward(Sum dz, Sum dside, const real* da, const real* a, const
 void geometric(real* a, const real* z, const real* side, int64_t rows, int queries, int keys, bool causal) {
   launch(forward, blocks_for(rows, together), threads, a, z, side, rows, queries, keys, causal);
 }
-void geometric_backward(Sum dz, Sum dside, const real* da, const real* a, const real* z, const real* side, int64_t rows, int queries,
-                        int keys, bool causal) {
+void geometric_backward(Sum dz, Sum dside, const real* da, const real* a, const real* z, const real* side, int64_t rows,
+                        int queries, int keys, bool causal) {
   if (!dz && !dside) return;
   launch(backward, blocks_for(rows, together), threads, dz, dside, da, a, z, side, rows, queries, keys, causal);
 }
