@@ -1,7 +1,6 @@
 // The weights of geometric attention, a warp a row: its lanes hold 32 keys that the query asks one after the other, and
 // what a key gets from those before it is a sum over the lanes below. The formula stands in core/kernels.def.
 #include <cmath>
-#include <limits>
 
 #include "cuda/launch.h"
 
@@ -58,7 +57,7 @@ __global__ void forward(real* a, const real* z, const real* side, int64_t rows, 
     const Query query(i, queries, keys, causal);
     const int n = query.asked();
     real* y = a + i * keys;
-    real missed = 0, top = -std::numeric_limits<real>::infinity(), sum = 0;
+    real missed = 0, top = -real(INFINITY), sum = 0;
     for (int p = 0; p < n; p += warp) {
       const bool mine = p + lane.at < n;
       const int j = mine ? query.key(p + lane.at) : 0;
@@ -101,12 +100,12 @@ __global__ void backward(Sum dz, Sum dside, const real* da, const real* a, const
       const real dx = du - (later + from_here) / (1 + std::exp(-query.logit(z + e, side + 2 * i, j)));
       later += __shfl_sync(0xFFFFFFFFu, from_here, 0);
       if (!mine) continue;
-      if (dz) add_to(dz, e + j, dx);
+      if (dz.at) add_to(dz, e + j, dx);
       (j > query.t ? right : left) += dx;
     }
-    if (dz && dz.empty) query.others(lane, keys, [&](int j) { dz.at[e + j] = 0; });
+    if (dz.at && dz.empty) query.others(lane, keys, [&](int j) { dz.at[e + j] = 0; });
     right = warp_sum(right), left = warp_sum(left);
-    if (dside && lane.at == 0) add_to(dside, 2 * i, right), add_to(dside, 2 * i + 1, left);
+    if (dside.at && lane.at == 0) add_to(dside, 2 * i, right), add_to(dside, 2 * i + 1, left);
   }
 }
 
