@@ -86,11 +86,12 @@ Tensor attention(const Scores& x, const Tensor& v, Mask mask) {
   return permute(matmul(weights, permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});                    // (B, Tq, H, D)
 }
 
-// u_ij = ln P_ij + sum_k ln(1 - P_ik) [i asks k before j],  a_i = softmax of u_i over the keys that i asks,  P = sigmoid(x)
+// u_ij = ln P_ij + sum_k ln(1 - P_ik) [i asks k before j],  a_i = softmax of u_i over the keys that i asks;  P = sigmoid
 Tensor geometric(const Tensor& z, const Tensor& side, Mask mask) {
   const int heads = z.dim(0) * z.dim(1), queries = z.dim(2), keys = z.dim(3);
   Tensor before = Tensor::full({queries, keys, keys}, 0), hidden = Tensor::full({queries, keys}, 0);
-  Tensor right = Tensor::full({queries, keys}, 0), left = Tensor::full({queries, keys}, 0), alone = Tensor::full({queries, 1}, 0);
+  Tensor right = Tensor::full({queries, keys}, 0), left = Tensor::full({queries, keys}, 0);
+  Tensor alone = Tensor::full({queries, 1}, 0);
   for (int i = 0; i < queries; ++i) {
     const int t = keys - queries + i;
     const auto asked = [&](int j) { return j < t || (j > t && mask == Mask::none); };

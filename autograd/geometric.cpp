@@ -1,5 +1,5 @@
-// The weights of geometric attention; formulas and the order of keys stand in core/kernels.def. Leaves out the un-normalized
-// form: NDR divides by the sum by default, and so did the experiment of table 5 (spec A.1 (14)).
+// The weights of geometric attention; formulas and the order of keys stand in core/kernels.def. Leaves out the
+// un-normalized form: NDR divides by the sum by default, and so did the experiment of table 5 (spec A.1 (14)).
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -13,8 +13,8 @@ Tensor geometric(const Tensor& z, const Tensor& side, Mask mask) {
   Shape two = z.shape();
   two.back() = 2;
   if (side.shape() != two)
-    bad_input("geometric: side is {} with match logits {}; it must be {}, a number for the keys on the right and one for "
-              "those on the left", to_string(side.shape()), to_string(z.shape()), to_string(two));
+    bad_input("geometric: side is {} with match logits {}; it must be {}, a number for the keys on the right and one "
+              "for those on the left", to_string(side.shape()), to_string(z.shape()), to_string(two));
   const Kernels& run = kernels(z.device());
   const int queries = z.dim(-2), keys = z.dim(-1);
   const bool causal = mask == Mask::causal;

@@ -1,7 +1,6 @@
-// The weights of geometric attention, a warp a row: its lanes hold 32 keys that the query asks one after the other, and what a key
-// gets from those before it is a sum over the lanes below. The formula stands in core/kernels.def.
+// The weights of geometric attention, a warp a row: its lanes hold 32 keys that the query asks one after the other, and
+// what a key gets from those before it is a sum over the lanes below. The formula stands in core/kernels.def.
 #include <cmath>
-#include <limits>
 
 #include "cuda/launch.h"
 
@@ -34,7 +33,8 @@ struct Lane {
 struct Query {
   int t, left, right, both;
   __device__ Query(int64_t row, int queries, int keys, bool causal)
-      : t(int(row % queries) + keys - queries), left(t), right(causal ? 0 : keys - 1 - t), both(left < right ? left : right) {}
+      : t(int(row % queries) + keys - queries), left(t), right(causal ? 0 : keys - 1 - t),
+        both(left < right ? left : right) {}
   __device__ int asked() const { return left + right; }
   __device__ int key(int p) const {              // the p-th that is asked
     const bool pair = p < 2 * both;
@@ -52,11 +52,12 @@ struct Query {
 
 __global__ void forward(real* a, const real* z, const real* side, int64_t rows, int queries, int keys, bool causal) {
   const Lane lane;
-  for (int64_t i = int64_t(blockIdx.x) * together + int(threadIdx.x) / warp; i < rows; i += int64_t(gridDim.x) * together) {
+  const int64_t first = int64_t(blockIdx.x) * together + int(threadIdx.x) / warp;
+  for (int64_t i = first; i < rows; i += int64_t(gridDim.x) * together) {
     const Query query(i, queries, keys, causal);
     const int n = query.asked();
     real* y = a + i * keys;
-    real missed = 0, top = -std::numeric_limits<real>::infinity(), sum = 0;
+    real missed = 0, top = -real(INFINITY), sum = 0;
     for (int p = 0; p < n; p += warp) {
       const bool mine = p + lane.at < n;
       const int j = mine ? query.key(p + lane.at) : 0;
@@ -80,10 +81,11 @@ __global__ void forward(real* a, const real* z, const real* side, int64_t rows, 
   }
 }
 
-__global__ void backward(Sum dz, Sum dside, const real* da, const real* a, const real* z, const real* side, int64_t rows, int queries,
-                         int keys, bool causal) {
+__global__ void backward(Sum dz, Sum dside, const real* da, const real* a, const real* z, const real* side,
+                         int64_t rows, int queries, int keys, bool causal) {
   const Lane lane;
-  for (int64_t i = int64_t(blockIdx.x) * together + int(threadIdx.x) / warp; i < rows; i += int64_t(gridDim.x) * together) {
+  const int64_t first = int64_t(blockIdx.x) * together + int(threadIdx.x) / warp;
+  for (int64_t i = first; i < rows; i += int64_t(gridDim.x) * together) {
     const Query query(i, queries, keys, causal);
     const int n = query.asked();
     const int64_t e = i * keys;
@@ -98,12 +100,12 @@ __global__ void backward(Sum dz, Sum dside, const real* da, const real* a, const
       const real dx = du - (later + from_here) / (1 + std::exp(-query.logit(z + e, side + 2 * i, j)));
       later += __shfl_sync(0xFFFFFFFFu, from_here, 0);
       if (!mine) continue;
-      if (dz) add_to(dz, e + j, dx);
+      if (dz.at) add_to(dz, e + j, dx);
       (j > query.t ? right : left) += dx;
     }
-    if (dz && dz.empty) query.others(lane, keys, [&](int j) { dz.at[e + j] = 0; });
+    if (dz.at && dz.empty) query.others(lane, keys, [&](int j) { dz.at[e + j] = 0; });
     right = warp_sum(right), left = warp_sum(left);
-    if (dside && lane.at == 0) add_to(dside, 2 * i, right), add_to(dside, 2 * i + 1, left);
+    if (dside.at && lane.at == 0) add_to(dside, 2 * i, right), add_to(dside, 2 * i + 1, left);
   }
 }
 
@@ -112,8 +114,8 @@ __global__ void backward(Sum dz, Sum dside, const real* da, const real* a, const
 void geometric(real* a, const real* z, const real* side, int64_t rows, int queries, int keys, bool causal) {
   launch(forward, blocks_for(rows, together), threads, a, z, side, rows, queries, keys, causal);
 }
-void geometric_backward(Sum dz, Sum dside, const real* da, const real* a, const real* z, const real* side, int64_t rows, int queries,
-                        int keys, bool causal) {
+void geometric_backward(Sum dz, Sum dside, const real* da, const real* a, const real* z, const real* side, int64_t rows,
+                        int queries, int keys, bool causal) {
   if (!dz && !dside) return;
   launch(backward, blocks_for(rows, together), threads, dz, dside, da, a, z, side, rows, queries, keys, causal);
 }

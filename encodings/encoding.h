@@ -5,8 +5,8 @@
 //   3       + scale q_rel_i . r_ij + bias_ij      a logit row per query or head     Transformer-XL; ALiBi
 //   4  o_i  = sum_j a_ij v_j                      weights a_ij of its own           geometric attention
 //
-// Doors 2 and 3 are data (Scores) that one fused attention runs; behind door 4 a scheme composes ops. The base class opens no
-// door: Encoding is NoPE.
+// Doors 2 and 3 are data (Scores) that one fused attention runs; behind door 4 a scheme composes ops. The base class
+// opens no door: Encoding is NoPE.
 #pragma once
 #include <functional>
 #include <memory>
@@ -49,12 +49,12 @@ class Encoding {
   virtual bool adds_to_embedding() const { return false; }               // then the sum gets dropout (spec A.1 (2))
   virtual Tensor embed(const Tensor& x, const Positions&) const { return x; }      // (B, T, C)
   virtual Scores scores(const Heads&, const Positions&, int layer) const;          // the base: q . k / sqrt(D)
-  // Door 4. attend: (B, Tq, H, D), from v like k; weights: its a_ij for who watches, (B, H, Tq, Tk). The base: fused attention
-  // over the scores, which a scheme that opens this door has none of.
+  // Door 4. attend: (B, Tq, H, D), from v like k; weights: its a_ij for who watches, (B, H, Tq, Tk). The base: fused
+  // attention over the scores, of which a scheme that opens this door has none.
   virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, int layer, Mask) const;
   virtual Tensor weights(const Heads&, const Positions&, int layer, Mask) const;
-  // The number that a pair is told, for pictures, by the distance of its positions and of its slots, key minus query: the
-  // distance of positions itself, or the bias of head 0.
+  // The number that a pair is told, for pictures, by the distance of its positions and of its slots, key minus query:
+  // the distance of positions itself, the bias of head 0, or when this key is asked.
   virtual double told(double distance, int slots) const { return 0; }
 };
 

@@ -1,7 +1,7 @@
-// Geometric attention with directional encoding (NDR, Csordas et al. 2022; spec A.1 (14)): the nearest key that matches.
+// Geometric attention with directional encoding (NDR, Csordas et al. 2022; spec A.1 (14)): the nearest matching key.
 //
 //   z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma,   D_ij = f_i to the right, b_i to the left,   P = sigmoid(z)
-//   a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j (at one distance the right one is nearer), divided by its sum
+//   a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j (of two the right one is nearer), divided by its sum
 //
 //   f, b: two numbers a head, linear in the state x_i; c: (H, D); alpha, beta, gamma: scalars           in every layer
 // Only the order of slots is read: samplers change nothing (spec A.2). Left out: NDR's copy gate and shared layers.
@@ -40,7 +40,7 @@ struct Geometric : Encoding {
     return geometric(content, by_head(side), mask);
   }
 
-  // The weights take B H Tq Tk numbers. A gradient needs them all; without one, some sequences at a time will do.
+  // The weights take B H Tq Tk numbers. A gradient needs them all; without one, a few sequences at a time will do.
   Tensor attend(const Heads& in, const Tensor& v, const Positions& p, int layer, Mask mask) const override {
     const int B = in.q.dim(0);
     const int64_t of_one = int64_t(in.q.dim(1)) * in.q.dim(2) * in.k.dim(1), most = 1 << 23;    // 32 MiB
@@ -63,8 +63,8 @@ struct Geometric : Encoding {
 }  // namespace
 
 Scheme geometric() {
-  return {"geometric", "each query takes the nearest key that matches; it reads the order, and no positions", "Csordas et al. 2022",
-          false, [](Params p, const EncodingSpec& spec) { return std::make_unique<Geometric>(p, spec); }};
+  return {"geometric", "each query takes the nearest key that matches; it reads the order, and no positions",
+          "Csordas et al. 2022", false, [](Params p, const EncodingSpec& spec) { return std::make_unique<Geometric>(p, spec); }};
 }
 
 }  // namespace poslab

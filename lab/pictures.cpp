@@ -25,7 +25,8 @@ constexpr int matrix_slots = 40;
 std::string reading(const Config& c) {
   if (c.encoding == "none") return "This scheme says nothing about positions: every pair of slots is told the same.";
   if (c.encoding == "geometric")
-    return "When a query asks a key: its right neighbour first, then the left one, then the next on the right. Positions are not read.";
+    return "When a query asks a key: its right neighbour first, then the left one, then the next on the right. "
+           "Positions are not read.";
   const std::string drawn =
       test_sampler(c).random ? fmt::format(" One random draw from {} positions.", c.max_position) : "";
   if (c.encoding == "alibi") return "The bias that is added to the logit of head 1." + drawn;

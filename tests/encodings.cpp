@@ -174,7 +174,8 @@ TEST_CASE("geometric: the scheme is the product formula, causal or not, with pos
     const Tensor more = random_tensor(t.shape(), uint32_t(name[0]), 0.5);
     for (int64_t e = 0; e < t.size(); ++e) t.data()[e] += more.data()[e];
   }
-  const std::vector<real> c = of("c"), alpha = of("alpha"), beta = of("beta"), gamma = of("gamma"), w = of("w"), b = of("b");
+  const std::vector<real> c = of("c"), alpha = of("alpha"), beta = of("beta"), gamma = of("gamma");
+  const std::vector<real> w = of("w"), b = of("b");
   const Positions p = Positions::of_tokens(1, {3, 4, 9, 1, 0, 50});
   const Heads in = Content().heads(*model, p);
   for (const Mask mask : {Mask::none, Mask::causal}) {
@@ -197,7 +198,8 @@ TEST_CASE("geometric: the scheme is the product formula, causal or not, with pos
         if (j == i) continue;
         a[size_t(j)] = 1 / (1 + std::exp(-logit(j)));
         for (int k = 0; k < last; ++k)
-          if (k != i && (std::abs(i - k) < std::abs(i - j) || (j < i && k == 2 * i - j))) a[size_t(j)] *= 1 / (1 + std::exp(logit(k)));
+          if (k != i && (std::abs(i - k) < std::abs(i - j) || (j < i && k == 2 * i - j)))
+            a[size_t(j)] *= 1 / (1 + std::exp(logit(k)));
         sum += a[size_t(j)];
       }
       for (int j = 0; j < T; ++j)
@@ -285,6 +287,6 @@ TEST_CASE("position matrix: distances, the bias of head 0, the order of asking, 
   CHECK(matrix("rope") == std::vector<real>{0, 3, 10, -3, 0, 7, -10, -7, 0});
   CHECK(matrix("relative") == matrix("rope"));
   CHECK(matrix("none") == std::vector<real>(9, 0));
-  CHECK(matrix("geometric") == std::vector<real>{0, 1, 3, 2, 0, 1, 4, 2, 0});   // when a key is asked, whatever its position
+  CHECK(matrix("geometric") == std::vector<real>{0, 1, 3, 2, 0, 1, 4, 2, 0});   // when a key is asked
   CHECK(matrix("alibi") == std::vector<real>{0, -0.75, -2.5, -0.625, 0, -1.75, -2.375, -1.625, 0});   // slope 1/4
 }

@@ -187,7 +187,7 @@ TEST_CASE("7 permutation: tokens that keep their positions may stand in any orde
   CHECK(with_positions > 20);
 }
 
-TEST_CASE("10 mass: the weights of a query sum to 1, behind door 4 also to 0 where it has no key but its own") {
+TEST_CASE("10 mass: the weights of a query sum to 1, behind door 4 to 0 where it has no key but its own") {
   for (Mask mask : {Mask::none, Mask::causal})
     for (const Setup& setup : setups(mask)) {
       CAPTURE(setup.name());

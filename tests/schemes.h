@@ -163,8 +163,8 @@ inline Tensor geometric_weights(const Params& params, const Heads& in, int layer
 inline OwnWeights own_weights(const Scheme& scheme) { return scheme.name == "geometric" ? geometric_weights : nullptr; }
 
 // The composed twin of a scheme's attend.
-inline Tensor composed_attend(const Setup& setup, const Model& model, const Heads& in, const Tensor& v, const Positions& p,
-                              int layer, Mask mask) {
+inline Tensor composed_attend(const Setup& setup, const Model& model, const Heads& in, const Tensor& v,
+                              const Positions& p, int layer, Mask mask) {
   const OwnWeights own = own_weights(*setup.scheme);
   if (!own) return composed::attention((*model).scores(in, p, layer), v, mask);
   return permute(matmul(own(model.params, in, layer, mask), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});

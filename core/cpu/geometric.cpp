@@ -1,5 +1,6 @@
-// The weights of geometric attention, a row at a time. The formula stands in core/kernels.def: what each key needs for itself is
-// computed in vectors; what a key gets from those before it, in one pass outwards, and back inwards for the gradient.
+// The weights of geometric attention, a row at a time. The formula stands in core/kernels.def: what each key needs for
+// itself is computed in vectors; what a key gets from those before it, in one pass outwards, and back inwards for the
+// gradient.
 #include "core/cpu/functions.h"
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
@@ -18,7 +19,8 @@ int64_t rows_per_piece(int n) { return n < grain ? grain / n : 1; }
 struct Query {
   const int t, left, right, both;
   Query(int64_t row, int queries, int keys, bool causal)
-      : t(int(row % queries) + keys - queries), left(t), right(causal ? 0 : keys - 1 - t), both(left < right ? left : right) {}
+      : t(int(row % queries) + keys - queries), left(t), right(causal ? 0 : keys - 1 - t),
+        both(left < right ? left : right) {}
   int seen() const { return t + 1 + right; }   // itself included
 
   template <class Step>
@@ -99,7 +101,8 @@ void geometric_backward(Sum dz, Sum dside, const real* da, const real* a, const 
     for (int64_t i = from; i < to; ++i) {
       const int64_t e = i * keys;
       real* dx = dz && dz.empty ? dz.at + e : scratch(1, keys);
-      const auto [right, left] = gradient(dx, da + e, a + e, z + e, side + 2 * i, Query(i, queries, keys, causal), keys);
+      const Query query(i, queries, keys, causal);
+      const auto [right, left] = gradient(dx, da + e, a + e, z + e, side + 2 * i, query, keys);
       if (dz && !dz.empty) write_row(dz.at + e, true, keys, [&](int j, int count) { return load_some(dx + j, count); });
       if (!dside) continue;
       dside.at[2 * i] = right + (dside.empty ? 0 : dside.at[2 * i]);

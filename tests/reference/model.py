@@ -103,7 +103,8 @@ def logits_of_attention(case, w, layer, q, k, positions):
 
 
 def geometric_weights(case, w, layer, q, k, x):
-    """(B, H, T, T): P_ij times the product of 1 - P_ik over the keys k nearer than j, divided by the sum (A.1 (14)); x: (B, T, C)"""
+    """P_ij times the product of 1 - P_ik over the keys k nearer than j, divided by the sum (A.1 (14)).
+    x: (B, T, C) -> (B, H, T, T)"""
     of = {name: w[f"encoding.layer{layer}.{name}"] for name in ("c", "alpha", "beta", "gamma", "w", "b")}
     time = q.shape[1]
     slot = torch.arange(time)
