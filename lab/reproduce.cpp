@@ -144,10 +144,11 @@ std::string write(const std::vector<Planned>& planned, const Asked& asked, const
     contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", short_name(e), report::escape(e.title));
     for (const Picture& picture : section.pictures) merge(data, picture.data);
   }
+  write_file(folder + "/trials.csv", to_csv(collect(everything, runs)));
   write_file(folder + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text));
   write_file(folder + "/index.html", report::page(reproduce_html, {{"title", report::escape(title)}, {"summary", report::escape(summary)},
                                                   {"contents", contents}, {"sections", sections}, {"command", report::escape(command)},
-                                                  {"made", report::escape("Drawn by: " + made_by() + ". Which commit trained a run is in its result.json.")},
+                                                  {"made", report::escape("Drawn by: " + made_by() + ". Which commit trained a run, and how long it took, is in trials.csv.")},
                                                   {"data", report::script_safe(data)}}));
   return summary;
 }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -143,6 +144,43 @@ TEST_CASE("reproduce: results as the paper's agree with it, and flat ones are sa
   write(planned, asked, folder.path, "poslab reproduce");
   CHECK(holds(read_file(folder / "table1.md"), "0 of 10 comparisons agree"));
   CHECK(holds(read_file(folder / "table1.md"), "Not so here: even_pairs, R-sin/cos - sin/cos (0.0 points; paper +49.1)"));
+}
+
+TEST_CASE("reproduce: where nothing is done yet every exhibit says so") {
+  const TemporaryFolder folder;
+  const Asked asked{{"seed1:all"}, "tiny", {}, {}, {}};
+  const std::vector<Planned> planned = plan(asked);
+  std::filesystem::create_directories(folder / "runs");
+  const std::string said = write(planned, asked, folder.path, "poslab reproduce seed1:all");
+  CHECK(said == fmt::format("0 of {0} trials are done; {0} to do.", all_trials(planned).size()));
+  CHECK(holds(read_file(folder / "table1.md"), "No comparison of randomized positions with plain ones is complete yet."));
+  CHECK(holds(read_file(folder / "coverage.md"), "| R-Relative | 100.0 | 100.0 |"));   // takes no training
+}
+
+TEST_CASE("reproduce: every exhibit of the first source, from trained runs") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "out";
+  Program program(folder, fmt::format(
+      "reproduce seed1:all --tasks even_pairs,reverse_string --encodings relative,geometric,sincos --out {} --jobs 2 --threads 1 --set seeds=1 "
+      "--set steps=40 --set layers=2 --set heads=2 --set d_model=16 --set batch=8 --set eval_samples=2", out));
+  CAPTURE(program.output());
+  CHECK(program.status() == 0);
+  for (const Exhibit& e : all_exhibits()) {
+    INFO(e.name);
+    const std::string name = e.name.substr(e.name.find(':') + 1), text = read_file(out + "/" + name + ".md");
+    CHECK_FALSE(holds(text, "to do"));
+    CHECK_FALSE(holds(text, "nan"));
+    CHECK(holds(read_file(out + "/index.html"), "<h2 id=\"" + name + "\">"));
+    const std::string csv = read_file(out + "/" + name + ".csv");
+    CHECK(std::count(csv.begin(), csv.end(), '\n') > 1);
+  }
+  const std::string page = read_file(out + "/index.html");
+  CHECK(holds(page, "data-maps=\"attention-relative-randomized\""));
+  CHECK(holds(page, "Accuracy on unseen lengths against seconds of training, even_pairs"));
+  CHECK(holds(read_file(out + "/code.md"), "that table through the clamped lookup (code)"));
+  CHECK(holds(read_file(out + "/table5.md"), "R-"));
+  CHECK(holds(read_file(out + "/fig2.csv"), "even_pairs,sequential,100,0,40,"));
+  CHECK(holds(read_file(out + "/trials.csv"), "done"));
 }
 
 #ifndef POSLAB_DOUBLE  // whose exponents are too large for training to leave them in four steps

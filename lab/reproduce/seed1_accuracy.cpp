@@ -42,16 +42,15 @@ Cell beside_paper(double ours, double paper) {
 }
 const char* what_is_small = "; small: the paper's, and ours minus it";
 
-// What one reaches without reading the order of the symbols, of the first run that knows.
-Cell baselines_cell(const Outcomes& outcomes, const std::string& task) {
+// The name of a task, and small what one reaches on it without reading the order of the symbols, of the first run that knows.
+Cell task_cell(const Outcomes& outcomes, const std::string& task) {
   for (const Outcome& o : outcomes.done())
     if (o.trial->config.task == task && o.result.contains("baselines")) {
       const json& b = o.result["baselines"];
-      return {fmt::format("{} / {} / {}", points(b["guess"]), points(b["majority"]), points(b["content_only"]))};
+      return {task, fmt::format("guess {}, majority {}, content only {}", points(b["guess"]), points(b["majority"]), points(b["content_only"]))};
     }
-  return {"–"};
+  return {task};
 }
-const char* baselines_head = "guess / majority / content only";
 
 std::vector<Comparison> randomized_against_plain(const Outcomes& outcomes) {
   std::vector<Comparison> all;
@@ -73,9 +72,8 @@ Section table1(const Outcomes& outcomes, const Size&) {
   Grid grid{std::string("Accuracy in %, best of all seeds and learning rates, as the paper counts") + what_is_small, {"task"}, {}};
   s.data = table_of({"task", "encoding", "positions"});
   for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
-  grid.head.push_back(baselines_head);
   for (const std::string& task : outcomes.tasks()) {
-    std::vector<Cell> row = {{task}};
+    std::vector<Cell> row = {task_cell(outcomes, task)};
     double most = -1;
     for (const Column& c : columns_of(outcomes)) {
       const Summary sum = outcomes.summary(is(task, c));
@@ -84,8 +82,7 @@ Section table1(const Outcomes& outcomes, const Size&) {
       if (sum.best > most) most = sum.best;
       add_row(s.data, {task, c.encoding, c.positions}, sum, paper);
     }
-    for (Cell& cell : row) cell.strong = cell.text == points(most);
-    row.push_back(baselines_cell(outcomes, task));
+    for (size_t i = 1; i < row.size(); ++i) row[i].strong = row[i].text == points(most);
     grid.rows.push_back(std::move(row));
   }
   const std::vector<Comparison> pairs = randomized_against_plain(outcomes);
@@ -98,19 +95,18 @@ Section table1(const Outcomes& outcomes, const Size&) {
 Section table3(const Outcomes& outcomes, const Size&) {
   Section s;
   s.data = table_of({"task", "order"});
-  Grid grid{std::string("R-sin/cos, accuracy in %, best of all runs") + what_is_small, {"task", "unsorted", "sorted", baselines_head}, {}};
+  Grid grid{std::string("R-sin/cos, accuracy in %, best of all runs") + what_is_small, {"task", "unsorted", "sorted"}, {}};
   std::vector<Comparison> pairs;
   for (const std::string& task : outcomes.tasks()) {
     Summary sums[2];
     double paper[2];
-    std::vector<Cell> row = {{task}};
+    std::vector<Cell> row = {task_cell(outcomes, task)};
     for (const bool sorted : {false, true}) {
       sums[sorted] = outcomes.summary([&](const Config& c) { return c.task == task && c.unsorted != sorted; });
       paper[sorted] = paper_value("seed1_table3", task, sorted ? "rand_sincos_sorted" : "rand_sincos_unsorted");
       row.push_back(beside_paper(sums[sorted].best, paper[sorted]));
       add_row(s.data, {task, sorted ? "sorted" : "unsorted"}, sums[sorted], paper[sorted]);
     }
-    row.push_back(baselines_cell(outcomes, task));
     grid.rows.push_back(std::move(row));
     pairs.push_back({task, "sorted - unsorted", (paper[1] - paper[0]) / 100, paired(sums[1], sums[0])});
   }
@@ -127,7 +123,7 @@ Section table4(const Outcomes& outcomes, const Size&) {
             {"task"}, {}};
   for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
   for (const std::string& task : outcomes.tasks()) {
-    std::vector<Cell> row = {{task}};
+    std::vector<Cell> row = {task_cell(outcomes, task)};
     for (const Column& c : columns_of(outcomes)) {
       const Summary sum = outcomes.summary(is(task, c));
       row.push_back({std::isnan(sum.deviation) ? points(sum.mean) : fmt::format("{} ± {}", points(sum.mean), points(sum.deviation)),
@@ -144,7 +140,7 @@ Section table4(const Outcomes& outcomes, const Size&) {
 Section table5(const Outcomes& outcomes, const Size&) {
   Section s;
   s.data = table_of({"task", "encoding", "positions"});
-  Grid grid{std::string("Accuracy in %, best of all runs") + what_is_small, {"task", "best of the randomized", "geometric", baselines_head}, {}};
+  Grid grid{std::string("Accuracy in %, best of all runs") + what_is_small, {"task", "best of the randomized", "geometric"}, {}};
   std::vector<Comparison> pairs;
   for (const std::string& task : outcomes.tasks()) {
     Summary best;
@@ -158,7 +154,7 @@ Section table5(const Outcomes& outcomes, const Size&) {
                  paper_geometric = paper_value("seed1_table5", task, "geometric");
     Cell winner = beside_paper(best.best, paper_best);
     if (who) winner.below = fmt::format("{}; {}", who->name, winner.below);
-    grid.rows.push_back({{task}, winner, beside_paper(geometric.best, paper_geometric), baselines_cell(outcomes, task)});
+    grid.rows.push_back({task_cell(outcomes, task), winner, beside_paper(geometric.best, paper_geometric)});
     if (who) add_row(s.data, {task, who->encoding, who->positions}, best, paper_best);
     add_row(s.data, {task, "geometric", "sequential"}, geometric, paper_geometric);
     pairs.push_back({task, "best randomized - geometric", (paper_best - paper_geometric) / 100, paired(best, geometric)});

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the tables of README.md from the files that measured runs left: lab/results/*/ and bench/results/*.json.
+"""Writes the tables of README.md from the files that measured runs left: lab/results/seed1-*/ and bench/results/*.json.
 
 Prints them; with --write puts them between the marks of README.md. Standard library only.
 """
-import csv
 import json
 import pathlib
 import re
@@ -11,42 +10,19 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-NAMES = {"even_pairs": "Even Pairs", "bucket_sort": "Bucket Sort"}
-COLUMN = {("relative", "sequential"): "relative", ("relative", "randomized"): "rand_relative",
-          ("rope", "sequential"): "rope", ("rope", "randomized"): "rand_rope"}   # of the paper's table 1
-
-
-def percent(rows, first, last):
-    """Mean accuracy over lengths first .. last, in percent."""
-    chosen = [float(row["accuracy"]) for row in rows if first <= int(row["length"]) <= last]
-    return f"{100 * sum(chosen) / len(chosen):.1f}"
-
-
-def order(path):
-    """Tasks as above, plain before randomized."""
-    task, encoding, positions, rate = path.parent.name.split("-", 3)
-    return list(NAMES).index(task), encoding, positions != "sequential", rate
+SHOWN = {"seed1-tiny": ["table1", "table3", "fig5", "coverage"], "seed1-example": ["table1"]}   # what `poslab reproduce` left there
 
 
 def results():
-    with open(ROOT / "lab/reproduce/paper/seed1_table1.csv") as file:
-        paper = {row["task"]: row for row in csv.DictReader(file)}
-    lines = ["| task | encoding | positions | steps, lr | 1..40 | 41..60 | 81..100 | **41..100** | paper, 41..500 | guess / majority / content only | minutes |",
-             "|---|---|---|---|---|---|---|---|---|---|---|"]
-    commits = set()
-    for path in sorted(HERE.glob("*/result.json"), key=order):
-        result = json.loads(path.read_text())
-        with open(path.parent / "eval.csv") as file:
-            rows = list(csv.DictReader(file))
-        config, base = result["config"], result["baselines"]
-        commits.add(result["commit"])
-        lines.append(
-            f"| {NAMES[result['task']]} | {result['encoding']} | {result['positions']} | {result['steps']:,}, {config['lr']:g} "
-            f"| {percent(rows, 1, 40)} | {percent(rows, 41, 60)} | {percent(rows, 81, 100)} | **{100 * result['paper_score']:.1f}** "
-            f"| {paper[result['task']][COLUMN[result['encoding'], result['positions']]]} "
-            f"| {' / '.join(f'{100 * base[k]:.1f}' for k in ('guess', 'majority', 'content_only'))} "
-            f"| {result['seconds'] / 60:.0f} |")
-    return lines, commits
+    """Its tables as it wrote them, a level of headings lower and without the list of notes' last line, which names files."""
+    lines = []
+    for folder, names in SHOWN.items():
+        for path in (HERE / folder / f"{name}.md" for name in names):
+            if path.exists():
+                text = path.read_text().strip().splitlines()
+                lines += [f"#{text[0]} (size {folder.split('-')[1]})", *text[1:-1], f"- More: [`{path.relative_to(ROOT)}`]({path.relative_to(ROOT)}), "
+                          f"[all tables]({(HERE / folder).relative_to(ROOT)}/README.md)", ""]
+    return lines
 
 
 PEERS = {"torch": "PyTorch", "torch compiled": "compiled", "jax": "JAX"}
@@ -138,8 +114,7 @@ def between(text, start, end, lines):
 
 
 def main():
-    table, commits = results()
-    table += ["", f"Mean accuracy in %, by test length; made by `lab/results/reproduce.sh` from commit {', '.join(sorted(commits))}."]
+    table = results()
     rates = speed()
     if sys.argv[1:] == ["--write"]:
         readme = ROOT / "README.md"

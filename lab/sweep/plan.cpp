@@ -93,8 +93,11 @@ std::vector<const Option*> differing(const Plan& plan) {
 }
 
 std::string label(const Config& c, const std::vector<const Option*>& options) {
+  const Config usual = configure({{"preset", c.preset}});
   std::string text;
-  for (const Option* o : options) text += fmt::format("{}{}={}", text.empty() ? "" : " ", o->name, get(c, *o));
+  for (const Option* o : options)
+    if (o->name == "positions" || o->name == "seed" || get(c, *o) != get(usual, *o))
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", o->name, get(c, *o));
   return text;
 }
 

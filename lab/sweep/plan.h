@@ -35,7 +35,8 @@ Plan read_plan(const std::string& path);
 
 // Options that are not the same in all trials: what the sweep studies.
 std::vector<const Option*> differing(const Plan&);
-std::string label(const Config&, const std::vector<const Option*>&);  // "encoding=rope seed=3"
+// "encoding=rope positions=sequential seed=3": of these options the positions, the seed, and what is not as the preset has it.
+std::string label(const Config&, const std::vector<const Option*>&);
 
 struct Shard {
   int index = 0, of = 1;  // 0 .. of - 1; written 2/8
