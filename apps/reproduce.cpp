@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "core/error.h"
 #include "lab/files.h"
@@ -27,8 +28,11 @@ std::pair<std::string, std::string> setting(const std::string& text) {
   if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE", text);
   const std::string key = text.substr(0, equals);
   std::string value = text.substr(equals + 1);
-  for (const char* studied : {"preset", "task", "encoding", "positions"})
-    if (key == studied) bad_input("--set {}: each table and figure says for itself which; choose among them with --size, --tasks, --encodings", text);
+  for (const char* studied : {"preset", "task", "encoding", "positions", "unsorted", "resample", "relative_mode", "alibi_symmetric", "test_every"})
+    if (key == studied)
+      bad_input("--set {}: each table and figure says for itself which; choose among them with --size, --tasks, --encodings", text);
+  if (value.find('[') != std::string::npos && key != "lr" && key != "seed")
+    bad_input("--set {}: only lr and seed may be lists, as a table has one row for all of theirs; use `poslab sweep` for others", text);
   const bool word = key != "seeds" && std::holds_alternative<std::string Config::*>(option(key).field);
   const bool lengths = key != "seeds" && std::holds_alternative<Lengths Config::*>(option(key).field);
   if ((word || lengths) && value.find_first_of("\"[") == std::string::npos) value = '"' + value + '"';
@@ -52,6 +56,20 @@ void list_exhibits() {
   for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<15}  {}\n", "--size " + s.name, s.summary);
 }
 
+// FOLDER/plan.jsonl, which Slurm's tasks read whenever they start: it never loses a trial.
+void keep_plan(const Plan& all, const std::string& path, const std::string& runs) {
+  if (std::filesystem::exists(path)) {
+    std::set<std::string> ids;
+    for (const Trial& t : all) ids.insert(t.id);
+    for (const Trial& t : read_plan(path))
+      if (!ids.count(t.id)) bad_input("{} is the plan of other tables or another size; choose another --out, or draw those with --draw", path);
+  }
+  std::error_code error;
+  std::filesystem::create_directories(runs, error);
+  if (error) failure("cannot make the folder {}: {}", runs, error.message());
+  write_file(path, plan_lines(all));
+}
+
 void make(Words w) {
   if (w.asked.what.empty()) return list_exhibits();
   if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
@@ -59,21 +77,23 @@ void make(Words w) {
   const std::vector<reproduce::Planned> planned = reproduce::plan(w.asked);
   const Plan all = reproduce::all_trials(planned);
   const SweepFolder runs(w.out + "/runs");
-  std::error_code error;
-  std::filesystem::create_directories(runs.path(), error);
-  if (error) failure("cannot make the folder {}: {}", runs.path(), error.message());
   const std::string plan = w.out + "/plan.jsonl";
-  write_file(plan, plan_lines(all));
+  if (w.only_draw) {
+    if (!std::filesystem::is_directory(runs.path())) bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
+  } else {
+    keep_plan(all, plan, runs.path());
+  }
   if (w.only_plan) {
-    fmt::print("{}: {} trials; do them with\n  poslab sweep run {} --out {}\nor `poslab sweep submit`, and draw them with\n  {} --draw\n", plan, all.size(), plan, runs.path(), command(w));
+    fmt::print("{0}: {1} trials; do them with\n  poslab sweep run {0} --out {2}\nor `poslab sweep submit`, and draw them with\n  {3} --draw\n",
+               plan, all.size(), runs.path(), command(w));
     return;
   }
   Counts counts;
   if (!w.only_draw && !all.empty()) counts = count(run_shard(all, runs, {{}, w.jobs, w.threads, w.retry}));
   const std::string summary = reproduce::write(planned, w.asked, w.out, command(w));
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary, summary.empty() ? "" : "\n", w.out);
-  if (const int failed = counts[TrialState::failed])
-    failure("{} trials failed; {}/README.md says why, and --retry tries them again", failed, w.out);
+  if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])
+    failure("{} trials failed or are impossible; {}/README.md says why, and --retry tries failed ones again", failed, w.out);
 }
 
 const char* footer = R"(
@@ -101,7 +121,7 @@ std::function<void()> add_reproduce(CLI::App* c) {
   c->add_option("-o,--out", w->out, "the folder to make")->type_name("FOLDER");
   c->add_option("--tasks", w->asked.tasks, "only these")->type_name("NAME,NAME,...")->delimiter(',');
   c->add_option("--encodings", w->asked.encodings, "only these")->type_name("NAME,NAME,...")->delimiter(',');
-  c->add_option("--set", w->sets, "an option of every run, in place of the size's; may be repeated, and VALUE a list")
+  c->add_option("--set", w->sets, "an option of every run, in place of the size's; may be repeated; lr and seed take lists")
       ->type_name("KEY=VALUE")->take_all()->expected(1)->allow_extra_args(false);
   c->add_option("--jobs", w->jobs, "trials at once (1)")->type_name("1 .. 1024")->check(CLI::Range(1, 1024));
   c->add_option("--threads", w->threads, "of each trial (the cores / jobs); they never change a result")->type_name("1 .. 256")->check(CLI::Range(1, 256));

@@ -34,8 +34,9 @@ struct Exhibit {
   std::string name;   // seed1:table1
   std::string title;
   std::string source;                    // where in the paper, and what stands there
-  Trials (*trials)(const Size&);         // null: nothing is trained for it
-  Section (*draw)(const Outcomes&, const Size&);
+  // `usual`: what trials are like at this size (size.h).
+  Trials (*trials)(const Config& usual);  // null: nothing is trained for it
+  Section (*draw)(const Outcomes&, const Config& usual);
 };
 const std::vector<Exhibit>& all_exhibits();
 std::string source_title(const Exhibit&);  // of the paper

@@ -6,6 +6,18 @@
 #include "lab/files.h"
 
 namespace poslab::reproduce {
+namespace {
+
+Outcome outcome(const Trial& t, const SweepFolder& folder) {
+  Outcome o{&t, folder.run(t), std::nan(""), report::read_tested(folder.run(t)), {}};
+  o.result = nlohmann::json::parse(read_file(folder.result(t)), nullptr, false);
+  if (!o.result.is_object()) failure("{} is damaged; remove its folder and run this again", folder.result(t));
+  if (const auto score = o.result.find("paper_score"); score != o.result.end() && score->is_number())
+    o.score = score->get<double>();
+  return o;
+}
+
+}  // namespace
 
 Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) {
   const Claims claims(folder.path());
@@ -16,12 +28,11 @@ Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) {
       missing_.push_back({&t, state, folder.reason(t, state)});
       continue;
     }
-    Outcome o{&t, folder.run(t), std::nan(""), report::read_tested(folder.run(t)), {}};
-    o.result = nlohmann::json::parse(read_file(folder.result(t)), nullptr, false);
-    if (!o.result.is_object()) failure("{} is damaged; remove its folder and run this again", folder.result(t));
-    if (const auto score = o.result.find("paper_score"); score != o.result.end() && score->is_number())
-      o.score = score->get<double>();
-    done_.push_back(std::move(o));
+    try {
+      done_.push_back(outcome(t, folder));
+    } catch (const std::runtime_error& e) {  // a file that somebody removed or damaged
+      missing_.push_back({&t, TrialState::failed, e.what()});
+    }
   }
 }
 
@@ -39,14 +50,15 @@ Summary Outcomes::summary(const Which& which) const {
     const Config& c = o.trial->config;
     if (!which(c) || std::isnan(o.score)) continue;
     ++s.runs;
-    by_lr[c.lr][c.seed] = &o;
+    if (!by_lr[c.lr].emplace(c.seed, &o).second)
+      failure("two trials of one setting have seed {} and lr {}: {} and a later one", c.seed, c.lr, by_lr[c.lr][c.seed]->folder);
     if (!(o.score <= s.best)) s.best = o.score, s.best_lr = c.lr;
   }
   for (const auto& [lr, runs] : by_lr) {
     std::vector<double> scores;
     for (const auto& [seed, o] : runs) scores.push_back(o->score);
     const double m = reproduce::mean(scores);
-    if (m <= s.mean) continue;
+    if (runs.size() < s.by_seed.size() || (runs.size() == s.by_seed.size() && m <= s.mean)) continue;
     s.lr = lr, s.mean = m, s.deviation = reproduce::deviation(scores), s.interval = bootstrap(scores);
     s.by_seed.clear(), s.at_lr.clear();
     for (const auto& [seed, o] : runs) s.by_seed[seed] = o->score, s.at_lr.push_back(o);

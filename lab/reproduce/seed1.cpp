@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -41,7 +42,7 @@ Which is(const std::string& task, const Column& column) {
   };
 }
 
-Trials of_table1(const Size&) {
+Trials of_table1(const Config&) {
   return {{{"encoding", "\"none\""}},
           "[[also]]\nencoding = [\"sincos\", \"relative\", \"alibi\", \"rope\", \"learned\"]\n"
           "positions = [\"sequential\", \"randomized\"]\n"};
@@ -67,20 +68,46 @@ Grid comparison_grid(const std::vector<Comparison>& all, const std::string& capt
   return grid;
 }
 
+nlohmann::json number(double x) { return std::isnan(x) ? nlohmann::json() : nlohmann::json(x); }
+
+Cell task_cell(const Outcomes& outcomes, const std::string& task) {
+  for (const Outcome& o : outcomes.done())
+    if (o.trial->config.task == task && o.result.contains("baselines")) {
+      const nlohmann::json& b = o.result["baselines"];
+      return {task, fmt::format("guess {}, majority {}, content only {}", points(b["guess"]), points(b["majority"]),
+                                points(b["content_only"]))};
+    }
+  return {task};
+}
+
+std::string about_intervals(const Outcomes& outcomes) {
+  std::set<int64_t> seeds;
+  for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config.seed);
+  const int n = int(seeds.size());
+  if (n < 2) return "With one seed there are no intervals: any difference here may be luck.";
+  const std::string few = n > 5 ? "" : fmt::format(
+      " With {} seeds it is hardly more than their range: it excludes zero when all seeds agree on the sign, which luck alone does in {} % of cells.",
+      n, int(std::lround(200 / std::pow(2., n))));
+  return "Intervals: 95 %, of the mean over seeds, by the bootstrap." + few;
+}
+
 std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std::string& winner, const std::string& loser) {
-  int asked = 0, firm = 0, only = 0;
+  int claimed = 0, asked = 0, firm = 0, only = 0;
   std::vector<std::string> against;
   for (const Comparison& c : all) {
-    if (!(c.paper >= seen) || std::isnan(c.ours.mean)) continue;
+    if (!(c.paper >= seen)) continue;
+    ++claimed;
+    if (std::isnan(c.ours.mean)) continue;
     ++asked;
     if (c.ours.mean > 0 && c.ours.interval.low > 0) ++firm;
     else if (c.ours.mean > 0) ++only;
     else against.push_back(fmt::format("{}, {} ({} points; paper {})", c.task, c.what, signed_points(c.ours.mean), signed_points(c.paper)));
   }
+  if (!claimed) return {fmt::format("On these tasks the paper has {} nowhere ahead of {} by 2 points or more.", winner, loser)};
   if (!asked) return {fmt::format("No comparison of {} with {} is complete yet.", winner, loser)};
   std::vector<std::string> said = {fmt::format(
-      "Where the paper has {} ahead of {} by 2 points or more, {} of {} comparisons agree: {} with a 95 % interval above zero, "
-      "{} by sign only.",
+      "Where the paper has {} ahead of {} by 2 points or more, {} of {} comparisons agree: {} with an interval above zero, "
+      "{} by the mean's sign only.",
       winner, loser, firm + only, asked, firm, only)};
   if (!against.empty()) said.push_back(fmt::format("Not so here: {}.", fmt::join(against, "; ")));
   return said;

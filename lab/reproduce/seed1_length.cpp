@@ -15,19 +15,17 @@ namespace {
 using namespace report;
 using nlohmann::json;
 
-// Mean over the runs at each length that all of them were tested at.
+// Mean over the runs, which were all tested at the same lengths.
 std::vector<TestLength> mean_curve(const Summary& s) {
   std::vector<TestLength> curve;
   for (size_t i = 0; !s.at_lr.empty() && i < s.at_lr[0]->tested.size(); ++i) {
     TestLength sum{};
-    size_t n = 0;
     for (const Outcome* o : s.at_lr) {
-      if (i >= o->tested.size()) continue;
-      const TestLength& row = o->tested[i];
-      sum.length = row.length, sum.accuracy += row.accuracy, sum.guess += row.guess, ++n;
+      const TestLength& row = o->tested.at(i);
+      sum.length = row.length, sum.accuracy += row.accuracy, sum.guess += row.guess;
       sum.majority += row.majority, sum.content_only += row.content_only;
     }
-    for (double* x : {&sum.accuracy, &sum.guess, &sum.majority, &sum.content_only}) *x /= double(n);
+    for (double* x : {&sum.accuracy, &sum.guess, &sum.majority, &sum.content_only}) *x /= double(s.at_lr.size());
     curve.push_back(sum);
   }
   return curve;
@@ -52,7 +50,7 @@ void describe(Chart& chart) {
 
 }  // namespace
 
-Section fig4(const Outcomes& outcomes, const Size&) {
+Section fig4(const Outcomes& outcomes, const Config&) {
   Section s;
   s.data = {{"task", "encoding", "positions", "length", "accuracy", "seeds", "guess", "majority", "content_only"}, {}};
   for (const std::string& task : outcomes.tasks())
@@ -86,22 +84,31 @@ Section fig4(const Outcomes& outcomes, const Size&) {
   return s;
 }
 
-Section fig3(const Outcomes& outcomes, const Size&) {
+Section fig3(const Outcomes& outcomes, const Config& usual) {
   Section s;
-  s.data = {{"task", "max_position", "runs", "best", "seeds", "mean", "interval_low", "interval_high"}, {}};
+  s.data = {{"task", "max_position", "runs", "best", "seeds", "mean", "interval_low", "interval_high", "guess", "majority", "content_only"}, {}};
   std::set<int> pools;
   for (const Outcome& o : outcomes.done()) pools.insert(o.trial->config.max_position);
-  Grid grid{"R-Relative by the size of the pool that positions are drawn from: mean accuracy in %, 95 % interval", {"task"}, {}};
+  Grid grid{fmt::format("R-Relative by the size of the pool that positions are drawn from: mean accuracy in %; small: its interval, and that of "
+                        "the difference to {} in points, over paired seeds", usual.max_position), {"task"}, {}};
   for (int pool : pools) grid.head.push_back(fmt::format("{}", pool));
   for (const std::string& task : outcomes.tasks()) {
-    std::vector<Cell> row = {{task}};
+    std::vector<Cell> row = {task_cell(outcomes, task)};
     std::vector<double> means;
+    const auto with = [&](int pool) {
+      return outcomes.summary([&](const Config& c) { return c.task == task && c.max_position == pool; });
+    };
+    const Summary middle = with(usual.max_position);
     for (int pool : pools) {
-      const Summary sum = outcomes.summary([&](const Config& c) { return c.task == task && c.max_position == pool; });
-      row.push_back({points(sum.mean), interval_text(sum.interval, false)});
+      const Summary sum = with(pool);
+      const Interval difference = paired(sum, middle).interval;
+      row.push_back({points(sum.mean), interval_text(sum.interval, false), pool != usual.max_position && difference.excludes(0)});
+      if (pool != usual.max_position && !std::isnan(difference.low)) row.back().below += ", " + interval_text(difference, true);
       if (sum.runs) means.push_back(sum.mean);
-      const auto number = [](double x) { return std::isnan(x) ? json() : json(x); };
-      s.data.rows.push_back({task, pool, sum.runs, number(sum.best), sum.by_seed.size(), number(sum.mean), number(sum.interval.low), number(sum.interval.high)});
+      s.data.rows.push_back({task, pool, sum.runs, number(sum.best), sum.by_seed.size(), number(sum.mean), number(sum.interval.low),
+                             number(sum.interval.high)});
+      for (const char* base : {"guess", "majority", "content_only"})
+        s.data.rows.back().push_back(sum.at_lr.empty() ? json() : sum.at_lr[0]->result["baselines"][base]);
     }
     grid.rows.push_back(std::move(row));
     if (means.size() > 1) {
@@ -111,7 +118,8 @@ Section fig3(const Outcomes& outcomes, const Size&) {
     }
   }
   s.grids = {grid};
-  s.notes = {how_many(outcomes), "The paper draws this as a picture without numbers and says that the size hardly matters."};
+  s.notes = {how_many(outcomes), about_intervals(outcomes),
+             "The paper draws this as a picture without numbers (pools of 1024 to 8192, as recalled) and says that the size hardly matters."};
   return s;
 }
 

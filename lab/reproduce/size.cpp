@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/names.h"
+#include "lab/sweep/plan.h"
 
 namespace poslab::reproduce {
 namespace {
@@ -24,7 +25,7 @@ const std::vector<Size>& all_sizes() {
        {{"preset", "\"example\""}, {"task", fifteen}}},
       {"paper",
        "preset paper: 15 tasks, 10 seeds, 3 learning rates, 2,000,000 steps each; for a cluster (--plan, poslab sweep submit)",
-       {{"preset", "\"paper\""}, {"task", fifteen}, {"seeds", "10"}, {"lr", "[1e-4, 3e-4, 5e-4]"}}},
+       {{"preset", "\"paper\""}, {"task", fifteen}, {"seeds", "10"}, {"lr", "[3e-4, 1e-4, 5e-4]"}}},
   };
   return sizes;
 }
@@ -36,6 +37,24 @@ const Size& size(const std::string& name) {
     names.push_back(s.name);
   }
   throw BadInput(unknown("size", name, names));
+}
+
+std::string sweep(const Size& size, const Settings& settings, const Lines& keys, const std::string& also) {
+  Lines lines;
+  const auto put = [&](const std::string& key, const std::string& value) {
+    if (key == "seed" || key == "seeds") lines.erase("seed"), lines.erase("seeds");
+    lines[key] = value;
+  };
+  for (const auto& [key, value] : size.head) put(key, value);
+  for (const auto& [key, value] : settings) put(key, value);
+  for (const auto& [key, value] : keys) put(key, value);
+  std::string text;
+  for (const auto& [key, value] : lines) text += fmt::format("{} = {}\n", key, value);
+  return text + also;
+}
+
+Config usual(const Size& size, const Settings& settings) {
+  return make_plan(sweep(size, settings, {{"encoding", "\"none\""}}, ""), "--size " + size.name).front().config;
 }
 
 }  // namespace poslab::reproduce

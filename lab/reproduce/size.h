@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "lab/config.h"
+
 namespace poslab::reproduce {
 
 using Lines = std::map<std::string, std::string>;  // key = value of a sweep's TOML
@@ -15,5 +17,11 @@ struct Size {
 };
 const std::vector<Size>& all_sizes();
 const Size& size(const std::string& name);  // throws BadInput with did-you-mean
+
+// The sweep of `keys` and the [[also]] tables `also` at this size. Of a key that several name, `keys` counts before
+// `settings`, and these before the size; seeds and seed are one key.
+std::string sweep(const Size&, const Settings& settings, const Lines& keys, const std::string& also);
+// The first trial of the size with these settings, whatever its encoding: what an exhibit takes its own choices from.
+Config usual(const Size&, const Settings&);
 
 }  // namespace poslab::reproduce

@@ -79,6 +79,7 @@ Plan read_plan(const std::string& path) {
 }
 
 std::vector<const Option*> differing(const Plan& plan) {
+  if (plan.empty()) return {};
   std::vector<const Option*> options;
   for (const Option& o : all_options()) {
     if (!o.kept) continue;
