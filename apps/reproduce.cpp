@@ -28,11 +28,17 @@ std::pair<std::string, std::string> setting(const std::string& text) {
   if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE", text);
   const std::string key = text.substr(0, equals);
   std::string value = text.substr(equals + 1);
-  for (const char* studied : {"preset", "task", "encoding", "positions", "unsorted", "resample", "relative_mode", "alibi_symmetric", "test_every"})
+  for (const char* studied : {"preset", "task", "encoding", "positions", "unsorted", "resample", "relative_mode",
+                              "alibi_symmetric", "test_every"})
     if (key == studied)
-      bad_input("--set {}: each table and figure says for itself which; choose among them with --size, --tasks, --encodings", text);
+      bad_input(
+          "--set {}: each table and figure says for itself which; choose among them with --size, --tasks, --encodings",
+          text);
   if (value.find('[') != std::string::npos && key != "lr" && key != "seed")
-    bad_input("--set {}: only lr and seed may be lists, as a table has one row for all of theirs; use `poslab sweep` for others", text);
+    bad_input(
+        "--set {}: only lr and seed may be lists, as a table has one row for all of theirs; use `poslab sweep` for "
+        "others",
+        text);
   const bool word = key != "seeds" && std::holds_alternative<std::string Config::*>(option(key).field);
   const bool lengths = key != "seeds" && std::holds_alternative<Lengths Config::*>(option(key).field);
   if ((word || lengths) && value.find_first_of("\"[") == std::string::npos) value = '"' + value + '"';
@@ -62,7 +68,9 @@ void keep_plan(const Plan& all, const std::string& path, const std::string& runs
     std::set<std::string> ids;
     for (const Trial& t : all) ids.insert(t.id);
     for (const Trial& t : read_plan(path))
-      if (!ids.count(t.id)) bad_input("{} is the plan of other tables or another size; choose another --out, or draw those with --draw", path);
+      if (!ids.count(t.id))
+        bad_input("{} is the plan of other tables or another size; choose another --out, or draw those with --draw",
+                  path);
   }
   std::error_code error;
   std::filesystem::create_directories(runs, error);
@@ -79,21 +87,26 @@ void make(Words w) {
   const SweepFolder runs(w.out + "/runs");
   const std::string plan = w.out + "/plan.jsonl";
   if (w.only_draw) {
-    if (!std::filesystem::is_directory(runs.path())) bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
+    if (!std::filesystem::is_directory(runs.path()))
+      bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
   } else {
     keep_plan(all, plan, runs.path());
   }
   if (w.only_plan) {
-    fmt::print("{0}: {1} trials; do them with\n  poslab sweep run {0} --out {2}\nor `poslab sweep submit`, and draw them with\n  {3} --draw\n",
-               plan, all.size(), runs.path(), command(w));
+    fmt::print(
+        "{0}: {1} trials; do them with\n  poslab sweep run {0} --out {2}\nor `poslab sweep submit`, and draw them "
+        "with\n  {3} --draw\n",
+        plan, all.size(), runs.path(), command(w));
     return;
   }
   Counts counts;
   if (!w.only_draw && !all.empty()) counts = count(run_shard(all, runs, {{}, w.jobs, w.threads, w.retry}));
   const std::string summary = reproduce::write(planned, w.asked, w.out, command(w));
-  fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary, summary.empty() ? "" : "\n", w.out);
+  fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
+             summary.empty() ? "" : "\n", w.out);
   if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])
-    failure("{} trials failed or are impossible; {}/README.md says why, and --retry tries failed ones again", failed, w.out);
+    failure("{} trials failed or are impossible; {}/README.md says why, and --retry tries failed ones again", failed,
+            w.out);
 }
 
 const char* footer = R"(
@@ -121,10 +134,16 @@ std::function<void()> add_reproduce(CLI::App* c) {
   c->add_option("-o,--out", w->out, "the folder to make")->type_name("FOLDER");
   c->add_option("--tasks", w->asked.tasks, "only these")->type_name("NAME,NAME,...")->delimiter(',');
   c->add_option("--encodings", w->asked.encodings, "only these")->type_name("NAME,NAME,...")->delimiter(',');
-  c->add_option("--set", w->sets, "an option of every run, in place of the size's; may be repeated; lr and seed take lists")
-      ->type_name("KEY=VALUE")->take_all()->expected(1)->allow_extra_args(false);
+  c->add_option("--set", w->sets,
+                "an option of every run, in place of the size's; may be repeated; lr and seed take lists")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
   c->add_option("--jobs", w->jobs, "trials at once (1)")->type_name("1 .. 1024")->check(CLI::Range(1, 1024));
-  c->add_option("--threads", w->threads, "of each trial (the cores / jobs); they never change a result")->type_name("1 .. 256")->check(CLI::Range(1, 256));
+  c->add_option("--threads", w->threads, "of each trial (the cores / jobs); they never change a result")
+      ->type_name("1 .. 256")
+      ->check(CLI::Range(1, 256));
   c->add_flag("--retry", w->retry, "try failed trials again");
   CLI::Option* only_plan = c->add_flag("--plan", w->only_plan, "only write FOLDER/plan.jsonl");
   c->add_flag("--draw", w->only_draw, "only draw what is done")->excludes(only_plan);

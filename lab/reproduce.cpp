@@ -51,7 +51,8 @@ std::string standing(const Outcomes& outcomes) {
   if (outcomes.missing().empty()) return fmt::format("All {} trials are done.", outcomes.planned());
   std::vector<TrialState> states;
   for (const Missing& m : outcomes.missing()) states.push_back(m.state);
-  return fmt::format("{} of {} trials are done; {}.", outcomes.done().size(), outcomes.planned(), to_string(count(states)));
+  return fmt::format("{} of {} trials are done; {}.", outcomes.done().size(), outcomes.planned(),
+                     to_string(count(states)));
 }
 
 // Why trials failed or are impossible, a line for each reason with the first of them.
@@ -62,7 +63,8 @@ std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
     if (!m.reason.empty()) all[m.reason].push_back(&m);
   std::vector<std::string> said;
   for (const auto& [reason, trials] : all)
-    said.push_back(fmt::format("{}: {} {}{}: {}", name_of(trials[0]->state), trials[0]->trial->id, label(trials[0]->trial->config, options),
+    said.push_back(fmt::format("{}: {} {}{}: {}", name_of(trials[0]->state), trials[0]->trial->id,
+                               label(trials[0]->trial->config, options),
                                trials.size() > 1 ? fmt::format(" and {} more", trials.size() - 1) : "", reason));
   return said;
 }
@@ -87,7 +89,8 @@ Section drawn(const Planned& p, const Outcomes& outcomes, const Config& usual) {
 class Lock {
  public:
   explicit Lock(const std::string& folder) : file_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0) failure("cannot lock the folder {}: {}", folder, std::strerror(errno));
+    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0)
+      failure("cannot lock the folder {}: {}", folder, std::strerror(errno));
   }
   ~Lock() { ::close(file_); }
   Lock(const Lock&) = delete;
@@ -103,23 +106,26 @@ std::string markdown_of(const Exhibit& e, const Section& s) {
   for (const Grid& g : s.grids) text += fmt::format("{}:\n\n{}\n", g.caption, markdown(g));
   for (const std::string& one : s.notes) text += fmt::format("- {}\n", one);
   if (s.data.columns.empty()) return text + "\n";
-  return text + fmt::format("- The numbers: {}.csv{}\n\n", short_name(e), s.pictures.empty() ? "" : "; the pictures: index.html");
+  return text + fmt::format("- The numbers: {}.csv{}\n\n", short_name(e),
+                            s.pictures.empty() ? "" : "; the pictures: index.html");
 }
 
 std::string section_of(const Exhibit& e, const Section& s) {
   using report::escape;
-  std::string html = fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n", short_name(e),
-                                 escape(e.title), escape(e.source));
+  std::string html = fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n",
+                                 short_name(e), escape(e.title), escape(e.source));
   for (const std::string& one : s.readings) html += fmt::format("<p class=\"reading\">{}</p>\n", escape(one));
   for (const Grid& g : s.grids) html += reproduce::html(g);
   for (const Picture& p : s.pictures) html += p.html;
   for (const std::string& one : s.notes) html += fmt::format("<p class=\"note\">{}</p>\n", escape(one));
-  if (!s.data.columns.empty()) html += fmt::format("<p class=\"note\"><a href=\"{0}.csv\">{0}.csv</a></p>\n", short_name(e));
+  if (!s.data.columns.empty())
+    html += fmt::format("<p class=\"note\"><a href=\"{0}.csv\">{0}.csv</a></p>\n", short_name(e));
   return html + "</section>\n";
 }
 
 void merge(json& all, const json& one) {
-  if (one.contains("charts")) for (const json& chart : one["charts"]) all["charts"].push_back(chart);
+  if (one.contains("charts"))
+    for (const json& chart : one["charts"]) all["charts"].push_back(chart);
   if (one.contains("maps")) all["maps"].update(one["maps"]);
 }
 
@@ -141,13 +147,14 @@ std::vector<Planned> plan(const Asked& asked) {
     Planned p{e, {}};
     if (e->trials)
       for (Trial& t : trials_of(*e, asked))
-        if (wanted(asked.tasks, t.config.task) && wanted(asked.encodings, t.config.encoding)) p.plan.push_back(std::move(t));
+        if (wanted(asked.tasks, t.config.task) && wanted(asked.encodings, t.config.encoding))
+          p.plan.push_back(std::move(t));
     all.push_back(std::move(p));
   }
   const auto trains = [](const Planned& p) { return p.exhibit->trials != nullptr; };
   if (std::any_of(all.begin(), all.end(), trains) && all_trials(all).empty())
-    bad_input("{} has no trial with {} {}; ask for others, or for all", fmt::join(asked.what, " "), fmt::join(asked.tasks, ", "),
-              fmt::join(asked.encodings, ", "));
+    bad_input("{} has no trial with {} {}; ask for others, or for all", fmt::join(asked.what, " "),
+              fmt::join(asked.tasks, ", "), fmt::join(asked.encodings, ", "));
   return all;
 }
 
@@ -160,7 +167,8 @@ Plan all_trials(const std::vector<Planned>& planned) {
   return all;
 }
 
-std::string write(const std::vector<Planned>& planned, const Asked& asked, const std::string& folder, const std::string& command) {
+std::string write(const std::vector<Planned>& planned, const Asked& asked, const std::string& folder,
+                  const std::string& command) {
   const Lock lock(folder);
   const NoGrad no_grad;
   const Config common = usual(size(asked.size), asked.settings);
@@ -176,7 +184,8 @@ std::string write(const std::vector<Planned>& planned, const Asked& asked, const
     Section section = drawn(p, outcomes, common);
     if (outcomes.planned()) section.notes.push_back(standing(outcomes));
     for (const std::string& one : reasons(outcomes, p.plan)) section.notes.push_back(one);
-    if (!section.data.columns.empty()) write_file(fmt::format("{}/{}.csv", folder, short_name(e)), to_csv(section.data));
+    if (!section.data.columns.empty())
+      write_file(fmt::format("{}/{}.csv", folder, short_name(e)), to_csv(section.data));
     const std::string one = markdown_of(e, section);
     write_file(fmt::format("{}/{}.md", folder, short_name(e)), one);
     text += one;
@@ -186,11 +195,15 @@ std::string write(const std::vector<Planned>& planned, const Asked& asked, const
   }
   write_file(folder + "/trials.csv", to_csv(collect(everything, runs)));
   write_file(folder + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text));
-  const std::string made = fmt::format("Drawn by: {}. Which commit trained a run, and how long it took, is in trials.csv.", made_by());
-  write_file(folder + "/index.html",
-             report::page(reproduce_html, {{"title", report::escape(title)}, {"summary", report::escape(summary)}, {"contents", contents},
-                                           {"sections", sections}, {"command", report::escape(command)},
-                                           {"made", report::escape(made)}, {"data", report::script_safe(data)}}));
+  const std::string made =
+      fmt::format("Drawn by: {}. Which commit trained a run, and how long it took, is in trials.csv.", made_by());
+  write_file(folder + "/index.html", report::page(reproduce_html, {{"title", report::escape(title)},
+                                                                   {"summary", report::escape(summary)},
+                                                                   {"contents", contents},
+                                                                   {"sections", sections},
+                                                                   {"command", report::escape(command)},
+                                                                   {"made", report::escape(made)},
+                                                                   {"data", report::script_safe(data)}}));
   return summary;
 }
 

@@ -19,7 +19,9 @@ using namespace poslab::test;
 
 namespace {
 
-size_t trials(const std::string& what, const std::string& size) { return all_trials(plan({{what}, size, {}, {}, {}})).size(); }
+size_t trials(const std::string& what, const std::string& size) {
+  return all_trials(plan({{what}, size, {}, {}, {}})).size();
+}
 
 // A run folder as far as tables read it: right at every trained length, `beyond` from there on.
 void make_run(const std::string& folder, const Trial& t, double beyond) {
@@ -29,14 +31,17 @@ void make_run(const std::string& folder, const Trial& t, double beyond) {
   for (int length = 1; length <= t.config.eval_lengths.to; ++length)
     eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length, length <= t.config.train_length ? 1. : beyond);
   write_file(run + "/eval.csv", eval);
-  write_file(run + "/result.json", fmt::format(R"({{"paper_score":{},"baselines":{{"guess":0.5,"majority":0.5,"content_only":0.6}},)"
-                                               R"("seconds":10.0,"isa":"cpu/avx2","threads":1}})", beyond));
+  write_file(run + "/result.json",
+             fmt::format(R"({{"paper_score":{},"baselines":{{"guess":0.5,"majority":0.5,"content_only":0.6}},)"
+                         R"("seconds":10.0,"isa":"cpu/avx2","threads":1}})",
+                         beyond));
 }
 
 // The paper's own number, spread a little over the seeds.
 double as_in_the_paper(const Trial& t) {
   for (const seed1::Column& c : seed1::columns())
-    if (seed1::is(t.config.task, c)(t.config)) return paper_value("seed1_table1", t.config.task, c.paper) / 100 - 0.001 * double(t.config.seed);
+    if (seed1::is(t.config.task, c)(t.config))
+      return paper_value("seed1_table1", t.config.task, c.paper) / 100 - 0.001 * double(t.config.seed);
   return 0.5;
 }
 
@@ -59,7 +64,7 @@ TEST_CASE("reproduce: few values") {
   CHECK(std::isnan(deviation({1})));
   CHECK(deviation({1, 2, 3}) == doctest::Approx(1));
   CHECK_FALSE(bootstrap({1}).excludes(0));
-  const Interval two = bootstrap({1, 3});   // a quarter of the draws takes 1 twice
+  const Interval two = bootstrap({1, 3});  // a quarter of the draws takes 1 twice
   CHECK(two.low == 1);
   CHECK(two.high == 3);
 }
@@ -100,7 +105,8 @@ TEST_CASE("reproduce: what is asked for wrongly is refused with a remedy") {
 
 TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
   const TemporaryFolder folder;
-  const std::vector<Planned> planned = plan({{"seed1:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", "[1e-3, 1e-4]"}}});
+  const std::vector<Planned> planned =
+      plan({{"seed1:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", "[1e-3, 1e-4]"}}});
   // Plain: 0.5, 0.6, 0.7 at one rate, 0.8, 0.3, 0.3 at the other. Randomized: 0.2 more than the first of them.
   for (const Trial& t : planned[0].plan) {
     const bool random = t.config.positions == "randomized", first = t.config.lr == 1e-3;
@@ -121,28 +127,32 @@ TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
   const Paired difference = paired(random, plain);
   CHECK(difference.seeds == 3);
   CHECK(difference.mean == doctest::Approx(0.2));
-  CHECK(difference.interval.low == doctest::Approx(0.2));   // every seed says the same: pairing takes their spread out
+  CHECK(difference.interval.low == doctest::Approx(0.2));  // every seed says the same: pairing takes their spread out
 }
 
 TEST_CASE("reproduce: results as the paper's agree with it, and flat ones are said not to") {
   const TemporaryFolder folder;
-  const Asked asked{{"seed1:table1", "seed1:table4", "seed1:fig4", "seed1:table2"}, "tiny", {"even_pairs", "bucket_sort"}, {}, {}};
+  const Asked asked{
+      {"seed1:table1", "seed1:table4", "seed1:fig4", "seed1:table2"}, "tiny", {"even_pairs", "bucket_sort"}, {}, {}};
   const std::vector<Planned> planned = plan(asked);
   const Plan all = all_trials(planned);
   for (const Trial& t : all) make_run(folder / "runs", t, as_in_the_paper(t));
-  CHECK(holds(write(planned, asked, folder.path, "poslab reproduce"), fmt::format("All {} trials are done", all.size())));
+  CHECK(
+      holds(write(planned, asked, folder.path, "poslab reproduce"), fmt::format("All {} trials are done", all.size())));
   const std::string table = read_file(folder / "table1.md"), page = read_file(folder / "index.html");
   CHECK(holds(table, "10 of 10 comparisons agree: 10 with an interval above zero"));
   CHECK_FALSE(holds(table, "Not so here"));
   CHECK(holds(table, "96.4 (96.4, 0.0)"));
   CHECK(holds(page, "Accuracy against length, bucket_sort, positions randomized"));
   CHECK(holds(page, "10 of 10 comparisons agree"));
-  for (const char* name : {"table1", "table4", "fig4", "table2"}) CHECK(std::filesystem::exists(folder / (std::string(name) + ".csv")));
+  for (const char* name : {"table1", "table4", "fig4", "table2"})
+    CHECK(std::filesystem::exists(folder / (std::string(name) + ".csv")));
 
   for (const Trial& t : all) make_run(folder / "runs", t, 0.5);
   write(planned, asked, folder.path, "poslab reproduce");
   CHECK(holds(read_file(folder / "table1.md"), "0 of 10 comparisons agree"));
-  CHECK(holds(read_file(folder / "table1.md"), "Not so here: even_pairs, R-sin/cos - sin/cos (0.0 points; paper +49.1)"));
+  CHECK(
+      holds(read_file(folder / "table1.md"), "Not so here: even_pairs, R-sin/cos - sin/cos (0.0 points; paper +49.1)"));
 }
 
 TEST_CASE("reproduce: where nothing is done yet every exhibit says so") {
@@ -157,9 +167,10 @@ TEST_CASE("reproduce: where nothing is done yet every exhibit says so") {
     const std::string text = read_file(folder / (e.name.substr(e.name.find(':') + 1) + ".md"));
     CHECK_FALSE(holds(text, "nan"));
     CHECK_FALSE(holds(text, "could not be drawn"));
-    CHECK(holds(text, e.trials ? " to do." : "| R-Relative | 100.0 | 100.0 |"));   // coverage takes no training
+    CHECK(holds(text, e.trials ? " to do." : "| R-Relative | 100.0 | 100.0 |"));  // coverage takes no training
   }
-  CHECK(holds(read_file(folder / "table1.md"), "No comparison of randomized positions with plain ones is complete yet."));
+  CHECK(
+      holds(read_file(folder / "table1.md"), "No comparison of randomized positions with plain ones is complete yet."));
   CHECK(holds(read_file(folder / "code.md"), "No comparison can be made"));
   const Asked one{{"seed1:coverage"}, "tiny", {}, {}, {}};
   CHECK(write(plan(one), one, folder.path, "poslab reproduce seed1:coverage").empty());
@@ -175,18 +186,24 @@ TEST_CASE("reproduce: half of figure 2, and a run with a file missing, cost no o
   const SweepFolder runs(folder / "runs");
   for (const Trial& t : all_trials(planned))
     if (t.config.encoding == "sincos" || t.config.positions == "randomized") make_run(runs.path(), t, 0.75);
-  const Trial& half = planned[0].plan[0].config.positions == "randomized" ? planned[0].plan[0] : planned[0].plan[1];
-  const auto written = [&] { return write(planned, asked, folder.path, "poslab reproduce"), read_file(folder / "fig2.md"); };
-  CHECK(holds(written(), "This could not be drawn: cannot read "));   // it has no tests.jsonl
+  const Trial& figure = planned[1].plan[0];  // table 3 comes first
+  const Trial& half = figure.config.positions == "randomized" ? figure : planned[1].plan[1];
+  const auto written = [&] {
+    return write(planned, asked, folder.path, "poslab reproduce"), read_file(folder / "fig2.md");
+  };
+  CHECK(holds(written(), "This could not be drawn: cannot read "));  // it has no tests.jsonl
   write_file(runs.run(half) + "/tests.jsonl",
-             R"({"step":150,"seconds":1.5,"accuracy":0.75,"lengths":[10,30],"accuracies":[1.0,0.95]})" "\n"
-             R"({"step":300,"seconds":3.0,"accuracy":0.75,"lengths":[10,30],"accuracies":[0.0,0.5]})" "\n");
+             R"({"step":150,"seconds":1.5,"accuracy":0.75,"lengths":[10,30],"accuracies":[1.0,0.95]})"
+             "\n"
+             R"({"step":300,"seconds":3.0,"accuracy":0.75,"lengths":[10,30],"accuracies":[0.0,0.5]})"
+             "\n");
   const std::string text = written();
   CHECK_FALSE(holds(text, "nan"));
   CHECK(holds(text, "randomized not in this run, naive not in this run"));
-  CHECK(holds(read_file(folder / "fig2.csv"), "even_pairs,randomized,20,0,150.0,1.5,0.95"));   // of the unseen length alone
+  CHECK(holds(read_file(folder / "fig2.csv"),
+              "even_pairs,randomized,20,0,150,1.5,0.95"));  // of the unseen length alone
   CHECK(holds(read_file(folder / "table3.md"), "All 4 trials are done."));
-  std::filesystem::remove(runs.run(planned[1].plan[0]) + "/eval.csv");
+  std::filesystem::remove(runs.run(planned[0].plan[0]) + "/eval.csv");
   written();
   CHECK(holds(read_file(folder / "table3.md"), "3 of 4 trials are done; 1 failed."));
   CHECK(holds(read_file(folder / "table3.md"), "has no eval.csv"));
@@ -195,9 +212,12 @@ TEST_CASE("reproduce: half of figure 2, and a run with a file missing, cost no o
 TEST_CASE("reproduce: every exhibit of the first source, from trained runs") {
   const TemporaryFolder folder;
   const std::string out = folder / "out";
-  Program program(folder, fmt::format(
-      "reproduce seed1:all --tasks even_pairs,reverse_string --encodings relative,geometric,sincos --out {} --jobs 2 --threads 1 --set seeds=1 "
-      "--set steps=40 --set layers=2 --set heads=2 --set d_model=16 --set batch=8 --set eval_samples=2", out));
+  Program program(
+      folder,
+      fmt::format("reproduce seed1:all --tasks even_pairs,reverse_string --encodings relative,geometric,sincos --out "
+                  "{} --jobs 2 --threads 1 --set seeds=1 "
+                  "--set steps=40 --set layers=2 --set heads=2 --set d_model=16 --set batch=8 --set eval_samples=2",
+                  out));
   CAPTURE(program.output());
   CHECK(program.status() == 0);
   for (const Exhibit& e : all_exhibits()) {
@@ -224,8 +244,10 @@ TEST_CASE("reproduce: the program trains, goes on, and reports what failed witho
   const TemporaryFolder folder;
   const std::string out = folder / "out";
   const std::string words = fmt::format(
-      "reproduce seed1:table3 --tasks even_pairs --out {} --jobs 2 --threads 1 --set seeds=2 --set steps=10 --set layers=40 "
-      "--set d_model=16 --set eval_samples=2 --set eval_lengths=20:22 --set 'lr=[1e-3, 100]' --set clip=1e12", out);
+      "reproduce seed1:table3 --tasks even_pairs --out {} --jobs 2 --threads 1 --set seeds=2 --set steps=10 --set "
+      "layers=40 "
+      "--set d_model=16 --set eval_samples=2 --set eval_lengths=20:22 --set 'lr=[1e-3, 100]' --set clip=1e12",
+      out);
   const auto says = [&](const std::string& more) {
     Program program(folder, more);
     const int status = program.status();
@@ -238,12 +260,12 @@ TEST_CASE("reproduce: the program trains, goes on, and reports what failed witho
   const auto when = std::filesystem::last_write_time(out + "/runs/journal.jsonl");
   CHECK(says(words + " --draw").first == 0);
   CHECK(says(words).first == 1);
-  CHECK(std::filesystem::last_write_time(out + "/runs/journal.jsonl") == when);   // nothing ran again
+  CHECK(std::filesystem::last_write_time(out + "/runs/journal.jsonl") == when);  // nothing ran again
   CHECK(read_file(out + "/README.md") == text);
   CHECK(holds(says("reproduce seed1:table3 --out x --set task=parity_check").second, "--tasks"));
   CHECK(holds(says("reproduce seed1:table3 --out x --set 'steps=[1,2]'").second, "only lr and seed"));
   CHECK(holds(says("reproduce seed1:table1 --out " + out).second, "choose another --out"));
   CHECK(holds(says("reproduce seed1:table1 --draw --out " + out + "x").second, "there is no folder"));
-  CHECK(says("reproduce seed1:table3").first == 2);   // no folder
+  CHECK(says("reproduce seed1:table3").first == 2);  // no folder
 }
 #endif

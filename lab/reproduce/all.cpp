@@ -24,8 +24,11 @@ Trials of_table5(const Config& usual) {
 
 // One run of each kind: its seed and learning rate are the first of the size's.
 Lines one_run(const Config& usual, const std::string& task, const std::string& positions) {
-  return {{"task", fmt::format("\"{}\"", task)}, {"encoding", "\"relative\""}, {"positions", positions},
-          {"seed", fmt::format("{}", usual.seed)}, {"lr", fmt::format("{}", usual.lr)}};
+  return {{"task", fmt::format("\"{}\"", task)},
+          {"encoding", "\"relative\""},
+          {"positions", positions},
+          {"seed", fmt::format("{}", usual.seed)},
+          {"lr", fmt::format("{}", usual.lr)}};
 }
 
 // The naive way trains to the longest length of the test.
@@ -38,54 +41,66 @@ Trials of_fig2(const Config& usual) {
 // Four pools around that of the preset, as 1024 to 8192 lie around the paper's 2048.
 Trials of_fig3(const Config& usual) {
   const int pool = usual.max_position;
-  return {{{"task", R"(["reverse_string", "missing_duplicate_string"])"}, {"encoding", "\"relative\""}, {"positions", "\"randomized\""},
+  return {{{"task", R"(["reverse_string", "missing_duplicate_string"])"},
+           {"encoding", "\"relative\""},
+           {"positions", "\"randomized\""},
            {"max_position", fmt::format("[{}, {}, {}, {}]", pool / 2, pool, 2 * pool, 4 * pool)}}};
 }
 
-Trials of_inside(const Config& usual) {
-  return {one_run(usual, "reverse_string", R"(["sequential", "randomized"])")};
-}
+Trials of_inside(const Config& usual) { return {one_run(usual, "reverse_string", R"(["sequential", "randomized"])")}; }
 
 }  // namespace
 
 const std::vector<Exhibit>& all_exhibits() {
   static const std::vector<Exhibit> list = {
       {"seed1:table1", "Accuracy on unseen lengths, every encoding",
-       "Ruoss et al. (2023), table 1: mean accuracy over the lengths 41 to 500 after training to 40, best of 10 seeds and 3 "
+       "Ruoss et al. (2023), table 1: mean accuracy over the lengths 41 to 500 after training to 40, best of 10 seeds "
+       "and 3 "
        "learning rates.",
        of_table1, table1},
-      {"seed1:table2", "What a training step costs", "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1,
-       table2},
+      {"seed1:table2", "What a training step costs",
+       "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, table2},
       {"seed1:table3", "Sorted against unsorted positions",
-       "Ruoss et al. (2023), table 3: randomized sin/cos whose sampled positions keep their order, and with the order lost.", of_table3, table3},
+       "Ruoss et al. (2023), table 3: randomized sin/cos whose sampled positions keep their order, and with the order "
+       "lost.",
+       of_table3, table3},
       {"seed1:table4", "Accuracy on unseen lengths, mean and spread over seeds",
-       "Ruoss et al. (2023), table 4: mean and standard deviation over seeds, for the best learning rate.", of_table1, table4},
+       "Ruoss et al. (2023), table 4: mean and standard deviation over seeds, for the best learning rate.", of_table1,
+       table4},
       {"seed1:table5", "Randomized positions against geometric attention",
-       "Ruoss et al. (2023), table 5: the best of table 1 beside geometric attention with directional encoding (Csordas et al. "
+       "Ruoss et al. (2023), table 5: the best of table 1 beside geometric attention with directional encoding "
+       "(Csordas et al. "
        "2022).",
        of_table5, table5},
       {"seed1:fig2", "Short strings with randomized positions against long strings",
-       "Ruoss et al. (2023), figure 2: test accuracy against training time, trained to length 40 with randomized relative "
+       "Ruoss et al. (2023), figure 2: test accuracy against training time, trained to length 40 with randomized "
+       "relative "
        "positions and to length 500 with plain ones.",
        of_fig2, fig2},
       {"seed1:fig3", "How large the pool of positions should be",
-       "Ruoss et al. (2023), figure 3: randomized relative positions from pools of several sizes, Reverse String and Missing "
+       "Ruoss et al. (2023), figure 3: randomized relative positions from pools of several sizes, Reverse String and "
+       "Missing "
        "Duplicate.",
        of_fig3, fig3},
-      {"seed1:fig4", "Accuracy against length", "Ruoss et al. (2023), figure 4: every task and encoding, with the training range marked.", of_table1, fig4},
+      {"seed1:fig4", "Accuracy against length",
+       "Ruoss et al. (2023), figure 4: every task and encoding, with the training range marked.", of_table1, fig4},
       {"seed1:fig5", "Where activations lie at a trained and an unseen length",
-       "Ruoss et al. (2023), figure 5: the first two principal components of every layer, fitted at length 40 and applied at "
+       "Ruoss et al. (2023), figure 5: the first two principal components of every layer, fitted at length 40 and "
+       "applied at "
        "150, Reverse String.",
        of_inside, fig5},
       {"seed1:fig6", "Where the model looks at a trained and an unseen length",
-       "Ruoss et al. (2023), figure 6: the maximum over heads of every layer's attention at lengths 40 and 150, Reverse String.",
+       "Ruoss et al. (2023), figure 6: the maximum over heads of every layer's attention at lengths 40 and 150, "
+       "Reverse String.",
        of_inside, fig6},
       {"seed1:coverage", "Which positions and distances training has met",
-       "Ruoss et al. (2023), section 3: plain positions of longer strings are out of distribution; randomized ones lie within "
+       "Ruoss et al. (2023), section 3: plain positions of longer strings are out of distribution; randomized ones lie "
+       "within "
        "what was sampled in training.",
        nullptr, coverage},
       {"seed1:code", "The paper against its released code",
-       "Not in the paper: the released code departs from the text in several places, each tried both ways.", of_code, code},
+       "Not in the paper: the released code departs from the text in several places, each tried both ways.", of_code,
+       code},
   };
   return list;
 }

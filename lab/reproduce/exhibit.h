@@ -25,15 +25,15 @@ struct Picture {
 struct Section {
   std::vector<std::string> readings;  // what came out, in sentences
   std::vector<Grid> grids;
-  std::vector<Picture> pictures;      // on the page only
-  std::vector<std::string> notes;     // how it was made, and what it does not say
-  Table data;                         // NAME.csv
+  std::vector<Picture> pictures;   // on the page only
+  std::vector<std::string> notes;  // how it was made, and what it does not say
+  Table data;                      // NAME.csv
 };
 
 struct Exhibit {
-  std::string name;   // seed1:table1
+  std::string name;  // seed1:table1
   std::string title;
-  std::string source;                    // where in the paper, and what stands there
+  std::string source;  // where in the paper, and what stands there
   // `usual`: what trials are like at this size (size.h).
   Trials (*trials)(const Config& usual);  // null: nothing is trained for it
   Section (*draw)(const Outcomes&, const Config& usual);

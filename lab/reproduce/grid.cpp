@@ -39,8 +39,9 @@ std::string html(const Grid& grid) {
     std::string cells;
     for (const Cell& c : row) {
       const std::string below = c.below.empty() ? "" : fmt::format("<small>{}</small>", escape(c.below));
-      cells += cells.empty() ? fmt::format("<th scope=\"row\">{}{}</th>", escape(c.text), below)
-                             : fmt::format("<td{}>{}{}</td>", c.strong ? " class=\"score\"" : "", escape(c.text), below);
+      cells += cells.empty()
+                   ? fmt::format("<th scope=\"row\">{}{}</th>", escape(c.text), below)
+                   : fmt::format("<td{}>{}{}</td>", c.strong ? " class=\"score\"" : "", escape(c.text), below);
     }
     rows += fmt::format("<tr>{}</tr>\n", cells);
   }

@@ -18,7 +18,7 @@ struct Grid {
 std::string markdown(const Grid&);
 std::string html(const Grid&);
 
-std::string points(double fraction);  // 0.937 -> "93.7"; "–" of NaN
+std::string points(double fraction);         // 0.937 -> "93.7"; "–" of NaN
 std::string signed_points(double fraction);  // 0.063 -> "+6.3"
 
 }  // namespace poslab::reproduce

@@ -51,7 +51,8 @@ Summary Outcomes::summary(const Which& which) const {
     if (!which(c) || std::isnan(o.score)) continue;
     ++s.runs;
     if (!by_lr[c.lr].emplace(c.seed, &o).second)
-      failure("two trials of one setting have seed {} and lr {}: {} and a later one", c.seed, c.lr, by_lr[c.lr][c.seed]->folder);
+      failure("two trials of one setting have seed {} and lr {}: {} and a later one", c.seed, c.lr,
+              by_lr[c.lr][c.seed]->folder);
     if (!(o.score <= s.best)) s.best = o.score, s.best_lr = c.lr;
   }
   for (const auto& [lr, runs] : by_lr) {

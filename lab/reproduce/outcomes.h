@@ -13,10 +13,10 @@ namespace poslab::reproduce {
 
 struct Outcome {
   const Trial* trial;
-  std::string folder;                         // the run folder
-  double score;                               // the paper's: mean accuracy beyond the training lengths; NaN if untested
+  std::string folder;  // the run folder
+  double score;        // the paper's: mean accuracy beyond the training lengths; NaN if untested
   std::vector<report::TestLength> tested;
-  nlohmann::json result;                      // result.json
+  nlohmann::json result;  // result.json
 };
 struct Missing {
   const Trial* trial;
@@ -34,8 +34,8 @@ struct Summary {
   double lr = std::nan("");                            // of what follows
   std::map<int64_t, double> by_seed;
   double mean = std::nan(""), deviation = std::nan("");
-  Interval interval;                                   // of the mean
-  std::vector<const Outcome*> at_lr;                   // the runs behind by_seed, by rising seed
+  Interval interval;                  // of the mean
+  std::vector<const Outcome*> at_lr;  // the runs behind by_seed, by rising seed
 };
 // first - second, over the seeds that both have.
 struct Paired {

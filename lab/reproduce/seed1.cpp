@@ -31,7 +31,8 @@ const std::vector<Column>& columns() {
 std::vector<Column> columns_of(const Outcomes& outcomes) {
   std::vector<Column> some;
   for (const Column& column : columns())
-    if (outcomes.plans([&](const Config& c) { return c.encoding == column.encoding && c.positions == column.positions; }))
+    if (outcomes.plans(
+            [&](const Config& c) { return c.encoding == column.encoding && c.positions == column.positions; }))
       some.push_back(column);
   return some;
 }
@@ -85,13 +86,16 @@ std::string about_intervals(const Outcomes& outcomes) {
   for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config.seed);
   const int n = int(seeds.size());
   if (n < 2) return "With one seed there are no intervals: any difference here may be luck.";
-  const std::string few = n > 5 ? "" : fmt::format(
-      " With {} seeds it is hardly more than their range: it excludes zero when all seeds agree on the sign, which luck alone does in {} % of cells.",
-      n, int(std::lround(200 / std::pow(2., n))));
+  const std::string few = n > 5 ? ""
+                                : fmt::format(
+                                      " With {} seeds it is hardly more than their range: it excludes zero when all "
+                                      "seeds agree on the sign, which luck alone does in {} % of cells.",
+                                      n, int(std::lround(200 / std::pow(2., n))));
   return "Intervals: 95 %, of the mean over seeds, by the bootstrap." + few;
 }
 
-std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std::string& winner, const std::string& loser) {
+std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std::string& winner,
+                                  const std::string& loser) {
   int claimed = 0, asked = 0, firm = 0, only = 0;
   std::vector<std::string> against;
   for (const Comparison& c : all) {
@@ -99,16 +103,22 @@ std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std:
     ++claimed;
     if (std::isnan(c.ours.mean)) continue;
     ++asked;
-    if (c.ours.mean > 0 && c.ours.interval.low > 0) ++firm;
-    else if (c.ours.mean > 0) ++only;
-    else against.push_back(fmt::format("{}, {} ({} points; paper {})", c.task, c.what, signed_points(c.ours.mean), signed_points(c.paper)));
+    if (c.ours.mean > 0 && c.ours.interval.low > 0)
+      ++firm;
+    else if (c.ours.mean > 0)
+      ++only;
+    else
+      against.push_back(fmt::format("{}, {} ({} points; paper {})", c.task, c.what, signed_points(c.ours.mean),
+                                    signed_points(c.paper)));
   }
-  if (!claimed) return {fmt::format("On these tasks the paper has {} nowhere ahead of {} by 2 points or more.", winner, loser)};
+  if (!claimed)
+    return {fmt::format("On these tasks the paper has {} nowhere ahead of {} by 2 points or more.", winner, loser)};
   if (!asked) return {fmt::format("No comparison of {} with {} is complete yet.", winner, loser)};
-  std::vector<std::string> said = {fmt::format(
-      "Where the paper has {} ahead of {} by 2 points or more, {} of {} comparisons agree: {} with an interval above zero, "
-      "{} by the mean's sign only.",
-      winner, loser, firm + only, asked, firm, only)};
+  std::vector<std::string> said = {
+      fmt::format("Where the paper has {} ahead of {} by 2 points or more, {} of {} comparisons agree: {} with an "
+                  "interval above zero, "
+                  "{} by the mean's sign only.",
+                  winner, loser, firm + only, asked, firm, only)};
   if (!against.empty()) said.push_back(fmt::format("Not so here: {}.", fmt::join(against, "; ")));
   return said;
 }
@@ -121,12 +131,12 @@ std::string how_many(const Outcomes& outcomes) {
   for (const Outcome& o : outcomes.done()) {
     const Config& c = o.trial->config;
     seeds.insert(c.seed), rates.insert(c.lr);
-    tested.insert(fmt::format("{} steps of {} strings to length {}, tested to length {} with {} strings of each, dropout at test {}", c.steps, c.batch,
-                              c.train_length, c.eval_lengths.to, c.eval_samples, c.test_dropout ? "on" : "off"));
+    tested.insert(fmt::format(
+        "{} steps of {} strings to length {}, tested to length {} with {} strings of each, dropout at test {}", c.steps,
+        c.batch, c.train_length, c.eval_lengths.to, c.eval_samples, c.test_dropout ? "on" : "off"));
   }
-  return fmt::format("{} seed{}, learning rate{} {}; {}.", seeds.size(),
-                     seeds.size() == 1 ? "" : "s", rates.size() == 1 ? "" : "s", fmt::join(rates, ", "),
-                     fmt::join(tested, "; "));
+  return fmt::format("{} seed{}, learning rate{} {}; {}.", seeds.size(), seeds.size() == 1 ? "" : "s",
+                     rates.size() == 1 ? "" : "s", fmt::join(rates, ", "), fmt::join(tested, "; "));
 }
 
 }  // namespace poslab::reproduce::seed1

@@ -14,7 +14,7 @@ struct Column {
 const std::vector<Column>& columns();
 std::vector<Column> columns_of(const Outcomes&);  // those that its plan has
 Which is(const std::string& task, const Column&);
-Trials of_table1(const Config&);          // all tasks x these columns
+Trials of_table1(const Config&);  // all tasks x these columns
 Trials of_code(const Config&);
 
 // One setting against another on one task, in fractions.
@@ -29,16 +29,18 @@ struct Comparison {
 Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption);
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
 
-nlohmann::json number(double x);                         // null for NaN
-std::string interval_text(const Interval&, bool sign);   // "[81.2, 90.0]" in points; "" of NaNs
-Cell task_cell(const Outcomes&, const std::string& task);  // its name; small: "guess 50.0, majority 50.9, content only 50.9"
-std::string about_intervals(const Outcomes&);            // what they are worth with so many seeds
-std::string how_many(const Outcomes&);                   // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
+nlohmann::json number(double x);                        // null for NaN
+std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in points; "" of NaNs
+Cell task_cell(const Outcomes&,
+               const std::string& task);       // its name; small: "guess 50.0, majority 50.9, content only 50.9"
+std::string about_intervals(const Outcomes&);  // what they are worth with so many seeds
+std::string how_many(const Outcomes&);  // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
 
 // The exhibits, a file each or a few that belong together.
-Section table1(const Outcomes&, const Config&), table2(const Outcomes&, const Config&), table3(const Outcomes&, const Config&),
-    table4(const Outcomes&, const Config&), table5(const Outcomes&, const Config&), fig2(const Outcomes&, const Config&),
-    fig3(const Outcomes&, const Config&), fig4(const Outcomes&, const Config&), fig5(const Outcomes&, const Config&),
-    fig6(const Outcomes&, const Config&), coverage(const Outcomes&, const Config&), code(const Outcomes&, const Config&);
+Section table1(const Outcomes&, const Config&), table2(const Outcomes&, const Config&),
+    table3(const Outcomes&, const Config&), table4(const Outcomes&, const Config&),
+    table5(const Outcomes&, const Config&), fig2(const Outcomes&, const Config&), fig3(const Outcomes&, const Config&),
+    fig4(const Outcomes&, const Config&), fig5(const Outcomes&, const Config&), fig6(const Outcomes&, const Config&),
+    coverage(const Outcomes&, const Config&), code(const Outcomes&, const Config&);
 
 }  // namespace poslab::reproduce::seed1

@@ -12,13 +12,22 @@ namespace {
 
 using nlohmann::json;
 
-const std::vector<std::string> summary_columns = {"runs", "best",     "best_lr", "lr", "seeds", "mean", "deviation", "interval_low",
-                                                  "interval_high", "paper", "guess", "majority", "content_only"};
+const std::vector<std::string> summary_columns = {
+    "runs",         "best",          "best_lr", "lr",    "seeds",    "mean",        "deviation",
+    "interval_low", "interval_high", "paper",   "guess", "majority", "content_only"};
 
 // The columns above; accuracies are fractions, the paper's too.
 std::vector<json> summary_row(const Summary& s, double paper) {
-  std::vector<json> row = {s.runs, number(s.best), number(s.best_lr), number(s.lr), int(s.by_seed.size()),
-                           number(s.mean), number(s.deviation), number(s.interval.low), number(s.interval.high), number(paper / 100)};
+  std::vector<json> row = {s.runs,
+                           number(s.best),
+                           number(s.best_lr),
+                           number(s.lr),
+                           int(s.by_seed.size()),
+                           number(s.mean),
+                           number(s.deviation),
+                           number(s.interval.low),
+                           number(s.interval.high),
+                           number(paper / 100)};
   for (const char* base : {"guess", "majority", "content_only"})
     row.push_back(s.at_lr.empty() ? json() : s.at_lr[0]->result["baselines"][base]);
   return row;
@@ -39,7 +48,8 @@ Cell beside_paper(double ours, double paper) {
   return {points(ours), fmt::format("{}, {}", points(paper / 100), signed_points(ours - paper / 100))};
 }
 const char* unlike_the_paper =
-    "The paper's numbers are bests of 30 runs after 2 million steps, over the lengths 41 to 500: they show a direction, and are no "
+    "The paper's numbers are bests of 30 runs after 2 million steps, over the lengths 41 to 500: they show a "
+    "direction, and are no "
     "measure for ours unless the size is `paper`.";
 const char* what_is_small = "; small: the paper's, and ours minus it";
 
@@ -49,7 +59,8 @@ std::vector<Comparison> randomized_against_plain(const Outcomes& outcomes) {
     for (size_t i = 1; i <= 5; ++i) {
       const Column &plain = columns()[i], &random = columns()[i + 5];
       if (!outcomes.plans(is(task, plain)) || !outcomes.plans(is(task, random))) continue;
-      const double paper = paper_value("seed1_table1", task, random.paper) - paper_value("seed1_table1", task, plain.paper);
+      const double paper =
+          paper_value("seed1_table1", task, random.paper) - paper_value("seed1_table1", task, plain.paper);
       all.push_back({task, fmt::format("{} - {}", random.name, plain.name), paper / 100,
                      paired(outcomes.summary(is(task, random)), outcomes.summary(is(task, plain)))});
     }
@@ -60,7 +71,9 @@ std::vector<Comparison> randomized_against_plain(const Outcomes& outcomes) {
 
 Section table1(const Outcomes& outcomes, const Config&) {
   Section s;
-  Grid grid{std::string("Accuracy in %, best of all seeds and learning rates, as the paper counts") + what_is_small, {"task"}, {}};
+  Grid grid{std::string("Accuracy in %, best of all seeds and learning rates, as the paper counts") + what_is_small,
+            {"task"},
+            {}};
   s.data = table_of({"task", "encoding", "positions"});
   for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
   for (const std::string& task : outcomes.tasks()) {
@@ -78,8 +91,13 @@ Section table1(const Outcomes& outcomes, const Config&) {
   }
   const std::vector<Comparison> pairs = randomized_against_plain(outcomes);
   s.readings = verdicts(pairs, "randomized positions", "plain ones");
-  s.grids = {grid, comparison_grid(pairs, "Randomized minus plain in points: mean over paired seeds, interval, and the paper's difference of bests")};
-  s.notes = {how_many(outcomes), about_intervals(outcomes), "Bold in the first table: the best of a row. Bold in the second: the interval excludes zero.",
+  s.grids = {
+      grid,
+      comparison_grid(
+          pairs,
+          "Randomized minus plain in points: mean over paired seeds, interval, and the paper's difference of bests")};
+  s.notes = {how_many(outcomes), about_intervals(outcomes),
+             "Bold in the first table: the best of a row. Bold in the second: the interval excludes zero.",
              unlike_the_paper};
   return s;
 }
@@ -87,7 +105,8 @@ Section table1(const Outcomes& outcomes, const Config&) {
 Section table3(const Outcomes& outcomes, const Config&) {
   Section s;
   s.data = table_of({"task", "order"});
-  Grid grid{std::string("R-sin/cos, accuracy in %, best of all runs") + what_is_small, {"task", "unsorted", "sorted"}, {}};
+  Grid grid{
+      std::string("R-sin/cos, accuracy in %, best of all runs") + what_is_small, {"task", "unsorted", "sorted"}, {}};
   std::vector<Comparison> pairs;
   for (const std::string& task : outcomes.tasks()) {
     Summary sums[2];
@@ -103,7 +122,11 @@ Section table3(const Outcomes& outcomes, const Config&) {
     pairs.push_back({task, "sorted - unsorted", (paper[1] - paper[0]) / 100, paired(sums[1], sums[0])});
   }
   s.readings = verdicts(pairs, "sorted positions", "the same positions in random order");
-  s.grids = {grid, comparison_grid(pairs, "Sorted minus unsorted in points: mean over paired seeds, interval, and the paper's difference of bests")};
+  s.grids = {
+      grid,
+      comparison_grid(
+          pairs,
+          "Sorted minus unsorted in points: mean over paired seeds, interval, and the paper's difference of bests")};
   s.notes = {how_many(outcomes), about_intervals(outcomes), unlike_the_paper};
   return s;
 }
@@ -111,28 +134,35 @@ Section table3(const Outcomes& outcomes, const Config&) {
 Section table4(const Outcomes& outcomes, const Config&) {
   Section s;
   s.data = table_of({"task", "encoding", "positions"});
-  Grid grid{"Accuracy in %, mean and standard deviation over seeds at the learning rate whose mean is best; interval of the mean",
-            {"task"}, {}};
+  Grid grid{
+      "Accuracy in %, mean and standard deviation over seeds at the learning rate whose mean is best; interval of the "
+      "mean",
+      {"task"},
+      {}};
   for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
   for (const std::string& task : outcomes.tasks()) {
     std::vector<Cell> row = {task_cell(outcomes, task)};
     for (const Column& c : columns_of(outcomes)) {
       const Summary sum = outcomes.summary(is(task, c));
-      row.push_back({std::isnan(sum.deviation) ? points(sum.mean) : fmt::format("{} ± {}", points(sum.mean), points(sum.deviation)),
+      row.push_back({std::isnan(sum.deviation) ? points(sum.mean)
+                                               : fmt::format("{} ± {}", points(sum.mean), points(sum.deviation)),
                      interval_text(sum.interval, false)});
       add_row(s.data, {task, c.encoding, c.positions}, sum, std::nan(""));
     }
     grid.rows.push_back(std::move(row));
   }
   s.grids = {grid};
-  s.notes = {how_many(outcomes), about_intervals(outcomes), "The numbers of the paper's own table 4 are not in our source of it, so none stand beside ours."};
+  s.notes = {how_many(outcomes), about_intervals(outcomes),
+             "The numbers of the paper's own table 4 are not in our source of it, so none stand beside ours."};
   return s;
 }
 
 Section table5(const Outcomes& outcomes, const Config&) {
   Section s;
   s.data = table_of({"task", "encoding", "positions"});
-  Grid grid{std::string("Accuracy in %, best of all runs") + what_is_small, {"task", "best of the randomized", "geometric"}, {}};
+  Grid grid{std::string("Accuracy in %, best of all runs") + what_is_small,
+            {"task", "best of the randomized", "geometric"},
+            {}};
   std::vector<Comparison> pairs;
   for (const std::string& task : outcomes.tasks()) {
     Summary best;
@@ -141,7 +171,8 @@ Section table5(const Outcomes& outcomes, const Config&) {
       const Summary sum = outcomes.summary(is(task, columns()[i]));
       if (!(sum.best <= best.best) && !std::isnan(sum.best)) best = sum, who = &columns()[i];
     }
-    const Summary geometric = outcomes.summary([&](const Config& c) { return c.task == task && c.encoding == "geometric"; });
+    const Summary geometric =
+        outcomes.summary([&](const Config& c) { return c.task == task && c.encoding == "geometric"; });
     const double paper_best = paper_value("seed1_table5", task, "best_of_table1_as_printed"),
                  paper_geometric = paper_value("seed1_table5", task, "geometric");
     Cell winner = beside_paper(best.best, paper_best);
@@ -149,18 +180,25 @@ Section table5(const Outcomes& outcomes, const Config&) {
     grid.rows.push_back({task_cell(outcomes, task), winner, beside_paper(geometric.best, paper_geometric)});
     if (who) add_row(s.data, {task, who->encoding, who->positions}, best, paper_best);
     add_row(s.data, {task, "geometric", "sequential"}, geometric, paper_geometric);
-    pairs.push_back({task, "best randomized - geometric", (paper_best - paper_geometric) / 100, paired(best, geometric)});
+    pairs.push_back(
+        {task, "best randomized - geometric", (paper_best - paper_geometric) / 100, paired(best, geometric)});
   }
   s.readings = verdicts(pairs, "the best randomized scheme", "geometric attention");
   std::vector<Comparison> turned;
   for (const Comparison& c : pairs)
-    turned.push_back({c.task, "geometric - best randomized", -c.paper,
+    turned.push_back({c.task,
+                      "geometric - best randomized",
+                      -c.paper,
                       {c.ours.seeds, -c.ours.mean, {-c.ours.interval.high, -c.ours.interval.low}}});
-  for (const std::string& one : verdicts(turned, "geometric attention", "the best randomized scheme")) s.readings.push_back(one);
-  s.grids = {grid, comparison_grid(pairs, "Best randomized minus geometric in points: mean over paired seeds, interval, and the paper's difference of bests")};
+  for (const std::string& one : verdicts(turned, "geometric attention", "the best randomized scheme"))
+    s.readings.push_back(one);
+  s.grids = {grid, comparison_grid(pairs,
+                                   "Best randomized minus geometric in points: mean over paired seeds, interval, and "
+                                   "the paper's difference of bests")};
   s.notes = {how_many(outcomes), about_intervals(outcomes), unlike_the_paper,
              "The best scheme is chosen by the same scores that are then compared, as in the paper: that favours it.",
-             "The paper's own tables disagree on Binary Multiplication: its table 5 prints 50.1 as the best of table 1, which has 52.1 "
+             "The paper's own tables disagree on Binary Multiplication: its table 5 prints 50.1 as the best of table "
+             "1, which has 52.1 "
              "there. What is printed stands here. The means of its table 5 are not in our source."};
   return s;
 }

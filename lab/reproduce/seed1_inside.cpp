@@ -21,7 +21,8 @@ std::string name_of(const Config& c) {
 
 std::string lengths_text(const Config& c) {
   const std::vector<int> lengths = paper_lengths(c);
-  return fmt::format("Lengths {} and {}: the longest trained and 15/4 of it, as the paper's 40 and 150.", lengths[0], lengths[1]);
+  return fmt::format("Lengths {} and {}: the longest trained and 15/4 of it, as the paper's 40 and 150.", lengths[0],
+                     lengths[1]);
 }
 
 }  // namespace
@@ -36,19 +37,24 @@ Section fig5(const Outcomes& outcomes, const Config&) {
     s.pictures.push_back({pca_figure(p, name_of(c))});
     for (size_t layer = 0; layer < p.layers.size(); ++layer)
       for (size_t i = 0; i < p.lengths.size(); ++i)
-        s.data.rows.push_back({c.encoding, c.positions, layer + 1, p.lengths[i], p.accuracy[i], p.layers[layer].clouds[i].outside,
-                               p.layers[layer].map.share[0], p.layers[layer].map.share[1]});
+        s.data.rows.push_back({c.encoding, c.positions, layer + 1, p.lengths[i], p.accuracy[i],
+                               p.layers[layer].clouds[i].outside, p.layers[layer].map.share[0],
+                               p.layers[layer].map.share[1]});
     const auto beyond_chance = [](const PcaLayer& l) { return l.clouds.back().outside - l.clouds.front().outside; };
     const auto farthest = std::max_element(p.layers.begin(), p.layers.end(),
                                            [&](auto& a, auto& b) { return beyond_chance(a) < beyond_chance(b); });
-    s.readings.push_back(fmt::format("{}: accuracy {} % at length {}, {} % at {}. The long strings leave the short ones' cloud most in layer {}: "
-                                     "{} % of their points (by chance {} %).",
-                                     name_of(c), points(p.accuracy.front()), p.lengths.front(), points(p.accuracy.back()), p.lengths.back(),
-                                     farthest - p.layers.begin() + 1, points(farthest->clouds.back().outside), points(farthest->clouds.front().outside)));
+    s.readings.push_back(fmt::format(
+        "{}: accuracy {} % at length {}, {} % at {}. The long strings leave the short ones' cloud most in layer {}: "
+        "{} % of their points (by chance {} %).",
+        name_of(c), points(p.accuracy.front()), p.lengths.front(), points(p.accuracy.back()), p.lengths.back(),
+        farthest - p.layers.begin() + 1, points(farthest->clouds.back().outside),
+        points(farthest->clouds.front().outside)));
     if (s.notes.empty()) s.notes.push_back(lengths_text(c));
   }
-  s.notes.push_back("Paper: the activations of Relative leave the cloud in layers 3 and 4. Its accuracies, as recalled and not in our source: "
-                    "R-Relative 100 % at length 40 and 99.4 % at 150, Relative 100 % and 59.6 %.");
+  s.notes.push_back(
+      "Paper: the activations of Relative leave the cloud in layers 3 and 4. Its accuracies, as recalled and not in "
+      "our source: "
+      "R-Relative 100 % at length 40 and 99.4 % at 150, Relative 100 % and 59.6 %.");
   s.notes.push_back(how_many(outcomes));
   return s;
 }
@@ -61,14 +67,17 @@ Section fig6(const Outcomes& outcomes, const Config&) {
     const Config& c = state.config;
     const std::vector<AttentionMaps> maps = attention_maps(state, paper_lengths(c));
     Picture picture;
-    picture.html = attention_figure(maps, name_of(c), fmt::format("attention-{}-{}", c.encoding, c.positions), picture.data);
+    picture.html =
+        attention_figure(maps, name_of(c), fmt::format("attention-{}-{}", c.encoding, c.positions), picture.data);
     s.pictures.push_back(std::move(picture));
     for (const AttentionMaps& m : maps)
       for (size_t layer = 0; layer < m.layers.size(); ++layer) {
         const std::vector<float>& a = m.layers[layer];
         double sum = 0;
-        for (int i = 0; i < m.slots; ++i) sum += *std::max_element(a.begin() + i * m.slots, a.begin() + (i + 1) * m.slots);
-        s.data.rows.push_back({c.encoding, c.positions, layer + 1, m.length, double(*std::max_element(a.begin(), a.end())), sum / m.slots});
+        for (int i = 0; i < m.slots; ++i)
+          sum += *std::max_element(a.begin() + i * m.slots, a.begin() + (i + 1) * m.slots);
+        s.data.rows.push_back({c.encoding, c.positions, layer + 1, m.length,
+                               double(*std::max_element(a.begin(), a.end())), sum / m.slots});
       }
     if (s.notes.empty()) s.notes.push_back(lengths_text(c));
   }
@@ -79,8 +88,12 @@ Section fig6(const Outcomes& outcomes, const Config&) {
 Section coverage(const Outcomes&, const Config& usual) {
   Section s;
   s.data = {{"encoding", "positions", "kind", "length", "seen"}, {}};
-  Grid grid{"Share in % of the test's slots (sin/cos, learned) or pairs of slots (relative, ALiBi, RoPE) whose position or distance came "
-            "up in training", {"encoding"}, {}};
+  Grid grid{
+      "Share in % of the test's slots (sin/cos, learned) or pairs of slots (relative, ALiBi, RoPE) whose position or "
+      "distance came "
+      "up in training",
+      {"encoding"},
+      {}};
   for (const Column& column : columns()) {
     if (column.encoding == "none") continue;
     Config c = usual;
@@ -91,7 +104,8 @@ Section coverage(const Outcomes&, const Config& usual) {
     for (const Coverage::Test& t : met.tests) {
       if (grid.head.size() <= met.tests.size()) grid.head.push_back(fmt::format("length {}", t.length));
       row.push_back({points(t.seen)});
-      s.data.rows.push_back({column.encoding, column.positions, met.told == Told::distances ? "distance" : "position", t.length, t.seen});
+      s.data.rows.push_back(
+          {column.encoding, column.positions, met.told == Told::distances ? "distance" : "position", t.length, t.seen});
     }
     grid.rows.push_back(std::move(row));
     if (column.encoding == "relative") {
@@ -101,8 +115,10 @@ Section coverage(const Outcomes&, const Config& usual) {
     }
   }
   s.grids = {grid};
-  s.notes = {"Reverse String. Nothing is trained for this: lengths and positions are drawn as training draws them. 2,000 steps, spread over the "
-             "training, are counted, so of longer trainings the shares are at least these."};
+  s.notes = {
+      "Reverse String. Nothing is trained for this: lengths and positions are drawn as training draws them. 2,000 "
+      "steps, spread over the "
+      "training, are counted, so of longer trainings the shares are at least these."};
   return s;
 }
 

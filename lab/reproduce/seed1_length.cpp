@@ -31,14 +31,15 @@ std::vector<TestLength> mean_curve(const Summary& s) {
   return curve;
 }
 
-Curve line(const std::string& name, int color, const std::vector<TestLength>& curve, double TestLength::* value) {
+Curve line(const std::string& name, int color, const std::vector<TestLength>& curve, double TestLength::*value) {
   Curve c{name, color, {}, {}};
   for (const TestLength& row : curve) c.points.push_back({double(row.length), row.*value});
   return c;
 }
 
 Picture picture(const Chart& chart, const std::string& caption) {
-  return {fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", figure(chart), caption), {{"charts", {chart_json(chart)}}}};
+  return {fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", figure(chart), caption),
+          {{"charts", {chart_json(chart)}}}};
 }
 
 void describe(Chart& chart) {
@@ -55,8 +56,19 @@ Section fig4(const Outcomes& outcomes, const Config&) {
   s.data = {{"task", "encoding", "positions", "length", "accuracy", "seeds", "guess", "majority", "content_only"}, {}};
   for (const std::string& task : outcomes.tasks())
     for (const char* positions : {"sequential", "randomized"}) {
-      Chart chart{fmt::format("lengths-{}-{}", task, positions), fmt::format("Accuracy against length, {}, positions {}", task, positions),
-                  "", "length of the input", "accuracy", 1, 2, 0, 1, true, false, 0, {}};
+      Chart chart{fmt::format("lengths-{}-{}", task, positions),
+                  fmt::format("Accuracy against length, {}, positions {}", task, positions),
+                  "",
+                  "length of the input",
+                  "accuracy",
+                  1,
+                  2,
+                  0,
+                  1,
+                  true,
+                  false,
+                  0,
+                  {}};
       std::vector<TestLength> longest;
       for (const Column& c : columns()) {
         if (c.positions != positions) continue;
@@ -68,7 +80,8 @@ Section fig4(const Outcomes& outcomes, const Config&) {
         chart.shaded = sum.at_lr[0]->trial->config.train_length;
         if (curve.size() > longest.size()) longest = curve;
         for (const TestLength& row : curve)
-          s.data.rows.push_back({task, c.encoding, c.positions, row.length, row.accuracy, sum.at_lr.size(), row.guess, row.majority, row.content_only});
+          s.data.rows.push_back({task, c.encoding, c.positions, row.length, row.accuracy, sum.at_lr.size(), row.guess,
+                                 row.majority, row.content_only});
       }
       if (chart.curves.empty()) continue;
       describe(chart);
@@ -76,21 +89,30 @@ Section fig4(const Outcomes& outcomes, const Config&) {
       chart.curves.push_back(line("majority", Curve::baseline, longest, &TestLength::majority));
       chart.curves.push_back(line("content only", Curve::baseline, longest, &TestLength::content_only));
       s.pictures.push_back(picture(
-          chart, fmt::format("<b>{}, {} positions.</b> Mean over the seeds; dashed: what is reached without reading the order "
-                             "of the symbols.", headed(task), positions)));
+          chart,
+          fmt::format("<b>{}, {} positions.</b> Mean over the seeds; dashed: what is reached without reading the order "
+                      "of the symbols.",
+                      headed(task), positions)));
     }
-  s.notes = {how_many(outcomes), "The shaded lengths were trained on. Where an encoding has several learning rates, the one whose "
-                                 "mean over unseen lengths is best is drawn."};
+  s.notes = {how_many(outcomes),
+             "The shaded lengths were trained on. Where an encoding has several learning rates, the one whose "
+             "mean over unseen lengths is best is drawn."};
   return s;
 }
 
 Section fig3(const Outcomes& outcomes, const Config& usual) {
   Section s;
-  s.data = {{"task", "max_position", "runs", "best", "seeds", "mean", "interval_low", "interval_high", "guess", "majority", "content_only"}, {}};
+  s.data = {{"task", "max_position", "runs", "best", "seeds", "mean", "interval_low", "interval_high", "guess",
+             "majority", "content_only"},
+            {}};
   std::set<int> pools;
   for (const Outcome& o : outcomes.done()) pools.insert(o.trial->config.max_position);
-  Grid grid{fmt::format("R-Relative by the size of the pool that positions are drawn from: mean accuracy in %; small: its interval, and that of "
-                        "the difference to {} in points, over paired seeds", usual.max_position), {"task"}, {}};
+  Grid grid{fmt::format("R-Relative by the size of the pool that positions are drawn from: mean accuracy in %; small: "
+                        "its interval, and that of "
+                        "the difference to {} in points, over paired seeds",
+                        usual.max_position),
+            {"task"},
+            {}};
   for (int pool : pools) grid.head.push_back(fmt::format("{}", pool));
   for (const std::string& task : outcomes.tasks()) {
     std::vector<Cell> row = {task_cell(outcomes, task)};
@@ -102,24 +124,27 @@ Section fig3(const Outcomes& outcomes, const Config& usual) {
     for (int pool : pools) {
       const Summary sum = with(pool);
       const Interval difference = paired(sum, middle).interval;
-      row.push_back({points(sum.mean), interval_text(sum.interval, false), pool != usual.max_position && difference.excludes(0)});
-      if (pool != usual.max_position && !std::isnan(difference.low)) row.back().below += ", " + interval_text(difference, true);
+      row.push_back(
+          {points(sum.mean), interval_text(sum.interval, false), pool != usual.max_position && difference.excludes(0)});
+      if (pool != usual.max_position && !std::isnan(difference.low))
+        row.back().below += ", " + interval_text(difference, true);
       if (sum.runs) means.push_back(sum.mean);
-      s.data.rows.push_back({task, pool, sum.runs, number(sum.best), sum.by_seed.size(), number(sum.mean), number(sum.interval.low),
-                             number(sum.interval.high)});
+      s.data.rows.push_back({task, pool, sum.runs, number(sum.best), sum.by_seed.size(), number(sum.mean),
+                             number(sum.interval.low), number(sum.interval.high)});
       for (const char* base : {"guess", "majority", "content_only"})
         s.data.rows.back().push_back(sum.at_lr.empty() ? json() : sum.at_lr[0]->result["baselines"][base]);
     }
     grid.rows.push_back(std::move(row));
     if (means.size() > 1) {
       const auto [low, high] = std::minmax_element(means.begin(), means.end());
-      s.readings.push_back(fmt::format("{}: between {} and {} % over pools of {} to {} positions.", task, points(*low), points(*high),
-                                       *pools.begin(), *pools.rbegin()));
+      s.readings.push_back(fmt::format("{}: between {} and {} % over pools of {} to {} positions.", task, points(*low),
+                                       points(*high), *pools.begin(), *pools.rbegin()));
     }
   }
   s.grids = {grid};
   s.notes = {how_many(outcomes), about_intervals(outcomes),
-             "The paper draws this as a picture without numbers (pools of 1024 to 8192, as recalled) and says that the size hardly matters."};
+             "The paper draws this as a picture without numbers (pools of 1024 to 8192, as recalled) and says that the "
+             "size hardly matters."};
   return s;
 }
 

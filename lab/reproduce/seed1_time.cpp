@@ -27,14 +27,17 @@ double median(std::vector<double> x) {
 std::string machines(const Outcomes& outcomes) {
   std::set<std::string> all;
   for (const Outcome& o : outcomes.done())
-    all.insert(fmt::format("{}, {} thread{}", o.result.value("isa", "?"), o.result.value("threads", 0), o.result.value("threads", 0) == 1 ? "" : "s"));
+    all.insert(fmt::format("{}, {} thread{}", o.result.value("isa", "?"), o.result.value("threads", 0),
+                           o.result.value("threads", 0) == 1 ? "" : "s"));
   if (all.empty()) return "";
-  return fmt::format("Made on {}. Runs that share a machine with others slow each other down: for fair times use --jobs 1.",
-                     fmt::join(all, "; "));
+  return fmt::format(
+      "Made on {}. Runs that share a machine with others slow each other down: for fair times use --jobs 1.",
+      fmt::join(all, "; "));
 }
 
 struct Test {
-  double step, seconds, accuracy;
+  int64_t step;
+  double seconds, accuracy;
 };
 
 // tests.jsonl of a run (lab/curve.h): means over the tested lengths beyond `trained`.
@@ -69,8 +72,10 @@ Section table2(const Outcomes& outcomes, const Config&) {
           seconds.push_back(o.result["seconds"]);
           rate.push_back(double(o.trial->config.steps) / seconds.back());
         }
-      row.push_back({rate.empty() ? "–" : fmt::format("{:.1f}", median(rate)), rate.empty() ? "" : fmt::format("{:.0f} s", median(seconds))});
-      s.data.rows.push_back({task, c.encoding, c.positions, rate.size(), number(median(rate)), number(median(seconds))});
+      row.push_back({rate.empty() ? "–" : fmt::format("{:.1f}", median(rate)),
+                     rate.empty() ? "" : fmt::format("{:.0f} s", median(seconds))});
+      s.data.rows.push_back(
+          {task, c.encoding, c.positions, rate.size(), number(median(rate)), number(median(seconds))});
     }
     grid.rows.push_back(std::move(row));
   }
@@ -85,14 +90,27 @@ Section fig2(const Outcomes& outcomes, const Config& usual) {
   constexpr double good = 0.9;
   constexpr int in_a_row = 3;  // tests above it: a small test is now and then above by luck
   for (const std::string& task : outcomes.tasks()) {
-    Chart chart{"time-" + task, "Accuracy on unseen lengths against seconds of training, " + task, "", "seconds of training", "accuracy",
-                0, 1, 0, 1, true, false, 0, {}, "second"};
+    Chart chart{"time-" + task,
+                "Accuracy on unseen lengths against seconds of training, " + task,
+                "",
+                "seconds of training",
+                "accuracy",
+                0,
+                1,
+                0,
+                1,
+                true,
+                false,
+                0,
+                {},
+                "second"};
     double reached[2] = {std::nan(""), std::nan("")}, rate[2] = {std::nan(""), std::nan("")}, between[2] = {0, 0};
     for (const bool naive : {false, true})
       for (const Outcome& o : outcomes.done()) {
         const Config& c = o.trial->config;
         if (c.task != task || (c.positions == "sequential") != naive) continue;
-        Curve curve{fmt::format("{} to length {}", naive ? "Relative" : "R-Relative", c.train_length), naive ? 0 : 1, {}, {}};
+        Curve curve{
+            fmt::format("{} to length {}", naive ? "Relative" : "R-Relative", c.train_length), naive ? 0 : 1, {}, {}};
         int row = 0;
         for (const Test& t : tests(o, usual.train_length)) {
           curve.points.push_back({t.seconds, t.accuracy});
@@ -108,24 +126,33 @@ Section fig2(const Outcomes& outcomes, const Config& usual) {
       }
     if (chart.curves.empty()) continue;
     if (!std::isnan(rate[0] + rate[1]))
-      s.readings.push_back(fmt::format(
-          "{}: {:.3g} steps a second on short strings with randomized positions, {:.3g} on long ones: {:.1f} times as many (paper: 168.4 and "
-          "22.1 on a V100, 7.6 times).", task, rate[0], rate[1], rate[0] / rate[1]));
+      s.readings.push_back(
+          fmt::format("{}: {:.3g} steps a second on short strings with randomized positions, {:.3g} on long ones: "
+                      "{:.1f} times as many (paper: 168.4 and "
+                      "22.1 on a V100, 7.6 times).",
+                      task, rate[0], rate[1], rate[0] / rate[1]));
     const auto seconds = [&](bool naive) {
-      return std::isnan(reached[naive]) ? std::string("not in this run")
-                                        : fmt::format("after {:.3g} s (a test every {:.2g} s)", reached[naive], between[naive]);
+      return std::isnan(reached[naive])
+                 ? std::string("not in this run")
+                 : fmt::format("after {:.3g} s (a test every {:.2g} s)", reached[naive], between[naive]);
     };
     s.readings.push_back(fmt::format(
-        "More than 90 % right in three tests in a row: randomized {}, naive {}{} (paper: 35.4 times sooner).", seconds(false), seconds(true),
+        "More than 90 % right in three tests in a row: randomized {}, naive {}{} (paper: 35.4 times sooner).",
+        seconds(false), seconds(true),
         std::isnan(reached[0] + reached[1]) ? "" : fmt::format(", {:.1f} times later", reached[1] / reached[0])));
-    s.pictures.push_back({fmt::format("<figure>{}<figcaption><b>{}.</b> Small tests while training, at some of the lengths beyond {}; their own "
-                                      "time is not counted.</figcaption></figure>\n", figure(chart), headed(task), usual.train_length),
-                          {{"charts", {chart_json(chart)}}}});
+    s.pictures.push_back(
+        {fmt::format(
+             "<figure>{}<figcaption><b>{}.</b> Small tests while training, at some of the lengths beyond {}; their own "
+             "time is not counted.</figcaption></figure>\n",
+             figure(chart), headed(task), usual.train_length),
+         {{"charts", {chart_json(chart)}}}});
     if (const Cell cell = task_cell(outcomes, task); !cell.below.empty())
       s.notes.push_back(fmt::format("{}, without reading the order of the symbols: {}.", task, cell.below));
   }
   for (const std::string& one : {how_many(outcomes), machines(outcomes)}) s.notes.push_back(one);
-  s.notes.push_back("Our source of the paper has no captions, so the task of its figure 2 is not known to us; Even Pairs is our choice.");
+  s.notes.push_back(
+      "Our source of the paper has no captions, so the task of its figure 2 is not known to us; Even Pairs is our "
+      "choice.");
   return s;
 }
 

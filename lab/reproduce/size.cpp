@@ -16,7 +16,8 @@ const char* fifteen = R"(["even_pairs", "modular_arithmetic", "parity_check", "c
 const std::vector<Size>& all_sizes() {
   static const std::vector<Size> sizes = {
       {"tiny",
-       "preset tiny: four tasks that a small model learns in seconds, three seeds; all of a source within an hour on 2 cores",
+       "preset tiny: four tasks that a small model learns in seconds, three seeds; all of a source within an hour on 2 "
+       "cores",
        {{"preset", "\"tiny\""},
         {"task", R"(["even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"])"},
         {"seeds", "3"}}},
@@ -24,7 +25,8 @@ const std::vector<Size>& all_sizes() {
        "preset example, the released code's setting: 15 tasks, one seed, one learning rate; about two days on 2 cores",
        {{"preset", "\"example\""}, {"task", fifteen}}},
       {"paper",
-       "preset paper: 15 tasks, 10 seeds, 3 learning rates, 2,000,000 steps each; for a cluster (--plan, poslab sweep submit)",
+       "preset paper: 15 tasks, 10 seeds, 3 learning rates, 2,000,000 steps each; for a cluster (--plan, poslab sweep "
+       "submit)",
        {{"preset", "\"paper\""}, {"task", fifteen}, {"seeds", "10"}, {"lr", "[3e-4, 1e-4, 5e-4]"}}},
   };
   return sizes;

@@ -13,8 +13,8 @@ struct Interval {
   bool excludes(double x) const { return x < low || x > high; }  // of NaNs: false
 };
 
-double mean(const std::vector<double>&);       // NaN of none
-double deviation(const std::vector<double>&);  // of the sample, n - 1 below; NaN of fewer than two
+double mean(const std::vector<double>&);         // NaN of none
+double deviation(const std::vector<double>&);    // of the sample, n - 1 below; NaN of fewer than two
 Interval bootstrap(const std::vector<double>&);  // of the mean; NaN of fewer than two
 
 }  // namespace poslab::reproduce
