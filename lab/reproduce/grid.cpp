@@ -10,6 +10,15 @@ namespace poslab::reproduce {
 
 using report::escape;
 
+namespace {
+
+std::string joined(std::string lines, const std::string& by) {
+  for (size_t end; (end = lines.find('\n')) != std::string::npos;) lines.replace(end, 1, by);
+  return lines;
+}
+
+}  // namespace
+
 std::string points(double fraction) { return std::isnan(fraction) ? "–" : fmt::format("{:.1f}", 100 * fraction); }
 
 std::string signed_points(double fraction) {
@@ -18,6 +27,8 @@ std::string signed_points(double fraction) {
   return text == "-0.0" || text == "+0.0" ? "0.0" : text;
 }
 
+std::string in_one(const std::string& lines) { return joined(lines, ", "); }
+
 std::string markdown(const Grid& grid) {
   std::string text, rule;
   for (const std::string& name : grid.head) text += fmt::format("| {} ", name), rule += "|---";
@@ -25,7 +36,7 @@ std::string markdown(const Grid& grid) {
   for (const auto& row : grid.rows) {
     for (const Cell& c : row)
       text += fmt::format("| {}{} ", c.strong ? fmt::format("**{}**", c.text) : c.text,
-                          c.below.empty() ? "" : fmt::format(" ({})", c.below));
+                          c.below.empty() ? "" : fmt::format(" ({})", in_one(c.below)));
     text += "|\n";
   }
   return text;
@@ -38,7 +49,8 @@ std::string html(const Grid& grid) {
   for (const auto& row : grid.rows) {
     std::string cells;
     for (const Cell& c : row) {
-      const std::string below = c.below.empty() ? "" : fmt::format("<small>{}</small>", escape(c.below));
+      const std::string below =
+          c.below.empty() ? "" : fmt::format("<small>{}</small>", joined(escape(c.below), "<br>"));
       cells += cells.empty()
                    ? fmt::format("<th scope=\"row\">{}{}</th>", escape(c.text), below)
                    : fmt::format("<td{}>{}{}</td>", c.strong ? " class=\"score\"" : "", escape(c.text), below);
@@ -46,8 +58,8 @@ std::string html(const Grid& grid) {
     rows += fmt::format("<tr>{}</tr>\n", cells);
   }
   return fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table class=\"figures\"><caption>{0}"
-      "</caption><thead><tr>{1}</tr></thead><tbody>\n{2}</tbody></table></div>\n",
+      "<p class=\"caption\">{0}</p><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table "
+      "class=\"figures\"><thead><tr>{1}</tr></thead><tbody>\n{2}</tbody></table></div>\n",
       escape(grid.caption), head, rows);
 }
 

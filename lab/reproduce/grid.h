@@ -6,7 +6,7 @@
 namespace poslab::reproduce {
 
 struct Cell {
-  std::string text, below = {};  // the figure, and what stands smaller beside it
+  std::string text, below = {};  // the figure, and what stands smaller below it, in lines
   bool strong = false;
 };
 struct Grid {
@@ -15,6 +15,7 @@ struct Grid {
   std::vector<std::vector<Cell>> rows;  // the first of a row names it
 };
 
+std::string in_one(const std::string& lines);  // "81.5, -26.2"
 std::string markdown(const Grid&);
 std::string html(const Grid&);
 

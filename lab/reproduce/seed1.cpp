@@ -63,7 +63,7 @@ Grid comparison_grid(const std::vector<Comparison>& all, const std::string& capt
     if (row == grid.rows.begin()) grid.head.push_back(c.what);
     const std::string interval = interval_text(c.ours.interval, true);
     row->push_back({signed_points(c.ours.mean),
-                    fmt::format("{}{}{}", interval, interval.empty() ? "" : ", ", signed_points(c.paper)),
+                    fmt::format("{}{}{}", interval, interval.empty() ? "" : "\n", signed_points(c.paper)),
                     c.ours.interval.excludes(0)});
   }
   return grid;
@@ -75,7 +75,7 @@ Cell task_cell(const Outcomes& outcomes, const std::string& task) {
   for (const Outcome& o : outcomes.done())
     if (o.trial->config.task == task && o.result.contains("baselines")) {
       const nlohmann::json& b = o.result["baselines"];
-      return {task, fmt::format("guess {}, majority {}, content only {}", points(b["guess"]), points(b["majority"]),
+      return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b["guess"]), points(b["majority"]),
                                 points(b["content_only"]))};
     }
   return {task};

@@ -45,7 +45,7 @@ Table table_of(std::vector<std::string> names) {
 
 // "93.7", and small "100.0, -6.3"
 Cell beside_paper(double ours, double paper) {
-  return {points(ours), fmt::format("{}, {}", points(paper / 100), signed_points(ours - paper / 100))};
+  return {points(ours), fmt::format("{}\n{}", points(paper / 100), signed_points(ours - paper / 100))};
 }
 const char* unlike_the_paper =
     "The paper's numbers are bests of 30 runs after 2 million steps, over the lengths 41 to 500: they show a "
@@ -176,7 +176,7 @@ Section table5(const Outcomes& outcomes, const Config&) {
     const double paper_best = paper_value("seed1_table5", task, "best_of_table1_as_printed"),
                  paper_geometric = paper_value("seed1_table5", task, "geometric");
     Cell winner = beside_paper(best.best, paper_best);
-    if (who) winner.below = fmt::format("{}; {}", who->name, winner.below);
+    if (who) winner.below = fmt::format("{}\n{}", who->name, winner.below);
     grid.rows.push_back({task_cell(outcomes, task), winner, beside_paper(geometric.best, paper_geometric)});
     if (who) add_row(s.data, {task, who->encoding, who->positions}, best, paper_best);
     add_row(s.data, {task, "geometric", "sequential"}, geometric, paper_geometric);

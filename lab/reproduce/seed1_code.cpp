@@ -81,7 +81,7 @@ Section code(const Outcomes& outcomes, const Config& usual) {
       const std::string interval = interval_text(difference.interval, true);
       row.push_back(
           {signed_points(difference.mean),
-           fmt::format("{}{}{} → {}", interval, interval.empty() ? "" : ", ", points(base.mean), points(other.mean)),
+           fmt::format("{}{}{} → {}", interval, interval.empty() ? "" : "\n", points(base.mean), points(other.mean)),
            difference.interval.excludes(0)});
       s.data.rows.push_back({choice.encoding, choice.positions, choice.option, choice.value, task, difference.seeds,
                              number(base.mean), number(other.mean), number(difference.mean),
@@ -108,7 +108,7 @@ Section code(const Outcomes& outcomes, const Config& usual) {
   s.notes = {how_many(outcomes), about_intervals(outcomes), "Bold: the interval excludes zero."};
   for (const std::string& task : outcomes.tasks())
     if (const Cell cell = task_cell(outcomes, task); !cell.below.empty())
-      s.notes.push_back(fmt::format("{}, without reading the order of the symbols: {}.", task, cell.below));
+      s.notes.push_back(fmt::format("{}, without reading the order of the symbols: {}.", task, in_one(cell.below)));
   return s;
 }
 

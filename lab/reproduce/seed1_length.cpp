@@ -127,7 +127,7 @@ Section fig3(const Outcomes& outcomes, const Config& usual) {
       row.push_back(
           {points(sum.mean), interval_text(sum.interval, false), pool != usual.max_position && difference.excludes(0)});
       if (pool != usual.max_position && !std::isnan(difference.low))
-        row.back().below += ", " + interval_text(difference, true);
+        row.back().below += fmt::format("\n{}", interval_text(difference, true));
       if (sum.runs) means.push_back(sum.mean);
       s.data.rows.push_back({task, pool, sum.runs, number(sum.best), sum.by_seed.size(), number(sum.mean),
                              number(sum.interval.low), number(sum.interval.high)});

@@ -147,7 +147,7 @@ Section fig2(const Outcomes& outcomes, const Config& usual) {
              figure(chart), headed(task), usual.train_length),
          {{"charts", {chart_json(chart)}}}});
     if (const Cell cell = task_cell(outcomes, task); !cell.below.empty())
-      s.notes.push_back(fmt::format("{}, without reading the order of the symbols: {}.", task, cell.below));
+      s.notes.push_back(fmt::format("{}, without reading the order of the symbols: {}.", task, in_one(cell.below)));
   }
   for (const std::string& one : {how_many(outcomes), machines(outcomes)}) s.notes.push_back(one);
   s.notes.push_back(
