@@ -63,8 +63,8 @@ void write_report(const std::vector<std::string>& folders, const std::string& ou
                         {"accuracy", accuracy},
                         {"loss", loss},
                         {"configuration", configuration(groups, out)},
-                        {"report.js", std::string(report_js)},
-                        {"data", script_safe(data)}}));
+                        {"data", script_safe(data)}},
+                       report_js));
 }
 
 }  // namespace poslab

@@ -33,9 +33,9 @@ encoding = "alibi"     # the same two again
 )",
                               "sweep.toml");
   CHECK(labels(plan) ==
-        "encoding=rope relative_mode=paper seed=0\nencoding=rope relative_mode=paper seed=1\n"
-        "encoding=alibi relative_mode=paper seed=0\nencoding=alibi relative_mode=paper seed=1\n"
-        "encoding=relative relative_mode=paper seed=7\nencoding=relative relative_mode=differences seed=7\n");
+        "encoding=rope seed=0\nencoding=rope seed=1\n"
+        "encoding=alibi seed=0\nencoding=alibi seed=1\n"
+        "encoding=relative seed=7\nencoding=relative relative_mode=differences seed=7\n");
   std::set<std::string> ids;
   for (const Trial& t : plan) {
     ids.insert(t.id);

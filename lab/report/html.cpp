@@ -7,28 +7,36 @@
 #include <cmath>
 
 namespace poslab {
-extern const std::string_view page_css, figures_js;
+extern const std::string_view page_html, page_css, figures_js;
 }
 
 namespace poslab::report {
 
+namespace {
+
 // One pass, so that a part that itself holds {{...}} stays as it is.
-std::string page(std::string_view html, const std::map<std::string, std::string>& parts) {
+std::string filled(std::string_view html, const std::map<std::string, std::string>& parts) {
   std::string made;
   std::string_view rest = html;
   for (size_t open; (open = rest.find("{{")) != rest.npos;) {
     const size_t close = rest.find("}}", open);
     const std::string name(rest.substr(open + 2, close - open - 2));
     made += rest.substr(0, open);
-    if (name == "page.css")
-      made += page_css;
-    else if (name == "figures.js")
-      made += figures_js;
-    else
-      made += parts.at(name);
+    made += parts.at(name);
     rest.remove_prefix(close + 2);
   }
   return made.append(rest);
+}
+
+}  // namespace
+
+std::string page(std::string_view html, const std::map<std::string, std::string>& parts, std::string_view script) {
+  return filled(page_html, {{"title", parts.at("title")},
+                            {"page.css", std::string(page_css)},
+                            {"body", filled(html, parts)},
+                            {"data", parts.at("data")},
+                            {"figures.js", std::string(figures_js)},
+                            {"own.js", std::string(script)}});
 }
 
 std::string escape(std::string_view text) {
