@@ -106,9 +106,12 @@ std::string markdown_of(const Exhibit& e, const Section& s) {
   for (const Grid& g : s.grids) text += fmt::format("{}:\n\n{}\n", g.caption, markdown(g));
   for (const std::string& one : s.notes) text += fmt::format("- {}\n", one);
   if (s.data.columns.empty()) return text + "\n";
-  return text + fmt::format("- The numbers: {}.csv{}\n\n", short_name(e),
+  return text + fmt::format("- The numbers: {0}.csv{1}{2}\n\n", short_name(e),
+                            s.arrays.empty() ? "" : fmt::format(", {}.npz", short_name(e)),
                             s.pictures.empty() ? "" : "; the pictures: index.html");
 }
+
+std::string link(const std::string& file) { return fmt::format("<a href=\"{0}\">{0}</a>", file); }
 
 std::string section_of(const Exhibit& e, const Section& s) {
   using report::escape;
@@ -119,7 +122,8 @@ std::string section_of(const Exhibit& e, const Section& s) {
   for (const Picture& p : s.pictures) html += p.html;
   for (const std::string& one : s.notes) html += fmt::format("<p class=\"note\">{}</p>\n", escape(one));
   if (!s.data.columns.empty())
-    html += fmt::format("<p class=\"note\"><a href=\"{0}.csv\">{0}.csv</a></p>\n", short_name(e));
+    html += fmt::format("<p class=\"note\">{}{}</p>\n", link(short_name(e) + ".csv"),
+                        s.arrays.empty() ? "" : ", " + link(short_name(e) + ".npz"));
   return html + "</section>\n";
 }
 
@@ -186,6 +190,7 @@ std::string write(const std::vector<Planned>& planned, const Asked& asked, const
     for (const std::string& one : reasons(outcomes, p.plan)) section.notes.push_back(one);
     if (!section.data.columns.empty())
       write_file(fmt::format("{}/{}.csv", folder, short_name(e)), to_csv(section.data));
+    if (!section.arrays.empty()) write_file(fmt::format("{}/{}.npz", folder, short_name(e)), section.arrays);
     const std::string one = markdown_of(e, section);
     write_file(fmt::format("{}/{}.md", folder, short_name(e)), one);
     text += one;

@@ -24,8 +24,9 @@ struct Planned {
 std::vector<Planned> plan(const Asked&);
 Plan all_trials(const std::vector<Planned>&);  // each once
 
-// Writes FOLDER/NAME.csv and NAME.md for each exhibit, README.md with all of them, index.html, and trials.csv
-// (lab/sweep/collect.h), from the trials in FOLDER/runs that are done; what is missing, and why, is said in each. Returns what README.md says of the trials.
+// Writes FOLDER/NAME.csv and NAME.md for each exhibit, for some NAME.npz, README.md with all of them, index.html, and
+// trials.csv (lab/sweep/collect.h), from the trials in FOLDER/runs that are done; what is missing, and why, is said in
+// each. Returns how many of the trials are done.
 std::string write(const std::vector<Planned>&, const Asked&, const std::string& folder, const std::string& command);
 
 }  // namespace poslab::reproduce

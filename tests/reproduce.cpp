@@ -232,6 +232,8 @@ TEST_CASE("reproduce: every exhibit of the first source, from trained runs") {
   }
   const std::string page = read_file(out + "/index.html");
   CHECK(holds(page, "data-maps=\"attention-relative-randomized\""));
+  CHECK(holds(page, "<a href=\"fig6.npz\">"));
+  CHECK(holds(read_file(out + "/fig5.npz"), "sequential/layer2/length75.npy"));
   CHECK(holds(page, "Accuracy on unseen lengths against seconds of training, even_pairs"));
   CHECK(holds(read_file(out + "/code.md"), "that table through the clamped lookup (code)"));
   CHECK(holds(read_file(out + "/table5.md"), "R-"));

@@ -29,12 +29,14 @@ std::string lengths_text(const Config& c) {
 
 Section fig5(const Outcomes& outcomes, const Config&) {
   Section s;
+  std::vector<Array> arrays;
   s.data = {{"encoding", "positions", "layer", "length", "accuracy", "outside", "share1", "share2"}, {}};
   for (const Outcome& o : outcomes.done()) {
     const State state = RunFolder::open(o.folder).load("cpu");
     const Config& c = state.config;
     const Pca p = pca(state, paper_lengths(c), strings);
     s.pictures.push_back({pca_figure(p, name_of(c))});
+    for (Array& array : pca_arrays(c.positions, p)) arrays.push_back(std::move(array));
     for (size_t layer = 0; layer < p.layers.size(); ++layer)
       for (size_t i = 0; i < p.lengths.size(); ++i)
         s.data.rows.push_back({c.encoding, c.positions, layer + 1, p.lengths[i], p.accuracy[i],
@@ -56,11 +58,13 @@ Section fig5(const Outcomes& outcomes, const Config&) {
       "our source: "
       "R-Relative 100 % at length 40 and 99.4 % at 150, Relative 100 % and 59.6 %.");
   s.notes.push_back(how_many(outcomes));
+  if (!arrays.empty()) s.arrays = npz(arrays);
   return s;
 }
 
 Section fig6(const Outcomes& outcomes, const Config&) {
   Section s;
+  std::vector<Array> arrays;
   s.data = {{"encoding", "positions", "layer", "length", "strongest", "mean_of_strongest_in_a_row"}, {}};
   for (const Outcome& o : outcomes.done()) {
     const State state = RunFolder::open(o.folder).load("cpu");
@@ -70,6 +74,7 @@ Section fig6(const Outcomes& outcomes, const Config&) {
     picture.html =
         attention_figure(maps, name_of(c), fmt::format("attention-{}-{}", c.encoding, c.positions), picture.data);
     s.pictures.push_back(std::move(picture));
+    for (Array& array : attention_arrays(c.positions, maps)) arrays.push_back(std::move(array));
     for (const AttentionMaps& m : maps)
       for (size_t layer = 0; layer < m.layers.size(); ++layer) {
         const std::vector<float>& a = m.layers[layer];
@@ -82,6 +87,7 @@ Section fig6(const Outcomes& outcomes, const Config&) {
     if (s.notes.empty()) s.notes.push_back(lengths_text(c));
   }
   s.notes.push_back(how_many(outcomes));
+  if (!arrays.empty()) s.arrays = npz(arrays);
   return s;
 }
 
