@@ -12,7 +12,7 @@ namespace poslab {
 // What each of the small tests asks: the same strings every time, and the first of those that the full test asks.
 struct SmallTest {
   std::vector<int> lengths;  // at most 8, in the middles of equal parts of eval_lengths
-  int samples;  // strings of each: 1 .. 32, so many that a test takes 2 to 3 % of the time of test_every steps
+  int samples;               // strings of each: 1 .. 32; where at least 1 fits, a test takes 2 to 3 % of the time of test_every steps
 };
 SmallTest small_test(const Config&);
 
