@@ -80,7 +80,7 @@ Section drawn(const Planned& p, const Outcomes& outcomes, const Config& usual) {
   if (p.exhibit->trials && !outcomes.planned()) return without("None of the runs asked for belongs here.");
   try {
     return p.exhibit->draw(outcomes, usual);
-  } catch (const std::runtime_error& e) {  // one damaged run shall not cost the other tables
+  } catch (const std::exception& e) {  // one damaged run shall not cost the other tables
     return without(fmt::format("This could not be drawn: {}", e.what()));
   }
 }

@@ -197,6 +197,9 @@ TEST_CASE("reproduce: half of figure 2, and a run with a file missing, cost no o
              "\n"
              R"({"step":300,"seconds":3.0,"accuracy":0.75,"lengths":[10,30],"accuracies":[0.0,0.5]})"
              "\n");
+  write_file(runs.run(half) + "/result.json", R"({"paper_score":0.75,"baselines":7})");
+  CHECK(holds(written(), "This could not be drawn: "));   // JSON, but not what it should be
+  make_run(runs.path(), half, 0.75);
   const std::string text = written();
   CHECK_FALSE(holds(text, "nan"));
   CHECK(holds(text, "randomized not in this run, naive not in this run"));

@@ -27,7 +27,7 @@ struct Section {
   std::vector<Grid> grids;
   std::vector<Picture> pictures;   // on the page only
   std::vector<std::string> notes;  // how it was made, and what it does not say
-  std::string arrays;                 // NAME.npz: what is too large for a table, or nothing
+  std::string arrays;              // NAME.npz: what is too large for a table, or nothing
   Table data;                      // NAME.csv
 };
 

@@ -30,7 +30,7 @@ Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) {
     }
     try {
       done_.push_back(outcome(t, folder));
-    } catch (const std::runtime_error& e) {  // a file that somebody removed or damaged
+    } catch (const std::exception& e) {  // a file that somebody removed or damaged
       missing_.push_back({&t, TrialState::failed, e.what()});
     }
   }
