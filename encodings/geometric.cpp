@@ -21,8 +21,9 @@ Tensor by_head(const Tensor& x) { return permute(x, {0, 2, 1, 3}); }     // (B, 
 struct Geometric : Encoding {
   struct Layer { Tensor c, alpha, beta, gamma, w, b; };
   std::vector<Layer> layers;
+  Mask mask;
 
-  Geometric(const Params& p, const EncodingSpec& s) {
+  Geometric(const Params& p, const EncodingSpec& s) : mask(s.mask) {
     const int C = s.d_model, H = s.heads, D = s.head_dim();
     for (int n = 0; n < s.layers; ++n) {
       const Params layer = p / fmt::format("layer{}", n);
@@ -56,8 +57,11 @@ struct Geometric : Encoding {
     return parts.size() == 1 ? parts[0] : concat(parts, 0);
   }
 
-  // When the query asks: its right neighbour first, then the left one, the next on the right, ...
-  double told(double, int slots) const override { return slots > 0 ? 2 * slots - 1 : -2 * slots; }
+  // When the query asks: its right neighbour first, then the left one, the next on the right, ...; 0: never.
+  double told(double, int slots) const override {
+    if (mask == Mask::causal) return std::max(-slots, 0);
+    return slots > 0 ? 2 * slots - 1 : -2 * slots;
+  }
 };
 
 }  // namespace

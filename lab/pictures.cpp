@@ -25,13 +25,21 @@ constexpr int matrix_slots = 40;
 std::string reading(const Config& c) {
   if (c.encoding == "none") return "This scheme says nothing about positions: every pair of slots is told the same.";
   if (c.encoding == "geometric")
-    return "When a query asks a key: its right neighbour first, then the left one, then the next on the right. "
-           "Positions are not read.";
+    return c.causal
+               ? "The order in which a query asks: its left neighbour is 1st, the next on the left 2nd; nothing to "
+                 "the right is asked, nor itself (0). Positions are not read."
+               : "The order in which a query asks, lower is earlier: its right neighbour is 1, the left one 2, the "
+                 "next on the right 3; where one side ends the other goes on. Positions are not read.";
   const std::string drawn =
       test_sampler(c).random ? fmt::format(" One random draw from {} positions.", c.max_position) : "";
   if (c.encoding == "alibi") return "The bias that is added to the logit of head 1." + drawn;
   if (c.encoding == "relative" && c.relative_mode == "released")
     return "The row that the released code's clamped lookup reads: to the right all offsets are alike." + drawn;
+  if (encoding(c.encoding).make(Params(0), transformer_spec(c).encoding)->adds_to_embedding())
+    return "Each position adds a vector of its own to its slot; shown is how far the position of the key is from that "
+           "of "
+           "the query." +
+           drawn;
   return "The distance that the scheme works with: position of the key minus position of the query." + drawn;
 }
 
@@ -42,7 +50,9 @@ json positions(const State& state) {
   const auto scheme = encoding(spec.name).make(Params(0), spec);  // what a pair is told does not depend on weights
   const std::vector<real> m = position_matrix(*scheme, test_draw(c, c.train_length, 0, 1, T).at_layer(0)).values();
   const auto [low, high] = std::minmax_element(m.begin(), m.end());
-  return {{"matrix", matrix(T, T, {m.begin(), m.end()}, *low, *high)}, {"reading", reading(c)}};
+  json drawn = matrix(T, T, {m.begin(), m.end()}, *low, *high);
+  drawn["values"] = m;  // read out one by one, where a byte is too coarse
+  return {{"matrix", drawn}, {"reading", reading(c)}};
 }
 
 // The attention of one layer, (1, H, Tq, Tk): each head's map and the maximum over heads.

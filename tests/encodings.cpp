@@ -288,5 +288,8 @@ TEST_CASE("position matrix: distances, the bias of head 0, the order of asking, 
   CHECK(matrix("relative") == matrix("rope"));
   CHECK(matrix("none") == std::vector<real>(9, 0));
   CHECK(matrix("geometric") == std::vector<real>{0, 1, 3, 2, 0, 1, 4, 2, 0});   // when a key is asked
+  EncodingSpec causal = spec_of("geometric");
+  causal.mask = Mask::causal;
+  CHECK(position_matrix(*Model(causal), p).values() == std::vector<real>{0, 0, 0, 1, 0, 0, 2, 1, 0});
   CHECK(matrix("alibi") == std::vector<real>{0, -0.75, -2.5, -0.625, 0, -1.75, -2.375, -1.625, 0});   // slope 1/4
 }

@@ -99,13 +99,21 @@ TEST_CASE("pictures: attention maps of a short and a long string") {
   CHECK(high["layers"][0]["max"]["cols"] == 50);
 }
 
-TEST_CASE("pictures: the position matrix of a plain scheme is the distance") {
+TEST_CASE("pictures: the position matrix is the distance, in colors to 1/255 of the range and in numbers exactly") {
   const Folder folder;
-  const State state = small_model("even_pairs", "rope", "sequential");
-  const json p = pictures_of(RunFolder::create((folder.path / "run").string(), state), state);
-  const std::vector<double> m = decode(p["positions"]["matrix"]);  // 6 + 1 slots
-  for (int i = 0; i < 7; ++i)
-    for (int j = 0; j < 7; ++j) CHECK(m[size_t(7 * i + j)] == doctest::Approx(j - i).epsilon(.03));
+  for (const char* positions : {"sequential", "randomized"}) {
+    const State state = small_model("even_pairs", "rope", positions);
+    const json p = pictures_of(RunFolder::create((folder.path / positions).string(), state), state);
+    const json& drawn = p["positions"]["matrix"];
+    const std::vector<double> m = decode(drawn), values = drawn["values"];  // 6 + 1 slots
+    const std::vector<double> at = test_draw(state.config, 6, 0, 1, 7).at_layer(0).tokens("rope");
+    const double range = drawn["high"].get<double>() - drawn["low"].get<double>();
+    for (size_t i = 0; i < 7; ++i)
+      for (size_t j = 0; j < 7; ++j) {
+        CHECK(values[7 * i + j] == at[j] - at[i]);
+        CHECK(std::abs(m[7 * i + j] - values[7 * i + j]) <= range / 509);
+      }
+  }
 }
 
 TEST_CASE("pictures: every scheme has them, and the report takes whole runs, here tested at one length") {

@@ -17,11 +17,17 @@ namespace {
 constexpr int64_t most_steps = 2000;
 constexpr int test_draws = 64;  // at each length
 
-void count_positions(const Positions& p, const std::string& scheme, Histogram& counts) {
-  for (const double value : p.tokens(scheme)) ++counts[int(std::lround(value))];
+void count_value(double value, int64_t times, Coverage& c, Histogram& counts) {
+  const long whole = std::lround(value);
+  c.rounded = c.rounded || double(whole) != value;
+  counts[int(whole)] += times;
 }
 
-void count_distances(const Positions& p, bool causal, Histogram& counts) {
+void count_positions(const Positions& p, const std::string& scheme, Coverage& c, Histogram& counts) {
+  for (const double value : p.tokens(scheme)) count_value(value, 1, c, counts);
+}
+
+void count_distances(const Positions& p, bool causal, Coverage& c, Histogram& counts) {
   const Distances& d = p.distances();
   const int S = d.pairs ? p.sequences() : 1, T = p.time();
   std::vector<int64_t> pairs(d.value.size(), 0);
@@ -29,14 +35,14 @@ void count_distances(const Positions& p, bool causal, Histogram& counts) {
     for (int i = 0; i < T; ++i)
       for (int j = 0; j < (causal ? i + 1 : T); ++j) pairs[size_t(d.row(s, i, j, T))] += i != j;
   for (size_t n = 0; n < pairs.size(); ++n)
-    if (pairs[n]) counts[int(std::lround(d.value[n]))] += pairs[n];
+    if (pairs[n]) count_value(d.value[n], pairs[n], c, counts);
 }
 
-void count(const Config& c, const Sampler& sampler, const Draw& draw, Told told, Histogram& counts) {
-  const bool each_layer = c.resample == "per_layer" && sampler.random && told == Told::distances;
+void count(const Config& c, const Sampler& sampler, const Draw& draw, Coverage& made, Histogram& counts) {
+  const bool each_layer = c.resample == "per_layer" && sampler.random && made.told == Told::distances;
   for (int layer = 0; layer < (each_layer ? c.layers : 1); ++layer) {
-    if (told == Told::positions) count_positions(draw.at_layer(layer), c.encoding, counts);
-    if (told == Told::distances) count_distances(draw.at_layer(layer), c.causal, counts);
+    if (made.told == Told::positions) count_positions(draw.at_layer(layer), c.encoding, made, counts);
+    if (made.told == Told::distances) count_distances(draw.at_layer(layer), c.causal, made, counts);
   }
 }
 
@@ -59,7 +65,7 @@ double seen(const Histogram& trained, const Histogram& met) {
 
 Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done) {
   check_lengths(c, lengths);
-  Coverage made{told(c), std::min(done, most_steps), {}, {}};
+  Coverage made{told(c), std::min(done, most_steps), false, {}, {}};
   // A task may draw shorter strings than asked for, so a string says how many slots a length has.
   std::map<int, int> slots;
   const auto slots_of = [&](int length) {
@@ -68,13 +74,13 @@ Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done
   };
   for (int64_t n = 0; n < made.steps; ++n) {
     const int64_t step = n * done / made.steps;
-    count(c, train_sampler(c), draw_positions(c, step, slots_of(draw_length(c, step))), made.told, made.trained);
+    count(c, train_sampler(c), draw_positions(c, step, slots_of(draw_length(c, step))), made, made.trained);
   }
   for (const int length : lengths) {
     Coverage::Test test{length, {}, 0};
     const int cut = sub_batch(slots_of(length));
     for (int n = 0; n < (test_sampler(c).random ? test_draws : 1); ++n)
-      count(c, test_sampler(c), test_draw(c, length, n * cut, 1, slots_of(length)), made.told, test.met);
+      count(c, test_sampler(c), test_draw(c, length, n * cut, 1, slots_of(length)), made, test.met);
     test.seen = seen(made.trained, test.met);
     made.tests.push_back(std::move(test));
   }

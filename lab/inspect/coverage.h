@@ -21,11 +21,12 @@ enum class Told { nothing, positions, distances };
 struct Coverage {
   Told told;
   int64_t steps;  // of training, whose draws are counted
+  bool rounded;   // some values were not whole numbers
   Histogram trained;
   struct Test {
-    int length;   // of the input
+    int length;     // of the input
     Histogram met;  // in 64 draws, or in one if nothing is random
-    double seen;  // share of the slots or pairs whose value was met in those steps; NaN if told nothing
+    double seen;    // share of the slots or pairs whose value was met in those steps; NaN if told nothing
   };
   std::vector<Test> tests;
 };

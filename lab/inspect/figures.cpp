@@ -53,12 +53,13 @@ std::string card(const Pca& p, size_t layer) {
   std::string marks, outside;
   for (size_t n = clouds.size(); n-- > 0;) marks += dots(view, clouds[n].at, n % palette);
   for (size_t n = 1; n < clouds.size(); ++n)
-    outside += fmt::format("{} {} of length {}", n > 1 ? "," : " Outside:", percent(clouds[n].outside), p.lengths[n]);
-  outside += fmt::format(" ({} of length {}).", percent(clouds[0].outside), p.lengths[0]);
+    outside +=
+        fmt::format("{} of length {}{} ", percent(clouds[n].outside), p.lengths[n], n + 1 < clouds.size() ? "," : "");
+  outside += fmt::format("({} of length {}).", percent(clouds[0].outside), p.lengths[0]);
   return fmt::format(
       "<div class=\"card\"><svg class=\"cloud\" viewBox=\"0 0 {0} {0}\" role=\"img\" aria-label=\"Layer {1}\">"
       "<rect class=\"frame\" width=\"{0}\" height=\"{0}\"/>{2}</svg>"
-      "<p class=\"said\">Layer {1}: {3} of the variance.{4}</p></div>\n",
+      "<p class=\"said\">Layer {1}: {3} of the variance. Outside: {4}</p></div>\n",
       side, layer + 1, marks, percent(map.share[0] + map.share[1]), outside);
 }
 
@@ -162,10 +163,10 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
   data["charts"].push_back(report::chart_json(chart));
   return fmt::format(
       "<figure>{}<figcaption><b>{}.</b> {} that training met (grey; {} of its steps are counted) and that a test "
-      "meets, as a share of all {} for each whole number{}. Training had met {} of the {}.</figcaption></figure>\n",
+      "meets, as a share of all {} for each whole number{}{}. Training had met {} of the {}.</figcaption></figure>\n",
       report::figure(chart), report::escape(name), distances ? "Distances" : "Positions", c.steps,
-      distances ? "pairs of slots" : "slots", bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares,
-      distances ? "pairs" : "slots");
+      distances ? "pairs of slots" : "slots", c.rounded ? ", to the nearest of which they are rounded" : "",
+      bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares, distances ? "pairs" : "slots");
 }
 
 }  // namespace poslab

@@ -37,9 +37,9 @@ std::string deflated(const std::string& bytes) {
   return made;
 }
 
-void must_fit(size_t bytes) {
+void must_fit(size_t bytes) {  // half of what 32 bits count, so that no sum overflows
   if (bytes > std::numeric_limits<uint32_t>::max() / 2)
-    failure("npz: {} bytes are more than a zip file holds; ask for fewer runs or shorter strings", bytes);
+    failure("npz: {} bytes, and a file may have 2 GB; ask for fewer runs or shorter strings", bytes);
 }
 
 }  // namespace
@@ -55,6 +55,8 @@ std::string npy(const Array& a) {
 }
 
 std::string npz(const std::vector<Array>& arrays) {
+  if (arrays.size() > std::numeric_limits<uint16_t>::max())
+    failure("npz: {} arrays, and a file may have 65,535; ask for fewer runs", arrays.size());
   std::string files, directory;
   for (const Array& a : arrays) {
     const std::string name = a.name + ".npy", whole = npy(a);

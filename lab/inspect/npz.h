@@ -14,6 +14,6 @@ struct Array {
 };
 
 std::string npy(const Array&);               // "<f4", C order
-std::string npz(const std::vector<Array>&);  // Failure beyond the zip format's 4 GB
+std::string npz(const std::vector<Array>&);  // Failure beyond 2 GB or 65,535 arrays
 
 }  // namespace poslab

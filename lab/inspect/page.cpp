@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <set>
 
 #include "core/error.h"
 #include "lab/files.h"
@@ -13,6 +14,7 @@
 #include "lab/inspect/lengths.h"
 #include "lab/report/html.h"
 #include "lab/run_folder.h"
+#include "lab/shell.h"
 
 namespace poslab {
 extern const std::string_view inspect_html;
@@ -47,10 +49,13 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const std::
     runs.push_back({folder, key_of(folder), name, std::move(state), own});
   }
   for (size_t n = 0; n < runs.size(); ++n)
-    for (size_t m = 0; m < n; ++m) {
+    for (size_t m = 0; m < n; ++m)
       if (runs[m].name == runs[n].name) runs[n].name += ", " + runs[n].folder;
-      if (runs[m].key == runs[n].key) runs[n].key += fmt::format("-{}", n + 1);
-    }
+  std::set<std::string> taken;
+  for (size_t n = 0; n < runs.size(); ++n) {
+    const std::string key = runs[n].key;
+    for (size_t more = n + 1; !taken.insert(runs[n].key).second; ++more) runs[n].key = fmt::format("{}-{}", key, more);
+  }
   return runs;
 }
 
@@ -61,7 +66,7 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
     text +=
         fmt::format("{} {} of the answer slots right at length {}", n ? ";" : "", percent(p.accuracy[n]), p.lengths[n]);
     if (n == 0) continue;
-    const std::string met = percent(c.tests[n].seen);
+    const std::string met = percent(c.tests[n].seen) + (c.rounded ? " (rounded to whole numbers)" : "");
     if (c.told == Told::positions)
       text += fmt::format(", where training had met the positions of {} of the slots", met);
     if (c.told == Told::distances)
@@ -99,12 +104,13 @@ void write_inspection(const std::vector<std::string>& folders, const std::vector
     planes += pca_figure(p, run.name);
     maps += attention_figure(a, run.name, id, data);
     charts += coverage_figure(c, run.name, "coverage" + id, data);
-    command += " " + run.folder;
+    command += fmt::format(" {}", shell_word(run.folder));
   }
   const std::string title =
       runs.size() == 1 ? "Inside " + escape(runs[0].name) : fmt::format("Inside {} runs", runs.size());
   if (!lengths.empty()) command += fmt::format(" --lengths {}", fmt::join(lengths, ","));
-  command += fmt::format(" --samples {} -o {}", samples, out);
+  if (!device.empty()) command += fmt::format(" --device {}", device);
+  command += fmt::format(" --samples {} -o {}", samples, shell_word(out));
   std::error_code error;
   fs::create_directories(out, error);
   if (error) failure("cannot make the folder {}: {}", out, error.message());

@@ -81,9 +81,10 @@ const figures = (() => {
     plot.addEventListener("blur", hide);
   }
 
-  // ---- Matrices: eight bits a cell, value = low + cell / 255 (high - low).
+  // ---- Matrices: eight bits a cell, value = low + cell / 255 (high - low); some bring their values along.
   const cells = matrix => matrix.bytes ??= Uint8Array.from(atob(matrix.cells), c => c.charCodeAt(0));
-  const value = (matrix, i, j) => matrix.low + cells(matrix)[i * matrix.cols + j] / 255 * (matrix.high - matrix.low);
+  const value = (matrix, i, j) => matrix.values?.[i * matrix.cols + j] ??
+    matrix.low + cells(matrix)[i * matrix.cols + j] / 255 * (matrix.high - matrix.low);
   const two_sided = matrix => matrix.low < 0 && matrix.high > 0;
 
   function ramp(name) {  // 256 colors from the stops in the style sheet

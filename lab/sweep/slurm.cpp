@@ -6,17 +6,9 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "lab/shell.h"
 
 namespace poslab {
-namespace {
-
-std::string quoted(const std::string& word) {  // for a shell
-  std::string text = "'";
-  for (char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-}  // namespace
 
 std::string job_script(const Array& a) {
   const auto whole = [](const std::string& path) {
@@ -31,8 +23,8 @@ std::string job_script(const Array& a) {
   if (!a.time.empty()) text += fmt::format("#SBATCH --time={}\n", a.time);
   text += "#SBATCH --signal=B:USR1@60 --requeue --open-mode=append\n";
   text += fmt::format("#SBATCH --output=\"{}/slurm-%a.log\"\n\n", whole(a.folder));
-  text += fmt::format("{} sweep run {} --out {} \\\n", quoted(whole(a.program)), quoted(whole(a.plan)),
-                      quoted(whole(a.folder)));
+  text += fmt::format("{} sweep run {} --out {} \\\n", shell_word(whole(a.program)), shell_word(whole(a.plan)),
+                      shell_word(whole(a.folder)));
   text += fmt::format("  --shard \"$SLURM_ARRAY_TASK_ID/{}\" --jobs {} --threads {} &\n", a.shards, a.jobs, a.threads);
   text += R"(worker=$!
 again=
