@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "lab/files.h"
 #include "lab/reproduce.h"
+#include "lab/shell.h"
 #include "lab/sweep/run.h"
 
 namespace poslab {
@@ -52,8 +53,8 @@ std::string command(const Words& w) {
   std::string text = fmt::format("poslab reproduce {} --size {}", fmt::join(w.asked.what, " "), w.asked.size);
   if (!w.asked.tasks.empty()) text += fmt::format(" --tasks {}", fmt::join(w.asked.tasks, ","));
   if (!w.asked.encodings.empty()) text += fmt::format(" --encodings {}", fmt::join(w.asked.encodings, ","));
-  for (const std::string& s : w.sets) text += fmt::format(" --set '{}'", s);
-  return text + fmt::format(" --out {}", w.out);
+  for (const std::string& s : w.sets) text += " --set " + shell_word(s);
+  return text + " --out " + shell_word(w.out);
 }
 
 void list_exhibits() {
@@ -63,7 +64,13 @@ void list_exhibits() {
 }
 
 // FOLDER/plan.jsonl, which Slurm's tasks read whenever they start: it never loses a trial.
-void keep_plan(const Plan& all, const std::string& path, const std::string& runs) {
+void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs) {
+  std::error_code error;
+  std::filesystem::create_directories(runs.path(), error);
+  if (error) failure("cannot make the folder {}: {}", runs.path(), error.message());
+  if (all.empty()) return;
+  const Claim alone = reproduce::one_at_a_time(runs);
+  const std::string lines = plan_lines(all);
   if (std::filesystem::exists(path)) {
     std::set<std::string> ids;
     for (const Trial& t : all) ids.insert(t.id);
@@ -72,10 +79,7 @@ void keep_plan(const Plan& all, const std::string& path, const std::string& runs
         bad_input("{} is the plan of other tables or another size; choose another --out, or draw those with --draw",
                   path);
   }
-  std::error_code error;
-  std::filesystem::create_directories(runs, error);
-  if (error) failure("cannot make the folder {}: {}", runs, error.message());
-  write_file(path, plan_lines(all));
+  if (!std::filesystem::exists(path) || read_file(path) != lines) write_file(path, lines);
 }
 
 void make(Words w) {
@@ -84,13 +88,15 @@ void make(Words w) {
   for (const std::string& s : w.sets) w.asked.settings.push_back(setting(s));
   const std::vector<reproduce::Planned> planned = reproduce::plan(w.asked);
   const Plan all = reproduce::all_trials(planned);
+  if (w.only_plan && all.empty())
+    bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", fmt::join(w.asked.what, " "));
   const SweepFolder runs(w.out + "/runs");
   const std::string plan = w.out + "/plan.jsonl";
   if (w.only_draw) {
     if (!std::filesystem::is_directory(runs.path()))
       bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
   } else {
-    keep_plan(all, plan, runs.path());
+    keep_plan(all, plan, runs);
   }
   if (w.only_plan) {
     fmt::print(

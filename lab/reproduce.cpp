@@ -1,20 +1,18 @@
 #include "lab/reproduce.h"
 
-#include <fcntl.h>
 #include <fmt/ranges.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <chrono>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "lab/files.h"
+#include "lab/interrupt.h"
 #include "lab/report/html.h"
 #include "lab/version.h"
 
@@ -84,21 +82,6 @@ Section drawn(const Planned& p, const Outcomes& outcomes, const Config& usual) {
     return without(fmt::format("This could not be drawn: {}", e.what()));
   }
 }
-
-// Only one process draws in a folder at a time; another waits.
-class Lock {
- public:
-  explicit Lock(const std::string& folder) : file_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0)
-      failure("cannot lock the folder {}: {}", folder, std::strerror(errno));
-  }
-  ~Lock() { ::close(file_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  int file_;
-};
 
 std::string markdown_of(const Exhibit& e, const Section& s) {
   std::string text = fmt::format("## {}\n\n{}\n\n", e.title, e.source);
@@ -171,18 +154,26 @@ Plan all_trials(const std::vector<Planned>& planned) {
   return all;
 }
 
+Claim one_at_a_time(const SweepFolder& runs) {
+  for (;;) {
+    if (auto claim = Claim::take(runs.path(), "0")) return *claim;  // no trial's id
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
 std::string write(const std::vector<Planned>& planned, const Asked& asked, const std::string& folder,
                   const std::string& command) {
-  const Lock lock(folder);
+  const SweepFolder runs(folder + "/runs");
+  const Claim alone = one_at_a_time(runs);
   const NoGrad no_grad;
   const Config common = usual(size(asked.size), asked.settings);
-  const SweepFolder runs(folder + "/runs");
   const Plan everything = all_trials(planned);
   const std::string summary = standing(Outcomes(everything, runs));
   const std::string title = fmt::format("{}: size {}", source_title(*planned[0].exhibit), asked.size);
   std::string text, sections, contents;
   json data = {{"charts", json::array()}, {"maps", json::object()}};
   for (const Planned& p : planned) {
+    if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
     const Exhibit& e = *p.exhibit;
     const Outcomes outcomes(p.plan, runs);
     Section section = drawn(p, outcomes, common);

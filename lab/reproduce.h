@@ -24,9 +24,12 @@ struct Planned {
 std::vector<Planned> plan(const Asked&);
 Plan all_trials(const std::vector<Planned>&);  // each once
 
+// Whoever keeps the plan or draws holds it: one process at a time, of any host (lab/sweep/claim.h); others wait.
+Claim one_at_a_time(const SweepFolder& runs);
+
 // Writes FOLDER/NAME.csv and NAME.md for each exhibit, for some NAME.npz, README.md with all of them, index.html, and
 // trials.csv (lab/sweep/collect.h), from the trials in FOLDER/runs that are done; what is missing, and why, is said in
-// each. Returns how many of the trials are done.
+// each. Returns how many of the trials are done. A signal throws Interrupted.
 std::string write(const std::vector<Planned>&, const Asked&, const std::string& folder, const std::string& command);
 
 }  // namespace poslab::reproduce

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <functional>
 
 #include "core/random.h"
 #include "lab/reproduce/paper.h"
@@ -69,27 +69,40 @@ TEST_CASE("reproduce: few values") {
   CHECK(two.high == 3);
 }
 
+TEST_CASE("reproduce: how often luck makes an interval exclude zero") {
+  Rng rng(stream(4, Purpose::tokens, 0));
+  for (const int n : {2, 3, 4, 5, 6, 8, 10, 15}) {
+    constexpr int cells = 600;
+    int excluded = 0;
+    for (int i = 0; i < cells; ++i) {
+      std::vector<double> x;
+      for (int k = 0; k < n; ++k) x.push_back(rng.normal());
+      excluded += bootstrap(x).excludes(0);
+    }
+    INFO(n);
+    CHECK(std::abs(100. * excluded / cells - excluded_by_luck(n)) < 5);  // 2.5 deviations of the half that n = 2 has
+  }
+}
+
 TEST_CASE("reproduce: the paper's grid, and what each size makes of it") {
   CHECK(trials("seed1:table1", "paper") == 15 * 11 * 10 * 3);
   CHECK(trials("seed1:table4", "paper") == 15 * 11 * 10 * 3);
   CHECK(trials("seed1:table3", "paper") == 15 * 2 * 10 * 3);
   CHECK(trials("seed1:table1", "example") == 15 * 11 * 2);
   CHECK(trials("seed1:table1", "tiny") == 4 * 11 * 3);
+  CHECK(trials("seed1:table5", "tiny") == 4 * (5 + 1) * 3);
+  CHECK(trials("seed1:fig2", "tiny") == 2);
   CHECK(trials("seed1:fig3", "tiny") == 2 * 4 * 3);
+  CHECK(trials("seed1:fig5", "tiny") == 2);
   // Table 1 and 4; then what they do not have: unsorted, geometric, two of figure 2, three more pools, seven choices of `code`.
   CHECK(trials("seed1:all", "tiny") == 4 * 11 * 3 + 4 * 3 + 4 * 3 + 2 + 2 * 3 * 3 + 4 * 7 * 3);
 }
 
-TEST_CASE("reproduce: no trial of any exhibit at any size is impossible, and none is asked for twice") {
+TEST_CASE("reproduce: no trial of any exhibit at any size is impossible") {
   for (const Size& s : all_sizes())
-    for (const Exhibit& e : all_exhibits()) {
-      if (!e.trials) continue;
-      std::map<std::string, int> ids;
-      for (const Trial& t : all_trials(plan({{e.name}, s.name, {}, {}, {}}))) {
-        INFO(e.name << " " << s.name << " " << t.config.task << " " << t.config.encoding << " " << t.impossible);
-        CHECK(t.impossible.empty());
-        CHECK(++ids[t.id] == 1);
-      }
+    for (const Trial& t : all_trials(plan({{"seed1:all"}, s.name, {}, {}, {}}))) {
+      INFO(s.name << " " << t.config.task << " " << t.config.encoding << " " << t.impossible);
+      CHECK(t.impossible.empty());
     }
 }
 
@@ -128,6 +141,48 @@ TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
   CHECK(difference.seeds == 3);
   CHECK(difference.mean == doctest::Approx(0.2));
   CHECK(difference.interval.low == doctest::Approx(0.2));  // every seed says the same: pairing takes their spread out
+}
+
+TEST_CASE("reproduce: what is done in part is marked, and not judged") {
+  const TemporaryFolder folder;
+  const auto table = [&](const Asked& asked, const std::function<bool(const Trial&)>& done) {
+    const std::vector<Planned> planned = plan(asked);
+    for (const Trial& t : all_trials(planned)) {
+      std::filesystem::remove_all(SweepFolder(folder / "runs").run(t));
+      if (done(t)) make_run(folder / "runs", t, as_in_the_paper(t));
+    }
+    std::filesystem::create_directories(folder / "runs");
+    write(planned, asked, folder.path, "");
+    return read_file(folder / (planned[0].exhibit->name.substr(6) + ".md"));
+  };
+  const Asked two{{"seed1:table1"}, "tiny", {"even_pairs"}, {"rope", "sincos"}, {{"lr", "[1e-3, 1e-4]"}}};
+  const std::string half =
+      table(two, [](const Trial& t) { return t.config.lr == 1e-3 || t.config.encoding == "sincos"; });
+  CHECK(holds(half, "100.0** (3 of 6 runs, 100.0, 0.0)"));
+  CHECK(holds(half,
+              "1 of 1 comparisons agree: 1 with an interval above zero, 0 by the mean's sign only. Of 1 more not "
+              "all runs are done."));
+  CHECK(holds(half, "(not all runs, ["));
+  const std::string lone = table({{"seed1:table1"}, "tiny", {"even_pairs"}, {"none"}, {}}, [](auto&) { return true; });
+  CHECK(holds(lone, "| **50.4** (50.4, 0.0) |"));
+  CHECK_FALSE(holds(lone, "omparisons"));  // of what?
+  CHECK_FALSE(holds(lone, "Randomized minus plain"));
+  const Asked against{{"seed1:table1"}, "tiny", {"odds_first"}, {"learned", "alibi"}, {{"task", R"(["odds_first"])"}}};
+  CHECK(holds(table(against, [](auto&) { return false; }), "No comparison of randomized positions with plain ones"));
+}
+
+TEST_CASE("reproduce: table 5 shows the luckiest run and compares the best mean") {
+  const TemporaryFolder folder;
+  const Asked asked{{"seed1:table5"}, "tiny", {"bucket_sort"}, {"rope", "relative", "geometric"}, {}};
+  const std::vector<Planned> planned = plan(asked);
+  for (const Trial& t : all_trials(planned)) {
+    const double lucky = t.config.seed == 1 ? 0.99 : 0.8;
+    make_run(folder / "runs", t, t.config.encoding == "rope" ? lucky : t.config.encoding == "relative" ? 0.95 : 0.9);
+  }
+  write(planned, asked, folder.path, "");
+  const std::string text = read_file(folder / "table5.md");
+  CHECK(holds(text, "| 99.0 (R-RoPE, 100.0, -1.0) |"));
+  CHECK(holds(text, "| **+5.0** (R-Relative, [+5.0, +5.0], "));
 }
 
 TEST_CASE("reproduce: results as the paper's agree with it, and flat ones are said not to") {
@@ -198,11 +253,19 @@ TEST_CASE("reproduce: half of figure 2, and a run with a file missing, cost no o
              R"({"step":300,"seconds":3.0,"accuracy":0.75,"lengths":[10,30],"accuracies":[0.0,0.5]})"
              "\n");
   write_file(runs.run(half) + "/result.json", R"({"paper_score":0.75,"baselines":7})");
-  CHECK(holds(written(), "This could not be drawn: "));   // JSON, but not what it should be
+  CHECK(holds(written(), "This could not be drawn: "));  // JSON, but not what it should be
   make_run(runs.path(), half, 0.75);
+  for (const char* bytes : {"", "7", R"({"paper_score":0.75})"}) {
+    write_file(runs.result(planned[0].plan[0]), bytes);
+    written();
+    CHECK(
+        holds(read_file(folder / "README.md"), *bytes == '{' ? "could not be drawn" : "is damaged; remove its folder"));
+    CHECK(holds(read_file(folder / "trials.csv"), *bytes == '{' ? "done" : "is damaged; remove its folder"));
+  }
+  make_run(runs.path(), planned[0].plan[0], 0.75);
   const std::string text = written();
   CHECK_FALSE(holds(text, "nan"));
-  CHECK(holds(text, "randomized not in this run, naive not in this run"));
+  CHECK(holds(text, "randomized not in this run, naive not yet run"));
   CHECK(holds(read_file(folder / "fig2.csv"),
               "even_pairs,randomized,20,0,150,1.5,0.95"));  // of the unseen length alone
   CHECK(holds(read_file(folder / "table3.md"), "All 4 trials are done."));
@@ -267,6 +330,16 @@ TEST_CASE("reproduce: the program trains, goes on, and reports what failed witho
   CHECK(says(words).first == 1);
   CHECK(std::filesystem::last_write_time(out + "/runs/journal.jsonl") == when);  // nothing ran again
   CHECK(read_file(out + "/README.md") == text);
+  for (const char* times : {"once", "twice"}) {  // it has no runs, and no plan
+    INFO(times);
+    CHECK(says(fmt::format("reproduce seed1:coverage --out '{}/no runs' --size example --set eval_lengths=1:150",
+                           folder.path))
+              .first == 0);
+  }
+  const std::string covered = read_file(folder / "no runs/README.md");
+  CHECK(holds(covered, "| encoding | length 40 | length 150 |"));
+  CHECK(holds(covered, "--set eval_lengths=1:150 --out '" + folder.path + "/no runs'"));
+  CHECK(holds(says("reproduce seed1:coverage --plan --out x").second, "nothing to plan"));
   CHECK(holds(says("reproduce seed1:table3 --out x --set task=parity_check").second, "--tasks"));
   CHECK(holds(says("reproduce seed1:table3 --out x --set 'steps=[1,2]'").second, "only lr and seed"));
   CHECK(holds(says("reproduce seed1:table1 --out " + out).second, "choose another --out"));

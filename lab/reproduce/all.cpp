@@ -16,10 +16,9 @@ Trials of_table3(const Config&) {
   return {{{"encoding", "\"sincos\""}, {"positions", "\"randomized\""}, {"unsorted", "[false, true]"}}};
 }
 
-Trials of_table5(const Config& usual) {
-  Trials trials = of_table1(usual);
-  trials.also += "[[also]]\nencoding = \"geometric\"\n";
-  return trials;
+Trials of_table5(const Config&) {
+  return {{{"encoding", R"(["sincos", "relative", "alibi", "rope", "learned"])"}, {"positions", "\"randomized\""}},
+          "[[also]]\nencoding = \"geometric\"\npositions = \"sequential\"\n"};
 }
 
 // One run of each kind: its seed and learning rate are the first of the size's.

@@ -46,9 +46,12 @@ std::vector<std::string> Outcomes::tasks() const { return tasks_; }
 Summary Outcomes::summary(const Which& which) const {
   Summary s;
   std::map<double, std::map<int64_t, const Outcome*>> by_lr;
+  for (const Missing& m : missing_) s.planned += which(m.trial->config);
   for (const Outcome& o : done_) {
     const Config& c = o.trial->config;
-    if (!which(c) || std::isnan(o.score)) continue;
+    if (!which(c)) continue;
+    ++s.planned;
+    if (std::isnan(o.score)) continue;
     ++s.runs;
     if (!by_lr[c.lr].emplace(c.seed, &o).second)
       failure("two trials of one setting have seed {} and lr {}: {} and a later one", c.seed, c.lr,

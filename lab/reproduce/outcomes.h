@@ -29,7 +29,8 @@ using Which = std::function<bool(const Config&)>;
 // All seeds and learning rates of one setting. The paper's tables print `best`; means go with the learning rate whose mean
 // is highest, as in its table 4, of those that have the most seeds done. Scores are fractions.
 struct Summary {
-  int runs = 0;
+  int runs = 0, planned = 0;  // done and tested; asked for
+  bool whole() const { return runs == planned; }
   double best = std::nan(""), best_lr = std::nan("");  // over all seeds and learning rates
   double lr = std::nan("");                            // of what follows
   std::map<int64_t, double> by_seed;

@@ -62,11 +62,22 @@ Grid comparison_grid(const std::vector<Comparison>& all, const std::string& capt
     if (row == grid.rows.end()) row = grid.rows.insert(row, {{c.task}});
     if (row == grid.rows.begin()) grid.head.push_back(c.what);
     const std::string interval = interval_text(c.ours.interval, true);
+    std::string below = c.note.empty() ? "" : c.note + "\n";
+    if (!std::isnan(c.ours.mean) && !c.whole) below += "not all runs\n";
     row->push_back({signed_points(c.ours.mean),
-                    fmt::format("{}{}{}", interval, interval.empty() ? "" : "\n", signed_points(c.paper)),
+                    fmt::format("{}{}{}{}", below, interval, interval.empty() ? "" : "\n", signed_points(c.paper)),
                     c.ours.interval.excludes(0)});
   }
   return grid;
+}
+
+std::string partly(const Summary& s) {
+  return s.whole() || !s.runs ? "" : fmt::format("{} of {} runs\n", s.runs, s.planned);
+}
+
+Comparison compare(const std::string& task, const std::string& what, double paper, const Summary& first,
+                   const Summary& second) {
+  return {task, what, paper, paired(first, second), first.whole() && second.whole()};
 }
 
 nlohmann::json number(double x) { return std::isnan(x) ? nlohmann::json() : nlohmann::json(x); }
@@ -74,9 +85,9 @@ nlohmann::json number(double x) { return std::isnan(x) ? nlohmann::json() : nloh
 Cell task_cell(const Outcomes& outcomes, const std::string& task) {
   for (const Outcome& o : outcomes.done())
     if (o.trial->config.task == task && o.result.contains("baselines")) {
-      const nlohmann::json& b = o.result["baselines"];
-      return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b["guess"]), points(b["majority"]),
-                                points(b["content_only"]))};
+      const nlohmann::json& b = o.result.at("baselines");
+      return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b.at("guess")),
+                                points(b.at("majority")), points(b.at("content_only")))};
     }
   return {task};
 }
@@ -86,22 +97,23 @@ std::string about_intervals(const Outcomes& outcomes) {
   for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config.seed);
   const int n = int(seeds.size());
   if (n < 2) return "With one seed there are no intervals: any difference here may be luck.";
-  const std::string few = n > 5 ? ""
-                                : fmt::format(
-                                      " With {} seeds it is hardly more than their range: it excludes zero when all "
-                                      "seeds agree on the sign, which luck alone does in {} % of cells.",
-                                      n, int(std::lround(200 / std::pow(2., n))));
-  return "Intervals: 95 %, of the mean over seeds, by the bootstrap." + few;
+  const std::string few =
+      n <= 3 ? "hardly more than their range: it excludes zero when all seeds agree on the sign, which luck alone does"
+             : "too narrow: luck alone makes it exclude zero";
+  return fmt::format(
+      "Intervals: 95 %, of the mean over seeds, by the bootstrap. With {} seeds it is {} in {} % of cells.", n, few,
+      excluded_by_luck(n));
 }
 
 std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std::string& winner,
                                   const std::string& loser) {
+  if (all.empty()) return {};
   int claimed = 0, asked = 0, firm = 0, only = 0;
   std::vector<std::string> against;
   for (const Comparison& c : all) {
     if (!(c.paper >= seen)) continue;
     ++claimed;
-    if (std::isnan(c.ours.mean)) continue;
+    if (std::isnan(c.ours.mean) || !c.whole) continue;
     ++asked;
     if (c.ours.mean > 0 && c.ours.interval.low > 0)
       ++firm;
@@ -112,13 +124,14 @@ std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std:
                                     signed_points(c.paper)));
   }
   if (!claimed)
-    return {fmt::format("On these tasks the paper has {} nowhere ahead of {} by 2 points or more.", winner, loser)};
+    return {fmt::format("In none of these comparisons does the paper have {} ahead of {} by 2 points or more.", winner,
+                        loser)};
   if (!asked) return {fmt::format("No comparison of {} with {} is complete yet.", winner, loser)};
   std::vector<std::string> said = {
       fmt::format("Where the paper has {} ahead of {} by 2 points or more, {} of {} comparisons agree: {} with an "
-                  "interval above zero, "
-                  "{} by the mean's sign only.",
+                  "interval above zero, {} by the mean's sign only.",
                   winner, loser, firm + only, asked, firm, only)};
+  if (asked < claimed) said[0] += fmt::format(" Of {} more not all runs are done.", claimed - asked);
   if (!against.empty()) said.push_back(fmt::format("Not so here: {}.", fmt::join(against, "; ")));
   return said;
 }

@@ -22,13 +22,19 @@ struct Comparison {
   std::string task, what;  // "R-RoPE - RoPE"
   double paper;            // NaN: not in the paper
   Paired ours;
+  bool whole;             // all runs of both are done
+  std::string note = "";  // to stand below it
 };
+// Of two settings' summaries.
+Comparison compare(const std::string& task, const std::string& what, double paper, const Summary& first,
+                   const Summary& second);
 // The comparisons as a table, and one sentence for each verdict: the paper's sign with an interval that excludes zero, the
-// same sign only, or not here. Asked of those where the paper sees a difference of 2 points or more. The paper's difference
-// is one of bests, ours one of means.
+// same sign only, or not here. Asked of those where the paper sees a difference of 2 points or more and all runs are done.
+// The paper's difference is one of bests, ours one of means.
 Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption);
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
 
+std::string partly(const Summary&);                     // "1 of 2 runs\n", or "" if all runs are done
 nlohmann::json number(double x);                        // null for NaN
 std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in points; "" of NaNs
 Cell task_cell(const Outcomes&,

@@ -104,8 +104,11 @@ Section coverage(const Outcomes&, const Config& usual) {
     if (column.encoding == "none") continue;
     Config c = usual;
     c.task = "reverse_string", c.encoding = column.encoding, c.positions = column.positions;
-    const std::vector<int> lengths = paper_lengths(c);
-    const Coverage met = coverage(c, {lengths[0], lengths[1], c.eval_lengths.to});
+    std::vector<int> lengths = paper_lengths(c);
+    lengths.push_back(c.eval_lengths.to);
+    std::sort(lengths.begin(), lengths.end());
+    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+    const Coverage met = coverage(c, lengths);
     std::vector<Cell> row = {{column.name}};
     for (const Coverage::Test& t : met.tests) {
       if (grid.head.size() <= met.tests.size()) grid.head.push_back(fmt::format("length {}", t.length));

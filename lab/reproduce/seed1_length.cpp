@@ -95,8 +95,8 @@ Section fig4(const Outcomes& outcomes, const Config&) {
                       headed(task), positions)));
     }
   s.notes = {how_many(outcomes),
-             "The shaded lengths were trained on. Where an encoding has several learning rates, the one whose "
-             "mean over unseen lengths is best is drawn."};
+             "The shaded lengths were trained on. Where an encoding has several learning rates, of those with the "
+             "most seeds done the one whose mean over unseen lengths is best is drawn."};
   return s;
 }
 
@@ -132,7 +132,7 @@ Section fig3(const Outcomes& outcomes, const Config& usual) {
       s.data.rows.push_back({task, pool, sum.runs, number(sum.best), sum.by_seed.size(), number(sum.mean),
                              number(sum.interval.low), number(sum.interval.high)});
       for (const char* base : {"guess", "majority", "content_only"})
-        s.data.rows.back().push_back(sum.at_lr.empty() ? json() : sum.at_lr[0]->result["baselines"][base]);
+        s.data.rows.back().push_back(sum.at_lr.empty() ? json() : sum.at_lr[0]->result.at("baselines").at(base));
     }
     grid.rows.push_back(std::move(row));
     if (means.size() > 1) {

@@ -16,5 +16,7 @@ struct Interval {
 double mean(const std::vector<double>&);         // NaN of none
 double deviation(const std::vector<double>&);    // of the sample, n - 1 below; NaN of fewer than two
 Interval bootstrap(const std::vector<double>&);  // of the mean; NaN of fewer than two
+// In how many of 100 cells such an interval of n values excludes zero though they are normal with mean zero.
+int excluded_by_luck(int n);
 
 }  // namespace poslab::reproduce

@@ -18,10 +18,9 @@ def results():
     lines = []
     for folder, names in SHOWN.items():
         for path in (HERE / folder / f"{name}.md" for name in names):
-            if path.exists():
-                text = path.read_text().strip().splitlines()
-                lines += [f"#{text[0]} (size {folder.split('-')[1]})", *text[1:-1], f"- More: [`{path.relative_to(ROOT)}`]({path.relative_to(ROOT)}), "
-                          f"[all tables]({(HERE / folder).relative_to(ROOT)}/README.md)", ""]
+            text = path.read_text().strip().splitlines()
+            lines += [f"#{text[0]} (size {folder.split('-')[1]})", *text[1:-1], f"- More: [`{path.relative_to(ROOT)}`]({path.relative_to(ROOT)}), "
+                      f"[all tables]({(HERE / folder).relative_to(ROOT)}/README.md)", ""]
     return lines
 
 

@@ -11,10 +11,13 @@ namespace {
 
 using nlohmann::json;
 
-json read_result(const std::string& path) {
-  json result = json::parse(read_file(path), nullptr, false);
-  if (!result.is_object()) failure("{} is damaged; remove its folder and run the sweep again", path);
-  return result;
+// Its result.json, or none and why.
+std::pair<json, std::string> read_result(const std::string& path) {
+  try {
+    const json result = json::parse(read_file(path), nullptr, false);
+    if (result.is_object()) return {result, ""};
+    return {json(), fmt::format("{} is damaged; remove its folder and run the sweep again", path)};
+  } catch (const Failure& e) { return {json(), e.what()}; }
 }
 
 json at(const json& object, const char* name) { return object.is_object() ? object.value(name, json()) : json(); }
@@ -34,14 +37,14 @@ Table collect(const Plan& plan, const SweepFolder& folder) {
   for (size_t i = 0; i < plan.size(); ++i) {
     const Trial& t = plan[i];
     const json config = config_json(t.config);
-    const json result = all[i] == TrialState::done ? read_result(folder.result(t)) : json();
-    std::vector<json> row = {t.id, name_of(all[i])};
+    const bool done = all[i] == TrialState::done;
+    const auto [result, reason] = done ? read_result(folder.result(t)) : std::pair(json(), folder.reason(t, all[i]));
+    std::vector<json> row = {t.id, name_of(done && !reason.empty() ? TrialState::failed : all[i])};
     for (const Option* o : options) row.push_back(config[o->name]);
     row.push_back(config["steps"]);
     for (const char* score : {"paper_score", "released_score"}) row.push_back(at(result, score));
     for (const char* base : {"guess", "majority", "content_only"}) row.push_back(at(at(result, "baselines"), base));
     for (const char* how : {"seconds", "commit"}) row.push_back(at(result, how));
-    const std::string reason = folder.reason(t, all[i]);
     row.push_back(reason.empty() ? json() : json(reason));
     table.rows.push_back(std::move(row));
   }

@@ -20,7 +20,7 @@ struct Table {
   std::vector<std::vector<nlohmann::json>> rows;  // null, a string, a number or a bool each
 };
 
-// Throws BadInput if there is no such folder, Failure at a damaged result.
+// A trial whose result cannot be read is `failed`, with that reason. Throws BadInput if there is no such folder.
 Table collect(const Plan&, const SweepFolder&);
 std::string to_csv(const Table&);
 std::string to_sqlite(const Table&);  // the bytes of a database with the one table `trials`
