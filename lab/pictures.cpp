@@ -26,7 +26,7 @@ std::string reading(const Config& c) {
   if (c.encoding == "none") return "This scheme says nothing about positions: every pair of slots is told the same.";
   if (c.encoding == "geometric")
     return c.causal
-               ? "The order in which a query asks: its left neighbour is 1st, the next on the left 2nd; nothing to "
+               ? "The order in which a query asks: its left neighbour is 1, the next on the left 2; nothing to "
                  "the right is asked, nor itself (0). Positions are not read."
                : "The order in which a query asks, lower is earlier: its right neighbour is 1, the left one 2, the "
                  "next on the right 3; where one side ends the other goes on. Positions are not read.";
