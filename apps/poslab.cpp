@@ -40,9 +40,10 @@ struct Typed {
   std::vector<std::pair<std::string, CLI::Option*>> options;
   std::map<std::string, std::string> text;
 
-  void add(CLI::App* command, const Option& o, const std::string& spelled) {
+  // `kept`: of a run that is there, which has its own in place of the default.
+  void add(CLI::App* command, const Option& o, const std::string& spelled, bool kept = false) {
     const bool toggle = std::holds_alternative<bool Config::*>(o.field);
-    const std::string standard = get(Config(), o);
+    const std::string standard = kept ? "as the run has it" : get(Config(), o);
     const std::string choice = o.names && o.names().size() > 6 ? "NAME" : takes(o);
     CLI::Option* option = command->add_option(spelled, text[o.name], o.help);
     option->type_name(choice + (standard.empty() ? "" : "  (" + standard + ")"))->group(o.group);
@@ -213,18 +214,18 @@ void parse_and_run(int argc, char** argv) {
                              "Example:\n  poslab resume runs/r1", [&] { resume_command(run, resuming.settings()); });
   resume->add_option("run", run, "the run folder")->required();
   resuming.add(resume, option("threads"), "--threads");
-  resuming.add(resume, option("device"), "--device");
+  resuming.add(resume, option("device"), "--device", true);
 
   CLI::App* eval = command("eval", "test a run again and rewrite its eval.csv and result.json",
-                           "Example:\n  poslab eval runs/r1 --lengths 41:100 --samples 512 --positions sequential",
+                           "Example:\n  poslab eval runs/r1 --lengths 41:100 --samples 512 --test-positions sequential",
                            [&] { eval_command(run, testing.settings()); });
   eval->add_option("run", run, "the run folder")->required();
-  testing.add(eval, option("eval_lengths"), "--lengths,--eval-lengths");
-  testing.add(eval, option("eval_samples"), "--samples,--eval-samples");
-  testing.add(eval, option("test_positions"), "--positions,--test-positions");
-  testing.add(eval, option("test_dropout"), "--test-dropout");
+  testing.add(eval, option("eval_lengths"), "--lengths,--eval-lengths", true);
+  testing.add(eval, option("eval_samples"), "--samples,--eval-samples", true);
+  testing.add(eval, option("test_positions"), "--test-positions,--positions", true);
+  testing.add(eval, option("test_dropout"), "--test-dropout", true);
   testing.add(eval, option("threads"), "--threads");
-  testing.add(eval, option("device"), "--device");
+  testing.add(eval, option("device"), "--device", true);
 
   CLI::App* report = command("report", "compare runs on one HTML page that works without a network",
                              "Example:\n  poslab report runs/r1 runs/r2 -o report.html", [&] {

@@ -58,7 +58,11 @@ std::string command(const Words& w) {
 }
 
 void list_exhibits() {
-  for (const reproduce::Exhibit& e : reproduce::all_exhibits()) fmt::print("{:<15}  {}\n", e.name, e.title);
+  std::string source;
+  for (const reproduce::Exhibit& e : reproduce::all_exhibits()) {
+    if (const std::string of = source_title(e); of != source) fmt::print("{}:\n", source = of);
+    fmt::print("{:<15}  {}\n", e.name, e.title);
+  }
   fmt::print("\n");
   for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<15}  {}\n", "--size " + s.name, s.summary);
 }
