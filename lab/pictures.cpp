@@ -36,9 +36,8 @@ std::string reading(const Config& c) {
   if (c.encoding == "relative" && c.relative_mode == "released")
     return "The row that the released code's clamped lookup reads: to the right all offsets are alike." + drawn;
   if (encoding(c.encoding).make(Params(0), transformer_spec(c).encoding)->adds_to_embedding())
-    return "Each position adds a vector of its own to its slot; shown is how far the position of the key is from that "
-           "of "
-           "the query." +
+    return "Each position adds a vector of its own to its slot; shown is the position of the key minus "
+           "that of the query." +
            drawn;
   return "The distance that the scheme works with: position of the key minus position of the query." + drawn;
 }

@@ -157,6 +157,7 @@ Plan all_trials(const std::vector<Planned>& planned) {
 Claim one_at_a_time(const SweepFolder& runs) {
   for (;;) {
     if (auto claim = Claim::take(runs.path(), "0")) return *claim;  // no trial's id
+    if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while another process draws; try again");
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }

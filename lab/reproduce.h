@@ -24,7 +24,8 @@ struct Planned {
 std::vector<Planned> plan(const Asked&);
 Plan all_trials(const std::vector<Planned>&);  // each once
 
-// Whoever keeps the plan or draws holds it: one process at a time, of any host (lab/sweep/claim.h); others wait.
+// Whoever keeps the plan or draws holds it: one process at a time, of any host (lab/sweep/claim.h); others
+// wait, and a signal throws Interrupted.
 Claim one_at_a_time(const SweepFolder& runs);
 
 // Writes FOLDER/NAME.csv and NAME.md for each exhibit, for some NAME.npz, README.md with all of them, index.html, and

@@ -97,12 +97,12 @@ std::string about_intervals(const Outcomes& outcomes) {
   for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config.seed);
   const int n = int(seeds.size());
   if (n < 2) return "With one seed there are no intervals: any difference here may be luck.";
+  const std::string all = "Intervals: 95 %, of the mean over seeds, by the bootstrap.";
+  if (n > 20) return all;
   const std::string few =
       n <= 3 ? "hardly more than their range: it excludes zero when all seeds agree on the sign, which luck alone does"
              : "too narrow: luck alone makes it exclude zero";
-  return fmt::format(
-      "Intervals: 95 %, of the mean over seeds, by the bootstrap. With {} seeds it is {} in {} % of cells.", n, few,
-      excluded_by_luck(n));
+  return fmt::format("{} With {} seeds it is {} in {} % of cells.", all, n, few, excluded_by_luck(n));
 }
 
 std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std::string& winner,
