@@ -1,12 +1,12 @@
 // y = a + b, a - b, a b, a / b with broadcasting. Where an input was repeated, its gradient is the sum over the repeats.
 #include "autograd/ops.h"
 #include "autograd/tape.h"
-#include "autograd/walk.h"
+#include "autograd/strided_loop.h"
 
 namespace poslab {
 namespace {
 
-using Kernel = void (*)(real* y, const real* a, const real* b, const Walk&);
+using Kernel = void (*)(real* y, const real* a, const real* b, const StridedLoop&);
 
 struct Operand {
   const real* at;
@@ -18,13 +18,13 @@ struct Operand {
 // y = kernel(a, b), y of the shape `over` that a and b repeat to fill
 Tensor apply(Kernel kernel, Device device, Operand a, Operand b, const Shape& over) {
   Tensor y(over, device);
-  kernel(y.data(), a.at, b.at, walk(over, dense(over), repeated(a.shape, over), repeated(b.shape, over)));
+  kernel(y.data(), a.at, b.at, strided_loop(over, dense(over), broadcast_strides(a.shape, over), broadcast_strides(b.shape, over)));
   return y;
 }
 
 // dx += d, added up over the places that x was repeated to                                    d: (over)
 void add_grad(const Tensor& x, const real* d, const Shape& over) {
-  if (Sum dx = x.grad_sum()) kernels(x.device()).sum(dx, d, walk(over, repeated(x.shape(), over), dense(over)));
+  if (Accumulator dx = x.grad_accumulator()) kernels(x.device()).sum(dx, d, strided_loop(over, broadcast_strides(x.shape(), over), dense(over)));
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ Tensor sub(const Tensor& a, const Tensor& b) {
   const Kernels& run = kernels(a.device());
   return record("sub", apply(run.sub, a.device(), a, b, over), {a, b}, [&run, a, b, over](const real* dy) {
     add_grad(a, dy, over);
-    if (b.wants_grad())
+    if (b.requires_grad())
       add_grad(b, apply(run.mul, b.device(), {dy, over}, Tensor::full({1}, -1, b.device()), over).data(), over);
   });
 }
@@ -55,8 +55,8 @@ Tensor mul(const Tensor& a, const Tensor& b) {
   const Shape over = broadcast("mul", a.shape(), b.shape());
   const Kernels& run = kernels(a.device());
   return record("mul", apply(run.mul, a.device(), a, b, over), {a, b}, [&run, a, b, over](const real* dy) {
-    if (a.wants_grad()) add_grad(a, apply(run.mul, a.device(), {dy, over}, b, over).data(), over);
-    if (b.wants_grad()) add_grad(b, apply(run.mul, b.device(), {dy, over}, a, over).data(), over);
+    if (a.requires_grad()) add_grad(a, apply(run.mul, a.device(), {dy, over}, b, over).data(), over);
+    if (b.requires_grad()) add_grad(b, apply(run.mul, b.device(), {dy, over}, a, over).data(), over);
   });
 }
 
@@ -68,7 +68,7 @@ Tensor div(const Tensor& a, const Tensor& b) {
   return record("div", y, {a, b}, [&run, a, b, y, over](const real* dy) {
     const Tensor da = apply(run.div, a.device(), {dy, over}, b, over);
     add_grad(a, da.data(), over);
-    if (!b.wants_grad()) return;
+    if (!b.requires_grad()) return;
     const Tensor minus_y = apply(run.mul, b.device(), y, Tensor::full({1}, -1, b.device()), over);
     add_grad(b, apply(run.mul, b.device(), da, minus_y, over).data(), over);
   });

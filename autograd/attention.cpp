@@ -61,8 +61,8 @@ Tensor attention(const Scores& s, const Tensor& v, Mask mask) {
   Tensor o(s.q.shape(), v.device()), stats({args.batch, args.heads, args.queries, 2}, v.device());
   run.attention(o.data(), stats.data(), args);
   return record("attention", o, {s.q, s.k, s.q_rel, s.r, s.bias, v}, [=, &run](const real* d_o) {
-    const auto [dq, dk, dv, dq_rel, dr, dbias] = grad_sums(s.q, s.k, v, s.q_rel, s.r, s.bias);
-    const AttentionSums sums{dq, dk, dv, dq_rel, dr, dbias};
+    const auto [dq, dk, dv, dq_rel, dr, dbias] = grad_accumulators(s.q, s.k, v, s.q_rel, s.r, s.bias);
+    const AttentionGrads sums{dq, dk, dv, dq_rel, dr, dbias};
     run.attention_backward(sums, args, d_o, o.data(), stats.data());
   });
 }

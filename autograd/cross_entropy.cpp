@@ -20,7 +20,7 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets) {          // (..
   const int* target = targets.on(logits.device());
   run.cross_entropy(loss.data(), p.data(), logits.data(), target, rows, classes);
   return record("cross_entropy", loss, {logits}, [&run, logits, targets, target, p, rows, classes](const real* dloss) {
-    run.cross_entropy_backward(logits.grad_sum(), dloss, p.data(), target, rows, classes);
+    run.cross_entropy_backward(logits.grad_accumulator(), dloss, p.data(), target, rows, classes);
   });
 }
 

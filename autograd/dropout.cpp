@@ -14,7 +14,7 @@ Tensor dropout(const Tensor& x, Dropout how) {
   Tensor y(x.shape(), x.device());
   run.dropout({y.data(), true}, x.data(), x.size(), how);
   return record("dropout", y, {x}, [&run, x, how](const real* dy) {
-    if (Sum dx = x.grad_sum()) run.dropout(dx, dy, x.size(), how);
+    if (Accumulator dx = x.grad_accumulator()) run.dropout(dx, dy, x.size(), how);
   });
 }
 

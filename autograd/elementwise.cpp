@@ -8,7 +8,7 @@ namespace poslab {
 namespace {
 
 using Forward = void (*)(real* y, const real* x, int64_t n);
-using Derivative = void (*)(Sum dx, const real* dy, const real* kept, int64_t n);
+using Derivative = void (*)(Accumulator dx, const real* dy, const real* kept, int64_t n);
 enum class Keep { x, y };
 
 Tensor elementwise(const char* op, Forward forward, Derivative derivative, const Tensor& x, Keep keep) {
@@ -16,7 +16,7 @@ Tensor elementwise(const char* op, Forward forward, Derivative derivative, const
   forward(y.data(), x.data(), x.size());
   const Tensor kept = keep == Keep::x ? x : y;
   return record(op, y, {x}, [derivative, x, kept](const real* dy) {
-    if (Sum dx = x.grad_sum()) derivative(dx, dy, kept.data(), x.size());
+    if (Accumulator dx = x.grad_accumulator()) derivative(dx, dy, kept.data(), x.size());
   });
 }
 

@@ -9,18 +9,18 @@ namespace poslab {
 Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const Tensor& w2, const Tensor& b2) {
   if (w1.dims() != 2 || w2.dims() != 2 || x.dim(-1) != w1.dim(0) || w1.dim(1) != w2.dim(0) || b1.shape() != Shape{w1.dim(1)} ||
       b2.shape() != Shape{w2.dim(1)})
-    bad_input("feed_forward: x is {}, w1 {}, b1 {}, w2 {}, b2 {}; they must be (..., in), (in, middle), (middle), (middle, out), (out)",
+    bad_input("feed_forward: x is {}, w1 {}, b1 {}, w2 {}, b2 {}; they must be (..., in), (in, d_ff), (d_ff), (d_ff, out), (out)",
               to_string(x.shape()), to_string(w1.shape()), to_string(b1.shape()), to_string(w2.shape()), to_string(b2.shape()));
   const Kernels& run = kernels(x.device());
   const int64_t rows = x.rows();
-  const int in = w1.dim(0), middle = w1.dim(1), out = w2.dim(1);
+  const int in = w1.dim(0), d_ff = w1.dim(1), out = w2.dim(1);
   Shape shape = x.shape();
   shape.back() = out;
-  Tensor y(shape, x.device()), h({int(rows), middle}, x.device());
-  run.feed_forward(y.data(), h.data(), x.data(), w1.data(), b1.data(), w2.data(), b2.data(), rows, in, middle, out);
+  Tensor y(shape, x.device()), h({int(rows), d_ff}, x.device());
+  run.feed_forward(y.data(), h.data(), x.data(), w1.data(), b1.data(), w2.data(), b2.data(), rows, in, d_ff, out);
   return record("feed_forward", y, {x, w1, b1, w2, b2}, [=, &run](const real* dy) {
-    const auto [dx, dw1, db1, dw2, db2] = grad_sums(x, w1, b1, w2, b2);
-    run.feed_forward_backward(dx, dw1, db1, dw2, db2, dy, x.data(), h.data(), w1.data(), w2.data(), rows, in, middle, out);
+    const auto [dx, dw1, db1, dw2, db2] = grad_accumulators(x, w1, b1, w2, b2);
+    run.feed_forward_backward(dx, dw1, db1, dw2, db2, dy, x.data(), h.data(), w1.data(), w2.data(), rows, in, d_ff, out);
   });
 }
 

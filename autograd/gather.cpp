@@ -18,7 +18,7 @@ Tensor gather(const Tensor& table, const Ids& at) {           // (N, ...), (A, .
   const int* rows = at.on(table.device());
   run.gather(y.data(), table.data(), rows, at.size(), n);
   return record("gather", y, {table}, [&run, table, at, rows, entries, n](const real* dy) {
-    run.gather_backward(table.grad_sum(), dy, rows, at.size(), n, entries);
+    run.gather_backward(table.grad_accumulator(), dy, rows, at.size(), n, entries);
   });
 }
 

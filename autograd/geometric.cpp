@@ -21,7 +21,7 @@ Tensor geometric(const Tensor& z, const Tensor& side, Mask mask) {
   Tensor a(z.shape(), z.device());
   run.geometric(a.data(), z.data(), side.data(), z.rows(), queries, keys, causal);
   return record("geometric", a, {z, side}, [=, &run](const real* da) {
-    const auto [dz, dside] = grad_sums(z, side);
+    const auto [dz, dside] = grad_accumulators(z, side);
     run.geometric_backward(dz, dside, da, a.data(), z.data(), side.data(), z.rows(), queries, keys, causal);
   });
 }

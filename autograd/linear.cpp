@@ -20,7 +20,7 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b) {
   Tensor y(shape, x.device());
   run.linear(y.data(), x.data(), w.data(), b.data(), rows, in, out);
   return record("linear", y, {x, w, b}, [=, &run](const real* dy) {
-    const auto [dx, dw, db] = grad_sums(x, w, b);
+    const auto [dx, dw, db] = grad_accumulators(x, w, b);
     run.linear_backward(dx, dw, db, dy, x.data(), w.data(), rows, in, out);
   });
 }

@@ -13,7 +13,7 @@ Tensor max(const Tensor& x) {                                 // (..., n) -> (..
   int* column = reinterpret_cast<int*>(at.data());
   run.max(y.data(), column, x.data(), x.rows(), x.dim(-1));
   return record("max", y, {x}, [&run, x, at, column](const real* dy) {
-    run.max_backward(x.grad_sum(), dy, column, x.rows(), x.dim(-1));
+    run.max_backward(x.grad_accumulator(), dy, column, x.rows(), x.dim(-1));
   });
 }
 

@@ -15,7 +15,7 @@ Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
   Tensor y(x.shape(), x.device());
   run.norm(y.data(), x.data(), gain.data(), bias.data(), x.rows(), n);
   return record("norm", y, {x, gain, bias}, [=, &run](const real* dy) {
-    const auto [dx, dgain, dbias] = grad_sums(x, gain, bias);
+    const auto [dx, dgain, dbias] = grad_accumulators(x, gain, bias);
     run.norm_backward(dx, dgain, dbias, dy, x.data(), gain.data(), x.rows(), n);
   });
 }

@@ -3,7 +3,7 @@
 
 #include "autograd/ops.h"
 #include "autograd/tape.h"
-#include "autograd/walk.h"
+#include "autograd/strided_loop.h"
 #include "core/error.h"
 
 namespace poslab {
@@ -16,14 +16,14 @@ Tensor permute(const Tensor& x, const std::vector<int>& order) {
     bad_input("permute: order ({}) does not name each of the {} dimensions of {} once", fmt::join(order, ", "),
               x.dims(), to_string(x.shape()));
   const Kernels& run = kernels(x.device());
-  const Steps from = dense(x.shape());
+  const Strides from = dense(x.shape());
   Shape shape;
-  Steps steps;                                                // of x, in the order of y
-  for (int d : order) shape.push_back(x.shape()[size_t(d)]), steps.push_back(from[size_t(d)]);
+  Strides strides;                                                // of x, in the order of y
+  for (int d : order) shape.push_back(x.shape()[size_t(d)]), strides.push_back(from[size_t(d)]);
   Tensor y(shape, x.device());
-  run.copy({y.data(), true}, x.data(), walk(shape, dense(shape), steps));
-  return record("permute", y, {x}, [&run, x, shape, steps](const real* dy) {
-    if (Sum dx = x.grad_sum()) run.copy(dx, dy, walk(shape, steps, dense(shape)));
+  run.copy({y.data(), true}, x.data(), strided_loop(shape, dense(shape), strides));
+  return record("permute", y, {x}, [&run, x, shape, strides](const real* dy) {
+    if (Accumulator dx = x.grad_accumulator()) run.copy(dx, dy, strided_loop(shape, strides, dense(shape)));
   });
 }
 

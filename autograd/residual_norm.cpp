@@ -17,7 +17,7 @@ Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const
   Tensor y(x.shape(), x.device()), s(x.shape(), x.device());
   run.residual_norm(y.data(), s.data(), x.data(), z.data(), gain.data(), bias.data(), x.rows(), n, drop);
   return record("residual_norm", y, {x, z, gain, bias}, [=, &run](const real* dy) {
-    const auto [dx, dz, dgain, dbias] = grad_sums(x, z, gain, bias);
+    const auto [dx, dz, dgain, dbias] = grad_accumulators(x, z, gain, bias);
     run.residual_norm_backward(dx, dz, dgain, dbias, dy, s.data(), gain.data(), s.rows(), n, drop);
   });
 }

@@ -21,14 +21,14 @@ Tensor rotate(const Tensor& x, const Tensor& angles, Pairing pairing) {   // (B,
   for (real& angle : s) angle = std::sin(angle);
   const Tensor cosine = Tensor::from(angles.shape(), c).to(x.device()), sine = Tensor::from(angles.shape(), s).to(x.device());
   const Kernels& run = kernels(x.device());
-  const auto turn = [&run, cosine, sine, batch, time, heads, head_dim, pairing](Sum y, const real* from, bool back) {
+  const auto rotate_by = [&run, cosine, sine, batch, time, heads, head_dim, pairing](Accumulator y, const real* from, bool back) {
     run.rotate(y, from, cosine.data(), sine.data(), batch, cosine.dim(0), time, heads, head_dim,
                pairing == Pairing::interleaved, back);
   };
   Tensor y(x.shape(), x.device());
-  turn({y.data(), true}, x.data(), false);
-  return record("rotate", y, {x}, [x, turn](const real* dy) {
-    if (Sum dx = x.grad_sum()) turn(dx, dy, true);
+  rotate_by({y.data(), true}, x.data(), false);
+  return record("rotate", y, {x}, [x, rotate_by](const real* dy) {
+    if (Accumulator dx = x.grad_accumulator()) rotate_by(dx, dy, true);
   });
 }
 

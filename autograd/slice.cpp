@@ -1,7 +1,7 @@
 // A run of indices along an axis, and its inverse, the joining of tensors along an axis.
 #include "autograd/ops.h"
 #include "autograd/tape.h"
-#include "autograd/walk.h"
+#include "autograd/strided_loop.h"
 #include "core/error.h"
 
 namespace poslab {
@@ -12,20 +12,20 @@ Tensor slice(const Tensor& x, int axis, int from, int to) {
   if (from < 0 || from >= to || to > x.shape()[at])
     bad_input("slice: {} .. {} is not a range of axis {} of {}", from, to, axis, to_string(x.shape()));
   const Kernels& run = kernels(x.device());
-  const Steps steps = dense(x.shape());
-  const int64_t offset = from * steps[at];
+  const Strides strides = dense(x.shape());
+  const int64_t offset = from * strides[at];
   Shape shape = x.shape();
   shape[at] = to - from;
   Tensor y(shape, x.device());
-  run.copy({y.data(), true}, x.data() + offset, walk(shape, dense(shape), steps));
-  return record("slice", y, {x}, [&run, x, shape, steps, offset](const real* dy) {
-    Sum dx = x.grad_sum();
+  run.copy({y.data(), true}, x.data() + offset, strided_loop(shape, dense(shape), strides));
+  return record("slice", y, {x}, [&run, x, shape, strides, offset](const real* dy) {
+    Accumulator dx = x.grad_accumulator();
     if (!dx) return;
     if (dx.empty) {
       const Tensor zero = Tensor::full({1}, 0, x.device());
-      run.copy(dx, zero.data(), walk(x.shape(), steps, Steps(steps.size())));
+      run.copy(dx, zero.data(), strided_loop(x.shape(), strides, Strides(strides.size())));
     }
-    run.copy({dx.at + offset, false}, dy, walk(shape, steps, dense(shape)));
+    run.copy({dx.at + offset, false}, dy, strided_loop(shape, strides, dense(shape)));
   });
 }
 
@@ -42,18 +42,18 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
       bad_input("concat: {} and {} differ outside axis {}", to_string(first), to_string(part.shape()), at);
   }
   const Kernels& run = kernels(parts[0].device());
-  const Steps steps = dense(shape);
+  const Strides strides = dense(shape);
   Tensor y(shape, parts[0].device());
   int64_t offset = 0;
   for (const Tensor& part : parts) {
-    run.copy({y.data() + offset, true}, part.data(), walk(part.shape(), steps, dense(part.shape())));
-    offset += part.shape()[at] * steps[at];
+    run.copy({y.data() + offset, true}, part.data(), strided_loop(part.shape(), strides, dense(part.shape())));
+    offset += part.shape()[at] * strides[at];
   }
-  const auto wants = std::find_if(parts.begin(), parts.end(), [](const Tensor& part) { return part.wants_grad(); });
-  return record("concat", y, {wants == parts.end() ? parts[0] : *wants}, [&run, parts, at, steps](const real* dy) {
+  const auto wants = std::find_if(parts.begin(), parts.end(), [](const Tensor& part) { return part.requires_grad(); });
+  return record("concat", y, {wants == parts.end() ? parts[0] : *wants}, [&run, parts, at, strides](const real* dy) {
     for (const Tensor& part : parts) {
-      if (Sum d = part.grad_sum()) run.copy(d, dy, walk(part.shape(), dense(part.shape()), steps));
-      dy += part.shape()[at] * steps[at];
+      if (Accumulator d = part.grad_accumulator()) run.copy(d, dy, strided_loop(part.shape(), dense(part.shape()), strides));
+      dy += part.shape()[at] * strides[at];
     }
   });
 }

@@ -9,7 +9,7 @@ Tensor softmax(const Tensor& x) {                             // x, y: (..., n)
   Tensor y(x.shape(), x.device());
   run.softmax(y.data(), x.data(), x.rows(), x.dim(-1));
   return record("softmax", y, {x}, [&run, x, y](const real* dy) {
-    run.softmax_backward(x.grad_sum(), dy, y.data(), x.rows(), x.dim(-1));
+    run.softmax_backward(x.grad_accumulator(), dy, y.data(), x.rows(), x.dim(-1));
   });
 }
 

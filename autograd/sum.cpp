@@ -1,7 +1,7 @@
 // y_i = sum_j x_ij over one axis; the gradient repeats along it: dx_ij = dy_i.
 #include "autograd/ops.h"
 #include "autograd/tape.h"
-#include "autograd/walk.h"
+#include "autograd/strided_loop.h"
 
 namespace poslab {
 
@@ -10,9 +10,9 @@ Tensor sum(const Tensor& x, int axis) {                       // (..., n, ...) -
   Shape shape = x.shape();
   shape[size_t(checked_axis("sum", x, axis))] = 1;
   Tensor y(shape, x.device());
-  run.sum({y.data(), true}, x.data(), walk(x.shape(), repeated(shape, x.shape()), dense(x.shape())));
+  run.sum({y.data(), true}, x.data(), strided_loop(x.shape(), broadcast_strides(shape, x.shape()), dense(x.shape())));
   return record("sum", y, {x}, [&run, x, shape](const real* dy) {
-    if (Sum dx = x.grad_sum()) run.copy(dx, dy, walk(x.shape(), dense(x.shape()), repeated(shape, x.shape())));
+    if (Accumulator dx = x.grad_accumulator()) run.copy(dx, dy, strided_loop(x.shape(), dense(x.shape()), broadcast_strides(shape, x.shape())));
   });
 }
 

@@ -11,7 +11,7 @@ namespace poslab {
 
 using Backward = std::function<void(const real* dy)>;   // dy: d loss / d y, same shape as y
 
-void collect_sums(std::initializer_list<const Tensor*> inputs, Sum* sums);
+void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);
 
 // Called by every op with its result, its inputs and its derivative. Keeps them only if an input wants a gradient.
 Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward);
@@ -19,9 +19,9 @@ Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Ba
 // Where one kernel adds the gradients of several inputs. It may write them in any order, so where two inputs are one tensor
 // the sum is cleared first and both add.
 template <class... Inputs>
-std::array<Sum, sizeof...(Inputs)> grad_sums(const Inputs&... inputs) {
-  std::array<Sum, sizeof...(Inputs)> sums;
-  collect_sums({&inputs...}, sums.data());
+std::array<Accumulator, sizeof...(Inputs)> grad_accumulators(const Inputs&... inputs) {
+  std::array<Accumulator, sizeof...(Inputs)> sums;
+  collect_accumulators({&inputs...}, sums.data());
   return sums;
 }
 

@@ -20,7 +20,7 @@ using test::Tensors;
 // A scalar whose gradient reaches every element of y as 1, for the price of writing that gradient.
 Tensor seed(const Tensor& y) {
   return record("seed", Tensor::full({1}, 0), {y},
-                [y](const real*) { std::fill_n(y.grad_sum().at, y.size(), real(1)); });
+                [y](const real*) { std::fill_n(y.grad_accumulator().at, y.size(), real(1)); });
 }
 
 struct Time {
@@ -31,7 +31,7 @@ struct Time {
 Time measure(const OpCase& c) {
   Tensors x = test::inputs(c);
   if (c.differentiable)
-    for (Tensor& xi : x) xi.want_grad();
+    for (Tensor& xi : x) xi.require_grad();
   Time best;
   const auto start = std::chrono::steady_clock::now();
   for (int run = 0; run < 5 || seconds_since(start) < 0.3; ++run) {

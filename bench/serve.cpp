@@ -24,7 +24,7 @@
 #include "autograd/tape.h"
 #include "bench/ceiling.h"
 #include "core/error.h"
-#include "core/reading.h"
+#include "core/async_read.h"
 #include "core/isa.h"
 #include "core/parallel.h"
 #include "nn/adam.h"
@@ -62,15 +62,15 @@ struct Bench {
   int slots(int length) const { return length + task.output_length(length); }
   std::string size(int length) const { return fmt::format("{}+{}", length, task.output_length(length)); }
 
-  Draw positions(int length, uint64_t at) const {
-    return Draw(sampler_for(options.encoding, options.positions), {.max_position = options.encoding.max_position},
+  PositionSample positions(int length, uint64_t at) const {
+    return PositionSample(sampler_for(options.encoding, options.positions), {.max_position = options.encoding.max_position},
                 Resample::per_forward, stream(1, Purpose::positions, at), options.batch, slots(length));
   }
 
-  Reading step(int length) {
+  AsyncRead step(int length) {
     const uint64_t at = uint64_t(adam.step);
     const Batch batch = make_batch(task, options.batch, length, stream(1, Purpose::tokens, at));
-    const Draw draw = positions(length, at);
+    const PositionSample draw = positions(length, at);
     Tensor loss;
     backend(options.device).step([&] {
       loss = {};
@@ -82,14 +82,14 @@ struct Bench {
       adam.update(params);
     });
     ++adam.step;
-    return Reading(loss);
+    return AsyncRead(loss);
   }
 
   double evaluate(int length) {
     const NoGrad no_grad;
     const uint64_t at = tested++;
     const Batch batch = make_batch(task, options.batch, length, stream(1, Purpose::test_tokens, at));
-    const Draw draw = positions(length, at);
+    const PositionSample draw = positions(length, at);
     const Score s = score(model(batch.tokens, batch.outputs, {draw, {}}).values().data(), task.symbols_out(), batch);
     return double(s.right) / double(s.counted);
   }
@@ -102,17 +102,17 @@ struct Bench {
   // A GPU works off its steps one after the other while the next ones are prepared: each gets its share of the whole.
   json steps(std::istream& sizes) {
     json ms = json::array();
-    Reading last;
+    AsyncRead last;
     double loss = 0;
     const auto begin = Clock::now();
     for (std::string size; sizes >> size;) {
       const auto start = Clock::now();
       last = step(std::stoi(size));
-      if (options.device == Device::cpu) loss = double(last.get()[0]);
+      if (options.device == Device::cpu) loss = double(last.result()[0]);
       ms.push_back(ms_since(start));
     }
     if (options.device != Device::cpu) {
-      loss = double(last.get()[0]);
+      loss = double(last.result()[0]);
       ms = json(ms.size(), ms_since(begin) / double(ms.size()));
     }
     return {{"ms", ms}, {"loss", loss}};
@@ -135,19 +135,19 @@ struct Bench {
     return {{"sizes", sizes}};
   }
 
-  Draw check_positions(int slots) const {
+  PositionSample check_positions(int slots) const {
     if (options.positions == "sequential")
-      return Draw(sampler("sequential"), {}, Resample::per_forward, {}, options.batch, slots);
+      return PositionSample(sampler("sequential"), {}, Resample::per_forward, {}, options.batch, slots);
     std::vector<double> p = formula::increasing("check.positions", slots);
     for (int i = 0; i < slots; ++i)    // 1000 of them would reach a little further than the table
       p[size_t(i)] = std::min(p[size_t(i)], double(options.encoding.max_position - slots + i));
     if (sampler_for(options.encoding, options.positions).name == "randomized")
-      return Draw({Positions::of_tokens(1, p)});
+      return PositionSample({Positions::of_tokens(1, p)});
     std::vector<double> offset(size_t(2 * slots - 1), 0);
     for (int d = 1; d < slots; ++d)
       offset[size_t(slots - 1 + d)] = 1 + p[size_t(d - 1)],
                                 offset[size_t(slots - 1 - d)] = -offset[size_t(slots - 1 + d)];
-    return Draw({Positions::of_offsets(1, offset)});
+    return PositionSample({Positions::of_offsets(1, offset)});
   }
 
   json check(bool training, int length, const std::string& path) {
@@ -161,7 +161,7 @@ struct Bench {
     }
     const Ids targets({options.batch, outputs},
                       formula::integers("check.targets", int64_t(options.batch) * outputs, task.symbols_out()));
-    const Draw draw = check_positions(slots(length));
+    const PositionSample draw = check_positions(slots(length));
     json tensors = json::array();
     std::ofstream file(path, std::ios::binary);
     const auto write = [&](const std::string& name, const std::vector<real>& values) {

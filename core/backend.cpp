@@ -47,7 +47,7 @@ int start_read(const void* from, size_t bytes) {
   reads()[ticket].assign(at, at + bytes);
   return ticket;
 }
-void take(int ticket, void* to) {
+void read_result(int ticket, void* to) {
   const auto read = reads().find(ticket);
   std::memcpy(to, read->second.data(), read->second.size());
   reads().erase(read);
@@ -57,7 +57,7 @@ const void* upload(const void*, size_t) { return nullptr; }
 void wait() {}
 void step(const std::function<void()>& work) { work(); }
 
-const Backend cpu{name, peak_flops, cpu_kernels, allocate, write, fill, start_read, take, upload, wait, step};
+const Backend cpu{name, peak_flops, cpu_kernels, allocate, write, fill, start_read, read_result, upload, wait, step};
 const Backend* cuda = nullptr;
 
 }  // namespace

@@ -16,10 +16,10 @@ struct Backend {
   void* (*allocate)(size_t bytes);                               // aligned to 256 bytes; throws Failure if there is no more
   void (*write)(void* to, const void* from, size_t bytes);       // from the host
   void (*fill)(real* to, real value, int64_t n);
-  // Gets the bytes once all that was started before is done. take() waits for that, start_read() does not; each ticket is
-  // taken once.
+  // Gets the bytes once all that was started before is done. read_result() waits for that, start_read() does not; each ticket is
+  // used once.
   int (*start_read)(const void* from, size_t bytes);
-  void (*take)(int ticket, void* to);
+  void (*read_result)(int ticket, void* to);
   // Values that only this step reads, in the step's own memory. Null outside step(): write() them into memory of the pool.
   const void* (*upload)(const void* values, size_t bytes);
   void (*wait)();                                                // until all that was started is done

@@ -6,30 +6,30 @@ namespace {
 constexpr double word = sizeof(real), number = sizeof(int);
 
 // Bytes of a result of n elements.
-double written(Sum y, double n) { return !y ? 0 : (y.empty ? 1 : 2) * n * word; }
+double written(Accumulator y, double n) { return !y ? 0 : (y.empty ? 1 : 2) * n * word; }
 
-// Elements that a walk meets: a step of 0 meets the same ones again.
-double met(const Walk& w, const int64_t* step) {
+// Elements that a loop meets: a step of 0 meets the same ones again.
+double met(const StridedLoop& w, const int64_t* step) {
   double n = 1;
   for (int d = 0; d < w.dims; ++d) n *= step[d] ? double(w.size[d]) : 1;
   return n;
 }
 
 Cost arrays(double n) { return {0, n * word}; }
-Cost binary(const Walk& w) { return arrays(double(w.count()) + met(w, w.a) + met(w, w.b)); }
+Cost binary(const StridedLoop& w) { return arrays(double(w.count()) + met(w, w.a) + met(w, w.b)); }
 Cost unary(int64_t n) { return arrays(2 * double(n)); }                                       // x, y
-Cost unary_backward(Sum dx, int64_t n) {                                                      // dy and x or y, dx
+Cost unary_backward(Accumulator dx, int64_t n) {                                                      // dy and x or y, dx
   return {0, 2 * double(n) * word + written(dx, double(n))};
 }
 
 }  // namespace
 
-Cost add(real*, const real*, const real*, const Walk& w) { return binary(w); }
-Cost sub(real*, const real*, const real*, const Walk& w) { return binary(w); }
-Cost mul(real*, const real*, const real*, const Walk& w) { return binary(w); }
-Cost div(real*, const real*, const real*, const Walk& w) { return binary(w); }
-Cost sum(Sum y, const real*, const Walk& w) { return {0, met(w, w.a) * word + written(y, met(w, w.y))}; }
-Cost copy(Sum y, const real*, const Walk& w) { return {0, met(w, w.a) * word + written(y, met(w, w.y))}; }
+Cost add(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
+Cost sub(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
+Cost mul(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
+Cost div(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
+Cost sum(Accumulator y, const real*, const StridedLoop& w) { return {0, met(w, w.a) * word + written(y, met(w, w.y))}; }
+Cost copy(Accumulator y, const real*, const StridedLoop& w) { return {0, met(w, w.a) * word + written(y, met(w, w.y))}; }
 
 Cost exp(real*, const real*, int64_t n) { return unary(n); }
 Cost log(real*, const real*, int64_t n) { return unary(n); }
@@ -38,34 +38,34 @@ Cost sigmoid(real*, const real*, int64_t n) { return unary(n); }
 Cost softplus(real*, const real*, int64_t n) { return unary(n); }
 Cost relu(real*, const real*, int64_t n) { return unary(n); }
 Cost sqrt(real*, const real*, int64_t n) { return unary(n); }
-Cost exp_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
-Cost log_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
-Cost tanh_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
-Cost sigmoid_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
-Cost softplus_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
-Cost relu_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
-Cost sqrt_backward(Sum dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost exp_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost log_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost tanh_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost sigmoid_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost softplus_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost relu_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost sqrt_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
 
 // -- rows: x, y: (rows, n) ------------------------------------------------------------------------------------------
 Cost max(real*, int*, const real*, int64_t rows, int n) {
   return {0, double(rows) * ((n + 1) * word + number)};
 }
-Cost max_backward(Sum dx, const real*, const int*, int64_t rows, int n) {
+Cost max_backward(Accumulator dx, const real*, const int*, int64_t rows, int n) {
   return {0, double(rows) * (word + number) + written(dx, double(rows) * n)};
 }
 Cost softmax(real*, const real*, int64_t rows, int n) { return unary(rows * n); }
-Cost softmax_backward(Sum dx, const real*, const real*, int64_t rows, int n) { return unary_backward(dx, rows * n); }
+Cost softmax_backward(Accumulator dx, const real*, const real*, int64_t rows, int n) { return unary_backward(dx, rows * n); }
 Cost norm(real*, const real*, const real*, const real*, int64_t rows, int n) {
   return arrays(2. * double(rows) * n + 2 * n);                                               // x y gain bias
 }
-Cost norm_backward(Sum dx, Sum dgain, Sum dbias, const real*, const real*, const real*, int64_t rows, int n) {
+Cost norm_backward(Accumulator dx, Accumulator dgain, Accumulator dbias, const real*, const real*, const real*, int64_t rows, int n) {
   const double x = double(rows) * n;
   return {0, (2 * x + n) * word + written(dx, x) + written(dgain, n) + written(dbias, n)};    // dy x gain
 }
 Cost residual_norm(real*, real*, const real*, const real*, const real*, const real*, int64_t rows, int n, Dropout) {
   return arrays(4. * double(rows) * n + 2 * n);                                               // x z s y gain bias
 }
-Cost residual_norm_backward(Sum dx, Sum dz, Sum dgain, Sum dbias, const real* dy, const real* s, const real* gain,
+Cost residual_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* dy, const real* s, const real* gain,
                             int64_t rows, int n, Dropout) {
   Cost c = norm_backward(dx, dgain, dbias, dy, s, gain, rows, n);
   c.bytes += written(dz, double(rows) * n);
@@ -73,7 +73,7 @@ Cost residual_norm_backward(Sum dx, Sum dz, Sum dgain, Sum dbias, const real* dy
 }
 
 // -- products -------------------------------------------------------------------------------------------------------
-Cost matmul(Sum c, const real*, const real*, const Product& p) {
+Cost matmul(Accumulator c, const real*, const real*, const Product& p) {
   const double m = p.m, n = p.n, k = p.k, batch = double(p.batch);
   const auto matrices = [&](int64_t step) { return step ? batch : 1; };
   return {2 * batch * m * n * k,
@@ -84,33 +84,33 @@ Cost linear(real*, const real*, const real*, const real* b, int64_t rows, int in
   return {2 * r * w, (r * in + w + (b ? out : 0) + r * out) * word};
 }
 // dx = dy w^T, dw = x^T dy: a product each
-Cost linear_backward(Sum dx, Sum dw, Sum db, const real*, const real*, const real*, int64_t rows, int in, int out) {
+Cost linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*, const real*, const real*, int64_t rows, int in, int out) {
   const double r = double(rows), w = double(in) * out;
   const double read = r * out + (dx ? w : 0) + (dw ? r * in : 0);
   return {2 * r * w * ((dx ? 1 : 0) + (dw ? 1 : 0)),
           read * word + written(dx, r * in) + written(dw, w) + written(db, out)};
 }
-Cost feed_forward(real*, real*, const real*, const real*, const real*, const real*, const real*, int64_t rows, int in, int middle, int out) {
-  const double r = double(rows), w = double(in + out) * middle;
-  return {2 * r * w, (r * (in + middle + out) + w + middle + out) * word};                    // x wide y w1 w2 b1 b2
+Cost feed_forward(real*, real*, const real*, const real*, const real*, const real*, const real*, int64_t rows, int in, int d_ff, int out) {
+  const double r = double(rows), w = double(in + out) * d_ff;
+  return {2 * r * w, (r * (in + d_ff + out) + w + d_ff + out) * word};                    // x hidden y w1 w2 b1 b2
 }
-// dh = dy w2^T, dx = dh w1^T, dw1 = x^T dh, dw2 = wide^T dy
-Cost feed_forward_backward(Sum dx, Sum dw1, Sum db1, Sum dw2, Sum db2, const real*, const real*, const real*, const real*, const real*, int64_t rows, int in, int middle, int out) {
-  const double r = double(rows), w1 = double(in) * middle, w2 = double(middle) * out;
-  const bool hidden = dx || dw1 || db1;
-  return {2 * r * (w2 * (hidden + bool(dw2)) + w1 * (bool(dx) + bool(dw1))),
-          (r * (out + middle) + (dw1 ? r * in : 0) + (hidden ? w2 : 0) + (dx ? w1 : 0)) * word + written(dx, r * in) +
-              written(dw1, w1) + written(db1, middle) + written(dw2, w2) + written(db2, out)};
+// dh = dy w2^T, dx = dh w1^T, dw1 = x^T dh, dw2 = hidden^T dy
+Cost feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Accumulator dw2, Accumulator db2, const real*, const real*, const real*, const real*, const real*, int64_t rows, int in, int d_ff, int out) {
+  const double r = double(rows), w1 = double(in) * d_ff, w2 = double(d_ff) * out;
+  const bool through = dx || dw1 || db1;
+  return {2 * r * (w2 * (through + bool(dw2)) + w1 * (bool(dx) + bool(dw1))),
+          (r * (out + d_ff) + (dw1 ? r * in : 0) + (through ? w2 : 0) + (dx ? w1 : 0)) * word + written(dx, r * in) +
+              written(dw1, w1) + written(db1, d_ff) + written(dw2, w2) + written(db2, out)};
 }
 
 // -- the rest -------------------------------------------------------------------------------------------------------
-Cost dropout(Sum y, const real*, int64_t n, Dropout) { return {0, double(n) * word + written(y, double(n))}; }
+Cost dropout(Accumulator y, const real*, int64_t n, Dropout) { return {0, double(n) * word + written(y, double(n))}; }
 // How many different rows of the table are read is not known here; they are few where a table is small, so: none.
 Cost gather(real*, const real*, const int*, int64_t rows, int n) { return {0, double(rows) * (n * word + number)}; }
-Cost gather_backward(Sum dtable, const real*, const int*, int64_t rows, int n, int entries) {
+Cost gather_backward(Accumulator dtable, const real*, const int*, int64_t rows, int n, int entries) {
   return {0, double(rows) * (n * word + number) + written(dtable, double(entries) * n)};
 }
-Cost rotate(Sum y, const real*, const real*, const real*, int batch, int table_batch, int time, int heads, int head_dim,
+Cost rotate(Accumulator y, const real*, const real*, const real*, int batch, int table_batch, int time, int heads, int head_dim,
             bool, bool) {
   const double x = double(batch) * time * heads * head_dim;
   return {0, (x + double(table_batch) * time * head_dim) * word + written(y, x)};
@@ -118,7 +118,7 @@ Cost rotate(Sum y, const real*, const real*, const real*, int batch, int table_b
 Cost cross_entropy(real*, real*, const real*, const int*, int64_t rows, int n) {
   return {0, double(rows) * (2 * n * word + number) + word};                                  // x p target loss
 }
-Cost cross_entropy_backward(Sum dx, const real*, const real*, const int*, int64_t rows, int n) {
+Cost cross_entropy_backward(Accumulator dx, const real*, const real*, const int*, int64_t rows, int n) {
   return {0, double(rows) * (n * word + number) + word + written(dx, double(rows) * n)};
 }
 
@@ -147,11 +147,11 @@ Cost attention(real*, real*, const AttentionArgs& args) {
 }
 // do v^T for ds, then a^T do = dv, ds k = dq, ds^T q = dk, ds r = dq_rel, ds^T q_rel = dr. Logits and weights, which
 // the kernel computes again, are not counted.
-Cost attention_backward(const AttentionSums& d, const AttentionArgs& args, const real*, const real*, const real*) {
+Cost attention_backward(const AttentionGrads& d, const AttentionArgs& args, const real*, const real*, const real*) {
   const Attention a(args);
   const bool logits = d.q || d.k || d.q_rel || d.r || d.bias;
-  const int wide = logits + bool(d.v) + bool(d.q) + bool(d.k), relative = bool(d.q_rel) + bool(d.r);
-  return {dot(a.seen, wide * args.head_dim + relative * args.rel_dim),
+  const int products = logits + bool(d.v) + bool(d.q) + bool(d.k), relative = bool(d.q_rel) + bool(d.r);
+  return {dot(a.seen, products * args.head_dim + relative * args.rel_dim),
           a.logit_bytes() + (a.k + 2 * a.q + 2 * a.q / args.head_dim) * word +                // v do o stats
               written(d.q, a.q) + written(d.k, a.k) + written(d.v, a.k) + written(d.q_rel, a.q_rel) +
               written(d.r, a.r) + written(d.bias, a.bias)};
@@ -165,7 +165,7 @@ Cost attention_weights(real*, const AttentionArgs& args) {
 Cost geometric(real*, const real*, const real*, int64_t rows, int, int keys, bool) {
   return arrays(double(rows) * (2 * keys + 2));                                                // z a side
 }
-Cost geometric_backward(Sum dz, Sum dside, const real*, const real*, const real*, const real*, int64_t rows, int, int keys, bool) {
+Cost geometric_backward(Accumulator dz, Accumulator dside, const real*, const real*, const real*, const real*, int64_t rows, int, int keys, bool) {
   const double r = double(rows);
   return {0, r * (3 * keys + 2) * word + written(dz, r * keys) + written(dside, 2 * r)};       // da a z side
 }

@@ -2,23 +2,23 @@
 // pointers: core/cpu/table.cpp, cuda/table.cpp. core/kernels.def is the list itself.
 //
 // A kernel takes pointers and numbers, allocates nothing, throws nothing, knows no Tensor. Matrices are dense and
-// row-major. A result of type Sum is added to what is there, or assigned if nothing is there yet; a null Sum is not wanted.
+// row-major. A result of type Accumulator is added to what is there, or assigned if nothing is there yet; a null Accumulator is not wanted.
 #pragma once
 #include <cstdint>
 
 #include "core/device.h"
 #include "core/random.h"
 #include "core/real.h"
-#include "core/sum.h"
+#include "core/accumulator.h"
 
 namespace poslab {
 
-// A walk over size[0] x size[1] x ... elements, innermost last, with one step per dimension for each of two or three
+// A loop over size[0] x size[1] x ... elements, innermost last, with one step per dimension for each of two or three
 // arrays. A step of 0 repeats: that is how shapes broadcast. Steps in any order: that is how a permutation reads.
-struct Walk {
-  static constexpr int most = 6;
+struct StridedLoop {
+  static constexpr int max_dims = 6;
   int dims = 0;
-  int64_t size[most], y[most], a[most], b[most];
+  int64_t size[max_dims], y[max_dims], a[max_dims], b[max_dims];
   [[gnu::always_inline]] int64_t count() const {
     int64_t n = 1;
     for (int d = 0; d < dims; ++d) n *= size[d];
@@ -30,8 +30,8 @@ struct Walk {
 struct Product {
   int64_t batch = 1;
   int m, n, k;               // a: (m, k)   b: (k, n)   c: (m, n)
-  bool a_turned = false;     // a is stored (k, m)
-  bool b_turned = false;     // b is stored (n, k)
+  bool a_transposed = false;     // a is stored (k, m)
+  bool b_transposed = false;     // b is stored (n, k)
   int64_t a_step = 0, b_step = 0, c_step = 0;   // c_step 0: the products of the batch are added up
 };
 
@@ -63,7 +63,7 @@ struct AttentionArgs {
   const int* pairs = nullptr;          // (pairs_batch, queries, keys), values in 0 .. rows-1, or null
   int pairs_batch = 1;                 // 1: shared by the batch; else = batch
 };
-struct AttentionSums { Sum q, k, v, q_rel, r, bias; };   // shapes as above
+struct AttentionGrads { Accumulator q, k, v, q_rel, r, bias; };   // shapes as above
 
 // One step of Adam over a flat buffer (Kingma & Ba 2015, algorithm 1).
 struct AdamStep {

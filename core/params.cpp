@@ -26,7 +26,7 @@ Params Params::operator/(const std::string& scope) const {
 Tensor Params::make(const std::string& name, Shape shape) const {
   if (store_->values) bad_input("params: {} comes after pack(); make all parameters first", name);
   Tensor x(std::move(shape));
-  x.want_grad();
+  x.require_grad();
   store_->entries.push_back({(*this / name).path_, x, store_->count});
   store_->count += x.size();
   return x;

@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// -- the book ---------------------------------------------------------------------------------------------------------
+// -- profile totals ---------------------------------------------------------------------------------------------------------
 
 enum Which {
 #define KERNEL(name, result, ...) which_##name,
@@ -32,7 +32,7 @@ constexpr const char* names[] = {
 };
 
 std::mutex writing;
-Spent book[kernel_count];
+ProfileTotals totals[kernel_count];
 std::string latest;
 
 std::string rates(double seconds, const Cost& c) {
@@ -44,7 +44,7 @@ void enter(Which kernel, double seconds, const Cost& c) {
   const Peaks& p = peaks();
   const double compute = c.flops / p.flops, memory = c.bytes / p.rate(c.bytes);
   const std::lock_guard lock(writing);
-  Spent& s = book[kernel];
+  ProfileTotals& s = totals[kernel];
   s.calls += 1, s.seconds += seconds, s.cost.flops += c.flops, s.cost.bytes += c.bytes;
   (compute > memory ? s.compute_floor : s.memory_floor) += std::max(compute, memory);
   if (debug_level() >= 3)
@@ -107,7 +107,7 @@ Peaks measure(const Kernels& run, Device where) {
   const Tensor from = Tensor::full(half, 1, where), to = Tensor::full(half, 1, where);
   for (const double size : {largest / 512, largest / 64, largest / 8, largest}) {
     const int64_t n = int64_t(size / 2 / sizeof(real));
-    const Walk w{.dims = 1, .size = {n}, .y = {1}, .a = {1}, .b = {0}};
+    const StridedLoop w{.dims = 1, .size = {n}, .y = {1}, .a = {1}, .b = {0}};
     const double copy = shortest(0.025, [&] { run.copy({to.data(), true}, from.data(), w); });
     top.copies.push_back({size, size / copy});
   }
@@ -148,16 +148,16 @@ const Peaks& peaks() {
   return p;
 }
 
-std::vector<Spent> spent() {
+std::vector<ProfileTotals> profile_totals() {
   const std::lock_guard lock(writing);
-  std::vector<Spent> all;
+  std::vector<ProfileTotals> all;
   for (int k = 0; k < kernel_count; ++k)
-    if (book[k].calls) all.push_back(book[k]), all.back().kernel = names[k];
+    if (totals[k].calls) all.push_back(totals[k]), all.back().kernel = names[k];
   return all;
 }
-void forget_spent() {
+void clear_profile_totals() {
   const std::lock_guard lock(writing);
-  std::fill(std::begin(book), std::end(book), Spent());
+  std::fill(std::begin(totals), std::end(totals), ProfileTotals());
 }
 std::string latest_calls() {
   const std::lock_guard lock(writing);
@@ -165,18 +165,18 @@ std::string latest_calls() {
 }
 
 std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
-                     const std::vector<Spent>& all, const Peaks& top) {
+                     const std::vector<ProfileTotals>& all, const Peaks& top) {
   const double n = double(units), whole = seconds / n;
-  std::vector<Spent> sorted = all;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Spent& a, const Spent& b) { return a.seconds > b.seconds; });
+  std::vector<ProfileTotals> sorted = all;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const ProfileTotals& a, const ProfileTotals& b) { return a.seconds > b.seconds; });
   std::string text =
       fmt::format("{}: {} {}s, the mean of one. Ceilings: {:.0f} GFLOP/s", what, units, unit, top.flops / 1e9);
   for (const Peaks::Reach& r : top.copies)
     text += fmt::format(", {:.0f} GB/s in {:.4g} MiB", r.rate / 1e9, r.size / (1 << 20));
   text += fmt::format("\n{:<24}{:>7}{:>10}{:>8}{:>10}{:>8}{:>11}{:>11}  {}\n", "kernel", "calls", "ms", "time",
                       "GFLOP/s", "GB/s", "floor ms", "floor / ms", "bound by");
-  Spent sum;
-  for (const Spent& s : sorted) {
+  ProfileTotals sum;
+  for (const ProfileTotals& s : sorted) {
     text += row(s.kernel, double(s.calls) / n, s.seconds / n, whole, {s.cost.flops / n, s.cost.bytes / n},
                 s.floor() / n, s.compute_floor > s.memory_floor ? "  compute" : "  memory");
     sum.calls += s.calls, sum.seconds += s.seconds, sum.cost.flops += s.cost.flops, sum.cost.bytes += s.cost.bytes;
@@ -195,13 +195,13 @@ std::string roofline(const std::string& what, const std::string& unit, int64_t u
 Profile::Profile(std::string what, std::string unit, Device where) : what_(std::move(what)), unit_(std::move(unit)) {
   if (debug_level() < 2) return;
   kernels(where), peaks();   // measured before the clock starts
-  forget_spent();
+  clear_profile_totals();
   start_ = Clock::now();
 }
 
 Profile::~Profile() {
   if (debug_level() >= 2 && units_ > 0)
-    fmt::print(stderr, "\n{}", roofline(what_, unit_, units_, seconds_since(start_), spent(), peaks()));
+    fmt::print(stderr, "\n{}", roofline(what_, unit_, units_, seconds_since(start_), profile_totals(), peaks()));
 }
 
 }  // namespace poslab

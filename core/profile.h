@@ -11,7 +11,7 @@
 
 namespace poslab {
 
-// A table that runs the kernels of `plain`, the device's, and books what they take.
+// A table that runs the kernels of `plain`, the device's, and adds up what they take.
 const Kernels& timed(const Kernels& plain, Device);
 
 // What this machine reaches on all threads, measured with its own kernels on first use, in about 0.2 s. Bytes come the
@@ -24,8 +24,8 @@ struct Peaks {
 };
 const Peaks& peaks();
 
-// What has been booked under one kernel's name.
-struct Spent {
+// The totals of one kernel.
+struct ProfileTotals {
   std::string kernel;
   int64_t calls = 0;
   double seconds = 0;
@@ -33,8 +33,8 @@ struct Spent {
   double compute_floor = 0, memory_floor = 0;   // seconds, of the calls bound by FLOPs and of those bound by bytes
   double floor() const { return compute_floor + memory_floor; }
 };
-std::vector<Spent> spent();      // the kernels that ran since the last forget_spent(), in the order of core/kernels.def
-void forget_spent();
+std::vector<ProfileTotals> profile_totals();      // the kernels that ran since the last clear_profile_totals(), in the order of core/kernels.def
+void clear_profile_totals();
 
 // The calls since the last time this was asked, "linear 0.213 ms 197 GFLOP/s 12.1 GB/s, ..."; kept from rung 3 on.
 std::string latest_calls();
@@ -42,7 +42,7 @@ std::string latest_calls();
 // The table that a run ends with. seconds: of the whole run, so also of what was no kernel's. unit: "step", of which
 // there were `units`; the table is per unit.
 std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
-                     const std::vector<Spent>&, const Peaks&);
+                     const std::vector<ProfileTotals>&, const Peaks&);
 
 // Stands before a loop, counts its rounds and prints their roofline to stderr when the loop is left in whatever way.
 class Profile {

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.h"
-#include "core/reading.h"
+#include "core/async_read.h"
 #include "core/tensor_storage.h"
 
 namespace poslab {
@@ -56,7 +56,7 @@ Device Tensor::device() const { return storage_->device; }
 real* Tensor::data() const { return storage_ ? storage_->value : nullptr; }
 
 std::vector<real> Tensor::values() const {
-  return Reading(*this).get();
+  return AsyncRead(*this).result();
 }
 
 void Tensor::set(const real* values) const {
@@ -72,16 +72,16 @@ void Tensor::must_hold(int64_t n) const {
   if (size() != n) bad_input("tensor: shape {} holds {} values, not {}", to_string(shape_), size(), n);
 }
 
-bool Tensor::wants_grad() const { return storage_ && storage_->wants_grad; }
+bool Tensor::requires_grad() const { return storage_ && storage_->requires_grad; }
 bool Tensor::has_grad() const { return storage_ && storage_->grad && !storage_->grad_empty; }
 
-Tensor& Tensor::want_grad() {
-  storage_->wants_grad = true;
+Tensor& Tensor::require_grad() {
+  storage_->requires_grad = true;
   return *this;
 }
 
-Sum Tensor::grad_sum() const {
-  if (!wants_grad()) return {};
+Accumulator Tensor::grad_accumulator() const {
+  if (!requires_grad()) return {};
   Storage& s = *storage_;
   if (!s.grad) s.own_grad = Block(size(), s.device), s.grad = s.own_grad.get();
   return {s.grad, std::exchange(s.grad_empty, false)};

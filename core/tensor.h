@@ -9,7 +9,7 @@
 
 #include "core/device.h"
 #include "core/real.h"
-#include "core/sum.h"
+#include "core/accumulator.h"
 
 namespace poslab {
 
@@ -38,9 +38,9 @@ class Tensor {
   void set(const real* values) const;   // size() of them, from the host
   real item() const;                // the only element
 
-  bool wants_grad() const;
-  Tensor& want_grad();              // marks a leaf, or the result of a recorded op
-  Sum grad_sum() const;             // for backward functions: where to add d loss / d this; null if nobody wants it
+  bool requires_grad() const;
+  Tensor& require_grad();              // marks a leaf, or the result of a recorded op
+  Accumulator grad_accumulator() const;             // for backward functions: where to add d loss / d this; null if nobody wants it
   Tensor grad() const;              // d loss / d this, same shape; zero if nothing has flowed in
   bool has_grad() const;            // something has flowed in
   void clear_grad() const;

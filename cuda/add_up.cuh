@@ -7,9 +7,9 @@ namespace poslab::cuda {
 namespace {
 
 // A warp has 32 columns, the warps of a block share the slices.
-__global__ void add_up_slices(Sum a, Sum b, const real* partial, int64_t n, int slices) {
+__global__ void add_up_slices(Accumulator a, Accumulator b, const real* partial, int64_t n, int slices) {
   SHARED(real, part, 1024);
-  const Sum to = blockIdx.y ? b : a;
+  const Accumulator to = blockIdx.y ? b : a;
   if (!to.at) return;
   const int group = int(threadIdx.x) / warp, groups = int(blockDim.x) / warp, lane = int(threadIdx.x) % warp;
   const int64_t j = int64_t(blockIdx.x) * warp + lane, pitch = gridDim.y * n;
@@ -23,7 +23,7 @@ __global__ void add_up_slices(Sum a, Sum b, const real* partial, int64_t n, int 
   add_to(to, j, sum);
 }
 
-void add_up(const Sum& a, const Sum& b, int parts, const real* partial, int64_t n, int slices) {
+void add_up(const Accumulator& a, const Accumulator& b, int parts, const real* partial, int64_t n, int slices) {
   const int groups = slices < 16 ? 1 : slices > 256 ? 32 : slices / 8;
   const dim3 blocks(unsigned((n + warp - 1) / warp), unsigned(parts));
   launch(add_up_slices, blocks, groups * warp, a, b, partial, n, slices);

@@ -1,6 +1,6 @@
-// Arithmetic over a Walk: broadcasting, reductions, and copies in any order of dimensions.
+// Arithmetic over a StridedLoop: broadcasting, reductions, and copies in any order of dimensions.
 //
-// A thread has one place of the walk and works out from its number where that lies in each array. In reductions the
+// A thread has one place of the loop and works out from its number where that lies in each array. In reductions the
 // threads of a block share the places of an element, and if there are few elements, so do blocks.
 #include "cuda/launch.h"
 
@@ -11,24 +11,24 @@ int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 int64_t at_least(int64_t a, int64_t b) { return a < b ? b : a; }
 
-void append(Walk& to, int64_t size, int64_t y, int64_t a, int64_t b) {
+void append(StridedLoop& to, int64_t size, int64_t y, int64_t a, int64_t b) {
   const int d = to.dims++;
   to.size[d] = size, to.y[d] = y, to.a[d] = a, to.b[d] = b;
 }
-void append(Walk& to, const Walk& from, int d) { append(to, from.size[d], from.y[d], from.a[d], from.b[d]); }
+void append(StridedLoop& to, const StridedLoop& from, int d) { append(to, from.size[d], from.y[d], from.a[d], from.b[d]); }
 
 struct Place { int64_t y, a, b; };
 
-// Of place number n. Counted through with constants, or the walk would be copied from the arguments to memory; and a
+// Of place number n. Counted through with constants, or the loop would be copied from the arguments to memory; and a
 // division of 64 bits takes four times as long as one of 32.
-__device__ inline Place place(const Walk& walk, int64_t n) {
+__device__ inline Place place(const StridedLoop& loop, int64_t n) {
   Place p{0, 0, 0};
-  for (int d = Walk::most - 1; d >= 0; --d) {
-    if (d >= walk.dims) continue;
+  for (int d = StridedLoop::max_dims - 1; d >= 0; --d) {
+    if (d >= loop.dims) continue;
     int64_t rest = 0;
-    if (d > 0) rest = (n | walk.size[d]) >> 32 ? n / walk.size[d] : int64_t(uint32_t(n) / uint32_t(walk.size[d]));
-    const int64_t i = n - rest * walk.size[d];
-    p.y += i * walk.y[d], p.a += i * walk.a[d], p.b += i * walk.b[d];
+    if (d > 0) rest = (n | loop.size[d]) >> 32 ? n / loop.size[d] : int64_t(uint32_t(n) / uint32_t(loop.size[d]));
+    const int64_t i = n - rest * loop.size[d];
+    p.y += i * loop.y[d], p.a += i * loop.a[d], p.b += i * loop.b[d];
     n = rest;
   }
   return p;
@@ -40,23 +40,23 @@ struct Times { static __device__ real of(real a, real b) { return a * b; } };
 struct Over { static __device__ real of(real a, real b) { return a / b; } };
 
 template <class F>
-__global__ void binary(real* y, const real* a, const real* b, Walk walk, int64_t count) {
+__global__ void binary(real* y, const real* a, const real* b, StridedLoop loop, int64_t count) {
   for (const int64_t e : all(count)) {
-    const Place p = place(walk, e);
+    const Place p = place(loop, e);
     y[e] = F::of(a[p.a], b[p.b]);
   }
 }
 template <class F>
-void start(real* y, const real* a, const real* b, const Walk& walk) {
-  const int64_t count = walk.count();
-  launch(binary<F>, blocks_for(count), threads, y, a, b, walk, count);
+void start(real* y, const real* a, const real* b, const StridedLoop& loop) {
+  const int64_t count = loop.count();
+  launch(binary<F>, blocks_for(count), threads, y, a, b, loop, count);
 }
 
 // -- copies ----------------------------------------------------------------------------------------------------------
 
-__global__ void copy_places(Sum y, const real* a, Walk walk, int64_t count) {
+__global__ void copy_places(Accumulator y, const real* a, StridedLoop loop, int64_t count) {
   for (const int64_t e : all(count)) {
-    const Place p = place(walk, e);
+    const Place p = place(loop, e);
     add_to(y, p.y, a[p.a]);
   }
 }
@@ -65,7 +65,7 @@ constexpr int side = 32;   // of a tile that is turned in shared memory
 
 // y_ij (+)= a_ij for all places of `rest`, where a is contiguous along i and y along j, the two dimensions of ij: in
 // tiles, or every access would touch a cache line of its own.
-__global__ void copy_turned(Sum y, const real* a, Walk rest, Walk ij) {
+__global__ void copy_turned(Accumulator y, const real* a, StridedLoop rest, StridedLoop ij) {
   SHARED(real, tile, side * (side + 1));                 // rows a bank apart
   const int64_t i_tiles = (ij.size[0] + side - 1) / side, j_tiles = (ij.size[1] + side - 1) / side;
   const int64_t i0 = blockIdx.x % i_tiles * side, j0 = blockIdx.x / i_tiles % j_tiles * side;
@@ -83,10 +83,10 @@ __global__ void copy_turned(Sum y, const real* a, Walk rest, Walk ij) {
 
 // -- reductions ------------------------------------------------------------------------------------------------------
 
-// y[w] += or partial (slices, count) = the sum over the places of `gone`, for each place of `kept`. `groups` threads
-// share an element's places and meet in shared memory; `along`: neighbouring threads have neighbours of `gone`, else
+// y[w] += or partial (slices, count) = the sum over the places of `reduced`, for each place of `kept`. `groups` threads
+// share an element's places and meet in shared memory; `along`: neighbouring threads have neighbours of `reduced`, else
 // of `kept`, as the array is contiguous.
-__global__ void sum_places(Sum y, real* partial, const real* a, Walk kept, Walk gone, int64_t count, int64_t depth,
+__global__ void sum_places(Accumulator y, real* partial, const real* a, StridedLoop kept, StridedLoop reduced, int64_t count, int64_t depth,
                            int64_t slice, int groups, bool along) {
   SHARED(real, sums, threads);
   const int columns = threads / groups, t = int(threadIdx.x);
@@ -97,7 +97,7 @@ __global__ void sum_places(Sum y, real* partial, const real* a, Walk kept, Walk 
     const Place p = place(kept, k);
     real sum = 0;
     if (k < count)
-      for (int64_t i = from + group; i < to; i += groups) sum += a[p.a + place(gone, i).a];
+      for (int64_t i = from + group; i < to; i += groups) sum += a[p.a + place(reduced, i).a];
     const int mine = group * columns + column;
     sums[mine] = sum;
     __syncthreads();
@@ -115,8 +115,8 @@ __global__ void sum_places(Sum y, real* partial, const real* a, Walk kept, Walk 
 
 // At least 8 places a thread, at most 512, and between these limits blocks enough to fill a GPU; slices are added up by
 // a second launch of the same kernel.
-void start_sum(const Sum& y, const real* a, const Walk& kept, const Walk& gone, bool along, bool slices_allowed) {
-  const int64_t count = kept.count(), depth = gone.count();
+void start_sum(const Accumulator& y, const real* a, const StridedLoop& kept, const StridedLoop& reduced, bool along, bool slices_allowed) {
+  const int64_t count = kept.count(), depth = reduced.count();
   const int groups = along ? (depth <= 64 ? 8 : depth <= 1024 ? warp : threads) : depth < 64 ? 1 : 8;
   const int blocks = blocks_for(count, threads / groups);
   int64_t slices = at_least(at_most(512 / blocks, pieces(depth, 8 * groups)), pieces(depth, 512 * groups));
@@ -124,10 +124,10 @@ void start_sum(const Sum& y, const real* a, const Walk& kept, const Walk& gone, 
   const int64_t slice = pieces(depth, slices);
   slices = pieces(depth, slice);
   real* partial = slices > 1 ? scratch(0, slices * count) : nullptr;
-  launch(sum_places, dim3(unsigned(blocks), unsigned(slices)), threads, y, partial, a, kept, gone, count, depth, slice,
+  launch(sum_places, dim3(unsigned(blocks), unsigned(slices)), threads, y, partial, a, kept, reduced, count, depth, slice,
          groups, along);
   if (!partial) return;
-  Walk rest, slice_numbers;
+  StridedLoop rest, slice_numbers;
   append(slice_numbers, slices, 0, count, 0);
   for (int d = 0; d < kept.dims; ++d) append(rest, kept, d);
   for (int64_t d = rest.dims, step = 1; d-- > 0; step *= rest.size[d]) rest.a[d] = step;
@@ -136,42 +136,42 @@ void start_sum(const Sum& y, const real* a, const Walk& kept, const Walk& gone, 
 
 }  // namespace
 
-void add(real* y, const real* a, const real* b, const Walk& w) { start<Plus>(y, a, b, w); }
-void sub(real* y, const real* a, const real* b, const Walk& w) { start<Minus>(y, a, b, w); }
-void mul(real* y, const real* a, const real* b, const Walk& w) { start<Times>(y, a, b, w); }
-void div(real* y, const real* a, const real* b, const Walk& w) { start<Over>(y, a, b, w); }
+void add(real* y, const real* a, const real* b, const StridedLoop& w) { start<Plus>(y, a, b, w); }
+void sub(real* y, const real* a, const real* b, const StridedLoop& w) { start<Minus>(y, a, b, w); }
+void mul(real* y, const real* a, const real* b, const StridedLoop& w) { start<Times>(y, a, b, w); }
+void div(real* y, const real* a, const real* b, const StridedLoop& w) { start<Over>(y, a, b, w); }
 
 // Every element of y is met once, so the order is free: y is written front to back.
-void copy(Sum y, const real* a, const Walk& walk) {
+void copy(Accumulator y, const real* a, const StridedLoop& loop) {
   if (!y) return;
-  Walk sorted;
-  bool taken[Walk::most] = {};
-  for (int n = 0; n < walk.dims; ++n) {
+  StridedLoop sorted;
+  bool taken[StridedLoop::max_dims] = {};
+  for (int n = 0; n < loop.dims; ++n) {
     int next = -1;
-    for (int d = 0; d < walk.dims; ++d)
-      if (!taken[d] && (next < 0 || walk.y[d] > walk.y[next])) next = d;
+    for (int d = 0; d < loop.dims; ++d)
+      if (!taken[d] && (next < 0 || loop.y[d] > loop.y[next])) next = d;
     taken[next] = true;
-    append(sorted, walk, next);
+    append(sorted, loop, next);
   }
   const int last = sorted.dims - 1;
   for (int d = 0; d < last; ++d)
     if (sorted.a[d] == 1 && sorted.a[last] > 1 && sorted.size[d] >= 8 && sorted.size[last] >= 8) {
-      Walk rest, ij;
+      StridedLoop rest, ij;
       for (int e = 0; e < last; ++e)
         if (e != d) append(rest, sorted, e);
       append(ij, sorted, d), append(ij, sorted, last);
       const int64_t tiles = pieces(ij.size[0], side) * pieces(ij.size[1], side) * rest.count();
       return launch(copy_turned, unsigned(tiles), threads, y, a, rest, ij);
     }
-  launch(copy_places, blocks_for(walk.count()), threads, y, a, sorted, walk.count());
+  launch(copy_places, blocks_for(loop.count()), threads, y, a, sorted, loop.count());
 }
 
-void sum(Sum y, const real* a, const Walk& walk) {
+void sum(Accumulator y, const real* a, const StridedLoop& loop) {
   if (!y) return;
-  Walk kept, gone;
-  for (int d = 0; d < walk.dims; ++d) append(walk.y[d] ? kept : gone, walk, d);
-  if (gone.dims == 0) return copy(y, a, walk);
-  start_sum(y, a, kept, gone, walk.y[walk.dims - 1] == 0, true);
+  StridedLoop kept, reduced;
+  for (int d = 0; d < loop.dims; ++d) append(loop.y[d] ? kept : reduced, loop, d);
+  if (reduced.dims == 0) return copy(y, a, loop);
+  start_sum(y, a, kept, reduced, loop.y[loop.dims - 1] == 0, true);
 }
 
 }  // namespace poslab::cuda

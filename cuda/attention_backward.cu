@@ -16,7 +16,7 @@ constexpr int row_fours = 512 / words;  // q and do of the query rows that most_
 // four channels of a dk or dv, and goes along the queries. ds: (batch, heads, keys, to - from), null if not wanted.
 template <int L, bool relative>
 __global__ void __launch_bounds__(most_threads)
-    attend_backward(AttentionSums d, AttentionArgs x, Cut cut, const real* d_o, const real* o, const real* stats,
+    attend_backward(AttentionGrads d, AttentionArgs x, Cut cut, const real* d_o, const real* o, const real* stats,
                     real* ds, int from, int to) {
   constexpr int room = pool_fours(L == 1, relative), waiting = 2 * waiting_room(L == 1);
   SHARED(Four, pool, room);
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(most_threads)
       for (int e = int(threadIdx.x); e < 2 * cut.sequences * cut.keys * fours; e += int(blockDim.x)) {
         const int f = e % fours, at = over(e / fours, cut.keys), j = e / fours - at * cut.keys, channels = f * 4;
         const int which = at >= cut.sequences, n = at - which * cut.sequences;
-        const Sum sum = which == 0 ? d.k : d.v;
+        const Accumulator sum = which == 0 ? d.k : d.v;
         if (!sum.at || b0 + n >= x.batch || j >= here || channels >= D) continue;
         const int row = which * rows + n * cut.queries;
         Four total{};
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(most_threads)
 
 // One pass over queries from .. to of some sequences, with what they have of d, d_o, o, stats.
 struct Pass {
-  AttentionSums d;
+  AttentionGrads d;
   AttentionArgs x;
   const real *d_o, *o, *stats;
 };
@@ -128,7 +128,7 @@ void run(const Pass& p, real* ds, int from, int to) {
 Pass some(const Pass& all, int b, int n, bool first) {
   Pass p = all;
   const int64_t q = int64_t(b) * all.x.queries * all.x.heads, k = int64_t(b) * all.x.keys * all.x.heads;
-  const auto go = [](Sum& s, int64_t far) {
+  const auto go = [](Accumulator& s, int64_t far) {
     if (s) s.at += far;
   };
   go(p.d.q, q * all.x.head_dim), go(p.d.q_rel, q * all.x.rel_dim);
@@ -141,7 +141,7 @@ Pass some(const Pass& all, int b, int n, bool first) {
 
 }  // namespace
 
-void attention_backward(const AttentionSums& d, const AttentionArgs& x, const real* d_o, const real* o,
+void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
                         const real* stats) {
   RowSum sums[] = {{d.r, x.q_rel, x.rel_dim, x.scale}, {d.bias, nullptr, 1, 1}};
   const bool wants_rows = d.r || d.bias, own_pairs = x.pairs && x.pairs_batch > 1;

@@ -25,7 +25,7 @@ __global__ void mean_loss(real* loss, const double* partial, int count, int64_t 
 }
 
 template <int team>
-__global__ void losses_backward(Sum dx, const real* dloss, const real* p, const int* target, int64_t rows, int n) {
+__global__ void losses_backward(Accumulator dx, const real* dloss, const real* p, const int* target, int64_t rows, int n) {
   const real each = *dloss / real(rows);
   for (Row<team> row(rows, n); row.any(); row.next()) {
     const int right = row.n ? target[row.i] : 0;
@@ -46,7 +46,7 @@ void cross_entropy(real* loss, real* p, const real* x, const int* target, int64_
   launch(for_team(n, losses<8>, losses<warp>, losses<threads>), blocks, threads, partial, p, x, target, rows, n);
   launch(mean_loss, 1, threads, loss, partial, blocks, rows);
 }
-void cross_entropy_backward(Sum dx, const real* dloss, const real* p, const int* target, int64_t rows, int n) {
+void cross_entropy_backward(Accumulator dx, const real* dloss, const real* p, const int* target, int64_t rows, int n) {
   if (!dx) return;
   launch(for_team(n, losses_backward<8>, losses_backward<warp>, losses_backward<threads>), row_blocks(rows, n), threads,
          dx, dloss, p, target, rows, n);

@@ -13,7 +13,7 @@ __global__ void forward(real* y, const real* x, int64_t n) {
 }
 // dx_e += f(dy_e, the y_e or x_e that the derivative reads)
 template <class F>
-__global__ void backward(Sum dx, const real* dy, const real* kept, int64_t n) {
+__global__ void backward(Accumulator dx, const real* dy, const real* kept, int64_t n) {
   for (const int64_t e : all(n)) add_to(dx, e, F::of(dy[e], kept[e]));
 }
 
@@ -40,7 +40,7 @@ void start(real* y, const real* x, int64_t n) {
   launch(forward<F>, blocks_for(n), threads, y, x, n);
 }
 template <class F>
-void start(const Sum& dx, const real* dy, const real* kept, int64_t n) {
+void start(const Accumulator& dx, const real* dy, const real* kept, int64_t n) {
   if (dx) launch(backward<F>, blocks_for(n), threads, dx, dy, kept, n);
 }
 
@@ -54,12 +54,12 @@ void softplus(real* y, const real* x, int64_t n) { start<Softplus>(y, x, n); }
 void relu(real* y, const real* x, int64_t n) { start<Relu>(y, x, n); }
 void sqrt(real* y, const real* x, int64_t n) { start<Sqrt>(y, x, n); }
 
-void exp_backward(Sum dx, const real* dy, const real* y, int64_t n) { start<ExpBackward>(dx, dy, y, n); }
-void log_backward(Sum dx, const real* dy, const real* x, int64_t n) { start<LogBackward>(dx, dy, x, n); }
-void tanh_backward(Sum dx, const real* dy, const real* y, int64_t n) { start<TanhBackward>(dx, dy, y, n); }
-void sigmoid_backward(Sum dx, const real* dy, const real* y, int64_t n) { start<SigmoidBackward>(dx, dy, y, n); }
-void softplus_backward(Sum dx, const real* dy, const real* x, int64_t n) { start<SoftplusBackward>(dx, dy, x, n); }
-void relu_backward(Sum dx, const real* dy, const real* y, int64_t n) { start<ReluBackward>(dx, dy, y, n); }
-void sqrt_backward(Sum dx, const real* dy, const real* y, int64_t n) { start<SqrtBackward>(dx, dy, y, n); }
+void exp_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<ExpBackward>(dx, dy, y, n); }
+void log_backward(Accumulator dx, const real* dy, const real* x, int64_t n) { start<LogBackward>(dx, dy, x, n); }
+void tanh_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<TanhBackward>(dx, dy, y, n); }
+void sigmoid_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<SigmoidBackward>(dx, dy, y, n); }
+void softplus_backward(Accumulator dx, const real* dy, const real* x, int64_t n) { start<SoftplusBackward>(dx, dy, x, n); }
+void relu_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<ReluBackward>(dx, dy, y, n); }
+void sqrt_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<SqrtBackward>(dx, dy, y, n); }
 
 }  // namespace poslab::cuda

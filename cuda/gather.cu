@@ -22,7 +22,7 @@ constexpr int ahead = 4;           // rows that are read before the first is add
 
 // A warp has 64 columns of one entry and looks through the numbers of `slab` rows, 32 at a time; what it finds it adds
 // up in order. So no two threads write to one place, and the sum has one order. Without `partial` there is one slab.
-__global__ void gather_entries(Sum dtable, real* partial, const real* dy, const int* at, int64_t rows, int n,
+__global__ void gather_entries(Accumulator dtable, real* partial, const real* dy, const int* at, int64_t rows, int n,
                                int entries, int slabs, int64_t slab) {
   const int64_t number = (int64_t(blockIdx.x) * threads + threadIdx.x) / warp;   // neighbours search the same slab
   const int entry = int(number % entries), part = int(number / entries % slabs), lane = int(threadIdx.x) % warp;
@@ -59,7 +59,7 @@ void gather(real* y, const real* table, const int* at, int64_t rows, int n) {
 }
 
 // Rows are cut into slabs until there are 8192 warps, a GPU full; but a slab has at least 64 rows.
-void gather_backward(Sum dtable, const real* dy, const int* at, int64_t rows, int n, int entries) {
+void gather_backward(Accumulator dtable, const real* dy, const int* at, int64_t rows, int n, int entries) {
   if (!dtable) return;
   const int64_t places = int64_t(entries) * ((n + side * warp - 1) / (side * warp));
   const int64_t most = (rows + 63) / 64, wanted = 8192 / places;

@@ -81,7 +81,7 @@ __global__ void forward(real* a, const real* z, const real* side, int64_t rows, 
   }
 }
 
-__global__ void backward(Sum dz, Sum dside, const real* da, const real* a, const real* z, const real* side,
+__global__ void backward(Accumulator dz, Accumulator dside, const real* da, const real* a, const real* z, const real* side,
                          int64_t rows, int queries, int keys, bool causal) {
   const Lane lane;
   const int64_t first = int64_t(blockIdx.x) * together + int(threadIdx.x) / warp;
@@ -114,7 +114,7 @@ __global__ void backward(Sum dz, Sum dside, const real* da, const real* a, const
 void geometric(real* a, const real* z, const real* side, int64_t rows, int queries, int keys, bool causal) {
   launch(forward, blocks_for(rows, together), threads, a, z, side, rows, queries, keys, causal);
 }
-void geometric_backward(Sum dz, Sum dside, const real* da, const real* a, const real* z, const real* side, int64_t rows,
+void geometric_backward(Accumulator dz, Accumulator dside, const real* da, const real* a, const real* z, const real* side, int64_t rows,
                         int queries, int keys, bool causal) {
   if (!dz && !dside) return;
   launch(backward, blocks_for(rows, together), threads, dz, dside, da, a, z, side, rows, queries, keys, causal);

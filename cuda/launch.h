@@ -72,6 +72,6 @@ __device__ inline T warp_max(T x) {
 }
 
 // to[i] = or += value
-__device__ inline void add_to(const Sum& to, int64_t i, real value) { to.at[i] = to.empty ? value : to.at[i] + value; }
+__device__ inline void add_to(const Accumulator& to, int64_t i, real value) { to.at[i] = to.empty ? value : to.at[i] + value; }
 
 }  // namespace poslab::cuda

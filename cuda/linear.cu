@@ -8,7 +8,7 @@ void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, 
   multiply(one_product(along(x, in), across(w, out), y, int(rows), out, in, WithBias{b, false}));
 }
 
-void linear_backward(Sum dx, Sum dw, Sum db, const real* dy, const real* x, const real* w, int64_t rows, int in,
+void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real* dy, const real* x, const real* w, int64_t rows, int in,
                      int out) {
   const WeightGradients weights(rows, {dw, db, x, dy, in, out});
   Job<Into> inputs;

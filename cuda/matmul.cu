@@ -4,9 +4,9 @@
 
 namespace poslab::cuda {
 
-void matmul(Sum c, const real* a, const real* b, const Product& p) {
-  Job<Into> job{.a = p.a_turned ? across(a, p.m, p.a_step) : along(a, p.k, p.a_step),
-                .b = p.b_turned ? along(b, p.k, p.b_step) : across(b, p.n, p.b_step),
+void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
+  Job<Into> job{.a = p.a_transposed ? across(a, p.m, p.a_step) : along(a, p.k, p.a_step),
+                .b = p.b_transposed ? along(b, p.k, p.b_step) : across(b, p.n, p.b_step),
                 .c = c.at, .m = p.m, .n = p.n, .k = p.k,
                 .finish = {!c.empty},
                 .parts = int(p.batch),

@@ -34,7 +34,7 @@ __global__ void max_rows(real* y, int* at, const real* x, int64_t rows, int n) {
 }
 
 template <int team>
-__global__ void max_rows_backward(Sum dx, const real* dy, const int* at, int64_t rows, int n) {
+__global__ void max_rows_backward(Accumulator dx, const real* dy, const int* at, int64_t rows, int n) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
     const int top = row.n ? at[row.i] : 0;
     const real d = row.n ? dy[row.i] : real(0);
@@ -53,7 +53,7 @@ void max(real* y, int* at, const real* x, int64_t rows, int n) {     // a warp h
          blocks_for(rows, for_team(n, Row<8>::together, Row<warp>::together, Row<warp>::together)), threads, y, at, x,
          rows, n);
 }
-void max_backward(Sum dx, const real* dy, const int* at, int64_t rows, int n) {
+void max_backward(Accumulator dx, const real* dy, const int* at, int64_t rows, int n) {
   if (!dx) return;
   launch(for_team(n, max_rows_backward<8>, max_rows_backward<warp>, max_rows_backward<threads>), row_blocks(rows, n),
          threads, dx, dy, at, rows, n);

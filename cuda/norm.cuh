@@ -60,7 +60,7 @@ __global__ void norm_rows(real* y, real* s, const real* x, const real* z, const 
 // block, whose threads keep the sums of their columns in `partial` itself.
 template <int team>
 __global__ __launch_bounds__(threads, 3)     // registers for no more than lets 3 blocks on an SM
-void norm_rows_backward(Sum dx, Sum dz, real* partial, const real* dy, const real* x, const real* gain, int64_t rows,
+void norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const real* dy, const real* x, const real* gain, int64_t rows,
                         int n, Drop drop) {
   SHARED(real, sums, 17 * threads);
   Row<team> row(rows, n);
@@ -128,7 +128,7 @@ void norm_forward(real* y, real* s, const real* x, const real* z, const real* ga
          gain, bias, rows, n, drop);
 }
 
-void norm_backward_of(const Sum& dx, const Sum& dz, const Sum& dgain, const Sum& dbias, const real* dy, const real* x,
+void norm_backward_of(const Accumulator& dx, const Accumulator& dz, const Accumulator& dgain, const Accumulator& dbias, const real* dy, const real* x,
                       const real* gain, int64_t rows, int n, const Drop& drop) {
   const bool sums = dgain || dbias;
   if (!dx && !dz && !sums) return;

@@ -192,7 +192,7 @@ int start_read(const void* from, size_t bytes) {
   return int(r - all.begin());
 }
 
-void take(int ticket, void* to) {
+void read_result(int ticket, void* to) {
   Read& r = queue().reads[size_t(ticket)];
   driver::wait_for(r.done);
   std::memcpy(to, r.pinned, r.bytes);
@@ -226,7 +226,7 @@ void step(const std::function<void()>& work) {
 }  // namespace
 
 const Backend& as_backend() {
-  static const Backend b{name, peak_flops, kernels, allocate, write, fill, start_read, take, upload_in_step, driver::wait, step};
+  static const Backend b{name, peak_flops, kernels, allocate, write, fill, start_read, read_result, upload_in_step, driver::wait, step};
   return b;
 }
 int recordings() { return queue().recordings; }
@@ -236,12 +236,12 @@ int recordings() { return queue().recordings; }
 void note_bytes(const void* at, size_t bytes) {
   if (Queue& q = queue(); q.in_step) q.notes.append(static_cast<const char*>(at), bytes);
 }
-void note(const Walk& w) {
+void note(const StridedLoop& w) {
   note(w.dims);
   for (int d = 0; d < w.dims; ++d) note(w.size[d]), note(w.y[d]), note(w.a[d]), note(w.b[d]);
 }
 void note(const Product& p) {
-  note(p.batch), note(p.m), note(p.n), note(p.k), note(p.a_turned), note(p.b_turned);
+  note(p.batch), note(p.m), note(p.n), note(p.k), note(p.a_transposed), note(p.b_transposed);
   note(p.a_step), note(p.b_step), note(p.c_step);
 }
 void note(const AttentionArgs& a) {
@@ -249,7 +249,7 @@ void note(const AttentionArgs& a) {
   note(a.q), note(a.k), note(a.v), note(a.q_rel), note(a.r), note(a.bias), note(a.rel_dim), note(a.rows);
   note(a.pairs), note(a.pairs_batch);
 }
-void note(const AttentionSums& s) { note(s.q), note(s.k), note(s.v), note(s.q_rel), note(s.r), note(s.bias); }
+void note(const AttentionGrads& s) { note(s.q), note(s.k), note(s.v), note(s.q_rel), note(s.r), note(s.bias); }
 
 bool muted() { return queue().muted; }
 

@@ -20,13 +20,13 @@ void note(const T& value) {
   static_assert(std::is_scalar_v<T>, "give this struct a note() of its own, field by field");
   note_bytes(&value, sizeof value);
 }
-inline void note(const Sum& s) { note(s.at), note(s.empty); }
+inline void note(const Accumulator& s) { note(s.at), note(s.empty); }
 inline void note(const Stream& s) { note(s.seed), note(s.step), note(s.site); }
 inline void note(const Dropout& d) { note(d.rate), note(d.stream); }
-void note(const Walk&);
+void note(const StridedLoop&);
 void note(const Product&);
 void note(const AttentionArgs&);
-void note(const AttentionSums&);
+void note(const AttentionGrads&);
 
 // While the host goes through a step that is recorded already, nothing is started.
 bool muted();

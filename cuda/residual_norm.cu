@@ -8,7 +8,7 @@ void residual_norm(real* y, real* s, const real* x, const real* z, const real* g
                    int n, Dropout how) {
   norm_forward(y, s, x, z, gain, bias, rows, n, drop(how));
 }
-void residual_norm_backward(Sum dx, Sum dz, Sum dgain, Sum dbias, const real* dy, const real* s, const real* gain,
+void residual_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* dy, const real* s, const real* gain,
                             int64_t rows, int n, Dropout how) {
   norm_backward_of(dx, dz, dgain, dbias, dy, s, gain, rows, n, drop(how));
 }

@@ -7,7 +7,7 @@ namespace poslab::cuda {
 namespace {
 
 // plane: elements of a sequence; table_step: from one sequence's table to the next, 0 if they share one
-__global__ void turn(Sum y, const real* x, const real* cosine, const real* sine, int batch, int64_t table_step,
+__global__ void turn(Accumulator y, const real* x, const real* cosine, const real* sine, int batch, int64_t table_step,
                      int64_t plane, int channels, int head_dim, bool interleaved, real sign) {
   const int half = head_dim / 2, gap = interleaved ? 1 : half;
   for (const int64_t e : all(plane)) {
@@ -26,7 +26,7 @@ __global__ void turn(Sum y, const real* x, const real* cosine, const real* sine,
 
 }  // namespace
 
-void rotate(Sum y, const real* x, const real* cosine, const real* sine, int batch, int table_batch, int time, int heads,
+void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, int batch, int table_batch, int time, int heads,
             int head_dim, bool interleaved, bool back) {
   if (!y) return;
   const int channels = heads * head_dim;

@@ -11,7 +11,7 @@ namespace poslab::cuda {
 
 // One of the two results: y is q_rel, or null for ones; n its channels.
 struct RowSum {
-  Sum to;
+  Accumulator to;
   const real* y;
   int n;
   real factor;

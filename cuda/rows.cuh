@@ -51,7 +51,7 @@ struct Row {
     for (int k = 0; k < held; ++k)
       if (column(p, k) < n) y[k * lanes] = v[k];
   }
-  __device__ void add(const Sum& y, const real (&v)[held], int p) const {
+  __device__ void add(const Accumulator& y, const real (&v)[held], int p) const {
     real sum[held] = {};
     if (!y.empty) read(sum, y.at, p, 0);     // all before the first write: then they are under way together
     for (int k = 0; k < held; ++k) sum[k] += v[k];

@@ -7,7 +7,7 @@ namespace poslab::cuda {
 
 // What lies at from .. from + n of each slice's partial sums is added to `to`.
 struct Section {
-  Sum to;
+  Accumulator to;
   int64_t from = 0, n = 0;
 };
 constexpr int most_sections = 4;
@@ -63,7 +63,7 @@ class Slices {
   }
 
   // All sections first, then room() for them, then products into it, then add_up().
-  int64_t section(Sum to, int64_t n) {
+  int64_t section(Accumulator to, int64_t n) {
     const int64_t from = size_;
     sections_.at[used_++] = {to, from, n};
     size_ += (n + 3) / 4 * 4;
@@ -85,7 +85,7 @@ class Slices {
 
 // dw += x^T dy   db += sum of rows of dy                                  x: (rows, in)   dy: (rows, out)
 struct Weights {
-  Sum dw, db;
+  Accumulator dw, db;
   const real *x = nullptr, *dy = nullptr;
   int in = 0, out = 0;
   explicit operator bool() const { return dw || db; }

@@ -11,7 +11,7 @@ __global__ void softmax_rows(real* y, const real* x, int64_t rows, int n) {
 }
 
 template <int team>
-__global__ void softmax_rows_backward(Sum dx, const real* dy, const real* y, int64_t rows, int n) {
+__global__ void softmax_rows_backward(Accumulator dx, const real* dy, const real* y, int64_t rows, int n) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
     real d[held], v[held], mean = 0;
     for (int p = 0; p < row.end(); p += row.panel) {
@@ -33,7 +33,7 @@ void softmax(real* y, const real* x, int64_t rows, int n) {
   launch(for_team(n, softmax_rows<8>, softmax_rows<warp>, softmax_rows<threads>), row_blocks(rows, n), threads, y, x,
          rows, n);
 }
-void softmax_backward(Sum dx, const real* dy, const real* y, int64_t rows, int n) {
+void softmax_backward(Accumulator dx, const real* dy, const real* y, int64_t rows, int n) {
   if (!dx) return;
   launch(for_team(n, softmax_rows_backward<8>, softmax_rows_backward<warp>, softmax_rows_backward<threads>),
          row_blocks(rows, n), threads, dx, dy, y, rows, n);

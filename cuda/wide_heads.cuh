@@ -73,7 +73,7 @@ __global__ void weigh_again(real* a, real* ds, AttentionArgs x, const real* d_o,
 }
 
 // dq, dq_rel of queries from .. to
-__global__ void of_queries(Sum dq, Sum dq_rel, const real* ds, AttentionArgs x, int from, int to) {
+__global__ void of_queries(Accumulator dq, Accumulator dq_rel, const real* ds, AttentionArgs x, int from, int to) {
   const int D = x.head_dim, R = x.rel_dim, wide = larger(D, R), queries = to - from;
   for (const int64_t e : all(int64_t(x.batch) * queries * x.heads * wide)) {
     const int64_t row = e / wide;
@@ -92,7 +92,7 @@ __global__ void of_queries(Sum dq, Sum dq_rel, const real* ds, AttentionArgs x, 
 }
 
 // dk, dv, of what queries from .. to give them
-__global__ void of_keys(Sum dk, Sum dv, const real* a, const real* ds, AttentionArgs x, const real* d_o, int from,
+__global__ void of_keys(Accumulator dk, Accumulator dv, const real* a, const real* ds, AttentionArgs x, const real* d_o, int from,
                         int to) {
   const int D = x.head_dim, queries = to - from;
   for (const int64_t e : all(int64_t(x.batch) * x.keys * x.heads * D)) {
@@ -131,7 +131,7 @@ inline void attention(real* o, real* stats, const AttentionArgs& x) {
 }
 
 // d, d_o, o, stats, x: of the same sequences; ds: room for (batch, heads, keys, to - from)
-inline void backward(const AttentionSums& d, const AttentionArgs& x, const real* d_o, const real* o, const real* stats,
+inline void backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o, const real* stats,
                      real* ds, int from, int to) {
   const int64_t pairs = int64_t(x.batch) * x.heads * x.keys * (to - from);
   const int64_t rows_q = int64_t(x.batch) * x.heads * (to - from), rows_k = int64_t(x.batch) * x.heads * x.keys;

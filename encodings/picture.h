@@ -1,4 +1,4 @@
-// The position matrix: what each pair of slots is told about where the other is. Drawn side by side for a plain and a
+// The position matrix: what each pair of slots is told about where the other is. StepInputs side by side for a plain and a
 // randomized scheme in the report.
 #pragma once
 #include "encodings/encoding.h"

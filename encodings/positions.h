@@ -69,10 +69,10 @@ const Sampler& sampler(const std::string& name);     // throws BadInput with did
 enum class Resample { per_forward, per_layer, per_sequence };
 
 // The positions of one forward pass, as the layers ask for them.
-class Draw {
+class PositionSample {
  public:
-  Draw(const Sampler&, SamplerSpec, Resample, Stream, int sequences, int time);
-  explicit Draw(std::vector<Positions> given);   // your own: one for all layers, or one for each
+  PositionSample(const Sampler&, SamplerSpec, Resample, Stream, int sequences, int time);
+  explicit PositionSample(std::vector<Positions> given);   // your own: one for all layers, or one for each
   const Positions& at_embedding() const { return at_layer(0); }
   const Positions& at_layer(int layer) const;
 

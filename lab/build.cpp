@@ -25,7 +25,7 @@ TransformerSpec transformer_spec(const Config& c) {
   TransformerSpec s;
   s.symbols_in = what.symbols_in() + 1;        // and "empty", at the output slots (spec B.1)
   s.symbols_out = what.symbols_out();
-  s.layers = c.layers, s.heads = c.heads, s.d_model = c.d_model, s.widening = c.widening;
+  s.layers = c.layers, s.heads = c.heads, s.d_model = c.d_model, s.ffn_multiplier = c.widening;
   s.mask = c.causal ? Mask::causal : Mask::none;
   s.encoding.name = c.encoding;
   s.encoding.layers = c.layers, s.encoding.heads = c.heads, s.encoding.d_model = c.d_model;
@@ -43,7 +43,7 @@ const Sampler& test_sampler(const Config& c) {
 }
 SamplerSpec sampler_spec(const Config& c) { return {c.max_position, c.first_position, !c.unsorted}; }
 
-Draw draw(const Config& c, const Sampler& sampler, Stream stream, int sequences, int time) {
+PositionSample draw(const Config& c, const Sampler& sampler, Stream stream, int sequences, int time) {
   return {sampler, sampler_spec(c), value_of<Resample>("resample", c.resample), stream, sequences, time};
 }
 

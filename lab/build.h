@@ -10,7 +10,7 @@ TransformerSpec transformer_spec(const Config&);
 const Sampler& train_sampler(const Config&);
 const Sampler& test_sampler(const Config&);
 SamplerSpec sampler_spec(const Config&);
-Draw draw(const Config&, const Sampler&, Stream, int sequences, int time);
+PositionSample draw(const Config&, const Sampler&, Stream, int sequences, int time);
 int slots(const Config&, int length);  // input and output slots of the model at an input length
 int longest(const Config&);            // most slots of any training or test string
 // For how many slots there are positions: max_position for a learned table and for samplers from a pool, else no end.

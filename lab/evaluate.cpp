@@ -20,7 +20,7 @@ constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length
 void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
   const Config& c = state.config;
   const Batch batch = test_batch(c, sum.length, first, count);
-  const Draw positions = test_draw(c, sum.length, first, count, batch.tokens.shape()[1]);
+  const PositionSample positions = test_draw(c, sum.length, first, count, batch.tokens.shape()[1]);
   const Pass pass{positions,
                   {real(c.test_dropout ? c.dropout : 0),
                    stream(uint64_t(c.seed), Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
@@ -50,7 +50,7 @@ Batch test_batch(const Config& c, int length, int first, int count) {
 }
 
 // Streams 1024 apart, here and for dropout: more than a model has layers and places.
-Draw test_draw(const Config& c, int length, int first, int count, int slots) {
+PositionSample test_draw(const Config& c, int length, int first, int count, int slots) {
   return draw(c, test_sampler(c),
               stream(uint64_t(c.seed), Purpose::test_positions, uint64_t(length), uint32_t(first) << 10), count, slots);
 }

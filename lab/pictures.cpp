@@ -81,7 +81,7 @@ json example(const State& state, int length) {
   const Config& c = state.config;
   const Batch batch = test_batch(c, length, 0, 1);
   const int T = int(batch.tokens.size());
-  const Draw drawn = test_draw(c, length, 0, 1, T);
+  const PositionSample drawn = test_draw(c, length, 0, 1, T);
   Trace trace({"block*.attention.weights"});
   const Tensor logits = state.net(batch.tokens, batch.outputs, {drawn, {}, &trace});
   const int V = logits.dim(-1);
@@ -95,7 +95,7 @@ json example(const State& state, int length) {
   json layers = json::array();
   int queries = T;
   for (int layer = 0; layer < c.layers; ++layer) {
-    const Tensor& weights = trace.seen.at(fmt::format("block{}.attention.weights", layer));
+    const Tensor& weights = trace.captured.at(fmt::format("block{}.attention.weights", layer));
     queries = weights.dim(2);
     layers.push_back(layer_maps(weights, block));
   }

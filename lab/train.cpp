@@ -44,21 +44,21 @@ int draw_length(const Config& c, int64_t step) {
   return training_length({c.curriculum, c.train_length, c.steps}, uint64_t(c.seed), step);
 }
 
-Draw draw_positions(const Config& c, int64_t step, int slots) {
+PositionSample draw_positions(const Config& c, int64_t step, int slots) {
   return draw(c, train_sampler(c), stream(uint64_t(c.seed), Purpose::positions, uint64_t(step)), c.batch, slots);
 }
 
-Drawn draw_step(const Config& c, int64_t step) {
+StepInputs draw_step(const Config& c, int64_t step) {
   const int length = draw_length(c, step);
   Batch batch = make_batch(task(c.task), c.batch, length, stream(uint64_t(c.seed), Purpose::tokens, uint64_t(step)));
-  Draw positions = draw_positions(c, step, batch.tokens.shape()[1]);
+  PositionSample positions = draw_positions(c, step, batch.tokens.shape()[1]);
   const bool relative = encoding(c.encoding).relative;
   for (int layer = 0; layer < c.layers; ++layer)
     if (const Positions& p = positions.at_layer(layer); relative) p.distances();
   return {length, std::move(batch), std::move(positions)};
 }
 
-Started start_step(State& state, Drawn drawn) {
+PendingStep start_step(State& state, StepInputs drawn) {
   const Config& c = state.config;
   const int64_t step = state.adam.step;
   Tensor logits, loss;
@@ -72,18 +72,18 @@ Started start_step(State& state, Drawn drawn) {
     state.adam.update(state.params);
   });
   ++state.adam.step;
-  return {step, std::move(drawn), Reading(loss), Reading(logits), Reading(state.adam.squares)};
+  return {step, std::move(drawn), AsyncRead(loss), AsyncRead(logits), AsyncRead(state.adam.squares)};
 }
 
-Step finish_step(const Config& c, Started started) {
+Step finish_step(const Config& c, PendingStep pending) {
   Step s{};
-  s.length = started.drawn.length;
-  s.loss = double(started.loss.get()[0]);
-  const std::vector<real> logits = started.logits.get();
-  s.score = score(logits.data(), int(logits.size()) / int(started.drawn.batch.targets.size()), started.drawn.batch);
-  s.grad_norm = Adam::norm(started.squares.get());
-  stop_if_not_a_number(s.loss, "loss", s, c, started.number);
-  stop_if_not_a_number(s.grad_norm, "gradient's norm", s, c, started.number);
+  s.length = pending.drawn.length;
+  s.loss = double(pending.loss.result()[0]);
+  const std::vector<real> logits = pending.logits.result();
+  s.score = score(logits.data(), int(logits.size()) / int(pending.drawn.batch.targets.size()), pending.drawn.batch);
+  s.grad_norm = Adam::norm(pending.squares.result());
+  stop_if_not_a_number(s.loss, "loss", s, c, pending.number);
+  stop_if_not_a_number(s.grad_norm, "gradient's norm", s, c, pending.number);
   return s;
 }
 
@@ -104,9 +104,9 @@ std::optional<double> train(const RunFolder& run, State& state) {
   const auto draw_ahead = [&](int64_t step) {
     return std::async(threads() > 1 ? std::launch::async : std::launch::deferred, draw_step, std::cref(state.config), step);
   };
-  std::future<Drawn> next;
+  std::future<StepInputs> next;
   if (first < total) next = draw_ahead(first);
-  std::deque<Started> running;
+  std::deque<PendingStep> running;
   const size_t ahead = state.params.device() == Device::cpu ? 0 : 2;   // steps that may wait in a GPU's queue
   double loss = 0, right = 0, counted = 0, steps = 0;                  // since the last look
   const auto finish_all_but = [&](size_t left) {
@@ -123,7 +123,7 @@ std::optional<double> train(const RunFolder& run, State& state) {
     }
   };
   while (state.adam.step < total) {
-    Drawn now = next.get();
+    StepInputs now = next.get();
     if (state.adam.step + 1 < total) next = draw_ahead(state.adam.step + 1);
     running.push_back(start_step(state, std::move(now)));
     const int64_t done = state.adam.step;

@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "core/reading.h"
+#include "core/async_read.h"
 #include "lab/run_folder.h"
 #include "tasks/batch.h"
 
@@ -10,14 +10,14 @@ namespace poslab {
 
 // What a step is trained on. It depends on (seed, step) alone, so it is the same after any resume, and can be drawn while
 // the step before is being computed.
-struct Drawn {
+struct StepInputs {
   int length;      // of the input
   Batch batch;
-  Draw positions;  // drawn, for all layers
+  PositionSample positions;  // drawn, for all layers
 };
-Drawn draw_step(const Config&, int64_t step);
+StepInputs draw_step(const Config&, int64_t step);
 int draw_length(const Config&, int64_t step);               // its length alone
-Draw draw_positions(const Config&, int64_t step, int slots);  // its positions alone, for strings of so many slots
+PositionSample draw_positions(const Config&, int64_t step, int slots);  // its positions alone, for strings of so many slots
 
 struct Step {
   int length;
@@ -25,16 +25,16 @@ struct Step {
   Score score;
 };
 
-// A step that was started: its results arrive while the next ones run, if the device goes on by itself.
-struct Started {
+// A step that was pending: its results arrive while the next ones run, if the device goes on by itself.
+struct PendingStep {
   int64_t number;  // from 0
-  Drawn drawn;
-  Reading loss, logits, squares;
+  StepInputs drawn;
+  AsyncRead loss, logits, squares;
 };
 // Step number state.adam.step, on what was drawn for it.
-Started start_step(State&, Drawn);
+PendingStep start_step(State&, StepInputs);
 // Waits for it. Throws Failure when the loss or the gradient is no longer a number; its gradient has not spoilt the weights.
-Step finish_step(const Config&, Started);
+Step finish_step(const Config&, PendingStep);
 
 // Steps up to config.steps, with metrics, tests and checkpoints into the run folder and a bar on stderr. Returns the
 // seconds of training since step 0, if they are known (lab/training_clock.h). A signal throws Interrupted after a last

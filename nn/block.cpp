@@ -20,23 +20,23 @@ Dropout at_next_site(Dropout d) {
 }  // namespace
 
 EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
-  const int C = s.d_model, wide = s.widening * C;
+  const int C = s.d_model, d_ff = s.ffn_multiplier * C;
   const Params a = p / "attention", n1 = p / "norm1", f = p / "ffn", n2 = p / "norm2";
   query_ = weights(a, "query", C, C), key_ = weights(a, "key", C, C);
   value_ = weights(a, "value", C, C), output_ = weights(a, "output", C, C);
   gain1_ = n1.full("gain", {C}, 1), bias1_ = n1.full("bias", {C}, 0);
-  w1_ = weights(f, "w1", C, wide), b1_ = f.full("b1", {wide}, 0);
-  w2_ = weights(f, "w2", wide, C), b2_ = f.full("b2", {C}, 0);
+  w1_ = weights(f, "w1", C, d_ff), b1_ = f.full("b1", {d_ff}, 0);
+  w2_ = weights(f, "w2", d_ff, C), b2_ = f.full("b2", {C}, 0);
   gain2_ = n2.full("gain", {C}, 1), bias2_ = n2.full("bias", {C}, 0);
 }
 
-Tensor EncoderBlock::operator()(const BlockInput& in, int wanted, const Encoding& encoding, const Positions& positions,
+Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Encoding& encoding, const Positions& positions,
                                 Dropout drop, Trace* trace) const {
   const Tensor& x = in.x;
   const int B = x.dim(0), T = x.dim(1), H = spec_.heads, D = spec_.d_model / H;
-  const Tensor own = wanted == T ? x : slice(x, 1, T - wanted, T);
-  const Shape queries{B, wanted, H, D}, keys{B, T, H, D};
-  const Tensor q = wanted == T ? in.project(query_) : linear(own, query_), k = in.project(key_), v = in.project(value_);
+  const Tensor own = num_queries == T ? x : slice(x, 1, T - num_queries, T);
+  const Shape queries{B, num_queries, H, D}, keys{B, T, H, D};
+  const Tensor q = num_queries == T ? in.project(query_) : linear(own, query_), k = in.project(key_), v = in.project(value_);
   const Heads heads{q.reshape(queries), k.reshape(keys), own};
   const Tensor mixed = encoding.attend(heads, v.reshape(keys), positions, spec_.layer, spec_.mask).reshape(own.shape());
   const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, drop);
@@ -44,10 +44,10 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int wanted, const Encoding
   if (trace) {
     if (const std::string name = name_ + ".attention.weights"; trace->wants(name)) {
       const NoGrad only_looking;
-      trace->see(name, encoding.weights(heads, positions, spec_.layer, spec_.mask));
+      trace->capture(name, encoding.weights(heads, positions, spec_.layer, spec_.mask));
     }
-    trace->see(name_ + ".attention.out", h);
-    trace->see(name_ + ".out", y);
+    trace->capture(name_ + ".attention.out", h);
+    trace->capture(name_ + ".out", y);
   }
   return y;
 }

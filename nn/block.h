@@ -8,7 +8,7 @@
 
 namespace poslab {
 
-struct BlockSpec { int heads, d_model, widening, layer; Mask mask; };
+struct BlockSpec { int heads, d_model, ffn_multiplier, layer; Mask mask; };
 
 // The input of a block, (B, T, C). Where it is a gather of a few rows, as after an embedding without positions, they are what is
 // projected: a product for each symbol and not for each token.
@@ -22,9 +22,9 @@ struct BlockInput {
 class EncoderBlock {                               // poslab::Block is a piece of memory
  public:
   EncoderBlock(Params, BlockSpec);
-  // Positions and dropout as this layer uses them; the block takes dropout's stream and the next site. Only the last `wanted`
-  // of the T slots are computed: (B, T, C) -> (B, wanted, C). The others are read as keys and values.
-  Tensor operator()(const BlockInput&, int wanted, const Encoding&, const Positions&, Dropout, Trace*) const;
+  // Positions and dropout as this layer uses them; the block takes dropout's stream and the next site. Only the last `num_queries`
+  // of the T slots are computed: (B, T, C) -> (B, num_queries, C). The others are read as keys and values.
+  Tensor operator()(const BlockInput&, int num_queries, const Encoding&, const Positions&, Dropout, Trace*) const;
 
  private:
   BlockSpec spec_;

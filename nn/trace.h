@@ -13,8 +13,8 @@ class Trace {
  public:
   explicit Trace(std::vector<std::string> patterns) : patterns_(std::move(patterns)) {}
   bool wants(const std::string& name) const;
-  void see(const std::string& name, const Tensor& x) { if (wants(name)) seen[name] = x; }
-  std::map<std::string, Tensor> seen;
+  void capture(const std::string& name, const Tensor& x) { if (wants(name)) captured[name] = x; }
+  std::map<std::string, Tensor> captured;
 
  private:
   std::vector<std::string> patterns_;

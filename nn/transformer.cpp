@@ -8,9 +8,9 @@ namespace poslab {
 namespace {
 
 TransformerSpec checked(TransformerSpec s) {
-  if (s.layers < 1 || s.heads < 1 || s.d_model < 1 || s.widening < 1)
-    bad_input("transformer: layers {}, heads {}, d_model {}, widening {}; all must be at least 1", s.layers, s.heads,
-              s.d_model, s.widening);
+  if (s.layers < 1 || s.heads < 1 || s.d_model < 1 || s.ffn_multiplier < 1)
+    bad_input("transformer: layers {}, heads {}, d_model {}, ffn_multiplier {}; all must be at least 1", s.layers, s.heads,
+              s.d_model, s.ffn_multiplier);
   if (s.d_model % s.heads)
     bad_input("transformer: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads,
               s.d_model);
@@ -25,7 +25,7 @@ Transformer::Transformer(Params p, TransformerSpec s) : spec_(checked(std::move(
   embedding_ = p.truncated_normal("embedding", {spec_.symbols_in, C}, 0.02);
   encoding_ = encoding(spec_.encoding.name).make(p / "encoding", spec_.encoding);
   for (int i = 0; i < spec_.layers; ++i)
-    blocks_.emplace_back(p / ("block" + std::to_string(i)), BlockSpec{spec_.heads, C, spec_.widening, i, spec_.mask});
+    blocks_.emplace_back(p / ("block" + std::to_string(i)), BlockSpec{spec_.heads, C, spec_.ffn_multiplier, i, spec_.mask});
   head_w_ = (p / "head").truncated_normal("w", {C, spec_.symbols_out}, 1 / std::sqrt(double(C)));
   head_b_ = (p / "head").full("b", {spec_.symbols_out}, 0);
 }
@@ -41,7 +41,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   BlockInput in{gather(rows, tokens)};
   if (encoding_->adds_to_embedding()) in.x = dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop);
   else in.table = rows, in.at = tokens;
-  if (pass.trace) pass.trace->see("embedding", in.x);
+  if (pass.trace) pass.trace->capture("embedding", in.x);
   for (const EncoderBlock& block : blocks_) {
     const int layer = int(&block - blocks_.data());
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice

@@ -14,14 +14,14 @@ struct TransformerSpec {
   int symbols_in = 3;        // embedding rows, "empty" included
   int symbols_out = 2;
   int layers = 5, heads = 8, d_model = 64;
-  int widening = 4;          // FFN width / d_model
+  int ffn_multiplier = 4;          // d_ff / d_model
   Mask mask = Mask::none;
   EncodingSpec encoding;     // its layers, heads, d_model, mask are set from these
 };
 
 // What one forward pass needs besides tokens: its positions, its dropout, and who watches.
 struct Pass {
-  const Draw& positions;
+  const PositionSample& positions;
   Dropout dropout;           // stream: of this pass; each place uses stream.site + its own index
   Trace* trace = nullptr;    // with one, the last block computes all slots and draws dropout for all of them
 };

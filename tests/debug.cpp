@@ -26,7 +26,7 @@ class Rung {
     std::fflush(stderr);
     REQUIRE(std::freopen((folder_ / "stderr").c_str(), "w", stderr));
     set_debug_level(level);
-    forget_spent();
+    clear_profile_totals();
     latest_calls();
   }
   ~Rung() {
@@ -43,14 +43,14 @@ class Rung {
   int before_, stderr_;
 };
 
-Spent of(const std::string& kernel) {
-  for (const Spent& s : spent())
+ProfileTotals of(const std::string& kernel) {
+  for (const ProfileTotals& s : profile_totals())
     if (s.kernel == kernel) return s;
   return {};
 }
 double flops() {
   double sum = 0;
-  for (const Spent& s : spent()) sum += s.cost.flops;
+  for (const ProfileTotals& s : profile_totals()) sum += s.cost.flops;
   return sum;
 }
 
@@ -67,7 +67,7 @@ struct Trainer {
   }
   void step(int batch, int length, double dropout = 0) {
     const Batch b = make_batch(task("reverse_string"), batch, length, stream(5, Purpose::tokens, uint64_t(adam.step)));
-    const Draw draw(sampler("sequential"), {}, Resample::per_forward, {}, batch, 2 * length);
+    const PositionSample draw(sampler("sequential"), {}, Resample::per_forward, {}, batch, 2 * length);
     params.clear_grads();
     backward(cross_entropy(model(b.tokens, b.outputs, {draw, {real(dropout), {5, 1, 2}}}), b.targets));
     adam.update(params), ++adam.step;
@@ -90,15 +90,15 @@ TEST_CASE("debug: every kernel has a timed twin, and none is used below 2") {
 TEST_CASE("debug: a linear layer costs what one counts by hand") {
   const Rung rung(2);
   Tensor x = Tensor::full({7, 10, 16}, 1), w = Tensor::full({16, 48}, 1), b = Tensor::full({48}, 1);
-  const Tensor y = linear(x, w.want_grad(), b);
+  const Tensor y = linear(x, w.require_grad(), b);
   CHECK(of("linear").calls == 1);
   CHECK(of("linear").cost.flops == 2 * 70 * 16 * 48);
   CHECK(of("linear").cost.bytes == sizeof(real) * (70 * 16 + 16 * 48 + 48 + 70 * 48));
   backward(sum_all(y));
   CHECK(of("linear_backward").cost.flops == 2 * 70 * 16 * 48);                                      // dw alone
   CHECK(of("linear_backward").cost.bytes == sizeof(real) * (70 * 48 + 70 * 16 + 16 * 48));          // dy x, dw
-  x.want_grad(), b.want_grad(), w.clear_grad();
-  forget_spent();
+  x.require_grad(), b.require_grad(), w.clear_grad();
+  clear_profile_totals();
   backward(sum_all(linear(x, w, b)));
   CHECK(of("linear_backward").cost.flops == 2 * 2 * 70 * 16 * 48);
   CHECK(of("linear_backward").cost.bytes == sizeof(real) * (70 * 48 + 2 * (70 * 16 + 16 * 48) + 48));
@@ -107,12 +107,12 @@ TEST_CASE("debug: a linear layer costs what one counts by hand") {
 TEST_CASE("debug: repeats, sums that go on, and masked pairs are counted as they are") {
   const Rung rung(2);
   Tensor x = Tensor::full({6, 5}, 1);
-  x.want_grad();
+  x.require_grad();
   const Tensor y = x + Tensor::full({5}, 1);
   CHECK(of("add").cost.bytes == sizeof(real) * (30 + 5 + 30));
   backward(sum_all(y + x));                                          // the second gradient of x meets the first
   CHECK(of("sum").cost.bytes == sizeof(real) * ((30 + 1) + 2 * 60 + 90));   // sum_all; dx and dy of y + x; dx of x + 1
-  forget_spent();
+  clear_profile_totals();
   const Tensor q = Tensor::full({2, 3, 4, 8}, 1), k = Tensor::full({2, 5, 4, 8}, 1);
   Scores s;
   s.q = q, s.k = k;
@@ -126,7 +126,7 @@ TEST_CASE("debug: products of all shapes cost what their cases say") {
   for (const For purpose : {For::tests, For::bench})
     for (const OpCase& c : op_cases(purpose)) {
       if (c.flops == 0) continue;
-      forget_spent();
+      clear_profile_totals();
       c.op(inputs(c));
       CHECK_MESSAGE(flops() == c.flops, c.kernel << " " << c.name);
     }
@@ -162,7 +162,7 @@ TEST_CASE("debug: floors are those of the slower of arithmetic and memory, and t
   CHECK(made_up.rate(1e6) == 100e9);
   CHECK(made_up.rate(2e6) == 20e9);
   CHECK(made_up.rate(1e12) == 20e9);
-  const std::vector<Spent> all = {{"exp", 20, 0.2, {0, 4e9}, 0, 0.1}, {"linear", 40, 0.6, {60e9, 3e9}, 0.3, 0}};
+  const std::vector<ProfileTotals> all = {{"exp", 20, 0.2, {0, 4e9}, 0, 0.1}, {"linear", 40, 0.6, {60e9, 3e9}, 0.3, 0}};
   const std::string text = roofline("training", "step", 10, 1.0, all, made_up);
   const auto row = [&](const std::string& start) {   // its numbers
     std::istringstream line(text.substr(text.find("\n" + start) + 1 + start.size()));
@@ -198,7 +198,7 @@ TEST_CASE("debug: lines name the ops as they run, and from 3 on say shapes and t
   const auto lines = [](int level) {
     Rung rung(level);
     Tensor x = Tensor::full({4, 3}, 1);
-    backward(sum_all(exp(x.want_grad())));
+    backward(sum_all(exp(x.require_grad())));
     return rung.printed();
   };
   CHECK(lines(0) == "");
@@ -225,7 +225,7 @@ TEST_CASE("debug: the first op with a NaN or an infinity is named, and the input
   clear_tape();
 
   Tensor x = Tensor::from<real>({3}, {4, 0, 1});
-  x.want_grad();
+  x.require_grad();
   CHECK(refusal([&] { backward(sum_all(sqrt(x) * 2)); }) ==
         "1: the backward pass of sqrt (3) gives input 1 a gradient with inf at (1), the first of 1 such elements; that "
         "of its result (3) is finite; its inputs are all finite");
@@ -235,7 +235,7 @@ TEST_CASE("debug: the logits that a causal mask hides are nobody's infinity") {
   const Rung rung(4);
   Tensor q = Tensor::full({1, 4, 2, 8}, 1);
   Scores s;
-  s.q = q.want_grad(), s.k = q;
+  s.q = q.require_grad(), s.k = q;
   CHECK(refusal([&] { backward(sum_all(attention(s, q, Mask::causal))); }) == "");
 }
 

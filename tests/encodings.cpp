@@ -249,7 +249,7 @@ TEST_CASE("schemes refuse what they cannot be, or cannot read") {
     if (setup.fits()) continue;
     CAPTURE(setup.name());
     const Model model(setup.spec);
-    const Draw draw = setup.draw();
+    const PositionSample draw = setup.draw();
     if (!reads_positions(*model)) {
       CHECK_NOTHROW(Content().attend(*model, draw.at_layer(1), Mask::none));   // it does not look
       continue;

@@ -32,8 +32,8 @@ struct Run { Tensor o; std::map<std::string, Tensor> grads; };
 Run run(const Setup& setup, Mask mask, Form form) {
   const Model model(setup.spec);
   Content content;
-  for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->want_grad();
-  const Draw draw = setup.draw();
+  for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->require_grad();
+  const PositionSample draw = setup.draw();
   const Heads heads = content.heads(*model, draw.at_embedding());
   const Tensor o = form == Form::fused ? (*model).attend(heads, content.v, draw.at_layer(1), 1, mask)
                                        : composed_attend(setup, model, heads, content.v, draw.at_layer(1), 1, mask);
@@ -89,7 +89,7 @@ TEST_CASE("6 cache = full: the last queries against the first slots give the row
       continue;   // no (B, 2T-1) to cut
     CAPTURE(setup.name());
     const Model model(setup.spec);
-    const Draw draw = setup.draw();
+    const PositionSample draw = setup.draw();
     const Positions& p = draw.at_layer(1);
     const Tensor full = content.attend(*model, p, Mask::causal);
     for (int time = 1; time <= T; ++time)
@@ -112,8 +112,8 @@ TEST_CASE("8 gradients = central differences, for all inputs and learned paramet
     CAPTURE(setup.name());
     const Model model(setup.spec);
     Content content;
-    for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->want_grad();
-    const Draw draw = setup.draw();
+    for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->require_grad();
+    const PositionSample draw = setup.draw();
     const auto loss = [&] { return weigh(content.attend(*model, draw.at_layer(1), Mask::none)); };
     backward(loss());
     const NoGrad still;

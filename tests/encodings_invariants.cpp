@@ -37,7 +37,7 @@ TEST_CASE("1 shift: a constant added to all positions changes what is added to e
   int met = 0;
   for (const Setup& setup : setups()) {
     const Model model(setup.spec);
-    const Draw draw = setup.draw();
+    const PositionSample draw = setup.draw();
     const Positions& p = draw.at_layer(1);
     if (p.only_offsets()) continue;
     CAPTURE(setup.name());
@@ -55,7 +55,7 @@ TEST_CASE("2 Toeplitz: with one content everywhere, logits are constant along di
     const Model model(setup.spec);
     if ((*model).adds_to_embedding() || own_weights(*setup.scheme)) continue;   // weights end with the string
     CAPTURE(setup.name());
-    const Draw draw = setup.draw();
+    const PositionSample draw = setup.draw();
     const Positions& p = draw.at_layer(1);
     const double off = off_toeplitz(logits(setup, *model, p, Content::same_everywhere()));
     const bool expected = blind(*model) || p.only_offsets() || !p.distances().pairs;
@@ -75,7 +75,7 @@ TEST_CASE("3 reversal: symmetric schemes commute with reversing the sequence; AL
     if (!excess.count(setup.scheme->name) || setup.sampler->random) continue;
     CAPTURE(setup.name());
     const Model model(setup.spec);
-    const Draw draw = setup.draw();
+    const PositionSample draw = setup.draw();
     const Tensor s = logits(setup, *model, draw.at_layer(1), content), m = logits(setup, *model, draw.at_layer(1), mirror);
     Tensor left = Tensor::full(s.shape(), 0);
     for (int b = 0; b < B; ++b)
@@ -101,11 +101,11 @@ TEST_CASE("4 limits: with as many positions as slots, every sampler is the plain
     const Model model(setup.spec);
     Setup plain = setup;
     plain.sampler = &sampler("sequential");
-    const Draw full = setup.draw({T, 0, true}), sequential = plain.draw();
+    const PositionSample full = setup.draw({T, 0, true}), sequential = plain.draw();
     const Tensor plainly = logits(setup, *model, sequential.at_layer(1));
     CHECK(apart(logits(setup, *model, full.at_layer(1)), plainly) < tolerance);
     if (setup.sampler->random) {
-      const Draw wide = setup.draw();
+      const PositionSample wide = setup.draw();
       const bool moved = apart(logits(setup, *model, wide.at_layer(1)), plainly) > 1e-3;
       CHECK(moved == reads_positions(*model));
     }
@@ -118,7 +118,7 @@ TEST_CASE("5 two routes: a row pointer j - i and a looked-up row give the same a
   int met = 0;
   for (const Setup& setup : setups()) {
     const Model model(setup.spec);
-    const Draw draw = setup.draw();
+    const PositionSample draw = setup.draw();
     const Content content;
     Scores by_pointer = content.scores(*model, draw.at_layer(1));
     if (by_pointer.pairs || !(by_pointer.r || by_pointer.bias)) continue;
@@ -174,7 +174,7 @@ TEST_CASE("7 permutation: tokens that keep their positions may stand in any orde
   int with_positions = 0;
   for (const Setup& setup : setups()) {
     const Model model(setup.spec);
-    const Draw draw = setup.draw();
+    const PositionSample draw = setup.draw();
     const Positions& p = draw.at_layer(1);
     CAPTURE(setup.name());
     const Tensor expected = reorder(content.attend(*model, p, Mask::none), order);
@@ -192,7 +192,7 @@ TEST_CASE("10 mass: the weights of a query sum to 1, behind door 4 to 0 where it
     for (const Setup& setup : setups(mask)) {
       CAPTURE(setup.name());
       const Model model(setup.spec);
-      const Draw draw = setup.draw();
+      const PositionSample draw = setup.draw();
       const Positions& p = draw.at_layer(1);
       const Tensor total = sum((*model).weights(Content().heads(*model, p), p, 1, mask), -1);             // (B, H, T, 1)
       Tensor expected = Tensor::full(total.shape(), 1);

@@ -92,7 +92,7 @@ TEST_CASE("inspect: clouds are the answer slots' activations on the map of the f
     Trace trace({"block1.out"});
     const Tensor logits =
         state.net(batch.tokens, batch.outputs, {test_draw(state.config, length, first, 3, 2 * length), {}, &trace});
-    const std::vector<real> all = trace.seen.at("block1.out").values();
+    const std::vector<real> all = trace.captured.at("block1.out").values();
     std::vector<double> points;
     for (int b = 0; b < 3; ++b)
       points.insert(points.end(), all.begin() + (2 * b + 1) * length * 16, all.begin() + (2 * b + 2) * length * 16);

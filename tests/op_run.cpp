@@ -20,18 +20,18 @@ Result run(const OpCase& c, const std::function<Tensor(const Tensors&)>& op, con
   Tensors x;
   for (size_t i = 0; i < values.size(); ++i) {
     x.push_back(Tensor::from(values[i].shape(), values[i].values()).to(where));
-    if (c.differentiable && asked(i)) x.back().want_grad();
+    if (c.differentiable && asked(i)) x.back().require_grad();
   }
   const Tensor y = op(x);
   Result r{y.values(), {}};
-  if (!y.wants_grad()) {
+  if (!y.requires_grad()) {
     r.grads.resize(x.size());
     return r;
   }
   Tensor loss = sum_all(y * weights(y.shape()).to(where));
   for (int t = 1; t < times; ++t) loss = loss + sum_all(op(x) * weights(y.shape()).to(where));
   backward(loss);
-  for (const Tensor& xi : x) r.grads.push_back(xi.wants_grad() ? xi.grad().values() : std::vector<real>());
+  for (const Tensor& xi : x) r.grads.push_back(xi.requires_grad() ? xi.grad().values() : std::vector<real>());
   return r;
 }
 Result run(const OpCase& c, const Tensors& values, Device where) {

@@ -29,7 +29,7 @@ Ids ids(const json& rows) {
   return Ids({int(rows.size()), int(rows[0].size())}, at);
 }
 
-Draw positions(const json& layers) {
+PositionSample positions(const json& layers) {
   std::vector<Positions> given;
   for (const json& layer : layers) {
     const bool offsets = layer.contains("offsets");
@@ -38,7 +38,7 @@ Draw positions(const json& layers) {
     for (const json& row : rows) at.insert(at.end(), row.begin(), row.end());
     given.push_back(offsets ? Positions::of_offsets(int(rows.size()), at) : Positions::of_tokens(int(rows.size()), at));
   }
-  return Draw(given);
+  return PositionSample(given);
 }
 
 TransformerSpec spec(const json& golden) {
@@ -89,7 +89,7 @@ void compare_with(const json& golden) {
   params.pack();
   formula::fill(params);
 
-  const Draw draw = positions(golden["positions"]);
+  const PositionSample draw = positions(golden["positions"]);
   const Tensor logits = model(ids(golden["tokens"]), golden["outputs"], Pass{draw, {}});
   const Tensor loss = cross_entropy(logits, ids(golden["targets"]));
   backward(loss);

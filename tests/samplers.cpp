@@ -111,21 +111,21 @@ TEST_CASE("sequential counts, evenly_spread reaches both ends of the pool") {
 TEST_CASE("a draw: once for all layers, once for each layer, or once for each sequence") {
   const SamplerSpec spec{2048, 0, true};
   const Stream s = stream(3, Purpose::positions, 9);
-  const Draw forward(sampler("randomized"), spec, Resample::per_forward, s, 4, 40);
+  const PositionSample forward(sampler("randomized"), spec, Resample::per_forward, s, 4, 40);
   CHECK(&forward.at_layer(0) == &forward.at_layer(3));
   CHECK(forward.at_embedding().sequences() == 1);
-  const Draw layer(sampler("randomized"), spec, Resample::per_layer, s, 4, 40);
+  const PositionSample layer(sampler("randomized"), spec, Resample::per_layer, s, 4, 40);
   CHECK(layer.at_layer(1).tokens("test") != layer.at_layer(2).tokens("test"));
   CHECK(layer.at_layer(0).tokens("test") == forward.at_layer(0).tokens("test"));
-  const Draw sequence(sampler("randomized"), spec, Resample::per_sequence, s, 4, 40);
+  const PositionSample sequence(sampler("randomized"), spec, Resample::per_sequence, s, 4, 40);
   CHECK(&sequence.at_layer(0) == &sequence.at_layer(3));
   CHECK(sequence.at_layer(0).sequences() == 4);
   const Numbers& p = sequence.at_layer(0).tokens("test");
   for (int n = 1; n < 4; ++n) CHECK_FALSE(std::equal(p.begin(), p.begin() + 40, p.begin() + 40 * n));
-  const Draw again(sampler("randomized"), spec, Resample::per_layer, s, 4, 40);   // asked for in another order
+  const PositionSample again(sampler("randomized"), spec, Resample::per_layer, s, 4, 40);   // asked for in another order
   CHECK(again.at_layer(2).tokens("test") == layer.at_layer(2).tokens("test"));
   for (Resample how : {Resample::per_layer, Resample::per_sequence}) {   // nothing is random: one for all
-    const Draw plain(sampler("sequential"), spec, how, s, 4, 40);
+    const PositionSample plain(sampler("sequential"), spec, how, s, 4, 40);
     CHECK(&plain.at_layer(0) == &plain.at_layer(2));
     CHECK(plain.at_layer(0).sequences() == 1);
   }

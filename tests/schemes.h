@@ -36,7 +36,7 @@ struct Setup {
     static const char* how[] = {"per_forward", "per_layer", "per_sequence"};
     return scheme->name + " " + variant + ", " + sampler->name + " " + how[int(resample)];
   }
-  Draw draw(SamplerSpec pool_spec = {pool, 0, true}, int time = T) const {
+  PositionSample draw(SamplerSpec pool_spec = {pool, 0, true}, int time = T) const {
     pool_spec.first = spec.first;
     return {*sampler, pool_spec, resample, stream(7, Purpose::positions, 3), B, time};
   }

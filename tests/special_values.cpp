@@ -53,7 +53,7 @@ TEST_CASE("elementwise: NaN, infinities and large numbers, in every lane and on 
 TEST_CASE("elementwise: derivatives at large numbers are the limits") {
   const auto derivative = [](Tensor (*op)(const Tensor&), double at) {
     Tensor x = Tensor::full({5}, real(at));
-    x.want_grad();
+    x.require_grad();
     backward(sum_all(op(x)));
     return double(x.grad().data()[4]);
   };
@@ -149,7 +149,7 @@ TEST_CASE("geometric: where products are nothing, logarithms still weigh; a cert
   CHECK(std::isnan(last_row({0, nan, 0, 0})[0]));
 
   Tensor z = Tensor::from<real>({1, 4}, {1000, -1000, -2000, nan}), side = Tensor::full({1, 2}, 0);
-  z.want_grad(), side.want_grad();
+  z.require_grad(), side.require_grad();
   backward(sum_all(slice(geometric(z, side, Mask::none), 1, 0, 3) * Tensor::from<real>({1, 3}, {1, 2, 3})));
   CHECK(z.grad().values() == std::vector<real>(4, 0));                         // nothing moves what is certain
   CHECK(side.grad().values() == std::vector<real>(2, 0));

@@ -12,17 +12,17 @@
 namespace poslab::test {
 namespace {
 
-Tensor leaf(real value) { return Tensor::full({2}, value).want_grad(); }
+Tensor leaf(real value) { return Tensor::full({2}, value).require_grad(); }
 
 }  // namespace
 
 TEST_CASE("tape: an op is recorded if an input wants a gradient, and backward() leaves nothing behind") {
   REQUIRE(tape_length() == 0);
   const Tensor plain = Tensor::full({2}, 3), x = leaf(2);
-  CHECK_FALSE((plain * plain).wants_grad());
+  CHECK_FALSE((plain * plain).requires_grad());
   CHECK(tape_length() == 0);
   const Tensor y = sum_all(x * plain);
-  CHECK(y.wants_grad());
+  CHECK(y.requires_grad());
   CHECK(tape_length() > 0);
   backward(y);
   CHECK(tape_length() == 0);
@@ -38,11 +38,11 @@ TEST_CASE("tape: nothing is recorded while a NoGrad lives, also not inside anoth
       CHECK_FALSE(recording());
     }
     CHECK_FALSE(recording());
-    CHECK_FALSE((x * x).wants_grad());
+    CHECK_FALSE((x * x).requires_grad());
     CHECK(tape_length() == 0);
   }
   CHECK(recording());
-  CHECK((x * x).wants_grad());
+  CHECK((x * x).requires_grad());
   clear_tape();
   CHECK(tape_length() == 0);
 }
@@ -66,7 +66,7 @@ TEST_CASE("tape: backward() says what is wrong with a loss") {
   const Tensor x = leaf(2);
   CHECK(holds(refusal([&] { backward(x * x); }), "2: backward: the loss has shape (2); reduce it to one number"));
   clear_tape();
-  CHECK(holds(refusal([&] { backward(Tensor::full({1}, 1)); }), "call want_grad() on a leaf first"));
+  CHECK(holds(refusal([&] { backward(Tensor::full({1}, 1)); }), "call require_grad() on a leaf first"));
 }
 
 TEST_CASE("tape: a result that the loss does not depend on gets no gradient") {

@@ -40,7 +40,7 @@ struct Trainer {
   }
   real run(int length) {
     const Batch batch = make_batch(what, 16, length, stream(7, Purpose::tokens, uint64_t(step)));
-    const Draw draw(sampler(positions), {}, Resample::per_forward, stream(7, Purpose::positions, uint64_t(step)), 16,
+    const PositionSample draw(sampler(positions), {}, Resample::per_forward, stream(7, Purpose::positions, uint64_t(step)), 16,
                     length + batch.outputs);
     params.clear_grads();
     const Dropout drop{real(0.1), stream(7, Purpose::dropout, uint64_t(step))};
@@ -80,7 +80,7 @@ TEST_CASE("without positions all output slots get the same answer, whatever the 
   Params p(3);
   TransformerSpec spec;
   Transformer model(p, spec);
-  const Draw draw(sampler("sequential"), {}, Resample::per_forward, {}, 1, 8);
+  const PositionSample draw(sampler("sequential"), {}, Resample::per_forward, {}, 1, 8);
   const NoGrad off;
   const auto one = model(Ids({1, 8}, {0, 1, 1, 0, 1, 2, 2, 2}), 3, {draw, {}}).values();
   const auto other = model(Ids({1, 8}, {1, 1, 0, 1, 0, 2, 2, 2}), 3, {draw, {}}).values();
@@ -100,7 +100,7 @@ TEST_CASE("what nothing reads is not computed, and what is left is the same: log
       Transformer model(p, spec);
       p.pack();
       const Batch batch = make_batch(task("reverse_string"), 4, 6, stream(5, Purpose::tokens, 0));
-      const Draw draw(sampler_for(spec.encoding, "randomized"), {}, Resample::per_forward, stream(5, Purpose::positions, 0), 4, 12);
+      const PositionSample draw(sampler_for(spec.encoding, "randomized"), {}, Resample::per_forward, stream(5, Purpose::positions, 0), 4, 12);
       const auto run = [&](Trace* trace) {
         p.clear_grads();
         const Tensor logits = model(batch.tokens, batch.outputs, {draw, {}, trace});
@@ -111,7 +111,7 @@ TEST_CASE("what nothing reads is not computed, and what is left is the same: log
       };
       Trace all({"*"});
       const auto less = run(nullptr), more = run(&all);
-      CHECK(all.seen.at(fmt::format("block{}.out", layers - 1)).dim(1) == 12);
+      CHECK(all.captured.at(fmt::format("block{}.out", layers - 1)).dim(1) == 12);
       double worst = 0, most = 0;
       for (size_t e = 0; e < less.size(); ++e) {
         worst = std::max(worst, std::abs(double(less[e]) - double(more[e])));

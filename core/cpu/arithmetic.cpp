@@ -1,4 +1,4 @@
-// Arithmetic over a Walk: broadcasting, reductions, and copies in any order of dimensions.
+// Arithmetic over a StridedLoop: broadcasting, reductions, and copies in any order of dimensions.
 //
 // All of them work off inner runs that the compiler vectorizes. The outer dimensions are counted through like an odometer.
 #include "core/cpu/rows.h"
@@ -15,34 +15,34 @@ int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 int64_t at_least(int64_t a, int64_t b) { return a < b ? b : a; }
 int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-void append(Walk& to, const Walk& from, int d) {
+void append(StridedLoop& to, const StridedLoop& from, int d) {
   to.size[to.dims] = from.size[d], to.y[to.dims] = from.y[d], to.a[to.dims] = from.a[d], to.b[to.dims] = from.b[d];
   ++to.dims;
 }
 
-// Where the elements of one place of a walk lie, from any place on, one place after the other.
+// Where the elements of one place of a loop lie, from any place on, one place after the other.
 struct Place {
-  const Walk& walk;
-  int64_t index[Walk::most], y = 0, a = 0, b = 0;
+  const StridedLoop& loop;
+  int64_t index[StridedLoop::max_dims], y = 0, a = 0, b = 0;
 
-  Place(const Walk& w, int64_t n) : walk(w) {
+  Place(const StridedLoop& w, int64_t n) : loop(w) {
     for (int d = w.dims; d-- > 0; n /= w.size[d]) index[d] = n % w.size[d], move(d, index[d]);
   }
-  void move(int d, int64_t by) { y += by * walk.y[d], a += by * walk.a[d], b += by * walk.b[d]; }
+  void move(int d, int64_t by) { y += by * loop.y[d], a += by * loop.a[d], b += by * loop.b[d]; }
   void next() {
-    for (int d = walk.dims; d-- > 0;) {
+    for (int d = loop.dims; d-- > 0;) {
       move(d, 1);
-      if (++index[d] < walk.size[d]) return;
-      move(d, -walk.size[d]), index[d] = 0;
+      if (++index[d] < loop.size[d]) return;
+      move(d, -loop.size[d]), index[d] = 0;
     }
   }
 };
 
-// A walk as rows: its innermost dimension, and all others.
+// A loop as rows: its innermost dimension, and all others.
 struct Rows {
-  Walk outer;
+  StridedLoop outer;
   int64_t n = 1, y = 1, a = 0, b = 0;   // length and steps of a row
-  explicit Rows(const Walk& w) : outer(w) {
+  explicit Rows(const StridedLoop& w) : outer(w) {
     if (w.dims == 0) return;
     const int d = --outer.dims;
     n = w.size[d], y = w.y[d], a = w.a[d], b = w.b[d];
@@ -63,10 +63,10 @@ void for_rows(const Rows& rows, const Row& row) {
 }
 
 template <class F>
-void binary(real* y, const real* a, const real* b, const Walk& walk, const F& f) {
-  Rows rows(walk);
+void binary(real* y, const real* a, const real* b, const StridedLoop& loop, const F& f) {
+  Rows rows(loop);
   rows.y = 1;
-  for (int64_t d = rows.outer.dims, step = rows.n; d-- > 0; step *= walk.size[d]) rows.outer.y[d] = step;
+  for (int64_t d = rows.outer.dims, step = rows.n; d-- > 0; step *= loop.size[d]) rows.outer.y[d] = step;
   for_rows(rows, [&](int64_t y_at, int64_t a_at, int64_t b_at, int64_t n) {
     real* to = y + y_at;
     const real *from = a + a_at, *with = b + b_at;
@@ -86,7 +86,7 @@ void binary(real* y, const real* a, const real* b, const Walk& walk, const F& f)
 
 // -- reductions ------------------------------------------------------------------------------------------------------
 
-void write(Sum y, int64_t at, real value) { y.at[at] = y.empty ? value : y.at[at] + value; }
+void write(Accumulator y, int64_t at, real value) { y.at[at] = y.empty ? value : y.at[at] + value; }
 
 // Sum of n numbers `step` apart: four vectors of partial sums, because an addition takes four cycles.
 real sum_run(const real* a, int64_t n, int64_t step) {
@@ -106,22 +106,22 @@ real sum_run(const real* a, int64_t n, int64_t step) {
 
 // The innermost dimension is added up: one number for each place of `kept`. Units of at most `grain` elements are summed in
 // the precision of real, and units in double.
-void sum_rows(Sum y, const real* a, const Walk& kept, const Rows& gone) {
-  const int64_t chunks = pieces(gone.n, grain), units = gone.outer.count() * chunks;
-  const int64_t per_slice = chunks > 1 ? 1 : at_least(1, grain / gone.n), slices = pieces(units, per_slice);
+void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows& reduced) {
+  const int64_t chunks = pieces(reduced.n, grain), units = reduced.outer.count() * chunks;
+  const int64_t per_slice = chunks > 1 ? 1 : at_least(1, grain / reduced.n), slices = pieces(units, per_slice);
   const auto slice = [&](int64_t place, int64_t first) {
     double s = 0;
-    Place p(gone.outer, first / chunks);
+    Place p(reduced.outer, first / chunks);
     for (int64_t u = first; u < at_most(units, first + per_slice); ++u) {
       const int64_t from = u % chunks * grain;
-      s += double(sum_run(a + place + p.a + from * gone.a, at_most(grain, gone.n - from), gone.a));
+      s += double(sum_run(a + place + p.a + from * reduced.a, at_most(grain, reduced.n - from), reduced.a));
       if (u % chunks == chunks - 1) p.next();
     }
     return real(s);
   };
   const int64_t count = kept.count();
   if (slices == 1)
-    return parallel_ranges(count, at_least(1, grain / (units * gone.n)), [&](int64_t from, int64_t to) {
+    return parallel_ranges(count, at_least(1, grain / (units * reduced.n)), [&](int64_t from, int64_t to) {
       for (Place p(kept, from); from < to; ++from, p.next()) write(y, p.y, slice(p.a, 0));
     });
   real* partial = scratch(0, count * slices);
@@ -138,10 +138,10 @@ void sum_rows(Sum y, const real* a, const Walk& kept, const Rows& gone) {
 constexpr int64_t columns = 256;   // side by side, in the first cache
 constexpr int64_t block = 512;     // rows that are added in one go; blocks are added up in turn, for precision
 
-// out_j = sum over the places from .. to-1 of `gone` of a_j                                         j < n <= columns
-void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const Walk& gone, int64_t from, int64_t to) {
+// out_j = sum over the places from .. to-1 of `reduced` of a_j                                         j < n <= columns
+void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const StridedLoop& reduced, int64_t from, int64_t to) {
   for (int64_t j = 0; j < n; ++j) out[j] = 0;
-  const Rows rows(gone);
+  const Rows rows(reduced);
   Place p(rows.outer, from / rows.n);
   for (int64_t i = from % rows.n; from < to; p.next(), i = 0) {
     const int64_t run = at_most(to - from, rows.n - i);
@@ -159,24 +159,24 @@ void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const Walk& 
 }
 
 // The innermost dimension stays: rows are added up. Few columns and many rows are cut into slices of rows as well.
-void sum_columns(Sum y, const real* a, const Rows& kept, const Walk& gone) {
-  const int64_t stripes = pieces(kept.n, columns), places = kept.outer.count() * stripes, depth = gone.count();
+void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLoop& reduced) {
+  const int64_t row_blocks = pieces(kept.n, columns), places = kept.outer.count() * row_blocks, depth = reduced.count();
   const int64_t slices = places < 16 ? pieces(depth, block) : 1, per_slice = slices == 1 ? depth : block;
   real* partial = slices == 1 ? nullptr : scratch(0, places * slices * columns);
   const auto write_out = [&](int64_t place, const real* total) {
-    const Place p(kept.outer, place / stripes);
-    const int64_t from = place % stripes * columns, n = at_most(columns, kept.n - from);
+    const Place p(kept.outer, place / row_blocks);
+    const int64_t from = place % row_blocks * columns, n = at_most(columns, kept.n - from);
     for (int64_t j = 0; j < n; ++j) write(y, p.y + (from + j) * kept.y, total[j]);
   };
   const int64_t together = at_least(1, grain / (per_slice * at_most(columns, kept.n)));
   parallel_ranges(places * slices, together, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      const Place p(kept.outer, i / slices / stripes);
-      const int64_t from = i / slices % stripes * columns, n = at_most(columns, kept.n - from);
+      const Place p(kept.outer, i / slices / row_blocks);
+      const int64_t from = i / slices % row_blocks * columns, n = at_most(columns, kept.n - from);
       const int64_t begin = i % slices * per_slice, end = at_most(depth, begin + per_slice);
       real total[columns], part[columns];
       for (int64_t r = begin; r < end; r += block) {
-        sum_block(r == begin ? total : part, a + p.a + from * kept.a, kept.a, n, gone, r, at_most(end, r + block));
+        sum_block(r == begin ? total : part, a + p.a + from * kept.a, kept.a, n, reduced, r, at_most(end, r + block));
         if (r != begin)
           for (int64_t j = 0; j < n; ++j) total[j] += part[j];
       }
@@ -195,10 +195,10 @@ void sum_columns(Sum y, const real* a, const Rows& kept, const Walk& gone) {
 
 // -- copies ----------------------------------------------------------------------------------------------------------
 
-constexpr int64_t side = 32;   // of a tile that is turned within the first cache
+constexpr int64_t side = 32;   // of a tile that is transposed within the first cache
 
 // y_ij (+)= a_ij where a is contiguous along i and y along j: tiles, or every access would touch a new cache line.
-void copy_turned(Sum y, const real* a, const Walk& rest, const Rows& i, const Rows& j) {
+void copy_turned(Accumulator y, const real* a, const StridedLoop& rest, const Rows& i, const Rows& j) {
   const int64_t tiles = pieces(i.n, side);
   parallel_for(rest.count() * tiles, [&](int64_t piece) {
     const Place p(rest, piece / tiles);
@@ -212,36 +212,36 @@ void copy_turned(Sum y, const real* a, const Walk& rest, const Rows& i, const Ro
 
 }  // namespace
 
-void add(real* y, const real* a, const real* b, const Walk& w) {
+void add(real* y, const real* a, const real* b, const StridedLoop& w) {
   binary(y, a, b, w, [](real p, real q) { return p + q; });
 }
-void sub(real* y, const real* a, const real* b, const Walk& w) {
+void sub(real* y, const real* a, const real* b, const StridedLoop& w) {
   binary(y, a, b, w, [](real p, real q) { return p - q; });
 }
-void mul(real* y, const real* a, const real* b, const Walk& w) {
+void mul(real* y, const real* a, const real* b, const StridedLoop& w) {
   binary(y, a, b, w, [](real p, real q) { return p * q; });
 }
-void div(real* y, const real* a, const real* b, const Walk& w) {
+void div(real* y, const real* a, const real* b, const StridedLoop& w) {
   binary(y, a, b, w, [](real p, real q) { return p / q; });
 }
 
 // Every element of y is met once, so the order is free: y is written front to back.
-void copy(Sum y, const real* a, const Walk& walk) {
+void copy(Accumulator y, const real* a, const StridedLoop& loop) {
   if (!y) return;
-  Walk sorted;
-  bool taken[Walk::most] = {};
-  for (int n = 0; n < walk.dims; ++n) {
+  StridedLoop sorted;
+  bool taken[StridedLoop::max_dims] = {};
+  for (int n = 0; n < loop.dims; ++n) {
     int next = -1;
-    for (int d = 0; d < walk.dims; ++d)
-      if (!taken[d] && (next < 0 || walk.y[d] > walk.y[next])) next = d;
+    for (int d = 0; d < loop.dims; ++d)
+      if (!taken[d] && (next < 0 || loop.y[d] > loop.y[next])) next = d;
     taken[next] = true;
-    append(sorted, walk, next);
+    append(sorted, loop, next);
   }
   const Rows rows(sorted);
   if (rows.a > 1)
     for (int d = 0; d + 1 < sorted.dims; ++d)
       if (sorted.a[d] == 1) {
-        Walk rest, i, j;
+        StridedLoop rest, i, j;
         for (int e = 0; e < sorted.dims; ++e) append(e == d ? i : e == sorted.dims - 1 ? j : rest, sorted, e);
         return copy_turned(y, a, rest, Rows(i), Rows(j));
       }
@@ -261,13 +261,13 @@ void copy(Sum y, const real* a, const Walk& walk) {
   });
 }
 
-void sum(Sum y, const real* a, const Walk& walk) {
+void sum(Accumulator y, const real* a, const StridedLoop& loop) {
   if (!y) return;
-  Walk kept, gone;
-  for (int d = 0; d < walk.dims; ++d) append(walk.y[d] ? kept : gone, walk, d);
-  if (gone.dims == 0) copy(y, a, walk);
-  else if (walk.y[walk.dims - 1] == 0) sum_rows(y, a, kept, Rows(gone));
-  else sum_columns(y, a, Rows(kept), gone);
+  StridedLoop kept, reduced;
+  for (int d = 0; d < loop.dims; ++d) append(loop.y[d] ? kept : reduced, loop, d);
+  if (reduced.dims == 0) copy(y, a, loop);
+  else if (loop.y[loop.dims - 1] == 0) sum_rows(y, a, kept, Rows(reduced));
+  else sum_columns(y, a, Rows(kept), reduced);
 }
 
 }  // namespace poslab::POSLAB_ISA

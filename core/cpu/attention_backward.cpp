@@ -18,7 +18,7 @@ struct Partial {
 // What a unit works with: sums it adds to, what it reads, its partial sums, and a block's sums laid out as its tables.
 struct Unit {
   const AttentionArgs& x;
-  const AttentionSums& d;
+  const AttentionGrads& d;
   const real *d_o, *o, *stats;
   Partial sum;
   real *dr = nullptr, *dbias = nullptr;  // of the block: tables of (R, row), tables of (row)
@@ -38,7 +38,7 @@ void Unit::weigh(const RowBlock& rows, real* s, real* ds, int b) const {
   const Head& h = rows.h;
   const int D = x.head_dim, step = x.heads * D, width = h.width;
   real* v = scratch(value_slot, int64_t(D) * width);  // v^T, (D, width)
-  turn(x.keys, D, x.v + h.key(b), step, v, width);
+  transpose(x.keys, D, x.v + h.key(b), step, v, width);
   for (int e = 0; e < D; ++e)
     for (int j = x.keys; j < width; ++j) v[e * width + j] = 0;
   const int64_t first = h.query(b, rows.i0);
@@ -63,7 +63,7 @@ void Unit::products(const RowBlock& rows, const real* a, const real* ds, int b) 
   const Head& h = rows.h;
   const int D = x.head_dim, step = x.heads * D, m = rows.m, n = h.seen(rows.i0 + m - 1);
   const int64_t first = h.query(b, rows.i0);
-  const auto over_queries = [&](Sum to, const real* weight, const real* y) {  // to_j += sum_i weight_ij y_i
+  const auto over_queries = [&](Accumulator to, const real* weight, const real* y) {  // to_j += sum_i weight_ij y_i
     if (!to) return;
     const bool add = rows.i0 > 0 || !to.empty;
     gemm(n, D, m, {weight, 1, h.width}, y + first, step, to.at + h.key(b), step, add);
@@ -120,11 +120,11 @@ void Unit::end(const RowBlock& rows, int b) const {
   const int R = x.rel_dim;
   for (int t = 0; t < rows.tables; ++t) {
     if (dr) {
-      real* turned = scratch(value_slot, int64_t(rows.columns) * R);  // (columns, R)
-      turn(R, rows.columns, dr + int64_t(t) * R * rows.row, rows.row, turned, R);
-      for (int c = 0; c < rows.columns; ++c, turned += R) {
+      real* transposed = scratch(value_slot, int64_t(rows.columns) * R);  // (columns, R)
+      transpose(R, rows.columns, dr + int64_t(t) * R * rows.row, rows.row, transposed, R);
+      for (int c = 0; c < rows.columns; ++c, transposed += R) {
         real* to = sum.r + rows.pair(b, t, c) * R;
-        write_channels(to, R, [=]<int W>(int e) { return load<W>(to + e) + load<W>(turned + e); });
+        write_channels(to, R, [=]<int W>(int e) { return load<W>(to + e) + load<W>(transposed + e); });
       }
     }
     for (int c = 0; dbias && c < rows.columns; ++c) sum.bias[rows.pair(b, t, c)] += dbias[int64_t(t) * rows.row + c];
@@ -132,7 +132,7 @@ void Unit::end(const RowBlock& rows, int b) const {
 }
 
 // to[p][head] += factor * sum over runs of partial[run][head][p], each n reals
-void add_partials(Sum to, const AttentionArgs& x, int runs, const real* partial, int64_t stride, int n, real factor) {
+void add_partials(Accumulator to, const AttentionArgs& x, int runs, const real* partial, int64_t stride, int n, real factor) {
   parallel_ranges(x.rows, 64, [&](int64_t from, int64_t until) {
     for (int64_t p = from; p < until; ++p)
       for (int head = 0; head < x.heads; ++head) {
@@ -149,7 +149,7 @@ void add_partials(Sum to, const AttentionArgs& x, int runs, const real* partial,
 
 }  // namespace
 
-void attention_backward(const AttentionSums& d, const AttentionArgs& x, const real* d_o, const real* o,
+void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
                         const real* stats) {
   const Plan plan(x);
   const int64_t rows_r = d.r ? int64_t(x.rows) * x.rel_dim : 0, rows_bias = d.bias ? x.rows : 0,

@@ -37,7 +37,7 @@ void cross_entropy(real* loss, real* p, const real* x, const int* target, int64_
   *loss = real(total / double(rows));
 }
 
-void cross_entropy_backward(Sum dx, const real* dloss, const real* p, const int* target, int64_t rows, int n) {
+void cross_entropy_backward(Accumulator dx, const real* dloss, const real* p, const int* target, int64_t rows, int n) {
   if (!dx) return;
   const real each = *dloss / real(rows);
   parallel_ranges(rows, piece, [&](int64_t from, int64_t to) {

@@ -5,7 +5,7 @@
 
 namespace poslab::POSLAB_ISA {
 
-void dropout(Sum y, const real* x, int64_t n, Dropout how) {
+void dropout(Accumulator y, const real* x, int64_t n, Dropout how) {
   if (!y) return;
   constexpr int64_t run = 1024;
   parallel_ranges(n, 8 * run, [&](int64_t from, int64_t to) {

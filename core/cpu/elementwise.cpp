@@ -22,7 +22,7 @@ void forward(real* y, const real* x, int64_t n, const F& f) {
 }
 // dx_e += f(dy_e, the y_e or x_e that the derivative reads)
 template <class F>
-void backward(Sum dx, const real* dy, const real* kept, int64_t n, const F& f) {
+void backward(Accumulator dx, const real* dy, const real* kept, int64_t n, const F& f) {
   if (!dx) return;
   each(dx.at, !dx.empty, n,
        [&](int64_t e, int count) { return f(load_some(dy + e, count), load_some(kept + e, count)); });
@@ -91,25 +91,25 @@ void sqrt(real* y, const real* x, int64_t n) {
   });
 }
 
-void exp_backward(Sum dx, const real* dy, const real* y, int64_t n) {
+void exp_backward(Accumulator dx, const real* dy, const real* y, int64_t n) {
   backward(dx, dy, y, n, [](Vec d, Vec v) { return d * v; });
 }
-void log_backward(Sum dx, const real* dy, const real* x, int64_t n) {
+void log_backward(Accumulator dx, const real* dy, const real* x, int64_t n) {
   backward(dx, dy, x, n, [](Vec d, Vec v) { return d / v; });
 }
-void tanh_backward(Sum dx, const real* dy, const real* y, int64_t n) {
+void tanh_backward(Accumulator dx, const real* dy, const real* y, int64_t n) {
   backward(dx, dy, y, n, [](Vec d, Vec v) { return d * (real(1) - v * v); });
 }
-void sigmoid_backward(Sum dx, const real* dy, const real* y, int64_t n) {
+void sigmoid_backward(Accumulator dx, const real* dy, const real* y, int64_t n) {
   backward(dx, dy, y, n, [](Vec d, Vec v) { return d * v * (real(1) - v); });
 }
-void softplus_backward(Sum dx, const real* dy, const real* x, int64_t n) {
+void softplus_backward(Accumulator dx, const real* dy, const real* x, int64_t n) {
   backward(dx, dy, x, n, [](Vec d, Vec v) { return d * sigmoid(v); });
 }
-void relu_backward(Sum dx, const real* dy, const real* y, int64_t n) {
+void relu_backward(Accumulator dx, const real* dy, const real* y, int64_t n) {
   backward(dx, dy, y, n, [](Vec d, Vec v) { return v > 0 ? d : Vec{}; });
 }
-void sqrt_backward(Sum dx, const real* dy, const real* y, int64_t n) {
+void sqrt_backward(Accumulator dx, const real* dy, const real* y, int64_t n) {
   backward(dx, dy, y, n, [](Vec d, Vec v) { return d / (v * real(2)); });
 }
 

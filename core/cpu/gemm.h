@@ -22,13 +22,13 @@ struct Into {
   template <int W>
   VecOf<W> finish(const real* c, VecOf<W> sum, int, int) const { return add ? load<W>(c) + sum : sum; }
 };
-struct WithBias {                    // max(sum + bias, least): a linear layer, with least = 0 of a ReLU or -infinity
+struct WithBias {                    // max(sum + bias, min): a linear layer, with min = 0 of a ReLU or -infinity
   const real* bias;
-  real least;
+  real min;
   template <int W>
   VecOf<W> finish(const real*, VecOf<W> sum, int, int j) const {
     const VecOf<W> y = load<W>(bias + j) + sum;
-    return y < least ? splat<W>(least) : y;
+    return y < min ? splat<W>(min) : y;
   }
 };
 struct Gated {                       // the sum where gate_ij > 0: the gradient behind a ReLU
@@ -63,16 +63,16 @@ inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff
     }
 }
 
-// One stripe of N vectors of columns, all m rows: as many rows at a time as the registers hold.
+// One column block of N vectors of columns, all m rows: as many rows at a time as the registers hold.
 template <int W, int N, class Finish>
-inline void stripe(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int j) {
-  constexpr int most = N == 4 || (N == 2 && registers == 16) ? 6 : 8;
+inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int j) {
+  constexpr int max_rows = N == 4 || (N == 2 && registers == 16) ? 6 : 8;
   int i = 0;
   const auto rows = [&]<int M>() {
     for (; i + M <= m; i += M)
       tile<W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, end, i, j);
   };
-  rows.template operator()<most>();
+  rows.template operator()<max_rows>();
   rows.template operator()<4>();
   rows.template operator()<2>();
   rows.template operator()<1>();
@@ -84,7 +84,7 @@ inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, re
   int j = 0;
   const auto columns = [&]<int W, int N>() {
     if constexpr (W > 0)  // doubles in 16 bytes: lanes / 4 is 0, and the compiler looks at what is not run
-      for (; j + W * N <= n; j += W * N) stripe<W, N>(m, k, a, b + j, b_row, c + j, c_row, end, j);
+      for (; j + W * N <= n; j += W * N) column_block<W, N>(m, k, a, b + j, b_row, c + j, c_row, end, j);
   };
   if constexpr (registers == 32) columns.template operator()<lanes, 4>();
   if constexpr (registers == 32) columns.template operator()<lanes, 3>();
@@ -102,7 +102,7 @@ inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, re
 
 // Rows into columns, W at a time: each round of interleaving halves brings one bit of a row's number to its column's.
 template <int W, int... i>
-inline void turn_block(VecOf<W>* x, std::integer_sequence<int, i...>) {
+inline void transpose_block(VecOf<W>* x, std::integer_sequence<int, i...>) {
   for (int round = 1; round < W; round *= 2) {
     VecOf<W> y[W];
 #pragma GCC unroll 8
@@ -117,7 +117,7 @@ inline void turn_block(VecOf<W>* x, std::integer_sequence<int, i...>) {
 
 // to_ji = factor row(i)_j: rows that may lie anywhere become columns.              row(i): n reals, i < m   to: (n, m)
 template <class Row>
-inline void turn_rows(int m, int n, const Row& row, real factor, real* to, ptrdiff_t to_row) {
+inline void transpose_rows(int m, int n, const Row& row, real factor, real* to, ptrdiff_t to_row) {
   constexpr int W = lanes < 8 ? lanes : 8;
   int i = 0;
   for (; i + W <= m; i += W) {
@@ -126,7 +126,7 @@ inline void turn_rows(int m, int n, const Row& row, real factor, real* to, ptrdi
       VecOf<W> x[W];
 #pragma GCC unroll 8
       for (int r = 0; r < W; ++r) x[r] = load<W>(row(i + r) + j);
-      turn_block<W>(x, std::make_integer_sequence<int, W>());
+      transpose_block<W>(x, std::make_integer_sequence<int, W>());
 #pragma GCC unroll 8
       for (int r = 0; r < W; ++r) store<W>(to + (j + r) * to_row + i, factor * x[r]);
     }
@@ -138,8 +138,8 @@ inline void turn_rows(int m, int n, const Row& row, real factor, real* to, ptrdi
 }
 
 // to = from^T                                                            from: (m, n)   to: (n, m)
-inline void turn(int m, int n, const real* from, ptrdiff_t from_row, real* to, ptrdiff_t to_row) {
-  turn_rows(
+inline void transpose(int m, int n, const real* from, ptrdiff_t from_row, real* to, ptrdiff_t to_row) {
+  transpose_rows(
       m, n, [=](int i) { return from + i * from_row; }, 1, to, to_row);
 }
 

@@ -79,7 +79,7 @@ struct Head {
 struct RowBlock {
   const Head& h;
   const int i0, m;
-  const bool keys_turned;        // the block before was of the same sequence, and left its keys turned
+  const bool keys_transposed;        // the block before was of the same sequence, and left its keys turned
   const AttentionArgs& x = h.x;
   const int tables = x.pairs ? m : 1;
   const int columns = x.pairs ? x.keys : x.keys - 1 + m;
@@ -113,7 +113,7 @@ inline void RowBlock::prepare(int b) {
     real* to = scratch(rel_slot, int64_t(tables) * R * row);
     r = to;
     for (int t = 0; t < tables; ++t, to += int64_t(R) * row) {
-      turn_rows(
+      transpose_rows(
           columns, R, [&](int c) { return x.r + (pair(b, t, c) * x.heads + h.head) * R; }, x.scale, to, row);
       for (int e = 0; e < R; ++e)
         for (int c = columns; c < row; ++c) to[e * row + c] = 0;
@@ -151,7 +151,7 @@ inline void RowBlock::fill(real* s, int from, int to) const {
   for (int d = 0; d < D; ++d)
     for (int j = x.keys; j < width; ++j) k[d * width + j] = 0;
   for (int b = from; b < to; ++b) {
-    turn_rows(
+    transpose_rows(
         x.keys, D, [at = x.k + h.key(b), step](int j) { return at + int64_t(j) * step; }, x.scale, k, width);
     gemm(m, h.reach, D, {x.q + h.query(b, i0), step, 1}, k, width, s + (b - from) * sequence, width, bool(x.q_rel));
   }

@@ -21,11 +21,11 @@ constexpr int64_t blas_from = registers == 32      ? 1536 * 1024
 bool large(const Product& p) { return int64_t(p.n) * p.k >= blas_from; }
 
 #ifdef POSLAB_WITH_BLAS
-void blas(int m, int n, int k, Left a, bool a_turned, const real* b, bool b_turned, real* c, int c_row, bool add) {
+void blas(int m, int n, int k, Left a, bool a_transposed, const real* b, bool b_transposed, real* c, int c_row, bool add) {
   static const bool alone = (openblas_set_num_threads(1), true);   // the cores are parallel_for's, whatever its flavour
   (void)alone;
-  const auto ta = a_turned ? CblasTrans : CblasNoTrans, tb = b_turned ? CblasTrans : CblasNoTrans;
-  const int lda = int(a_turned ? a.column : a.row), ldb = b_turned ? k : n;
+  const auto ta = a_transposed ? CblasTrans : CblasNoTrans, tb = b_transposed ? CblasTrans : CblasNoTrans;
+  const int lda = int(a_transposed ? a.column : a.row), ldb = b_transposed ? k : n;
 #ifdef POSLAB_DOUBLE
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, a.at, lda, b, ldb, add, c, c_row);
 #else
@@ -36,35 +36,35 @@ void blas(int m, int n, int k, Left a, bool a_turned, const real* b, bool b_turn
 
 }  // namespace
 
-void matmul(Sum c, const real* a, const real* b, const Product& p) {
-  const int64_t stripes = (p.m + rows_per_piece - 1) / rows_per_piece;
+void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
+  const int64_t row_blocks = (p.m + rows_per_piece - 1) / rows_per_piece;
   const bool summed = p.c_step == 0 && p.batch > 1;               // all matrices of the batch go into one c
   const bool b_shared = p.b_step == 0 || p.batch == 1;
-  const real* b_upright = nullptr;                                // b as (k, n), turned once if everybody shares it
-  if (p.b_turned && b_shared && !large(p)) {
+  const real* b_untransposed = nullptr;                                // b as (k, n), transposed once if everybody shares it
+  if (p.b_transposed && b_shared && !large(p)) {
     real* to = scratch(0, int64_t(p.k) * p.n);
-    turn(p.n, p.k, b, p.k, to, p.n);
-    b_upright = to;
+    transpose(p.n, p.k, b, p.k, to, p.n);
+    b_untransposed = to;
   }
-  parallel_for(summed ? stripes : stripes * p.batch, [&](int64_t piece) {
-    const int64_t first = summed ? 0 : piece / stripes, last = summed ? p.batch : first + 1;
-    const int i = int(piece % stripes) * rows_per_piece, m = p.m - i < rows_per_piece ? p.m - i : rows_per_piece;
+  parallel_for(summed ? row_blocks : row_blocks * p.batch, [&](int64_t piece) {
+    const int64_t first = summed ? 0 : piece / row_blocks, last = summed ? p.batch : first + 1;
+    const int i = int(piece % row_blocks) * rows_per_piece, m = p.m - i < rows_per_piece ? p.m - i : rows_per_piece;
     for (int64_t batch = first; batch < last; ++batch) {
       const real* am = a + batch * p.a_step;
-      const Left left = p.a_turned ? Left{am + i, 1, p.m} : Left{am + int64_t(i) * p.k, p.k, 1};
+      const Left left = p.a_transposed ? Left{am + i, 1, p.m} : Left{am + int64_t(i) * p.k, p.k, 1};
       const real* bm = b + batch * p.b_step;
       real* cm = c.at + batch * p.c_step + int64_t(i) * p.n;
       const bool add = !c.empty || batch > first;
 #ifdef POSLAB_WITH_BLAS
       if (large(p)) {
-        blas(m, p.n, p.k, left, p.a_turned, bm, p.b_turned, cm, p.n, add);
+        blas(m, p.n, p.k, left, p.a_transposed, bm, p.b_transposed, cm, p.n, add);
         continue;
       }
 #endif
-      if (b_upright) bm = b_upright;
-      else if (p.b_turned) {
+      if (b_untransposed) bm = b_untransposed;
+      else if (p.b_transposed) {
         real* to = scratch(1, int64_t(p.k) * p.n);
-        turn(p.n, p.k, bm, p.k, to, p.n);
+        transpose(p.n, p.k, bm, p.k, to, p.n);
         bm = to;
       }
       gemm(m, p.n, p.k, left, bm, p.n, cm, p.n, add);

@@ -34,7 +34,7 @@ void max(real* y, int* at, const real* x, int64_t rows, int n) {
   });
 }
 
-void max_backward(Sum dx, const real* dy, const int* at, int64_t rows, int n) {
+void max_backward(Accumulator dx, const real* dy, const int* at, int64_t rows, int n) {
   if (!dx) return;
   parallel_ranges(rows, rows_per_piece(n), [&](int64_t from, int64_t to) {
     if (dx.empty)

@@ -5,13 +5,13 @@ namespace poslab::POSLAB_ISA {
 
 void norm(real* y, const real* x, const real* gain, const real* bias, int64_t rows, int width) {
   with_width(width, [&](auto n) {
-    parallel_ranges(rows, norm_strip, [&](int64_t from, int64_t to) {
+    parallel_ranges(rows, norm_row_block, [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; ++i) norm_row(y + i * n, x + i * n, gain, bias, n);
     });
   });
 }
 
-void norm_backward(Sum dx, Sum dgain, Sum dbias, const real* dy, const real* x, const real* gain, int64_t rows, int width) {
+void norm_backward(Accumulator dx, Accumulator dgain, Accumulator dbias, const real* dy, const real* x, const real* gain, int64_t rows, int width) {
   with_width(width, [&](auto n) {
     norm_backward_rows(dgain, dbias, rows, n, [&](int64_t from, int64_t to, real* sums) {
       real* d = scratch(1, n);

@@ -8,8 +8,8 @@
 namespace poslab::POSLAB_ISA {
 
 constexpr real norm_epsilon = real(1e-5);   // Haiku's and PyTorch's default
-constexpr int norm_strip = 32;              // rows of one piece of work
-constexpr int norm_slices = 16;             // partial sums of dgain and dbias, whatever the number of threads
+constexpr int norm_row_block = 32;              // rows of one piece of work
+constexpr int norm_partial_sums = 16;             // partial sums of dgain and dbias, whatever the number of threads
 
 struct Moments { real mean, inverse; };     // mean and 1 / sqrt(variance + epsilon)
 
@@ -50,20 +50,20 @@ struct Moments { real mean, inverse; };     // mean and 1 / sqrt(variance + epsi
   });
 }
 
-// Calls strip(from, to, sums) for strips of rows that start at multiples of norm_strip, sums being a slice's partial sum of
+// Calls row_block(from, to, sums) for row_blocks of rows that start at multiples of norm_row_block, sums being a slice's partial sum of
 // (dgain, dbias), and adds the partial sums up in order.
-template <class Strip>
-void norm_backward_rows(Sum dgain, Sum dbias, int64_t rows, int n, const Strip& strip) {
-  const int64_t strips = (rows + norm_strip - 1) / norm_strip, slices = strips < norm_slices ? strips : norm_slices;
-  real* partial = scratch(0, slices * 2 * n);
-  parallel_for(slices, [&](int64_t s) {
+template <class RowBlockWork>
+void norm_backward_rows(Accumulator dgain, Accumulator dbias, int64_t rows, int n, const RowBlockWork& row_block) {
+  const int64_t row_blocks = (rows + norm_row_block - 1) / norm_row_block, partial_sums = row_blocks < norm_partial_sums ? row_blocks : norm_partial_sums;
+  real* partial = scratch(0, partial_sums * 2 * n);
+  parallel_for(partial_sums, [&](int64_t s) {
     real* sums = partial + s * 2 * n;
     for (int e = 0; e < 2 * n; ++e) sums[e] = 0;
-    for (int64_t t = strips * s / slices; t < strips * (s + 1) / slices; ++t)
-      strip(t * norm_strip, t + 1 < strips ? (t + 1) * norm_strip : rows, sums);
+    for (int64_t t = row_blocks * s / partial_sums; t < row_blocks * (s + 1) / partial_sums; ++t)
+      row_block(t * norm_row_block, t + 1 < row_blocks ? (t + 1) * norm_row_block : rows, sums);
   });
-  const auto add_up = [&](Sum to, int offset) {
-    for (int64_t s = 0; to && s < slices; ++s)
+  const auto add_up = [&](Accumulator to, int offset) {
+    for (int64_t s = 0; to && s < partial_sums; ++s)
       write_row(to.at, !(to.empty && s == 0), n,
                 [&](int j, int count) { return load_some(partial + s * 2 * n + offset + j, count); });
   };

@@ -6,7 +6,7 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// Factors of rows from .. to at a strip's own place in scratch. Strips start at multiples of 32 rows, so at a whole Philox word.
+// Factors of rows from .. to at a row_block's own place in scratch. Row blocks start at multiples of 32 rows, so at a whole Philox word.
 const real* factors(int64_t from, int64_t to, int n, const Dropout& drop) {
   if (drop.rate == 0) return nullptr;
   real* f = scratch(2, (to - from) * n + 8);
@@ -20,7 +20,7 @@ const real* factors(int64_t from, int64_t to, int n, const Dropout& drop) {
 void residual_norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, int64_t rows,
                    int width, Dropout drop) {
   with_width(width, [&](auto n) {
-    parallel_ranges(rows, norm_strip, [&](int64_t from, int64_t to) {
+    parallel_ranges(rows, norm_row_block, [&](int64_t from, int64_t to) {
       const real* f = factors(from, to, n, drop);
       for (int64_t i = from; i < to; ++i) {
         const real* fi = f ? f + (i - from) * n : nullptr;
@@ -34,7 +34,7 @@ void residual_norm(real* y, real* s, const real* x, const real* z, const real* g
   });
 }
 
-void residual_norm_backward(Sum dx, Sum dz, Sum dgain, Sum dbias, const real* dy, const real* s, const real* gain,
+void residual_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* dy, const real* s, const real* gain,
                             int64_t rows, int width, Dropout drop) {
   with_width(width, [&](auto n) {
     norm_backward_rows(dgain, dbias, rows, n, [&](int64_t from, int64_t to, real* sums) {

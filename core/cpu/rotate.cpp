@@ -39,7 +39,7 @@ void turn_pairs(real* y, bool add, const real* x, const real* cosine, const real
 
 }  // namespace
 
-void rotate(Sum y, const real* x, const real* cosine, const real* sine, int batch, int table_batch, int time, int heads,
+void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, int batch, int table_batch, int time, int heads,
             int head_dim, bool interleaved, bool back) {
   if (!y) return;
   const int half = head_dim / 2, n = heads * head_dim, flip = interleaved ? 1 : half;

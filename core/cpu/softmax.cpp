@@ -28,7 +28,7 @@ void softmax(real* y, const real* x, int64_t rows, int n) {
   });
 }
 
-void softmax_backward(Sum dx, const real* dy, const real* y, int64_t rows, int n) {
+void softmax_backward(Accumulator dx, const real* dy, const real* y, int64_t rows, int n) {
   if (!dx) return;
   parallel_ranges(rows, rows_per_piece(n), [&](int64_t from, int64_t to) {
     for (int64_t e = from * n; e < to * n; e += n) {

@@ -23,13 +23,13 @@ std::vector<float> maximum_over_heads(const Tensor& weights) {
 AttentionMaps at_length(const State& state, int length) {
   const Batch batch = test_batch(state.config, length, 0, 1);
   const int T = batch.tokens.shape()[1];
-  const Draw positions = test_draw(state.config, length, 0, 1, T);
+  const PositionSample positions = test_draw(state.config, length, 0, 1, T);
   AttentionMaps maps{length, T, batch.outputs, {}};
   // A pass for each layer: at length 500 all layers' heads at once would take hundreds of megabytes.
   for (int layer = 0; layer < state.config.layers; ++layer) {
     Trace trace({fmt::format("block{}.attention.weights", layer)});
     state.net(batch.tokens, batch.outputs, {positions, {}, &trace});
-    maps.layers.push_back(maximum_over_heads(trace.seen.begin()->second));
+    maps.layers.push_back(maximum_over_heads(trace.captured.begin()->second));
   }
   return maps;
 }

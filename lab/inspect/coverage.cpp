@@ -38,7 +38,7 @@ void count_distances(const Positions& p, bool causal, Coverage& c, Histogram& co
     if (pairs[n]) count_value(d.value[n], pairs[n], c, counts);
 }
 
-void count(const Config& c, const Sampler& sampler, const Draw& draw, Coverage& made, Histogram& counts) {
+void count(const Config& c, const Sampler& sampler, const PositionSample& draw, Coverage& made, Histogram& counts) {
   const bool each_layer = c.resample == "per_layer" && sampler.random && made.told == Told::distances;
   for (int layer = 0; layer < (each_layer ? c.layers : 1); ++layer) {
     if (made.told == Told::positions) count_positions(draw.at_layer(layer), c.encoding, made, counts);

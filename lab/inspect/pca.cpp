@@ -32,13 +32,13 @@ Activations activations(const State& state, int length, int from, int samples) {
     const int count = std::min(cut, from + samples - first);
     const Batch batch = test_batch(c, length, first, count);
     const int T = batch.tokens.shape()[1], O = batch.outputs;
-    const Draw positions = test_draw(c, length, first, count, T);
+    const PositionSample positions = test_draw(c, length, first, count, T);
     Trace trace(names);
     const Tensor logits = state.net(batch.tokens, O, {positions, {}, &trace});
     const Score s = score(logits.values().data(), logits.dim(-1), batch);
     all.accuracy += double(count) / samples * double(s.right) / double(s.counted);
     for (int layer = 0; layer < c.layers; ++layer) {
-      const std::vector<real> x = trace.seen.at(output_of(layer)).values();  // (count, T, C)
+      const std::vector<real> x = trace.captured.at(output_of(layer)).values();  // (count, T, C)
       for (int b = 0; b < count; ++b)
         all.layers[size_t(layer)].insert(all.layers[size_t(layer)].end(), x.begin() + (int64_t(b + 1) * T - O) * C,
                                          x.begin() + int64_t(b + 1) * T * C);

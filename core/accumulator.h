@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-struct Sum {
+struct Accumulator {
   real* at = nullptr;   // null: nobody wants it
   bool empty = false;   // nothing has been written yet
   explicit operator bool() const { return at != nullptr; }

@@ -9,23 +9,23 @@
 
 namespace poslab {
 
-class Reading {
+class AsyncRead {
  public:
-  Reading() = default;
-  explicit Reading(const Tensor& x)
+  AsyncRead() = default;
+  explicit AsyncRead(const Tensor& x)
       : backend_(&backend(x.device())),
         size_(size_t(x.size())),
         ticket_(backend_->start_read(x.data(), size_ * sizeof(real))) {}
-  Reading(Reading&& r) noexcept : backend_(std::exchange(r.backend_, nullptr)), size_(r.size_), ticket_(r.ticket_) {}
-  Reading& operator=(Reading&& r) noexcept {
+  AsyncRead(AsyncRead&& r) noexcept : backend_(std::exchange(r.backend_, nullptr)), size_(r.size_), ticket_(r.ticket_) {}
+  AsyncRead& operator=(AsyncRead&& r) noexcept {
     return std::swap(backend_, r.backend_), std::swap(size_, r.size_), std::swap(ticket_, r.ticket_), *this;
   }
-  ~Reading() {
-    if (backend_) get();
+  ~AsyncRead() {
+    if (backend_) result();
   }
-  std::vector<real> get() {         // once; waits
+  std::vector<real> result() {        // once; waits
     std::vector<real> values(size_);
-    std::exchange(backend_, nullptr)->take(ticket_, values.data());
+    std::exchange(backend_, nullptr)->read_result(ticket_, values.data());
     return values;
   }
 

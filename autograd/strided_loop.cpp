@@ -1,20 +1,20 @@
-#include "autograd/walk.h"
+#include "autograd/strided_loop.h"
 
 #include "core/error.h"
 
 namespace poslab {
 
-Steps dense(const Shape& x) {
-  Steps steps(x.size());
+Strides dense(const Shape& x) {
+  Strides strides(x.size());
   int64_t step = 1;
-  for (size_t d = x.size(); d-- > 0; step *= x[d]) steps[d] = step;
-  return steps;
+  for (size_t d = x.size(); d-- > 0; step *= x[d]) strides[d] = step;
+  return strides;
 }
 
-Steps repeated(const Shape& x, const Shape& over) {
-  Steps own = dense(x), steps(over.size());
-  for (size_t d = 0; d < x.size(); ++d) steps[over.size() - x.size() + d] = x[d] == 1 ? 0 : own[d];
-  return steps;
+Strides broadcast_strides(const Shape& x, const Shape& over) {
+  Strides own = dense(x), strides(over.size());
+  for (size_t d = 0; d < x.size(); ++d) strides[over.size() - x.size() + d] = x[d] == 1 ? 0 : own[d];
+  return strides;
 }
 
 Shape broadcast(const char* op, const Shape& a, const Shape& b) {
@@ -31,16 +31,16 @@ Shape broadcast(const char* op, const Shape& a, const Shape& b) {
   return y;
 }
 
-Walk walk(const Shape& size, const Steps& y, const Steps& a, const Steps& b) {
-  Walk w;
+StridedLoop strided_loop(const Shape& size, const Strides& y, const Strides& a, const Strides& b) {
+  StridedLoop w;
   for (size_t d = 0; d < size.size(); ++d) {
     if (size[d] == 1) continue;
     const int last = w.dims - 1;
     if (w.dims > 0 && w.y[last] == y[d] * size[d] && w.a[last] == a[d] * size[d] && w.b[last] == b[d] * size[d]) {
       w.size[last] *= size[d];
     } else {
-      if (w.dims == Walk::most)
-        bad_input("{}: more than {} dimensions that cannot be joined; reshape first", to_string(size), int(Walk::most));
+      if (w.dims == StridedLoop::max_dims)
+        bad_input("{}: more than {} dimensions that cannot be joined; reshape first", to_string(size), int(StridedLoop::max_dims));
       w.size[w.dims++] = size[d];
     }
     w.y[w.dims - 1] = y[d], w.a[w.dims - 1] = a[d], w.b[w.dims - 1] = b[d];

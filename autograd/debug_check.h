@@ -9,9 +9,9 @@
 namespace poslab {
 
 // Throws Failure if y has a NaN or infinity, and says which of the inputs had one already.
-void watch_forward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs);
+void check_forward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs);
 
 // The same for the gradients that have flowed into the inputs, once the op's backward function has run.
-void watch_backward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs);
+void check_backward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs);
 
 }  // namespace poslab

@@ -5,10 +5,10 @@
 
 namespace poslab {
 
-Draw::Draw(const Sampler& sampler, SamplerSpec spec, Resample resample, Stream stream, int sequences, int time)
+PositionSample::PositionSample(const Sampler& sampler, SamplerSpec spec, Resample resample, Stream stream, int sequences, int time)
     : sampler_(sampler), spec_(spec), resample_(resample), stream_(stream), sequences_(sequences), time_(time) {}
 
-Draw::Draw(std::vector<Positions> given)
+PositionSample::PositionSample(std::vector<Positions> given)
     : sampler_{"given", "", "", given.size() > 1, [](const SamplerSpec&, int, int, Rng&) -> Positions {
         bad_input("positions: given for fewer layers than the model has; give one for all layers, or one for each");
       }},
@@ -16,7 +16,7 @@ Draw::Draw(std::vector<Positions> given)
   for (Positions& p : given) drawn_.push_back(std::make_shared<const Positions>(std::move(p)));
 }
 
-const Positions& Draw::at_layer(int layer) const {
+const Positions& PositionSample::at_layer(int layer) const {
   const size_t at = sampler_.random && resample_ == Resample::per_layer ? size_t(layer) : 0;
   if (drawn_.size() <= at) drawn_.resize(at + 1);
   if (!drawn_[at]) {

@@ -1,4 +1,4 @@
-#include "autograd/watch.h"
+#include "autograd/debug_check.h"
 
 #include <cmath>
 #include <optional>
@@ -47,14 +47,14 @@ void line(const std::string& name, const Tensor& y, const char* arrow, const std
 
 }  // namespace
 
-void watch_forward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs) {
+void check_forward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs) {
   line(op, y, "<-", inputs);
   if (debug_level() < 4) return;
   if (const auto f = flaw(y))
     failure("{}{} gives {} with {}{}", op, shapes(inputs), to_string(y.shape()), *f, flaws(inputs));
 }
 
-void watch_backward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs) {
+void check_backward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs) {
   line(fmt::format("{} backward", op), y, "->", inputs);
   if (debug_level() < 4) return;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -1,0 +1,63 @@
+// How the backward pass of a layer over many rows is cut: partial_sums of rows, each with a partial sum of the weights' gradients, in
+// each slice row_blocks of rows that stay in the cache. The number of partial_sums is fixed, so that results do not depend on the threads.
+#pragma once
+#include "core/cpu/gemm.h"
+#include "core/kernels.h"
+#include "core/memory.h"
+#include "core/parallel.h"
+
+namespace poslab::POSLAB_ISA {
+
+constexpr int row_block = 96;            // a multiple of the rows of all tiles
+constexpr real neg_infinity = -std::numeric_limits<real>::infinity();
+enum RowBlockSlot { transposed_slot, partials_slot, hidden_slot, transposed2_slot, column_blocks_slot };
+
+inline int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+class PartialSums {
+ public:
+  PartialSums(int64_t rows, int64_t reals) : rows_(rows), reals_(reals), partial_(scratch(partials_slot, count() * reals)) {}
+
+  // Calls work(partial sum, first row, rows, whether to add to the partial sum) for each row_block, partial_sums side by side.
+  template <class Work>
+  void run(const Work& work) const {
+    const int64_t row_blocks = (rows_ + row_block - 1) / row_block, n = count();
+    parallel_for(n, [&](int64_t s) {
+      const int64_t begin = row_blocks * s / n, end = row_blocks * (s + 1) / n;
+      for (int64_t t = begin; t < end; ++t)
+        work(partial_ + s * reals_, t * row_block, int(smaller_of(row_block, rows_ - t * row_block)), t > begin);
+    });
+  }
+  // to += what the partial_sums have at offset .. offset + n of their partial sums, in order
+  void add_up(Accumulator to, int64_t offset, int64_t n) const {
+    if (!to) return;
+    parallel_ranges(n, 4096, [&](int64_t from, int64_t until) {
+      for (int64_t e = from; e < until; ++e) {
+        real sum = to.empty ? 0 : to.at[e];
+        for (int64_t s = 0; s < count(); ++s) sum += partial_[s * reals_ + offset + e];
+        to.at[e] = sum;
+      }
+    });
+  }
+
+ private:
+  int64_t count() const { return smaller_of(16, (rows_ + row_block - 1) / row_block); }
+  int64_t rows_, reals_;
+  real* partial_;
+};
+
+// to_j = or += sum_i from_ij                                             from: (m, n), from one row to the next `row` reals
+inline void sum_of_rows(real* to, const real* from, int m, int n, int row, bool add) {
+  int j = 0;
+  const auto columns = [&]<int W>() {
+    for (; j + W <= n; j += W) {
+      VecOf<W> sum = add ? load<W>(to + j) : VecOf<W>{};
+      for (int i = 0; i < m; ++i) sum += load<W>(from + int64_t(i) * row + j);
+      store<W>(to + j, sum);
+    }
+  };
+  columns.template operator()<lanes>();
+  columns.template operator()<1>();
+}
+
+}  // namespace poslab::POSLAB_ISA
