@@ -52,7 +52,7 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(complaint([] { cross_entropy(ones({2, 3}), Ids({2}, {0, 3})); }), {"cross_entropy", "target 3", "3 classes"});
   check_says(complaint([] { matmul(ones({8, 64}), ones({32, 64})); }), {"matmul", "(8, 64)", "(32, 64)", "transpose(b)"});
   check_says(complaint([] { feed_forward(ones({8, 64}), ones({64, 32}), ones({32}), ones({64, 32}), ones({32})); }),
-             {"feed_forward", "w1 (64, 32)", "w2 (64, 32)", "(in, middle)"});
+             {"feed_forward", "w1 (64, 32)", "w2 (64, 32)", "(in, d_ff)"});
   check_says(complaint([] { linear(ones({8, 64}), ones({32, 64})); }), {"linear", "(8, 64)", "(32, 64)"});
   check_says(complaint([] { norm(ones({2, 4}), ones({4}), ones({3})); }), {"norm", "(2, 4)", "(3)"});
   check_says(complaint([] { residual_norm(ones({2, 4}), ones({2, 3}), ones({4}), ones({4}), {}); }), {"residual_norm", "(2, 4)", "(2, 3)"});
