@@ -5,7 +5,7 @@
 namespace poslab {
 
 struct Accumulator {
-  real* at = nullptr;   // null: nobody wants it
+  real* at = nullptr;   // null: this gradient is not needed
   bool empty = false;   // nothing has been written yet
   explicit operator bool() const { return at != nullptr; }
 };

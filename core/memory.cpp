@@ -86,7 +86,8 @@ Block::~Block() {
   std::vector<real*>& blocks = p.free[class_of(bytes_)];
   // On the CPU the block that was used last comes first, as it is in the cache. Elsewhere the lowest, in whatever order blocks
   // came back: so a recorded step finds its tensors where they were.
-  const auto place = device_ == Device::cpu ? blocks.end() : std::lower_bound(blocks.begin(), blocks.end(), at_, std::greater<>());
+  const auto place = device_ == Device::cpu ? blocks.end()
+                                            : std::lower_bound(blocks.begin(), blocks.end(), at_, std::greater<>());
   blocks.insert(place, at_);
 #endif
 }
@@ -95,7 +96,6 @@ Memory memory(Device device) {
   const std::lock_guard lock(pool(device).mutex);
   return pool(device).count;
 }
-
 
 real* scratch(int slot, int64_t n) {
   thread_local std::array<std::pair<Block, int64_t>, 16> slots;

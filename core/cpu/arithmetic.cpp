@@ -41,7 +41,7 @@ struct Place {
 // A loop as rows: its innermost dimension, and all others.
 struct Rows {
   StridedLoop outer;
-  int64_t n = 1, y = 1, a = 0, b = 0;   // length and steps of a row
+  int64_t n = 1, y = 1, a = 0, b = 0;   // length and strides of a row
   explicit Rows(const StridedLoop& w) : outer(w) {
     if (w.dims == 0) return;
     const int d = --outer.dims;
@@ -108,11 +108,11 @@ real sum_run(const real* a, int64_t n, int64_t step) {
 // the precision of real, and units in double.
 void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows& reduced) {
   const int64_t chunks = pieces(reduced.n, grain), units = reduced.outer.count() * chunks;
-  const int64_t per_slice = chunks > 1 ? 1 : at_least(1, grain / reduced.n), slices = pieces(units, per_slice);
-  const auto slice = [&](int64_t place, int64_t first) {
+  const int64_t per_partial = chunks > 1 ? 1 : at_least(1, grain / reduced.n), partial_sums = pieces(units, per_partial);
+  const auto partial_sum = [&](int64_t place, int64_t first) {
     double s = 0;
     Place p(reduced.outer, first / chunks);
-    for (int64_t u = first; u < at_most(units, first + per_slice); ++u) {
+    for (int64_t u = first; u < at_most(units, first + per_partial); ++u) {
       const int64_t from = u % chunks * grain;
       s += double(sum_run(a + place + p.a + from * reduced.a, at_most(grain, reduced.n - from), reduced.a));
       if (u % chunks == chunks - 1) p.next();
@@ -120,26 +120,27 @@ void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows&
     return real(s);
   };
   const int64_t count = kept.count();
-  if (slices == 1)
+  if (partial_sums == 1)
     return parallel_ranges(count, at_least(1, grain / (units * reduced.n)), [&](int64_t from, int64_t to) {
-      for (Place p(kept, from); from < to; ++from, p.next()) write(y, p.y, slice(p.a, 0));
+      for (Place p(kept, from); from < to; ++from, p.next()) write(y, p.y, partial_sum(p.a, 0));
     });
-  real* partial = scratch(0, count * slices);
-  parallel_for(count * slices,
-               [&](int64_t i) { partial[i] = slice(Place(kept, i / slices).a, i % slices * per_slice); });
+  real* partial = scratch(0, count * partial_sums);
+  parallel_for(count * partial_sums,
+               [&](int64_t i) { partial[i] = partial_sum(Place(kept, i / partial_sums).a, i % partial_sums * per_partial); });
   Place p(kept, 0);
   for (int64_t k = 0; k < count; ++k, p.next()) {
     double s = 0;
-    for (int64_t i = 0; i < slices; ++i) s += double(partial[k * slices + i]);
+    for (int64_t i = 0; i < partial_sums; ++i) s += double(partial[k * partial_sums + i]);
     write(y, p.y, real(s));
   }
 }
 
 constexpr int64_t columns = 256;   // side by side, in the first cache
-constexpr int64_t block = 512;     // rows that are added in one go; blocks are added up in turn, for precision
+constexpr int64_t block = 512;     // rows that are added in one go; the blocks' sums are added up after that, for precision
 
 // out_j = sum over the places from .. to-1 of `reduced` of a_j                                         j < n <= columns
-void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const StridedLoop& reduced, int64_t from, int64_t to) {
+void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const StridedLoop& reduced, int64_t from,
+               int64_t to) {
   for (int64_t j = 0; j < n; ++j) out[j] = 0;
   const Rows rows(reduced);
   Place p(rows.outer, from / rows.n);
@@ -158,22 +159,22 @@ void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const Stride
   }
 }
 
-// The innermost dimension stays: rows are added up. Few columns and many rows are cut into slices of rows as well.
+// The innermost dimension stays: rows are added up. Few columns and many rows are cut into runs of rows as well.
 void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLoop& reduced) {
-  const int64_t row_blocks = pieces(kept.n, columns), places = kept.outer.count() * row_blocks, depth = reduced.count();
-  const int64_t slices = places < 16 ? pieces(depth, block) : 1, per_slice = slices == 1 ? depth : block;
-  real* partial = slices == 1 ? nullptr : scratch(0, places * slices * columns);
+  const int64_t column_blocks = pieces(kept.n, columns), places = kept.outer.count() * column_blocks, depth = reduced.count();
+  const int64_t partial_sums = places < 16 ? pieces(depth, block) : 1, per_partial = partial_sums == 1 ? depth : block;
+  real* partial = partial_sums == 1 ? nullptr : scratch(0, places * partial_sums * columns);
   const auto write_out = [&](int64_t place, const real* total) {
-    const Place p(kept.outer, place / row_blocks);
-    const int64_t from = place % row_blocks * columns, n = at_most(columns, kept.n - from);
+    const Place p(kept.outer, place / column_blocks);
+    const int64_t from = place % column_blocks * columns, n = at_most(columns, kept.n - from);
     for (int64_t j = 0; j < n; ++j) write(y, p.y + (from + j) * kept.y, total[j]);
   };
-  const int64_t together = at_least(1, grain / (per_slice * at_most(columns, kept.n)));
-  parallel_ranges(places * slices, together, [&](int64_t first, int64_t last) {
+  const int64_t together = at_least(1, grain / (per_partial * at_most(columns, kept.n)));
+  parallel_ranges(places * partial_sums, together, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      const Place p(kept.outer, i / slices / row_blocks);
-      const int64_t from = i / slices % row_blocks * columns, n = at_most(columns, kept.n - from);
-      const int64_t begin = i % slices * per_slice, end = at_most(depth, begin + per_slice);
+      const Place p(kept.outer, i / partial_sums / column_blocks);
+      const int64_t from = i / partial_sums % column_blocks * columns, n = at_most(columns, kept.n - from);
+      const int64_t begin = i % partial_sums * per_partial, end = at_most(depth, begin + per_partial);
       real total[columns], part[columns];
       for (int64_t r = begin; r < end; r += block) {
         sum_block(r == begin ? total : part, a + p.a + from * kept.a, kept.a, n, reduced, r, at_most(end, r + block));
@@ -186,8 +187,8 @@ void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLo
   });
   if (!partial) return;
   for (int64_t place = 0; place < places; ++place) {
-    real* total = partial + place * slices * columns;
-    for (int64_t s = 1; s < slices; ++s)
+    real* total = partial + place * partial_sums * columns;
+    for (int64_t s = 1; s < partial_sums; ++s)
       for (int64_t j = 0; j < at_most(columns, kept.n); ++j) total[j] += total[s * columns + j];
     write_out(place, total);
   }
@@ -198,7 +199,7 @@ void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLo
 constexpr int64_t side = 32;   // of a tile that is transposed within the first cache
 
 // y_ij (+)= a_ij where a is contiguous along i and y along j: tiles, or every access would touch a new cache line.
-void copy_turned(Accumulator y, const real* a, const StridedLoop& rest, const Rows& i, const Rows& j) {
+void copy_transposed(Accumulator y, const real* a, const StridedLoop& rest, const Rows& i, const Rows& j) {
   const int64_t tiles = pieces(i.n, side);
   parallel_for(rest.count() * tiles, [&](int64_t piece) {
     const Place p(rest, piece / tiles);
@@ -243,7 +244,7 @@ void copy(Accumulator y, const real* a, const StridedLoop& loop) {
       if (sorted.a[d] == 1) {
         StridedLoop rest, i, j;
         for (int e = 0; e < sorted.dims; ++e) append(e == d ? i : e == sorted.dims - 1 ? j : rest, sorted, e);
-        return copy_turned(y, a, rest, Rows(i), Rows(j));
+        return copy_transposed(y, a, rest, Rows(i), Rows(j));
       }
   for_rows(rows, [&](int64_t y_at, int64_t a_at, int64_t, int64_t n) {
     real* to = y.at + y_at;

@@ -1,6 +1,6 @@
-// The feed-forward network of a transformer, forward and backward: a row_block of the hidden layer stays in cache between the two
-// products, and its gradient is never stored as a whole. Rows of `d_ff` reals are worked off in column_blocks of 64 columns that
-// lie by themselves: in place, one column_block's rows would fall into the same few lines of the first cache.
+// The feed-forward network of a transformer, forward and backward. A block of rows of the hidden layer stays in cache between
+// the two products, and the hidden layer's gradient is never stored as a whole. Weights are copied into blocks of 64 columns,
+// each contiguous: in place, the rows of such a block would fall into the same few lines of the first cache.
 #include "core/cpu/row_blocks.h"
 
 namespace poslab::POSLAB_ISA {
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int columns = 64;
 
-// Stripe s of n columns: where it starts, and how wide it is.
+// A matrix of `rows` rows and n columns, cut into blocks of 64 columns: where block s starts, and how wide it is.
 struct ColumnBlocks {
   int rows, n;
   int count() const { return (n + columns - 1) / columns; }
@@ -17,48 +17,55 @@ struct ColumnBlocks {
   int64_t start(int s) const { return int64_t(s) * rows * columns; }
 };
 
-// w: (rows, n) -> its column_blocks, each (rows, 64)
+// w: (rows, n) -> its blocks of columns, each (rows, 64)
 const real* in_column_blocks(int slot, const real* w, const ColumnBlocks& to) {
   real* at = scratch(slot, to.size());
   for (int s = 0; s < to.count(); ++s)
     for (int i = 0; i < to.rows; ++i)
-      __builtin_memcpy(at + to.start(s) + int64_t(i) * columns, w + int64_t(i) * to.n + s * columns, size_t(to.width(s)) * sizeof(real));
+      __builtin_memcpy(at + to.start(s) + int64_t(i) * columns, w + int64_t(i) * to.n + s * columns,
+                       size_t(to.width(s)) * sizeof(real));
   return at;
 }
 
 }  // namespace
 
 // hidden = max(x w1 + b1, 0)   y = hidden w2 + b2
-void feed_forward(real* y, real* hidden, const real* x, const real* w1, const real* b1, const real* w2, const real* b2, int64_t rows, int in, int d_ff, int out) {
-  const ColumnBlocks column_blocks{in, d_ff};
-  const real* w1_blocks = in_column_blocks(column_blocks_slot, w1, column_blocks);
+void feed_forward(real* y, real* hidden, const real* x, const real* w1, const real* b1, const real* w2, const real* b2,
+                  int64_t rows, int in, int d_ff, int out) {
+  const ColumnBlocks blocks{in, d_ff};
+  const real* w1_blocks = in_column_blocks(column_blocks_slot, w1, blocks);
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     real* h = hidden + from * d_ff;
-    for (int s = 0; s < column_blocks.count(); ++s)
-      gemm(m, column_blocks.width(s), in, {x + from * in, in, 1}, w1_blocks + column_blocks.start(s), columns, h + s * columns, d_ff,
+    for (int s = 0; s < blocks.count(); ++s)
+      gemm(m, blocks.width(s), in, {x + from * in, in, 1}, w1_blocks + blocks.start(s), columns, h + s * columns, d_ff,
            WithBias{b1 + s * columns, 0});
     gemm(m, out, d_ff, {h, d_ff, 1}, w2, out, y + from * out, out, WithBias{b2, neg_infinity});
   });
 }
 
 // dh = dy w2^T [hidden > 0]   dx += dh w1^T   dw1 += x^T dh   db1 += rows of dh   dw2 += hidden^T dy   db2 += rows of dy
-void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Accumulator dw2, Accumulator db2, const real* dy, const real* x, const real* hidden, const real* w1, const real* w2, int64_t rows, int in, int d_ff, int out) {
+void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Accumulator dw2, Accumulator db2,
+                           const real* dy, const real* x, const real* hidden, const real* w1, const real* w2,
+                           int64_t rows, int in, int d_ff, int out) {
   const int64_t n1 = int64_t(in) * d_ff, n2 = int64_t(d_ff) * out;
   const int64_t at_b1 = n1, at_w2 = at_b1 + d_ff, at_b2 = at_w2 + n2;
   const PartialSums partial_sums(rows, at_b2 + out);
-  real *w1_transposed = scratch(transposed_slot, n1), *w2_transposed = scratch(transposed2_slot, n2);       // (d_ff, in), (out, d_ff)
+  real* w1_transposed = scratch(transposed_slot, n1);     // (d_ff, in)
+  real* w2_transposed = scratch(transposed2_slot, n2);    // (out, d_ff)
   transpose(in, d_ff, w1, d_ff, w1_transposed, in);
   transpose(d_ff, out, w2, out, w2_transposed, d_ff);
   const real* w2_blocks = in_column_blocks(column_blocks_slot, w2_transposed, {out, d_ff});
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real *dys = dy + from * out, *xs = x + from * in, *h = hidden + from * d_ff;
     real* dh = scratch(hidden_slot, int64_t(row_block) * columns);
-    const ColumnBlocks column_blocks{out, d_ff};
-    for (int s = 0; s < column_blocks.count(); ++s) {
-      const int n = column_blocks.width(s), j = s * columns;
-      gemm(m, n, out, {dys, out, 1}, w2_blocks + column_blocks.start(s), columns, dh, columns, Gated{h + j, d_ff});
-      if (dx) gemm(m, in, n, {dh, columns, 1}, w1_transposed + int64_t(j) * in, in, dx.at + from * in, in, s > 0 || !dx.empty);
+    const ColumnBlocks blocks{out, d_ff};
+    for (int s = 0; s < blocks.count(); ++s) {
+      const int n = blocks.width(s), j = s * columns;
+      gemm(m, n, out, {dys, out, 1}, w2_blocks + blocks.start(s), columns, dh, columns, Gated{h + j, d_ff});
+      if (dx)
+        gemm(m, in, n, {dh, columns, 1}, w1_transposed + int64_t(j) * in, in, dx.at + from * in, in,
+             s > 0 || !dx.empty);
       if (dw1) gemm(in, n, m, {xs, 1, in}, dh, columns, partial + j, d_ff, add);
       if (db1) sum_of_rows(partial + at_b1 + j, dh, m, n, columns, add);
     }

@@ -1,5 +1,5 @@
 // The linear layer, forward and backward. A weight matrix of the models here fits the first or second cache, so rows are
-// worked off in row_blocks that stay in cache from the first operation to the last.
+// worked off in blocks that stay in cache from the first operation to the last.
 #include "core/cpu/row_blocks.h"
 
 namespace poslab::POSLAB_ISA {
@@ -14,7 +14,8 @@ void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, 
 }
 
 // dx += dy w^T   dw += x^T dy   db += sum of rows of dy
-void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real* dy, const real* x, const real* w, int64_t rows, int in, int out) {
+void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real* dy, const real* x, const real* w,
+                     int64_t rows, int in, int out) {
   const int64_t weights = int64_t(in) * out;
   const PartialSums partial_sums(rows, weights + out);
   real* w_transposed = scratch(transposed_slot, weights);                  // (out, in)

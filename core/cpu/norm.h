@@ -8,8 +8,8 @@
 namespace poslab::POSLAB_ISA {
 
 constexpr real norm_epsilon = real(1e-5);   // Haiku's and PyTorch's default
-constexpr int norm_row_block = 32;              // rows of one piece of work
-constexpr int norm_partial_sums = 16;             // partial sums of dgain and dbias, whatever the number of threads
+constexpr int norm_row_block = 32;          // rows of one piece of work
+constexpr int max_norm_partial_sums = 16;   // of dgain and dbias, whatever the number of threads
 
 struct Moments { real mean, inverse; };     // mean and 1 / sqrt(variance + epsilon)
 
@@ -31,9 +31,10 @@ struct Moments { real mean, inverse; };     // mean and 1 / sqrt(variance + epsi
   });
 }
 
-// With h = (x - mean) / std and g = dy gain: dx = (g - mean(g) - h mean(g h)) / std into `dx`, overwriting it; dgain and dbias
-// of this row are added to `sums` (2, n).
-[[gnu::always_inline]] inline void norm_row_backward(real* dx, real* sums, const real* dy, const real* x, const real* gain, int n) {
+// With h = (x - mean) / std and g = dy gain: dx = (g - mean(g) - h mean(g h)) / std, which overwrites `dx`. This row's dgain
+// and dbias are added to `sums` (2, n).
+[[gnu::always_inline]] inline void norm_row_backward(real* dx, real* sums, const real* dy, const real* x,
+                                                     const real* gain, int n) {
   const Moments m = moments(x, n);
   Vec g_total{}, gh_total{};
   for_vectors(n, [&](int j, int count) {
@@ -50,20 +51,21 @@ struct Moments { real mean, inverse; };     // mean and 1 / sqrt(variance + epsi
   });
 }
 
-// Calls row_block(from, to, sums) for row_blocks of rows that start at multiples of norm_row_block, sums being a slice's partial sum of
-// (dgain, dbias), and adds the partial sums up in order.
-template <class RowBlockWork>
-void norm_backward_rows(Accumulator dgain, Accumulator dbias, int64_t rows, int n, const RowBlockWork& row_block) {
-  const int64_t row_blocks = (rows + norm_row_block - 1) / norm_row_block, partial_sums = row_blocks < norm_partial_sums ? row_blocks : norm_partial_sums;
-  real* partial = scratch(0, partial_sums * 2 * n);
-  parallel_for(partial_sums, [&](int64_t s) {
+// Calls work(from, to, sums) for blocks of rows that start at multiples of norm_row_block; sums: the partial sum (2, n) of
+// dgain and dbias that these rows belong to. Then adds the partial sums up in order.
+template <class Work>
+void norm_backward_rows(Accumulator dgain, Accumulator dbias, int64_t rows, int n, const Work& work) {
+  const int64_t blocks = (rows + norm_row_block - 1) / norm_row_block;
+  const int64_t count = blocks < max_norm_partial_sums ? blocks : max_norm_partial_sums;
+  real* partial = scratch(0, count * 2 * n);
+  parallel_for(count, [&](int64_t s) {
     real* sums = partial + s * 2 * n;
     for (int e = 0; e < 2 * n; ++e) sums[e] = 0;
-    for (int64_t t = row_blocks * s / partial_sums; t < row_blocks * (s + 1) / partial_sums; ++t)
-      row_block(t * norm_row_block, t + 1 < row_blocks ? (t + 1) * norm_row_block : rows, sums);
+    for (int64_t t = blocks * s / count; t < blocks * (s + 1) / count; ++t)
+      work(t * norm_row_block, t + 1 < blocks ? (t + 1) * norm_row_block : rows, sums);
   });
   const auto add_up = [&](Accumulator to, int offset) {
-    for (int64_t s = 0; to && s < partial_sums; ++s)
+    for (int64_t s = 0; to && s < count; ++s)
       write_row(to.at, !(to.empty && s == 0), n,
                 [&](int j, int count) { return load_some(partial + s * 2 * n + offset + j, count); });
   };

@@ -1,6 +1,6 @@
-// Turns pairs of channels by the angles of their time: y = x cos + partner(x) (-+ sin).
+// Rotates pairs of channels by the angles of their slot: y = x cos + partner(x) (-+ sin).
 //
-// Where the partner of a channel lies in the same vector (small heads), cosines and sines are laid out once per time as one
+// Where the partner of a channel lies in the same vector (small heads), cosines and sines are laid out once per slot as one
 // vector for all heads; else halves of a head are worked off side by side.
 #include <utility>
 
@@ -19,7 +19,7 @@ Vec exchanged(Vec v, std::integer_sequence<int, i...>) {
 
 // A row of n = heads * head_dim channels; cosine and sine repeat after one vector.
 template <int flip>
-void turn_lanes(real* y, bool add, const real* x, Vec cosine, Vec sine, int n) {
+void rotate_lanes(real* y, bool add, const real* x, Vec cosine, Vec sine, int n) {
   write_row(y, add, n, [&](int j, int count) {
     const Vec v = load_some(x + j, count);
     return v * cosine + exchanged<flip>(v, std::make_integer_sequence<int, lanes>()) * sine;
@@ -27,7 +27,7 @@ void turn_lanes(real* y, bool add, const real* x, Vec cosine, Vec sine, int n) {
 }
 
 // The general case, pair by pair: channels m * step and m * step + gap.
-void turn_pairs(real* y, bool add, const real* x, const real* cosine, const real* sine, int half, int step, int gap,
+void rotate_pairs(real* y, bool add, const real* x, const real* cosine, const real* sine, int half, int step, int gap,
                 real sign) {
   for (int m = 0; m < half; ++m) {
     const real a = x[m * step], b = x[m * step + gap], s = sine[m] * sign;
@@ -39,13 +39,13 @@ void turn_pairs(real* y, bool add, const real* x, const real* cosine, const real
 
 }  // namespace
 
-void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, int batch, int table_batch, int time, int heads,
-            int head_dim, bool interleaved, bool back) {
+void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, int batch, int table_batch, int time,
+            int heads, int head_dim, bool interleaved, bool back) {
   if (!y) return;
   const int half = head_dim / 2, n = heads * head_dim, flip = interleaved ? 1 : half;
   const bool in_lanes = lanes % head_dim == 0 && (flip & (flip - 1)) == 0 && flip <= 8;
   const real sign = back ? -1 : 1;
-  const int sharing = table_batch == 1 ? batch : 1;              // rows of x that turn by one row of the table
+  const int sharing = table_batch == 1 ? batch : 1;              // rows of x that one row of the table serves
   const int64_t work = int64_t(n) * sharing;
   parallel_ranges(int64_t(table_batch) * time, work < 8192 ? 8192 / work : 1, [&](int64_t from, int64_t to) {
     for (int64_t t = from; t < to; ++t) {
@@ -61,11 +61,11 @@ void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, 
         real* out = y.at + row * n;
         if (!in_lanes)
           for (int h = 0; h < n; h += head_dim)
-            turn_pairs(out + h, !y.empty, in + h, c, s, half, interleaved ? 2 : 1, flip, sign);
-        else if (flip == 1) turn_lanes<1>(out, !y.empty, in, cs, sn, n);
-        else if (flip == 2) turn_lanes<2>(out, !y.empty, in, cs, sn, n);
-        else if (flip == 4) turn_lanes<4>(out, !y.empty, in, cs, sn, n);
-        else turn_lanes<8>(out, !y.empty, in, cs, sn, n);
+            rotate_pairs(out + h, !y.empty, in + h, c, s, half, interleaved ? 2 : 1, flip, sign);
+        else if (flip == 1) rotate_lanes<1>(out, !y.empty, in, cs, sn, n);
+        else if (flip == 2) rotate_lanes<2>(out, !y.empty, in, cs, sn, n);
+        else if (flip == 4) rotate_lanes<4>(out, !y.empty, in, cs, sn, n);
+        else rotate_lanes<8>(out, !y.empty, in, cs, sn, n);
       }
     }
   });

@@ -1,5 +1,6 @@
-// How the backward pass of a layer over many rows is cut: partial_sums of rows, each with a partial sum of the weights' gradients, in
-// each slice row_blocks of rows that stay in the cache. The number of partial_sums is fixed, so that results do not depend on the threads.
+// How the backward pass of a layer over many rows is cut. A block of rows stays in the cache from the first operation to the
+// last. Runs of blocks go to the threads, each with a partial sum of the weights' gradients. The number of runs depends on
+// the rows alone, so results do not depend on the number of threads.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/kernels.h"
@@ -8,27 +9,30 @@
 
 namespace poslab::POSLAB_ISA {
 
-constexpr int row_block = 96;            // a multiple of the rows of all tiles
+constexpr int row_block = 96;   // rows; a multiple of the rows of all tiles
 constexpr real neg_infinity = -std::numeric_limits<real>::infinity();
 enum RowBlockSlot { transposed_slot, partials_slot, hidden_slot, transposed2_slot, column_blocks_slot };
 
 inline int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
+// At most 16 partial sums of `reals` numbers each.
 class PartialSums {
  public:
-  PartialSums(int64_t rows, int64_t reals) : rows_(rows), reals_(reals), partial_(scratch(partials_slot, count() * reals)) {}
+  PartialSums(int64_t rows, int64_t reals)
+      : rows_(rows), reals_(reals), partial_(scratch(partials_slot, count() * reals)) {}
 
-  // Calls work(partial sum, first row, rows, whether to add to the partial sum) for each row_block, partial_sums side by side.
+  // Calls work(partial sum, first row, rows, whether to add to the partial sum) for each block of rows. The blocks of one
+  // partial sum come in order; different partial sums may be worked on at the same time.
   template <class Work>
   void run(const Work& work) const {
-    const int64_t row_blocks = (rows_ + row_block - 1) / row_block, n = count();
+    const int64_t blocks = (rows_ + row_block - 1) / row_block, n = count();
     parallel_for(n, [&](int64_t s) {
-      const int64_t begin = row_blocks * s / n, end = row_blocks * (s + 1) / n;
+      const int64_t begin = blocks * s / n, end = blocks * (s + 1) / n;
       for (int64_t t = begin; t < end; ++t)
         work(partial_ + s * reals_, t * row_block, int(smaller_of(row_block, rows_ - t * row_block)), t > begin);
     });
   }
-  // to += what the partial_sums have at offset .. offset + n of their partial sums, in order
+  // to_e += sum over all partial sums of their element offset + e, in order                        e < n
   void add_up(Accumulator to, int64_t offset, int64_t n) const {
     if (!to) return;
     parallel_ranges(n, 4096, [&](int64_t from, int64_t until) {
@@ -46,7 +50,7 @@ class PartialSums {
   real* partial_;
 };
 
-// to_j = or += sum_i from_ij                                             from: (m, n), from one row to the next `row` reals
+// to_j = or += sum_i from_ij                                    from: (m, n), from one row to the next `row` reals
 inline void sum_of_rows(real* to, const real* from, int m, int n, int row, bool add) {
   int j = 0;
   const auto columns = [&]<int W>() {
