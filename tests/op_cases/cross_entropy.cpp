@@ -1,0 +1,41 @@
+// cross_entropy: the mean over rows of -ln softmax at the target.
+#include <fmt/format.h>
+
+#include "tests/op_cases/reference.h"
+
+namespace poslab::test {
+namespace {
+
+Shape without_last(Shape shape) {
+  shape.pop_back();
+  return shape;
+}
+
+const Cases cases([](std::vector<OpCase>& all) {
+  for (const Shape& shape : row_shapes())
+    for (const double size : {1., 20.}) {
+      const Ids target(without_last(shape), random_ids(size_of(without_last(shape)), shape.back(), 5));
+      OpCase c{"cross_entropy", fmt::format("{} up to {}", to_string(shape), size), {shape}};
+      c.op = [target](auto& x) { return cross_entropy(x[0], target); };
+      c.reference = [target](Arrays x) {
+        const size_t n = size_t(x[0].shape.back());
+        Array p = for_rows(x[0], Array(x[0].shape), softmax_row), loss({1});
+        for (int64_t i = 0; i < target.size(); ++i)
+          loss.at[0] -= std::log(p.at[size_t(i) * n + size_t(target[i])]) / double(target.size());
+        return loss;
+      };
+      c.twin = [target](auto& x) { return composed::cross_entropy(x[0], target); };
+      c.ranges = {{-size, size}}, c.step = 1e-3;   // each element's share of the mean is small
+      all.push_back(c);
+    }
+});
+
+const Cases speed([](std::vector<OpCase>& all) {
+  const Ids target({2560}, random_ids(2560, 12, 5));
+  const Shape logits = {2560, 12};
+  all.push_back(
+      {"cross_entropy", to_string(logits), {logits}, [target](auto& x) { return cross_entropy(x[0], target); }});
+}, For::bench);
+
+}  // namespace
+}  // namespace poslab::test
