@@ -25,6 +25,7 @@ Tensor seed(const Tensor& y) {
 
 struct Time {
   double forward = 1e9, backward = 1e9;
+  void take(const Time& t) { forward = std::min(forward, t.forward), backward = std::min(backward, t.backward); }
 };
 
 // The shortest of many runs: what else the machine does only ever adds.
@@ -46,6 +47,52 @@ Time measure(const OpCase& c) {
     best.backward = std::min(best.backward, seconds_since(between));
   }
   return best;
+}
+
+// Kernels that work row by row, with rows of n: keys, channels or classes.
+std::vector<OpCase> row_cases(int n) {
+  constexpr int rows = 2048, batch = 16, heads = 4, queries = 32, head = 8;
+  const Shape x = {rows, n}, q = {batch, queries, heads, head}, k = {batch, n, heads, head};
+  const Ids target({rows}, test::random_ids(rows, n, 5));
+  const auto scores = [](const Tensors& t) {
+    return Scores{.q = t[0], .k = t[1], .scale = real(0.4), .q_rel = {}, .r = {}, .bias = {}, .pairs = {}};
+  };
+  std::vector<OpCase> all = {
+      {"max", {}, {x}, [](auto& t) { return max(t[0]); }, {}},
+      {"softmax", {}, {x}, [](auto& t) { return softmax(t[0]); }, {}},
+      {"cross_entropy", {}, {x}, [target](auto& t) { return cross_entropy(t[0], target); }, {}},
+      {"norm", {}, {x, {n}, {n}}, [](auto& t) { return norm(t[0], t[1], t[2]); }, {}},
+      {"residual_norm", {}, {x, x, {n}, {n}}, [](auto& t) { return residual_norm(t[0], t[1], t[2], t[3], {}); }, {}},
+      {"geometric", {}, {{batch, heads, queries, n}, {batch, heads, queries, 2}},
+       [](auto& t) { return geometric(t[0], t[1], Mask::none); }, {}},
+      {"attention", {}, {q, k, k}, [=](auto& t) { return attention(scores(t), t[2], Mask::none); }, {}},
+      {"attention_weights", {}, {q, k}, [=](auto& t) { return attention_weights(scores(t), Mask::none); }, {}},
+  };
+  all.back().differentiable = false;
+  return all;
+}
+
+// What the masked lanes of a row's last vector cost: rows of whole vectors, and of half a vector more.
+void time_row_ends(const std::string& filter) {
+  const int lanes = (isa() == "avx512" ? 64 : isa() == "avx2" ? 32 : 16) / int(sizeof(real));
+  const int whole = 32, more = whole + lanes / 2;
+  const std::vector<OpCase> short_rows = row_cases(whole), long_rows = row_cases(more);
+  fmt::print("\nrows of whole vectors, n = {}, and of half a vector more, n = {}: what the half costs, in vectors of {}; "
+             "should be at most 1.3\n{:<18}", whole, more, lanes, "kernel");
+  for (const char* pass : {"forward", "backward"}) fmt::print("{:>10} us{:>9}{:>9}", pass, more, "vectors");
+  fmt::print("\n");
+  for (size_t i = 0; i < short_rows.size(); ++i) {
+    if (short_rows[i].kernel.find(filter) == std::string::npos) continue;
+    Time of_whole, of_more;
+    for (int round = 0; round < 3; ++round) of_whole.take(measure(short_rows[i])), of_more.take(measure(long_rows[i]));
+    const auto print = [&](double a, double b) {
+      fmt::print("{:>13.1f}{:>9.1f}{:>9.2f}", a * 1e6, b * 1e6, (b - a) / a * whole / lanes);
+    };
+    fmt::print("{:<18}", short_rows[i].kernel);
+    print(of_whole.forward, of_more.forward);
+    if (short_rows[i].differentiable) print(of_whole.backward, of_more.backward);
+    fmt::print("\n");
+  }
 }
 
 }  // namespace
@@ -75,6 +122,7 @@ void time_kernels(const std::string& filter) {
     if (c.differentiable) fmt::print("{:>14.1f}{:>17}", t.backward * 1e6, rate(t.backward, 2));
     fmt::print("\n");
   }
+  time_row_ends(filter);
 }
 
 }  // namespace poslab

@@ -20,15 +20,8 @@ void cross_entropy(real* loss, real* p, const real* x, const int* target, int64_
     double total = 0;
     for (int64_t i = from; i < to; ++i) {
       const real *row = x + i * n, top = max_row(row, n);
-      Vec sum{};
-      write_row(p + i * n, false, n, [&](int j, int count) {
-        const Vec e = exp(load_or(row + j, count, -std::numeric_limits<real>::infinity()) - top);
-        sum += e;
-        return e;
-      });
-      const real all = sum_lanes(sum), scale = 1 / all;
-      write_row(p + i * n, false, n, [&](int j, int count) { return load_some(p + i * n + j, count) * scale; });
-      total += double(std::log(all) - (row[target[i]] - top));
+      const real sum = softmax_row(p + i * n, row, top, n);
+      total += double(std::log(sum) - (row[target[i]] - top));
     }
     partial[from / piece] = total;
   });
@@ -41,10 +34,9 @@ void cross_entropy_backward(Accumulator dx, const real* dloss, const real* p, co
   if (!dx) return;
   const real each = *dloss / real(rows);
   parallel_ranges(rows, piece, [&](int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; ++i) {
+    for (int64_t i = from; i < to; ++i)
       write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(p + i * n + j, count) * each; });
-      dx.at[i * n + target[i]] -= each;
-    }
+    for (int64_t i = from; i < to; ++i) dx.at[i * n + target[i]] -= each;  // not at once: see softmax_row
   });
 }
 

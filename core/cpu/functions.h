@@ -23,7 +23,10 @@ inline Vec log_of_ratio(Vec s) {
   p = p * z + 0.66666667f;
   return s * 2.f + s * z * p;
 }
-inline Vec log_of_one_plus(Vec u) { return log_of_ratio(u / (u + 2.f)); }
+inline Vec log_of_one_plus(Vec u) {  // of a tiny u it is u itself, whose square would be subnormal
+  const Vec in = max(splat(1e-8f), u);
+  return u < 1e-8f ? u : log_of_ratio(in / (in + 2.f));
+}
 #endif
 
 inline Vec sigmoid(Vec x) { return real(1) / (exp(-x) + real(1)); }

@@ -57,15 +57,7 @@ void weights(real* a, const real* z, const real* side, const Query& query, int k
   real missed = 0;
   query.outwards([&](int j) { u[j] -= missed, missed += miss[j]; });
   u[query.t] = -infinity;
-  const Vec top = splat(max_row(u, n));
-  Vec sum{};
-  write_row(a, false, n, [&](int j, int count) {
-    const Vec e = exp_small(load_or(u + j, count, -infinity) - top);
-    sum += e;
-    return e;
-  });
-  const real scale = 1 / sum_lanes(sum);
-  write_row(a, false, n, [&](int j, int count) { return load_some(a + j, count) * scale; });
+  softmax_row(a, u, max_row(u, n), n);
 }
 
 // dx, and the sums of it on either side, right first

@@ -17,19 +17,17 @@ void max(real* y, int* at, const real* x, int64_t rows, int n) {
     for (int64_t i = from; i < to; ++i) {
       const real* row = x + i * n;
       Vec top = splat(row[0]);
-      auto nan = top != top;
-      int j = 0;
-      for (; j + lanes <= n; j += lanes) {
-        const Vec v = load(row + j);
-        top = max(v, top), nan |= v != v;
-      }
-      real most = max_lanes(top);
-      bool unordered = false;
-      for (int k = 0; k < lanes; ++k) unordered |= nan[k] != 0;
-      for (; j < n; ++j) most = row[j] > most ? row[j] : most, unordered |= row[j] != row[j];
-      int first = 0;
-      while (unordered ? row[first] == row[first] : row[first] != most) ++first;
-      y[i] = row[first], at[i] = first;
+      LaneMask first{}, nan{};  // first: for each lane, in the vector from which column on `top` stood first
+      for_vectors(n, [&](int j, int count) {
+        const Vec v = load_or(row + j, count, row[0]);
+        const LaneMask larger = v > top;
+        top = max(v, top), first = larger ? LaneMask{} + j : first, nan |= v != v;
+      });
+      const LaneMask column = top == max_lanes(top) ? first + lane_numbers() : LaneMask{} + n;
+      at[i] = int(fold_lanes<lanes>(column, [](auto a, auto b) { return a < b ? a : b; }));
+      if (any(nan))
+        for (at[i] = 0; row[at[i]] == row[at[i]];) ++at[i];
+      y[i] = row[at[i]];
     }
   });
 }

@@ -61,11 +61,12 @@ typedef int64_t LaneMask __attribute__((vector_size(vector_bytes)));
 #else
 typedef int32_t LaneMask __attribute__((vector_size(vector_bytes)));
 #endif
-inline LaneMask first_lanes(int n) {
+inline LaneMask lane_numbers() {
   LaneMask lane;
   for (int i = 0; i < lanes; ++i) lane[i] = i;
-  return lane < n;
+  return lane;
 }
+inline LaneMask first_lanes(int n) { return lane_numbers() < n; }
 
 // The first n < lanes reals, the rest zero; and their way back. The machine's masked moves, where it has them: a row's last
 // vector through memory would stall on its own store.
@@ -88,6 +89,18 @@ inline void store_first(real* p, Vec v, int n) {
 }
 #endif
 
+inline bool any(LaneMask m) {
+#if defined __AVX512F__ && !defined POSLAB_DOUBLE
+  return _mm512_movepi32_mask((__m512i)m);
+#elif defined __AVX2__ && !defined __AVX512F__ && !defined POSLAB_DOUBLE
+  return _mm256_movemask_ps((__m256)m);
+#else
+  bool one = false;
+  for (int i = 0; i < lanes; ++i) one |= m[i] != 0;
+  return one;
+#endif
+}
+
 // The larger and the smaller; where one is NaN, the second.
 #if defined __AVX512F__ && !defined POSLAB_DOUBLE
 inline Vec max(Vec a, Vec b) {
@@ -109,7 +122,7 @@ inline auto upper_half(auto v, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(v, v, (i + int(sizeof...(i)))...);
 }
 template <int W, class Fold>
-inline real fold_lanes(VecOf<W> v, const Fold& fold) {
+inline auto fold_lanes(auto v, const Fold& fold) {
   if constexpr (W == 2) {
     return fold(v[0], v[1]);
   } else {
@@ -125,18 +138,18 @@ inline real max_lanes(Vec v) {
 }
 
 #ifndef POSLAB_DOUBLE
-// p 2^n for p near 1 and whole n of at most 128; below the smallest float it is rounded to zero.
-inline Vec times_power_of_two(Vec p, Vec n) {
+// p 2^n for p near 1 and whole n of -126 .. 128 where x >= low or x is NaN; elsewhere 0. The zeros come from a mask.
+inline Vec times_power_of_two(Vec p, Vec n, Vec x, float low) {
 #if defined __AVX512F__
-  return _mm512_maskz_scalef_ps(0xFFFF, p, n);
+  return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, splat(low), _CMP_NLT_UQ), p, n);
 #else
   typedef int32_t Int __attribute__((vector_size(vector_bytes)));
-  const Int power = __builtin_convertvector(n, Int), low = power >> 1;  // in two factors: 2^128 has no float
-  const Int bits_low = (low + 127) << 23, bits_high = (power - low + 127) << 23;
-  Vec scale_low, scale_high;
-  __builtin_memcpy(&scale_low, &bits_low, sizeof bits_low);
-  __builtin_memcpy(&scale_high, &bits_high, sizeof bits_high);
-  return p * scale_low * scale_high;
+  const Int power = __builtin_convertvector(n, Int), half = power >> 1;  // in two factors: 2^128 has no float
+  const Int bits_half = (half + 127) << 23, bits_rest = (power - half + 127) << 23;
+  Vec scale_half, scale_rest;
+  __builtin_memcpy(&scale_half, &bits_half, sizeof bits_half);
+  __builtin_memcpy(&scale_rest, &bits_rest, sizeof bits_rest);
+  return x < low ? Vec{} : p * scale_half * scale_rest;
 #endif
 }
 
@@ -150,14 +163,18 @@ inline Vec to_whole(Vec x) {  // |x| < 2^22
 #endif
 
 // e^x = 2^n e^f with n = round(x / ln 2), |f| <= ln 2 / 2, and e^f by its minimax polynomial of degree 6 (relative error
-// 3e-9): within 2 units in the last place. For x <= 88.72, which is all a softmax needs; below -104 it is zero, and NaN stays
-// NaN.
+// 3e-9): within 2 units in the last place. For x <= 88.72, which is all a softmax needs; NaN stays NaN.
+//
+// Below -87.33, where e^x would no longer be a normal number, it is exactly 0: Intel's processors take some 150 cycles
+// for each vector with a subnormal result, and the masked lanes of a row, at -infinity, would be one. Softmax, cross-entropy
+// and sigmoid add a 1 and cannot tell; exp(x) and softplus(x) are 0 there in place of less than 1.2e-38.
 inline Vec exp_small(Vec x) {
 #ifdef POSLAB_DOUBLE
-  for (int i = 0; i < lanes; ++i) x[i] = std::exp(x[i]);
+  for (int i = 0; i < lanes; ++i) x[i] = x[i] < -708.39 ? 0 : std::exp(x[i]);
   return x;
 #else
-  const Vec in = max(splat(-104.f), x), n = to_whole(in * 1.44269504f);
+  constexpr float low = -87.33f;
+  const Vec in = max(splat(low), x), n = to_whole(in * 1.44269504f);
   const Vec f = in - n * 0.693359375f + n * 2.12194440e-4f;  // ln 2 in two parts, the first exact in 10 bits
   Vec p = splat(1.40612770e-3f);
   p = p * f + 8.37902073e-3f;
@@ -166,7 +183,7 @@ inline Vec exp_small(Vec x) {
   p = p * f + 5.00000060e-1f;
   p = p * f + 1.f;
   p = p * f + 1.f;
-  return times_power_of_two(p, n);
+  return times_power_of_two(p, n, x, low);
 #endif
 }
 

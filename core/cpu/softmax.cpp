@@ -14,17 +14,7 @@ int64_t rows_per_piece(int n) { return n < grain ? grain / n : 1; }
 
 void softmax(real* y, const real* x, int64_t rows, int n) {
   parallel_ranges(rows, rows_per_piece(n), [&](int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; ++i) {
-      const Vec top = splat(max_row(x + i * n, n));
-      Vec sum{};
-      write_row(y + i * n, false, n, [&](int j, int count) {
-        const Vec e = exp(load_or(x + i * n + j, count, -std::numeric_limits<real>::infinity()) - top);
-        sum += e;
-        return e;
-      });
-      const real scale = 1 / sum_lanes(sum);
-      write_row(y + i * n, false, n, [&](int j, int count) { return load_some(y + i * n + j, count) * scale; });
-    }
+    for (int64_t e = from * n; e < to * n; e += n) softmax_row(y + e, x + e, max_row(x + e, n), n);
   });
 }
 
