@@ -9,44 +9,21 @@
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "bench/clock.h"
+#include "bench/openblas.h"
 #include "core/error.h"
 #include "core/parallel.h"
 
-#ifdef POSLAB_WITH_BLAS
-#include <cblas.h>
-#endif
-
 namespace poslab {
-
-std::string blas() {
-#ifdef POSLAB_WITH_BLAS
-  return std::string("OpenBLAS ") + openblas_get_corename();
-#else
-  return "none";
-#endif
-}
 
 Rates sgemm_rates() {
   constexpr int n = 2048;
   constexpr double flop = 2. * n * n * n;
   static const Tensor a = Tensor::full({n, n}, real(0.5)), b = Tensor::full({n, n}, real(0.25));
   Rates rates{};
-#ifdef POSLAB_WITH_BLAS
-  static const bool alone = (openblas_set_num_threads(1), true);
-  (void)alone;
-  static std::vector<std::vector<real>> c(size_t(threads()), std::vector<real>(size_t(n) * n));
-  const double seconds = timed([] {
-    parallel_for(threads(), [](int64_t i) {
-#ifdef POSLAB_DOUBLE
-      cblas_dgemm
-#else
-      cblas_sgemm
-#endif
-          (CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, a.data(), n, b.data(), n, 0, c[size_t(i)].data(), n);
-    });
-  });
-  rates.blas = threads() * flop / seconds / 1e9;
-#endif
+  static const int rows = n * threads();                      // as many products as threads, of which each works off one
+  static const Tensor all = Tensor::full({rows, n}, real(0.5));
+  static std::vector<real> c(size_t(rows) * n);
+  if (const auto run = openblas_product(1, rows, n, n, all.data(), b.data(), c.data())) rates.blas = threads() * flop / timed(run) / 1e9;
   const NoGrad no_grad;
   rates.ours = flop / timed([] { matmul(a, b); }) / 1e9;
   return rates;
@@ -73,7 +50,7 @@ double copy_rate(int64_t bytes) {
 
 void serve_ceiling() {
   const auto say = [](const nlohmann::json& answer) { std::cout << answer.dump() << std::endl; };
-  say({{"program", "ceiling"}, {"threads", threads()}, {"blas", blas()}});
+  say({{"program", "ceiling"}, {"threads", threads()}, {"blas", openblas()}});
   for (std::string line; std::getline(std::cin, line);) {
     if (line != "ceiling") bad_input("bench: unknown line `{}`; known: ceiling", line);
     const Rates rates = sgemm_rates();

@@ -1,15 +1,12 @@
 // What this machine can do at most, measured: the rate of large products, and of copies. Shares are told of these.
 #pragma once
 #include <cstdint>
-#include <string>
 
 namespace poslab {
 
-std::string blas();  // "OpenBLAS Cooperlake", or "none"
-
 struct Rates {
   double blas, ours;
-};  // GFLOP/s; 0 where there is no BLAS
+};  // GFLOP/s; 0 where there is no OpenBLAS that so many threads may call
 // One 2048 x 2048 x 2048 product for each thread at the same time by OpenBLAS, and one over all threads by our matmul.
 Rates sgemm_rates();
 double ceiling();                 // the best of a few of them, in GFLOP/s

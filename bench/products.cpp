@@ -12,12 +12,9 @@
 #include "bench/ceiling.h"
 #include "bench/clock.h"
 #include "bench/dnnl.h"
+#include "bench/openblas.h"
 #include "core/error.h"
 #include "core/parallel.h"
-
-#ifdef POSLAB_WITH_BLAS
-#include <cblas.h>
-#endif
 
 namespace poslab {
 namespace {
@@ -29,26 +26,6 @@ struct Case {
 constexpr Case cases[] = {{1, 5120, 64, 64},  {1, 5120, 64, 256}, {1, 5120, 256, 64},
                           {1, 2560, 64, 64},  {1, 2560, 64, 256}, {1, 2560, 256, 64},
                           {1, 512, 512, 512}, {1024, 40, 8, 40},  {1024, 40, 40, 8}};
-
-#ifdef POSLAB_WITH_BLAS
-// OpenBLAS on several cores as one would call its serial flavour: a stripe of rows, or a share of the batch, for each.
-void blas_product(const Case& p, const real* a, const real* b, real* c) {
-  const int64_t rows = p.batch > 1 ? p.batch : p.m, share = (rows + threads() - 1) / threads();
-  parallel_ranges(rows, share, [&](int64_t from, int64_t to) {
-    const auto product = [&](int64_t batch, int64_t row, int64_t m) {
-#ifdef POSLAB_DOUBLE
-      cblas_dgemm
-#else
-      cblas_sgemm
-#endif
-          (CblasRowMajor, CblasNoTrans, CblasNoTrans, int(m), p.n, p.k, 1, a + (batch * p.m + row) * p.k, p.k,
-           b + batch * p.k * p.n, p.n, 0, c + (batch * p.m + row) * p.n, p.n);
-    };
-    if (p.batch == 1) return product(0, from, to - from);
-    for (int64_t batch = from; batch < to; ++batch) product(batch, 0, p.m);
-  });
-}
-#endif
 
 struct Runner {
   std::string name;
@@ -95,9 +72,8 @@ void time_products() {
     std::vector<real> c(size_t(p.batch) * p.m * p.n);
     const Tensor ours = matmul(a, b);
     std::vector<Runner> runners{{"poslab", [&] { matmul(a, b); }}};
-#ifdef POSLAB_WITH_BLAS
-    runners.push_back({"OpenBLAS", [&] { blas_product(p, a.data(), b.data(), c.data()); }});
-#endif
+    if (const auto run = openblas_product(p.batch, p.m, p.k, p.n, a.data(), b.data(), c.data()))
+      runners.push_back({"OpenBLAS", run});
     if (const auto run = dnnl_product(p.batch, p.m, p.k, p.n, a.data(), b.data(), c.data()))
       runners.push_back({"oneDNN", run});
     for (size_t i = 1; i < runners.size(); ++i) {

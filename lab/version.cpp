@@ -19,17 +19,11 @@ std::string cuda() {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> about() {
-#ifdef POSLAB_WITH_BLAS
-  const char* blas = "OpenBLAS for large products";
-#else
-  const char* blas = "no";
-#endif
   return {{"version", POSLAB_VERSION},
           {"commit", POSLAB_COMMIT},
           {"scalar", sizeof(real) == 4 ? "float" : "double"},
           {"isa", kernels(Device::cpu).name},
           {"threads", std::to_string(threads())},
-          {"blas", blas},
           {"cuda", cuda()}};
 }
 

@@ -6,7 +6,7 @@
 
 namespace poslab {
 
-// version, commit, scalar, isa, threads, blas, cuda: a name and a word each
+// version, commit, scalar, isa, threads, cuda: a name and a word each
 std::vector<std::pair<std::string, std::string>> about();
 
 }  // namespace poslab

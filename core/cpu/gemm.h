@@ -1,4 +1,4 @@
-// c += a b for matrices that fit the cache: the one product that linear layers, matmul and attention are made of.
+// c += a b where b fits the cache: the one product that linear layers, matmul and attention are made of.
 //
 // A tile of c, M rows by N vectors, stays in registers while the inner index runs; each step loads N vectors of b and
 // broadcasts M numbers of a. Nothing is packed: b's rows are contiguous already, and a is read one number at a time, so it
@@ -43,6 +43,9 @@ template <int W, int M, int N, class Finish>
 inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int i0, int j0) {
   VecOf<W> sum[M][N] = {};
   const real* ap = a.at;
+  if (k > 256)  // of a large product, whose c is far away: it comes while the sums are made
+    for (int i = 0; i < M; ++i)
+      for (int j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * W, 1);
   for (int p = 0; p < k; ++p, ap += a.column, b += b_row) {
     VecOf<W> bj[N];
 #pragma GCC unroll 4
