@@ -39,29 +39,35 @@ std::string flaws(const std::vector<Tensor>& inputs) {
   return text.empty() ? "; its inputs are all finite" : text;
 }
 
-void line(const std::string& name, const Tensor& y, const char* arrow, const std::vector<Tensor>& inputs) {
+void line(const std::string& name, const std::vector<Tensor>& results, const char* arrow,
+          const std::vector<Tensor>& inputs) {
   if (debug_level() == 1) fmt::print(stderr, "{}\n", name);
   if (debug_level() >= 3)
-    fmt::print(stderr, "{:<24}{} {}{}   {}\n", name, to_string(y.shape()), arrow, shapes(inputs), latest_calls());
+    fmt::print(stderr, "{:<23}{} {}{}   {}\n", name, shapes(results), arrow, shapes(inputs), latest_calls());
 }
 
 }  // namespace
 
-void check_forward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs) {
-  line(op, y, "<-", inputs);
+void check_forward(const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& inputs) {
+  line(op, results, "<-", inputs);
   if (debug_level() < 4) return;
-  if (const auto f = flaw(y))
-    failure("{}{} gives {} with {}{}", op, shapes(inputs), to_string(y.shape()), *f, flaws(inputs));
+  for (size_t i = 0; i < results.size(); ++i)
+    if (const auto f = flaw(results[i])) {
+      const std::string which = results.size() == 1 ? "" : fmt::format("result {} ", i + 1);
+      failure("{}{} gives {}{} with {}{}", op, shapes(inputs), which, to_string(results[i].shape()), *f, flaws(inputs));
+    }
 }
 
-void check_backward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs) {
-  line(fmt::format("{} backward", op), y, "->", inputs);
+void check_backward(const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& inputs) {
+  line(fmt::format("{} backward", op), results, "->", inputs);
   if (debug_level() < 4) return;
+  const bool one = results.size() == 1;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].has_grad()) continue;
     if (const auto f = flaw(inputs[i].grad()))
-      failure("the backward pass of {}{} gives input {} a gradient with {}; that of its result {} is finite{}", op,
-              shapes(inputs), i + 1, *f, to_string(y.shape()), flaws(inputs));
+      failure("the backward pass of {}{} gives input {} a gradient with {}; {}{} {} finite{}", op, shapes(inputs), i + 1,
+              *f, one ? "that of its result" : "those of its results", shapes(results), one ? "is" : "are",
+              flaws(inputs));
   }
 }
 

@@ -8,10 +8,10 @@
 
 namespace poslab {
 
-// Throws Failure if y has a NaN or infinity, and says which of the inputs had one already.
-void check_forward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs);
+// Throws Failure if a result has a NaN or infinity, and says which one and which of the inputs had one already.
+void check_forward(const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& inputs);
 
 // The same for the gradients that have flowed into the inputs, once the op's backward function has run.
-void check_backward(const char* op, const Tensor& y, const std::vector<Tensor>& inputs);
+void check_backward(const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& inputs);
 
 }  // namespace poslab

@@ -14,10 +14,21 @@ struct Step {
   const char* op;
   Tensor y;
   Backward backward;
-  std::vector<Tensor> inputs;   // kept only to be inputs_to_check, POSLAB_DEBUG
+  std::vector<Tensor> inputs;    // kept only for the checks of POSLAB_DEBUG
+  std::vector<Tensor> results;   // of an op with several: all of them, y being the first
 };
 thread_local std::vector<Step> tape;
 thread_local int no_grad = 0;
+
+bool needed(std::initializer_list<Tensor> inputs) {
+  return no_grad == 0 && std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.requires_grad(); });
+}
+const real* gradient(const Tensor& y) { return y.has_grad() ? y.grad_accumulator().at : nullptr; }
+
+std::vector<Tensor> checked_inputs(const char* op, const std::vector<Tensor>& ys, std::vector<Tensor> inputs) {
+  check_forward(op, ys, inputs);
+  return inputs;
+}
 
 }  // namespace
 
@@ -28,11 +39,25 @@ size_t tape_length() { return tape.size(); }
 void clear_tape() { tape.clear(); }
 
 Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward backward) {
-  const std::vector<Tensor> inputs_to_check = debug_level() ? std::vector(inputs) : std::vector<Tensor>();
-  if (debug_level()) check_forward(op, y, inputs_to_check);
-  const bool needed = std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.requires_grad(); });
-  if (recording() && needed) tape.push_back({op, y.require_grad(), std::move(backward), inputs_to_check});
+  std::vector<Tensor> to_check;
+  if (debug_level()) to_check = checked_inputs(op, {y}, inputs);
+  if (needed(inputs)) tape.push_back({op, y.require_grad(), std::move(backward), std::move(to_check), {}});
   return y;
+}
+
+std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, std::initializer_list<Tensor> inputs,
+                           BackwardOfSeveral backward) {
+  std::vector<Tensor> to_check;
+  if (debug_level()) to_check = checked_inputs(op, ys, inputs);
+  if (!needed(inputs)) return ys;
+  for (Tensor& y : ys) y.require_grad();
+  const auto all = [ys, backward = std::move(backward)](const real*) {
+    std::vector<const real*> dy;
+    for (const Tensor& y : ys) dy.push_back(gradient(y));
+    backward(dy);
+  };
+  tape.push_back({op, ys[0], all, std::move(to_check), ys});
+  return ys;
 }
 
 void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums) {
@@ -57,9 +82,10 @@ void backward(const Tensor& loss) {
   while (!tape.empty()) {
     Step step = std::move(tape.back());
     tape.pop_back();
-    if (!step.y.has_grad()) continue;
-    step.backward(step.y.grad_accumulator().at);
-    if (debug_level()) check_backward(step.op, step.y, step.inputs);
+    const auto reached = [](const Tensor& y) { return y.has_grad(); };
+    if (!reached(step.y) && std::none_of(step.results.begin(), step.results.end(), reached)) continue;
+    step.backward(gradient(step.y));
+    if (debug_level()) check_backward(step.op, step.results.empty() ? std::vector{step.y} : step.results, step.inputs);
   }
 }
 

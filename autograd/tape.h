@@ -1,9 +1,11 @@
-// The tape is a vector of (op name, result, backward). Recording order is already a topological order, so backward()
+// The tape is a vector of (op name, results, backward). Recording order is already a topological order, so backward()
 // walks it from the end to the start and clears it. There is no graph to traverse.
 #pragma once
 #include <array>
 #include <functional>
 #include <initializer_list>
+#include <span>
+#include <vector>
 
 #include "core/tensor.h"
 
@@ -11,10 +13,17 @@ namespace poslab {
 
 using Backward = std::function<void(const real* dy)>;   // dy: d loss / d y, same shape as y
 
-void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);
-
-// Called by every op with its result, its inputs and its derivative. Keeps them only if an input wants a gradient.
+// Called by every op with its result, its inputs and its derivative. Keeps them only if an input requires a gradient,
+// and then so does the result, which it returns.
 Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward);
+
+// The same for an op with several results. dy[i] is d loss / d ys[i], or null where nothing has flowed into that result;
+// if nothing has flowed into any, backward is not called.
+using BackwardOfSeveral = std::function<void(std::span<const real* const> dy)>;
+std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, std::initializer_list<Tensor> inputs,
+                           BackwardOfSeveral);
+
+void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);
 
 // Where one kernel adds the gradients of several inputs. It may write them in any order, so where two inputs are one tensor
 // the sum is cleared first and both add.

@@ -231,6 +231,28 @@ TEST_CASE("debug: the first op with a NaN or an infinity is named, and the input
         "of its result (3) is finite; its inputs are all finite");
 }
 
+TEST_CASE("debug: of several results the one with a NaN is named, and a line has the shapes of all") {
+  const auto two = [](const Tensor& x, real second) {
+    return record("two", {x * 2, Tensor::full({3}, second)}, {x}, [x](std::span<const real* const>) {
+      x.grad_accumulator().at[0] = NAN, x.grad_accumulator().at[1] = 1;
+    });
+  };
+  {
+    Rung rung(3);
+    two(Tensor::full({2}, 1), 1);
+    INFO(rung.printed());
+    CHECK(holds(rung.printed(), "\ntwo                     (2) (3) <- (2)   "));
+  }
+  const Rung rung(4);
+  CHECK(refusal([&] { two(Tensor::full({2}, 1), INFINITY); }) ==
+        "1: two (2) gives result 2 (3) with inf at (0), the first of 3 such elements; its inputs are all finite");
+  Tensor x = Tensor::full({2}, 1);
+  x.require_grad();
+  CHECK(refusal([&] { backward(sum_all(two(x, 1)[1])); }) ==
+        "1: the backward pass of two (2) gives input 1 a gradient with nan at (0), the first of 1 such elements; those "
+        "of its results (2) (3) are finite; its inputs are all finite");
+}
+
 TEST_CASE("debug: the logits that a causal mask hides are nobody's infinity") {
   const Rung rung(4);
   Tensor q = Tensor::full({1, 4, 2, 8}, 1);

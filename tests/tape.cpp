@@ -14,6 +14,25 @@ namespace {
 
 Tensor leaf(real value) { return Tensor::full({2}, value).require_grad(); }
 
+// Of one op: twice x and x^2. Counts how often its backward function was called.
+std::vector<Tensor> double_and_square(const Tensor& x, int* calls = nullptr) {
+  const Tensor twice(x.shape()), square(x.shape());
+  for (int64_t e = 0; e < x.size(); ++e) {
+    twice.data()[e] = 2 * x.data()[e];
+    square.data()[e] = x.data()[e] * x.data()[e];
+  }
+  return record("double_and_square", {twice, square}, {x}, [=](std::span<const real* const> dy) {
+    if (calls) ++*calls;
+    Accumulator dx = x.grad_accumulator();
+    for (int64_t e = 0; e < x.size(); ++e) {
+      real d = dx.empty ? 0 : dx.at[e];
+      if (dy[0]) d += 2 * dy[0][e];
+      if (dy[1]) d += 2 * x.data()[e] * dy[1][e];
+      dx.at[e] = d;
+    }
+  });
+}
+
 }  // namespace
 
 TEST_CASE("tape: an op is recorded if an input wants a gradient, and backward() leaves nothing behind") {
@@ -74,6 +93,33 @@ TEST_CASE("tape: a result that the loss does not depend on gets no gradient") {
   backward(sum_all(x * 3));
   CHECK_FALSE(unused.has_grad());
   CHECK(x.grad().values() == std::vector<real>{3, 3});
+}
+
+TEST_CASE("tape: an op with two results gets the gradients of both, of one, of the other, or is not called") {
+  int calls = 0;
+  const auto gradient = [&](const std::function<Tensor(const std::vector<Tensor>&)>& loss) {
+    const Tensor x = leaf(3);
+    const std::vector<Tensor> ys = double_and_square(x, &calls);
+    CHECK((ys[0].requires_grad() && ys[1].requires_grad()));
+    backward(sum_all(loss(ys)) + sum_all(x * 0));
+    CHECK(tape_length() == 0);
+    return x.grad().values();
+  };
+  CHECK(gradient([](auto& y) { return y[0] * 5 + y[1] * 7; }) == std::vector<real>(2, 5 * 2 + 7 * 6));
+  CHECK(gradient([](auto& y) { return y[0] * 5; }) == std::vector<real>(2, 5 * 2));
+  CHECK(gradient([](auto& y) { return y[1] * 7; }) == std::vector<real>(2, 7 * 6));
+  CHECK(gradient([](auto& y) { return y[1] * y[0]; }) == std::vector<real>(2, 6 * 3 * 3));   // of 2 x^3
+  CHECK(calls == 4);
+  CHECK(gradient([](auto&) { return leaf(1) * 1; }) == std::vector<real>(2, 0));
+  CHECK(calls == 4);
+}
+
+TEST_CASE("tape: an op with two results is recorded only if an input requires a gradient") {
+  const std::vector<Tensor> ys = double_and_square(Tensor::full({2}, 3));
+  CHECK_FALSE((ys[0].requires_grad() || ys[1].requires_grad()));
+  const NoGrad here;
+  CHECK_FALSE(double_and_square(leaf(3))[1].requires_grad());
+  CHECK(tape_length() == 0);
 }
 
 TEST_CASE("scratch: a slot keeps its memory while it is large enough; slots and threads do not share") {
