@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "core/error.h"
-#include "lab/config.h"
-#include "lab/inspect/page.h"
+#include "experiment/config.h"
+#include "lab/inspect/inspect.h"
 
 namespace poslab {
 namespace {

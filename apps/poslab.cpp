@@ -1,4 +1,4 @@
-// The command line. It turns words into a Config (lab/config.h), calls lab/, and turns errors into one line and a
+// The command line. It turns words into a Config (experiment/config.h), calls lab/, and turns errors into one line and a
 // status: 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
 #include <CLI/CLI.hpp>
 #include <array>
@@ -15,10 +15,12 @@
 #include "core/names.h"
 #include "core/parallel.h"
 #include "encodings/encoding.h"
+#include "lab/config_toml.h"
+#include "lab/evaluate.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/pictures.h"
-#include "lab/report.h"
+#include "lab/report/report.h"
 #include "lab/result.h"
 #include "lab/train.h"
 #include "lab/version.h"

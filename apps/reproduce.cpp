@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "lab/files.h"
-#include "lab/reproduce.h"
+#include "lab/reproduce/reproduce.h"
 #include "lab/shell.h"
 #include "lab/sweep/run.h"
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "lab/config_toml.h"
 
 namespace poslab {
 namespace {

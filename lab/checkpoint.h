@@ -7,7 +7,7 @@
 #pragma once
 #include <string>
 
-#include "lab/state.h"
+#include "experiment/state.h"
 
 namespace poslab {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
-#include "lab/config.h"
+#include "experiment/config.h"
 
 namespace poslab {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "lab/build.h"
-#include "lab/evaluate.h"
+#include "experiment/build.h"
+#include "experiment/evaluate.h"
 
 namespace poslab {
 namespace {

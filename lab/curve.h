@@ -1,5 +1,5 @@
 // The model tested while it learns, a little and often: accuracy against seconds of training, as in figure 2 of the
-// paper. What the scores of a run are made from is the full test at its end (lab/evaluate.h).
+// paper. What the scores of a run are made from is the full test at its end (experiment/evaluate.h).
 #pragma once
 #include <optional>
 #include <string>

@@ -2,101 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "autograd/tape.h"
 #include "core/profile.h"
-#include "lab/build.h"
 #include "lab/interrupt.h"
 #include "lab/progress.h"
-#include "tasks/task.h"
 
 namespace poslab {
-namespace {
-
-constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length 100, and means are over many lengths
-
-// One sub-batch, sequences first .. first + count - 1 of this length.
-void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
-  const Config& c = state.config;
-  const Batch batch = test_batch(c, sum.length, first, count);
-  const PositionSample positions = test_draw(c, sum.length, first, count, batch.tokens.shape()[1]);
-  const Pass pass{positions,
-                  {real(c.test_dropout ? c.dropout : 0),
-                   stream(uint64_t(c.seed), Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
-  const Tensor logits = state.net(batch.tokens, batch.outputs, pass);
-  const Score s = score(logits.values().data(), logits.dim(-1), batch);
-  sum.samples += count;
-  sum.accuracy += count * double(s.right) / double(s.counted);
-  sum.unmasked_accuracy += count * double(s.right_unmasked) / double(s.slots);
-  sum.loss += count * double(cross_entropy(logits, batch.targets).item());
-}
-
-// Without baselines.
-AtLength at_length(const State& state, int length, int samples) {
-  const NoGrad no_grad;
-  const int cut = sub_batch(slots(state.config, length));
-  AtLength a{length, 0, 0, 0, 0, {0, 0, 0}};
-  for (int first = 0; first < samples; first += cut) add_sub_batch(state, first, std::min(cut, samples - first), a);
-  a.accuracy /= samples, a.unmasked_accuracy /= samples, a.loss /= samples;
-  return a;
-}
-
-}  // namespace
-
-Batch test_batch(const Config& c, int length, int first, int count) {
-  return make_batch(task(c.task), count, length,
-                    stream(uint64_t(c.seed), Purpose::test_tokens, uint64_t(length), uint32_t(first)));
-}
-
-// Streams 1024 apart, here and for dropout: more than a model has layers and places.
-PositionSample test_draw(const Config& c, int length, int first, int count, int slots) {
-  return draw(c, test_sampler(c),
-              stream(uint64_t(c.seed), Purpose::test_positions, uint64_t(length), uint32_t(first) << 10), count, slots);
-}
-
-// 64 as in the released code (512 = 8 x 64), and at most 2^26 pairs of slots, so that a table of pairs for each
-// sequence stays below 256 MiB.
-int sub_batch(int64_t slots) { return int(std::clamp<int64_t>((int64_t(1) << 26) / (slots * slots), 1, 64)); }
-
-double accuracy_at(const State& state, int length, int samples) { return at_length(state, length, samples).accuracy; }
 
 std::vector<AtLength> evaluate(const State& state) {
-  const Config& c = state.config;
-  const Lengths lengths = c.eval_lengths;
+  const Lengths lengths = state.config.eval_lengths;
   std::vector<AtLength> all;
   Profile profile("testing", "length", state.params.device());
   Progress progress("testing", "lengths", 0, lengths.to - lengths.from + 1);
   for (int length = lengths.from; length <= lengths.to; ++length) {
-    all.push_back(at_length(state, length, c.eval_samples));
-    all.back().baselines = baselines(task(c.task), length, baseline_samples, uint64_t(c.seed));
+    all.push_back(evaluate(state, length));
     profile.next();
     progress.at(int64_t(all.size()), fmt::format("length {}  accuracy {:5.1f} %", length, 100 * all.back().accuracy));
     if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while testing; no result was changed");
   }
   return all;
-}
-
-std::optional<Mean> mean_from(const std::vector<AtLength>& all, int from) {
-  if (all.empty() || all.front().length > from || all.back().length < from) return {};
-  Mean m{from, all.back().length, 0, {0, 0, 0}};
-  const double n = m.to - from + 1;
-  for (const AtLength& a : all) {
-    if (a.length < from) continue;
-    m.accuracy += a.accuracy / n;
-    m.baselines.guess += a.baselines.guess / n;
-    m.baselines.majority += a.baselines.majority / n;
-    m.baselines.content_only += a.baselines.content_only / n;
-  }
-  return m;
-}
-
-std::string to_csv(const std::vector<AtLength>& all) {
-  std::string text = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
-  for (const AtLength& a : all)
-    text += fmt::format("{},{:.6f},{:.6f},{:.6g},{},{:.6f},{:.6f},{:.6f}\n", a.length, a.accuracy, a.unmasked_accuracy,
-                        a.loss, a.samples, a.baselines.guess, a.baselines.majority, a.baselines.content_only);
-  return text;
 }
 
 }  // namespace poslab

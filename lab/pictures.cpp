@@ -8,10 +8,10 @@
 
 #include "autograd/tape.h"
 #include "encodings/picture.h"
-#include "lab/build.h"
-#include "lab/evaluate.h"
+#include "experiment/build.h"
+#include "experiment/evaluate.h"
 #include "lab/files.h"
-#include "lab/matrix.h"
+#include "lab/page/matrix.h"
 
 namespace poslab {
 namespace {

@@ -41,6 +41,14 @@ std::string row(const std::string& what, const Mean& m) {
 
 }  // namespace
 
+std::string to_csv(const std::vector<AtLength>& all) {
+  std::string text = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
+  for (const AtLength& a : all)
+    text += fmt::format("{},{:.6f},{:.6f},{:.6g},{},{:.6f},{:.6f},{:.6f}\n", a.length, a.accuracy, a.unmasked_accuracy,
+                        a.loss, a.samples, a.baselines.guess, a.baselines.majority, a.baselines.content_only);
+  return text;
+}
+
 void write_result(const RunFolder& run, const State& state, const std::vector<AtLength>& all,
                   std::optional<double> seconds) {
   const Config& c = state.config;

@@ -1,6 +1,6 @@
 // What a run came to: result.json, eval.csv and the table at the end of `train` and `eval`.
 #pragma once
-#include "lab/evaluate.h"
+#include "experiment/evaluate.h"
 #include "lab/run_folder.h"
 
 namespace poslab {
@@ -8,6 +8,9 @@ namespace poslab {
 // Writes eval.csv and result.json. seconds: of training since step 0; without them (the run was only tested) the
 // earlier result's figures stay.
 void write_result(const RunFolder&, const State&, const std::vector<AtLength>&, std::optional<double> seconds);
+
+// eval.csv as it stands in the run folder.
+std::string to_csv(const std::vector<AtLength>&);
 
 // Accuracy by length in about ten rows, and the scores, each beside the three baselines.
 std::string summary(const State&, const std::vector<AtLength>&, std::optional<double> seconds);

@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "lab/checkpoint.h"
+#include "lab/config_toml.h"
 #include "lab/files.h"
 
 namespace poslab {

@@ -1,7 +1,7 @@
 // The run folder: all that a run leaves behind. Everything but clock.jsonl and the clock times of tests.jsonl and
 // result.json is a function of config.toml alone.
 //
-//   config.toml               the run's options (lab/config.h)
+//   config.toml               the run's options (experiment/config.h)
 //   metrics.jsonl             a line for each logged step: {"step", "length", "loss", "accuracy", "grad_norm"}
 //   tests.jsonl               with test_every, a line for each test while training (lab/curve.h)
 //   clock.jsonl               a line for each checkpoint: {"step", "seconds"} (lab/training_clock.h)
@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string>
 
-#include "lab/state.h"
+#include "experiment/state.h"
 
 namespace poslab {
 

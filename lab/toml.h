@@ -3,7 +3,7 @@
 #include <toml++/toml.h>
 
 #include "core/error.h"
-#include "lab/config.h"
+#include "experiment/config.h"
 
 namespace poslab {
 

@@ -1,33 +1,23 @@
 #include "lab/train.h"
 
-#include <cmath>
+#include <fmt/format.h>
+
 #include <deque>
 #include <future>
 #include <nlohmann/json.hpp>
 
-#include "autograd/tape.h"
-#include "core/backend.h"
-#include "core/error.h"
 #include "core/parallel.h"
 #include "core/profile.h"
-#include "lab/build.h"
+#include "experiment/step.h"
 #include "lab/checkpoint.h"
 #include "lab/curve.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/progress.h"
 #include "lab/training_clock.h"
-#include "tasks/curriculum.h"
-#include "tasks/task.h"
 
 namespace poslab {
 namespace {
-
-void stop_if_not_a_number(double x, const char* what, const Step& s, const Config& c, int64_t step) {
-  if (!std::isfinite(x))
-    failure("the {} is {} at step {} (length {}): training has diverged; lower lr (now {}) or clip (now {})", what, x,
-            step + 1, s.length, c.lr, c.clip);
-}
 
 std::string metrics_line(const Step& s, int64_t step) {
   return nlohmann::ordered_json{{"step", step},
@@ -39,53 +29,6 @@ std::string metrics_line(const Step& s, int64_t step) {
 }
 
 }  // namespace
-
-int draw_length(const Config& c, int64_t step) {
-  return training_length({c.curriculum, c.train_length, c.steps}, uint64_t(c.seed), step);
-}
-
-PositionSample draw_positions(const Config& c, int64_t step, int slots) {
-  return draw(c, train_sampler(c), stream(uint64_t(c.seed), Purpose::positions, uint64_t(step)), c.batch, slots);
-}
-
-StepInputs draw_step(const Config& c, int64_t step) {
-  const int length = draw_length(c, step);
-  Batch batch = make_batch(task(c.task), c.batch, length, stream(uint64_t(c.seed), Purpose::tokens, uint64_t(step)));
-  PositionSample positions = draw_positions(c, step, batch.tokens.shape()[1]);
-  const bool relative = encoding(c.encoding).relative;
-  for (int layer = 0; layer < c.layers; ++layer)
-    if (const Positions& p = positions.at_layer(layer); relative) p.distances();
-  return {length, std::move(batch), std::move(positions)};
-}
-
-PendingStep start_step(State& state, StepInputs drawn) {
-  const Config& c = state.config;
-  const int64_t step = state.adam.step;
-  Tensor logits, loss;
-  backend(state.params.device()).step([&] {
-    logits = loss = {};
-    const Pass pass{drawn.positions, {real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))}};
-    state.params.clear_grads();
-    logits = state.net(drawn.batch.tokens, drawn.batch.outputs, pass);
-    loss = cross_entropy(logits, drawn.batch.targets);
-    backward(loss);
-    state.adam.update(state.params);
-  });
-  ++state.adam.step;
-  return {step, std::move(drawn), AsyncRead(loss), AsyncRead(logits), AsyncRead(state.adam.squares)};
-}
-
-Step finish_step(const Config& c, PendingStep pending) {
-  Step s{};
-  s.length = pending.drawn.length;
-  s.loss = double(pending.loss.result()[0]);
-  const std::vector<real> logits = pending.logits.result();
-  s.score = score(logits.data(), int(logits.size()) / int(pending.drawn.batch.targets.size()), pending.drawn.batch);
-  s.grad_norm = Adam::norm(pending.squares.result());
-  stop_if_not_a_number(s.loss, "loss", s, c, pending.number);
-  stop_if_not_a_number(s.grad_norm, "gradient's norm", s, c, pending.number);
-  return s;
-}
 
 std::optional<double> train(const RunFolder& run, State& state) {
   const int64_t total = state.config.steps, first = state.adam.step;

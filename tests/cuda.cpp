@@ -9,9 +9,9 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "experiment/step.h"
 #include "lab/checkpoint.h"
 #include "lab/evaluate.h"
-#include "lab/train.h"
 #include "tests/lab_helpers.h"
 #include "tests/op_run.h"
 

@@ -3,11 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "autograd/tape.h"
-#include "lab/evaluate.h"
-#include "lab/inspect/attention.h"
+#include "experiment/attention_maps.h"
+#include "experiment/evaluate.h"
+#include "experiment/lengths.h"
+#include "experiment/pca.h"
 #include "lab/inspect/figures.h"
-#include "lab/inspect/lengths.h"
-#include "lab/inspect/pca.h"
+#include "lab/inspect/tables.h"
 #include "lab/pictures.h"
 #include "tests/lab_helpers.h"
 

@@ -1,7 +1,7 @@
 // `poslab inspect`: the folder that it writes, and what it refuses.
 #include <fstream>
 
-#include "lab/inspect/page.h"
+#include "lab/inspect/inspect.h"
 #include "lab/run_folder.h"
 #include "tests/lab_helpers.h"
 

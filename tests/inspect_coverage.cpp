@@ -2,9 +2,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "lab/inspect/coverage.h"
+#include "experiment/coverage.h"
+#include "experiment/step.h"
 #include "lab/inspect/figures.h"
-#include "lab/train.h"
+#include "lab/inspect/tables.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

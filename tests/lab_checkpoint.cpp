@@ -7,9 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "experiment/step.h"
 #include "lab/checkpoint.h"
+#include "lab/config_toml.h"
 #include "lab/run_folder.h"
-#include "lab/train.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -1,5 +1,6 @@
 // Options: one table, four sources, and what is refused.
-#include "lab/build.h"
+#include "experiment/build.h"
+#include "lab/config_toml.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "core/error.h"
-#include "lab/config.h"
+#include "experiment/config.h"
 #include "lab/files.h"
 
 namespace poslab::test {

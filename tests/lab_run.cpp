@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "lab/config_toml.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

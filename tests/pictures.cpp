@@ -10,8 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "encodings/encoding.h"
+#include "lab/evaluate.h"
 #include "lab/files.h"
-#include "lab/report.h"
+#include "lab/report/report.h"
 #include "lab/result.h"
 #include "lab/train.h"
 

@@ -1,6 +1,6 @@
 // The report from small made-up run folders: what the page shows, that it needs nothing but itself, and what it
 // refuses.
-#include "lab/report.h"
+#include "lab/report/report.h"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "lab/report/chart.h"
-#include "lab/report/html.h"
+#include "lab/page/chart.h"
+#include "lab/page/html.h"
 #include "lab/report/run.h"
 
 using namespace poslab;

@@ -1,6 +1,6 @@
 // Reproductions: what is planned at each size, what a few seeds say, and the page and tables of made-up results. Where the
 // numbers come from is the business of tests of training and sweeps.
-#include "lab/reproduce.h"
+#include "lab/reproduce/reproduce.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 
 #include "core/random.h"
 #include "lab/reproduce/paper.h"
-#include "lab/reproduce/seed1.h"
+#include "lab/reproduce/ruoss2023.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -41,7 +41,7 @@ void make_run(const std::string& folder, const Trial& t, double beyond) {
 double as_in_the_paper(const Trial& t) {
   for (const seed1::Column& c : seed1::columns())
     if (seed1::is(t.config.task, c)(t.config))
-      return paper_value("seed1_table1", t.config.task, c.paper) / 100 - 0.001 * double(t.config.seed);
+      return paper_value("ruoss2023_table1", t.config.task, c.paper) / 100 - 0.001 * double(t.config.seed);
   return 0.5;
 }
 

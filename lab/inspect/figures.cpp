@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/matrix.h"
-#include "lab/report/chart.h"
-#include "lab/report/html.h"
+#include "lab/page/chart.h"
+#include "lab/page/html.h"
+#include "lab/page/matrix.h"
 
 namespace poslab {
 namespace {

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "lab/inspect/attention.h"
-#include "lab/inspect/coverage.h"
-#include "lab/inspect/pca.h"
+#include "experiment/attention_maps.h"
+#include "experiment/coverage.h"
+#include "experiment/pca.h"
 
 namespace poslab {
 

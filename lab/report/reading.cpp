@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/report/html.h"
+#include "lab/page/html.h"
 #include "lab/report/sections.h"
 
 namespace poslab::report {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "lab/report/html.h"
+#include "lab/page/html.h"
 
 namespace poslab::report {
 namespace {

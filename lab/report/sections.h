@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/report/chart.h"
+#include "lab/page/chart.h"
 #include "lab/report/run.h"
 
 namespace poslab::report {

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/names.h"
 #include "lab/reproduce/exhibit.h"
-#include "lab/reproduce/seed1.h"
+#include "lab/reproduce/ruoss2023.h"
 
 namespace poslab::reproduce {
 namespace {

@@ -19,7 +19,7 @@ struct Trials {
 
 struct Picture {
   std::string html = {};
-  nlohmann::json data = {};  // for lab/report/figures.js: {"charts": [...], "maps": {...}}, either may be absent
+  nlohmann::json data = {};  // for lab/page/figures.js: {"charts": [...], "maps": {...}}, either may be absent
 };
 
 struct Section {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "lab/report/html.h"
+#include "lab/page/html.h"
 
 namespace poslab::reproduce {
 

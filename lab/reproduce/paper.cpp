@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace poslab {
-extern const std::string_view seed1_table1_csv, seed1_table3_csv, seed1_table5_csv;
+extern const std::string_view ruoss2023_table1_csv, ruoss2023_table3_csv, ruoss2023_table5_csv;
 }
 
 namespace poslab::reproduce {
@@ -39,9 +39,9 @@ Numbers read(std::string_view text) {
 }  // namespace
 
 double paper_value(const std::string& table, const std::string& task, const std::string& column) {
-  static const std::map<std::string, Numbers> tables = {{"seed1_table1", read(seed1_table1_csv)},
-                                                        {"seed1_table3", read(seed1_table3_csv)},
-                                                        {"seed1_table5", read(seed1_table5_csv)}};
+  static const std::map<std::string, Numbers> tables = {{"ruoss2023_table1", read(ruoss2023_table1_csv)},
+                                                        {"ruoss2023_table3", read(ruoss2023_table3_csv)},
+                                                        {"ruoss2023_table5", read(ruoss2023_table5_csv)}};
   const Numbers& numbers = tables.at(table);
   const auto found = numbers.find({task, column});
   return found == numbers.end() ? std::nan("") : found->second;

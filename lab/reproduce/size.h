@@ -1,11 +1,11 @@
 // The three sizes at which a source's exhibits are made. A size is the head of a sweep (lab/sweep/plan.h): a preset of
-// options (lab/options.cpp) and which tasks, seeds and learning rates are tried with it.
+// options (experiment/options.cpp) and which tasks, seeds and learning rates are tried with it.
 #pragma once
 #include <map>
 #include <string>
 #include <vector>
 
-#include "lab/config.h"
+#include "experiment/config.h"
 
 namespace poslab::reproduce {
 

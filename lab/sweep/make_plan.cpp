@@ -2,6 +2,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "lab/config_toml.h"
 #include "lab/sweep/plan.h"
 #include "lab/toml.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/config.h"
+#include "experiment/config.h"
 
 namespace poslab {
 
@@ -24,7 +24,7 @@ using Plan = std::vector<Trial>;
 // format of checkpoints, which changes when an old state would not go on the same.
 std::string trial_id(const Config&);
 
-// The product of all lists, the last option (in the order of lab/config.h) varying fastest, and the product of each
+// The product of all lists, the last option (in the order of experiment/config.h) varying fastest, and the product of each
 // [[also]] table, whose keys replace those above them. `seeds = 10` is seed = [0, ..., 9]. Equal configurations appear
 // once. Throws BadInput with file and line.
 Plan make_plan(const std::string& toml, const std::string& source);

@@ -1,0 +1,47 @@
+#include "experiment/attention_maps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "autograd/tape.h"
+#include "experiment/evaluate.h"
+#include "experiment/lengths.h"
+
+namespace poslab {
+namespace {
+
+// max over h of a_hij                                                                      (1, H, T, T) -> (T, T)
+std::vector<float> maximum_over_heads(const Tensor& weights) {
+  const std::vector<real> a = weights.values();
+  const size_t one = a.size() / size_t(weights.dim(1));
+  std::vector<float> most(one, 0);
+  for (size_t n = 0; n < a.size(); ++n) most[n % one] = std::max(most[n % one], float(a[n]));
+  return most;
+}
+
+AttentionMaps at_length(const State& state, int length) {
+  const Batch batch = test_batch(state.config, length, 0, 1);
+  const int T = batch.tokens.shape()[1];
+  const PositionSample positions = test_draw(state.config, length, 0, 1, T);
+  AttentionMaps maps{length, T, batch.outputs, {}};
+  // A pass for each layer: at length 500 all layers' heads at once would take hundreds of megabytes.
+  for (int layer = 0; layer < state.config.layers; ++layer) {
+    Trace trace({fmt::format("block{}.attention.weights", layer)});
+    state.net(batch.tokens, batch.outputs, {positions, {}, &trace});
+    maps.layers.push_back(maximum_over_heads(trace.captured.begin()->second));
+  }
+  return maps;
+}
+
+}  // namespace
+
+std::vector<AttentionMaps> attention_maps(const State& state, const std::vector<int>& lengths) {
+  check_lengths(state.config, lengths);
+  const NoGrad no_grad;
+  std::vector<AttentionMaps> all;
+  for (const int length : lengths) all.push_back(at_length(state, length));
+  return all;
+}
+
+}  // namespace poslab

@@ -1,0 +1,19 @@
+// Figure 6 of Ruoss et al. 2023 (spec C.1): the maximum over the heads of each layer's attention, on one test string at
+// each length, at full resolution.
+#pragma once
+#include <vector>
+
+#include "experiment/state.h"
+
+namespace poslab {
+
+struct AttentionMaps {
+  int length;                              // of the input
+  int slots, outputs;                      // T, of which the last `outputs` are answer slots
+  std::vector<std::vector<float>> layers;  // (T, T) each: row = query slot, column = key slot
+};
+
+// On the string and the positions that range evaluation meets first at each length, without dropout. BadInput as pca().
+std::vector<AttentionMaps> attention_maps(const State&, const std::vector<int>& lengths);
+
+}  // namespace poslab

@@ -1,0 +1,88 @@
+#include "experiment/coverage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "experiment/build.h"
+#include "experiment/evaluate.h"
+#include "experiment/lengths.h"
+#include "experiment/step.h"
+
+namespace poslab {
+namespace {
+
+constexpr int64_t most_steps = 2000;
+constexpr int test_draws = 64;  // at each length
+
+void count_value(double value, int64_t times, Coverage& c, Histogram& counts) {
+  const long whole = std::lround(value);
+  c.rounded = c.rounded || double(whole) != value;
+  counts[int(whole)] += times;
+}
+
+void count_positions(const Positions& p, const std::string& scheme, Coverage& c, Histogram& counts) {
+  for (const double value : p.tokens(scheme)) count_value(value, 1, c, counts);
+}
+
+void count_distances(const Positions& p, bool causal, Coverage& c, Histogram& counts) {
+  const Distances& d = p.distances();
+  const int S = d.pairs ? p.sequences() : 1, T = p.time();
+  std::vector<int64_t> pairs(d.value.size(), 0);
+  for (int s = 0; s < S; ++s)
+    for (int i = 0; i < T; ++i)
+      for (int j = 0; j < (causal ? i + 1 : T); ++j) pairs[size_t(d.row(s, i, j, T))] += i != j;
+  for (size_t n = 0; n < pairs.size(); ++n)
+    if (pairs[n]) count_value(d.value[n], pairs[n], c, counts);
+}
+
+void count(const Config& c, const Sampler& sampler, const PositionSample& draw, Coverage& made, Histogram& counts) {
+  const bool each_layer = c.resample == "per_layer" && sampler.random && made.told == Told::distances;
+  for (int layer = 0; layer < (each_layer ? c.layers : 1); ++layer) {
+    if (made.told == Told::positions) count_positions(draw.at_layer(layer), c.encoding, made, counts);
+    if (made.told == Told::distances) count_distances(draw.at_layer(layer), c.causal, made, counts);
+  }
+}
+
+// To the left, as relative's mode `released` tells all distances to the right the same.
+Told told(const Config& c) {
+  const EncodingSpec spec = transformer_spec(c).encoding;
+  const auto scheme = encoding(c.encoding).make(Params(0), spec);
+  if (scheme->adds_to_embedding()) return Told::positions;
+  return scheme->told(-1, -1) == scheme->told(-2, -1) ? Told::nothing : Told::distances;
+}
+
+// Share of what was counted at test whose value occurred in training; NaN of nothing.
+double seen(const Histogram& trained, const Histogram& met) {
+  int64_t all = 0, known = 0;
+  for (const auto& [value, n] : met) all += n, known += trained.count(value) ? n : 0;
+  return all ? double(known) / double(all) : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done) {
+  check_lengths(c, lengths);
+  Coverage made{told(c), std::min(done, most_steps), false, {}, {}};
+  // A task may draw shorter strings than asked for, so a string says how many slots a length has.
+  std::map<int, int> slots;
+  const auto slots_of = [&](int length) {
+    int& known = slots[length];
+    return known ? known : known = test_batch(c, length, 0, 1).tokens.shape()[1];
+  };
+  for (int64_t n = 0; n < made.steps; ++n) {
+    const int64_t step = n * done / made.steps;
+    count(c, train_sampler(c), draw_positions(c, step, slots_of(draw_length(c, step))), made, made.trained);
+  }
+  for (const int length : lengths) {
+    Coverage::Test test{length, {}, 0};
+    const int cut = sub_batch(slots_of(length));
+    for (int n = 0; n < (test_sampler(c).random ? test_draws : 1); ++n)
+      count(c, test_sampler(c), test_draw(c, length, n * cut, 1, slots_of(length)), made, test.met);
+    test.seen = seen(made.trained, test.met);
+    made.tests.push_back(std::move(test));
+  }
+  return made;
+}
+
+}  // namespace poslab

@@ -1,0 +1,38 @@
+// The paper's own explanation, as numbers: which positions (schemes that add to the embedding) or distances (all
+// others) training meets, and which the tests meet. A function of the configuration alone; no weights are read.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "experiment/config.h"
+
+namespace poslab {
+
+// How often each value occurred: of the slots that carry this position, or of the pairs (query, key) of different slots
+// that attention may use and that are this far apart (position of the key minus that of the query). Rounded to whole
+// numbers, which only evenly_spread needs.
+using Histogram = std::map<int, int64_t>;
+
+// What the scheme reads. Nothing of positions: none, and geometric, which goes by the order of slots alone.
+enum class Told { nothing, positions, distances };
+
+struct Coverage {
+  Told told;
+  int64_t steps;  // of training, whose draws are counted
+  bool rounded;   // some values were not whole numbers
+  Histogram trained;
+  struct Test {
+    int length;     // of the input
+    Histogram met;  // in 64 draws, or in one if nothing is random
+    double seen;    // share of the slots or pairs whose value was met in those steps; NaN if told nothing
+  };
+  std::vector<Test> tests;
+};
+
+// What training itself has drawn in its first `done` steps: in 2000 of them, evenly spread, or in all if those are few.
+// BadInput as pca().
+Coverage coverage(const Config&, const std::vector<int>& lengths, int64_t done);
+inline Coverage coverage(const Config& c, const std::vector<int>& lengths) { return coverage(c, lengths, c.steps); }
+
+}  // namespace poslab

@@ -1,0 +1,46 @@
+// Range evaluation: accuracy at each length, and the two scores in use.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "experiment/state.h"
+#include "tasks/batch.h"
+
+namespace poslab {
+
+struct AtLength {
+  int length, samples;
+  double accuracy, unmasked_accuracy;  // fractions; the first over the slots that count (spec B.1)
+  double loss;                         // nats, mean over all output slots
+  Baselines baselines;
+};
+
+// What range evaluation meets at a length: its strings first .. first + count - 1 and, drawn once for all of them unless
+// config.resample says otherwise, their positions. Strings do not depend on how they are cut; positions do.
+Batch test_batch(const Config&, int length, int first, int count);
+PositionSample test_draw(const Config&, int length, int first, int count, int slots);
+int sub_batch(int64_t slots);  // how many strings of so many slots it takes at once
+
+// config.eval_samples strings of one length, with its baselines.
+AtLength evaluate(const State&, int length);
+
+// On the first `samples` strings of one length, alone; a fraction.
+double accuracy_at(const State&, int length, int samples);
+
+struct Mean {
+  int from, to;
+  double accuracy;
+  Baselines baselines;
+};
+// Mean over the lengths from .. last of the list; absent if the list begins later or ends before.
+std::optional<Mean> mean_from(const std::vector<AtLength>&, int from);
+// The paper's score begins right after the longest training length (41). The released code's begins one later (42): it
+// drops 41 entries of a list that starts at length 1 (spec, finding 5).
+inline std::optional<Mean> paper_score(const Config& c, const std::vector<AtLength>& all) {
+  return mean_from(all, c.train_length + 1);
+}
+inline std::optional<Mean> released_score(const Config& c, const std::vector<AtLength>& all) {
+  return mean_from(all, c.train_length + 2);
+}
+
+}  // namespace poslab

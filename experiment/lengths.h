@@ -1,0 +1,14 @@
+// At which lengths a run is looked at.
+#pragma once
+#include <vector>
+
+#include "experiment/config.h"
+
+namespace poslab {
+
+// The longest trained one and 15/4 of it: the paper's 40 and 150.
+std::vector<int> paper_lengths(const Config&);
+// BadInput for a length below 1, or too long for the run's positions.
+void check_lengths(const Config&, const std::vector<int>& lengths);
+
+}  // namespace poslab

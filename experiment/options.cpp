@@ -1,0 +1,143 @@
+// The table of options. Adding one takes a line here and a member in Config; everything else reads this table.
+#include <cmath>
+#include <functional>
+
+#include "encodings/encoding.h"
+#include "experiment/config.h"
+#include "tasks/curriculum.h"
+#include "tasks/task.h"
+
+namespace poslab {
+namespace {
+
+template <class List>
+std::vector<std::string> names_of(const List& list) {
+  std::vector<std::string> names;
+  for (const auto& one : list) names.push_back(one.name);
+  return names;
+}
+
+std::vector<std::string> tasks() {
+  std::vector<std::string> names;
+  for (const Task* task : all_tasks()) names.push_back(task->name());
+  return names;
+}
+std::vector<std::string> encodings() { return names_of(all_encodings()); }
+std::vector<std::string> samplers() { return names_of(all_samplers()); }
+std::vector<std::string> curricula() { return names_of(all_curricula()); }
+std::vector<std::string> presets() { return names_of(all_presets()); }
+std::vector<std::string> test_samplers() {
+  std::vector<std::string> names = samplers();
+  names.insert(names.begin(), "same");
+  return names;
+}
+
+constexpr double most_steps = 4294967295;  // a stream of random numbers has 32 bits for the step (core/random.h)
+
+}  // namespace
+
+const std::vector<Option>& all_options() {
+  using C = Config;
+  static const std::string what = "What is studied", model = "Model", training = "Training", test = "Evaluation",
+                           running = "Running";
+  static const std::vector<Option> options = {
+      {"preset", what, &C::preset, "start from a published setting; the other options override it", 0, 0, presets},
+      {"task", what, &C::task, "the task to learn", 0, 0, tasks},
+      {"encoding", what, &C::encoding, "the positional encoding", 0, 0, encodings},
+      {"positions", what, &C::positions, "which positions the tokens carry", 0, 0, samplers},
+      {"max_position", what, &C::max_position, "size of the pool of positions, rows of the learned table", 1, 1 << 24},
+      {"first_position", what, &C::first_position,
+       "smallest position of the pool: 0 in the released code, 1 in the paper", 0, 1},
+      {"unsorted", what, &C::unsorted, "sampled positions in random order (table 3 of the paper)"},
+      {"resample", what, &C::resample, "when positions are drawn anew", 0, 0,
+       [] {
+         return std::vector<std::string>{"per_forward", "per_layer", "per_sequence"};
+       }},
+      {"relative_mode", what, &C::relative_mode,
+       "how relative and alibi read random positions; the paper and its code differ", 0, 0,
+       [] {
+         return std::vector<std::string>{"paper", "offset_table", "released", "differences"};
+       }},
+      {"alibi_symmetric", what, &C::alibi_symmetric, "alibi without the 0.5 that tells left from right"},
+      {"rope_pairing", what, &C::rope_pairing, "which channels rope turns together: (2m, 2m+1) or (m, m + half)", 0, 0,
+       [] {
+         return std::vector<std::string>{"interleaved", "half"};
+       }},
+
+      {"layers", model, &C::layers, "number of blocks", 1, 256},
+      {"heads", model, &C::heads, "attention heads; must divide d_model", 1, 1024},
+      {"d_model", model, &C::d_model, "width", 1, 65536},
+      {"widening", model, &C::widening, "width of the feed-forward layer / d_model", 1, 64},
+      {"causal", model, &C::causal, "a token sees only earlier ones"},
+      {"dropout", model, &C::dropout, "dropout rate", 0, 0.99},
+
+      {"steps", training, &C::steps, "training steps", 1, most_steps},
+      {"batch", training, &C::batch, "sequences in a step", 1, 1 << 20},
+      {"lr", training, &C::lr, "learning rate of Adam", 1e-12, 100},
+      {"clip", training, &C::clip, "largest norm of a gradient; a longer one is shortened to it", 1e-12, 1e12},
+      {"train_length", training, &C::train_length, "longest training input", 1, 1 << 20},
+      {"curriculum", training, &C::curriculum, "which length a step uses", 0, 0, curricula},
+      {"seed", training, &C::seed, "of all random numbers", 0, 999999999999999},
+
+      {"eval_lengths", test, &C::eval_lengths, "input lengths to test, FROM:TO", 1, 1 << 20},
+      {"eval_samples", test, &C::eval_samples, "sequences for each length", 1, 1 << 14},
+      {"test_positions", test, &C::test_positions, "positions at test; sequential turns randomization off", 0, 0,
+       test_samplers},
+      {"test_dropout", test, &C::test_dropout, "dropout at test, as in the released code"},
+      {"test_every", test, &C::test_every, "steps between two small tests while training, into tests.jsonl; 0: none", 0,
+       most_steps},
+
+      {"checkpoint_every", running, &C::checkpoint_every, "steps between two checkpoints", 1, most_steps},
+      {"log_every", running, &C::log_every, "steps between two lines of metrics.jsonl", 1, most_steps},
+      {"device", running, &C::device, "where kernels run", 0, 0,
+       [] {
+         return std::vector<std::string>{"cpu", "cuda"};
+       }},
+      {"threads", running, &C::threads, "0: one for each core; never changes a result", 0, 256, nullptr, false},
+      {"out", running, &C::out, "the run folder to make", 0, 0, nullptr, false},
+  };
+  return options;
+}
+
+const std::vector<Preset>& all_presets() {
+  // example and paper test with dropout on, because the released code has no switch for it (spec, finding 3).
+  static const std::vector<Preset> presets = {
+      {"none", "the defaults", {}},
+      {"tiny",
+       "seconds on one core: 3 layers, 3,000 steps of 32 to length 20, tested on lengths 1 .. 100 with 32 each",
+       {{"layers", "3"},
+        {"steps", "3000"},
+        {"batch", "32"},
+        {"lr", "0.0003"},
+        {"train_length", "20"},
+        {"max_position", "400"},
+        {"eval_lengths", "1:100"},
+        {"eval_samples", "32"}}},
+      {"example",
+       "the released code's example: 10,001 steps of 128 to length 40, tested on lengths 1 .. 100 with 512 each",
+       {{"steps", "10001"},
+        {"batch", "128"},
+        {"lr", "0.001"},
+        {"train_length", "40"},
+        {"curriculum", "uniform"},
+        {"eval_lengths", "1:100"},
+        {"eval_samples", "512"},
+        {"test_dropout", "on"}}},
+      {"paper",
+       "the paper: 2,000,000 steps, tested on lengths 41 .. 500 with 500 each; lr 1e-4, 3e-4 or 5e-4, the best counts",
+       {{"steps", "2000000"},
+        {"batch", "128"},
+        {"lr", "0.0003"},
+        {"train_length", "40"},
+        {"curriculum", "uniform"},
+        {"eval_lengths", "41:500"},
+        {"eval_samples", "500"},
+        {"test_dropout", "on"},
+        {"log_every", "100"},
+        {"checkpoint_every", "10000"},
+        {"first_position", "1"}}},
+  };
+  return presets;
+}
+
+}  // namespace poslab

@@ -1,0 +1,34 @@
+// Figure 5 of Ruoss et al. 2023 (spec C.1): the activations after each layer in the plane of their two principal
+// components, which are fitted at the first length; the other lengths go through the same map. A point is one ANSWER
+// slot of one string: that is our reading of the paper's 30 x 40 = 1200 and 30 x 150 = 4500 points of Reverse String.
+#pragma once
+#include <vector>
+
+#include "experiment/principal.h"
+#include "experiment/state.h"
+
+namespace poslab {
+
+struct Cloud {
+  std::vector<double> at;  // (samples x answer slots, 2), strings one after the other
+  // Share of the points that lie outside of the first length's cloud (share_outside). For the first length itself: the
+  // same of as many other strings, as a measure of chance.
+  double outside;
+};
+struct PcaLayer {
+  Principal map;
+  std::vector<Cloud> clouds;  // one for each length
+};
+struct Pca {
+  std::vector<int> lengths;      // of the input
+  std::vector<double> accuracy;  // at each length, of these strings
+  int samples;                   // strings at each length
+  std::vector<PcaLayer> layers;
+};
+
+// On the first `samples` strings and the positions that range evaluation meets at these lengths, without dropout.
+// BadInput, before anything is computed, if a length has no room (experiment/lengths.h), gives one point alone, or if
+// there are more than 8000 samples.
+Pca pca(const State&, const std::vector<int>& lengths, int samples);
+
+}  // namespace poslab

@@ -1,0 +1,51 @@
+#include "lab/config_toml.h"
+
+#include <fmt/format.h>
+
+#include "lab/toml.h"
+
+namespace poslab {
+namespace {
+
+template <class... F>
+struct Cases : F... {
+  using F::operator()...;
+};
+template <class... F>
+Cases(F...) -> Cases<F...>;
+
+}  // namespace
+
+Settings read_toml(const std::string& text, const std::string& source) {
+  Settings settings;
+  for (auto& [key, node] : parse_toml(text, source))
+    at_line(source, node, [&, &key = key, &node = node] {
+      const Option& o = option(std::string(key.str()));
+      settings.emplace_back(o.name, option_text(o, node));
+    });
+  return settings;
+}
+
+std::string to_toml(const Config& c) {
+  std::string text;
+  const std::string* group = nullptr;
+  for (const Option& o : all_options()) {
+    if (!o.kept) continue;
+    if (!group || *group != o.group) text += fmt::format("{}# {}\n", group ? "\n" : "", o.group);
+    group = &o.group;
+    const std::string value = get(c, o);
+    const std::string written = std::visit(
+        Cases{
+            [&](std::string Config::*) { return '"' + value + '"'; },
+            [&](Lengths Config::*) { return '"' + value + '"'; },
+            [&](bool Config::*field) { return std::string(c.*field ? "true" : "false"); },
+            [&](double Config::*) { return value.find_first_of(".e") == std::string::npos ? value + ".0" : value; },
+            [&](auto) { return value; },
+        },
+        o.field);
+    text += fmt::format("{:<32}# {}\n", fmt::format("{} = {}", o.name, written), o.help);
+  }
+  return text;
+}
+
+}  // namespace poslab

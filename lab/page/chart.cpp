@@ -1,0 +1,193 @@
+#include "lab/page/chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lab/page/html.h"
+
+namespace poslab::report {
+namespace {
+
+// Where the plot stands in the picture, and how values become places.
+struct Frame {
+  const Chart& chart;
+  double width, height, left, right, top, bottom;
+  double x(double v) const { return left + (v - chart.x_low) / (chart.x_high - chart.x_low) * (right - left); }
+  double y(double v) const {
+    const auto scale = [&](double u) { return chart.log ? std::log10(u) : u; };
+    const double low = scale(chart.y_low), high = scale(chart.y_high);
+    return bottom - (std::clamp(scale(v), low, high) - low) / (high - low) * (bottom - top);
+  }
+};
+
+// 1, 2 or 5 times a power of ten, so that about `wanted` ticks fit.
+std::vector<double> even_ticks(double low, double high, int wanted) {
+  const double rough = (high - low) / wanted, power = std::pow(10, std::floor(std::log10(rough)));
+  const double step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
+  std::vector<double> ticks;
+  for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i)
+    ticks.push_back(i * step + 0.);  // never -0
+  return ticks;
+}
+
+std::vector<double> log_ticks(double low, double high) {
+  const double decades = std::log10(high / low);
+  std::vector<double> ticks;
+  for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
+    for (const double digit : {1., 2., 5.})
+      if ((digit == 1 || decades < 2.5) && power * digit >= low * .999 && power * digit <= high * 1.001)
+        ticks.push_back(power * digit);
+  return ticks;
+}
+
+std::string path(const Frame& f, const std::vector<Point>& points, const std::string& attributes) {
+  std::string d;
+  bool drawing = false;  // a NaN breaks the line
+  for (const Point p : points) {
+    const bool seen = std::isfinite(p.y) && (!f.chart.log || p.y > 0);
+    if (seen) d += fmt::format("{}{:.1f} {:.1f}", drawing ? "L" : "M", f.x(p.x), f.y(p.y));
+    drawing = seen;
+  }
+  return d.empty() ? "" : fmt::format("<path {} d=\"{}\"/>", attributes, d);
+}
+
+// Classes of page.css; every dashed line has its own dashes.
+std::string style(const Curve& curve, int& dashes) {
+  const std::string color = curve.color < 0 ? "base" : fmt::format("c{}", curve.color);
+  if (curve.filled) return "area " + color;
+  return fmt::format("line {}{}", color, curve.color < 0 ? fmt::format(" d{}", dashes++) : "");
+}
+
+std::string axes(const Frame& f, bool narrow) {
+  const Chart& c = f.chart;
+  std::string made;
+  for (const double v : c.log ? log_ticks(c.y_low, c.y_high) : even_ticks(c.y_low, c.y_high, 6)) {
+    const std::string text = c.percent ? fmt::format("{:.0f} %", 100 * v) : number(v);
+    made += fmt::format(
+        "<path class=\"gridline\" d=\"M{:.1f} {:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" "
+        "text-anchor=\"end\">{}</text>",
+        f.left, f.y(v), f.right, f.left - 8, f.y(v) + 4, text);
+  }
+  for (const double v : even_ticks(c.x_low, c.x_high, narrow ? 4 : 8))
+    made += fmt::format(
+        "<path class=\"tick\" d=\"M{0:.1f} {1:.1f}v5\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\" "
+        "text-anchor=\"middle\">{3}</text>",
+        f.x(v), f.bottom, f.bottom + 19, number(v));
+  made += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", f.left, f.bottom, f.right);
+  made += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
+                      (f.left + f.right) / 2, f.bottom + 40, escape(c.x_label));
+  return made + fmt::format("<text class=\"label\" x=\"0\" y=\"12\">{}</text>", escape(c.y_label));
+}
+
+// Names beside the ends of their curves, moved apart where they would overlap.
+std::string direct_labels(const Frame& f) {
+  struct Label {
+    double y;
+    const Curve* curve;
+  };
+  std::vector<Label> labels;
+  for (const Curve& curve : f.chart.curves) {
+    const auto end =
+        std::find_if(curve.points.rbegin(), curve.points.rend(), [](Point p) { return std::isfinite(p.y); });
+    if (end != curve.points.rend()) labels.push_back({f.y(end->y), &curve});
+  }
+  std::sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.y < b.y; });
+  const double gap = 17;
+  double least = f.top;
+  for (Label& l : labels) l.y = std::max(l.y, least), least = l.y + gap;
+  double most = f.bottom - 2;
+  for (auto l = labels.rbegin(); l != labels.rend(); ++l) l->y = std::min(l->y, most), most = l->y - gap;
+  std::string made;
+  for (const Label& l : labels)
+    made += fmt::format("<text class=\"name {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
+                        l.curve->color < 0 ? "base" : fmt::format("c{}", l.curve->color), f.right + 10, l.y + 4,
+                        escape(l.curve->name));
+  return made;
+}
+
+}  // namespace
+
+std::string svg(const Chart& c, bool narrow) {
+  size_t longest = 0;
+  for (const Curve& curve : c.curves) longest = std::max(longest, curve.name.size());
+  const double width = narrow ? 380 : 900, height = narrow ? 320 : 400;
+  // 7 units a letter is enough for every common sans-serif face at 13 units.
+  const double margin = narrow ? 12 : std::min(300., 16 + 7. * double(longest));
+  const Frame f{c, width, height, 48, width - margin, 30, height - 48};
+  const std::string key = fmt::format("{}-{}", c.id, narrow ? "narrow" : "wide");
+  std::string made = fmt::format(
+      "<svg class=\"chart {0}\" viewBox=\"0 0 {1} {2}\" role=\"img\" aria-labelledby=\"{3}-t {3}-d\" "
+      "data-chart=\"{4}\" "
+      "data-left=\"{5:.1f}\" data-right=\"{6:.1f}\" data-top=\"{7:.1f}\" data-bottom=\"{8:.1f}\">"
+      "<title id=\"{3}-t\">{9}</title><desc id=\"{3}-d\">{10}</desc>",
+      narrow ? "narrow" : "wide", width, height, escape(key), escape(c.id), f.left, f.right, f.top, f.bottom,
+      escape(c.title), escape(c.description));
+  if (c.shaded > c.x_low) {
+    const double end = f.x(std::min(c.shaded, c.x_high));
+    made += fmt::format("<rect class=\"trained\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+                        f.left, f.top, end - f.left, f.bottom - f.top);
+    made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">trained</text>", f.left + 8, f.bottom - 10);
+    if (c.x_high > c.shaded)
+      made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">unseen</text>", end + 8, f.bottom - 10);
+  }
+  made += axes(f, narrow);
+  for (const Curve& curve : c.curves) made += path(f, curve.behind, fmt::format("class=\"raw c{}\"", curve.color));
+  int dashes = 0;
+  for (const Curve& curve : c.curves) made += path(f, curve.points, fmt::format("class=\"{}\"", style(curve, dashes)));
+  return made + (narrow ? "" : direct_labels(f)) + "<g class=\"readout\"></g></svg>";
+}
+
+std::string figure(const Chart& c) {
+  std::string legend;
+  int dashes = 0;
+  for (const Curve& curve : c.curves) {
+    legend += fmt::format(
+        "<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path class=\"{}\" d=\"{}\"/></svg>"
+        "<span>{}</span><b class=\"value\"></b></li>",
+        style(curve, dashes), curve.filled ? "M1 1H25V9H1Z" : "M1 5H25", escape(curve.name));
+  }
+  return fmt::format(
+      "<div class=\"plot\" data-chart=\"{}\"><ul class=\"legend\">{}<li class=\"where\"></li></ul>{}{}</div>",
+      escape(c.id), legend, svg(c, false), svg(c, true));
+}
+
+nlohmann::json chart_json(const Chart& c) {
+  nlohmann::json curves = nlohmann::json::array();
+  for (const Curve& curve : c.curves) {
+    nlohmann::json points = nlohmann::json::array();
+    for (const Point p : curve.points)
+      points.push_back({p.x, std::isfinite(p.y) ? nlohmann::json(std::round(p.y * 1e6) / 1e6) : nlohmann::json()});
+    curves.push_back({{"color", curve.color}, {"points", points}});
+  }
+  return {{"id", c.id},         {"x", c.x_label},       {"x_low", c.x_low}, {"x_high", c.x_high}, {"y_low", c.y_low},
+          {"y_high", c.y_high}, {"percent", c.percent}, {"log", c.log},     {"unit", c.unit}, {"curves", curves}};
+}
+
+std::vector<Point> outline(const std::vector<Point>& all, size_t bins) {
+  if (all.size() <= 2 * bins) return all;
+  std::vector<Point> kept;
+  for (size_t b = 0; b < bins; ++b) {
+    const auto from = all.begin() + ptrdiff_t(b * all.size() / bins),
+               to = all.begin() + ptrdiff_t((b + 1) * all.size() / bins);
+    auto [low, high] = std::minmax_element(from, to, [](Point p, Point q) { return p.y < q.y; });
+    kept.push_back(*std::min(low, high)), kept.push_back(*std::max(low, high));
+  }
+  return kept;
+}
+
+std::vector<Point> smooth(const std::vector<Point>& all, size_t window, size_t count) {
+  std::vector<Point> made;
+  const size_t places = std::min(count, all.size());
+  for (size_t i = 0; i < places; ++i) {
+    const size_t at = places > 1 ? i * (all.size() - 1) / (places - 1) : 0;
+    const size_t reach = std::min({window / 2, at, all.size() - 1 - at});  // symmetric, so that the ends are not tilted
+    double sum = 0;
+    for (size_t j = at - reach; j <= at + reach; ++j) sum += all[j].y;
+    made.push_back({all[at].x, sum / double(2 * reach + 1)});
+  }
+  return made;
+}
+
+}  // namespace poslab::report

@@ -1,0 +1,96 @@
+#include "lab/page/html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+namespace poslab {
+extern const std::string_view page_html, page_css, figures_js;
+}
+
+namespace poslab::report {
+
+namespace {
+
+// One pass, so that a part that itself holds {{...}} stays as it is.
+std::string filled(std::string_view html, const std::map<std::string, std::string>& parts) {
+  std::string made;
+  std::string_view rest = html;
+  for (size_t open; (open = rest.find("{{")) != rest.npos;) {
+    const size_t close = rest.find("}}", open);
+    const std::string name(rest.substr(open + 2, close - open - 2));
+    made += rest.substr(0, open);
+    made += parts.at(name);
+    rest.remove_prefix(close + 2);
+  }
+  return made.append(rest);
+}
+
+}  // namespace
+
+std::string page(std::string_view html, const std::map<std::string, std::string>& parts, std::string_view script) {
+  return filled(page_html, {{"title", parts.at("title")},
+                            {"page.css", std::string(page_css)},
+                            {"body", filled(html, parts)},
+                            {"data", parts.at("data")},
+                            {"figures.js", std::string(figures_js)},
+                            {"own.js", std::string(script)}});
+}
+
+std::string escape(std::string_view text) {
+  std::string made;
+  for (const char c : text) {
+    if (c == '&')
+      made += "&amp;";
+    else if (c == '<')
+      made += "&lt;";
+    else if (c == '>')
+      made += "&gt;";
+    else if (c == '"')
+      made += "&quot;";
+    else if (c == '\'')
+      made += "&#39;";
+    else
+      made += c;
+  }
+  return made;
+}
+
+std::string percent(double fraction) {
+  return std::isnan(fraction) ? "–" : fmt::format("{:.1f}&#8239;%", 100 * fraction);
+}
+
+std::string number(double x) { return std::isnan(x) ? "–" : fmt::format("{:.5g}", x); }
+
+std::string words(std::string identifier) {
+  std::replace(identifier.begin(), identifier.end(), '_', ' ');
+  return escape(identifier);
+}
+
+std::string headed(const std::string& identifier) {
+  std::string text = words(identifier);
+  if (!text.empty()) text[0] = char(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string script_safe(const nlohmann::json& data) {
+  std::string made;
+  for (const char c : data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {
+    if (c == '<')
+      made += "\\u003c";
+    else
+      made += c;
+  }
+  return made;
+}
+
+std::string field(const nlohmann::json& object, const char* key, const char* form) {
+  const auto it = object.find(key);
+  if (it == object.end() || it->is_null()) return "–";
+  if (it->is_number()) return fmt::format(fmt::runtime(form), it->get<double>());
+  return escape(it->is_string() ? it->get<std::string>() : it->dump());
+}
+
+}  // namespace poslab::report

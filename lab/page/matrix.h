@@ -1,0 +1,25 @@
+// A matrix as the pages' script reads it (lab/page/figures.js).
+#pragma once
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace poslab {
+
+// {"rows", "cols", "low", "high", "cells"}: base64 of a byte for each cell, value = low + byte / 255 (high - low)
+nlohmann::ordered_json matrix(int rows, int cols, const std::vector<double>& m, double low, double high);
+
+// The maximum over each block x block cells (fewer at the right and lower edge) of a matrix that is nowhere negative.
+template <class T>
+std::vector<double> in_blocks(const T* a, int rows, int cols, int block) {
+  const int across = (cols + block - 1) / block, down = (rows + block - 1) / block;
+  std::vector<double> m(size_t(down) * size_t(across), 0.);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < cols; ++j) {
+      double& cell = m[size_t(i / block) * size_t(across) + size_t(j / block)];
+      cell = std::max(cell, double(*a++));
+    }
+  return m;
+}
+
+}  // namespace poslab

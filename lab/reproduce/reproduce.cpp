@@ -1,0 +1,207 @@
+#include "lab/reproduce/reproduce.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "autograd/tape.h"
+#include "core/error.h"
+#include "core/names.h"
+#include "lab/files.h"
+#include "lab/interrupt.h"
+#include "lab/page/html.h"
+#include "lab/version.h"
+
+namespace poslab {
+extern const std::string_view reproduce_html;
+}
+
+namespace poslab::reproduce {
+namespace {
+
+using nlohmann::json;
+
+void check_names(const std::string& kind, const std::vector<std::string>& asked) {
+  const std::vector<std::string> known = option(kind).names();
+  for (const std::string& name : asked)
+    if (std::find(known.begin(), known.end(), name) == known.end()) throw BadInput(unknown(kind, name, known));
+}
+
+bool wanted(const std::vector<std::string>& asked, const std::string& name) {
+  return asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end();
+}
+
+Plan trials_of(const Exhibit& e, const Asked& asked) {
+  const Size& s = size(asked.size);
+  const Trials trials = e.trials(usual(s, asked.settings));
+  return make_plan(sweep(s, asked.settings, trials.keys, trials.also), e.name);
+}
+
+std::string short_name(const Exhibit& e) { return e.name.substr(e.name.find(':') + 1); }  // table1
+
+// "132 of 134 trials are done; 1 failed, 1 to do."
+std::string standing(const Outcomes& outcomes) {
+  if (!outcomes.planned()) return "";
+  if (outcomes.missing().empty()) return fmt::format("All {} trials are done.", outcomes.planned());
+  std::vector<TrialState> states;
+  for (const Missing& m : outcomes.missing()) states.push_back(m.state);
+  return fmt::format("{} of {} trials are done; {}.", outcomes.done().size(), outcomes.planned(),
+                     to_string(count(states)));
+}
+
+// Why trials failed or are impossible, a line for each reason with the first of them.
+std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
+  const std::vector<const Option*> options = differing(plan);
+  std::map<std::string, std::vector<const Missing*>> all;
+  for (const Missing& m : outcomes.missing())
+    if (!m.reason.empty()) all[m.reason].push_back(&m);
+  std::vector<std::string> said;
+  for (const auto& [reason, trials] : all)
+    said.push_back(fmt::format("{}: {} {}{}: {}", name_of(trials[0]->state), trials[0]->trial->id,
+                               label(trials[0]->trial->config, options),
+                               trials.size() > 1 ? fmt::format(" and {} more", trials.size() - 1) : "", reason));
+  return said;
+}
+
+// What stands below an exhibit that cannot be drawn, instead of it.
+Section without(const std::string& why) {
+  Section s;
+  s.notes = {why};
+  return s;
+}
+
+Section drawn(const Planned& p, const Outcomes& outcomes, const Config& usual) {
+  if (p.exhibit->trials && !outcomes.planned()) return without("None of the runs asked for belongs here.");
+  try {
+    return p.exhibit->draw(outcomes, usual);
+  } catch (const std::exception& e) {  // one damaged run shall not cost the other tables
+    return without(fmt::format("This could not be drawn: {}", e.what()));
+  }
+}
+
+std::string markdown_of(const Exhibit& e, const Section& s) {
+  std::string text = fmt::format("## {}\n\n{}\n\n", e.title, e.source);
+  for (const std::string& one : s.readings) text += fmt::format("{}\n\n", one);
+  for (const Grid& g : s.grids) text += fmt::format("{}:\n\n{}\n", g.caption, markdown(g));
+  for (const std::string& one : s.notes) text += fmt::format("- {}\n", one);
+  if (s.data.columns.empty()) return text + "\n";
+  return text + fmt::format("- The numbers: {0}.csv{1}{2}\n\n", short_name(e),
+                            s.arrays.empty() ? "" : fmt::format(", {}.npz", short_name(e)),
+                            s.pictures.empty() ? "" : "; the pictures: index.html");
+}
+
+std::string link(const std::string& file) { return fmt::format("<a href=\"{0}\">{0}</a>", file); }
+
+std::string section_of(const Exhibit& e, const Section& s) {
+  using report::escape;
+  std::string html = fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n",
+                                 short_name(e), escape(e.title), escape(e.source));
+  for (const std::string& one : s.readings) html += fmt::format("<p class=\"reading\">{}</p>\n", escape(one));
+  for (const Grid& g : s.grids) html += reproduce::html(g);
+  for (const Picture& p : s.pictures) html += p.html;
+  for (const std::string& one : s.notes) html += fmt::format("<p class=\"note\">{}</p>\n", escape(one));
+  if (!s.data.columns.empty())
+    html += fmt::format("<p class=\"note\">{}{}</p>\n", link(short_name(e) + ".csv"),
+                        s.arrays.empty() ? "" : ", " + link(short_name(e) + ".npz"));
+  return html + "</section>\n";
+}
+
+void merge(json& all, const json& one) {
+  if (one.contains("charts"))
+    for (const json& chart : one["charts"]) all["charts"].push_back(chart);
+  if (one.contains("maps")) all["maps"].update(one["maps"]);
+}
+
+std::string made_by() {
+  std::string text;
+  for (const auto& [name, word] : about())
+    if (name == "commit" || name == "isa" || name == "threads" || name == "scalar")
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, word);
+  return text;
+}
+
+}  // namespace
+
+std::vector<Planned> plan(const Asked& asked) {
+  size(asked.size);
+  check_names("task", asked.tasks), check_names("encoding", asked.encodings);
+  std::vector<Planned> all;
+  for (const Exhibit* e : exhibits(asked.what)) {
+    Planned p{e, {}};
+    if (e->trials)
+      for (Trial& t : trials_of(*e, asked))
+        if (wanted(asked.tasks, t.config.task) && wanted(asked.encodings, t.config.encoding))
+          p.plan.push_back(std::move(t));
+    all.push_back(std::move(p));
+  }
+  const auto trains = [](const Planned& p) { return p.exhibit->trials != nullptr; };
+  if (std::any_of(all.begin(), all.end(), trains) && all_trials(all).empty())
+    bad_input("{} has no trial with {} {}; ask for others, or for all", fmt::join(asked.what, " "),
+              fmt::join(asked.tasks, ", "), fmt::join(asked.encodings, ", "));
+  return all;
+}
+
+Plan all_trials(const std::vector<Planned>& planned) {
+  Plan all;
+  std::set<std::string> seen;
+  for (const Planned& p : planned)
+    for (const Trial& t : p.plan)
+      if (seen.insert(t.id).second) all.push_back(t);
+  return all;
+}
+
+Claim one_at_a_time(const SweepFolder& runs) {
+  for (;;) {
+    if (auto claim = Claim::take(runs.path(), "0")) return *claim;  // no trial's id
+    if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while another process draws; try again");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+std::string write(const std::vector<Planned>& planned, const Asked& asked, const std::string& folder,
+                  const std::string& command) {
+  const SweepFolder runs(folder + "/runs");
+  const Claim alone = one_at_a_time(runs);
+  const NoGrad no_grad;
+  const Config common = usual(size(asked.size), asked.settings);
+  const Plan everything = all_trials(planned);
+  const std::string summary = standing(Outcomes(everything, runs));
+  const std::string title = fmt::format("{}: size {}", source_title(*planned[0].exhibit), asked.size);
+  std::string text, sections, contents;
+  json data = {{"charts", json::array()}, {"maps", json::object()}};
+  for (const Planned& p : planned) {
+    if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
+    const Exhibit& e = *p.exhibit;
+    const Outcomes outcomes(p.plan, runs);
+    Section section = drawn(p, outcomes, common);
+    if (outcomes.planned()) section.notes.push_back(standing(outcomes));
+    for (const std::string& one : reasons(outcomes, p.plan)) section.notes.push_back(one);
+    if (!section.data.columns.empty())
+      write_file(fmt::format("{}/{}.csv", folder, short_name(e)), to_csv(section.data));
+    if (!section.arrays.empty()) write_file(fmt::format("{}/{}.npz", folder, short_name(e)), section.arrays);
+    const std::string one = markdown_of(e, section);
+    write_file(fmt::format("{}/{}.md", folder, short_name(e)), one);
+    text += one;
+    sections += section_of(e, section);
+    contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", short_name(e), report::escape(e.title));
+    for (const Picture& picture : section.pictures) merge(data, picture.data);
+  }
+  write_file(folder + "/trials.csv", to_csv(collect(everything, runs)));
+  write_file(folder + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text));
+  const std::string made =
+      fmt::format("Drawn by: {}. Which commit trained a run, and how long it took, is in trials.csv.", made_by());
+  write_file(folder + "/index.html", report::page(reproduce_html, {{"title", report::escape(title)},
+                                                                   {"summary", report::escape(summary)},
+                                                                   {"contents", contents},
+                                                                   {"sections", sections},
+                                                                   {"command", report::escape(command)},
+                                                                   {"made", report::escape(made)},
+                                                                   {"data", report::script_safe(data)}}));
+  return summary;
+}
+
+}  // namespace poslab::reproduce
