@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <cfenv>
+#include <cmath>
 
 #include "autograd/tape.h"
 #include "core/isa.h"
 #include "core/parallel.h"
+#include "nn/adam.h"
 #include "tests/op_case.h"
 
 namespace poslab::test {
@@ -76,6 +78,29 @@ TEST_CASE("no lane, masked or not, gives a subnormal number: attention, softmax,
         }
       }
     }
+  }
+  use_isa(set_before);
+  set_threads(threads_before);
+}
+
+TEST_CASE("no subnormal moments in Adam: gradients that have ended, and tiny ones") {
+  const std::string set_before = isa();
+  const int threads_before = threads();
+  set_threads(1);
+  for (const std::string& set : available_isas()) {
+    use_isa(set);
+    const Params p(1);
+    p.full("w", {100}, 1);
+    p.pack();
+    Adam adam(p, 1e-3);
+    std::feclearexcept(FE_ALL_EXCEPT);
+    for (; adam.step < 2000; ++adam.step) {
+      for (int e = 0; e < 100; ++e) p.grads()[e] = adam.step == 0 ? real(1e-3) : e % 2 ? real(std::pow(10., -e / 3)) : 0;
+      adam.update(p);
+    }
+    INFO("on " << set);
+    CHECK(!std::fetestexcept(FE_UNDERFLOW));
+    CHECK(adam.m.data()[0] == 0);
   }
   use_isa(set_before);
   set_threads(threads_before);

@@ -10,6 +10,11 @@ namespace {
 
 constexpr int64_t grain = 8192;
 
+// Moments below these are taken as 0, and so are gradients that would only give such. With epsilon = 1e-8 no weight above
+// 1e-18 can tell; but the first moment of a unit that is dead shrinks for ever, soon to subnormal numbers, which are slow.
+constexpr real tiny = real(1e-30), tiny_square = real(1e-35), no_square = real(1e-16);
+inline real unless_below(real limit, real x) { return std::abs(x) < limit ? real(0) : x; }
+
 }  // namespace
 
 void squares(double* sum_of_all, const real* x, int64_t n) {
@@ -37,9 +42,9 @@ void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squ
   parallel_ranges(n, grain, [&](int64_t from, int64_t to) {
 #pragma GCC ivdep
     for (int64_t e = from; e < to; ++e) {
-      const real gradient = g[e] * clipped;
-      m[e] = s.beta1 * m[e] + (1 - s.beta1) * gradient;
-      v[e] = s.beta2 * v[e] + (1 - s.beta2) * gradient * gradient;
+      const real gradient = unless_below(tiny, g[e]) * clipped, large = unless_below(no_square, gradient);
+      m[e] = unless_below(tiny, s.beta1 * m[e] + (1 - s.beta1) * gradient);
+      v[e] = unless_below(tiny_square, s.beta2 * v[e] + (1 - s.beta2) * large * large);
       p[e] -= step * m[e] / (std::sqrt(v[e] * scale) + s.epsilon);
     }
   });
