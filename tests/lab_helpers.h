@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "experiment/config.h"
 #include "lab/files.h"
+#include "tests/places.h"
 
 namespace poslab::test {
 
@@ -71,7 +72,7 @@ class Program {
   Program(const TemporaryFolder& folder, const std::string& arguments, const std::string& before = "",
           const std::string& output = "output")
       : output_(folder / output) {
-    const std::string line = fmt::format("{} exec '{}' {} > '{}' 2>&1", before, POSLAB_PROGRAM, arguments, output_);
+    const std::string line = fmt::format("{} exec '{}' {} > '{}' 2>&1", before, program, arguments, output_);
     child_ = fork();
     if (child_ == 0) execl("/bin/sh", "sh", "-c", line.c_str(), nullptr), _exit(127);
   }

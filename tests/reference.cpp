@@ -13,6 +13,7 @@
 #include "autograd/tape.h"
 #include "nn/transformer.h"
 #include "tests/formula.h"
+#include "tests/places.h"
 
 using namespace poslab;
 using nlohmann::json;
@@ -125,7 +126,7 @@ void compare_with(const json& golden) {
 
 TEST_CASE("reference: the model equals an independent PyTorch model, for every encoding") {
   std::set<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(POSLAB_SOURCE "/tests/reference/golden"))
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(test::source_folder) + "/tests/reference/golden"))
     if (entry.path().extension() == ".json") files.insert(entry.path());
   std::set<std::string> covered;
   for (const auto& file : files) {

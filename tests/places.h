@@ -1,0 +1,9 @@
+// Where this build lies. Only places.cpp is compiled with these paths, so that a compiler cache serves every checkout.
+#pragma once
+
+namespace poslab::test {
+
+extern const char* const source_folder;   // the repository's
+extern const char* const program;         // poslab, as built beside the tests
+
+}  // namespace poslab::test
