@@ -28,8 +28,11 @@ void residual_norm(real* y, real* s, const real* x, const real* z, const real* g
           const Vec zj = load_some(z + i * n + j, count);
           return load_some(x + i * n + j, count) + (fi ? zj * load_some(fi + j, count) : zj);
         });
+        if (n % lanes == 0) norm_row(y + i * n, s + i * n, gain, bias, n);
       }
-      for (int64_t i = from; i < to; ++i) norm_row(y + i * n, s + i * n, gain, bias, n);
+      if (n % lanes == 0) return;
+      for (int64_t i = from; i < to; ++i)  // not at once: see softmax_row
+        norm_row(y + i * n, s + i * n, gain, bias, n);
     });
   });
 }
