@@ -1,5 +1,6 @@
 // A sum under construction: the first writer assigns, later writers add. So gradients need no clearing pass.
 #pragma once
+#include "core/fields.h"
 #include "core/real.h"
 
 namespace poslab {
@@ -7,6 +8,7 @@ namespace poslab {
 struct Accumulator {
   real* at = nullptr;   // null: this gradient is not needed
   bool empty = false;   // nothing has been written yet
+  FIELDS(Accumulator, at, empty)
   explicit operator bool() const { return at != nullptr; }
 };
 

@@ -1,5 +1,5 @@
-// What a device offers besides kernels (core/kernels.h): memory, the way there and back, and whole steps that are recorded once
-// and then replayed. The CPU's stands in core/backend.cpp, the GPU's in cuda/backend.cu.
+// What a device offers besides kernels (core/kernels.h): memory, the way there and back, and whole steps that are
+// recorded once and then replayed. The CPU's stands in core/backend.cpp, the GPU's in cuda/queue.cpp.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -11,21 +11,22 @@ namespace poslab {
 
 struct Backend {
   std::string (*name)();                                         // "NVIDIA H100 80GB HBM3, compute capability 9.0"
-  double (*peak_flops)();                                        // multiply-adds count 2; as the hardware says, 0 if it says nothing
+  double (*peak_flops)();                                        // multiply-adds count 2; 0 if the hardware does not say
   const Kernels& (*kernels)();
-  void* (*allocate)(size_t bytes);                               // aligned to 256 bytes; throws Failure if there is no more
+  void* (*allocate)(size_t bytes);                               // aligned to 256 bytes; throws Failure if none is left
   void (*write)(void* to, const void* from, size_t bytes);       // from the host
   void (*fill)(real* to, real value, int64_t n);
-  // Gets the bytes once all that was started before is done. read_result() waits for that, start_read() does not; each ticket is
-  // used once.
+  // Gets the bytes once all that was started before is done. read_result() waits for that, start_read() does not; each
+  // ticket is used once.
   int (*start_read)(const void* from, size_t bytes);
   void (*read_result)(int ticket, void* to);
-  // Values that only this step reads, in the step's own memory. Null outside step(): write() them into memory of the pool.
+  // Values that only this step reads, in the step's own memory. Null outside step(): write() them into the pool's
+  // memory.
   const void* (*upload)(const void* values, size_t bytes);
   void (*wait)();                                                // until all that was started is done
-  // Runs work(), whose launches are recorded the first time and later replayed with one call, as long as they are the same: then
-  // work() runs for its uploads alone and its kernels are not started one by one. So work() may be called twice, and may
-  // read nothing back.
+  // Runs work(), whose launches are recorded the first time and later replayed with one call, as long as they are the
+  // same: then work() runs for its uploads alone and its kernels are not started one by one. So work() may be called
+  // twice, and may read nothing back.
   void (*step)(const std::function<void()>& work);
 };
 

@@ -1,8 +1,10 @@
-// Counter-based random numbers: Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3").
-// A number is a pure function of (seed, purpose, site, step, index): the same bits on every device, in any order, for any number
-// of threads, and after any resume. Nothing in poslab reads a generator with hidden state.
+// Counter-based random numbers: Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"). A
+// number is a pure function of (seed, purpose, site, step, index): the same bits on every device, in any order, for any
+// number of threads, and after any resume. Nothing in poslab reads a generator with hidden state.
 #pragma once
 #include <cstdint>
+
+#include "core/fields.h"
 
 namespace poslab {
 
@@ -13,6 +15,7 @@ struct Stream {
   uint64_t seed = 0;
   uint32_t step = 0;
   uint32_t site = 0;  // purpose and place: (purpose << 24) + index of the layer, parameter, sequence, ...
+  FIELDS(Stream, seed, step, site)
 };
 inline Stream stream(uint64_t seed, Purpose purpose, uint64_t step, uint32_t index = 0) {
   return {seed, uint32_t(step), (uint32_t(purpose) << 24) + index};

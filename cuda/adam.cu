@@ -5,7 +5,7 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int pieces = 264;        // blocks, on any machine: so the sum has one order
+constexpr int partial_sums = 264;   // blocks, on any machine: so the sum has one order
 
 __global__ void sum_squares(double* partial, const real* x, int64_t n) {
   double sum = 0;
@@ -13,9 +13,9 @@ __global__ void sum_squares(double* partial, const real* x, int64_t n) {
   sum = team_sum<threads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
-__global__ void sum_pieces(double* sum, const double* partial) {
+__global__ void add_partial_sums(double* sum, const double* partial) {
   double s = 0;
-  for (int i = int(threadIdx.x); i < pieces; i += threads) s += partial[i];
+  for (int i = int(threadIdx.x); i < partial_sums; i += threads) s += partial[i];
   s = team_sum<threads>(s);
   if (threadIdx.x == 0) *sum = s;
 }
@@ -41,9 +41,9 @@ __global__ void step_of_adam(real* p, real* m, real* v, const real* g, int64_t n
 }  // namespace
 
 void squares(double* sum, const real* x, int64_t n) {
-  double* partial = reinterpret_cast<double*>(scratch(0, pieces * int64_t(sizeof(double) / sizeof(real))));
-  launch(sum_squares, pieces, threads, partial, x, n);
-  launch(sum_pieces, 1, threads, sum, partial);
+  double* partial = reinterpret_cast<double*>(scratch(0, partial_sums * int64_t(sizeof(double) / sizeof(real))));
+  launch(sum_squares, partial_sums, threads, partial, x, n);
+  launch(add_partial_sums, 1, threads, sum, partial);
 }
 
 // Few blocks: each thread takes the root of the norm, in double, before it begins.

@@ -1,4 +1,4 @@
-// The second half of a sum over very many rows: partial sums of `slices` blocks, (slices, parts, n), added up in order.
+// The second half of a sum over very many rows: partial sums of `splits` blocks, (splits, parts, n), added up in order.
 //   a_j += sum_s partial[s][0][j]     b_j += sum_s partial[s][1][j]
 #pragma once
 #include "cuda/launch.h"
@@ -6,8 +6,8 @@
 namespace poslab::cuda {
 namespace {
 
-// A warp has 32 columns, the warps of a block share the slices.
-__global__ void add_up_slices(Accumulator a, Accumulator b, const real* partial, int64_t n, int slices) {
+// A warp has 32 columns, the warps of a block share the splits.
+__global__ void add_partial_sums(Accumulator a, Accumulator b, const real* partial, int64_t n, int splits) {
   SHARED(real, part, 1024);
   const Accumulator to = blockIdx.y ? b : a;
   if (!to.at) return;
@@ -15,7 +15,7 @@ __global__ void add_up_slices(Accumulator a, Accumulator b, const real* partial,
   const int64_t j = int64_t(blockIdx.x) * warp + lane, pitch = gridDim.y * n;
   real sum = 0;
   if (j < n)
-    for (int s = group; s < slices; s += groups) sum += partial[s * pitch + blockIdx.y * n + j];
+    for (int s = group; s < splits; s += groups) sum += partial[s * pitch + blockIdx.y * n + j];
   part[threadIdx.x] = sum;
   __syncthreads();
   if (group || j >= n) return;
@@ -23,10 +23,10 @@ __global__ void add_up_slices(Accumulator a, Accumulator b, const real* partial,
   add_to(to, j, sum);
 }
 
-void add_up(const Accumulator& a, const Accumulator& b, int parts, const real* partial, int64_t n, int slices) {
-  const int groups = slices < 16 ? 1 : slices > 256 ? 32 : slices / 8;
+void add_up(const Accumulator& a, const Accumulator& b, int parts, const real* partial, int64_t n, int splits) {
+  const int groups = splits < 16 ? 1 : splits > 256 ? 32 : splits / 8;
   const dim3 blocks(unsigned((n + warp - 1) / warp), unsigned(parts));
-  launch(add_up_slices, blocks, groups * warp, a, b, partial, n, slices);
+  launch(add_partial_sums, blocks, groups * warp, a, b, partial, n, splits);
 }
 
 }  // namespace

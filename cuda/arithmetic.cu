@@ -2,20 +2,22 @@
 //
 // A thread has one place of the loop and works out from its number where that lies in each array. In reductions the
 // threads of a block share the places of an element, and if there are few elements, so do blocks.
+#include <algorithm>
+
 #include "cuda/launch.h"
 
 namespace poslab::cuda {
 namespace {
 
-int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
-int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
-int64_t at_least(int64_t a, int64_t b) { return a < b ? b : a; }
+int64_t ceil_div(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 void append(StridedLoop& to, int64_t size, int64_t y, int64_t a, int64_t b) {
   const int d = to.dims++;
   to.size[d] = size, to.y[d] = y, to.a[d] = a, to.b[d] = b;
 }
-void append(StridedLoop& to, const StridedLoop& from, int d) { append(to, from.size[d], from.y[d], from.a[d], from.b[d]); }
+void append(StridedLoop& to, const StridedLoop& from, int d) {
+  append(to, from.size[d], from.y[d], from.a[d], from.b[d]);
+}
 
 struct Place { int64_t y, a, b; };
 
@@ -61,11 +63,11 @@ __global__ void copy_places(Accumulator y, const real* a, StridedLoop loop, int6
   }
 }
 
-constexpr int side = 32;   // of a tile that is turned in shared memory
+constexpr int side = 32;   // of a tile that is transposed in shared memory
 
 // y_ij (+)= a_ij for all places of `rest`, where a is contiguous along i and y along j, the two dimensions of ij: in
 // tiles, or every access would touch a cache line of its own.
-__global__ void copy_turned(Accumulator y, const real* a, StridedLoop rest, StridedLoop ij) {
+__global__ void copy_transposed(Accumulator y, const real* a, StridedLoop rest, StridedLoop ij) {
   SHARED(real, tile, side * (side + 1));                 // rows a bank apart
   const int64_t i_tiles = (ij.size[0] + side - 1) / side, j_tiles = (ij.size[1] + side - 1) / side;
   const int64_t i0 = blockIdx.x % i_tiles * side, j0 = blockIdx.x / i_tiles % j_tiles * side;
@@ -83,15 +85,15 @@ __global__ void copy_turned(Accumulator y, const real* a, StridedLoop rest, Stri
 
 // -- reductions ------------------------------------------------------------------------------------------------------
 
-// y[w] += or partial (slices, count) = the sum over the places of `reduced`, for each place of `kept`. `groups` threads
+// y[w] += or partial (splits, count) = the sum over the places of `reduced`, for each place of `kept`. `groups` threads
 // share an element's places and meet in shared memory; `along`: neighbouring threads have neighbours of `reduced`, else
 // of `kept`, as the array is contiguous.
-__global__ void sum_places(Accumulator y, real* partial, const real* a, StridedLoop kept, StridedLoop reduced, int64_t count, int64_t depth,
-                           int64_t slice, int groups, bool along) {
+__global__ void sum_places(Accumulator y, real* partial, const real* a, StridedLoop kept, StridedLoop reduced,
+                           int64_t count, int64_t depth, int64_t split_depth, int groups, bool along) {
   SHARED(real, sums, threads);
   const int columns = threads / groups, t = int(threadIdx.x);
   const int column = along ? t / groups : t % columns, group = along ? t % groups : t / columns;
-  const int64_t from = blockIdx.y * slice, to = from + slice < depth ? from + slice : depth;
+  const int64_t from = blockIdx.y * split_depth, to = from + split_depth < depth ? from + split_depth : depth;
   for (int64_t first = int64_t(blockIdx.x) * columns; first < count; first += int64_t(gridDim.x) * columns) {
     const int64_t k = first + column;
     const Place p = place(kept, k);
@@ -113,25 +115,27 @@ __global__ void sum_places(Accumulator y, real* partial, const real* a, StridedL
   }
 }
 
-// At least 8 places a thread, at most 512, and between these limits blocks enough to fill a GPU; slices are added up by
+// At least 8 places a thread, at most 512, and between these limits blocks enough to fill a GPU; splits are added up by
 // a second launch of the same kernel.
-void start_sum(const Accumulator& y, const real* a, const StridedLoop& kept, const StridedLoop& reduced, bool along, bool slices_allowed) {
+void start_sum(const Accumulator& y, const real* a, const StridedLoop& kept, const StridedLoop& reduced, bool along,
+               bool may_split) {
   const int64_t count = kept.count(), depth = reduced.count();
   const int groups = along ? (depth <= 64 ? 8 : depth <= 1024 ? warp : threads) : depth < 64 ? 1 : 8;
   const int blocks = blocks_for(count, threads / groups);
-  int64_t slices = at_least(at_most(512 / blocks, pieces(depth, 8 * groups)), pieces(depth, 512 * groups));
-  slices = slices_allowed ? at_most(at_least(slices, 1), 65535) : 1;
-  const int64_t slice = pieces(depth, slices);
-  slices = pieces(depth, slice);
-  real* partial = slices > 1 ? scratch(0, slices * count) : nullptr;
-  launch(sum_places, dim3(unsigned(blocks), unsigned(slices)), threads, y, partial, a, kept, reduced, count, depth, slice,
-         groups, along);
+  const int64_t fill = std::min<int64_t>(512 / blocks, ceil_div(depth, 8 * groups));
+  int64_t splits = std::max(fill, ceil_div(depth, 512 * groups));
+  splits = may_split ? std::clamp<int64_t>(splits, 1, 65535) : 1;
+  const int64_t split_depth = ceil_div(depth, splits);
+  splits = ceil_div(depth, split_depth);
+  real* partial = splits > 1 ? scratch(0, splits * count) : nullptr;
+  launch(sum_places, dim3(unsigned(blocks), unsigned(splits)), threads, y, partial, a, kept, reduced, count, depth,
+         split_depth, groups, along);
   if (!partial) return;
-  StridedLoop rest, slice_numbers;
-  append(slice_numbers, slices, 0, count, 0);
+  StridedLoop rest, split_numbers;
+  append(split_numbers, splits, 0, count, 0);
   for (int d = 0; d < kept.dims; ++d) append(rest, kept, d);
   for (int64_t d = rest.dims, step = 1; d-- > 0; step *= rest.size[d]) rest.a[d] = step;
-  start_sum(y, partial, rest, slice_numbers, count == 1, false);
+  start_sum(y, partial, rest, split_numbers, count == 1, false);
 }
 
 }  // namespace
@@ -160,8 +164,8 @@ void copy(Accumulator y, const real* a, const StridedLoop& loop) {
       for (int e = 0; e < last; ++e)
         if (e != d) append(rest, sorted, e);
       append(ij, sorted, d), append(ij, sorted, last);
-      const int64_t tiles = pieces(ij.size[0], side) * pieces(ij.size[1], side) * rest.count();
-      return launch(copy_turned, unsigned(tiles), threads, y, a, rest, ij);
+      const int64_t tiles = ceil_div(ij.size[0], side) * ceil_div(ij.size[1], side) * rest.count();
+      return launch(copy_transposed, unsigned(tiles), threads, y, a, rest, ij);
     }
   launch(copy_places, blocks_for(loop.count()), threads, y, a, sorted, loop.count());
 }

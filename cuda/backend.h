@@ -8,8 +8,9 @@ const Backend& as_backend();
 int recordings();              // how many steps have been recorded so far, rather than replayed; for tests
 
 #ifdef POSLAB_EMULATE
-// Emulated memory of the device can be touched only while one lives, as in each launch and copy; a host that reads a device's
-// pointer is stopped. Opening and closing it takes longer than a small kernel: tests that launch thousands keep it open.
+// Emulated memory of the device can be touched only while one lives, as in each launch and copy; a host that reads a
+// device's pointer is stopped. Opening and closing it takes longer than a small kernel: tests that launch thousands
+// keep it open.
 struct DeviceMemoryOpen {
   DeviceMemoryOpen();
   ~DeviceMemoryOpen();

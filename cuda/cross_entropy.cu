@@ -25,14 +25,15 @@ __global__ void mean_loss(real* loss, const double* partial, int count, int64_t 
 }
 
 template <int team>
-__global__ void losses_backward(Accumulator dx, const real* dloss, const real* p, const int* target, int64_t rows, int n) {
+__global__ void losses_backward(Accumulator dx, const real* dloss, const real* p, const int* target, int64_t rows,
+                                int n) {
   const real each = *dloss / real(rows);
   for (Row<team> row(rows, n); row.any(); row.next()) {
     const int right = row.n ? target[row.i] : 0;
     for (int from = 0; from < row.end(); from += row.panel) {
-      real v[held];
+      real v[per_thread];
       row.read(v, p, from, 0);
-      for (int k = 0; k < held; ++k) v[k] = (v[k] - real(row.column(from, k) == right)) * each;
+      for (int k = 0; k < per_thread; ++k) v[k] = (v[k] - real(row.column(from, k) == right)) * each;
       row.add(dx, v, from);
     }
   }

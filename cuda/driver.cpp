@@ -94,7 +94,9 @@ void abandon_recording() {
   cudaGetLastError();
 }
 
-void replay(const Recorded& r) { check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(r.get()), the_stream), "replaying a step"); }
+void replay(const Recorded& r) {
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(r.get()), the_stream), "replaying a step");
+}
 
 }  // namespace driver
 }  // namespace poslab::cuda

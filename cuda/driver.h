@@ -1,5 +1,5 @@
-// What the queue asks of the CUDA runtime, in a dozen functions: served by the GPU (cuda/driver.cpp), or by the CPU where kernels
-// are emulated (cuda/driver_emulated.cpp). All work is started on one stream.
+// What the queue asks of the CUDA runtime, in a dozen functions: served by the GPU (cuda/driver.cpp), or by the CPU
+// where kernels are emulated (cuda/driver_emulated.cpp). All work is started on one stream.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -11,7 +11,7 @@ void start();                              // once; throws BadInput if there is 
 double peak_flops();                       // in single precision, at the highest clock
 std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"
 void* device_memory(size_t bytes);         // never given back; 256 bytes aligned. Null: there is none left
-void* pinned_memory(size_t bytes);         // of the host, from which and to which the GPU copies by itself; never given back
+void* pinned_memory(size_t bytes);         // of the host: the GPU copies from and to it by itself; never given back
 
 void to_device(void* to, const void* pinned, size_t bytes);
 void to_host(void* pinned, const void* from, size_t bytes);

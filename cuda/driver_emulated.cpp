@@ -1,5 +1,6 @@
-// A GPU for cuda/driver.h that is the CPU: kernels run when they are started, or are kept while a step is recorded. Its memory
-// can be touched by kernels and copies alone: a host that reads a device pointer is stopped at once, as on a real GPU.
+// A GPU for cuda/driver.h that is the CPU: kernels run when they are started, or are kept while a step is recorded. Its
+// memory can be touched by kernels and copies alone: a host that reads a device pointer is stopped at once, as on a
+// real GPU.
 #include "cuda/backend.h"
 #include "cuda/driver.h"
 
@@ -56,7 +57,8 @@ void* device_memory(size_t bytes) {
 #ifdef __SANITIZE_ADDRESS__                // each block by itself, so that the sanitizer sees its ends
   return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
 #endif
-  void* at = mmap(nullptr, bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const int access = open ? PROT_READ | PROT_WRITE : PROT_NONE;
+  void* at = mmap(nullptr, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;
   regions.push_back({at, bytes});
   return at;

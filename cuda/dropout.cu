@@ -4,7 +4,7 @@
 namespace poslab::cuda {
 namespace {
 
-__global__ void drop_elements(Accumulator y, const real* x, int64_t n, Drop how) {
+__global__ void drop_elements(Accumulator y, const real* x, int64_t n, DropoutArgs how) {
   const int64_t number = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / warp;
   const int64_t step = int64_t(gridDim.x) * blockDim.x * 8;
   for (int64_t first = number * warp * 8; first < n; first += step) {
@@ -24,7 +24,7 @@ __global__ void drop_elements(Accumulator y, const real* x, int64_t n, Drop how)
 }  // namespace
 
 void dropout(Accumulator y, const real* x, int64_t n, Dropout how) {
-  if (y) launch(drop_elements, blocks_for(n, 8 * threads), threads, y, x, n, drop(how));
+  if (y) launch(drop_elements, blocks_for(n, 8 * threads), threads, y, x, n, dropout_args(how));
 }
 
 }  // namespace poslab::cuda

@@ -7,13 +7,13 @@
 namespace poslab::cuda {
 
 // A Dropout as kernels take it: the stream is another one in each step, so it lies in the step's data.
-struct Drop {
+struct DropoutArgs {
   const Stream* stream;                // null: everything is kept
   uint32_t threshold;
   real scale;
+  FIELDS(DropoutArgs, stream, threshold, scale)
 };
-inline void note(const Drop& d) { note(d.stream), note(d.threshold), note(d.scale); }
-inline Drop drop(const Dropout& how) {
+inline DropoutArgs dropout_args(const Dropout& how) {
   const uint32_t threshold = uint32_t(65536 * how.rate + real(0.5));
   return {how.rate > 0 ? upload(how.stream) : nullptr, threshold, real(65536) / real(65536 - threshold)};
 }
@@ -25,7 +25,7 @@ struct Factors {
   int skip, lane, base;                // elements of the first block before `first`; this lane; lane 0 in the warp
   real scale;
 
-  __device__ Factors(const Drop& d, int64_t first)
+  __device__ Factors(const DropoutArgs& d, int64_t first)
       : skip(int(first % 8)), lane(int(threadIdx.x) % lanes), base(int(threadIdx.x) % warp - lane), scale(d.scale) {
     if (!d.stream) return;
     const Stream stream = *d.stream;

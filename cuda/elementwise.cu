@@ -57,8 +57,12 @@ void sqrt(real* y, const real* x, int64_t n) { start<Sqrt>(y, x, n); }
 void exp_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<ExpBackward>(dx, dy, y, n); }
 void log_backward(Accumulator dx, const real* dy, const real* x, int64_t n) { start<LogBackward>(dx, dy, x, n); }
 void tanh_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<TanhBackward>(dx, dy, y, n); }
-void sigmoid_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<SigmoidBackward>(dx, dy, y, n); }
-void softplus_backward(Accumulator dx, const real* dy, const real* x, int64_t n) { start<SoftplusBackward>(dx, dy, x, n); }
+void sigmoid_backward(Accumulator dx, const real* dy, const real* y, int64_t n) {
+  start<SigmoidBackward>(dx, dy, y, n);
+}
+void softplus_backward(Accumulator dx, const real* dy, const real* x, int64_t n) {
+  start<SoftplusBackward>(dx, dy, x, n);
+}
 void relu_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<ReluBackward>(dx, dy, y, n); }
 void sqrt_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<SqrtBackward>(dx, dy, y, n); }
 

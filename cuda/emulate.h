@@ -1,11 +1,11 @@
-// CUDA C++ for a reader without a GPU, and for tests: .cu files compiled as plain C++ against this header run on the CPU. A grid
-// is a loop over blocks; the threads of a block are fibers that take turns at barriers, so __syncthreads, shuffles within a
-// warp, shared memory and atomics mean what they mean, and a debugger can stop in any thread. Everything runs in one order, so
-// results are the same in every run.
+// CUDA C++ for a reader without a GPU, and for tests: .cu files compiled as plain C++ against this header run on the
+// CPU. A grid is a loop over blocks; the threads of a block are fibers that take turns at barriers, so __syncthreads,
+// shuffles within a warp, shared memory and atomics mean what they mean, and a debugger can stop in any thread.
+// Everything runs in one order, so results are the same in every run.
 //
-// What real hardware would leave to chance is an error here: reading shared memory that nobody wrote, an index beyond its end,
-// two threads that meet in one place without a barrier between them, a barrier that not all threads reach. Leaves out: what
-// no kernel here uses (textures, streams, cooperative groups, dynamic shared memory).
+// What real hardware would leave to chance is an error here: reading shared memory that nobody wrote, an index beyond
+// its end, two threads that meet in one place without a barrier between them, a barrier that not all threads reach.
+// Leaves out: what no kernel here uses (textures, streams, cooperative groups, dynamic shared memory).
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The feed-forward network: hidden = max(x w1 + b1, 0), y = hidden w2 + b2. Backward: dh = dy w2^T [hidden > 0], then
 // dx += dh w1^T, dw1 += x^T dh, dw2 += hidden^T dy and the sums of rows: three launches, as all behind dh share one.
-#include "cuda/slices.cuh"
+#include "cuda/partial_sums.cuh"
 
 namespace poslab::cuda {
 
@@ -10,9 +10,9 @@ void feed_forward(real* y, real* hidden, const real* x, const real* w1, const re
   multiply(one_product(along(hidden, d_ff), across(w2, out), y, int(rows), out, d_ff, WithBias{b2, false}));
 }
 
-void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Accumulator dw2, Accumulator db2, const real* dy,
-                           const real* x, const real* hidden, const real* w1, const real* w2, int64_t rows,
-                           int in, int d_ff, int out) {
+void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Accumulator dw2, Accumulator db2,
+                           const real* dy, const real* x, const real* hidden, const real* w1, const real* w2,
+                           int64_t rows, int in, int d_ff, int out) {
   const int m = int(rows);
   const bool behind_relu = dx || dw1 || db1;
   real* dh = behind_relu ? scratch(1, rows * d_ff) : nullptr;

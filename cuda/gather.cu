@@ -10,40 +10,41 @@ __global__ void gather_rows(real* y, const real* table, const int* at, int64_t r
   for (Row<team> row(rows, n); row.any(); row.next()) {
     const real* entry = table + (row.n ? int64_t(at[row.i]) * n : 0);
     for (int p = 0; p < row.end(); p += row.panel) {
-      real v[held];
+      real v[per_thread];
       row.read_columns(v, entry, p, 0);
       row.write(y, v, p);
     }
   }
 }
 
-constexpr int side = 2;            // columns of a lane
-constexpr int ahead = 4;           // rows that are read before the first is added: their latencies overlap
+constexpr int columns_per_lane = 2;
+constexpr int rows_in_flight = 4;  // that are read before the first is added: their latencies overlap
 
-// A warp has 64 columns of one entry and looks through the numbers of `slab` rows, 32 at a time; what it finds it adds
-// up in order. So no two threads write to one place, and the sum has one order. Without `partial` there is one slab.
+// A warp has 64 columns of one entry and looks through the entries of `rows_per_split` rows, 32 at a time; what it
+// finds it adds up in order. So no two threads write to one place, and the sum has one order. Without `partial` there
+// is one split.
 __global__ void gather_entries(Accumulator dtable, real* partial, const real* dy, const int* at, int64_t rows, int n,
-                               int entries, int slabs, int64_t slab) {
-  const int64_t number = (int64_t(blockIdx.x) * threads + threadIdx.x) / warp;   // neighbours search the same slab
-  const int entry = int(number % entries), part = int(number / entries % slabs), lane = int(threadIdx.x) % warp;
-  const int first = int(number / entries / slabs) * side * warp + lane;
+                               int entries, int splits, int64_t rows_per_split) {
+  const int64_t number = (int64_t(blockIdx.x) * threads + threadIdx.x) / warp;   // neighbours search the same rows
+  const int entry = int(number % entries), part = int(number / entries % splits), lane = int(threadIdx.x) % warp;
+  const int first = int(number / entries / splits) * columns_per_lane * warp + lane;
   if (first - lane >= n) return;
-  const int64_t end = (part + 1) * slab < rows ? (part + 1) * slab : rows;
-  real sum[side] = {};
-  for (int64_t i = part * slab; i < end; i += warp) {
+  const int64_t end = (part + 1) * rows_per_split < rows ? (part + 1) * rows_per_split : rows;
+  real sum[columns_per_lane] = {};
+  for (int64_t i = part * rows_per_split; i < end; i += warp) {
     unsigned hits = __ballot_sync(0xFFFFFFFFu, i + lane < end && at[i + lane] == entry);
     while (hits) {
-      real d[ahead][side];
-      for (int u = 0; u < ahead; ++u, hits &= hits - 1)
-        for (int k = 0; k < side; ++k) {
+      real d[rows_in_flight][columns_per_lane];
+      for (int u = 0; u < rows_in_flight; ++u, hits &= hits - 1)
+        for (int k = 0; k < columns_per_lane; ++k) {
           const int j = first + k * warp;
           d[u][k] = hits && j < n ? dy[(i + __ffs(int(hits)) - 1) * n + j] : real(0);
         }
-      for (int u = 0; u < ahead; ++u)
-        for (int k = 0; k < side; ++k) sum[k] += d[u][k];
+      for (int u = 0; u < rows_in_flight; ++u)
+        for (int k = 0; k < columns_per_lane; ++k) sum[k] += d[u][k];
     }
   }
-  for (int k = 0; k < side; ++k) {
+  for (int k = 0; k < columns_per_lane; ++k) {
     const int j = first + k * warp;
     if (j >= n) continue;
     if (partial) partial[(int64_t(part) * entries + entry) * n + j] = sum[k];
@@ -58,17 +59,17 @@ void gather(real* y, const real* table, const int* at, int64_t rows, int n) {
          at, rows, n);
 }
 
-// Rows are cut into slabs until there are 8192 warps, a GPU full; but a slab has at least 64 rows.
+// The rows are split until there are 8192 warps, a GPU full; but a split has at least 64 rows.
 void gather_backward(Accumulator dtable, const real* dy, const int* at, int64_t rows, int n, int entries) {
   if (!dtable) return;
-  const int64_t places = int64_t(entries) * ((n + side * warp - 1) / (side * warp));
+  const int64_t places = int64_t(entries) * ((n + columns_per_lane * warp - 1) / (columns_per_lane * warp));
   const int64_t most = (rows + 63) / 64, wanted = 8192 / places;
-  const int64_t tried = wanted < 1 ? 1 : wanted < most ? wanted : most, slab = (rows + tried - 1) / tried;
-  const int slabs = int((rows + slab - 1) / slab);
-  real* partial = slabs > 1 ? scratch(0, int64_t(slabs) * entries * n) : nullptr;
-  launch(gather_entries, unsigned((places * slabs * warp + threads - 1) / threads), threads, dtable, partial, dy, at,
-         rows, n, entries, slabs, slab);
-  if (partial) add_up(dtable, {}, 1, partial, int64_t(entries) * n, slabs);
+  const int64_t tried = wanted < 1 ? 1 : wanted < most ? wanted : most, rows_per_split = (rows + tried - 1) / tried;
+  const int splits = int((rows + rows_per_split - 1) / rows_per_split);
+  real* partial = splits > 1 ? scratch(0, int64_t(splits) * entries * n) : nullptr;
+  launch(gather_entries, unsigned((places * splits * warp + threads - 1) / threads), threads, dtable, partial, dy,
+         at, rows, n, entries, splits, rows_per_split);
+  if (partial) add_up(dtable, {}, 1, partial, int64_t(entries) * n, splits);
 }
 
 }  // namespace poslab::cuda

@@ -46,6 +46,7 @@ struct Factor {
   int line = 0;
   bool is_along = false;
   int64_t step = 0;                // from one part of the job to the next
+  FIELDS(Factor, at, line, is_along, step)
   __device__ bool whole() const { return aligned(at) && line % 4 == 0 && step % 4 == 0; }
 };
 inline Factor along(const real* at, int k, int64_t step = 0) { return {at, k, true, step}; }
@@ -54,6 +55,7 @@ inline Factor across(const real* at, int width, int64_t step = 0) { return {at, 
 // What becomes of four sums of one row, from column j on, which go to c[at]: one of these.
 struct Into {
   bool add_to_c = false;
+  FIELDS(Into, add_to_c)
   __device__ bool whole() const { return true; }
   __device__ Four operator()(Four sum, const real* c, int64_t at, int, int left, bool whole) const {
     if (add_to_c) add(sum, load(c + at, left, whole));
@@ -63,6 +65,7 @@ struct Into {
 struct WithBias {                  // a linear layer; bias may be null
   const real* bias = nullptr;
   bool relu = false;
+  FIELDS(WithBias, bias, relu)
   __device__ bool whole() const { return aligned(bias); }
   __device__ Four operator()(Four sum, const real*, int64_t, int j, int left, bool whole) const {
     if (bias) add(sum, load(bias + j, left, whole));
@@ -72,6 +75,7 @@ struct WithBias {                  // a linear layer; bias may be null
 };
 struct Gated {                     // the sum where gate > 0: the gradient behind a ReLU
   const real* gate = nullptr;
+  FIELDS(Gated, gate)
   __device__ bool whole() const { return aligned(gate); }
   __device__ Four operator()(Four sum, const real*, int64_t at, int, int left, bool whole) const {
     const Four g = load(gate + at, left, whole);
@@ -80,7 +84,7 @@ struct Gated {                     // the sum where gate > 0: the gradient behin
   }
 };
 
-// Parts are the products of a batch, or the slices into which one long sum is cut.
+// Parts are the products of a batch, or the splits of one long sum.
 template <class Finish>
 struct Job {
   Factor a, b;
@@ -88,30 +92,22 @@ struct Job {
   int m = 0, n = 0, k = 0;         // a: (m, k)   b: (k, n)   c: (m, n), for each part
   Finish finish = {};
   int parts = 0;
-  int64_t k_total = 0;             // of all parts: the last slice may have fewer places than k
+  int64_t k_total = 0;             // of all parts: the last split may have fewer terms than k
   int64_t c_step = 0;              // from one part's results to the next's
   real* b_sums = nullptr;          // (n) for each part, c_step apart: sums of b's columns, or null
   unsigned first_block = 0;
+  FIELDS(Job, a, b, c, m, n, k, finish, parts, k_total, c_step, b_sums, first_block)
 };
 template <class Finish>
 Job<Finish> one_product(Factor a, Factor b, real* c, int m, int n, int k, Finish finish) {
   return {.a = a, .b = b, .c = c, .m = m, .n = n, .k = k, .finish = finish, .parts = 1, .k_total = k};
 }
-constexpr int most_jobs = 3;
+constexpr int max_jobs = 3;
 template <class Finish>
-struct Jobs { Job<Finish> at[most_jobs]; };
-
-inline void note(const Factor& f) { note(f.at), note(f.line), note(f.is_along), note(f.step); }
-inline void note(const Into& f) { note(f.add_to_c); }
-inline void note(const WithBias& f) { note(f.bias), note(f.relu); }
-inline void note(const Gated& f) { note(f.gate); }
-template <class Finish>
-void note(const Jobs<Finish>& jobs) {
-  for (const Job<Finish>& j : jobs.at) {
-    note(j.a), note(j.b), note(j.c), note(j.m), note(j.n), note(j.k), note(j.finish), note(j.parts), note(j.k_total);
-    note(j.c_step), note(j.b_sums), note(j.first_block);
-  }
-}
+struct Jobs {
+  Job<Finish> at[max_jobs];
+  FIELDS(Jobs, at)
+};
 
 constexpr int tile_columns = 64, depth = 32;
 
@@ -164,7 +160,7 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs<Finish> j
   SHARED(Four, tile, 1024);                                                    // a's, then b's
 
   int which = 0;
-  while (which + 1 < most_jobs && blockIdx.x >= jobs.at[which + 1].first_block) ++which;
+  while (which + 1 < max_jobs && blockIdx.x >= jobs.at[which + 1].first_block) ++which;
   const Job<Finish>& job = jobs.at[which];
   const int m = job.m, n = job.n;
   const unsigned tiles_across = unsigned(n + tile_columns - 1) / tile_columns;

@@ -81,8 +81,8 @@ __global__ void forward(real* a, const real* z, const real* side, int64_t rows, 
   }
 }
 
-__global__ void backward(Accumulator dz, Accumulator dside, const real* da, const real* a, const real* z, const real* side,
-                         int64_t rows, int queries, int keys, bool causal) {
+__global__ void backward(Accumulator dz, Accumulator dside, const real* da, const real* a, const real* z,
+                         const real* side, int64_t rows, int queries, int keys, bool causal) {
   const Lane lane;
   const int64_t first = int64_t(blockIdx.x) * together + int(threadIdx.x) / warp;
   for (int64_t i = first; i < rows; i += int64_t(gridDim.x) * together) {
@@ -114,8 +114,8 @@ __global__ void backward(Accumulator dz, Accumulator dside, const real* da, cons
 void geometric(real* a, const real* z, const real* side, int64_t rows, int queries, int keys, bool causal) {
   launch(forward, blocks_for(rows, together), threads, a, z, side, rows, queries, keys, causal);
 }
-void geometric_backward(Accumulator dz, Accumulator dside, const real* da, const real* a, const real* z, const real* side, int64_t rows,
-                        int queries, int keys, bool causal) {
+void geometric_backward(Accumulator dz, Accumulator dside, const real* da, const real* a, const real* z,
+                        const real* side, int64_t rows, int queries, int keys, bool causal) {
   if (!dz && !dside) return;
   launch(backward, blocks_for(rows, together), threads, dz, dside, da, a, z, side, rows, queries, keys, causal);
 }

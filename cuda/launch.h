@@ -1,6 +1,6 @@
 // How a kernel is written and started here. The same .cu file is compiled by nvcc for the GPU, and as plain C++ against
-// cuda/emulate.h for the tests: there the threads of a block are fibers, and shared memory knows who touched what since the
-// last barrier.
+// cuda/emulate.h for the tests: there the threads of a block are fibers, and shared memory knows who touched what since
+// the last barrier.
 //
 //   __global__ void twice(real* y, const real* x, int64_t n) {           // y_i = 2 x_i
 //     for (const int64_t i : all(n)) y[i] = 2 * x[i];
@@ -15,6 +15,7 @@
 #endif
 
 #include "cuda/queue.h"
+#include "cuda/record_key.h"
 
 namespace poslab::cuda {
 
@@ -23,9 +24,12 @@ constexpr int warp = 32, threads = 256;          // of a block, where nothing sp
 // Starts kernel(args...) on a grid of blocks; it runs after everything that was started before.
 template <class... Parameters, class... Args>
 void launch(void (*kernel)(Parameters...), dim3 blocks, int threads_of_block, Args... args) {
-  note(blocks.x), note(blocks.y), note(blocks.z), note(threads_of_block), note(reinterpret_cast<const void*>(kernel));
-  (note(Parameters(args)), ...);
-  if (muted()) return;
+  if (std::string* key = step_key()) {
+    append_key(*key, blocks.x), append_key(*key, blocks.y), append_key(*key, blocks.z);
+    append_key(*key, threads_of_block), append_key(*key, reinterpret_cast<const void*>(kernel));
+    (append_key(*key, Parameters(args)), ...);
+  }
+  if (dry_run()) return;
 #ifdef POSLAB_EMULATE
   run_or_record([=] { emulate::run(blocks, threads_of_block, [=] { kernel(args...); }); });
 #else
@@ -72,6 +76,8 @@ __device__ inline T warp_max(T x) {
 }
 
 // to[i] = or += value
-__device__ inline void add_to(const Accumulator& to, int64_t i, real value) { to.at[i] = to.empty ? value : to.at[i] + value; }
+__device__ inline void add_to(const Accumulator& to, int64_t i, real value) {
+  to.at[i] = to.empty ? value : to.at[i] + value;
+}
 
 }  // namespace poslab::cuda

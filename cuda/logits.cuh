@@ -107,15 +107,12 @@ struct Cut {
   int tiles = 1;                             // of queries
   int step = 1, stride = 0;                  // of the table: pair (i, j) is in row base(i) + j step, of `stride` Fours
   bool whole = false;                        // see four()
+  FIELDS(Cut, lanes, sequences, queries, keys, tiles, step, stride, whole)
 
   int fours() const { return 2 * lanes; }  // of a row of k, v or r
   int rows() const { return sequences * queries; }
   int threads() const { return parts(rows() * lanes, warp) * warp; }
 };
-inline void note(const Cut& c) {
-  note(c.lanes), note(c.sequences), note(c.queries), note(c.keys);
-  note(c.tiles), note(c.step), note(c.stride), note(c.whole);
-}
 
 // Fours of shared memory for the tiles, by kind of kernel; reals for weights that wait for the backward pass.
 constexpr int pool_fours(bool narrow, bool relative) { return (!narrow ? 1792 : relative ? 1056 : 512) / words; }

@@ -1,6 +1,6 @@
-// c += a b for each pair of matrices of a batch. Few tiles of results with long sums are made in slices, and so are the
-// products of a batch that go into one c: a second launch adds up in order.
-#include "cuda/slices.cuh"
+// c += a b for each pair of matrices of a batch. Few tiles of results with long sums are split, and so are the
+// products of a batch that go into one c: a second launch adds the partial sums in order.
+#include "cuda/partial_sums.cuh"
 
 namespace poslab::cuda {
 
@@ -13,18 +13,18 @@ void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
                 .k_total = p.batch * p.k,
                 .c_step = p.c_step};
   const bool summed = p.c_step == 0 && p.batch > 1;
-  Slices slices = summed ? Slices::of_batch(int(p.batch), p.k) : Slices(p.k, tiles(p.m, p.n));
-  const bool in_slices = summed || (p.batch == 1 && p.k >= 512 && slices.count() > 1);
-  if (in_slices) {
-    slices.section(c, int64_t(p.m) * p.n);
-    job.c = slices.room(), job.c_step = slices.size(), job.finish = {};
+  PartialSums sums = summed ? PartialSums::of_batch(int(p.batch), p.k) : PartialSums(p.k, tiles(p.m, p.n));
+  const bool split = summed || (p.batch == 1 && p.k >= 512 && sums.count() > 1);
+  if (split) {
+    sums.section(c, int64_t(p.m) * p.n);
+    job.c = sums.allocate(), job.c_step = sums.size(), job.finish = {};
     if (!summed) {
-      job.a = slices.cut(job.a), job.b = slices.cut(job.b);
-      job.k = slices.length(), job.parts = slices.count();
+      job.a = sums.split(job.a), job.b = sums.split(job.b);
+      job.k = sums.length(), job.parts = sums.count();
     }
   }
   multiply(job);
-  if (in_slices) slices.add_up();
+  if (split) sums.add_up();
 }
 
 }  // namespace poslab::cuda

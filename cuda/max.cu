@@ -18,9 +18,9 @@ __global__ void max_rows(real* y, int* at, const real* x, int64_t rows, int n) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
     Found top{-INFINITY, n};
     for (int p = 0; p < n; p += row.panel) {             // all panels: here a warp has long rows too
-      real v[held];
+      real v[per_thread];
       row.read(v, x, p, -INFINITY);
-      for (int k = 0; k < held; ++k) {
+      for (int k = 0; k < per_thread; ++k) {
         const Found here{v[k], row.column(p, k)};
         if (here.at < n && before(here, top)) top = here;
       }
@@ -39,7 +39,7 @@ __global__ void max_rows_backward(Accumulator dx, const real* dy, const int* at,
     const int top = row.n ? at[row.i] : 0;
     const real d = row.n ? dy[row.i] : real(0);
     for (int p = 0; p < row.end(); p += row.panel)
-      for (int k = 0; k < held; ++k) {
+      for (int k = 0; k < per_thread; ++k) {
         const int j = row.column(p, k);
         if (j < row.n && (dx.empty || j == top)) add_to(dx, row.start() + j, j == top ? d : real(0));
       }

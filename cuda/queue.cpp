@@ -1,9 +1,10 @@
 // The queue of work behind cuda/queue.h and the GPU's core/backend.h.
 //
-// A training step of a small model is 150 to 220 launches of a few microseconds each, which take the host longer than the GPU. So
-// a step is recorded once and replayed by one call. Each time, the host still walks through the step, muted: its launches are
-// only noted, and its uploads (tokens, positions, the numbers of Adam) are collected in one block of pinned memory, which is
-// sent ahead. If the notes, every argument of every launch, are those of a recorded step, that one is replayed.
+// A training step of a small model is 150 to 220 launches of a few microseconds each, which take the host longer than
+// the GPU. So a step is recorded once and replayed by one call. Each time, the host still goes through the step in a
+// dry run: its launches only add to the record key, and its uploads (tokens, positions, the numbers of Adam) are
+// collected in one block of pinned memory, which is sent ahead. If the key, every argument of every launch, is that of
+// a recorded step, that one is replayed.
 #include "cuda/queue.h"
 
 #include <algorithm>
@@ -35,8 +36,8 @@ void* must_have(void* at, size_t bytes) {
   return at;
 }
 
-// A step's uploads: chunks on the device, always filled in the same order, so that a value lies where it lay when the step was
-// recorded. On the host each has a few copies, as the GPU may still be reading those of the steps before.
+// A step's uploads: chunks on the device, always filled in the same order, so that a value lies where it lay when the
+// step was recorded. On the host each has a few copies, as the GPU may still be reading those of the steps before.
 class Uploads {
  public:
   void rewind() {
@@ -74,7 +75,8 @@ class Uploads {
   std::array<driver::Mark, copies> sent_;
 };
 
-// Outside steps a launch's values are sent at once. Places are used again after a while, when all that read them is done.
+// Outside steps a launch's values are sent at once. Places are used again after a while, when all that read them is
+// done.
 class Arguments {
  public:
   const void* send(const void* values, size_t bytes) {
@@ -103,8 +105,8 @@ struct Read {
 };
 
 struct Queue {
-  std::string notes;                       // of the step at hand
-  bool in_step = false, muted = false;
+  std::string key;                         // of the step at hand
+  bool in_step = false, dry_run = false;
   std::unordered_map<std::string, driver::Recorded> recorded;
   int recordings = 0;                      // so far
   Uploads uploads;                         // of a step
@@ -120,25 +122,25 @@ Queue& queue() {
 
 void not_in_step(const char* what) {
   if (queue().in_step)
-    failure("cuda: {} within a step that is recorded; it would happen now and never again. Do it before or after", what);
+    failure("cuda: {} within a step that is recorded; it would happen now and never again. Do it before or after",
+            what);
 }
 
-// One walk through the step, muted or recorded.
-void walk_through(const std::function<void()>& work, bool muted) {
+void go_through(const std::function<void()>& work, bool dry_run) {
   Queue& q = queue();
   struct Leave {
     Queue& q;
-    ~Leave() { q.in_step = q.muted = false; }
+    ~Leave() { q.in_step = q.dry_run = false; }
   } leave{q};
-  q.notes.clear(), q.uploads.rewind();
-  q.in_step = true, q.muted = muted;
+  q.key.clear(), q.uploads.rewind();
+  q.in_step = true, q.dry_run = dry_run;
   work();
 }
 
 driver::Recorded record(const std::function<void()>& work) {
   driver::begin_recording();
   try {
-    walk_through(work, false);
+    go_through(work, false);
   } catch (...) {
     driver::abandon_recording();
     throw;
@@ -169,12 +171,12 @@ void* allocate(size_t bytes) {
 }
 
 void write(void* to, const void* from, size_t bytes) {
-  constexpr size_t most = 4 << 20;
-  if (!queue().muted) not_in_step("a write to the GPU");   // but for a constant, which is made when a step first needs it
+  constexpr size_t at_once = 4 << 20;
+  if (!queue().dry_run) not_in_step("a write to the GPU");   // a constant may be made when a step first needs it
   char*& bounce = queue().bounce;
-  if (!bounce) bounce = static_cast<char*>(driver::pinned_memory(most));
-  for (size_t done = 0; done < bytes; done += most) {
-    const size_t now = std::min(most, bytes - done);
+  if (!bounce) bounce = static_cast<char*>(driver::pinned_memory(at_once));
+  for (size_t done = 0; done < bytes; done += at_once) {
+    const size_t now = std::min(at_once, bytes - done);
     std::memcpy(bounce, static_cast<const char*>(from) + done, now);
     driver::to_device(static_cast<char*>(to) + done, bounce, now);
     driver::wait();
@@ -210,14 +212,14 @@ void step(const std::function<void()>& work) {
 #endif
   driver::start();
   Queue& q = queue();
-  walk_through(work, true);
-  auto known = q.recorded.find(q.notes);
+  go_through(work, true);
+  auto known = q.recorded.find(q.key);
   if (known == q.recorded.end()) {
     // Graphs hold memory; a run whose steps are all different should not fill it with them.
     if (q.recorded.size() >= 1024) driver::wait(), q.recorded.clear();
     ++q.recordings;
-    driver::Recorded r = record(work);     // and the notes anew: the pool may have grown in the first walk
-    known = q.recorded.insert_or_assign(q.notes, std::move(r)).first;
+    driver::Recorded r = record(work);     // and the key anew: the pool may have grown in the dry run
+    known = q.recorded.insert_or_assign(q.key, std::move(r)).first;
   }
   q.uploads.send();
   driver::replay(known->second);
@@ -226,32 +228,16 @@ void step(const std::function<void()>& work) {
 }  // namespace
 
 const Backend& as_backend() {
-  static const Backend b{name, peak_flops, kernels, allocate, write, fill, start_read, read_result, upload_in_step, driver::wait, step};
+  static const Backend b{name,        peak_flops,     kernels,      allocate, write, fill, start_read,
+                         read_result, upload_in_step, driver::wait, step};
   return b;
 }
 int recordings() { return queue().recordings; }
 
 // -- cuda/queue.h -----------------------------------------------------------------------------------------------------
 
-void note_bytes(const void* at, size_t bytes) {
-  if (Queue& q = queue(); q.in_step) q.notes.append(static_cast<const char*>(at), bytes);
-}
-void note(const StridedLoop& w) {
-  note(w.dims);
-  for (int d = 0; d < w.dims; ++d) note(w.size[d]), note(w.y[d]), note(w.a[d]), note(w.b[d]);
-}
-void note(const Product& p) {
-  note(p.batch), note(p.m), note(p.n), note(p.k), note(p.a_transposed), note(p.b_transposed);
-  note(p.a_step), note(p.b_step), note(p.c_step);
-}
-void note(const AttentionArgs& a) {
-  note(a.batch), note(a.queries), note(a.keys), note(a.heads), note(a.head_dim), note(a.causal), note(a.scale);
-  note(a.q), note(a.k), note(a.v), note(a.q_rel), note(a.r), note(a.bias), note(a.rel_dim), note(a.rows);
-  note(a.pairs), note(a.pairs_batch);
-}
-void note(const AttentionGrads& s) { note(s.q), note(s.k), note(s.v), note(s.q_rel), note(s.r), note(s.bias); }
-
-bool muted() { return queue().muted; }
+std::string* step_key() { return queue().in_step ? &queue().key : nullptr; }
+bool dry_run() { return queue().dry_run; }
 
 const void* upload_bytes(const void* values, size_t bytes) {
   Queue& q = queue();

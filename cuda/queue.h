@@ -1,9 +1,11 @@
-// The one queue of work of the GPU: what is started runs in the order in which it was started, while the host goes on. A
-// training step is recorded once and then replayed with one call (core/backend.h); here is what launches need for that.
+// The one queue of work of the GPU: what is started runs in the order in which it was started, while the host goes on.
+// A training step is recorded once and then replayed with one call (core/backend.h); here is what launches need for
+// that.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "core/kernels.h"
 
@@ -13,26 +15,14 @@
 
 namespace poslab::cuda {
 
-// What a step is launched with tells it from another step: every number, field by field, as padding holds anything.
-void note_bytes(const void* at, size_t bytes);
-template <class T>
-void note(const T& value) {
-  static_assert(std::is_scalar_v<T>, "give this struct a note() of its own, field by field");
-  note_bytes(&value, sizeof value);
-}
-inline void note(const Accumulator& s) { note(s.at), note(s.empty); }
-inline void note(const Stream& s) { note(s.seed), note(s.step), note(s.site); }
-inline void note(const Dropout& d) { note(d.rate), note(d.stream); }
-void note(const StridedLoop&);
-void note(const Product&);
-void note(const AttentionArgs&);
-void note(const AttentionGrads&);
+// The record key of the step at hand (cuda/record_key.h), to which each launch adds itself; null outside steps.
+std::string* step_key();
 
-// While the host goes through a step that is recorded already, nothing is started.
-bool muted();
+// While the host goes through a step only for its record key and its uploads, nothing is started.
+bool dry_run();
 
-// Values that change from step to step cannot be arguments of a launch that is replayed: they travel with the step's data.
-// The address is the device's, and good for what is launched before the next step.
+// Values that change from step to step cannot be arguments of a launch that is replayed: they travel with the step's
+// data. The address is the device's, and good for what is launched before the next step.
 const void* upload_bytes(const void* values, size_t bytes);
 template <class T>
 const T* upload(const T& value) {

@@ -6,11 +6,11 @@ namespace poslab::cuda {
 
 void residual_norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, int64_t rows,
                    int n, Dropout how) {
-  norm_forward(y, s, x, z, gain, bias, rows, n, drop(how));
+  norm_forward(y, s, x, z, gain, bias, rows, n, dropout_args(how));
 }
-void residual_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* dy, const real* s, const real* gain,
-                            int64_t rows, int n, Dropout how) {
-  norm_backward_of(dx, dz, dgain, dbias, dy, s, gain, rows, n, drop(how));
+void residual_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias,
+                            const real* dy, const real* s, const real* gain, int64_t rows, int n, Dropout how) {
+  norm_backward_of(dx, dz, dgain, dbias, dy, s, gain, rows, n, dropout_args(how));
 }
 
 }  // namespace poslab::cuda

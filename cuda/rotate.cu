@@ -1,4 +1,4 @@
-// Turns pairs of channels by the angles of their time: (x, x') -> (x cos - x' sin, x sin + x' cos).
+// Rotates pairs of channels by the angles of their time: (x, x') -> (x cos - x' sin, x sin + x' cos).
 //
 // A thread has one channel of one time and meets it in many sequences: a table that they share is read once.
 #include "cuda/launch.h"
@@ -7,8 +7,9 @@ namespace poslab::cuda {
 namespace {
 
 // plane: elements of a sequence; table_step: from one sequence's table to the next, 0 if they share one
-__global__ void turn(Accumulator y, const real* x, const real* cosine, const real* sine, int batch, int64_t table_step,
-                     int64_t plane, int channels, int head_dim, bool interleaved, real sign) {
+__global__ void rotate_pairs(Accumulator y, const real* x, const real* cosine, const real* sine, int batch,
+                             int64_t table_step, int64_t plane, int channels, int head_dim, bool interleaved,
+                             real sign) {
   const int half = head_dim / 2, gap = interleaved ? 1 : half;
   for (const int64_t e : all(plane)) {
     const int64_t time = e / channels;
@@ -26,14 +27,14 @@ __global__ void turn(Accumulator y, const real* x, const real* cosine, const rea
 
 }  // namespace
 
-void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, int batch, int table_batch, int time, int heads,
-            int head_dim, bool interleaved, bool back) {
+void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, int batch, int table_batch,
+            int time, int heads, int head_dim, bool interleaved, bool back) {
   if (!y) return;
   const int channels = heads * head_dim;
   const int64_t plane = int64_t(time) * channels, table_step = table_batch == 1 ? 0 : int64_t(time) * (head_dim / 2);
   const int blocks = blocks_for(plane), wanted = blocks < 1056 ? 1056 / blocks : 1;   // 8 blocks for each of 132 SMs
-  launch(turn, dim3(unsigned(blocks), unsigned(wanted < batch ? wanted : batch)), threads, y, x, cosine, sine, batch,
-         table_step, plane, channels, head_dim, interleaved, real(back ? -1 : 1));
+  launch(rotate_pairs, dim3(unsigned(blocks), unsigned(wanted < batch ? wanted : batch)), threads, y, x, cosine, sine,
+         batch, table_step, plane, channels, head_dim, interleaved, real(back ? -1 : 1));
 }
 
 }  // namespace poslab::cuda

@@ -15,8 +15,8 @@ struct RowSum {
   const real* y;
   int n;
   real factor;
+  FIELDS(RowSum, to, y, n, factor)
 };
-inline void note(const RowSum& s) { note(s.to), note(s.y), note(s.n), note(s.factor); }
 
 namespace {
 

@@ -11,19 +11,19 @@
 
 namespace poslab::cuda {
 
-constexpr int held = 8;
+constexpr int per_thread = 8;
 
 // The loop over rows runs as long as the block has a row left, for all of its threads, as they meet in shuffles and
 // barriers: a team without one has a row of no columns.
 template <int team>
 struct Row {
-  static constexpr int lanes = team < warp ? team : warp, panel = held * team, together = threads / team;
+  static constexpr int lanes = team < warp ? team : warp, panel = per_thread * team, together = threads / team;
   int64_t i, rows;
   int width, n;                    // n: columns of this row, width or 0
   int lane, first;                 // column in a panel, the others are `lanes` apart: a warp has 256 side by side
   __device__ Row(int64_t rows_, int width_)
       : i(int64_t(blockIdx.x) * together + int(threadIdx.x) / team), rows(rows_), width(width_),
-        lane(int(threadIdx.x) % lanes), first(int(threadIdx.x) % team / lanes * lanes * held + lane) {
+        lane(int(threadIdx.x) % lanes), first(int(threadIdx.x) % team / lanes * lanes * per_thread + lane) {
     n = i < rows ? width : 0;
   }
   __device__ bool any() const { return i - int(threadIdx.x) / team < rows; }
@@ -39,22 +39,23 @@ struct Row {
   __device__ bool again() const { return team == threads && width > panel; }
 
   __device__ int column(int p, int k) const { return p + first + k * lanes; }
-  __device__ void read_columns(real (&v)[held], const real* x, int p, real rest) const {   // of a row for all rows
+  // x: one row, which is the same for all rows
+  __device__ void read_columns(real (&v)[per_thread], const real* x, int p, real rest) const { 
     x += p + first;
-    for (int k = 0; k < held; ++k) v[k] = column(p, k) < n ? x[k * lanes] : rest;
+    for (int k = 0; k < per_thread; ++k) v[k] = column(p, k) < n ? x[k * lanes] : rest;
   }
-  __device__ void read(real (&v)[held], const real* x, int p, real rest) const {
+  __device__ void read(real (&v)[per_thread], const real* x, int p, real rest) const {
     read_columns(v, x + start(), p, rest);
   }
-  __device__ void write(real* y, const real (&v)[held], int p) const {
+  __device__ void write(real* y, const real (&v)[per_thread], int p) const {
     y += start() + p + first;
-    for (int k = 0; k < held; ++k)
+    for (int k = 0; k < per_thread; ++k)
       if (column(p, k) < n) y[k * lanes] = v[k];
   }
-  __device__ void add(const Accumulator& y, const real (&v)[held], int p) const {
-    real sum[held] = {};
+  __device__ void add(const Accumulator& y, const real (&v)[per_thread], int p) const {
+    real sum[per_thread] = {};
     if (!y.empty) read(sum, y.at, p, 0);     // all before the first write: then they are under way together
-    for (int k = 0; k < held; ++k) sum[k] += v[k];
+    for (int k = 0; k < per_thread; ++k) sum[k] += v[k];
     write(y.at, sum, p);
   }
 };

@@ -13,15 +13,15 @@ __global__ void softmax_rows(real* y, const real* x, int64_t rows, int n) {
 template <int team>
 __global__ void softmax_rows_backward(Accumulator dx, const real* dy, const real* y, int64_t rows, int n) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
-    real d[held], v[held], mean = 0;
+    real d[per_thread], v[per_thread], mean = 0;
     for (int p = 0; p < row.end(); p += row.panel) {
       row.read(d, dy, p, 0), row.read(v, y, p, 0);
-      for (int k = 0; k < held; ++k) mean += d[k] * v[k];
+      for (int k = 0; k < per_thread; ++k) mean += d[k] * v[k];
     }
     mean = team_sum<team>(mean);
     for (int p = 0; p < row.end(); p += row.panel) {
       if (row.again()) row.read(d, dy, p, 0), row.read(v, y, p, 0);
-      for (int k = 0; k < held; ++k) v[k] *= d[k] - mean;
+      for (int k = 0; k < per_thread; ++k) v[k] *= d[k] - mean;
       row.add(dx, v, p);
     }
   }

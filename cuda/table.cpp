@@ -1,4 +1,5 @@
-// The table of the CUDA kernels: each under the name that it has in core/kernels.def. One that is missing does not link.
+// The table of the CUDA kernels: each under the name that it has in core/kernels.def. One that is missing does not
+// link.
 #include "core/kernels.h"
 
 namespace poslab::cuda {

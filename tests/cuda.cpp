@@ -1,5 +1,5 @@
-// The CUDA backend against the CPU: every kernel by its OpCase, then a whole model, step for step. On a machine without a GPU the
-// kernels are emulated (cuda/emulate.h): the same sources, as plain C++.
+// The CUDA backend against the CPU: every kernel by its OpCase, then a whole model, step for step. On a machine without
+// a GPU the kernels are emulated (cuda/emulate.h): the same sources, as plain C++.
 #include "cuda/backend.h"
 
 #include <doctest/doctest.h>
@@ -107,8 +107,8 @@ TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded on
       }
       const auto there_and_here = [&](const State& s) { return evaluate(s).back(); };
       CHECK(there_and_here(gpu).loss == doctest::Approx(there_and_here(cpu).loss).epsilon(1e-3));
-      // Each of the lengths 1 to 3 is recorded when it first comes, and again when memory has grown; from then on replayed,
-      // also if the model is tested in between.
+      // Each of the lengths 1 to 3 is recorded when it first comes, and again when memory has grown; from then on
+      // replayed, also if the model is tested in between.
       for (int n = 0; n < 12; ++n) step(gpu);
       const int before = cuda::recordings();
       for (int n = 0; n < 6; ++n) {

@@ -5,5 +5,6 @@ namespace poslab::test {
 
 extern const char* const source_folder;   // the repository's
 extern const char* const program;         // poslab, as built beside the tests
+extern const char* const compiler;        // that this build was made with
 
 }  // namespace poslab::test

@@ -1,0 +1,17 @@
+// The members of a plain struct as a tuple of references, from one list that stands in the struct:
+//
+//   struct Point {
+//     int x = 0, y = 0;
+//     FIELDS(Point, x, y)            // fields(p) is std::tie(p.x, p.y)
+//   };
+//
+// For code that has to see every member, as the record keys of the GPU's queue do (cuda/record_key.h). A list that
+// lacks a member does not compile, as a structured binding names all members or none.
+#pragma once
+#include <tuple>
+
+#define FIELDS(Struct, ...)                    \
+  friend auto fields(const Struct& all) {      \
+    const auto& [__VA_ARGS__] = all;           \
+    return std::tie(__VA_ARGS__);              \
+  }

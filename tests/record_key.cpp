@@ -1,0 +1,98 @@
+// The record keys of the GPU's queue (cuda/record_key.h): every bit of what a launch is given stands in them, for the
+// structs of core/kernels.h and for those of the CUDA kernels.
+#ifdef POSLAB_EMULATE
+#include "cuda/record_key.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+#include <set>
+
+#include "core/kernels.h"
+#include "cuda/dropout.cuh"
+#include "cuda/partial_sums.cuh"
+#include "tests/places.h"
+
+namespace poslab::test {
+namespace {
+
+// Changes each byte of x by itself, but for padding, and counts the different keys.
+template <class T>
+void every_byte_matters(const T& x) {
+  T mask;
+  std::memset(static_cast<void*>(&mask), 0xFF, sizeof mask);
+  __builtin_clear_padding(&mask);
+  std::set<std::string> keys{cuda::record_key(x)};
+  size_t changes = 0;
+  for (size_t i = 0; i < sizeof x; ++i) {
+    if (!reinterpret_cast<const unsigned char*>(&mask)[i]) continue;
+    T changed = x;
+    reinterpret_cast<unsigned char*>(&changed)[i] ^= 1;
+    keys.insert(cuda::record_key(changed)), ++changes;
+  }
+  CHECK(changes > 0);
+  CHECK(keys.size() == 1 + changes);
+}
+
+// What the compiler says about a program.
+std::string compiler_says(const std::string& text) {
+  const std::string command = fmt::format("echo '{}' | '{}' -std=c++20 -fsyntax-only -I'{}' -x c++ - 2>&1", text, compiler,
+                                          source_folder);
+  FILE* out = popen(command.c_str(), "r");
+  REQUIRE(out);
+  std::string said;
+  for (int c; (c = fgetc(out)) != EOF;) said += char(c);
+  pclose(out);
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("record key: a change in any byte of a field is another key") {
+  every_byte_matters(Accumulator{});
+  every_byte_matters(Stream{});
+  every_byte_matters(Product{});
+  every_byte_matters(Dropout{});
+  every_byte_matters(AdamStep{});
+  every_byte_matters(AttentionArgs{});
+  every_byte_matters(AttentionGrads{});
+  every_byte_matters(cuda::DropoutArgs{});
+  every_byte_matters(cuda::Sections{});
+  every_byte_matters(cuda::Jobs<cuda::Into>{});
+  every_byte_matters(cuda::Jobs<cuda::WithBias>{});
+  every_byte_matters(cuda::Jobs<cuda::Gated>{});
+}
+
+TEST_CASE("record key: of a strided loop, the dimensions that it has and no more") {
+  StridedLoop loop{.dims = 2, .size = {3, 4}, .y = {4, 1}, .a = {0, 1}, .b = {1, 0}};
+  const std::string key = cuda::record_key(loop);
+  std::set<std::string> keys{key};
+  for (int64_t* values : {loop.size, loop.y, loop.a, loop.b})
+    for (int d = 0; d < StridedLoop::max_dims; ++d) {
+      ++values[d];
+      CHECK((cuda::record_key(loop) == key) == (d >= loop.dims));
+      keys.insert(cuda::record_key(loop));
+      --values[d];
+    }
+  loop.dims = 1, keys.insert(cuda::record_key(loop));
+  CHECK(keys.size() == 1 + 4 * 2 + 1);
+}
+
+TEST_CASE("record key: a list that lacks a field does not compile") {
+  const auto with_list = [](const std::string& list) {
+    return compiler_says("#include \"core/fields.h\"\nstruct S { int a; float* b; bool c; FIELDS(S, " + list + ") };");
+  };
+  CHECK(with_list("a, b, c") == "");
+  CHECK(with_list("a, b").find("decomposes into 3 elements") != std::string::npos);
+  const auto with_key = [](const std::string& list) {
+    return compiler_says("#include \"cuda/record_key.h\"\nstruct S { int a, b; " + list +
+                         " };\nstd::string key = poslab::cuda::record_key(S());");
+  };
+  CHECK(with_key("FIELDS(S, a, b)") == "");
+  CHECK(with_key("").find("give this struct a list of its FIELDS") != std::string::npos);
+}
+
+}  // namespace poslab::test
+#endif
