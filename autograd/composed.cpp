@@ -1,8 +1,8 @@
 // The textbook forms, formula by formula. Slow on purpose: every intermediate is a tensor.
 #include "autograd/composed.h"
 
+#include <algorithm>
 #include <limits>
-
 
 namespace poslab::composed {
 namespace {
@@ -13,21 +13,85 @@ Tensor softmax(const Tensor& x) {
   return e / sum(e, -1);
 }
 
-// Row j - i + Tk - 1 for query i and key j; queries are the last Tq of the Tk slots.                  (1, Tq, Tk)
-Ids by_offset(int queries, int keys) {
+struct Sizes { int batch, queries, keys, heads, kv_heads; };
+Sizes sizes(const Scores& x) {
+  const Tensor &q = x.pieces[0].q, &k = x.pieces[0].k;
+  return {q.dim(0), q.dim(1), k.dim(1), q.dim(2), k.dim(2)};
+}
+
+// Row j - t + last for query i at slot t and key j, last = max(offset + Tq, Tk) - 1                   (1, Tq, Tk)
+Ids by_distance(int offset, int queries, int keys) {
   std::vector<int> row;
-  for (int i = keys - queries; i < keys; ++i)
-    for (int j = 0; j < keys; ++j) row.push_back(j - i + keys - 1);
+  for (int t = offset; t < offset + queries; ++t)
+    for (int j = 0; j < keys; ++j) row.push_back(j - t + std::max(offset + queries, keys) - 1);
   return Ids({1, queries, keys}, row);
 }
 
-// 0 where key j may be seen by query i, -infinity where it may not                                    (Tq, Tk)
-Tensor causal_mask(int queries, int keys) {
-  Tensor mask = Tensor::full({queries, keys}, 0);
-  for (int i = 0; i < queries; ++i)
-    for (int j = i + keys - queries + 1; j < keys; ++j)
-      mask.data()[int64_t(i) * keys + j] = -std::numeric_limits<real>::infinity();
-  return mask;
+bool holds(const Piece& p, int t, int j) { return p.from <= j - t && j - t < p.to && p.first <= j && j < p.last; }
+bool is_all(const Piece& p) { return p.from <= -far && p.to >= far && p.first <= 0 && p.last >= far; }
+
+// 1 for the pairs of a piece, 0 for the others                                                        (Tq, Tk)
+Tensor pairs_of(const Piece& p, const Span& span, const Sizes& n) {
+  Tensor all = Tensor::full({n.queries, n.keys}, 0);
+  for (int i = 0; i < n.queries; ++i)
+    for (int j = 0; j < n.keys; ++j) all.data()[int64_t(i) * n.keys + j] = holds(p, span.offset + i, j);
+  return all.to(p.q.device());
+}
+
+struct Masks {
+  Tensor hidden;     // 0 where query i sees key j, else -infinity                                     (1 or B, 1, Tq, Tk)
+  Tensor hidden_if_any_seen;   // likewise, but 0 for a query that sees none: its softmax is then finite
+  Tensor any_seen;   // 1 or 0                                                                         (1 or B, 1, Tq, 1)
+};
+Masks masks(const Scores& x, const Span& span) {
+  const Sizes n = sizes(x);
+  const int batch = span.key_lengths ? n.batch : 1;
+  Tensor hidden({batch, 1, n.queries, n.keys}), partly = Tensor::full(hidden.shape(), 0), any = Tensor::full({batch, 1, n.queries, 1}, 0);
+  for (int64_t row = 0; row < any.size(); ++row) {
+    const int b = int(row / n.queries), t = span.offset + int(row % n.queries);
+    real* at = hidden.data() + row * n.keys;
+    for (int j = 0; j < n.keys; ++j) {
+      const bool in_a_piece = std::any_of(x.pieces.begin(), x.pieces.end(), [=](const Piece& p) { return holds(p, t, j); });
+      const bool seen = in_a_piece && (!span.causal || j <= t) && (!span.key_lengths || j < span.key_lengths[b]);
+      at[j] = seen ? 0 : -std::numeric_limits<real>::infinity();
+      if (seen) any.data()[row] = 1;
+    }
+    if (any.data()[row] == 1) std::copy_n(at, n.keys, partly.data() + row * n.keys);
+  }
+  const Device device = x.pieces[0].q.device();
+  return {hidden.to(device), partly.to(device), any.to(device)};
+}
+
+// Every query head gets the key head that it reads.                    (B, T, G, D) -> (B, H, T, D)
+Tensor for_each_head(const Tensor& x, int heads) {
+  const int B = x.dim(0), T = x.dim(1), G = x.dim(2), D = x.dim(3);
+  const Tensor by_head = permute(x, {0, 2, 1, 3});
+  if (G == heads) return by_head;
+  const Tensor ones = Tensor::full({1, 1, heads / G, 1, 1}, 1, x.device());
+  return (by_head.reshape({B, G, 1, T, D}) * ones).reshape({B, heads, T, D});
+}
+
+// temperature_i ( gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair] ), of masked pairs too
+Tensor unmasked_logits(const Scores& x, const Span& span) {
+  const Sizes n = sizes(x);
+  const Ids pairs = x.pairs ? x.pairs : by_distance(span.offset, n.queries, n.keys);
+  const auto of_pairs = [&](const Tensor& table) { return permute(gather(table, pairs), {0, 3, 1, 2}); };   // (1 or B, H, Tq, Tk)
+  Tensor s;
+  for (const Piece& p : x.pieces) {
+    Tensor product = matmul(permute(p.q, {0, 2, 1, 3}), transpose(for_each_head(p.k, n.heads)));            // (B, H, Tq, Tk)
+    if (x.pieces.size() > 1 || !is_all(p)) product = product * pairs_of(p, span, n);
+    s = s ? s + product : product;
+  }
+  if (x.q_rel) {
+    const Tensor row = gather(x.r, pairs);                                                    // (1 or B, Tq, Tk, H, R)
+    const Tensor q = x.q_rel.reshape({n.batch, n.queries, 1, n.heads, x.q_rel.dim(3)});
+    s = s + permute(sum(q * row, -1).reshape({n.batch, n.queries, n.keys, n.heads}), {0, 3, 1, 2});
+  }
+  s = s * x.scale;
+  if (x.gain) s = s * of_pairs(x.gain);
+  if (x.bias) s = s + of_pairs(x.bias);
+  if (const Tensor& t = x.temperature) s = s * permute(t, {0, 2, 1}).reshape({t.dim(0), t.dim(2), n.queries, 1});
+  return s;
 }
 
 }  // namespace
@@ -65,36 +129,24 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets) {
   return mean((log_sum - correct).reshape({-1}), 0);
 }
 
-// s_ij = scale (q_i . k_j + q_rel_i . r[pair(i,j)]) + bias[pair(i,j)]
-Tensor logits(const Scores& x, Mask mask) {
-  const int batch = x.q.dim(0), queries = x.q.dim(1), keys = x.k.dim(1), heads = x.q.dim(2);
-  const Ids pairs = x.pairs ? x.pairs : by_offset(queries, keys);
-  Tensor s = matmul(permute(x.q, {0, 2, 1, 3}), permute(x.k, {0, 2, 3, 1}));                  // (B, H, Tq, Tk)
-  if (x.q_rel) {
-    const Tensor row = gather(x.r, pairs);                                                    // (1 or B, Tq, Tk, H, R)
-    const Tensor q = x.q_rel.reshape({batch, queries, 1, heads, x.q_rel.dim(3)});
-    s = s + permute(sum(q * row, -1).reshape({batch, queries, keys, heads}), {0, 3, 1, 2});
-  }
-  s = s * x.scale;
-  if (x.bias) s = s + permute(gather(x.bias, pairs), {0, 3, 1, 2});
-  return mask == Mask::causal ? s + causal_mask(queries, keys).to(s.device()) : s;
-}
+Tensor logits(const Scores& x, const Span& span) { return unmasked_logits(x, span) + masks(x, span).hidden; }
 
-// o_i = sum_j softmax(s_i)_j v_j
-Tensor attention(const Scores& x, const Tensor& v, Mask mask) {
-  const Tensor weights = composed::softmax(logits(x, mask));                                  // (B, H, Tq, Tk)
-  return permute(matmul(weights, permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});                    // (B, Tq, H, D)
+// o_i = sum_j softmax(s_i)_j v_j, 0 for a query that sees no key
+Tensor attention(const Scores& x, const Tensor& v, const Span& span) {
+  const Masks m = masks(x, span);
+  const Tensor weights = composed::softmax(unmasked_logits(x, span) + m.hidden_if_any_seen) * m.any_seen;   // (B, H, Tq, Tk)
+  return permute(matmul(weights, for_each_head(v, weights.dim(1))), {0, 2, 1, 3});                          // (B, Tq, H, Dv)
 }
 
 // u_ij = ln P_ij + sum_k ln(1 - P_ik) [i asks k before j],  a_i = softmax of u_i over the keys that i asks;  P = sigmoid
-Tensor geometric(const Tensor& z, const Tensor& side, Mask mask) {
+Tensor geometric(const Tensor& z, const Tensor& side, const Span& span) {
   const int heads = z.dim(0) * z.dim(1), queries = z.dim(2), keys = z.dim(3);
   Tensor before = Tensor::full({queries, keys, keys}, 0), hidden = Tensor::full({queries, keys}, 0);
   Tensor right = Tensor::full({queries, keys}, 0), left = Tensor::full({queries, keys}, 0);
   Tensor alone = Tensor::full({queries, 1}, 0);
   for (int i = 0; i < queries; ++i) {
     const int t = keys - queries + i;
-    const auto asked = [&](int j) { return j < t || (j > t && mask == Mask::none); };
+    const auto asked = [&](int j) { return j < t || (j > t && !span.causal); };
     const auto place = [&](int j) { return j > t ? 2 * (j - t) - 1 : 2 * (t - j); };
     alone.data()[i] = !asked(0) && !asked(keys - 1);
     for (int j = 0; j < keys; ++j) {

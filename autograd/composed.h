@@ -10,8 +10,8 @@ Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const T
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
 Tensor cross_entropy(const Tensor& logits, const Ids& targets);
-Tensor logits(const Scores&, Mask);                                    // (B, H, Tq, Tk), -infinity where masked
-Tensor attention(const Scores&, const Tensor& v, Mask);                // (B, Tq, H, D)
-Tensor geometric(const Tensor& z, const Tensor& side, Mask);           // (B, H, Tq, Tk), (B, H, Tq, 2) -> (B, H, Tq, Tk)
+Tensor logits(const Scores&, const Span&);                             // (B, H, Tq, Tk), -infinity where masked
+Tensor attention(const Scores&, const Tensor& v, const Span&);         // (B, Tq, H, Dv)
+Tensor geometric(const Tensor& z, const Tensor& side, const Span&);    // (B, H, Tq, Tk), (B, H, Tq, 2) -> (B, H, Tq, Tk)
 
 }  // namespace poslab::composed

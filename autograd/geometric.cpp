@@ -6,7 +6,7 @@
 
 namespace poslab {
 
-Tensor geometric(const Tensor& z, const Tensor& side, Mask mask) {
+Tensor geometric(const Tensor& z, const Tensor& side, const Span& span) {
   if (z.dims() < 2 || z.dim(-2) > z.dim(-1))
     bad_input("geometric: match logits are {}; they must be (..., Tq, Tk), the queries the last of the keys' slots",
               to_string(z.shape()));
@@ -17,7 +17,10 @@ Tensor geometric(const Tensor& z, const Tensor& side, Mask mask) {
               "for those on the left", to_string(side.shape()), to_string(z.shape()), to_string(two));
   const Kernels& run = kernels(z.device());
   const int queries = z.dim(-2), keys = z.dim(-1);
-  const bool causal = mask == Mask::causal;
+  const bool causal = span.causal;
+  if (span.key_lengths || span.offset != keys - queries)
+    bad_input("geometric: the queries are the last {} of {} slots, without padding; offset is {}{}, and must be {}", queries, keys,
+              span.offset, span.key_lengths ? " and there are key lengths" : "", keys - queries);
   Tensor a(z.shape(), z.device());
   run.geometric(a.data(), z.data(), side.data(), z.rows(), queries, keys, causal);
   return record("geometric", a, {z, side}, [=, &run](const real* da) {

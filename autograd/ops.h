@@ -50,18 +50,33 @@ Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const T
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
 Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., V), (...) -> (1): mean, in nats
 
-// The logits of attention, as an encoding hands them over; the formula stands at AttentionArgs in core/kernels.h.
-struct Scores {
-  Tensor q, k;       // (B, Tq, H, D), (B, Tk, H, D); the queries are the last Tq of the Tk slots
-  real scale = 1;    // of content and relative logits: 1 / sqrt(D), but not in T5
-  Tensor q_rel{}, r{};   // (B, Tq, H, R), (N, H, R): a logit row for each query
-  Tensor bias{};     // (N, H): a logit row for each head
-  Ids pairs{};       // (1 or B, Tq, Tk): the row of r and bias that query i and key j read. Absent: row j - i + Tk - 1
+// The logits of attention, as an encoding hands them over. With t = offset + i, the slot of query i, and j that of key j:
+//   s_ij = temperature_i ( gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair] )
+// q . k is the product of the one piece that holds the pair; a pair in none is masked. Shapes: B T H D, and G key heads, where
+// G divides H and head h reads key head h / (H / G). Absent terms are empty, and cost nothing.
+struct Piece {                             // the pairs with from <= j - t < to and first <= j < last
+  Tensor q, k;                             // (B, Tq, H, D), (B, Tk, G, D)
+  int from = -far, to = far;               // distances in slots: a window, or what is left and right of it
+  int first = 0, last = far;               // key slots: attention sinks
 };
-enum class Mask { none, causal };
-Tensor attention(const Scores&, const Tensor& v, Mask);                // (B, Tq, H, D)
-Tensor attention_weights(const Scores&, Mask);                         // (B, H, Tq, Tk), no gradient
+struct Scores {
+  std::vector<Piece> pieces;               // 1 to 4, of one D
+  real scale = 1;                          // of content and relative logits: 1 / sqrt(D), but not in T5
+  Tensor q_rel{}, r{};                     // (B, Tq, H, R), (N, H, R): a logit row for each query
+  Tensor gain{}, bias{};                   // (N, H): a factor and a logit for each row and head
+  Tensor temperature{};                    // (1 or B, Tq, 1 or H)
+  Ids pairs{};                             // (1 or B, Tq, Tk): the row of r, gain and bias that query i and key j read
+};                                         // absent: row j - t + last, last = max(offset + Tq, Tk) - 1, N = last + Tk
+// Which keys a query may see at all: those of its own sequence, and with a causal mask not those behind its slot.
+struct Span {
+  bool causal = false;
+  int offset = 0;                          // slot of query 0: Tk - Tq if the queries are the last of the slots
+  Ids key_lengths{};                       // (B): keys j >= key_lengths[b] are padding
+};
+// A query that sees no key has weights 0 and result 0.
+Tensor attention(const Scores&, const Tensor& v, const Span&);         // (B, Tk, G, Dv) -> (B, Tq, H, Dv)
+Tensor attention_weights(const Scores&, const Span&);                  // (B, H, Tq, Tk), no gradient
 // The nearest key that matches takes its share, the next one of what is left, ...; a query's own slot is not asked.
-Tensor geometric(const Tensor& z, const Tensor& side, Mask);           // (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)
+Tensor geometric(const Tensor& z, const Tensor& side, const Span&);    // (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)
 
 }  // namespace poslab

@@ -55,7 +55,7 @@ std::vector<OpCase> row_cases(int n) {
   const Shape x = {rows, n}, q = {batch, queries, heads, head}, k = {batch, n, heads, head};
   const Ids target({rows}, test::random_ids(rows, n, 5));
   const auto scores = [](const Tensors& t) {
-    return Scores{.q = t[0], .k = t[1], .scale = real(0.4), .q_rel = {}, .r = {}, .bias = {}, .pairs = {}};
+    return Scores{.pieces = {{t[0], t[1]}}, .scale = real(0.4)};
   };
   std::vector<OpCase> all = {
       {"max", {}, {x}, [](auto& t) { return max(t[0]); }, {}},
@@ -64,9 +64,9 @@ std::vector<OpCase> row_cases(int n) {
       {"norm", {}, {x, {n}, {n}}, [](auto& t) { return norm(t[0], t[1], t[2]); }, {}},
       {"residual_norm", {}, {x, x, {n}, {n}}, [](auto& t) { return residual_norm(t[0], t[1], t[2], t[3], {}); }, {}},
       {"geometric", {}, {{batch, heads, queries, n}, {batch, heads, queries, 2}},
-       [](auto& t) { return geometric(t[0], t[1], Mask::none); }, {}},
-      {"attention", {}, {q, k, k}, [=](auto& t) { return attention(scores(t), t[2], Mask::none); }, {}},
-      {"attention_weights", {}, {q, k}, [=](auto& t) { return attention_weights(scores(t), Mask::none); }, {}},
+       [=](auto& t) { return geometric(t[0], t[1], {.offset = n - queries}); }, {}},
+      {"attention", {}, {q, k, k}, [=](auto& t) { return attention(scores(t), t[2], {}); }, {}},
+      {"attention_weights", {}, {q, k}, [=](auto& t) { return attention_weights(scores(t), {}); }, {}},
   };
   all.back().differentiable = false;
   return all;

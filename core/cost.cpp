@@ -1,5 +1,7 @@
 #include "core/cost.h"
 
+#include <algorithm>
+
 namespace poslab::cost {
 namespace {
 
@@ -125,41 +127,60 @@ Cost cross_entropy_backward(Accumulator dx, const real*, const real*, const int*
 namespace {
 
 struct Attention {
-  double q, k, q_rel, r, bias, pairs, seen;   // elements of the arrays, and pairs (i, j) that are not masked
+  double q, k, o, v, q_rel, r, gain, bias, temperature, tables, seen;   // elements of the arrays, pairs (i, j) not masked
   explicit Attention(const AttentionArgs& a) {
-    const double rows = double(a.batch) * a.heads, i = a.queries, j = a.keys;
-    q = rows * i * a.head_dim, k = rows * j * a.head_dim;
-    q_rel = a.q_rel ? rows * i * a.rel_dim : 0, r = a.r ? double(a.rows) * a.heads * a.rel_dim : 0;
-    bias = a.bias ? double(a.rows) * a.heads : 0, pairs = a.pairs ? double(a.pairs_batch) * i * j : 0;
-    seen = rows * (a.causal ? i * (j - i) + i * (i + 1) / 2 : i * j);
+    const double rows = double(a.batch) * a.queries * a.heads, keys = double(a.batch) * a.keys * a.kv_heads;
+    q = rows * a.head_dim, k = keys * a.head_dim, o = rows * a.value_dim, v = keys * a.value_dim;
+    q_rel = a.q_rel ? rows * a.rel_dim : 0, r = a.r ? double(a.rows) * a.heads * a.rel_dim : 0;
+    gain = a.gain ? double(a.rows) * a.heads : 0, bias = a.bias ? double(a.rows) * a.heads : 0;
+    temperature = a.temperature ? double(a.temperature_batch) * a.queries * a.temperature_heads : 0;
+    tables = (a.pairs ? double(a.pairs_batch) * a.queries * a.keys : 0) + (a.key_lengths ? a.batch : 0);
+    // Key lengths may lie on a GPU, and are not looked at: padding is counted in.
+    seen = 0;
+    for (int p = 0; p < a.pieces; ++p)
+      for (int t = a.offset; t < a.offset + a.queries; ++t) {
+        const AttentionPiece& piece = a.piece[p];
+        const int first = std::max({0, piece.first, t + piece.from});
+        const int last = std::min({a.keys, piece.last, t + piece.to, a.causal ? t + 1 : a.keys});
+        seen += std::max(0, last - first);
+      }
+    seen *= double(a.batch) * a.heads;
   }
-  double logit_bytes() const { return (q + k + q_rel + r + bias) * word + pairs * number; }
+  double logit_bytes(const AttentionArgs& a) const {
+    return (a.pieces * (q + k) + q_rel + r + gain + bias + temperature) * word + tables * number;
+  }
 };
 double dot(double pairs, int n) { return 2 * pairs * n; }
 
 }  // namespace
 
-// q k^T, q_rel r^T, a v: (pairs) products of length head_dim or rel_dim                       stats: 2 for each q_i
+// q k^T, q_rel r^T, a v: (pairs) products of length head_dim, rel_dim, value_dim              stats: 2 for each q_i
 Cost attention(real*, real*, const AttentionArgs& args) {
   const Attention a(args);
-  return {dot(a.seen, 2 * args.head_dim + (args.r ? args.rel_dim : 0)),
-          a.logit_bytes() + (a.k + a.q + 2 * a.q / args.head_dim) * word};                    // v o stats
+  return {dot(a.seen, args.head_dim + args.value_dim + (args.r ? args.rel_dim : 0)),
+          a.logit_bytes(args) + (a.v + a.o + 2 * a.q / args.head_dim) * word};                // v o stats
 }
 // do v^T for ds, then a^T do = dv, ds k = dq, ds^T q = dk, ds r = dq_rel, ds^T q_rel = dr. Logits and weights, which
 // the kernel computes again, are not counted.
 Cost attention_backward(const AttentionGrads& d, const AttentionArgs& args, const real*, const real*, const real*) {
   const Attention a(args);
-  const bool logits = d.q || d.k || d.q_rel || d.r || d.bias;
-  const int products = logits + bool(d.v) + bool(d.q) + bool(d.k), relative = bool(d.q_rel) + bool(d.r);
-  return {dot(a.seen, products * args.head_dim + relative * args.rel_dim),
-          a.logit_bytes() + (a.k + 2 * a.q + 2 * a.q / args.head_dim) * word +                // v do o stats
-              written(d.q, a.q) + written(d.k, a.k) + written(d.v, a.k) + written(d.q_rel, a.q_rel) +
-              written(d.r, a.r) + written(d.bias, a.bias)};
+  double bytes = 0;
+  bool of_q = false, of_k = false;
+  for (int p = 0; p < args.pieces; ++p) {
+    of_q |= bool(d.q[p]), of_k |= bool(d.k[p]);
+    bytes += written(d.q[p], a.q) + written(d.k[p], a.k);
+  }
+  const bool logits = of_q || of_k || d.q_rel || d.r || d.gain || d.bias || d.temperature;
+  return {dot(a.seen, (logits + bool(d.v)) * args.value_dim + (of_q + of_k) * args.head_dim +
+                          (bool(d.q_rel) + bool(d.r)) * args.rel_dim),
+          a.logit_bytes(args) + (a.v + 2 * a.o + 2 * a.q / args.head_dim) * word + bytes +   // v do o stats
+              written(d.v, a.v) + written(d.q_rel, a.q_rel) + written(d.r, a.r) + written(d.gain, a.gain) +
+              written(d.bias, a.bias) + written(d.temperature, a.temperature)};
 }
 Cost attention_weights(real*, const AttentionArgs& args) {
   const Attention a(args);
   return {dot(a.seen, args.head_dim + (args.r ? args.rel_dim : 0)),
-          a.logit_bytes() + double(args.batch) * args.heads * args.queries * args.keys * word};
+          a.logit_bytes(args) + double(args.batch) * args.heads * args.queries * args.keys * word};
 }
 
 Cost geometric(real*, const real*, const real*, int64_t rows, int, int keys, bool) {

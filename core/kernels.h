@@ -53,31 +53,46 @@ struct Dropout {
   FIELDS(Dropout, rate, stream)
 };
 
-// The logits and weights of multi-head attention, doors 2 and 3 of an encoding (encodings/encoding.h). The queries are
-// the last `queries` of the `keys` slots, so that i below counts slots from keys - queries on.
+// The logits and weights of multi-head attention, doors 2 to 4 of an encoding (encodings/encoding.h). Key j stands at slot j,
+// query i at slot t = offset + i. H / G query heads read one key head: head h reads h / (H / G).
 //
-//   s_ij = scale (q_i . k_j + q_rel_i . r[pair(i,j)]) + bias[pair(i,j)]         causal: only j <= i
+//   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij
 //   a_ij = exp(s_ij - max_i) / z_i,  max_i = max_j s_ij,  z_i = sum_j exp(s_ij - max_i)
 //   o_i  = sum_j a_ij v_j
-//   pair(i,j) = j - i + keys - 1 without `pairs` (then rows = 2 keys - 1), else pairs[b][i][j]
+//   pair(i,j) = j - t + last, last = max(offset + queries, keys) - 1, rows = last + keys;    or pairs[b][i][j]
+//
+// q . k is the product of the piece that holds the pair; none is in two. Query i sees key j if there is one, and
+// j < key_lengths[b], and, if causal, j <= t. Sums and maxima are over the keys seen; without any a_i and o_i are 0.
+constexpr int far = 1 << 30, max_pieces = 4;
+struct AttentionPiece {                // holds the pairs with from <= j - t < to and first <= j < last
+  const real *q = nullptr, *k = nullptr;   // (batch, queries, heads, head_dim), (batch, keys, kv_heads, head_dim)
+  int from = -far, to = far, first = 0, last = far;
+  FIELDS(AttentionPiece, q, k, from, to, first, last)
+};
 struct AttentionArgs {
-  int batch, queries, keys, heads, head_dim;
+  int batch, queries, keys, heads, kv_heads, head_dim, value_dim;   // B Tq Tk H G D and the D of v
   bool causal = false;
+  int offset = 0;                      // the slot of query 0
   real scale = 1;
-  // q: (batch, queries, heads, head_dim)   k, v: (batch, keys, heads, head_dim)
-  const real *q = nullptr, *k = nullptr, *v = nullptr;
+  int pieces = 1;                      // 1 to max_pieces
+  AttentionPiece piece[max_pieces];
+  const real* v = nullptr;             // (batch, keys, kv_heads, value_dim)
   const real* q_rel = nullptr;         // (batch, queries, heads, rel_dim)     or null
   const real* r = nullptr;             // (rows, heads, rel_dim)               or null
-  const real* bias = nullptr;          // (rows, heads)                        or null
+  const real* gain = nullptr;          // (rows, heads)                        or null: 1
+  const real* bias = nullptr;          // (rows, heads)                        or null: 0
   int rel_dim = 0, rows = 0;
+  const real* temperature = nullptr;   // (temperature_batch, queries, temperature_heads) or null: 1
+  int temperature_batch = 1, temperature_heads = 1;   // 1: shared; else = batch, heads
   const int* pairs = nullptr;          // (pairs_batch, queries, keys), values in 0 .. rows-1, or null
   int pairs_batch = 1;                 // 1: shared by the batch; else = batch
-  FIELDS(AttentionArgs, batch, queries, keys, heads, head_dim, causal, scale, q, k, v, q_rel, r, bias, rel_dim, rows,
-         pairs, pairs_batch)
+  const int* key_lengths = nullptr;    // (batch)                              or null: all keys
+  FIELDS(AttentionArgs, batch, queries, keys, heads, kv_heads, head_dim, value_dim, causal, offset, scale, pieces, piece, v,
+         q_rel, r, gain, bias, rel_dim, rows, temperature, temperature_batch, temperature_heads, pairs, pairs_batch, key_lengths)
 };
 struct AttentionGrads {
-  Accumulator q, k, v, q_rel, r, bias;   // shapes as above
-  FIELDS(AttentionGrads, q, k, v, q_rel, r, bias)
+  Accumulator q[max_pieces], k[max_pieces], v, q_rel, r, gain, bias, temperature;   // shapes as above
+  FIELDS(AttentionGrads, q, k, v, q_rel, r, gain, bias, temperature)
 };
 
 // One step of Adam over a flat buffer (Kingma & Ba 2015, algorithm 1).

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(most_threads) attend(real* o, real* stats, Att
   const Mine me = mine<L>(x, cut, b0, i0, end);
   const Tile tile = tile_of<L, relative>(x, cut, me);
   const int64_t query = query_row(x, me.b, me.i, head);
-  Eight q = eight(x.q + query * x.head_dim, me.lane * piece, x.head_dim, cut.whole), q_rel{}, sum{};
+  Eight q = eight(x.piece[0].q + query * x.head_dim, me.lane * piece, x.head_dim, cut.whole), q_rel{}, sum{};
   multiply(q, x.scale);
   if constexpr (relative) {
     q_rel = eight(x.q_rel + query * x.rel_dim, me.lane * piece, x.rel_dim, cut.whole);
@@ -68,6 +68,7 @@ void start(real* o, real* stats, const AttentionArgs& x, const Cut& cut) {
 }  // namespace
 
 void attention(real* o, real* stats, const AttentionArgs& x) {
+  only_last_queries(x);
   if (too_wide(x)) return wide::attention(o, stats, x);
   Cut cut = cut_for(x, false);
   cut.whole = in_fours(x) && aligned(o);
@@ -77,6 +78,6 @@ void attention(real* o, real* stats, const AttentionArgs& x) {
     x.q_rel ? start<0, true>(o, stats, x, cut) : start<0, false>(o, stats, x, cut);
 }
 
-void attention_weights(real* a, const AttentionArgs& x) { wide::weights(a, nullptr, x); }
+void attention_weights(real* a, const AttentionArgs& x) { only_last_queries(x), wide::weights(a, nullptr, x); }
 
 }  // namespace poslab::cuda

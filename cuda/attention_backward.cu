@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(most_threads)
     const real most = stats[2 * (of_head * x.queries + me.i)], inverse = stats[2 * (of_head * x.queries + me.i) + 1];
     const Eight dy = eight(d_o + query * D, c, D, cut.whole);
     const real along = over_lanes<L>(dot(dy, eight(o + query * D, c, D, cut.whole)), lanes);
-    Eight q = eight(x.q + query * D, c, D, cut.whole), q_rel{}, dq{}, dq_rel{};
+    Eight q = eight(x.piece[0].q + query * D, c, D, cut.whole), q_rel{}, dq{}, dq_rel{};
     multiply(q, x.scale);
     if constexpr (relative) {
       q_rel = eight(x.q_rel + query * R, c, R, cut.whole);
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(most_threads)
       for (int e = int(threadIdx.x); e < 2 * cut.sequences * cut.keys * fours; e += int(blockDim.x)) {
         const int f = e % fours, at = over(e / fours, cut.keys), j = e / fours - at * cut.keys, channels = f * 4;
         const int which = at >= cut.sequences, n = at - which * cut.sequences;
-        const Accumulator sum = which == 0 ? d.k : d.v;
+        const Accumulator sum = which == 0 ? d.k[0] : d.v;
         if (!sum.at || b0 + n >= x.batch || j >= here || channels >= D) continue;
         const int row = which * rows + n * cut.queries;
         Four total{};
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(most_threads)
     }
     if (!me.alive) continue;
     multiply(dq, x.scale), multiply(dq_rel, x.scale);
-    if (d.q.at) put(d.q.at + query * D, d.q.empty, c, D, cut.whole, dq);
+    if (d.q[0].at) put(d.q[0].at + query * D, d.q[0].empty, c, D, cut.whole, dq);
     if (relative && d.q_rel.at) put(d.q_rel.at + query * R, d.q_rel.empty, c, R, cut.whole, dq_rel);
   }
 }
@@ -116,7 +116,7 @@ void run(const Pass& p, real* ds, int from, int to) {
   const AttentionArgs& x = p.x;
   if (too_wide(x)) return wide::backward(p.d, x, p.d_o, p.o, p.stats, ds, from, to);
   Cut cut = cut_for(x, true);
-  cut.whole = in_fours(x) && aligned(p.d_o) && aligned(p.o) && aligned(p.d.q.at) && aligned(p.d.k.at) &&
+  cut.whole = in_fours(x) && aligned(p.d_o) && aligned(p.o) && aligned(p.d.q[0].at) && aligned(p.d.k[0].at) &&
               aligned(p.d.v.at) && aligned(p.d.q_rel.at);
   if (cut.lanes == 1)
     x.q_rel ? start<1, true>(p, cut, ds, from, to) : start<1, false>(p, cut, ds, from, to);
@@ -131,9 +131,9 @@ Pass some(const Pass& all, int b, int n, bool first) {
   const auto go = [](Accumulator& s, int64_t far) {
     if (s) s.at += far;
   };
-  go(p.d.q, q * all.x.head_dim), go(p.d.q_rel, q * all.x.rel_dim);
-  go(p.d.k, k * all.x.head_dim), go(p.d.v, k * all.x.head_dim);
-  if (!first) p.d.k.empty = p.d.v.empty = false;
+  go(p.d.q[0], q * all.x.head_dim), go(p.d.q_rel, q * all.x.rel_dim);
+  go(p.d.k[0], k * all.x.head_dim), go(p.d.v, k * all.x.head_dim);
+  if (!first) p.d.k[0].empty = p.d.v.empty = false;
   p.x = sequences(all.x, b, n);
   p.d_o += q * all.x.head_dim, p.o += q * all.x.head_dim, p.stats += 2 * q;
   return p;

@@ -82,7 +82,7 @@ __device__ inline void put(real* row, bool empty, int c, int n, bool whole, cons
 }
 inline bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % alignof(Four) == 0; }
 inline bool in_fours(const AttentionArgs& x) {
-  return x.head_dim % 4 == 0 && x.rel_dim % 4 == 0 && aligned(x.q) && aligned(x.k) && aligned(x.v) &&
+  return x.head_dim % 4 == 0 && x.rel_dim % 4 == 0 && aligned(x.piece[0].q) && aligned(x.piece[0].k) && aligned(x.v) &&
          aligned(x.q_rel) && aligned(x.r);
 }
 
@@ -192,7 +192,7 @@ __device__ inline void fill(Pool& pool, const AttentionArgs& x, const Cut& cut, 
     Four k{}, v{};
     if (b < x.batch && j < x.keys) {
       const int64_t at = key_row(x, b, j, head) * x.head_dim;
-      k = four(x.k + at, c, x.head_dim, cut.whole), v = four(x.v + at, c, x.head_dim, cut.whole);
+      k = four(x.piece[0].k + at, c, x.head_dim, cut.whole), v = four(x.v + at, c, x.head_dim, cut.whole);
     }
     pool[e] = k, pool[keys * fours + e] = v;
   }
@@ -220,7 +220,7 @@ __device__ inline real over_lanes(real y, int lanes) {
 inline AttentionArgs sequences(AttentionArgs x, int b, int n) {
   const int64_t q = int64_t(b) * x.queries * x.heads, k = int64_t(b) * x.keys * x.heads;
   x.batch = n;
-  x.q += q * x.head_dim, x.k += k * x.head_dim;
+  x.piece[0].q += q * x.head_dim, x.piece[0].k += k * x.head_dim;
   if (x.v) x.v += k * x.head_dim;
   if (x.q_rel) x.q_rel += q * x.rel_dim;
   if (x.pairs && x.pairs_batch > 1) x.pairs += int64_t(b) * x.queries * x.keys;

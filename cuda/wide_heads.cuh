@@ -12,7 +12,7 @@ __device__ inline real logit(const AttentionArgs& x, int b, int head, int i, int
   const int64_t query = query_row(x, b, i, head), key = key_row(x, b, j, head);
   const int64_t pair = x.q_rel || x.bias ? pair_row(x, b, i, j) * x.heads + head : 0;
   real s = 0;
-  for (int c = 0; c < D; ++c) s += x.q[query * D + c] * x.k[key * D + c];
+  for (int c = 0; c < D; ++c) s += x.piece[0].q[query * D + c] * x.piece[0].k[key * D + c];
   for (int c = 0; x.q_rel && c < R; ++c) s += x.q_rel[query * R + c] * x.r[pair * R + c];
   return x.bias ? x.scale * s + x.bias[pair] : x.scale * s;
 }
@@ -83,7 +83,7 @@ __global__ void of_queries(Accumulator dq, Accumulator dq_rel, const real* ds, A
     real of_k = 0, of_r = 0;
     for (int j = 0; j < seen_by(x, i); ++j) {
       const real w = x.scale * column[int64_t(j) * queries];
-      if (dq.at && c < D) of_k += w * x.k[key_row(x, b, j, head) * D + c];
+      if (dq.at && c < D) of_k += w * x.piece[0].k[key_row(x, b, j, head) * D + c];
       if (dq_rel.at && c < R) of_r += w * x.r[(pair_row(x, b, i, j) * x.heads + head) * R + c];
     }
     if (dq.at && c < D) add_to(dq, query_row(x, b, i, head) * D + c, of_k);
@@ -102,7 +102,7 @@ __global__ void of_keys(Accumulator dk, Accumulator dv, const real* a, const rea
     real of_q = 0, of_o = 0;
     for (int i = from; i < to; ++i) {
       const int64_t query = query_row(x, b, i, head) * D + e % D;
-      if (dk.at) of_q += x.scale * ds[column + i - from] * x.q[query];
+      if (dk.at) of_q += x.scale * ds[column + i - from] * x.piece[0].q[query];
       if (dv.at) of_o += a[column + i - from] * d_o[query];
     }
     if (dk.at) add_to(dk, e, of_q);
@@ -137,8 +137,8 @@ inline void backward(const AttentionGrads& d, const AttentionArgs& x, const real
   const int64_t rows_q = int64_t(x.batch) * x.heads * (to - from), rows_k = int64_t(x.batch) * x.heads * x.keys;
   real* a = scratch(0, pairs);
   launch(weigh_again, blocks_for(pairs), threads, a, ds, x, d_o, o, stats, from, to);
-  launch(of_queries, blocks_for(rows_q * larger(x.head_dim, x.rel_dim)), threads, d.q, d.q_rel, ds, x, from, to);
-  launch(of_keys, blocks_for(rows_k * x.head_dim), threads, d.k, d.v, a, ds, x, d_o, from, to);
+  launch(of_queries, blocks_for(rows_q * larger(x.head_dim, x.rel_dim)), threads, d.q[0], d.q_rel, ds, x, from, to);
+  launch(of_keys, blocks_for(rows_k * x.head_dim), threads, d.k[0], d.v, a, ds, x, d_o, from, to);
 }
 
 }  // namespace poslab::cuda::wide

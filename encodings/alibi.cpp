@@ -28,7 +28,7 @@ struct ALiBi : Encoding {
   double left;
   bool table;   // what the paper samples for ALiBi are the bias values themselves (spec A.2)
   explicit ALiBi(const EncodingSpec& spec)
-      : slope(slopes(spec.heads)), left(spec.symmetric || spec.mask == Mask::causal ? 0 : 0.5),
+      : slope(slopes(spec.heads)), left(spec.symmetric || spec.causal ? 0 : 0.5),
         table(spec.mode != RelativeMode::differences) {
     if (spec.mode == RelativeMode::released)
       bad_input("alibi: mode released is of the relative scheme; use offset_table");

@@ -35,7 +35,7 @@ struct EncodingSpec {
   int first = 0;                                 // position of the learned table's first row: the sampler's `first`
   RelativeMode mode = RelativeMode::paper;
   bool symmetric = false;                        // ALiBi without the +0.5 on the past side
-  Mask mask = Mask::none;                        // causal: nothing to the right, so ALiBi needs no +0.5
+  bool causal = false;                           // causal: nothing to the right, so ALiBi needs no +0.5
   Pairing pairing = Pairing::interleaved;
   int head_dim() const { return d_model / heads; }
 };
@@ -51,8 +51,8 @@ class Encoding {
   virtual Scores scores(const Heads&, const Positions&, int layer) const;          // the base: q . k / sqrt(D)
   // Door 4. attend: (B, Tq, H, D), from v like k; weights: its a_ij for who watches, (B, H, Tq, Tk). The base: fused
   // attention over the scores, of which a scheme that opens this door has none.
-  virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, int layer, Mask) const;
-  virtual Tensor weights(const Heads&, const Positions&, int layer, Mask) const;
+  virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, int layer, const Span&) const;
+  virtual Tensor weights(const Heads&, const Positions&, int layer, const Span&) const;
   // The number that a pair is told, for pictures, by the distance of its positions and of its slots, key minus query:
   // the distance of positions itself, the bias of head 0, or when this key is asked.
   virtual double told(double distance, int slots) const { return 0; }

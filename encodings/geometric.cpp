@@ -21,9 +21,9 @@ Tensor by_head(const Tensor& x) { return permute(x, {0, 2, 1, 3}); }     // (B, 
 struct Geometric : Encoding {
   struct Layer { Tensor c, alpha, beta, gamma, w, b; };
   std::vector<Layer> layers;
-  Mask mask;
+  bool causal;
 
-  Geometric(const Params& p, const EncodingSpec& s) : mask(s.mask) {
+  Geometric(const Params& p, const EncodingSpec& s) : causal(s.causal) {
     const int C = s.d_model, H = s.heads, D = s.head_dim();
     for (int n = 0; n < s.layers; ++n) {
       const Params layer = p / fmt::format("layer{}", n);
@@ -33,16 +33,16 @@ struct Geometric : Encoding {
     }
   }
 
-  Tensor weights(const Heads& in, const Positions&, int layer, Mask mask) const override {
+  Tensor weights(const Heads& in, const Positions&, int layer, const Span& span) const override {
     const auto& [c, alpha, beta, gamma, w, b] = layers.at(size_t(layer));
     const int B = in.q.dim(0), T = in.q.dim(1), H = in.q.dim(2);
     const Tensor content = matmul(by_head((in.q + c) * alpha), permute(in.k, {0, 2, 3, 1}));    // (B, H, Tq, Tk)
     const Tensor side = linear(in.x, w * beta, b * beta + gamma).reshape({B, T, H, 2});         // beta (f, b) + gamma
-    return geometric(content, by_head(side), mask);
+    return geometric(content, by_head(side), span);
   }
 
   // The weights take B H Tq Tk numbers. A gradient needs them all; without one, a few sequences at a time will do.
-  Tensor attend(const Heads& in, const Tensor& v, const Positions& p, int layer, Mask mask) const override {
+  Tensor attend(const Heads& in, const Tensor& v, const Positions& p, int layer, const Span& span) const override {
     const int B = in.q.dim(0);
     const int64_t of_one = int64_t(in.q.dim(1)) * in.q.dim(2) * in.k.dim(1), most = 1 << 23;    // 32 MiB
     const int together = recording() ? B : int(std::clamp<int64_t>(most / of_one, 1, B));
@@ -51,7 +51,7 @@ struct Geometric : Encoding {
       const auto part = [&](const Tensor& x) {
         return together == B ? x : slice(x, 0, from, std::min(from + together, B));
       };
-      const Tensor a = weights({part(in.q), part(in.k), part(in.x)}, p, layer, mask);
+      const Tensor a = weights({part(in.q), part(in.k), part(in.x)}, p, layer, span);
       parts.push_back(by_head(matmul(a, by_head(part(v)))));
     }
     return parts.size() == 1 ? parts[0] : concat(parts, 0);
@@ -59,7 +59,7 @@ struct Geometric : Encoding {
 
   // When the query asks: its right neighbour first, then the left one, the next on the right, ...; 0: never.
   double told(double, int slots) const override {
-    if (mask == Mask::causal) return std::max(-slots, 0);
+    if (causal) return std::max(-slots, 0);
     return slots > 0 ? 2 * slots - 1 : -2 * slots;
   }
 };

@@ -47,7 +47,7 @@ struct Relative : Encoding {
     std::vector<double> d;
     for (double value : distances.rows(in.q.device())) d.push_back(row(value));
     Scores s = Encoding::scores(in, p, layer);
-    s.q = in.q + u, s.q_rel = in.q + v;
+    s.pieces[0].q = in.q + u, s.q_rel = in.q + v;
     s.r = linear(sinusoid(d, spec.d_model, in.q.device()), w).reshape({int(d.size()), spec.heads, spec.head_dim()});   // (N, H, D)
     s.pairs = distances.of_last(in.q.dim(1));
     return s;

@@ -28,8 +28,8 @@ struct RoPE : Encoding {
       for (double speed : f) angle.push_back(std::remainder(at * speed, 2 * std::numbers::pi));
     const Tensor angles = Tensor::from({p.sequences(), keys, int(f.size())}, angle);
     Scores s = Encoding::scores(in, p, layer);
-    s.q = rotate(in.q, queries == keys ? angles : slice(angles, 1, keys - queries, keys), pairing);
-    s.k = rotate(in.k, angles, pairing);
+    s.pieces[0].q = rotate(in.q, queries == keys ? angles : slice(angles, 1, keys - queries, keys), pairing);
+    s.pieces[0].k = rotate(in.k, angles, pairing);
     return s;
   }
   double told(double distance, int) const override { return distance; }

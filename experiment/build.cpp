@@ -26,7 +26,7 @@ TransformerSpec transformer_spec(const Config& c) {
   s.symbols_in = what.symbols_in() + 1;        // and "empty", at the output slots (spec B.1)
   s.symbols_out = what.symbols_out();
   s.layers = c.layers, s.heads = c.heads, s.d_model = c.d_model, s.ffn_multiplier = c.widening;
-  s.mask = c.causal ? Mask::causal : Mask::none;
+  s.causal = c.causal;
   s.encoding.name = c.encoding;
   s.encoding.layers = c.layers, s.encoding.heads = c.heads, s.encoding.d_model = c.d_model;
   s.encoding.max_position = c.max_position, s.encoding.first = c.first_position;

@@ -38,13 +38,14 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Enc
   const Shape queries{B, num_queries, H, D}, keys{B, T, H, D};
   const Tensor q = num_queries == T ? in.project(query_) : linear(own, query_), k = in.project(key_), v = in.project(value_);
   const Heads heads{q.reshape(queries), k.reshape(keys), own};
-  const Tensor mixed = encoding.attend(heads, v.reshape(keys), positions, spec_.layer, spec_.mask).reshape(own.shape());
+  const Span span{.causal = spec_.causal, .offset = T - num_queries};
+  const Tensor mixed = encoding.attend(heads, v.reshape(keys), positions, spec_.layer, span).reshape(own.shape());
   const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, drop);
   const Tensor y = residual_norm(h, feed_forward(h, w1_, b1_, w2_, b2_), gain2_, bias2_, at_next_site(drop));
   if (trace) {
     if (const std::string name = name_ + ".attention.weights"; trace->wants(name)) {
       const NoGrad only_looking;
-      trace->capture(name, encoding.weights(heads, positions, spec_.layer, spec_.mask));
+      trace->capture(name, encoding.weights(heads, positions, spec_.layer, span));
     }
     trace->capture(name_ + ".attention.out", h);
     trace->capture(name_ + ".out", y);

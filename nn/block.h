@@ -8,7 +8,7 @@
 
 namespace poslab {
 
-struct BlockSpec { int heads, d_model, ffn_multiplier, layer; Mask mask; };
+struct BlockSpec { int heads, d_model, ffn_multiplier, layer; bool causal; };
 
 // The input of a block, (B, T, C). Where it is a gather of a few rows, as after an embedding without positions, they are what is
 // projected: a product for each symbol and not for each token.

@@ -14,7 +14,7 @@ TransformerSpec checked(TransformerSpec s) {
   if (s.d_model % s.heads)
     bad_input("transformer: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads,
               s.d_model);
-  s.encoding.layers = s.layers, s.encoding.heads = s.heads, s.encoding.d_model = s.d_model, s.encoding.mask = s.mask;
+  s.encoding.layers = s.layers, s.encoding.heads = s.heads, s.encoding.d_model = s.d_model, s.encoding.causal = s.causal;
   return s;
 }
 
@@ -25,7 +25,7 @@ Transformer::Transformer(Params p, TransformerSpec s) : spec_(checked(std::move(
   embedding_ = p.truncated_normal("embedding", {spec_.symbols_in, C}, 0.02);
   encoding_ = encoding(spec_.encoding.name).make(p / "encoding", spec_.encoding);
   for (int i = 0; i < spec_.layers; ++i)
-    blocks_.emplace_back(p / ("block" + std::to_string(i)), BlockSpec{spec_.heads, C, spec_.ffn_multiplier, i, spec_.mask});
+    blocks_.emplace_back(p / ("block" + std::to_string(i)), BlockSpec{spec_.heads, C, spec_.ffn_multiplier, i, spec_.causal});
   head_w_ = (p / "head").truncated_normal("w", {C, spec_.symbols_out}, 1 / std::sqrt(double(C)));
   head_b_ = (p / "head").full("b", {spec_.symbols_out}, 0);
 }

@@ -15,8 +15,8 @@ struct TransformerSpec {
   int symbols_out = 2;
   int layers = 5, heads = 8, d_model = 64;
   int ffn_multiplier = 4;          // d_ff / d_model
-  Mask mask = Mask::none;
-  EncodingSpec encoding;     // its layers, heads, d_model, mask are set from these
+  bool causal = false;
+  EncodingSpec encoding;     // its layers, heads, d_model, causal are set from these
 };
 
 // What one forward pass needs besides tokens: its positions, its dropout, and who watches.

@@ -115,8 +115,8 @@ TEST_CASE("debug: repeats, sums that go on, and masked pairs are counted as they
   clear_profile_totals();
   const Tensor q = Tensor::full({2, 3, 4, 8}, 1), k = Tensor::full({2, 5, 4, 8}, 1);
   Scores s;
-  s.q = q, s.k = k;
-  attention(s, k, Mask::causal);                                     // the last 3 of 5: they see 3, 4 and 5 keys
+  s.pieces = {{q, k}};
+  attention(s, k, {.causal = true, .offset = 2});                                     // the last 3 of 5: they see 3, 4 and 5 keys
   CHECK(of("attention").cost.flops == 2. * 2 * 4 * (3 + 4 + 5) * (8 + 8));
   CHECK(of("attention").cost.bytes == sizeof(real) * (2 * 4 * 8 * (3 + 5 + 5 + 3) + 2 * 4 * 3 * 2));
 }
@@ -257,8 +257,8 @@ TEST_CASE("debug: the logits that a causal mask hides are nobody's infinity") {
   const Rung rung(4);
   Tensor q = Tensor::full({1, 4, 2, 8}, 1);
   Scores s;
-  s.q = q.require_grad(), s.k = q;
-  CHECK(refusal([&] { backward(sum_all(attention(s, q, Mask::causal))); }) == "");
+  s.pieces = {{q.require_grad(), q}};
+  CHECK(refusal([&] { backward(sum_all(attention(s, q, {.causal = true}))); }) == "");
 }
 
 }  // namespace poslab::test

@@ -43,7 +43,7 @@ TEST_CASE("alibi: golden slopes for 1, 2, 6, 8 and 12 heads, and the half that t
   for (const auto& m : golden) {
     const int heads = int(m.size());
     EncodingSpec spec = spec_of("alibi", heads, 2 * heads), symmetric = spec, causal = spec;
-    symmetric.symmetric = true, causal.mask = Mask::causal;
+    symmetric.symmetric = true, causal.causal = true;
     const Tensor both = alibi_bias(spec), even = alibi_bias(symmetric), past = alibi_bias(causal);
     for (int h = 0; h < heads; ++h) {
       CHECK(double(both.data()[h]) == doctest::Approx(-0.5 * m[size_t(h)]).epsilon(1e-7));
@@ -98,7 +98,7 @@ TEST_CASE("relative: the formula, and its form as a rotation in disguise (spec A
                                        std::vector<double>{0.5, 7, 3, 3.25, 9, 2}}) {
     const Model model(spec_of("relative"));
     const Content content;
-    const Tensor s = composed::logits(content.scores(*model, Positions::of_tokens(1, p)), Mask::none);
+    const Tensor s = composed::logits(content.scores(*model, Positions::of_tokens(1, p)), {});
     const Tensor &u = model.params.at("encoding.layer1.u"), &v = model.params.at("encoding.layer1.v"),
                  &w = model.params.at("encoding.layer1.w");
     const std::vector<double> f = frequencies(C);
@@ -157,7 +157,7 @@ TEST_CASE("relative, released: to the right all offsets are alike, to the left -
 
 TEST_CASE("geometric: golden weights for T = 5 and P = 1/2 (spec A.7), normalized") {
   const Tensor half = Tensor::full({5, 5}, 0), side = Tensor::full({5, 2}, 0);
-  const std::vector<real> a = geometric(half, side, Mask::none).values();
+  const std::vector<real> a = geometric(half, side, {}).values();
   const double row0[] = {0, .5, .25, .125, .0625}, row2[] = {.0625, .25, 0, .5, .125};
   for (size_t j = 0; j < 5; ++j) {
     CHECK(double(a[j]) == doctest::Approx(row0[j] / .9375).epsilon(tolerance));
@@ -178,11 +178,11 @@ TEST_CASE("geometric: the scheme is the product formula, causal or not, with pos
   const std::vector<real> w = of("w"), b = of("b");
   const Positions p = Positions::of_tokens(1, {3, 4, 9, 1, 0, 50});
   const Heads in = Content().heads(*model, p);
-  for (const Mask mask : {Mask::none, Mask::causal}) {
-    const Tensor ours = (*model).weights(in, p, 1, mask);
+  for (const bool is_causal : {false, true}) {
+    const Tensor ours = (*model).weights(in, p, 1, {.causal = is_causal});
     double worst = 0;
     for (int n = 0; n < B * H * T; ++n) {
-      const int s = n / (H * T), h = n / T % H, i = n % T, last = mask == Mask::causal ? i : T;
+      const int s = n / (H * T), h = n / T % H, i = n % T, last = is_causal ? i : T;
       const auto logit = [&](int j) {
         double match = 0, direction = double(b[size_t(2 * h + (j < i))]);
         for (int d = 0; d < D; ++d)
@@ -217,8 +217,8 @@ TEST_CASE("geometric: without a gradient a large batch is mixed in parts, with t
   const Tensor v = random_tensor(shape, 4);
   const Positions p = Positions::of_tokens(1, std::vector<double>(size_t(time), 0));
   const NoGrad off;
-  const Tensor parts = (*model).attend(in, v, p, 0, Mask::none);
-  const Tensor a = (*model).weights(in, p, 0, Mask::none);
+  const Tensor parts = (*model).attend(in, v, p, 0, {});
+  const Tensor a = (*model).weights(in, p, 0, {});
   CHECK(apart(parts, permute(matmul(a, permute(v, {0, 2, 1, 3})), {0, 2, 1, 3})) < tolerance);
 }
 
@@ -251,10 +251,10 @@ TEST_CASE("schemes refuse what they cannot be, or cannot read") {
     const Model model(setup.spec);
     const PositionSample draw = setup.draw();
     if (!reads_positions(*model)) {
-      CHECK_NOTHROW(Content().attend(*model, draw.at_layer(1), Mask::none));   // it does not look
+      CHECK_NOTHROW(Content().attend(*model, draw.at_layer(1), {}));   // it does not look
       continue;
     }
-    CHECK_THROWS_AS(Content().attend(*model, draw.at_layer(1), Mask::none), BadInput);
+    CHECK_THROWS_AS(Content().attend(*model, draw.at_layer(1), {}), BadInput);
     ++refused;
   }
   CHECK(refused > 10);
@@ -289,7 +289,7 @@ TEST_CASE("position matrix: distances, the bias of head 0, the order of asking, 
   CHECK(matrix("none") == std::vector<real>(9, 0));
   CHECK(matrix("geometric") == std::vector<real>{0, 1, 3, 2, 0, 1, 4, 2, 0});   // when a key is asked
   EncodingSpec causal = spec_of("geometric");
-  causal.mask = Mask::causal;
+  causal.causal = true;
   CHECK(position_matrix(*Model(causal), p).values() == std::vector<real>{0, 0, 0, 1, 0, 0, 2, 1, 0});
   CHECK(matrix("alibi") == std::vector<real>{0, -0.75, -2.5, -0.625, 0, -1.75, -2.375, -1.625, 0});   // slope 1/4
 }

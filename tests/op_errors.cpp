@@ -56,20 +56,31 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(complaint([] { linear(ones({8, 64}), ones({32, 64})); }), {"linear", "(8, 64)", "(32, 64)"});
   check_says(complaint([] { norm(ones({2, 4}), ones({4}), ones({3})); }), {"norm", "(2, 4)", "(3)"});
   check_says(complaint([] { residual_norm(ones({2, 4}), ones({2, 3}), ones({4}), ones({4}), {}); }), {"residual_norm", "(2, 4)", "(2, 3)"});
-  check_says(complaint([] { geometric(ones({2, 5, 3}), ones({2, 5, 2}), Mask::none); }), {"geometric", "(2, 5, 3)", "(..., Tq, Tk)"});
-  check_says(complaint([] { geometric(ones({2, 3, 5}), ones({2, 2}), Mask::none); }), {"geometric: side", "(2, 2)", "(2, 3, 2)"});
+  check_says(complaint([] { geometric(ones({2, 5, 3}), ones({2, 5, 2}), {}); }), {"geometric", "(2, 5, 3)", "(..., Tq, Tk)"});
+  check_says(complaint([] { geometric(ones({2, 3, 5}), ones({2, 2}), {}); }), {"geometric: side", "(2, 2)", "(2, 3, 2)"});
 }
 
 TEST_CASE("ops: bad scores of attention are refused") {
   const Tensor q = ones({2, 3, 2, 8}), k = ones({2, 5, 2, 8});
-  const auto says = [&](const Scores& s, const Tensor& v) { return complaint([&] { attention(s, v, Mask::none); }); };
-  check_says(says({.q = k, .k = q}, q), {"attention", "last of the keys", "(2, 5, 2, 8)"});
-  check_says(says({.q = q, .k = k}, q), {"attention: v", "(2, 3, 2, 8)"});
-  check_says(says({.q = q, .k = k, .q_rel = q}, k), {"attention: r", "absent"});
-  check_says(says({.q = q, .k = k, .bias = ones({7, 2})}, k), {"attention", "7 rows", "2 x 5 - 1"});
-  check_says(says({.q = q, .k = k, .bias = ones({9, 3})}, k), {"attention: bias", "(9, 3)"});
-  check_says(says({.q = q, .k = k, .bias = ones({4, 2}), .pairs = Ids({1, 3, 5}, std::vector<int>(15, 4))}, k), {"attention", "row 4", "4"});
-  check_says(says({.q = q, .k = k, .bias = ones({4, 2}), .pairs = Ids({1, 5, 3}, std::vector<int>(15, 0))}, k), {"attention", "(1, 5, 3)", "(1 or 2, 3, 5)"});
+  const Span last{.offset = 2};
+  const auto says = [&](const Scores& s, const Tensor& v, const Span& span) { return complaint([&] { attention(s, v, span); }); };
+  check_says(says({}, k, last), {"attention", "0 pieces", "1 to 4"});
+  check_says(says({.pieces = {{q, ones({2, 5, 3, 8})}}}, k, last), {"attention: q", "(2, 5, 3, 8)", "G divides H"});
+  check_says(says({.pieces = {{q, k, 0}, {q, q, -far, 0}}}, k, last), {"attention: k of a piece", "(2, 3, 2, 8)"});
+  check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1}}}, k, last), {"attention: pieces 0 and 1 overlap", "distances -2 ..", "and -1073741824 .. -1,"});
+  check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1, 9}}}, k, last), {"no complaint"});   // no key there to meet in
+  check_says(says({.pieces = {{q, k}}}, q, last), {"attention: v", "(2, 3, 2, 8)"});
+  check_says(says({.pieces = {{q, k}}, .q_rel = q}, k, last), {"attention: r", "absent"});
+  check_says(says({.pieces = {{q, k}}, .bias = ones({7, 2})}, k, last), {"attention", "7 rows", "5 keys to slots 0 .. 4, 9"});
+  check_says(says({.pieces = {{q, k}}, .gain = ones({9, 2})}, k, {.offset = 4}), {"attention", "9 rows", "slots 0 .. 6, 11"});
+  check_says(says({.pieces = {{q, k}}, .bias = ones({9, 3})}, k, last), {"attention: bias", "(9, 3)"});
+  check_says(says({.pieces = {{q, k}}, .gain = ones({8, 2}), .bias = ones({9, 2})}, k, last), {"attention: bias", "(9, 2)"});
+  check_says(says({.pieces = {{q, k}}, .temperature = ones({2, 3, 3})}, k, last), {"attention: temperature", "(2, 3, 3)", "1 or H"});
+  check_says(says({.pieces = {{q, k}}}, k, {.offset = -1}), {"attention", "query 0 is -1"});
+  check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({3}, {1, 1, 1})}), {"attention: key_lengths", "(3)", "(2)"});
+  check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({2}, {5, 6})}), {"attention: sequence 1", "6 keys", "5"});
+  check_says(says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 3, 5}, std::vector<int>(15, 4))}, k, last), {"attention", "row 4", "4"});
+  check_says(says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 5, 3}, std::vector<int>(15, 0))}, k, last), {"attention", "(1, 5, 3)", "(1 or 2, 3, 5)"});
 }
 
 }  // namespace poslab::test

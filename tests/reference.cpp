@@ -46,7 +46,7 @@ TransformerSpec spec(const json& golden) {
   TransformerSpec s;
   s.symbols_in = golden["symbols_in"], s.symbols_out = golden["symbols_out"];
   s.layers = golden["layers"], s.heads = golden["heads"], s.d_model = golden["d_model"];
-  s.mask = golden["causal"] ? Mask::causal : Mask::none;
+  s.causal = bool(golden["causal"]);
   s.encoding.name = golden["encoding"];
   s.encoding.max_position = golden["max_position"];
   s.encoding.mode = std::map<std::string, RelativeMode>{{"paper", RelativeMode::paper},

@@ -43,7 +43,7 @@ struct Setup {
 };
 
 // One edit of the spec each, for the one scheme that reads it (`of`) or for all; modes only where distances are read.
-inline std::vector<Setup> all_setups(Mask mask = Mask::none) {
+inline std::vector<Setup> all_setups(bool causal = false) {
   struct Variant { std::string name, of; void (*edit)(EncodingSpec&); };
   static const Variant variants[] = {
       {"plain", "", [](EncodingSpec&) {}},
@@ -59,7 +59,7 @@ inline std::vector<Setup> all_setups(Mask mask = Mask::none) {
     for (const Variant& variant : variants) {
       EncodingSpec spec;
       spec.name = scheme.name, spec.layers = layers, spec.heads = H, spec.d_model = C;
-      spec.max_position = pool + 13, spec.mask = mask;
+      spec.max_position = pool + 13, spec.causal = causal;
       variant.edit(spec);
       if (!variant.of.empty() && variant.of != scheme.name) continue;
       if (spec.mode != RelativeMode::paper && !scheme.relative) continue;
@@ -71,8 +71,8 @@ inline std::vector<Setup> all_setups(Mask mask = Mask::none) {
   return list;
 }
 
-inline std::vector<Setup> setups(Mask mask = Mask::none) {
-  std::vector<Setup> list = all_setups(mask);
+inline std::vector<Setup> setups(bool causal = false) {
+  std::vector<Setup> list = all_setups(causal);
   std::erase_if(list, [](const Setup& s) { return !s.fits(); });
   return list;
 }
@@ -129,8 +129,9 @@ struct Content {
     return {slice(q + added, 1, from, time), k + added, slice(state, 1, from, time)};
   }
   Scores scores(const Encoding& e, const Positions& p) const { return e.scores(heads(e, p), p, 1); }
-  Tensor attend(const Encoding& e, const Positions& p, Mask mask, int queries = 0) const {
-    return e.attend(heads(e, p, queries), v, p, 1, mask);
+  Tensor attend(const Encoding& e, const Positions& p, Span span, int queries = 0) const {
+    if (queries) span.offset = x.dim(1) - queries;
+    return e.attend(heads(e, p, queries), v, p, 1, span);
   }
 };
 
@@ -153,27 +154,27 @@ inline bool reads_slots(const Encoding& e) { return e.told(1, 1) != e.told(1, 3)
 inline bool blind(const Encoding& e) { return !reads_positions(e) && !reads_slots(e); }
 
 // Schemes that open door 4 and so have no scores: each stands here with its weights, written with primitive ops.
-using OwnWeights = Tensor (*)(const Params&, const Heads&, int layer, Mask);                  // (B, H, Tq, Tk)
-inline Tensor geometric_weights(const Params& params, const Heads& in, int layer, Mask mask) {
+using OwnWeights = Tensor (*)(const Params&, const Heads&, int layer, const Span&);                  // (B, H, Tq, Tk)
+inline Tensor geometric_weights(const Params& params, const Heads& in, int layer, const Span& span) {
   const auto of = [&](const char* name) { return params.at(fmt::format("encoding.layer{}.{}", layer, name)); };
   const Tensor match = matmul(permute(in.q + of("c"), {0, 2, 1, 3}), permute(in.k, {0, 2, 3, 1}));
   const Tensor directions = composed::linear(in.x, of("w"), of("b")).reshape({B, in.q.dim(1), H, 2});
-  return composed::geometric(match * of("alpha") + of("gamma"), permute(directions, {0, 2, 1, 3}) * of("beta"), mask);
+  return composed::geometric(match * of("alpha") + of("gamma"), permute(directions, {0, 2, 1, 3}) * of("beta"), span);
 }
 inline OwnWeights own_weights(const Scheme& scheme) { return scheme.name == "geometric" ? geometric_weights : nullptr; }
 
 // The composed twin of a scheme's attend.
 inline Tensor composed_attend(const Setup& setup, const Model& model, const Heads& in, const Tensor& v,
-                              const Positions& p, int layer, Mask mask) {
+                              const Positions& p, int layer, const Span& span) {
   const OwnWeights own = own_weights(*setup.scheme);
-  if (!own) return composed::attention((*model).scores(in, p, layer), v, mask);
-  return permute(matmul(own(model.params, in, layer, mask), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
+  if (!own) return composed::attention((*model).scores(in, p, layer), v, span);
+  return permute(matmul(own(model.params, in, layer, span), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
 }
 
 // What a scheme makes of a content: its logits, or behind door 4 its weights.                (B, H, T, T)
 inline Tensor logits(const Setup& setup, const Encoding& e, const Positions& p, const Content& content = {}) {
-  if (own_weights(*setup.scheme)) return e.weights(content.heads(e, p), p, 1, Mask::none);
-  return composed::logits(content.scores(e, p), Mask::none);
+  if (own_weights(*setup.scheme)) return e.weights(content.heads(e, p), p, 1, {});
+  return composed::logits(content.scores(e, p), {});
 }
 
 }  // namespace poslab::test

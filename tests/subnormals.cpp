@@ -59,22 +59,23 @@ TEST_CASE("no lane, masked or not, gives a subnormal number: attention, softmax,
       const Tensor x = wide({3, n}, 5);
       CHECK(!underflows({x}, [](auto& t) { return softmax(t[0]); }));
       CHECK(!underflows({x}, [&](auto& t) { return cross_entropy(t[0], Ids({3}, random_ids(3, n, 7))); }));
-      for (const Mask mask : {Mask::none, Mask::causal}) {
+      for (const bool causal : {false, true}) {
+        const Span span{.causal = causal};
         const Tensors sides = {wide({1, 2, n, n}, 9), wide({1, 2, n, 2}, 11)};
-        CHECK(!underflows(sides, [=](auto& t) { return geometric(t[0], t[1], mask); }));
+        CHECK(!underflows(sides, [=](auto& t) { return geometric(t[0], t[1], span); }));
         // channel 0 of the queries is 1 and the others 0: the logits are channel 0 of the keys, and the bias
         Tensor q = Tensor::full({1, n, 2, 8}, 0), k = ones_and_more({1, n, 2, 8}, 13);
         const Tensor logits = wide({n, 2}, 15);
         for (int e = 0; e < 2 * n; ++e) q.data()[8 * e] = 1, k.data()[8 * e] = logits.data()[e];
         const auto scores = [](const Tensors& t) {
           const Tensor bias = t.size() > 3 ? t[3] : Tensor();
-          return Scores{.q = t[0], .k = t[1], .scale = 1, .q_rel = {}, .r = {}, .bias = bias, .pairs = {}};
+          return Scores{.pieces = {{t[0], t[1]}}, .bias = bias};
         };
         for (const bool bias : {false, true}) {
           Tensors t = {q, k, ones_and_more({1, n, 2, 8}, 17)};
           if (bias) t.push_back(wide({2 * n - 1, 2}, 19));
-          CHECK(!underflows(t, [=](auto& t) { return attention(scores(t), t[2], mask); }));
-          CHECK(!underflows(t, [=](auto& t) { return attention_weights(scores(t), mask); }, false));
+          CHECK(!underflows(t, [=](auto& t) { return attention(scores(t), t[2], span); }));
+          CHECK(!underflows(t, [=](auto& t) { return attention_weights(scores(t), span); }, false));
         }
       }
     }

@@ -1,53 +1,68 @@
 // Fused attention, backward. The weights are computed again from the logits and the two numbers kept for each row:
 //
-//   a_ij = exp(s_ij - max_i) / z_i     ds_ij = a_ij (do_i . v_j - do_i . o_i)
-//   dv_j += sum_i a_ij do_i           dq_i += scale sum_j ds_ij k_j            dk_j += scale sum_i ds_ij q_i
-//   dq_rel_i += scale sum_j ds_ij r[pair(i,j)]     dr[p] += scale sum_ij [pair(i,j) = p] ds_ij q_rel_i     dbias[p] += the same, of ds_ij
+//   a_ij = exp(s_ij - max_i) / z_i                 ds_ij = a_ij (do_i . v_j - do_i . o_i)
+//   dtemperature_i += sum_j ds_ij u_ij             du_ij = temperature_i ds_ij
+//   dbias[p] += sum_ij [pair(i,j) = p] du_ij       dgain[p] += the same, of du_ij scale (q_i . k_j + q_rel_i . r[p])
 //
-// dr and dbias collect from the whole batch: each unit has a partial sum of its own, and these are added in order.
+// and with dx_ij = scale gain[pair] du_ij
+//
+//   dv_j += sum_i a_ij do_i     dq_i += sum_j dx_ij k_j     dk_j += sum_i dx_ij q_i
+//   dq_rel_i += sum_j dx_ij r[pair(i,j)]           dr[p] += sum_ij [pair(i,j) = p] dx_ij q_rel_i
+//
+// dr, dgain and dbias collect from the whole batch: each unit has partial sums of its own, and these are added in order.
 #include "core/cpu/logits.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {
 
-// One unit's sums over the rows of r and bias for its head.
-struct Partial {
-  real *r, *bias;
-};  // (rows, R), (rows)
+real* zeros(int slot, int64_t n) { return static_cast<real*>(__builtin_memset(scratch(slot, n), 0, size_t(n) * sizeof(real))); }
 
-// What a unit works with: sums it adds to, what it reads, its partial sums, and a block's sums laid out as its tables.
+// One unit's sums over the rows of r, gain and bias for its head, or a tile's, laid out as its tables.
+struct TableGrads {
+  real *r = nullptr, *gain = nullptr, *bias = nullptr;  // (rows, R), (rows), (rows)     tables of (R, column), (column), (column)
+};
+
+// What a unit works with: results it adds to, what it reads, its partial sums, and those of the tile at hand.
 struct Unit {
   const AttentionArgs& x;
   const AttentionGrads& d;
   const real *d_o, *o, *stats;
-  Partial sum;
-  real *dr = nullptr, *dbias = nullptr;  // of the block: tables of (R, row), tables of (row)
+  real* dtemperature;                                   // (batch, heads, queries), or null
+  TableGrads sum, of_tile = {};
 
-  void begin(const RowBlock& rows);
-  void work(const RowBlock& rows, int from, int to) const;
-  void end(const RowBlock& rows, int b) const;
+  void begin(const Tile&);
+  void work(const Tile&, int from, int to) const;
+  void end(const Tile&, int b) const;
 
  private:
-  void weigh(const RowBlock& rows, real* s, real* ds, int b) const;
-  void products(const RowBlock& rows, const real* a, const real* ds, int b) const;
-  void relative(const RowBlock& rows, const real* ds, int from, int to) const;
+  void weigh(const Tile&, real* s, real* ds, int b) const;
+  void weigh_row(const Tile&, real* s, real* ds, int b, int i, const real* kept, real along) const;
+  void products(const Tile&, const real* a, const real* dx, int b) const;
+  void keys(const Tile&, Accumulator, Run, const real* weight, const real* y, int n, int b) const;
+  void piece(const Tile&, int p, const real* dx, int b) const;
+  void relative(const Tile&, const real* dx, int from, int to) const;
 };
 
-// s (m, width) -> a in s, scale ds in ds
-void Unit::weigh(const RowBlock& rows, real* s, real* ds, int b) const {
-  const Head& h = rows.h;
-  const int D = x.head_dim, step = x.heads * D, width = h.width;
-  real* v = scratch(value_slot, int64_t(D) * width);  // v^T, (D, width)
-  transpose(x.keys, D, x.v + h.key(b), step, v, width);
+// s (m, width) -> a in s, dx in ds
+void Unit::weigh(const Tile& tile, real* s, real* ds, int b) const {
+  const Head& h = tile.h;
+  const int D = x.value_dim, step = x.heads * D, width = tile.width;
+  real* v = scratch(values_slot, int64_t(D) * width);  // v^T, (D, width)
+  transpose(tile.n, D, x.v + h.key_row(b, tile.j0) * D, x.kv_heads * D, v, width);
   for (int e = 0; e < D; ++e)
-    for (int j = x.keys; j < width; ++j) v[e * width + j] = 0;
-  const int64_t first = h.query(b, rows.i0);
-  gemm(rows.m, h.reach, D, {d_o + first, step, 1}, v, width, ds, width, false);
-  const real* kept = stats + 2 * ((int64_t(b) * x.heads + h.head) * x.queries + rows.i0);
-  for (int i = 0; i < rows.m; ++i, s += width, ds += width, kept += 2) {
+    for (int j = tile.n; j < width; ++j) v[e * width + j] = 0;
+  const int64_t first = h.query_row(b, tile.i0) * D;
+  gemm(tile.m, tile.filled, D, {d_o + first, step, 1}, v, width, ds, width, false);
+  const real* kept = stats + 2 * ((int64_t(b) * x.heads + h.head) * x.queries + tile.i0);
+  const Tile::Seen seen_by = tile.seen(b);
+  for (int i = 0; i < tile.m; ++i, s += width, ds += width, kept += 2) {
     const real along = dot_row(d_o + first + i * step, o + first + i * step, D);
-    const int seen = h.seen(rows.i0 + i);
-    const real* bias = rows.bias_row(i);
+    if (!tile.leading) {
+      weigh_row(tile, s, ds, b, i, kept, along);
+      continue;
+    }
+    const int seen = seen_by(i);
+    const real* bias = tile.bias_row(i);
     int j = 0;
     for (; j < seen; j += lanes) {
       const Vec a = exp_small(logit(s, bias, j, seen) - kept[0]) * kept[1];
@@ -58,93 +73,166 @@ void Unit::weigh(const RowBlock& rows, real* s, real* ds, int b) const {
   }
 }
 
+// The same for one row with a gain, a temperature, or keys that are not simply the first ones.
+void Unit::weigh_row(const Tile& tile, real* s, real* ds, int b, int i, const real* kept, real along) const {
+  real* logits = scratch(row_slot, tile.width);
+  __builtin_memcpy(logits, s, size_t(tile.width) * sizeof(real));
+  tile.finish_row(logits, b, i);
+  const real *gain = tile.gain_row(i), *bias = tile.bias_row(i);
+  real* dgain = of_tile.gain ? of_tile.gain + tile.start(i, tile.table_width) : nullptr;
+  const real temperature = x.temperature ? x.temperature[tile.temperature_at(b, i)] : real(1);
+  Vec of_temperature{};
+  for (int j = 0; j < tile.width; j += lanes) {
+    const Vec logit = load(logits + j), g = gain ? load(gain + j) : splat(1), product = load(s + j);
+    const auto masked = logit == neg_infinity;
+    const Vec a = exp_small(logit - kept[0]) * kept[1], d_s = masked ? Vec{} : a * (load(ds + j) - along);
+    const Vec du = temperature * d_s, u = bias ? g * product + load(bias + j) : g * product;
+    of_temperature += masked ? Vec{} : d_s * u;
+    if (dgain) store(dgain + j, load(dgain + j) + (masked ? Vec{} : du * product));
+    store(s + j, a);
+    store(ds + j, x.scale * g * du);
+    // dbias is collected here, as dx has the gain in it; times scale, by which the sum is divided in the end.
+    if (of_tile.bias) {
+      real* dbias = of_tile.bias + tile.start(i, tile.table_width) + j;
+      store(dbias, load(dbias) + x.scale * du);
+    }
+  }
+  if (dtemperature) {
+    real& sum = dtemperature[(int64_t(b) * x.heads + tile.h.head) * x.queries + tile.i0 + i];
+    sum = tile.first ? sum_lanes(of_temperature) : sum + sum_lanes(of_temperature);
+  }
+}
+
+// to_j += sum_i weight_ij y_i for the columns c of the tile     y: n reals for each query     to: n for each key
+void Unit::keys(const Tile& tile, Accumulator to, Run c, const real* weight, const real* y, int n, int b) const {
+  if (!to) return;
+  const Head& h = tile.h;
+  const int step = x.kv_heads * n;
+  // The first tile that may write to these keys: the first block of the first head that shares them.
+  const bool assign = to.empty && tile.i0 == 0 && tile.first && h.head % (x.heads / x.kv_heads) == 0;
+  real* at = to.at + h.key_row(b, 0) * n;
+  if (!c.empty())
+    gemm(c.last - c.first, n, tile.m, {weight + c.first, 1, tile.width}, y + h.query_row(b, tile.i0) * n, x.heads * n,
+         at + int64_t(tile.j0 + c.first) * step, step, !assign);
+  if (!assign) return;
+  const auto clear = [&](int from, int until) {
+    for (int j = from; j < until; ++j) __builtin_memset(at + int64_t(j) * step, 0, size_t(n) * sizeof(real));
+  };
+  if (c.empty()) return clear(0, x.keys);
+  clear(0, tile.j0 + c.first), clear(tile.j0 + c.last, x.keys);
+}
+
+// dq and dk of one piece, from its own columns of dx
+void Unit::piece(const Tile& tile, int p, const real* dx, int b) const {
+  const Head& h = tile.h;
+  const int D = x.head_dim, step = x.heads * D, width = tile.width;
+  const Run c = overlap(tile.columns_of(p), {0, tile.keys_of(b)});
+  if (tile.pieces > 1 && !c.empty()) {
+    real* own = scratch(piece_slot, int64_t(tile.m) * width);
+    for (int i = 0; i < tile.m; ++i) {
+      const Run seen = overlap(tile.columns_of(p, i), c);
+      real* row = own + i * width;
+      __builtin_memset(row + c.first, 0, size_t(c.last - c.first) * sizeof(real));
+      if (!seen.empty())
+        write_row(row + seen.first, false, seen.last - seen.first,
+                  [from = dx + i * width + seen.first](int j, int some) { return load_some(from + j, some); });
+    }
+    dx = own;
+  }
+  keys(tile, d.k[p], c, dx, x.piece[p].q, D, b);
+  const bool add = !tile.first || !d.q[p].empty;
+  if (!d.q[p] || (c.empty() && add)) return;
+  gemm(tile.m, D, c.empty() ? 0 : c.last - c.first, {dx + c.first, width, 1}, x.piece[p].k + h.key_row(b, tile.j0 + c.first) * D,
+       x.kv_heads * D, d.q[p].at + h.query_row(b, tile.i0) * D, step, add);
+}
+
 // dv, dk and dq of one sequence
-void Unit::products(const RowBlock& rows, const real* a, const real* ds, int b) const {
-  const Head& h = rows.h;
-  const int D = x.head_dim, step = x.heads * D, m = rows.m, n = h.seen(rows.i0 + m - 1);
-  const int64_t first = h.query(b, rows.i0);
-  const auto over_queries = [&](Accumulator to, const real* weight, const real* y) {  // to_j += sum_i weight_ij y_i
-    if (!to) return;
-    const bool add = rows.i0 > 0 || !to.empty;
-    gemm(n, D, m, {weight, 1, h.width}, y + first, step, to.at + h.key(b), step, add);
-    if (!add)  // the first block of a causal mask does not write all keys
-      for (int j = n; j < x.keys; ++j)
-        __builtin_memset(to.at + h.key(b) + int64_t(j) * step, 0, size_t(D) * sizeof(real));
-  };
-  over_queries(d.v, a, d_o);
-  over_queries(d.k, ds, x.q);
-  if (d.q) gemm(m, D, n, {ds, h.width, 1}, x.k + h.key(b), step, d.q.at + first, step, !d.q.empty);
+void Unit::products(const Tile& tile, const real* a, const real* dx, int b) const {
+  keys(tile, d.v, {0, tile.keys_of(b)}, a, d_o, x.value_dim, b);
+  for (int p = 0; p < x.pieces; ++p) piece(tile, p, dx, b);
 }
 
-// dq_rel of a group, and the block's sums of dr and dbias
-void Unit::relative(const RowBlock& rows, const real* ds, int from, int to) const {
-  const int R = x.rel_dim, count = to - from;
+// dq_rel of a group, and the tile's sums of dr and dbias
+void Unit::relative(const Tile& tile, const real* dx, int from, int to) const {
+  const int R = x.rel_dim, count = to - from, width = tile.table_width;
   const ptrdiff_t next = ptrdiff_t(x.queries) * x.heads * R;  // the same query row of the next sequence
-  for (int i = 0; i < rows.m; ++i) {
-    const real* dsi = ds + i * rows.h.width;
-    const int64_t query = rows.h.rel_query(from, rows.i0 + i);
+  for (int i = 0; i < tile.m; ++i) {
+    const real* dxi = dx + i * tile.width;
+    const int64_t query = tile.h.query_row(from, tile.i0 + i) * R;
     if (d.q_rel)
-      gemm(count, R, x.keys, {dsi, rows.sequence, 1}, rows.r_rows + rows.start(i, x.keys) * R, R, d.q_rel.at + query,
-           next, !d.q_rel.empty);
-    if (dr)
-      gemm(R, rows.h.reach, count, {x.q_rel + query, 1, next}, dsi, rows.sequence, dr + rows.start(i, R * rows.row),
-           rows.row, true);
-    if (dbias)
+      gemm(count, R, tile.n, {dxi, tile.sequence, 1}, tile.r_rows + tile.start(i, int64_t(tile.n) * R, R), R,
+           d.q_rel.at + query, next, !d.q_rel.empty || !tile.first);
+    if (of_tile.r)
+      gemm(R, tile.filled, count, {x.q_rel + query, 1, next}, dxi, tile.sequence,
+           of_tile.r + tile.start(i, int64_t(R) * width), width, true);
+    if (of_tile.bias && tile.leading)
       for (int b = 0; b < count; ++b)
-        write_row(dbias + rows.start(i, rows.row), true, x.keys,
-                  [at = dsi + b * rows.sequence](int j, int some) { return load_some(at + j, some); });
+        write_row(of_tile.bias + tile.start(i, width), true, tile.n,
+                  [at = dxi + b * tile.sequence](int j, int some) { return load_some(at + j, some); });
   }
 }
 
-void Unit::begin(const RowBlock& rows) {
-  const auto zeros = [](int slot, int64_t n) {
-    return static_cast<real*>(__builtin_memset(scratch(slot, n), 0, size_t(n) * sizeof(real)));
-  };
-  if (sum.r) dr = zeros(rel_grad_slot, int64_t(rows.tables) * x.rel_dim * rows.row);
-  if (sum.bias) dbias = zeros(bias_grad_slot, int64_t(rows.tables) * rows.row);
+void Unit::begin(const Tile& tile) {
+  const int64_t size = int64_t(tile.tables) * tile.table_width;
+  if (sum.r) of_tile.r = zeros(r_grads_slot, size * x.rel_dim);
+  if (sum.gain) of_tile.gain = zeros(gain_grads_slot, size);
+  if (sum.bias) of_tile.bias = zeros(bias_grads_slot, size);
 }
 
-void Unit::work(const RowBlock& rows, int from, int to) const {
-  real *s = scratch(logits_slot, (to - from) * rows.sequence), *ds = scratch(grad_slot, (to - from) * rows.sequence);
-  rows.fill(s, from, to);
+void Unit::work(const Tile& tile, int from, int to) const {
+  real *s = scratch(logits_slot, (to - from) * tile.sequence), *ds = scratch(logit_grads_slot, (to - from) * tile.sequence);
+  tile.products(s, from, to);
   for (int b = from; b < to; ++b) {
-    const ptrdiff_t at = (b - from) * rows.sequence;
-    weigh(rows, s + at, ds + at, b);
-    products(rows, s + at, ds + at, b);
+    const ptrdiff_t at = (b - from) * tile.sequence;
+    weigh(tile, s + at, ds + at, b);
+    products(tile, s + at, ds + at, b);
   }
-  relative(rows, ds, from, to);
+  relative(tile, ds, from, to);
 }
 
-// The block's sums go to the rows of r and bias that its columns stand for.
-void Unit::end(const RowBlock& rows, int b) const {
-  const int R = x.rel_dim;
-  for (int t = 0; t < rows.tables; ++t) {
-    if (dr) {
-      real* transposed = scratch(value_slot, int64_t(rows.columns) * R);  // (columns, R)
-      transpose(R, rows.columns, dr + int64_t(t) * R * rows.row, rows.row, transposed, R);
-      for (int c = 0; c < rows.columns; ++c, transposed += R) {
-        real* to = sum.r + rows.pair(b, t, c) * R;
+// The tile's sums go to the rows of r, gain and bias that its columns stand for.
+void Unit::end(const Tile& tile, int b) const {
+  const int R = x.rel_dim, width = tile.table_width;
+  for (int t = 0; t < tile.tables; ++t) {
+    if (of_tile.r) {
+      real* transposed = scratch(values_slot, int64_t(tile.columns) * R);  // (columns, R)
+      transpose(R, tile.columns, of_tile.r + int64_t(t) * R * width, width, transposed, R);
+      for (int c = 0; c < tile.columns; ++c, transposed += R) {
+        real* to = sum.r + tile.pair(b, t, c) * R;
         write_channels(to, R, [=]<int W>(int e) { return load<W>(to + e) + load<W>(transposed + e); });
       }
     }
-    for (int c = 0; dbias && c < rows.columns; ++c) sum.bias[rows.pair(b, t, c)] += dbias[int64_t(t) * rows.row + c];
+    for (int c = 0; of_tile.gain && c < tile.columns; ++c) sum.gain[tile.pair(b, t, c)] += of_tile.gain[int64_t(t) * width + c];
+    for (int c = 0; of_tile.bias && c < tile.columns; ++c) sum.bias[tile.pair(b, t, c)] += of_tile.bias[int64_t(t) * width + c];
   }
 }
 
-// to[p][head] += factor * sum over runs of partial[run][head][p], each n reals
-void add_partials(Accumulator to, const AttentionArgs& x, int runs, const real* partial, int64_t stride, int n, real factor) {
+// to[p][head] += factor * sum over parts of partial[part][head][p], each n reals
+void add_partials(Accumulator to, const AttentionArgs& x, int parts, const real* partial, int64_t stride, int n, real factor) {
   parallel_ranges(x.rows, 64, [&](int64_t from, int64_t until) {
     for (int64_t p = from; p < until; ++p)
       for (int head = 0; head < x.heads; ++head) {
         real* sum = to.at + (p * x.heads + head) * n;
         write_channels(sum, n, [&]<int W>(int e) {
           VecOf<W> total{};
-          for (int run = 0; run < runs; ++run)
-            total += load<W>(partial + (int64_t(run) * x.heads + head) * stride + p * n + e);
+          for (int part = 0; part < parts; ++part)
+            total += load<W>(partial + (int64_t(part) * x.heads + head) * stride + p * n + e);
           return to.empty ? factor * total : load<W>(sum + e) + factor * total;
         });
       }
   });
+}
+
+// dtemperature (1 or batch, queries, 1 or heads) += grads (batch, heads, queries), summed over what shares a number
+void add_temperatures(Accumulator to, const AttentionArgs& x, const real* grads) {
+  const int64_t count = int64_t(x.temperature_batch) * x.queries * x.temperature_heads;
+  if (to.empty) __builtin_memset(to.at, 0, size_t(count) * sizeof(real));
+  for (int b = 0; b < x.batch; ++b)
+    for (int head = 0; head < x.heads; ++head)
+      for (int i = 0; i < x.queries; ++i, ++grads) {
+        const int64_t row = (x.temperature_batch == 1 ? 0 : int64_t(b)) * x.queries + i;
+        to.at[x.temperature_heads == 1 ? row : row * x.heads + head] += *grads;
+      }
 }
 
 }  // namespace
@@ -152,24 +240,28 @@ void add_partials(Accumulator to, const AttentionArgs& x, int runs, const real* 
 void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
                         const real* stats) {
   const Plan plan(x);
-  const int64_t rows_r = d.r ? int64_t(x.rows) * x.rel_dim : 0, rows_bias = d.bias ? x.rows : 0,
-                stride = rows_r + rows_bias;
-  real* partial = stride ? scratch(partial_slot, stride * plan.runs * x.heads) : nullptr;
-  for_units(x, plan, [&](const Head& h, int run, int first, int last) {
-    real* at = partial + (int64_t(run) * x.heads + h.head) * stride;
+  const int64_t of_r = d.r ? int64_t(x.rows) * x.rel_dim : 0, of_gain = d.gain ? x.rows : 0, of_bias = d.bias ? x.rows : 0;
+  const int64_t stride = of_r + of_gain + of_bias;
+  real* partial = stride ? scratch(partial_sums_slot, stride * plan.parts * x.heads) : nullptr;
+  real* dtemperature = d.temperature ? scratch(temperature_grads_slot, int64_t(x.batch) * x.heads * x.queries) : nullptr;
+  for_units(x, plan, x.heads / x.kv_heads, [&](const Head& h, int part, int first, int last) {
+    real* at = partial + (int64_t(part) * x.heads + h.head) * stride;
     if (stride) __builtin_memset(at, 0, size_t(stride) * sizeof(real));
-    Unit unit{x, d, d_o, o, stats, {d.r ? at : nullptr, d.bias ? at + rows_r : nullptr}};
-    for_groups(
+    const TableGrads sum = {d.r ? at : nullptr, d.gain ? at + of_r : nullptr, d.bias ? at + of_r + of_gain : nullptr};
+    Unit unit{x, d, d_o, o, stats, dtemperature, sum};
+    for_tiles(
         h, plan, first, last,
-        [&](RowBlock& rows, int b) {
-          if (d.q_rel) rows.prepare_rows(b);
-          unit.begin(rows);
+        [&](Tile& tile, int b) {
+          if (d.q_rel) tile.prepare_rows(b);
+          unit.begin(tile);
         },
-        [&](const RowBlock& rows, int from, int to) { unit.work(rows, from, to); },
-        [&](const RowBlock& rows, int b) { unit.end(rows, b); });
+        [&](const Tile& tile, int from, int to) { unit.work(tile, from, to); },
+        [&](const Tile& tile, int b) { unit.end(tile, b); });
   });
-  if (d.r) add_partials(d.r, x, plan.runs, partial, stride, x.rel_dim, 1);
-  if (d.bias) add_partials(d.bias, x, plan.runs, partial + rows_r, stride, 1, 1 / x.scale);
+  if (d.r) add_partials(d.r, x, plan.parts, partial, stride, x.rel_dim, 1);
+  if (d.gain) add_partials(d.gain, x, plan.parts, partial + of_r, stride, 1, 1);
+  if (d.bias) add_partials(d.bias, x, plan.parts, partial + of_r + of_gain, stride, 1, 1 / x.scale);
+  if (d.temperature) add_temperatures(d.temperature, x, dtemperature);
 }
 
 }  // namespace poslab::POSLAB_ISA

@@ -1,6 +1,7 @@
-// The logits of attention for a block of query rows, and how the work is cut.
+// The logits of attention for a tile, a block of query rows beside a run of keys, and how a call is cut into tiles.
+// docs/attention.md leads here from the formula; core/cpu/attention_naive.h is the same without any cut.
 //
-//   s_ij = scale (q_i . k_j + q_rel_i . r[pair(i,j)]) + bias[pair(i,j)]
+//   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij
 //
 // Keys lie along the vector lanes. The rows of r that a query row meets are the same for all sequences that share their table
 // of pairs, so these are worked off as a group: one small product for a query row of all of them.
@@ -14,8 +15,10 @@
 namespace poslab::POSLAB_ISA {
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
+constexpr int larger(int a, int b) { return a > b ? a : b; }
 inline int rounded_up(int n, int to) { return (n + to - 1) / to * to; }
 inline int whole_vectors(int n) { return rounded_up(n, lanes); }  // so that rows have no ends to treat
+constexpr real neg_infinity = -std::numeric_limits<real>::infinity();
 
 // to_j = y(j) for j < n, where n is a head's few channels: in vectors of 8, whose stores the next loads can see.
 template <class Y>
@@ -26,171 +29,311 @@ inline void write_channels(real* to, int n, const Y& y) {
   for (; j < n; ++j) store<1>(to + j, y.template operator()<1>(j));
 }
 
-// Scratch slots of attention on one thread.
+// What attention keeps in scratch(slot, n), on each thread.
 enum Slot {
   logits_slot,
-  key_slot,
-  value_slot,
-  grad_slot,
-  rel_slot,
+  logit_grads_slot,
+  keys_slot,
+  values_slot,
+  piece_slot,
+  row_slot,
+  r_slot,
+  r_rows_slot,
+  gain_slot,
   bias_slot,
-  rel_rows_slot,
-  rel_grad_slot,
-  bias_grad_slot,
-  partial_slot
+  r_grads_slot,
+  gain_grads_slot,
+  bias_grads_slot,
+  softmax_slot,
+  partial_sums_slot,
+  temperature_grads_slot
 };
 
-// How attention is cut, a function of the shapes alone: units of one head and a run of sequences, in each unit blocks of
-// query rows, in each block groups of sequences.
+// How a call is cut, a function of the shapes alone. A unit of work is one head and a part of the batch; in it there are
+// blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
 struct Plan {
-  int runs = 16, per_run, group = 8, block;
+  static constexpr int max_rows = 64, max_keys = 1024;  // of a tile
+  int parts = 16, part_size;                            // of the batch; each part has partial sums of dr, dgain and dbias
+  int group = 8, block_rows;
 
   explicit Plan(const AttentionArgs& x) {
-    while (runs > 2 && int64_t(runs) * x.rows > 8 * 1024) runs /= 2;  // each run has a partial sum of dr
-    runs = smaller(runs, x.batch);
-    if ((x.q_rel || x.pairs) && x.pairs_batch == 1)              // tables cost much: a whole group shares each
-      while (runs > 2 && x.batch < runs * group) runs /= 2;
-    per_run = (x.batch + runs - 1) / runs;
-    runs = (x.batch + per_run - 1) / per_run;
-    group = x.q_rel && x.pairs_batch == 1 ? smaller(per_run, group) : 1;
-    block = smaller(x.queries, 64);
-    while (block > 8 && int64_t(block) * x.keys * group > 64 * 1024) block /= 2;  // logits in flight stay in the cache
-    while (group > 1 && int64_t(block) * x.keys * group > 64 * 1024) group /= 2;
+    while (parts > 2 && int64_t(parts) * x.rows > 8 * 1024) parts /= 2;
+    parts = smaller(parts, x.batch);
+    if ((x.q_rel || x.pairs) && x.pairs_batch == 1)  // tables cost much: a whole group shares each
+      while (parts > 2 && x.batch < parts * group) parts /= 2;
+    part_size = (x.batch + parts - 1) / parts;
+    parts = (x.batch + part_size - 1) / part_size;
+    group = x.q_rel && x.pairs_batch == 1 ? smaller(part_size, group) : 1;
+    block_rows = smaller(x.queries, max_rows);
+    const int64_t keys = smaller(x.keys, max_keys);
+    while (block_rows > 8 && block_rows * keys * group > 64 * 1024) block_rows /= 2;  // a group's logits stay in the cache
+    while (group > 1 && block_rows * keys * group > 64 * 1024) group /= 2;
   }
 };
 
-// One head of one call: where its rows are.
+// One head of one call: which rows of q, o and q_rel, of k and v, and of r, gain and bias are its own.
 struct Head {
   const AttentionArgs& x;
   const int head;
-  const int width = whole_vectors(x.keys);
-  const int reach = rounded_up(x.keys, lanes / 2);  // columns that products fill; those behind hold anything
-  const int ahead = x.keys - x.queries;  // query i stands at slot i + ahead
+  const int kv_head = head / (x.heads / x.kv_heads);
 
-  int seen(int i) const { return x.causal ? i + ahead + 1 : x.keys; }  // keys that query i may look at
-  int64_t query(int b, int i) const { return ((int64_t(b) * x.queries + i) * x.heads + head) * x.head_dim; }
-  int64_t key(int b) const { return (int64_t(b) * x.keys * x.heads + head) * x.head_dim; }
-  int64_t rel_query(int b, int i) const { return ((int64_t(b) * x.queries + i) * x.heads + head) * x.rel_dim; }
+  int64_t query_row(int b, int i) const { return (int64_t(b) * x.queries + i) * x.heads + head; }
+  int64_t key_row(int b, int j) const { return (int64_t(b) * x.keys + j) * x.kv_heads + kv_head; }
+  int64_t pair_row(int64_t pair) const { return pair * x.heads + head; }
 };
 
-// Query rows i0 .. i0 + m of one head, and what r and bias hold for them: tables whose columns are pairs. With `pairs`, each
-// query row has a table of its own, of its keys. Without, one table of all distances serves: query row i reads key j in
-// column shift(i) + j. This is Transformer-XL's "relative shift", as a pointer.
-struct RowBlock {
-  const Head& h;
-  const int i0, m;
-  const bool keys_transposed;        // the block before was of the same sequence, and left its keys turned
-  const AttentionArgs& x = h.x;
-  const int tables = x.pairs ? m : 1;
-  const int columns = x.pairs ? x.keys : x.keys - 1 + m;
-  const int row = whole_vectors(x.pairs ? x.keys : m - 1 + h.width);  // from one row of a table to the next
-  // The sequences of a group lie a little more than a block apart, lest they fall into the same lines of the cache.
-  const ptrdiff_t sequence = ptrdiff_t(m) * h.width + lanes;
-  const real *r = nullptr, *r_rows = nullptr, *bias = nullptr;  // see prepare
+// Keys first .. last - 1: a contiguous run.
+struct Run {
+  int first, last;
+  bool empty() const { return last <= first; }
+};
+inline Run overlap(Run a, Run b) { return {larger(a.first, b.first), smaller(a.last, b.last)}; }
 
-  int shift(int i) const { return m - 1 - i; }
-  int64_t start(int i, int of) const {
-    return x.pairs ? int64_t(i) * of : shift(i);
-  }  // of query row i in tables of `of` reals
-  // The row of r and bias that column c of table t stands for, b: a sequence to which the tables belong.
-  int64_t pair(int b, int t, int c) const {
-    if (!x.pairs) return x.keys - (i0 + m + h.ahead) + c;
-    return x.pairs[((x.pairs_batch == 1 ? 0 : int64_t(b)) * x.queries + i0 + t) * x.keys + c];
+// The keys that query i sees in one piece, but for key_lengths.
+inline Run seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i) {
+  const int slot = x.offset + i;
+  const Run diagonals = {slot + piece.from, x.causal ? smaller(slot + piece.to, slot + 1) : slot + piece.to};
+  return overlap(overlap({0, x.keys}, {piece.first, piece.last}), diagonals);
+}
+// The keys that at least one of queries i0 .. i0 + m sees, and those between.
+inline Run seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i0, int m) {
+  return {seen_keys(x, piece, i0).first, seen_keys(x, piece, i0 + m - 1).last};
+}
+
+// Query rows i0 .. i0 + m of one head beside keys j0 .. j0 + n, and what r, gain and bias hold for them: tables whose columns
+// are pairs. With `pairs`, each query row has a table of its own, of its keys. Without, one table of all distances serves:
+// query row i reads key j0 + c in column table_column(i) + c. This is Transformer-XL's "relative shift", as a pointer.
+struct Tile {
+  const Head& h;
+  const int i0, m, j0, n;
+  const bool first, last;                            // of the tiles of this block
+  const AttentionArgs& x = h.x;
+  const int width = whole_vectors(larger(n, 1));     // from one row of logits to the next
+  const int filled = rounded_up(n, lanes / 2);       // columns that products fill; those behind hold anything
+  const int tables = x.pairs ? m : 1;
+  const int columns = x.pairs ? n : n - 1 + m;
+  const int table_width = whole_vectors(larger(x.pairs ? n : m - 1 + width, 1));
+  // The sequences of a group lie a little more than a tile apart, lest they fall into the same lines of the cache.
+  const ptrdiff_t sequence = ptrdiff_t(m) * width + lanes;
+  const real *r = nullptr, *r_rows = nullptr, *gain = nullptr, *bias = nullptr;  // see prepare
+  int pieces = 0, piece[max_pieces] = {};            // those that have a pair here
+  bool leading = true;                               // every row sees keys from j0 on up to an end of its own, of one piece,
+                                                     // and s = scale q.k + bias: what is masked follows from a count
+
+  Tile(const Head& head, int i, int rows, Run keys, bool is_first, bool is_last)
+      : h(head), i0(i), m(rows), j0(keys.first), n(keys.last - keys.first), first(is_first), last(is_last) {
+    for (int p = 0; p < x.pieces; ++p)
+      if (!columns_of(p).empty()) piece[pieces++] = p;
+    leading = pieces <= 1 && !x.gain && !x.temperature && (!pieces || seen_keys(x, x.piece[piece[0]], i0 + m - 1).first <= j0);
+    if (leading && pieces) end_of_all_ = smaller(x.keys, x.piece[piece[0]].last) - j0,
+                           end_of_first_ = x.offset + i0 - j0 + smaller(x.piece[piece[0]].to, x.causal ? 1 : far);
   }
 
-  // For sequence b and those that share its pairs:   r: scale r^T, tables of (R, row)   bias: tables of (row)
+  Run columns_of(int p) const { return clip(seen_keys(x, x.piece[p], i0, m)); }
+  Run columns_of(int p, int i) const { return clip(seen_keys(x, x.piece[p], i0 + i)); }
+  // Columns before the padding of sequence b.
+  int keys_of(int b) const { return x.key_lengths ? larger(0, smaller(x.key_lengths[b] - j0, n)) : n; }
+  // Of a `leading` tile: query row i of a sequence sees so many columns.
+  struct Seen {
+    int by_first, by_all;
+    int operator()(int i) const { return larger(0, smaller(by_first + i, by_all)); }
+  };
+  Seen seen(int b) const { return {end_of_first_, smaller(end_of_all_, keys_of(b))}; }
+
+  int table_column(int i) const { return m - 1 - i; }
+  // Where query row i begins in tables of `size` reals, or of rows of `size` reals for each column.
+  int64_t start(int i, int64_t size, int step = 1) const { return x.pairs ? i * size : int64_t(table_column(i)) * step; }
+  // The row of r, gain and bias that column c of table t stands for, b: a sequence to which the tables belong.
+  int64_t pair(int b, int t, int c) const {
+    if (!x.pairs) return j0 + c - (x.offset + i0 + m - 1) + larger(x.offset + x.queries, x.keys) - 1;
+    return x.pairs[((x.pairs_batch == 1 ? 0 : int64_t(b)) * x.queries + i0 + t) * x.keys + j0 + c];
+  }
+
+  // For sequence b and those that share its pairs:   r: scale r^T, tables of (R, column)   gain, bias: tables of (column)
   void prepare(int b);
   void prepare_rows(int b);  // r_rows: r, tables of (columns, R)
 
-  // Logits of sequences from .. to but for the bias, each (m, width), `sequence` apart. Those of masked keys are not yet so.
-  void fill(real* s, int from, int to) const;
-  const real* bias_row(int i) const { return bias ? bias + start(i, row) : nullptr; }
+  // scale (q_i . k_j + q_rel_i . r[pair]) of sequences from .. to, each (m, width), `sequence` apart.
+  void products(real* s, int from, int to) const;
+  // Row i of these -> s_ij, -infinity where masked. For tiles that are not `leading`.
+  void finish_row(real* s, int b, int i) const;
+  const real* bias_row(int i) const { return bias ? bias + start(i, table_width) : nullptr; }
+  const real* gain_row(int i) const { return gain ? gain + start(i, table_width) : nullptr; }
+  int64_t temperature_at(int b, int i) const {
+    const int64_t row = (x.temperature_batch == 1 ? 0 : int64_t(b)) * x.queries + i0 + i;
+    return x.temperature_heads == 1 ? row : row * x.heads + h.head;
+  }
+
+ private:
+  int end_of_all_ = 0, end_of_first_ = 0;
+  Run clip(Run keys) const { return overlap({keys.first - j0, keys.last - j0}, {0, n}); }
+  void content(real* s, int b) const;
+  const real* table(int slot, int b, const real* of) const;
 };
 
-inline void RowBlock::prepare(int b) {
-  if (x.q_rel) {
-    const int R = x.rel_dim;
-    real* to = scratch(rel_slot, int64_t(tables) * R * row);
-    r = to;
-    for (int t = 0; t < tables; ++t, to += int64_t(R) * row) {
-      transpose_rows(
-          columns, R, [&](int c) { return x.r + (pair(b, t, c) * x.heads + h.head) * R; }, x.scale, to, row);
-      for (int e = 0; e < R; ++e)
-        for (int c = columns; c < row; ++c) to[e * row + c] = 0;
-    }
+inline const real* Tile::table(int slot, int b, const real* of) const {
+  real *to = scratch(slot, int64_t(tables) * table_width), *at = to;
+  for (int t = 0; t < tables; ++t, at += table_width) {
+    for (int c = 0; c < columns; ++c) at[c] = of[h.pair_row(pair(b, t, c))];
+    for (int c = columns; c < table_width; ++c) at[c] = 0;
   }
-  if (x.bias) {
-    real* to = scratch(bias_slot, int64_t(tables) * row);
-    bias = to;
-    for (int t = 0; t < tables; ++t, to += row) {
-      for (int c = 0; c < columns; ++c) to[c] = x.bias[pair(b, t, c) * x.heads + h.head];
-      for (int c = columns; c < row; ++c) to[c] = 0;
-    }
-  }
+  return to;
 }
 
-inline void RowBlock::prepare_rows(int b) {
+inline void Tile::prepare(int b) {
+  if (x.q_rel) {
+    const int R = x.rel_dim;
+    real* to = scratch(r_slot, int64_t(tables) * R * table_width);
+    r = to;
+    for (int t = 0; t < tables; ++t, to += int64_t(R) * table_width) {
+      transpose_rows(
+          columns, R, [&](int c) { return x.r + h.pair_row(pair(b, t, c)) * R; }, x.scale, to, table_width);
+      for (int e = 0; e < R; ++e)
+        for (int c = columns; c < table_width; ++c) to[e * table_width + c] = 0;
+    }
+  }
+  if (x.gain) gain = table(gain_slot, b, x.gain);
+  if (x.bias) bias = table(bias_slot, b, x.bias);
+}
+
+inline void Tile::prepare_rows(int b) {
   const int R = x.rel_dim;
-  real* to = scratch(rel_rows_slot, int64_t(tables) * columns * R);
+  real* to = scratch(r_rows_slot, int64_t(tables) * columns * R);
   r_rows = to;
   for (int t = 0; t < tables; ++t)
     for (int c = 0; c < columns; ++c, to += R)
-      write_channels(to, R,
-                     [from = x.r + (pair(b, t, c) * x.heads + h.head) * R]<int W>(int e) { return load<W>(from + e); });
+      write_channels(to, R, [from = x.r + h.pair_row(pair(b, t, c)) * R]<int W>(int e) { return load<W>(from + e); });
 }
 
-inline void RowBlock::fill(real* s, int from, int to) const {
-  const int D = x.head_dim, R = x.rel_dim, width = h.width, step = x.heads * D;
-  if (x.q_rel)
-    for (int i = 0; i < m; ++i) {  // one query row of all sequences
-      const ptrdiff_t next = ptrdiff_t(x.queries) * x.heads * R;
-      gemm(to - from, h.reach, R, {x.q_rel + h.rel_query(from, i0 + i), next, 1}, r + start(i, R * row), row,
-           s + i * width, sequence, false);
-    }
-  real* k = scratch(key_slot, int64_t(D) * width);  // scale k^T, (D, width)
-  for (int d = 0; d < D; ++d)
-    for (int j = x.keys; j < width; ++j) k[d * width + j] = 0;
-  for (int b = from; b < to; ++b) {
+// s (m, width) = or, if there is a relative part, += scale q_i . k_j, each pair from its own piece
+inline void Tile::content(real* s, int b) const {
+  const int D = x.head_dim, q_step = x.heads * D, k_step = x.kv_heads * D;
+  real* k = scratch(keys_slot, int64_t(D) * width);  // scale k^T, (D, width)
+  const bool add = x.q_rel;
+  for (int u = 0; u < pieces; ++u) {
+    const AttentionPiece& p = x.piece[piece[u]];
+    const Run c = overlap(columns_of(piece[u]), {0, keys_of(b)});
+    if (c.empty()) continue;
+    const int count = c.last - c.first, computed = rounded_up(count, lanes / 2);
+    for (int d = 0; d < D; ++d)
+      for (int j = count; j < computed; ++j) k[d * width + j] = 0;
     transpose_rows(
-        x.keys, D, [at = x.k + h.key(b), step](int j) { return at + int64_t(j) * step; }, x.scale, k, width);
-    gemm(m, h.reach, D, {x.q + h.query(b, i0), step, 1}, k, width, s + (b - from) * sequence, width, bool(x.q_rel));
+        count, D, [at = p.k + h.key_row(b, j0 + c.first) * D, k_step](int j) { return at + int64_t(j) * k_step; }, x.scale, k,
+        width);
+    const Left q = {p.q + h.query_row(b, i0) * D, q_step, 1};
+    if (pieces == 1) return gemm(m, computed, D, q, k, width, s + c.first, width, add);
+    real* own = scratch(piece_slot, int64_t(m) * width);
+    gemm(m, computed, D, q, k, width, own, width, false);
+    for (int i = 0; i < m; ++i) {
+      const Run seen = overlap(columns_of(piece[u], i), c);
+      const real* from = own + i * width - c.first;
+      if (!seen.empty())
+        write_row(s + i * width + seen.first, add, seen.last - seen.first,
+                  [from = from + seen.first](int j, int some) { return load_some(from + j, some); });
+    }
   }
 }
 
-// Calls work(head, run, from, to) for each unit, on all threads. Heads that share cache lines stay on one thread.
-template <class Work>
-void for_units(const AttentionArgs& x, const Plan& plan, const Work& work) {
-  const int together = x.head_dim < 64 / int(sizeof(real)) ? 64 / int(sizeof(real)) / x.head_dim : 1;
-  const int bundles = (x.heads + together - 1) / together;
-  parallel_for(int64_t(plan.runs) * bundles, [&](int64_t u) {
-    const int run = int(u) / bundles, from = run * plan.per_run, first = int(u) % bundles * together;
-    for (int head = first; head < smaller(first + together, x.heads); ++head)
-      work(Head{x, head}, run, from, smaller(from + plan.per_run, x.batch));
-  });
+inline void Tile::products(real* s, int from, int to) const {
+  if (x.q_rel) {
+    const int R = x.rel_dim;
+    const ptrdiff_t next = ptrdiff_t(x.queries) * x.heads * R;  // the same query row of the next sequence
+    for (int i = 0; i < m; ++i)
+      gemm(to - from, filled, R, {x.q_rel + h.query_row(from, i0 + i) * R, next, 1},
+           r + start(i, int64_t(R) * table_width), table_width, s + i * width, sequence, false);
+  }
+  for (int b = from; b < to; ++b) content(s + (b - from) * sequence, b);
 }
-// Calls begin(rows, b) when the tables of a block of rows are needed, for the sequences from b on; work(rows, from, to) for
-// each group of sequences; and end(rows, b) when its tables are done with.
-template <class Begin, class Work, class End>
-void for_groups(const Head& h, const Plan& plan, int from, int to, const Begin& begin, const Work& work,
-                const End& end) {
-  const AttentionArgs& x = h.x;
-  const bool tables = x.q_rel || x.bias;
-  const int shared = tables && x.pairs_batch == 1 ? to - from : 1;   // sequences that one set of tables serves
-  const auto block = [&](int i0, int first, bool again) {
-    RowBlock rows{h, i0, smaller(plan.block, x.queries - i0), again};
-    rows.prepare(first);
-    begin(rows, first);
-    for (int b = first; b < first + shared; b += plan.group) work(rows, b, smaller(b + plan.group, first + shared));
-    end(rows, first);
-  };
-  for (int first = from; first < to; first += shared)
-    for (int i0 = 0; i0 < x.queries; i0 += plan.block) block(i0, first, shared == 1 && i0 > 0);
+
+inline void Tile::finish_row(real* s, int b, int i) const {
+  const real *g = gain_row(i), *add = bias_row(i);
+  const real t = x.temperature ? x.temperature[temperature_at(b, i)] : real(1);
+  for (int j = 0; j < width; j += lanes) {
+    const Vec v = g ? load(s + j) * load(g + j) : load(s + j);
+    store(s + j, t * (add ? v + load(add + j) : v));
+  }
+  Run seen[max_pieces];  // in the order of keys
+  int runs = 0;
+  for (int u = 0; u < pieces; ++u) {
+    const Run c = overlap(columns_of(piece[u], i), {0, keys_of(b)});
+    if (c.empty()) continue;
+    int at = runs++;
+    for (; at > 0 && seen[at - 1].first > c.first; --at) seen[at] = seen[at - 1];
+    seen[at] = c;
+  }
+  int at = 0;
+  for (int u = 0; u <= runs; ++u) {
+    for (const int end = u < runs ? seen[u].first : width; at < end; ++at) s[at] = neg_infinity;
+    if (u < runs) at = seen[u].last;
+  }
 }
 
 // The logit of key j and the lanes - 1 after it; beyond the keys that are `seen`, -infinity.
 inline Vec logit(const real* s, const real* bias, int j, int seen) {
   const Vec v = bias ? load(s + j) + load(bias + j) : load(s + j);
-  return j + lanes <= seen ? v : first_lanes(seen - j) ? v : splat(-std::numeric_limits<real>::infinity());
+  return j + lanes <= seen ? v : first_lanes(seen - j) ? v : splat(neg_infinity);
+}
+
+// Calls work(head, part, from, to) for each unit, sequences from .. to, on all threads. `together`: neighbouring heads that
+// stay on one thread; at least those that share cache lines do.
+template <class Work>
+void for_units(const AttentionArgs& x, const Plan& plan, int together, const Work& work) {
+  const int narrow = smaller(x.head_dim, x.value_dim), line = 64 / int(sizeof(real));
+  const int bundle = rounded_up(narrow < line ? line / narrow : 1, together), bundles = (x.heads + bundle - 1) / bundle;
+  parallel_for(int64_t(plan.parts) * bundles, [&](int64_t u) {
+    const int part = int(u) / bundles, from = part * plan.part_size, first = int(u) % bundles * bundle;
+    for (int head = first; head < smaller(first + bundle, x.heads); ++head)
+      work(Head{x, head}, part, from, smaller(from + plan.part_size, x.batch));
+  });
+}
+
+// Calls work(keys, first, last) for each tile of the keys that queries i0 .. i0 + m see; if they see none, for one without keys.
+template <class Work>
+void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
+  constexpr int near = 32;  // runs so near each other are one: unseen keys between them cost less than another tile
+  Run runs[max_pieces] = {{0, 0}};
+  int count = 0;
+  for (int p = 0; p < x.pieces; ++p) {
+    const Run keys = seen_keys(x, x.piece[p], i0, m);
+    if (keys.empty()) continue;
+    int at = count++;
+    for (; at > 0 && runs[at - 1].first > keys.first; --at) runs[at] = runs[at - 1];
+    runs[at] = keys;
+  }
+  int last = 0;
+  for (int u = 1; u < count; ++u)
+    if (runs[u].first <= runs[last].last + near)
+      runs[last].last = larger(runs[last].last, runs[u].last);
+    else
+      runs[++last] = runs[u];
+  for (int u = 0; u <= last; ++u) {
+    int j0 = runs[u].first;
+    do {
+      const int end = smaller(j0 + Plan::max_keys, runs[u].last);
+      work(Run{j0, end}, u == 0 && j0 == runs[u].first, u == last && end == runs[u].last);
+      j0 = end;
+    } while (j0 < runs[u].last);
+  }
+}
+
+// Calls begin(tile, b) when the tables of a tile are needed, for the sequences from b on; work(tile, from, to) for each group of
+// sequences; and end(tile, b) when its tables are done with.
+template <class Begin, class Work, class End>
+void for_tiles(const Head& h, const Plan& plan, int from, int to, const Begin& begin, const Work& work, const End& end) {
+  const AttentionArgs& x = h.x;
+  const bool tables = x.q_rel || x.gain || x.bias;
+  const int shared = tables && x.pairs_batch == 1 ? to - from : 1;  // sequences that one set of tables serves
+  for (int b0 = from; b0 < to; b0 += shared)
+    for (int i0 = 0; i0 < x.queries; i0 += plan.block_rows) {
+      const int m = smaller(plan.block_rows, x.queries - i0);
+      for_key_tiles(x, i0, m, [&](Run keys, bool first, bool last) {
+        Tile tile(h, i0, m, keys, first, last);
+        tile.prepare(b0);
+        begin(tile, b0);
+        for (int b = b0; b < b0 + shared; b += plan.group) work(tile, b, smaller(b + plan.group, b0 + shared));
+        end(tile, b0);
+      });
+    }
 }
 
 }  // namespace poslab::POSLAB_ISA

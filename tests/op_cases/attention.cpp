@@ -1,4 +1,4 @@
-// attention and attention_weights: every door, causal or not, queries fewer than keys, tables of pairs shared or not.
+// attention and attention_weights: every term and form, alone and together; against the formula, written out pair by pair.
 #include <fmt/format.h>
 
 #include "tests/op_case.h"
@@ -7,111 +7,212 @@ namespace poslab::test {
 namespace {
 
 struct Sizes { int batch, queries, keys, heads, head_dim, rel_dim; };
-enum class Pairs { by_offset, shared, per_sequence };
+enum class Pairs { by_distance, shared, per_sequence };
+enum class Offset { last, zero, beyond };            // the queries are the last of the slots; the first; begin 2 after the last
+struct Form { int from = -far, to = far, first = 0, last = far; };   // of a piece
 
 struct Variant {
   Sizes n;
-  bool causal, relative, bias;
-  Pairs pairs;
+  bool causal = false, relative = false, bias = false;
+  Pairs pairs = Pairs::by_distance;
+  std::vector<Form> pieces = {{}};
+  bool gain = false;
+  int temperature = 0;                               // 0: none; bit 1: for each sequence, bit 2: for each head; 1: shared
+  int kv_heads = 0, value_dim = 0;                   // 0: heads, head_dim
+  Offset offset = Offset::last;
+  bool lengths = false;                              // of keys: all, one, none, some
 
-  int rows() const { return pairs == Pairs::by_offset ? 2 * n.keys - 1 : n.keys + 3; }
+  int G() const { return kv_heads ? kv_heads : n.heads; }
+  int Dv() const { return value_dim ? value_dim : n.head_dim; }
+  int first_slot() const { return offset == Offset::last ? n.keys - n.queries : offset == Offset::zero ? 0 : n.keys + 2; }
+  int last_slot() const { return std::max(first_slot() + n.queries, n.keys) - 1; }
+  int rows() const { return pairs == Pairs::by_distance ? last_slot() + n.keys : n.keys + 3; }
   Ids table() const {
+    if (pairs == Pairs::by_distance || !(relative || bias || gain)) return {};
     const int count = pairs == Pairs::shared ? 1 : n.batch;
-    return pairs == Pairs::by_offset ? Ids() : Ids({count, n.queries, n.keys}, random_ids(int64_t(count) * n.queries * n.keys, rows(), 7));
+    return Ids({count, n.queries, n.keys}, random_ids(int64_t(count) * n.queries * n.keys, rows(), 7));
   }
-  Mask mask() const { return causal ? Mask::causal : Mask::none; }
+  int length(int b) const {
+    const int some[] = {n.keys, (n.keys + 1) / 2, 0, n.keys - 1};
+    return lengths ? some[b % 4] : n.keys;
+  }
+  Span span() const {
+    Span s{.causal = causal, .offset = first_slot()};
+    std::vector<int> all;
+    for (int b = 0; b < n.batch; ++b) all.push_back(length(b));
+    if (lengths) s.key_lengths = Ids({n.batch}, all);
+    return s;
+  }
   std::string name() const {
-    return fmt::format("B {} Tq {} Tk {} H {} D {}{}{}{}{}", n.batch, n.queries, n.keys, n.heads, n.head_dim, causal ? " causal" : "",
-                       relative ? " r" : "", bias ? " bias" : "",
-                       pairs == Pairs::by_offset ? "" : pairs == Pairs::shared ? " pairs" : " pairs per sequence");
+    std::string text = fmt::format("B {} Tq {} Tk {} H {} D {}", n.batch, n.queries, n.keys, n.heads, n.head_dim);
+    const auto add = [&](bool there, const std::string& what) { if (there) text += " " + what; };
+    add(G() != n.heads, fmt::format("G {}", G())), add(Dv() != n.head_dim, fmt::format("Dv {}", Dv()));
+    add(causal, "causal"), add(offset == Offset::zero, "offset 0"), add(offset == Offset::beyond, "offset Tk + 2"), add(lengths, "lengths");
+    add(relative, "r"), add(gain, "gain"), add(bias, "bias"), add(temperature > 0, fmt::format("temperature {}", temperature));
+    add(pairs == Pairs::shared, "pairs"), add(pairs == Pairs::per_sequence, "pairs per sequence");
+    if (pieces.size() > 1 || pieces[0].from > -far || pieces[0].to < far) add(true, fmt::format("{} pieces", pieces.size()));
+    return text;
   }
-  // q k v, then q_rel r if relative, then bias if bias
+
+  // q, k of each piece, v; q_rel, r; gain; bias; temperature: those that are there
+  int v() const { return 2 * int(pieces.size()); }
+  int at_r() const { return v() + 2; }
+  int at_gain() const { return v() + 1 + 2 * relative; }
+  int at_bias() const { return at_gain() + gain; }
+  int at_temperature() const { return at_bias() + bias; }
   std::vector<Shape> shapes() const {
-    std::vector<Shape> all = {{n.batch, n.queries, n.heads, n.head_dim}, {n.batch, n.keys, n.heads, n.head_dim}, {n.batch, n.keys, n.heads, n.head_dim}};
+    std::vector<Shape> all;
+    for (size_t p = 0; p < pieces.size(); ++p) all.insert(all.end(), {{n.batch, n.queries, n.heads, n.head_dim}, {n.batch, n.keys, G(), n.head_dim}});
+    all.push_back({n.batch, n.keys, G(), Dv()});
     if (relative) all.insert(all.end(), {{n.batch, n.queries, n.heads, n.rel_dim}, {rows(), n.heads, n.rel_dim}});
-    if (bias) all.push_back({rows(), n.heads});
+    for (int table = 0; table < gain + bias; ++table) all.push_back({rows(), n.heads});
+    if (temperature) all.push_back({temperature & 2 ? n.batch : 1, n.queries, temperature & 4 ? n.heads : 1});
     return all;
   }
   Scores scores(const Tensors& x, const Ids& table) const {
-    Scores s{.q = x[0], .k = x[1], .scale = real(0.4), .q_rel = {}, .r = {}, .bias = {}, .pairs = table};
-    if (relative) s.q_rel = x[3], s.r = x[4];
-    if (bias) s.bias = x.back();
+    Scores s{.pieces = {}, .scale = real(0.4)};
+    for (size_t p = 0; p < pieces.size(); ++p)
+      s.pieces.push_back({x[2 * p], x[2 * p + 1], pieces[p].from, pieces[p].to, pieces[p].first, pieces[p].last});
+    if (relative) s.q_rel = x[size_t(v()) + 1], s.r = x[size_t(at_r())];
+    if (gain) s.gain = x[size_t(at_gain())];
+    if (bias) s.bias = x[size_t(at_bias())];
+    if (temperature) s.temperature = x[size_t(at_temperature())];
+    s.pairs = table;
     return s;
   }
 
+  // The logit of a pair that is seen.
+  double logit(Arrays& x, const Ids& table, size_t piece, int b, int h, int i, int j) const {
+    const int64_t sequence = pairs == Pairs::per_sequence ? b : 0;
+    const int pair = table ? table[(sequence * n.queries + i) * n.keys + j] : j - (first_slot() + i) + last_slot();
+    double s = 0;
+    for (int d = 0; d < n.head_dim; ++d) s += x[2 * piece](b, i, h, d) * x[2 * piece + 1](b, j, h / (n.heads / G()), d);
+    for (int d = 0; relative && d < n.rel_dim; ++d) s += x[size_t(v()) + 1](b, i, h, d) * x[size_t(at_r())](pair, h, d);
+    s *= double(real(0.4));
+    if (gain) s *= x[size_t(at_gain())](pair, h);
+    if (bias) s += x[size_t(at_bias())](pair, h);
+    return temperature ? s * x[size_t(at_temperature())](temperature & 2 ? b : 0, i, temperature & 4 ? h : 0) : s;
+  }
+  bool sees(const Form& f, int i, int j) const {
+    const int away = j - (first_slot() + i);
+    return f.from <= away && away < f.to && f.first <= j && j < f.last && !(causal && away > 0);
+  }
+  double seen() const {                              // pairs of one head of one sequence, padding included
+    double count = 0;
+    for (const Form& f : pieces)
+      for (int i = 0; i < n.queries; ++i)
+        for (int j = 0; j < n.keys; ++j) count += sees(f, i, j);
+    return count;
+  }
   // a_ij, 0 where masked                                                                 (batch, heads, queries, keys)
   Array weights(Arrays& x, const Ids& table) const {
     Array a({n.batch, n.heads, n.queries, n.keys});
     for (int b = 0; b < n.batch; ++b)
       for (int h = 0; h < n.heads; ++h)
         for (int i = 0; i < n.queries; ++i) {
-          const int slot = n.keys - n.queries + i, seen = causal ? slot + 1 : n.keys;
           double z = 0;
-          for (int j = 0; j < seen; ++j) {
-            const int64_t sequence = pairs == Pairs::per_sequence ? b : 0;
-            const int pair = table ? table[(sequence * n.queries + i) * n.keys + j] : j - slot + n.keys - 1;
-            double s = 0;
-            for (int d = 0; d < n.head_dim; ++d) s += x[0](b, i, h, d) * x[1](b, j, h, d);
-            for (int d = 0; relative && d < n.rel_dim; ++d) s += x[3](b, i, h, d) * x[4](pair, h, d);
-            s *= double(real(0.4));
-            if (bias) s += x.back()(pair, h);
-            z += a(b, h, i, j) = std::exp(s);
-          }
-          for (int j = 0; j < seen; ++j) a(b, h, i, j) /= z;
+          for (int j = 0; j < length(b); ++j)
+            for (size_t p = 0; p < pieces.size(); ++p)
+              if (sees(pieces[p], i, j)) z += a(b, h, i, j) = std::exp(logit(x, table, p, b, h, i, j));
+          for (int j = 0; z > 0 && j < n.keys; ++j) a(b, h, i, j) /= z;
         }
     return a;
   }
   Array outputs(Arrays& x, const Ids& table) const {
-    Array a = weights(x, table), o(x[0].shape);
+    Array a = weights(x, table), o({n.batch, n.queries, n.heads, Dv()});
     for (int b = 0; b < n.batch; ++b)
       for (int h = 0; h < n.heads; ++h)
         for (int i = 0; i < n.queries; ++i)
           for (int j = 0; j < n.keys; ++j)
-            for (int d = 0; d < n.head_dim; ++d) o(b, i, h, d) += a(b, h, i, j) * x[2](b, j, h, d);
+            for (int d = 0; d < Dv(); ++d) o(b, i, h, d) += a(b, h, i, j) * x[size_t(v())](b, j, h / (n.heads / G()), d);
     return o;
   }
 };
 
 void add(std::vector<OpCase>& all, const Variant& v) {
-  const Ids table = v.relative || v.bias ? v.table() : Ids();
-  OpCase attention{"attention", v.name(), v.shapes(), [=](const Tensors& x) { return poslab::attention(v.scores(x, table), x[2], v.mask()); },
+  const Ids table = v.table();
+  const size_t values = size_t(v.v());
+  OpCase attention{"attention", v.name(), v.shapes(), [=](const Tensors& x) { return poslab::attention(v.scores(x, table), x[values], v.span()); },
                    [=](Arrays x) { return v.outputs(x, table); },
-                   [=](const Tensors& x) { return composed::attention(v.scores(x, table), x[2], v.mask()); }};
-  const double hidden = v.causal ? 0.5 * v.n.queries * (v.n.queries - 1) : 0, seen = double(v.n.queries) * v.n.keys - hidden;
-  attention.flops = 2. * v.n.batch * v.n.heads * seen * (2 * v.n.head_dim + (v.relative ? v.n.rel_dim : 0));
+                   [=](const Tensors& x) { return composed::attention(v.scores(x, table), x[values], v.span()); }};
+  const bool only_last_queries = v.pieces.size() == 1 && v.pieces[0].from == -far && v.pieces[0].to == far && !v.gain && !v.temperature &&
+                                 !v.lengths && v.G() == v.n.heads && v.Dv() == v.n.head_dim && v.offset == Offset::last;
+  attention.on_cuda = only_last_queries;
+  attention.flops = 2. * v.n.batch * v.n.heads * v.seen() * (v.n.head_dim + v.Dv() + (v.relative ? v.n.rel_dim : 0));
   all.push_back(attention);
-  OpCase weights{"attention_weights", v.name(), v.shapes(), [=](const Tensors& x) { return poslab::attention_weights(v.scores(x, table), v.mask()); },
+  OpCase weights{"attention_weights", v.name(), v.shapes(), [=](const Tensors& x) { return poslab::attention_weights(v.scores(x, table), v.span()); },
                  [=](Arrays x) { return v.weights(x, table); }};
-  weights.differentiable = false;
+  weights.differentiable = false, weights.on_cuda = only_last_queries;
   all.push_back(weights);
 }
 
-const Cases attentions([](std::vector<OpCase>& all) {
+// ReRoPE's two and three products, a window, the three parts of a Lambda mask.
+const std::vector<Form> inside_and_outside = {{-3, 4}, {-far, -3}, {4, far}}, past_only = {{-3, far}, {-far, -3}}, window = {{-4, 1}},
+                        window_and_sinks = {{-4, 1}, {-far, -4, 0, 2}}, far_and_sinks = {{-4, 1}, {-9, -4, 2}, {-far, -4, 0, 2}, {1, 3}};
+
+const Cases plain([](std::vector<OpCase>& all) {
   const std::vector<Sizes> sizes = {{2, 1, 1, 1, 8, 8},   {2, 5, 5, 2, 8, 8},   {1, 31, 31, 2, 6, 5},  {2, 33, 33, 3, 8, 8},
                                     {1, 70, 70, 2, 64, 64}, {2, 3, 10, 2, 8, 8}, {3, 1, 17, 2, 8, 3}, {2, 33, 65, 2, 8, 8}, {9, 16, 16, 4, 8, 8},
                                     {2, 9, 13, 12, 8, 8},  {1, 10, 20, 8, 8, 8}};
   for (const Sizes& n : sizes)
     for (const bool causal : {false, true}) {
-      add(all, {n, causal, false, false, Pairs::by_offset});
+      add(all, {n, causal, false, false, Pairs::by_distance});
       for (const auto& [relative, bias] : {std::pair{true, false}, {false, true}, {true, true}})
-        for (const Pairs pairs : {Pairs::by_offset, Pairs::shared, Pairs::per_sequence}) add(all, {n, causal, relative, bias, pairs});
+        for (const Pairs pairs : {Pairs::by_distance, Pairs::shared, Pairs::per_sequence}) add(all, {n, causal, relative, bias, pairs});
     }
   const Sizes several_tiles = {1, 257, 257, 1, 8, 8};
-  add(all, {several_tiles, false, false, false, Pairs::by_offset});
-  add(all, {several_tiles, true, true, true, Pairs::by_offset});
+  add(all, {several_tiles, false, false, false, Pairs::by_distance});
+  add(all, {several_tiles, true, true, true, Pairs::by_distance});
   add(all, {several_tiles, false, true, false, Pairs::shared});
+});
+
+const Cases forms([](std::vector<OpCase>& all) {
+  const Sizes n = {4, 13, 13, 4, 8, 8}, cross = {4, 7, 19, 4, 8, 8}, wide = {2, 5, 9, 2, 64, 20}, small = {2, 6, 6, 2, 4, 4};
+  for (const auto& pieces : {inside_and_outside, past_only, window, window_and_sinks, far_and_sinks})
+    for (const bool causal : {false, true}) {
+      add(all, {.n = n, .causal = causal, .pieces = pieces});
+      add(all, {.n = small, .causal = causal, .pieces = pieces, .value_dim = 3});
+    }
+  add(all, {.n = n, .relative = true, .bias = true, .pieces = inside_and_outside, .gain = true, .temperature = 1, .kv_heads = 2, .value_dim = 5, .lengths = true});
+  add(all, {.n = n, .causal = true, .relative = true, .pairs = Pairs::shared, .pieces = past_only, .gain = true, .temperature = 6, .kv_heads = 1});
+  add(all, {.n = cross, .bias = true, .pairs = Pairs::per_sequence, .pieces = inside_and_outside, .gain = true, .temperature = 2, .offset = Offset::zero, .lengths = true});
+  for (const Pairs pairs : {Pairs::by_distance, Pairs::shared, Pairs::per_sequence}) {
+    add(all, {.n = n, .pairs = pairs, .gain = true});
+    add(all, {.n = n, .causal = true, .bias = true, .pairs = pairs, .gain = true, .temperature = 4});
+    add(all, {.n = n, .relative = true, .pairs = pairs, .gain = true});
+  }
+  for (const int temperature : {1, 2, 4, 6}) add(all, {.n = n, .temperature = temperature});
+  for (const int kv_heads : {1, 2})
+    for (const bool causal : {false, true}) add(all, {.n = n, .causal = causal, .relative = causal, .kv_heads = kv_heads, .value_dim = 12});
+  for (const bool relative : {false, true}) {
+    add(all, {.n = cross, .relative = relative, .bias = relative, .offset = Offset::zero, .lengths = true});
+    add(all, {.n = cross, .causal = true, .relative = relative, .offset = Offset::zero});
+    add(all, {.n = cross, .causal = true, .relative = relative, .bias = relative, .offset = Offset::beyond, .lengths = true});
+    add(all, {.n = wide, .relative = relative, .kv_heads = 1, .value_dim = 65, .offset = Offset::beyond});
+  }
+  add(all, {.n = {1, 19, 7, 2, 8, 8}, .bias = true, .kv_heads = 1, .offset = Offset::zero});           // more queries than keys
+  add(all, {.n = n, .pieces = {{20, far}}}), add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});     // no key for all, for some
+  add(all, {.n = {1, 9, 5, 2, 8, 8}, .causal = true, .pieces = {{-2, 1}}, .offset = Offset::zero});    // the last see none
+  add(all, {.n = {1, 3, 2200, 1, 4, 4}, .relative = true, .bias = true, .offset = Offset::zero});      // several tiles of keys
+  add(all, {.n = {1, 3, 2200, 1, 4, 4}, .bias = true, .pieces = {{-far, -700, 0, 40}, {-700, 1}}, .gain = true, .temperature = 1});
 });
 
 const Cases speed([](std::vector<OpCase>& all) {
   for (const int slots : {40, 200}) {
     const Sizes n{128 * 40 / slots, slots, slots, 8, 8, 8};
-    add(all, {n, false, false, false, Pairs::by_offset});
-    add(all, {n, true, false, false, Pairs::by_offset});
-    add(all, {n, false, false, true, Pairs::by_offset});
-    add(all, {n, false, true, true, Pairs::by_offset});
+    add(all, {n, false, false, false, Pairs::by_distance});
+    add(all, {n, true, false, false, Pairs::by_distance});
+    add(all, {n, false, false, true, Pairs::by_distance});
+    add(all, {n, false, true, true, Pairs::by_distance});
     add(all, {n, false, true, true, Pairs::shared});
     add(all, {n, false, true, true, Pairs::per_sequence});
+    add(all, {.n = n, .pieces = {{-8, far}, {-far, -8}}});
+    add(all, {.n = n, .kv_heads = 2});
+    add(all, {.n = n, .offset = Offset::zero, .lengths = true});
+    add(all, {.n = n, .gain = true});
+    add(all, {.n = n, .temperature = 6});
   }
+  for (const int slots : {2048, 4096}) add(all, {.n = {1, slots, slots, 8, 64, 64}, .causal = true, .pieces = {{-256, 1}}});   // O(T w)
 }, For::bench);
 
 }  // namespace

@@ -39,12 +39,12 @@ Array product_formula(Arrays x, bool causal) {
 }
 
 void add(std::vector<OpCase>& all, const Sizes& n, bool causal, double size, bool twin = true) {
-  const Mask mask = causal ? Mask::causal : Mask::none;
+  const Span span{.causal = causal, .offset = n.keys - n.queries};
   const Shape z = {n.batch, n.heads, n.queries, n.keys}, side = {n.batch, n.heads, n.queries, 2};
   all.push_back({"geometric", fmt::format("{} up to {}{}", to_string(z), size, causal ? " causal" : ""), {z, side},
-                 [mask](auto& x) { return geometric(x[0], x[1], mask); },
+                 [span](auto& x) { return geometric(x[0], x[1], span); },
                  [causal](Arrays x) { return product_formula(std::move(x), causal); }, {}, {{-size, size}, {-size / 2, size / 2}}, 1e-3});
-  if (twin) all.back().twin = [mask](auto& x) { return composed::geometric(x[0], x[1], mask); };
+  if (twin) all.back().twin = [span](auto& x) { return composed::geometric(x[0], x[1], span); };
 }
 
 const Cases cases([](std::vector<OpCase>& all) {
