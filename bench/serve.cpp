@@ -19,18 +19,18 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "autograd/tape.h"
 #include "bench/ceiling.h"
 #include "core/error.h"
-#include "core/async_read.h"
 #include "core/isa.h"
 #include "core/parallel.h"
-#include "nn/adam.h"
-#include "nn/transformer.h"
-#include "tasks/batch.h"
+#include "experiment/build.h"
+#include "experiment/step.h"
 #include "tasks/curriculum.h"
+#include "tasks/task.h"
 #include "tests/formula.h"
 
 namespace poslab {
@@ -39,58 +39,24 @@ namespace {
 using nlohmann::json;
 
 struct Bench {
-  ServeOptions options;
-  const Task& task;
-  Params params{1};
-  Transformer model;
-  Adam adam;
+  State state;
+  const Config& config = state.config;
+  const Task& task = poslab::task(config.task);
   uint64_t tested = 0;
 
-  static TransformerSpec spec(const ServeOptions& o) {
-    TransformerSpec s;
-    s.symbols_in = poslab::task(o.task).symbols_in() + 1, s.symbols_out = poslab::task(o.task).symbols_out();
-    s.encoding = o.encoding;
-    return s;
-  }
-  static const Params& ready(const Params& p, Device device) { return p.pack(device), p; }
+  explicit Bench(const Config& c) : state(c) { formula::fill(state.params); }
 
-  explicit Bench(const ServeOptions& o)
-      : options(o), task(poslab::task(o.task)), model(params, spec(o)), adam(ready(params, o.device), 1e-3) {
-    formula::fill(params);
-  }
-
-  int slots(int length) const { return length + task.output_length(length); }
   std::string size(int length) const { return fmt::format("{}+{}", length, task.output_length(length)); }
 
-  PositionSample positions(int length, uint64_t at) const {
-    return PositionSample(sampler_for(options.encoding, options.positions), {.max_position = options.encoding.max_position},
-                Resample::per_forward, stream(1, Purpose::positions, at), options.batch, slots(length));
-  }
-
-  AsyncRead step(int length) {
-    const uint64_t at = uint64_t(adam.step);
-    const Batch batch = make_batch(task, options.batch, length, stream(1, Purpose::tokens, at));
-    const PositionSample draw = positions(length, at);
-    Tensor loss;
-    backend(options.device).step([&] {
-      loss = {};
-      params.clear_grads();
-      loss = cross_entropy(
-          model(batch.tokens, batch.outputs, {draw, {real(options.dropout), stream(1, Purpose::dropout, at)}}),
-          batch.targets);
-      backward(loss);
-      adam.update(params);
-    });
-    ++adam.step;
-    return AsyncRead(loss);
-  }
+  PendingStep step(int length) { return start_step(state, draw_step(config, state.adam.step, length)); }
 
   double evaluate(int length) {
     const NoGrad no_grad;
-    const uint64_t at = tested++;
-    const Batch batch = make_batch(task, options.batch, length, stream(1, Purpose::test_tokens, at));
-    const PositionSample draw = positions(length, at);
-    const Score s = score(model(batch.tokens, batch.outputs, {draw, {}}).values().data(), task.symbols_out(), batch);
+    const uint64_t at = tested++, seed = uint64_t(config.seed);
+    const Batch batch = make_batch(task, config.batch, length, stream(seed, Purpose::test_tokens, at));
+    const PositionSample positions = draw_positions(config, int64_t(at), slots(config, length));
+    const Tensor logits = state.net(batch.tokens, batch.outputs, {positions, {}});
+    const Score s = score(logits.values().data(), task.symbols_out(), batch);
     return double(s.right) / double(s.counted);
   }
 
@@ -102,17 +68,18 @@ struct Bench {
   // A GPU works off its steps one after the other while the next ones are prepared: each gets its share of the whole.
   json steps(std::istream& sizes) {
     json ms = json::array();
-    AsyncRead last;
+    const bool on_cpu = state.params.device() == Device::cpu;
+    std::optional<PendingStep> last;
     double loss = 0;
     const auto begin = Clock::now();
     for (std::string size; sizes >> size;) {
       const auto start = Clock::now();
-      last = step(std::stoi(size));
-      if (options.device == Device::cpu) loss = double(last.result()[0]);
+      last.emplace(step(std::stoi(size)));
+      if (on_cpu) loss = double(last->loss.result()[0]);
       ms.push_back(ms_since(start));
     }
-    if (options.device != Device::cpu) {
-      loss = double(last.result()[0]);
+    if (!on_cpu) {
+      loss = double(last->loss.result()[0]);
       ms = json(ms.size(), ms_since(begin) / double(ms.size()));
     }
     return {{"ms", ms}, {"loss", loss}};
@@ -136,12 +103,13 @@ struct Bench {
   }
 
   PositionSample check_positions(int slots) const {
-    if (options.positions == "sequential")
-      return PositionSample(sampler("sequential"), {}, Resample::per_forward, {}, options.batch, slots);
+    const std::string& kind = train_sampler(config).name;
+    if (kind == "sequential")
+      return PositionSample(sampler("sequential"), {}, Resample::per_forward, {}, config.batch, slots);
     std::vector<double> p = formula::increasing("check.positions", slots);
     for (int i = 0; i < slots; ++i)    // 1000 of them would reach a little further than the table
-      p[size_t(i)] = std::min(p[size_t(i)], double(options.encoding.max_position - slots + i));
-    if (sampler_for(options.encoding, options.positions).name == "randomized")
+      p[size_t(i)] = std::min(p[size_t(i)], double(config.max_position - slots + i));
+    if (kind == "randomized")
       return PositionSample({Positions::of_tokens(1, p)});
     std::vector<double> offset(size_t(2 * slots - 1), 0);
     for (int d = 1; d < slots; ++d)
@@ -151,17 +119,17 @@ struct Bench {
   }
 
   json check(bool training, int length, const std::string& path) {
-    formula::fill(params);
+    formula::fill(state.params);
     const int outputs = task.output_length(length), empty = task.symbols_in();
-    const std::vector<int> symbols = formula::integers("check.tokens", int64_t(options.batch) * length, empty);
+    const std::vector<int> symbols = formula::integers("check.tokens", int64_t(config.batch) * length, empty);
     std::vector<int> tokens;
-    for (int b = 0; b < options.batch; ++b) {
+    for (int b = 0; b < config.batch; ++b) {
       tokens.insert(tokens.end(), symbols.begin() + b * length, symbols.begin() + (b + 1) * length);
       tokens.insert(tokens.end(), size_t(outputs), empty);
     }
-    const Ids targets({options.batch, outputs},
-                      formula::integers("check.targets", int64_t(options.batch) * outputs, task.symbols_out()));
-    const PositionSample draw = check_positions(slots(length));
+    const Ids targets({config.batch, outputs},
+                      formula::integers("check.targets", int64_t(config.batch) * outputs, task.symbols_out()));
+    const PositionSample draw = check_positions(slots(config, length));
     json tensors = json::array();
     std::ofstream file(path, std::ios::binary);
     const auto write = [&](const std::string& name, const std::vector<real>& values) {
@@ -169,14 +137,14 @@ struct Bench {
       file.write(reinterpret_cast<const char*>(single.data()), std::streamsize(single.size() * sizeof(float)));
       tensors.push_back({name, single.size()});
     };
-    const auto logits = [&] { return model(Ids({options.batch, slots(length)}, tokens), outputs, {draw, {}}); };
+    const auto logits = [&] { return state.net(Ids({config.batch, slots(config, length)}, tokens), outputs, {draw, {}}); };
     if (training) {
-      params.clear_grads();
+      state.params.clear_grads();
       const Tensor y = logits(), loss = cross_entropy(y, targets);
       backward(loss);
       write("loss", loss.values());
       write("logits", y.values());
-      for (const auto& entry : params.entries()) write(entry.name, entry.tensor.grad().values());
+      for (const auto& entry : state.params.entries()) write(entry.name, entry.tensor.grad().values());
     } else {
       const NoGrad no_grad;
       write("logits", logits().values());
@@ -202,17 +170,18 @@ struct Bench {
 
 }  // namespace
 
-void serve(const ServeOptions& options) {
-  Bench bench(options);
+void serve(const Settings& settings) {
+  Bench bench(configure(settings));
+  const Backend& device = backend(bench.state.params.device());
   const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
-  say({{"device", backend(options.device).name()},
-       {"peak_gflops", backend(options.device).peak_flops() / 1e9},
+  say({{"device", device.name()},
+       {"peak_gflops", device.peak_flops() / 1e9},
        {"program", sizeof(real) == 8 ? "poslab (double)" : "poslab"},
        {"threads", threads()},
        {"isa", isa()},
        {"blas", "its own products"},
-       {"symbols_in", bench.model.spec().symbols_in},
-       {"symbols_out", bench.model.spec().symbols_out}});
+       {"symbols_in", bench.state.net.spec().symbols_in},
+       {"symbols_out", bench.state.net.spec().symbols_out}});
   for (std::string line; std::getline(std::cin, line);) say(bench.answer(line));
 }
 

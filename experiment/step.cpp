@@ -28,8 +28,9 @@ PositionSample draw_positions(const Config& c, int64_t step, int slots) {
   return draw(c, train_sampler(c), stream(uint64_t(c.seed), Purpose::positions, uint64_t(step)), c.batch, slots);
 }
 
-StepInputs draw_step(const Config& c, int64_t step) {
-  const int length = draw_length(c, step);
+StepInputs draw_step(const Config& c, int64_t step) { return draw_step(c, step, draw_length(c, step)); }
+
+StepInputs draw_step(const Config& c, int64_t step, int length) {
   Batch batch = make_batch(task(c.task), c.batch, length, stream(uint64_t(c.seed), Purpose::tokens, uint64_t(step)));
   PositionSample positions = draw_positions(c, step, batch.tokens.shape()[1]);
   const bool relative = encoding(c.encoding).relative;
@@ -38,29 +39,29 @@ StepInputs draw_step(const Config& c, int64_t step) {
   return {length, std::move(batch), std::move(positions)};
 }
 
-PendingStep start_step(State& state, StepInputs drawn) {
+PendingStep start_step(State& state, StepInputs inputs) {
   const Config& c = state.config;
   const int64_t step = state.adam.step;
   Tensor logits, loss;
   backend(state.params.device()).step([&] {
     logits = loss = {};
-    const Pass pass{drawn.positions, {real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))}};
+    const Pass pass{inputs.positions, {real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))}};
     state.params.clear_grads();
-    logits = state.net(drawn.batch.tokens, drawn.batch.outputs, pass);
-    loss = cross_entropy(logits, drawn.batch.targets);
+    logits = state.net(inputs.batch.tokens, inputs.batch.outputs, pass);
+    loss = cross_entropy(logits, inputs.batch.targets);
     backward(loss);
     state.adam.update(state.params);
   });
   ++state.adam.step;
-  return {step, std::move(drawn), AsyncRead(loss), AsyncRead(logits), AsyncRead(state.adam.squares)};
+  return {step, std::move(inputs), AsyncRead(loss), AsyncRead(logits), AsyncRead(state.adam.squares)};
 }
 
 Step finish_step(const Config& c, PendingStep pending) {
   Step s{};
-  s.length = pending.drawn.length;
+  s.length = pending.inputs.length;
   s.loss = double(pending.loss.result()[0]);
   const std::vector<real> logits = pending.logits.result();
-  s.score = score(logits.data(), int(logits.size()) / int(pending.drawn.batch.targets.size()), pending.drawn.batch);
+  s.score = score(logits.data(), int(logits.size()) / int(pending.inputs.batch.targets.size()), pending.inputs.batch);
   s.grad_norm = Adam::norm(pending.squares.result());
   stop_if_not_a_number(s.loss, "loss", s, c, pending.number);
   stop_if_not_a_number(s.grad_norm, "gradient's norm", s, c, pending.number);

@@ -1,4 +1,5 @@
-// One step of training (spec B.3): one length for each step, a fresh batch, mean cross-entropy over all output slots, Adam.
+// One step of training (spec B.3): strings of one length, a fresh batch, mean cross-entropy over all output slots, Adam.
+// All that trains goes through here: `poslab train`, the benchmark, the tests.
 #pragma once
 #include "core/async_read.h"
 #include "experiment/state.h"
@@ -9,13 +10,14 @@ namespace poslab {
 // What a step is trained on. It depends on (seed, step) alone, so it is the same after any resume, and can be drawn while
 // the step before is being computed.
 struct StepInputs {
-  int length;      // of the input
+  int length;                // of the input strings
   Batch batch;
-  PositionSample positions;  // drawn, for all layers
+  PositionSample positions;  // for all layers
 };
-StepInputs draw_step(const Config&, int64_t step);
-int draw_length(const Config&, int64_t step);               // its length alone
-PositionSample draw_positions(const Config&, int64_t step, int slots);  // its positions alone, for strings of so many slots
+StepInputs draw_step(const Config&, int64_t step);              // at the curriculum's length
+StepInputs draw_step(const Config&, int64_t step, int length);  // at another
+int draw_length(const Config&, int64_t step);                   // the curriculum's length alone
+PositionSample draw_positions(const Config&, int64_t step, int slots);  // the positions alone, for strings of so many slots
 
 struct Step {
   int length;
@@ -23,15 +25,15 @@ struct Step {
   Score score;
 };
 
-// A step that was pending: its results arrive while the next ones run, if the device goes on by itself.
+// A step that has been started: its results arrive while later steps run, if the device computes asynchronously.
 struct PendingStep {
   int64_t number;  // from 0
-  StepInputs drawn;
+  StepInputs inputs;
   AsyncRead loss, logits, squares;
 };
-// Step number state.adam.step, on what was drawn for it.
+// Step number state.adam.step: forward, backward, update.
 PendingStep start_step(State&, StepInputs);
-// Waits for it. Throws Failure when the loss or the gradient is no longer a number; its gradient has not spoilt the weights.
+// Waits for it. Throws Failure when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
 Step finish_step(const Config&, PendingStep);
 
 }  // namespace poslab

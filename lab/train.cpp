@@ -45,7 +45,8 @@ std::optional<double> train(const RunFolder& run, State& state) {
   Progress progress("training", "steps", first, total);
   // What the next step needs is drawn on a thread of its own; with one thread for all, when it is due.
   const auto draw_ahead = [&](int64_t step) {
-    return std::async(threads() > 1 ? std::launch::async : std::launch::deferred, draw_step, std::cref(state.config), step);
+    return std::async(threads() > 1 ? std::launch::async : std::launch::deferred,
+                      [&state, step] { return draw_step(state.config, step); });
   };
   std::future<StepInputs> next;
   if (first < total) next = draw_ahead(first);

@@ -10,9 +10,7 @@
 #include "autograd/tape.h"
 #include "core/debug.h"
 #include "core/profile.h"
-#include "nn/adam.h"
-#include "nn/transformer.h"
-#include "tasks/batch.h"
+#include "experiment/step.h"
 #include "tests/lab_helpers.h"
 #include "tests/op_case.h"
 
@@ -56,21 +54,13 @@ double flops() {
 
 // Training steps on Reverse String, 5 layers of width 64 unless said otherwise.
 struct Trainer {
-  Params params{5};
-  Transformer model;
-  Adam adam;
-  explicit Trainer(int layers = 5) : model(params, spec(layers)), adam((params.pack(), params), 1e-3) {}
-  static TransformerSpec spec(int layers) {
-    TransformerSpec s;
-    s.layers = layers, s.encoding.name = "relative";
-    return s;
-  }
-  void step(int batch, int length, double dropout = 0) {
-    const Batch b = make_batch(task("reverse_string"), batch, length, stream(5, Purpose::tokens, uint64_t(adam.step)));
-    const PositionSample draw(sampler("sequential"), {}, Resample::per_forward, {}, batch, 2 * length);
-    params.clear_grads();
-    backward(cross_entropy(model(b.tokens, b.outputs, {draw, {real(dropout), {5, 1, 2}}}), b.targets));
-    adam.update(params), ++adam.step;
+  State state;
+  explicit Trainer(int batch, int layers = 5, double dropout = 0)
+      : state(configure({{"task", "reverse_string"}, {"encoding", "relative"}, {"seed", "5"},
+                         {"batch", fmt::format("{}", batch)}, {"layers", fmt::format("{}", layers)},
+                         {"dropout", fmt::format("{}", dropout)}})) {}
+  void step(int length) {
+    finish_step(state.config, start_step(state, draw_step(state.config, state.adam.step, length)));
   }
 };
 
@@ -133,9 +123,9 @@ TEST_CASE("debug: products of all shapes cost what their cases say") {
 }
 
 TEST_CASE("debug: a training step of the relative model, batch 128 and 40 slots, is the FLOPs of its formulas") {
-  Trainer t;
+  Trainer t(128);
   const Rung rung(2);
-  t.step(128, 20);
+  t.step(20);
   const double B = 128, T = 40, H = 8, C = 64, D = 8, V = 2, layers = 5;
   const double distances = 2 * T - 1, out = T / 2, symbols = 3;
   // q k v o are (C, C), w1 and w2 together 8 of them. The first block's q k v are made for each symbol, and of the
@@ -187,9 +177,10 @@ TEST_CASE("debug: results have the same bits on every rung") {
   std::vector<std::vector<real>> ends;
   for (int level = 0; level <= 4; ++level) {
     const Rung rung(level);
-    Trainer t(2);
-    for (int i = 0; i < 3; ++i) t.step(8, 6, 0.1);
-    ends.emplace_back(t.params.values(), t.params.values() + t.params.count());
+    Trainer t(8, 2, 0.1);
+    for (int i = 0; i < 3; ++i) t.step(6);
+    const Params& p = t.state.params;
+    ends.emplace_back(p.values(), p.values() + p.count());
   }
   for (int level = 1; level <= 4; ++level) CHECK_MESSAGE(ends[size_t(level)] == ends[0], "POSLAB_DEBUG=" << level);
 }
@@ -216,9 +207,9 @@ TEST_CASE("debug: the first op with a NaN or an infinity is named, and the input
   CHECK(refusal([] { sum_all(log(Tensor::from<real>({2, 2}, {1, 2, -3, -4}))); }) ==
         "1: log (2, 2) gives (2, 2) with nan at (1, 0), the first of 2 such elements; its inputs are all finite");
 
-  Trainer t(2);
-  t.params.at("block0.ffn.w1").data()[3 * 256 + 5] = NAN;
-  CHECK(refusal([&] { t.step(2, 4); }) ==
+  Trainer t(2, 2);
+  t.state.params.at("block0.ffn.w1").data()[3 * 256 + 5] = NAN;
+  CHECK(refusal([&] { t.step(4); }) ==
         "1: feed_forward (2, 8, 64) (64, 256) (256) (256, 64) (64) gives (2, 8, 64) with nan at (0, 0, 0), the first of "
         "1024 such elements; "
         "input 2 (64, 256) already had nan at (3, 5), the first of 1 such elements");

@@ -5,7 +5,7 @@
 #include "autograd/tape.h"
 #include "core/memory.h"
 #include "core/parallel.h"
-#include "nn/adam.h"
+#include "experiment/step.h"
 #include "nn/transformer.h"
 #include "tasks/batch.h"
 #include "tasks/curriculum.h"
@@ -24,32 +24,13 @@ int64_t parameters(const std::string& encoding, int symbols_in, int symbols_out)
 
 // A small model on a real task, a training step at a time.
 struct Trainer {
-  const Task& what = task("reverse_string");
-  Params params{7};
-  Transformer model;
-  Adam adam;
-  std::string positions;
-  int64_t step = 0;
-
+  State state;
   explicit Trainer(const std::string& encoding, const std::string& positions = "randomized")
-      : model(params, spec(encoding)), adam((params.pack(), params), 1e-3), positions(positions) {}
-  static TransformerSpec spec(const std::string& encoding) {
-    TransformerSpec s;
-    s.layers = 2, s.heads = 4, s.d_model = 32, s.encoding.name = encoding;
-    return s;
-  }
-  real run(int length) {
-    const Batch batch = make_batch(what, 16, length, stream(7, Purpose::tokens, uint64_t(step)));
-    const PositionSample draw(sampler(positions), {}, Resample::per_forward, stream(7, Purpose::positions, uint64_t(step)), 16,
-                    length + batch.outputs);
-    params.clear_grads();
-    const Dropout drop{real(0.1), stream(7, Purpose::dropout, uint64_t(step))};
-    const Tensor logits = model(batch.tokens, batch.outputs, {draw, drop});
-    const Tensor loss = cross_entropy(logits, batch.targets);
-    backward(loss);
-    adam.update(params), ++adam.step;
-    ++step;
-    return loss.item();
+      : state(configure({{"task", "reverse_string"}, {"encoding", encoding}, {"positions", positions}, {"layers", "2"},
+                         {"heads", "4"}, {"d_model", "32"}, {"batch", "16"}, {"seed", "7"}})) {}
+  double run(int length) {
+    const Config& c = state.config;
+    return finish_step(c, start_step(state, draw_step(c, state.adam.step, length))).loss;
   }
 };
 
@@ -142,7 +123,7 @@ TEST_CASE("training is bit-identical for every number of threads") {
       set_threads(n);
       Trainer t(encoding);
       for (int step = 0; step < 5; ++step) t.run(5 + 7 * step);
-      results.emplace_back(t.params.values(), t.params.values() + t.params.count());
+      results.emplace_back(t.state.params.values(), t.state.params.values() + t.state.params.count());
     }
     CHECK(results[0] == results[1]);
     CHECK(results[0] == results[2]);
