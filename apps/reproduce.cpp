@@ -24,7 +24,7 @@ struct Words {
 };
 
 // KEY=VALUE, where VALUE is as in a sweep's TOML; quotes around a word may be left out.
-std::pair<std::string, std::string> setting(const std::string& text) {
+ValueLists setting(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE", text);
   const std::string key = text.substr(0, equals);
@@ -45,7 +45,7 @@ std::pair<std::string, std::string> setting(const std::string& text) {
   if ((word || lengths) && value.find_first_of("\"[") == std::string::npos) value = '"' + value + '"';
   if (value == "on") value = "true";
   if (value == "off") value = "false";
-  return {key, value};
+  return read_lists(fmt::format("{} = {}", key, value), "--set " + text);
 }
 
 // As it would be typed again.
@@ -89,7 +89,7 @@ void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs
 void make(Words w) {
   if (w.asked.what.empty()) return list_exhibits();
   if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
-  for (const std::string& s : w.sets) w.asked.settings.push_back(setting(s));
+  for (const std::string& s : w.sets) w.asked.settings = overlaid(std::move(w.asked.settings), setting(s));
   const std::vector<reproduce::Planned> planned = reproduce::plan(w.asked);
   const Plan all = reproduce::all_trials(planned);
   if (w.only_plan && all.empty())

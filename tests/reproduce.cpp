@@ -113,13 +113,13 @@ TEST_CASE("reproduce: what is asked for wrongly is refused with a remedy") {
   CHECK(holds(said({{"seed1:table1"}, "tiny", {"even_pair"}, {}, {}}), "did you mean \"even_pairs\""));
   CHECK(holds(said({{"seed1:table1"}, "tiny", {}, {"rop"}, {}}), "did you mean \"rope\""));
   CHECK(holds(said({{"seed1:table3"}, "tiny", {}, {"rope"}, {}}), "no trial"));
-  CHECK(holds(said({{"seed1:table1"}, "tiny", {}, {}, {{"lr", "[]"}}}), "leaves no trial"));
+  CHECK(holds(said({{"seed1:table1"}, "tiny", {}, {}, {{"lr", {}}}}), "leaves no trial"));
 }
 
 TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
   const TemporaryFolder folder;
   const std::vector<Planned> planned =
-      plan({{"seed1:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", "[1e-3, 1e-4]"}}});
+      plan({{"seed1:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", {"1e-3", "1e-4"}}}});
   // Plain: 0.5, 0.6, 0.7 at one rate, 0.8, 0.3, 0.3 at the other. Randomized: 0.2 more than the first of them.
   for (const Trial& t : planned[0].plan) {
     const bool random = t.config.positions == "randomized", first = t.config.lr == 1e-3;
@@ -155,7 +155,7 @@ TEST_CASE("reproduce: what is done in part is marked, and not judged") {
     write(planned, asked, folder.path, "");
     return read_file(folder / (planned[0].exhibit->name.substr(6) + ".md"));
   };
-  const Asked two{{"seed1:table1"}, "tiny", {"even_pairs"}, {"rope", "sincos"}, {{"lr", "[1e-3, 1e-4]"}}};
+  const Asked two{{"seed1:table1"}, "tiny", {"even_pairs"}, {"rope", "sincos"}, {{"lr", {"1e-3", "1e-4"}}}};
   const std::string half =
       table(two, [](const Trial& t) { return t.config.lr == 1e-3 || t.config.encoding == "sincos"; });
   CHECK(holds(half, "100.0** (3 of 6 runs, 100.0, 0.0)"));
@@ -236,7 +236,7 @@ TEST_CASE("reproduce: where nothing is done yet every exhibit says so") {
 
 TEST_CASE("reproduce: half of figure 2, and a run with a file missing, cost no other table") {
   const TemporaryFolder folder;
-  const Asked asked{{"seed1:fig2", "seed1:table3"}, "tiny", {"even_pairs"}, {}, {{"seeds", "2"}}};
+  const Asked asked{{"seed1:fig2", "seed1:table3"}, "tiny", {"even_pairs"}, {}, {{"seed", seeds(2)}}};
   const std::vector<Planned> planned = plan(asked);
   const SweepFolder runs(folder / "runs");
   for (const Trial& t : all_trials(planned))

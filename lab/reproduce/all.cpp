@@ -13,40 +13,44 @@ namespace {
 using namespace seed1;
 
 Trials of_table3(const Config&) {
-  return {{{"encoding", "\"sincos\""}, {"positions", "\"randomized\""}, {"unsorted", "[false, true]"}}};
+  return {{{"encoding", {"sincos"}}, {"positions", {"randomized"}}, {"unsorted", {"off", "on"}}}};
 }
 
 Trials of_table5(const Config&) {
-  return {{{"encoding", R"(["sincos", "relative", "alibi", "rope", "learned"])"}, {"positions", "\"randomized\""}},
-          "[[also]]\nencoding = \"geometric\"\npositions = \"sequential\"\n"};
+  return {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}}, {"positions", {"randomized"}}},
+          {{{"encoding", {"geometric"}}, {"positions", {"sequential"}}}}};
 }
 
 // One run of each kind: its seed and learning rate are the first of the size's.
-Lines one_run(const Config& usual, const std::string& task, const std::string& positions) {
-  return {{"task", fmt::format("\"{}\"", task)},
-          {"encoding", "\"relative\""},
+ValueLists one_run(const Config& defaults, const std::string& task, const std::vector<std::string>& positions) {
+  return {{"task", {task}},
+          {"encoding", {"relative"}},
           {"positions", positions},
-          {"seed", fmt::format("{}", usual.seed)},
-          {"lr", fmt::format("{}", usual.lr)}};
+          {"seed", {fmt::format("{}", defaults.seed)}},
+          {"lr", {fmt::format("{}", defaults.lr)}}};
 }
 
 // The naive way trains to the longest length of the test.
-Trials of_fig2(const Config& usual) {
-  Lines keys = one_run(usual, "even_pairs", "\"randomized\"");
-  keys["test_every"] = fmt::format("{}", std::max<int64_t>(1, usual.steps / 20));
-  return {keys, fmt::format("[[also]]\npositions = \"sequential\"\ntrain_length = {}\n", usual.eval_lengths.to)};
+Trials of_fig2(const Config& defaults) {
+  ValueLists lists = one_run(defaults, "even_pairs", {"randomized"});
+  lists["test_every"] = {fmt::format("{}", std::max<int64_t>(1, defaults.steps / 20))};
+  return {lists,
+          {{{"positions", {"sequential"}}, {"train_length", {fmt::format("{}", defaults.eval_lengths.to)}}}}};
 }
 
 // Four pools around that of the preset, as 1024 to 8192 lie around the paper's 2048.
-Trials of_fig3(const Config& usual) {
-  const int pool = usual.max_position;
-  return {{{"task", R"(["reverse_string", "missing_duplicate_string"])"},
-           {"encoding", "\"relative\""},
-           {"positions", "\"randomized\""},
-           {"max_position", fmt::format("[{}, {}, {}, {}]", pool / 2, pool, 2 * pool, 4 * pool)}}};
+Trials of_fig3(const Config& defaults) {
+  std::vector<std::string> pools;
+  for (const double factor : {0.5, 1., 2., 4.}) pools.push_back(fmt::format("{}", int(factor * defaults.max_position)));
+  return {{{"task", {"reverse_string", "missing_duplicate_string"}},
+           {"encoding", {"relative"}},
+           {"positions", {"randomized"}},
+           {"max_position", pools}}};
 }
 
-Trials of_inside(const Config& usual) { return {one_run(usual, "reverse_string", R"(["sequential", "randomized"])")}; }
+Trials of_inside(const Config& defaults) {
+  return {one_run(defaults, "reverse_string", {"sequential", "randomized"})};
+}
 
 }  // namespace
 

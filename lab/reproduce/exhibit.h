@@ -11,10 +11,10 @@
 
 namespace poslab::reproduce {
 
-// The trials of an exhibit: keys in place of those of the size, and further products ([[also]] tables of a sweep).
+// The trials of an exhibit: lists in place of those of the size, and further products whose lists replace these.
 struct Trials {
-  Lines keys;
-  std::string also = {};
+  ValueLists lists;
+  std::vector<ValueLists> also = {};
 };
 
 struct Picture {

@@ -37,8 +37,8 @@ bool wanted(const std::vector<std::string>& asked, const std::string& name) {
 
 Plan trials_of(const Exhibit& e, const Asked& asked) {
   const Size& s = size(asked.size);
-  const Trials trials = e.trials(usual(s, asked.settings));
-  return make_plan(sweep(s, asked.settings, trials.keys, trials.also), e.name);
+  const Trials trials = e.trials(defaults(s, asked.settings));
+  return sweep(s, asked.settings, trials.lists, trials.also);
 }
 
 std::string short_name(const Exhibit& e) { return e.name.substr(e.name.find(':') + 1); }  // table1
@@ -167,7 +167,7 @@ std::string write(const std::vector<Planned>& planned, const Asked& asked, const
   const SweepFolder runs(folder + "/runs");
   const Claim alone = one_at_a_time(runs);
   const NoGrad no_grad;
-  const Config common = usual(size(asked.size), asked.settings);
+  const Config common = defaults(size(asked.size), asked.settings);
   const Plan everything = all_trials(planned);
   const std::string summary = standing(Outcomes(everything, runs));
   const std::string title = fmt::format("{}: size {}", source_title(*planned[0].exhibit), asked.size);

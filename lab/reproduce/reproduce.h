@@ -12,7 +12,7 @@ struct Asked {
   std::vector<std::string> what;              // seed1:table1, seed1:all
   std::string size;                           // tiny, example, paper
   std::vector<std::string> tasks, encodings;  // only these; none: all
-  Settings settings;  // key = value of every trial, in place of the size's; what an exhibit studies counts before them
+  ValueLists settings;  // of every trial, in place of the size's; what an exhibit studies counts before them
 };
 
 // An exhibit with its own trials; those that several have in common have one id, and so one run.

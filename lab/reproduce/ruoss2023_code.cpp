@@ -33,20 +33,15 @@ std::vector<Choice> choices(const Config& usual) {
           {"alibi", "randomized", "alibi_symmetric", "on", "left and right differ by 0.5 (code)", "symmetric"}};
 }
 
-std::string toml_value(const Choice& c) {
-  return c.value == "on" ? "true" : c.value == "off" ? "false" : fmt::format("\"{}\"", c.value);
-}
-
 }  // namespace
 
-Trials of_code(const Config& usual) {
-  Trials trials{{{"task", R"(["even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"])"},
-                 {"encoding", R"(["relative", "rope", "alibi"])"},
-                 {"positions", "\"randomized\""}},
-                "[[also]]\nencoding = \"alibi\"\npositions = \"sequential\"\n"};
-  for (const Choice& c : choices(usual))
-    trials.also += fmt::format("[[also]]\nencoding = \"{}\"\npositions = \"{}\"\n{} = {}\n", c.encoding, c.positions,
-                               c.option, toml_value(c));
+Trials of_code(const Config& defaults) {
+  Trials trials{{{"task", {"even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"}},
+                 {"encoding", {"relative", "rope", "alibi"}},
+                 {"positions", {"randomized"}}},
+                {{{"encoding", {"alibi"}}, {"positions", {"sequential"}}}}};
+  for (const Choice& c : choices(defaults))
+    trials.also.push_back({{"encoding", {c.encoding}}, {"positions", {c.positions}}, {c.option, {c.value}}});
   return trials;
 }
 

@@ -1,27 +1,24 @@
 // The three sizes at which a source's exhibits are made. A size is the head of a sweep (lab/sweep/plan.h): a preset of
 // options (experiment/options.cpp) and which tasks, seeds and learning rates are tried with it.
 #pragma once
-#include <map>
 #include <string>
 #include <vector>
 
-#include "experiment/config.h"
+#include "lab/sweep/plan.h"
 
 namespace poslab::reproduce {
 
-using Lines = std::map<std::string, std::string>;  // key = value of a sweep's TOML
-
 struct Size {
   std::string name, summary;
-  Lines head;
+  ValueLists head;
 };
 const std::vector<Size>& all_sizes();
 const Size& size(const std::string& name);  // throws BadInput with did-you-mean
 
-// The sweep of `keys` and the [[also]] tables `also` at this size. Of a key that several name, `keys` counts before
-// `settings`, and these before the size; seeds and seed are one key.
-std::string sweep(const Size&, const Settings& settings, const Lines& keys, const std::string& also);
-// The first trial of the size with these settings, whatever its encoding: what an exhibit takes its own choices from.
-Config usual(const Size&, const Settings&);
+// The trials of `lists` and `also` at this size. Of an option that several name, `lists` counts before `settings`, and
+// these before the size.
+Plan sweep(const Size&, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also);
+// The first trial of the size with these settings, whatever its encoding: what an artifact takes its own choices from.
+Config defaults(const Size&, const ValueLists& settings);
 
 }  // namespace poslab::reproduce

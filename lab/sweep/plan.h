@@ -5,6 +5,7 @@
 //   {"id": "9c51f0...", "preset": "none", "task": "even_pairs", ..., "log_every": 10, "device": "cpu"}
 //   {"id": "0a77e1...", ..., "impossible": "heads = 5 does not divide d_model = 64; try heads = 4"}
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,20 @@ using Plan = std::vector<Trial>;
 // format of checkpoints, which changes when an old state would not go on the same.
 std::string trial_id(const Config&);
 
-// The product of all lists, the last option (in the order of experiment/config.h) varying fastest, and the product of each
-// [[also]] table, whose keys replace those above them. `seeds = 10` is seed = [0, ..., 9]. Equal configurations appear
-// once. Throws BadInput with file and line.
+// What is tried of some options: name and values, each as set() takes it (experiment/config.h).
+using ValueLists = std::map<std::string, std::vector<std::string>>;
+ValueLists overlaid(ValueLists lists, const ValueLists& above);  // those of `above` in place of those of `lists`
+std::vector<std::string> seeds(int64_t n);                       // 0 .. n - 1, as a list of the option seed
+
+// The product of all lists, the last option (in the order of all_options()) varying fastest, and a further product for
+// each of `also`, whose lists replace those above them. Equal configurations appear once. Throws BadInput; `source` is for
+// messages.
+Plan make_plan(const ValueLists&, const std::vector<ValueLists>& also, const std::string& source);
+// From TOML: the lists at its top, and `also` from its [[also]] tables. `seeds = 10` is seed = [0, ..., 9]. Throws BadInput
+// with file and line.
 Plan make_plan(const std::string& toml, const std::string& source);
+// Lists alone, without [[also]].
+ValueLists read_lists(const std::string& toml, const std::string& source);
 
 std::string plan_lines(const Plan&);
 // Throws BadInput with file and line: not a plan, an id that is not that of its configuration.

@@ -1,0 +1,54 @@
+// From the TOML file of a sweep to its lists.
+#include "lab/sweep/plan.h"
+#include "lab/toml.h"
+
+namespace poslab {
+namespace {
+
+std::vector<std::string> values(const Option& o, const toml::node& node) {
+  std::vector<std::string> all;
+  if (const toml::array* list = node.as_array())
+    for (const toml::node& one : *list) all.push_back(option_text(o, one));
+  else
+    all.push_back(option_text(o, node));
+  return all;
+}
+
+ValueLists lists_of(const toml::table& table, const std::string& source) {
+  if (table.contains("seeds") && table.contains("seed"))
+    bad_input("{}: seeds and seed stand in one table; give one of the two", source);
+  ValueLists lists;
+  for (auto& [key, node] : table)
+    at_line(source, node, [&, &key = key, &node = node] {
+      const std::string name(key.str());
+      if (name == "seeds") {
+        lists["seed"] = seeds(node.value_exact<int64_t>().value_or(0));
+        return;
+      }
+      const Option& o = option(name);
+      if (!o.kept) bad_input("{} belongs to `poslab sweep run`, not to a trial", name);
+      lists[name] = values(o, node);
+    });
+  return lists;
+}
+
+}  // namespace
+
+ValueLists read_lists(const std::string& text, const std::string& source) {
+  return lists_of(parse_toml(text, source), source);
+}
+
+Plan make_plan(const std::string& text, const std::string& source) {
+  toml::table table = parse_toml(text, source);
+  std::vector<ValueLists> also;
+  if (toml::node* node = table.get("also")) {
+    at_line(source, *node, [&] {
+      if (!node->is_array_of_tables()) bad_input("also is a table of its own, written [[also]]");
+    });
+    for (const toml::node& more : *node->as_array()) also.push_back(lists_of(*more.as_table(), source));
+    table.erase("also");
+  }
+  return make_plan(lists_of(table, source), also, source);
+}
+
+}  // namespace poslab
