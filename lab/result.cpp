@@ -4,34 +4,44 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
-#include "lab/config_json.h"
+#include "core/error.h"
+#include "lab/eval_csv.h"
 #include "lab/files.h"
+#include "lab/run_record.h"
 #include "lab/version.h"
 
 namespace poslab {
 namespace {
 
-using json = nlohmann::ordered_json;
+std::optional<double> accuracy(const std::optional<Mean>& m) { return m ? std::optional(m->accuracy) : std::nullopt; }
 
-json score_json(const std::optional<Mean>& m) { return m ? json(m->accuracy) : json(nullptr); }
-
-// What training took and what it ran on.
-json made(const State& state, std::optional<double> seconds) {
-  json made;
-  for (auto& [name, word] : about()) made[name] = word;
-  made["threads"] = std::stoi(made["threads"].get<std::string>());
-  made["seconds"] = seconds ? json(*seconds) : json(nullptr);  // in all processes that worked on the run
-  made["steps_per_second"] = seconds ? json(double(state.adam.step) / *seconds) : json(nullptr);
-  return made;
+// This program, on this machine.
+void add_origin(RunRecord& r) {
+  const std::map<std::string, std::string> words = [] {
+    const auto list = about();
+    return std::map<std::string, std::string>(list.begin(), list.end());
+  }();
+  r.version = words.at("version"), r.commit = words.at("commit"), r.scalar = words.at("scalar"), r.isa = words.at("isa");
+  r.threads = std::stoi(words.at("threads")), r.blas = words.at("blas"), r.cuda = words.at("cuda");
 }
 
-json made_before(const std::string& path, json made) {
-  if (!std::filesystem::exists(path)) return made;
-  const json old = json::parse(read_file(path), nullptr, false);
-  for (auto& [name, value] : made.items())
-    if (old.is_object() && old.contains(name)) value = old[name];
-  return made;
+// Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
+RunRecord record_before(const std::string& path) {
+  try {
+    return std::filesystem::exists(path) ? read_record(path) : RunRecord{};
+  } catch (const Failure&) { return {}; }
+}
+
+// What trained a run stays, however often it is tested again.
+void keep_origin(RunRecord& r, const RunRecord& old) {
+  const auto keep = [](auto& now, const auto& before) {
+    if (before) now = before;
+  };
+  keep(r.version, old.version), keep(r.commit, old.commit), keep(r.scalar, old.scalar), keep(r.isa, old.isa);
+  keep(r.threads, old.threads), keep(r.blas, old.blas), keep(r.cuda, old.cuda);
+  keep(r.seconds, old.seconds), keep(r.steps_per_second, old.steps_per_second);
 }
 
 std::string row(const std::string& what, const Mean& m) {
@@ -41,34 +51,23 @@ std::string row(const std::string& what, const Mean& m) {
 
 }  // namespace
 
-std::string to_csv(const std::vector<AtLength>& all) {
-  std::string text = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
-  for (const AtLength& a : all)
-    text += fmt::format("{},{:.6f},{:.6f},{:.6g},{},{:.6f},{:.6f},{:.6f}\n", a.length, a.accuracy, a.unmasked_accuracy,
-                        a.loss, a.samples, a.baselines.guess, a.baselines.majority, a.baselines.content_only);
-  return text;
-}
-
 void write_result(const RunFolder& run, const State& state, const std::vector<AtLength>& all,
                   std::optional<double> seconds) {
   const Config& c = state.config;
   const std::string path = run.file("result.json");
-  json result;
-  for (const char* name : {"task", "encoding", "positions"}) result[name] = get(c, option(name));
-  result["parameters"] = state.params.count();
-  result["steps"] = state.adam.step;
   const std::optional<Mean> paper = paper_score(c, all);
-  result["paper_score"] = score_json(paper);
-  result["released_score"] = score_json(released_score(c, all));
-  if (paper)
-    result["baselines"] = {{"guess", paper->baselines.guess},
-                           {"majority", paper->baselines.majority},
-                           {"content_only", paper->baselines.content_only}};
-  const json how = seconds ? made(state, seconds) : made_before(path, made(state, seconds));
-  for (auto& [name, value] : how.items()) result[name] = value;
-  result["config"] = config_json(c);
+  RunRecord r;
+  r.task = get(c, option("task")), r.encoding = get(c, option("encoding")), r.positions = get(c, option("positions"));
+  r.parameters = state.params.count(), r.steps = state.adam.step;
+  r.paper_score = accuracy(paper), r.released_score = accuracy(released_score(c, all));
+  if (paper) r.baselines = paper->baselines;
+  add_origin(r);
+  if (seconds)
+    r.seconds = *seconds, r.steps_per_second = double(state.adam.step) / *seconds;
+  else
+    keep_origin(r, record_before(path));
   write_file(run.file("eval.csv"), to_csv(all));
-  write_file(path, result.dump(2) + "\n");
+  write_file(path, to_json(r, c));
 }
 
 std::string summary(const State& state, const std::vector<AtLength>& all, std::optional<double> seconds) {

@@ -1,4 +1,4 @@
-// What a run came to: result.json, eval.csv and the table at the end of `train` and `eval`.
+// The end of `train` and `eval`: result.json (lab/run_record.h), eval.csv (lab/eval_csv.h) and the table on the screen.
 #pragma once
 #include "experiment/evaluate.h"
 #include "lab/run_folder.h"
@@ -8,9 +8,6 @@ namespace poslab {
 // Writes eval.csv and result.json. seconds: of training since step 0; without them (the run was only tested) the
 // earlier result's figures stay.
 void write_result(const RunFolder&, const State&, const std::vector<AtLength>&, std::optional<double> seconds);
-
-// eval.csv as it stands in the run folder.
-std::string to_csv(const std::vector<AtLength>&);
 
 // Accuracy by length in about ten rows, and the scores, each beside the three baselines.
 std::string summary(const State&, const std::vector<AtLength>&, std::optional<double> seconds);

@@ -86,11 +86,4 @@ std::string script_safe(const nlohmann::json& data) {
   return made;
 }
 
-std::string field(const nlohmann::json& object, const char* key, const char* form) {
-  const auto it = object.find(key);
-  if (it == object.end() || it->is_null()) return "–";
-  if (it->is_number()) return fmt::format(fmt::runtime(form), it->get<double>());
-  return escape(it->is_string() ? it->get<std::string>() : it->dump());
-}
-
 }  // namespace poslab::report

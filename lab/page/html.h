@@ -18,6 +18,5 @@ std::string number(double x);                         // 5 digits: 0.001, 10001,
 std::string words(std::string identifier);            // even_pairs -> even pairs, escaped
 std::string headed(const std::string& identifier);    // even_pairs -> Even pairs, escaped
 std::string script_safe(const nlohmann::json& data);  // JSON that may stand inside <script>: no "<" in it
-std::string field(const nlohmann::json& object, const char* key, const char* form = "{}");  // an en dash if absent
 
 }  // namespace poslab::report

@@ -25,10 +25,10 @@ Standing standing(const Member& m) {
              0,
              run.longest()};
   int n = 0;
-  for (const TestLength& row : run.tested)
+  for (const AtLength& row : run.tested)
     if (row.length > run.train_length) {
       if (!n++) s.from = row.length;
-      s.chance += std::max({row.guess, row.majority, row.content_only});
+      s.chance += std::max({row.baselines.guess, row.baselines.majority, row.baselines.content_only});
     }
   s.chance /= std::max(n, 1);
   return s;
@@ -41,7 +41,7 @@ std::string lengths(const Standing& s) {
 // Twice the standard error of a difference of two means over all unseen strings, were every string one coin: a bound.
 double noise(const Group& g) {
   double strings = 0;
-  for (const TestLength& row : g.members[0].run->tested)
+  for (const AtLength& row : g.members[0].run->tested)
     strings += row.length > g.members[0].run->train_length ? row.samples : 0;
   return 2 * std::sqrt(2 * .25 / strings);
 }

@@ -3,7 +3,6 @@
 #include <toml++/toml.h>
 
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <sstream>
 
@@ -67,9 +66,9 @@ void read_training(Run& run) {
 }
 
 void read_result(Run& run) {
-  run.result = json::parse(text_of(run.folder, "result.json", fmt::format("finish it with `poslab resume {}`", run.folder)),
-                           nullptr, false);
-  if (!run.result.is_object()) damaged(run.folder, "result.json", "it is no JSON object");
+  if (!fs::exists(fs::path(run.folder) / "result.json"))
+    bad_input("report: {0} has no result.json; finish it with `poslab resume {0}`", run.folder);
+  run.record = read_record(run.folder + "/result.json");
   if (fs::exists(fs::path(run.folder) / "pictures.json")) {
     run.pictures = json::parse(text_of(run.folder, "pictures.json", ""), nullptr, false);
     const json& p = run.pictures;
@@ -85,7 +84,7 @@ Run read_run(const std::string& folder) {
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
   read_config(run);
   read_training(run);
-  run.tested = read_tested(folder);
+  run.tested = read_eval_csv(run.folder);
   read_result(run);
   run.name = fmt::format("{} ({})", run.encoding, run.positions);
   return run;
@@ -93,37 +92,10 @@ Run read_run(const std::string& folder) {
 
 }  // namespace
 
-std::vector<TestLength> read_tested(const std::string& folder) {
-  std::vector<TestLength> tested;
-  const std::string where = "eval.csv", again = fmt::format("make it with `poslab eval {}`", folder);
-  std::istringstream lines(text_of(folder, where, again));
-  std::string line;
-  std::getline(lines, line);
-  const std::string header = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only";
-  if (line != header) damaged(folder, where, fmt::format("its first line is not {}; {}", header, again));
-  for (int n = 2; std::getline(lines, line); ++n) {
-    TestLength row;
-    double unmasked;
-    int end = 0;
-    // A loss may be nan or inf, which %lf reads.
-    const int fields =
-        std::sscanf(line.c_str(), "%d,%lf,%lf,%lf,%d,%lf,%lf,%lf%n", &row.length, &row.accuracy, &unmasked, &row.loss,
-                    &row.samples, &row.guess, &row.majority, &row.content_only, &end);
-    const auto fraction = [](double p) { return p >= 0 && p <= 1; };
-    const bool right = fields == 8 && size_t(end) == line.size() && row.samples > 0 && fraction(row.accuracy) &&
-                       fraction(row.guess) && fraction(row.majority) && fraction(row.content_only) &&
-                       row.length > (tested.empty() ? 0 : tested.back().length);
-    if (!right) damaged(folder, where, fmt::format("line {} reads \"{}\"; {}", n, line, again));
-    tested.push_back(row);
-  }
-  if (tested.empty()) damaged(folder, where, "it holds no length; " + again);
-  return tested;
-}
-
 double Run::accuracy(int low, int high) const {
   double sum = 0;
   int n = 0;
-  for (const TestLength& row : tested)
+  for (const AtLength& row : tested)
     if (row.length >= low && row.length <= high) sum += row.accuracy, ++n;
   return n ? sum / n : std::nan("");
 }

@@ -11,16 +11,16 @@
 namespace poslab::report {
 namespace {
 
-using Baseline = double TestLength::*;
+using Baseline = double Baselines::*;
 
 // The three baselines as curves; those that agree to half a point at every length share one.
 std::vector<Curve> baseline_curves(const Run& run) {
   const std::pair<const char*, Baseline> kinds[] = {
-      {"guess", &TestLength::guess}, {"majority", &TestLength::majority}, {"content only", &TestLength::content_only}};
+      {"guess", &Baselines::guess}, {"majority", &Baselines::majority}, {"content only", &Baselines::content_only}};
   std::vector<Curve> curves;
   for (const auto& [name, value] : kinds) {
     std::vector<Point> points;
-    for (const TestLength& row : run.tested) points.push_back({double(row.length), row.*value});
+    for (const AtLength& row : run.tested) points.push_back({double(row.length), row.baselines.*value});
     const auto same = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) {
       return std::equal(c.points.begin(), c.points.end(), points.begin(),
                         [](Point a, Point b) { return std::abs(a.y - b.y) < .005; });
@@ -36,17 +36,17 @@ std::vector<Curve> baseline_curves(const Run& run) {
 double mean(const Run& run, Baseline value) {
   double sum = 0;
   int n = 0;
-  for (const TestLength& row : run.tested)
-    if (row.length > run.train_length || run.longest() <= run.train_length) sum += row.*value, ++n;
+  for (const AtLength& row : run.tested)
+    if (row.length > run.train_length || run.longest() <= run.train_length) sum += row.baselines.*value, ++n;
   return sum / n;
 }
 
 std::string mark(const Member& m) { return fmt::format("<i class=\"mark c{}\" aria-hidden=\"true\"></i>", m.color); }
 
-std::string score(const nlohmann::json& result, const char* key) {  // a score: a fraction, or absent if not measured
-  const auto it = result.find(key);
-  return it != result.end() && it->is_number() ? percent(it->get<double>()) : "–";
-}
+std::string score(const std::optional<double>& accuracy) { return accuracy ? percent(*accuracy) : "–"; }
+std::string shown(const std::optional<std::string>& word) { return word ? escape(*word) : "–"; }
+std::string shown(const std::optional<int64_t>& number) { return number ? fmt::format("{}", *number) : "–"; }
+std::string shown(const std::optional<double>& number) { return number ? fmt::format("{:.1f}", *number) : "–"; }
 
 }  // namespace
 
@@ -70,14 +70,14 @@ std::string table(const std::vector<Group>& groups) {
       };
       rows += fmt::format("<tr><th scope=\"row\">{}{}</th>", mark(m), escape(run.folder)) +
               cell("task", "text", words(run.task)) + cell("encoding", "text", escape(run.encoding)) +
-              cell("positions", "text", escape(run.positions)) + cell("steps", "", field(run.result, "steps")) +
-              cell("steps/s", "", field(run.result, "steps_per_second", "{:.1f}")) +
+              cell("positions", "text", escape(run.positions)) + cell("steps", "", shown(run.record.steps)) +
+              cell("steps/s", "", shown(run.record.steps_per_second)) +
               cell("trained lengths", "", percent(run.accuracy(1, run.train_length))) +
-              cell("paper score", "score", score(run.result, "paper_score")) +
-              cell("released score", "", score(run.result, "released_score")) +
-              cell("guess", "quiet", percent(mean(run, &TestLength::guess))) +
-              cell("majority", "quiet", percent(mean(run, &TestLength::majority))) +
-              cell("content only", "quiet", percent(mean(run, &TestLength::content_only))) + "</tr>\n";
+              cell("paper score", "score", score(run.record.paper_score)) +
+              cell("released score", "", score(run.record.released_score)) +
+              cell("guess", "quiet", percent(mean(run, &Baselines::guess))) +
+              cell("majority", "quiet", percent(mean(run, &Baselines::majority))) +
+              cell("content only", "quiet", percent(mean(run, &Baselines::content_only))) + "</tr>\n";
     }
   return rows;
 }
@@ -89,7 +89,7 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
   std::set<int> trained;
   for (const Member& m : g.members) {
     Curve curve{m.run->name, m.color, {}, {}};
-    for (const TestLength& row : m.run->tested) {
+    for (const AtLength& row : m.run->tested) {
       curve.points.push_back({double(row.length), row.accuracy});
       least = std::min(least, row.accuracy);
     }
@@ -116,7 +116,7 @@ std::string accuracy_caption(const Group& g) {
   int least = g.members[0].run->tested[0].samples;
   std::set<int> trained;
   for (const Member& m : g.members) {
-    for (const TestLength& row : m.run->tested) least = std::min(least, row.samples);
+    for (const AtLength& row : m.run->tested) least = std::min(least, row.samples);
     trained.insert(m.run->train_length);
   }
   const std::string range = trained.size() == 1
@@ -197,12 +197,11 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
       const auto it = run.config.find(key);
       return it == run.config.end() ? std::string("–") : escape(it->second);
     });
-  for (const auto& [key, name, form] : {std::tuple{"version", "version of poslab", "{}"},
-                                        {"commit", "commit", "{}"},
-                                        {"threads", "threads used", "{}"},
-                                        {"isa", "instruction set", "{}"},
-                                        {"seconds", "seconds of training", "{:.1f}"}})
-    made += row(name, [&](const Run& run) { return field(run.result, key, form); });
+  made = row("version of poslab", [](const Run& run) { return shown(run.record.version); }) +
+         row("commit", [](const Run& run) { return shown(run.record.commit); }) +
+         row("threads used", [](const Run& run) { return shown(run.record.threads); }) +
+         row("instruction set", [](const Run& run) { return shown(run.record.isa); }) +
+         row("seconds of training", [](const Run& run) { return shown(run.record.seconds); });
   return fmt::format(
       "<div class=\"scroll\"><table class=\"settings\"><thead><tr><th scope=\"col\">made "
       "by</th>{0}</tr></thead><tbody>{1}</tbody>"

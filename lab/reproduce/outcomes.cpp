@@ -3,17 +3,13 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "lab/files.h"
 
 namespace poslab::reproduce {
 namespace {
 
 Outcome outcome(const Trial& t, const SweepFolder& folder) {
-  Outcome o{&t, folder.run(t), std::nan(""), report::read_tested(folder.run(t)), {}};
-  o.result = nlohmann::json::parse(read_file(folder.result(t)), nullptr, false);
-  if (!o.result.is_object()) failure("{} is damaged; remove its folder and run this again", folder.result(t));
-  if (const auto score = o.result.find("paper_score"); score != o.result.end() && score->is_number())
-    o.score = score->get<double>();
+  Outcome o{&t, folder.run(t), std::nan(""), read_eval_csv(folder.run(t)), read_record(folder.result(t))};
+  if (o.record.paper_score) o.score = *o.record.paper_score;
   return o;
 }
 

@@ -1,12 +1,14 @@
 // The results of an exhibit's trials, as its tables and figures read them.
 #pragma once
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "lab/report/run.h"
+#include "lab/eval_csv.h"
 #include "lab/reproduce/statistics.h"
+#include "lab/run_record.h"
 #include "lab/sweep/state.h"
 
 namespace poslab::reproduce {
@@ -15,8 +17,8 @@ struct Outcome {
   const Trial* trial;
   std::string folder;  // the run folder
   double score;        // the paper's: mean accuracy beyond the training lengths; NaN if untested
-  std::vector<report::TestLength> tested;
-  nlohmann::json result;  // result.json
+  std::vector<AtLength> tested;
+  RunRecord record;
 };
 struct Missing {
   const Trial* trial;

@@ -79,14 +79,20 @@ Comparison compare(const std::string& task, const std::string& what, double pape
   return {task, what, paper, paired(first, second), first.whole() && second.whole()};
 }
 
+std::vector<nlohmann::json> baseline_cells(const Summary& s) {
+  const std::optional<Baselines> b = s.at_lr.empty() ? std::nullopt : s.at_lr[0]->record.baselines;
+  if (!b) return {nullptr, nullptr, nullptr};
+  return {b->guess, b->majority, b->content_only};
+}
+
 nlohmann::json number(double x) { return std::isnan(x) ? nlohmann::json() : nlohmann::json(x); }
 
 Cell task_cell(const Outcomes& outcomes, const std::string& task) {
   for (const Outcome& o : outcomes.done())
-    if (o.trial->config.task == task && o.result.contains("baselines")) {
-      const nlohmann::json& b = o.result.at("baselines");
-      return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b.at("guess")),
-                                points(b.at("majority")), points(b.at("content_only")))};
+    if (o.trial->config.task == task && o.record.baselines) {
+      const Baselines& b = *o.record.baselines;
+      return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b.guess), points(b.majority),
+                                points(b.content_only))};
     }
   return {task};
 }

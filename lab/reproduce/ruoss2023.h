@@ -35,6 +35,8 @@ Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption)
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
 
 std::string partly(const Summary&);                     // "1 of 2 runs\n", or "" if all runs are done
+// Columns guess, majority, content_only of a .csv; nulls if no run is done.
+std::vector<nlohmann::json> baseline_cells(const Summary&);
 nlohmann::json number(double x);                        // null for NaN
 std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in points; "" of NaNs
 Cell task_cell(const Outcomes&,

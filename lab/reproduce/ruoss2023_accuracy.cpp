@@ -29,8 +29,7 @@ std::vector<json> summary_row(const Summary& s, double paper) {
                            number(s.interval.low),
                            number(s.interval.high),
                            number(paper / 100)};
-  for (const char* base : {"guess", "majority", "content_only"})
-    row.push_back(s.at_lr.empty() ? json() : s.at_lr[0]->result.at("baselines").at(base));
+  for (const json& baseline : baseline_cells(s)) row.push_back(baseline);
   return row;
 }
 

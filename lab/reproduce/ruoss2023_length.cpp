@@ -13,28 +13,32 @@ namespace poslab::reproduce::seed1 {
 namespace {
 
 using namespace report;
-using nlohmann::json;
 
 // Mean over the runs, which were all tested at the same lengths.
-std::vector<TestLength> mean_curve(const Summary& s) {
-  std::vector<TestLength> curve;
+std::vector<AtLength> mean_curve(const Summary& s) {
+  std::vector<AtLength> curve;
   for (size_t i = 0; !s.at_lr.empty() && i < s.at_lr[0]->tested.size(); ++i) {
-    TestLength sum{};
+    AtLength sum{};
+    Baselines& b = sum.baselines;
     for (const Outcome* o : s.at_lr) {
-      const TestLength& row = o->tested.at(i);
-      sum.length = row.length, sum.accuracy += row.accuracy, sum.guess += row.guess;
-      sum.majority += row.majority, sum.content_only += row.content_only;
+      const AtLength& row = o->tested.at(i);
+      sum.length = row.length, sum.accuracy += row.accuracy, b.guess += row.baselines.guess;
+      b.majority += row.baselines.majority, b.content_only += row.baselines.content_only;
     }
-    for (double* x : {&sum.accuracy, &sum.guess, &sum.majority, &sum.content_only}) *x /= double(s.at_lr.size());
+    for (double* x : {&sum.accuracy, &b.guess, &b.majority, &b.content_only}) *x /= double(s.at_lr.size());
     curve.push_back(sum);
   }
   return curve;
 }
 
-Curve line(const std::string& name, int color, const std::vector<TestLength>& curve, double TestLength::*value) {
+template <class Value>
+Curve line(const std::string& name, int color, const std::vector<AtLength>& curve, const Value& value) {
   Curve c{name, color, {}, {}};
-  for (const TestLength& row : curve) c.points.push_back({double(row.length), row.*value});
+  for (const AtLength& row : curve) c.points.push_back({double(row.length), value(row)});
   return c;
+}
+Curve baseline(const std::string& name, const std::vector<AtLength>& curve, double Baselines::*value) {
+  return line(name, Curve::baseline, curve, [value](const AtLength& row) { return row.baselines.*value; });
 }
 
 Picture picture(const Chart& chart, const std::string& caption) {
@@ -69,25 +73,25 @@ Section fig4(const Outcomes& outcomes, const Config&) {
                   false,
                   0,
                   {}};
-      std::vector<TestLength> longest;
+      std::vector<AtLength> longest;
       for (const Column& c : columns()) {
         if (c.positions != positions) continue;
         const Summary sum = outcomes.summary(is(task, c));
-        const std::vector<TestLength> curve = mean_curve(sum);
+        const std::vector<AtLength> curve = mean_curve(sum);
         if (curve.empty()) continue;
-        chart.curves.push_back(line(c.name, c.color, curve, &TestLength::accuracy));
+        chart.curves.push_back(line(c.name, c.color, curve, [](const AtLength& row) { return row.accuracy; }));
         chart.x_high = std::max(chart.x_high, double(curve.back().length));
         chart.shaded = sum.at_lr[0]->trial->config.train_length;
         if (curve.size() > longest.size()) longest = curve;
-        for (const TestLength& row : curve)
-          s.data.rows.push_back({task, c.encoding, c.positions, row.length, row.accuracy, sum.at_lr.size(), row.guess,
-                                 row.majority, row.content_only});
+        for (const AtLength& row : curve)
+          s.data.rows.push_back({task, c.encoding, c.positions, row.length, row.accuracy, sum.at_lr.size(),
+                                 row.baselines.guess, row.baselines.majority, row.baselines.content_only});
       }
       if (chart.curves.empty()) continue;
       describe(chart);
-      chart.curves.push_back(line("guess", Curve::baseline, longest, &TestLength::guess));
-      chart.curves.push_back(line("majority", Curve::baseline, longest, &TestLength::majority));
-      chart.curves.push_back(line("content only", Curve::baseline, longest, &TestLength::content_only));
+      chart.curves.push_back(baseline("guess", longest, &Baselines::guess));
+      chart.curves.push_back(baseline("majority", longest, &Baselines::majority));
+      chart.curves.push_back(baseline("content only", longest, &Baselines::content_only));
       s.pictures.push_back(picture(
           chart,
           fmt::format("<b>{}, {} positions.</b> Mean over the seeds; dashed: what is reached without reading the order "
@@ -131,8 +135,7 @@ Section fig3(const Outcomes& outcomes, const Config& usual) {
       if (sum.runs) means.push_back(sum.mean);
       s.data.rows.push_back({task, pool, sum.runs, number(sum.best), sum.by_seed.size(), number(sum.mean),
                              number(sum.interval.low), number(sum.interval.high)});
-      for (const char* base : {"guess", "majority", "content_only"})
-        s.data.rows.back().push_back(sum.at_lr.empty() ? json() : sum.at_lr[0]->result.at("baselines").at(base));
+      for (const nlohmann::json& baseline : baseline_cells(sum)) s.data.rows.back().push_back(baseline);
     }
     grid.rows.push_back(std::move(row));
     if (means.size() > 1) {

@@ -27,8 +27,8 @@ double median(std::vector<double> x) {
 std::string machines(const Outcomes& outcomes) {
   std::set<std::string> all;
   for (const Outcome& o : outcomes.done())
-    all.insert(fmt::format("{}, {} thread{}", o.result.value("isa", "?"), o.result.value("threads", 0),
-                           o.result.value("threads", 0) == 1 ? "" : "s"));
+    all.insert(fmt::format("{}, {} thread{}", o.record.isa.value_or("?"), o.record.threads.value_or(0),
+                           o.record.threads == 1 ? "" : "s"));
   if (all.empty()) return "";
   return fmt::format(
       "Made on {}. Runs that share a machine with others slow each other down: for fair times use --jobs 1.",
@@ -68,8 +68,8 @@ Section table2(const Outcomes& outcomes, const Config&) {
     for (const Column& c : columns_of(outcomes)) {
       std::vector<double> rate, seconds;
       for (const Outcome& o : outcomes.done())
-        if (is(task, c)(o.trial->config) && o.result.contains("seconds") && o.result["seconds"].is_number()) {
-          seconds.push_back(o.result["seconds"]);
+        if (is(task, c)(o.trial->config) && o.record.seconds) {
+          seconds.push_back(*o.record.seconds);
           rate.push_back(double(o.trial->config.steps) / seconds.back());
         }
       row.push_back({rate.empty() ? "–" : fmt::format("{:.1f}", median(rate)),

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "lab/config_json.h"
-#include "lab/files.h"
+#include "lab/run_record.h"
 
 namespace poslab {
 namespace {
@@ -12,15 +12,14 @@ namespace {
 using nlohmann::json;
 
 // Its result.json, or none and why.
-std::pair<json, std::string> read_result(const std::string& path) {
+std::pair<RunRecord, std::string> record_of(const std::string& path) {
   try {
-    const json result = json::parse(read_file(path), nullptr, false);
-    if (result.is_object()) return {result, ""};
-    return {json(), fmt::format("{} is damaged; remove its folder and run the sweep again", path)};
-  } catch (const Failure& e) { return {json(), e.what()}; }
+    return {read_record(path), ""};
+  } catch (const Failure& e) { return {{}, e.what()}; }
 }
 
-json at(const json& object, const char* name) { return object.is_object() ? object.value(name, json()) : json(); }
+template <class T>
+json cell(const std::optional<T>& value) { return value ? json(*value) : json(); }
 
 }  // namespace
 
@@ -38,13 +37,15 @@ Table collect(const Plan& plan, const SweepFolder& folder) {
     const Trial& t = plan[i];
     const json config = config_json(t.config);
     const bool done = all[i] == TrialState::done;
-    const auto [result, reason] = done ? read_result(folder.result(t)) : std::pair(json(), folder.reason(t, all[i]));
+    const auto [r, reason] = done ? record_of(folder.result(t)) : std::pair(RunRecord(), folder.reason(t, all[i]));
     std::vector<json> row = {t.id, name_of(done && !reason.empty() ? TrialState::failed : all[i])};
     for (const Option* o : options) row.push_back(config[o->name]);
     row.push_back(config["steps"]);
-    for (const char* score : {"paper_score", "released_score"}) row.push_back(at(result, score));
-    for (const char* base : {"guess", "majority", "content_only"}) row.push_back(at(at(result, "baselines"), base));
-    for (const char* how : {"seconds", "commit"}) row.push_back(at(result, how));
+    const std::optional<Baselines>& b = r.baselines;
+    for (const json& value : {cell(r.paper_score), cell(r.released_score), b ? json(b->guess) : json(),
+                              b ? json(b->majority) : json(), b ? json(b->content_only) : json(), cell(r.seconds),
+                              cell(r.commit)})
+      row.push_back(value);
     row.push_back(reason.empty() ? json() : json(reason));
     table.rows.push_back(std::move(row));
   }

@@ -1,0 +1,16 @@
+// eval.csv of a run folder: a line for each tested length, accuracies and baselines as fractions.
+//
+//   length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only
+#pragma once
+#include <string>
+#include <vector>
+
+#include "experiment/evaluate.h"
+
+namespace poslab {
+
+std::string to_csv(const std::vector<AtLength>&);
+// By rising length, at least one. BadInput if the folder has none, Failure if it is damaged.
+std::vector<AtLength> read_eval_csv(const std::string& folder);
+
+}  // namespace poslab

@@ -1,0 +1,65 @@
+#include "lab/run_record.h"
+
+#include "core/error.h"
+#include "lab/config_json.h"
+#include "lab/files.h"
+
+namespace poslab {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// The fields in the order of the file: the one list, for the writer and the reader.
+template <class Record, class Visit>
+void each_field(Record& r, const Visit& visit) {
+  visit("task", r.task), visit("encoding", r.encoding), visit("positions", r.positions);
+  visit("parameters", r.parameters), visit("steps", r.steps);
+  visit("paper_score", r.paper_score), visit("released_score", r.released_score), visit("baselines", r.baselines);
+  visit("version", r.version), visit("commit", r.commit), visit("scalar", r.scalar), visit("isa", r.isa);
+  visit("threads", r.threads), visit("blas", r.blas), visit("cuda", r.cuda);
+  visit("seconds", r.seconds), visit("steps_per_second", r.steps_per_second);
+}
+
+struct Write {
+  json& result;
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& value) const {
+    result[name] = value ? json(*value) : json(nullptr);
+  }
+  void operator()(const char* name, const std::optional<Baselines>& b) const {
+    if (b) result[name] = {{"guess", b->guess}, {"majority", b->majority}, {"content_only", b->content_only}};
+  }
+};
+
+struct Read {
+  const json& result;
+  template <class T>
+  void operator()(const char* name, std::optional<T>& value) const {
+    if (const auto found = result.find(name); found != result.end() && !found->is_null()) value = found->get<T>();
+  }
+  void operator()(const char* name, std::optional<Baselines>& b) const {
+    if (const auto found = result.find(name); found != result.end() && !found->is_null())
+      b = Baselines{found->at("guess"), found->at("majority"), found->at("content_only")};
+  }
+};
+
+}  // namespace
+
+std::string to_json(const RunRecord& record, const Config& c) {
+  json result;
+  each_field(record, Write{result});
+  result["config"] = config_json(c);
+  return result.dump(2) + "\n";
+}
+
+RunRecord read_record(const std::string& path) {
+  const std::string text = read_file(path);
+  try {
+    const json result = json::parse(text);
+    RunRecord record;
+    if (result.is_object()) return each_field(record, Read{result}), record;
+  } catch (const json::exception&) {}
+  failure("{} is damaged; remove its folder and run this again", path);
+}
+
+}  // namespace poslab

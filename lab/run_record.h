@@ -1,0 +1,27 @@
+// What a run came to, as result.json keeps it. Absent: not measured, or not in a file of an earlier version.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "experiment/config.h"
+#include "tasks/batch.h"
+
+namespace poslab {
+
+struct RunRecord {
+  std::optional<std::string> task, encoding, positions;
+  std::optional<int64_t> parameters, steps;
+  std::optional<double> paper_score, released_score;  // experiment/evaluate.h
+  std::optional<Baselines> baselines;                 // means over the lengths of paper_score
+  // What trained it (lab/version.h).
+  std::optional<std::string> version, commit, scalar, isa;
+  std::optional<int64_t> threads;
+  std::optional<std::string> blas, cuda;
+  std::optional<double> seconds, steps_per_second;  // of training, in all processes that worked on the run, tests left out
+};
+
+std::string to_json(const RunRecord&, const Config&);
+RunRecord read_record(const std::string& path);  // throws Failure: missing, no JSON, a value of another type
+
+}  // namespace poslab
