@@ -16,7 +16,7 @@ namespace poslab {
 namespace {
 
 struct Words {
-  reproduce::Asked asked;
+  reproduce::Request request;
   std::vector<std::string> sets;
   std::string out;
   int jobs = 1, threads = 0;
@@ -50,16 +50,16 @@ ValueLists setting(const std::string& text) {
 
 // As it would be typed again.
 std::string command(const Words& w) {
-  std::string text = fmt::format("poslab reproduce {} --size {}", fmt::join(w.asked.what, " "), w.asked.size);
-  if (!w.asked.tasks.empty()) text += fmt::format(" --tasks {}", fmt::join(w.asked.tasks, ","));
-  if (!w.asked.encodings.empty()) text += fmt::format(" --encodings {}", fmt::join(w.asked.encodings, ","));
+  std::string text = fmt::format("poslab reproduce {} --size {}", fmt::join(w.request.what, " "), w.request.size);
+  if (!w.request.tasks.empty()) text += fmt::format(" --tasks {}", fmt::join(w.request.tasks, ","));
+  if (!w.request.encodings.empty()) text += fmt::format(" --encodings {}", fmt::join(w.request.encodings, ","));
   for (const std::string& s : w.sets) text += " --set " + shell_word(s);
   return text + " --out " + shell_word(w.out);
 }
 
-void list_exhibits() {
+void list_artifacts() {
   std::string source;
-  for (const reproduce::Exhibit& e : reproduce::all_exhibits()) {
+  for (const reproduce::Artifact& e : reproduce::all_artifacts()) {
     if (const std::string of = source_title(e); of != source) fmt::print("{}:\n", source = of);
     fmt::print("{:<15}  {}\n", e.name, e.title);
   }
@@ -87,13 +87,13 @@ void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs
 }
 
 void make(Words w) {
-  if (w.asked.what.empty()) return list_exhibits();
+  if (w.request.what.empty()) return list_artifacts();
   if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
-  for (const std::string& s : w.sets) w.asked.settings = overlaid(std::move(w.asked.settings), setting(s));
-  const std::vector<reproduce::Planned> planned = reproduce::plan(w.asked);
+  for (const std::string& s : w.sets) w.request.settings = overlaid(std::move(w.request.settings), setting(s));
+  const std::vector<reproduce::Planned> planned = reproduce::plan(w.request);
   const Plan all = reproduce::all_trials(planned);
   if (w.only_plan && all.empty())
-    bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", fmt::join(w.asked.what, " "));
+    bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", fmt::join(w.request.what, " "));
   const SweepFolder runs(w.out + "/runs");
   const std::string plan = w.out + "/plan.jsonl";
   if (w.only_draw) {
@@ -111,7 +111,7 @@ void make(Words w) {
   }
   Counts counts;
   if (!w.only_draw && !all.empty()) counts = count(run_shard(all, runs, {{}, w.jobs, w.threads, w.retry}));
-  const std::string summary = reproduce::write(planned, w.asked, w.out, command(w));
+  const std::string summary = reproduce::write(planned, w.request, w.out, command(w));
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
              summary.empty() ? "" : "\n", w.out);
   if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])
@@ -124,26 +124,26 @@ Without a name it lists what there is. The trials are a sweep in FOLDER/runs: th
 stopped, tables and figures that need the same runs share them, and several machines that share FOLDER may run it at once.
 Tables and pictures are drawn from what is done, and say what is missing. A cluster does the paper's size:
 
-  poslab reproduce seed1:all --size paper --out /shared/seed1 --plan
-  poslab sweep submit /shared/seed1/plan.jsonl --out /shared/seed1/runs --slurm --shards 200 --time 24:00:00
-  poslab reproduce seed1:all --size paper --out /shared/seed1 --draw
+  poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --plan
+  poslab sweep submit /shared/ruoss2023/plan.jsonl --out /shared/ruoss2023/runs --slurm --shards 200 --time 24:00:00
+  poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --draw
 
 Examples:
-  poslab reproduce seed1:all --size tiny --out runs/seed1-tiny --jobs 2
-  poslab reproduce seed1:table1 --size example --tasks even_pairs,bucket_sort --encodings relative,rope --out runs/t1)";
+  poslab reproduce ruoss2023:all --size tiny --out runs/ruoss2023-tiny --jobs 2
+  poslab reproduce ruoss2023:table1 --size example --tasks even_pairs,bucket_sort --encodings relative,rope --out runs/t1)";
 
 }  // namespace
 
 std::function<void()> add_reproduce(CLI::App* c) {
   const auto w = std::make_shared<Words>();
-  w->asked.size = "tiny";
+  w->request.size = "tiny";
   c->footer(footer);
   c->allow_extras();
-  c->add_option("what", w->asked.what, "tables and figures: seed1:table1, seed1:fig4, ..., seed1:all");
-  c->add_option("--size", w->asked.size, "how large (tiny)")->type_name("tiny | example | paper");
+  c->add_option("what", w->request.what, "tables and figures: ruoss2023:table1, ruoss2023:fig4, ..., ruoss2023:all");
+  c->add_option("--size", w->request.size, "how large (tiny)")->type_name("tiny | example | paper");
   c->add_option("-o,--out", w->out, "the folder to make")->type_name("FOLDER");
-  c->add_option("--tasks", w->asked.tasks, "only these")->type_name("NAME,NAME,...")->delimiter(',');
-  c->add_option("--encodings", w->asked.encodings, "only these")->type_name("NAME,NAME,...")->delimiter(',');
+  c->add_option("--tasks", w->request.tasks, "only these")->type_name("NAME,NAME,...")->delimiter(',');
+  c->add_option("--encodings", w->request.encodings, "only these")->type_name("NAME,NAME,...")->delimiter(',');
   c->add_option("--set", w->sets,
                 "an option of every run, in place of the size's; may be repeated; lr and seed take lists")
       ->type_name("KEY=VALUE")

@@ -57,7 +57,7 @@ struct Bench {
     const PositionSample positions = draw_positions(config, int64_t(at), slots(config, length));
     const Tensor logits = state.net(batch.tokens, batch.outputs, {positions, {}});
     const Score s = score(logits.values().data(), task.symbols_out(), batch);
-    return double(s.right) / double(s.counted);
+    return double(s.correct) / double(s.scored);
   }
 
   using Clock = std::chrono::steady_clock;

@@ -15,9 +15,9 @@ namespace {
 std::vector<float> maximum_over_heads(const Tensor& weights) {
   const std::vector<real> a = weights.values();
   const size_t one = a.size() / size_t(weights.dim(1));
-  std::vector<float> most(one, 0);
-  for (size_t n = 0; n < a.size(); ++n) most[n % one] = std::max(most[n % one], float(a[n]));
-  return most;
+  std::vector<float> maximum(one, 0);
+  for (size_t n = 0; n < a.size(); ++n) maximum[n % one] = std::max(maximum[n % one], float(a[n]));
+  return maximum;
 }
 
 AttentionMaps at_length(const State& state, int length) {

@@ -22,8 +22,8 @@ void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
   const Tensor logits = state.net(batch.tokens, batch.outputs, pass);
   const Score s = score(logits.values().data(), logits.dim(-1), batch);
   sum.samples += count;
-  sum.accuracy += count * double(s.right) / double(s.counted);
-  sum.unmasked_accuracy += count * double(s.right_unmasked) / double(s.slots);
+  sum.accuracy += count * double(s.correct) / double(s.scored);
+  sum.unmasked_accuracy += count * double(s.correct_unmasked) / double(s.slots);
   sum.loss += count * double(cross_entropy(logits, batch.targets).item());
 }
 
@@ -70,7 +70,7 @@ std::optional<Mean> mean_from(const std::vector<AtLength>& all, int from) {
   for (const AtLength& a : all) {
     if (a.length < from) continue;
     m.accuracy += a.accuracy / n;
-    m.baselines.guess += a.baselines.guess / n;
+    m.baselines.chance += a.baselines.chance / n;
     m.baselines.majority += a.baselines.majority / n;
     m.baselines.content_only += a.baselines.content_only / n;
   }

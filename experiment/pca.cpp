@@ -36,7 +36,7 @@ Activations activations(const State& state, int length, int from, int samples) {
     Trace trace(names);
     const Tensor logits = state.net(batch.tokens, O, {positions, {}, &trace});
     const Score s = score(logits.values().data(), logits.dim(-1), batch);
-    all.accuracy += double(count) / samples * double(s.right) / double(s.counted);
+    all.accuracy += double(count) / samples * double(s.correct) / double(s.scored);
     for (int layer = 0; layer < c.layers; ++layer) {
       const std::vector<real> x = trace.captured.at(output_of(layer)).values();  // (count, T, C)
       for (int b = 0; b < count; ++b)

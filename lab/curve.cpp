@@ -9,7 +9,7 @@
 namespace poslab {
 namespace {
 
-constexpr int most_lengths = 8, most_samples = 32;
+constexpr int max_lengths = 8, max_samples = 32;
 constexpr double share = 0.015;  // of the products: long strings take more time for each, so 2 to 3 % of the time
 
 // Products to see a string of this length once, but for a factor that all lengths have in common: for each slot the
@@ -28,7 +28,7 @@ double work_of_step(const Config& c) {
 }  // namespace
 
 SmallTest small_test(const Config& c) {
-  const int64_t all = c.eval_lengths.to - c.eval_lengths.from + 1, parts = std::min<int64_t>(most_lengths, all);
+  const int64_t all = c.eval_lengths.to - c.eval_lengths.from + 1, parts = std::min<int64_t>(max_lengths, all);
   SmallTest t{{}, 0};
   double one = 0;
   for (int64_t part = 0; part < parts; ++part) {
@@ -36,7 +36,7 @@ SmallTest small_test(const Config& c) {
     one += work(c, t.lengths.back());
   }
   const double fits = share * double(c.test_every) * work_of_step(c) / one;
-  t.samples = int(std::clamp(fits, 1.0, double(std::min(most_samples, c.eval_samples))));
+  t.samples = int(std::clamp(fits, 1.0, double(std::min(max_samples, c.eval_samples))));
   return t;
 }
 

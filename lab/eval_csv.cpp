@@ -22,8 +22,8 @@ bool read_line(const std::string& line, AtLength& a) {
   Baselines& b = a.baselines;
   const int fields =
       std::sscanf(line.c_str(), "%d,%lf,%lf,%lf,%d,%lf,%lf,%lf%n", &a.length, &a.accuracy, &a.unmasked_accuracy, &a.loss,
-                  &a.samples, &b.guess, &b.majority, &b.content_only, &end);
-  return fields == 8 && size_t(end) == line.size() && a.samples > 0 && fraction(a.accuracy) && fraction(b.guess) &&
+                  &a.samples, &b.chance, &b.majority, &b.content_only, &end);
+  return fields == 8 && size_t(end) == line.size() && a.samples > 0 && fraction(a.accuracy) && fraction(b.chance) &&
          fraction(b.majority) && fraction(b.content_only);
 }
 
@@ -33,7 +33,7 @@ std::string to_csv(const std::vector<AtLength>& all) {
   std::string text = header + "\n";
   for (const AtLength& a : all)
     text += fmt::format("{},{:.6f},{:.6f},{:.6g},{},{:.6f},{:.6f},{:.6f}\n", a.length, a.accuracy, a.unmasked_accuracy,
-                        a.loss, a.samples, a.baselines.guess, a.baselines.majority, a.baselines.content_only);
+                        a.loss, a.samples, a.baselines.chance, a.baselines.majority, a.baselines.content_only);
   return text;
 }
 

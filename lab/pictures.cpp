@@ -18,7 +18,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int most_cells = 80;    // on a side: five layers of eight heads then stay below 400 KB
+constexpr int max_cells = 80;    // on a side: five layers of eight heads then stay below 400 KB
 constexpr int short_length = 10;  // short enough to write every symbol beside its row
 constexpr int matrix_slots = 40;
 
@@ -91,7 +91,7 @@ json example(const State& state, int length) {
     const real* row = logits_values.data() + o * V;
     predicted.push_back(int(std::max_element(row, row + V) - row));
   }
-  const int block = (T + most_cells - 1) / most_cells;
+  const int block = (T + max_cells - 1) / max_cells;
   json layers = json::array();
   int queries = T;
   for (int layer = 0; layer < c.layers; ++layer) {
@@ -104,7 +104,7 @@ json example(const State& state, int length) {
           {"input", symbols(batch.tokens.data(), T - batch.outputs)},
           {"expected", symbols(batch.targets.data(), batch.outputs)},
           {"predicted", symbols(predicted.data(), batch.outputs)},
-          {"counted", batch.counted[0]},
+          {"counted", batch.scored_slots[0]},
           {"queries", queries},
           {"block", block},
           {"layers", layers}};

@@ -46,7 +46,7 @@ void keep_origin(RunRecord& r, const RunRecord& old) {
 
 std::string row(const std::string& what, const Mean& m) {
   return fmt::format("  {:<15}{:>4} .. {:<5}{:9.1f}{:9.1f}{:10.1f}{:14.1f}\n", what, m.from, m.to, 100 * m.accuracy,
-                     100 * m.baselines.guess, 100 * m.baselines.majority, 100 * m.baselines.content_only);
+                     100 * m.baselines.chance, 100 * m.baselines.majority, 100 * m.baselines.content_only);
 }
 
 }  // namespace

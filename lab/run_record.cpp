@@ -27,7 +27,7 @@ struct Write {
     result[name] = value ? json(*value) : json(nullptr);
   }
   void operator()(const char* name, const std::optional<Baselines>& b) const {
-    if (b) result[name] = {{"guess", b->guess}, {"majority", b->majority}, {"content_only", b->content_only}};
+    if (b) result[name] = {{"guess", b->chance}, {"majority", b->majority}, {"content_only", b->content_only}};
   }
 };
 

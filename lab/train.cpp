@@ -23,7 +23,7 @@ std::string metrics_line(const Step& s, int64_t step) {
   return nlohmann::ordered_json{{"step", step},
                                 {"length", s.length},
                                 {"loss", s.loss},
-                                {"accuracy", double(s.score.right) / double(s.score.counted)},
+                                {"accuracy", double(s.score.correct) / double(s.score.scored)},
                                 {"grad_norm", s.grad_norm}}
       .dump();
 }
@@ -52,16 +52,16 @@ std::optional<double> train(const RunFolder& run, State& state) {
   if (first < total) next = draw_ahead(first);
   std::deque<PendingStep> running;
   const size_t ahead = state.params.device() == Device::cpu ? 0 : 2;   // steps that may wait in a GPU's queue
-  double loss = 0, right = 0, counted = 0, steps = 0;                  // since the last look
+  double loss = 0, correct = 0, scored = 0, steps = 0;                  // since the last look
   const auto finish_all_but = [&](size_t left) {
     for (; running.size() > left; running.pop_front()) {
       const int64_t done = running.front().number + 1;
       const Step s = finish_step(state.config, std::move(running.front()));
       profile.next();
-      loss += s.loss, right += double(s.score.right), counted += double(s.score.counted), ++steps;
+      loss += s.loss, correct += double(s.score.correct), scored += double(s.score.scored), ++steps;
       if (progress.due() || done == total) {
-        progress.at(done, fmt::format("loss {:.4f}  accuracy {:5.1f} %", loss / steps, 100 * right / counted));
-        loss = right = counted = steps = 0;
+        progress.at(done, fmt::format("loss {:.4f}  accuracy {:5.1f} %", loss / steps, 100 * correct / scored));
+        loss = correct = scored = steps = 0;
       }
       if (done % state.config.log_every == 0 || done == total) metrics.line(metrics_line(s, done));
     }

@@ -16,7 +16,7 @@ size_t most_frequent(const Counts& counts) {   // the first of equals
   return size_t(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
 void add(const Task& task, const Tokens& answer, Counts& counts) {
-  for (int slot = 0; slot < task.counted(answer); ++slot) ++counts[size_t(answer[size_t(slot)])];
+  for (int slot = 0; slot < task.scored_slots(answer); ++slot) ++counts[size_t(answer[size_t(slot)])];
 }
 
 // How often each symbol stands in each slot, where it counts.
@@ -25,47 +25,47 @@ std::vector<Counts> fit(const Task& task, int length, int samples, uint64_t seed
   for (int b = 0; b < samples; ++b) {
     Rng rng = draw(seed, to_fit, b);
     const Tokens y = task.answer(task.input(rng, length));
-    for (size_t slot = 0; slot < size_t(task.counted(y)); ++slot) ++seen[slot][size_t(y[slot])];
+    for (size_t slot = 0; slot < size_t(task.scored_slots(y)); ++slot) ++seen[slot][size_t(y[slot])];
   }
   return seen;
 }
 
 double majority(const Task& task, int length, int samples, uint64_t seed, const std::vector<Counts>& seen) {
-  std::vector<int> guess;
-  for (const Counts& counts : seen) guess.push_back(int(most_frequent(counts)));
-  int64_t right = 0, counted = 0;
+  std::vector<int> prediction;
+  for (const Counts& counts : seen) prediction.push_back(int(most_frequent(counts)));
+  int64_t correct = 0, scored = 0;
   for (int b = 0; b < samples; ++b) {
     Rng rng = draw(seed, to_score, b);
     const Tokens y = task.answer(task.input(rng, length));
-    const int slots = task.counted(y);
-    for (int slot = 0; slot < slots; ++slot) right += y[size_t(slot)] == guess[size_t(slot)];
-    counted += slots;
+    const int slots = task.scored_slots(y);
+    for (int slot = 0; slot < slots; ++slot) correct += y[size_t(slot)] == prediction[size_t(slot)];
+    scored += slots;
   }
-  return double(right) / double(counted);
+  return double(correct) / double(scored);
 }
 
-// Each input is asked for others of the same content, and the most frequent symbol of their answers is given in all
+// Each input is put into other orders, and the most frequent symbol of their answers is given in all
 // slots. Forty answers are few where the content says little (brackets), so as many answers to any content are added to
 // them. The score is that of the input's own answer and of ten further inputs of its content: as good as the first, and
 // steadier.
 double content_only(const Task& task, int length, int samples, uint64_t seed, const std::vector<Counts>& any_content) {
-  constexpr int asked = 40, further = 10;
+  constexpr int orders_tried = 40, further = 10;
   Counts prior(size_t(task.symbols_out()), 0);
   for (const Counts& slot : any_content)
-    for (size_t symbol = 0; symbol < prior.size(); ++symbol) prior[symbol] += slot[symbol] * asked / samples;
+    for (size_t symbol = 0; symbol < prior.size(); ++symbol) prior[symbol] += slot[symbol] * orders_tried / samples;
 
-  double right = 0, counted = 0;
+  double correct = 0, scored = 0;
   for (int b = 0; b < samples; ++b) {
     Rng rng = draw(seed, to_score, b), order = draw(seed, orders, b);
     const Tokens x = task.input(rng, length);
     Counts seen = prior, met(prior.size(), 0);
-    for (int i = 0; i < asked; ++i) add(task, task.answer(task.shuffled(x, order)), seen);
+    for (int i = 0; i < orders_tried; ++i) add(task, task.answer(task.shuffled(x, order)), seen);
     add(task, task.answer(x), met);
     for (int i = 0; i < further; ++i) add(task, task.answer(task.shuffled(x, order)), met);
-    right += met[most_frequent(seen)];
-    for (double n : met) counted += n;
+    correct += met[most_frequent(seen)];
+    for (double n : met) scored += n;
   }
-  return right / counted;
+  return correct / scored;
 }
 
 }  // namespace

@@ -11,28 +11,28 @@ Batch make_batch(const Task& task, int sequences, int length, Stream s) {
   if (sequences < 1) bad_input("{}: a batch of {} sequences; ask for at least 1", task.name(), sequences);
   if (length < 1) bad_input("{}: strings of length {}; ask for at least 1", task.name(), length);
   const int outputs = task.output_length(length), empty = task.symbols_in();
-  std::vector<int> tokens, targets, counted;
+  std::vector<int> tokens, targets, scored_slots;
   for (int b = 0; b < sequences; ++b) {
     Rng rng({s.seed, s.step, s.site + uint32_t(b)});
     const Tokens x = task.input(rng, length), y = task.answer(x);
     tokens.insert(tokens.end(), x.begin(), x.end());
     tokens.insert(tokens.end(), size_t(outputs), empty);
     targets.insert(targets.end(), y.begin(), y.end());
-    counted.push_back(task.counted(y));
+    scored_slots.push_back(task.scored_slots(y));
   }
   const int width = int(tokens.size()) / sequences;
   return {Ids({sequences, width}, std::move(tokens)), Ids({sequences, outputs}, std::move(targets)),
-          Ids({sequences}, std::move(counted)), outputs};
+          Ids({sequences}, std::move(scored_slots)), outputs};
 }
 
 Score score(const real* logits, int symbols_out, const Batch& batch) {
   Score sum;
   for (int64_t slot = 0; slot < batch.targets.size(); ++slot) {
     const real* row = logits + slot * symbols_out;
-    const bool right = std::max_element(row, row + symbols_out) - row == batch.targets[slot];  // the first of equals
-    const bool counts = slot % batch.outputs < batch.counted[slot / batch.outputs];
-    sum.right += right && counts, sum.counted += counts;
-    sum.right_unmasked += right, ++sum.slots;
+    const bool correct = std::max_element(row, row + symbols_out) - row == batch.targets[slot];  // the first of equals
+    const bool scored = slot % batch.outputs < batch.scored_slots[slot / batch.outputs];
+    sum.correct += correct && scored, sum.scored += scored;
+    sum.correct_unmasked += correct, ++sum.slots;
   }
   return sum;
 }

@@ -9,7 +9,7 @@ namespace poslab {
 struct Batch {
   Ids tokens;      // (B, L + O): symbols 0 .. symbols_in - 1, then the empty class symbols_in
   Ids targets;     // (B, O)
-  Ids counted;     // (B): how many of a row's O slots count for accuracy
+  Ids scored_slots;  // (B): how many of a row's O slots count for accuracy
   int outputs;     // O
 };
 
@@ -17,13 +17,14 @@ struct Batch {
 // stream, (s.seed, s.step, s.site + b), so a batch is the same however it is cut.
 Batch make_batch(const Task&, int sequences, int length, Stream s);
 
-// Right and counted output slots of one batch; logits (B, O, symbols_out). Accuracy = right / counted.
-struct Score { int64_t right = 0, counted = 0, right_unmasked = 0, slots = 0; };
+// Output slots of one batch that are scored, and those of them that are correct; logits (B, O, symbols_out).
+// Accuracy = correct / scored. `_unmasked`: of all slots, scored or not.
+struct Score { int64_t correct = 0, scored = 0, correct_unmasked = 0, slots = 0; };
 Score score(const real* logits, int symbols_out, const Batch&);
 
 // What can be reached without understanding, computed from samples of the task, as fractions (spec B.1, finding 4).
 struct Baselines {
-  double guess;          // uniform over the output symbols
+  double chance;         // uniform over the output symbols
   double majority;       // always the most frequent symbol of each output slot, found on other samples
   double content_only;   // the likeliest symbol given how many of each symbol the input holds; one for all slots
 };

@@ -26,7 +26,7 @@ class Task {
   virtual Tokens shuffled(const Tokens& input, Rng&) const;
   virtual Tokens answer(const Tokens& input) const = 0;    // the definition: answer(1 0 1) = 1 0 1 1 0 1
   // How many slots of an answer count for accuracy: all, or up to and including the first terminator (spec B.1).
-  virtual int counted(const Tokens& answer) const { return int(answer.size()); }
+  virtual int scored_slots(const Tokens& answer) const { return int(answer.size()); }
 };
 
 void shuffle(Tokens&, Rng&);                     // all orders equally likely

@@ -39,7 +39,7 @@ Majority majority_of(const Task& t, int length, int samples) {
     for (int b = 0; b < samples; ++b) {
       Rng rng({5, part, uint32_t(b)});
       const Tokens y = t.answer(t.input(rng, length));
-      for (int slot = 0; slot < t.counted(y); ++slot) ++tables[part][size_t(slot)][size_t(y[size_t(slot)])];
+      for (int slot = 0; slot < t.scored_slots(y); ++slot) ++tables[part][size_t(slot)][size_t(y[size_t(slot)])];
     }
   }
   double right[2] = {}, all[2] = {};
@@ -92,7 +92,7 @@ TEST_CASE("baselines: small cases with exact values") {
 }
 
 TEST_CASE("baselines: guessing") {
-  for (const Task* t : all_tasks()) CHECK(baselines(*t, 3, 1, 1).guess * t->symbols_out() == doctest::Approx(1));
+  for (const Task* t : all_tasks()) CHECK(baselines(*t, 3, 1, 1).chance * t->symbols_out() == doctest::Approx(1));
 }
 
 TEST_CASE("baselines: value 0 is the majority of expressions with products, 30.3 %") {

@@ -30,7 +30,7 @@ TEST_CASE("make_batch: the input, then an empty symbol for each slot of the answ
       CHECK(batch.outputs == outputs);
       CHECK(batch.tokens.shape()[0] == 6);
       CHECK(batch.targets.shape() == Shape{6, outputs});
-      CHECK(batch.counted.shape() == Shape{6});
+      CHECK(batch.scored_slots.shape() == Shape{6});
       for (int b = 0; b < 6; ++b) {
         Rng rng({s.seed, s.step, s.site + uint32_t(b)});
         const Tokens x = t->input(rng, length), y = t->answer(x);
@@ -38,7 +38,7 @@ TEST_CASE("make_batch: the input, then an empty symbol for each slot of the answ
         for (int i = 0; i < width; ++i)
           CHECK(batch.tokens[b * width + i] == (i < read ? x[size_t(i)] : t->symbols_in()));
         for (int i = 0; i < outputs; ++i) CHECK(batch.targets[b * outputs + i] == y[size_t(i)]);
-        CHECK(batch.counted[b] == t->counted(y));
+        CHECK(batch.scored_slots[b] == t->scored_slots(y));
       }
     }
   }
@@ -51,13 +51,13 @@ TEST_CASE("make_batch: the same however it is cut, and different at every step a
   Stream later = s;
   later.site += 4;
   const Batch tail = make_batch(t, 6, 12, later);
-  std::vector<int> tokens = all(head.tokens), targets = all(head.targets), counted = all(head.counted);
+  std::vector<int> tokens = all(head.tokens), targets = all(head.targets), counted = all(head.scored_slots);
   for (int id : all(tail.tokens)) tokens.push_back(id);
   for (int id : all(tail.targets)) targets.push_back(id);
-  for (int id : all(tail.counted)) counted.push_back(id);
+  for (int id : all(tail.scored_slots)) counted.push_back(id);
   CHECK(tokens == all(whole.tokens));
   CHECK(targets == all(whole.targets));
-  CHECK(counted == all(whole.counted));
+  CHECK(counted == all(whole.scored_slots));
   CHECK(all(make_batch(t, 10, 12, stream(9, Purpose::tokens, 4)).tokens) != all(whole.tokens));
   CHECK(all(make_batch(t, 10, 12, stream(8, Purpose::tokens, 3)).tokens) != all(whole.tokens));
 }
@@ -71,9 +71,9 @@ TEST_CASE("score: slots after the terminator count unmasked only; the first of e
   const Batch batch{Ids({2, 1}, {0, 0}), Ids({2, 3}, {0, 1, 2, 1, 2, 0}), Ids({2}, {3, 2}), 3};
   const auto check = [&](const std::vector<int>& given, int right, int unmasked) {
     const Score s = score(logits_for(given, 3).data(), 3, batch);
-    CHECK(s.right == right);
-    CHECK(s.counted == 5);
-    CHECK(s.right_unmasked == unmasked);
+    CHECK(s.correct == right);
+    CHECK(s.scored == 5);
+    CHECK(s.correct_unmasked == unmasked);
     CHECK(s.slots == 6);
   };
   check({0, 1, 2, 1, 2, 0}, 5, 6);
@@ -81,8 +81,8 @@ TEST_CASE("score: slots after the terminator count unmasked only; the first of e
   check({0, 1, 1, 1, 1, 0}, 3, 4);
   check({1, 2, 0, 0, 0, 1}, 0, 0);
   const std::vector<real> ties(18, real(0.5));
-  CHECK(score(ties.data(), 3, batch).right == 1);            // class 0 everywhere
-  CHECK(score(ties.data(), 3, batch).right_unmasked == 2);
+  CHECK(score(ties.data(), 3, batch).correct == 1);            // class 0 everywhere
+  CHECK(score(ties.data(), 3, batch).correct_unmasked == 2);
 }
 
 TEST_CASE("make_batch and baselines: bad input") {

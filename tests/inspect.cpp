@@ -104,7 +104,7 @@ TEST_CASE("inspect: clouds are the answer slots' activations on the map of the f
   for (const size_t n : {0, 1}) {
     const auto [points, s] = answers(p.lengths[n], 0);
     CHECK(project(last.map, points) == last.clouds[n].at);
-    CHECK(p.accuracy[n] == doctest::Approx(double(s.right) / double(s.counted)));
+    CHECK(p.accuracy[n] == doctest::Approx(double(s.correct) / double(s.scored)));
     // Outside of the first length's cloud; of that length other strings, which are so by chance.
     const std::vector<double> asked = n ? points : answers(6, 3).first;
     CHECK(last.clouds[n].outside == share_outside(project(last.map, asked), last.clouds[0].at));

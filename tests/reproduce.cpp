@@ -39,8 +39,8 @@ void make_run(const std::string& folder, const Trial& t, double beyond) {
 
 // The paper's own number, spread a little over the seeds.
 double as_in_the_paper(const Trial& t) {
-  for (const seed1::Column& c : seed1::columns())
-    if (seed1::is(t.config.task, c)(t.config))
+  for (const ruoss2023::Column& c : ruoss2023::columns())
+    if (ruoss2023::is(t.config.task, c)(t.config))
       return paper_value("ruoss2023_table1", t.config.task, c.paper) / 100 - 0.001 * double(t.config.seed);
   return 0.5;
 }
@@ -85,41 +85,46 @@ TEST_CASE("reproduce: how often luck makes an interval exclude zero") {
 }
 
 TEST_CASE("reproduce: the paper's grid, and what each size makes of it") {
-  CHECK(trials("seed1:table1", "paper") == 15 * 11 * 10 * 3);
-  CHECK(trials("seed1:table4", "paper") == 15 * 11 * 10 * 3);
-  CHECK(trials("seed1:table3", "paper") == 15 * 2 * 10 * 3);
-  CHECK(trials("seed1:table1", "example") == 15 * 11 * 2);
-  CHECK(trials("seed1:table1", "tiny") == 4 * 11 * 3);
-  CHECK(trials("seed1:table5", "tiny") == 4 * (5 + 1) * 3);
-  CHECK(trials("seed1:fig2", "tiny") == 2);
-  CHECK(trials("seed1:fig3", "tiny") == 2 * 4 * 3);
-  CHECK(trials("seed1:fig5", "tiny") == 2);
+  CHECK(trials("ruoss2023:table1", "paper") == 15 * 11 * 10 * 3);
+  CHECK(trials("ruoss2023:table4", "paper") == 15 * 11 * 10 * 3);
+  CHECK(trials("ruoss2023:table3", "paper") == 15 * 2 * 10 * 3);
+  CHECK(trials("ruoss2023:table1", "example") == 15 * 11 * 2);
+  CHECK(trials("ruoss2023:table1", "tiny") == 4 * 11 * 3);
+  CHECK(trials("ruoss2023:table5", "tiny") == 4 * (5 + 1) * 3);
+  CHECK(trials("ruoss2023:fig2", "tiny") == 2);
+  CHECK(trials("ruoss2023:fig3", "tiny") == 2 * 4 * 3);
+  CHECK(trials("ruoss2023:fig5", "tiny") == 2);
   // Table 1 and 4; then what they do not have: unsorted, geometric, two of figure 2, three more pools, seven choices of `code`.
-  CHECK(trials("seed1:all", "tiny") == 4 * 11 * 3 + 4 * 3 + 4 * 3 + 2 + 2 * 3 * 3 + 4 * 7 * 3);
+  CHECK(trials("ruoss2023:all", "tiny") == 4 * 11 * 3 + 4 * 3 + 4 * 3 + 2 + 2 * 3 * 3 + 4 * 7 * 3);
 }
 
-TEST_CASE("reproduce: no trial of any exhibit at any size is impossible") {
+TEST_CASE("reproduce: seed1, the source's old name, is a synonym") {
+  CHECK(plan_lines(all_trials(plan({{"seed1:table3", "seed1:fig2"}, "tiny", {}, {}, {}}))) ==
+        plan_lines(all_trials(plan({{"ruoss2023:table3", "ruoss2023:fig2"}, "tiny", {}, {}, {}}))));
+}
+
+TEST_CASE("reproduce: no trial of any artifact at any size is impossible") {
   for (const Size& s : all_sizes())
-    for (const Trial& t : all_trials(plan({{"seed1:all"}, s.name, {}, {}, {}}))) {
+    for (const Trial& t : all_trials(plan({{"ruoss2023:all"}, s.name, {}, {}, {}}))) {
       INFO(s.name << " " << t.config.task << " " << t.config.encoding << " " << t.impossible);
       CHECK(t.impossible.empty());
     }
 }
 
 TEST_CASE("reproduce: what is asked for wrongly is refused with a remedy") {
-  const auto said = [](Asked asked) { return refusal([&] { plan(asked); }); };
-  CHECK(holds(said({{"seed1:tabel1"}, "tiny", {}, {}, {}}), "did you mean \"seed1:table1\""));
-  CHECK(holds(said({{"seed1:table1"}, "tinny", {}, {}, {}}), "did you mean \"tiny\""));
-  CHECK(holds(said({{"seed1:table1"}, "tiny", {"even_pair"}, {}, {}}), "did you mean \"even_pairs\""));
-  CHECK(holds(said({{"seed1:table1"}, "tiny", {}, {"rop"}, {}}), "did you mean \"rope\""));
-  CHECK(holds(said({{"seed1:table3"}, "tiny", {}, {"rope"}, {}}), "no trial"));
-  CHECK(holds(said({{"seed1:table1"}, "tiny", {}, {}, {{"lr", {}}}}), "leaves no trial"));
+  const auto said = [](Request request) { return refusal([&] { plan(request); }); };
+  CHECK(holds(said({{"ruoss2023:tabel1"}, "tiny", {}, {}, {}}), "did you mean \"ruoss2023:table1\""));
+  CHECK(holds(said({{"ruoss2023:table1"}, "tinny", {}, {}, {}}), "did you mean \"tiny\""));
+  CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {"even_pair"}, {}, {}}), "did you mean \"even_pairs\""));
+  CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {}, {"rop"}, {}}), "did you mean \"rope\""));
+  CHECK(holds(said({{"ruoss2023:table3"}, "tiny", {}, {"rope"}, {}}), "no trial"));
+  CHECK(holds(said({{"ruoss2023:table1"}, "tiny", {}, {}, {{"lr", {}}}}), "leaves no trial"));
 }
 
 TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
   const TemporaryFolder folder;
   const std::vector<Planned> planned =
-      plan({{"seed1:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", {"1e-3", "1e-4"}}}});
+      plan({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", {"1e-3", "1e-4"}}}});
   // Plain: 0.5, 0.6, 0.7 at one rate, 0.8, 0.3, 0.3 at the other. Randomized: 0.2 more than the first of them.
   for (const Trial& t : planned[0].plan) {
     const bool random = t.config.positions == "randomized", first = t.config.lr == 1e-3;
@@ -128,7 +133,7 @@ TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
   }
   const Outcomes outcomes(planned[0].plan, SweepFolder(folder.path));
   CHECK(outcomes.done().size() == 12);
-  const Summary plain = outcomes.summary(seed1::is("even_pairs", seed1::columns()[4]));
+  const Summary plain = outcomes.summary(ruoss2023::is("even_pairs", ruoss2023::columns()[4]));
   CHECK(plain.runs == 6);
   CHECK(plain.best == doctest::Approx(0.8));
   CHECK(plain.best_lr == 1e-4);
@@ -136,7 +141,7 @@ TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
   CHECK(plain.mean == doctest::Approx(0.6));
   CHECK(plain.deviation == doctest::Approx(0.1));
   CHECK(plain.at_lr.size() == 3);
-  const Summary random = outcomes.summary(seed1::is("even_pairs", seed1::columns()[9]));
+  const Summary random = outcomes.summary(ruoss2023::is("even_pairs", ruoss2023::columns()[9]));
   const Paired difference = paired(random, plain);
   CHECK(difference.seeds == 3);
   CHECK(difference.mean == doctest::Approx(0.2));
@@ -145,17 +150,17 @@ TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
 
 TEST_CASE("reproduce: what is done in part is marked, and not judged") {
   const TemporaryFolder folder;
-  const auto table = [&](const Asked& asked, const std::function<bool(const Trial&)>& done) {
-    const std::vector<Planned> planned = plan(asked);
+  const auto table = [&](const Request& request, const std::function<bool(const Trial&)>& done) {
+    const std::vector<Planned> planned = plan(request);
     for (const Trial& t : all_trials(planned)) {
       std::filesystem::remove_all(SweepFolder(folder / "runs").run(t));
       if (done(t)) make_run(folder / "runs", t, as_in_the_paper(t));
     }
     std::filesystem::create_directories(folder / "runs");
-    write(planned, asked, folder.path, "");
-    return read_file(folder / (planned[0].exhibit->name.substr(6) + ".md"));
+    write(planned, request, folder.path, "");
+    return read_file(folder / (planned[0].artifact->name.substr(6) + ".md"));
   };
-  const Asked two{{"seed1:table1"}, "tiny", {"even_pairs"}, {"rope", "sincos"}, {{"lr", {"1e-3", "1e-4"}}}};
+  const Request two{{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"rope", "sincos"}, {{"lr", {"1e-3", "1e-4"}}}};
   const std::string half =
       table(two, [](const Trial& t) { return t.config.lr == 1e-3 || t.config.encoding == "sincos"; });
   CHECK(holds(half, "100.0** (3 of 6 runs, 100.0, 0.0)"));
@@ -163,23 +168,23 @@ TEST_CASE("reproduce: what is done in part is marked, and not judged") {
               "1 of 1 comparisons agree: 1 with an interval above zero, 0 by the mean's sign only. Of 1 more not "
               "all runs are done."));
   CHECK(holds(half, "(not all runs, ["));
-  const std::string lone = table({{"seed1:table1"}, "tiny", {"even_pairs"}, {"none"}, {}}, [](auto&) { return true; });
+  const std::string lone = table({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"none"}, {}}, [](auto&) { return true; });
   CHECK(holds(lone, "| **50.4** (50.4, 0.0) |"));
   CHECK_FALSE(holds(lone, "omparisons"));  // of what?
   CHECK_FALSE(holds(lone, "Randomized minus plain"));
-  const Asked against{{"seed1:table1"}, "tiny", {"odds_first"}, {"learned", "alibi"}, {{"task", {"odds_first"}}}};
+  const Request against{{"ruoss2023:table1"}, "tiny", {"odds_first"}, {"learned", "alibi"}, {{"task", {"odds_first"}}}};
   CHECK(holds(table(against, [](auto&) { return false; }), "No comparison of randomized positions with plain ones"));
 }
 
 TEST_CASE("reproduce: table 5 shows the luckiest run and compares the best mean") {
   const TemporaryFolder folder;
-  const Asked asked{{"seed1:table5"}, "tiny", {"bucket_sort"}, {"rope", "relative", "geometric"}, {}};
-  const std::vector<Planned> planned = plan(asked);
+  const Request request{{"ruoss2023:table5"}, "tiny", {"bucket_sort"}, {"rope", "relative", "geometric"}, {}};
+  const std::vector<Planned> planned = plan(request);
   for (const Trial& t : all_trials(planned)) {
     const double lucky = t.config.seed == 1 ? 0.99 : 0.8;
     make_run(folder / "runs", t, t.config.encoding == "rope" ? lucky : t.config.encoding == "relative" ? 0.95 : 0.9);
   }
-  write(planned, asked, folder.path, "");
+  write(planned, request, folder.path, "");
   const std::string text = read_file(folder / "table5.md");
   CHECK(holds(text, "| 99.0 (R-RoPE, 100.0, -1.0) |"));
   CHECK(holds(text, "| **+5.0** (R-Relative, [+5.0, +5.0], "));
@@ -187,13 +192,13 @@ TEST_CASE("reproduce: table 5 shows the luckiest run and compares the best mean"
 
 TEST_CASE("reproduce: results as the paper's agree with it, and flat ones are said not to") {
   const TemporaryFolder folder;
-  const Asked asked{
-      {"seed1:table1", "seed1:table4", "seed1:fig4", "seed1:table2"}, "tiny", {"even_pairs", "bucket_sort"}, {}, {}};
-  const std::vector<Planned> planned = plan(asked);
+  const Request request{
+      {"ruoss2023:table1", "ruoss2023:table4", "ruoss2023:fig4", "ruoss2023:table2"}, "tiny", {"even_pairs", "bucket_sort"}, {}, {}};
+  const std::vector<Planned> planned = plan(request);
   const Plan all = all_trials(planned);
   for (const Trial& t : all) make_run(folder / "runs", t, as_in_the_paper(t));
   CHECK(
-      holds(write(planned, asked, folder.path, "poslab reproduce"), fmt::format("All {} trials are done", all.size())));
+      holds(write(planned, request, folder.path, "poslab reproduce"), fmt::format("All {} trials are done", all.size())));
   const std::string table = read_file(folder / "table1.md"), page = read_file(folder / "index.html");
   CHECK(holds(table, "10 of 10 comparisons agree: 10 with an interval above zero"));
   CHECK_FALSE(holds(table, "Not so here"));
@@ -204,20 +209,20 @@ TEST_CASE("reproduce: results as the paper's agree with it, and flat ones are sa
     CHECK(std::filesystem::exists(folder / (std::string(name) + ".csv")));
 
   for (const Trial& t : all) make_run(folder / "runs", t, 0.5);
-  write(planned, asked, folder.path, "poslab reproduce");
+  write(planned, request, folder.path, "poslab reproduce");
   CHECK(holds(read_file(folder / "table1.md"), "0 of 10 comparisons agree"));
   CHECK(
       holds(read_file(folder / "table1.md"), "Not so here: even_pairs, R-sin/cos - sin/cos (0.0 points; paper +49.1)"));
 }
 
-TEST_CASE("reproduce: where nothing is done yet every exhibit says so") {
+TEST_CASE("reproduce: where nothing is done yet every artifact says so") {
   const TemporaryFolder folder;
-  const Asked asked{{"seed1:all"}, "tiny", {}, {}, {}};
-  const std::vector<Planned> planned = plan(asked);
+  const Request request{{"ruoss2023:all"}, "tiny", {}, {}, {}};
+  const std::vector<Planned> planned = plan(request);
   std::filesystem::create_directories(folder / "runs");
-  const std::string said = write(planned, asked, folder.path, "poslab reproduce seed1:all");
+  const std::string said = write(planned, request, folder.path, "poslab reproduce ruoss2023:all");
   CHECK(said == fmt::format("0 of {0} trials are done; {0} to do.", all_trials(planned).size()));
-  for (const Exhibit& e : all_exhibits()) {
+  for (const Artifact& e : all_artifacts()) {
     INFO(e.name);
     const std::string text = read_file(folder / (e.name.substr(e.name.find(':') + 1) + ".md"));
     CHECK_FALSE(holds(text, "nan"));
@@ -227,24 +232,24 @@ TEST_CASE("reproduce: where nothing is done yet every exhibit says so") {
   CHECK(
       holds(read_file(folder / "table1.md"), "No comparison of randomized positions with plain ones is complete yet."));
   CHECK(holds(read_file(folder / "code.md"), "No comparison can be made"));
-  const Asked one{{"seed1:coverage"}, "tiny", {}, {}, {}};
-  CHECK(write(plan(one), one, folder.path, "poslab reproduce seed1:coverage").empty());
-  const Asked none{{"seed1:table1", "seed1:fig5"}, "tiny", {}, {"rope"}, {}};
-  write(plan(none), none, folder.path, "poslab reproduce seed1:table1 seed1:fig5 --encodings rope");
+  const Request one{{"ruoss2023:coverage"}, "tiny", {}, {}, {}};
+  CHECK(write(plan(one), one, folder.path, "poslab reproduce ruoss2023:coverage").empty());
+  const Request none{{"ruoss2023:table1", "ruoss2023:fig5"}, "tiny", {}, {"rope"}, {}};
+  write(plan(none), none, folder.path, "poslab reproduce ruoss2023:table1 ruoss2023:fig5 --encodings rope");
   CHECK(holds(read_file(folder / "fig5.md"), "None of the runs asked for belongs here."));
 }
 
 TEST_CASE("reproduce: half of figure 2, and a run with a file missing, cost no other table") {
   const TemporaryFolder folder;
-  const Asked asked{{"seed1:fig2", "seed1:table3"}, "tiny", {"even_pairs"}, {}, {{"seed", seeds(2)}}};
-  const std::vector<Planned> planned = plan(asked);
+  const Request request{{"ruoss2023:fig2", "ruoss2023:table3"}, "tiny", {"even_pairs"}, {}, {{"seed", seeds(2)}}};
+  const std::vector<Planned> planned = plan(request);
   const SweepFolder runs(folder / "runs");
   for (const Trial& t : all_trials(planned))
     if (t.config.encoding == "sincos" || t.config.positions == "randomized") make_run(runs.path(), t, 0.75);
   const Trial& figure = planned[1].plan[0];  // table 3 comes first
   const Trial& half = figure.config.positions == "randomized" ? figure : planned[1].plan[1];
   const auto written = [&] {
-    return write(planned, asked, folder.path, "poslab reproduce"), read_file(folder / "fig2.md");
+    return write(planned, request, folder.path, "poslab reproduce"), read_file(folder / "fig2.md");
   };
   CHECK(holds(written(), "This could not be drawn: cannot read "));  // it has no tests.jsonl
   write_file(runs.run(half) + "/tests.jsonl",
@@ -274,18 +279,18 @@ TEST_CASE("reproduce: half of figure 2, and a run with a file missing, cost no o
   CHECK(holds(read_file(folder / "table3.md"), "has no eval.csv"));
 }
 
-TEST_CASE("reproduce: every exhibit of the first source, from trained runs") {
+TEST_CASE("reproduce: every artifact of the first source, from trained runs") {
   const TemporaryFolder folder;
   const std::string out = folder / "out";
   Program program(
       folder,
-      fmt::format("reproduce seed1:all --tasks even_pairs,reverse_string --encodings relative,geometric,sincos --out "
+      fmt::format("reproduce ruoss2023:all --tasks even_pairs,reverse_string --encodings relative,geometric,sincos --out "
                   "{} --jobs 2 --threads 1 --set seeds=1 "
                   "--set steps=40 --set layers=2 --set heads=2 --set d_model=16 --set batch=8 --set eval_samples=2",
                   out));
   CAPTURE(program.output());
   CHECK(program.status() == 0);
-  for (const Exhibit& e : all_exhibits()) {
+  for (const Artifact& e : all_artifacts()) {
     INFO(e.name);
     const std::string name = e.name.substr(e.name.find(':') + 1), text = read_file(out + "/" + name + ".md");
     CHECK_FALSE(holds(text, "to do"));
@@ -311,7 +316,7 @@ TEST_CASE("reproduce: the program trains, goes on, and reports what failed witho
   const TemporaryFolder folder;
   const std::string out = folder / "out";
   const std::string words = fmt::format(
-      "reproduce seed1:table3 --tasks even_pairs --out {} --jobs 2 --threads 1 --set seeds=2 --set steps=10 --set "
+      "reproduce ruoss2023:table3 --tasks even_pairs --out {} --jobs 2 --threads 1 --set seeds=2 --set steps=10 --set "
       "layers=40 "
       "--set d_model=16 --set eval_samples=2 --set eval_lengths=20:22 --set 'lr=[1e-3, 100]' --set clip=1e12",
       out);
@@ -331,18 +336,18 @@ TEST_CASE("reproduce: the program trains, goes on, and reports what failed witho
   CHECK(read_file(out + "/README.md") == text);
   for (const char* times : {"once", "twice"}) {  // it has no runs, and no plan
     INFO(times);
-    CHECK(says(fmt::format("reproduce seed1:coverage --out '{}/no runs' --size example --set eval_lengths=1:150",
+    CHECK(says(fmt::format("reproduce ruoss2023:coverage --out '{}/no runs' --size example --set eval_lengths=1:150",
                            folder.path))
               .first == 0);
   }
   const std::string covered = read_file(folder / "no runs/README.md");
   CHECK(holds(covered, "| encoding | length 40 | length 150 |"));
   CHECK(holds(covered, "--set eval_lengths=1:150 --out '" + folder.path + "/no runs'"));
-  CHECK(holds(says("reproduce seed1:coverage --plan --out x").second, "nothing to plan"));
-  CHECK(holds(says("reproduce seed1:table3 --out x --set task=parity_check").second, "--tasks"));
-  CHECK(holds(says("reproduce seed1:table3 --out x --set 'steps=[1,2]'").second, "only lr and seed"));
-  CHECK(holds(says("reproduce seed1:table1 --out " + out).second, "choose another --out"));
-  CHECK(holds(says("reproduce seed1:table1 --draw --out " + out + "x").second, "there is no folder"));
-  CHECK(says("reproduce seed1:table3").first == 2);  // no folder
+  CHECK(holds(says("reproduce ruoss2023:coverage --plan --out x").second, "nothing to plan"));
+  CHECK(holds(says("reproduce ruoss2023:table3 --out x --set task=parity_check").second, "--tasks"));
+  CHECK(holds(says("reproduce ruoss2023:table3 --out x --set 'steps=[1,2]'").second, "only lr and seed"));
+  CHECK(holds(says("reproduce ruoss2023:table1 --out " + out).second, "choose another --out"));
+  CHECK(holds(says("reproduce ruoss2023:table1 --draw --out " + out + "x").second, "there is no folder"));
+  CHECK(says("reproduce ruoss2023:table3").first == 2);  // no folder
 }
 #endif

@@ -77,7 +77,7 @@ TEST_CASE("tasks: every input of small lengths has the oracle's answer") {
         const std::string expected = oracle.answer(text);
         const bool ends = oracle.task == "stack_manipulation" || oracle.task.starts_with("binary");
         const size_t counted = ends ? expected.find('2') + 1 : expected.size();
-        const bool right = digits(y) == expected && t.counted(y) == int(counted) &&
+        const bool right = digits(y) == expected && t.scored_slots(y) == int(counted) &&
                            t.output_length(length) == int(y.size()) &&
                            *std::max_element(y.begin(), y.end()) < t.symbols_out();
         if (!right && ++wrong <= 3) MESSAGE(text, " -> ", digits(y), ", expected ", expected);
@@ -223,7 +223,7 @@ TEST_CASE("tasks: lengths to 500 stay in the alphabet and in the slots") {
         CHECK((*std::min_element(x.begin(), x.end()) >= 0 && *std::max_element(x.begin(), x.end()) < t->symbols_in()));
         CHECK((*std::min_element(y.begin(), y.end()) >= 0 && *std::max_element(y.begin(), y.end()) < t->symbols_out()));
         CHECK(int(y.size()) == t->output_length(length));
-        CHECK((t->counted(y) >= 1 && t->counted(y) <= int(y.size())));
+        CHECK((t->scored_slots(y) >= 1 && t->scored_slots(y) <= int(y.size())));
         CHECK(std::is_permutation(x.begin(), x.end(), z.begin(), z.end()));
       }
     }

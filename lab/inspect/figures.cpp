@@ -15,9 +15,9 @@ namespace {
 using nlohmann::json;
 using report::percent;
 
-constexpr size_t most_dots = 1000;  // of a cloud
+constexpr size_t max_dots = 1000;  // of a cloud
 constexpr size_t palette = 8;       // colors in page.css
-constexpr int most_cells = 500;     // of an attention map, on a side
+constexpr int max_cells = 500;     // of an attention map, on a side
 constexpr double side = 240;        // of a cloud's picture
 
 // Values to places, alike on both axes, so that distances in the picture are those in the plane.
@@ -38,7 +38,7 @@ struct View {
 
 // One path for all dots: strokes of no length, which round caps make visible.
 std::string dots(const View& view, const std::vector<double>& at, size_t color) {
-  const size_t all = at.size() / 2, kept = std::min(all, most_dots);
+  const size_t all = at.size() / 2, kept = std::min(all, max_dots);
   std::string d;
   for (size_t k = 0; k < kept; ++k) {
     const size_t n = k * all / kept;
@@ -87,8 +87,8 @@ std::string pca_figure(const Pca& p, const std::string& name) {
     const size_t points = p.layers[0].clouds[n].at.size() / 2;
     legend += fmt::format("<li><i class=\"mark c{}\" aria-hidden=\"true\"></i><span>length {}: {} right</span></li>",
                           n % palette, p.lengths[n], percent(p.accuracy[n]));
-    if (points > most_dots)
-      drawn += fmt::format(" {} of the {} dots of length {} are drawn.", most_dots, points, p.lengths[n]);
+    if (points > max_dots)
+      drawn += fmt::format(" {} of the {} dots of length {} are drawn.", max_dots, points, p.lengths[n]);
   }
   for (size_t layer = 0; layer < p.layers.size(); ++layer) cards += card(p, layer);
   return fmt::format(
@@ -106,7 +106,7 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
   std::string blocks;
   for (size_t layer = 0; layer < all[0].layers.size(); ++layer)
     for (const AttentionMaps& at : all) {
-      const int T = at.slots, block = (T + most_cells - 1) / most_cells, cells = (T + block - 1) / block;
+      const int T = at.slots, block = (T + max_cells - 1) / max_cells, cells = (T + block - 1) / block;
       const std::vector<double> m = in_blocks(at.layers[layer].data(), T, T, block);
       maps.push_back({{"title", fmt::format("Layer {}, length {}", layer + 1, at.length)},
                       {"slots", T},

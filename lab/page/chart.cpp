@@ -95,10 +95,10 @@ std::string direct_labels(const Frame& f) {
   }
   std::sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.y < b.y; });
   const double gap = 17;
-  double least = f.top;
-  for (Label& l : labels) l.y = std::max(l.y, least), least = l.y + gap;
-  double most = f.bottom - 2;
-  for (auto l = labels.rbegin(); l != labels.rend(); ++l) l->y = std::min(l->y, most), most = l->y - gap;
+  double lowest = f.top;
+  for (Label& l : labels) l.y = std::max(l.y, lowest), lowest = l.y + gap;
+  double highest = f.bottom - 2;
+  for (auto l = labels.rbegin(); l != labels.rend(); ++l) l->y = std::min(l->y, highest), highest = l->y - gap;
   std::string made;
   for (const Label& l : labels)
     made += fmt::format("<text class=\"name {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",

@@ -28,7 +28,7 @@ Standing standing(const Member& m) {
   for (const AtLength& row : run.tested)
     if (row.length > run.train_length) {
       if (!n++) s.from = row.length;
-      s.chance += std::max({row.baselines.guess, row.baselines.majority, row.baselines.content_only});
+      s.chance += std::max({row.baselines.chance, row.baselines.majority, row.baselines.content_only});
     }
   s.chance /= std::max(n, 1);
   return s;

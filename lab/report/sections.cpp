@@ -16,7 +16,7 @@ using Baseline = double Baselines::*;
 // The three baselines as curves; those that agree to half a point at every length share one.
 std::vector<Curve> baseline_curves(const Run& run) {
   const std::pair<const char*, Baseline> kinds[] = {
-      {"guess", &Baselines::guess}, {"majority", &Baselines::majority}, {"content only", &Baselines::content_only}};
+      {"guess", &Baselines::chance}, {"majority", &Baselines::majority}, {"content only", &Baselines::content_only}};
   std::vector<Curve> curves;
   for (const auto& [name, value] : kinds) {
     std::vector<Point> points;
@@ -75,7 +75,7 @@ std::string table(const std::vector<Group>& groups) {
               cell("trained lengths", "", percent(run.accuracy(1, run.train_length))) +
               cell("paper score", "score", score(run.record.paper_score)) +
               cell("released score", "", score(run.record.released_score)) +
-              cell("guess", "quiet", percent(mean(run, &Baselines::guess))) +
+              cell("guess", "quiet", percent(mean(run, &Baselines::chance))) +
               cell("majority", "quiet", percent(mean(run, &Baselines::majority))) +
               cell("content only", "quiet", percent(mean(run, &Baselines::content_only))) + "</tr>\n";
     }
@@ -85,13 +85,13 @@ std::string table(const std::vector<Group>& groups) {
 Chart accuracy_chart(const Group& g, const std::string& id) {
   Chart c{id, "Accuracy against length, " + g.task, "", "length of the input", "accuracy", 1, 1, 1, 1, true, false, 0,
           {}};
-  double least = 1, x_low = 1e9;
+  double lowest = 1, x_low = 1e9;
   std::set<int> trained;
   for (const Member& m : g.members) {
     Curve curve{m.run->name, m.color, {}, {}};
     for (const AtLength& row : m.run->tested) {
       curve.points.push_back({double(row.length), row.accuracy});
-      least = std::min(least, row.accuracy);
+      lowest = std::min(lowest, row.accuracy);
     }
     c.x_high = std::max(c.x_high, curve.points.back().x), x_low = std::min(x_low, curve.points.front().x);
     trained.insert(m.run->train_length);
@@ -103,20 +103,20 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
   const auto longest = std::max_element(g.members.begin(), g.members.end(),
                                         [](auto& a, auto& b) { return a.run->longest() < b.run->longest(); });
   for (const Curve& base : baseline_curves(*longest->run)) {
-    for (const Point p : base.points) least = std::min(least, p.y);
+    for (const Point p : base.points) lowest = std::min(lowest, p.y);
     c.curves.push_back(base);
   }
   c.x_low = std::min(x_low, c.x_high - 1);
-  c.y_low = std::max(0., std::floor(10 * least - .5) / 10);
+  c.y_low = std::max(0., std::floor(10 * lowest - .5) / 10);
   c.shaded = trained.size() == 1 ? *trained.begin() : 0;  // runs trained on different lengths share no range
   return c;
 }
 
 std::string accuracy_caption(const Group& g) {
-  int least = g.members[0].run->tested[0].samples;
+  int fewest = g.members[0].run->tested[0].samples;
   std::set<int> trained;
   for (const Member& m : g.members) {
-    for (const AtLength& row : m.run->tested) least = std::min(least, row.samples);
+    for (const AtLength& row : m.run->tested) fewest = std::min(fewest, row.samples);
     trained.insert(m.run->train_length);
   }
   const std::string range = trained.size() == 1
@@ -128,7 +128,7 @@ std::string accuracy_caption(const Group& g) {
       "so its standard error is at most {:.1f} points. Dashed: what uniform guessing, the most frequent symbol of each "
       "slot, and "
       "the best guess from symbol counts alone reach.",
-      headed(g.task), range, g.members.size() > 1 ? "at least " : "", least, 50 / std::sqrt(least));
+      headed(g.task), range, g.members.size() > 1 ? "at least " : "", fewest, 50 / std::sqrt(fewest));
 }
 
 Chart loss_chart(const Group& g, const std::string& id, bool log) {
@@ -146,7 +146,7 @@ Chart loss_chart(const Group& g, const std::string& id, bool log) {
           0,
           {},
           "step"};
-  double least = 1e30;
+  double lowest = 1e30;
   for (const Member& m : g.members) {
     std::vector<Point> raw;
     for (const TrainStep& s : m.run->training)
@@ -154,7 +154,7 @@ Chart loss_chart(const Group& g, const std::string& id, bool log) {
     if (raw.empty()) continue;
     const Curve curve{m.run->name, m.color, smooth(raw, raw.size() / 25, 240), outline(raw, 240)};
     for (const Point p : curve.behind) {
-      if (p.y > 0) least = std::min(least, p.y);
+      if (p.y > 0) lowest = std::min(lowest, p.y);
       c.y_high = std::max(c.y_high, p.y);
     }
     c.x_high = std::max(c.x_high, raw.back().x);
@@ -164,7 +164,7 @@ Chart loss_chart(const Group& g, const std::string& id, bool log) {
   }
   if (c.y_high == 0) c.y_high = 1;
   // Five decades at most: a single lucky batch must not flatten the rest.
-  if (log) c.y_low = std::clamp(least, c.y_high * 1e-5, c.y_high / 2);
+  if (log) c.y_low = std::clamp(lowest, c.y_high * 1e-5, c.y_high / 2);
   return c;
 }
 

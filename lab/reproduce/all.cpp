@@ -1,16 +1,16 @@
-// The only list of exhibits. A new one is a function that draws it, and an entry here.
+// The only list of artifacts. A new one is a function that draws it, and an entry here.
 #include <algorithm>
 #include <map>
 
 #include "core/error.h"
 #include "core/names.h"
-#include "lab/reproduce/exhibit.h"
+#include "lab/reproduce/artifact.h"
 #include "lab/reproduce/ruoss2023.h"
 
 namespace poslab::reproduce {
 namespace {
 
-using namespace seed1;
+using namespace ruoss2023;
 
 Trials of_table3(const Config&) {
   return {{{"encoding", {"sincos"}}, {"positions", {"randomized"}}, {"unsorted", {"off", "on"}}}};
@@ -54,75 +54,76 @@ Trials of_inside(const Config& defaults) {
 
 }  // namespace
 
-const std::vector<Exhibit>& all_exhibits() {
-  static const std::vector<Exhibit> list = {
-      {"seed1:table1", "Accuracy on unseen lengths, every encoding",
+const std::vector<Artifact>& all_artifacts() {
+  static const std::vector<Artifact> list = {
+      {"ruoss2023:table1", "Accuracy on unseen lengths, every encoding",
        "Ruoss et al. (2023), table 1: mean accuracy over the lengths 41 to 500 after training to 40, best of 10 seeds "
        "and 3 "
        "learning rates.",
        of_table1, table1},
-      {"seed1:table2", "What a training step costs",
+      {"ruoss2023:table2", "What a training step costs",
        "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, table2},
-      {"seed1:table3", "Sorted against unsorted positions",
+      {"ruoss2023:table3", "Sorted against unsorted positions",
        "Ruoss et al. (2023), table 3: randomized sin/cos whose sampled positions keep their order, and with the order "
        "lost.",
        of_table3, table3},
-      {"seed1:table4", "Accuracy on unseen lengths, mean and spread over seeds",
+      {"ruoss2023:table4", "Accuracy on unseen lengths, mean and spread over seeds",
        "Ruoss et al. (2023), table 4: mean and standard deviation over seeds, for the best learning rate.", of_table1,
        table4},
-      {"seed1:table5", "Randomized positions against geometric attention",
+      {"ruoss2023:table5", "Randomized positions against geometric attention",
        "Ruoss et al. (2023), table 5: the best of table 1 beside geometric attention with directional encoding "
        "(Csordas et al. "
        "2022).",
        of_table5, table5},
-      {"seed1:fig2", "Short strings with randomized positions against long strings",
+      {"ruoss2023:fig2", "Short strings with randomized positions against long strings",
        "Ruoss et al. (2023), figure 2: test accuracy against training time, trained to length 40 with randomized "
        "relative "
        "positions and to length 500 with plain ones.",
        of_fig2, fig2},
-      {"seed1:fig3", "How large the pool of positions should be",
+      {"ruoss2023:fig3", "How large the pool of positions should be",
        "Ruoss et al. (2023), figure 3: randomized relative positions from pools of several sizes, Reverse String and "
        "Missing "
        "Duplicate.",
        of_fig3, fig3},
-      {"seed1:fig4", "Accuracy against length",
+      {"ruoss2023:fig4", "Accuracy against length",
        "Ruoss et al. (2023), figure 4: every task and encoding, with the training range marked.", of_table1, fig4},
-      {"seed1:fig5", "Where activations lie at a trained and an unseen length",
+      {"ruoss2023:fig5", "Where activations lie at a trained and an unseen length",
        "Ruoss et al. (2023), figure 5: the first two principal components of every layer, fitted at length 40 and "
        "applied at "
        "150, Reverse String.",
        of_inside, fig5},
-      {"seed1:fig6", "Where the model looks at a trained and an unseen length",
+      {"ruoss2023:fig6", "Where the model looks at a trained and an unseen length",
        "Ruoss et al. (2023), figure 6: the maximum over heads of every layer's attention at lengths 40 and 150, "
        "Reverse String.",
        of_inside, fig6},
-      {"seed1:coverage", "Which positions and distances training has met",
+      {"ruoss2023:coverage", "Which positions and distances training has met",
        "Ruoss et al. (2023), section 3: plain positions of longer strings are out of distribution; randomized ones lie "
        "within "
        "what was sampled in training.",
        nullptr, coverage},
-      {"seed1:code", "The paper against its released code",
+      {"ruoss2023:code", "The paper against its released code",
        "Not in the paper: the released code departs from the text in several places, each tried both ways.", of_code,
        code},
   };
   return list;
 }
 
-std::string source_title(const Exhibit& e) {
+std::string source_title(const Artifact& a) {
   static const std::map<std::string, std::string> titles = {
-      {"seed1", "Randomized positional encodings boost length generalization of transformers (Ruoss et al. 2023)"}};
-  return titles.at(e.name.substr(0, e.name.find(':')));
+      {"ruoss2023", "Randomized positional encodings boost length generalization of transformers (Ruoss et al. 2023)"}};
+  return titles.at(a.name.substr(0, a.name.find(':')));
 }
 
-std::vector<const Exhibit*> exhibits(const std::vector<std::string>& words) {
+std::vector<const Artifact*> artifacts(const std::vector<std::string>& words) {
   std::vector<std::string> names;
-  for (const Exhibit& e : all_exhibits()) names.push_back(e.name);
-  std::vector<const Exhibit*> chosen;
-  for (const std::string& word : words) {
+  for (const Artifact& a : all_artifacts()) names.push_back(a.name);
+  std::vector<const Artifact*> chosen;
+  for (std::string word : words) {
+    if (word.starts_with("seed1:")) word.replace(0, 5, "ruoss2023");  // its old name
     const size_t before = chosen.size();
-    for (const Exhibit& e : all_exhibits())
-      if (e.name == word || word == e.name.substr(0, e.name.find(':')) + ":all") chosen.push_back(&e);
-    if (chosen.size() == before) throw BadInput(unknown("exhibit", word, names) + "; or seed1:all");
+    for (const Artifact& a : all_artifacts())
+      if (a.name == word || word == a.name.substr(0, a.name.find(':')) + ":all") chosen.push_back(&a);
+    if (chosen.size() == before) throw BadInput(unknown("artifact", word, names) + "; or ruoss2023:all");
   }
   std::sort(chosen.begin(), chosen.end());
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());

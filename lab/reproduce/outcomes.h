@@ -1,4 +1,4 @@
-// The results of an exhibit's trials, as its tables and figures read them.
+// The results of an artifact's trials, as its tables and figures read them.
 #pragma once
 #include <cmath>
 #include <functional>

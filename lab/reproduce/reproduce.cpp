@@ -25,23 +25,23 @@ namespace {
 
 using nlohmann::json;
 
-void check_names(const std::string& kind, const std::vector<std::string>& asked) {
+void check_names(const std::string& kind, const std::vector<std::string>& names) {
   const std::vector<std::string> known = option(kind).names();
-  for (const std::string& name : asked)
+  for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end()) throw BadInput(unknown(kind, name, known));
 }
 
-bool wanted(const std::vector<std::string>& asked, const std::string& name) {
-  return asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end();
+bool contains(const std::vector<std::string>& names, const std::string& name) {  // no names: all
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Plan trials_of(const Exhibit& e, const Asked& asked) {
-  const Size& s = size(asked.size);
-  const Trials trials = e.trials(defaults(s, asked.settings));
-  return sweep(s, asked.settings, trials.lists, trials.also);
+Plan trials_of(const Artifact& a, const Request& request) {
+  const Size& s = size(request.size);
+  const Trials trials = a.trials(defaults(s, request.settings));
+  return sweep(s, request.settings, trials.lists, trials.also);
 }
 
-std::string short_name(const Exhibit& e) { return e.name.substr(e.name.find(':') + 1); }  // table1
+std::string short_name(const Artifact& a) { return a.name.substr(a.name.find(':') + 1); }  // table1
 
 // "132 of 134 trials are done; 1 failed, 1 to do."
 std::string standing(const Outcomes& outcomes) {
@@ -67,46 +67,46 @@ std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
   return said;
 }
 
-// What stands below an exhibit that cannot be drawn, instead of it.
+// What stands below an artifact that cannot be drawn, instead of it.
 Section without(const std::string& why) {
   Section s;
   s.notes = {why};
   return s;
 }
 
-Section drawn(const Planned& p, const Outcomes& outcomes, const Config& usual) {
-  if (p.exhibit->trials && !outcomes.planned()) return without("None of the runs asked for belongs here.");
+Section drawn(const Planned& p, const Outcomes& outcomes, const Config& defaults) {
+  if (p.artifact->trials && !outcomes.planned()) return without("None of the runs asked for belongs here.");
   try {
-    return p.exhibit->draw(outcomes, usual);
+    return p.artifact->draw(outcomes, defaults);
   } catch (const std::exception& e) {  // one damaged run shall not cost the other tables
     return without(fmt::format("This could not be drawn: {}", e.what()));
   }
 }
 
-std::string markdown_of(const Exhibit& e, const Section& s) {
-  std::string text = fmt::format("## {}\n\n{}\n\n", e.title, e.source);
+std::string markdown_of(const Artifact& a, const Section& s) {
+  std::string text = fmt::format("## {}\n\n{}\n\n", a.title, a.source);
   for (const std::string& one : s.readings) text += fmt::format("{}\n\n", one);
   for (const Grid& g : s.grids) text += fmt::format("{}:\n\n{}\n", g.caption, markdown(g));
   for (const std::string& one : s.notes) text += fmt::format("- {}\n", one);
   if (s.data.columns.empty()) return text + "\n";
-  return text + fmt::format("- The numbers: {0}.csv{1}{2}\n\n", short_name(e),
-                            s.arrays.empty() ? "" : fmt::format(", {}.npz", short_name(e)),
+  return text + fmt::format("- The numbers: {0}.csv{1}{2}\n\n", short_name(a),
+                            s.arrays.empty() ? "" : fmt::format(", {}.npz", short_name(a)),
                             s.pictures.empty() ? "" : "; the pictures: index.html");
 }
 
 std::string link(const std::string& file) { return fmt::format("<a href=\"{0}\">{0}</a>", file); }
 
-std::string section_of(const Exhibit& e, const Section& s) {
+std::string section_of(const Artifact& a, const Section& s) {
   using report::escape;
   std::string html = fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n",
-                                 short_name(e), escape(e.title), escape(e.source));
+                                 short_name(a), escape(a.title), escape(a.source));
   for (const std::string& one : s.readings) html += fmt::format("<p class=\"reading\">{}</p>\n", escape(one));
   for (const Grid& g : s.grids) html += reproduce::html(g);
   for (const Picture& p : s.pictures) html += p.html;
   for (const std::string& one : s.notes) html += fmt::format("<p class=\"note\">{}</p>\n", escape(one));
   if (!s.data.columns.empty())
-    html += fmt::format("<p class=\"note\">{}{}</p>\n", link(short_name(e) + ".csv"),
-                        s.arrays.empty() ? "" : ", " + link(short_name(e) + ".npz"));
+    html += fmt::format("<p class=\"note\">{}{}</p>\n", link(short_name(a) + ".csv"),
+                        s.arrays.empty() ? "" : ", " + link(short_name(a) + ".npz"));
   return html + "</section>\n";
 }
 
@@ -126,22 +126,22 @@ std::string made_by() {
 
 }  // namespace
 
-std::vector<Planned> plan(const Asked& asked) {
-  size(asked.size);
-  check_names("task", asked.tasks), check_names("encoding", asked.encodings);
+std::vector<Planned> plan(const Request& request) {
+  size(request.size);
+  check_names("task", request.tasks), check_names("encoding", request.encodings);
   std::vector<Planned> all;
-  for (const Exhibit* e : exhibits(asked.what)) {
-    Planned p{e, {}};
-    if (e->trials)
-      for (Trial& t : trials_of(*e, asked))
-        if (wanted(asked.tasks, t.config.task) && wanted(asked.encodings, t.config.encoding))
+  for (const Artifact* a : artifacts(request.what)) {
+    Planned p{a, {}};
+    if (a->trials)
+      for (Trial& t : trials_of(*a, request))
+        if (contains(request.tasks, t.config.task) && contains(request.encodings, t.config.encoding))
           p.plan.push_back(std::move(t));
     all.push_back(std::move(p));
   }
-  const auto trains = [](const Planned& p) { return p.exhibit->trials != nullptr; };
+  const auto trains = [](const Planned& p) { return p.artifact->trials != nullptr; };
   if (std::any_of(all.begin(), all.end(), trains) && all_trials(all).empty())
-    bad_input("{} has no trial with {} {}; ask for others, or for all", fmt::join(asked.what, " "),
-              fmt::join(asked.tasks, ", "), fmt::join(asked.encodings, ", "));
+    bad_input("{} has no trial with {} {}; ask for others, or for all", fmt::join(request.what, " "),
+              fmt::join(request.tasks, ", "), fmt::join(request.encodings, ", "));
   return all;
 }
 
@@ -162,32 +162,32 @@ Claim one_at_a_time(const SweepFolder& runs) {
   }
 }
 
-std::string write(const std::vector<Planned>& planned, const Asked& asked, const std::string& folder,
+std::string write(const std::vector<Planned>& planned, const Request& request, const std::string& folder,
                   const std::string& command) {
   const SweepFolder runs(folder + "/runs");
   const Claim alone = one_at_a_time(runs);
   const NoGrad no_grad;
-  const Config common = defaults(size(asked.size), asked.settings);
+  const Config common = defaults(size(request.size), request.settings);
   const Plan everything = all_trials(planned);
   const std::string summary = standing(Outcomes(everything, runs));
-  const std::string title = fmt::format("{}: size {}", source_title(*planned[0].exhibit), asked.size);
+  const std::string title = fmt::format("{}: size {}", source_title(*planned[0].artifact), request.size);
   std::string text, sections, contents;
   json data = {{"charts", json::array()}, {"maps", json::object()}};
   for (const Planned& p : planned) {
     if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
-    const Exhibit& e = *p.exhibit;
+    const Artifact& a = *p.artifact;
     const Outcomes outcomes(p.plan, runs);
     Section section = drawn(p, outcomes, common);
     if (outcomes.planned()) section.notes.push_back(standing(outcomes));
     for (const std::string& one : reasons(outcomes, p.plan)) section.notes.push_back(one);
     if (!section.data.columns.empty())
-      write_file(fmt::format("{}/{}.csv", folder, short_name(e)), to_csv(section.data));
-    if (!section.arrays.empty()) write_file(fmt::format("{}/{}.npz", folder, short_name(e)), section.arrays);
-    const std::string one = markdown_of(e, section);
-    write_file(fmt::format("{}/{}.md", folder, short_name(e)), one);
+      write_file(fmt::format("{}/{}.csv", folder, short_name(a)), to_csv(section.data));
+    if (!section.arrays.empty()) write_file(fmt::format("{}/{}.npz", folder, short_name(a)), section.arrays);
+    const std::string one = markdown_of(a, section);
+    write_file(fmt::format("{}/{}.md", folder, short_name(a)), one);
     text += one;
-    sections += section_of(e, section);
-    contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", short_name(e), report::escape(e.title));
+    sections += section_of(a, section);
+    contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", short_name(a), report::escape(a.title));
     for (const Picture& picture : section.pictures) merge(data, picture.data);
   }
   write_file(folder + "/trials.csv", to_csv(collect(everything, runs)));

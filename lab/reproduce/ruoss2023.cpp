@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-namespace poslab::reproduce::seed1 {
+namespace poslab::reproduce::ruoss2023 {
 namespace {
 
 constexpr double seen = 0.02;  // a difference that the paper's own rounding and luck do not make
@@ -82,7 +82,7 @@ Comparison compare(const std::string& task, const std::string& what, double pape
 std::vector<nlohmann::json> baseline_cells(const Summary& s) {
   const std::optional<Baselines> b = s.at_lr.empty() ? std::nullopt : s.at_lr[0]->record.baselines;
   if (!b) return {nullptr, nullptr, nullptr};
-  return {b->guess, b->majority, b->content_only};
+  return {b->chance, b->majority, b->content_only};
 }
 
 nlohmann::json number(double x) { return std::isnan(x) ? nlohmann::json() : nlohmann::json(x); }
@@ -91,7 +91,7 @@ Cell task_cell(const Outcomes& outcomes, const std::string& task) {
   for (const Outcome& o : outcomes.done())
     if (o.trial->config.task == task && o.record.baselines) {
       const Baselines& b = *o.record.baselines;
-      return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b.guess), points(b.majority),
+      return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b.chance), points(b.majority),
                                 points(b.content_only))};
     }
   return {task};
@@ -113,13 +113,13 @@ std::string about_intervals(const Outcomes& outcomes) {
 std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std::string& winner,
                                   const std::string& loser) {
   if (all.empty()) return {};
-  int claimed = 0, asked = 0, firm = 0, only = 0;
+  int claimed = 0, complete = 0, firm = 0, only = 0;
   std::vector<std::string> against;
   for (const Comparison& c : all) {
     if (!(c.paper >= seen)) continue;
     ++claimed;
     if (std::isnan(c.ours.mean) || !c.whole) continue;
-    ++asked;
+    ++complete;
     if (c.ours.mean > 0 && c.ours.interval.low > 0)
       ++firm;
     else if (c.ours.mean > 0)
@@ -131,12 +131,12 @@ std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std:
   if (!claimed)
     return {fmt::format("In none of these comparisons does the paper have {} ahead of {} by 2 points or more.", winner,
                         loser)};
-  if (!asked) return {fmt::format("No comparison of {} with {} is complete yet.", winner, loser)};
+  if (!complete) return {fmt::format("No comparison of {} with {} is complete yet.", winner, loser)};
   std::vector<std::string> said = {
       fmt::format("Where the paper has {} ahead of {} by 2 points or more, {} of {} comparisons agree: {} with an "
                   "interval above zero, {} by the mean's sign only.",
-                  winner, loser, firm + only, asked, firm, only)};
-  if (asked < claimed) said[0] += fmt::format(" Of {} more not all runs are done.", claimed - asked);
+                  winner, loser, firm + only, complete, firm, only)};
+  if (complete < claimed) said[0] += fmt::format(" Of {} more not all runs are done.", claimed - complete);
   if (!against.empty()) said.push_back(fmt::format("Not so here: {}.", fmt::join(against, "; ")));
   return said;
 }
@@ -157,4 +157,4 @@ std::string how_many(const Outcomes& outcomes) {
                      rates.size() == 1 ? "" : "s", fmt::join(rates, ", "), fmt::join(tested, "; "));
 }
 
-}  // namespace poslab::reproduce::seed1
+}  // namespace poslab::reproduce::ruoss2023

@@ -1,9 +1,9 @@
-// What the exhibits of seed 1 share (Ruoss et al. 2023, "Randomized Positional Encodings Boost Length Generalization of
-// Transformers"): the eleven columns of its table 1, and the comparison of two settings beside the paper's.
+// What the artifacts of Ruoss et al. 2023 ("Randomized Positional Encodings Boost Length Generalization of Transformers")
+// share: the eleven columns of its table 1, and the comparison of two settings beside the paper's.
 #pragma once
-#include "lab/reproduce/exhibit.h"
+#include "lab/reproduce/artifact.h"
 
-namespace poslab::reproduce::seed1 {
+namespace poslab::reproduce::ruoss2023 {
 
 // A column of table 1, in its order.
 struct Column {
@@ -29,8 +29,8 @@ struct Comparison {
 Comparison compare(const std::string& task, const std::string& what, double paper, const Summary& first,
                    const Summary& second);
 // The comparisons as a table, and one sentence for each verdict: the paper's sign with an interval that excludes zero, the
-// same sign only, or not here. Asked of those where the paper sees a difference of 2 points or more and all runs are done.
-// The paper's difference is one of bests, ours one of means.
+// same sign only, or the opposite. Judged are comparisons with a difference of 2 points or more in the paper whose runs are
+// all done. The paper's difference is one of bests, ours one of means.
 Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption);
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
 
@@ -44,11 +44,11 @@ Cell task_cell(const Outcomes&,
 std::string about_intervals(const Outcomes&);  // what they are worth with so many seeds
 std::string how_many(const Outcomes&);  // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
 
-// The exhibits, a file each or a few that belong together.
+// The artifacts, a file each or a few that belong together.
 Section table1(const Outcomes&, const Config&), table2(const Outcomes&, const Config&),
     table3(const Outcomes&, const Config&), table4(const Outcomes&, const Config&),
     table5(const Outcomes&, const Config&), fig2(const Outcomes&, const Config&), fig3(const Outcomes&, const Config&),
     fig4(const Outcomes&, const Config&), fig5(const Outcomes&, const Config&), fig6(const Outcomes&, const Config&),
     coverage(const Outcomes&, const Config&), code(const Outcomes&, const Config&);
 
-}  // namespace poslab::reproduce::seed1
+}  // namespace poslab::reproduce::ruoss2023

@@ -7,7 +7,7 @@
 #include "lab/reproduce/paper.h"
 #include "lab/reproduce/ruoss2023.h"
 
-namespace poslab::reproduce::seed1 {
+namespace poslab::reproduce::ruoss2023 {
 namespace {
 
 using nlohmann::json;
@@ -79,15 +79,15 @@ Section table1(const Outcomes& outcomes, const Config&) {
   for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
   for (const std::string& task : outcomes.tasks()) {
     std::vector<Cell> row = {task_cell(outcomes, task)};
-    double most = -1;
+    double highest = -1;
     for (const Column& c : columns_of(outcomes)) {
       const Summary sum = outcomes.summary(is(task, c));
       const double paper = paper_value("ruoss2023_table1", task, c.paper);
       row.push_back(beside_paper(sum, paper));
-      if (sum.best > most) most = sum.best;
+      if (sum.best > highest) highest = sum.best;
       add_row(s.data, {task, c.encoding, c.positions}, sum, paper);
     }
-    for (size_t i = 1; i < row.size(); ++i) row[i].strong = row[i].text == points(most);
+    for (size_t i = 1; i < row.size(); ++i) row[i].strong = row[i].text == points(highest);
     grid.rows.push_back(std::move(row));
   }
   const std::vector<Comparison> pairs = randomized_against_plain(outcomes);
@@ -192,14 +192,14 @@ Section table5(const Outcomes& outcomes, const Config&) {
     pairs.back().whole = whole && geometric.whole(), pairs.back().note = steady_name;
   }
   s.readings = verdicts(pairs, "the best randomized scheme", "geometric attention");
-  std::vector<Comparison> turned;
+  std::vector<Comparison> reversed;
   for (const Comparison& c : pairs)
-    turned.push_back({c.task,
+    reversed.push_back({c.task,
                       "geometric - best randomized",
                       -c.paper,
                       {c.ours.seeds, -c.ours.mean, {-c.ours.interval.high, -c.ours.interval.low}},
                       c.whole});
-  for (const std::string& one : verdicts(turned, "geometric attention", "the best randomized scheme"))
+  for (const std::string& one : verdicts(reversed, "geometric attention", "the best randomized scheme"))
     s.readings.push_back(one);
   s.grids = {grid, comparison_grid(pairs,
                                    "Best randomized minus geometric in points: mean over paired seeds, interval, and "
@@ -214,4 +214,4 @@ Section table5(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-}  // namespace poslab::reproduce::seed1
+}  // namespace poslab::reproduce::ruoss2023

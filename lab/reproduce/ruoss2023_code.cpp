@@ -7,19 +7,19 @@
 
 #include "lab/reproduce/ruoss2023.h"
 
-namespace poslab::reproduce::seed1 {
+namespace poslab::reproduce::ruoss2023 {
 namespace {
 
-// One option set otherwise than the exhibit's other trials have it.
+// One option set otherwise than the artifact's other trials have it.
 struct Choice {
   std::string encoding, positions, option, value;
   std::string base, other;  // in words
 };
 
-std::vector<Choice> choices(const Config& usual) {
+std::vector<Choice> choices(const Config& defaults) {
   const std::string once = "positions drawn once a pass (paper)", layers = "in every layer (code)";
   // On in the released code, which has no switch for it; a size that has it off is asked the other way round.
-  const std::string flips = usual.test_dropout ? "off" : "on";
+  const std::string flips = defaults.test_dropout ? "off" : "on";
   return {{"relative", "randomized", "relative_mode", "offset_table", "true differences (paper)",
            "a table of sorted offsets"},
           {"relative", "randomized", "relative_mode", "released", "true differences (paper)",
@@ -45,7 +45,7 @@ Trials of_code(const Config& defaults) {
   return trials;
 }
 
-Section code(const Outcomes& outcomes, const Config& usual) {
+Section code(const Outcomes& outcomes, const Config& defaults) {
   Section s;
   s.data = {{"encoding", "positions", "option", "value", "task", "seeds", "base", "other", "difference", "interval_low",
              "interval_high"},
@@ -56,11 +56,11 @@ Section code(const Outcomes& outcomes, const Config& usual) {
       {"encoding", "positions", "here", "the other way"},
       {}};
   for (const std::string& task : outcomes.tasks()) grid.head.push_back(task);
-  const std::vector<Choice> all = choices(usual);
+  const std::vector<Choice> all = choices(defaults);
   const auto has = [](const Config& c, const Choice& choice) { return get(c, option(choice.option)) == choice.value; };
   std::vector<std::string> matters;
   int compared = 0, intervals = 0;
-  double most = 0;
+  double largest = 0;
   for (const Choice& choice : all) {
     const auto one = [&](const Config& c) { return c.encoding == choice.encoding && c.positions == choice.positions; };
     if (!outcomes.plans([&](const Config& c) { return one(c) && has(c, choice); })) continue;
@@ -83,7 +83,7 @@ Section code(const Outcomes& outcomes, const Config& usual) {
                              number(difference.interval.low), number(difference.interval.high)});
       if (std::isnan(difference.mean)) continue;
       ++compared, intervals += !std::isnan(difference.interval.low);
-      most = std::max(most, std::abs(difference.mean));
+      largest = std::max(largest, std::abs(difference.mean));
       if (difference.interval.excludes(0) && std::abs(difference.mean) >= 0.02)
         matters.push_back(fmt::format("{} {}, {} on {} ({} points)", choice.positions, choice.encoding, choice.other,
                                       task, signed_points(difference.mean)));
@@ -98,7 +98,7 @@ Section code(const Outcomes& outcomes, const Config& usual) {
   else
     s.readings.push_back(
         fmt::format("No difference of 2 points or more has an interval that excludes zero{}; the largest is {} points.",
-                    intervals ? "" : ", as one seed has no interval", points(most)));
+                    intervals ? "" : ", as one seed has no interval", points(largest)));
   s.grids = {grid};
   s.notes = {how_many(outcomes), about_intervals(outcomes), "Bold: the interval excludes zero."};
   for (const std::string& task : outcomes.tasks())
@@ -107,4 +107,4 @@ Section code(const Outcomes& outcomes, const Config& usual) {
   return s;
 }
 
-}  // namespace poslab::reproduce::seed1
+}  // namespace poslab::reproduce::ruoss2023

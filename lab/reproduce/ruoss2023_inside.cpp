@@ -9,7 +9,7 @@
 #include "lab/reproduce/ruoss2023.h"
 #include "lab/run_folder.h"
 
-namespace poslab::reproduce::seed1 {
+namespace poslab::reproduce::ruoss2023 {
 namespace {
 
 constexpr int strings = 30;  // 30 x 40 answer slots: 1200 points
@@ -92,7 +92,7 @@ Section fig6(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-Section coverage(const Outcomes&, const Config& usual) {
+Section coverage(const Outcomes&, const Config& defaults) {
   Section s;
   s.data = {{"encoding", "positions", "kind", "length", "seen"}, {}};
   Grid grid{
@@ -103,7 +103,7 @@ Section coverage(const Outcomes&, const Config& usual) {
       {}};
   for (const Column& column : columns()) {
     if (column.encoding == "none") continue;
-    Config c = usual;
+    Config c = defaults;
     c.task = "reverse_string", c.encoding = column.encoding, c.positions = column.positions;
     std::vector<int> lengths = paper_lengths(c);
     lengths.push_back(c.eval_lengths.to);
@@ -132,4 +132,4 @@ Section coverage(const Outcomes&, const Config& usual) {
   return s;
 }
 
-}  // namespace poslab::reproduce::seed1
+}  // namespace poslab::reproduce::ruoss2023

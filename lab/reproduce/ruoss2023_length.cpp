@@ -9,7 +9,7 @@
 #include "lab/page/html.h"
 #include "lab/reproduce/ruoss2023.h"
 
-namespace poslab::reproduce::seed1 {
+namespace poslab::reproduce::ruoss2023 {
 namespace {
 
 using namespace report;
@@ -22,10 +22,10 @@ std::vector<AtLength> mean_curve(const Summary& s) {
     Baselines& b = sum.baselines;
     for (const Outcome* o : s.at_lr) {
       const AtLength& row = o->tested.at(i);
-      sum.length = row.length, sum.accuracy += row.accuracy, b.guess += row.baselines.guess;
+      sum.length = row.length, sum.accuracy += row.accuracy, b.chance += row.baselines.chance;
       b.majority += row.baselines.majority, b.content_only += row.baselines.content_only;
     }
-    for (double* x : {&sum.accuracy, &b.guess, &b.majority, &b.content_only}) *x /= double(s.at_lr.size());
+    for (double* x : {&sum.accuracy, &b.chance, &b.majority, &b.content_only}) *x /= double(s.at_lr.size());
     curve.push_back(sum);
   }
   return curve;
@@ -85,11 +85,11 @@ Section fig4(const Outcomes& outcomes, const Config&) {
         if (curve.size() > longest.size()) longest = curve;
         for (const AtLength& row : curve)
           s.data.rows.push_back({task, c.encoding, c.positions, row.length, row.accuracy, sum.at_lr.size(),
-                                 row.baselines.guess, row.baselines.majority, row.baselines.content_only});
+                                 row.baselines.chance, row.baselines.majority, row.baselines.content_only});
       }
       if (chart.curves.empty()) continue;
       describe(chart);
-      chart.curves.push_back(baseline("guess", longest, &Baselines::guess));
+      chart.curves.push_back(baseline("guess", longest, &Baselines::chance));
       chart.curves.push_back(baseline("majority", longest, &Baselines::majority));
       chart.curves.push_back(baseline("content only", longest, &Baselines::content_only));
       s.pictures.push_back(picture(
@@ -104,7 +104,7 @@ Section fig4(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-Section fig3(const Outcomes& outcomes, const Config& usual) {
+Section fig3(const Outcomes& outcomes, const Config& defaults) {
   Section s;
   s.data = {{"task", "max_position", "runs", "best", "seeds", "mean", "interval_low", "interval_high", "guess",
              "majority", "content_only"},
@@ -114,7 +114,7 @@ Section fig3(const Outcomes& outcomes, const Config& usual) {
   Grid grid{fmt::format("R-Relative by the size of the pool that positions are drawn from: mean accuracy in %; small: "
                         "its interval, and that of "
                         "the difference to {} in points, over paired seeds",
-                        usual.max_position),
+                        defaults.max_position),
             {"task"},
             {}};
   for (int pool : pools) grid.head.push_back(fmt::format("{}", pool));
@@ -124,13 +124,13 @@ Section fig3(const Outcomes& outcomes, const Config& usual) {
     const auto with = [&](int pool) {
       return outcomes.summary([&](const Config& c) { return c.task == task && c.max_position == pool; });
     };
-    const Summary middle = with(usual.max_position);
+    const Summary middle = with(defaults.max_position);
     for (int pool : pools) {
       const Summary sum = with(pool);
       const Interval difference = paired(sum, middle).interval;
       row.push_back(
-          {points(sum.mean), interval_text(sum.interval, false), pool != usual.max_position && difference.excludes(0)});
-      if (pool != usual.max_position && !std::isnan(difference.low))
+          {points(sum.mean), interval_text(sum.interval, false), pool != defaults.max_position && difference.excludes(0)});
+      if (pool != defaults.max_position && !std::isnan(difference.low))
         row.back().below += fmt::format("\n{}", interval_text(difference, true));
       if (sum.runs) means.push_back(sum.mean);
       s.data.rows.push_back({task, pool, sum.runs, number(sum.best), sum.by_seed.size(), number(sum.mean),
@@ -151,4 +151,4 @@ Section fig3(const Outcomes& outcomes, const Config& usual) {
   return s;
 }
 
-}  // namespace poslab::reproduce::seed1
+}  // namespace poslab::reproduce::ruoss2023

@@ -12,7 +12,7 @@
 #include "lab/page/html.h"
 #include "lab/reproduce/ruoss2023.h"
 
-namespace poslab::reproduce::seed1 {
+namespace poslab::reproduce::ruoss2023 {
 namespace {
 
 using namespace report;
@@ -86,7 +86,7 @@ Section table2(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-Section fig2(const Outcomes& outcomes, const Config& usual) {
+Section fig2(const Outcomes& outcomes, const Config& defaults) {
   Section s;
   s.data = {{"task", "positions", "train_length", "seed", "step", "seconds", "accuracy"}, {}};
   constexpr double good = 0.9;
@@ -116,7 +116,7 @@ Section fig2(const Outcomes& outcomes, const Config& usual) {
             fmt::format("{} to length {}", naive ? "Relative" : "R-Relative", c.train_length), naive ? 0 : 1, {}, {}};
         int row = 0;
         ran[naive] = true;
-        const std::vector<Test> all = tests(o, usual.train_length);
+        const std::vector<Test> all = tests(o, defaults.train_length);
         for (const Test& t : all) {
           curve.points.push_back({t.seconds, t.accuracy});
           row = t.accuracy > good ? row + 1 : 0;
@@ -150,7 +150,7 @@ Section fig2(const Outcomes& outcomes, const Config& usual) {
         {fmt::format(
              "<figure>{}<figcaption><b>{}.</b> Small tests while training, at some of the lengths beyond {}; their own "
              "time is not counted.</figcaption></figure>\n",
-             figure(chart), headed(task), usual.train_length),
+             figure(chart), headed(task), defaults.train_length),
          {{"charts", {chart_json(chart)}}}});
     if (const Cell cell = task_cell(outcomes, task); !cell.below.empty())
       s.notes.push_back(fmt::format("{}, without reading the order of the symbols: {}.", task, in_one(cell.below)));
@@ -163,4 +163,4 @@ Section fig2(const Outcomes& outcomes, const Config& usual) {
   return s;
 }
 
-}  // namespace poslab::reproduce::seed1
+}  // namespace poslab::reproduce::ruoss2023

@@ -1,4 +1,4 @@
-// The three sizes at which a source's exhibits are made. A size is the head of a sweep (lab/sweep/plan.h): a preset of
+// The three sizes at which a source's artifacts are made. A size is the head of a sweep (lab/sweep/plan.h): a preset of
 // options (experiment/options.cpp) and which tasks, seeds and learning rates are tried with it.
 #pragma once
 #include <string>

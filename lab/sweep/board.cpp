@@ -11,8 +11,8 @@
 namespace poslab {
 namespace {
 
-constexpr size_t most_running = 12,
-                 most_failures = 5;  // rows of the table: it must fit on a terminal to be drawn again
+constexpr size_t max_running = 12,
+                 max_failures = 5;  // rows of the table: it must fit on a terminal to be drawn again
 
 int64_t steps_in(const Plan& plan, const std::vector<TrialState>& states, std::initializer_list<TrialState> which) {
   int64_t steps = 0;
@@ -83,17 +83,17 @@ void Board::last() {
 
 void Board::draw(const std::vector<const Trial*>& ours) {
   std::vector<std::string> table = {headline()};
-  for (size_t i = 0; i < std::min(ours.size(), most_running); ++i)
+  for (size_t i = 0; i < std::min(ours.size(), max_running); ++i)
     table.push_back(fmt::format("  running  {}  {}  {}", ours[i]->id, label(ours[i]->config, options_),
                                 last_line(folder_.log(*ours[i]))));
-  if (ours.size() > most_running) table.push_back(fmt::format("  and {} more running", ours.size() - most_running));
+  if (ours.size() > max_running) table.push_back(fmt::format("  and {} more running", ours.size() - max_running));
   size_t failures = 0;
   for (size_t i = 0; i < plan_.size(); ++i)
-    if (states_[i] == TrialState::failed && ++failures <= most_failures)
+    if (states_[i] == TrialState::failed && ++failures <= max_failures)
       table.push_back(fmt::format("  failed   {}  {}  {}", plan_[i].id, label(plan_[i].config, options_),
                                   folder_.reason(plan_[i], states_[i])));
-  if (failures > most_failures)
-    table.push_back(fmt::format("  and {} more failed; `poslab sweep status` lists them", failures - most_failures));
+  if (failures > max_failures)
+    table.push_back(fmt::format("  and {} more failed; `poslab sweep status` lists them", failures - max_failures));
   if (lines_) fmt::print(stderr, "\033[{}A", lines_);  // up to where the table stands
   fmt::print(stderr, "\033[J");                        // nothing of it stays
   for (const std::string& line : table) fmt::print(stderr, "{}\n", line.substr(0, columns() - 1));

@@ -42,7 +42,7 @@ Table collect(const Plan& plan, const SweepFolder& folder) {
     for (const Option* o : options) row.push_back(config[o->name]);
     row.push_back(config["steps"]);
     const std::optional<Baselines>& b = r.baselines;
-    for (const json& value : {cell(r.paper_score), cell(r.released_score), b ? json(b->guess) : json(),
+    for (const json& value : {cell(r.paper_score), cell(r.released_score), b ? json(b->chance) : json(),
                               b ? json(b->majority) : json(), b ? json(b->content_only) : json(), cell(r.seconds),
                               cell(r.commit)})
       row.push_back(value);

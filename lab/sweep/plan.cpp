@@ -94,10 +94,10 @@ std::vector<const Option*> differing(const Plan& plan) {
 }
 
 std::string label(const Config& c, const std::vector<const Option*>& options) {
-  const Config usual = configure({{"preset", c.preset}});
+  const Config defaults = configure({{"preset", c.preset}});
   std::string text;
   for (const Option* o : options)
-    if (o->name == "positions" || o->name == "seed" || get(c, *o) != get(usual, *o))
+    if (o->name == "positions" || o->name == "seed" || get(c, *o) != get(defaults, *o))
       text += fmt::format("{}{}={}", text.empty() ? "" : " ", o->name, get(c, *o));
   return text;
 }

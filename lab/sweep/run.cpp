@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_kills =
+constexpr int max_kills =
     3;  // a trial that is killed so often from outside counts as failed: too large for the memory?
 
 class Journal {
@@ -161,12 +161,12 @@ class Worker {
       board_.event(TrialState::done, t, clock_time(std::chrono::duration<double>(Clock::now() - r.start).count()));
     } else if (stops(end.signal)) {
       journal_.write("stopped", t, strsignal(end.signal));
-      if (caught_signal() || ++kills_[r.trial] < most_kills)
+      if (caught_signal() || ++kills_[r.trial] < max_kills)
         open_.push_back(r.trial);
       else
         fail(t, fmt::format("{} times it was ended from outside, at last by signal {} ({}); if memory was short, fewer "
                             "--jobs or a smaller batch need less",
-                            most_kills, end.signal, strsignal(end.signal)));
+                            max_kills, end.signal, strsignal(end.signal)));
     } else if (end.signal) {
       fail(t, fmt::format("ended by signal {} ({}) after \"{}\"", end.signal, strsignal(end.signal), said));
     } else if (said.rfind(mine, 0) == 0) {

@@ -16,7 +16,7 @@ struct StackManipulation : Task {
   int symbols_in() const override { return 5; }
   int symbols_out() const override { return 3; }
   int output_length(int length) const override { return length + 1; }
-  int counted(const Tokens& answer) const override { return through_terminator(answer); }
+  int scored_slots(const Tokens& answer) const override { return through_terminator(answer); }
 
   Tokens input(Rng& rng, int length) const override {
     const int height = length == 1 ? 1 : rng.between(1, length - 1);

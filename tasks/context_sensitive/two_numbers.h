@@ -13,7 +13,7 @@ struct TwoNumbers : Task {
   std::string level() const override { return "context_sensitive"; }
   int symbols_in() const override { return 3; }
   int symbols_out() const override { return 3; }
-  int counted(const Tokens& answer) const override { return through_terminator(answer); }
+  int scored_slots(const Tokens& answer) const override { return through_terminator(answer); }
   Tokens input(Rng&, int length) const override;
   Tokens shuffled(const Tokens& input, Rng&) const override;
   static std::pair<Natural, Natural> read(const Tokens&);   // of at least three symbols

@@ -1,4 +1,5 @@
-// One table or figure of a source: which trials it takes, and how it is drawn from their results. all.cpp has the only list.
+// An artifact is one table or figure of a source: the trials it needs and how it is drawn from their results. all.cpp has
+// the only list.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace poslab::reproduce {
 
-// The trials of an exhibit: lists in place of those of the size, and further products whose lists replace these.
+// The trials of an artifact: lists in place of those of the size, and further products whose lists replace these.
 struct Trials {
   ValueLists lists;
   std::vector<ValueLists> also = {};
@@ -31,18 +32,18 @@ struct Section {
   Table data;                      // NAME.csv
 };
 
-struct Exhibit {
-  std::string name;  // seed1:table1
+struct Artifact {
+  std::string name;  // ruoss2023:table1
   std::string title;
   std::string source;  // where in the paper, and what stands there
-  // `usual`: what trials are like at this size (size.h).
-  Trials (*trials)(const Config& usual);  // null: nothing is trained for it
-  Section (*draw)(const Outcomes&, const Config& usual);
+  // `defaults`: the configuration of this size (size.h), from which an artifact varies what it studies.
+  Trials (*trials)(const Config& defaults);  // null: nothing is trained for it
+  Section (*draw)(const Outcomes&, const Config& defaults);
 };
-const std::vector<Exhibit>& all_exhibits();
-std::string source_title(const Exhibit&);  // of the paper
-// Those that `words` name: seed1:table1, or seed1:all for all of a source. In the order of the list, each once.
+const std::vector<Artifact>& all_artifacts();
+std::string source_title(const Artifact&);  // of the paper
+// Those that `words` name: ruoss2023:table1, or ruoss2023:all for all of a source. In the order of the list, each once.
 // Throws BadInput with did-you-mean.
-std::vector<const Exhibit*> exhibits(const std::vector<std::string>& words);
+std::vector<const Artifact*> artifacts(const std::vector<std::string>& words);
 
 }  // namespace poslab::reproduce
