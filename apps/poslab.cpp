@@ -43,8 +43,8 @@ struct Typed {
   std::map<std::string, std::string> text;
 
   // `kept`: of a run that is there, which has its own in place of the default.
-  void add(CLI::App* command, const Option& o, const std::string& spelled, bool kept = false) {
-    const bool toggle = std::holds_alternative<bool Config::*>(o.field);
+  void add(CLI::App* command, const RunOption& o, const std::string& spelled, bool kept = false) {
+    const bool toggle = o.toggle();
     const std::string standard = kept ? "as the run has it" : get(Config(), o);
     const std::string choice = o.names && o.names().size() > 6 ? "NAME" : takes(o);
     CLI::Option* option = command->add_option(spelled, text[o.name], o.help);
@@ -125,10 +125,69 @@ void print_rows(const std::vector<std::array<std::string, 3>>& rows) {
   for (auto& r : rows) fmt::print("{:<{}}  {:<{}}  {}\n", r[0], first, r[1], second, r[2]);
 }
 
-void list_command(const std::string& kind) {
+void print_options(const std::vector<Option>& options) {
+  std::vector<std::array<std::string, 3>> rows;
+  for (const Option& o : options) {
+    const std::string also = o.run_option.empty() ? "" : fmt::format("; also {}", dashed(o.run_option));
+    rows.push_back({"  " + o.name, fmt::format("{}  ({})", o.takes(), o.standard), o.help + also});
+  }
+  print_rows(rows);
+}
+
+// "alibi:mode=offset_table,symmetric": every option away from its default.
+std::string example_of(const std::string& name, const std::vector<Option>& options) {
+  Choices c(name, options);
+  for (const Option& o : options)
+    c.set(o.name, o.kind == Option::Kind::toggle ? (o.standard == "on" ? "off" : "on")
+                  : o.kind == Option::Kind::word ? o.words[1]
+                                                 : o.value(fmt::format("{}", std::min(o.range.max, 2 * std::stod(o.standard) + 1))));
+  return c.spelled();
+}
+
+template <class Thing>
+void print_thing(const Chosen<Thing>& t, const char* option, std::vector<std::array<std::string, 3>> more) {
+  fmt::print("{}: {}\n\n", t.thing.name, t->summary);
+  more.push_back({"source", t->source, ""});
+  if (!t->options.empty()) more.push_back({"spelled", fmt::format("{} {}", option, example_of(t.thing.name, t->options)), ""});
+  for (const auto& row : more) fmt::print("{:<10}{}\n", row[0], row[1]);
+  if (!t->options.empty()) fmt::print("\noptions, with their defaults in parentheses\n");
+  print_options(t->options);
+}
+
+std::string words_of(Reads what) {
+  std::string text;
+  for (const auto& [one, word] : {std::pair{Reads::slots, "the order of slots"},
+                                  {Reads::positions, "a position for each token"},
+                                  {Reads::distances, "distances of positions"},
+                                  {Reads::offset_table, "one offset for each distance of slots"}})
+    if (has(what, one)) text += (text.empty() ? "" : ", ") + std::string(word);
+  return text.empty() ? "nothing" : text;
+}
+
+void list_one(const std::string& kind, const std::string& name) {
+  if (kind == "encodings") {
+    const Chosen<Scheme> s = choose_encoding(name);
+    print_thing(s, "--encoding", {{"formula", s->formula, ""}, {"doors", s->doors, ""}, {"reads", words_of(reads(s)), ""}});
+  } else if (kind == "samplers") {
+    const Chosen<Sampler> s = choose_sampler(name);
+    print_thing(s, "--positions", {{"random", s->random ? "yes" : "no", ""}});
+  } else if (kind == "tasks") {
+    const Chosen<TaskEntry> t = choose("task", all_tasks(), name);
+    const Task& made = task(name);
+    print_thing(t, "--task",
+                {{"level", t->level, ""},
+                 {"symbols", fmt::format("{} in, {} out", made.symbols_in(), made.symbols_out()), ""},
+                 {"answer", fmt::format("{} symbols to an input of 10", made.output_length(10)), ""}});
+  } else {
+    bad_input("list {} takes no name; tasks, encodings and samplers do", kind);
+  }
+}
+
+void list_command(const std::string& kind, const std::string& name) {
+  if (!name.empty()) return list_one(kind, name);
   std::vector<std::array<std::string, 3>> rows;
   if (kind == "tasks")
-    for (const Task* t : all_tasks()) rows.push_back({t->name(), t->level(), t->summary()});
+    for (const TaskEntry& t : all_tasks()) rows.push_back({t.name, t.level, t.summary});
   else if (kind == "encodings")
     for (const Scheme& s : all_encodings()) rows.push_back({s.name, s.summary, s.source});
   else if (kind == "samplers")
@@ -184,13 +243,15 @@ void parse_and_run(int argc, char** argv) {
     return c;
   };
 
-  std::string run, kind, config_file, page = "report.html";
+  std::string run, kind, listed, config_file, page = "report.html";
   std::vector<std::string> runs, sets;
   Typed training, resuming, testing;
 
   CLI::App* list =
-      command("list", "what there is to choose from", "Example:\n  poslab list encodings", [&] { list_command(kind); });
+      command("list", "what there is to choose from", "Examples:\n  poslab list encodings\n  poslab list encodings alibi",
+              [&] { list_command(kind, listed); });
   list->add_option("kind", kind, "tasks | encodings | samplers | curricula | presets")->required();
+  list->add_option("name", listed, "one of them, with its options");
 
   CLI::App* train = command("train", "train a model into a new run folder, then test it", train_footer, [&] {
     Settings settings;
@@ -210,7 +271,7 @@ void parse_and_run(int argc, char** argv) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  for (const Option& o : all_options()) training.add(train, o, dashed(o.name));
+  for (const RunOption& o : all_options()) training.add(train, o, dashed(o.name));
 
   CLI::App* resume = command("resume", "go on with a run that was stopped, exactly as if it had not been",
                              "Example:\n  poslab resume runs/r1", [&] { resume_command(run, resuming.settings()); });

@@ -29,9 +29,9 @@ ValueLists setting(const std::string& text) {
   if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE", text);
   const std::string key = text.substr(0, equals);
   std::string value = text.substr(equals + 1);
-  for (const char* studied : {"preset", "task", "encoding", "positions", "unsorted", "resample", "relative_mode",
-                              "alibi_symmetric", "test_every"})
-    if (key == studied)
+  const bool owned = key != "seeds" && std::holds_alternative<Option>(option(key).field);
+  for (const char* studied : {"preset", "task", "encoding", "positions", "resample", "test_every"})
+    if (key == studied || owned)
       bad_input(
           "--set {}: each table and figure says for itself which; choose among them with --size, --tasks, --encodings",
           text);

@@ -49,7 +49,11 @@ Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          /
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);          // 1e-6 in T5, 1e-5 or 1e-6 in LLaMA
 Tensor dropout(const Tensor& x, Dropout);
 enum class Pairing { interleaved, half };          // RoPE's pairs of channels: (2m, 2m+1) or (m, m + D/2)
-Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);         // (B, T, H, D) by (1 or B, T, D/2) radians
+struct Rotation { Tensor cosine, sine; };          // of the angles: (1 or B, T, D/2) each, without a gradient
+Tensor rotate(const Tensor& x, const Rotation&, Pairing);              // (B, T, H, D)
+Tensor cosines(const Tensor& angles);              // of radians; on the CPU, not recorded
+Tensor sines(const Tensor& angles);
+Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);
 
 // What the transformer runs. Each has a composed twin, written with the ops above, in autograd/composed.h.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)

@@ -9,19 +9,27 @@
 
 namespace poslab {
 
-Tensor rotate(const Tensor& x, const Tensor& angles, Pairing pairing) {   // (B, T, H, D), (1 or B, T, D/2)
+Tensor cosines(const Tensor& angles) {
+  std::vector<real> y = angles.values();
+  for (real& angle : y) angle = std::cos(angle);
+  return Tensor::from(angles.shape(), y);
+}
+
+Tensor sines(const Tensor& angles) {
+  std::vector<real> y = angles.values();
+  for (real& angle : y) angle = std::sin(angle);
+  return Tensor::from(angles.shape(), y);
+}
+
+Tensor rotate(const Tensor& x, const Rotation& by, Pairing pairing) {   // (B, T, H, D), (1 or B, T, D/2)
   if (x.dims() != 4 || x.dim(3) % 2)
     bad_input("rotate: x is {}; it must be (batch, time, heads, an even head size)", to_string(x.shape()));
   const int batch = x.dim(0), time = x.dim(1), heads = x.dim(2), head_dim = x.dim(3);
-  if (angles.dims() != 3 || (angles.dim(0) != 1 && angles.dim(0) != batch) || angles.dim(1) != time ||
-      angles.dim(2) != head_dim / 2)
-    bad_input("rotate: angles are {} for x {}; they must be (1 or {}, {}, {})", to_string(angles.shape()),
-              to_string(x.shape()), batch, time, head_dim / 2);
-  std::vector<real> c = angles.values(), s = c;
-  for (real& angle : c) angle = std::cos(angle);
-  for (real& angle : s) angle = std::sin(angle);
-  const Tensor cosine = Tensor::from(angles.shape(), c).to(x.device());
-  const Tensor sine = Tensor::from(angles.shape(), s).to(x.device());
+  const Tensor &cosine = by.cosine, &sine = by.sine;
+  if (cosine.shape() != sine.shape() || cosine.dims() != 3 || (cosine.dim(0) != 1 && cosine.dim(0) != batch) ||
+      cosine.dim(1) != time || cosine.dim(2) != head_dim / 2)
+    bad_input("rotate: cosines are {} and sines {} for x {}; both must be (1 or {}, {}, {})", to_string(cosine.shape()),
+              to_string(sine.shape()), to_string(x.shape()), batch, time, head_dim / 2);
   const Kernels& run = kernels(x.device());
   const auto rotate_by = [&run, cosine, sine, batch, time, heads, head_dim, pairing](Accumulator y, const real* from,
                                                                                      bool back) {
@@ -33,6 +41,10 @@ Tensor rotate(const Tensor& x, const Tensor& angles, Pairing pairing) {   // (B,
   return record("rotate", y, {x}, [x, rotate_by](const real* dy) {
     if (Accumulator dx = x.grad_accumulator()) rotate_by(dx, dy, true);
   });
+}
+
+Tensor rotate(const Tensor& x, const Tensor& angles, Pairing pairing) {
+  return rotate(x, Rotation{cosines(angles).to(x.device()), sines(angles).to(x.device())}, pairing);
 }
 
 }  // namespace poslab

@@ -103,14 +103,12 @@ struct Bench {
   }
 
   PositionSample check_positions(int slots) const {
-    const std::string& kind = train_sampler(config).name;
-    if (kind == "sequential")
-      return PositionSample(sampler("sequential"), {}, Resample::per_forward, {}, config.batch, slots);
+    const Chosen<Sampler> sampler = train_sampler(config);
+    if (!sampler->random) return PositionSample(sampler, Resample::per_forward, {}, config.batch, slots);
     std::vector<double> p = formula::increasing("check.positions", slots);
     for (int i = 0; i < slots; ++i)    // 1000 of them would reach a little further than the table
       p[size_t(i)] = std::min(p[size_t(i)], double(config.max_position - slots + i));
-    if (kind == "randomized")
-      return PositionSample({Positions::of_tokens(1, p)});
+    if (!sampler->only_offsets) return PositionSample({Positions::of_tokens(1, p)});
     std::vector<double> offset(size_t(2 * slots - 1), 0);
     for (int d = 1; d < slots; ++d)
       offset[size_t(slots - 1 + d)] = 1 + p[size_t(d - 1)],

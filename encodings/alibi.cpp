@@ -6,7 +6,6 @@
 // Left out: learned slopes, half the heads a side.
 #include <cmath>
 
-#include "core/error.h"
 #include "encodings/encoding.h"
 
 namespace poslab {
@@ -23,28 +22,32 @@ std::vector<double> slopes(int heads) {
   return m;
 }
 
+// What the paper samples for ALiBi are the bias values themselves (spec A.2): a table of offsets.
+bool reads_table(const Choices& c) { return c["mode"] != "differences"; }
+
+double bias(double slope, double left, double distance) {
+  return slope * (-std::abs(distance) + (distance < 0 ? left : 0));
+}
+double left_of(const ModelShape& m, const Choices& c) { return c.on("symmetric") || m.causal ? 0 : 0.5; }
+
 struct ALiBi : Encoding {
   std::vector<double> slope;
   double left;
-  bool table;   // what the paper samples for ALiBi are the bias values themselves (spec A.2)
-  explicit ALiBi(const EncodingSpec& spec)
-      : slope(slopes(spec.heads)), left(spec.symmetric || spec.causal ? 0 : 0.5),
-        table(spec.mode != RelativeMode::differences) {
-    if (spec.mode == RelativeMode::released)
-      bad_input("alibi: mode released is of the relative scheme; use offset_table");
-  }
+  bool table;
+  std::string key;
+  ALiBi(const ModelShape& m, const Choices& c)
+      : slope(slopes(m.heads)), left(left_of(m, c)), table(reads_table(c)), key(fmt::format("alibi {} {}", m.heads, left)) {}
 
-  double bias(double m, double distance) const { return m * (-std::abs(distance) + (distance < 0 ? left : 0)); }
-  double told(double distance, int) const override { return bias(slope[0], distance); }
-
-  Scores scores(const Heads& in, const Positions& p, int layer) const override {
+  Scores scores(const Heads& in, const Positions& p) const override {
     const Distances& distances = table ? p.offsets("alibi") : p.distances();
-    std::vector<double> b;
-    const std::vector<double> d = distances.rows(in.q.device());
-    for (double distance : d)
-      for (double m : slope) b.push_back(bias(m, distance));
-    Scores s = Encoding::scores(in, p, layer);
-    s.bias = Tensor::from({int(d.size()), int(slope.size())}, b).to(in.q.device());   // (N, H)
+    Scores s = Encoding::scores(in, p);
+    s.bias = p.once(key, in.q.device(), [&](Device device) {   // (N, H)
+      std::vector<double> b;
+      const std::vector<double> d = distances.rows(device);
+      for (double distance : d)
+        for (double m : slope) b.push_back(bias(m, left, distance));
+      return Tensor::from({int(d.size()), int(slope.size())}, b).to(device);
+    });
     s.pairs = distances.of_last(in.q.dim(1));
     return s;
   }
@@ -53,8 +56,20 @@ struct ALiBi : Encoding {
 }  // namespace
 
 Scheme alibi() {
-  return {"alibi", "a penalty for distance, with a slope of its own for each head", "Press et al. 2022", true,
-          [](Params, const EncodingSpec& spec) { return std::make_unique<ALiBi>(spec); }, true};
+  return {.name = "alibi",
+          .summary = "a penalty for distance, with a slope of its own for each head",
+          .source = "Press et al. 2022",
+          .formula = "s_ij = q_i . k_j / sqrt(D) + m_h ( -|p_j - p_i| + 0.5 [p_j < p_i] ),   m_h = 2^(-8h/H)",
+          .doors = "3",
+          .options = {{"mode", {"paper", "offset_table", "differences"},
+                       "how relative and alibi read random positions; the paper and its code differ", "relative_mode"},
+                      {"symmetric", false, "alibi without the 0.5 that tells left from right", "alibi_symmetric"}},
+          .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
+          .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<ALiBi>(m, c); },
+          .displayed = [](const ModelShape& m, const Choices& c) -> Displayed {
+            return {"The bias that is added to the logit of head 1.",
+                    [slope = slopes(m.heads)[0], left = left_of(m, c)](double d, int) { return bias(slope, left, d); }};
+          }};
 }
 
 }  // namespace poslab

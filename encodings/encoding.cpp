@@ -1,4 +1,4 @@
-// What schemes have in common: the plain product of queries and keys, and its softmax.
+// What schemes have in common: the plain product of queries and keys and its softmax; how they are built.
 #include "encodings/encoding.h"
 
 #include <cmath>
@@ -6,19 +6,52 @@
 namespace poslab {
 
 // s_ij = q_i . k_j / sqrt(D)
-Scores Encoding::scores(const Heads& in, const Positions&, int) const {
+Scores Encoding::scores(const Heads& in, const Positions&) const {
   Scores s;
   s.pieces = {{in.q, in.k}};
   s.scale = real(1 / std::sqrt(double(in.q.dim(-1))));
   return s;
 }
 
-Tensor Encoding::attend(const Heads& in, const Tensor& v, const Positions& p, int layer, const Span& span) const {
-  return attention(scores(in, p, layer), v, span);
+Tensor Encoding::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
+  return attention(scores(in, p), v, span);
 }
 
-Tensor Encoding::weights(const Heads& in, const Positions& p, int layer, const Span& span) const {
-  return attention_weights(scores(in, p, layer), span);
+Tensor Encoding::weights(const Heads& in, const Positions& p, const Span& span) const {
+  return attention_weights(scores(in, p), span);
+}
+
+Displayed displayed_distance(bool added) {
+  return {added ? "Each position adds a vector of its own to its slot; shown is the position of the key minus that of the query."
+                : "The distance that the scheme works with: position of the key minus position of the query.",
+          [](double distance, int) { return distance; }};
+}
+
+PositionLayers::PositionLayers(const Params& p, const Chosen<Scheme>& s, const ModelShape& shape) {
+  if (s->check) s->check(shape, s.choices);
+  if (s->embed) embed = s->embed(p, shape, s.choices);
+  for (int n = 0; n < shape.layers; ++n)
+    layers.push_back(s->make ? s->make(p / fmt::format("layer{}", n), shape, s.choices, n) : std::make_unique<Encoding>());
+}
+
+Chosen<Sampler> sampler_for(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {
+  if (sampler->parts) {
+    std::vector<Chosen<Sampler>> parts;
+    for (const Chosen<Sampler>& part : *sampler->parts) parts.push_back(sampler_for(scheme, part));
+    return in_turn(std::move(parts));
+  }
+  const Reads what = reads(scheme);
+  if (sampler->only_offsets && has(what, Reads::positions))
+    bad_input("{} needs a position for each token, and {} gives only distances; use randomized", scheme.spelled(),
+              sampler.thing.name);
+  if (!has(what, Reads::offset_table) || sampler->as_offsets.empty()) return sampler;
+  if (has(what, Reads::positions) || has(what, Reads::distances))
+    bad_input("{}: one part reads a table of random offsets and another positions, and {} draws only one of the two; "
+              "choose parts that read the same", scheme.spelled(), sampler.thing.name);
+  const Sampler& offsets = find("sampler", all_samplers(), sampler->as_offsets);
+  Chosen<Sampler> table{offsets, Choices(offsets.name, offsets.options)};
+  for (const Option& o : offsets.options) table.choices.set(o.name, sampler.choices[o.name]);
+  return table;
 }
 
 }  // namespace poslab

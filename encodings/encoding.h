@@ -1,12 +1,12 @@
-// WHERE position enters. A transformer has doors for it, and an encoding opens the ones it needs:
+// WHERE position enters. A transformer has doors for it, and a scheme opens the ones it needs:
 //
 //   1  x_i  = embed(x)_i                          added to the embedding            sin/cos, learned
 //   2  s_ij = scale q_i . k_j                     rotated queries and keys          RoPE
 //   3       + scale q_rel_i . r_ij + bias_ij      a logit row per query or head     Transformer-XL; ALiBi
 //   4  o_i  = sum_j a_ij v_j                      weights a_ij of its own           geometric attention
 //
-// Doors 2 and 3 are data (Scores) that one fused attention runs; behind door 4 a scheme composes ops. The base class
-// opens no door: Encoding is NoPE.
+// Door 1 is one function for the model; doors 2 to 4 are an object for each layer. Doors 2 and 3 are data (Scores) that one
+// fused attention runs; behind door 4 a scheme composes ops.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,62 +14,85 @@
 #include <vector>
 
 #include "autograd/ops.h"
-#include "encodings/positions.h"
+#include "core/choices.h"
 #include "core/params.h"
+#include "encodings/positions.h"
 
 namespace poslab {
 
-// How the randomized relative schemes read a random draw (spec A.2; the paper and its released code differ).
-enum class RelativeMode {
-  paper,          // relative: true differences of sampled positions; ALiBi: = offset_table
-  offset_table,   // one sorted table of random offsets, used for every pair j - i
-  released,       // relative only: the offset table through the released code's clamped lookup, all right offsets alike
-  differences,    // true differences, for ALiBi too
-};
-
-// Everything an encoding may be built from: the model's sizes and the scheme's own options.
-struct EncodingSpec {
-  std::string name = "none";
+// All that a scheme is told of the model that it is built into.
+struct ModelShape {
   int layers = 5, heads = 8, d_model = 64;
-  int max_position = 2048;                       // rows of the learned table, pool of the sampler
-  int first = 0;                                 // position of the learned table's first row: the sampler's `first`
-  RelativeMode mode = RelativeMode::paper;
-  bool symmetric = false;                        // ALiBi without the +0.5 on the past side
-  bool causal = false;                           // causal: nothing to the right, so ALiBi needs no +0.5
-  Pairing pairing = Pairing::interleaved;
-  int head_dim() const { return d_model / heads; }
+  bool causal = false;
+  int pool = 2048, first = 0;    // positions are first .. first + pool - 1: a learned table's rows
+  int all_heads = 0;             // of the layer, where `heads` are a group of them (encodings/compose.h)
+  int head_dim() const { return d_model / (all_heads ? all_heads : heads); }
 };
 
 // What a layer has for an encoding: its projections as they are, and the queries' state that q is projected from.
 struct Heads { Tensor q, k, x; };                // (B, Tq, H, D), (B, Tk, H, D), (B, Tq, C)
 
+// Doors 2 to 4 of one layer. The base class opens none: it is NoPE.
 class Encoding {
  public:
   virtual ~Encoding() = default;
-  virtual bool adds_to_embedding() const { return false; }               // then the sum gets dropout (spec A.1 (2))
-  virtual Tensor embed(const Tensor& x, const Positions&) const { return x; }      // (B, T, C)
-  virtual Scores scores(const Heads&, const Positions&, int layer) const;          // the base: q . k / sqrt(D)
-  // Door 4. attend: (B, Tq, H, D), from v like k; weights: its a_ij for who watches, (B, H, Tq, Tk). The base: fused
+  virtual Scores scores(const Heads&, const Positions&) const;                     // the base: q . k / sqrt(D)
+  // Door 4. attend: (B, Tq, H, D), from v like k; weights: its a_ij for a Trace, (B, H, Tq, Tk). The base: fused
   // attention over the scores, of which a scheme that opens this door has none.
-  virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, int layer, const Span&) const;
-  virtual Tensor weights(const Heads&, const Positions&, int layer, const Span&) const;
-  // The number that a pair is told, for pictures, by the distance of its positions and of its slots, key minus query:
-  // the distance of positions itself, the bias of head 0, or when this key is asked.
-  virtual double told(double distance, int slots) const { return 0; }
+  virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const;
+  virtual Tensor weights(const Heads&, const Positions&, const Span&) const;
 };
 
-// One line of the only list, encodings/all.cpp.
+// Door 1: (B, T, C) -> (B, T, C). The sum then gets dropout (spec A.1 (2)).
+using PositionEmbedding = std::function<Tensor(const Tensor& x, const Positions&)>;
+
+// What a scheme reads of where tokens stand; a composition reads what its parts do.
+enum class Reads : unsigned {
+  nothing = 0,
+  slots = 1,             // only the order of slots: samplers change nothing
+  positions = 2,         // a position for each token
+  distances = 4,         // differences of positions, or a table of offsets
+  offset_table = 8,      // one offset for each j - i, the same for all pairs that far apart (spec A.2)
+};
+constexpr Reads operator|(Reads a, Reads b) { return Reads(unsigned(a) | unsigned(b)); }
+constexpr bool has(Reads all, Reads one) { return (unsigned(all) & unsigned(one)) != 0; }
+
+// What pictures show of a pair: a number, by the distance of its positions and of its slots, key minus query.
+struct Displayed {
+  std::string meaning = "This scheme says nothing about positions: every pair of slots is told the same.";
+  std::function<double(double distance, int slots)> value = [](double, int) { return 0.; };
+};
+Displayed displayed_distance(bool added);        // the distance itself; `added`: of vectors added to the embedding
+
+// One line of the only list, encodings/all.cpp, and all that the house knows of a scheme. What is absent is as in NoPE.
 struct Scheme {
-  std::string name, summary, source;
-  bool relative;                                 // reads only distances, so it takes a table of offsets
-  std::function<std::unique_ptr<Encoding>(Params, const EncodingSpec&)> make;
-  bool paper_table = false;                      // mode paper reads a table of offsets (ALiBi), not differences
+  std::string name = "none", summary = {}, source = {};
+  std::string formula = {}, doors = "none";      // as `poslab list encodings NAME` prints them
+  std::vector<Option> options = {};
+  std::function<Reads(const Choices&)> reads = [](const Choices&) { return Reads::nothing; };
+  std::function<void(const ModelShape&, const Choices&)> check = {};      // throws BadInput for sizes that it cannot have
+  std::function<PositionEmbedding(Params, const ModelShape&, const Choices&)> embed = {};
+  std::function<std::unique_ptr<Encoding>(Params, const ModelShape&, const Choices&, int layer)> make = {};
+  std::function<Displayed(const ModelShape&, const Choices&)> displayed = [](auto&, auto&) { return Displayed{}; };
+  bool finite = false;                           // it knows the pool's positions and no others
 };
 const std::vector<Scheme>& all_encodings();
-const Scheme& encoding(const std::string& name);                         // throws BadInput with did-you-mean
 
-// The sampler that a scheme means by `name`: a mode that reads one table of random offsets turns "randomized" into
-// "randomized_offsets". All other samplers are themselves; an unknown name throws BadInput.
-const Sampler& sampler_for(const EncodingSpec&, const std::string& name);
+// What "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp); options that it leaves out are as
+// `run` has them. Throws BadInput with did-you-mean.
+Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run = {});
+
+inline Reads reads(const Chosen<Scheme>& s) { return s->reads(s.choices); }
+
+// The scheme in a model. Parameters are named encoding.NAME (door 1) and encoding.layer2.NAME.
+struct PositionLayers {
+  PositionEmbedding embed;                       // absent: nothing is added
+  std::vector<std::unique_ptr<Encoding>> layers;
+  PositionLayers(const Params& encoding, const Chosen<Scheme>&, const ModelShape&);   // throws BadInput as Scheme::check
+};
+
+// The sampler that a scheme means by `sampler`: one that reads a table of random offsets has it drawn (Sampler::as_offsets).
+// Throws BadInput if the scheme cannot read what it draws.
+Chosen<Sampler> sampler_for(const Chosen<Scheme>&, const Chosen<Sampler>& sampler);
 
 }  // namespace poslab

@@ -5,8 +5,6 @@
 //
 //   f, b: two numbers a head, linear in the state x_i; c: (H, D); alpha, beta, gamma: scalars           in every layer
 // Only the order of slots is read: samplers change nothing (spec A.2). Left out: NDR's copy gate and shared layers.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -19,22 +17,15 @@ namespace {
 Tensor by_head(const Tensor& x) { return permute(x, {0, 2, 1, 3}); }     // (B, T, H, D) and (B, H, T, D)
 
 struct Geometric : Encoding {
-  struct Layer { Tensor c, alpha, beta, gamma, w, b; };
-  std::vector<Layer> layers;
-  bool causal;
+  Tensor c, alpha, beta, gamma, w, b;
 
-  Geometric(const Params& p, const EncodingSpec& s) : causal(s.causal) {
-    const int C = s.d_model, H = s.heads, D = s.head_dim();
-    for (int n = 0; n < s.layers; ++n) {
-      const Params layer = p / fmt::format("layer{}", n);
-      layers.push_back({layer.full("c", {H, D}, 0), layer.full("alpha", {1}, 1 / std::sqrt(double(D))),
-                        layer.full("beta", {1}, 1), layer.full("gamma", {1}, 0),
-                        layer.truncated_normal("w", {C, 2 * H}, 1 / std::sqrt(double(C))), layer.full("b", {2 * H}, 0)});
-    }
-  }
+  Geometric(const Params& p, const ModelShape& m)
+      : c(p.full("c", {m.heads, m.head_dim()}, 0)), alpha(p.full("alpha", {1}, 1 / std::sqrt(double(m.head_dim())))),
+        beta(p.full("beta", {1}, 1)), gamma(p.full("gamma", {1}, 0)),
+        w(p.truncated_normal("w", {m.d_model, 2 * m.heads}, 1 / std::sqrt(double(m.d_model)))),
+        b(p.full("b", {2 * m.heads}, 0)) {}
 
-  Tensor weights(const Heads& in, const Positions&, int layer, const Span& span) const override {
-    const auto& [c, alpha, beta, gamma, w, b] = layers.at(size_t(layer));
+  Tensor weights(const Heads& in, const Positions&, const Span& span) const override {
     const int B = in.q.dim(0), T = in.q.dim(1), H = in.q.dim(2);
     const Tensor content = matmul(by_head((in.q + c) * alpha), permute(in.k, {0, 2, 3, 1}));    // (B, H, Tq, Tk)
     const Tensor side = linear(in.x, w * beta, b * beta + gamma).reshape({B, T, H, 2});         // beta (f, b) + gamma
@@ -42,7 +33,7 @@ struct Geometric : Encoding {
   }
 
   // The weights take B H Tq Tk numbers. A gradient needs them all; without one, a few sequences at a time will do.
-  Tensor attend(const Heads& in, const Tensor& v, const Positions& p, int layer, const Span& span) const override {
+  Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
     const int B = in.q.dim(0);
     const int64_t of_one = int64_t(in.q.dim(1)) * in.q.dim(2) * in.k.dim(1), most = 1 << 23;    // 32 MiB
     const int together = recording() ? B : int(std::clamp<int64_t>(most / of_one, 1, B));
@@ -51,24 +42,36 @@ struct Geometric : Encoding {
       const auto part = [&](const Tensor& x) {
         return together == B ? x : slice(x, 0, from, std::min(from + together, B));
       };
-      const Tensor a = weights({part(in.q), part(in.k), part(in.x)}, p, layer, span);
+      const Tensor a = weights({part(in.q), part(in.k), part(in.x)}, p, span);
       parts.push_back(by_head(matmul(a, by_head(part(v)))));
     }
     return parts.size() == 1 ? parts[0] : concat(parts, 0);
   }
-
-  // When the query asks: its right neighbour first, then the left one, the next on the right, ...; 0: never.
-  double told(double, int slots) const override {
-    if (causal) return std::max(-slots, 0);
-    return slots > 0 ? 2 * slots - 1 : -2 * slots;
-  }
 };
+
+// When the query asks: its right neighbour first, then the left one, the next on the right, ...; 0: never.
+Displayed displayed(const ModelShape& m, const Choices&) {
+  if (m.causal)
+    return {"The order in which a query asks: its left neighbour is 1, the next on the left 2; nothing to the right is asked, "
+            "nor itself (0). Positions are not read.",
+            [](double, int slots) { return double(std::max(-slots, 0)); }};
+  return {"The order in which a query asks, lower is earlier: its right neighbour is 1, the left one 2, the next on the right "
+          "3; where one side ends the other goes on. Positions are not read.",
+          [](double, int slots) { return double(slots > 0 ? 2 * slots - 1 : -2 * slots); }};
+}
 
 }  // namespace
 
 Scheme geometric() {
-  return {"geometric", "each query takes the nearest key that matches; it reads the order, and no positions",
-          "Csordas et al. 2022", false, [](Params p, const EncodingSpec& spec) { return std::make_unique<Geometric>(p, spec); }};
+  return {.name = "geometric",
+          .summary = "each query takes the nearest key that matches; it reads the order, and no positions",
+          .source = "Csordas et al. 2022",
+          .formula = "a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j, divided by its sum;   P = sigmoid(z), "
+                     "z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma",
+          .doors = "4",
+          .reads = [](const Choices&) { return Reads::slots; },
+          .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<Geometric>(p, m); },
+          .displayed = displayed};
 }
 
 }  // namespace poslab

@@ -5,8 +5,10 @@
 namespace poslab {
 
 Scheme none() {
-  return {"none", "no position signal (NoPE); only a causal mask can tell the order", "Ruoss et al. 2023, table 1",
-          false, [](Params, const EncodingSpec&) { return std::make_unique<Encoding>(); }};
+  return {.name = "none",
+          .summary = "no position signal (NoPE); only a causal mask can tell the order",
+          .source = "Ruoss et al. 2023, table 1",
+          .formula = "s_ij = q_i . k_j / sqrt(D)"};
 }
 
 }  // namespace poslab

@@ -5,28 +5,36 @@
 
 namespace poslab {
 
-PositionSample::PositionSample(const Sampler& sampler, SamplerSpec spec, Resample resample, Stream stream, int sequences, int time)
-    : sampler_(sampler), spec_(spec), resample_(resample), stream_(stream), sequences_(sequences), time_(time) {}
+PositionSample::PositionSample(Chosen<Sampler> sampler, Resample resample, Stream stream, int sequences, int time)
+    : sampler_(std::move(sampler)), resample_(resample), stream_(stream), sequences_(sequences), time_(time) {}
 
 PositionSample::PositionSample(std::vector<Positions> given)
-    : sampler_{"given", "", "", given.size() > 1, [](const SamplerSpec&, int, int, Rng&) -> Positions {
-        bad_input("positions: given for fewer layers than the model has; give one for all layers, or one for each");
-      }},
-      resample_(Resample::per_layer), sequences_(0), time_(0) {
+    : resample_(Resample::per_layer), sequences_(0), time_(0) {
+  sampler_.thing = {.name = "given", .random = given.size() > 1, .sample = [](const Choices&, int, int, Rng&) -> Positions {
+    bad_input("positions: given for fewer layers than the model has; give one for all layers, or one for each");
+  }};
   for (Positions& p : given) drawn_.push_back(std::make_shared<const Positions>(std::move(p)));
 }
 
 const Positions& PositionSample::at_layer(int layer) const {
-  const size_t at = sampler_.random && resample_ == Resample::per_layer ? size_t(layer) : 0;
+  const int turns = sampler_->parts ? int(sampler_->parts->size()) : 1;
+  const Chosen<Sampler>& sampler = sampler_->parts ? (*sampler_->parts)[size_t(layer % turns)] : sampler_;
+  const bool random = sampler->random;
+  const size_t at = size_t(random && resample_ == Resample::per_layer ? layer : layer % turns);
   if (drawn_.size() <= at) drawn_.resize(at + 1);
   if (!drawn_[at]) {
     Stream own = stream_;
     own.site += uint32_t(at);
     Rng rng(own);
-    const bool each = sampler_.random && resample_ == Resample::per_sequence;
-    drawn_[at] = std::make_shared<const Positions>(sampler_.sample(spec_, each ? sequences_ : 1, time_, rng));
+    const bool each = random && resample_ == Resample::per_sequence;
+    drawn_[at] = std::make_shared<const Positions>(sampler->sample(sampler.choices, each ? sequences_ : 1, time_, rng));
   }
   return *drawn_[at];
+}
+
+void PositionSample::begin_pass() const {
+  for (const auto& p : drawn_)
+    if (p) p->forget_constants();
 }
 
 }  // namespace poslab

@@ -34,4 +34,10 @@ const std::vector<double>& Positions::tokens(const std::string& scheme) const {
   return position_;
 }
 
+const Tensor& Positions::once(const std::string& name, Device device, const std::function<Tensor(Device)>& make) const {
+  const auto [at, fresh] = constants_.try_emplace({name, device});
+  if (fresh) at->second = make(device);
+  return at->second;
+}
+
 }  // namespace poslab

@@ -1,10 +1,12 @@
 // WHICH positions: the number that each token carries, before any scheme turns it into a signal.
 #pragma once
+#include <functional>
+#include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "core/choices.h"
 #include "core/random.h"
 #include "core/tensor.h"
 
@@ -42,28 +44,36 @@ class Positions {
   // not evenly spaced.
   const Distances& offsets(const std::string& scheme) const;
 
+  // A constant that these positions alone decide, such as the cosines of RoPE: computed when it is first asked for under
+  // this name, on this device, then kept for the other layers of the pass.
+  const Tensor& once(const std::string& name, Device, const std::function<Tensor(Device)>& make) const;
+  void forget_constants() const { constants_.clear(); }
+
  private:
   int sequences_ = 1;
   std::vector<double> position_, offset_;
   mutable std::shared_ptr<const Distances> distances_;
+  mutable std::map<std::pair<std::string, Device>, Tensor> constants_;
 };
 
 // How positions are drawn: one row of the list in encodings/samplers.cpp.
-struct SamplerSpec {
-  int max_position = 2048;   // size of the pool N
-  int first = 0;             // smallest position of the pool: 0 (released code) or 1 (paper)
-  bool sorted = true;        // false: the subset in random order (table 3 of the paper)
-};
-// Positions of `sequences` sequences of `time` slots. Throws BadInput if time > max_position where the pool is finite,
-// and for sizes below 1.
-using Sample = Positions (*)(const SamplerSpec&, int sequences, int time, Rng&);
 struct Sampler {
   std::string name, summary, source;
-  bool random;               // draws from the rng
-  Sample sample;
+  std::vector<Option> options = {};
+  bool random = false;               // draws from the rng
+  bool only_offsets = false;         // gives a table of offsets and no position of a token
+  std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
+  // Positions of `sequences` sequences of `time` slots. Throws BadInput if time > max_position where the pool is finite, and
+  // for sizes below 1.
+  std::function<Positions(const Choices&, int sequences, int time, Rng&)> sample = {};
+  std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // of a composition, which samples nothing itself
 };
 const std::vector<Sampler>& all_samplers();          // sequential randomized randomized_offsets evenly_spread
-const Sampler& sampler(const std::string& name);     // throws BadInput with did-you-mean
+// "randomized:max_position=4096,unsorted", or "randomized|sequential": for each layer its own, in turn; what is added to the
+// embedding reads those of the first. Options that it leaves out are as `run` has them. Throws BadInput.
+Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run = {});
+Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);
+int pool_of(const Chosen<Sampler>&);                 // for how many slots it has positions: max_position, or no end
 
 // When randomness is drawn anew: once per forward pass, once per layer and pass, or for each sequence of the batch.
 enum class Resample { per_forward, per_layer, per_sequence };
@@ -71,14 +81,14 @@ enum class Resample { per_forward, per_layer, per_sequence };
 // The positions of one forward pass, as the layers ask for them.
 class PositionSample {
  public:
-  PositionSample(const Sampler&, SamplerSpec, Resample, Stream, int sequences, int time);
+  PositionSample(Chosen<Sampler>, Resample, Stream, int sequences, int time);
   explicit PositionSample(std::vector<Positions> given);   // your own: one for all layers, or one for each
   const Positions& at_embedding() const { return at_layer(0); }
   const Positions& at_layer(int layer) const;
+  void begin_pass() const;   // forgets the constants of another pass, whose memory on a GPU may be gone
 
  private:
-  Sampler sampler_;
-  SamplerSpec spec_;
+  Chosen<Sampler> sampler_;
   Resample resample_;
   Stream stream_;
   int sequences_, time_;

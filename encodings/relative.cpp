@@ -6,49 +6,50 @@
 // Left out: clamp_len, and the distance i - j of the older Chomsky-hierarchy code (weights do not carry over).
 #include <cmath>
 
-#include "core/error.h"
 #include "encodings/encoding.h"
 #include "encodings/sinusoid.h"
 
 namespace poslab {
 namespace {
 
+bool reads_table(const Choices& c) { return c["mode"] == "offset_table" || c["mode"] == "released"; }
+
+// The released code shifts its lookups by N and JAX clamps them to the last row, N-1: to the right all offsets are
+// alike (spec, finding 1 (b)).                  -r -> N - r,   0 and r -> N - 1
+struct Row {
+  bool released;
+  int pool;
+  double operator()(double distance) const {
+    if (!released) return distance;
+    if (-distance >= pool)
+      bad_input("relative: mode released has no row for distance {} in a table of {}; raise max_position", distance, pool);
+    return distance < 0 ? pool + distance : pool - 1;
+  }
+};
+Row row_of(const ModelShape& m, const Choices& c) { return {c["mode"] == "released", m.pool}; }
+
 struct Relative : Encoding {
-  struct Layer { Tensor u, v, w; };
-  std::vector<Layer> layers;
-  EncodingSpec spec;
+  int C, H, D;
+  Tensor u, v, w;
+  bool table;
+  Row row;
+  std::string key;
 
-  Relative(const Params& p, const EncodingSpec& s) : spec(s) {
-    frequencies(spec.d_model);   // throws for an odd width
-    for (int n = 0; n < spec.layers; ++n) {
-      const Params layer = p / fmt::format("layer{}", n);
-      const Shape heads{spec.heads, spec.head_dim()};
-      layers.push_back(
-          {layer.normal("u", heads, 0.02), layer.normal("v", heads, 0.02),
-           layer.truncated_normal("w", {spec.d_model, spec.d_model}, 1 / std::sqrt(double(spec.d_model)))});
-    }
-  }
+  Relative(const Params& p, const ModelShape& m, const Choices& c)
+      : C(m.d_model), H(m.heads), D(m.head_dim()), u(p.normal("u", {H, D}, 0.02)), v(p.normal("v", {H, D}, 0.02)),
+        w(p.truncated_normal("w", {C, H * D}, 1 / std::sqrt(double(C)))), table(reads_table(c)), row(row_of(m, c)),
+        key(fmt::format("relative {} {}", C, row.released)) {}
 
-  // The released code shifts its lookups by N and JAX clamps them to the last row, N-1: to the right all offsets are
-  // alike (spec, finding 1 (b)).                  -r -> N - r,   0 and r -> N - 1
-  double row(double distance) const {
-    if (spec.mode != RelativeMode::released) return distance;
-    if (-distance >= spec.max_position)
-      bad_input("relative: mode released has no row for distance {} in a table of {}; raise max_position", distance,
-                spec.max_position);
-    return distance < 0 ? spec.max_position + distance : spec.max_position - 1;
-  }
-  double told(double distance, int) const override { return row(distance); }
-
-  Scores scores(const Heads& in, const Positions& p, int layer) const override {
-    const auto& [u, v, w] = layers.at(size_t(layer));
-    const bool table = spec.mode == RelativeMode::offset_table || spec.mode == RelativeMode::released;
+  Scores scores(const Heads& in, const Positions& p) const override {
     const Distances& distances = table ? p.offsets("relative") : p.distances();
-    std::vector<double> d;
-    for (double value : distances.rows(in.q.device())) d.push_back(row(value));
-    Scores s = Encoding::scores(in, p, layer);
+    const Tensor rows = p.once(key, in.q.device(), [&](Device device) {   // (N, C)
+      std::vector<double> d;
+      for (double value : distances.rows(device)) d.push_back(row(value));
+      return sinusoid(d, C, device);
+    });
+    Scores s = Encoding::scores(in, p);
     s.pieces[0].q = in.q + u, s.q_rel = in.q + v;
-    s.r = linear(sinusoid(d, spec.d_model, in.q.device()), w).reshape({int(d.size()), spec.heads, spec.head_dim()});   // (N, H, D)
+    s.r = linear(rows, w).reshape({rows.dim(0), H, D});                    // (N, H, D)
     s.pairs = distances.of_last(in.q.dim(1));
     return s;
   }
@@ -57,8 +58,22 @@ struct Relative : Encoding {
 }  // namespace
 
 Scheme relative() {
-  return {"relative", "a learned projection of sin and cos of the distance, met by the query", "Dai et al. 2019", true,
-          [](Params p, const EncodingSpec& spec) { return std::make_unique<Relative>(p, spec); }};
+  return {.name = "relative",
+          .summary = "a learned projection of sin and cos of the distance, met by the query",
+          .source = "Dai et al. 2019",
+          .formula = "s_ij = ( (q_i + u) . k_j + (q_i + v) . W_R sinusoid(p_j - p_i) ) / sqrt(D)",
+          .doors = "2 and 3",
+          .options = {{"mode", {"paper", "offset_table", "released", "differences"},
+                       "how relative and alibi read random positions; the paper and its code differ", "relative_mode"}},
+          .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
+          .check = [](const ModelShape& m, const Choices&) { check_halves("relative", m.d_model); },
+          .make = [](Params p, const ModelShape& m, const Choices& c, int) { return std::make_unique<Relative>(p, m, c); },
+          .displayed = [](const ModelShape& m, const Choices& c) -> Displayed {
+            const Row row = row_of(m, c);
+            if (!row.released) return displayed_distance(false);
+            return {"The row that the released code's clamped lookup reads: to the right all offsets are alike.",
+                    [row](double distance, int) { return row(distance); }};
+          }};
 }
 
 }  // namespace poslab

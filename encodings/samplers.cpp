@@ -1,19 +1,20 @@
 // The list of samplers. All numbers come from the rng that the caller made for this draw.
 // Left out: offsets drawn for both sides apart (randomize_both_sides of the released code).
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <limits>
 
 #include "core/error.h"
-#include "core/names.h"
 #include "encodings/positions.h"
 
 namespace poslab {
 namespace {
 
-void check_sizes(const char* name, const SamplerSpec& spec, int sequences, int time) {
+void check_sizes(const char* name, const Choices& c, int sequences, int time) {
   if (sequences < 1 || time < 1) bad_input("{}: {} sequences of {} slots; both are at least 1", name, sequences, time);
-  if (time > spec.max_position)
-    bad_input("{}: {} slots (input and output) but only {} positions; raise max_position", name, time,
-              spec.max_position);
+  if (const int pool = c.whole("max_position"); time > pool)
+    bad_input("{}: {} slots (input and output) but only {} positions; raise max_position", name, time, pool);
 }
 
 // n of the numbers low .. low + pool - 1, every subset equally likely: Floyd's algorithm (Bentley & Floyd 1987), which
@@ -32,30 +33,30 @@ std::vector<double> subset(int n, int low, int pool, bool sorted, Rng& rng) {
   return chosen;
 }
 
-Positions sequential(const SamplerSpec& spec, int sequences, int time, Rng&) {
+Positions sequential(const Choices& c, int sequences, int time, Rng&) {
   if (sequences < 1 || time < 1)
     bad_input("sequential: {} sequences of {} slots; both are at least 1", sequences, time);
   std::vector<double> p;
-  for (int i = 0; i < time; ++i) p.push_back(spec.first + i);
+  for (int i = 0; i < time; ++i) p.push_back(c.whole("first") + i);
   return Positions::of_tokens(1, std::move(p));
 }
 
-Positions randomized(const SamplerSpec& spec, int sequences, int time, Rng& rng) {
-  check_sizes("randomized", spec, sequences, time);
+Positions randomized(const Choices& c, int sequences, int time, Rng& rng) {
+  check_sizes("randomized", c, sequences, time);
   std::vector<double> p;
   for (int s = 0; s < sequences; ++s) {
-    const std::vector<double> one = subset(time, spec.first, spec.max_position, spec.sorted, rng);
+    const std::vector<double> one = subset(time, c.whole("first"), c.whole("max_position"), !c.on("unsorted"), rng);
     p.insert(p.end(), one.begin(), one.end());
   }
   return Positions::of_tokens(sequences, std::move(p));
 }
 
 // r_1 < ... < r_{T-1} of 1 .. N-1:      -r_{T-1} ... -r_1  0  r_1 ... r_{T-1}
-Positions randomized_offsets(const SamplerSpec& spec, int sequences, int time, Rng& rng) {
-  check_sizes("randomized_offsets", spec, sequences, time);
+Positions randomized_offsets(const Choices& c, int sequences, int time, Rng& rng) {
+  check_sizes("randomized_offsets", c, sequences, time);
   std::vector<double> offset;
   for (int s = 0; s < sequences; ++s) {
-    const std::vector<double> right = subset(time - 1, 1, spec.max_position - 1, spec.sorted, rng);
+    const std::vector<double> right = subset(time - 1, 1, c.whole("max_position") - 1, !c.on("unsorted"), rng);
     for (int d = time - 2; d >= 0; --d) offset.push_back(-right[size_t(d)]);
     offset.push_back(0);
     offset.insert(offset.end(), right.begin(), right.end());
@@ -64,36 +65,63 @@ Positions randomized_offsets(const SamplerSpec& spec, int sequences, int time, R
 }
 
 // From the first to the last position of the pool in equal steps, which need not be whole numbers.
-Positions evenly_spread(const SamplerSpec& spec, int sequences, int time, Rng&) {
-  check_sizes("evenly_spread", spec, sequences, time);
-  const double step = time > 1 ? double(spec.max_position - 1) / (time - 1) : 0;
+Positions evenly_spread(const Choices& c, int sequences, int time, Rng&) {
+  check_sizes("evenly_spread", c, sequences, time);
+  const double step = time > 1 ? double(c.whole("max_position") - 1) / (time - 1) : 0;
   std::vector<double> p;
-  for (int i = 0; i < time; ++i) p.push_back(spec.first + i * step);
+  for (int i = 0; i < time; ++i) p.push_back(c.whole("first") + i * step);
   return Positions::of_tokens(1, std::move(p));
 }
 
 }  // namespace
 
 const std::vector<Sampler>& all_samplers() {
+  const Option pool("max_position", 2048, {1, 1 << 24}, "size of the pool of positions, rows of the learned table",
+                    "max_position");
+  const Option first("first", 0, {0, 1}, "smallest position of the pool: 0 in the released code, 1 in the paper",
+                     "first_position");
+  const Option unsorted("unsorted", false, "sampled positions in random order (table 3 of the paper)", "unsorted");
   static const std::vector<Sampler> list = {
-      {"sequential", "0, 1, ..., T-1", "Vaswani et al. 2017", false, sequential},
-      {"randomized", "T of the N positions without replacement, in increasing order unless unsorted",
-       "Ruoss et al. 2023", true, randomized},
-      {"randomized_offsets", "one sorted table of random offsets for all pairs; for schemes that read only distances",
-       "Ruoss et al. 2023, released code", true, randomized_offsets},
-      {"evenly_spread", "i (N-1) / (T-1): the pool in equal steps, nothing random",
-       "asked for by users of Ruoss et al. 2023", false, evenly_spread},
+      {.name = "sequential", .summary = "0, 1, ..., T-1", .source = "Vaswani et al. 2017", .options = {first},
+       .sample = sequential},
+      {.name = "randomized", .summary = "T of the N positions without replacement, in increasing order unless unsorted",
+       .source = "Ruoss et al. 2023", .options = {pool, first, unsorted}, .random = true,
+       .as_offsets = "randomized_offsets", .sample = randomized},
+      {.name = "randomized_offsets",
+       .summary = "one sorted table of random offsets for all pairs; for schemes that read only distances",
+       .source = "Ruoss et al. 2023, released code", .options = {pool, unsorted}, .random = true, .only_offsets = true,
+       .sample = randomized_offsets},
+      {.name = "evenly_spread", .summary = "i (N-1) / (T-1): the pool in equal steps, nothing random",
+       .source = "asked for by users of Ruoss et al. 2023", .options = {pool, first}, .sample = evenly_spread},
   };
   return list;
 }
 
-const Sampler& sampler(const std::string& name) {
+Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run) {
+  if (text.find('|') == std::string::npos) return choose("sampler", all_samplers(), text, run);
+  std::vector<Chosen<Sampler>> parts;
+  for (const std::string& part : split(text, '|')) parts.push_back(choose("sampler", all_samplers(), part, run));
+  return in_turn(std::move(parts));
+}
+
+Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>> parts) {
+  Sampler s{.summary = "a sampler for each layer, in turn", .source = "its parts"};
   std::vector<std::string> names;
-  for (const Sampler& s : all_samplers()) {
-    if (s.name == name) return s;
-    names.push_back(s.name);
+  for (const Chosen<Sampler>& part : parts) {
+    names.push_back(part.spelled());
+    s.random = s.random || part->random, s.only_offsets = s.only_offsets || part->only_offsets;
+    s.options.insert(s.options.end(), part->options.begin(), part->options.end());
   }
-  throw BadInput(unknown("sampler", name, names));
+  s.name = fmt::format("{}", fmt::join(names, "|"));
+  s.parts = std::make_shared<const std::vector<Chosen<Sampler>>>(std::move(parts));
+  return {s, {}};
+}
+
+int pool_of(const Chosen<Sampler>& s) {
+  int pool = std::numeric_limits<int>::max();
+  if (s->parts)
+    for (const Chosen<Sampler>& part : *s->parts) pool = std::min(pool, pool_of(part));
+  return s.choices.has("max_position") ? s.choices.whole("max_position") : pool;
 }
 
 }  // namespace poslab

@@ -7,22 +7,22 @@
 namespace poslab {
 namespace {
 
-struct SinCos : Encoding {
-  explicit SinCos(const EncodingSpec& spec) { frequencies(spec.d_model); }   // throws for an odd width
-
-  bool adds_to_embedding() const override { return true; }
-  Tensor embed(const Tensor& x, const Positions& p) const override {
-    const Tensor rows = sinusoid(p.tokens("sincos"), x.dim(-1), x.device());
-    return x + rows.reshape({p.sequences(), p.time(), x.dim(-1)});
-  }
-  double told(double distance, int) const override { return distance; }
-};
+Tensor embed(const Tensor& x, const Positions& p) {
+  return x + sinusoid(p.tokens("sincos"), x.dim(-1), x.device()).reshape({p.sequences(), p.time(), x.dim(-1)});
+}
 
 }  // namespace
 
 Scheme sincos() {
-  return {"sincos", "sine and cosine of the position, added to the embedding", "Vaswani et al. 2017", false,
-          [](Params, const EncodingSpec& spec) { return std::make_unique<SinCos>(spec); }};
+  return {.name = "sincos",
+          .summary = "sine and cosine of the position, added to the embedding",
+          .source = "Vaswani et al. 2017",
+          .formula = "h_i = x_i + [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)",
+          .doors = "1",
+          .reads = [](const Choices&) { return Reads::positions; },
+          .check = [](const ModelShape& m, const Choices&) { check_halves("sincos", m.d_model); },
+          .embed = [](Params, const ModelShape&, const Choices&) -> PositionEmbedding { return embed; },
+          .displayed = [](const ModelShape&, const Choices&) { return displayed_distance(true); }};
 }
 
 }  // namespace poslab

@@ -13,6 +13,10 @@
 
 namespace poslab {
 
+void check_halves(const char* scheme, int d_model) {
+  if (d_model % 2) bad_input("{} has half sines, half cosines, and d_model = {} is odd; make it even", scheme, d_model);
+}
+
 std::vector<double> frequencies(int channels) {
   if (channels < 2 || channels % 2)
     bad_input("sinusoid: {} channels do not fall into pairs; use an even number", channels);

@@ -12,6 +12,9 @@ namespace poslab {
 Tensor sinusoid(const std::vector<double>& positions, int channels);
 Tensor sinusoid(const std::vector<double>& positions, int channels, Device);   // the same, there
 
+// Throws BadInput, naming the scheme, unless d_model falls into halves.
+void check_halves(const char* scheme, int d_model);
+
 // f_m, m = 0 .. channels/2 - 1: also the angles of RoPE, with channels = D
 std::vector<double> frequencies(int channels);
 

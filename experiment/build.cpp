@@ -1,24 +1,26 @@
 #include "experiment/build.h"
 
 #include <algorithm>
-#include <limits>
 
-#include "core/error.h"
+#include "core/choices.h"
 #include "tasks/task.h"
 
 namespace poslab {
-namespace {
-
-// The enums list their values in the order in which the options name them.
-template <class Enum>
-Enum value_of(const char* name, const std::string& word) {
-  const std::vector<std::string> names = option(name).names();
-  return Enum(std::find(names.begin(), names.end(), word) - names.begin());
+const std::vector<Word<Device>>& all_devices() {
+  static const std::vector<Word<Device>> list = {{"cpu", Device::cpu}, {"cuda", Device::cuda}};
+  return list;
 }
 
-}  // namespace
+const std::vector<Word<Resample>>& all_resamplings() {
+  static const std::vector<Word<Resample>> list = {{"per_forward", Resample::per_forward},
+                                                   {"per_layer", Resample::per_layer},
+                                                   {"per_sequence", Resample::per_sequence}};
+  return list;
+}
 
-Device device(const Config& c) { return value_of<Device>("device", c.device); }
+Device device(const Config& c) { return find("device", all_devices(), c.device).value; }
+
+Chosen<Scheme> scheme(const Config& c) { return choose_encoding(c.encoding, run_values(c)); }
 
 TransformerSpec transformer_spec(const Config& c) {
   const Task& what = task(c.task);
@@ -27,31 +29,26 @@ TransformerSpec transformer_spec(const Config& c) {
   s.symbols_out = what.symbols_out();
   s.layers = c.layers, s.heads = c.heads, s.d_model = c.d_model, s.ffn_multiplier = c.widening;
   s.causal = c.causal;
-  s.encoding.name = c.encoding;
-  s.encoding.layers = c.layers, s.encoding.heads = c.heads, s.encoding.d_model = c.d_model;
-  s.encoding.max_position = c.max_position, s.encoding.first = c.first_position;
-  s.encoding.mode = value_of<RelativeMode>("relative_mode", c.relative_mode);
-  s.encoding.symmetric = c.alibi_symmetric;
-  s.encoding.pairing = value_of<Pairing>("rope_pairing", c.rope_pairing);
+  s.pool = c.max_position, s.first = c.first_position;
+  s.encoding = scheme(c);
   return s;
 }
 
 // `randomized` is a table of offsets where the scheme reads one (spec A.2): sampler_for knows.
-const Sampler& train_sampler(const Config& c) { return sampler_for(transformer_spec(c).encoding, c.positions); }
-const Sampler& test_sampler(const Config& c) {
-  return sampler_for(transformer_spec(c).encoding, c.test_positions == "same" ? c.positions : c.test_positions);
+Chosen<Sampler> train_sampler(const Config& c) { return sampler_for(scheme(c), choose_sampler(c.positions, run_values(c))); }
+Chosen<Sampler> test_sampler(const Config& c) {
+  return c.test_positions == "same" ? train_sampler(c)
+                                    : sampler_for(scheme(c), choose_sampler(c.test_positions, run_values(c)));
 }
-SamplerSpec sampler_spec(const Config& c) { return {c.max_position, c.first_position, !c.unsorted}; }
 
-PositionSample draw(const Config& c, const Sampler& sampler, Stream stream, int sequences, int time) {
-  return {sampler, sampler_spec(c), value_of<Resample>("resample", c.resample), stream, sequences, time};
+PositionSample draw(const Config& c, const Chosen<Sampler>& sampler, Stream stream, int sequences, int time) {
+  return {sampler, find("resample", all_resamplings(), c.resample).value, stream, sequences, time};
 }
 
 int slots(const Config& c, int length) { return length + task(c.task).output_length(length); }
 
-int room(const Config& c, const Sampler& sampler) {
-  const bool table = c.encoding == "learned", pool = sampler.name != "sequential";
-  return table || pool ? c.max_position : std::numeric_limits<int>::max();
+int room(const Config& c, const Chosen<Sampler>& sampler) {
+  return scheme(c)->finite ? std::min(c.max_position, pool_of(sampler)) : pool_of(sampler);
 }
 
 int longest(const Config& c) {

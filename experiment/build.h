@@ -5,15 +5,24 @@
 
 namespace poslab {
 
+// A word of an option and what it means.
+template <class Value>
+struct Word {
+  std::string name;
+  Value value;
+};
+const std::vector<Word<Device>>& all_devices();
+const std::vector<Word<Resample>>& all_resamplings();
+
 Device device(const Config&);
 TransformerSpec transformer_spec(const Config&);
-const Sampler& train_sampler(const Config&);
-const Sampler& test_sampler(const Config&);
-SamplerSpec sampler_spec(const Config&);
-PositionSample draw(const Config&, const Sampler&, Stream, int sequences, int time);
+Chosen<Scheme> scheme(const Config&);  // the encoding and its options; scheme(c).spelled() is its name on pages
+Chosen<Sampler> train_sampler(const Config&);
+Chosen<Sampler> test_sampler(const Config&);
+PositionSample draw(const Config&, const Chosen<Sampler>&, Stream, int sequences, int time);
 int slots(const Config&, int length);  // input and output slots of the model at an input length
 int longest(const Config&);            // most slots of any training or test string
 // For how many slots there are positions: max_position for a learned table and for samplers from a pool, else no end.
-int room(const Config&, const Sampler&);
+int room(const Config&, const Chosen<Sampler>&);
 
 }  // namespace poslab

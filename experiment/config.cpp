@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/error.h"
@@ -19,45 +18,23 @@ struct Cases : F... {
 template <class... F>
 Cases(F...) -> Cases<F...>;
 
-template <class Number>
-Number number(const Option& o, std::string_view text) {
-  Number n{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc() || end != text.data() + text.size())
-    bad_input("{} = \"{}\" is not {}; it takes {}", o.name, text,
-              std::is_integral_v<Number> ? "a whole number" : "a number", takes(o));
-  if (!(double(n) >= o.least && double(n) <= o.most))
-    bad_input("{} = {} is out of range; it takes {}", o.name, text, takes(o));
-  return n;
-}
-
-bool on(const Option& o, const std::string& text) {
-  for (auto yes : {"on", "true", "yes", "1"})
-    if (text == yes) return true;
-  for (auto no : {"off", "false", "no", "0"})
-    if (text == no) return false;
-  bad_input("{} = \"{}\" is neither on nor off", o.name, text);
-}
-
-Lengths lengths(const Option& o, const std::string& text) {
+Lengths lengths(const RunOption& o, const std::string& text) {
   const size_t colon = text.find(':');
-  const std::string_view all = text;
+  const auto read = [&](const std::string& part) { return int(read_whole(o.name, part, {o.least, o.most}, takes(o))); };
   Lengths l;
-  l.from = number<int>(o, all.substr(0, colon));
-  l.to = colon == std::string::npos ? l.from : number<int>(o, all.substr(colon + 1));
+  l.from = read(text.substr(0, colon));
+  l.to = colon == std::string::npos ? l.from : read(text.substr(colon + 1));
   if (l.to < l.from) bad_input("{} = {} is empty: {} is less than {}", o.name, text, l.to, l.from);
   return l;
 }
 
 }  // namespace
 
-const Option& option(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Option& o : all_options()) {
-    if (o.name == name) return o;
-    names.push_back(o.name);
-  }
-  throw BadInput(unknown("option", name, names));
+const RunOption& option(const std::string& name) { return find("option", all_options(), name); }
+
+bool RunOption::toggle() const {
+  const Option* owned = std::get_if<Option>(&field);
+  return owned ? owned->kind == Option::Kind::toggle : std::holds_alternative<bool Config::*>(field);
 }
 
 std::string dashed(const std::string& name) {
@@ -66,30 +43,37 @@ std::string dashed(const std::string& name) {
   return dashes;
 }
 
-std::string takes(const Option& o) {
+std::string takes(const RunOption& o) {
   if (o.names) return fmt::format("{}", fmt::join(o.names(), " | "));
   return std::visit(
       Cases{
           [](std::string Config::*) { return std::string("PATH"); },
           [](bool Config::*) { return std::string("on | off"); },
+          [](const Option& owned) { return owned.takes(); },
           [&](Lengths Config::*) { return fmt::format("FROM:TO, both {:.15g} .. {:.15g}", o.least, o.most); },
-          [&](auto) { return fmt::format("{:.15g} .. {:.15g}", o.least, o.most); },
+          [&](auto) { return to_string(Range{o.least, o.most}); },
       },
       o.field);
 }
 
-std::string get(const Config& c, const Option& o) {
+std::string get(const Config& c, const RunOption& o) {
   return std::visit(Cases{
                         [&](bool Config::*field) { return std::string(c.*field ? "on" : "off"); },
                         [&](Lengths Config::*field) { return fmt::format("{}:{}", (c.*field).from, (c.*field).to); },
+                        [&](const Option& owned) {
+                          const auto said = c.owned.find(owned.name);
+                          return said == c.owned.end() ? owned.standard : said->second;
+                        },
                         [&](auto field) { return fmt::format("{}", c.*field); },
                     },
                     o.field);
 }
 
-void set(Config& c, const Option& o, const std::string& text) {
+void set(Config& c, const RunOption& o, const std::string& text) {
+  const Range range{o.least, o.most};
   std::visit(Cases{
                  [&](std::string Config::*field) {
+                   if (o.spell) return o.spell(c, text);
                    if (o.names) {
                      const std::vector<std::string> names = o.names();
                      if (std::find(names.begin(), names.end(), text) == names.end())
@@ -97,11 +81,15 @@ void set(Config& c, const Option& o, const std::string& text) {
                    }
                    c.*field = text;
                  },
-                 [&](bool Config::*field) { c.*field = on(o, text); },
+                 [&](bool Config::*field) { c.*field = read_toggle(o.name, text); },
                  [&](Lengths Config::*field) { c.*field = lengths(o, text); },
-                 [&](int Config::*field) { c.*field = number<int>(o, text); },
-                 [&](int64_t Config::*field) { c.*field = number<int64_t>(o, text); },
-                 [&](double Config::*field) { c.*field = number<double>(o, text); },
+                 [&](int Config::*field) { c.*field = int(read_whole(o.name, text, range, takes(o))); },
+                 [&](int64_t Config::*field) { c.*field = int64_t(read_whole(o.name, text, range, takes(o))); },
+                 [&](double Config::*field) { c.*field = read_number(o.name, text, range, takes(o)); },
+                 [&](const Option& owned) {
+                   if (const std::string value = owned.value(text); value != owned.standard) c.owned[owned.name] = value;
+                   else c.owned.erase(owned.name);
+                 },
              },
              o.field);
 }
@@ -110,11 +98,22 @@ Config configure(const Settings& settings) {
   Config c;
   for (auto& [name, text] : settings)
     if (name == "preset") set(c, option(name), text);
-  for (const Preset& p : all_presets())
-    if (p.name == c.preset)
-      for (auto& [name, text] : p.settings) set(c, option(name), text);
-  for (auto& [name, text] : settings) set(c, option(name), text);
+  Settings all = find("preset", all_presets(), c.preset).settings;
+  all.insert(all.end(), settings.begin(), settings.end());
+  for (auto now = all.begin(); now != all.end(); ++now) {
+    const RunOption& o = option(now->first);
+    // A later word for the same thing takes back what this one's own options say.
+    const bool last = std::none_of(now + 1, all.end(), [&](auto& later) { return later.first == now->first; });
+    Config unread;
+    set(o.spell && !last ? unread : c, o, now->second);
+  }
   return c;
+}
+
+RunValues run_values(const Config& c) {
+  RunValues values = c.owned;
+  values["max_position"] = fmt::format("{}", c.max_position), values["first_position"] = fmt::format("{}", c.first_position);
+  return values;
 }
 
 }  // namespace poslab

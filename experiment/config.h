@@ -3,10 +3,13 @@
 // experiment/build.h.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "core/choices.h"
 
 namespace poslab {
 
@@ -17,14 +20,11 @@ struct Lengths {
 struct Config {
   std::string preset = "none";
 
-  std::string task, encoding;            // no default: every run says what it studies
-  std::string positions = "sequential";  // a sampler of encodings/positions.h
+  std::string task, encoding;            // spelled as in core/choices.h. No default: every run says what it studies
+  std::string positions = "sequential";  // a sampler of encodings/positions.h, spelled likewise
   int max_position = 2048, first_position = 0;
-  bool unsorted = false;
+  RunValues owned;  // "relative_mode": options of schemes and samplers that all runs have, those away from the default
   std::string resample = "per_forward";
-  std::string relative_mode = "paper";
-  bool alibi_symmetric = false;
-  std::string rope_pairing = "interleaved";
 
   int layers = 5, heads = 8, d_model = 64, widening = 4;
   bool causal = false;
@@ -49,9 +49,10 @@ struct Config {
   std::string out;
 };
 
-struct Option {
+struct RunOption {
+  // The last: an option that a scheme or sampler owns, kept in Config::owned.
   using Field = std::variant<std::string Config::*, bool Config::*, int Config::*, int64_t Config::*, double Config::*,
-                             Lengths Config::*>;
+                             Lengths Config::*, Option>;
   std::string name, group;  // name as in TOML: max_position; on the command line --max-position
   Field field;
   std::string help;
@@ -60,14 +61,18 @@ struct Option {
   // Whether it belongs to the run and is kept in config.toml and in checkpoints. The number of threads and the folder's
   // name do not: they never change a result, and equal runs shall have equal files.
   bool kept = true;
+  // Of an option that spells a thing and its options: sets it. What all runs have an option for is kept there, so that a
+  // configuration has one form, and the one it always had.
+  void (*spell)(Config&, const std::string& text) = nullptr;
+  bool toggle() const;  // on | off
 };
-const std::vector<Option>& all_options();       // experiment/options.cpp
-const Option& option(const std::string& name);  // throws BadInput with did-you-mean
+const std::vector<RunOption>& all_options();       // experiment/options.cpp
+const RunOption& option(const std::string& name);  // throws BadInput with did-you-mean
 std::string dashed(const std::string& name);    // --max-position
-std::string takes(const Option&);               // "1 .. 4096", "on | off", "none | sincos | ..."
+std::string takes(const RunOption&);               // "1 .. 4096", "on | off", "none | sincos | ..."
 
-std::string get(const Config&, const Option&);
-void set(Config&, const Option&, const std::string& text);  // throws BadInput: not a number, out of range, unknown name
+std::string get(const Config&, const RunOption&);
+void set(Config&, const RunOption&, const std::string& text);  // throws BadInput: not a number, out of range, unknown name
 
 struct Preset {
   std::string name, summary;
@@ -78,6 +83,8 @@ const std::vector<Preset>& all_presets();
 using Settings = std::vector<std::pair<std::string, std::string>>;  // name and text, a later one wins
 // Defaults, then the preset that `settings` names, then `settings`.
 Config configure(const Settings&);
+
+RunValues run_values(const Config&);  // of the options that schemes and samplers may read, as `choose` takes them
 
 void check(const Config&);  // experiment/check.cpp: throws BadInput if the choices do not fit together
 

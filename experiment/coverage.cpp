@@ -36,20 +36,19 @@ void count_distances(const Positions& p, bool causal, Coverage& c, Histogram& co
     if (pairs[n]) count_value(d.value[n], pairs[n], c, counts);
 }
 
-void count(const Config& c, const Sampler& sampler, const PositionSample& draw, Coverage& made, Histogram& counts) {
-  const bool each_layer = c.resample == "per_layer" && sampler.random && made.told == Told::distances;
+void count(const Config& c, const Chosen<Sampler>& sampler, const PositionSample& draw, Coverage& made, Histogram& counts) {
+  const bool different = sampler->parts || (c.resample == "per_layer" && sampler->random);
+  const bool each_layer = different && made.counted == Reads::distances;
   for (int layer = 0; layer < (each_layer ? c.layers : 1); ++layer) {
-    if (made.told == Told::positions) count_positions(draw.at_layer(layer), c.encoding, made, counts);
-    if (made.told == Told::distances) count_distances(draw.at_layer(layer), c.causal, made, counts);
+    if (made.counted == Reads::positions) count_positions(draw.at_layer(layer), c.encoding, made, counts);
+    if (made.counted == Reads::distances) count_distances(draw.at_layer(layer), c.causal, made, counts);
   }
 }
 
-// To the left, as relative's mode `released` tells all distances to the right the same.
-Told told(const Config& c) {
-  const EncodingSpec spec = transformer_spec(c).encoding;
-  const auto scheme = encoding(c.encoding).make(Params(0), spec);
-  if (scheme->adds_to_embedding()) return Told::positions;
-  return scheme->told(-1, -1) == scheme->told(-2, -1) ? Told::nothing : Told::distances;
+Reads counted(const Config& c) {
+  const Chosen<Scheme> s = scheme(c);
+  if (s->embed) return Reads::positions;
+  return reads(s) == Reads::nothing || reads(s) == Reads::slots ? Reads::nothing : Reads::distances;
 }
 
 // Share of what was counted at test whose value occurred in training; NaN of nothing.
@@ -63,7 +62,7 @@ double seen(const Histogram& trained, const Histogram& met) {
 
 Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done) {
   check_lengths(c, lengths);
-  Coverage made{told(c), std::min(done, most_steps), false, {}, {}};
+  Coverage made{counted(c), std::min(done, most_steps), false, {}, {}};
   // A task may draw shorter strings than asked for, so a string says how many slots a length has.
   std::map<int, int> slots;
   const auto slots_of = [&](int length) {
@@ -77,7 +76,7 @@ Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done
   for (const int length : lengths) {
     Coverage::Test test{length, {}, 0};
     const int cut = sub_batch(slots_of(length));
-    for (int n = 0; n < (test_sampler(c).random ? test_draws : 1); ++n)
+    for (int n = 0; n < (test_sampler(c)->random ? test_draws : 1); ++n)
       count(c, test_sampler(c), test_draw(c, length, n * cut, 1, slots_of(length)), made, test.met);
     test.seen = seen(made.trained, test.met);
     made.tests.push_back(std::move(test));

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "encodings/encoding.h"
 #include "experiment/config.h"
 
 namespace poslab {
@@ -14,18 +15,15 @@ namespace poslab {
 // numbers, which only evenly_spread needs.
 using Histogram = std::map<int, int64_t>;
 
-// What the scheme reads. Nothing of positions: none, and geometric, which goes by the order of slots alone.
-enum class Told { nothing, positions, distances };
-
 struct Coverage {
-  Told told;
+  Reads counted;  // positions, if they are added to the embedding, else distances; nothing for a scheme that reads neither
   int64_t steps;  // of training, whose draws are counted
   bool rounded;   // some values were not whole numbers
   Histogram trained;
   struct Test {
     int length;     // of the input
     Histogram met;  // in 64 draws, or in one if nothing is random
-    double seen;    // share of the slots or pairs whose value was met in those steps; NaN if told nothing
+    double seen;    // share of the slots or pairs whose value was met in those steps; NaN if nothing is counted
   };
   std::vector<Test> tests;
 };

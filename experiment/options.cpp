@@ -1,27 +1,16 @@
 // The table of options. Adding one takes a line here and a member in Config; everything else reads this table.
-#include <cmath>
-#include <functional>
+#include <algorithm>
 
-#include "encodings/encoding.h"
-#include "experiment/config.h"
+#include "core/names.h"
+#include "encodings/compose.h"
+#include "experiment/build.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
 
 namespace poslab {
 namespace {
 
-template <class List>
-std::vector<std::string> names_of(const List& list) {
-  std::vector<std::string> names;
-  for (const auto& one : list) names.push_back(one.name);
-  return names;
-}
-
-std::vector<std::string> tasks() {
-  std::vector<std::string> names;
-  for (const Task* task : all_tasks()) names.push_back(task->name());
-  return names;
-}
+std::vector<std::string> tasks() { return names_of(all_tasks()); }
 std::vector<std::string> encodings() { return names_of(all_encodings()); }
 std::vector<std::string> samplers() { return names_of(all_samplers()); }
 std::vector<std::string> curricula() { return names_of(all_curricula()); }
@@ -32,38 +21,69 @@ std::vector<std::string> test_samplers() {
   return names;
 }
 
+std::vector<std::string> resamplings() { return names_of(all_resamplings()); }
+std::vector<std::string> devices() { return names_of(all_devices()); }
+
+// The spelling without the options that all runs have, which are set.
+template <class Thing>
+std::string spell(Config& c, const char* kind, const std::vector<Thing>& list, const std::string& text) {
+  Spelling spelling = read_spelling(text);
+  const Thing& thing = find(kind, list, spelling.name);
+  const Choices all = choose_options(thing.name, thing.options, spelling, {});
+  std::erase_if(spelling.said, [&](const auto& said) {
+    const Option& o = find("option", thing.options, said.first);
+    if (!o.run_option.empty()) set(c, option(o.run_option), all[o.name]);
+    return !o.run_option.empty();
+  });
+  return choose_options(thing.name, thing.options, spelling, {}).spelled();
+}
+void spell_encoding(Config& c, const std::string& text) {   // of a composition no part is the run's
+  c.encoding = composed_spelling(text) ? choose_encoding(text).spelled() : spell(c, "encoding", all_encodings(), text);
+}
+void spell_task(Config& c, const std::string& text) { c.task = spell(c, "task", all_tasks(), text); }
+void spell_positions(Config& c, const std::string& text) {
+  c.positions = composed_spelling(text) ? choose_sampler(text).spelled() : spell(c, "positions", all_samplers(), text);
+}
+// Of the test alone, so that it leaves the options of the run as they are.
+void spell_test_positions(Config& c, const std::string& text) {
+  if (text != "same" && read_spelling(text).said.empty()) find("test_positions", all_samplers(), text);
+  c.test_positions = text == "same" ? text : choose_sampler(text).spelled();
+}
+
+// The options that all runs have of those which `things` own, after those in `options`; each once, with all values that any takes.
+template <class Thing>
+void add_owned(std::vector<RunOption>& options, const std::string& group, const std::vector<Thing>& things) {
+  for (const Thing& thing : things)
+    for (Option o : thing.options) {
+      if (o.run_option.empty()) continue;
+      o.name = o.run_option;
+      const auto same = std::find_if(options.begin(), options.end(), [&](const RunOption& r) { return r.name == o.name; });
+      if (same == options.end()) options.push_back({o.name, group, o, o.help});
+      else if (Option* owned = std::get_if<Option>(&same->field))
+        for (const std::string& word : o.words)
+          if (std::find(owned->words.begin(), owned->words.end(), word) == owned->words.end()) owned->words.push_back(word);
+    }
+}
+
 constexpr double most_steps = 4294967295;  // a stream of random numbers has 32 bits for the step (core/random.h)
 
-}  // namespace
-
-const std::vector<Option>& all_options() {
+std::vector<RunOption> make_options() {
   using C = Config;
   static const std::string what = "What is studied", model = "Model", training = "Training", test = "Evaluation",
                            running = "Running";
-  static const std::vector<Option> options = {
+  std::vector<RunOption> options = {
       {"preset", what, &C::preset, "start from a published setting; the other options override it", 0, 0, presets},
-      {"task", what, &C::task, "the task to learn", 0, 0, tasks},
-      {"encoding", what, &C::encoding, "the positional encoding", 0, 0, encodings},
-      {"positions", what, &C::positions, "which positions the tokens carry", 0, 0, samplers},
+      {"task", what, &C::task, "the task to learn", 0, 0, tasks, true, spell_task},
+      {"encoding", what, &C::encoding, "the positional encoding", 0, 0, encodings, true, spell_encoding},
+      {"positions", what, &C::positions, "which positions the tokens carry", 0, 0, samplers, true, spell_positions},
       {"max_position", what, &C::max_position, "size of the pool of positions, rows of the learned table", 1, 1 << 24},
       {"first_position", what, &C::first_position,
        "smallest position of the pool: 0 in the released code, 1 in the paper", 0, 1},
-      {"unsorted", what, &C::unsorted, "sampled positions in random order (table 3 of the paper)"},
-      {"resample", what, &C::resample, "when positions are drawn anew", 0, 0,
-       [] {
-         return std::vector<std::string>{"per_forward", "per_layer", "per_sequence"};
-       }},
-      {"relative_mode", what, &C::relative_mode,
-       "how relative and alibi read random positions; the paper and its code differ", 0, 0,
-       [] {
-         return std::vector<std::string>{"paper", "offset_table", "released", "differences"};
-       }},
-      {"alibi_symmetric", what, &C::alibi_symmetric, "alibi without the 0.5 that tells left from right"},
-      {"rope_pairing", what, &C::rope_pairing, "which channels rope turns together: (2m, 2m+1) or (m, m + half)", 0, 0,
-       [] {
-         return std::vector<std::string>{"interleaved", "half"};
-       }},
-
+  };
+  add_owned(options, what, all_samplers());
+  options.push_back({"resample", what, &C::resample, "when positions are drawn anew", 0, 0, resamplings});
+  add_owned(options, what, all_encodings());
+  const std::vector<RunOption> others = {
       {"layers", model, &C::layers, "number of blocks", 1, 256},
       {"heads", model, &C::heads, "attention heads; must divide d_model", 1, 1024},
       {"d_model", model, &C::d_model, "width", 1, 65536},
@@ -82,25 +102,30 @@ const std::vector<Option>& all_options() {
       {"eval_lengths", test, &C::eval_lengths, "input lengths to test, FROM:TO", 1, 1 << 20},
       {"eval_samples", test, &C::eval_samples, "sequences for each length", 1, 1 << 14},
       {"test_positions", test, &C::test_positions, "positions at test; sequential turns randomization off", 0, 0,
-       test_samplers},
+       test_samplers, true, spell_test_positions},
       {"test_dropout", test, &C::test_dropout, "dropout at test, as in the released code"},
       {"test_every", test, &C::test_every, "steps between two small tests while training, into tests.jsonl; 0: none", 0,
        most_steps},
 
       {"checkpoint_every", running, &C::checkpoint_every, "steps between two checkpoints", 1, most_steps},
       {"log_every", running, &C::log_every, "steps between two lines of metrics.jsonl", 1, most_steps},
-      {"device", running, &C::device, "where kernels run", 0, 0,
-       [] {
-         return std::vector<std::string>{"cpu", "cuda"};
-       }},
+      {"device", running, &C::device, "where kernels run", 0, 0, devices},
       {"threads", running, &C::threads, "0: one for each core; never changes a result", 0, 256, nullptr, false},
       {"out", running, &C::out, "the run folder to make", 0, 0, nullptr, false},
   };
+  options.insert(options.end(), others.begin(), others.end());
+  return options;
+}
+
+}  // namespace
+
+const std::vector<RunOption>& all_options() {
+  static const std::vector<RunOption> options = make_options();
   return options;
 }
 
 const std::vector<Preset>& all_presets() {
-  // example and paper test with dropout on, because the released code has no switch for it (spec, finding 3).
+  // example, released and paper test with dropout on, because the released code has no switch for it (spec, finding 3).
   static const std::vector<Preset> presets = {
       {"none", "the defaults", {}},
       {"tiny",
@@ -122,6 +147,12 @@ const std::vector<Preset>& all_presets() {
         {"curriculum", "uniform"},
         {"eval_lengths", "1:100"},
         {"eval_samples", "512"},
+        {"test_dropout", "on"}}},
+      {"released",
+       "as example, and what its code does otherwise than the paper: clamped table, drawn anew in every layer; for relative",
+       {{"encoding", "relative:mode=released"},
+        {"positions", "randomized"},
+        {"resample", "per_layer"},
         {"test_dropout", "on"}}},
       {"paper",
        "the paper: 2,000,000 steps, tested on lengths 41 .. 500 with 500 each; lr 1e-4, 3e-4 or 5e-4, the best counts",

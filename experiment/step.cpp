@@ -33,7 +33,7 @@ StepInputs draw_step(const Config& c, int64_t step) { return draw_step(c, step, 
 StepInputs draw_step(const Config& c, int64_t step, int length) {
   Batch batch = make_batch(task(c.task), c.batch, length, stream(uint64_t(c.seed), Purpose::tokens, uint64_t(step)));
   PositionSample positions = draw_positions(c, step, batch.tokens.shape()[1]);
-  const bool relative = encoding(c.encoding).relative;
+  const bool relative = has(reads(scheme(c)), Reads::distances | Reads::offset_table);
   for (int layer = 0; layer < c.layers; ++layer)
     if (const Positions& p = positions.at_layer(layer); relative) p.distances();
   return {length, std::move(batch), std::move(positions)};

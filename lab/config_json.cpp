@@ -6,13 +6,16 @@ namespace poslab {
 
 nlohmann::ordered_json config_json(const Config& c) {
   nlohmann::ordered_json config;
-  for (const Option& o : all_options()) {
+  for (const RunOption& o : all_options()) {
     if (!o.kept) continue;
     std::visit(
         [&](auto field) {
           if constexpr (std::is_same_v<decltype(field), Lengths Config::*>)
             config[o.name] = get(c, o);
-          else
+          else if constexpr (std::is_same_v<decltype(field), Option>) {
+            if (o.toggle()) config[o.name] = get(c, o) == "on";
+            else config[o.name] = get(c, o);
+          } else
             config[o.name] = c.*field;
         },
         o.field);

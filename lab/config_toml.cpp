@@ -20,7 +20,7 @@ Settings read_toml(const std::string& text, const std::string& source) {
   Settings settings;
   for (auto& [key, node] : parse_toml(text, source))
     at_line(source, node, [&, &key = key, &node = node] {
-      const Option& o = option(std::string(key.str()));
+      const RunOption& o = option(std::string(key.str()));
       settings.emplace_back(o.name, option_text(o, node));
     });
   return settings;
@@ -29,7 +29,7 @@ Settings read_toml(const std::string& text, const std::string& source) {
 std::string to_toml(const Config& c) {
   std::string text;
   const std::string* group = nullptr;
-  for (const Option& o : all_options()) {
+  for (const RunOption& o : all_options()) {
     if (!o.kept) continue;
     if (!group || *group != o.group) text += fmt::format("{}# {}\n", group ? "\n" : "", o.group);
     group = &o.group;
@@ -39,6 +39,7 @@ std::string to_toml(const Config& c) {
             [&](std::string Config::*) { return '"' + value + '"'; },
             [&](Lengths Config::*) { return '"' + value + '"'; },
             [&](bool Config::*field) { return std::string(c.*field ? "true" : "false"); },
+            [&](const Option&) { return o.toggle() ? std::string(value == "on" ? "true" : "false") : '"' + value + '"'; },
             [&](double Config::*) { return value.find_first_of(".e") == std::string::npos ? value + ".0" : value; },
             [&](auto) { return value; },
         },

@@ -22,36 +22,20 @@ constexpr int max_cells = 80;    // on a side: five layers of eight heads then s
 constexpr int short_length = 10;  // short enough to write every symbol beside its row
 constexpr int matrix_slots = 40;
 
-std::string reading(const Config& c) {
-  if (c.encoding == "none") return "This scheme says nothing about positions: every pair of slots is told the same.";
-  if (c.encoding == "geometric")
-    return c.causal
-               ? "The order in which a query asks: its left neighbour is 1, the next on the left 2; nothing to "
-                 "the right is asked, nor itself (0). Positions are not read."
-               : "The order in which a query asks, lower is earlier: its right neighbour is 1, the left one 2, the "
-                 "next on the right 3; where one side ends the other goes on. Positions are not read.";
-  const std::string drawn =
-      test_sampler(c).random ? fmt::format(" One random draw from {} positions.", c.max_position) : "";
-  if (c.encoding == "alibi") return "The bias that is added to the logit of head 1." + drawn;
-  if (c.encoding == "relative" && c.relative_mode == "released")
-    return "The row that the released code's clamped lookup reads: to the right all offsets are alike." + drawn;
-  if (encoding(c.encoding).make(Params(0), transformer_spec(c).encoding)->adds_to_embedding())
-    return "Each position adds a vector of its own to its slot; shown is the position of the key minus "
-           "that of the query." +
-           drawn;
-  return "The distance that the scheme works with: position of the key minus position of the query." + drawn;
-}
-
 json positions(const State& state) {
   const Config& c = state.config;
   const int T = std::min(slots(c, c.train_length), matrix_slots);
-  const EncodingSpec& spec = state.net.spec().encoding;
-  const auto scheme = encoding(spec.name).make(Params(0), spec);  // what a pair is told does not depend on weights
-  const std::vector<real> m = position_matrix(*scheme, test_draw(c, c.train_length, 0, 1, T).at_layer(0)).values();
+  const Chosen<Scheme> s = scheme(c);
+  const Displayed displayed = s->displayed(transformer_spec(c).shape(), s.choices);
+  const std::vector<real> m = position_matrix(displayed, test_draw(c, c.train_length, 0, 1, T).at_layer(0)).values();
   const auto [low, high] = std::minmax_element(m.begin(), m.end());
   json drawn = matrix(T, T, {m.begin(), m.end()}, *low, *high);
   drawn["values"] = m;  // read out one by one, where a byte is too coarse
-  return {{"matrix", drawn}, {"reading", reading(c)}};
+  const Chosen<Sampler> sampler = test_sampler(c);
+  const bool random = sampler->random && !(reads(s) == Reads::nothing || reads(s) == Reads::slots);
+  return {{"matrix", drawn},
+          {"reading", displayed.meaning +
+                          (random ? fmt::format(" One random draw from {} positions.", pool_of(sampler)) : "")}};
 }
 
 // The attention of one layer, (1, H, Tq, Tk): each head's map and the maximum over heads.

@@ -8,6 +8,8 @@
 
 #include "core/error.h"
 #include "lab/eval_csv.h"
+#include "experiment/build.h"
+#include "lab/config_json.h"
 #include "lab/files.h"
 #include "lab/run_record.h"
 #include "lab/version.h"
@@ -72,7 +74,7 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
 
 std::string summary(const State& state, const std::vector<AtLength>& all, std::optional<double> seconds) {
   const Config& c = state.config;
-  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c.task, c.encoding, c.positions,
+  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c.task, scheme(c).spelled(), c.positions,
                                  state.params.count(), state.adam.step);
   if (seconds) text += fmt::format(", {:.1f} steps/s", double(state.adam.step) / *seconds);
   text += fmt::format("\naccuracy in %, {} strings of each length, positions at test {}, dropout {}\n\n",

@@ -8,7 +8,7 @@ toml::table parse_toml(const std::string& text, const std::string& source) {
   } catch (const toml::parse_error& e) { bad_input("{}, line {}: {}", source, e.source().begin.line, e.description()); }
 }
 
-std::string option_text(const Option& o, const toml::node& node) {
+std::string option_text(const RunOption& o, const toml::node& node) {
   std::string text;
   if (auto s = node.value_exact<std::string>())
     text = *s;

@@ -9,7 +9,7 @@ namespace poslab {
 
 toml::table parse_toml(const std::string& text, const std::string& source);  // throws BadInput with file and line
 // The value as set() takes it. Throws BadInput: of no type that an option has, or one that this option does not take.
-std::string option_text(const Option&, const toml::node&);
+std::string option_text(const RunOption&, const toml::node&);
 
 // Does it; to what it refuses, file and line of the node are added.
 template <class Action>

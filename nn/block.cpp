@@ -39,13 +39,13 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Enc
   const Tensor q = num_queries == T ? in.project(query_) : linear(own, query_), k = in.project(key_), v = in.project(value_);
   const Heads heads{q.reshape(queries), k.reshape(keys), own};
   const Span span{.causal = spec_.causal, .offset = T - num_queries};
-  const Tensor mixed = encoding.attend(heads, v.reshape(keys), positions, spec_.layer, span).reshape(own.shape());
+  const Tensor mixed = encoding.attend(heads, v.reshape(keys), positions, span).reshape(own.shape());
   const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, drop);
   const Tensor y = residual_norm(h, feed_forward(h, w1_, b1_, w2_, b2_), gain2_, bias2_, at_next_site(drop));
   if (trace) {
     if (const std::string name = name_ + ".attention.weights"; trace->wants(name)) {
       const NoGrad only_looking;
-      trace->capture(name, encoding.weights(heads, positions, spec_.layer, span));
+      trace->capture(name, encoding.weights(heads, positions, span));
     }
     trace->capture(name_ + ".attention.out", h);
     trace->capture(name_ + ".out", y);

@@ -14,7 +14,6 @@ TransformerSpec checked(TransformerSpec s) {
   if (s.d_model % s.heads)
     bad_input("transformer: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads,
               s.d_model);
-  s.encoding.layers = s.layers, s.encoding.heads = s.heads, s.encoding.d_model = s.d_model, s.encoding.causal = s.causal;
   return s;
 }
 
@@ -23,7 +22,7 @@ TransformerSpec checked(TransformerSpec s) {
 Transformer::Transformer(Params p, TransformerSpec s) : spec_(checked(std::move(s))) {
   const int C = spec_.d_model;
   embedding_ = p.truncated_normal("embedding", {spec_.symbols_in, C}, 0.02);
-  encoding_ = encoding(spec_.encoding.name).make(p / "encoding", spec_.encoding);
+  encoding_ = std::make_shared<const PositionLayers>(p / "encoding", spec_.encoding, spec_.shape());
   for (int i = 0; i < spec_.layers; ++i)
     blocks_.emplace_back(p / ("block" + std::to_string(i)), BlockSpec{spec_.heads, C, spec_.ffn_multiplier, i, spec_.causal});
   head_w_ = (p / "head").truncated_normal("w", {C, spec_.symbols_out}, 1 / std::sqrt(double(C)));
@@ -36,10 +35,11 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
     bad_input("transformer: tokens have shape {}; they must be (B, T)", to_string(tokens.shape()));
   const int T = tokens.shape()[1];
   if (outputs < 1 || outputs > T) bad_input("transformer: {} output slots of {}; ask for 1 to {}", outputs, T, T);
+  pass.positions.begin_pass();
   Dropout drop = pass.dropout;
   const Tensor rows = embedding_ * std::sqrt(double(spec_.d_model));   // a few rows are scaled, not all tokens
   BlockInput in{gather(rows, tokens)};
-  if (encoding_->adds_to_embedding()) in.x = dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop);
+  if (encoding_->embed) in.x = dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop);
   else in.table = rows, in.at = tokens;
   if (pass.trace) pass.trace->capture("embedding", in.x);
   for (const EncoderBlock& block : blocks_) {
@@ -47,7 +47,8 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice
     // Nothing reads the last block's other slots, unless somebody watches.
     const bool last = layer + 1 == spec_.layers;
-    in = {block(in, last && !pass.trace ? outputs : T, *encoding_, pass.positions.at_layer(layer), drop, pass.trace)};
+    in = {block(in, last && !pass.trace ? outputs : T, *encoding_->layers[size_t(layer)], pass.positions.at_layer(layer), drop,
+                pass.trace)};
   }
   const Tensor& h = in.x;
   return linear(h.dim(1) == outputs ? h : slice(h, 1, T - outputs, T), head_w_, head_b_);

@@ -16,7 +16,9 @@ struct TransformerSpec {
   int layers = 5, heads = 8, d_model = 64;
   int ffn_multiplier = 4;          // d_ff / d_model
   bool causal = false;
-  EncodingSpec encoding;     // its layers, heads, d_model, causal are set from these
+  int pool = 2048, first = 0;                    // positions are first .. first + pool - 1
+  Chosen<Scheme> encoding;                       // NoPE, unless another is given
+  ModelShape shape() const { return {layers, heads, d_model, causal, pool, first}; }
 };
 
 // What one forward pass needs besides tokens: its positions, its dropout, and who watches.
@@ -36,7 +38,7 @@ class Transformer {
  private:
   TransformerSpec spec_;
   Tensor embedding_, head_w_, head_b_;
-  std::shared_ptr<const Encoding> encoding_;   // copies of a model share it
+  std::shared_ptr<const PositionLayers> encoding_;   // copies of a model share it
   std::vector<EncoderBlock> blocks_;
 };
 

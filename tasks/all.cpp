@@ -2,33 +2,50 @@
 // and its place here.
 #include "tasks/all.h"
 
-#include "core/error.h"
-#include "core/names.h"
+#include <map>
+#include <mutex>
 
 namespace poslab {
+namespace {
 
-const std::vector<const Task*>& all_tasks() {
-  static const NewTask made[] = {
-      even_pairs(), modular_arithmetic(), parity_check(), cycle_navigation(),
-      stack_manipulation(), reverse_string(), modular_arithmetic_brackets(), solve_equation(),
-      duplicate_string(), missing_duplicate_string(), odds_first(),
-      binary_addition(), binary_multiplication(), compute_sqrt(), bucket_sort(),
-  };
-  static const std::vector<const Task*> tasks = [] {
-    std::vector<const Task*> list;
-    for (const NewTask& task : made) list.push_back(task.get());
-    return list;
-  }();
-  return tasks;
+// Of a task with options: `make` of what is chosen; name and summary are those of the defaults.
+TaskEntry entry(std::vector<Option> options, std::function<NewTask(const Choices&)> make) {
+  const NewTask plain = make(Choices("task", options));
+  return {plain->name(), plain->level(), plain->summary(), "Ruoss et al. 2023", std::move(options), std::move(make)};
+}
+TaskEntry entry(NewTask (*make)()) {
+  return entry({}, [make](const Choices&) { return make(); });
 }
 
-const Task& task(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Task* task : all_tasks()) {
-    if (task->name() == name) return *task;
-    known.push_back(task->name());
+}  // namespace
+
+const std::vector<TaskEntry>& all_tasks() {
+  static const std::vector<TaskEntry> list = {
+      entry(even_pairs), entry(modular_arithmetic), entry(parity_check), entry(cycle_navigation),
+      entry(stack_manipulation), entry(reverse_string), entry(modular_arithmetic_brackets), entry(solve_equation),
+      entry({{"copies", 2, {1, 64}, "how often the input is said"}},
+            [](const Choices& c) { return duplicate_string(c.whole("copies")); }),
+      entry(missing_duplicate_string), entry({}, [](const Choices&) { return odds_first(); }),
+      entry(binary_addition), entry(binary_multiplication), entry(compute_sqrt), entry(bucket_sort),
+  };
+  return list;
+}
+
+const Task& task(const std::string& spelled) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<const Task>> made;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<const Task>& known = made[spelled];
+  if (!known) {
+    try {
+      const Chosen<TaskEntry> chosen = choose("task", all_tasks(), spelled);
+      known = chosen->make(chosen.choices);
+    } catch (...) {
+      made.erase(spelled);
+      throw;
+    }
   }
-  bad_input("{}", unknown("task", name, known));
+  return *known;
 }
 
 }  // namespace poslab

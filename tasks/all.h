@@ -12,7 +12,7 @@ using NewTask = std::unique_ptr<const Task>;
 NewTask even_pairs(), modular_arithmetic(), parity_check(), cycle_navigation();
 NewTask stack_manipulation(), reverse_string(), modular_arithmetic_brackets(), solve_equation();
 NewTask missing_duplicate_string(), binary_addition(), binary_multiplication(), compute_sqrt(), bucket_sort();
-NewTask duplicate_string(int duplication = 2);   // says the input that many times; BadInput below 1
+NewTask duplicate_string(int copies = 2);   // says the input that many times; BadInput below 1
 
 // The name and the documentation say slots 1 3 5 ... first, the released code puts 2 4 6 ... first, and the published
 // numbers are the code's (spec B.2).

@@ -2,9 +2,12 @@
 // Batching, padding with empty tokens, loss, masks, accuracy and baselines are written once for all, in tasks/batch.h.
 // The authority is spec B.2 (Ruoss et al. 2023; Deletang et al. 2023 and their released code).
 #pragma once
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/choices.h"
 #include "core/random.h"
 
 namespace poslab {
@@ -31,7 +34,14 @@ class Task {
 
 void shuffle(Tokens&, Rng&);                     // all orders equally likely
 
-const std::vector<const Task*>& all_tasks();     // tasks/all.cpp, the only list, in the order of the paper's table 1
-const Task& task(const std::string& name);       // throws BadInput with did-you-mean
+// One line of the only list, tasks/all.cpp.
+struct TaskEntry {
+  std::string name, level, summary, source;
+  std::vector<Option> options;
+  std::function<std::unique_ptr<const Task>(const Choices&)> make;
+};
+const std::vector<TaskEntry>& all_tasks();       // in the order of the paper's table 1
+// "duplicate_string:copies=3", made when it is first asked for and kept. Throws BadInput with did-you-mean.
+const Task& task(const std::string& spelled);
 
 }  // namespace poslab

@@ -21,7 +21,8 @@ std::vector<real> logits_for(const std::vector<int>& symbols, int classes) {
 }  // namespace
 
 TEST_CASE("make_batch: the input, then an empty symbol for each slot of the answer") {
-  for (const Task* t : all_tasks()) {
+  for (const std::string& each : names_of(all_tasks())) {
+    const Task* t = &task(each);
     CAPTURE(t->name());
     for (int length : {1, 2, 3, 7, 40}) {
       const Stream s = stream(1, Purpose::tokens, 5);

@@ -10,20 +10,16 @@ using namespace poslab::test;
 
 namespace {
 
-EncodingSpec spec_of(const std::string& name, int heads = H, int d_model = C) {
-  EncodingSpec s;
-  s.name = name, s.layers = layers, s.heads = heads, s.d_model = d_model, s.max_position = 24;
-  return s;
-}
+ModelShape shape_of(int heads = H, int d_model = C) { return {layers, heads, d_model, false, 24, 0}; }
+Model model_of(const std::string& spelled, const ModelShape& shape = shape_of()) { return {choose_encoding(spelled), shape}; }
 
 // The bias of ALiBi at distances -1, 0, 1: (3, H)
-Tensor alibi_bias(EncodingSpec spec) {
-  const Model model(spec);
-  const Heads in{random_tensor({1, 2, spec.heads, 2}, 1), random_tensor({1, 2, spec.heads, 2}, 2), {}};
-  return (*model).scores(in, Positions::of_tokens(1, {0, 1}), 0).bias;
+Tensor alibi_bias(const std::string& spelled, const ModelShape& shape) {
+  const Heads in{random_tensor({1, 2, shape.heads, 2}, 1), random_tensor({1, 2, shape.heads, 2}, 2), {}};
+  return model_of(spelled, shape)->scores(in, Positions::of_tokens(1, {0, 1})).bias;
 }
 
-int64_t count(EncodingSpec spec) { return Model(spec).params.count(); }
+int64_t count(const std::string& spelled) { return model_of(spelled, {}).params.count(); }
 
 }  // namespace
 
@@ -42,9 +38,10 @@ TEST_CASE("alibi: golden slopes for 1, 2, 6, 8 and 12 heads, and the half that t
       {.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625, .70710678, .35355339, .1767767, .08838835}};
   for (const auto& m : golden) {
     const int heads = int(m.size());
-    EncodingSpec spec = spec_of("alibi", heads, 2 * heads), symmetric = spec, causal = spec;
-    symmetric.symmetric = true, causal.causal = true;
-    const Tensor both = alibi_bias(spec), even = alibi_bias(symmetric), past = alibi_bias(causal);
+    ModelShape shape = shape_of(heads, 2 * heads), causal = shape;
+    causal.causal = true;
+    const Tensor both = alibi_bias("alibi", shape), even = alibi_bias("alibi:symmetric", shape),
+                 past = alibi_bias("alibi", causal);
     for (int h = 0; h < heads; ++h) {
       CHECK(double(both.data()[h]) == doctest::Approx(-0.5 * m[size_t(h)]).epsilon(1e-7));
       CHECK(double(both.data()[heads + h]) == 0);
@@ -56,22 +53,15 @@ TEST_CASE("alibi: golden slopes for 1, 2, 6, 8 and 12 heads, and the half that t
 }
 
 TEST_CASE("parameters: names, shapes and counts") {
-  EncodingSpec paper;
-  paper.name = "relative";
-  CHECK(count(paper) == 270146 - 249026);   // spec A.7
-  paper.name = "learned";
-  CHECK(count(paper) == 2048 * 64);
-  paper.name = "geometric";
-  CHECK(count(paper) == 5 * (64 + 3 + 64 * 16 + 16));
-  for (const char* name : {"none", "sincos", "alibi", "rope"}) {
-    paper.name = name;
-    CHECK(count(paper) == 0);
-  }
-  const Model model(spec_of("relative"));
+  CHECK(count("relative") == 270146 - 249026);   // spec A.7
+  CHECK(count("learned") == 2048 * 64);
+  CHECK(count("geometric") == 5 * (64 + 3 + 64 * 16 + 16));
+  for (const char* name : {"none", "sincos", "alibi", "rope"}) CHECK(count(name) == 0);
+  const Model model = model_of("relative");
   CHECK(model.params.at("encoding.layer1.u").shape() == Shape{H, D});
   CHECK(model.params.at("encoding.layer0.v").shape() == Shape{H, D});
   CHECK(model.params.at("encoding.layer1.w").shape() == Shape{C, C});
-  CHECK(Model(spec_of("learned")).params.at("encoding.table").shape() == Shape{24, C});
+  CHECK(model_of("learned").params.at("encoding.table").shape() == Shape{24, C});
 }
 
 TEST_CASE("initial values: learned N(0, 1) within 2, u and v N(0, 0.02^2), W_R 1 / sqrt(C) within 2") {
@@ -81,13 +71,11 @@ TEST_CASE("initial values: learned N(0, 1) within 2, u and v N(0, 0.02^2), W_R 1
       sum += double(v), squares += double(v) * double(v), most = std::max(most, std::abs(double(v)));
     return std::array{sum / double(x.size()), std::sqrt(squares / double(x.size())), most};
   };
-  EncodingSpec spec;   // the paper's sizes: enough numbers for a law
-  spec.name = "learned";
-  const auto table = moments(Model(spec).params.at("encoding.table"));
+  const ModelShape paper;   // its sizes: enough numbers for a law
+  const auto table = moments(model_of("learned", paper).params.at("encoding.table"));
   constexpr double cut = 0.8796;   // the standard deviation of N(0, 1) given |x| < 2
   CHECK((std::abs(table[0]) < 0.01 && std::abs(table[1] - cut) < 0.01 && table[2] < 2));
-  spec.name = "relative";
-  const Model model(spec);
+  const Model model = model_of("relative", paper);
   const auto w = moments(model.params.at("encoding.layer4.w")), u = moments(model.params.at("encoding.layer4.u"));
   CHECK((std::abs(w[1] - cut / 8) < 0.005 && w[2] < 2.0 / 8));
   CHECK((u[1] > 0.013 && u[1] < 0.027));
@@ -96,9 +84,9 @@ TEST_CASE("initial values: learned N(0, 1) within 2, u and v N(0, 0.02^2), W_R 1
 TEST_CASE("relative: the formula, and its form as a rotation in disguise (spec A.1), for positions of any kind") {
   for (const std::vector<double>& p : {std::vector<double>{0, 1, 2, 3, 4, 5}, std::vector<double>{1, 2, 5, 11, 12, 20},
                                        std::vector<double>{0.5, 7, 3, 3.25, 9, 2}}) {
-    const Model model(spec_of("relative"));
+    const Model model = model_of("relative");
     const Content content;
-    const Tensor s = composed::logits(content.scores(*model, Positions::of_tokens(1, p)), {});
+    const Tensor s = composed::logits(content.scores(model, Positions::of_tokens(1, p)), {});
     const Tensor &u = model.params.at("encoding.layer1.u"), &v = model.params.at("encoding.layer1.v"),
                  &w = model.params.at("encoding.layer1.w");
     const std::vector<double> f = frequencies(C);
@@ -143,16 +131,14 @@ TEST_CASE("relative: the formula, and its form as a rotation in disguise (spec A
 }
 
 TEST_CASE("relative, released: to the right all offsets are alike, to the left -r reads N - r (spec, finding 1)") {
-  EncodingSpec spec = spec_of("relative");
-  spec.mode = RelativeMode::released;
-  const Model released(spec);
+  const Model released = model_of("relative:mode=released");
   const Heads in{random_tensor({1, 3, H, D}, 1), random_tensor({1, 3, H, D}, 2), {}};
-  const Tensor r = (*released).scores(in, Positions::of_offsets(1, {-9, -4, 0, 4, 9}), 0).r;
-  const Tensor& w = released.params.at("encoding.layer0.w");
+  const Tensor r = released->scores(in, Positions::of_offsets(1, {-9, -4, 0, 4, 9})).r;
+  const Tensor& w = released.params.at("encoding.layer1.w");
   const Tensor expected =
       composed::linear(sinusoid({24 - 9, 24 - 4, 23, 23, 23}, C), w, {}).reshape({5, H, D});
   CHECK(apart(r, expected) < tolerance);
-  CHECK_THROWS_AS((*released).scores(in, Positions::of_offsets(1, {-24, -4, 0, 4, 24}), 0), BadInput);
+  CHECK_THROWS_AS(released->scores(in, Positions::of_offsets(1, {-24, -4, 0, 4, 24})), BadInput);
 }
 
 TEST_CASE("geometric: golden weights for T = 5 and P = 1/2 (spec A.7), normalized") {
@@ -167,7 +153,7 @@ TEST_CASE("geometric: golden weights for T = 5 and P = 1/2 (spec A.7), normalize
 
 // Pair by pair from the parameters, as spec A.1 (14) has it: O(T^3), no logarithm.
 TEST_CASE("geometric: the scheme is the product formula, causal or not, with positions of any kind") {
-  const Model model(spec_of("geometric"));
+  const Model model = model_of("geometric");
   const auto of = [&](const char* name) { return model.params.at(fmt::format("encoding.layer1.{}", name)).values(); };
   for (const char* name : {"c", "alpha", "beta", "gamma", "b"}) {   // away from what they are at the start
     Tensor t = model.params.at(fmt::format("encoding.layer1.{}", name));
@@ -177,12 +163,12 @@ TEST_CASE("geometric: the scheme is the product formula, causal or not, with pos
   const std::vector<real> c = of("c"), alpha = of("alpha"), beta = of("beta"), gamma = of("gamma");
   const std::vector<real> w = of("w"), b = of("b");
   const Positions p = Positions::of_tokens(1, {3, 4, 9, 1, 0, 50});
-  const Heads in = Content().heads(*model, p);
-  for (const bool is_causal : {false, true}) {
-    const Tensor ours = (*model).weights(in, p, 1, {.causal = is_causal});
+  const Heads in = Content().heads(model, p);
+  for (const bool causal : {false, true}) {
+    const Tensor ours = model->weights(in, p, {.causal = causal});
     double worst = 0;
     for (int n = 0; n < B * H * T; ++n) {
-      const int s = n / (H * T), h = n / T % H, i = n % T, last = is_causal ? i : T;
+      const int s = n / (H * T), h = n / T % H, i = n % T, last = causal ? i : T;
       const auto logit = [&](int j) {
         double match = 0, direction = double(b[size_t(2 * h + (j < i))]);
         for (int d = 0; d < D; ++d)
@@ -210,86 +196,121 @@ TEST_CASE("geometric: the scheme is the product formula, causal or not, with pos
 }
 
 TEST_CASE("geometric: without a gradient a large batch is mixed in parts, with the same result") {
-  const Model model(spec_of("geometric"));
+  const Model model = model_of("geometric");
   const int sequences = 3, time = 1100;      // 4 x 1100 x 1100 weights a sequence: one at a time
   const Shape shape{sequences, time, H, D};
   const Heads in{random_tensor(shape, 1), random_tensor(shape, 2), random_tensor({sequences, time, C}, 3)};
   const Tensor v = random_tensor(shape, 4);
   const Positions p = Positions::of_tokens(1, std::vector<double>(size_t(time), 0));
   const NoGrad off;
-  const Tensor parts = (*model).attend(in, v, p, 0, {});
-  const Tensor a = (*model).weights(in, p, 0, {});
+  const Tensor parts = model->attend(in, v, p, {});
+  const Tensor a = model->weights(in, p, {});
   CHECK(apart(parts, permute(matmul(a, permute(v, {0, 2, 1, 3})), {0, 2, 1, 3})) < tolerance);
 }
 
 TEST_CASE("learned: rows from `first` on, the nearest between two, and no row beyond the table") {
-  EncodingSpec spec = spec_of("learned");
-  spec.max_position = 8, spec.first = 1;
-  const Model model(spec);
+  ModelShape shape = shape_of();
+  shape.pool = 8, shape.first = 1;
+  const Model model = model_of("learned", shape);
   const Tensor x = Tensor::full({1, 3, C}, 0), table = model.params.at("encoding.table");
-  const Tensor y = (*model).embed(x, Positions::of_tokens(1, {1, 2.4, 8}));
+  const Tensor y = model.embed(x, Positions::of_tokens(1, {1, 2.4, 8}));
   CHECK(apart(y, gather(table, Ids({1, 3}, {0, 1, 7}))) == 0);
-  CHECK_THROWS_WITH_AS((*model).embed(x, Positions::of_tokens(1, {1, 2, 9})),
+  CHECK_THROWS_WITH_AS(model.embed(x, Positions::of_tokens(1, {1, 2, 9})),
                        "learned: position 9 is not in the table of 8 rows from position 1 on; raise max_position",
                        BadInput);
-  CHECK_THROWS_AS((*model).embed(x, Positions::of_tokens(1, {0, 1, 2})), BadInput);
+  CHECK_THROWS_AS(model.embed(x, Positions::of_tokens(1, {0, 1, 2})), BadInput);
 }
 
 TEST_CASE("schemes refuse what they cannot be, or cannot read") {
-  CHECK_THROWS_WITH_AS(Model(spec_of("rope", 4, 12)),
-                       "rope: heads of 3 channels do not fall into pairs; choose d_model / heads even", BadInput);
-  CHECK_THROWS_AS(Model(spec_of("sincos", 1, 7)), BadInput);
-  CHECK_THROWS_AS(Model(spec_of("relative", 1, 7)), BadInput);
-  EncodingSpec released = spec_of("alibi");
-  released.mode = RelativeMode::released;
-  CHECK_THROWS_AS(Model{released}, BadInput);
-  CHECK_THROWS_WITH(encoding("ropo"), doctest::Contains("unknown encoding \"ropo\"; did you mean \"rope\"?"));
+  CHECK_THROWS_WITH_AS(model_of("rope", shape_of(4, 12)),
+                       "rope turns channels in pairs, and a head of d_model / heads = 12 / 4 = 3 channels has an odd one; "
+                       "make the head size even", BadInput);
+  CHECK_THROWS_AS(model_of("sincos", shape_of(1, 7)), BadInput);
+  CHECK_THROWS_AS(model_of("relative", shape_of(1, 7)), BadInput);
+  CHECK_THROWS_WITH(choose_encoding("ropo"), doctest::Contains("unknown encoding \"ropo\"; did you mean \"rope\"?"));
   int refused = 0;
   for (const Setup& setup : all_setups()) {
     if (setup.fits()) continue;
     CAPTURE(setup.name());
-    const Model model(setup.spec);
+    const Model model(setup);
     const PositionSample draw = setup.draw();
-    if (!reads_positions(*model)) {
-      CHECK_NOTHROW(Content().attend(*model, draw.at_layer(1), {}));   // it does not look
+    if (!setup.reads_positions()) {
+      CHECK_NOTHROW(Content().attend(model, draw.at_layer(1), {}));   // it does not look
       continue;
     }
-    CHECK_THROWS_AS(Content().attend(*model, draw.at_layer(1), {}), BadInput);
+    CHECK_THROWS_AS(Content().attend(model, draw.at_layer(1), {}), BadInput);
     ++refused;
   }
   CHECK(refused > 10);
 }
 
-TEST_CASE("sampler_for: a mode that reads a table turns randomized into randomized_offsets") {
-  const auto name = [](const char* scheme, RelativeMode mode, const char* sampler) {
-    EncodingSpec spec = spec_of(scheme);
-    spec.mode = mode;
-    return sampler_for(spec, sampler).name;
+TEST_CASE("compositions: parts where they belong, parameters under their layer and group, and clear errors") {
+  const Model layers_of = model_of("none|relative");
+  CHECK(layers_of.params.entries().size() == 3);
+  CHECK(layers_of.params.at("encoding.layer1.u").shape() == Shape{H, D});
+  const Model groups = model_of("none*1+relative:mode=offset_table*3");
+  CHECK(groups.params.entries().size() == 6);
+  CHECK(groups.params.at("encoding.layer0.group1.u").shape() == Shape{3, D});
+
+  // A group computes what a layer of so many heads does.
+  const ModelShape three = [] { ModelShape m = shape_of(3, 3 * D); return m; }();
+  const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
+  const Content c;
+  const Heads all = c.heads(model_of("none*1+alibi*3"), p);
+  const auto last = [](const Tensor& x) { return slice(x, 2, 1, H); };
+  const Tensor o = model_of("none*1+alibi*3")->attend(all, c.v, p, {});
+  CHECK(apart(last(o), model_of("alibi", three)->attend({last(all.q), last(all.k), all.x}, last(c.v), p, {})) < tolerance);
+  CHECK(apart(slice(o, 2, 0, 1), slice(model_of("none")->attend(all, c.v, p, {}), 2, 0, 1)) < tolerance);
+
+  const auto refused = [](const char* text) {
+    try {
+      model_of(text);
+      return std::string();
+    } catch (const BadInput& e) { return std::string(e.what()); }
   };
-  CHECK(name("relative", RelativeMode::paper, "randomized") == "randomized");
-  CHECK(name("relative", RelativeMode::offset_table, "randomized") == "randomized_offsets");
-  CHECK(name("relative", RelativeMode::released, "randomized") == "randomized_offsets");
-  CHECK(name("alibi", RelativeMode::paper, "randomized") == "randomized_offsets");
-  CHECK(name("alibi", RelativeMode::differences, "randomized") == "randomized");
-  CHECK(name("alibi", RelativeMode::paper, "sequential") == "sequential");
-  CHECK(name("rope", RelativeMode::offset_table, "randomized") == "randomized");
-  CHECK_THROWS_AS(name("rope", RelativeMode::paper, "random"), BadInput);
-  CHECK_THROWS_AS(name("rop", RelativeMode::paper, "randomized"), BadInput);
+  CHECK(choose_encoding(" rope : pairing=half| none *2+ alibi*2").spelled() == "rope:pairing=half|none*2+alibi*2");
+  CHECK(refused("none*2+alibi*3") ==
+        "none*2+alibi*3 is for 5 heads, and the model has heads = 4; make the groups add up to them");
+  CHECK(refused("none*2+alibi") ==
+        "none*2+alibi: how many heads has \"alibi\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4");
+  CHECK(refused("none*2+alibi*two").find("is not a whole number; it takes 1 .. 1024") != std::string::npos);
+  CHECK(refused("rope|sincos") ==
+        "rope|sincos: sincos adds to the embedding, which is before all layers and heads; a composition takes schemes of the logits");
+  CHECK(refused("rope|") .find("unknown encoding \"\"") != std::string::npos);
+  CHECK(refused("rope|ropo").find("did you mean \"rope\"?") != std::string::npos);
+  CHECK_THROWS_WITH_AS(sampler_for(choose_encoding("rope|alibi"), choose_sampler("randomized")),
+                       "rope|alibi: one part reads a table of random offsets and another positions, and randomized draws only one of "
+                       "the two; choose parts that read the same", BadInput);
+  CHECK(sampler_for(choose_encoding("rope|alibi"), choose_sampler("sequential")).spelled() == "sequential");
+}
+
+TEST_CASE("sampler_for: a mode that reads a table turns randomized into randomized_offsets") {
+  const auto name = [](const char* scheme, const char* sampler) {
+    return sampler_for(choose_encoding(scheme), choose_sampler(sampler)).spelled();
+  };
+  CHECK(name("relative", "randomized") == "randomized");
+  CHECK(name("relative:mode=differences", "randomized") == "randomized");
+  CHECK(name("relative:mode=offset_table", "randomized") == "randomized_offsets");
+  CHECK(name("relative:mode=released", "randomized:max_position=99,unsorted") == "randomized_offsets:max_position=99,unsorted");
+  CHECK(name("alibi", "randomized") == "randomized_offsets");
+  CHECK(name("alibi:mode=differences", "randomized") == "randomized");
+  CHECK(name("alibi", "sequential") == "sequential");
+  CHECK(name("rope", "randomized") == "randomized");
+  CHECK_THROWS_AS(name("rope", "randomized_offsets"), BadInput);
 }
 
 TEST_CASE("position matrix: distances, the bias of head 0, the order of asking, and nothing for NoPE") {
   const Positions p = Positions::of_tokens(1, {0, 3, 10});
-  const auto matrix = [&](const char* name) {
-    EncodingSpec spec = spec_of(name);
-    spec.mode = RelativeMode::differences;
-    return position_matrix(*Model(spec), p).values();
+  const auto matrix = [&](const char* spelled, bool causal = false) {
+    ModelShape shape = shape_of();
+    shape.causal = causal;
+    const Chosen<Scheme> s = choose_encoding(spelled);
+    return position_matrix(s->displayed(shape, s.choices), p).values();
   };
   CHECK(matrix("rope") == std::vector<real>{0, 3, 10, -3, 0, 7, -10, -7, 0});
   CHECK(matrix("relative") == matrix("rope"));
   CHECK(matrix("none") == std::vector<real>(9, 0));
   CHECK(matrix("geometric") == std::vector<real>{0, 1, 3, 2, 0, 1, 4, 2, 0});   // when a key is asked
-  EncodingSpec causal = spec_of("geometric");
-  causal.causal = true;
-  CHECK(position_matrix(*Model(causal), p).values() == std::vector<real>{0, 0, 0, 1, 0, 0, 2, 1, 0});
+  CHECK(matrix("geometric", true) == std::vector<real>{0, 0, 0, 1, 0, 0, 2, 1, 0});
   CHECK(matrix("alibi") == std::vector<real>{0, -0.75, -2.5, -0.625, 0, -1.75, -2.375, -1.625, 0});   // slope 1/4
 }

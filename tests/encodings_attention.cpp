@@ -30,13 +30,13 @@ std::vector<std::pair<std::string, Tensor>> wanting(const Content& content, cons
 struct Run { Tensor o; std::map<std::string, Tensor> grads; };
 
 Run run(const Setup& setup, bool causal, Form form) {
-  const Model model(setup.spec);
+  const Model model(setup);
   Content content;
   for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->require_grad();
   const PositionSample draw = setup.draw();
-  const Heads heads = content.heads(*model, draw.at_embedding());
-  const Tensor o = form == Form::fused ? (*model).attend(heads, content.v, draw.at_layer(1), 1, {.causal = causal})
-                                       : composed_attend(setup, model, heads, content.v, draw.at_layer(1), 1, {.causal = causal});
+  const Heads heads = content.heads(model, draw.at_embedding());
+  const Tensor o = form == Form::fused ? model->attend(heads, content.v, draw.at_layer(1), {.causal = causal})
+                                       : composed_attend(setup, model, heads, content.v, draw.at_layer(1), {.causal = causal});
   backward(weigh(o));
   Run r{o, {}};
   for (auto& [name, t] : wanting(content, model)) r.grads[name] = Tensor::from(t.shape(), t.grad().values());
@@ -65,7 +65,7 @@ Content first_slots(const Content& c, int time) {
 
 TEST_CASE("fused attention = composed attention, values and gradients, for every scheme x sampler x mask") {
   std::map<std::string, double> worst;
-  for (bool causal : {false, true})
+  for (const bool causal : {false, true})
     for (const Setup& setup : setups(causal)) {
       CAPTURE(setup.name());
       const Run fused = run(setup, causal, Form::fused), twin = run(setup, causal, Form::composed);
@@ -88,16 +88,16 @@ TEST_CASE("6 cache = full: the last queries against the first slots give the row
     if (setup.sampler->name == "randomized_offsets" && setup.resample == Resample::per_sequence)
       continue;   // no (B, 2T-1) to cut
     CAPTURE(setup.name());
-    const Model model(setup.spec);
+    const Model model(setup);
     const PositionSample draw = setup.draw();
     const Positions& p = draw.at_layer(1);
-    const Tensor full = content.attend(*model, p, {.causal = true});
+    const Tensor full = content.attend(model, p, {.causal = true});
     for (int time = 1; time <= T; ++time)
       for (int queries : {1, 2}) {
         if (queries > time) continue;
         const Content part = first_slots(content, time);
         const Positions known = first_slots(p, time);
-        const Tensor o = part.attend(*model, known, {.causal = true}, queries);
+        const Tensor o = part.attend(model, known, {.causal = true}, queries);
         CHECK(apart(o, slice(full, 1, time - queries, time)) < tolerance);
       }
   }
@@ -110,11 +110,11 @@ TEST_CASE("8 gradients = central differences, for all inputs and learned paramet
   set_threads(1);   // thousands of tiny passes: a team of threads costs more than the work it shares
   for (const Setup& setup : setups()) {
     CAPTURE(setup.name());
-    const Model model(setup.spec);
+    const Model model(setup);
     Content content;
     for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->require_grad();
     const PositionSample draw = setup.draw();
-    const auto loss = [&] { return weigh(content.attend(*model, draw.at_layer(1), {})); };
+    const auto loss = [&] { return weigh(content.attend(model, draw.at_layer(1), {})); };
     backward(loss());
     const NoGrad still;
     for (auto& [name, t] : wanting(content, model)) {

@@ -26,7 +26,7 @@ int64_t at(const Histogram& counts, int value) { return counts.count(value) ? co
 TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
   const Config fixed = tiny_config({{"positions", "sequential"}, {"curriculum", "fixed"}});
   const Coverage c = coverage(fixed, {6, 9});
-  CHECK(c.told == Told::distances);
+  CHECK(c.counted == Reads::distances);
   CHECK(c.steps == 40);  // it has no more
   for (int d = 1; d < 14; ++d)
     for (const int sign : {-1, 1}) {
@@ -73,7 +73,7 @@ TEST_CASE("inspect: coverage of randomized positions reaches nearly all distance
 TEST_CASE("inspect: coverage follows the scheme and the way of drawing") {
   const auto of = [](const Settings& more) { return coverage(tiny_config(more), {9}, 5); };
   const Coverage absolute = of({{"encoding", "sincos"}, {"positions", "sequential"}, {"curriculum", "fixed"}});
-  CHECK(absolute.told == Told::positions);
+  CHECK(absolute.counted == Reads::positions);
   CHECK(absolute.trained ==
         Histogram{{0, 5}, {1, 5}, {2, 5}, {3, 5}, {4, 5}, {5, 5}, {6, 5}, {7, 5}, {8, 5}, {9, 5}, {10, 5}, {11, 5}});
   CHECK(absolute.tests[0].seen == doctest::Approx(12. / 18));
@@ -81,7 +81,7 @@ TEST_CASE("inspect: coverage follows the scheme and the way of drawing") {
   CHECK(nothing.trained.empty());
   CHECK(of({{"encoding", "geometric"}}).trained.empty());
   CHECK(std::isnan(nothing.tests[0].seen));
-  CHECK(of({{"encoding", "rope"}}).told == Told::distances);
+  CHECK(of({{"encoding", "rope"}}).counted == Reads::distances);
   const int64_t once = total(of({{"curriculum", "fixed"}}).trained);
   CHECK(once == 5 * 12 * 11);
   CHECK(total(of({{"curriculum", "fixed"}, {"resample", "per_layer"}}).trained) == 2 * once);

@@ -47,15 +47,11 @@ TransformerSpec spec(const json& golden) {
   s.symbols_in = golden["symbols_in"], s.symbols_out = golden["symbols_out"];
   s.layers = golden["layers"], s.heads = golden["heads"], s.d_model = golden["d_model"];
   s.causal = bool(golden["causal"]);
-  s.encoding.name = golden["encoding"];
-  s.encoding.max_position = golden["max_position"];
-  s.encoding.mode = std::map<std::string, RelativeMode>{{"paper", RelativeMode::paper},
-                                                        {"offset_table", RelativeMode::offset_table},
-                                                        {"released", RelativeMode::released},
-                                                        {"differences", RelativeMode::differences}}
-                        .at(golden["mode"]);
-  s.encoding.symmetric = golden["symmetric"];
-  s.encoding.pairing = golden["pairing"] == "half" ? Pairing::half : Pairing::interleaved;
+  s.pool = golden["max_position"];
+  const bool symmetric = golden["symmetric"];
+  s.encoding = choose_encoding(golden["encoding"], {{"relative_mode", golden["mode"]},
+                                                    {"alibi_symmetric", symmetric ? "on" : "off"},
+                                                    {"rope_pairing", golden["pairing"]}});
   return s;
 }
 

@@ -1,5 +1,6 @@
 // Every scheme x variant x sampler x resample that go together, and the small attention that the tests of schemes run.
-// Generated from all_encodings() and all_samplers(): a new scheme is tested by being in the list.
+// Generated from all_encodings(), all_samplers() and the options that they declare: a new scheme is tested, with each of its
+// options, by being in the list.
 #pragma once
 #include <array>
 #include <cmath>
@@ -19,55 +20,75 @@ inline constexpr int B = 2, T = 6, H = 4, D = 4, C = H * D, layers = 2, pool = 1
 inline constexpr double tolerance = sizeof(real) == 4 ? 1e-5 : 1e-11;
 
 struct Setup {
-  const Scheme* scheme;
-  EncodingSpec spec;
+  Chosen<Scheme> scheme;
+  ModelShape shape;
   std::string variant;
-  const Sampler* sampler;
+  Chosen<Sampler> sampler;
   Resample resample;
-  // Such a mode reads one offset for each j - i (spec A.2).
-  bool reads_table() const {
-    return scheme->relative && (spec.mode == RelativeMode::offset_table || spec.mode == RelativeMode::released ||
-                                (spec.mode == RelativeMode::paper && scheme->paper_table));
-  }
+
+  bool reads(Reads what) const { return has(poslab::reads(scheme), what); }
+  bool reads_positions() const { return reads(Reads::positions | Reads::distances | Reads::offset_table); }
+  bool reads_slots() const { return reads(Reads::slots); }
+  bool blind() const { return !reads_positions() && !reads_slots(); }
+  bool door_4() const { return scheme->doors == "4"; }     // then it has weights of its own, and no logits
   bool fits() const {
-    return sampler->name == "randomized" ? !reads_table() : sampler->name != "randomized_offsets" || scheme->relative;
+    if (sampler->only_offsets) return reads(Reads::distances | Reads::offset_table) && !reads(Reads::positions);
+    return sampler->as_offsets.empty() || !reads(Reads::offset_table);
   }
   std::string name() const {
     static const char* how[] = {"per_forward", "per_layer", "per_sequence"};
     return scheme->name + " " + variant + ", " + sampler->name + " " + how[int(resample)];
   }
-  PositionSample draw(SamplerSpec pool_spec = {pool, 0, true}, int time = T) const {
-    pool_spec.first = spec.first;
-    return {*sampler, pool_spec, resample, stream(7, Purpose::positions, 3), B, time};
+  PositionSample draw(int pool_size = pool, int time = T) const {
+    Chosen<Sampler> s = sampler;
+    for (const auto& [option, value] : {std::pair{"max_position", pool_size}, {"first", shape.first}})
+      if (s.choices.has(option)) s.choices.set(option, fmt::format("{}", value));
+    return {s, resample, stream(7, Purpose::positions, 3), B, time};
   }
 };
 
-// One edit of the spec each, for the one scheme that reads it (`of`) or for all; modes only where distances are read.
+// Values of an option away from its default, as it is spelled.
+inline std::vector<std::string> other_values(const Option& o) {
+  std::vector<std::string> all = o.words;
+  if (o.kind == Option::Kind::toggle) all = {"on", "off"};
+  if (o.kind == Option::Kind::whole || o.kind == Option::Kind::number)
+    for (const double share : {0., 1., 3.})   // small ones: sequences are short
+      all.push_back(fmt::format("{}", std::min(o.range.min + share, o.range.max)));
+  std::erase(all, o.standard);
+  return all;
+}
+
+// All schemes, and all that may be a part as a group of heads; one by layers.
+inline std::vector<std::string> all_spellings() {
+  std::vector<std::string> all = names_of(all_encodings());
+  for (const Scheme& s : all_encodings())
+    if (!s.embed) all.push_back(fmt::format("none*1+{}*{}", s.name, H - 1));
+  all.push_back("none|rope|none|rope");
+  return all;
+}
+
+// The scheme with its defaults, with each option on its own at each of a few values, and in a model whose positions begin at 1.
 inline std::vector<Setup> all_setups(bool causal = false) {
-  struct Variant { std::string name, of; void (*edit)(EncodingSpec&); };
-  static const Variant variants[] = {
-      {"plain", "", [](EncodingSpec&) {}},
-      {"offset_table", "", [](EncodingSpec& s) { s.mode = RelativeMode::offset_table; }},
-      {"differences", "", [](EncodingSpec& s) { s.mode = RelativeMode::differences; }},
-      {"released", "relative", [](EncodingSpec& s) { s.mode = RelativeMode::released; }},
-      {"symmetric", "alibi", [](EncodingSpec& s) { s.symmetric = true; }},
-      {"half", "rope", [](EncodingSpec& s) { s.pairing = Pairing::half; }},
-      {"first 1", "", [](EncodingSpec& s) { s.first = 1; }},
-  };
+  const ModelShape shape{layers, H, C, causal, pool + 13, 0};
+  std::vector<Setup> variants;
+  for (const std::string& name : all_spellings()) {
+    const Chosen<Scheme> plain = choose_encoding(name);
+    variants.push_back({plain, shape, "plain", {}, {}});
+    for (const Option& o : plain.choices.options())
+      for (const std::string& value : other_values(o)) {
+        variants.push_back({plain, shape, o.name + "=" + value, {}, {}});
+        variants.back().scheme.choices.set(o.name, value);
+      }
+    variants.push_back({plain, shape, "first 1", {}, {}});
+    variants.back().shape.first = 1;
+  }
   std::vector<Setup> list;
-  for (const Scheme& scheme : all_encodings())
-    for (const Variant& variant : variants) {
-      EncodingSpec spec;
-      spec.name = scheme.name, spec.layers = layers, spec.heads = H, spec.d_model = C;
-      spec.max_position = pool + 13, spec.causal = causal;
-      variant.edit(spec);
-      if (!variant.of.empty() && variant.of != scheme.name) continue;
-      if (spec.mode != RelativeMode::paper && !scheme.relative) continue;
-      for (const Sampler& sampler : all_samplers())
-        for (Resample resample : {Resample::per_forward, Resample::per_layer, Resample::per_sequence})
-          if (sampler.random || resample == Resample::per_forward)
-            list.push_back({&scheme, spec, variant.name, &sampler, resample});
-    }
+  for (Setup& variant : variants)
+    for (const std::string& name : names_of(all_samplers()))
+      for (Resample resample : {Resample::per_forward, Resample::per_layer, Resample::per_sequence}) {
+        variant.sampler = choose_sampler(name), variant.resample = resample;
+        if (variant.sampler->random || resample == Resample::per_forward) list.push_back(variant);
+      }
   return list;
 }
 
@@ -104,6 +125,20 @@ inline Tensor reorder(const Tensor& x, const std::vector<int>& order) {
   return concat(parts, 1);
 }
 
+// A scheme as the layers of a small model have it; its tests run layer 1.
+struct Model {
+  Params params{5};
+  PositionLayers scheme;
+  Model(const Chosen<Scheme>& s, const ModelShape& shape) : scheme(params / "encoding", s, shape) {
+    if (!params.entries().empty()) params.pack();
+  }
+  explicit Model(const Setup& setup) : Model(setup.scheme, setup.shape) {}
+  const Encoding& operator*() const { return *scheme.layers.at(1); }
+  const Encoding* operator->() const { return &**this; }
+  bool adds_to_embedding() const { return bool(scheme.embed); }
+  Tensor embed(const Tensor& x, const Positions& p) const { return scheme.embed ? scheme.embed(x, p) : x; }
+};
+
 // Door 1 and doors 2 and 3 in one: e = embed(x), then queries q + e and keys k + e, so that every scheme is seen.
 struct Content {
   Tensor x = random_tensor({B, T, C}, 1), q = random_tensor({B, T, H, D}, 2), k = random_tensor({B, T, H, D}, 3),
@@ -123,58 +158,40 @@ struct Content {
   std::vector<Tensor> leaves() const { return {x, q, k, v}; }
 
   // The queries are the last `queries` slots, as in cached decoding.
-  Heads heads(const Encoding& e, const Positions& at_embedding, int queries = 0) const {
+  Heads heads(const Model& m, const Positions& at_embedding, int queries = 0) const {
     const int time = x.dim(1), from = queries ? time - queries : 0;
-    const Tensor state = e.embed(x, at_embedding), added = state.reshape({B, time, H, D});
+    const Tensor state = m.embed(x, at_embedding), added = state.reshape({B, time, H, D});
     return {slice(q + added, 1, from, time), k + added, slice(state, 1, from, time)};
   }
-  Scores scores(const Encoding& e, const Positions& p) const { return e.scores(heads(e, p), p, 1); }
-  Tensor attend(const Encoding& e, const Positions& p, Span span, int queries = 0) const {
+  Scores scores(const Model& m, const Positions& p) const { return m->scores(heads(m, p), p); }
+  Tensor attend(const Model& m, const Positions& p, Span span, int queries = 0) const {
     if (queries) span.offset = x.dim(1) - queries;
-    return e.attend(heads(e, p, queries), v, p, 1, span);
+    return m->attend(heads(m, p, queries), v, p, span);
   }
 };
 
-struct Model {
-  Params params{5};
-  std::unique_ptr<Encoding> encoding;
-  explicit Model(const EncodingSpec& spec) : encoding(poslab::encoding(spec.name).make(params / "encoding", spec)) {
-    if (!params.entries().empty()) params.pack();
-  }
-  const Encoding& operator*() const { return *encoding; }
-};
-
-// Whether a pair is told its distance in positions, its distance in slots, or, as by NoPE, nothing.
-inline bool reads_positions(const Encoding& e) {
-  for (const double distance : {-3, -1, 3})
-    if (e.told(distance, 1) != e.told(1, 1)) return true;
-  return false;
-}
-inline bool reads_slots(const Encoding& e) { return e.told(1, 1) != e.told(1, 3); }
-inline bool blind(const Encoding& e) { return !reads_positions(e) && !reads_slots(e); }
-
-// Schemes that open door 4 and so have no scores: each stands here with its weights, written with primitive ops.
-using OwnWeights = Tensor (*)(const Params&, const Heads&, int layer, const Span&);                  // (B, H, Tq, Tk)
-inline Tensor geometric_weights(const Params& params, const Heads& in, int layer, const Span& span) {
-  const auto of = [&](const char* name) { return params.at(fmt::format("encoding.layer{}.{}", layer, name)); };
+// The weights of a scheme that opens door 4, written with primitive ops, by its name; of others its own.
+inline Tensor geometric_weights(const Params& params, const Heads& in, const Span& span) {                    // (B, H, Tq, Tk)
+  const auto of = [&](const char* name) { return params.at(fmt::format("encoding.layer1.{}", name)); };
   const Tensor match = matmul(permute(in.q + of("c"), {0, 2, 1, 3}), permute(in.k, {0, 2, 3, 1}));
   const Tensor directions = composed::linear(in.x, of("w"), of("b")).reshape({B, in.q.dim(1), H, 2});
   return composed::geometric(match * of("alpha") + of("gamma"), permute(directions, {0, 2, 1, 3}) * of("beta"), span);
 }
-inline OwnWeights own_weights(const Scheme& scheme) { return scheme.name == "geometric" ? geometric_weights : nullptr; }
+inline Tensor own_weights(const Setup& setup, const Model& model, const Heads& in, const Positions& p, const Span& span) {
+  return setup.scheme->name == "geometric" ? geometric_weights(model.params, in, span) : model->weights(in, p, span);
+}
 
 // The composed twin of a scheme's attend.
-inline Tensor composed_attend(const Setup& setup, const Model& model, const Heads& in, const Tensor& v,
-                              const Positions& p, int layer, const Span& span) {
-  const OwnWeights own = own_weights(*setup.scheme);
-  if (!own) return composed::attention((*model).scores(in, p, layer), v, span);
-  return permute(matmul(own(model.params, in, layer, span), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
+inline Tensor composed_attend(const Setup& setup, const Model& model, const Heads& in, const Tensor& v, const Positions& p,
+                              const Span& span) {
+  if (!setup.door_4()) return composed::attention(model->scores(in, p), v, span);
+  return permute(matmul(own_weights(setup, model, in, p, span), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
 }
 
 // What a scheme makes of a content: its logits, or behind door 4 its weights.                (B, H, T, T)
-inline Tensor logits(const Setup& setup, const Encoding& e, const Positions& p, const Content& content = {}) {
-  if (own_weights(*setup.scheme)) return e.weights(content.heads(e, p), p, 1, {});
-  return composed::logits(content.scores(e, p), {});
+inline Tensor logits(const Setup& setup, const Model& model, const Positions& p, const Content& content = {}) {
+  if (setup.door_4()) return model->weights(content.heads(model, p), p, {});
+  return composed::logits(content.scores(model, p), {});
 }
 
 }  // namespace poslab::test

@@ -55,9 +55,9 @@ TEST_CASE("tasks: the fifteen of table 1, in its order, by level") {
   REQUIRE(all_tasks().size() == 15);
   REQUIRE(oracles().size() == 15);
   for (size_t i = 0; i < 15; ++i) {
-    const Task& t = *all_tasks()[i];
+    const Task& t = task(all_tasks()[i].name);
     CHECK(t.name() == oracles()[i].task);
-    CHECK(&t == &task(t.name()));
+    CHECK(t.name() == all_tasks()[i].name);
     CHECK(t.level() == (i < 4 ? "regular" : i < 8 ? "context_free" : "context_sensitive"));
     CHECK(t.symbols_in() == int(oracles()[i].symbols.size()));
     CHECK(!t.summary().empty());
@@ -198,6 +198,12 @@ TEST_CASE("tasks: other copies and the other order") {
   CHECK(duplicate_string(3)->answer({1, 0}) == Tokens{1, 0, 1, 0, 1, 0});
   CHECK(duplicate_string(3)->output_length(7) == 21);
   CHECK_THROWS_AS(duplicate_string(0), BadInput);
+  CHECK(task("duplicate_string:copies=3").answer({1, 0}) == Tokens{1, 0, 1, 0, 1, 0});
+  CHECK(&task("duplicate_string:copies=3") == &task("duplicate_string:copies=3"));
+  CHECK_THROWS_WITH_AS(task("duplicate_string:copies=0"), "duplicate_string: copies = 0 is out of range; it takes 1 .. 64",
+                       BadInput);
+  CHECK_THROWS_WITH_AS(task("even_pairs:copies=3"), "even_pairs has no options, so \"copies\" is none; say even_pairs alone",
+                       BadInput);
   const Tokens slots{1, 2, 3, 4, 5};
   CHECK(odds_first()->answer(slots) == Tokens{2, 4, 1, 3, 5});
   CHECK(odds_first(First::slots_1_3_5)->answer(slots) == Tokens{1, 3, 5, 2, 4});
@@ -213,7 +219,8 @@ TEST_CASE("tasks: strings that are no input are refused, not read beyond") {
 }
 
 TEST_CASE("tasks: lengths to 500 stay in the alphabet and in the slots") {
-  for (const Task* t : all_tasks()) {
+  for (const std::string& each : names_of(all_tasks())) {
+    const Task* t = &task(each);
     CAPTURE(t->name());
     for (int length : {31, 40, 63, 64, 65, 100, 129, 499, 500}) {
       for (uint32_t i = 0; i < 10; ++i) {

@@ -17,7 +17,7 @@ namespace {
 int64_t parameters(const std::string& encoding, int symbols_in, int symbols_out) {
   Params p(1);
   TransformerSpec spec;
-  spec.symbols_in = symbols_in, spec.symbols_out = symbols_out, spec.encoding.name = encoding;
+  spec.symbols_in = symbols_in, spec.symbols_out = symbols_out, spec.encoding = choose_encoding(encoding);
   Transformer model(p, spec);
   return p.count();
 }
@@ -61,7 +61,7 @@ TEST_CASE("without positions all output slots get the same answer, whatever the 
   Params p(3);
   TransformerSpec spec;
   Transformer model(p, spec);
-  const PositionSample draw(sampler("sequential"), {}, Resample::per_forward, {}, 1, 8);
+  const PositionSample draw(choose_sampler("sequential"), Resample::per_forward, {}, 1, 8);
   const NoGrad off;
   const auto one = model(Ids({1, 8}, {0, 1, 1, 0, 1, 2, 2, 2}), 3, {draw, {}}).values();
   const auto other = model(Ids({1, 8}, {1, 1, 0, 1, 0, 2, 2, 2}), 3, {draw, {}}).values();
@@ -77,11 +77,11 @@ TEST_CASE("what nothing reads is not computed, and what is left is the same: log
     for (const int layers : {1, 3}) {
       Params p(5);
       TransformerSpec spec;
-      spec.layers = layers, spec.encoding.name = scheme.name;
+      spec.layers = layers, spec.encoding = choose_encoding(scheme.name);
       Transformer model(p, spec);
       p.pack();
       const Batch batch = make_batch(task("reverse_string"), 4, 6, stream(5, Purpose::tokens, 0));
-      const PositionSample draw(sampler_for(spec.encoding, "randomized"), {}, Resample::per_forward, stream(5, Purpose::positions, 0), 4, 12);
+      const PositionSample draw(sampler_for(spec.encoding, choose_sampler("randomized")), Resample::per_forward, stream(5, Purpose::positions, 0), 4, 12);
       const auto run = [&](Trace* trace) {
         p.clear_grads();
         const Tensor logits = model(batch.tokens, batch.outputs, {draw, {}, trace});

@@ -124,12 +124,12 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
 }
 
 std::string coverage_figure(const Coverage& c, const std::string& name, const std::string& id, json& data) {
-  if (c.told == Told::nothing)
+  if (c.counted == Reads::nothing)
     return fmt::format(
         "<figure><figcaption><b>{}.</b> This scheme says nothing about positions, so there is nothing to meet."
         "</figcaption></figure>\n",
         report::escape(name));
-  const bool distances = c.told == Told::distances;
+  const bool distances = c.counted == Reads::distances;
   report::Chart chart{id,
                       "Met in training and at test, " + name,
                       "",

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "experiment/build.h"
 #include "experiment/lengths.h"
 #include "lab/files.h"
 #include "lab/inspect/figures.h"
@@ -46,7 +47,7 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const std::
     const Config& c = state.config;
     const std::vector<int> own = lengths.empty() ? paper_lengths(c) : lengths;
     check_lengths(c, own);
-    const std::string name = fmt::format("{}, {} ({})", report::headed(c.task), c.encoding, c.positions);
+    const std::string name = fmt::format("{}, {} ({})", report::headed(c.task), scheme(c).spelled(), c.positions);
     runs.push_back({folder, key_of(folder), name, std::move(state), own});
   }
   for (size_t n = 0; n < runs.size(); ++n)
@@ -68,9 +69,9 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
         fmt::format("{} {} of the answer slots right at length {}", n ? ";" : "", percent(p.accuracy[n]), p.lengths[n]);
     if (n == 0) continue;
     const std::string met = percent(c.tests[n].seen) + (c.rounded ? " (rounded to whole numbers)" : "");
-    if (c.told == Told::positions)
+    if (c.counted == Reads::positions)
       text += fmt::format(", where training had met the positions of {} of the slots", met);
-    if (c.told == Told::distances)
+    if (c.counted == Reads::distances)
       text += fmt::format(", where training had met the distances of {} of the pairs", met);
     const auto excess = [n](const PcaLayer& layer) { return layer.clouds[n].outside - layer.clouds[0].outside; };
     const auto worst = std::max_element(p.layers.begin(), p.layers.end(),

@@ -47,7 +47,7 @@ const char* const coverage_csv_header = "run,kind,met_in,value,count,seen_in_tra
 
 std::string coverage_csv(const std::string& run, const Coverage& c) {
   std::string text;
-  const char* kind = c.told == Told::positions ? "position" : "distance";
+  const char* kind = c.counted == Reads::positions ? "position" : "distance";
   const auto add = [&](const std::string& where, const Histogram& counts) {
     for (const auto& [value, n] : counts)
       text += fmt::format("{},{},{},{},{},{}\n", run, kind, where, value, n, int(c.trained.count(value)));

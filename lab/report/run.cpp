@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "experiment/build.h"
+#include "lab/config_toml.h"
 #include "lab/files.h"
 
 namespace poslab::report {
@@ -47,6 +49,10 @@ void read_config(Run& run) {
     return it->second;
   };
   run.task = need("task"), run.encoding = need("encoding"), run.positions = need("positions");
+  try {
+    run.encoding = scheme(configure(read_toml(text, "config.toml"))).spelled();   // with its options
+  } catch (const BadInput&) {   // of another version of poslab: as it stands there
+  }
   run.train_length = table["train_length"].value_or(0);
   if (run.train_length < 1) damaged(run.folder, "config.toml", "it lacks \"train_length\", a number of at least 1");
 }

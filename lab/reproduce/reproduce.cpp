@@ -55,7 +55,7 @@ std::string standing(const Outcomes& outcomes) {
 
 // Why trials failed or are impossible, a line for each reason with the first of them.
 std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
-  const std::vector<const Option*> options = differing(plan);
+  const std::vector<const RunOption*> options = differing(plan);
   std::map<std::string, std::vector<const Missing*>> all;
   for (const Missing& m : outcomes.missing())
     if (!m.reason.empty()) all[m.reason].push_back(&m);

@@ -115,7 +115,7 @@ Section coverage(const Outcomes&, const Config& defaults) {
       if (grid.head.size() <= met.tests.size()) grid.head.push_back(fmt::format("length {}", t.length));
       row.push_back({points(t.seen)});
       s.data.rows.push_back(
-          {column.encoding, column.positions, met.told == Told::distances ? "distance" : "position", t.length, t.seen});
+          {column.encoding, column.positions, met.counted == Reads::distances ? "distance" : "position", t.length, t.seen});
     }
     grid.rows.push_back(std::move(row));
     if (column.encoding == "relative") {

@@ -24,11 +24,11 @@ json cell(const std::optional<T>& value) { return value ? json(*value) : json();
 }  // namespace
 
 Table collect(const Plan& plan, const SweepFolder& folder) {
-  std::vector<const Option*> options;
-  for (const Option* o : differing(plan))
+  std::vector<const RunOption*> options;
+  for (const RunOption* o : differing(plan))
     if (o->name != "steps") options.push_back(o);  // they have a column of their own
   Table table{{"id", "state"}, {}};
-  for (const Option* o : options) table.columns.push_back(o->name);
+  for (const RunOption* o : options) table.columns.push_back(o->name);
   for (const char* more :
        {"steps", "paper_score", "released_score", "guess", "majority", "content_only", "seconds", "commit", "reason"})
     table.columns.push_back(more);
@@ -39,7 +39,7 @@ Table collect(const Plan& plan, const SweepFolder& folder) {
     const bool done = all[i] == TrialState::done;
     const auto [r, reason] = done ? record_of(folder.result(t)) : std::pair(RunRecord(), folder.reason(t, all[i]));
     std::vector<json> row = {t.id, name_of(done && !reason.empty() ? TrialState::failed : all[i])};
-    for (const Option* o : options) row.push_back(config[o->name]);
+    for (const RunOption* o : options) row.push_back(config[o->name]);
     row.push_back(config["steps"]);
     const std::optional<Baselines>& b = r.baselines;
     for (const json& value : {cell(r.paper_score), cell(r.released_score), b ? json(b->chance) : json(),

@@ -41,7 +41,7 @@ int whole(std::string_view text) {
 
 std::string trial_id(const Config& c) {
   std::string text = checkpoint_format;
-  for (const Option& o : all_options())
+  for (const RunOption& o : all_options())
     if (const std::string value = get(c, o); o.kept && value != get(Config(), o))
       text += fmt::format("\n{} = {}", o.name, value);
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a of 64 bits
@@ -78,10 +78,10 @@ Plan read_plan(const std::string& path) {
   return plan;
 }
 
-std::vector<const Option*> differing(const Plan& plan) {
+std::vector<const RunOption*> differing(const Plan& plan) {
   if (plan.empty()) return {};
-  std::vector<const Option*> options;
-  for (const Option& o : all_options()) {
+  std::vector<const RunOption*> options;
+  for (const RunOption& o : all_options()) {
     if (!o.kept) continue;
     const std::string first = get(plan.front().config, o);
     for (const Trial& t : plan)
@@ -93,10 +93,10 @@ std::vector<const Option*> differing(const Plan& plan) {
   return options;
 }
 
-std::string label(const Config& c, const std::vector<const Option*>& options) {
+std::string label(const Config& c, const std::vector<const RunOption*>& options) {
   const Config defaults = configure({{"preset", c.preset}});
   std::string text;
-  for (const Option* o : options)
+  for (const RunOption* o : options)
     if (o->name == "positions" || o->name == "seed" || get(c, *o) != get(defaults, *o))
       text += fmt::format("{}{}={}", text.empty() ? "" : " ", o->name, get(c, *o));
   return text;

@@ -45,9 +45,9 @@ std::string plan_lines(const Plan&);
 Plan read_plan(const std::string& path);
 
 // Options that are not the same in all trials: what the sweep studies.
-std::vector<const Option*> differing(const Plan&);
+std::vector<const RunOption*> differing(const Plan&);
 // "encoding=rope positions=sequential seed=3": of these options the positions, the seed, and what is not as the preset has it.
-std::string label(const Config&, const std::vector<const Option*>&);
+std::string label(const Config&, const std::vector<const RunOption*>&);
 
 struct Shard {
   int index = 0, of = 1;  // 0 .. of - 1; written 2/8

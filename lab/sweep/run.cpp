@@ -137,7 +137,7 @@ class Worker {
   }
   std::vector<std::string> train_words(const Trial& t) const {
     std::vector<std::string> words = {"train", "--out=" + folder_.run(t), fmt::format("--threads={}", work_.threads)};
-    for (const Option& o : all_options())
+    for (const RunOption& o : all_options())
       if (o.kept) words.push_back(dashed(o.name) + "=" + get(t.config, o));
     return words;
   }

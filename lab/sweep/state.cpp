@@ -57,7 +57,7 @@ std::string status(const Plan& plan, const SweepFolder& folder) {
   std::string text = fmt::format("{} trials\n", plan.size());
   for (size_t s = 0; s < state_names.size(); ++s)
     text += fmt::format("  {:<10}  {:>6}\n", state_names[s], counts.of[s]);
-  const std::vector<const Option*> options = differing(plan);
+  const std::vector<const RunOption*> options = differing(plan);
   for (const TrialState s : {TrialState::failed, TrialState::impossible})
     for (size_t i = 0; i < plan.size(); ++i)
       if (all[i] == s)

@@ -1,0 +1,159 @@
+#include "core/choices.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace poslab {
+namespace {
+
+template <class Number>
+Number read(const std::string& name, const std::string& text, Range range, const std::string& takes, const char* what) {
+  Number n{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc() || end != text.data() + text.size())
+    bad_input("{} = \"{}\" is not {}; it takes {}", name, text, what, takes);
+  if (!(double(n) >= range.min && double(n) <= range.max))
+    bad_input("{} = {} is out of range; it takes {}", name, text, takes);
+  return n;
+}
+
+std::string trimmed(const std::string& text) {
+  const size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
+  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
+
+}  // namespace
+
+bool read_toggle(const std::string& name, const std::string& text) {
+  for (auto yes : {"on", "true", "yes", "1"})
+    if (text == yes) return true;
+  for (auto no : {"off", "false", "no", "0"})
+    if (text == no) return false;
+  bad_input("{} = \"{}\" is neither on nor off", name, text);
+}
+
+int64_t read_whole(const std::string& name, const std::string& text, Range range, const std::string& takes) {
+  return read<int64_t>(name, text, range, takes, "a whole number");
+}
+
+double read_number(const std::string& name, const std::string& text, Range range, const std::string& takes) {
+  return read<double>(name, text, range, takes, "a number");
+}
+
+std::string to_string(Range range) { return fmt::format("{:.15g} .. {:.15g}", range.min, range.max); }
+
+Option::Option(std::string name, bool standard, std::string help, std::string run_option)
+    : name(std::move(name)), standard(standard ? "on" : "off"), help(std::move(help)), run_option(std::move(run_option)),
+      kind(Kind::toggle) {}
+Option::Option(std::string name, std::vector<std::string> words, std::string help, std::string run_option)
+    : name(std::move(name)), standard(words.at(0)), help(std::move(help)), run_option(std::move(run_option)),
+      kind(Kind::word), words(std::move(words)) {}
+Option::Option(std::string name, int standard, Range range, std::string help, std::string run_option)
+    : name(std::move(name)), standard(fmt::format("{}", standard)), help(std::move(help)),
+      run_option(std::move(run_option)), kind(Kind::whole), range(range) {}
+Option::Option(std::string name, double standard, Range range, std::string help, std::string run_option)
+    : name(std::move(name)), standard(fmt::format("{}", standard)), help(std::move(help)),
+      run_option(std::move(run_option)), kind(Kind::number), range(range) {}
+
+std::string Option::takes() const {
+  if (kind == Kind::toggle) return "on | off";
+  if (kind == Kind::word) return fmt::format("{}", fmt::join(words, " | "));
+  return to_string(range);
+}
+
+std::string Option::value(const std::string& text) const {
+  switch (kind) {
+    case Kind::toggle: return read_toggle(name, text) ? "on" : "off";
+    case Kind::whole: return fmt::format("{}", read_whole(name, text, range, takes()));
+    case Kind::number: return fmt::format("{}", read_number(name, text, range, takes()));
+    case Kind::word: break;
+  }
+  if (std::find(words.begin(), words.end(), text) == words.end()) throw BadInput(unknown(name, text, words));
+  return text;
+}
+
+Spelling read_spelling(const std::string& text) {
+  const size_t colon = text.find(':');
+  Spelling s{trimmed(text.substr(0, colon)), {}};
+  for (size_t from = colon; from != std::string::npos;) {
+    const size_t comma = text.find(',', from + 1);
+    const std::string item = text.substr(from + 1, comma == std::string::npos ? comma : comma - from - 1);
+    const size_t equals = item.find('=');
+    const std::string key = trimmed(item.substr(0, equals));
+    if (key.empty())
+      bad_input("\"{}\" is not spelled NAME:OPTION=VALUE,OPTION=VALUE; an option is missing after \"{}\"", text,
+                text.substr(0, from + 1));
+    for (const auto& [name, value] : s.said)
+      if (name == key) bad_input("\"{}\" says {} twice; say it once", text, key);
+    s.said.emplace_back(key, equals == std::string::npos ? "on" : trimmed(item.substr(equals + 1)));
+    from = comma;
+  }
+  return s;
+}
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  for (size_t from = 0;;) {
+    const size_t end = text.find(at, from);
+    parts.push_back(trimmed(text.substr(from, end == std::string::npos ? end : end - from)));
+    if (end == std::string::npos) return parts;
+    from = end + 1;
+  }
+}
+
+Choices::Choices(std::string owner, const std::vector<Option>& options) : owner_(std::move(owner)), options_(options) {
+  for (const Option& o : options_) values_.push_back(o.standard);
+}
+
+void Choices::set(const std::string& option, const std::string& text) {
+  if (options_.empty()) bad_input("{} has no options, so \"{}\" is none; say {} alone", owner_, option, owner_);
+  for (size_t n = 0; n < options_.size(); ++n)
+    if (options_[n].name == option) {
+      try {
+        values_[n] = options_[n].value(text);
+      } catch (const BadInput& e) { bad_input("{}: {}", owner_, e.what()); }
+      return;
+    }
+  throw BadInput(unknown(owner_ + " option", option, names_of(options_)));
+}
+
+const std::string& Choices::operator[](const std::string& option) const {
+  for (size_t n = 0; n < options_.size(); ++n)
+    if (options_[n].name == option) return values_[n];
+  failure("{}: option {} was not declared; add it to the options where {} stands", owner_, option, owner_);
+}
+
+int Choices::whole(const std::string& option) const { return std::stoi((*this)[option]); }
+double Choices::number(const std::string& option) const { return std::stod((*this)[option]); }
+
+bool Choices::has(const std::string& option) const {
+  return std::any_of(options_.begin(), options_.end(), [&](const Option& o) { return o.name == option; });
+}
+
+std::string Choices::spelled() const {
+  std::string text = owner_;
+  for (size_t n = 0; n < options_.size(); ++n) {
+    const Option& o = options_[n];
+    if (values_[n] == o.standard) continue;
+    text += (text == owner_ ? ":" : ",") + o.name;
+    if (o.kind != Option::Kind::toggle || values_[n] == "off") text += "=" + values_[n];
+  }
+  return text;
+}
+
+Choices choose_options(const std::string& owner, const std::vector<Option>& options, const Spelling& spelling,
+                       const RunValues& run) {
+  Choices c(owner, options);
+  for (const Option& o : options)
+    if (const auto said = run.find(o.run_option); !o.run_option.empty() && said != run.end()) {
+      if (o.kind == Option::Kind::word && std::find(o.words.begin(), o.words.end(), said->second) == o.words.end())
+        bad_input("{} = {} does not fit {}, whose {} takes {}", o.run_option, said->second, owner, o.name, o.takes());
+      c.set(o.name, said->second);
+    }
+  for (const auto& [name, text] : spelling.said) c.set(name, text);
+  return c;
+}
+
+}  // namespace poslab

@@ -1,0 +1,110 @@
+// One idiom for every list of things to choose from (schemes, samplers, tasks, ...): each has a name, a summary, a source and
+// options of its own, declared where it stands. One spelling says which thing and which options, on the command line, in TOML
+// files and on pages:
+//
+//   alibi   alibi:symmetric   relative:mode=released   randomized:max_position=4096,unsorted
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/names.h"
+
+namespace poslab {
+
+struct Range { double min, max; };   // both included
+
+// What a thing lets one choose: a switch, one of some words, a whole number or a number.
+struct Option {
+  enum class Kind { toggle, word, whole, number };
+  // `run_option`: the name under which all runs have this option, if they do. A run's own value then counts where the
+  // spelling is silent, and what the spelling says is kept under that name (experiment/options.cpp).
+  Option(std::string name, bool standard, std::string help, std::string run_option = "");
+  Option(std::string name, std::vector<std::string> words, std::string help, std::string run_option = "");   // first: default
+  Option(std::string name, int standard, Range, std::string help, std::string run_option = "");
+  Option(std::string name, double standard, Range, std::string help, std::string run_option = "");
+  Option(std::string name, const char* standard, std::string help, std::string run_option = "") = delete;   // not a bool
+
+  std::string name, standard, help, run_option;   // standard: the default, as it is spelled
+  Kind kind;
+  std::vector<std::string> words = {};
+  Range range = {0, 0};
+  std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
+  std::string value(const std::string& text) const;   // as it is spelled. Throws BadInput: not what it takes
+};
+
+// Of `text`, said for `name`. They throw BadInput with name, text and what it takes.
+bool read_toggle(const std::string& name, const std::string& text);
+int64_t read_whole(const std::string& name, const std::string& text, Range, const std::string& takes);
+double read_number(const std::string& name, const std::string& text, Range, const std::string& takes);
+std::string to_string(Range);   // "1 .. 16777216"
+
+// "alibi:mode=differences,symmetric", in parts. A switch alone is "on".
+struct Spelling {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> said;
+};
+Spelling read_spelling(const std::string& text);   // throws BadInput where it is none
+
+std::vector<std::string> split(const std::string& text, char at);   // of a composition: "rope|none"
+
+// The options of a thing, each with a value.
+class Choices {
+ public:
+  Choices() = default;                                               // of a thing without options
+  Choices(std::string owner, const std::vector<Option>& options);    // all at their defaults
+  // Throws BadInput: no option of the owner (did you mean), no value that it takes.
+  void set(const std::string& option, const std::string& text);
+  const std::string& operator[](const std::string& option) const;    // throws Failure for what was not declared
+  bool on(const std::string& option) const { return (*this)[option] == "on"; }
+  int whole(const std::string& option) const;
+  double number(const std::string& option) const;
+  bool has(const std::string& option) const;
+  const std::vector<Option>& options() const { return options_; }
+  std::string spelled() const;                                       // "alibi:symmetric": name and what is not at its default
+
+ private:
+  std::string owner_;
+  std::vector<Option> options_;
+  std::vector<std::string> values_;
+};
+
+// A thing of a list, with its options chosen.
+template <class Thing>
+struct Chosen {
+  Thing thing{};
+  Choices choices{};
+  const Thing* operator->() const { return &thing; }
+  std::string spelled() const { return choices.spelled().empty() ? thing.name : choices.spelled(); }
+};
+
+template <class List>
+std::vector<std::string> names_of(const List& list) {
+  std::vector<std::string> names;
+  for (const auto& one : list) names.push_back(one.name);
+  return names;
+}
+
+// Throws BadInput with did-you-mean: `unknown encoding "ropo"; did you mean "rope"? Known: ...`
+template <class Thing>
+const Thing& find(const char* kind, const std::vector<Thing>& list, const std::string& name) {
+  for (const Thing& one : list)
+    if (one.name == name) return one;
+  throw BadInput(unknown(kind, name, names_of(list)));
+}
+
+using RunValues = std::map<std::string, std::string>;   // by Option::run_option
+
+// What `text` spells. Where it is silent, `run` is asked. Throws BadInput.
+Choices choose_options(const std::string& owner, const std::vector<Option>&, const Spelling&, const RunValues& run);
+template <class Thing>
+Chosen<Thing> choose(const char* kind, const std::vector<Thing>& list, const std::string& text, const RunValues& run = {}) {
+  const Spelling spelling = read_spelling(text);
+  const Thing& thing = find(kind, list, spelling.name);
+  return {thing, choose_options(thing.name, thing.options, spelling, run)};
+}
+
+}  // namespace poslab

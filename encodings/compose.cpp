@@ -1,0 +1,135 @@
+// Schemes made of schemes, which are schemes themselves:
+//
+//   rope|none               layers 1, 3, 5, ... have RoPE, the others nothing: as many parts as one likes, in turn
+//   none*4+alibi*4          of 8 heads the first four have nothing, the others ALiBi; a group is as in a layer of its own heads
+//   rope|none*4+alibi*4     both: layers first
+// Left out: schemes that add to the embedding, which is before all layers and heads.
+#include "encodings/compose.h"
+
+#include <fmt/ranges.h>
+
+namespace poslab {
+namespace {
+
+struct Part {
+  Chosen<Scheme> scheme;
+  int heads = 0;   // of a group
+};
+using Parts = std::vector<Part>;
+
+// What parts have in common, whatever they are parts of.
+Scheme composition(const std::string& name, const Parts& parts) {
+  Scheme s;
+  s.name = name, s.source = "its parts", s.formula = "that of each part, where it stands";
+  Reads all = Reads::nothing;
+  const Part* shown = &parts[0];   // the first that reads anything
+  for (const Part& part : parts) {
+    if (part.scheme->embed)
+      bad_input("{}: {} adds to the embedding, which is before all layers and heads; a composition takes schemes of the logits",
+                name, part.scheme.spelled());
+    s.options.insert(s.options.end(), part.scheme->options.begin(), part.scheme->options.end());
+    if (reads(shown->scheme) == Reads::nothing) shown = &part;
+    all = all | reads(part.scheme);
+  }
+  s.reads = [all](const Choices&) { return all; };
+  s.displayed = [part = *shown](const ModelShape& m, const Choices&) {
+    Displayed d = part.scheme->displayed(part.heads ? group(m, part.heads) : m, part.scheme.choices);
+    d.meaning = fmt::format("Where it is {}: {}", part.scheme.spelled(), d.meaning);
+    return d;
+  };
+  return s;
+}
+
+std::unique_ptr<Encoding> make(const Chosen<Scheme>& s, const Params& p, const ModelShape& m, int layer) {
+  return s->make ? s->make(p, m, s.choices, layer) : std::make_unique<Encoding>();
+}
+
+struct HeadGroups : Encoding {
+  std::vector<std::unique_ptr<Encoding>> parts;
+  std::vector<int> heads;
+
+  // What `of` makes of each group's heads, put together along `axis`.
+  template <class Of>
+  Tensor together(const Heads& in, int axis, const Of& of) const {
+    std::vector<Tensor> results;
+    for (size_t n = 0, from = 0; n < parts.size(); from += size_t(heads[n++])) {
+      const auto own = [&, to = int(from) + heads[n]](const Tensor& x) { return slice(x, 2, int(from), to); };
+      results.push_back(of(*parts[n], Heads{own(in.q), own(in.k), in.x}, own));
+    }
+    return concat(results, axis);
+  }
+
+  Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
+    return together(in, 2, [&](const Encoding& e, const Heads& h, auto& own) { return e.attend(h, own(v), p, span); });
+  }
+  Tensor weights(const Heads& in, const Positions& p, const Span& span) const override {
+    return together(in, 1, [&](const Encoding& e, const Heads& h, auto&) { return e.weights(h, p, span); });
+  }
+};
+
+Chosen<Scheme> one(const std::string& text, const RunValues& run) { return choose("encoding", all_encodings(), text, run); }
+
+Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
+  if (text.find_first_of("+*") == std::string::npos) return one(text, run);
+  Parts parts;
+  std::vector<std::string> names;
+  int total = 0;
+  for (const std::string& part : split(text, '+')) {
+    const size_t star = part.rfind('*');
+    if (star == std::string::npos)
+      bad_input("{}: how many heads has \"{}\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4", text, part);
+    const int heads = int(read_whole(fmt::format("{}: heads of {}", text, part.substr(0, star)), part.substr(star + 1),
+                                     {1, 1024}, to_string(Range{1, 1024})));
+    parts.push_back({one(part.substr(0, star), run), heads});
+    names.push_back(fmt::format("{}*{}", parts.back().scheme.spelled(), heads));
+    total += heads;
+  }
+  Scheme s = composition(fmt::format("{}", fmt::join(names, "+")), parts);
+  s.summary = "a scheme for each group of heads", s.doors = "4";   // each group attends on its own
+  s.check = [name = s.name, parts, total](const ModelShape& m, const Choices&) {
+    if (total != m.heads)
+      bad_input("{} is for {} heads, and the model has heads = {}; make the groups add up to them", name, total, m.heads);
+    for (const Part& part : parts)
+      if (part.scheme->check) part.scheme->check(group(m, part.heads), part.scheme.choices);
+  };
+  s.make = [parts](const Params& p, const ModelShape& m, const Choices&, int layer) {
+    auto groups = std::make_unique<HeadGroups>();
+    for (size_t n = 0; n < parts.size(); ++n) {
+      groups->parts.push_back(make(parts[n].scheme, p / fmt::format("group{}", n), group(m, parts[n].heads), layer));
+      groups->heads.push_back(parts[n].heads);
+    }
+    return groups;
+  };
+  return {s, {}};
+}
+
+}  // namespace
+
+ModelShape group(ModelShape m, int heads) {
+  m.all_heads = m.all_heads ? m.all_heads : m.heads, m.heads = heads;
+  return m;
+}
+
+bool composed_spelling(const std::string& text) { return text.find_first_of("|+*") != std::string::npos; }
+
+Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
+  if (text.find('|') == std::string::npos) return by_heads(text, run);
+  Parts parts;
+  std::vector<std::string> names;
+  for (const std::string& part : split(text, '|')) {
+    parts.push_back({by_heads(part, run)});
+    names.push_back(parts.back().scheme.spelled());
+  }
+  Scheme s = composition(fmt::format("{}", fmt::join(names, "|")), parts);
+  s.summary = "a scheme for each layer, in turn", s.doors = "those of its parts";
+  s.check = [parts](const ModelShape& m, const Choices&) {
+    for (const Part& part : parts)
+      if (part.scheme->check) part.scheme->check(m, part.scheme.choices);
+  };
+  s.make = [parts](const Params& p, const ModelShape& m, const Choices&, int layer) {
+    return make(parts[size_t(layer) % parts.size()].scheme, p, m, layer);
+  };
+  return {s, {}};
+}
+
+}  // namespace poslab

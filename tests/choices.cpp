@@ -1,0 +1,71 @@
+// Spellings and options of things that are chosen by name: what they read, what they print, what they refuse.
+#include "core/choices.h"
+
+#include <doctest/doctest.h>
+
+using namespace poslab;
+
+namespace {
+
+struct Thing {
+  std::string name;
+  std::vector<Option> options = {};
+};
+
+const std::vector<Thing> things = {
+    {"plain"},
+    {"rich",
+     {{"mode", {"paper", "code"}, "which"},
+      {"symmetric", false, "whether"},
+      {"bias", true, "whether"},
+      {"window", 512, {1, 4096}, "how far", "all_windows"},
+      {"leaky", 0.5, {0, 1}, "how much"}}}};
+
+std::string spelled(const std::string& text, const RunValues& run = {}) { return choose("thing", things, text, run).spelled(); }
+
+std::string refused(const std::string& text, const RunValues& run = {}) {
+  try {
+    return "taken: " + spelled(text, run);
+  } catch (const BadInput& e) { return e.what(); }
+}
+
+}  // namespace
+
+TEST_CASE("choices: a spelling sets options, and is printed with those away from their defaults, in their order") {
+  const Chosen<Thing> c = choose("thing", things, " rich : leaky = 0.25 ,symmetric,window=7");
+  CHECK(c.choices["mode"] == "paper");
+  CHECK(c.choices.on("symmetric"));
+  CHECK(c.choices.on("bias"));
+  CHECK(c.choices.whole("window") == 7);
+  CHECK(c.choices.number("leaky") == 0.25);
+  CHECK(c.spelled() == "rich:symmetric,window=7,leaky=0.25");
+  CHECK(spelled("rich:bias=off,mode=paper,window=512") == "rich:bias=off");
+  CHECK(spelled("plain") == "plain");
+  CHECK(spelled(spelled("rich:mode=code,bias=no")) == "rich:mode=code,bias=off");
+  CHECK_THROWS_AS(c.choices["wndow"], Failure);   // a scheme that reads what it did not declare
+}
+
+TEST_CASE("choices: where a spelling is silent the run is asked") {
+  CHECK(spelled("rich", {{"all_windows", "9"}}) == "rich:window=9");
+  CHECK(spelled("rich:window=512", {{"all_windows", "9"}}) == "rich");
+  CHECK(spelled("plain", {{"all_windows", "9"}}) == "plain");
+}
+
+TEST_CASE("choices: what is refused, with what was meant") {
+  CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich");
+  CHECK(refused("rich:mod=code") ==
+        "unknown rich option \"mod\"; did you mean \"mode\"? Known: mode, symmetric, bias, window, leaky");
+  CHECK(refused("plain:mode=code") == "plain has no options, so \"mode\" is none; say plain alone");
+  CHECK(refused("rich:mode=cod") == "rich: unknown mode \"cod\"; did you mean \"code\"? Known: paper, code");
+  CHECK(refused("rich:window=far") == "rich: window = \"far\" is not a whole number; it takes 1 .. 4096");
+  CHECK(refused("rich:window=1.5") == "rich: window = \"1.5\" is not a whole number; it takes 1 .. 4096");
+  CHECK(refused("rich:window") == "rich: window = \"on\" is not a whole number; it takes 1 .. 4096");
+  CHECK(refused("rich:window=0") == "rich: window = 0 is out of range; it takes 1 .. 4096");
+  CHECK(refused("rich:leaky=nan") == "rich: leaky = nan is out of range; it takes 0 .. 1");
+  CHECK(refused("rich:symmetric=perhaps") == "rich: symmetric = \"perhaps\" is neither on nor off");
+  CHECK(refused("rich:symmetric,symmetric=off") == "\"rich:symmetric,symmetric=off\" says symmetric twice; say it once");
+  CHECK(refused("rich:") ==
+        "\"rich:\" is not spelled NAME:OPTION=VALUE,OPTION=VALUE; an option is missing after \"rich:\"");
+  CHECK(refused("rich:symmetric,") ==
+        "\"rich:symmetric,\" is not spelled NAME:OPTION=VALUE,OPTION=VALUE; an option is missing after \"rich:symmetric,\"");
+}

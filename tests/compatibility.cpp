@@ -1,0 +1,84 @@
+// What the program of commit 1d9a7c3 left, before schemes and samplers owned their options: ids of trials, checkpoints, run
+// folders. tests/golden/ holds them; plan.toml there says how every old option was said.
+#include <fstream>
+#include <sstream>
+
+#include "experiment/evaluate.h"
+#include "lab/checkpoint.h"
+#include "lab/config_toml.h"
+#include "lab/sweep/plan.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+const std::string golden = std::string(source_folder) + "/tests/golden/";
+
+std::string ids(const Plan& plan) {
+  std::string text;
+  for (const Trial& t : plan) text += t.id + "\n";
+  return text;
+}
+
+// The id of the one trial that these lines of TOML make.
+std::string id(const std::string& toml) {
+  const Plan plan = make_plan("task = \"even_pairs\"\n" + toml, "sweep.toml");
+  REQUIRE(plan.size() == 1);
+  CHECK(plan[0].impossible == "");
+  return plan[0].id;
+}
+
+}  // namespace
+
+TEST_CASE("compatibility: a plan of old options has its old ids, and old plans are written as they were") {
+  CHECK(ids(make_plan(read_file(golden + "plan.toml"), "plan.toml")) == read_file(golden + "plan.ids"));
+  for (const char* sweep : {"seed1-tiny", "seed1-example"}) {
+    const std::string path = std::string(source_folder) + "/lab/results/" + sweep + "/plan.jsonl";
+    CHECK(plan_lines(read_plan(path)) == read_file(path));
+  }
+}
+
+TEST_CASE("compatibility: the spelling of an option and the old option are one configuration") {
+  const std::string random = "positions = \"randomized\"\n";
+  CHECK(id("encoding = \"alibi:symmetric\"") == id("encoding = \"alibi\"\nalibi_symmetric = true"));
+  CHECK(id("encoding = \"rope:pairing=half\"") == id("encoding = \"rope\"\nrope_pairing = \"half\""));
+  CHECK(id(random + "encoding = \"relative:mode=released\"") == id(random + "encoding = \"relative\"\nrelative_mode = \"released\""));
+  CHECK(id("encoding = \"rope\"\npositions = \"randomized:max_position=4096,first=1,unsorted\"") ==
+        id(random + "encoding = \"rope\"\nmax_position = 4096\nfirst_position = 1\nunsorted = true"));
+  CHECK(id("encoding = \"rope:pairing=interleaved\"") == id("encoding = \"rope\""));
+  CHECK(id("encoding = \"rope\"") != id("encoding = \"rope:pairing=half\""));
+  const Config c = configure({{"encoding", "alibi:symmetric,mode=differences"}});
+  CHECK(c.encoding == "alibi");
+  CHECK(get(c, option("alibi_symmetric")) == "on");
+  CHECK(get(c, option("relative_mode")) == "differences");
+  // A later word for the encoding takes back the options of an earlier one.
+  CHECK(to_toml(configure({{"encoding", "alibi:symmetric"}, {"encoding", "rope"}})) == to_toml(configure({{"encoding", "rope"}})));
+  CHECK(to_toml(configure(read_toml(to_toml(c), "config.toml"))) == to_toml(c));
+}
+
+TEST_CASE("compatibility: old run folders load; what is written again has the same bytes, and tests as it did") {
+  for (const char* name : {"alibi", "relative", "rope"}) {
+    CAPTURE(name);
+    const std::string folder = golden + "runs/" + name;
+    const std::string bytes = read_file(folder + "/checkpoint.safetensors");
+#ifndef POSLAB_DOUBLE
+    const State state = checkpoint_state(bytes, "checkpoint", "");
+    CHECK(checkpoint_bytes(state) == bytes);
+    CHECK(to_toml(state.config) == read_file(folder + "/config.toml"));
+    std::istringstream lines(read_file(folder + "/eval.csv"));
+    std::string line;
+    std::getline(lines, line);
+    const Lengths lengths = state.config.eval_lengths;
+    for (int length = lengths.from; length <= lengths.to; ++length) {
+      REQUIRE(std::getline(lines, line));
+      double accuracy, loss;
+      REQUIRE(std::sscanf(line.c_str(), "%*d,%lf,%*f,%lf", &accuracy, &loss) == 2);
+      const AtLength now = evaluate(state, length);
+      CHECK(now.accuracy == doctest::Approx(accuracy).epsilon(1e-6));
+      CHECK(now.loss == doctest::Approx(loss).epsilon(1e-5));
+    }
+#endif
+  }
+}
