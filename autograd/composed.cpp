@@ -40,19 +40,21 @@ Tensor pairs_of(const Piece& p, const Span& span, const Sizes& n) {
 }
 
 struct Masks {
-  Tensor hidden;     // 0 where query i sees key j, else -infinity                                     (1 or B, 1, Tq, Tk)
+  Tensor hidden;  // 0 where query i sees key j, else -infinity                                     (1 or B, 1, Tq, Tk)
   Tensor hidden_if_any_seen;   // likewise, but 0 for a query that sees none: its softmax is then finite
-  Tensor any_seen;   // 1 or 0                                                                         (1 or B, 1, Tq, 1)
+  Tensor any_seen;  // 1 or 0                                                                         (1 or B, 1, Tq, 1)
 };
 Masks masks(const Scores& x, const Span& span) {
   const Sizes n = sizes(x);
   const int batch = span.key_lengths ? n.batch : 1;
-  Tensor hidden({batch, 1, n.queries, n.keys}), partly = Tensor::full(hidden.shape(), 0), any = Tensor::full({batch, 1, n.queries, 1}, 0);
+  Tensor hidden({batch, 1, n.queries, n.keys}), partly = Tensor::full(hidden.shape(), 0),
+                                                any = Tensor::full({batch, 1, n.queries, 1}, 0);
   for (int64_t row = 0; row < any.size(); ++row) {
     const int b = int(row / n.queries), t = span.offset + int(row % n.queries);
     real* at = hidden.data() + row * n.keys;
     for (int j = 0; j < n.keys; ++j) {
-      const bool in_a_piece = std::any_of(x.pieces.begin(), x.pieces.end(), [=](const Piece& p) { return holds(p, t, j); });
+      const bool in_a_piece =
+          std::any_of(x.pieces.begin(), x.pieces.end(), [=](const Piece& p) { return holds(p, t, j); });
       const bool seen = in_a_piece && (!span.causal || j <= t) && (!span.key_lengths || j < span.key_lengths[b]);
       at[j] = seen ? 0 : -std::numeric_limits<real>::infinity();
       if (seen) any.data()[row] = 1;
@@ -76,10 +78,12 @@ Tensor for_each_head(const Tensor& x, int heads) {
 Tensor unmasked_logits(const Scores& x, const Span& span) {
   const Sizes n = sizes(x);
   const Ids pairs = x.pairs ? x.pairs : by_distance(span.offset, n.queries, n.keys);
-  const auto of_pairs = [&](const Tensor& table) { return permute(gather(table, pairs), {0, 3, 1, 2}); };   // (1 or B, H, Tq, Tk)
+  const auto of_pairs = [&](const Tensor& table) {
+    return permute(gather(table, pairs), {0, 3, 1, 2});
+  };  // (1 or B, H, Tq, Tk)
   Tensor s;
   for (const Piece& p : x.pieces) {
-    Tensor product = matmul(permute(p.q, {0, 2, 1, 3}), transpose(for_each_head(p.k, n.heads)));            // (B, H, Tq, Tk)
+    Tensor product = matmul(permute(p.q, {0, 2, 1, 3}), transpose(for_each_head(p.k, n.heads)));  // (B, H, Tq, Tk)
     if (x.pieces.size() > 1 || !is_all(p)) product = product * pairs_of(p, span, n);
     s = s ? s + product : product;
   }
@@ -187,8 +191,9 @@ Tensor logits(const Scores& x, const Span& span) { return unmasked_logits(x, spa
 // o_i = sum_j softmax(s_i)_j v_j, 0 for a query that sees no key
 Tensor attention(const Scores& x, const Tensor& v, const Span& span) {
   const Masks m = masks(x, span);
-  const Tensor weights = composed::softmax(unmasked_logits(x, span) + m.hidden_if_any_seen) * m.any_seen;   // (B, H, Tq, Tk)
-  return permute(matmul(weights, for_each_head(v, weights.dim(1))), {0, 2, 1, 3});                          // (B, Tq, H, Dv)
+  const Tensor weights =
+      composed::softmax(unmasked_logits(x, span) + m.hidden_if_any_seen) * m.any_seen;  // (B, H, Tq, Tk)
+  return permute(matmul(weights, for_each_head(v, weights.dim(1))), {0, 2, 1, 3});      // (B, Tq, H, Dv)
 }
 
 // u_ij = ln P_ij + sum_k ln(1 - P_ik) [i asks k before j], P = sigmoid;  a_i = softmax of u_i over the keys that i asks

@@ -17,6 +17,6 @@ Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const
 Tensor cross_entropy(const Tensor& logits, const Ids& targets);
 Tensor logits(const Scores&, const Span&);                             // (B, H, Tq, Tk), -infinity where masked
 Tensor attention(const Scores&, const Tensor& v, const Span&);         // (B, Tq, H, Dv)
-Tensor geometric(const Tensor& z, const Tensor& side, const Span&);    // (B, H, Tq, Tk), (B, H, Tq, 2) -> (B, H, Tq, Tk)
+Tensor geometric(const Tensor& z, const Tensor& side, const Span&);  // (B, H, Tq, Tk), (B, H, Tq, 2) -> (B, H, Tq, Tk)
 
 }  // namespace poslab::composed

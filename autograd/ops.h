@@ -66,10 +66,11 @@ struct ResidualNorm { Tensor s, y; };              // s = x + dropout(z), y = rm
 ResidualNorm residual_rms_norm(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, Dropout);
 Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., V), (...) -> (1): mean, in nats
 
-// The logits of attention, as an encoding hands them over. With t = offset + i, the slot of query i, and j that of key j:
+// The logits of attention, as an encoding hands them over. With t = offset + i, the slot of query i, and j that of key
+// j:
 //   s_ij = temperature_i ( gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair] )
-// q . k is the product of the one piece that holds the pair; a pair in none is masked. Shapes: B T H D, and G key heads, where
-// G divides H and head h reads key head h / (H / G). Absent terms are empty, and cost nothing.
+// q . k is the product of the one piece that holds the pair; a pair in none is masked. Shapes: B T H D, and G key
+// heads, where G divides H and head h reads key head h / (H / G). Absent terms are empty, and cost nothing.
 struct Piece {                             // the pairs with from <= j - t < to and first <= j < last
   Tensor q, k;                             // (B, Tq, H, D), (B, Tk, G, D)
   int from = -far, to = far;               // distances in slots: a window, or what is left and right of it

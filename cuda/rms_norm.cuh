@@ -16,24 +16,24 @@ template <int team>
 __global__ void rms_norm_rows(real* s, real* y, const real* x, const real* z, const real* gain, int64_t rows, int n,
                               real epsilon, DropoutArgs drop) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
-    real v[held], squares = 0;
+    real v[per_thread], squares = 0;
     for (int p = 0; p < row.end(); p += row.panel) {
       row.read(v, x, p, 0);
       if (z) {
-        real more[held];
+        real more[per_thread];
         row.read(more, z, p, 0);
         const Factors<row.lanes> kept(drop, row.start() + p + row.first - row.lane);
-        for (int k = 0; k < held; ++k) v[k] += more[k] * kept.of(k);
+        for (int k = 0; k < per_thread; ++k) v[k] += more[k] * kept.of(k);
         row.write(s, v, p);
       }
-      for (int k = 0; k < held; ++k) squares += v[k] * v[k];
+      for (int k = 0; k < per_thread; ++k) squares += v[k] * v[k];
     }
     const real inverse = 1 / std::sqrt(team_sum<team>(squares) / real(n) + epsilon);
     for (int p = 0; p < row.end(); p += row.panel) {
       if (row.again()) row.read(v, z ? s : x, p, 0);
-      real factor[held];
+      real factor[per_thread];
       row.read_columns(factor, gain, p, 0);
-      for (int k = 0; k < held; ++k) v[k] = factor[k] * (v[k] * inverse);
+      for (int k = 0; k < per_thread; ++k) v[k] = factor[k] * (v[k] * inverse);
       row.write(y, v, p);
     }
   }
@@ -49,20 +49,20 @@ void rms_norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const
   SHARED(real, sums, 9 * threads);
   Row<team> row(rows, n);
   const bool again = row.again();
-  real gain_sum[held] = {};
+  real gain_sum[per_thread] = {};
   real* const block_sum = partial ? partial + int64_t(blockIdx.x) * n : nullptr;
   bool started = false;                      // block_sum has been written to
   for (; row.any(); row.next(), started = true) {
-    real v[held] = {}, d[held] = {}, factor[held] = {}, squares = 0, gh_sum = 0, inverse = 0;
+    real v[per_thread] = {}, d[per_thread] = {}, factor[per_thread] = {}, squares = 0, gh_sum = 0, inverse = 0;
     for (int p = 0; dy && p < row.end(); p += row.panel) {
       row.read(v, x, p, 0);
-      for (int k = 0; k < held; ++k) squares += v[k] * v[k];
+      for (int k = 0; k < per_thread; ++k) squares += v[k] * v[k];
     }
     if (dy) inverse = 1 / std::sqrt(team_sum<team>(squares) / real(n) + epsilon);
     for (int p = 0; dy && p < row.end(); p += row.panel) {
       if (again) row.read(v, x, p, 0);
       row.read(d, dy, p, 0), row.read_columns(factor, gain, p, 0);
-      for (int k = 0; k < held; ++k) {
+      for (int k = 0; k < per_thread; ++k) {
         const int j = row.column(p, k);
         const real dh = d[k] * (v[k] * inverse);                         // beyond the row d = 0
         gh_sum += dh * factor[k], gain_sum[k] += dh;
@@ -73,17 +73,17 @@ void rms_norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const
 
     for (int p = 0; p < row.end() && (dx.at || dz.at); p += row.panel) {
       if (again && dy) row.read(v, x, p, 0), row.read(d, dy, p, 0), row.read_columns(factor, gain, p, 0);
-      real own[held];
-      for (int k = 0; k < held; ++k) own[k] = (d[k] * factor[k] - v[k] * inverse * gh_mean) * inverse;
+      real own[per_thread];
+      for (int k = 0; k < per_thread; ++k) own[k] = (d[k] * factor[k] - v[k] * inverse * gh_mean) * inverse;
       if (ds) {
-        real more[held];
+        real more[per_thread];
         row.read(more, ds, p, 0);
-        for (int k = 0; k < held; ++k) own[k] += more[k];
+        for (int k = 0; k < per_thread; ++k) own[k] += more[k];
       }
       if (dx.at) row.add(dx, own, p);
       if (!dz.at) continue;
       const Factors<row.lanes> kept(drop, row.start() + p + row.first - row.lane);
-      for (int k = 0; k < held; ++k) own[k] *= kept.of(k);
+      for (int k = 0; k < per_thread; ++k) own[k] *= kept.of(k);
       row.add(dz, own, p);
     }
   }
@@ -91,7 +91,7 @@ void rms_norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const
   if (!block_sum || again) return;
   constexpr int panel = row.panel, pitch = panel + team;             // the teams of a warp meet in no bank
   const int place = int(threadIdx.x) / team * pitch;
-  for (int k = 0; k < held; ++k) sums[place + row.column(0, k)] = gain_sum[k];
+  for (int k = 0; k < per_thread; ++k) sums[place + row.column(0, k)] = gain_sum[k];
   __syncthreads();
   for (int c = int(threadIdx.x); c < n; c += threads) {
     real total = sums[c];

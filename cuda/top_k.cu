@@ -8,7 +8,7 @@ namespace {
 template <int team>
 __global__ void top_of_rows(real* y, real* at, const real* x, int64_t rows, int n, int k) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
-    real v[held];
+    real v[per_thread];
     const bool again = n > row.panel;                    // here a warp has long rows too
     if (!again) row.read(v, x, 0, -INFINITY);
     Found last{};
@@ -16,7 +16,7 @@ __global__ void top_of_rows(real* y, real* at, const real* x, int64_t rows, int 
       Found top{-INFINITY, n};
       for (int p = 0; p < n; p += row.panel) {
         if (again) row.read(v, x, p, -INFINITY);
-        for (int i = 0; i < held; ++i) {
+        for (int i = 0; i < per_thread; ++i) {
           const Found here{v[i], row.column(p, i)};
           if (here.at < n && (r == 0 || before(last, here)) && before(here, top)) top = here;
         }
@@ -30,7 +30,7 @@ __global__ void top_of_rows(real* y, real* at, const real* x, int64_t rows, int 
 template <int team>
 __global__ void top_of_rows_backward(Accumulator dx, const real* dy, const real* at, int64_t rows, int n, int k) {
   for (Row<team> row(rows, n); row.any(); row.next()) {
-    const real none[held] = {};
+    const real none[per_thread] = {};
     for (int p = 0; p < n && dx.empty; p += row.panel) row.write(dx.at, none, p);
     __syncwarp();
     for (int r = row.lane; r < k && row.n; r += team) {  // all columns of a row are different

@@ -8,6 +8,8 @@
 
 #include <fmt/ranges.h>
 
+#include <numeric>
+
 namespace poslab {
 namespace {
 
@@ -43,29 +45,6 @@ Scheme composition(const std::string& name, const Parts& parts) {
 std::unique_ptr<Encoding> make(const Chosen<Scheme>& s, const Params& p, const ModelShape& m, int layer) {
   return s->make ? s->make(p, m, s.choices, layer) : std::make_unique<Encoding>();
 }
-
-struct HeadGroups : Encoding {
-  std::vector<std::unique_ptr<Encoding>> parts;
-  std::vector<int> heads;
-
-  // What `of` makes of each group's heads, put together along `axis`.
-  template <class Of>
-  Tensor together(const Heads& in, int axis, const Of& of) const {
-    std::vector<Tensor> results;
-    for (size_t n = 0, from = 0; n < parts.size(); from += size_t(heads[n++])) {
-      const auto own = [&, to = int(from) + heads[n]](const Tensor& x) { return slice(x, 2, int(from), to); };
-      results.push_back(of(*parts[n], Heads{own(in.q), own(in.k), in.x}, own));
-    }
-    return concat(results, axis);
-  }
-
-  Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
-    return together(in, 2, [&](const Encoding& e, const Heads& h, auto& own) { return e.attend(h, own(v), p, span); });
-  }
-  Tensor weights(const Heads& in, const Positions& p, const Span& span) const override {
-    return together(in, 1, [&](const Encoding& e, const Heads& h, auto&) { return e.weights(h, p, span); });
-  }
-};
 
 Chosen<Scheme> one(const std::string& text, const RunValues& run) { return choose("encoding", all_encodings(), text, run); }
 
@@ -104,6 +83,23 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
 }
 
 }  // namespace
+
+Tensor HeadGroups::own(const Tensor& x, size_t n) const {
+  const int from = std::accumulate(heads.begin(), heads.begin() + long(n), 0);
+  return slice(x, 2, from, from + heads[n]);
+}
+Heads HeadGroups::own(const Heads& in, size_t n) const { return {own(in.q, n), own(in.k, n), in.x}; }
+
+Tensor HeadGroups::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
+  std::vector<Tensor> results;
+  for (size_t n = 0; n < parts.size(); ++n) results.push_back(parts[n]->attend(own(in, n), own(v, n), p, span));
+  return concat(results, 2);
+}
+Tensor HeadGroups::weights(const Heads& in, const Positions& p, const Span& span) const {
+  std::vector<Tensor> results;
+  for (size_t n = 0; n < parts.size(); ++n) results.push_back(parts[n]->weights(own(in, n), p, span));
+  return concat(results, 1);
+}
 
 ModelShape group(ModelShape m, int heads) {
   m.all_heads = m.all_heads ? m.all_heads : m.heads, m.heads = heads;

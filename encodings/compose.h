@@ -4,6 +4,16 @@
 
 namespace poslab {
 
+// A layer whose heads fall into groups: each group attends by an encoding of its own.
+struct HeadGroups : Encoding {
+  std::vector<std::unique_ptr<Encoding>> parts;
+  std::vector<int> heads;                             // of each group
+  Tensor own(const Tensor& x, size_t n) const;        // the heads of group n:  (B, T, H, D) -> (B, T, heads[n], D)
+  Heads own(const Heads&, size_t n) const;
+  Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
+  Tensor weights(const Heads&, const Positions&, const Span&) const override;
+};
+
 ModelShape group(ModelShape, int heads);            // of so many of its heads
 bool composed_spelling(const std::string& text);    // "rope|none"
 

@@ -30,7 +30,8 @@ void check_room(const Config& c, const Chosen<Sampler>& sampler, const char* whe
 // An option that all runs have fits if the scheme or the sampler has it.
 void check_owned(const Config& c) {
   std::vector<Option> owned = scheme(c)->options;
-  for (const Option& o : choose_sampler(c.positions, run_values(c))->options) owned.push_back(o);
+  const Chosen<Sampler> sampler = choose_sampler(c.positions, run_values(c));
+  for (const Option& o : sampler->options) owned.push_back(o);
   for (const auto& [name, value] : c.owned) {
     if (std::any_of(owned.begin(), owned.end(), [&, &name = name](const Option& o) { return o.run_option == name; })) continue;
     std::vector<std::string> owners;

@@ -26,7 +26,7 @@ void add_origin(RunRecord& r) {
     return std::map<std::string, std::string>(list.begin(), list.end());
   }();
   r.version = words.at("version"), r.commit = words.at("commit"), r.scalar = words.at("scalar"), r.isa = words.at("isa");
-  r.threads = std::stoi(words.at("threads")), r.blas = words.at("blas"), r.cuda = words.at("cuda");
+  r.threads = std::stoi(words.at("threads")), r.cuda = words.at("cuda");
 }
 
 // Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
@@ -42,7 +42,7 @@ void keep_origin(RunRecord& r, const RunRecord& old) {
     if (before) now = before;
   };
   keep(r.version, old.version), keep(r.commit, old.commit), keep(r.scalar, old.scalar), keep(r.isa, old.isa);
-  keep(r.threads, old.threads), keep(r.blas, old.blas), keep(r.cuda, old.cuda);
+  keep(r.threads, old.threads), keep(r.cuda, old.cuda);
   keep(r.seconds, old.seconds), keep(r.steps_per_second, old.steps_per_second);
 }
 

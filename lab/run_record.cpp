@@ -16,7 +16,7 @@ void each_field(Record& r, const Visit& visit) {
   visit("parameters", r.parameters), visit("steps", r.steps);
   visit("paper_score", r.paper_score), visit("released_score", r.released_score), visit("baselines", r.baselines);
   visit("version", r.version), visit("commit", r.commit), visit("scalar", r.scalar), visit("isa", r.isa);
-  visit("threads", r.threads), visit("blas", r.blas), visit("cuda", r.cuda);
+  visit("threads", r.threads), visit("cuda", r.cuda);
   visit("seconds", r.seconds), visit("steps_per_second", r.steps_per_second);
 }
 

@@ -17,7 +17,7 @@ struct RunRecord {
   // What trained it (lab/version.h).
   std::optional<std::string> version, commit, scalar, isa;
   std::optional<int64_t> threads;
-  std::optional<std::string> blas, cuda;
+  std::optional<std::string> cuda;
   std::optional<double> seconds, steps_per_second;  // of training, in all processes that worked on the run, tests left out
 };
 

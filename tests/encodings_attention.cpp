@@ -36,7 +36,8 @@ Run run(const Setup& setup, bool causal, Form form) {
   const PositionSample draw = setup.draw();
   const Heads heads = content.heads(model, draw.at_embedding());
   const Tensor o = form == Form::fused ? model->attend(heads, content.v, draw.at_layer(1), {.causal = causal})
-                                       : composed_attend(setup, model, heads, content.v, draw.at_layer(1), {.causal = causal});
+                                       : composed_attend(*model, model.params, "encoding.layer1", heads, content.v,
+                                                         draw.at_layer(1), {.causal = causal});
   backward(weigh(o));
   Run r{o, {}};
   for (auto& [name, t] : wanting(content, model)) r.grads[name] = Tensor::from(t.shape(), t.grad().values());

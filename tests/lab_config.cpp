@@ -48,7 +48,7 @@ TEST_CASE("a preset gives way to a later word, whatever comes first") {
   CHECK(configure({{"preset", "example"}}).eval_lengths.to == 100);
   const Config released = configure({{"preset", "released"}, {"task", "even_pairs"}});
   check(released);
-  CHECK(released.relative_mode == "released");
+  CHECK(get(released, option("relative_mode")) == "released");
   CHECK(released.resample == "per_layer");
 }
 

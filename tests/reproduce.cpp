@@ -158,7 +158,7 @@ TEST_CASE("reproduce: what is done in part is marked, and not judged") {
     }
     std::filesystem::create_directories(folder / "runs");
     write(planned, request, folder.path, "");
-    return read_file(folder / (planned[0].artifact->name.substr(6) + ".md"));
+    return read_file(folder / (planned[0].artifact->name.substr(planned[0].artifact->name.find(':') + 1) + ".md"));
   };
   const Request two{{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"rope", "sincos"}, {{"lr", {"1e-3", "1e-4"}}}};
   const std::string half =

@@ -12,6 +12,7 @@
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/params.h"
+#include "encodings/compose.h"
 #include "encodings/encoding.h"
 
 namespace poslab::test {
@@ -170,22 +171,28 @@ struct Content {
   }
 };
 
-// The weights of a scheme that opens door 4, written with primitive ops, by its name; of others its own.
-inline Tensor geometric_weights(const Params& params, const Heads& in, const Span& span) {                    // (B, H, Tq, Tk)
-  const auto of = [&](const char* name) { return params.at(fmt::format("encoding.layer1.{}", name)); };
+// The weights of geometric attention with the parameters at `path`, written with primitive ops           (B, H, Tq, Tk)
+inline Tensor geometric_weights(const Params& params, const std::string& path, const Heads& in, const Span& span) {
+  const auto of = [&](const char* name) { return params.at(path + "." + name); };
   const Tensor match = matmul(permute(in.q + of("c"), {0, 2, 1, 3}), permute(in.k, {0, 2, 3, 1}));
-  const Tensor directions = composed::linear(in.x, of("w"), of("b")).reshape({B, in.q.dim(1), H, 2});
+  const Tensor directions = composed::linear(in.x, of("w"), of("b")).reshape({B, in.q.dim(1), in.q.dim(2), 2});
   return composed::geometric(match * of("alpha") + of("gamma"), permute(directions, {0, 2, 1, 3}) * of("beta"), span);
 }
-inline Tensor own_weights(const Setup& setup, const Model& model, const Heads& in, const Positions& p, const Span& span) {
-  return setup.scheme->name == "geometric" ? geometric_weights(model.params, in, span) : model->weights(in, p, span);
-}
 
-// The composed twin of a scheme's attend.
-inline Tensor composed_attend(const Setup& setup, const Model& model, const Heads& in, const Tensor& v, const Positions& p,
-                              const Span& span) {
-  if (!setup.door_4()) return composed::attention(model->scores(in, p), v, span);
-  return permute(matmul(own_weights(setup, model, in, p, span), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
+// The composed twin of an encoding's attend: scores through primitive ops, groups of heads one by one.
+inline Tensor composed_attend(const Encoding& e, const Params& params, const std::string& path, const Heads& in,
+                              const Tensor& v, const Positions& p, const Span& span) {
+  if (const auto* groups = dynamic_cast<const HeadGroups*>(&e)) {
+    std::vector<Tensor> all;
+    for (size_t n = 0; n < groups->parts.size(); ++n)
+      all.push_back(composed_attend(*groups->parts[n], params, fmt::format("{}.group{}", path, n), groups->own(in, n),
+                                    groups->own(v, n), p, span));
+    return concat(all, 2);
+  }
+  const auto& entries = params.entries();
+  const bool geometric = std::any_of(entries.begin(), entries.end(), [&](auto& x) { return x.name == path + ".alpha"; });
+  if (!geometric) return composed::attention(e.scores(in, p), v, span);
+  return permute(matmul(geometric_weights(params, path, in, span), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
 }
 
 // What a scheme makes of a content: its logits, or behind door 4 its weights.                (B, H, T, T)

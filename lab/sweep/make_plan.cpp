@@ -24,13 +24,12 @@ class Collector {
   Plan plan;
 
   void add_product(const ValueLists& by_name) {
+    for (auto& [name, list] : by_name)
+      if (list.empty()) bad_input("{}: {} = [] leaves no trial; give it a value or leave it out", source_, name);
     for (const char* must : {"task", "encoding"})
       if (!by_name.count(must)) bad_input("{}: which {}? Every product needs one", source_, must);
     std::map<size_t, std::vector<std::string>> lists;  // by the option's place in all_options()
-    for (auto& [name, list] : by_name) {
-      if (list.empty()) bad_input("{}: {} = [] leaves no trial; give it a value or leave it out", source_, name);
-      lists[size_t(&option(name) - all_options().data())] = list;
-    }
+    for (auto& [name, list] : by_name) lists[size_t(&option(name) - all_options().data())] = list;
     double trials = 1;
     for (auto& [option, list] : lists) trials *= double(list.size());
     if (trials > double(max_trials) - double(plan.size()))

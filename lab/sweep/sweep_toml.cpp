@@ -5,7 +5,7 @@
 namespace poslab {
 namespace {
 
-std::vector<std::string> values(const Option& o, const toml::node& node) {
+std::vector<std::string> values(const RunOption& o, const toml::node& node) {
   std::vector<std::string> all;
   if (const toml::array* list = node.as_array())
     for (const toml::node& one : *list) all.push_back(option_text(o, one));
@@ -25,7 +25,7 @@ ValueLists lists_of(const toml::table& table, const std::string& source) {
         lists["seed"] = seeds(node.value_exact<int64_t>().value_or(0));
         return;
       }
-      const Option& o = option(name);
+      const RunOption& o = option(name);
       if (!o.kept) bad_input("{} belongs to `poslab sweep run`, not to a trial", name);
       lists[name] = values(o, node);
     });
