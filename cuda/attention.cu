@@ -2,75 +2,85 @@
 // turns up, so that no weight is ever stored (Milakov & Gimelshein 2018, Dao et al. 2022):
 //
 //   m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j exp(s_ij - m')   o' = exp(m - m') o + sum_j exp(s_ij - m') v_j
+//
+// The order of the keys is free, so pieces come one after the other, each with the tiles that its runs of keys touch.
+#include "cuda/attention_general.cuh"
 #include "cuda/logits.cuh"
-#include "cuda/wide_heads.cuh"
 
 namespace poslab::cuda {
 namespace {
 
 // Blocks: (groups of sequences x tiles of queries, heads)
-template <int L, bool relative>
-__global__ void __launch_bounds__(most_threads) attend(real* o, real* stats, AttentionArgs x, Cut cut) {
-  constexpr int room = pool_fours(L == 1, relative);
-  SHARED(Four, pool, room);
-  const int lanes = L ? L : cut.lanes, head = int(blockIdx.y);
+template <int L, bool relative, bool plain>
+__global__ void __launch_bounds__(max_threads) attend(real* o, real* stats, const AttentionArgs x, const Tiling cut) {
+  SHARED(Four, pool, pool_fours(L == 1, relative));
+  const int lanes = L ? L : cut.lanes, head = int(blockIdx.y), D = x.head_dim, Dv = plain ? D : x.value_dim;
   const int i0 = int(blockIdx.x) % cut.tiles * cut.queries, b0 = int(blockIdx.x) / cut.tiles * cut.sequences;
   const int end = smaller(i0 + cut.queries, x.queries);
-  const Mine me = mine<L>(x, cut, b0, i0, end);
+  const QueryRow me = own_row<L>(x, cut, b0, i0, end);
   const Tile tile = tile_of<L, relative>(x, cut, me);
   const int64_t query = query_row(x, me.b, me.i, head);
-  Eight q = eight(x.piece[0].q + query * x.head_dim, me.lane * piece, x.head_dim, cut.whole), q_rel{}, sum{};
-  multiply(q, x.scale);
+  const real temperature = plain ? real(1) : temperature_of(x, me.b, head, me.i);
+  Eight q_rel{}, sum{};
   if constexpr (relative) {
-    q_rel = eight(x.q_rel + query * x.rel_dim, me.lane * piece, x.rel_dim, cut.whole);
+    q_rel = eight(x.q_rel + query * x.rel_dim, me.lane * lane_channels, x.rel_dim, cut.whole);
     multiply(q_rel, x.scale);
   }
-  real most = -INFINITY, z = 0;
-  const int seen = seen_by(x, me.i), far = warp_max(seen), until = seen_by(x, end - 1);
-  for (int j0 = 0; j0 < until; j0 += cut.keys) {
-    __syncthreads();
-    fill<L, relative>(pool, x, cut, b0, head, i0, j0);
-    __syncthreads();
-    const int here = smaller(cut.keys, far - j0);
-    for (int j = 0; j < here; j += together) {
-      real s[together], top = most;
-      for (int u = 0; u < together; ++u) {
-        const int pair = (j + u) * tile.pair_step;
-        Eight r{};
-        if constexpr (relative) r = eight(pool, tile.r + pair);
-        s[u] = over_lanes<L>(dots<relative>(q, eight(pool, tile.k + (j + u) * tile.key_step), q_rel, r), lanes);
-        if (x.bias) s[u] += Four(pool[tile.bias + pair]).c[0];
-        if (j0 + j + u >= seen) s[u] = -INFINITY;
-        top = s[u] > top ? s[u] : top;
-      }
-      const real shift = top == -INFINITY ? real(0) : top, fade = exp(most - shift);
-      most = top, z *= fade, multiply(sum, fade);
-      for (int u = 0; u < together; ++u) {
-        const real e = exp(s[u] - shift);
-        z += e, add_scaled(sum, e, eight(pool, tile.v + (j + u) * tile.key_step));
+  real max = -INFINITY, z = 0;
+  for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
+    Eight q = eight(x.piece[plain ? 0 : p].q + query * D, me.lane * lane_channels, D, cut.whole);
+    multiply(q, x.scale);
+    const Run seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
+    const Run of_warp{plain ? 0 : -warp_max(-seen.begin), warp_max(seen.end)};
+    for (int j0 = of_block.begin; j0 < of_block.end; j0 += cut.keys) {
+      __syncthreads();
+      fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, j0);
+      __syncthreads();
+      const int until = smaller(cut.keys, of_warp.end - j0);
+      const int first = plain ? 0 : larger(0, of_warp.begin - j0) / keys_at_once * keys_at_once;
+      for (int j = first; j < until; j += keys_at_once) {
+        real s[keys_at_once], top = max;
+        for (int u = 0; u < keys_at_once; ++u) {
+          const int pair = (j + u) * tile.pair_step;
+          Eight r{};
+          if constexpr (relative) r = eight(pool, tile.r + pair);
+          s[u] = over_lanes<L>(dots<relative>(q, eight(pool, tile.k + (j + u) * tile.key_step), q_rel, r), lanes);
+          if constexpr (!plain)
+            if (x.gain) s[u] *= Four(pool[tile.factors + pair]).c[1];
+          if (x.bias) s[u] += Four(pool[tile.factors + pair]).c[0];
+          if constexpr (!plain) s[u] *= temperature;
+          if (j0 + j + u >= seen.end || (!plain && j0 + j + u < seen.begin)) s[u] = -INFINITY;
+          top = s[u] > top ? s[u] : top;
+        }
+        const real shift = top == -INFINITY ? real(0) : top, fade = exp(max - shift);
+        max = top, z *= fade, multiply(sum, fade);
+        for (int u = 0; u < keys_at_once; ++u) {
+          const real e = exp(s[u] - shift);
+          z += e, add_scaled(sum, e, eight(pool, tile.v + (j + u) * tile.key_step));
+        }
       }
     }
   }
   if (!me.alive) return;
-  multiply(sum, 1 / z);
-  put(o + query * x.head_dim, true, me.lane * piece, x.head_dim, cut.whole, sum);
+  const real inverse = !plain && z == 0 ? real(0) : 1 / z;   // 0: no key was seen
+  multiply(sum, inverse);
+  put(o + query * Dv, true, me.lane * lane_channels, Dv, cut.whole, sum);
   if (me.lane > 0) return;
-  real* kept = stats + 2 * ((int64_t(me.b) * x.heads + head) * x.queries + me.i);
-  kept[0] = most, kept[1] = 1 / z;
+  real* kept = stats + 2 * weight_row(x, me.b, head, me.i);
+  kept[0] = inverse == 0 ? real(0) : max, kept[1] = inverse;
 }
 
 template <int L, bool relative>
-void start(real* o, real* stats, const AttentionArgs& x, const Cut& cut) {
-  const dim3 blocks(unsigned(parts(x.batch, cut.sequences) * cut.tiles), unsigned(x.heads));
-  launch(attend<L, relative>, blocks, cut.threads(), o, stats, x, cut);
+void start(real* o, real* stats, const AttentionArgs& x, const Tiling& cut) {
+  const dim3 blocks(unsigned(ceil_div(x.batch, cut.sequences) * cut.tiles), unsigned(x.heads));
+  launch(is_plain(x) ? attend<L, relative, true> : attend<L, relative, false>, blocks, cut.threads(), o, stats, x, cut);
 }
 
 }  // namespace
 
 void attention(real* o, real* stats, const AttentionArgs& x) {
-  only_last_queries(x);
-  if (too_wide(x)) return wide::attention(o, stats, x);
-  Cut cut = cut_for(x, false);
+  if (channels_of(x) > max_channels) return general::attention(o, stats, x);
+  Tiling cut = tiling_for(x, false);
   cut.whole = in_fours(x) && aligned(o);
   if (cut.lanes == 1)
     x.q_rel ? start<1, true>(o, stats, x, cut) : start<1, false>(o, stats, x, cut);
@@ -78,6 +88,6 @@ void attention(real* o, real* stats, const AttentionArgs& x) {
     x.q_rel ? start<0, true>(o, stats, x, cut) : start<0, false>(o, stats, x, cut);
 }
 
-void attention_weights(real* a, const AttentionArgs& x) { only_last_queries(x), wide::weights(a, nullptr, x); }
+void attention_weights(real* a, const AttentionArgs& x) { general::weights(a, nullptr, x, 0, x.queries); }
 
 }  // namespace poslab::cuda

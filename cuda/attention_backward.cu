@@ -1,180 +1,251 @@
 // Fused attention, backward. The weights are computed again from the logits and the two numbers kept for each row:
 //
-//   a_ij = exp(s_ij - max_i) / z_i     ds_ij = a_ij (do_i . v_j - do_i . o_i)
-//   dq_i += scale sum_j ds_ij k_j      dk_j += scale sum_i ds_ij q_i      dv_j += sum_i a_ij do_i
-//   dq_rel_i += scale sum_j ds_ij r[pair(i,j)]                            dr, dbias: cuda/row_sums.cuh
+//   a_ij = exp(s_ij - max_i) / z_i     ds_ij = a_ij (do_i . v_j - do_i . o_i)     du_ij = temperature_i ds_ij
+//   dq_i += scale sum_j gain du_ij k_j                         dk_j += scale sum_i gain du_ij q_i
+//   dq_rel_i += scale sum_j gain du_ij r[pair(i,j)]            dv_j += sum_i a_ij do_i
+//   dr, dgain, dbias, dtemperature, which collect from the whole batch: cuda/row_sums.cuh
+#include "cuda/attention_general.cuh"
+#include "cuda/logits.cuh"
 #include "cuda/row_sums.cuh"
-#include "cuda/wide_heads.cuh"
 
 namespace poslab::cuda {
+
+void fill(real* to, real value, int64_t n);              // cuda/fill.cu
+
 namespace {
 
-constexpr int row_fours = 512 / words;  // q and do of the query rows that most_threads serve
+constexpr int row_fours = 512 / words;  // q and do of the query rows that max_threads serve
 
-// Blocks: (groups of sequences, heads), each for all queries from .. to, so that every sum has one owner. For each tile
-// of keys a thread first has a query row, leaves ds and a of the tile in shared memory, and collects dq. Then it has
-// four channels of a dk or dv, and goes along the queries. ds: (batch, heads, keys, to - from), null if not wanted.
+// Blocks: (groups of sequences, key heads), each for all queries from .. to of the heads that read its keys, so that
+// every sum has one owner. For each tile of keys a thread first has a query row, leaves gain du and a of the tile in
+// shared memory, and collects dq. Then it has four channels of a dk or dv, and goes along the queries. If not plain, dk
+// and dv hold something (are not `empty`), as keys that no query of a tile sees are passed by.
+template <int L, bool relative, bool plain>
+__global__ void __launch_bounds__(max_threads)
+    attend_backward(const AttentionGrads d, const AttentionArgs x, const Tiling cut, const real* d_o, const real* o,
+                    const real* stats, const LogitGrads wanted, int from, int to) {
+  SHARED(Four, pool, pool_fours(L == 1, relative));
+  SHARED(Four, query_rows, row_fours);                  // scale q, then do
+  SHARED(real, weights, 2 * waiting_reals(L == 1));     // gain du, then a: (query rows, cut.keys + 1)
+  const int lanes = L ? L : cut.lanes, fours = 2 * lanes;
+  const int kv_head = int(blockIdx.y), b0 = int(blockIdx.x) * cut.sequences;
+  const int D = x.head_dim, Dv = plain ? D : x.value_dim, R = x.rel_dim;
+  const int stride = cut.keys + 1;      // odd against bank conflicts
+  const int rows = cut.sequences * cut.queries, group = plain ? 1 : x.heads / x.kv_heads;
+  for (int head = kv_head * group; head < kv_head * group + group; ++head)
+    for (int i0 = from; i0 < to; i0 += cut.queries) {
+      const int end = smaller(i0 + cut.queries, to);
+      const QueryRow me = own_row<L>(x, cut, b0, i0, end);
+      const Tile tile = tile_of<L, relative>(x, cut, me);
+      const int64_t query = query_row(x, me.b, me.i, head), row = weight_row(x, me.b, head, me.i);
+      const int c = me.lane * lane_channels;
+      const real max = stats[2 * row], inverse = stats[2 * row + 1];
+      const real temperature = plain ? real(1) : temperature_of(x, me.b, head, me.i);
+      const Eight dy = eight(d_o + query * Dv, c, Dv, cut.whole);
+      const real dy_o = over_lanes<L>(dot(dy, eight(o + query * Dv, c, Dv, cut.whole)), lanes);
+      Eight q_rel{}, dq_rel{};
+      real dtemperature = 0;
+      if constexpr (relative) {
+        q_rel = eight(x.q_rel + query * R, c, R, cut.whole);
+        multiply(q_rel, x.scale);
+      }
+      const bool writes = me.alive && me.lane == 0;
+      const int own = me.at * stride;
+      const int64_t own_column = (int64_t(me.b) * x.heads + head) * x.keys * (to - from) + me.i - from;
+      for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
+        Eight q = eight(x.piece[plain ? 0 : p].q + query * D, c, D, cut.whole), dq{};
+        multiply(q, x.scale);
+        const Run seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
+        const Run of_warp{plain ? 0 : -warp_max(-seen.begin), warp_max(seen.end)};
+        const int until = plain && i0 == 0 ? x.keys : of_block.end;  // plain: the first tile of queries writes all keys
+        __syncthreads();  // what came before is done with
+        if (me.alive) {
+          const int at = me.at * fours + 2 * me.lane;
+          query_rows[at] = q.low, query_rows[at + 1] = q.high;
+          query_rows[rows * fours + at] = dy.low, query_rows[rows * fours + at + 1] = dy.high;
+        }
+        if (of_block.begin < until) fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, of_block.begin);
+        for (int j0 = of_block.begin; j0 < until; j0 += cut.keys) {
+          __syncthreads();
+          const int here = smaller(cut.keys, x.keys - j0), lit = larger(0, smaller(here, of_warp.end - j0));
+          const int dark = plain ? 0 : smaller(lit, larger(0, of_warp.begin - j0) / 2 * 2);
+          for (int j = 0; !plain && j < dark && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
+          int64_t at = own_column + int64_t(j0 + dark) * (to - from);
+          for (int j = dark; j < lit; j += 2, at += 2 * (to - from)) {
+            real a[2], du[2], dlogit[2], product[2];
+            for (int u = 0; u < 2; ++u) {
+              const int key = (j + u) * tile.key_step, pair = (j + u) * tile.pair_step;
+              const Eight k = eight(pool, tile.k + key);
+              Eight r{};
+              if constexpr (relative) r = eight(pool, tile.r + pair);
+              real gain = 1, u_ij = product[u] = over_lanes<L>(dots<relative>(q, k, q_rel, r), lanes);
+              if constexpr (!plain)
+                if (x.gain) gain = Four(pool[tile.factors + pair]).c[1], u_ij *= gain;
+              if (x.bias) u_ij += Four(pool[tile.factors + pair]).c[0];
+              const bool is_seen = j0 + j + u < seen.end && (plain || j0 + j + u >= seen.begin);
+              a[u] = exp((plain ? u_ij : temperature * u_ij) - max) * inverse;
+              du[u] = a[u] * (over_lanes<L>(dot(dy, eight(pool, tile.v + key)), lanes) - dy_o);
+              if (!is_seen) a[u] = 0, du[u] = 0;
+              if constexpr (!plain) {
+                if (is_seen) dtemperature += du[u] * u_ij;
+                du[u] *= temperature;
+              }
+              dlogit[u] = plain ? du[u] : gain * du[u];
+              add_scaled(dq, dlogit[u], k);
+              if constexpr (relative) add_scaled(dq_rel, dlogit[u], r);
+            }
+            if (!writes) continue;
+            for (int u = 0; u < 2; ++u) {
+              weights[own + j + u] = dlogit[u], weights[own + rows * stride + j + u] = a[u];
+              if (j0 + j + u >= seen.end || (!plain && j0 + j + u < seen.begin)) continue;
+              if (wanted.du) wanted.du[at + u * (to - from)] = du[u];
+              if constexpr (!plain)
+                if (wanted.dgain) wanted.dgain[at + u * (to - from)] = du[u] * product[u];
+            }
+          }
+          const int rest = lit > dark ? lit + (lit - dark) % 2 : dark;
+          for (int j = rest; j < here && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
+          __syncthreads();
+          if (j0 + cut.keys < until) fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, j0 + cut.keys);
+          const int begin = x.causal ? larger(0, j0 - x.offset - i0) : 0;
+          for (int e = int(threadIdx.x); e < 2 * cut.sequences * cut.keys * fours; e += int(blockDim.x)) {
+            const int f = e % fours, column = quotient(e / fours, cut.keys), j = e / fours - column * cut.keys;
+            const int which = column >= cut.sequences, n = column - which * cut.sequences, width = which ? Dv : D;
+            const Accumulator sum = which == 0 ? d.k[plain ? 0 : p] : d.v;
+            if (!sum.at || b0 + n >= x.batch || j >= here || f * 4 >= width) continue;
+            const int first = which * rows + n * cut.queries;
+            Four total{};
+            for (int i = begin; i < end - i0; ++i)
+              add_scaled(total, weights[(first + i) * stride + j], query_rows[(first + i) * fours + f]);
+            real* const key = sum.at + key_row(x, b0 + n, j0 + j, kv_head) * width;
+            put(key, sum.empty && i0 == 0, f * 4, width, cut.whole, total);
+          }
+        }
+        multiply(dq, x.scale);
+        const Accumulator sum = d.q[plain ? 0 : p];
+        if (me.alive && sum.at) put(sum.at + query * D, sum.empty, c, D, cut.whole, dq);
+      }
+      if (!me.alive) continue;
+      multiply(dq_rel, x.scale);
+      if (relative && d.q_rel.at) put(d.q_rel.at + query * R, d.q_rel.empty, c, R, cut.whole, dq_rel);
+      if constexpr (!plain)
+        if (wanted.dtemperature && writes) wanted.dtemperature[row] = dtemperature;
+    }
+}
+
 template <int L, bool relative>
-__global__ void __launch_bounds__(most_threads)
-    attend_backward(AttentionGrads d, AttentionArgs x, Cut cut, const real* d_o, const real* o, const real* stats,
-                    real* ds, int from, int to) {
-  constexpr int room = pool_fours(L == 1, relative), waiting = 2 * waiting_room(L == 1);
-  SHARED(Four, pool, room);
-  SHARED(Four, query_rows, row_fours);  // scale q, then do
-  SHARED(real, weights, waiting);       // ds, then a: (query rows, cut.keys + 1), odd against bank conflicts
-  const int lanes = L ? L : cut.lanes, fours = 2 * lanes, head = int(blockIdx.y), b0 = int(blockIdx.x) * cut.sequences;
-  const int D = x.head_dim, R = x.rel_dim, stride = cut.keys + 1, rows = cut.sequences * cut.queries;
-  for (int i0 = from; i0 < to; i0 += cut.queries) {
-    const int end = smaller(i0 + cut.queries, to);
-    const Mine me = mine<L>(x, cut, b0, i0, end);
-    const Tile tile = tile_of<L, relative>(x, cut, me);
-    const int64_t query = query_row(x, me.b, me.i, head), of_head = int64_t(me.b) * x.heads + head;
-    const int c = me.lane * piece;
-    const real most = stats[2 * (of_head * x.queries + me.i)], inverse = stats[2 * (of_head * x.queries + me.i) + 1];
-    const Eight dy = eight(d_o + query * D, c, D, cut.whole);
-    const real along = over_lanes<L>(dot(dy, eight(o + query * D, c, D, cut.whole)), lanes);
-    Eight q = eight(x.piece[0].q + query * D, c, D, cut.whole), q_rel{}, dq{}, dq_rel{};
-    multiply(q, x.scale);
-    if constexpr (relative) {
-      q_rel = eight(x.q_rel + query * R, c, R, cut.whole);
-      multiply(q_rel, x.scale);
-    }
-    __syncthreads();  // the tile of queries before is done with
-    if (me.alive) {
-      const int at = me.at * fours + 2 * me.lane;
-      query_rows[at] = q.low, query_rows[at + 1] = q.high;
-      query_rows[rows * fours + at] = dy.low, query_rows[rows * fours + at + 1] = dy.high;
-    }
-    fill<L, relative>(pool, x, cut, b0, head, i0, 0);
-    const bool writes = me.alive && me.lane == 0;
-    const int own = me.at * stride;
-    const int64_t own_ds = of_head * x.keys * (to - from) + me.i - from;
-    const int seen = seen_by(x, me.i), far = warp_max(seen);
-    const int until = i0 == 0 ? x.keys : seen_by(x, end - 1);  // the first tile of queries writes all keys
-    for (int j0 = 0; j0 < until; j0 += cut.keys) {
-      __syncthreads();
-      const int here = smaller(cut.keys, x.keys - j0), lit = larger(0, smaller(here, far - j0));
-      int64_t to_ds = own_ds + int64_t(j0) * (to - from);
-      for (int j = 0; j < lit; j += 2, to_ds += 2 * (to - from)) {
-        real a[2], d_s[2];
-        for (int u = 0; u < 2; ++u) {
-          const int key = (j + u) * tile.key_step, pair = (j + u) * tile.pair_step;
-          const Eight k = eight(pool, tile.k + key);
-          Eight r{};
-          if constexpr (relative) r = eight(pool, tile.r + pair);
-          real s = over_lanes<L>(dots<relative>(q, k, q_rel, r), lanes);
-          if (x.bias) s += Four(pool[tile.bias + pair]).c[0];
-          a[u] = exp(s - most) * inverse;
-          d_s[u] = a[u] * (over_lanes<L>(dot(dy, eight(pool, tile.v + key)), lanes) - along);
-          if (j0 + j + u >= seen) a[u] = 0, d_s[u] = 0;
-          add_scaled(dq, d_s[u], k);
-          if constexpr (relative) add_scaled(dq_rel, d_s[u], r);
-        }
-        if (!writes) continue;
-        for (int u = 0; u < 2; ++u) {
-          weights[own + j + u] = d_s[u], weights[own + rows * stride + j + u] = a[u];
-          if (ds && j0 + j + u < seen) ds[to_ds + u * (to - from)] = d_s[u];
-        }
-      }
-      for (int j = lit + lit % 2; j < here && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
-      __syncthreads();
-      if (j0 + cut.keys < until) fill<L, relative>(pool, x, cut, b0, head, i0, j0 + cut.keys);
-      const int begin = x.causal ? larger(0, j0 - (x.keys - x.queries) - i0) : 0;
-      for (int e = int(threadIdx.x); e < 2 * cut.sequences * cut.keys * fours; e += int(blockDim.x)) {
-        const int f = e % fours, at = over(e / fours, cut.keys), j = e / fours - at * cut.keys, channels = f * 4;
-        const int which = at >= cut.sequences, n = at - which * cut.sequences;
-        const Accumulator sum = which == 0 ? d.k[0] : d.v;
-        if (!sum.at || b0 + n >= x.batch || j >= here || channels >= D) continue;
-        const int row = which * rows + n * cut.queries;
-        Four total{};
-        for (int i = begin; i < end - i0; ++i)
-          add_scaled(total, weights[(row + i) * stride + j], query_rows[(row + i) * fours + f]);
-        put(sum.at + key_row(x, b0 + n, j0 + j, head) * D, sum.empty && i0 == 0, channels, D, cut.whole, total);
-      }
-    }
-    if (!me.alive) continue;
-    multiply(dq, x.scale), multiply(dq_rel, x.scale);
-    if (d.q[0].at) put(d.q[0].at + query * D, d.q[0].empty, c, D, cut.whole, dq);
-    if (relative && d.q_rel.at) put(d.q_rel.at + query * R, d.q_rel.empty, c, R, cut.whole, dq_rel);
+void start(const AttentionPass& p, const Tiling& cut, bool plain, int from, int to) {
+  const dim3 blocks(unsigned(ceil_div(p.x.batch, cut.sequences)), unsigned(p.x.kv_heads));
+  launch(plain ? attend_backward<L, relative, true> : attend_backward<L, relative, false>, blocks, cut.threads(), p.d,
+         p.x, cut, p.d_o, p.o, p.stats, p.wanted, from, to);
+}
+
+enum class Route { plain, tiles, general };
+
+// In tiles, a block's threads add to dq, dk and dv of one place at different moments: these have to be different
+// arrays.
+bool distinct(const AttentionGrads& d) {
+  for (const Accumulator& k : d.k) {
+    if (k && k.at == d.v.at) return false;
+    for (const Accumulator& q : d.q)
+      if ((q && (q.at == k.at || q.at == d.v.at))) return false;
+    if (d.q_rel && (d.q_rel.at == k.at || d.q_rel.at == d.v.at)) return false;
   }
+  return true;
+}
+Route route_of(const AttentionGrads& d, const AttentionArgs& x) {
+  if (channels_of(x) > max_channels || !distinct(d)) return Route::general;
+  return is_plain(x) ? Route::plain : Route::tiles;
 }
 
-// One pass over queries from .. to of some sequences, with what they have of d, d_o, o, stats.
-struct Pass {
-  AttentionGrads d;
-  AttentionArgs x;
-  const real *d_o, *o, *stats;
-};
-
-template <int L, bool relative>
-void start(const Pass& p, const Cut& cut, real* ds, int from, int to) {
-  const dim3 blocks(unsigned(parts(p.x.batch, cut.sequences)), unsigned(p.x.heads));
-  launch(attend_backward<L, relative>, blocks, cut.threads(), p.d, p.x, cut, p.d_o, p.o, p.stats, ds, from, to);
-}
-
-void run(const Pass& p, real* ds, int from, int to) {
+void run(const AttentionPass& p, Route route, int from, int to) {
   const AttentionArgs& x = p.x;
-  if (too_wide(x)) return wide::backward(p.d, x, p.d_o, p.o, p.stats, ds, from, to);
-  Cut cut = cut_for(x, true);
-  cut.whole = in_fours(x) && aligned(p.d_o) && aligned(p.o) && aligned(p.d.q[0].at) && aligned(p.d.k[0].at) &&
-              aligned(p.d.v.at) && aligned(p.d.q_rel.at);
+  if (route == Route::general) return general::backward(p, from, to);
+  Tiling cut = tiling_for(x, true);
+  cut.whole = in_fours(x) && aligned(p.d_o) && aligned(p.o) && aligned(p.d.v.at) && aligned(p.d.q_rel.at);
+  for (int n = 0; n < x.pieces; ++n) cut.whole = cut.whole && aligned(p.d.q[n].at) && aligned(p.d.k[n].at);
+  const bool plain = route == Route::plain;
   if (cut.lanes == 1)
-    x.q_rel ? start<1, true>(p, cut, ds, from, to) : start<1, false>(p, cut, ds, from, to);
+    x.q_rel ? start<1, true>(p, cut, plain, from, to) : start<1, false>(p, cut, plain, from, to);
   else
-    x.q_rel ? start<0, true>(p, cut, ds, from, to) : start<0, false>(p, cut, ds, from, to);
+    x.q_rel ? start<0, true>(p, cut, plain, from, to) : start<0, false>(p, cut, plain, from, to);
 }
 
 // The pass of sequences b .. b + n.
-Pass some(const Pass& all, int b, int n, bool first) {
-  Pass p = all;
-  const int64_t q = int64_t(b) * all.x.queries * all.x.heads, k = int64_t(b) * all.x.keys * all.x.heads;
-  const auto go = [](Accumulator& s, int64_t far) {
-    if (s) s.at += far;
+AttentionPass some(const AttentionPass& all, int b, int n, bool first) {
+  AttentionPass p = all;
+  const int64_t q = int64_t(b) * all.x.queries * all.x.heads, k = int64_t(b) * all.x.keys * all.x.kv_heads;
+  const auto advance = [](Accumulator& s, int64_t by) {
+    if (s) s.at += by;
   };
-  go(p.d.q[0], q * all.x.head_dim), go(p.d.q_rel, q * all.x.rel_dim);
-  go(p.d.k[0], k * all.x.head_dim), go(p.d.v, k * all.x.head_dim);
-  if (!first) p.d.k[0].empty = p.d.v.empty = false;
+  for (int n = 0; n < all.x.pieces; ++n) {
+    advance(p.d.q[n], q * all.x.head_dim), advance(p.d.k[n], k * all.x.head_dim);
+    if (!first) p.d.k[n].empty = false;
+  }
+  advance(p.d.q_rel, q * all.x.rel_dim), advance(p.d.v, k * all.x.value_dim);
+  if (!first) p.d.v.empty = false;
   p.x = sequences(all.x, b, n);
-  p.d_o += q * all.x.head_dim, p.o += q * all.x.head_dim, p.stats += 2 * q;
+  p.d_o += q * all.x.value_dim, p.o += q * all.x.value_dim, p.stats += 2 * q;
+  if (p.wanted.dtemperature) p.wanted.dtemperature += q;
   return p;
+}
+
+void clear(Accumulator& sum, int64_t n) {
+  if (sum && sum.empty) fill(sum.at, 0, n), sum.empty = false;
 }
 
 }  // namespace
 
-void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
+void attention_backward(const AttentionGrads& grads, const AttentionArgs& x, const real* d_o, const real* o,
                         const real* stats) {
-  RowSum sums[] = {{d.r, x.q_rel, x.rel_dim, x.scale}, {d.bias, nullptr, 1, 1}};
-  const bool wants_rows = d.r || d.bias, own_pairs = x.pairs && x.pairs_batch > 1;
-  // If ds has to stand in memory: so many queries and sequences at once that it and g have bounds.
+  AttentionGrads d = grads;
+  const Route route = route_of(d, x);
+  if (route != Route::plain) {
+    const int64_t keys = int64_t(x.batch) * x.keys * x.kv_heads;
+    for (int p = 0; p < x.pieces; ++p) clear(d.k[p], keys * x.head_dim);
+    clear(d.v, keys * x.value_dim);
+  }
+  RowSum sums[] = {{.to = d.r, .y = x.q_rel, .gain = x.gain, .n = x.rel_dim, .factor = x.scale},
+                   {.to = d.bias},
+                   {.to = d.gain, .of_gain = true}};
+  constexpr int count = 3;
+  const bool of_rows = d.r || d.bias || d.gain, own_pairs = x.pairs && x.pairs_batch > 1;
+  const bool in_memory = of_rows || route == Route::general;
+  // If du has to stand in memory: so many queries and sequences at once that it and g have bounds.
   int queries = x.queries, batch = x.batch;
-  if (wants_rows || too_wide(x)) {
+  if (in_memory) {
     const int64_t of_query = int64_t(x.heads) * x.keys * (d.r && !own_pairs ? larger(1, x.rel_dim) : 1);
-    while (queries > 1 && !own_pairs && queries * of_query > weights_at_once) queries = parts(queries, 2);
-    while (batch > 1 && int64_t(batch) * x.heads * x.keys * queries > weights_at_once) batch = parts(batch, 2);
+    while (queries > 1 && !own_pairs && queries * of_query > max_weights) queries = ceil_div(queries, 2);
+    while (batch > 1 && int64_t(batch) * x.heads * x.keys * queries > max_weights) batch = ceil_div(batch, 2);
   }
   const int64_t weights = int64_t(batch) * x.heads * x.keys * queries, pairs = int64_t(x.heads) * x.keys * queries;
-  real* ds = wants_rows || too_wide(x) ? scratch(1, weights) : nullptr;
-  real* g[] = {nullptr, nullptr};
-  for (int s = 0; s < 2; ++s)
-    if (sums[s].to && !own_pairs) g[s] = scratch(2 + s, pairs * sums[s].n);
+  LogitGrads wanted;
+  if (in_memory) wanted.du = scratch(1, weights);
+  if (d.gain) wanted.dgain = scratch(2, weights);
+  if (d.temperature) wanted.dtemperature = scratch(3, int64_t(x.batch) * x.heads * x.queries);
+  real* g[count] = {};
+  for (int s = 0; s < count; ++s)
+    if (sums[s].to && !own_pairs) g[s] = scratch(4 + s, pairs * sums[s].n);
   for (int from = 0; from < x.queries; from += queries) {
     const int to = smaller(from + queries, x.queries);
     for (int b = 0; b < x.batch; b += batch) {
-      const Pass pass = some({d, x, d_o, o, stats}, b, smaller(batch, x.batch - b), from == 0);
-      run(pass, ds, from, to);
-      for (int s = 0; s < 2; ++s) {
+      const AttentionPass pass = some({d, x, d_o, o, stats, wanted}, b, smaller(batch, x.batch - b), from == 0);
+      run(pass, route, from, to);
+      for (int s = 0; s < count; ++s) {
         if (!sums[s].to) continue;
         RowSum sum = sums[s];
         if (sum.y) sum.y = pass.x.q_rel;
+        const real* weights_of = sum.of_gain ? wanted.dgain : wanted.du;
         if (g[s])
-          start_collect(g[s], b > 0, ds, sum, pass.x, from, to);
+          start_collect(g[s], b > 0, weights_of, sum, pass.x, from, to);
         else
-          start_gather(sum, nullptr, ds, pass.x, from, to), sums[s].to.empty = false;
+          start_gather(sum, nullptr, weights_of, pass.x, from, to), sums[s].to.empty = false;
       }
     }
-    for (int s = 0; s < 2; ++s)
-      if (g[s]) start_gather(sums[s], g[s], ds, x, from, to), sums[s].to.empty = false;
+    for (int s = 0; s < count; ++s)
+      if (g[s]) start_gather(sums[s], g[s], nullptr, x, from, to), sums[s].to.empty = false;
   }
+  if (d.temperature) start_temperature(d.temperature, wanted.dtemperature, x);
 }
 
 }  // namespace poslab::cuda

@@ -1,6 +1,7 @@
 // The CUDA runtime behind cuda/driver.h. Leaves out: several GPUs (the first that CUDA_VISIBLE_DEVICES shows is used).
 #include "cuda/driver.h"
 
+#include <cstdlib>
 #include <string>
 
 #include "core/error.h"
@@ -24,12 +25,13 @@ namespace driver {
 
 void start() {
   if (the_stream) return;
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);       // loading a kernel may synchronize, which a capture forbids
   int version = 0, devices = 0;
   if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0)
     bad_input("device cuda: this machine has no NVIDIA driver; install one, or use --device cpu");
   if (const cudaError_t e = cudaGetDeviceCount(&devices); e != cudaSuccess || devices == 0)
-    bad_input("device cuda: no GPU that this program can use ({}); the driver speaks CUDA {}.{}, this build CUDA {}.{}; "
-              "use --device cpu", cudaGetErrorString(e), version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
+    bad_input("device cuda: no GPU that this program can use ({}); the driver speaks CUDA {}.{}, this build CUDA "
+              "{}.{}; use --device cpu", cudaGetErrorString(e), version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
               CUDART_VERSION % 1000 / 10);
   cudaDeviceProp about{};
   check(cudaGetDeviceProperties(&about, 0), "asking for the GPU's properties");

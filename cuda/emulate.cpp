@@ -120,6 +120,9 @@ bool between(const Touch& before, const Machine& m) {        // is a barrier bet
 void run(dim3 blocks, int count, const std::function<void()>& body) {
   if (count < 32 || count > 1024 || count % 32)
     failure("emulation: {} threads in a block; it must be a multiple of 32, at most 1024", count);
+  if (!blocks.x || !blocks.y || !blocks.z || blocks.y > 65535 || blocks.z > 65535)
+    failure("emulation: a grid of ({}, {}, {}) blocks; there must be one at least, and along y and z at most 65535",
+            blocks.x, blocks.y, blocks.z);
   if (!machine) machine = std::make_unique<Machine>();
   Machine& m = *machine;
   while (m.threads.size() < size_t(count)) {

@@ -1,6 +1,8 @@
 // Sums over very many rows: x^T dy of a weight matrix has a few tiles of results, each a sum over thousands of rows. So
 // the rows are split (split-K), each split gives partial sums of its own, and a second launch adds those up in order.
 #pragma once
+#include <utility>
+
 #include "cuda/gemm.cuh"
 
 namespace poslab::cuda {
@@ -73,11 +75,21 @@ class PartialSums {
   int64_t size() const { return size_; }
   real* allocate() { return partial_ = scratch(0, count_ * size_); }
   void add_up() const {
-    const int warps = count_ < 128 ? (count_ + 3) / 4 : 32;            // four splits a thread
-    launch(add_partial_sums, unsigned((size_ + warp - 1) / warp), warps * warp, sections_, partial_, count_, size_);
+    Sections now = sections_, later;                                   // where two sections are one array: tied weights
+    bool any_later = false;
+    for (int i = 0; i < used_; ++i)
+      for (int other = 0; other < i; ++other)
+        if (now.at[i].to && now.at[i].to.at == now.at[other].to.at)
+          later.at[i] = std::exchange(now.at[i], {}), any_later = true;
+    start(now);
+    if (any_later) start(later);
   }
 
  private:
+  void start(const Sections& sections) const {
+    const int warps = count_ < 128 ? (count_ + 3) / 4 : 32;            // four splits a thread
+    launch(add_partial_sums, unsigned((size_ + warp - 1) / warp), warps * warp, sections, partial_, count_, size_);
+  }
   int length_, count_, used_ = 0;
   int64_t size_ = 0;
   real* partial_ = nullptr;

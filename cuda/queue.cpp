@@ -239,15 +239,6 @@ int recordings() { return queue().recordings; }
 std::string* step_key() { return queue().in_step ? &queue().key : nullptr; }
 bool dry_run() { return queue().dry_run; }
 
-void only_last_queries(const AttentionArgs& a) {
-  const AttentionPiece& p = a.piece[0];
-  const bool all = a.pieces == 1 && p.from <= -far && p.to >= far && p.first <= 0 && p.last >= far;
-  if (!all || a.gain || a.temperature || a.key_lengths || a.kv_heads != a.heads || a.value_dim != a.head_dim ||
-      a.offset != a.keys - a.queries)
-    failure("attention: the cuda kernels know one piece of all pairs, whose queries are the last of the slots, without gain, "
-            "temperature, key lengths or shared key heads; use device cpu for more");
-}
-
 const void* upload_bytes(const void* values, size_t bytes) {
   Queue& q = queue();
   return q.in_step ? q.uploads.add(values, bytes) : q.arguments.send(values, bytes);

@@ -18,9 +18,6 @@ namespace poslab::cuda {
 // The record key of the step at hand (cuda/record_key.h), to which each launch adds itself; null outside steps.
 std::string* step_key();
 
-// Throws Failure for forms of attention that the kernels here do not know yet.
-void only_last_queries(const AttentionArgs&);
-
 // While the host goes through a step only for its record key and its uploads, nothing is started.
 bool dry_run();
 

@@ -1,21 +1,24 @@
-// The derivatives of the rows of r and bias, which collect from the whole batch:
+// The derivatives of what collects from the whole batch. With du and p as in cuda/logits.cuh, over all b, i, j
+// whose pair(i,j) is row p:
 //
-//   dr[p] += scale sum_bij [pair(i,j) = p] ds_bij q_rel_bi         dbias[p] += the same without scale, of ds_bij alone
+//   dr[p] += scale gain[p] sum du_bij q_rel_bi     dbias[p] += sum du_bij     dgain[p] += sum du_bij p_bij
 //
-// If the sequences share their pairs, the batch is summed first: g_ij = sum_b ds_bij q_rel_bi. Then each row gathers
+// If the sequences share their pairs, the batch is summed first: g_ij = sum_b du_bij q_rel_bi. Then each row gathers
 // the pairs that name it, in a fixed order: atomics would be simpler, and end in other bits every time.
 #pragma once
 #include "cuda/logits.cuh"
 
 namespace poslab::cuda {
 
-// One of the two results: y is q_rel, or null for ones; n its channels.
+// One of the three results: to[p] += factor gain[p] sum du_bij y_bi
 struct RowSum {
   Accumulator to;
-  const real* y;
-  int n;
-  real factor;
-  FIELDS(RowSum, to, y, n, factor)
+  const real* y = nullptr;      // q_rel, or null: ones
+  const real* gain = nullptr;   // (rows, heads), or null: ones
+  int n = 1;                    // channels of y
+  real factor = 1;
+  bool of_gain = false;         // the sum is of du_bij p_bij
+  FIELDS(RowSum, to, y, gain, n, factor, of_gain)
 };
 
 namespace {
@@ -23,15 +26,17 @@ namespace {
 constexpr int warps = 8;  // of the blocks here
 constexpr int collect_keys = 4;
 
-// g = or += sum_b ds_bij y_bi             g: (to - from, keys, heads, n)   ds: (batch, heads, keys, to - from)
-// Blocks: (tiles of 32 queries x 4 keys, heads x pieces of 8 channels). The warps share the batch; a lane has a query.
-__global__ void collect(real* g, bool add, const real* ds, RowSum sum, AttentionArgs x, int from, int to, bool whole) {
-  SHARED(real, part, warps * warp * (piece + 1));
-  const int pieces = parts(sum.n, piece), tiles = parts(x.keys, collect_keys), queries = to - from;
-  const int head = int(blockIdx.y) / pieces, c0 = int(blockIdx.y) % pieces * piece;
+// g = or += sum_b du_bij y_bi             g: (to - from, keys, heads, n)   du: (batch, heads, keys, to - from)
+// Blocks: (tiles of 32 queries x 4 keys, heads x groups of 8 channels). The warps share the batch; a lane has a query.
+template <bool plain>
+__global__ void collect(real* g, bool add, const real* du, const RowSum sum, const AttentionArgs x, int from, int to,
+                        bool whole) {
+  SHARED(real, part, warps * warp * (lane_channels + 1));
+  const int groups = ceil_div(sum.n, lane_channels), tiles = ceil_div(x.keys, collect_keys), queries = to - from;
+  const int head = int(blockIdx.y) / groups, c0 = int(blockIdx.y) % groups * lane_channels;
   const int i0 = int(blockIdx.x) / tiles * warp, j0 = int(blockIdx.x) % tiles * collect_keys;
   const int lane = int(threadIdx.x) % warp, at = i0 + lane, i = from + at;
-  const int seen = at < queries ? smaller(seen_by(x, i), x.keys) : 0;
+  const int end = at < queries ? keys_of<true>(x, 0, 0, i).end : 0;  // of the keys seen, if plain
   Eight total[collect_keys] = {};
   for (int b0 = int(threadIdx.x) / warp; b0 < x.batch && at < queries; b0 += 2 * warps) {
     Eight y[2] = {};  // of two sequences: more loads under way at a time
@@ -41,25 +46,25 @@ __global__ void collect(real* g, bool add, const real* ds, RowSum sum, Attention
       if (b >= x.batch) continue;
       y[v].low.c[0] = 1;
       if (sum.y) y[v] = eight(sum.y + query_row(x, b, i, head) * sum.n, c0, sum.n, whole);
-      const real* column = ds + ((int64_t(b) * x.heads + head) * x.keys + j0) * queries + at;
+      const real* column = du + ((int64_t(b) * x.heads + head) * x.keys + j0) * queries + at;
       for (int u = 0; u < collect_keys; ++u)
-        if (j0 + u < seen) weight[v][u] = column[int64_t(u) * queries];
+        if (plain ? j0 + u < end : piece_of<plain>(x, b, i, j0 + u) >= 0) weight[v][u] = column[int64_t(u) * queries];
     }
     for (int v = 0; v < 2; ++v)
       for (int u = 0; u < collect_keys; ++u)
-        if (j0 + u < seen) add_scaled(total[u], weight[v][u], y[v]);
+        if (plain ? j0 + u < end : weight[v][u] != 0) add_scaled(total[u], weight[v][u], y[v]);
   }
   // Thread t adds up what the warps have for query t / 8 of the tile and channel t % 8.
-  const int row = int(threadIdx.x) / piece, c = int(threadIdx.x) % piece;
+  const int row = int(threadIdx.x) / lane_channels, c = int(threadIdx.x) % lane_channels;
   for (int u = 0; u < collect_keys; ++u) {
     __syncthreads();
     for (int e = 0; e < 4; ++e) {
-      part[int(threadIdx.x) * (piece + 1) + e] = total[u].low.c[e];
-      part[int(threadIdx.x) * (piece + 1) + 4 + e] = total[u].high.c[e];
+      part[int(threadIdx.x) * (lane_channels + 1) + e] = total[u].low.c[e];
+      part[int(threadIdx.x) * (lane_channels + 1) + 4 + e] = total[u].high.c[e];
     }
     __syncthreads();
     real all_warps = 0;
-    for (int w = 0; w < warps; ++w) all_warps += part[(w * warp + row) * (piece + 1) + c];
+    for (int w = 0; w < warps; ++w) all_warps += part[(w * warp + row) * (lane_channels + 1) + c];
     if (i0 + row >= queries || j0 + u >= x.keys || c0 + c >= sum.n) continue;
     real& to_g = g[((int64_t(i0 + row) * x.keys + j0 + u) * x.heads + head) * sum.n + c0 + c];
     to_g = add ? to_g + all_warps : all_warps;
@@ -67,11 +72,11 @@ __global__ void collect(real* g, bool add, const real* ds, RowSum sum, Attention
 }
 
 // Without a table of pairs a row is a diagonal of g. Blocks: (rows, columns of g / 32). The warps share the queries.
-__global__ void gather_diagonal(RowSum sum, const real* g, AttentionArgs x, int from, int to) {
+__global__ void gather_diagonal(const RowSum sum, const real* g, const AttentionArgs x, int from, int to) {
   SHARED(real, part, warps * warp);
   const int lane = int(threadIdx.x) % warp, w = int(threadIdx.x) / warp, columns = x.heads * sum.n;
   const int p = int(blockIdx.x), column = int(blockIdx.y) * warp + lane;
-  const int ahead = p + 1 - x.queries;  // j = i + ahead, see pair_row
+  const int ahead = p - row_of_distance_0(x);  // j = i + ahead, see pair_row
   const int begin = larger(from, -ahead), end = column < columns ? smaller(to, x.keys - ahead) : 0;
   const real* at = g + (int64_t(begin + w - from) * x.keys + begin + w + ahead) * columns + column;
   real total = 0;
@@ -80,14 +85,16 @@ __global__ void gather_diagonal(RowSum sum, const real* g, AttentionArgs x, int 
   __syncthreads();
   if (w > 0 || column >= columns) return;
   for (int other = 1; other < warps; ++other) total += part[other * warp + lane];
-  add_to(sum.to, int64_t(p) * columns + column, sum.factor * total);
+  const real gain = sum.gain ? sum.gain[p * x.heads + column / sum.n] : real(1);
+  add_to(sum.to, int64_t(p) * columns + column, sum.factor * gain * total);
 }
 
 // A block has a few rows, and looks for them in the whole table of pairs; each warp has a share of the table, and sums
-// of its own. Without g the table is of all sequences of ds, and g of a pair is one product.
+// of its own. Without g the table is of all sequences of du, and g of a pair is one product.
 // Blocks: (rows / at_once, columns / 64)
 constexpr int at_once = 16 / words, of_lane = 2;
-__global__ void gather_pairs(RowSum sum, const real* g, const real* ds, AttentionArgs x, const int* pairs,
+template <bool plain>
+__global__ void gather_pairs(const RowSum sum, const real* g, const real* du, const AttentionArgs x, const int* pairs,
                              int64_t count) {
   SHARED(real, part, warps * at_once * of_lane * warp);
   const int lane = int(threadIdx.x) % warp, w = int(threadIdx.x) / warp, columns = x.heads * sum.n;
@@ -118,8 +125,8 @@ __global__ void gather_pairs(RowSum sum, const real* g, const real* ds, Attentio
         } else {
           const int j = int(e % x.keys), i = int(e / x.keys % x.queries), b = int(e / x.keys / x.queries);
           const int head = at / sum.n;
-          if (j >= seen_by(x, i)) continue;
-          value = ds[((int64_t(b) * x.heads + head) * x.keys + j) * x.queries + i];
+          if (piece_of<plain>(x, b, i, j) < 0) continue;
+          value = du[((int64_t(b) * x.heads + head) * x.keys + j) * x.queries + i];
           if (sum.y) value *= sum.y[query_row(x, b, i, head) * sum.n + at % sum.n];
         }
         part[((w * at_once + found / run) * of_lane + u) * warp + lane] += value;
@@ -131,26 +138,50 @@ __global__ void gather_pairs(RowSum sum, const real* g, const real* ds, Attentio
     const int row = first + e / (of_lane * warp), at = column - lane + e % (of_lane * warp);
     real total = 0;
     for (int v = 0; v < warps; ++v) total += part[v * at_once * of_lane * warp + e];
-    if (row < x.rows && at < columns) add_to(sum.to, int64_t(row) * columns + at, sum.factor * total);
+    if (row >= x.rows || at >= columns) continue;
+    const real gain = sum.gain ? sum.gain[row * x.heads + at / sum.n] : real(1);
+    add_to(sum.to, int64_t(row) * columns + at, sum.factor * gain * total);
   }
 }
 
-inline void start_collect(real* g, bool add, const real* ds, const RowSum& sum, const AttentionArgs& x, int from,
+inline void start_collect(real* g, bool add, const real* du, const RowSum& sum, const AttentionArgs& x, int from,
                           int to) {
-  const int tiles = parts(to - from, warp) * parts(x.keys, collect_keys);
-  const dim3 blocks(unsigned(tiles), unsigned(x.heads * parts(sum.n, piece)));
-  launch(collect, blocks, warps * warp, g, add, ds, sum, x, from, to, sum.n % 4 == 0 && aligned(sum.y));
+  const int tiles = ceil_div(to - from, warp) * ceil_div(x.keys, collect_keys);
+  const dim3 blocks(unsigned(tiles), unsigned(x.heads * ceil_div(sum.n, lane_channels)));
+  launch(is_plain(x) ? collect<true> : collect<false>, blocks, warps * warp, g, add, du, sum, x, from, to,
+         sum.n % 4 == 0 && aligned(sum.y));
 }
 
-// g null: pairs for each sequence, ds of all of them
-inline void start_gather(const RowSum& sum, const real* g, const real* ds, const AttentionArgs& x, int from, int to) {
+// g null: pairs for each sequence, du of all of them
+inline void start_gather(const RowSum& sum, const real* g, const real* du, const AttentionArgs& x, int from, int to) {
   const int columns = x.heads * sum.n;
   const int64_t queries = g ? to - from : int64_t(x.batch) * x.queries, first = g ? from : 0;
   if (!x.pairs)
-    launch(gather_diagonal, dim3(unsigned(x.rows), unsigned(parts(columns, warp))), warps * warp, sum, g, x, from, to);
+    launch(gather_diagonal, dim3(unsigned(x.rows), unsigned(ceil_div(columns, warp))), warps * warp, sum, g, x, from,
+           to);
   else
-    launch(gather_pairs, dim3(unsigned(parts(x.rows, at_once)), unsigned(parts(columns, of_lane * warp))), warps * warp,
-           sum, g, ds, x, x.pairs + first * x.keys, queries * x.keys);
+    launch(is_plain(x) ? gather_pairs<true> : gather_pairs<false>,
+           dim3(unsigned(ceil_div(x.rows, at_once)), unsigned(ceil_div(columns, of_lane * warp))), warps * warp, sum, g,
+           du, x, x.pairs + first * x.keys, queries * x.keys);
+}
+
+// dtemperature += the rows' sums, (batch, heads, queries), over what shares a temperature. A warp has one of them.
+__global__ void temperature_sums(const Accumulator to, const real* rows, const AttentionArgs x) {
+  const int lane = int(threadIdx.x) % warp, of_batch = x.temperature_batch == 1 ? x.batch : 1;
+  const int heads = x.temperature_heads, of_head = heads == 1 ? x.heads : 1;
+  const int64_t count = int64_t(x.temperature_batch) * x.queries * heads, step = int64_t(gridDim.x) * blockDim.x / warp;
+  for (int64_t e = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / warp; e < count; e += step) {
+    const int head = int(e % heads), i = int(e / heads % x.queries), b = int(e / heads / x.queries);
+    real sum = 0;
+    for (int n = lane; n < of_batch * of_head; n += warp)
+      sum += rows[weight_row(x, b + n / of_head, head + n % of_head, i)];
+    sum = warp_sum(sum);
+    if (lane == 0) add_to(to, e, sum);
+  }
+}
+inline void start_temperature(const Accumulator& to, const real* rows, const AttentionArgs& x) {
+  const int64_t count = int64_t(x.temperature_batch) * x.queries * x.temperature_heads;
+  launch(temperature_sums, blocks_for(count * warp), threads, to, rows, x);
 }
 
 }  // namespace

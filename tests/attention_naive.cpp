@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "core/random.h"
+#include "cuda/backend.h"
 
 namespace poslab::test {
 namespace {
@@ -23,19 +24,23 @@ constexpr double tolerance = 2e-5;
 
 using Reals = std::vector<real>;
 
-// One call with everything it points to.
+// One call with everything it points to. wide: heads of up to 300 channels. square: q, k and v have one shape.
+enum class Sizes { small, wide, square };
 struct Call {
   AttentionArgs x{};
   std::vector<Reals> arrays = std::vector<Reals>(14);
   std::vector<int> pairs, lengths;
   Reals d_o;
 
-  explicit Call(uint32_t number) {
+  explicit Call(uint32_t number, Sizes sizes = Sizes::small) {
     Rng rng({0, 5, number});
     const auto below = [&](int n) { return int(rng.below(uint32_t(n))); };
     const auto often = [&] { return below(3) == 0; };
     x.batch = 1 + below(3), x.queries = 1 + below(40), x.keys = 1 + below(70), x.kv_heads = 1 + below(2);
     x.heads = x.kv_heads * (1 + below(3)), x.head_dim = 1 + below(20), x.value_dim = often() ? 1 + below(70) : x.head_dim;
+    if (sizes == Sizes::wide)
+      x.queries = 1 + below(7), x.keys = 1 + below(20), x.head_dim = 30 + below(270), x.value_dim = 30 + below(270);
+    if (sizes == Sizes::square) x.keys = x.queries, x.kv_heads = x.heads, x.value_dim = x.head_dim;
     x.causal = often(), x.offset = below(3) == 0 ? below(30) : std::max(0, x.keys - x.queries), x.scale = real(0.3);
     const auto fill = [&](int slot, int64_t n) {
       for (int64_t e = 0; e < n; ++e) arrays[size_t(slot)].push_back(real(2 * rng.uniform() - 1));
@@ -126,6 +131,42 @@ TEST_CASE("attention: the fast kernels = the naive one, for random calls, in eve
   }
   use_isa(before);
 }
+
+#ifdef POSLAB_EMULATE
+// The CUDA kernels are emulated on the host, so that arrays of the host serve them. one_array: the gradients of the first q, the
+// first k and of v are one array that holds zeros.
+void emulated_like_naive(uint32_t number, Sizes sizes, bool one_array) {
+  const Call c(number, sizes);
+  const AttentionArgs& x = c.x;
+  INFO("call " << number << ": B " << x.batch << " Tq " << x.queries << " Tk " << x.keys << " H " << x.heads << " G "
+               << x.kv_heads << " D " << x.head_dim << " Dv " << x.value_dim << " pieces " << x.pieces);
+  const Kernels& run = cuda::as_backend().kernels();
+  const bool empty = number % 2 == 0;
+  Reals o(c.d_o.size()), ours(o.size(), real(NAN)), stats(size_t(x.batch) * size_t(x.heads) * size_t(x.queries) * 2);
+  Grads expected(c, empty ? 0 : real(0.5), false), grads(c, empty ? real(NAN) : real(0.5), empty);
+  if (one_array)
+    for (Grads* g : {&expected, &grads}) {
+      for (const int array : {0, max_pieces, 8}) std::fill(g->at[size_t(array)].begin(), g->at[size_t(array)].end(), real(0));
+      g->sums.q[0] = g->sums.k[0] = g->sums.v = {g->at[8].data(), false};
+    }
+  naive::attention(o.data(), x);
+  naive::attention_backward(expected.sums, x, c.d_o.data());
+  run.attention(ours.data(), stats.data(), x);
+  CHECK(apart(ours, o) < tolerance);
+  run.attention_backward(grads.sums, x, c.d_o.data(), ours.data(), stats.data());
+  for (size_t n = 0; n < grads.at.size(); ++n) {
+    INFO("array " << n);
+    CHECK(apart(grads.at[n], expected.at[n]) < tolerance);
+  }
+}
+
+TEST_CASE("attention: the CUDA kernels = the naive one, for random calls") {
+  const cuda::DeviceMemoryOpen open;
+  for (uint32_t number = 0; number < 100; ++number) emulated_like_naive(number, Sizes::small, false);
+  for (uint32_t number = 0; number < 40; ++number) emulated_like_naive(number, Sizes::wide, false);
+  for (uint32_t number = 0; number < 40; ++number) emulated_like_naive(number, Sizes::square, true);
+}
+#endif
 
 // One head, `time` slots, forward and backward; the bytes that the kernels kept for themselves.
 int64_t scratch_of(int time, const std::vector<AttentionPiece>& pieces) {

@@ -45,7 +45,6 @@ TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward")
   struct Worst { double value = 0, gradient = 0; int cases = 0; };
   std::map<std::string, Worst> table;
   for (const OpCase& c : op_cases()) {
-    if (!c.on_cuda) continue;
     INFO(title(c));
     const Tensors x = inputs(c);
     const Result cpu = run(c, x), gpu = run(c, x, Device::cuda);
@@ -69,7 +68,7 @@ TEST_CASE("cuda: gradients that nobody wants, and gradients that are added to wh
   for (const OpCase& c : op_cases()) {
     int64_t size = 0;
     for (const Shape& shape : c.shapes) size += size_of(shape);
-    if (!c.on_cuda || !c.differentiable || size > 5000) continue;   // emulation takes its time, and the small ones have all the edges
+    if (!c.differentiable || size > 5000) continue;   // emulation takes its time, and the small ones have all the edges
     INFO(title(c));
     const Tensors x = inputs(c);
     const Result cpu = run(c, x), twice = run(c, c.op, x, all_inputs, 2, Device::cuda);
@@ -78,6 +77,30 @@ TEST_CASE("cuda: gradients that nobody wants, and gradients that are added to wh
       const Result only = run(c, c.op, x, [i](size_t j) { return i == j; }, 1, Device::cuda);
       CHECK(difference(only.grads[i], cpu.grads[i], floor_of(cpu)) <= tolerance);
     }
+  }
+}
+
+TEST_CASE("cuda: one tensor as two inputs gets both gradients") {
+  if (!there_is_a_gpu()) return;
+  const OneThread one;
+  [[maybe_unused]] const Quick quick;
+  std::map<std::string, int> pairs;        // by kernel: the first of each have all the forms
+  for (const OpCase& c : op_cases()) {
+    Tensors x = inputs(c);
+    for (size_t i = 0; c.differentiable && i < x.size(); ++i)
+      for (size_t j = i + 1; j < x.size(); ++j) {
+        if (x[i].shape() != x[j].shape() || x[i].size() > 2000 || ++pairs[c.kernel] > 12) continue;
+        INFO(title(c) << ", inputs " << i << " and " << j);
+        Tensors equal = x;
+        equal[j] = x[i];
+        const auto shared = [&](const Tensors& t) {
+          Tensors u = t;
+          u[j] = u[i];
+          return c.op(u);
+        };
+        const Result cpu = run(c, shared, equal, all_inputs), gpu = run(c, shared, equal, all_inputs, 1, Device::cuda);
+        CHECK(difference(gpu.grads[i], cpu.grads[i], floor_of(cpu)) <= tolerance);
+      }
   }
 }
 

@@ -125,6 +125,7 @@ TEST_CASE("emulation: beyond the end, never written, and barriers that some neve
               }),
               "64 of the 64 threads of block (0, 0, 0) wait at a barrier that the others never reach"));
   CHECK(holds(error_of(33, [] {}), "multiple of 32"));
+  CHECK_THROWS_WITH_AS(emulate::run(dim3(4, 0), 32, [] {}), doctest::Contains("a grid of (4, 0, 1) blocks"), Failure);
 }
 #endif
 

@@ -41,7 +41,6 @@ struct OpCase {
   double floor = 1;                                   // values may be off by 1e-5 (|value| + floor), 1e-12 in double
   bool differentiable = true;
   double step = 1e-4;                                 // of the central differences; small for formulas with kinks
-  bool on_cuda = true;                                // false: the CUDA kernels do not know this form yet
   double flops = 0;                                   // of one forward pass; 0: its speed is counted in bytes
 };
 

@@ -135,14 +135,11 @@ void add(std::vector<OpCase>& all, const Variant& v) {
   OpCase attention{"attention", v.name(), v.shapes(), [=](const Tensors& x) { return poslab::attention(v.scores(x, table), x[values], v.span()); },
                    [=](Arrays x) { return v.outputs(x, table); },
                    [=](const Tensors& x) { return composed::attention(v.scores(x, table), x[values], v.span()); }};
-  const bool only_last_queries = v.pieces.size() == 1 && v.pieces[0].from == -far && v.pieces[0].to == far && !v.gain && !v.temperature &&
-                                 !v.lengths && v.G() == v.n.heads && v.Dv() == v.n.head_dim && v.offset == Offset::last;
-  attention.on_cuda = only_last_queries;
   attention.flops = 2. * v.n.batch * v.n.heads * v.seen() * (v.n.head_dim + v.Dv() + (v.relative ? v.n.rel_dim : 0));
   all.push_back(attention);
   OpCase weights{"attention_weights", v.name(), v.shapes(), [=](const Tensors& x) { return poslab::attention_weights(v.scores(x, table), v.span()); },
                  [=](Arrays x) { return v.weights(x, table); }};
-  weights.differentiable = false, weights.on_cuda = only_last_queries;
+  weights.differentiable = false;
   all.push_back(weights);
 }
 
