@@ -55,7 +55,7 @@ std::function<void()> add_inspect(CLI::App* inspect) {
   inspect->add_option("--device", words->device, option("device").help)->type_name(takes(option("device")));
   inspect->add_option("-o,--out", words->out, "the folder to write (inspection)")->type_name("FOLDER");
   return [=] {
-    write_inspection(words->runs, lengths_of(words->lengths), words->samples, words->out, words->device);
+    inspect::write(words->runs, lengths_of(words->lengths), words->samples, words->out, words->device);
     fmt::print("{}/index.html\n", words->out);
   };
 }

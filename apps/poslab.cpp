@@ -292,7 +292,7 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* report = command("report", "compare runs on one HTML page that works without a network",
                              "Example:\n  poslab report runs/r1 runs/r2 -o report.html", [&] {
-                               write_report(runs, page);
+                               report::write(runs, page);
                                fmt::print("{}\n", page);
                              });
   report->add_option("runs", runs, "run folders")->required();

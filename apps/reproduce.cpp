@@ -10,10 +10,12 @@
 #include "lab/files.h"
 #include "lab/reproduce/reproduce.h"
 #include "lab/shell.h"
-#include "lab/sweep/run.h"
+#include "lab/sweep/sweep.h"
 
 namespace poslab {
 namespace {
+
+using namespace sweep;
 
 struct Words {
   reproduce::Request request;

@@ -9,12 +9,12 @@
 #include "apps/refuse.h"
 #include "core/error.h"
 #include "lab/files.h"
-#include "lab/sweep/collect.h"
-#include "lab/sweep/run.h"
-#include "lab/sweep/slurm.h"
+#include "lab/sweep/sweep.h"
 
 namespace poslab {
 namespace {
+
+using namespace sweep;
 
 struct Words {
   std::string file, out, shard = "0/1", csv, sqlite, time;

@@ -11,7 +11,7 @@
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "lab/files.h"
-#include "lab/page/matrix.h"
+#include "lab/page/page.h"
 
 namespace poslab {
 namespace {
@@ -29,7 +29,7 @@ json positions(const State& state) {
   const Displayed displayed = s->displayed(transformer_spec(c).shape(), s.choices);
   const std::vector<real> m = position_matrix(displayed, test_draw(c, c.train_length, 0, 1, T).at_layer(0)).values();
   const auto [low, high] = std::minmax_element(m.begin(), m.end());
-  json drawn = matrix(T, T, {m.begin(), m.end()}, *low, *high);
+  json drawn = page::matrix(T, T, {m.begin(), m.end()}, *low, *high);
   drawn["values"] = m;  // read out one by one, where a byte is too coarse
   const Chosen<Sampler> sampler = test_sampler(c);
   const bool random = sampler->random && !(reads(s) == Reads::nothing || reads(s) == Reads::slots);
@@ -47,12 +47,12 @@ json layer_maps(const Tensor& weights, int block) {
   const std::vector<real> values = weights.values();
   const real* a = values.data();
   for (int h = 0; h < H; ++h) {
-    const std::vector<double> head = in_blocks(a + int64_t(h) * Tq * Tk, Tq, Tk, block);
-    heads.push_back(matrix(rows, cols, head, 0, *std::max_element(head.begin(), head.end())));
+    const std::vector<double> head = page::in_blocks(a + int64_t(h) * Tq * Tk, Tq, Tk, block);
+    heads.push_back(page::matrix(rows, cols, head, 0, *std::max_element(head.begin(), head.end())));
     std::transform(head.begin(), head.end(), all.begin(), all.begin(),
                    [](double x, double y) { return std::max(x, y); });
   }
-  return {{"max", matrix(rows, cols, all, 0, *std::max_element(all.begin(), all.end()))}, {"heads", heads}};
+  return {{"max", page::matrix(rows, cols, all, 0, *std::max_element(all.begin(), all.end()))}, {"heads", heads}};
 }
 
 json symbols(const int* at, int n) {

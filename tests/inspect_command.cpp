@@ -45,7 +45,7 @@ TEST_CASE("inspect: two runs on one page, with the numbers beside it") {
   RunFolder::create(odd, State(tiny_config()));
   fs::create_directories(folder / "two");
   for (const char* name : {"random-3", "two/random"}) RunFolder::create(folder / name, State(tiny_config()));
-  write_inspection({folder / "random-3", folder / "random", folder / "two/random", odd}, {6}, 4, out + "2", "cpu");
+  inspect::write({folder / "random-3", folder / "random", folder / "two/random", odd}, {6}, 4, out + "2", "cpu");
   const std::string keys = read_file(out + "2/pca.csv"), again = read_file(out + "2/index.html");
   CHECK(holds(keys, "\nrandom-3,1,6,"));
   CHECK(holds(keys, "\nrandom-4,1,6,"));
@@ -53,7 +53,7 @@ TEST_CASE("inspect: two runs on one page, with the numbers beside it") {
   CHECK(holds(again, "Outside: ("));
 
   const std::string before = html;
-  write_inspection({folder / "plain", folder / "random", (folder / "again/random") + "/"}, {6, 8, 20}, 4, out);
+  inspect::write({folder / "plain", folder / "random", (folder / "again/random") + "/"}, {6, 8, 20}, 4, out);
   CHECK(read_file(out + "/index.html") == before);  // the same bits again
 }
 
@@ -79,5 +79,5 @@ TEST_CASE("inspect: what cannot be done is refused in one line, and nothing is w
   CHECK(holds(refused(run + " --device none"), "device"));
   CHECK(holds(refused(""), "runs"));
   std::ofstream(folder / "taken") << "a file";
-  CHECK(holds(refusal([&] { write_inspection({run}, {}, 2, folder / "taken"); }), "1: cannot make the folder"));
+  CHECK(holds(refusal([&] { inspect::write({run}, {}, 2, folder / "taken"); }), "1: cannot make the folder"));
 }

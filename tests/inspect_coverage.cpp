@@ -9,6 +9,7 @@
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
+using namespace poslab::inspect;
 using namespace poslab::test;
 
 namespace {

@@ -132,6 +132,6 @@ TEST_CASE("pictures: every scheme has them, and the report takes whole runs, her
       runs.push_back(run.path());
     }
   const std::string out = (folder.path / "report.html").string();
-  write_report(runs, out);
+  report::write(runs, out);
   CHECK(read_file(out).find("rope (randomized)") != std::string::npos);
 }

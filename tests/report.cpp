@@ -57,7 +57,7 @@ std::string make_run(const Folder& folder, const std::string& name, const std::s
 
 std::string page_of(const Folder& folder, const std::vector<std::string>& runs) {
   const std::string out = (folder.path / "report.html").string();
-  write_report(runs, out);
+  report::write(runs, out);
   CHECK_FALSE(fs::exists(out + ".partial"));
   return text_of(out);
 }
@@ -67,7 +67,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 template <class Error>
 std::string refusal(const std::vector<std::string>& runs, const std::string& out) {
   try {
-    write_report(runs, out);
+    report::write(runs, out);
   } catch (const Error& e) {
     CHECK_FALSE(holds(e.what(), "\n"));
     return e.what();
@@ -160,13 +160,13 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
 }
 
 TEST_CASE("report: outline keeps the extremes, smooth keeps the mean") {
-  std::vector<report::Point> noisy;
+  std::vector<page::Point> noisy;
   for (int i = 0; i < 1000; ++i) noisy.push_back({double(i), i == 333 ? 9. : i % 2 ? 1. : -1.});
-  const auto kept = report::outline(noisy, 50);
+  const auto kept = page::outline(noisy, 50);
   CHECK(kept.size() == 100);
   CHECK(std::count_if(kept.begin(), kept.end(), [](auto p) { return p.y == 9; }) == 1);
   CHECK(std::is_sorted(kept.begin(), kept.end(), [](auto a, auto b) { return a.x < b.x; }));
-  const auto mean = report::smooth({{0, 1}, {1, 2}, {2, 6}, {3, 4}, {4, 5}}, 2, 5);
+  const auto mean = page::smooth({{0, 1}, {1, 2}, {2, 6}, {3, 4}, {4, 5}}, 2, 5);
   CHECK(mean.size() == 5);
   CHECK(mean[0].y == 1);
   CHECK(mean[1].y == doctest::Approx(3));

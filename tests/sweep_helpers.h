@@ -8,6 +8,8 @@
 
 namespace poslab::test {
 
+using namespace sweep;
+
 inline const std::string tiny_sweep = R"(task = "reverse_string"
 encoding = "relative"
 max_position = 64

@@ -3,6 +3,7 @@
 #include "tests/sweep_helpers.h"
 
 using namespace poslab;
+using namespace poslab::sweep;
 using namespace poslab::test;
 
 namespace {

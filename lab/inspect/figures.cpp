@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/page/chart.h"
-#include "lab/page/html.h"
-#include "lab/page/matrix.h"
+#include "lab/page/page.h"
 
-namespace poslab {
+namespace poslab::inspect {
 namespace {
 
 using nlohmann::json;
-using report::percent;
+using page::percent;
 
 constexpr size_t max_dots = 1000;  // of a cloud
 constexpr size_t palette = 8;       // colors in page.css
@@ -64,14 +62,14 @@ std::string card(const Pca& p, size_t layer) {
 }
 
 // Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends.
-std::vector<report::Point> density(const Histogram& counts, int bin, bool distances) {
+std::vector<page::Point> density(const Histogram& counts, int bin, bool distances) {
   if (counts.empty()) return {};
   std::map<int, double> bins;
   double all = 0;
   for (const auto& [value, n] : counts) all += double(n);
   const auto floor = [bin](int v) { return (v >= 0 ? v : v - bin + 1) / bin; };
   for (const auto& [value, n] : counts) bins[floor(value)] += double(n) / all;
-  std::vector<report::Point> points;
+  std::vector<page::Point> points;
   const int low = bins.begin()->first - 1, high = bins.rbegin()->first + 1;
   for (int b = low; b <= high; ++b)
     if (const int values = bin - (distances && b == 0))  // no pair of different slots is at distance 0
@@ -97,7 +95,7 @@ std::string pca_figure(const Pca& p, const std::string& name) {
       "{}, not whitened. <i>Outside</i>: dots in squares of the plane, of 1/20 of the longer side of the cloud of "
       "length {}, in which that cloud has none; in brackets the same of {} other strings of that length.{}"
       "</figcaption></figure>\n",
-      legend, cards, report::escape(name), p.samples, p.lengths[0], p.lengths[0], p.samples, drawn);
+      legend, cards, page::escape(name), p.samples, p.lengths[0], p.lengths[0], p.samples, drawn);
 }
 
 std::string attention_figure(const std::vector<AttentionMaps>& all, const std::string& name, const std::string& id,
@@ -107,12 +105,12 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
   for (size_t layer = 0; layer < all[0].layers.size(); ++layer)
     for (const AttentionMaps& at : all) {
       const int T = at.slots, block = (T + max_cells - 1) / max_cells, cells = (T + block - 1) / block;
-      const std::vector<double> m = in_blocks(at.layers[layer].data(), T, T, block);
+      const std::vector<double> m = page::in_blocks(at.layers[layer].data(), T, T, block);
       maps.push_back({{"title", fmt::format("Layer {}, length {}", layer + 1, at.length)},
                       {"slots", T},
                       {"part", T - at.outputs},
                       {"block", block},
-                      {"matrix", matrix(cells, cells, m, 0, *std::max_element(m.begin(), m.end()))}});
+                      {"matrix", page::matrix(cells, cells, m, 0, *std::max_element(m.begin(), m.end()))}});
       if (layer == 0 && block > 1)
         blocks += fmt::format(" At length {} a cell is the maximum over {} by {} slots.", at.length, block, block);
     }
@@ -120,7 +118,7 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
   return fmt::format(
       "<figure><div class=\"grid\" data-maps=\"{}\"></div><figcaption><b>{}.</b> Maximum over the heads of the "
       "attention weights of one test string. Each map has its own scale.{}</figcaption></figure>\n",
-      report::escape(id), report::escape(name), blocks);
+      page::escape(id), page::escape(name), blocks);
 }
 
 std::string coverage_figure(const Coverage& c, const std::string& name, const std::string& id, json& data) {
@@ -128,9 +126,9 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
     return fmt::format(
         "<figure><figcaption><b>{}.</b> This scheme says nothing about positions, so there is nothing to meet."
         "</figcaption></figure>\n",
-        report::escape(name));
+        page::escape(name));
   const bool distances = c.counted == Reads::distances;
-  report::Chart chart{id,
+  page::Chart chart{id,
                       "Met in training and at test, " + name,
                       "",
                       distances ? "distance: position of the key minus that of the query" : "position",
@@ -150,8 +148,8 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
   for (size_t n = 0; n < all.size(); ++n) {
     const auto& [label, counts] = all[n];
     chart.curves.push_back(
-        {label, n ? int((n - 1) % palette) : report::Curve::baseline, density(*counts, bin, distances), {}, n == 0});
-    for (const report::Point p : chart.curves.back().points) {
+        {label, n ? int((n - 1) % palette) : page::Curve::baseline, density(*counts, bin, distances), {}, n == 0});
+    for (const page::Point p : chart.curves.back().points) {
       chart.x_low = std::min(chart.x_low, p.x), chart.x_high = std::max(chart.x_high, p.x);
       chart.y_high = std::max(chart.y_high, p.y * 1.05);
     }
@@ -160,13 +158,13 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
     chart.description += fmt::format("{}: {} to {}. ", label, counts->begin()->first, counts->rbegin()->first);
   }
   chart.shaded = chart.x_low;  // no zones on this axis
-  data["charts"].push_back(report::chart_json(chart));
+  data["charts"].push_back(page::chart_json(chart));
   return fmt::format(
       "<figure>{}<figcaption><b>{}.</b> {} that training met (grey; {} of its steps are counted) and that a test "
       "meets, as a share of all {} for each whole number{}{}. Training had met {} of the {}.</figcaption></figure>\n",
-      report::figure(chart), report::escape(name), distances ? "Distances" : "Positions", c.steps,
+      page::figure(chart), page::escape(name), distances ? "Distances" : "Positions", c.steps,
       distances ? "pairs of slots" : "slots", c.rounded ? ", to the nearest of which they are rounded" : "",
       bin > 1 ? fmt::format(", means over {} of them", bin) : "", shares, distances ? "pairs" : "slots");
 }
 
-}  // namespace poslab
+}  // namespace poslab::inspect

@@ -9,7 +9,7 @@
 #include "experiment/coverage.h"
 #include "experiment/pca.h"
 
-namespace poslab {
+namespace poslab::inspect {
 
 // A static picture for each layer, first length in color 0. Above 1000 points a cloud is thinned out, and it says so.
 std::string pca_figure(const Pca&, const std::string& name);
@@ -19,4 +19,4 @@ std::string attention_figure(const std::vector<AttentionMaps>&, const std::strin
 // A chart with a read-out: data["charts"]. Training filled, tests as lines.
 std::string coverage_figure(const Coverage&, const std::string& name, const std::string& id, nlohmann::json& data);
 
-}  // namespace poslab
+}  // namespace poslab::inspect

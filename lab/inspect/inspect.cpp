@@ -14,17 +14,19 @@
 #include "lab/files.h"
 #include "lab/inspect/figures.h"
 #include "lab/inspect/tables.h"
-#include "lab/page/html.h"
+#include "lab/page/page.h"
 #include "lab/run_folder.h"
 #include "lab/shell.h"
 
 namespace poslab {
 extern const std::string_view inspect_html;
+}
 
+namespace poslab::inspect {
 namespace {
 
 namespace fs = std::filesystem;
-using report::escape, report::percent;
+using page::escape, page::percent;
 
 struct Inspected {
   std::string folder, key, name;  // key: in CSV and npz; name: on the page
@@ -47,7 +49,7 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const std::
     const Config& c = state.config;
     const std::vector<int> own = lengths.empty() ? paper_lengths(c) : lengths;
     check_lengths(c, own);
-    const std::string name = fmt::format("{}, {} ({})", report::headed(c.task), scheme(c).spelled(), c.positions);
+    const std::string name = fmt::format("{}, {} ({})", page::headed(c.task), scheme(c).spelled(), c.positions);
     runs.push_back({folder, key_of(folder), name, std::move(state), own});
   }
   for (size_t n = 0; n < runs.size(); ++n)
@@ -87,7 +89,7 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
 
 }  // namespace
 
-void write_inspection(const std::vector<std::string>& folders, const std::vector<int>& lengths, int samples,
+void write(const std::vector<std::string>& folders, const std::vector<int>& lengths, int samples,
                       const std::string& out, const std::string& device) {
   const std::vector<Inspected> runs = load(folders, lengths, device);
   std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header, readings, planes, maps, charts;
@@ -120,13 +122,13 @@ void write_inspection(const std::vector<std::string>& folders, const std::vector
   write_file(out + "/pca.npz", npz(points));
   write_file(out + "/attention.npz", npz(weights));
   write_file(out + "/coverage.csv", coverage_text);
-  write_file(out + "/index.html", report::page(inspect_html, {{"title", title},
+  write_file(out + "/index.html", page::document(inspect_html, {{"title", title},
                                                               {"readings", readings},
                                                               {"coverage", charts},
                                                               {"pca", planes},
                                                               {"attention", maps},
                                                               {"command", escape(command)},
-                                                              {"data", report::script_safe(data)}}));
+                                                              {"data", page::script_safe(data)}}));
 }
 
-}  // namespace poslab
+}  // namespace poslab::inspect

@@ -10,7 +10,7 @@
 
 #include "core/error.h"
 
-namespace poslab {
+namespace poslab::inspect {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "npy here and zip always are little-endian");
@@ -76,4 +76,4 @@ std::string npz(const std::vector<Array>& arrays) {
          packed(uint16_t(0), uint16_t(0), n, n, uint32_t(directory.size()), uint32_t(files.size()), uint16_t(0));
 }
 
-}  // namespace poslab
+}  // namespace poslab::inspect

@@ -5,7 +5,7 @@
 
 #include "core/tensor.h"
 
-namespace poslab {
+namespace poslab::inspect {
 
 struct Array {
   std::string name;  // "relative/layer1/length40"
@@ -16,4 +16,4 @@ struct Array {
 std::string npy(const Array&);               // "<f4", C order
 std::string npz(const std::vector<Array>&);  // Failure beyond 2 GB or 65,535 arrays
 
-}  // namespace poslab
+}  // namespace poslab::inspect

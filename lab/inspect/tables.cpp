@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace poslab {
+namespace poslab::inspect {
 
 const char* const pca_csv_header = "run,layer,length,points,accuracy,outside,share1,share2\n";
 
@@ -57,4 +57,4 @@ std::string coverage_csv(const std::string& run, const Coverage& c) {
   return text;
 }
 
-}  // namespace poslab
+}  // namespace poslab::inspect

@@ -9,7 +9,7 @@
 #include "experiment/pca.h"
 #include "lab/inspect/npz.h"
 
-namespace poslab {
+namespace poslab::inspect {
 
 // run,layer,length,points,accuracy,outside,share1,share2: a line for each layer and length; layers count from 1.
 extern const char* const pca_csv_header;
@@ -22,4 +22,4 @@ std::vector<Array> attention_arrays(const std::string& run, const std::vector<At
 extern const char* const coverage_csv_header;  // run,kind,met_in,value,count,seen_in_training
 std::string coverage_csv(const std::string& run, const Coverage&);
 
-}  // namespace poslab
+}  // namespace poslab::inspect

@@ -7,7 +7,7 @@
 
 #include "lab/page/html.h"
 
-namespace poslab::report {
+namespace poslab::page {
 namespace {
 
 // Where the plot stands in the picture, and how values become places.
@@ -190,4 +190,4 @@ std::vector<Point> smooth(const std::vector<Point>& all, size_t window, size_t c
   return made;
 }
 
-}  // namespace poslab::report
+}  // namespace poslab::page

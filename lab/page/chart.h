@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace poslab::report {
+namespace poslab::page {
 
 struct Point {
   double x, y;
@@ -38,4 +38,4 @@ std::vector<Point> outline(const std::vector<Point>&, size_t bins);
 // Centered moving mean over `window` neighbours, read at up to `count` places.
 std::vector<Point> smooth(const std::vector<Point>&, size_t window, size_t count);
 
-}  // namespace poslab::report
+}  // namespace poslab::page

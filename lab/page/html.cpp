@@ -10,7 +10,7 @@ namespace poslab {
 extern const std::string_view page_html, page_css, figures_js;
 }
 
-namespace poslab::report {
+namespace poslab::page {
 
 namespace {
 
@@ -30,7 +30,7 @@ std::string filled(std::string_view html, const std::map<std::string, std::strin
 
 }  // namespace
 
-std::string page(std::string_view html, const std::map<std::string, std::string>& parts, std::string_view script) {
+std::string document(std::string_view html, const std::map<std::string, std::string>& parts, std::string_view script) {
   return filled(page_html, {{"title", parts.at("title")},
                             {"page.css", std::string(page_css)},
                             {"body", filled(html, parts)},
@@ -86,4 +86,4 @@ std::string script_safe(const nlohmann::json& data) {
   return made;
 }
 
-}  // namespace poslab::report
+}  // namespace poslab::page

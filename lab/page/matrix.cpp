@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace poslab {
+namespace poslab::page {
 namespace {
 
 std::string base64(const std::vector<uint8_t>& bytes) {
@@ -26,4 +26,4 @@ nlohmann::ordered_json matrix(int rows, int cols, const std::vector<double>& m, 
   return {{"rows", rows}, {"cols", cols}, {"low", low}, {"high", high}, {"cells", base64(cells)}};
 }
 
-}  // namespace poslab
+}  // namespace poslab::page

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-namespace poslab {
+namespace poslab::page {
 
 // {"rows", "cols", "low", "high", "cells"}: base64 of a byte for each cell, value = low + byte / 255 (high - low)
 nlohmann::ordered_json matrix(int rows, int cols, const std::vector<double>& m, double low, double high);
@@ -22,4 +22,4 @@ std::vector<double> in_blocks(const T* a, int rows, int cols, int block) {
   return m;
 }
 
-}  // namespace poslab
+}  // namespace poslab::page

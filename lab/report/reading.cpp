@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/page/html.h"
+#include "lab/page/page.h"
 #include "lab/report/sections.h"
 
 namespace poslab::report {
 namespace {
+
+using namespace page;
 
 struct Standing {
   std::string name;

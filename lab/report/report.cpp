@@ -5,15 +5,17 @@
 #include <algorithm>
 
 #include "lab/files.h"
-#include "lab/page/html.h"
+#include "lab/page/page.h"
 #include "lab/report/sections.h"
 
 namespace poslab {
 extern const std::string_view report_html, report_js;
+}
 
+namespace poslab::report {
 namespace {
 
-using namespace report;
+using namespace page;
 constexpr int palette = 8;  // colors in page.css
 
 std::vector<Group> by_task(const std::vector<Run>& runs) {
@@ -28,7 +30,7 @@ std::vector<Group> by_task(const std::vector<Run>& runs) {
 
 }  // namespace
 
-void write_report(const std::vector<std::string>& folders, const std::string& out) {
+void write(const std::vector<std::string>& folders, const std::string& out) {
   const std::vector<Run> runs = read_runs(folders);
   const std::vector<Group> groups = by_task(runs);
   std::string readings, accuracy, loss;
@@ -56,7 +58,7 @@ void write_report(const std::vector<std::string>& folders, const std::string& ou
                               {"folder", m.run->folder},
                               {"pictures", m.run->pictures}});
   }
-  write_file(out, page(report_html,
+  write_file(out, document(report_html,
                        {{"title", title(groups)},
                         {"readings", readings},
                         {"rows", table(groups)},
@@ -67,4 +69,4 @@ void write_report(const std::vector<std::string>& folders, const std::string& ou
                        report_js));
 }
 
-}  // namespace poslab
+}  // namespace poslab::report

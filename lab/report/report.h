@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-namespace poslab {
+namespace poslab::report {
 
 // Writes `out` from run folders, each with config.toml, metrics.jsonl, eval.csv, result.json and, if the pictures were
 // made (lab/pictures.h), pictures.json. Throws BadInput where a folder is missing or unfinished, Failure where a file
 // is damaged or `out` cannot be written; then whatever stood at `out` still stands there.
-void write_report(const std::vector<std::string>& runs, const std::string& out);
+void write(const std::vector<std::string>& runs, const std::string& out);
 
-}  // namespace poslab
+}  // namespace poslab::report

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <set>
 
-#include "lab/page/html.h"
+#include "lab/page/page.h"
 
 namespace poslab::report {
 namespace {
+
+using namespace page;
 
 using Baseline = double Baselines::*;
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/page/chart.h"
+#include "lab/page/page.h"
 #include "lab/report/run.h"
 
 namespace poslab::report {
@@ -21,9 +21,9 @@ struct Group {
 std::string title(const std::vector<Group>&);  // plain text
 std::string reading(const Group&);             // what the numbers say, in words
 std::string table(const std::vector<Group>&);
-Chart accuracy_chart(const Group&, const std::string& id);
+page::Chart accuracy_chart(const Group&, const std::string& id);
 std::string accuracy_caption(const Group&);
-Chart loss_chart(const Group&, const std::string& id, bool log);
+page::Chart loss_chart(const Group&, const std::string& id, bool log);
 std::string configuration(const std::vector<Group>&, const std::string& out);
 
 }  // namespace poslab::report

@@ -8,7 +8,7 @@
 #include "lab/reproduce/grid.h"
 #include "lab/reproduce/outcomes.h"
 #include "lab/reproduce/size.h"
-#include "lab/sweep/collect.h"
+#include "lab/sweep/sweep.h"
 
 namespace poslab::reproduce {
 

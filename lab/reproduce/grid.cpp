@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "lab/page/html.h"
+#include "lab/page/page.h"
 
 namespace poslab::reproduce {
 
-using report::escape;
+using page::escape;
 
 namespace {
 

@@ -9,9 +9,11 @@
 #include "lab/eval_csv.h"
 #include "lab/reproduce/statistics.h"
 #include "lab/run_record.h"
-#include "lab/sweep/state.h"
+#include "lab/sweep/sweep.h"
 
 namespace poslab::reproduce {
+
+using namespace sweep;  // the trials of a reproduction are a sweep
 
 struct Outcome {
   const Trial* trial;

@@ -13,7 +13,7 @@
 #include "core/names.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
-#include "lab/page/html.h"
+#include "lab/page/page.h"
 #include "lab/version.h"
 
 namespace poslab {
@@ -38,7 +38,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) { 
 Plan trials_of(const Artifact& a, const Request& request) {
   const Size& s = size(request.size);
   const Trials trials = a.trials(defaults(s, request.settings));
-  return sweep(s, request.settings, trials.lists, trials.also);
+  return trials_at(s, request.settings, trials.lists, trials.also);
 }
 
 std::string short_name(const Artifact& a) { return a.name.substr(a.name.find(':') + 1); }  // table1
@@ -97,7 +97,7 @@ std::string markdown_of(const Artifact& a, const Section& s) {
 std::string link(const std::string& file) { return fmt::format("<a href=\"{0}\">{0}</a>", file); }
 
 std::string section_of(const Artifact& a, const Section& s) {
-  using report::escape;
+  using page::escape;
   std::string html = fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n",
                                  short_name(a), escape(a.title), escape(a.source));
   for (const std::string& one : s.readings) html += fmt::format("<p class=\"reading\">{}</p>\n", escape(one));
@@ -187,20 +187,20 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
     write_file(fmt::format("{}/{}.md", folder, short_name(a)), one);
     text += one;
     sections += section_of(a, section);
-    contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", short_name(a), report::escape(a.title));
+    contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", short_name(a), page::escape(a.title));
     for (const Picture& picture : section.pictures) merge(data, picture.data);
   }
   write_file(folder + "/trials.csv", to_csv(collect(everything, runs)));
   write_file(folder + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text));
   const std::string made =
       fmt::format("Drawn by: {}. Which commit trained a run, and how long it took, is in trials.csv.", made_by());
-  write_file(folder + "/index.html", report::page(reproduce_html, {{"title", report::escape(title)},
-                                                                   {"summary", report::escape(summary)},
+  write_file(folder + "/index.html", page::document(reproduce_html, {{"title", page::escape(title)},
+                                                                   {"summary", page::escape(summary)},
                                                                    {"contents", contents},
                                                                    {"sections", sections},
-                                                                   {"command", report::escape(command)},
-                                                                   {"made", report::escape(made)},
-                                                                   {"data", report::script_safe(data)}}));
+                                                                   {"command", page::escape(command)},
+                                                                   {"made", page::escape(made)},
+                                                                   {"data", page::script_safe(data)}}));
   return summary;
 }
 

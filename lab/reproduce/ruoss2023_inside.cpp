@@ -4,13 +4,14 @@
 #include <algorithm>
 
 #include "experiment/lengths.h"
-#include "lab/inspect/figures.h"
-#include "lab/inspect/tables.h"
+#include "lab/inspect/inspect.h"
 #include "lab/reproduce/ruoss2023.h"
 #include "lab/run_folder.h"
 
 namespace poslab::reproduce::ruoss2023 {
 namespace {
+
+using namespace inspect;
 
 constexpr int strings = 30;  // 30 x 40 answer slots: 1200 points
 

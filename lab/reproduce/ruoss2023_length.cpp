@@ -5,14 +5,13 @@
 #include <cmath>
 #include <set>
 
-#include "lab/page/chart.h"
-#include "lab/page/html.h"
+#include "lab/page/page.h"
 #include "lab/reproduce/ruoss2023.h"
 
 namespace poslab::reproduce::ruoss2023 {
 namespace {
 
-using namespace report;
+using namespace page;
 
 // Mean over the runs, which were all tested at the same lengths.
 std::vector<AtLength> mean_curve(const Summary& s) {

@@ -8,14 +8,13 @@
 
 #include "core/error.h"
 #include "lab/files.h"
-#include "lab/page/chart.h"
-#include "lab/page/html.h"
+#include "lab/page/page.h"
 #include "lab/reproduce/ruoss2023.h"
 
 namespace poslab::reproduce::ruoss2023 {
 namespace {
 
-using namespace report;
+using namespace page;
 using nlohmann::json;
 
 double median(std::vector<double> x) {

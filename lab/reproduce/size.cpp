@@ -43,12 +43,12 @@ const Size& size(const std::string& name) {
   throw BadInput(unknown("size", name, names));
 }
 
-Plan sweep(const Size& size, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also) {
+Plan trials_at(const Size& size, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also) {
   return make_plan(overlaid(overlaid(size.head, settings), lists), also, "--size " + size.name);
 }
 
 Config defaults(const Size& size, const ValueLists& settings) {
-  return sweep(size, settings, {{"encoding", {"none"}}}, {}).front().config;
+  return trials_at(size, settings, {{"encoding", {"none"}}}, {}).front().config;
 }
 
 }  // namespace poslab::reproduce

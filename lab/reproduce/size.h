@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "lab/sweep/plan.h"
+#include "lab/sweep/sweep.h"
 
 namespace poslab::reproduce {
+
+using namespace sweep;  // the trials of a reproduction are a sweep
 
 struct Size {
   std::string name, summary;
@@ -17,7 +19,7 @@ const Size& size(const std::string& name);  // throws BadInput with did-you-mean
 
 // The trials of `lists` and `also` at this size. Of an option that several name, `lists` counts before `settings`, and
 // these before the size.
-Plan sweep(const Size&, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also);
+Plan trials_at(const Size&, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also);
 // The first trial of the size with these settings, whatever its encoding: what an artifact takes its own choices from.
 Config defaults(const Size&, const ValueLists& settings);
 

@@ -8,7 +8,7 @@
 
 #include "lab/progress.h"
 
-namespace poslab {
+namespace poslab::sweep {
 namespace {
 
 constexpr size_t max_running = 12,
@@ -101,4 +101,4 @@ void Board::draw(const std::vector<const Trial*>& ours) {
   lines_ = table.size();
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

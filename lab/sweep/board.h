@@ -7,7 +7,7 @@
 
 #include "lab/sweep/state.h"
 
-namespace poslab {
+namespace poslab::sweep {
 
 std::string last_line(const std::string& path);  // of a log, not counting empty ones; "" if there is none
 
@@ -35,4 +35,4 @@ class Board {
   Clock::time_point start_ = Clock::now(), next_ = start_;
 };
 
-}  // namespace poslab
+}  // namespace poslab::sweep

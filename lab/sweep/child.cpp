@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 
-namespace poslab {
+namespace poslab::sweep {
 namespace {
 
 [[noreturn]] void become(char* const* words, const char* log, int kept, pid_t parent) {
@@ -46,4 +46,4 @@ std::optional<End> ended(pid_t child) {
   return status > 128 ? End{0, status - 128} : End{status, 0};
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace poslab {
+namespace poslab::sweep {
 
 // Runs `poslab WORDS...` with both outputs in the file `log` and the open file `kept` left open in it. If this process
 // dies, even by kill -9, the child gets SIGUSR1. Throws Failure.
@@ -18,4 +18,4 @@ struct End {
 };
 std::optional<End> ended(pid_t child);  // empty: it still runs
 
-}  // namespace poslab
+}  // namespace poslab::sweep

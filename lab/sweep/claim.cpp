@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 
-namespace poslab {
+namespace poslab::sweep {
 namespace {
 
 std::string file_of(const std::string& folder) { return folder + "/claims"; }
@@ -58,4 +58,4 @@ bool Claims::held(const std::string& id) const {
   return lock.l_type != F_UNLCK;
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace poslab {
+namespace poslab::sweep {
 
 class Claim {
  public:
@@ -28,4 +28,4 @@ class Claims {
   std::shared_ptr<const int> file_;  // none: nothing was ever claimed
 };
 
-}  // namespace poslab
+}  // namespace poslab::sweep

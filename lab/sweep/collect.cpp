@@ -6,7 +6,7 @@
 #include "lab/config_json.h"
 #include "lab/run_record.h"
 
-namespace poslab {
+namespace poslab::sweep {
 namespace {
 
 using nlohmann::json;
@@ -67,4 +67,4 @@ std::string to_csv(const Table& table) {
   return text;
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

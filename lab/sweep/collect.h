@@ -13,7 +13,7 @@
 
 #include "lab/sweep/state.h"
 
-namespace poslab {
+namespace poslab::sweep {
 
 struct Table {
   std::vector<std::string> columns;
@@ -25,4 +25,4 @@ Table collect(const Plan&, const SweepFolder&);
 std::string to_csv(const Table&);
 std::string to_sqlite(const Table&);  // the bytes of a database with the one table `trials`
 
-}  // namespace poslab
+}  // namespace poslab::sweep

@@ -5,7 +5,7 @@
 #include "lab/config_toml.h"
 #include "lab/sweep/plan.h"
 
-namespace poslab {
+namespace poslab::sweep {
 namespace {
 
 constexpr int64_t max_trials = 1000000;
@@ -82,4 +82,4 @@ Plan make_plan(const ValueLists& lists, const std::vector<ValueLists>& also, con
   return std::move(all.plan);
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

@@ -9,7 +9,7 @@
 #include "lab/config_json.h"
 #include "lab/files.h"
 
-namespace poslab {
+namespace poslab::sweep {
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -117,4 +117,4 @@ std::vector<const Trial*> trials_of(const Plan& plan, Shard shard) {
   return trials;
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

@@ -11,7 +11,7 @@
 
 #include "experiment/config.h"
 
-namespace poslab {
+namespace poslab::sweep {
 
 struct Trial {
   std::string id;  // 16 hex digits, from the configuration and the format of checkpoints
@@ -55,4 +55,4 @@ struct Shard {
 Shard read_shard(const std::string& text);                // throws BadInput
 std::vector<const Trial*> trials_of(const Plan&, Shard);  // lines `index`, `index + of`, ... that can be run
 
-}  // namespace poslab
+}  // namespace poslab::sweep

@@ -19,7 +19,7 @@
 #include "lab/sweep/board.h"
 #include "lab/sweep/child.h"
 
-namespace poslab {
+namespace poslab::sweep {
 namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
@@ -210,4 +210,4 @@ std::vector<TrialState> run_shard(const Plan& plan, const SweepFolder& folder, c
   return states(plan, folder);
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

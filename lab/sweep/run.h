@@ -4,7 +4,7 @@
 #pragma once
 #include "lab/sweep/state.h"
 
-namespace poslab {
+namespace poslab::sweep {
 
 struct Work {
   Shard shard;
@@ -19,4 +19,4 @@ struct Work {
 // written.
 std::vector<TrialState> run_shard(const Plan&, const SweepFolder&, const Work&);  // states of the plan at the end
 
-}  // namespace poslab
+}  // namespace poslab::sweep

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "lab/shell.h"
 
-namespace poslab {
+namespace poslab::sweep {
 
 std::string job_script(const JobArray& a) {
   const auto whole = [](const std::string& path) {
@@ -52,4 +52,4 @@ void submit(const std::string& script) {
   if (raw != 0) failure("sbatch refused {}; see above", script);
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

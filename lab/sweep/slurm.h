@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-namespace poslab {
+namespace poslab::sweep {
 
 struct JobArray {
   std::string program, plan, folder;  // paths
@@ -16,4 +16,4 @@ struct JobArray {
 std::string job_script(const JobArray&);
 void submit(const std::string& script);  // sbatch SCRIPT, which says the job's number; throws Failure
 
-}  // namespace poslab
+}  // namespace poslab::sweep

@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "lab/sweep/collect.h"
 
-namespace poslab {
+namespace poslab::sweep {
 namespace {
 
 using Database = std::unique_ptr<sqlite3, decltype(&sqlite3_close)>;
@@ -64,4 +64,4 @@ std::string to_sqlite(const Table& table) {
   return {reinterpret_cast<const char*>(bytes.get()), size_t(size)};
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "lab/files.h"
 
-namespace poslab {
+namespace poslab::sweep {
 namespace fs = std::filesystem;
 
 const char* name_of(TrialState s) { return state_names[size_t(s)]; }
@@ -66,4 +66,4 @@ std::string status(const Plan& plan, const SweepFolder& folder) {
   return text;
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

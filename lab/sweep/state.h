@@ -13,7 +13,7 @@
 #include "lab/sweep/claim.h"
 #include "lab/sweep/plan.h"
 
-namespace poslab {
+namespace poslab::sweep {
 
 enum class TrialState { done, running, stopped, todo, failed, impossible };  // stopped: in the middle; goes on when run
 constexpr std::array<const char*, 6> state_names = {"done", "running", "stopped", "to do", "failed", "impossible"};
@@ -48,4 +48,4 @@ std::string to_string(const Counts&);  // "12 done, 2 running, 16 to do"; what i
 std::vector<TrialState> states(const Plan&, const SweepFolder&);
 std::string status(const Plan&, const SweepFolder&);
 
-}  // namespace poslab
+}  // namespace poslab::sweep

@@ -2,7 +2,7 @@
 #include "lab/sweep/plan.h"
 #include "lab/toml.h"
 
-namespace poslab {
+namespace poslab::sweep {
 namespace {
 
 std::vector<std::string> values(const RunOption& o, const toml::node& node) {
@@ -51,4 +51,4 @@ Plan make_plan(const std::string& text, const std::string& source) {
   return make_plan(lists_of(table, source), also, source);
 }
 
-}  // namespace poslab
+}  // namespace poslab::sweep

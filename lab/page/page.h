@@ -1,0 +1,5 @@
+// What pages are drawn with: the HTML around them, line charts, matrices. Each page brings its own sections.
+#pragma once
+#include "lab/page/chart.h"
+#include "lab/page/html.h"
+#include "lab/page/matrix.h"
