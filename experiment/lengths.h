@@ -1,4 +1,4 @@
-// At which lengths a run is looked at.
+// The input lengths at which inspections look at a run.
 #pragma once
 #include <vector>
 

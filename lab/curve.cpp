@@ -40,7 +40,7 @@ SmallTest small_test(const Config& c) {
   return t;
 }
 
-SmallTests::SmallTests(const RunFolder& run, const State& state) : state_(state), asked_(small_test(state.config)) {
+SmallTests::SmallTests(const RunFolder& run, const State& state) : state_(state), test_(small_test(state.config)) {
   if (state.config.test_every > 0) lines_.emplace(run, "tests.jsonl", state.adam.step);
 }
 
@@ -53,8 +53,8 @@ void SmallTests::test(std::optional<double> seconds) {
   std::vector<double> accuracies;
   double sum = 0, sum_beyond = 0;
   int beyond = 0;
-  for (const int length : asked_.lengths) {
-    accuracies.push_back(accuracy_at(state_, length, asked_.samples));
+  for (const int length : test_.lengths) {
+    accuracies.push_back(accuracy_at(state_, length, test_.samples));
     sum += accuracies.back();
     if (length > state_.config.train_length) sum_beyond += accuracies.back(), ++beyond;
   }
@@ -62,8 +62,8 @@ void SmallTests::test(std::optional<double> seconds) {
   line["step"] = state_.adam.step;
   line["seconds"] = seconds ? nlohmann::json(*seconds) : nlohmann::json();
   line["accuracy"] = beyond ? sum_beyond / beyond : sum / double(accuracies.size());
-  line["samples"] = asked_.samples;
-  line["lengths"] = asked_.lengths;
+  line["samples"] = test_.samples;
+  line["lengths"] = test_.lengths;
   line["accuracies"] = accuracies;
   lines_->line(line.dump());
 }

@@ -1,5 +1,5 @@
-// The model tested while it learns, a little and often: accuracy against seconds of training, as in figure 2 of the
-// paper. What the scores of a run are made from is the full test at its end (experiment/evaluate.h).
+// Small tests during training: accuracy against seconds of training, as in figure 2 of the paper. The scores of a run come
+// from the full test at its end (experiment/evaluate.h).
 #pragma once
 #include <optional>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace poslab {
 
-// What each of the small tests asks: the same strings every time, and the first of those that the full test asks.
+// What each small test evaluates: the same strings every time, which are the first of the full test.
 struct SmallTest {
   std::vector<int> lengths;  // at most 8, in the middles of equal parts of eval_lengths
-  int samples;               // strings of each: 1 .. 32; where at least 1 fits, a test takes 2 to 3 % of the time of test_every steps
+  int samples;               // strings of each length, 1 .. 32, chosen so that tests take 2 to 3 % of the time where possible
 };
 SmallTest small_test(const Config&);
 
-// Those of a run, if it has test_every, with a line of tests.jsonl for each:
+// The small tests of a run with test_every > 0. Each writes a line of tests.jsonl:
 //
 //   {"step", "seconds", "accuracy", "samples", "lengths", "accuracies"}
 //
@@ -32,7 +32,7 @@ class SmallTests {
  private:
   const State& state_;
   std::optional<StepLog> lines_;
-  SmallTest asked_;
+  SmallTest test_;
 };
 
 }  // namespace poslab

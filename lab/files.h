@@ -1,4 +1,4 @@
-// Files that are there whole or not at all, and errors that name the file and the reason.
+// Files written atomically, and errors that name the file and the reason.
 #pragma once
 #include <string>
 

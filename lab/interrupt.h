@@ -1,12 +1,12 @@
-// Ctrl-C and `kill` ask a loop to stop at a place where nothing is lost.
+// Signals (Ctrl-C, `kill`) make a loop stop at a point where nothing is lost.
 #pragma once
 #include <stdexcept>
 #include <string>
 
 namespace poslab {
 
-// From here on SIGINT, SIGTERM and SIGUSR1 are remembered instead of ending the program; a second of the kind ends it
-// at once. A terminal and Slurm send the first two to all processes of a sweep; the third is for a worker to send to its
+// From here on SIGINT, SIGTERM and SIGUSR1 are recorded instead of ending the program; a second signal of the same kind ends
+// it at once. A terminal and Slurm send the first two to all processes of a sweep; the third is for a worker to send to its
 // trials.
 void catch_signals();
 int caught_signal();  // 0: none yet

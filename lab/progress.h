@@ -1,4 +1,4 @@
-// How far a long loop is: a bar that is drawn again and again on a terminal, a plain line now and then anywhere else.
+// Progress of a long loop: a bar redrawn in place on a terminal, otherwise a plain line every few seconds.
 #pragma once
 #include <chrono>
 #include <cstdint>

@@ -77,7 +77,7 @@ std::optional<double> train(const RunFolder& run, State& state) {
     if (tests.due()) {
       clock.pause();
       tests.test(clock.seconds());
-      clock.go_on();
+      clock.resume();
     }
     if (due || signal) save();
     if (signal)

@@ -17,7 +17,7 @@ std::optional<double> TrainingClock::seconds() const {
 }
 
 void TrainingClock::pause() { before_ = seconds(), paused_ = true; }
-void TrainingClock::go_on() { start_ = Clock::now(), paused_ = false; }
+void TrainingClock::resume() { start_ = Clock::now(), paused_ = false; }
 
 void TrainingClock::save(int64_t step) {
   const std::optional<double> now = seconds();

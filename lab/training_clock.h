@@ -17,7 +17,7 @@ class TrainingClock {
   // that was begun without clock.jsonl, by an earlier version.
   std::optional<double> seconds() const;
   void pause();
-  void go_on();
+  void resume();
   void save(int64_t step);  // on disk; called before the checkpoint
 
  private:

@@ -1,4 +1,4 @@
-// Which program this is and what it runs on; goes into every result.json.
+// The version of the program and the machine it runs on, as every result.json records them.
 #pragma once
 #include <string>
 #include <utility>

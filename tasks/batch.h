@@ -1,4 +1,4 @@
-// From strings to tensors and back to scores, once for all tasks (spec B.1).
+// Batches of strings as tensors, and the score of the logits: the same for all tasks (spec B.1).
 #pragma once
 #include "core/tensor.h"
 #include "tasks/task.h"
@@ -7,10 +7,10 @@ namespace poslab {
 
 // The model reads the input followed by as many "empty" tokens as the answer has slots, and answers at these.
 struct Batch {
-  Ids tokens;      // (B, L + O): symbols 0 .. symbols_in - 1, then the empty class symbols_in
-  Ids targets;     // (B, O)
+  Ids tokens;        // (B, L + O): symbols 0 .. symbols_in - 1, then the empty class symbols_in
+  Ids targets;       // (B, O)
   Ids scored_slots;  // (B): how many of a row's O slots count for accuracy
-  int outputs;     // O
+  int outputs;       // O
 };
 
 // B strings of a task at one length (the length asked for; a task may draw shorter ones, spec B.2). Sequence b reads its own

@@ -145,14 +145,14 @@ class Worker {
   void reap() {
     for (size_t i = 0; i < running_.size();)
       if (const std::optional<End> end = ended(running_[i].process)) {
-        note(running_[i], *end);
-        running_.erase(running_.begin() + std::ptrdiff_t(i));  // and with it the claim, after the note
+        record_end(running_[i], *end);
+        running_.erase(running_.begin() + std::ptrdiff_t(i));  // and with it the claim, after the record
       } else {
         ++i;
       }
   }
 
-  void note(const Running& r, End end) {
+  void record_end(const Running& r, End end) {
     const Trial& t = *r.trial;
     const std::string said = last_line(folder_.log(t)), mine = "poslab: ";
     if (end.status == 0 && end.signal == 0 && fs::exists(folder_.result(t))) {
@@ -183,8 +183,8 @@ class Worker {
   }
 
   void stop() {
-    if (asked_) return;
-    asked_ = true;
+    if (stop_sent_) return;
+    stop_sent_ = true;
     for (const Running& r : running_) ::kill(r.process, SIGUSR1);
   }
 
@@ -195,7 +195,7 @@ class Worker {
   std::deque<const Trial*> open_;
   std::vector<Running> running_;
   std::map<const Trial*, int> kills_;
-  bool asked_ = false;
+  bool stop_sent_ = false;
 };
 
 }  // namespace
