@@ -10,6 +10,7 @@
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
+using namespace poslab::sweep;
 using namespace poslab::test;
 
 namespace {

@@ -81,7 +81,6 @@ TEST_CASE("cuda: gradients that nobody wants, and gradients that are added to wh
 }
 
 TEST_CASE("cuda: one tensor as two inputs gets both gradients") {
-  if (!there_is_a_gpu()) return;
   const OneThread one;
   [[maybe_unused]] const Quick quick;
   std::map<std::string, int> pairs;        // by kernel: the first of each have all the forms

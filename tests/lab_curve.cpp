@@ -94,7 +94,7 @@ TEST_CASE("the clock of training stands still while one tests, and goes on from 
     const double paused = *clock.seconds();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     CHECK(*clock.seconds() == paused);
-    clock.go_on();
+    clock.resume();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     CHECK(*clock.seconds() > paused);
     clock.save(10);
