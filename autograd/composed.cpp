@@ -96,7 +96,7 @@ Tensor unmasked_logits(const Scores& x, const Span& span) {
 
 }  // namespace
 
-// act(x w + b)
+// x w + b, without b if it is absent
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b) {
   const Tensor h = matmul(x, w);
   return b ? h + b : h;

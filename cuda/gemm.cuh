@@ -9,32 +9,32 @@
 
 namespace poslab::cuda {
 
-// Four numbers that travel together: 16 bytes are the widest load. `left` of them exist; where `whole`, that is all or
+// Quad numbers that travel together: 16 bytes are the widest load. `left` of them exist; where `whole`, that is all or
 // none, and they are aligned.
-struct alignas(16) Four { real at[4]; };
+struct alignas(16) Quad { real at[4]; };
 
-__device__ inline Four load(const real* from, int left, bool whole) {
-  Four x{};
+__device__ inline Quad load(const real* from, int left, bool whole) {
+  Quad x{};
   if (whole) {
-    if (left > 0) x = *reinterpret_cast<const Four*>(from);
+    if (left > 0) x = *reinterpret_cast<const Quad*>(from);
   } else {
     for (int e = 0; e < 4; ++e)
       if (e < left) x.at[e] = from[e];
   }
   return x;
 }
-__device__ inline void store(real* to, const Four& x, int left, bool whole) {
+__device__ inline void store(real* to, const Quad& x, int left, bool whole) {
   if (whole) {
-    if (left > 0) *reinterpret_cast<Four*>(to) = x;
+    if (left > 0) *reinterpret_cast<Quad*>(to) = x;
   } else {
     for (int e = 0; e < 4; ++e)
       if (e < left) to[e] = x.at[e];
   }
 }
-__device__ inline void add(Four& sum, const Four& x) {
+__device__ inline void add(Quad& sum, const Quad& x) {
   for (int e = 0; e < 4; ++e) sum.at[e] += x.at[e];
 }
-__device__ inline void add(Four& sum, real factor, const Four& x) {
+__device__ inline void add(Quad& sum, real factor, const Quad& x) {
   for (int e = 0; e < 4; ++e) sum.at[e] += factor * x.at[e];
 }
 __device__ inline bool aligned(const void* at) { return reinterpret_cast<uintptr_t>(at) % 16 == 0; }
@@ -57,7 +57,7 @@ struct Into {
   bool add_to_c = false;
   FIELDS(Into, add_to_c)
   __device__ bool whole() const { return true; }
-  __device__ Four operator()(Four sum, const real* c, int64_t at, int, int left, bool whole) const {
+  __device__ Quad operator()(Quad sum, const real* c, int64_t at, int, int left, bool whole) const {
     if (add_to_c) add(sum, load(c + at, left, whole));
     return sum;
   }
@@ -67,7 +67,7 @@ struct WithBias {                  // a linear layer; bias may be null
   bool relu = false;
   FIELDS(WithBias, bias, relu)
   __device__ bool whole() const { return aligned(bias); }
-  __device__ Four operator()(Four sum, const real*, int64_t, int j, int left, bool whole) const {
+  __device__ Quad operator()(Quad sum, const real*, int64_t, int j, int left, bool whole) const {
     if (bias) add(sum, load(bias + j, left, whole));
     for (int e = 0; e < 4; ++e) sum.at[e] = relu && sum.at[e] < 0 ? 0 : sum.at[e];           // NaN stays
     return sum;
@@ -77,8 +77,8 @@ struct Gated {                     // the sum where gate > 0: the gradient behin
   const real* gate = nullptr;
   FIELDS(Gated, gate)
   __device__ bool whole() const { return aligned(gate); }
-  __device__ Four operator()(Four sum, const real*, int64_t at, int, int left, bool whole) const {
-    const Four g = load(gate + at, left, whole);
+  __device__ Quad operator()(Quad sum, const real*, int64_t at, int, int left, bool whole) const {
+    const Quad g = load(gate + at, left, whole);
     for (int e = 0; e < 4; ++e) sum.at[e] = g.at[e] > 0 ? sum.at[e] : 0;
     return sum;
   }
@@ -114,14 +114,14 @@ constexpr int tile_columns = 64, depth = 32;
 // The 4 x 4 numbers that one thread brings to a tile in each step, four lines of four: four s of places 4q .. 4q + 3.
 // While the block works on one step, those of the next are on their way.
 //
-// In shared memory a tile is (depth, fours). Four s of place p lies at s ^ (p / 4): so neither those who turn lines
+// In shared memory a tile is (depth, fours). Quad s of place p lies at s ^ (p / 4): so neither those who turn lines
 // that run along the sum nor those who read meet in a bank.
 struct Fetch {
   const real* from;
   int line, lines, left;           // `lines` lines and `left` numbers of each exist from here on
   unsigned fours, s, q;
   bool is_along, whole, idle;
-  Four x[4];
+  Quad x[4];
 
   __device__ Fetch(const Factor& f, int part, int start, int width, int k, unsigned fours_, unsigned worker)
       : line(f.line), fours(fours_), is_along(f.is_along), whole(f.whole()), idle(worker >= fours_ * (depth / 4)) {
@@ -145,7 +145,7 @@ struct Fetch {
   __device__ void put(Shared& tile, unsigned base) const {
     if (idle) return;
     for (int p = 0; p < 4; ++p) {
-      const Four turned{{x[0].at[p], x[1].at[p], x[2].at[p], x[3].at[p]}};
+      const Quad turned{{x[0].at[p], x[1].at[p], x[2].at[p], x[3].at[p]}};
       tile[base + (4 * q + p) * fours + (s ^ q)] = is_along ? turned : x[p];
     }
   }
@@ -157,7 +157,7 @@ template <int rows, class Finish>
 __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs<Finish> jobs) {
   constexpr unsigned teams = 128 / rows, team_threads = threads / teams;       // unsigned: shifts and masks divide
   constexpr unsigned a_fours = rows / 4, b_fours = tile_columns / 4, b_tile = depth * a_fours;
-  SHARED(Four, tile, 1024);                                                    // a's, then b's
+  SHARED(Quad, tile, 1024);                                                    // a's, then b's
 
   int which = 0;
   while (which + 1 < max_jobs && blockIdx.x >= jobs.at[which + 1].first_block) ++which;
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs<Finish> j
   const unsigned eight = w / 2 * 4 + lane / 2 % 2 + lane / 16 * 2, four = w % 2 * 8 + lane % 2 + lane / 4 % 4 * 2;
   const bool adds_b = job.b_sums && i0 == 0;                   // sums of b's columns: two places of each step a thread
   const unsigned b_four = t % b_fours, b_place = t / b_fours * 2;
-  Four sum[8] = {}, b_sum{};
+  Quad sum[8] = {}, b_sum{};
 
   for (int p0 = 0; p0 < k; p0 += depth) {
     fetch.put(tile, of_b ? b_tile : 0);
@@ -191,8 +191,8 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs<Finish> j
     constexpr unsigned share = depth / 4 / teams;              // of a team, in fours of places
     for (unsigned q = team * share; q < team * share + share; ++q)
       for (unsigned p = 4 * q; p < 4 * q + 4; ++p) {
-        const Four low = tile[p * a_fours + (2 * eight ^ q)], high = tile[p * a_fours + ((2 * eight + 1) ^ q)];
-        const Four b = tile[b_tile + p * b_fours + (four ^ q)];
+        const Quad low = tile[p * a_fours + (2 * eight ^ q)], high = tile[p * a_fours + ((2 * eight + 1) ^ q)];
+        const Quad b = tile[b_tile + p * b_fours + (four ^ q)];
         for (int r = 0; r < 4; ++r) add(sum[r], low.at[r], b), add(sum[4 + r], high.at[r], b);
       }
     if (adds_b)

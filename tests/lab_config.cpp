@@ -45,6 +45,10 @@ TEST_CASE("a preset gives way to a later word, whatever comes first") {
   CHECK(configure({{"steps", "7"}, {"steps", "8"}}).steps == 8);
   CHECK(configure({{"preset", "paper"}, {"preset", "example"}}).steps == 10001);
   CHECK(configure({{"preset", "example"}}).eval_lengths.to == 100);
+  const Config released = configure({{"preset", "released"}, {"task", "even_pairs"}});
+  check(released);
+  CHECK(released.relative_mode == "released");
+  CHECK(released.resample == "per_layer");
 }
 
 TEST_CASE("what no option can be") {

@@ -15,6 +15,7 @@
 #include "lab/report/report.h"
 #include "lab/result.h"
 #include "lab/train.h"
+#include "tests/lab_helpers.h"
 
 using namespace poslab;
 using nlohmann::json;
@@ -22,10 +23,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {
-  fs::path path = fs::temp_directory_path() / "poslab_pictures_test";
-  Folder() { fs::remove_all(path), fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
+struct Folder : test::TemporaryFolder {
+  const fs::path path = TemporaryFolder::path;
 };
 
 std::vector<double> decode(const json& m) {

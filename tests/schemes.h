@@ -151,6 +151,12 @@ inline bool reads_positions(const Encoding& e) {
   return false;
 }
 inline bool reads_slots(const Encoding& e) { return e.told(1, 1) != e.told(1, 3); }
+// Whether a pair is told on which side the key is: by its place in the sequence, or by the sign of the distance.
+inline bool tells_sides(const Encoding& e) {
+  bool tells = e.adds_to_embedding();
+  for (const int d : {1, 2, 3}) tells |= e.told(d, d) != e.told(-d, -d);
+  return tells;
+}
 inline bool blind(const Encoding& e) { return !reads_positions(e) && !reads_slots(e); }
 
 // Schemes that open door 4 and so have no scores: each stands here with its weights, written with primitive ops.

@@ -10,7 +10,7 @@
 
 namespace poslab {
 
-std::string job_script(const Array& a) {
+std::string job_script(const JobArray& a) {
   const auto whole = [](const std::string& path) {
     return std::filesystem::absolute(path).lexically_normal().string();
   };

@@ -1,4 +1,4 @@
-// Even pairs: are the unequal neighbours even in number?   1 0 0 1 -> 0      (10 and 01: two)
+// Even pairs: is the number of unequal neighbours odd?   1 0 0 1 -> 0      (10 and 01: two)
 //   y = #{i : x_i != x_{i+1}} mod 2 = [x_1 != x_L],   so a single bit gives 0            (spec B.2)
 #include "tasks/all.h"
 
