@@ -15,30 +15,43 @@ struct Softmax {
   real max, sum, fade;
 };
 
-// Rows of products s -> e_ij = exp(s_ij - max_i), where max_i and z_i = sum_j e_ij go on in `rows`; behind the keys that are
-// seen e is 0.
-void exponentials(real* s, Softmax* rows, const Tile& tile, int b) {
+// The same where a block has one tile, and its rows see the first of its keys: nothing fades.
+void exponentials_of_leading(real* s, Softmax* rows, const Tile& tile, int b) {
   const int width = tile.width, m = tile.m;
-  const bool leading = tile.leading, goes_on = !tile.first;
-  const Tile::Seen seen_by = leading ? tile.seen(b) : Tile::Seen{tile.n, tile.n};
+  const Tile::Seen seen_by = tile.seen(b);
   for (int i = 0; i < m; ++i) {
     real* si = s + i * width;
-    if (!leading) tile.finish_row(si, b, i);
-    const real* bias = leading ? tile.bias_row(i) : nullptr;
+    const real* bias = tile.bias_row(i);
     const int seen = seen_by(i);
     Vec top = logit(si, bias, 0, seen), total{};
     for (int j = lanes; j < seen; j += lanes) top = max(top, logit(si, bias, j, seen));
-    real highest = max_lanes(top);
-    if (goes_on && rows[i].max > highest) highest = rows[i].max;
-    const real shift = highest == neg_infinity ? 0 : highest;  // no key seen: all e are 0
+    const real highest = max_lanes(top);
     for (int j = 0; j < seen; j += lanes) {
-      const Vec e = exp_small(logit(si, bias, j, seen) - shift);
+      const Vec e = exp_small(logit(si, bias, j, seen) - highest);
       store(si + j, e);
       total += e;
     }
     for (int j = whole_vectors(seen); j < width; j += lanes) store(si + j, Vec{});
-    const real fade = goes_on ? exp_small(splat(rows[i].max - shift))[0] : real(0), z = sum_lanes(total);
-    rows[i] = {highest, goes_on ? fade * rows[i].sum + z : z, fade};
+    rows[i].max = highest, rows[i].sum = sum_lanes(total);
+  }
+}
+
+// Rows of products s -> e_ij = exp(s_ij - max_i), where max_i and z_i = sum_j e_ij go on in `rows`; where no key is seen e is 0.
+void exponentials(real* s, Softmax* rows, const Tile& tile, int b) {
+  if (tile.leading && tile.first && tile.last) return exponentials_of_leading(s, rows, tile, b);
+  for (int i = 0; i < tile.m; ++i, s += tile.width) {
+    tile.finish_row(s, b, i);
+    const real before = tile.first ? neg_infinity : rows[i].max;
+    Vec top = splat(before), total{};
+    for (int j = 0; j < tile.width; j += lanes) top = max(top, load(s + j));
+    const real highest = max_lanes(top), shift = highest == neg_infinity ? 0 : highest;  // where no key was seen so far
+    for (int j = 0; j < tile.width; j += lanes) {
+      const Vec e = exp_small(load(s + j) - shift);
+      store(s + j, e);
+      total += e;
+    }
+    const real fade = tile.first ? real(0) : exp_small(splat(before - shift))[0];
+    rows[i] = {highest, tile.first ? sum_lanes(total) : fade * rows[i].sum + sum_lanes(total), fade};
   }
 }
 
@@ -55,10 +68,11 @@ void for_weights(const AttentionArgs& x, const Done& done) {
         [&](const Tile& tile, int from, int to) {
           real* s = scratch(logits_slot, (to - from) * tile.sequence);
           tile.products(s, from, to);
-          // A row's softmax waits here from tile to tile; where there is only one, it stays in the cache.
-          Softmax* rows = reinterpret_cast<Softmax*>(scratch(softmax_slot, int64_t(last - first) * Plan::max_rows * 3));
+          const bool waits = !tile.last || !tile.first;  // a row's softmax, from tile to tile
+          Softmax here[Plan::max_rows], *rows = here;
+          if (waits) rows = reinterpret_cast<Softmax*>(scratch(softmax_slot, int64_t(last - first) * Plan::max_rows * 3));
           for (int b = from; b < to; ++b, s += tile.sequence) {
-            Softmax* own = tile.first && tile.last ? rows : rows + (b - first) * Plan::max_rows;
+            Softmax* own = waits ? rows + (b - first) * Plan::max_rows : rows;
             exponentials(s, own, tile, b);
             done(tile, b, s, own);
           }
@@ -79,7 +93,9 @@ void attention(real* o, real* stats, const AttentionArgs& x) {
       for (int i = 0; i < tile.m; ++i)
         write_channels(oi + i * step, D, [at = oi + i * step, f = rows[i].fade]<int W>(int d) { return load<W>(at + d) * f; });
     gemm(tile.m, D, tile.keys_of(b), {e, tile.width, 1}, x.v + h.key_row(b, tile.j0) * D, x.kv_heads * D, oi, step, !tile.first);
-    for (int i = 0; tile.last && i < tile.m; ++i, oi += step, kept += 2) {
+    if (!tile.last) return;
+    const int m = tile.m;
+    for (int i = 0; i < m; ++i, oi += step, kept += 2) {
       const real inverse = inverse_of(rows[i].sum);
       write_channels(oi, D, [=]<int W>(int d) { return load<W>(oi + d) * inverse; });
       kept[0] = inverse == 0 ? real(0) : rows[i].max, kept[1] = inverse;
@@ -87,17 +103,21 @@ void attention(real* o, real* stats, const AttentionArgs& x) {
   });
 }
 
+// a_ij = e_ij / z_i. Where keys come in several tiles, what stands there already fades with each, and is divided with the last.
 void attention_weights(real* a, const AttentionArgs& x) {
   for_weights(x, [&](const Tile& tile, int b, const real* e, const Softmax* rows) {
     real* ai = a + ((int64_t(b) * x.heads + tile.h.head) * x.queries + tile.i0) * x.keys;
-    const int behind = tile.j0 + tile.n;
-    for (int i = 0; i < tile.m; ++i, ai += x.keys, e += tile.width) {
-      const real factor = tile.last ? inverse_of(rows[i].sum) : real(1), before = factor * rows[i].fade;
-      if (tile.first) __builtin_memset(ai, 0, size_t(tile.j0) * sizeof(real));
-      if (!tile.first && before != 1)
-        write_row(ai, false, tile.j0, [&](int j, int count) { return load_some(ai + j, count) * before; });
-      write_row(ai + tile.j0, false, tile.n, [&](int j, int count) { return load_some(e + j, count) * factor; });
-      if (tile.first) __builtin_memset(ai + behind, 0, size_t(x.keys - behind) * sizeof(real));
+    const int keys = x.keys, width = tile.width, m = tile.m, n = tile.n, j0 = tile.j0, behind = keys - j0 - n;
+    const bool first = tile.first, last = tile.last;
+    for (int i = 0; i < m; ++i, ai += keys, e += width) {
+      const real factor = last ? inverse_of(rows[i].sum) : real(1);
+      write_row(ai + j0, false, n, [&](int j, int count) { return load_some(e + j, count) * factor; });
+      if (first) {
+        if (j0 > 0) __builtin_memset(ai, 0, size_t(j0) * sizeof(real));
+        if (behind > 0) __builtin_memset(ai + j0 + n, 0, size_t(behind) * sizeof(real));
+      } else if (const real before = factor * rows[i].fade; before != 1) {
+        write_row(ai, false, j0, [&](int j, int count) { return load_some(ai + j, count) * before; });
+      }
     }
   });
 }
