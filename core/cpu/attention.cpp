@@ -109,6 +109,13 @@ void attention_weights(real* a, const AttentionArgs& x) {
     real* ai = a + ((int64_t(b) * x.heads + tile.h.head) * x.queries + tile.i0) * x.keys;
     const int keys = x.keys, width = tile.width, m = tile.m, n = tile.n, j0 = tile.j0, behind = keys - j0 - n;
     const bool first = tile.first, last = tile.last;
+    if (first && last && n == keys) {  // the usual case: nothing to clear, nothing that fades
+      for (int i = 0; i < m; ++i, ai += keys, e += width) {
+        const real inverse = inverse_of(rows[i].sum);
+        write_row(ai, false, keys, [&](int j, int count) { return load_some(e + j, count) * inverse; });
+      }
+      return;
+    }
     for (int i = 0; i < m; ++i, ai += keys, e += width) {
       const real factor = last ? inverse_of(rows[i].sum) : real(1);
       write_row(ai + j0, false, n, [&](int j, int count) { return load_some(e + j, count) * factor; });
