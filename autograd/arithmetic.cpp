@@ -1,4 +1,4 @@
-// y = a + b, a - b, a b, a / b with broadcasting. Where an input was repeated, its gradient is the sum over the repeats.
+// y = a + b, a - b, a b, a / b with broadcasting. Where an input was repeated, its gradient is the sum over all places.
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "autograd/strided_loop.h"
@@ -18,13 +18,15 @@ struct Operand {
 // y = kernel(a, b), y of the shape `over` that a and b repeat to fill
 Tensor apply(Kernel kernel, Device device, Operand a, Operand b, const Shape& over) {
   Tensor y(over, device);
-  kernel(y.data(), a.at, b.at, strided_loop(over, dense(over), broadcast_strides(a.shape, over), broadcast_strides(b.shape, over)));
+  kernel(y.data(), a.at, b.at,
+         strided_loop(over, dense(over), broadcast_strides(a.shape, over), broadcast_strides(b.shape, over)));
   return y;
 }
 
 // dx += d, added up over the places that x was repeated to                                    d: (over)
 void add_grad(const Tensor& x, const real* d, const Shape& over) {
-  if (Accumulator dx = x.grad_accumulator()) kernels(x.device()).sum(dx, d, strided_loop(over, broadcast_strides(x.shape(), over), dense(over)));
+  if (Accumulator dx = x.grad_accumulator())
+    kernels(x.device()).sum(dx, d, strided_loop(over, broadcast_strides(x.shape(), over), dense(over)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace poslab::composed {
 namespace {
@@ -39,19 +40,21 @@ Tensor pairs_of(const Piece& p, const Span& span, const Sizes& n) {
 }
 
 struct Masks {
-  Tensor hidden;     // 0 where query i sees key j, else -infinity                                     (1 or B, 1, Tq, Tk)
+  Tensor hidden;  // 0 where query i sees key j, else -infinity                                     (1 or B, 1, Tq, Tk)
   Tensor hidden_if_any_seen;   // likewise, but 0 for a query that sees none: its softmax is then finite
-  Tensor any_seen;   // 1 or 0                                                                         (1 or B, 1, Tq, 1)
+  Tensor any_seen;  // 1 or 0                                                                         (1 or B, 1, Tq, 1)
 };
 Masks masks(const Scores& x, const Span& span) {
   const Sizes n = sizes(x);
   const int batch = span.key_lengths ? n.batch : 1;
-  Tensor hidden({batch, 1, n.queries, n.keys}), partly = Tensor::full(hidden.shape(), 0), any = Tensor::full({batch, 1, n.queries, 1}, 0);
+  Tensor hidden({batch, 1, n.queries, n.keys}), partly = Tensor::full(hidden.shape(), 0),
+                                                any = Tensor::full({batch, 1, n.queries, 1}, 0);
   for (int64_t row = 0; row < any.size(); ++row) {
     const int b = int(row / n.queries), t = span.offset + int(row % n.queries);
     real* at = hidden.data() + row * n.keys;
     for (int j = 0; j < n.keys; ++j) {
-      const bool in_a_piece = std::any_of(x.pieces.begin(), x.pieces.end(), [=](const Piece& p) { return holds(p, t, j); });
+      const bool in_a_piece =
+          std::any_of(x.pieces.begin(), x.pieces.end(), [=](const Piece& p) { return holds(p, t, j); });
       const bool seen = in_a_piece && (!span.causal || j <= t) && (!span.key_lengths || j < span.key_lengths[b]);
       at[j] = seen ? 0 : -std::numeric_limits<real>::infinity();
       if (seen) any.data()[row] = 1;
@@ -75,10 +78,12 @@ Tensor for_each_head(const Tensor& x, int heads) {
 Tensor unmasked_logits(const Scores& x, const Span& span) {
   const Sizes n = sizes(x);
   const Ids pairs = x.pairs ? x.pairs : by_distance(span.offset, n.queries, n.keys);
-  const auto of_pairs = [&](const Tensor& table) { return permute(gather(table, pairs), {0, 3, 1, 2}); };   // (1 or B, H, Tq, Tk)
+  const auto of_pairs = [&](const Tensor& table) {
+    return permute(gather(table, pairs), {0, 3, 1, 2});
+  };  // (1 or B, H, Tq, Tk)
   Tensor s;
   for (const Piece& p : x.pieces) {
-    Tensor product = matmul(permute(p.q, {0, 2, 1, 3}), transpose(for_each_head(p.k, n.heads)));            // (B, H, Tq, Tk)
+    Tensor product = matmul(permute(p.q, {0, 2, 1, 3}), transpose(for_each_head(p.k, n.heads)));  // (B, H, Tq, Tk)
     if (x.pieces.size() > 1 || !is_all(p)) product = product * pairs_of(p, span, n);
     s = s ? s + product : product;
   }
@@ -106,6 +111,13 @@ Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const T
   return composed::linear(relu(composed::linear(x, w1, b1)), w2, b2);
 }
 
+// h w2 + b2, h = act(x w1 + b1) (x w3 + b3)
+Tensor gated_feed_forward(const Tensor& x, const GatedWeights& w, Gate gate) {
+  const auto act = gate == Gate::relu ? relu : gate == Gate::silu ? silu : gate == Gate::gelu ? gelu : gelu_tanh;
+  const Tensor h = act(composed::linear(x, w.w1, w.b1)) * composed::linear(x, w.w3, w.b3);
+  return composed::linear(h, w.w2, w.b2);
+}
+
 // gain (x - mean) / sqrt(variance + 1e-5) + bias
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
   const Tensor centered = x - mean(x, -1);
@@ -115,6 +127,51 @@ Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
 
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout how) {
   return composed::norm(x + dropout(z, how), gain, bias);
+}
+
+// gain x / sqrt(mean(x^2) + epsilon)
+Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon) {
+  return gain * (x / sqrt(mean(x * x, -1) + epsilon));
+}
+
+ResidualNorm residual_rms_norm(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, Dropout how) {
+  const Tensor s = x + dropout(z, how);
+  return {s, composed::rms_norm(s, gain, epsilon)};
+}
+
+// y_j = sum_k x_k [k <= j]: a product with a triangle of ones, along the last axis
+Tensor scan(const Tensor& x, int axis, ScanOrder order) {
+  std::vector<int> exchange(size_t(x.dims()));
+  std::iota(exchange.begin(), exchange.end(), 0);
+  std::swap(exchange[size_t((axis + x.dims()) % x.dims())], exchange.back());
+  const int n = x.dim(axis);
+  std::vector<real> ones(size_t(n) * size_t(n));
+  for (int k = 0; k < n; ++k)
+    for (int j = 0; j < n; ++j)
+      ones[size_t(k * n + j)] = (order.reverse ? k > j : k < j) || (k == j && !order.exclusive);
+  const Tensor rows = permute(x, exchange);
+  const Tensor y = matmul(rows.reshape({-1, n}), Tensor::from({n, n}, ones).to(x.device()));
+  return permute(y.reshape(rows.shape()), exchange);
+}
+
+// Sorted on the host; the gradient goes through gather.
+TopK top_k(const Tensor& x, int k) {
+  const int n = x.dim(-1);
+  const std::vector<real> all = x.values();
+  std::vector<int> place;
+  std::vector<real> columns;
+  for (int64_t i = 0; i < x.rows(); ++i) {
+    std::vector<int> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    const auto value = [&](int j) { return all[size_t(i * n + j)]; };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return value(a) > value(b); });
+    for (int r = 0; r < k; ++r)
+      place.push_back(int(i) * n + order[size_t(r)]), columns.push_back(real(order[size_t(r)]));
+  }
+  Shape shape = x.shape();
+  shape.back() = k;
+  const Tensor values = gather(x.reshape({-1, 1}), Ids({int(place.size())}, place));
+  return {values.reshape(shape), Tensor::from(shape, columns).to(x.device())};
 }
 
 // mean_i (ln sum_j exp(x_ij) - x_i,target_i)
@@ -134,11 +191,12 @@ Tensor logits(const Scores& x, const Span& span) { return unmasked_logits(x, spa
 // o_i = sum_j softmax(s_i)_j v_j, 0 for a query that sees no key
 Tensor attention(const Scores& x, const Tensor& v, const Span& span) {
   const Masks m = masks(x, span);
-  const Tensor weights = composed::softmax(unmasked_logits(x, span) + m.hidden_if_any_seen) * m.any_seen;   // (B, H, Tq, Tk)
-  return permute(matmul(weights, for_each_head(v, weights.dim(1))), {0, 2, 1, 3});                          // (B, Tq, H, Dv)
+  const Tensor weights =
+      composed::softmax(unmasked_logits(x, span) + m.hidden_if_any_seen) * m.any_seen;  // (B, H, Tq, Tk)
+  return permute(matmul(weights, for_each_head(v, weights.dim(1))), {0, 2, 1, 3});      // (B, Tq, H, Dv)
 }
 
-// u_ij = ln P_ij + sum_k ln(1 - P_ik) [i asks k before j],  a_i = softmax of u_i over the keys that i asks;  P = sigmoid
+// u_ij = ln P_ij + sum_k ln(1 - P_ik) [i asks k before j], P = sigmoid;  a_i = softmax of u_i over the keys that i asks
 Tensor geometric(const Tensor& z, const Tensor& side, const Span& span) {
   const int heads = z.dim(0) * z.dim(1), queries = z.dim(2), keys = z.dim(3);
   Tensor before = Tensor::full({queries, keys, keys}, 0), hidden = Tensor::full({queries, keys}, 0);

@@ -1,4 +1,5 @@
-// loss = mean_i (ln sum_j exp(x_ij) - x_i,target_i), in nats;   dx_ij = dloss (p_ij - [j = target_i]) / rows,  p = softmax(x)
+// loss = mean_i (ln sum_j exp(x_ij) - x_i,target_i), in nats
+//   dx_ij = dloss (p_ij - [j = target_i]) / rows,  p = softmax(x)
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"

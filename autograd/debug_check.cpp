@@ -65,8 +65,8 @@ void check_backward(const char* op, const std::vector<Tensor>& results, const st
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].has_grad()) continue;
     if (const auto f = flaw(inputs[i].grad()))
-      failure("the backward pass of {}{} gives input {} a gradient with {}; {}{} {} finite{}", op, shapes(inputs), i + 1,
-              *f, one ? "that of its result" : "those of its results", shapes(results), one ? "is" : "are",
+      failure("the backward pass of {}{} gives input {} a gradient with {}; {}{} {} finite{}", op, shapes(inputs),
+              i + 1, *f, one ? "that of its result" : "those of its results", shapes(results), one ? "is" : "are",
               flaws(inputs));
   }
 }

@@ -1,6 +1,7 @@
 // Functions of one element. The backward pass reads y or x, whichever gives the simpler formula:
 //   exp: dx = dy y           tanh:    dx = dy (1 - y^2)     softplus: dx = dy sigmoid(x)     sqrt: dx = dy / (2 y)
 //   log: dx = dy / x         sigmoid: dx = dy y (1 - y)     relu:     dx = dy [y > 0]
+//   silu, gelu, gelu_tanh: dx = dy times the slope at x, which stands in core/kernels.def
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 
@@ -45,6 +46,18 @@ Tensor softplus(const Tensor& x) {
 Tensor relu(const Tensor& x) {
   const Kernels& run = kernels(x.device());
   return elementwise("relu", run.relu, run.relu_backward, x, Keep::y);
+}
+Tensor silu(const Tensor& x) {
+  const Kernels& run = kernels(x.device());
+  return elementwise("silu", run.silu, run.silu_backward, x, Keep::x);
+}
+Tensor gelu(const Tensor& x) {
+  const Kernels& run = kernels(x.device());
+  return elementwise("gelu", run.gelu, run.gelu_backward, x, Keep::x);
+}
+Tensor gelu_tanh(const Tensor& x) {
+  const Kernels& run = kernels(x.device());
+  return elementwise("gelu_tanh", run.gelu_tanh, run.gelu_tanh_backward, x, Keep::x);
 }
 Tensor sqrt(const Tensor& x) {
   const Kernels& run = kernels(x.device());

@@ -24,12 +24,18 @@ Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);
 Tensor softplus(const Tensor& x);
 Tensor relu(const Tensor& x);
+Tensor silu(const Tensor& x);                      // x sigmoid(x)
+Tensor gelu(const Tensor& x);                      // x (1 + erf(x / sqrt(2))) / 2
+Tensor gelu_tanh(const Tensor& x);                 // its approximation by a tanh, "gelu_new" of GPT-2 and T5 v1.1
 Tensor sqrt(const Tensor& x);
 
 Tensor sum(const Tensor& x, int axis);             // the axis stays, with size 1; negative axes count from the end
 Tensor mean(const Tensor& x, int axis);            // likewise
 Tensor sum_all(const Tensor& x);                   // (1)
 Tensor max(const Tensor& x);                       // over the last axis, which stays with size 1
+Tensor scan(const Tensor& x, int axis, ScanOrder = {});                // running sums along the axis, shape of x
+struct TopK { Tensor values, columns; };           // columns: whole numbers 0 .. n-1, without gradient
+TopK top_k(const Tensor& x, int k);                // (..., n) -> (..., k) twice, the largest first
 
 Tensor permute(const Tensor& x, const std::vector<int>& order);        // dim i of the result is dim order[i] of x
 Tensor transpose(const Tensor& x);                                     // the last two dims change places
@@ -40,20 +46,27 @@ Tensor gather(const Tensor& table, const Ids& at);                     // (N, ..
 Tensor matmul(const Tensor& a, const Tensor& b);   // (..., m, k) x (..., k, n) or (k, n) -> (..., m, n)
 Tensor softmax(const Tensor& x);                   // over the last axis
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          // LayerNorm over the last axis
+Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);          // 1e-6 in T5, 1e-5 or 1e-6 in LLaMA
 Tensor dropout(const Tensor& x, Dropout);
 enum class Pairing { interleaved, half };          // RoPE's pairs of channels: (2m, 2m+1) or (m, m + D/2)
 Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);         // (B, T, H, D) by (1 or B, T, D/2) radians
 
 // What the transformer runs. Each has a composed twin, written with the ops above, in autograd/composed.h.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)
-Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const Tensor& w2, const Tensor& b2);  // likewise
+// (..., in) -> (..., out): max(x w1 + b1, 0) w2 + b2
+Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const Tensor& w2, const Tensor& b2);
+struct GatedWeights { Tensor w1, b1{}, w3, b3{}, w2, b2{}; };          // shapes at GatedArgs in core/kernels.h
+Tensor gated_feed_forward(const Tensor& x, const GatedWeights&, Gate);  // (..., in) -> (..., out)
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
+struct ResidualNorm { Tensor s, y; };              // s = x + dropout(z), y = rms_norm(s): a pre-norm model needs both
+ResidualNorm residual_rms_norm(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, Dropout);
 Tensor cross_entropy(const Tensor& logits, const Ids& targets);        // (..., V), (...) -> (1): mean, in nats
 
-// The logits of attention, as an encoding hands them over. With t = offset + i, the slot of query i, and j that of key j:
+// The logits of attention, as an encoding hands them over. With t = offset + i, the slot of query i, and j that of key
+// j:
 //   s_ij = temperature_i ( gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair] )
-// q . k is the product of the one piece that holds the pair; a pair in none is masked. Shapes: B T H D, and G key heads, where
-// G divides H and head h reads key head h / (H / G). Absent terms are empty, and cost nothing.
+// q . k is the product of the one piece that holds the pair; a pair in none is masked. Shapes: B T H D, and G key
+// heads, where G divides H and head h reads key head h / (H / G). Absent terms are empty, and cost nothing.
 struct Piece {                             // the pairs with from <= j - t < to and first <= j < last
   Tensor q, k;                             // (B, Tq, H, D), (B, Tk, G, D)
   int from = -far, to = far;               // distances in slots: a window, or what is left and right of it

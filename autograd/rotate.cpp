@@ -1,5 +1,6 @@
 // Rotary embedding (Su et al. 2021): each pair of channels of x_t turns by its angle, the same for all heads.
-//   (y, y') = (x cos - x' sin, x sin + x' cos)        the gradient turns back: (dx, dx') = (dy cos + dy' sin, dy' cos - dy sin)
+//   (y, y') = (x cos - x' sin, x sin + x' cos)
+// The gradient is rotated back:   (dx, dx') = (dy cos + dy' sin, dy' cos - dy sin)
 #include <cmath>
 
 #include "autograd/ops.h"
@@ -19,9 +20,11 @@ Tensor rotate(const Tensor& x, const Tensor& angles, Pairing pairing) {   // (B,
   std::vector<real> c = angles.values(), s = c;
   for (real& angle : c) angle = std::cos(angle);
   for (real& angle : s) angle = std::sin(angle);
-  const Tensor cosine = Tensor::from(angles.shape(), c).to(x.device()), sine = Tensor::from(angles.shape(), s).to(x.device());
+  const Tensor cosine = Tensor::from(angles.shape(), c).to(x.device());
+  const Tensor sine = Tensor::from(angles.shape(), s).to(x.device());
   const Kernels& run = kernels(x.device());
-  const auto rotate_by = [&run, cosine, sine, batch, time, heads, head_dim, pairing](Accumulator y, const real* from, bool back) {
+  const auto rotate_by = [&run, cosine, sine, batch, time, heads, head_dim, pairing](Accumulator y, const real* from,
+                                                                                     bool back) {
     run.rotate(y, from, cosine.data(), sine.data(), batch, cosine.dim(0), time, heads, head_dim,
                pairing == Pairing::interleaved, back);
   };

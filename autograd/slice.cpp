@@ -52,7 +52,8 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
   const auto wants = std::find_if(parts.begin(), parts.end(), [](const Tensor& part) { return part.requires_grad(); });
   return record("concat", y, {wants == parts.end() ? parts[0] : *wants}, [&run, parts, at, strides](const real* dy) {
     for (const Tensor& part : parts) {
-      if (Accumulator d = part.grad_accumulator()) run.copy(d, dy, strided_loop(part.shape(), dense(part.shape()), strides));
+      if (Accumulator d = part.grad_accumulator())
+        run.copy(d, dy, strided_loop(part.shape(), dense(part.shape()), strides));
       dy += part.shape()[at] * strides[at];
     }
   });

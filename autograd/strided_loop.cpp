@@ -40,7 +40,8 @@ StridedLoop strided_loop(const Shape& size, const Strides& y, const Strides& a, 
       w.size[last] *= size[d];
     } else {
       if (w.dims == StridedLoop::max_dims)
-        bad_input("{}: more than {} dimensions that cannot be joined; reshape first", to_string(size), int(StridedLoop::max_dims));
+        bad_input("{}: more than {} dimensions that cannot be joined; reshape first", to_string(size),
+                  int(StridedLoop::max_dims));
       w.size[w.dims++] = size[d];
     }
     w.y[w.dims - 1] = y[d], w.a[w.dims - 1] = a[d], w.b[w.dims - 1] = b[d];

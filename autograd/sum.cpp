@@ -12,7 +12,8 @@ Tensor sum(const Tensor& x, int axis) {                       // (..., n, ...) -
   Tensor y(shape, x.device());
   run.sum({y.data(), true}, x.data(), strided_loop(x.shape(), broadcast_strides(shape, x.shape()), dense(x.shape())));
   return record("sum", y, {x}, [&run, x, shape](const real* dy) {
-    if (Accumulator dx = x.grad_accumulator()) run.copy(dx, dy, strided_loop(x.shape(), dense(x.shape()), broadcast_strides(shape, x.shape())));
+    if (Accumulator dx = x.grad_accumulator())
+      run.copy(dx, dy, strided_loop(x.shape(), dense(x.shape()), broadcast_strides(shape, x.shape())));
   });
 }
 

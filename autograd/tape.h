@@ -17,16 +17,16 @@ using Backward = std::function<void(const real* dy)>;   // dy: d loss / d y, sam
 // and then so does the result, which it returns.
 Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward);
 
-// The same for an op with several results. dy[i] is d loss / d ys[i], or null where nothing has flowed into that result;
-// if nothing has flowed into any, backward is not called.
+// The same for an op with several results. dy[i] is d loss / d ys[i], or null where nothing has flowed into that
+// result; if nothing has flowed into any, backward is not called.
 using BackwardOfSeveral = std::function<void(std::span<const real* const> dy)>;
 std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, std::initializer_list<Tensor> inputs,
                            BackwardOfSeveral);
 
 void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);
 
-// Where one kernel adds the gradients of several inputs. It may write them in any order, so where two inputs are one tensor
-// the sum is cleared first and both add.
+// Where one kernel adds the gradients of several inputs. It may write them in any order, so where two inputs are one
+// tensor the sum is cleared first and both add.
 template <class... Inputs>
 std::array<Accumulator, sizeof...(Inputs)> grad_accumulators(const Inputs&... inputs) {
   std::array<Accumulator, sizeof...(Inputs)> sums;

@@ -20,7 +20,7 @@ double met(const StridedLoop& w, const int64_t* step) {
 Cost arrays(double n) { return {0, n * word}; }
 Cost binary(const StridedLoop& w) { return arrays(double(w.count()) + met(w, w.a) + met(w, w.b)); }
 Cost unary(int64_t n) { return arrays(2 * double(n)); }                                       // x, y
-Cost unary_backward(Accumulator dx, int64_t n) {                                                      // dy and x or y, dx
+Cost unary_backward(Accumulator dx, int64_t n) {                                              // dy and x or y, dx
   return {0, 2 * double(n) * word + written(dx, double(n))};
 }
 
@@ -31,7 +31,9 @@ Cost sub(real*, const real*, const real*, const StridedLoop& w) { return binary(
 Cost mul(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
 Cost div(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
 Cost sum(Accumulator y, const real*, const StridedLoop& w) { return {0, met(w, w.a) * word + written(y, met(w, w.y))}; }
-Cost copy(Accumulator y, const real*, const StridedLoop& w) { return {0, met(w, w.a) * word + written(y, met(w, w.y))}; }
+Cost copy(Accumulator y, const real*, const StridedLoop& w) {
+  return {0, met(w, w.a) * word + written(y, met(w, w.y))};
+}
 
 Cost exp(real*, const real*, int64_t n) { return unary(n); }
 Cost log(real*, const real*, int64_t n) { return unary(n); }
@@ -40,6 +42,9 @@ Cost sigmoid(real*, const real*, int64_t n) { return unary(n); }
 Cost softplus(real*, const real*, int64_t n) { return unary(n); }
 Cost relu(real*, const real*, int64_t n) { return unary(n); }
 Cost sqrt(real*, const real*, int64_t n) { return unary(n); }
+Cost silu(real*, const real*, int64_t n) { return unary(n); }
+Cost gelu(real*, const real*, int64_t n) { return unary(n); }
+Cost gelu_tanh(real*, const real*, int64_t n) { return unary(n); }
 Cost exp_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
 Cost log_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
 Cost tanh_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
@@ -47,6 +52,9 @@ Cost sigmoid_backward(Accumulator dx, const real*, const real*, int64_t n) { ret
 Cost softplus_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
 Cost relu_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
 Cost sqrt_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost silu_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost gelu_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
+Cost gelu_tanh_backward(Accumulator dx, const real*, const real*, int64_t n) { return unary_backward(dx, n); }
 
 // -- rows: x, y: (rows, n) ------------------------------------------------------------------------------------------
 Cost max(real*, int*, const real*, int64_t rows, int n) {
@@ -55,20 +63,47 @@ Cost max(real*, int*, const real*, int64_t rows, int n) {
 Cost max_backward(Accumulator dx, const real*, const int*, int64_t rows, int n) {
   return {0, double(rows) * (word + number) + written(dx, double(rows) * n)};
 }
+Cost top_k(real*, real*, const real*, int64_t rows, int n, int k) { return arrays(double(rows) * (n + 2. * k)); }
+Cost top_k_backward(Accumulator dx, const real*, const real*, int64_t rows, int n, int k) {
+  return {0, double(rows) * 2 * k * word + written(dx, double(rows) * n)};
+}
+Cost scan(Accumulator y, const real*, int64_t outer, int n, int64_t inner, ScanOrder) {
+  const double x = double(outer * n * inner);
+  return {0, x * word + written(y, x)};
+}
 Cost softmax(real*, const real*, int64_t rows, int n) { return unary(rows * n); }
-Cost softmax_backward(Accumulator dx, const real*, const real*, int64_t rows, int n) { return unary_backward(dx, rows * n); }
+Cost softmax_backward(Accumulator dx, const real*, const real*, int64_t rows, int n) {
+  return unary_backward(dx, rows * n);
+}
 Cost norm(real*, const real*, const real*, const real*, int64_t rows, int n) {
   return arrays(2. * double(rows) * n + 2 * n);                                               // x y gain bias
 }
-Cost norm_backward(Accumulator dx, Accumulator dgain, Accumulator dbias, const real*, const real*, const real*, int64_t rows, int n) {
+Cost norm_backward(Accumulator dx, Accumulator dgain, Accumulator dbias, const real*, const real*, const real*,
+                   int64_t rows, int n) {
   const double x = double(rows) * n;
   return {0, (2 * x + n) * word + written(dx, x) + written(dgain, n) + written(dbias, n)};    // dy x gain
+}
+Cost rms_norm(real*, const real*, const real*, int64_t rows, int n, real) {
+  return arrays(2. * double(rows) * n + n);                                                   // x y gain
+}
+Cost rms_norm_backward(Accumulator dx, Accumulator dgain, const real*, const real*, const real*, int64_t rows, int n,
+                       real) {
+  const double x = double(rows) * n;
+  return {0, (2 * x + n) * word + written(dx, x) + written(dgain, n)};                        // dy x gain
+}
+Cost residual_rms_norm(real*, real*, const real*, const real*, const real*, int64_t rows, int n, real, Dropout) {
+  return arrays(4. * double(rows) * n + n);                                                   // x z s y gain
+}
+Cost residual_rms_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, const real* ds, const real* dy,
+                                const real*, const real*, int64_t rows, int n, real, Dropout) {
+  const double x = double(rows) * n, read = (ds ? x : 0) + (dy ? 2 * x + n : 0);              // ds dy s gain
+  return {0, read * word + written(dx, x) + written(dz, x) + written(dgain, n)};
 }
 Cost residual_norm(real*, real*, const real*, const real*, const real*, const real*, int64_t rows, int n, Dropout) {
   return arrays(4. * double(rows) * n + 2 * n);                                               // x z s y gain bias
 }
-Cost residual_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* dy, const real* s, const real* gain,
-                            int64_t rows, int n, Dropout) {
+Cost residual_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* dy,
+                            const real* s, const real* gain, int64_t rows, int n, Dropout) {
   Cost c = norm_backward(dx, dgain, dbias, dy, s, gain, rows, n);
   c.bytes += written(dz, double(rows) * n);
   return c;
@@ -86,23 +121,43 @@ Cost linear(real*, const real*, const real*, const real* b, int64_t rows, int in
   return {2 * r * w, (r * in + w + (b ? out : 0) + r * out) * word};
 }
 // dx = dy w^T, dw = x^T dy: a product each
-Cost linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*, const real*, const real*, int64_t rows, int in, int out) {
+Cost linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*, const real*, const real*,
+                     int64_t rows, int in, int out) {
   const double r = double(rows), w = double(in) * out;
   const double read = r * out + (dx ? w : 0) + (dw ? r * in : 0);
   return {2 * r * w * ((dx ? 1 : 0) + (dw ? 1 : 0)),
           read * word + written(dx, r * in) + written(dw, w) + written(db, out)};
 }
-Cost feed_forward(real*, real*, const real*, const real*, const real*, const real*, const real*, int64_t rows, int in, int d_ff, int out) {
+Cost feed_forward(real*, real*, const real*, const real*, const real*, const real*, const real*, int64_t rows, int in,
+                  int d_ff, int out) {
   const double r = double(rows), w = double(in + out) * d_ff;
   return {2 * r * w, (r * (in + d_ff + out) + w + d_ff + out) * word};                    // x hidden y w1 w2 b1 b2
 }
 // dh = dy w2^T, dx = dh w1^T, dw1 = x^T dh, dw2 = hidden^T dy
-Cost feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Accumulator dw2, Accumulator db2, const real*, const real*, const real*, const real*, const real*, int64_t rows, int in, int d_ff, int out) {
+Cost feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Accumulator dw2, Accumulator db2,
+                           const real*, const real*, const real*, const real*, const real*, int64_t rows, int in,
+                           int d_ff, int out) {
   const double r = double(rows), w1 = double(in) * d_ff, w2 = double(d_ff) * out;
   const bool through = dx || dw1 || db1;
   return {2 * r * (w2 * (through + bool(dw2)) + w1 * (bool(dx) + bool(dw1))),
           (r * (out + d_ff) + (dw1 ? r * in : 0) + (through ? w2 : 0) + (dx ? w1 : 0)) * word + written(dx, r * in) +
               written(dw1, w1) + written(db1, d_ff) + written(dw2, w2) + written(db2, out)};
+}
+
+// x w1, x w3, h w2; what is read and written: x a c y and the weights
+Cost gated_feed_forward(real*, real*, real*, const GatedArgs& g) {
+  const double r = double(g.rows), w = double(2 * g.in + g.out) * g.d_ff;
+  const double biases = (g.b1 ? g.d_ff : 0) + (g.b3 ? g.d_ff : 0) + (g.b2 ? g.out : 0);
+  return {2 * r * w, (r * (g.in + 2 * g.d_ff + g.out) + w + biases) * word};
+}
+// dh = dy w2^T, dx = da w1^T + dc w3^T, dw1 = x^T da, dw3 = x^T dc, dw2 = h^T dy
+Cost gated_feed_forward_backward(const GatedGrads& d, const real*, const real*, const real*, const GatedArgs& g) {
+  const double r = double(g.rows), w1 = double(g.in) * g.d_ff, w2 = double(g.d_ff) * g.out;
+  const bool dh = d.x || d.w1 || d.b1 || d.w3 || d.b3, x = d.w1 || d.w3;
+  return {2 * r * (w2 * (dh + bool(d.w2)) + w1 * (2 * bool(d.x) + bool(d.w1) + bool(d.w3))),
+          (r * (g.out + 2 * g.d_ff) + (x ? r * g.in : 0) + (dh ? w2 : 0) + (d.x ? 2 * w1 : 0)) * word +
+              written(d.x, r * g.in) + written(d.w1, w1) + written(d.w3, w1) + written(d.w2, w2) +
+              written(d.b1, g.d_ff) + written(d.b3, g.d_ff) + written(d.b2, g.out)};
 }
 
 // -- the rest -------------------------------------------------------------------------------------------------------
@@ -112,8 +167,8 @@ Cost gather(real*, const real*, const int*, int64_t rows, int n) { return {0, do
 Cost gather_backward(Accumulator dtable, const real*, const int*, int64_t rows, int n, int entries) {
   return {0, double(rows) * (n * word + number) + written(dtable, double(entries) * n)};
 }
-Cost rotate(Accumulator y, const real*, const real*, const real*, int batch, int table_batch, int time, int heads, int head_dim,
-            bool, bool) {
+Cost rotate(Accumulator y, const real*, const real*, const real*, int batch, int table_batch, int time, int heads,
+            int head_dim, bool, bool) {
   const double x = double(batch) * time * heads * head_dim;
   return {0, (x + double(table_batch) * time * head_dim) * word + written(y, x)};
 }
@@ -186,12 +241,15 @@ Cost attention_weights(real*, const AttentionArgs& args) {
 Cost geometric(real*, const real*, const real*, int64_t rows, int, int keys, bool) {
   return arrays(double(rows) * (2 * keys + 2));                                                // z a side
 }
-Cost geometric_backward(Accumulator dz, Accumulator dside, const real*, const real*, const real*, const real*, int64_t rows, int, int keys, bool) {
+Cost geometric_backward(Accumulator dz, Accumulator dside, const real*, const real*, const real*, const real*,
+                        int64_t rows, int, int keys, bool) {
   const double r = double(rows);
   return {0, r * (3 * keys + 2) * word + written(dz, r * keys) + written(dside, 2 * r)};       // da a z side
 }
 
 Cost squares(double*, const real*, int64_t n) { return arrays(double(n)); }
-Cost adam(real*, real*, real*, const real*, int64_t n, const double*, AdamStep) { return arrays(7 * double(n)); }   // p m v twice, g
+Cost adam(real*, real*, real*, const real*, int64_t n, const double*, AdamStep) {
+  return arrays(7 * double(n));                                                                // p m v twice, g
+}
 
 }  // namespace poslab::cost

@@ -95,6 +95,29 @@ struct AttentionGrads {
   FIELDS(AttentionGrads, q, k, v, q_rel, r, gain, bias, temperature)
 };
 
+// The gated feed-forward network of T5 v1.1 and LLaMA (Shazeer 2020). Biases may be null.
+//   a = x w1 + b1   c = x w3 + b3   h = act(a) c   y = h w2 + b2
+enum class Gate { relu, silu, gelu, gelu_tanh };        // act, as in core/kernels.def
+struct GatedArgs {
+  int64_t rows;
+  int in, d_ff, out;
+  Gate gate;
+  const real* x;                                        // (rows, in)
+  const real *w1, *b1, *w3, *b3;                        // (in, d_ff), (d_ff)
+  const real *w2, *b2;                                  // (d_ff, out), (out)
+  FIELDS(GatedArgs, rows, in, d_ff, out, gate, x, w1, b1, w3, b3, w2, b2)
+};
+struct GatedGrads {
+  Accumulator x, w1, b1, w3, b3, w2, b2;                // shapes as above
+  FIELDS(GatedGrads, x, w1, b1, w3, b3, w2, b2)
+};
+
+// Which elements a running sum adds up: its own too unless exclusive, those before it or, in reverse, those behind it.
+struct ScanOrder {
+  bool exclusive = false, reverse = false;
+  FIELDS(ScanOrder, exclusive, reverse)
+};
+
 // One step of Adam over a flat buffer (Kingma & Ba 2015, algorithm 1).
 struct AdamStep {
   real lr, beta1, beta2, epsilon;

@@ -1,7 +1,5 @@
 // Functions of one element, and their derivatives, an element a thread. NaN stays NaN; infinities give the limits.
-#include <cmath>
-
-#include "cuda/launch.h"
+#include "cuda/activations.cuh"
 
 namespace poslab::cuda {
 namespace {
@@ -24,7 +22,6 @@ struct Sigmoid { static __device__ real of(real x) { return 1 / (1 + std::exp(-x
 struct Softplus {                                        // ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|)
   static __device__ real of(real x) { return (x > 0 ? x : real(0)) + std::log1p(std::exp(x < 0 ? x : -x)); }
 };
-struct Relu { static __device__ real of(real x) { return x < 0 ? real(0) : x; } };
 struct Sqrt { static __device__ real of(real x) { return std::sqrt(x); } };
 
 struct ExpBackward { static __device__ real of(real d, real y) { return d * y; } };
@@ -34,6 +31,12 @@ struct SigmoidBackward { static __device__ real of(real d, real y) { return d * 
 struct SoftplusBackward { static __device__ real of(real d, real x) { return d * Sigmoid::of(x); } };
 struct ReluBackward { static __device__ real of(real d, real y) { return y > 0 ? d : real(0); } };
 struct SqrtBackward { static __device__ real of(real d, real y) { return d / (2 * y); } };
+
+// Those that a feed-forward network may have between its layers
+template <class F>
+struct Value { static __device__ real of(real x) { return F::of(x).value; } };
+template <class F>
+struct Slope { static __device__ real of(real d, real x) { return d * F::of(x).slope; } };
 
 template <class F>
 void start(real* y, const real* x, int64_t n) {
@@ -51,7 +54,10 @@ void log(real* y, const real* x, int64_t n) { start<Log>(y, x, n); }
 void tanh(real* y, const real* x, int64_t n) { start<Tanh>(y, x, n); }
 void sigmoid(real* y, const real* x, int64_t n) { start<Sigmoid>(y, x, n); }
 void softplus(real* y, const real* x, int64_t n) { start<Softplus>(y, x, n); }
-void relu(real* y, const real* x, int64_t n) { start<Relu>(y, x, n); }
+void relu(real* y, const real* x, int64_t n) { start<Value<Relu>>(y, x, n); }
+void silu(real* y, const real* x, int64_t n) { start<Value<Silu>>(y, x, n); }
+void gelu(real* y, const real* x, int64_t n) { start<Value<Gelu>>(y, x, n); }
+void gelu_tanh(real* y, const real* x, int64_t n) { start<Value<GeluTanh>>(y, x, n); }
 void sqrt(real* y, const real* x, int64_t n) { start<Sqrt>(y, x, n); }
 
 void exp_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<ExpBackward>(dx, dy, y, n); }
@@ -64,6 +70,11 @@ void softplus_backward(Accumulator dx, const real* dy, const real* x, int64_t n)
   start<SoftplusBackward>(dx, dy, x, n);
 }
 void relu_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<ReluBackward>(dx, dy, y, n); }
+void silu_backward(Accumulator dx, const real* dy, const real* x, int64_t n) { start<Slope<Silu>>(dx, dy, x, n); }
+void gelu_backward(Accumulator dx, const real* dy, const real* x, int64_t n) { start<Slope<Gelu>>(dx, dy, x, n); }
+void gelu_tanh_backward(Accumulator dx, const real* dy, const real* x, int64_t n) {
+  start<Slope<GeluTanh>>(dx, dy, x, n);
+}
 void sqrt_backward(Accumulator dx, const real* dy, const real* y, int64_t n) { start<SqrtBackward>(dx, dy, y, n); }
 
 }  // namespace poslab::cuda

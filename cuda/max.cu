@@ -1,17 +1,8 @@
 // y_i = max_j x_ij, at_i = the first j that attains it. A row with a NaN has the maximum NaN, at the first one.
-#include "cuda/rows.cuh"
+#include "cuda/largest.cuh"
 
 namespace poslab::cuda {
 namespace {
-
-struct Found { real value; int at; };
-
-// Does a come before b as the maximum: NaN before all, then the larger, then the one further left.
-__device__ inline bool before(const Found& a, const Found& b) {
-  const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
-  if (a_nan != b_nan) return a_nan;
-  return a.value > b.value || ((a_nan || a.value == b.value) && a.at < b.at);
-}
 
 template <int team>
 __global__ void max_rows(real* y, int* at, const real* x, int64_t rows, int n) {
@@ -25,10 +16,7 @@ __global__ void max_rows(real* y, int* at, const real* x, int64_t rows, int n) {
         if (here.at < n && before(here, top)) top = here;
       }
     }
-    for (int away = team / 2; away > 0; away /= 2) {
-      const Found other{__shfl_xor_sync(0xFFFFFFFFu, top.value, away), __shfl_xor_sync(0xFFFFFFFFu, top.at, away)};
-      if (before(other, top)) top = other;
-    }
+    top = team_largest<team>(top);
     if (row.leads()) y[row.i] = top.value, at[row.i] = top.at;
   }
 }

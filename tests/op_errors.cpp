@@ -55,6 +55,24 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
              {"feed_forward", "w1 (64, 32)", "w2 (64, 32)", "(in, d_ff)"});
   check_says(complaint([] { linear(ones({8, 64}), ones({32, 64})); }), {"linear", "(8, 64)", "(32, 64)"});
   check_says(complaint([] { norm(ones({2, 4}), ones({4}), ones({3})); }), {"norm", "(2, 4)", "(3)"});
+  check_says(complaint([] { rms_norm(ones({2, 4}), ones({3}), 1e-6); }), {"rms_norm", "(2, 4)", "(3)", "(4)"});
+  check_says(complaint([] { rms_norm(ones({2, 4}), ones({4}), 0); }), {"rms_norm", "epsilon is 0", "1e-6"});
+  const auto residual = [](Shape z, Shape gain, double epsilon) {
+    return complaint([&] { residual_rms_norm(ones({2, 4}), ones(z), ones(gain), epsilon, {}); });
+  };
+  check_says(residual({2, 3}, {4}, 1e-6), {"residual_rms_norm", "(2, 4)", "(2, 3)"});
+  check_says(residual({2, 4}, {3}, 1e-6), {"residual_rms_norm", "gain (3)"});
+  check_says(residual({2, 4}, {4}, NAN), {"residual_rms_norm", "epsilon is nan"});
+  const auto gated = [](const GatedWeights& w) {
+    return complaint([&] { gated_feed_forward(ones({8, 64}), w, Gate::silu); });
+  };
+  const Tensor w = ones({64, 96}), back = ones({96, 64});
+  check_says(gated({.w1 = w, .w3 = ones({64, 95}), .w2 = back}), {"gated_feed_forward", "w3 (64, 95)", "(in, d_ff)"});
+  check_says(gated({.w1 = w, .b1 = ones({64}), .w3 = w, .w2 = back}), {"gated_feed_forward", "b1 (64)", "b2 absent"});
+  check_says(gated({.w1 = w, .w3 = w}), {"gated_feed_forward", "w2 absent"});
+  check_says(complaint([] { scan(ones({2, 3}), 2); }), {"scan", "(2, 3)", "no axis 2"});
+  check_says(complaint([] { top_k(ones({2, 3}), 4); }), {"top_k", "k is 4", "(2, 3)", "from 1 to 3"});
+  check_says(complaint([] { top_k(ones({2, 3}), 0); }), {"top_k", "k is 0"});
   check_says(complaint([] { residual_norm(ones({2, 4}), ones({2, 3}), ones({4}), ones({4}), {}); }), {"residual_norm", "(2, 4)", "(2, 3)"});
   check_says(complaint([] { geometric(ones({2, 5, 3}), ones({2, 5, 2}), {}); }), {"geometric", "(2, 5, 3)", "(..., Tq, Tk)"});
   check_says(complaint([] { geometric(ones({2, 3, 5}), ones({2, 2}), {}); }), {"geometric: side", "(2, 2)", "(2, 3, 2)"});

@@ -27,6 +27,9 @@ TEST_CASE("elementwise: NaN, infinities and large numbers, in every lane and on 
       {"sigmoid", sigmoid, {nan, 1, 0, 0.5, 0.5, 1, 0}},
       {"softplus", softplus, {nan, inf, 0, 0.69314718, 0.69314718, big, 0}},
       {"relu", relu, {nan, inf, 0, 0, 0, big, 0}},
+      {"silu", silu, {nan, inf, 0, 0, 0, big, 0}},
+      {"gelu", gelu, {nan, inf, 0, 0, 0, big, 0}},
+      {"gelu_tanh", gelu_tanh, {nan, inf, 0, 0, 0, big, 0}},
       {"sqrt", sqrt, {nan, inf, nan, 0, 0, big, nan}},
   };
   const std::string before = isa();
@@ -64,6 +67,10 @@ TEST_CASE("elementwise: derivatives at large numbers are the limits") {
     CHECK(derivative(poslab::softplus, -far) == doctest::Approx(0));
     CHECK(derivative(poslab::relu, far) == 1);
     CHECK(derivative(poslab::relu, -far) == 0);
+    for (const auto op : {poslab::silu, poslab::gelu, poslab::gelu_tanh}) {
+      CHECK(derivative(op, far) == doctest::Approx(1));
+      CHECK(derivative(op, -far) == doctest::Approx(0).epsilon(1e-18));
+    }
   }
   CHECK(std::isnan(derivative(poslab::tanh, NAN)));
   CHECK(std::isnan(derivative(poslab::softplus, NAN)));
@@ -93,6 +100,7 @@ TEST_CASE("elementwise: within a few units in the last place, over the whole ran
     CHECK(worst(log, [](double x) { return std::log(x); }, positive) < 5);
     CHECK(worst(tanh, [](double x) { return std::tanh(x); }, all) < 5);
     CHECK(worst(sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, all) < 8);
+    CHECK(worst(silu, [](double x) { return x / (1 + std::exp(-x)); }, all) < 8);
     CHECK(worst(softplus, [](double x) { return std::max(x, 0.) + std::log1p(std::exp(-std::abs(x))); }, all) < 8);
   }
   use_isa(before);
@@ -128,6 +136,30 @@ TEST_CASE("softmax, max and cross_entropy: infinities and NaN") {
   }
   CHECK(max(Tensor::full({20}, -inf)).item() == -inf);
   CHECK(cross_entropy(Tensor::from<real>({1, 2}, {0, -inf}), Ids({1}, {1})).item() == inf);
+}
+
+TEST_CASE("top_k: equal numbers from the left, NaN before all, infinities, on every instruction set") {
+  const real inf = INFINITY, nan = NAN;
+  const std::string before = isa();
+  for (const std::string& set : available_isas()) {
+    use_isa(set);
+    std::vector<real> row(70, -inf);
+    row[3] = 2, row[40] = 7, row[50] = 7, row[69] = nan, row[68] = inf;
+    const TopK top = top_k(Tensor::from({1, 70}, row), 6);
+    CHECK(top.columns.values() == std::vector<real>{69, 68, 40, 50, 3, 0});
+    CHECK(std::isnan(top.values.data()[0]));
+    CHECK(std::vector(top.values.data() + 1, top.values.data() + 6) == std::vector<real>{inf, 7, 7, 2, -inf});
+    CHECK(top_k(Tensor::full({2, 40}, nan), 2).columns.values() == std::vector<real>{0, 1, 0, 1});
+  }
+  use_isa(before);
+}
+
+TEST_CASE("scan: an infinity stays where it is or behind, and exclusive does not meet its own") {
+  const real inf = INFINITY;
+  const Tensor x = Tensor::from<real>({4}, {1, inf, 2, 3});
+  CHECK(scan(x, 0).values() == std::vector<real>{1, inf, inf, inf});
+  CHECK(scan(x, 0, {.exclusive = true}).values() == std::vector<real>{0, 1, inf, inf});
+  CHECK(scan(x, 0, {.reverse = true}).values() == std::vector<real>{inf, inf, 5, 3});
 }
 
 TEST_CASE("geometric: where products are nothing, logarithms still weigh; a certain key takes all; infinities and NaN") {

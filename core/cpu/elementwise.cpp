@@ -1,5 +1,5 @@
 // Functions of one element, and their derivatives, in vectors. NaN stays NaN; infinities give the limits.
-#include "core/cpu/functions.h"
+#include "core/cpu/activations.h"
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
@@ -83,7 +83,10 @@ void log(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { retur
 void tanh(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return tanh(v); }); }
 void sigmoid(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return sigmoid(v); }); }
 void softplus(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return softplus(v); }); }
-void relu(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return v < 0 ? Vec{} : v; }); }
+void relu(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return relu(v).value; }); }
+void silu(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return silu(v).value; }); }
+void gelu(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return gelu(v).value; }); }
+void gelu_tanh(real* y, const real* x, int64_t n) { forward(y, x, n, [](Vec v) { return gelu_tanh(v).value; }); }
 void sqrt(real* y, const real* x, int64_t n) {
   forward(y, x, n, [](Vec v) {
     for (int i = 0; i < lanes; ++i) v[i] = std::sqrt(v[i]);
@@ -108,6 +111,15 @@ void softplus_backward(Accumulator dx, const real* dy, const real* x, int64_t n)
 }
 void relu_backward(Accumulator dx, const real* dy, const real* y, int64_t n) {
   backward(dx, dy, y, n, [](Vec d, Vec v) { return v > 0 ? d : Vec{}; });
+}
+void silu_backward(Accumulator dx, const real* dy, const real* x, int64_t n) {
+  backward(dx, dy, x, n, [](Vec d, Vec v) { return d * silu(v).slope; });
+}
+void gelu_backward(Accumulator dx, const real* dy, const real* x, int64_t n) {
+  backward(dx, dy, x, n, [](Vec d, Vec v) { return d * gelu(v).slope; });
+}
+void gelu_tanh_backward(Accumulator dx, const real* dy, const real* x, int64_t n) {
+  backward(dx, dy, x, n, [](Vec d, Vec v) { return d * gelu_tanh(v).slope; });
 }
 void sqrt_backward(Accumulator dx, const real* dy, const real* y, int64_t n) {
   backward(dx, dy, y, n, [](Vec d, Vec v) { return d / (v * real(2)); });

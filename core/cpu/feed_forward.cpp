@@ -1,34 +1,8 @@
-// The feed-forward network of a transformer, forward and backward. A block of rows of the hidden layer stays in cache between
-// the two products, and the hidden layer's gradient is never stored as a whole. Weights are copied into blocks of 64 columns,
-// each contiguous: in place, the rows of such a block would fall into the same few lines of the first cache.
-#include "core/cpu/row_blocks.h"
+// The feed-forward network of a transformer, forward and backward. A block of rows of the hidden layer stays in cache
+// between the two products, and the hidden layer's gradient is never stored as a whole.
+#include "core/cpu/column_blocks.h"
 
 namespace poslab::POSLAB_ISA {
-namespace {
-
-constexpr int columns = 64;
-
-// A matrix of `rows` rows and n columns, cut into blocks of 64 columns: where block s starts, and how wide it is.
-struct ColumnBlocks {
-  int rows, n;
-  int count() const { return (n + columns - 1) / columns; }
-  int width(int s) const { return int(smaller_of(columns, n - s * columns)); }
-  int64_t size() const { return int64_t(count()) * rows * columns; }
-  int64_t start(int s) const { return int64_t(s) * rows * columns; }
-};
-
-// w: (rows, n) -> its blocks of columns, each (rows, 64)
-const real* in_column_blocks(int slot, const real* w, const ColumnBlocks& to) {
-  real* at = scratch(slot, to.size());
-  for (int s = 0; s < to.count(); ++s)
-    for (int i = 0; i < to.rows; ++i)
-      __builtin_memcpy(at + to.start(s) + int64_t(i) * columns, w + int64_t(i) * to.n + s * columns,
-                       size_t(to.width(s)) * sizeof(real));
-  return at;
-}
-
-}  // namespace
-
 // hidden = max(x w1 + b1, 0)   y = hidden w2 + b2
 void feed_forward(real* y, real* hidden, const real* x, const real* w1, const real* b1, const real* w2, const real* b2,
                   int64_t rows, int in, int d_ff, int out) {
@@ -44,7 +18,7 @@ void feed_forward(real* y, real* hidden, const real* x, const real* w1, const re
   });
 }
 
-// dh = dy w2^T [hidden > 0]   dx += dh w1^T   dw1 += x^T dh   db1 += rows of dh   dw2 += hidden^T dy   db2 += rows of dy
+// dh = dy w2^T [hidden > 0]  dx += dh w1^T  dw1 += x^T dh  db1 += rows of dh  dw2 += hidden^T dy  db2 += rows of dy
 void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Accumulator dw2, Accumulator db2,
                            const real* dy, const real* x, const real* hidden, const real* w1, const real* w2,
                            int64_t rows, int in, int d_ff, int out) {

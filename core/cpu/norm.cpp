@@ -11,7 +11,8 @@ void norm(real* y, const real* x, const real* gain, const real* bias, int64_t ro
   });
 }
 
-void norm_backward(Accumulator dx, Accumulator dgain, Accumulator dbias, const real* dy, const real* x, const real* gain, int64_t rows, int width) {
+void norm_backward(Accumulator dx, Accumulator dgain, Accumulator dbias, const real* dy, const real* x,
+                   const real* gain, int64_t rows, int width) {
   with_width(width, [&](auto n) {
     norm_backward_rows(dgain, dbias, rows, n, [&](int64_t from, int64_t to, real* sums) {
       real* d = scratch(1, n);

@@ -31,8 +31,8 @@ struct Moments { real mean, inverse; };     // mean and 1 / sqrt(variance + epsi
   });
 }
 
-// With h = (x - mean) / std and g = dy gain: dx = (g - mean(g) - h mean(g h)) / std, which overwrites `dx`. This row's dgain
-// and dbias are added to `sums` (2, n).
+// With h = (x - mean) / std and g = dy gain: dx = (g - mean(g) - h mean(g h)) / std, which overwrites `dx`. This row's
+// dgain and dbias are added to `sums` (2, n).
 [[gnu::always_inline]] inline void norm_row_backward(real* dx, real* sums, const real* dy, const real* x,
                                                      const real* gain, int n) {
   const Moments m = moments(x, n);
@@ -51,8 +51,8 @@ struct Moments { real mean, inverse; };     // mean and 1 / sqrt(variance + epsi
   });
 }
 
-// Calls work(from, to, sums) for blocks of rows that start at multiples of norm_row_block; sums: the partial sum (2, n) of
-// dgain and dbias that these rows belong to. Then adds the partial sums up in order.
+// Calls work(from, to, sums) for blocks of rows that start at multiples of norm_row_block; sums: the partial sum (2, n)
+// of dgain and dbias that these rows belong to. Then adds the partial sums up in order.
 template <class Work>
 void norm_backward_rows(Accumulator dgain, Accumulator dbias, int64_t rows, int n, const Work& work) {
   const int64_t blocks = (rows + norm_row_block - 1) / norm_row_block;

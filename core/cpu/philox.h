@@ -1,11 +1,12 @@
 // Philox words by the vector, and the dropout factors that are made of them (core/random.h, Dropout in core/kernels.h).
-// A word lives in a 64-bit lane of its own: the product of two 32-bit words then needs no shuffling, and what collects in
-// the upper half of a lane is never read.
+// A word lives in a 64-bit lane of its own: the product of two 32-bit words then needs no shuffling, and what collects
+// in the upper half of a lane is never read.
 #pragma once
 #include <utility>
 
 #include "core/cpu/simd.h"
 #include "core/kernels.h"
+#include "core/memory.h"
 
 namespace poslab::POSLAB_ISA {
 
@@ -77,6 +78,15 @@ inline void dropout_scale(real* out, int64_t from, int64_t n, const Dropout& d) 
     else
       for (int e = 0; e < n; ++e) out[e] = words[e] >= threshold ? scale : 0;
   }
+}
+
+// The factors of rows from .. to - 1, n numbers each, in scratch slot 2; null if nothing is dropped. from is a multiple
+// of 8.
+inline const real* dropout_factors(int64_t from, int64_t to, int n, const Dropout& d) {
+  if (d.rate == 0) return nullptr;
+  real* factors = scratch(2, (to - from) * n);
+  dropout_scale(factors, from * n, (to - from) * n, d);
+  return factors;
 }
 
 }  // namespace poslab::POSLAB_ISA

@@ -1,27 +1,14 @@
-// The end of a transformer's sub-layer in one pass: y = norm(s), s = x + dropout(z). The dropout factors are drawn again in the
-// backward pass (Philox), s is kept, and nothing else.
+// The end of a transformer's sub-layer in one pass: y = norm(s), s = x + dropout(z). The dropout factors are drawn
+// again in the backward pass (Philox), s is kept, and nothing else.
 #include "core/cpu/norm.h"
 #include "core/cpu/philox.h"
 
 namespace poslab::POSLAB_ISA {
-namespace {
-
-// Factors of rows from .. to at a row_block's own place in scratch. Row blocks start at multiples of 32 rows, so at a whole Philox word.
-const real* factors(int64_t from, int64_t to, int n, const Dropout& drop) {
-  if (drop.rate == 0) return nullptr;
-  real* f = scratch(2, (to - from) * n + 8);
-  const int64_t first = from * n / 8 * 8, skip = from * n - first;
-  dropout_scale(f, first, (to - from) * n + skip, drop);
-  return f + skip;
-}
-
-}  // namespace
-
 void residual_norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, int64_t rows,
                    int width, Dropout drop) {
   with_width(width, [&](auto n) {
     parallel_ranges(rows, norm_row_block, [&](int64_t from, int64_t to) {
-      const real* f = factors(from, to, n, drop);
+      const real* f = dropout_factors(from, to, n, drop);
       for (int64_t i = from; i < to; ++i) {
         const real* fi = f ? f + (i - from) * n : nullptr;
         write_row(s + i * n, false, n, [&](int j, int count) {
@@ -37,12 +24,12 @@ void residual_norm(real* y, real* s, const real* x, const real* z, const real* g
   });
 }
 
-void residual_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* dy, const real* s, const real* gain,
-                            int64_t rows, int width, Dropout drop) {
+void residual_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* dy,
+                            const real* s, const real* gain, int64_t rows, int width, Dropout drop) {
   with_width(width, [&](auto n) {
     norm_backward_rows(dgain, dbias, rows, n, [&](int64_t from, int64_t to, real* sums) {
       real* d = scratch(1, n);
-      const real* f = dz ? factors(from, to, n, drop) : nullptr;
+      const real* f = dz ? dropout_factors(from, to, n, drop) : nullptr;
       for (int64_t i = from; i < to; ++i) {
         norm_row_backward(d, sums, dy + i * n, s + i * n, gain, n);
         if (dx) write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(d + j, count); });

@@ -1,6 +1,6 @@
-// How the backward pass of a layer over many rows is cut. A block of rows stays in the cache from the first operation to the
-// last. Runs of blocks go to the threads, each with a partial sum of the weights' gradients. The number of runs depends on
-// the rows alone, so results do not depend on the number of threads.
+// How the backward pass of a layer over many rows is cut. A block of rows stays in the cache from the first operation
+// to the last. Runs of blocks go to the threads, each with a partial sum of the weights' gradients. The number of runs
+// depends on the rows alone, so results do not depend on the number of threads.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/kernels.h"
@@ -21,8 +21,8 @@ class PartialSums {
   PartialSums(int64_t rows, int64_t reals)
       : rows_(rows), reals_(reals), partial_(scratch(partials_slot, count() * reals)) {}
 
-  // Calls work(partial sum, first row, rows, whether to add to the partial sum) for each block of rows. The blocks of one
-  // partial sum come in order; different partial sums may be worked on at the same time.
+  // Calls work(partial sum, first row, rows, whether to add to the partial sum) for each block of rows. The blocks of
+  // one partial sum come in order; different partial sums may be worked on at the same time.
   template <class Work>
   void run(const Work& work) const {
     const int64_t blocks = (rows_ + row_block - 1) / row_block, n = count();

@@ -4,7 +4,8 @@
 
 namespace poslab::POSLAB_ISA {
 
-// work(n), n as a constant where it is the usual width of a model: loops over a row are then a few instructions in a row.
+// work(n), n as a constant where it is the usual width of a model: loops over a row are then a few instructions in a
+// row.
 template <class Work>
 inline void with_width(int n, const Work& work) {
   n == 64 ? work(std::integral_constant<int, 64>()) : work(n);
@@ -18,11 +19,15 @@ template <class F>
   for (; j + lanes <= n; j += lanes) f(j, lanes);
   if (j < n) f(j, n - j);
 }
-[[gnu::always_inline]] inline Vec load_some(const real* p, int count) { return count == lanes ? load(p) : load_first(p, count); }
+[[gnu::always_inline]] inline Vec load_some(const real* p, int count) {
+  return count == lanes ? load(p) : load_first(p, count);
+}
 [[gnu::always_inline]] inline Vec load_or(const real* p, int count, real rest) {
   return count == lanes ? load(p) : first_lanes(count) ? load_first(p, count) : splat(rest);
 }
-[[gnu::always_inline]] inline void store_some(real* p, Vec v, int count) { count == lanes ? store(p, v) : store_first(p, v, count); }
+[[gnu::always_inline]] inline void store_some(real* p, Vec v, int count) {
+  count == lanes ? store(p, v) : store_first(p, v, count);
+}
 
 // to[0 .. n) = or += v(j, count)
 template <class F>
@@ -43,8 +48,8 @@ template <class F>
   for_vectors(n, [&](int j, int count) { top = max(load_or(x + j, count, x[0]), top); });
   return max_lanes(top);
 }
-// y_j = e_j / z, e_j = exp(x_j - top), z = sum_j e_j; returns z. The last vector waits in a register: a load that follows a
-// masked store would wait until that has reached the cache.
+// y_j = e_j / z, e_j = exp(x_j - top), z = sum_j e_j; returns z. The last vector waits in a register: a load that
+// follows a masked store would wait until that has reached the cache.
 [[gnu::always_inline]] inline real softmax_row(real* y, const real* x, real top, int n) {
   Vec sum{}, last{};
   for_vectors(n, [&](int j, int count) {

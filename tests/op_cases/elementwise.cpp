@@ -1,4 +1,4 @@
-// exp log tanh sigmoid softplus relu sqrt. Their special values stand in tests/special_values.cpp.
+// exp log tanh sigmoid softplus relu sqrt silu gelu gelu_tanh. Their special values stand in tests/special_values.cpp.
 #include <fmt/format.h>
 
 #include "tests/op_case.h"
@@ -13,14 +13,22 @@ struct Function {
   std::vector<Range> ranges;
 };
 
+double softplus_reference(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+double gelu_tanh_reference(double x) {
+  return x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.)) * (x + 0.044715 * x * x * x))) / 2;
+}
+
 // Ranges leave out what float cannot hold, and for relu the kink, where a difference quotient means nothing.
 const std::vector<Function> functions = {
     {"exp", poslab::exp, [](double x) { return std::exp(x); }, {{-1, 1}, {-80, 80}}},
     {"log", poslab::log, [](double x) { return std::log(x); }, {{0.5, 2}, {1e-3, 1e3}}},
     {"tanh", poslab::tanh, [](double x) { return std::tanh(x); }, {{-0.7, 0.7}, {-5, 5}}},
     {"sigmoid", poslab::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, {{-1, 1}, {-6, 6}}},
-    {"softplus", poslab::softplus, [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }, {{-1, 1}, {-30, 30}}},
+    {"softplus", poslab::softplus, softplus_reference, {{-1, 1}, {-30, 30}}},
     {"relu", poslab::relu, [](double x) { return x > 0 ? x : 0; }, {{0.01, 1}, {-1, -0.01}}},
+    {"silu", poslab::silu, [](double x) { return x / (1 + std::exp(-x)); }, {{-1, 1}, {-20, 20}}},
+    {"gelu", poslab::gelu, [](double x) { return x * std::erfc(-x / std::sqrt(2.)) / 2; }, {{-1, 1}, {-6, 6}}},
+    {"gelu_tanh", poslab::gelu_tanh, gelu_tanh_reference, {{-1, 1}, {-4, 4}}},
     {"sqrt", poslab::sqrt, [](double x) { return std::sqrt(x); }, {{0.1, 2}, {1, 1e4}}},
 };
 
@@ -39,7 +47,8 @@ const Cases cases([](std::vector<OpCase>& all) {
 
 const Cases speed([](std::vector<OpCase>& all) {
   for (const Function& f : functions)
-    all.push_back({f.name, "(5120, 256)", {{5120, 256}}, [op = f.op](auto& x) { return op(x[0]); }, {}, {}, {f.ranges[0]}});
+    all.push_back(
+        {f.name, "(5120, 256)", {{5120, 256}}, [op = f.op](auto& x) { return op(x[0]); }, {}, {}, {f.ranges[0]}});
 }, For::bench);
 
 }  // namespace

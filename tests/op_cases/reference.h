@@ -46,6 +46,15 @@ inline Array norm_reference(const Array& x, const Array& gain, const Array& bias
   });
 }
 
+// gain x / sqrt(mean(x^2) + epsilon)
+inline Array rms_norm_reference(const Array& x, const Array& gain, double epsilon) {
+  return for_rows(x, Array(x.shape), [&](double* y, const double* row, int n) {
+    double squares = epsilon;
+    for (int j = 0; j < n; ++j) squares += row[j] * row[j] / n;
+    for (int j = 0; j < n; ++j) y[j] = gain.at[size_t(j)] * row[j] / std::sqrt(squares);
+  });
+}
+
 // word e % 8 of philox(e / 8) decides over element e (core/kernels.h)
 inline double dropout_factor(int64_t e, const Dropout& d) {
   const uint32_t threshold = uint32_t(std::lround(65536 * double(d.rate)));

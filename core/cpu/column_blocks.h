@@ -1,0 +1,36 @@
+// Weights of feed-forward networks, copied into blocks of 64 columns, each contiguous: in place, the rows of such a
+// block would fall into the same few lines of the first cache.
+#pragma once
+#include "core/cpu/row_blocks.h"
+
+namespace poslab::POSLAB_ISA {
+
+constexpr int columns = 64;
+
+// A matrix of `rows` rows and n columns, cut into blocks of 64 columns: where block s starts, and how wide it is.
+struct ColumnBlocks {
+  int rows, n;
+  int count() const { return (n + columns - 1) / columns; }
+  int width(int s) const { return int(smaller_of(columns, n - s * columns)); }
+  int64_t size() const { return int64_t(count()) * rows * columns; }
+  int64_t start(int s) const { return int64_t(s) * rows * columns; }
+};
+
+// w: (rows, n) -> its blocks of columns, each (rows, 64)
+inline const real* in_column_blocks(int slot, const real* w, const ColumnBlocks& to) {
+  real* at = scratch(slot, to.size());
+  for (int s = 0; s < to.count(); ++s)
+    for (int i = 0; i < to.rows; ++i)
+      __builtin_memcpy(at + to.start(s) + int64_t(i) * columns, w + int64_t(i) * to.n + s * columns,
+                       size_t(to.width(s)) * sizeof(real));
+  return at;
+}
+
+// w: (m, n) -> the blocks of columns of its transpose (n, m), which on the way lies in the other slot
+inline const real* transposed_in_column_blocks(int slot, int other, const real* w, int m, int n) {
+  real* transposed = scratch(other, int64_t(m) * n);
+  transpose(m, n, w, n, transposed, m);
+  return in_column_blocks(slot, transposed, {n, m});
+}
+
+}  // namespace poslab::POSLAB_ISA

@@ -1,0 +1,118 @@
+// The gated feed-forward network, forward and backward: a = x w1 + b1, c = x w3 + b3, y = (act(a) c) w2 + b2. Of the
+// hidden layer a and c are kept; act(a) c and all gradients live for 96 rows and 64 columns at a time, in the cache.
+#include "core/cpu/activations.h"
+#include "core/cpu/column_blocks.h"
+#include "core/cpu/rows.h"
+
+namespace poslab::POSLAB_ISA {
+namespace {
+
+// In the scratch of the calling thread: weights; in that of each thread: what a block of the hidden layer needs.
+enum Slot { weights1_slot = column_blocks_slot, weights3_slot, weights2_slot, block_slot };
+
+// to = a b + bias, bias null for none
+void product(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, const real* bias, real* to,
+             ptrdiff_t to_row) {
+  if (bias) gemm(m, n, k, a, b, b_row, to, to_row, WithBias{bias, neg_infinity});
+  else gemm(m, n, k, a, b, b_row, to, to_row, false);
+}
+
+// One block of m rows, from row `from` on, and n <= 64 columns, from column j on.
+struct HiddenBlock {
+  int64_t from;
+  int m, j, n;
+};
+
+// f(place in a and c, place in the block, how many numbers) for each vector of the block
+template <class F>
+void for_block(const GatedArgs& g, const HiddenBlock& b, const F& f) {
+  for (int i = 0; i < b.m; ++i)
+    for_vectors(b.n, [&](int e, int count) { f((b.from + i) * g.d_ff + b.j + e, i * columns + e, count); });
+}
+
+// h = act(a) c
+template <class Activation>
+void gate_block(real* h, const real* a, const real* c, const GatedArgs& g, const HiddenBlock& b) {
+  for_block(g, b, [=](int64_t e, int place, int count) {
+    store_some(h + place, Activation()(load_some(a + e, count)).value * load_some(c + e, count), count);
+  });
+}
+// da holds dh:   h = act(a) c   da = dh c act'(a)   dc = dh act(a)
+template <class Activation>
+void gate_block_backward(real* h, real* da, real* dc, const real* a, const real* c, const GatedArgs& g,
+                         const HiddenBlock& b) {
+  for_block(g, b, [=](int64_t e, int place, int count) {
+    const Vec dh = load_some(da + place, count), ce = load_some(c + e, count);
+    const Activated f = Activation()(load_some(a + e, count));
+    store_some(h + place, f.value * ce, count);
+    store_some(da + place, dh * ce * f.slope, count);
+    store_some(dc + place, dh * f.value, count);
+  });
+}
+
+}  // namespace
+
+void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
+  const ColumnBlocks blocks{g.in, g.d_ff};
+  const real* w1 = in_column_blocks(weights1_slot, g.w1, blocks);
+  const real* w3 = in_column_blocks(weights3_slot, g.w3, blocks);
+  const auto gate = with_activation(g.gate, [](auto act) { return &gate_block<decltype(act)>; });
+  parallel_ranges(g.rows, row_block, [&](int64_t from, int64_t to) {
+    const int m = int(to - from);
+    const Left x{g.x + from * g.in, g.in, 1};
+    real *h = scratch(block_slot, int64_t(row_block) * columns), *ys = y + from * g.out;
+    for (int s = 0; s < blocks.count(); ++s) {
+      const HiddenBlock b{from, m, s * columns, blocks.width(s)};
+      const int64_t at = from * g.d_ff + b.j;
+      product(m, b.n, g.in, x, w1 + blocks.start(s), columns, g.b1 ? g.b1 + b.j : nullptr, a + at, g.d_ff);
+      product(m, b.n, g.in, x, w3 + blocks.start(s), columns, g.b3 ? g.b3 + b.j : nullptr, c + at, g.d_ff);
+      gate(h, a, c, g, b);
+      const real* w2 = g.w2 + int64_t(b.j) * g.out;
+      if (s == 0) product(m, g.out, b.n, {h, columns, 1}, w2, g.out, g.b2, ys, g.out);
+      else gemm(m, g.out, b.n, {h, columns, 1}, w2, g.out, ys, g.out, true);
+    }
+  });
+}
+
+void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real* a, const real* c,
+                                 const GatedArgs& g) {
+  const int in = g.in, d_ff = g.d_ff, out = g.out;
+  const int64_t n1 = int64_t(in) * d_ff, n2 = int64_t(d_ff) * out;
+  const int64_t at_w3 = n1, at_b1 = at_w3 + n1, at_b3 = at_b1 + d_ff, at_w2 = at_b3 + d_ff, at_b2 = at_w2 + n2;
+  const PartialSums partial_sums(g.rows, at_b2 + out);
+  const ColumnBlocks blocks{out, d_ff};
+  const real* w2 = transposed_in_column_blocks(weights2_slot, transposed_slot, g.w2, d_ff, out);
+  real *w1 = scratch(transposed_slot, n1), *w3 = scratch(transposed2_slot, n1);       // (d_ff, in)
+  transpose(in, d_ff, g.w1, d_ff, w1, in);
+  transpose(in, d_ff, g.w3, d_ff, w3, in);
+  const auto gate = with_activation(g.gate, [](auto act) { return &gate_block_backward<decltype(act)>; });
+  partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
+    const real *dys = dy + from * out, *x = g.x + from * in;
+    constexpr int64_t size = int64_t(row_block) * columns;
+    real *h = scratch(block_slot, 3 * size), *da = h + size, *dc = da + size;
+    for (int s = 0; s < blocks.count(); ++s) {
+      const HiddenBlock b{from, m, s * columns, blocks.width(s)};
+      gemm(m, b.n, out, {dys, out, 1}, w2 + blocks.start(s), columns, da, columns, false);
+      gate(h, da, dc, a, c, g, b);
+      if (d.x) {
+        real* dx = d.x.at + from * in;
+        gemm(m, in, b.n, {da, columns, 1}, w1 + int64_t(b.j) * in, in, dx, in, s > 0 || !d.x.empty);
+        gemm(m, in, b.n, {dc, columns, 1}, w3 + int64_t(b.j) * in, in, dx, in, true);
+      }
+      if (d.w1) gemm(in, b.n, m, {x, 1, in}, da, columns, partial + b.j, d_ff, add);
+      if (d.w3) gemm(in, b.n, m, {x, 1, in}, dc, columns, partial + at_w3 + b.j, d_ff, add);
+      if (d.b1) sum_of_rows(partial + at_b1 + b.j, da, m, b.n, columns, add);
+      if (d.b3) sum_of_rows(partial + at_b3 + b.j, dc, m, b.n, columns, add);
+      if (d.w2) gemm(b.n, out, m, {h, 1, columns}, dys, out, partial + at_w2 + int64_t(b.j) * out, out, add);
+    }
+    if (d.b2) sum_of_rows(partial + at_b2, dys, m, out, out, add);
+  });
+  partial_sums.add_up(d.w1, 0, n1);
+  partial_sums.add_up(d.w3, at_w3, n1);
+  partial_sums.add_up(d.b1, at_b1, d_ff);
+  partial_sums.add_up(d.b3, at_b3, d_ff);
+  partial_sums.add_up(d.w2, at_w2, n2);
+  partial_sums.add_up(d.b2, at_b2, out);
+}
+
+}  // namespace poslab::POSLAB_ISA

@@ -1,0 +1,27 @@
+// RMSNorm over rows; the formulas stand in core/cpu/rms_norm.h.
+#include "core/cpu/rms_norm.h"
+
+namespace poslab::POSLAB_ISA {
+
+void rms_norm(real* y, const real* x, const real* gain, int64_t rows, int width, real epsilon) {
+  with_width(width, [&](auto n) {
+    parallel_ranges(rows, norm_row_block, [&](int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; ++i) rms_norm_row(y + i * n, x + i * n, gain, n, epsilon);
+    });
+  });
+}
+
+void rms_norm_backward(Accumulator dx, Accumulator dgain, const real* dy, const real* x, const real* gain, int64_t rows,
+                       int width, real epsilon) {
+  with_width(width, [&](auto n) {
+    norm_backward_rows(dgain, {}, rows, n, [&](int64_t from, int64_t to, real* sums) {
+      real* d = scratch(1, n);
+      for (int64_t i = from; i < to; ++i) {
+        rms_norm_row_backward(d, sums, nullptr, dy + i * n, x + i * n, gain, n, epsilon);
+        if (dx) write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(d + j, count); });
+      }
+    });
+  });
+}
+
+}  // namespace poslab::POSLAB_ISA
