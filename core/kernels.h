@@ -75,20 +75,22 @@ struct AttentionArgs {
   int offset = 0;                      // the slot of query 0
   real scale = 1;
   int pieces = 1;                      // 1 to max_pieces
+  int rows = 0;                        // of r, gain and bias
   AttentionPiece piece[max_pieces];
   const real* v = nullptr;             // (batch, keys, kv_heads, value_dim)
   const real* q_rel = nullptr;         // (batch, queries, heads, rel_dim)     or null
   const real* r = nullptr;             // (rows, heads, rel_dim)               or null
   const real* gain = nullptr;          // (rows, heads)                        or null: 1
   const real* bias = nullptr;          // (rows, heads)                        or null: 0
-  int rel_dim = 0, rows = 0;
   const real* temperature = nullptr;   // (temperature_batch, queries, temperature_heads) or null: 1
   int temperature_batch = 1, temperature_heads = 1;   // 1: shared; else = batch, heads
+  const int* key_lengths = nullptr;    // (batch)                              or null: all keys
   const int* pairs = nullptr;          // (pairs_batch, queries, keys), values in 0 .. rows-1, or null
   int pairs_batch = 1;                 // 1: shared by the batch; else = batch
-  const int* key_lengths = nullptr;    // (batch)                              or null: all keys
-  FIELDS(AttentionArgs, batch, queries, keys, heads, kv_heads, head_dim, value_dim, causal, offset, scale, pieces, piece, v,
-         q_rel, r, gain, bias, rel_dim, rows, temperature, temperature_batch, temperature_heads, pairs, pairs_batch, key_lengths)
+  int rel_dim = 0;                     // of q_rel and r
+  FIELDS(AttentionArgs, batch, queries, keys, heads, kv_heads, head_dim, value_dim, causal, offset, scale, pieces, rows,
+         piece, v, q_rel, r, gain, bias, temperature, temperature_batch, temperature_heads, key_lengths, pairs,
+         pairs_batch, rel_dim)
 };
 struct AttentionGrads {
   Accumulator q[max_pieces], k[max_pieces], v, q_rel, r, gain, bias, temperature;   // shapes as above
