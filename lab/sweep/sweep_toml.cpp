@@ -11,6 +11,7 @@ std::vector<std::string> values(const RunOption& o, const toml::node& node) {
     for (const toml::node& one : *list) all.push_back(option_text(o, one));
   else
     all.push_back(option_text(o, node));
+  if (all.empty()) bad_input("{} = [] leaves no trial; give it a value or leave it out", o.name);
   return all;
 }
 
