@@ -11,7 +11,7 @@ namespace poslab {
 #ifdef POSLAB_WITH_BLAS
 std::string openblas() { return std::string("OpenBLAS ") + openblas_get_corename(); }
 
-// Its own threads are switched off: each of ours takes a block of rows, or a share of the batch, which is faster for such sizes.
+// Its own threads are switched off: each of ours takes a block of rows, or a share of the batch.
 std::function<void()> openblas_product(int batch, int m, int k, int n, const real* a, const real* b, real* c) {
   if (threads() > 1 && openblas_get_parallel() != OPENBLAS_THREAD) return {};
   openblas_set_num_threads(1);
@@ -24,8 +24,8 @@ std::function<void()> openblas_product(int batch, int m, int k, int n, const rea
 #else
         cblas_sgemm
 #endif
-            (CblasRowMajor, CblasNoTrans, CblasNoTrans, int(rows), n, k, 1, a + (matrix * m + row) * k, k, b + matrix * k * n, n, 0,
-             c + (matrix * m + row) * n, n);
+            (CblasRowMajor, CblasNoTrans, CblasNoTrans, int(rows), n, k, 1, a + (matrix * m + row) * k, k,
+             b + matrix * k * n, n, 0, c + (matrix * m + row) * n, n);
       };
       if (batch == 1) return product(0, from, to - from);
       for (int64_t matrix = from; matrix < to; ++matrix) product(matrix, 0, m);

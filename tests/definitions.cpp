@@ -1,4 +1,5 @@
-// A type has one definition in the whole program: two of one name in two headers link without a word, and then one is used for both.
+// A type has one definition in the whole program: two of one name in two headers link without a word, and then one is
+// used for both.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -16,7 +17,8 @@ TEST_CASE("no two headers define a type of the same name in the same namespace")
   const std::regex space("^namespace ([a-zA-Z_:]+) \\{.*"),
       type("^(?:struct|class|union|enum class|enum) (?:alignas\\(\\w+\\) )?(\\w+)(?: final)?(?: : [^;{]*)? \\{.*");
   std::map<std::string, std::string> defined;
-  for (const char* floor : {"core", "cuda", "autograd", "encodings", "nn", "tasks", "experiment", "lab", "apps", "bench", "tests"})
+  for (const char* floor :
+       {"core", "cuda", "autograd", "encodings", "nn", "tasks", "experiment", "lab", "apps", "bench", "tests"})
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::source_folder) / floor)) {
       if (entry.path().extension() != ".h" && entry.path().extension() != ".cuh") continue;
       std::ifstream file(entry.path());

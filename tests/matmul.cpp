@@ -1,5 +1,5 @@
-// Products by several threads have the bits of those by one, in every instruction set: thousands of small ones, whose threads
-// would meet in a buffer that they shared, and large ones, which are cut into blocks.
+// Products by several threads have the bits of those by one, in every instruction set: thousands of small ones, whose
+// threads would meet in a buffer that they shared, and large ones, which are cut into blocks.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -67,7 +67,8 @@ TEST_CASE("products by four threads have the bits of those by one") {
       const Reals expected = factors.multiply();
       int wrong = 0;
       set_threads(4);                                        // the pool's threads share one call
-      for (int round = 0; round < x.rounds; ++round) wrong += different_products(factors.multiply(), expected, factors.p);
+      for (int round = 0; round < x.rounds; ++round)
+        wrong += different_products(factors.multiply(), expected, factors.p);
       CHECK_MESSAGE(wrong == 0, "one caller");
       wrong = 0;
       set_threads(1);                                        // each caller works alone
@@ -87,7 +88,7 @@ TEST_CASE("products by four threads have the bits of those by one") {
   set_threads(were);
 }
 
-TEST_CASE("a product cut into blocks is the sum it stands for, whichever way its factors lie, also added to what is there") {
+TEST_CASE("a product cut into blocks is the sum it stands for, whichever way its factors lie") {
   const std::string before = isa();
   for (const bool a_transposed : {false, true})
     for (const bool b_transposed : {false, true})

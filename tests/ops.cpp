@@ -60,7 +60,7 @@ double gradient_error(const OpCase& c, const Tensors& values, const Result& r) {
   return worst;
 }
 
-// What one run of a case makes the CPU's kernels do, by the table that POSLAB_DEBUG=2 prints. The loss's own kernels are in it.
+// What one run of a case makes the CPU's kernels do, by the table that POSLAB_DEBUG=2 prints; with those of the loss.
 std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Asked& asked) {
   const int before = debug_level();
   set_debug_level(2), clear_profile_totals();

@@ -1,9 +1,11 @@
-// Batched matrix products. A b that stays in the second cache is read where it lies. A larger one is worked off 512 rows at a
-// time: these are copied into panels as wide as the micro-kernel (gemm.h), which then runs through each from start to end.
+// Batched matrix products. A b that stays in the second cache is read where it lies. A larger one is worked off 512
+// rows at a time: these are copied into panels as wide as the micro-kernel's tile (gemm.h), which then runs through
+// each from start to end.
 //
-// OpenBLAS did these once. Its serial flavour hands one buffer to two threads that call it at the same time: wrong numbers,
-// rarely and silently. On one core of a Xeon (Sapphire Rapids) at 1024 and 2048 squared, in GFLOP/s, ours / OpenBLAS with the
-// same instructions: AVX-512 154 / 162, 146 / 162; AVX2 83 / 84, 80 / 86; without FMA 26 / 32.
+// OpenBLAS is not called: its serial flavour hands one buffer to two threads that call it at the same time, and gives
+// wrong numbers, rarely and silently. GFLOP/s on one core of a Xeon (Sapphire Rapids) at 1024 and 2048 squared, ours
+// and OpenBLAS's with the same instructions: AVX-512 150, 146 and 162, 162; AVX2 83, 80 and 84, 86; without FMA 26 and
+// 32.
 #include <cstring>
 
 #include "core/cpu/gemm.h"
@@ -15,14 +17,14 @@ namespace poslab::POSLAB_ISA {
 namespace {
 
 constexpr int rows_per_piece = 64;
-constexpr int block_rows = 192, block_columns = 512, block_inner = 512;   // a's block: 384 KB, which stays in the second cache
+constexpr int block_rows = 192, block_columns = 512, block_inner = 512;   // a's block: 384 KB, in the second cache
 constexpr int panel = (registers == 32 ? 4 : 2) * lanes;                  // the columns of a tile
 
 constexpr int smaller(int a, int b) { return a < b ? a : b; }
 constexpr int blocks(int n, int size) { return (n + size - 1) / size; }
 
-// Copying b pays where it is larger than 1 MB and enough rows of a meet it. GFLOP/s without and with it, as above: AVX-512
-// 512 squared: 160 / 155, 768: 145 / 150, 1024: 70 / 154. AVX2 512: 83 / 85, 768: 75 / 81, 1024: 37 / 83.
+// Copying b pays where it is larger than 1 MB and enough rows of a meet it. GFLOP/s without / with it, as above:
+// AVX-512 at 512 squared 160 / 155, 768 145 / 150, 1024 70 / 150; AVX2 at 512 83 / 83, 768 75 / 81, 1024 37 / 80.
 bool large(const Product& p) { return int64_t(p.n) * p.k * int64_t(sizeof(real)) > 1 << 20 && p.m >= 32; }
 
 Left left(const Product& p, const real* a, int i, int from) {
@@ -40,7 +42,8 @@ void pack(const Product& p, const real* b, int from, int k, int j, int n, real* 
     for (int row = 0; row < k; ++row)
       for (int at = 0; at < n; at += panel) {
         const int width = smaller(panel, n - at);
-        std::memcpy(to + int64_t(at) * k + row * width, b + int64_t(from + row) * p.n + j + at, size_t(width) * sizeof(real));
+        std::memcpy(to + int64_t(at) * k + row * width, b + int64_t(from + row) * p.n + j + at,
+                    size_t(width) * sizeof(real));
       }
   }
 }
@@ -78,12 +81,13 @@ void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
   const bool summed = p.c_step == 0 && p.batch > 1;               // all matrices of the batch go into one c
   if (large(p)) {
     for (int64_t batch = 0; batch < p.batch; ++batch)
-      large_product(p, a + batch * p.a_step, b + batch * p.b_step, c.at + batch * p.c_step, !c.empty || (summed && batch > 0));
+      large_product(p, a + batch * p.a_step, b + batch * p.b_step, c.at + batch * p.c_step,
+                    !c.empty || (summed && batch > 0));
     return;
   }
   const int64_t row_blocks = blocks(p.m, rows_per_piece);
   const bool b_shared = p.b_step == 0 || p.batch == 1;
-  const real* b_untransposed = nullptr;                                // b as (k, n), transposed once if everybody shares it
+  const real* b_untransposed = nullptr;                           // b as (k, n), made once if everybody shares it
   if (p.b_transposed && b_shared) {
     real* to = scratch(0, int64_t(p.k) * p.n);
     transpose(p.n, p.k, b, p.k, to, p.n);
