@@ -1,5 +1,6 @@
-// Multi-head attention over the logits that an encoding hands over; formula, shapes and derivative stand at AttentionArgs in
-// core/kernels.h and above the kernels. Leaves out dropout of the weights: the papers' models have none.
+// Multi-head attention over the logits that an encoding hands over; formula, shapes and derivative stand at
+// AttentionArgs in core/kernels.h and above the kernels. Leaves out dropout of the weights: the papers' models have
+// none.
 #include <algorithm>
 
 #include "autograd/ops.h"
@@ -9,8 +10,12 @@
 namespace poslab {
 namespace {
 
-struct Interval { int from, to; };
-bool meet(Interval a, Interval b, Interval limits) { return std::max({a.from, b.from, limits.from}) < std::min({a.to, b.to, limits.to}); }
+struct Interval {
+  int from, to;
+};
+bool meet(Interval a, Interval b, Interval limits) {
+  return std::max({a.from, b.from, limits.from}) < std::min({a.to, b.to, limits.to});
+}
 
 // Two products for one pair would have no meaning.
 void must_be_apart(const Scores& s, const Span& span, int queries, int keys) {
@@ -19,31 +24,42 @@ void must_be_apart(const Scores& s, const Span& span, int queries, int keys) {
     for (size_t b = 0; b < a; ++b) {
       const Piece &p = s.pieces[a], &o = s.pieces[b];
       if (meet({p.from, p.to}, {o.from, o.to}, distances) && meet({p.first, p.last}, {o.first, o.last}, slots))
-        bad_input("attention: pieces {} and {} overlap: distances {} .. {} and {} .. {}, keys {} .. {} and {} .. {}, ends not "
-                  "included; a pair of query and key may be in one piece only",
-                  b, a, o.from, o.to, p.from, p.to, o.first, o.last, p.first, p.last);
+        bad_input(
+            "attention: pieces {} and {} overlap: distances {} .. {} and {} .. {}, keys {} .. {} and {} .. {}, ends "
+            "not "
+            "included; a pair of query and key may be in one piece only",
+            b, a, o.from, o.to, p.from, p.to, o.first, o.last, p.first, p.last);
     }
 }
 
 void check(bool fits, const char* what, const Tensor& x, const Scores& s) {
   if (!fits)
-    bad_input("attention: {} is {} with q {} and k {}; shapes are q (B, Tq, H, D), k (B, Tk, G, D), v (B, Tk, G, Dv) where G "
-              "divides H, q_rel (B, Tq, H, R), r (N, H, R), gain and bias (N, H), temperature (1 or B, Tq, 1 or H)",
-              what, x ? to_string(x.shape()) : "absent", s.pieces[0].q ? to_string(s.pieces[0].q.shape()) : "absent",
-              s.pieces[0].k ? to_string(s.pieces[0].k.shape()) : "absent");
+    bad_input(
+        "attention: {} is {} with q {} and k {}; shapes are q (B, Tq, H, D), k (B, Tk, G, D), v (B, Tk, G, Dv) where G "
+        "divides H, q_rel (B, Tq, H, R), r (N, H, R), gain and bias (N, H), temperature (1 or B, Tq, 1 or H)",
+        what, x ? to_string(x.shape()) : "absent", s.pieces[0].q ? to_string(s.pieces[0].q.shape()) : "absent",
+        s.pieces[0].k ? to_string(s.pieces[0].k.shape()) : "absent");
 }
 
 AttentionArgs sizes(const Scores& s, const Span& span) {
   if (s.pieces.empty() || s.pieces.size() > max_pieces)
     bad_input("attention: {} pieces; there must be 1 to {}, each a q and a k", s.pieces.size(), max_pieces);
   const Tensor &q = s.pieces[0].q, &k = s.pieces[0].k;
-  check(q && k && q.dims() == 4 && k.dims() == 4 && q.dim(0) == k.dim(0) && q.dim(2) % k.dim(2) == 0 && q.dim(3) == k.dim(3), "q",
-        q, s);
-  AttentionArgs a{.batch = q.dim(0), .queries = q.dim(1), .keys = k.dim(1), .heads = q.dim(2), .kv_heads = k.dim(2),
-                  .head_dim = q.dim(3), .value_dim = q.dim(3)};
+  check(q && k && q.dims() == 4 && k.dims() == 4 && q.dim(0) == k.dim(0) && q.dim(2) % k.dim(2) == 0 &&
+            q.dim(3) == k.dim(3),
+        "q", q, s);
+  AttentionArgs a{.batch = q.dim(0),
+                  .queries = q.dim(1),
+                  .keys = k.dim(1),
+                  .heads = q.dim(2),
+                  .kv_heads = k.dim(2),
+                  .head_dim = q.dim(3),
+                  .value_dim = q.dim(3)};
   if (span.offset < 0 || span.offset >= far - a.queries)
-    bad_input("attention: the slot of query 0 is {}; slots are counted from 0, and the last queries of Tk slots start at Tk - Tq",
-              span.offset);
+    bad_input(
+        "attention: the slot of query 0 is {}; slots are counted from 0, and the last queries of Tk slots start at Tk "
+        "- Tq",
+        span.offset);
   a.causal = span.causal, a.offset = span.offset, a.scale = s.scale, a.pieces = int(s.pieces.size());
   for (int n = 0; n < a.pieces; ++n) {
     const Piece& p = s.pieces[size_t(n)];
@@ -58,7 +74,8 @@ AttentionArgs sizes(const Scores& s, const Span& span) {
 
 void add_rows(AttentionArgs& a, const Scores& s) {
   if (s.q_rel || s.r) {
-    check(s.q_rel && s.q_rel.dims() == 4 && s.q_rel.dim(0) == a.batch && s.q_rel.dim(1) == a.queries && s.q_rel.dim(2) == a.heads,
+    check(s.q_rel && s.q_rel.dims() == 4 && s.q_rel.dim(0) == a.batch && s.q_rel.dim(1) == a.queries &&
+              s.q_rel.dim(2) == a.heads,
           "q_rel", s.q_rel, s);
     check(s.r && s.r.dims() == 3 && s.r.dim(1) == a.heads && s.r.dim(2) == s.q_rel.dim(3), "r", s.r, s);
     a.q_rel = s.q_rel.data(), a.r = s.r.data(), a.rel_dim = s.r.dim(2), a.rows = s.r.dim(0);
@@ -71,8 +88,11 @@ void add_rows(AttentionArgs& a, const Scores& s) {
   add(s.gain, "gain", a.gain), add(s.bias, "bias", a.bias);
   const int last = std::max(a.offset + a.queries, a.keys) - 1;
   if (!s.pairs && a.rows && a.rows != last + a.keys)
-    bad_input("attention: r, gain or bias has {} rows; without a table of pairs it needs one for each distance of the {} keys to "
-              "slots 0 .. {}, {}", a.rows, a.keys, last, last + a.keys);
+    bad_input(
+        "attention: r, gain or bias has {} rows; without a table of pairs it needs one for each distance of the {} "
+        "keys to "
+        "slots 0 .. {}, {}",
+        a.rows, a.keys, last, last + a.keys);
 }
 
 void add_pairs(AttentionArgs& a, const Scores& s) {
@@ -82,7 +102,8 @@ void add_pairs(AttentionArgs& a, const Scores& s) {
     bad_input("attention: pairs is {}; it must be (1 or {}, {}, {})", to_string(p), a.batch, a.queries, a.keys);
   for (int64_t i = 0; i < s.pairs.size(); ++i)
     if (s.pairs[i] < 0 || s.pairs[i] >= a.rows)
-      bad_input("attention: pairs names row {} of r, gain or bias, which have {}; rows are counted from 0", s.pairs[i], a.rows);
+      bad_input("attention: pairs names row {} of r, gain or bias, which have {}; rows are counted from 0", s.pairs[i],
+                a.rows);
   a.pairs = s.pairs.on(s.pieces[0].q.device()), a.pairs_batch = p[0];
 }
 
@@ -94,13 +115,15 @@ AttentionArgs arguments(const Scores& s, const Tensor& v, const Span& span) {
   }
   add_rows(a, s), add_pairs(a, s);
   if (const Tensor& t = s.temperature) {
-    check(t.dims() == 3 && (t.dim(0) == 1 || t.dim(0) == a.batch) && t.dim(1) == a.queries && (t.dim(2) == 1 || t.dim(2) == a.heads),
+    check(t.dims() == 3 && (t.dim(0) == 1 || t.dim(0) == a.batch) && t.dim(1) == a.queries &&
+              (t.dim(2) == 1 || t.dim(2) == a.heads),
           "temperature", t, s);
     a.temperature = t.data(), a.temperature_batch = t.dim(0), a.temperature_heads = t.dim(2);
   }
   if (const Ids& n = span.key_lengths) {
     if (n.shape() != Shape{a.batch})
-      bad_input("attention: key_lengths is {}; it must be ({}), the number of keys of each sequence", to_string(n.shape()), a.batch);
+      bad_input("attention: key_lengths is {}; it must be ({}), the number of keys of each sequence",
+                to_string(n.shape()), a.batch);
     for (int64_t b = 0; b < n.size(); ++b)
       if (n[b] < 0 || n[b] > a.keys)
         bad_input("attention: sequence {} has {} keys by its key length, and k has {}", b, n[b], a.keys);
@@ -119,7 +142,7 @@ Tensor attention(const Scores& s, const Tensor& v, const Span& span) {
   Tensor stats({args.batch, args.heads, args.queries, 2}, v.device());
   run.attention(o.data(), stats.data(), args);
   Scores four = s;
-  four.pieces.resize(max_pieces);      // the absent ones are empty Tensors
+  four.pieces.resize(max_pieces);  // the absent ones are empty Tensors
   const std::vector<Piece>& p = four.pieces;
   return record(
       "attention", o,
@@ -127,8 +150,8 @@ Tensor attention(const Scores& s, const Tensor& v, const Span& span) {
       [=, &run, s = four, lengths = span.key_lengths](const real* d_o) {
         const auto& p = s.pieces;
         const auto [q0, k0, q1, k1, q2, k2, q3, k3, dv, dq_rel, dr, dgain, dbias, dtemperature] =
-            grad_accumulators(p[0].q, p[0].k, p[1].q, p[1].k, p[2].q, p[2].k, p[3].q, p[3].k, v, s.q_rel, s.r, s.gain, s.bias,
-                              s.temperature);
+            grad_accumulators(p[0].q, p[0].k, p[1].q, p[1].k, p[2].q, p[2].k, p[3].q, p[3].k, v, s.q_rel, s.r, s.gain,
+                              s.bias, s.temperature);
         const AttentionGrads grads{{q0, q1, q2, q3}, {k0, k1, k2, k3}, dv, dq_rel, dr, dgain, dbias, dtemperature};
         run.attention_backward(grads, args, d_o, o.data(), stats.data());
       });

@@ -182,7 +182,8 @@ Cost cross_entropy_backward(Accumulator dx, const real*, const real*, const int*
 namespace {
 
 struct Attention {
-  double q, k, o, v, q_rel, r, gain, bias, temperature, tables, seen;   // elements of the arrays, pairs (i, j) not masked
+  // Elements of the arrays, and pairs (i, j) that are not masked.
+  double q, k, o, v, q_rel, r, gain, bias, temperature, tables, seen;
   explicit Attention(const AttentionArgs& a) {
     const double rows = double(a.batch) * a.queries * a.heads, keys = double(a.batch) * a.keys * a.kv_heads;
     q = rows * a.head_dim, k = keys * a.head_dim, o = rows * a.value_dim, v = keys * a.value_dim;

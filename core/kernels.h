@@ -53,8 +53,8 @@ struct Dropout {
   FIELDS(Dropout, rate, stream)
 };
 
-// The logits and weights of multi-head attention, doors 2 to 4 of an encoding (encodings/encoding.h). Key j stands at slot j,
-// query i at slot t = offset + i. H / G query heads read one key head: head h reads h / (H / G).
+// The logits and weights of multi-head attention, doors 2 to 4 of an encoding (encodings/encoding.h). Key j stands at
+// slot j, query i at slot t = offset + i. H / G query heads read one key head: head h reads h / (H / G).
 //
 //   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij
 //   a_ij = exp(s_ij - max_i) / z_i,  max_i = max_j s_ij,  z_i = sum_j exp(s_ij - max_i)

@@ -1,5 +1,6 @@
-// The fast attention kernels against the naive one of core/cpu/attention_naive.h, straight at the contract of core/kernels.h:
-// random sizes, terms, pieces and spans, results that begin empty or hold something; and what long sequences need in memory.
+// The fast attention kernels against the naive one of core/cpu/attention_naive.h, straight at the contract of
+// core/kernels.h: random sizes, terms, pieces and spans, results that begin empty or hold something; and what long
+// sequences need in memory.
 #include "core/cpu/attention_naive.h"
 
 #include <doctest/doctest.h>
@@ -37,7 +38,8 @@ struct Call {
     const auto below = [&](int n) { return int(rng.below(uint32_t(n))); };
     const auto often = [&] { return below(3) == 0; };
     x.batch = 1 + below(3), x.queries = 1 + below(40), x.keys = 1 + below(70), x.kv_heads = 1 + below(2);
-    x.heads = x.kv_heads * (1 + below(3)), x.head_dim = 1 + below(20), x.value_dim = often() ? 1 + below(70) : x.head_dim;
+    x.heads = x.kv_heads * (1 + below(3)), x.head_dim = 1 + below(20),
+    x.value_dim = often() ? 1 + below(70) : x.head_dim;
     if (sizes == Sizes::wide)
       x.queries = 1 + below(7), x.keys = 1 + below(20), x.head_dim = 30 + below(270), x.value_dim = 30 + below(270);
     if (sizes == Sizes::square) x.keys = x.queries, x.kv_heads = x.heads, x.value_dim = x.head_dim;
@@ -67,7 +69,9 @@ struct Call {
       for (int64_t e = 0; e < int64_t(x.pairs_batch) * x.queries * x.keys; ++e) pairs.push_back(below(x.rows));
       x.pairs = pairs.data();
     }
-    if (often()) x.rel_dim = 1 + below(12), x.q_rel = fill(9, queries * x.rel_dim), x.r = fill(10, int64_t(x.rows) * x.heads * x.rel_dim);
+    if (often())
+      x.rel_dim = 1 + below(12), x.q_rel = fill(9, queries * x.rel_dim),
+      x.r = fill(10, int64_t(x.rows) * x.heads * x.rel_dim);
     if (often()) x.gain = fill(11, int64_t(x.rows) * x.heads);
     if (often()) x.bias = fill(12, int64_t(x.rows) * x.heads);
     if (often()) {
@@ -86,9 +90,12 @@ struct Grads {
   AttentionGrads sums{};
   Grads(const Call& c, real value, bool empty) {
     for (const Reals& x : c.arrays) at.emplace_back(x.size(), value);
-    const auto sum = [&](int slot) { return at[size_t(slot)].empty() ? Accumulator{} : Accumulator{at[size_t(slot)].data(), empty}; };
+    const auto sum = [&](int slot) {
+      return at[size_t(slot)].empty() ? Accumulator{} : Accumulator{at[size_t(slot)].data(), empty};
+    };
     for (int p = 0; p < max_pieces; ++p) sums.q[p] = sum(p), sums.k[p] = sum(max_pieces + p);
-    sums.v = sum(8), sums.q_rel = sum(9), sums.r = sum(10), sums.gain = sum(11), sums.bias = sum(12), sums.temperature = sum(13);
+    sums.v = sum(8), sums.q_rel = sum(9), sums.r = sum(10), sums.gain = sum(11), sums.bias = sum(12),
+    sums.temperature = sum(13);
   }
 };
 
@@ -108,8 +115,9 @@ TEST_CASE("attention: the fast kernels = the naive one, for random calls, in eve
   for (uint32_t number = 0; number < 300; ++number) {
     const Call c(number);
     const AttentionArgs& x = c.x;
-    INFO("call " << number << ": B " << x.batch << " Tq " << x.queries << " Tk " << x.keys << " H " << x.heads << " G " << x.kv_heads
-                 << " D " << x.head_dim << " pieces " << x.pieces << " offset " << x.offset << " causal " << x.causal);
+    INFO("call " << number << ": B " << x.batch << " Tq " << x.queries << " Tk " << x.keys << " H " << x.heads << " G "
+                 << x.kv_heads << " D " << x.head_dim << " pieces " << x.pieces << " offset " << x.offset << " causal "
+                 << x.causal);
     const bool empty = number % 2 == 0;
     Reals o(c.d_o.size()), ours(o.size(), real(NAN)), stats(size_t(x.batch) * size_t(x.heads) * size_t(x.queries) * 2);
     Grads naive_grads(c, empty ? 0 : real(0.5), false);
@@ -133,8 +141,8 @@ TEST_CASE("attention: the fast kernels = the naive one, for random calls, in eve
 }
 
 #ifdef POSLAB_EMULATE
-// The CUDA kernels are emulated on the host, so that arrays of the host serve them. one_array: the gradients of the first q, the
-// first k and of v are one array that holds zeros.
+// The CUDA kernels are emulated on the host, so that arrays of the host serve them. one_array: the gradients of the
+// first q, the first k and of v are one array that holds zeros.
 void emulated_like_naive(uint32_t number, Sizes sizes, bool one_array) {
   const Call c(number, sizes);
   const AttentionArgs& x = c.x;
@@ -146,7 +154,8 @@ void emulated_like_naive(uint32_t number, Sizes sizes, bool one_array) {
   Grads expected(c, empty ? 0 : real(0.5), false), grads(c, empty ? real(NAN) : real(0.5), empty);
   if (one_array)
     for (Grads* g : {&expected, &grads}) {
-      for (const int array : {0, max_pieces, 8}) std::fill(g->at[size_t(array)].begin(), g->at[size_t(array)].end(), real(0));
+      for (const int array : {0, max_pieces, 8})
+        std::fill(g->at[size_t(array)].begin(), g->at[size_t(array)].end(), real(0));
       g->sums.q[0] = g->sums.k[0] = g->sums.v = {g->at[8].data(), false};
     }
   naive::attention(o.data(), x);
@@ -177,7 +186,8 @@ int64_t scratch_of(int time, const std::vector<AttentionPiece>& pieces) {
     for (real& e : a) e = real(4 * rng.uniform() - 2);
   AttentionArgs x{.batch = 1, .queries = time, .keys = time, .heads = 1, .kv_heads = 1, .head_dim = D, .value_dim = D};
   x.v = arrays[2].data(), x.pieces = int(pieces.size());
-  for (int p = 0; p < x.pieces; ++p) x.piece[p] = pieces[size_t(p)], x.piece[p].q = arrays[0].data(), x.piece[p].k = arrays[1].data();
+  for (int p = 0; p < x.pieces; ++p)
+    x.piece[p] = pieces[size_t(p)], x.piece[p].q = arrays[0].data(), x.piece[p].k = arrays[1].data();
   Reals o(arrays[0].size()), stats(size_t(time) * 2), one(D);
   AttentionGrads d{};
   for (int p = 0; p < x.pieces; ++p) d.q[p] = {grads[0].data(), false}, d.k[p] = {grads[1].data(), false};
@@ -186,7 +196,7 @@ int64_t scratch_of(int time, const std::vector<AttentionPiece>& pieces) {
   const Kernels& run = kernels(Device::cpu);
   run.attention(o.data(), stats.data(), x);
   run.attention_backward(d, x, arrays[3].data(), o.data(), stats.data());
-  for (const int i : {0, 1, 255, 256, 1500, time - 1}) {      // some rows alone
+  for (const int i : {0, 1, 255, 256, 1500, time - 1}) {  // some rows alone
     AttentionArgs row = x;
     row.queries = 1, row.offset = i;
     for (AttentionPiece& p : row.piece) p.q = p.q ? p.q + i * D : nullptr;
@@ -204,7 +214,8 @@ TEST_CASE("attention: long sequences keep no matrix of queries by keys") {
   std::thread([&] { window = scratch_of(32768, {{.from = -256, .to = 1}, {.to = -256, .last = 4}}); }).join();
   set_threads(before);
   const int64_t tile = 64 * 1024 * int64_t(sizeof(real));
-  MESSAGE("scratch on one thread: " << all / 1024 << " KiB for 6000 keys, " << window / 1024 << " KiB for a window and sinks in 32768");
+  MESSAGE("scratch on one thread: " << all / 1024 << " KiB for 6000 keys, " << window / 1024
+                                    << " KiB for a window and sinks in 32768");
   CHECK(all < 4 * tile);
   CHECK(window < 4 * tile);
 }

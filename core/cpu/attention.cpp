@@ -1,5 +1,5 @@
-// Fused attention, forward: the weights of a block of query rows live in the cache and are never stored. The formula and the
-// shapes stand at AttentionArgs in core/kernels.h; the logits are filled in core/cpu/logits.h.
+// Fused attention, forward: the weights of a block of query rows live in the cache and are never stored. The formula
+// and the shapes stand at AttentionArgs in core/kernels.h; the logits are filled in core/cpu/logits.h.
 //
 // Where a block sees more keys than a tile holds, what a row has gathered fades when a larger logit turns up
 // (Milakov & Gimelshein 2018, Dao et al. 2022):
@@ -36,11 +36,12 @@ void exponentials_of_leading(real* s, Softmax* rows, const Tile& tile, int b) {
   }
 }
 
-// Rows of products s -> e_ij = exp(s_ij - max_i), where max_i and z_i = sum_j e_ij go on in `rows`; where no key is seen e is 0.
+// Rows of products s -> e_ij = exp(s_ij - max_i), where max_i and z_i = sum_j e_ij go on in `rows`; where no key is
+// seen e is 0.
 void exponentials(real* s, Softmax* rows, const Tile& tile, int b) {
   if (tile.leading && tile.first && tile.last) return exponentials_of_leading(s, rows, tile, b);
   for (int i = 0; i < tile.m; ++i, s += tile.width) {
-    tile.finish_row(s, b, i);
+    tile.finish_row(s, s, b, i);
     const real before = tile.first ? neg_infinity : rows[i].max;
     Vec top = splat(before), total{};
     for (int j = 0; j < tile.width; j += lanes) top = max(top, load(s + j));
@@ -70,7 +71,8 @@ void for_weights(const AttentionArgs& x, const Done& done) {
           tile.products(s, from, to);
           const bool waits = !tile.last || !tile.first;  // a row's softmax, from tile to tile
           Softmax here[Plan::max_rows], *rows = here;
-          if (waits) rows = reinterpret_cast<Softmax*>(scratch(softmax_slot, int64_t(last - first) * Plan::max_rows * 3));
+          if (waits)
+            rows = reinterpret_cast<Softmax*>(scratch(softmax_slot, int64_t(last - first) * Plan::max_rows * 3));
           for (int b = from; b < to; ++b, s += tile.sequence) {
             Softmax* own = waits ? rows + (b - first) * Plan::max_rows : rows;
             exponentials(s, own, tile, b);
@@ -88,11 +90,14 @@ void attention(real* o, real* stats, const AttentionArgs& x) {
   for_weights(x, [&](const Tile& tile, int b, const real* e, const Softmax* rows) {
     const Head& h = tile.h;
     const int D = x.value_dim, step = x.heads * D;
-    real *oi = o + h.query_row(b, tile.i0) * D, *kept = stats + 2 * ((int64_t(b) * x.heads + h.head) * x.queries + tile.i0);
+    real *oi = o + h.query_row(b, tile.i0) * D,
+         *kept = stats + 2 * ((int64_t(b) * x.heads + h.head) * x.queries + tile.i0);
     if (!tile.first)
       for (int i = 0; i < tile.m; ++i)
-        write_channels(oi + i * step, D, [at = oi + i * step, f = rows[i].fade]<int W>(int d) { return load<W>(at + d) * f; });
-    gemm(tile.m, D, tile.keys_of(b), {e, tile.width, 1}, x.v + h.key_row(b, tile.j0) * D, x.kv_heads * D, oi, step, !tile.first);
+        write_channels(oi + i * step, D,
+                       [at = oi + i * step, f = rows[i].fade]<int W>(int d) { return load<W>(at + d) * f; });
+    gemm(tile.m, D, tile.keys_of(b), {e, tile.width, 1}, x.v + h.key_row(b, tile.j0) * D, x.kv_heads * D, oi, step,
+         !tile.first);
     if (!tile.last) return;
     const int m = tile.m;
     for (int i = 0; i < m; ++i, oi += step, kept += 2) {
@@ -103,7 +108,8 @@ void attention(real* o, real* stats, const AttentionArgs& x) {
   });
 }
 
-// a_ij = e_ij / z_i. Where keys come in several tiles, what stands there already fades with each, and is divided with the last.
+// a_ij = e_ij / z_i. Where keys come in several tiles, what stands there already fades with each, and is divided with
+// the last.
 void attention_weights(real* a, const AttentionArgs& x) {
   for_weights(x, [&](const Tile& tile, int b, const real* e, const Softmax* rows) {
     real* ai = a + ((int64_t(b) * x.heads + tile.h.head) * x.queries + tile.i0) * x.keys;

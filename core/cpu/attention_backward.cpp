@@ -9,17 +9,20 @@
 //   dv_j += sum_i a_ij do_i     dq_i += sum_j dx_ij k_j     dk_j += sum_i dx_ij q_i
 //   dq_rel_i += sum_j dx_ij r[pair(i,j)]           dr[p] += sum_ij [pair(i,j) = p] dx_ij q_rel_i
 //
-// dr, dgain and dbias collect from the whole batch: each unit has partial sums of its own, and these are added in order.
+// dr, dgain and dbias collect from the whole batch: each unit has partial sums of its own, which are added in order.
 #include "core/cpu/logits.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {
 
-real* zeros(int slot, int64_t n) { return static_cast<real*>(__builtin_memset(scratch(slot, n), 0, size_t(n) * sizeof(real))); }
+real* zeros(int slot, int64_t n) {
+  return static_cast<real*>(__builtin_memset(scratch(slot, n), 0, size_t(n) * sizeof(real)));
+}
 
 // One unit's sums over the rows of r, gain and bias for its head, or a tile's, laid out as its tables.
 struct TableGrads {
-  real *r = nullptr, *gain = nullptr, *bias = nullptr;  // (rows, R), (rows), (rows)     tables of (R, column), (column), (column)
+  real *r = nullptr, *gain = nullptr,
+       *bias = nullptr;  // (rows, R), (rows), (rows)     tables of (R, column), (column), (column)
 };
 
 // What a unit works with: results it adds to, what it reads, its partial sums, and those of the tile at hand.
@@ -27,7 +30,7 @@ struct Unit {
   const AttentionArgs& x;
   const AttentionGrads& d;
   const real *d_o, *o, *stats;
-  real* dtemperature;                                   // (batch, heads, queries), or null
+  real* dtemperature;  // (batch, heads, queries), or null
   TableGrads sum, of_tile = {};
 
   void begin(const Tile&);
@@ -76,8 +79,7 @@ void Unit::weigh(const Tile& tile, real* s, real* ds, int b) const {
 // The same for one row with a gain, a temperature, or keys that are not simply the first ones.
 void Unit::weigh_row(const Tile& tile, real* s, real* ds, int b, int i, const real* kept, real along) const {
   real* logits = scratch(row_slot, tile.width);
-  __builtin_memcpy(logits, s, size_t(tile.width) * sizeof(real));
-  tile.finish_row(logits, b, i);
+  tile.finish_row(s, logits, b, i);
   const real *gain = tile.gain_row(i), *bias = tile.bias_row(i);
   real* dgain = of_tile.gain ? of_tile.gain + tile.start(i, tile.table_width) : nullptr;
   const real temperature = x.temperature ? x.temperature[tile.temperature_at(b, i)] : real(1);
@@ -131,19 +133,18 @@ void Unit::piece(const Tile& tile, int p, const real* dx, int b) const {
     real* own = scratch(piece_slot, int64_t(tile.m) * width);
     for (int i = 0; i < tile.m; ++i) {
       const Run seen = overlap(tile.columns_of(p, i), c);
-      real* row = own + i * width;
-      __builtin_memset(row + c.first, 0, size_t(c.last - c.first) * sizeof(real));
-      if (!seen.empty())
-        write_row(row + seen.first, false, seen.last - seen.first,
-                  [from = dx + i * width + seen.first](int j, int some) { return load_some(from + j, some); });
+      const real* from = dx + i * width;
+      for (int j = c.first / lanes * lanes; j < c.last; j += lanes)
+        store(own + i * width + j, inside(seen, j, load(from + j), Vec{}));
     }
     dx = own;
   }
   keys(tile, d.k[p], c, dx, x.piece[p].q, D, b);
   const bool add = !tile.first || !d.q[p].empty;
   if (!d.q[p] || (c.empty() && add)) return;
-  gemm(tile.m, D, c.empty() ? 0 : c.last - c.first, {dx + c.first, width, 1}, x.piece[p].k + h.key_row(b, tile.j0 + c.first) * D,
-       x.kv_heads * D, d.q[p].at + h.query_row(b, tile.i0) * D, step, add);
+  gemm(tile.m, D, c.empty() ? 0 : c.last - c.first, {dx + c.first, width, 1},
+       x.piece[p].k + h.key_row(b, tile.j0 + c.first) * D, x.kv_heads * D, d.q[p].at + h.query_row(b, tile.i0) * D,
+       step, add);
 }
 
 // dv, dk and dq of one sequence
@@ -180,7 +181,8 @@ void Unit::begin(const Tile& tile) {
 }
 
 void Unit::work(const Tile& tile, int from, int to) const {
-  real *s = scratch(logits_slot, (to - from) * tile.sequence), *ds = scratch(logit_grads_slot, (to - from) * tile.sequence);
+  real *s = scratch(logits_slot, (to - from) * tile.sequence),
+       *ds = scratch(logit_grads_slot, (to - from) * tile.sequence);
   tile.products(s, from, to);
   for (int b = from; b < to; ++b) {
     const ptrdiff_t at = (b - from) * tile.sequence;
@@ -202,13 +204,16 @@ void Unit::end(const Tile& tile, int b) const {
         write_channels(to, R, [=]<int W>(int e) { return load<W>(to + e) + load<W>(transposed + e); });
       }
     }
-    for (int c = 0; of_tile.gain && c < tile.columns; ++c) sum.gain[tile.pair(b, t, c)] += of_tile.gain[int64_t(t) * width + c];
-    for (int c = 0; of_tile.bias && c < tile.columns; ++c) sum.bias[tile.pair(b, t, c)] += of_tile.bias[int64_t(t) * width + c];
+    for (int c = 0; of_tile.gain && c < tile.columns; ++c)
+      sum.gain[tile.pair(b, t, c)] += of_tile.gain[int64_t(t) * width + c];
+    for (int c = 0; of_tile.bias && c < tile.columns; ++c)
+      sum.bias[tile.pair(b, t, c)] += of_tile.bias[int64_t(t) * width + c];
   }
 }
 
 // to[p][head] += factor * sum over parts of partial[part][head][p], each n reals
-void add_partials(Accumulator to, const AttentionArgs& x, int parts, const real* partial, int64_t stride, int n, real factor) {
+void add_partials(Accumulator to, const AttentionArgs& x, int parts, const real* partial, int64_t stride, int n,
+                  real factor) {
   parallel_ranges(x.rows, 64, [&](int64_t from, int64_t until) {
     for (int64_t p = from; p < until; ++p)
       for (int head = 0; head < x.heads; ++head) {
@@ -240,10 +245,12 @@ void add_temperatures(Accumulator to, const AttentionArgs& x, const real* grads)
 void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
                         const real* stats) {
   const Plan plan(x);
-  const int64_t of_r = d.r ? int64_t(x.rows) * x.rel_dim : 0, of_gain = d.gain ? x.rows : 0, of_bias = d.bias ? x.rows : 0;
+  const int64_t of_r = d.r ? int64_t(x.rows) * x.rel_dim : 0, of_gain = d.gain ? x.rows : 0,
+                of_bias = d.bias ? x.rows : 0;
   const int64_t stride = of_r + of_gain + of_bias;
   real* partial = stride ? scratch(partial_sums_slot, stride * plan.parts * x.heads) : nullptr;
-  real* dtemperature = d.temperature ? scratch(temperature_grads_slot, int64_t(x.batch) * x.heads * x.queries) : nullptr;
+  real* dtemperature =
+      d.temperature ? scratch(temperature_grads_slot, int64_t(x.batch) * x.heads * x.queries) : nullptr;
   for_units(x, plan, x.heads / x.kv_heads, [&](const Head& h, int part, int first, int last) {
     real* at = partial + (int64_t(part) * x.heads + h.head) * stride;
     if (stride) __builtin_memset(at, 0, size_t(stride) * sizeof(real));

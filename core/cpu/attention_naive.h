@@ -1,5 +1,5 @@
 // Attention as its formula says, pair by pair: the first rung of docs/attention.md, and a reference that the tests hold
-// against the fast kernels. Terms and shapes stand at AttentionArgs in core/kernels.h; sums are in double. Slow on purpose.
+// against the fast kernels. Terms and shapes stand at AttentionArgs in core/kernels.h; sums are in double.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace poslab::naive {
 // What one head of one sequence sees of the arrays: element c of a row.
 struct Row {
   const AttentionArgs& x;
-  int b, h, g = h / (x.heads / x.kv_heads);   // g: the key head that head h reads
+  int b, h, g = h / (x.heads / x.kv_heads);  // g: the key head that head h reads
   int64_t query(int i, int n, int c) const { return ((int64_t(b) * x.queries + i) * x.heads + h) * n + c; }
   int64_t key(int j, int n, int c) const { return ((int64_t(b) * x.keys + j) * x.kv_heads + g) * n + c; }
   int64_t pair(int i, int j) const {
@@ -80,7 +80,7 @@ inline void attention_backward(const AttentionGrads& d, const AttentionArgs& x, 
   for_rows(x, [&](const Row& row, int i) {
     const std::vector<double> a = row.weights(i);
     std::vector<double> da(a.size());
-    double along = 0;                                          // do_i . o_i = sum_j a_ij do_i . v_j
+    double along = 0;  // do_i . o_i = sum_j a_ij do_i . v_j
     for (int j = 0; j < x.keys; ++j)
       for (int c = 0; c < x.value_dim && row.piece(i, j); ++c) {
         const double dy = double(d_o[row.query(i, x.value_dim, c)]), v = double(x.v[row.key(j, x.value_dim, c)]);
@@ -90,7 +90,8 @@ inline void attention_backward(const AttentionGrads& d, const AttentionArgs& x, 
     for (int j = 0; j < x.keys; ++j) {
       const AttentionPiece* p = row.piece(i, j);
       if (!p) continue;
-      const double gain = row.gain(i, j), product = row.product(*p, i, j), t = x.temperature ? double(x.temperature[row.temperature(i)]) : 1;
+      const double gain = row.gain(i, j), product = row.product(*p, i, j),
+                   t = x.temperature ? double(x.temperature[row.temperature(i)]) : 1;
       const double ds = a[size_t(j)] * (da[size_t(j)] - along), du = t * ds, dx = double(x.scale) * gain * du;
       const int64_t pair = x.r || x.gain || x.bias ? row.pair(i, j) * x.heads + row.h : 0;
       if (x.temperature) d.temperature.at[row.temperature(i)] += real(ds * (gain * product + row.bias(i, j)));

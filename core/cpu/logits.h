@@ -3,8 +3,8 @@
 //
 //   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij
 //
-// Keys lie along the vector lanes. The rows of r that a query row meets are the same for all sequences that share their table
-// of pairs, so these are worked off as a group: one small product for a query row of all of them.
+// Keys lie along the vector lanes. The rows of r that a query row meets are the same for all sequences that share their
+// table of pairs, so these are worked off as a group: one small product for a query row of all of them.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/cpu/rows.h"
@@ -49,11 +49,11 @@ enum Slot {
   temperature_grads_slot
 };
 
-// How a call is cut, a function of the shapes alone. A unit of work is one head and a part of the batch; in it there are
-// blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
+// How a call is cut, a function of the shapes alone. A unit of work is one head and a part of the batch; in it there
+// are blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
 struct Plan {
   static constexpr int max_rows = 64, max_keys = 1024;  // of a tile
-  int parts = 16, part_size;                            // of the batch; each part has partial sums of dr, dgain and dbias
+  int parts = 16, part_size;  // of the batch; each part has partial sums of dr, dgain and dbias
   int group = 8, block_rows;
 
   explicit Plan(const AttentionArgs& x) {
@@ -66,7 +66,8 @@ struct Plan {
     group = x.q_rel && x.pairs_batch == 1 ? smaller(part_size, group) : 1;
     block_rows = smaller(x.queries, max_rows);
     const int64_t keys = smaller(x.keys, max_keys);
-    while (block_rows > 8 && block_rows * keys * group > 64 * 1024) block_rows /= 2;  // a group's logits stay in the cache
+    while (block_rows > 8 && block_rows * keys * group > 64 * 1024)
+      block_rows /= 2;  // a group's logits stay in the cache
     while (group > 1 && block_rows * keys * group > 64 * 1024) group /= 2;
   }
 };
@@ -89,6 +90,14 @@ struct Run {
 };
 inline Run overlap(Run a, Run b) { return {larger(a.first, b.first), smaller(a.last, b.last)}; }
 
+// v for the columns j .. j + lanes that lie in a run, `other` for the rest. Rows are put together so, by whole vectors:
+// what is written in parts cannot be loaded as a whole before it is in the cache.
+inline Vec inside(Run run, int j, Vec v, Vec other) {
+  if (run.first <= j && j + lanes <= run.last) return v;
+  const LaneMask column = lane_numbers() + j;
+  return (column >= run.first) & (column < run.last) ? v : other;
+}
+
 // The keys that query i sees in one piece, but for key_lengths.
 inline Run seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i) {
   const int slot = x.offset + i;
@@ -100,33 +109,36 @@ inline Run seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i0
   return {seen_keys(x, piece, i0).first, seen_keys(x, piece, i0 + m - 1).last};
 }
 
-// Query rows i0 .. i0 + m of one head beside keys j0 .. j0 + n, and what r, gain and bias hold for them: tables whose columns
-// are pairs. With `pairs`, each query row has a table of its own, of its keys. Without, one table of all distances serves:
-// query row i reads key j0 + c in column table_column(i) + c. This is Transformer-XL's "relative shift", as a pointer.
+// Query rows i0 .. i0 + m of one head beside keys j0 .. j0 + n, and what r, gain and bias hold for them: tables whose
+// columns are pairs. With `pairs`, each query row has a table of its own, of its keys. Without, one table of all
+// distances serves: query row i reads key j0 + c in column table_column(i) + c. This is Transformer-XL's "relative
+// shift", as a pointer.
 struct Tile {
   const Head& h;
   const int i0, m, j0, n;
-  const bool first, last;                            // of the tiles of this block
+  const bool first, last;  // of the tiles of this block
   const AttentionArgs& x = h.x;
-  const int width = whole_vectors(larger(n, 1));     // from one row of logits to the next
-  const int filled = rounded_up(n, lanes / 2);       // columns that products fill; those behind hold anything
+  const int width = whole_vectors(larger(n, 1));  // from one row of logits to the next
+  const int filled = rounded_up(n, lanes / 2);    // columns that products fill; those behind hold anything
   const int tables = x.pairs ? m : 1;
   const int columns = x.pairs ? n : n - 1 + m;
   const int table_width = whole_vectors(larger(x.pairs ? n : m - 1 + width, 1));
   // The sequences of a group lie a little more than a tile apart, lest they fall into the same lines of the cache.
   const ptrdiff_t sequence = ptrdiff_t(m) * width + lanes;
   const real *r = nullptr, *r_rows = nullptr, *gain = nullptr, *bias = nullptr;  // see prepare
-  int pieces = 0, piece[max_pieces] = {};            // those that have a pair here
-  bool leading = true;                               // every row sees keys from j0 on up to an end of its own, of one piece,
-                                                     // and s = scale q.k + bias: what is masked follows from a count
+  int pieces = 0, piece[max_pieces] = {};                                        // those that have a pair here
+  bool leading = true;  // every row sees keys from j0 on up to an end of its own, of one piece,
+                        // and s = scale q.k + bias: what is masked follows from a count
 
   Tile(const Head& head, int i, int rows, Run keys, bool is_first, bool is_last)
       : h(head), i0(i), m(rows), j0(keys.first), n(keys.last - keys.first), first(is_first), last(is_last) {
     for (int p = 0; p < x.pieces; ++p)
       if (!columns_of(p).empty()) piece[pieces++] = p;
-    leading = pieces <= 1 && !x.gain && !x.temperature && (!pieces || seen_keys(x, x.piece[piece[0]], i0 + m - 1).first <= j0);
-    if (leading && pieces) end_of_all_ = smaller(x.keys, x.piece[piece[0]].last) - j0,
-                           end_of_first_ = x.offset + i0 - j0 + smaller(x.piece[piece[0]].to, x.causal ? 1 : far);
+    leading = pieces <= 1 && !x.gain && !x.temperature &&
+              (!pieces || seen_keys(x, x.piece[piece[0]], i0 + m - 1).first <= j0);
+    if (leading && pieces)
+      end_of_all_ = smaller(x.keys, x.piece[piece[0]].last) - j0,
+      end_of_first_ = x.offset + i0 - j0 + smaller(x.piece[piece[0]].to, x.causal ? 1 : far);
   }
 
   Run columns_of(int p) const { return clip(seen_keys(x, x.piece[p], i0, m)); }
@@ -142,21 +154,23 @@ struct Tile {
 
   int table_column(int i) const { return m - 1 - i; }
   // Where query row i begins in tables of `size` reals, or of rows of `size` reals for each column.
-  int64_t start(int i, int64_t size, int step = 1) const { return x.pairs ? i * size : int64_t(table_column(i)) * step; }
+  int64_t start(int i, int64_t size, int step = 1) const {
+    return x.pairs ? i * size : int64_t(table_column(i)) * step;
+  }
   // The row of r, gain and bias that column c of table t stands for, b: a sequence to which the tables belong.
   int64_t pair(int b, int t, int c) const {
     if (!x.pairs) return j0 + c - (x.offset + i0 + m - 1) + larger(x.offset + x.queries, x.keys) - 1;
     return x.pairs[((x.pairs_batch == 1 ? 0 : int64_t(b)) * x.queries + i0 + t) * x.keys + j0 + c];
   }
 
-  // For sequence b and those that share its pairs:   r: scale r^T, tables of (R, column)   gain, bias: tables of (column)
+  // For sequence b and those that share its pairs.   r: scale r^T, tables of (R, column)   gain, bias: of (column)
   void prepare(int b);
   void prepare_rows(int b);  // r_rows: r, tables of (columns, R)
 
   // scale (q_i . k_j + q_rel_i . r[pair]) of sequences from .. to, each (m, width), `sequence` apart.
   void products(real* s, int from, int to) const;
-  // Row i of these -> s_ij, -infinity where masked. For tiles that are not `leading`.
-  void finish_row(real* s, int b, int i) const;
+  // Row i of these -> s_ij in `to`, -infinity where masked; `to` may be s. For tiles that are not `leading`.
+  void finish_row(const real* s, real* to, int b, int i) const;
   const real* bias_row(int i) const { return bias ? bias + start(i, table_width) : nullptr; }
   const real* gain_row(int i) const { return gain ? gain + start(i, table_width) : nullptr; }
   int64_t temperature_at(int b, int i) const {
@@ -218,18 +232,19 @@ inline void Tile::content(real* s, int b) const {
     for (int d = 0; d < D; ++d)
       for (int j = count; j < computed; ++j) k[d * width + j] = 0;
     transpose_rows(
-        count, D, [at = p.k + h.key_row(b, j0 + c.first) * D, k_step](int j) { return at + int64_t(j) * k_step; }, x.scale, k,
-        width);
+        count, D, [at = p.k + h.key_row(b, j0 + c.first) * D, k_step](int j) { return at + int64_t(j) * k_step; },
+        x.scale, k, width);
     const Left q = {p.q + h.query_row(b, i0) * D, q_step, 1};
     if (pieces == 1) return gemm(m, computed, D, q, k, width, s + c.first, width, add);
-    real* own = scratch(piece_slot, int64_t(m) * width);
-    gemm(m, computed, D, q, k, width, own, width, false);
+    real* own = scratch(piece_slot, int64_t(m) * width + lanes);
+    gemm(m, computed, D, q, k, width, own + c.first, width, false);
     for (int i = 0; i < m; ++i) {
       const Run seen = overlap(columns_of(piece[u], i), c);
-      const real* from = own + i * width - c.first;
-      if (!seen.empty())
-        write_row(s + i * width + seen.first, add, seen.last - seen.first,
-                  [from = from + seen.first](int j, int some) { return load_some(from + j, some); });
+      real *row = s + i * width, *from = own + i * width;
+      for (int j = seen.first / lanes * lanes; j < seen.last; j += lanes) {
+        const Vec before = load(row + j), product = load(from + j);
+        store(row + j, inside(seen, j, add ? before + product : product, before));
+      }
     }
   }
 }
@@ -245,26 +260,17 @@ inline void Tile::products(real* s, int from, int to) const {
   for (int b = from; b < to; ++b) content(s + (b - from) * sequence, b);
 }
 
-inline void Tile::finish_row(real* s, int b, int i) const {
+inline void Tile::finish_row(const real* s, real* to, int b, int i) const {
   const real *g = gain_row(i), *add = bias_row(i);
   const real t = x.temperature ? x.temperature[temperature_at(b, i)] : real(1);
+  Run seen[max_pieces];
+  const int runs = pieces, padding = keys_of(b);
+  for (int u = 0; u < runs; ++u) seen[u] = overlap(columns_of(piece[u], i), {0, padding});
   for (int j = 0; j < width; j += lanes) {
-    const Vec v = g ? load(s + j) * load(g + j) : load(s + j);
-    store(s + j, t * (add ? v + load(add + j) : v));
-  }
-  Run seen[max_pieces];  // in the order of keys
-  int runs = 0;
-  for (int u = 0; u < pieces; ++u) {
-    const Run c = overlap(columns_of(piece[u], i), {0, keys_of(b)});
-    if (c.empty()) continue;
-    int at = runs++;
-    for (; at > 0 && seen[at - 1].first > c.first; --at) seen[at] = seen[at - 1];
-    seen[at] = c;
-  }
-  int at = 0;
-  for (int u = 0; u <= runs; ++u) {
-    for (const int end = u < runs ? seen[u].first : width; at < end; ++at) s[at] = neg_infinity;
-    if (u < runs) at = seen[u].last;
+    Vec v = g ? load(s + j) * load(g + j) : load(s + j), logit = splat(neg_infinity);
+    v = t * (add ? v + load(add + j) : v);
+    for (int u = 0; u < runs; ++u) logit = inside(seen[u], j, v, logit);
+    store(to + j, logit);
   }
 }
 
@@ -274,8 +280,8 @@ inline Vec logit(const real* s, const real* bias, int j, int seen) {
   return j + lanes <= seen ? v : first_lanes(seen - j) ? v : splat(neg_infinity);
 }
 
-// Calls work(head, part, from, to) for each unit, sequences from .. to, on all threads. `together`: neighbouring heads that
-// stay on one thread; at least those that share cache lines do.
+// Calls work(head, part, from, to) for each unit, sequences from .. to, on all threads. `together`: neighbouring heads
+// that stay on one thread; at least those that share cache lines do.
 template <class Work>
 void for_units(const AttentionArgs& x, const Plan& plan, int together, const Work& work) {
   const int narrow = smaller(x.head_dim, x.value_dim), line = 64 / int(sizeof(real));
@@ -287,7 +293,8 @@ void for_units(const AttentionArgs& x, const Plan& plan, int together, const Wor
   });
 }
 
-// Calls work(keys, first, last) for each tile of the keys that queries i0 .. i0 + m see; if they see none, for one without keys.
+// Calls work(keys, first, last) for each tile of the keys that queries i0 .. i0 + m see; if they see none, for one
+// without keys.
 template <class Work>
 void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
   constexpr int near = 32;  // runs so near each other are one: unseen keys between them cost less than another tile
@@ -316,10 +323,11 @@ void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
   }
 }
 
-// Calls begin(tile, b) when the tables of a tile are needed, for the sequences from b on; work(tile, from, to) for each group of
-// sequences; and end(tile, b) when its tables are done with.
+// Calls begin(tile, b) when the tables of a tile are needed, for the sequences from b on; work(tile, from, to) for each
+// group of sequences; and end(tile, b) when its tables are done with.
 template <class Begin, class Work, class End>
-void for_tiles(const Head& h, const Plan& plan, int from, int to, const Begin& begin, const Work& work, const End& end) {
+void for_tiles(const Head& h, const Plan& plan, int from, int to, const Begin& begin, const Work& work,
+               const End& end) {
   const AttentionArgs& x = h.x;
   const bool tables = x.q_rel || x.gain || x.bias;
   const int shared = tables && x.pairs_batch == 1 ? to - from : 1;  // sequences that one set of tables serves

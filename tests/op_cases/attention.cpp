@@ -1,4 +1,5 @@
-// attention and attention_weights: every term and form, alone and together; against the formula, written out pair by pair.
+// attention and attention_weights: every term and form, alone and together; against the formula, written out pair by
+// pair.
 #include <fmt/format.h>
 
 #include "tests/op_case.h"
@@ -6,10 +7,14 @@
 namespace poslab::test {
 namespace {
 
-struct Sizes { int batch, queries, keys, heads, head_dim, rel_dim; };
+struct Sizes {
+  int batch, queries, keys, heads, head_dim, rel_dim;
+};
 enum class Pairs { by_distance, shared, per_sequence };
-enum class Offset { last, zero, beyond };            // the queries are the last of the slots; the first; begin 2 after the last
-struct Form { int from = -far, to = far, first = 0, last = far; };   // of a piece
+enum class Offset { last, zero, beyond };  // the queries are the last of the slots; the first; begin 2 after the last
+struct Form {
+  int from = -far, to = far, first = 0, last = far;
+};  // of a piece
 
 struct Variant {
   Sizes n;
@@ -17,14 +22,16 @@ struct Variant {
   Pairs pairs = Pairs::by_distance;
   std::vector<Form> pieces = {{}};
   bool gain = false;
-  int temperature = 0;                               // 0: none; bit 1: for each sequence, bit 2: for each head; 1: shared
-  int kv_heads = 0, value_dim = 0;                   // 0: heads, head_dim
+  int temperature = 0;              // 0: none; bit 1: for each sequence, bit 2: for each head; 1: shared
+  int kv_heads = 0, value_dim = 0;  // 0: heads, head_dim
   Offset offset = Offset::last;
-  bool lengths = false;                              // of keys: all, one, none, some
+  bool lengths = false;  // of keys: all, one, none, some
 
   int G() const { return kv_heads ? kv_heads : n.heads; }
   int Dv() const { return value_dim ? value_dim : n.head_dim; }
-  int first_slot() const { return offset == Offset::last ? n.keys - n.queries : offset == Offset::zero ? 0 : n.keys + 2; }
+  int first_slot() const {
+    return offset == Offset::last ? n.keys - n.queries : offset == Offset::zero ? 0 : n.keys + 2;
+  }
   int last_slot() const { return std::max(first_slot() + n.queries, n.keys) - 1; }
   int rows() const { return pairs == Pairs::by_distance ? last_slot() + n.keys : n.keys + 3; }
   Ids table() const {
@@ -45,12 +52,17 @@ struct Variant {
   }
   std::string name() const {
     std::string text = fmt::format("B {} Tq {} Tk {} H {} D {}", n.batch, n.queries, n.keys, n.heads, n.head_dim);
-    const auto add = [&](bool there, const std::string& what) { if (there) text += " " + what; };
+    const auto add = [&](bool there, const std::string& what) {
+      if (there) text += " " + what;
+    };
     add(G() != n.heads, fmt::format("G {}", G())), add(Dv() != n.head_dim, fmt::format("Dv {}", Dv()));
-    add(causal, "causal"), add(offset == Offset::zero, "offset 0"), add(offset == Offset::beyond, "offset Tk + 2"), add(lengths, "lengths");
-    add(relative, "r"), add(gain, "gain"), add(bias, "bias"), add(temperature > 0, fmt::format("temperature {}", temperature));
+    add(causal, "causal"), add(offset == Offset::zero, "offset 0"), add(offset == Offset::beyond, "offset Tk + 2"),
+        add(lengths, "lengths");
+    add(relative, "r"), add(gain, "gain"), add(bias, "bias"),
+        add(temperature > 0, fmt::format("temperature {}", temperature));
     add(pairs == Pairs::shared, "pairs"), add(pairs == Pairs::per_sequence, "pairs per sequence");
-    if (pieces.size() > 1 || pieces[0].from > -far || pieces[0].to < far) add(true, fmt::format("{} pieces", pieces.size()));
+    if (pieces.size() > 1 || pieces[0].from > -far || pieces[0].to < far)
+      add(true, fmt::format("{} pieces", pieces.size()));
     return text;
   }
 
@@ -62,7 +74,8 @@ struct Variant {
   int at_temperature() const { return at_bias() + bias; }
   std::vector<Shape> shapes() const {
     std::vector<Shape> all;
-    for (size_t p = 0; p < pieces.size(); ++p) all.insert(all.end(), {{n.batch, n.queries, n.heads, n.head_dim}, {n.batch, n.keys, G(), n.head_dim}});
+    for (size_t p = 0; p < pieces.size(); ++p)
+      all.insert(all.end(), {{n.batch, n.queries, n.heads, n.head_dim}, {n.batch, n.keys, G(), n.head_dim}});
     all.push_back({n.batch, n.keys, G(), Dv()});
     if (relative) all.insert(all.end(), {{n.batch, n.queries, n.heads, n.rel_dim}, {rows(), n.heads, n.rel_dim}});
     for (int table = 0; table < gain + bias; ++table) all.push_back({rows(), n.heads});
@@ -97,7 +110,7 @@ struct Variant {
     const int away = j - (first_slot() + i);
     return f.from <= away && away < f.to && f.first <= j && j < f.last && !(causal && away > 0);
   }
-  double seen() const {                              // pairs of one head of one sequence, padding included
+  double seen() const {  // pairs of one head of one sequence, padding included
     double count = 0;
     for (const Form& f : pieces)
       for (int i = 0; i < n.queries; ++i)
@@ -124,7 +137,8 @@ struct Variant {
       for (int h = 0; h < n.heads; ++h)
         for (int i = 0; i < n.queries; ++i)
           for (int j = 0; j < n.keys; ++j)
-            for (int d = 0; d < Dv(); ++d) o(b, i, h, d) += a(b, h, i, j) * x[size_t(v())](b, j, h / (n.heads / G()), d);
+            for (int d = 0; d < Dv(); ++d)
+              o(b, i, h, d) += a(b, h, i, j) * x[size_t(v())](b, j, h / (n.heads / G()), d);
     return o;
   }
 };
@@ -132,30 +146,37 @@ struct Variant {
 void add(std::vector<OpCase>& all, const Variant& v) {
   const Ids table = v.table();
   const size_t values = size_t(v.v());
-  OpCase attention{"attention", v.name(), v.shapes(), [=](const Tensors& x) { return poslab::attention(v.scores(x, table), x[values], v.span()); },
+  OpCase attention{"attention",
+                   v.name(),
+                   v.shapes(),
+                   [=](const Tensors& x) { return poslab::attention(v.scores(x, table), x[values], v.span()); },
                    [=](Arrays x) { return v.outputs(x, table); },
                    [=](const Tensors& x) { return composed::attention(v.scores(x, table), x[values], v.span()); }};
   attention.flops = 2. * v.n.batch * v.n.heads * v.seen() * (v.n.head_dim + v.Dv() + (v.relative ? v.n.rel_dim : 0));
   all.push_back(attention);
-  OpCase weights{"attention_weights", v.name(), v.shapes(), [=](const Tensors& x) { return poslab::attention_weights(v.scores(x, table), v.span()); },
+  OpCase weights{"attention_weights", v.name(), v.shapes(),
+                 [=](const Tensors& x) { return poslab::attention_weights(v.scores(x, table), v.span()); },
                  [=](Arrays x) { return v.weights(x, table); }};
   weights.differentiable = false;
   all.push_back(weights);
 }
 
 // ReRoPE's two and three products, a window, the three parts of a Lambda mask.
-const std::vector<Form> inside_and_outside = {{-3, 4}, {-far, -3}, {4, far}}, past_only = {{-3, far}, {-far, -3}}, window = {{-4, 1}},
-                        window_and_sinks = {{-4, 1}, {-far, -4, 0, 2}}, far_and_sinks = {{-4, 1}, {-9, -4, 2}, {-far, -4, 0, 2}, {1, 3}};
+const std::vector<Form> inside_and_outside = {{-3, 4}, {-far, -3}, {4, far}}, past_only = {{-3, far}, {-far, -3}},
+                        window = {{-4, 1}}, window_and_sinks = {{-4, 1}, {-far, -4, 0, 2}},
+                        far_and_sinks = {{-4, 1}, {-9, -4, 2}, {-far, -4, 0, 2}, {1, 3}};
 
 const Cases plain([](std::vector<OpCase>& all) {
-  const std::vector<Sizes> sizes = {{2, 1, 1, 1, 8, 8},   {2, 5, 5, 2, 8, 8},   {1, 31, 31, 2, 6, 5},  {2, 33, 33, 3, 8, 8},
-                                    {1, 70, 70, 2, 64, 64}, {2, 3, 10, 2, 8, 8}, {3, 1, 17, 2, 8, 3}, {2, 33, 65, 2, 8, 8}, {9, 16, 16, 4, 8, 8},
-                                    {2, 9, 13, 12, 8, 8},  {1, 10, 20, 8, 8, 8}};
+  const std::vector<Sizes> sizes = {{2, 1, 1, 1, 8, 8},   {2, 5, 5, 2, 8, 8},     {1, 31, 31, 2, 6, 5},
+                                    {2, 33, 33, 3, 8, 8}, {1, 70, 70, 2, 64, 64}, {2, 3, 10, 2, 8, 8},
+                                    {3, 1, 17, 2, 8, 3},  {2, 33, 65, 2, 8, 8},   {9, 16, 16, 4, 8, 8},
+                                    {2, 9, 13, 12, 8, 8}, {1, 10, 20, 8, 8, 8}};
   for (const Sizes& n : sizes)
     for (const bool causal : {false, true}) {
       add(all, {n, causal, false, false, Pairs::by_distance});
       for (const auto& [relative, bias] : {std::pair{true, false}, {false, true}, {true, true}})
-        for (const Pairs pairs : {Pairs::by_distance, Pairs::shared, Pairs::per_sequence}) add(all, {n, causal, relative, bias, pairs});
+        for (const Pairs pairs : {Pairs::by_distance, Pairs::shared, Pairs::per_sequence})
+          add(all, {n, causal, relative, bias, pairs});
     }
   const Sizes several_tiles = {1, 257, 257, 1, 8, 8};
   add(all, {several_tiles, false, false, false, Pairs::by_distance});
@@ -164,15 +185,38 @@ const Cases plain([](std::vector<OpCase>& all) {
 });
 
 const Cases forms([](std::vector<OpCase>& all) {
-  const Sizes n = {4, 13, 13, 4, 8, 8}, cross = {4, 7, 19, 4, 8, 8}, wide = {2, 5, 9, 2, 64, 20}, small = {2, 6, 6, 2, 4, 4};
+  const Sizes n = {4, 13, 13, 4, 8, 8}, cross = {4, 7, 19, 4, 8, 8}, wide = {2, 5, 9, 2, 64, 20},
+              small = {2, 6, 6, 2, 4, 4};
   for (const auto& pieces : {inside_and_outside, past_only, window, window_and_sinks, far_and_sinks})
     for (const bool causal : {false, true}) {
       add(all, {.n = n, .causal = causal, .pieces = pieces});
       add(all, {.n = small, .causal = causal, .pieces = pieces, .value_dim = 3});
     }
-  add(all, {.n = n, .relative = true, .bias = true, .pieces = inside_and_outside, .gain = true, .temperature = 1, .kv_heads = 2, .value_dim = 5, .lengths = true});
-  add(all, {.n = n, .causal = true, .relative = true, .pairs = Pairs::shared, .pieces = past_only, .gain = true, .temperature = 6, .kv_heads = 1});
-  add(all, {.n = cross, .bias = true, .pairs = Pairs::per_sequence, .pieces = inside_and_outside, .gain = true, .temperature = 2, .offset = Offset::zero, .lengths = true});
+  add(all, {.n = n,
+            .relative = true,
+            .bias = true,
+            .pieces = inside_and_outside,
+            .gain = true,
+            .temperature = 1,
+            .kv_heads = 2,
+            .value_dim = 5,
+            .lengths = true});
+  add(all, {.n = n,
+            .causal = true,
+            .relative = true,
+            .pairs = Pairs::shared,
+            .pieces = past_only,
+            .gain = true,
+            .temperature = 6,
+            .kv_heads = 1});
+  add(all, {.n = cross,
+            .bias = true,
+            .pairs = Pairs::per_sequence,
+            .pieces = inside_and_outside,
+            .gain = true,
+            .temperature = 2,
+            .offset = Offset::zero,
+            .lengths = true});
   for (const Pairs pairs : {Pairs::by_distance, Pairs::shared, Pairs::per_sequence}) {
     add(all, {.n = n, .pairs = pairs, .gain = true});
     add(all, {.n = n, .causal = true, .bias = true, .pairs = pairs, .gain = true, .temperature = 4});
@@ -180,37 +224,53 @@ const Cases forms([](std::vector<OpCase>& all) {
   }
   for (const int temperature : {1, 2, 4, 6}) add(all, {.n = n, .temperature = temperature});
   for (const int kv_heads : {1, 2})
-    for (const bool causal : {false, true}) add(all, {.n = n, .causal = causal, .relative = causal, .kv_heads = kv_heads, .value_dim = 12});
+    for (const bool causal : {false, true})
+      add(all, {.n = n, .causal = causal, .relative = causal, .kv_heads = kv_heads, .value_dim = 12});
   for (const bool relative : {false, true}) {
     add(all, {.n = cross, .relative = relative, .bias = relative, .offset = Offset::zero, .lengths = true});
     add(all, {.n = cross, .causal = true, .relative = relative, .offset = Offset::zero});
-    add(all, {.n = cross, .causal = true, .relative = relative, .bias = relative, .offset = Offset::beyond, .lengths = true});
+    add(all, {.n = cross,
+              .causal = true,
+              .relative = relative,
+              .bias = relative,
+              .offset = Offset::beyond,
+              .lengths = true});
     add(all, {.n = wide, .relative = relative, .kv_heads = 1, .value_dim = 65, .offset = Offset::beyond});
   }
-  add(all, {.n = {1, 19, 7, 2, 8, 8}, .bias = true, .kv_heads = 1, .offset = Offset::zero});           // more queries than keys
-  add(all, {.n = n, .pieces = {{20, far}}}), add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});     // no key for all, for some
-  add(all, {.n = {1, 9, 5, 2, 8, 8}, .causal = true, .pieces = {{-2, 1}}, .offset = Offset::zero});    // the last see none
-  add(all, {.n = {1, 3, 2200, 1, 4, 4}, .relative = true, .bias = true, .offset = Offset::zero});      // several tiles of keys
-  add(all, {.n = {1, 3, 2200, 1, 4, 4}, .bias = true, .pieces = {{-far, -700, 0, 40}, {-700, 1}}, .gain = true, .temperature = 1});
+  add(all, {.n = {1, 19, 7, 2, 8, 8}, .bias = true, .kv_heads = 1, .offset = Offset::zero});  // more queries than keys
+  add(all, {.n = n, .pieces = {{20, far}}}),
+      add(all, {.n = n, .pieces = {{3, far}, {-far, -2}}});  // no key for all, for some
+  add(all,
+      {.n = {1, 9, 5, 2, 8, 8}, .causal = true, .pieces = {{-2, 1}}, .offset = Offset::zero});  // the last see none
+  add(all,
+      {.n = {1, 3, 2200, 1, 4, 4}, .relative = true, .bias = true, .offset = Offset::zero});  // several tiles of keys
+  add(all, {.n = {1, 3, 2200, 1, 4, 4},
+            .bias = true,
+            .pieces = {{-far, -700, 0, 40}, {-700, 1}},
+            .gain = true,
+            .temperature = 1});
 });
 
-const Cases speed([](std::vector<OpCase>& all) {
-  for (const int slots : {40, 200}) {
-    const Sizes n{128 * 40 / slots, slots, slots, 8, 8, 8};
-    add(all, {n, false, false, false, Pairs::by_distance});
-    add(all, {n, true, false, false, Pairs::by_distance});
-    add(all, {n, false, false, true, Pairs::by_distance});
-    add(all, {n, false, true, true, Pairs::by_distance});
-    add(all, {n, false, true, true, Pairs::shared});
-    add(all, {n, false, true, true, Pairs::per_sequence});
-    add(all, {.n = n, .pieces = {{-8, far}, {-far, -8}}});
-    add(all, {.n = n, .kv_heads = 2});
-    add(all, {.n = n, .offset = Offset::zero, .lengths = true});
-    add(all, {.n = n, .gain = true});
-    add(all, {.n = n, .temperature = 6});
-  }
-  for (const int slots : {2048, 4096}) add(all, {.n = {1, slots, slots, 8, 64, 64}, .causal = true, .pieces = {{-256, 1}}});   // O(T w)
-}, For::bench);
+const Cases speed(
+    [](std::vector<OpCase>& all) {
+      for (const int slots : {40, 200}) {
+        const Sizes n{128 * 40 / slots, slots, slots, 8, 8, 8};
+        add(all, {n, false, false, false, Pairs::by_distance});
+        add(all, {n, true, false, false, Pairs::by_distance});
+        add(all, {n, false, false, true, Pairs::by_distance});
+        add(all, {n, false, true, true, Pairs::by_distance});
+        add(all, {n, false, true, true, Pairs::shared});
+        add(all, {n, false, true, true, Pairs::per_sequence});
+        add(all, {.n = n, .pieces = {{-8, far}, {-far, -8}}});
+        add(all, {.n = n, .kv_heads = 2});
+        add(all, {.n = n, .offset = Offset::zero, .lengths = true});
+        add(all, {.n = n, .gain = true});
+        add(all, {.n = n, .temperature = 6});
+      }
+      for (const int slots : {2048, 4096})
+        add(all, {.n = {1, slots, slots, 8, 64, 64}, .causal = true, .pieces = {{-256, 1}}});  // O(T w)
+    },
+    For::bench);
 
 }  // namespace
 }  // namespace poslab::test
