@@ -1,5 +1,5 @@
-# The CUDA kernels, twice: as plain C++ for the tests, run by fibers on the CPU (cuda/emulate.h), and for the GPU where there is an
-# nvcc. POSLAB_CUDA: AUTO takes nvcc if it is found; ON makes it an error if it is not; OFF does without.
+# The CUDA kernels, twice: as plain C++ for the tests, run by fibers on the CPU (cuda/emulate.h), and for the GPU where
+# there is an nvcc. POSLAB_CUDA: AUTO takes nvcc if it is found; ON makes it an error if it is not; OFF does without.
 set(POSLAB_CUDA AUTO CACHE STRING "kernels for the GPU: AUTO, ON (an error if there is no nvcc) or OFF")
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS cuda/*.cu)
@@ -13,7 +13,8 @@ foreach(source IN LISTS cuda_sources)
 endforeach()
 add_library(cuda_emulated STATIC EXCLUDE_FROM_ALL ${emulated} ${cuda_host} cuda/emulate.cpp cuda/driver_emulated.cpp)
 target_compile_definitions(cuda_emulated PUBLIC POSLAB_EMULATE)
-target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized)   # registers that are filled in a loop of at least one round
+# Registers are filled in a loop of at least one round.
+target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized)
 target_link_libraries(cuda_emulated PUBLIC core Boost::context)
 
 set(cuda_found no)
@@ -23,7 +24,7 @@ if(NOT POSLAB_CUDA STREQUAL "OFF")
   if(CMAKE_CUDA_COMPILER)
     set(architectures "${CMAKE_CUDA_ARCHITECTURES}")
     enable_language(CUDA)
-    if(NOT architectures)                                      # Turing to Blackwell, and what comes, from the last one's PTX
+    if(NOT architectures)   # Turing to Blackwell, and what comes, from the last one's PTX
       set(architectures 75-real 80-real 86-real 89-real 90)
       if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
         set(architectures 75-real 80-real 86-real 89-real 90-real 100-real 120)

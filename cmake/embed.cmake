@@ -1,5 +1,6 @@
 # Text files that travel inside the program. embed(TARGET FILE...) turns lab/page/page.css into
-# `extern const std::string_view page_css`, made again whenever the file changes. This file is also the script that does it.
+# `extern const std::string_view page_css`, made again whenever the file changes. This file is also the script that
+# does it.
 if(CMAKE_SCRIPT_MODE_FILE)
   set(made "#include <string_view>\nnamespace poslab {\n")
   foreach(file IN LISTS FILES)

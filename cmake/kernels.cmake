@@ -1,5 +1,6 @@
-# The CPU kernels are one source compiled once for each instruction set, each in a namespace of its own (core/cpu/simd.h); the
-# program picks one when it starts (core/kernels.cpp), so a binary built here is right and fast elsewhere.
+# The CPU kernels are one source compiled once for each instruction set, each in a namespace of its own
+# (core/cpu/simd.h); the program picks one when it starts (core/kernels.cpp), so a binary built here is right and fast
+# elsewhere.
 file(GLOB kernel_sources CONFIGURE_DEPENDS core/cpu/*.cpp)
 set(POSLAB_ISAS baseline)
 set(flags_baseline "")
@@ -10,7 +11,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 foreach(isa IN LISTS POSLAB_ISAS)
   add_library(kernels_${isa} OBJECT ${kernel_sources})
-  target_compile_options(kernels_${isa} PRIVATE ${flags_${isa}} -Wno-psabi)
+  target_compile_options(kernels_${isa} PRIVATE ${flags_${isa}} -Wno-psabi
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>)
   target_compile_definitions(kernels_${isa} PRIVATE POSLAB_ISA=${isa})
   target_sources(core PRIVATE $<TARGET_OBJECTS:kernels_${isa}>)
   string(APPEND isa_list "ISA(${isa}) ")

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/isa.h"
 
-#if __has_include(<sys/mman.h>)
+#ifdef __linux__
 #include <sys/mman.h>
 #endif
 

@@ -4,15 +4,27 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 namespace poslab {
 namespace {
 
+// All of the text, which has no space, no + and no 0x in front; false if it is no number.
+bool parse(const std::string& text, int64_t& n) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  return error == std::errc() && end == text.data() + text.size();
+}
+bool parse(const std::string& text, double& n) {   // libc++ has no from_chars for it; the locale is always C's
+  char* end;
+  n = std::strtod(text.c_str(), &end);
+  return !text.empty() && text.find_first_of(" \t\n+") != 0 && text.find_first_of("xX") == std::string::npos &&
+         end == text.data() + text.size();
+}
+
 template <class Number>
 Number read(const std::string& name, const std::string& text, Range range, const std::string& takes, const char* what) {
   Number n{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (error != std::errc() || end != text.data() + text.size())
+  if (!parse(text, n))
     bad_input("{} = \"{}\" is not {}; it takes {}", name, text, what, takes);
   if (!(double(n) >= range.min && double(n) <= range.max))
     bad_input("{} = {} is out of range; it takes {}", name, text, takes);
@@ -70,7 +82,7 @@ std::string Option::value(const std::string& text) const {
     case Kind::number: return fmt::format("{}", read_number(name, text, range, takes()));
     case Kind::word: break;
   }
-  if (std::find(words.begin(), words.end(), text) == words.end()) throw BadInput(unknown(name, text, words));
+  if (std::find(words.begin(), words.end(), text) == words.end()) raise<BadInput>(unknown(name, text, words));
   return text;
 }
 
@@ -111,12 +123,10 @@ void Choices::set(const std::string& option, const std::string& text) {
   if (options_.empty()) bad_input("{} has no options, so \"{}\" is none; say {} alone", owner_, option, owner_);
   for (size_t n = 0; n < options_.size(); ++n)
     if (options_[n].name == option) {
-      try {
-        values_[n] = options_[n].value(text);
-      } catch (const BadInput& e) { bad_input("{}: {}", owner_, e.what()); }
+      values_[n] = naming(owner_, [&] { return options_[n].value(text); });
       return;
     }
-  throw BadInput(unknown(owner_ + " option", option, names_of(options_)));
+  raise<BadInput>(unknown(owner_ + " option", option, names_of(options_)));
 }
 
 const std::string& Choices::operator[](const std::string& option) const {

@@ -93,7 +93,7 @@ template <class Thing>
 const Thing& find(const char* kind, const std::vector<Thing>& list, const std::string& name) {
   for (const Thing& one : list)
     if (one.name == name) return one;
-  throw BadInput(unknown(kind, name, names_of(list)));
+  raise<BadInput>(unknown(kind, name, names_of(list)));
 }
 
 using RunValues = std::map<std::string, std::string>;   // by Option::run_option

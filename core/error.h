@@ -2,6 +2,8 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace poslab {
@@ -13,13 +15,36 @@ struct Failure : std::runtime_error {  // the world did not cooperate (disk full
   using std::runtime_error::runtime_error;
 };
 
+// Where the C++ library has no exceptions (WebAssembly), the message goes to stderr and the program ends.
+template <class Error>
+[[noreturn]] void raise(const std::string& message) {
+#ifdef __cpp_exceptions
+  throw Error(message);
+#else
+  std::fprintf(stderr, "%s\n", message.c_str());
+  std::abort();
+#endif
+}
+
 template <class... Args>
 [[noreturn]] void bad_input(fmt::format_string<Args...> form, Args&&... args) {
-  throw BadInput(fmt::format(form, std::forward<Args>(args)...));
+  raise<BadInput>(fmt::format(form, std::forward<Args>(args)...));
 }
 template <class... Args>
 [[noreturn]] void failure(fmt::format_string<Args...> form, Args&&... args) {
-  throw Failure(fmt::format(form, std::forward<Args>(args)...));
+  raise<Failure>(fmt::format(form, std::forward<Args>(args)...));
+}
+
+// What work() gives; the message of its BadInput begins with the owner: "rope: window is ...".
+template <class Work>
+auto naming(const std::string& owner, const Work& work) {
+#ifdef __cpp_exceptions
+  try {
+    return work();
+  } catch (const BadInput& e) { raise<BadInput>(owner + ": " + e.what()); }
+#else
+  return work();
+#endif
 }
 
 }  // namespace poslab

@@ -40,7 +40,7 @@ std::vector<Choice> choices() {
 Choice choose(const std::string& isa) {
   for (const Choice& c : choices())
     if (c.isa == isa) return c;
-  throw BadInput(unknown("instruction set", isa, available_isas()) + " on this processor");
+  raise<BadInput>(unknown("instruction set", isa, available_isas()) + " on this processor");
 }
 Choice& chosen() {
   static Choice c = [] {

@@ -6,10 +6,10 @@
 #include <bit>
 #include <cstdlib>
 #include <functional>
-#include <mutex>
 #include <vector>
 
 #include "core/backend.h"
+#include "core/parallel.h"
 
 namespace poslab {
 namespace {
@@ -25,7 +25,7 @@ size_t class_of(size_t bytes) {
 size_t size_of_class(size_t c) { return (4 + c % 4 + 1) << (c / 4 - 2); }
 
 struct Pool {
-  std::mutex mutex;
+  Mutex mutex;
   std::array<std::vector<real*>, 256> free;
   Memory count{};
   char* rest = nullptr;  // of the latest region

@@ -2,8 +2,19 @@
 // results are bit-identical whatever that number is.
 #pragma once
 #include <cstdint>
+#include <mutex>
 
 namespace poslab {
+
+// Guards what several threads may want at once; WebAssembly has one thread, and a C++ library without std::mutex.
+#ifdef __wasm__
+struct Mutex {
+  void lock() {}
+  void unlock() {}
+};
+#else
+using Mutex = std::mutex;
+#endif
 
 int threads();             // how many run a parallel_for
 void set_threads(int n);   // 1 .. 256; the default is the number of cores, or POSLAB_THREADS

@@ -60,7 +60,7 @@ const Tensor& Params::at(const std::string& name) const {
     if (e.name == name) return e.tensor;
     names.push_back(e.name);
   }
-  throw BadInput(unknown("parameter", name, names));
+  raise<BadInput>(unknown("parameter", name, names));
 }
 
 void Params::pack(Device device) const {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "core/backend.h"
@@ -31,7 +30,7 @@ constexpr const char* names[] = {
 #undef KERNEL
 };
 
-std::mutex writing;
+Mutex writing;
 ProfileTotals totals[kernel_count];
 std::string latest;
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "autograd/ops.h"
 #include "core/error.h"
@@ -39,7 +38,7 @@ void fill_row(real* row, double p, const std::vector<double>& f) {
 // kept, one table for each width, made longer when a larger position comes.
 using Rows = std::shared_ptr<const std::vector<real>>;
 Rows whole_rows(int channels, const std::vector<double>& f, size_t count) {
-  static std::mutex mutex;
+  static Mutex mutex;
   static std::map<int, Rows> tables;
   const std::lock_guard lock(mutex);
   Rows& table = tables[channels];
@@ -63,7 +62,7 @@ bool whole(double p) { return p == std::floor(p) && std::abs(p) < most; }
 
 // A GPU keeps the rows of -reach .. reach: a step sends it the numbers of rows and not the rows.
 Tensor rows_on(Device device, int channels, int reach) {
-  static std::mutex mutex;
+  static Mutex mutex;
   static std::map<int, Tensor> tables;   // one GPU
   const std::lock_guard lock(mutex);
   Tensor& table = tables[channels];

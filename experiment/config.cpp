@@ -77,7 +77,7 @@ void set(Config& c, const RunOption& o, const std::string& text) {
                    if (o.names) {
                      const std::vector<std::string> names = o.names();
                      if (std::find(names.begin(), names.end(), text) == names.end())
-                       throw BadInput(unknown(o.name, text, names));
+                       raise<BadInput>(unknown(o.name, text, names));
                    }
                    c.*field = text;
                  },

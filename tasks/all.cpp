@@ -3,7 +3,8 @@
 #include "tasks/all.h"
 
 #include <map>
-#include <mutex>
+
+#include "core/parallel.h"
 
 namespace poslab {
 namespace {
@@ -32,20 +33,15 @@ const std::vector<TaskEntry>& all_tasks() {
 }
 
 const Task& task(const std::string& spelled) {
-  static std::mutex mutex;
+  static Mutex mutex;
   static std::map<std::string, std::unique_ptr<const Task>> made;
   const std::lock_guard lock(mutex);
-  std::unique_ptr<const Task>& known = made[spelled];
-  if (!known) {
-    try {
-      const Chosen<TaskEntry> chosen = choose("task", all_tasks(), spelled);
-      known = chosen->make(chosen.choices);
-    } catch (...) {
-      made.erase(spelled);
-      throw;
-    }
+  auto known = made.find(spelled);
+  if (known == made.end()) {
+    const Chosen<TaskEntry> chosen = choose("task", all_tasks(), spelled);
+    known = made.emplace(spelled, chosen->make(chosen.choices)).first;
   }
-  return *known;
+  return *known->second;
 }
 
 }  // namespace poslab

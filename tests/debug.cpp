@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <fstream>
 #include <iterator>
 #include <sstream>
 
@@ -34,7 +35,12 @@ class Rung {
     dup2(stderr_, STDERR_FILENO);
     close(stderr_);
   }
-  std::string printed() { return std::fflush(stderr), read_file(folder_ / "stderr"); }
+  std::string printed() {
+    std::fflush(stderr);
+    std::ostringstream text;
+    text << std::ifstream(folder_ / "stderr").rdbuf();
+    return text.str();
+  }
 
  private:
   TemporaryFolder folder_;

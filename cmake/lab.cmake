@@ -1,0 +1,42 @@
+# What touches the world: lab/, the program, the comparisons, and the headers that these need.
+find_package(tomlplusplus REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(SQLite3 REQUIRED)
+
+floor(lab experiment nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus ZLIB::ZLIB SQLite::SQLite3)
+add_custom_target(commit BYPRODUCTS ${CMAKE_BINARY_DIR}/made/commit.h
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
+  -DOUT=${CMAKE_BINARY_DIR}/made/commit.h -P ${CMAKE_SOURCE_DIR}/cmake/commit.cmake)
+add_dependencies(lab commit)
+target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
+precompiled(lab -O1 <fmt/format.h> <nlohmann/json.hpp>)
+include(cmake/embed.cmake)
+embed(lab lab/page/page.html lab/page/page.css lab/page/figures.js lab/report/report.html lab/report/report.js
+  lab/inspect/inspect.html lab/reproduce/reproduce.html lab/reproduce/paper/ruoss2023_table1.csv
+  lab/reproduce/paper/ruoss2023_table3.csv lab/reproduce/paper/ruoss2023_table5.csv)
+
+file(GLOB apps CONFIGURE_DEPENDS apps/*.cpp)
+add_executable(poslab_program ${apps})
+set_target_properties(poslab_program PROPERTIES OUTPUT_NAME poslab)
+precompiled(poslab_program -Og <fmt/format.h> <nlohmann/json.hpp> <CLI/CLI.hpp>)
+target_link_libraries(poslab_program PRIVATE lab CLI11::CLI11 $<TARGET_NAME_IF_EXISTS:cuda_device>)
+
+file(GLOB benches CONFIGURE_DEPENDS bench/*.cpp)
+add_executable(poslab_bench ${benches})
+target_link_libraries(poslab_bench PRIVATE op_cases experiment nlohmann_json::nlohmann_json CLI11::CLI11
+  $<TARGET_NAME_IF_EXISTS:cuda_device>)
+find_library(OPENBLAS_LIBRARY openblas) # beside our products, in nothing else
+find_path(OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas openblas-pthread openblas-serial openblas-openmp)
+if(OPENBLAS_LIBRARY AND OPENBLAS_INCLUDE)
+  target_include_directories(poslab_bench PRIVATE ${OPENBLAS_INCLUDE})
+  target_link_libraries(poslab_bench PRIVATE ${OPENBLAS_LIBRARY})
+  target_compile_definitions(poslab_bench PRIVATE POSLAB_WITH_BLAS)
+endif()
+find_library(DNNL_LIBRARY dnnl)         # so is oneDNN, with the threads it runs on
+find_path(DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
+find_package(OpenMP)
+if(DNNL_LIBRARY AND DNNL_INCLUDE AND OpenMP_CXX_FOUND)
+  target_link_libraries(poslab_bench PRIVATE ${DNNL_LIBRARY} OpenMP::OpenMP_CXX)
+  target_compile_definitions(poslab_bench PRIVATE POSLAB_WITH_DNNL)
+endif()

@@ -1,0 +1,17 @@
+// core/parallel.h where there is one thread: the build for WebAssembly has this file in place of core/parallel.cpp.
+#include "core/error.h"
+#include "core/parallel.h"
+
+namespace poslab {
+
+int threads() { return 1; }
+
+void set_threads(int n) {
+  if (n != 1) bad_input("threads is {}; this build has 1", n);
+}
+
+void parallel_pieces(int64_t pieces, void (*piece)(const void*, int64_t), const void* context) {
+  for (int64_t i = 0; i < pieces; ++i) piece(context, i);
+}
+
+}  // namespace poslab

@@ -1,0 +1,22 @@
+// Three training steps of a small model for every encoding, one line each: encoding, step, loss. compare.sh holds what
+// this prints natively beside what it prints under a WebAssembly runtime.
+#include <cstdio>
+
+#include "encodings/encoding.h"
+#include "experiment/config.h"
+#include "experiment/step.h"
+
+using namespace poslab;
+
+int main() {
+  for (const Scheme& scheme : all_encodings()) {
+    const Config config = configure({{"task", "reverse_string"}, {"encoding", scheme.name}, {"positions", "randomized"},
+                                     {"layers", "2"}, {"heads", "2"}, {"d_model", "16"}, {"batch", "4"},
+                                     {"train_length", "8"}, {"max_position", "128"}, {"eval_lengths", "1:12"}});
+    State state(config);
+    for (int step = 0; step < 3; ++step) {
+      const double loss = finish_step(config, start_step(state, draw_step(config, step))).loss;
+      std::printf("%s %d %.9g\n", scheme.name.c_str(), step, loss);
+    }
+  }
+}
