@@ -11,7 +11,7 @@ namespace poslab {
 
 struct Backend {
   std::string (*name)();                                         // "NVIDIA H100 80GB HBM3, compute capability 9.0"
-  double (*peak_flops)();                                        // multiply-adds count 2; 0 if the hardware does not say
+  double (*peak_flops)();                                        // multiply-adds count 2; 0 if it is not known
   const Kernels& (*kernels)();
   void* (*allocate)(size_t bytes);                               // aligned to 256 bytes; throws Failure if none is left
   void (*write)(void* to, const void* from, size_t bytes);       // from the host

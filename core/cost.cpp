@@ -182,25 +182,27 @@ Cost cross_entropy_backward(Accumulator dx, const real*, const real*, const int*
 namespace {
 
 struct Attention {
-  // Elements of the arrays, and pairs (i, j) that are not masked.
-  double q, k, o, v, q_rel, r, gain, bias, temperature, tables, seen;
-  explicit Attention(const AttentionArgs& a) {
-    const double rows = double(a.batch) * a.queries * a.heads, keys = double(a.batch) * a.keys * a.kv_heads;
-    q = rows * a.head_dim, k = keys * a.head_dim, o = rows * a.value_dim, v = keys * a.value_dim;
-    q_rel = a.q_rel ? rows * a.rel_dim : 0, r = a.r ? double(a.rows) * a.heads * a.rel_dim : 0;
-    gain = a.gain ? double(a.rows) * a.heads : 0, bias = a.bias ? double(a.rows) * a.heads : 0;
-    temperature = a.temperature ? double(a.temperature_batch) * a.queries * a.temperature_heads : 0;
-    tables = (a.pairs ? double(a.pairs_batch) * a.queries * a.keys : 0) + (a.key_lengths ? a.batch : 0);
+  double q, k, o, v, q_rel, r, gain, bias, temperature, tables, seen;   // elements of the arrays, pairs not masked
+  explicit Attention(const AttentionArgs& args) {
+    // All fields by name, so that one which is added does not compile until it is counted here.
+    const auto& [B, Tq, Tk, H, G, D, Dv, causal, offset, scale, pieces, N, piece, v_at, q_rel_at, r_at, gain_at,
+                 bias_at, temperature_at, temperature_batch, temperature_heads, key_lengths, pairs, pairs_batch, R] =
+        args;
+    const double rows = double(B) * Tq * H, keys = double(B) * Tk * G;
+    q = rows * D, k = keys * D, o = rows * Dv, v = keys * Dv;
+    q_rel = q_rel_at ? rows * R : 0, r = r_at ? double(N) * H * R : 0;
+    gain = gain_at ? double(N) * H : 0, bias = bias_at ? double(N) * H : 0;
+    temperature = temperature_at ? double(temperature_batch) * Tq * temperature_heads : 0;
+    tables = (pairs ? double(pairs_batch) * Tq * Tk : 0) + (key_lengths ? B : 0);
     // Key lengths may lie on a GPU, and are not looked at: padding is counted in.
     seen = 0;
-    for (int p = 0; p < a.pieces; ++p)
-      for (int t = a.offset; t < a.offset + a.queries; ++t) {
-        const AttentionPiece& piece = a.piece[p];
-        const int first = std::max({0, piece.first, t + piece.from});
-        const int last = std::min({a.keys, piece.last, t + piece.to, a.causal ? t + 1 : a.keys});
+    for (int p = 0; p < pieces; ++p)
+      for (int t = offset; t < offset + Tq; ++t) {
+        const int first = std::max({0, piece[p].first, t + piece[p].from});
+        const int last = std::min({Tk, piece[p].last, t + piece[p].to, causal ? t + 1 : Tk});
         seen += std::max(0, last - first);
       }
-    seen *= double(a.batch) * a.heads;
+    seen *= double(B) * H;
   }
   double logit_bytes(const AttentionArgs& a) const {
     return (a.pieces * (q + k) + q_rel + r + gain + bias + temperature) * word + tables * number;
@@ -220,18 +222,18 @@ Cost attention(real*, real*, const AttentionArgs& args) {
 // the kernel computes again, are not counted.
 Cost attention_backward(const AttentionGrads& d, const AttentionArgs& args, const real*, const real*, const real*) {
   const Attention a(args);
-  double bytes = 0;
+  const auto& [dq, dk, dv, dq_rel, dr, dgain, dbias, dtemperature] = d;
+  double bytes = written(dv, a.v) + written(dq_rel, a.q_rel) + written(dr, a.r) + written(dgain, a.gain) +
+                 written(dbias, a.bias) + written(dtemperature, a.temperature);
   bool of_q = false, of_k = false;
   for (int p = 0; p < args.pieces; ++p) {
-    of_q |= bool(d.q[p]), of_k |= bool(d.k[p]);
-    bytes += written(d.q[p], a.q) + written(d.k[p], a.k);
+    of_q |= bool(dq[p]), of_k |= bool(dk[p]);
+    bytes += written(dq[p], a.q) + written(dk[p], a.k);
   }
-  const bool logits = of_q || of_k || d.q_rel || d.r || d.gain || d.bias || d.temperature;
-  return {dot(a.seen, (logits + bool(d.v)) * args.value_dim + (of_q + of_k) * args.head_dim +
-                          (bool(d.q_rel) + bool(d.r)) * args.rel_dim),
-          a.logit_bytes(args) + (a.v + 2 * a.o + 2 * a.q / args.head_dim) * word + bytes +   // v do o stats
-              written(d.v, a.v) + written(d.q_rel, a.q_rel) + written(d.r, a.r) + written(d.gain, a.gain) +
-              written(d.bias, a.bias) + written(d.temperature, a.temperature)};
+  const bool logits = of_q || of_k || dq_rel || dr || dgain || dbias || dtemperature;
+  return {dot(a.seen, (logits + bool(dv)) * args.value_dim + (of_q + of_k) * args.head_dim +
+                          (bool(dq_rel) + bool(dr)) * args.rel_dim),
+          a.logit_bytes(args) + (a.v + 2 * a.o + 2 * a.q / args.head_dim) * word + bytes};   // v do o stats
 }
 Cost attention_weights(real*, const AttentionArgs& args) {
   const Attention a(args);

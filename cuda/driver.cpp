@@ -31,7 +31,8 @@ void start() {
     bad_input("device cuda: this machine has no NVIDIA driver; install one, or use --device cpu");
   if (const cudaError_t e = cudaGetDeviceCount(&devices); e != cudaSuccess || devices == 0)
     bad_input("device cuda: no GPU that this program can use ({}); the driver speaks CUDA {}.{}, this build CUDA "
-              "{}.{}; use --device cpu", cudaGetErrorString(e), version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
+              "{}.{}; use --device cpu",
+              cudaGetErrorString(e), version / 1000, version % 1000 / 10, CUDART_VERSION / 1000,
               CUDART_VERSION % 1000 / 10);
   cudaDeviceProp about{};
   check(cudaGetDeviceProperties(&about, 0), "asking for the GPU's properties");

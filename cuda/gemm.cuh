@@ -37,7 +37,6 @@ __device__ inline void add(Quad& sum, const Quad& x) {
 __device__ inline void add(Quad& sum, real factor, const Quad& x) {
   for (int e = 0; e < 4; ++e) sum.at[e] += factor * x.at[e];
 }
-__device__ inline bool aligned(const void* at) { return reinterpret_cast<uintptr_t>(at) % 16 == 0; }
 
 // A matrix is lines of `line` numbers. They lie along the sum, as those of a: (m, k) and of a turned b: (n, k), or
 // across it, as those of a turned a: (k, m) and of b: (k, n).

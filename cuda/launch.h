@@ -75,6 +75,9 @@ __device__ inline T warp_max(T x) {
   return x;
 }
 
+// May 16 bytes, the widest load, be read from here at once?
+__host__ __device__ inline bool aligned(const void* at) { return reinterpret_cast<uintptr_t>(at) % 16 == 0; }
+
 // to[i] = or += value
 __device__ inline void add_to(const Accumulator& to, int64_t i, real value) {
   to.at[i] = to.empty ? value : to.at[i] + value;

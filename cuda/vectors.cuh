@@ -55,6 +55,5 @@ __device__ inline void put(real* row, bool empty, int c, int n, bool whole, Four
 __device__ inline void put(real* row, bool empty, int c, int n, bool whole, const Eight& y) {
   put(row, empty, c, n, whole, y.low), put(row, empty, c + 4, n, whole, y.high);
 }
-inline bool aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % alignof(Four) == 0; }
 
 }  // namespace poslab::cuda

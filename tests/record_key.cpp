@@ -11,8 +11,10 @@
 #include <set>
 
 #include "core/kernels.h"
+#include "cuda/attention_general.cuh"
 #include "cuda/dropout.cuh"
 #include "cuda/partial_sums.cuh"
+#include "cuda/row_sums.cuh"
 #include "tests/places.h"
 
 namespace poslab::test {
@@ -59,6 +61,9 @@ TEST_CASE("record key: a change in any byte of a field is another key") {
   every_byte_matters(AttentionArgs{});
   every_byte_matters(AttentionGrads{});
   every_byte_matters(cuda::DropoutArgs{});
+  every_byte_matters(cuda::Tiling{});
+  every_byte_matters(cuda::LogitGrads{});
+  every_byte_matters(cuda::RowSum{});
   every_byte_matters(cuda::Sections{});
   every_byte_matters(cuda::Jobs<cuda::Into>{});
   every_byte_matters(cuda::Jobs<cuda::WithBias>{});
