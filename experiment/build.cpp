@@ -52,10 +52,11 @@ int room(const Config& c, const Chosen<Sampler>& sampler) {
 }
 
 int longest(const Config& c) {
-  int most = 0;
-  for (int length = 1; length <= c.train_length; ++length) most = std::max(most, slots(c, length));
-  for (int length = c.eval_lengths.from; length <= c.eval_lengths.to; ++length) most = std::max(most, slots(c, length));
-  return most;
+  int max_slots = 0;
+  for (int length = 1; length <= c.train_length; ++length) max_slots = std::max(max_slots, slots(c, length));
+  for (int length = c.eval_lengths.from; length <= c.eval_lengths.to; ++length)
+    max_slots = std::max(max_slots, slots(c, length));
+  return max_slots;
 }
 
 }  // namespace poslab

@@ -19,12 +19,12 @@ void check_sizes(const Config& c) {
 }
 
 void check_room(const Config& c, const Chosen<Sampler>& sampler, const char* when) {
-  const int most = longest(c);
-  if (most > room(c, sampler))
+  const int needed = longest(c);
+  if (needed > room(c, sampler))
     bad_input(
         "{} positions are needed {} (the longest string of {} with its output slots; train_length = {}, eval_lengths = "
         "{}:{}), but max_position = {}; raise max_position to {} or shorten the strings",
-        most, when, c.task, c.train_length, c.eval_lengths.from, c.eval_lengths.to, room(c, sampler), most);
+        needed, when, c.task, c.train_length, c.eval_lengths.from, c.eval_lengths.to, room(c, sampler), needed);
 }
 
 // An option that all runs have fits if the scheme or the sampler has it.

@@ -20,7 +20,7 @@ Cases(F...) -> Cases<F...>;
 
 Lengths lengths(const RunOption& o, const std::string& text) {
   const size_t colon = text.find(':');
-  const auto read = [&](const std::string& part) { return int(read_whole(o.name, part, {o.least, o.most}, takes(o))); };
+  const auto read = [&](const std::string& part) { return int(read_whole(o.name, part, {o.min, o.max}, takes(o))); };
   Lengths l;
   l.from = read(text.substr(0, colon));
   l.to = colon == std::string::npos ? l.from : read(text.substr(colon + 1));
@@ -50,8 +50,8 @@ std::string takes(const RunOption& o) {
           [](std::string Config::*) { return std::string("PATH"); },
           [](bool Config::*) { return std::string("on | off"); },
           [](const Option& owned) { return owned.takes(); },
-          [&](Lengths Config::*) { return fmt::format("FROM:TO, both {:.15g} .. {:.15g}", o.least, o.most); },
-          [&](auto) { return to_string(Range{o.least, o.most}); },
+          [&](Lengths Config::*) { return fmt::format("FROM:TO, both {:.15g} .. {:.15g}", o.min, o.max); },
+          [&](auto) { return to_string(Range{o.min, o.max}); },
       },
       o.field);
 }
@@ -70,7 +70,7 @@ std::string get(const Config& c, const RunOption& o) {
 }
 
 void set(Config& c, const RunOption& o, const std::string& text) {
-  const Range range{o.least, o.most};
+  const Range range{o.min, o.max};
   std::visit(Cases{
                  [&](std::string Config::*field) {
                    if (o.spell) return o.spell(c, text);

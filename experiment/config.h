@@ -56,7 +56,7 @@ struct RunOption {
   std::string name, group;  // name as in TOML: max_position; on the command line --max-position
   Field field;
   std::string help;
-  double least = 0, most = 0;                     // of numbers and lengths, both allowed
+  double min = 0, max = 0;                        // of numbers and lengths, both allowed
   std::vector<std::string> (*names)() = nullptr;  // of a choice among names
   // Whether it belongs to the run and is kept in config.toml and in checkpoints. The number of threads and the folder's
   // name do not: they never change a result, and equal runs shall have equal files.

@@ -13,8 +13,8 @@ void check_lengths(const Config& c, const std::vector<int>& lengths) {
   const int max_slots = room(c, test_sampler(c));
   if (lengths.empty()) bad_input("inspect: at which lengths? Give at least one");
   for (const int length : lengths) {
-    if (length < 1 || length > int(option("eval_lengths").most))
-      bad_input("inspect: strings of length {}; ask for 1 to {:.0f}", length, option("eval_lengths").most);
+    if (length < 1 || length > int(option("eval_lengths").max))
+      bad_input("inspect: strings of length {}; ask for 1 to {:.0f}", length, option("eval_lengths").max);
     if (std::count(lengths.begin(), lengths.end(), length) > 1)
       bad_input("inspect: length {} is asked for twice", length);
     if (slots(c, length) > max_slots)
