@@ -1,5 +1,5 @@
-// The command line. It turns words into a Config (experiment/config.h), calls lab/, and turns errors into one line and a
-// status: 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
+// The command line. It turns words into a Config (experiment/config.h), calls lab/, and turns errors into one line and
+// a status: 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <csignal>
@@ -139,8 +139,9 @@ std::string example_of(const std::string& name, const std::vector<Option>& optio
   Choices c(name, options);
   for (const Option& o : options)
     c.set(o.name, o.kind == Option::Kind::toggle ? (o.standard == "on" ? "off" : "on")
-                  : o.kind == Option::Kind::word ? o.words[1]
-                                                 : o.value(fmt::format("{}", std::min(o.range.max, 2 * std::stod(o.standard) + 1))));
+                  : o.kind == Option::Kind::word
+                      ? o.words[1]
+                      : o.value(fmt::format("{}", std::min(o.range.max, 2 * std::stod(o.standard) + 1))));
   return c.spelled();
 }
 
@@ -148,7 +149,8 @@ template <class Thing>
 void print_thing(const Chosen<Thing>& t, const char* option, std::vector<std::array<std::string, 3>> more) {
   fmt::print("{}: {}\n\n", t.thing.name, t->summary);
   more.push_back({"source", t->source, ""});
-  if (!t->options.empty()) more.push_back({"spelled", fmt::format("{} {}", option, example_of(t.thing.name, t->options)), ""});
+  if (!t->options.empty())
+    more.push_back({"spelled", fmt::format("{} {}", option, example_of(t.thing.name, t->options)), ""});
   for (const auto& row : more) fmt::print("{:<10}{}\n", row[0], row[1]);
   if (!t->options.empty()) fmt::print("\noptions, with their defaults in parentheses\n");
   print_options(t->options);
@@ -167,7 +169,8 @@ std::string words_of(Reads what) {
 void list_one(const std::string& kind, const std::string& name) {
   if (kind == "encodings") {
     const Chosen<Scheme> s = choose_encoding(name);
-    print_thing(s, "--encoding", {{"formula", s->formula, ""}, {"doors", s->doors, ""}, {"reads", words_of(reads(s)), ""}});
+    print_thing(s, "--encoding",
+                {{"formula", s->formula, ""}, {"doors", s->doors, ""}, {"reads", words_of(reads(s)), ""}});
   } else if (kind == "samplers") {
     const Chosen<Sampler> s = choose_sampler(name);
     print_thing(s, "--positions", {{"random", s->random ? "yes" : "no", ""}});
@@ -248,8 +251,8 @@ void parse_and_run(int argc, char** argv) {
   Typed training, resuming, testing;
 
   CLI::App* list =
-      command("list", "what there is to choose from", "Examples:\n  poslab list encodings\n  poslab list encodings alibi",
-              [&] { list_command(kind, listed); });
+      command("list", "what there is to choose from",
+              "Examples:\n  poslab list encodings\n  poslab list encodings alibi", [&] { list_command(kind, listed); });
   list->add_option("kind", kind, "tasks | encodings | samplers | curricula | presets")->required();
   list->add_option("name", listed, "one of them, with its options");
 

@@ -77,8 +77,10 @@ void time_row_ends(const std::string& filter) {
   const int lanes = (isa() == "avx512" ? 64 : isa() == "avx2" ? 32 : 16) / int(sizeof(real));
   const int whole = 32, more = whole + lanes / 2;
   const std::vector<OpCase> short_rows = row_cases(whole), long_rows = row_cases(more);
-  fmt::print("\nrows of whole vectors, n = {}, and of half a vector more, n = {}: what the half costs, in vectors of {}; "
-             "should be at most 1.3\n{:<18}", whole, more, lanes, "kernel");
+  fmt::print(
+      "\nrows of whole vectors, n = {}, and of half a vector more, n = {}: what the half costs, in vectors of {}; "
+      "should be at most 1.3\n{:<18}",
+      whole, more, lanes, "kernel");
   for (const char* pass : {"forward", "backward"}) fmt::print("{:>10} us{:>9}{:>9}", pass, more, "vectors");
   fmt::print("\n");
   for (size_t i = 0; i < short_rows.size(); ++i) {

@@ -135,7 +135,9 @@ struct Bench {
       file.write(reinterpret_cast<const char*>(single.data()), std::streamsize(single.size() * sizeof(float)));
       tensors.push_back({name, single.size()});
     };
-    const auto logits = [&] { return state.net(Ids({config.batch, slots(config, length)}, tokens), outputs, {draw, {}}); };
+    const auto logits = [&] {
+      return state.net(Ids({config.batch, slots(config, length)}, tokens), outputs, {draw, {}});
+    };
     if (training) {
       state.params.clear_grads();
       const Tensor y = logits(), loss = cross_entropy(y, targets);

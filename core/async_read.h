@@ -1,5 +1,5 @@
-// The values of a tensor as they are when all that was started so far is done, without waiting for it now: the way in which a
-// training step on a GPU hands over its loss while the next steps are already queued.
+// The values of a tensor as they are when all that was started so far is done, without waiting for it now: the way in
+// which a training step on a GPU hands over its loss while the next steps are already queued.
 #pragma once
 #include <utility>
 #include <vector>
@@ -16,7 +16,8 @@ class AsyncRead {
       : backend_(&backend(x.device())),
         size_(size_t(x.size())),
         ticket_(backend_->start_read(x.data(), size_ * sizeof(real))) {}
-  AsyncRead(AsyncRead&& r) noexcept : backend_(std::exchange(r.backend_, nullptr)), size_(r.size_), ticket_(r.ticket_) {}
+  AsyncRead(AsyncRead&& r) noexcept
+      : backend_(std::exchange(r.backend_, nullptr)), size_(r.size_), ticket_(r.ticket_) {}
   AsyncRead& operator=(AsyncRead&& r) noexcept {
     return std::swap(backend_, r.backend_), std::swap(size_, r.size_), std::swap(ticket_, r.ticket_), *this;
   }

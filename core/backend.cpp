@@ -20,8 +20,8 @@ std::string name() { return isa(); }
 double peak_flops() { return 0; }
 const Kernels& cpu_kernels() { return kernels(Device::cpu); }
 
-// Whole huge pages, if it is more than a few: a step walks through 100 MB, and with pages of 4 KiB it would look up an address
-// every 64 cache lines (1 to 4 % of a step).
+// Whole huge pages, if it is more than a few: a step walks through 100 MB, and with pages of 4 KiB it would look up an
+// address every 64 cache lines (1 to 4 % of a step).
 void* allocate(size_t bytes) {
   constexpr size_t line = 256, huge_page = 2 << 20;
   const size_t alignment = bytes < huge_page ? line : huge_page;
@@ -65,7 +65,9 @@ const Backend* cuda = nullptr;
 const Backend& backend(Device device) {
   if (device == Device::cpu) return cpu;
   if (!cuda)
-    bad_input("device cuda: this build of poslab has no CUDA; build it where nvcc is (./dev build cuda), or use --device cpu");
+    bad_input(
+        "device cuda: this build of poslab has no CUDA; build it where nvcc is (./dev build cuda), or use --device "
+        "cpu");
   return *cuda;
 }
 

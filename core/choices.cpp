@@ -57,7 +57,10 @@ double read_number(const std::string& name, const std::string& text, Range range
 std::string to_string(Range range) { return fmt::format("{:.15g} .. {:.15g}", range.min, range.max); }
 
 Option::Option(std::string name, bool standard, std::string help, std::string run_option)
-    : name(std::move(name)), standard(standard ? "on" : "off"), help(std::move(help)), run_option(std::move(run_option)),
+    : name(std::move(name)),
+      standard(standard ? "on" : "off"),
+      help(std::move(help)),
+      run_option(std::move(run_option)),
       kind(Kind::toggle) {}
 Option::Option(std::string name, std::vector<std::string> words, std::string help, std::string run_option)
     : name(std::move(name)), standard(words.at(0)), help(std::move(help)), run_option(std::move(run_option)),

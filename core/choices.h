@@ -1,6 +1,6 @@
-// One idiom for every list of things to choose from (schemes, samplers, tasks, ...): each has a name, a summary, a source and
-// options of its own, declared where it stands. One spelling says which thing and which options, on the command line, in TOML
-// files and on pages:
+// One idiom for every list of things to choose from (schemes, samplers, tasks, ...): each has a name, a summary, a
+// source and options of its own, declared where it stands. One spelling says which thing and which options, on the
+// command line, in TOML files and on pages:
 //
 //   alibi   alibi:symmetric   relative:mode=released   randomized:max_position=4096,unsorted
 #pragma once
@@ -23,10 +23,12 @@ struct Option {
   // `run_option`: the name under which all runs have this option, if they do. A run's own value then counts where the
   // spelling is silent, and what the spelling says is kept under that name (experiment/options.cpp).
   Option(std::string name, bool standard, std::string help, std::string run_option = "");
-  Option(std::string name, std::vector<std::string> words, std::string help, std::string run_option = "");   // first: default
+  // first: default
+  Option(std::string name, std::vector<std::string> words, std::string help, std::string run_option = "");
   Option(std::string name, int standard, Range, std::string help, std::string run_option = "");
   Option(std::string name, double standard, Range, std::string help, std::string run_option = "");
-  Option(std::string name, const char* standard, std::string help, std::string run_option = "") = delete;   // not a bool
+  // not a bool
+  Option(std::string name, const char* standard, std::string help, std::string run_option = "") = delete;
 
   std::string name, standard, help, run_option;   // standard: the default, as it is spelled
   Kind kind;
@@ -64,7 +66,7 @@ class Choices {
   double number(const std::string& option) const;
   bool has(const std::string& option) const;
   const std::vector<Option>& options() const { return options_; }
-  std::string spelled() const;                                       // "alibi:symmetric": name and what is not at its default
+  std::string spelled() const;  // "alibi:symmetric": name and what is not at its default
 
  private:
   std::string owner_;
@@ -101,7 +103,8 @@ using RunValues = std::map<std::string, std::string>;   // by Option::run_option
 // What `text` spells. Where it is silent, `run` is asked. Throws BadInput.
 Choices choose_options(const std::string& owner, const std::vector<Option>&, const Spelling&, const RunValues& run);
 template <class Thing>
-Chosen<Thing> choose(const char* kind, const std::vector<Thing>& list, const std::string& text, const RunValues& run = {}) {
+Chosen<Thing> choose(const char* kind, const std::vector<Thing>& list, const std::string& text,
+                     const RunValues& run = {}) {
   const Spelling spelling = read_spelling(text);
   const Thing& thing = find(kind, list, spelling.name);
   return {thing, choose_options(thing.name, thing.options, spelling, run)};

@@ -16,7 +16,8 @@ namespace {
 
 constexpr size_t line = 64;  // a cache line, and the widest vector
 
-// Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may take any larger free block:
+// Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may take any larger
+// free block:
 // then a step on short strings lives on what the step on the longest left behind.
 size_t class_of(size_t bytes) {
   const int power = std::bit_width(bytes - 1) - 1;  // bytes > 64: 2^power < bytes <= 2^(power+1)
@@ -84,8 +85,8 @@ Block::~Block() {
   std::free(at_);
 #else
   std::vector<real*>& blocks = p.free[class_of(bytes_)];
-  // On the CPU the block that was used last comes first, as it is in the cache. Elsewhere the lowest, in whatever order blocks
-  // came back: so a recorded step finds its tensors where they were.
+  // On the CPU the block that was used last comes first, as it is in the cache. Elsewhere the lowest, in whatever order
+  // blocks came back: so a recorded step finds its tensors where they were.
   const auto place = device_ == Device::cpu ? blocks.end()
                                             : std::lower_bound(blocks.begin(), blocks.end(), at_, std::greater<>());
   blocks.insert(place, at_);

@@ -1,5 +1,5 @@
-// A pool of workers made for many short jobs on a machine that others use too. The caller works along and waits only for
-// pieces that somebody has really begun: a worker that the system has put aside delays nobody.
+// A pool of workers made for many short jobs on a machine that others use too. The caller works along and waits only
+// for pieces that somebody has really begun: a worker that the system has put aside delays nobody.
 #include "core/parallel.h"
 
 #include <algorithm>
@@ -48,8 +48,8 @@ class Pool {
   }
 
  private:
-  // Claims the next piece of the current job and runs it. The cursor holds the job's generation beside the index, so a claim
-  // fails if the job read here has ended meanwhile, and a job cannot end while a claimed piece is unfinished.
+  // Claims the next piece of the current job and runs it. The cursor holds the job's generation beside the index, so a
+  // claim fails if the job read here has ended meanwhile, and a job cannot end while a claimed piece is unfinished.
   bool take_one() {
     uint64_t at = cursor_.load(std::memory_order_acquire);
     const auto piece = piece_.load();

@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// -- profile totals ---------------------------------------------------------------------------------------------------------
+// -- profile totals ---------------------------------------------------------------------------------------------------
 
 enum Which {
 #define KERNEL(name, result, ...) which_##name,
@@ -167,7 +167,8 @@ std::string roofline(const std::string& what, const std::string& unit, int64_t u
                      const std::vector<ProfileTotals>& all, const Peaks& top) {
   const double n = double(units), whole = seconds / n;
   std::vector<ProfileTotals> sorted = all;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const ProfileTotals& a, const ProfileTotals& b) { return a.seconds > b.seconds; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const ProfileTotals& a, const ProfileTotals& b) { return a.seconds > b.seconds; });
   std::string text =
       fmt::format("{}: {} {}s, the mean of one. Ceilings: {:.0f} GFLOP/s", what, units, unit, top.flops / 1e9);
   for (const Peaks::Reach& r : top.copies)

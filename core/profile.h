@@ -33,7 +33,8 @@ struct ProfileTotals {
   double compute_floor = 0, memory_floor = 0;   // seconds, of the calls bound by FLOPs and of those bound by bytes
   double floor() const { return compute_floor + memory_floor; }
 };
-std::vector<ProfileTotals> profile_totals();      // the kernels that ran since the last clear_profile_totals(), in the order of core/kernels.def
+// the kernels that ran since the last clear_profile_totals(), in the order of core/kernels.def
+std::vector<ProfileTotals> profile_totals();
 void clear_profile_totals();
 
 // The calls since the last time this was asked, "linear 0.213 ms 197 GFLOP/s 12.1 GB/s, ..."; kept from rung 3 on.

@@ -33,14 +33,16 @@ class Tensor {
   int64_t rows() const { return size() / dim(-1); }  // a tensor seen as a matrix of rows
   Device device() const;
 
-  real* data() const;               // the device's address; copying a Tensor copies the handle, so a const one still writes
+  // the device's address; copying a Tensor copies the handle, so a const one still writes
+  real* data() const;
   std::vector<real> values() const; // a copy on the host
   void set(const real* values) const;   // size() of them, from the host
   real item() const;                // the only element
 
   bool requires_grad() const;
   Tensor& require_grad();              // marks a leaf, or the result of a recorded op
-  Accumulator grad_accumulator() const;             // for backward functions: where to add d loss / d this; null if nobody wants it
+  // for backward functions: where to add d loss / d this; null if nobody wants it
+  Accumulator grad_accumulator() const;
   Tensor grad() const;              // d loss / d this, same shape; zero if nothing has flowed in
   bool has_grad() const;            // something has flowed in
   void clear_grad() const;
@@ -66,7 +68,8 @@ class Ids {
   const Shape& shape() const { return shape_; }
   int64_t size() const { return at_ ? int64_t(at_->size()) : 0; }
   const int* data() const { return at_ ? at_->data() : nullptr; }
-  const int* on(Device) const;      // for kernels: the device's address, good as long as these Ids, or this step (core/backend.h)
+  // for kernels: the device's address, good as long as these Ids, or this step (core/backend.h)
+  const int* on(Device) const;
   int operator[](int64_t i) const { return (*at_)[size_t(i)]; }
   explicit operator bool() const { return at_ != nullptr; }
 

@@ -38,8 +38,8 @@ __device__ inline void add(Quad& sum, real factor, const Quad& x) {
   for (int e = 0; e < 4; ++e) sum.at[e] += factor * x.at[e];
 }
 
-// A matrix is lines of `line` numbers. They lie along the sum, as those of a: (m, k) and of a turned b: (n, k), or
-// across it, as those of a turned a: (k, m) and of b: (k, n).
+// A matrix is lines of `line` numbers. They lie along the sum, as those of a: (m, k) and of a transposed b: (n, k), or
+// across it, as those of a transposed a: (k, m) and of b: (k, n).
 struct Factor {
   const real* at = nullptr;
   int line = 0;
@@ -113,8 +113,8 @@ constexpr int tile_columns = 64, depth = 32;
 // The 4 x 4 numbers that one thread brings to a tile in each step, four lines of four: four s of places 4q .. 4q + 3.
 // While the block works on one step, those of the next are on their way.
 //
-// In shared memory a tile is (depth, fours). Quad s of place p lies at s ^ (p / 4): so neither those who turn lines
-// that run along the sum nor those who read meet in a bank.
+// In shared memory a tile is (depth, fours). Quad s of place p lies at s ^ (p / 4): so neither those who transpose
+// lines that run along the sum nor those who read meet in a bank.
 struct Fetch {
   const real* from;
   int line, lines, left;           // `lines` lines and `left` numbers of each exist from here on
@@ -144,8 +144,8 @@ struct Fetch {
   __device__ void put(Shared& tile, unsigned base) const {
     if (idle) return;
     for (int p = 0; p < 4; ++p) {
-      const Quad turned{{x[0].at[p], x[1].at[p], x[2].at[p], x[3].at[p]}};
-      tile[base + (4 * q + p) * fours + (s ^ q)] = is_along ? turned : x[p];
+      const Quad transposed{{x[0].at[p], x[1].at[p], x[2].at[p], x[3].at[p]}};
+      tile[base + (4 * q + p) * fours + (s ^ q)] = is_along ? transposed : x[p];
     }
   }
 };

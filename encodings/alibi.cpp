@@ -36,7 +36,10 @@ struct ALiBi : Encoding {
   bool table;
   std::string key;
   ALiBi(const ModelShape& m, const Choices& c)
-      : slope(slopes(m.heads)), left(left_of(m, c)), table(reads_table(c)), key(fmt::format("alibi {} {}", m.heads, left)) {}
+      : slope(slopes(m.heads)),
+        left(left_of(m, c)),
+        table(reads_table(c)),
+        key(fmt::format("alibi {} {}", m.heads, left)) {}
 
   Scores scores(const Heads& in, const Positions& p) const override {
     const Distances& distances = table ? p.offsets("alibi") : p.distances();

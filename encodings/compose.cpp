@@ -1,7 +1,8 @@
 // Schemes made of schemes, which are schemes themselves:
 //
 //   rope|none               layers 1, 3, 5, ... have RoPE, the others nothing: as many parts as one likes, in turn
-//   none*4+alibi*4          of 8 heads the first four have nothing, the others ALiBi; a group is as in a layer of its own heads
+//   none*4+alibi*4
+//   of 8 heads the first four have nothing, the others ALiBi; a group is as in a layer of its own heads
 //   rope|none*4+alibi*4     both: layers first
 // Left out: schemes that add to the embedding, which is before all layers and heads.
 #include "encodings/compose.h"
@@ -27,8 +28,10 @@ Scheme composition(const std::string& name, const Parts& parts) {
   const Part* shown = &parts[0];   // the first that reads anything
   for (const Part& part : parts) {
     if (part.scheme->embed)
-      bad_input("{}: {} adds to the embedding, which is before all layers and heads; a composition takes schemes of the logits",
-                name, part.scheme.spelled());
+      bad_input(
+          "{}: {} adds to the embedding, which is before all layers and heads; a composition takes schemes of the "
+          "logits",
+          name, part.scheme.spelled());
     s.options.insert(s.options.end(), part.scheme->options.begin(), part.scheme->options.end());
     if (reads(shown->scheme) == Reads::nothing) shown = &part;
     all = all | reads(part.scheme);
@@ -46,7 +49,9 @@ std::unique_ptr<Encoding> make(const Chosen<Scheme>& s, const Params& p, const M
   return s->make ? s->make(p, m, s.choices, layer) : std::make_unique<Encoding>();
 }
 
-Chosen<Scheme> one(const std::string& text, const RunValues& run) { return choose("encoding", all_encodings(), text, run); }
+Chosen<Scheme> one(const std::string& text, const RunValues& run) {
+  return choose("encoding", all_encodings(), text, run);
+}
 
 Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
   if (text.find_first_of("+*") == std::string::npos) return one(text, run);
@@ -67,7 +72,8 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
   s.summary = "a scheme for each group of heads", s.doors = "4";   // each group attends on its own
   s.check = [name = s.name, parts, total](const ModelShape& m, const Choices&) {
     if (total != m.heads)
-      bad_input("{} is for {} heads, and the model has heads = {}; make the groups add up to them", name, total, m.heads);
+      bad_input("{} is for {} heads, and the model has heads = {}; make the groups add up to them", name, total,
+                m.heads);
     for (const Part& part : parts)
       if (part.scheme->check) part.scheme->check(group(m, part.heads), part.scheme.choices);
   };

@@ -22,7 +22,8 @@ Tensor Encoding::weights(const Heads& in, const Positions& p, const Span& span) 
 }
 
 Displayed displayed_distance(bool added) {
-  return {added ? "Each position adds a vector of its own to its slot; shown is the position of the key minus that of the query."
+  return {added ? "Each position adds a vector of its own to its slot; shown is the position of the key minus that of "
+                  "the query."
                 : "The distance that the scheme works with: position of the key minus position of the query.",
           [](double distance, int) { return distance; }};
 }
@@ -31,7 +32,8 @@ PositionLayers::PositionLayers(const Params& p, const Chosen<Scheme>& s, const M
   if (s->check) s->check(shape, s.choices);
   if (s->embed) embed = s->embed(p, shape, s.choices);
   for (int n = 0; n < shape.layers; ++n)
-    layers.push_back(s->make ? s->make(p / fmt::format("layer{}", n), shape, s.choices, n) : std::make_unique<Encoding>());
+    layers.push_back(s->make ? s->make(p / fmt::format("layer{}", n), shape, s.choices, n)
+                             : std::make_unique<Encoding>());
 }
 
 Chosen<Sampler> sampler_for(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {

@@ -5,8 +5,8 @@
 //   3       + scale q_rel_i . r_ij + bias_ij      a logit row per query or head     Transformer-XL; ALiBi
 //   4  o_i  = sum_j a_ij v_j                      weights a_ij of its own           geometric attention
 //
-// Door 1 is one function for the model; doors 2 to 4 are an object for each layer. Doors 2 and 3 are data (Scores) that one
-// fused attention runs; behind door 4 a scheme composes ops.
+// Door 1 is one function for the model; doors 2 to 4 are an object for each layer. Doors 2 and 3 are data (Scores) that
+// one fused attention runs; behind door 4 a scheme composes ops.
 #pragma once
 #include <functional>
 #include <memory>
@@ -70,7 +70,8 @@ struct Scheme {
   std::string formula = {}, doors = "none";      // as `poslab list encodings NAME` prints them
   std::vector<Option> options = {};
   std::function<Reads(const Choices&)> reads = [](const Choices&) { return Reads::nothing; };
-  std::function<void(const ModelShape&, const Choices&)> check = {};      // throws BadInput for sizes that it cannot have
+  // throws BadInput for sizes that it cannot have
+  std::function<void(const ModelShape&, const Choices&)> check = {};
   std::function<PositionEmbedding(Params, const ModelShape&, const Choices&)> embed = {};
   std::function<std::unique_ptr<Encoding>(Params, const ModelShape&, const Choices&, int layer)> make = {};
   std::function<Displayed(const ModelShape&, const Choices&)> displayed = [](auto&, auto&) { return Displayed{}; };
@@ -78,8 +79,8 @@ struct Scheme {
 };
 const std::vector<Scheme>& all_encodings();
 
-// What "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp); options that it leaves out are as
-// `run` has them. Throws BadInput with did-you-mean.
+// What "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp); options that it leaves
+// out are as `run` has them. Throws BadInput with did-you-mean.
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run = {});
 
 inline Reads reads(const Chosen<Scheme>& s) { return s->reads(s.choices); }
@@ -88,10 +89,12 @@ inline Reads reads(const Chosen<Scheme>& s) { return s->reads(s.choices); }
 struct PositionLayers {
   PositionEmbedding embed;                       // absent: nothing is added
   std::vector<std::unique_ptr<Encoding>> layers;
-  PositionLayers(const Params& encoding, const Chosen<Scheme>&, const ModelShape&);   // throws BadInput as Scheme::check
+  // throws BadInput as Scheme::check
+  PositionLayers(const Params& encoding, const Chosen<Scheme>&, const ModelShape&);
 };
 
-// The sampler that a scheme means by `sampler`: one that reads a table of random offsets has it drawn (Sampler::as_offsets).
+// The sampler that a scheme means by `sampler`: one that reads a table of random offsets has it drawn
+// (Sampler::as_offsets).
 // Throws BadInput if the scheme cannot read what it draws.
 Chosen<Sampler> sampler_for(const Chosen<Scheme>&, const Chosen<Sampler>& sampler);
 

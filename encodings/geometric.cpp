@@ -52,12 +52,16 @@ struct Geometric : Encoding {
 // When the query asks: its right neighbour first, then the left one, the next on the right, ...; 0: never.
 Displayed displayed(const ModelShape& m, const Choices&) {
   if (m.causal)
-    return {"The order in which a query asks: its left neighbour is 1, the next on the left 2; nothing to the right is asked, "
-            "nor itself (0). Positions are not read.",
-            [](double, int slots) { return double(std::max(-slots, 0)); }};
-  return {"The order in which a query asks, lower is earlier: its right neighbour is 1, the left one 2, the next on the right "
-          "3; where one side ends the other goes on. Positions are not read.",
-          [](double, int slots) { return double(slots > 0 ? 2 * slots - 1 : -2 * slots); }};
+    return {
+        "The order in which a query asks: its left neighbour is 1, the next on the left 2; nothing to the right is "
+        "asked, "
+        "nor itself (0). Positions are not read.",
+        [](double, int slots) { return double(std::max(-slots, 0)); }};
+  return {
+      "The order in which a query asks, lower is earlier: its right neighbour is 1, the left one 2, the next on the "
+      "right "
+      "3; where one side ends the other goes on. Positions are not read.",
+      [](double, int slots) { return double(slots > 0 ? 2 * slots - 1 : -2 * slots); }};
 }
 
 }  // namespace

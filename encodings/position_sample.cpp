@@ -10,9 +10,10 @@ PositionSample::PositionSample(Chosen<Sampler> sampler, Resample resample, Strea
 
 PositionSample::PositionSample(std::vector<Positions> given)
     : resample_(Resample::per_layer), sequences_(0), time_(0) {
-  sampler_.thing = {.name = "given", .random = given.size() > 1, .sample = [](const Choices&, int, int, Rng&) -> Positions {
-    bad_input("positions: given for fewer layers than the model has; give one for all layers, or one for each");
-  }};
+  sampler_.thing = {
+      .name = "given", .random = given.size() > 1, .sample = [](const Choices&, int, int, Rng&) -> Positions {
+        bad_input("positions: given for fewer layers than the model has; give one for all layers, or one for each");
+      }};
   for (Positions& p : given) drawn_.push_back(std::make_shared<const Positions>(std::move(p)));
 }
 

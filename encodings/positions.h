@@ -20,8 +20,8 @@ struct Distances {
   // (1 or B, queries, T): the rows of the last queries only, as cached decoding asks for them. Absent if pairs are.
   Ids of_last(int queries) const;
   int row(int sequence, int i, int j, int time) const;   // of query i and key j, in either form
-  // `value`, for a table on that device. How many distances occur changes from step to step; a GPU, which records steps by
-  // their shapes, gets a multiple of 256, the last ones idle.
+  // `value`, for a table on that device. How many distances occur changes from step to step; a GPU, which records steps
+  // by their shapes, gets a multiple of 256, the last ones idle.
   std::vector<double> rows(Device) const;
 };
 
@@ -44,8 +44,8 @@ class Positions {
   // not evenly spaced.
   const Distances& offsets(const std::string& scheme) const;
 
-  // A constant that these positions alone decide, such as the cosines of RoPE: computed when it is first asked for under
-  // this name, on this device, then kept for the other layers of the pass.
+  // A constant that these positions alone decide, such as the cosines of RoPE: computed when it is first asked for
+  // under this name, on this device, then kept for the other layers of the pass.
   const Tensor& once(const std::string& name, Device, const std::function<Tensor(Device)>& make) const;
   void forget_constants() const { constants_.clear(); }
 
@@ -63,14 +63,14 @@ struct Sampler {
   bool random = false;               // draws from the rng
   bool only_offsets = false;         // gives a table of offsets and no position of a token
   std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
-  // Positions of `sequences` sequences of `time` slots. Throws BadInput if time > max_position where the pool is finite, and
-  // for sizes below 1.
+  // Positions of `sequences` sequences of `time` slots. Throws BadInput if time > max_position where the pool is
+  // finite, and for sizes below 1.
   std::function<Positions(const Choices&, int sequences, int time, Rng&)> sample = {};
   std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // of a composition, which samples nothing itself
 };
 const std::vector<Sampler>& all_samplers();          // sequential randomized randomized_offsets evenly_spread
-// "randomized:max_position=4096,unsorted", or "randomized|sequential": for each layer its own, in turn; what is added to the
-// embedding reads those of the first. Options that it leaves out are as `run` has them. Throws BadInput.
+// "randomized:max_position=4096,unsorted", or "randomized|sequential": for each layer its own, in turn; what is added
+// to the embedding reads those of the first. Options that it leaves out are as `run` has them. Throws BadInput.
 Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run = {});
 Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);
 int pool_of(const Chosen<Sampler>&);                 // for how many slots it has positions: max_position, or no end

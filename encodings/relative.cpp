@@ -22,7 +22,8 @@ struct Row {
   double operator()(double distance) const {
     if (!released) return distance;
     if (-distance >= pool)
-      bad_input("relative: mode released has no row for distance {} in a table of {}; raise max_position", distance, pool);
+      bad_input("relative: mode released has no row for distance {} in a table of {}; raise max_position", distance,
+                pool);
     return distance < 0 ? pool + distance : pool - 1;
   }
 };
@@ -63,11 +64,14 @@ Scheme relative() {
           .source = "Dai et al. 2019",
           .formula = "s_ij = ( (q_i + u) . k_j + (q_i + v) . W_R sinusoid(p_j - p_i) ) / sqrt(D)",
           .doors = "2 and 3",
-          .options = {{"mode", {"paper", "offset_table", "released", "differences"},
-                       "how relative and alibi read random positions; the paper and its code differ", "relative_mode"}},
+          .options = {{"mode",
+                       {"paper", "offset_table", "released", "differences"},
+                       "how relative and alibi read random positions; the paper and its code differ",
+                       "relative_mode"}},
           .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
           .check = [](const ModelShape& m, const Choices&) { check_halves("relative", m.d_model); },
-          .make = [](Params p, const ModelShape& m, const Choices& c, int) { return std::make_unique<Relative>(p, m, c); },
+          .make = [](Params p, const ModelShape& m, const Choices& c,
+                     int) { return std::make_unique<Relative>(p, m, c); },
           .displayed = [](const ModelShape& m, const Choices& c) -> Displayed {
             const Row row = row_of(m, c);
             if (!row.released) return displayed_distance(false);

@@ -53,8 +53,10 @@ Scheme rope() {
           .check =
               [](const ModelShape& m, const Choices&) {
                 if (m.head_dim() % 2)
-                  bad_input("rope turns channels in pairs, and a head of d_model / heads = {} / {} = {} channels has an "
-                            "odd one; make the head size even", m.d_model, m.heads, m.head_dim());
+                  bad_input(
+                      "rope turns channels in pairs, and a head of d_model / heads = {} / {} = {} channels has an "
+                      "odd one; make the head size even",
+                      m.d_model, m.heads, m.head_dim());
               },
           .make =
               [](Params, const ModelShape&, const Choices& c, int) {

@@ -34,8 +34,8 @@ void fill_row(real* row, double p, const std::vector<double>& f) {
   }
 }
 
-// The rows of 0, 1, 2, ... recur in every layer of every step, and a sine costs as much as a whole row of a product: they are
-// kept, one table for each width, made longer when a larger position comes.
+// The rows of 0, 1, 2, ... recur in every layer of every step, and a sine costs as much as a whole row of a product:
+// they are kept, one table for each width, made longer when a larger position comes.
 using Rows = std::shared_ptr<const std::vector<real>>;
 Rows whole_rows(int channels, const std::vector<double>& f, size_t count) {
   static Mutex mutex;

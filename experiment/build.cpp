@@ -35,7 +35,9 @@ TransformerSpec transformer_spec(const Config& c) {
 }
 
 // `randomized` is a table of offsets where the scheme reads one (spec A.2): sampler_for knows.
-Chosen<Sampler> train_sampler(const Config& c) { return sampler_for(scheme(c), choose_sampler(c.positions, run_values(c))); }
+Chosen<Sampler> train_sampler(const Config& c) {
+  return sampler_for(scheme(c), choose_sampler(c.positions, run_values(c)));
+}
 Chosen<Sampler> test_sampler(const Config& c) {
   return c.test_positions == "same" ? train_sampler(c)
                                     : sampler_for(scheme(c), choose_sampler(c.test_positions, run_values(c)));

@@ -33,7 +33,8 @@ void check_owned(const Config& c) {
   const Chosen<Sampler> sampler = choose_sampler(c.positions, run_values(c));
   for (const Option& o : sampler->options) owned.push_back(o);
   for (const auto& [name, value] : c.owned) {
-    if (std::any_of(owned.begin(), owned.end(), [&, &name = name](const Option& o) { return o.run_option == name; })) continue;
+    if (std::any_of(owned.begin(), owned.end(), [&, &name = name](const Option& o) { return o.run_option == name; }))
+      continue;
     std::vector<std::string> owners;
     const auto add = [&, &name = name](const auto& things) {
       for (const auto& thing : things)
@@ -41,8 +42,8 @@ void check_owned(const Config& c) {
           if (o.run_option == name) owners.push_back(thing.name);
     };
     add(all_encodings()), add(all_samplers());
-    bad_input("{} = {} does not fit encoding = {} with positions = {}; it belongs to {}", name, value, c.encoding, c.positions,
-              fmt::join(owners, " and "));
+    bad_input("{} = {} does not fit encoding = {} with positions = {}; it belongs to {}", name, value, c.encoding,
+              c.positions, fmt::join(owners, " and "));
   }
 }
 
@@ -51,8 +52,8 @@ void check_table(const Config& c) {
   const Chosen<Scheme> s = scheme(c);
   const bool usual = has(s->reads(Choices(s.thing.name, s->options)), Reads::offset_table);
   if (has(reads(s), Reads::offset_table) && !usual && !train_sampler(c)->random)
-    bad_input("{} says how random positions are read, but positions = {} has none; use positions = randomized", s.spelled(),
-              c.positions);
+    bad_input("{} says how random positions are read, but positions = {} has none; use positions = randomized",
+              s.spelled(), c.positions);
 }
 
 }  // namespace

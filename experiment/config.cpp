@@ -87,8 +87,10 @@ void set(Config& c, const RunOption& o, const std::string& text) {
                  [&](int64_t Config::*field) { c.*field = int64_t(read_whole(o.name, text, range, takes(o))); },
                  [&](double Config::*field) { c.*field = read_number(o.name, text, range, takes(o)); },
                  [&](const Option& owned) {
-                   if (const std::string value = owned.value(text); value != owned.standard) c.owned[owned.name] = value;
-                   else c.owned.erase(owned.name);
+                   if (const std::string value = owned.value(text); value != owned.standard)
+                     c.owned[owned.name] = value;
+                   else
+                     c.owned.erase(owned.name);
                  },
              },
              o.field);
@@ -112,7 +114,8 @@ Config configure(const Settings& settings) {
 
 RunValues run_values(const Config& c) {
   RunValues values = c.owned;
-  values["max_position"] = fmt::format("{}", c.max_position), values["first_position"] = fmt::format("{}", c.first_position);
+  values["max_position"] = fmt::format("{}", c.max_position),
+  values["first_position"] = fmt::format("{}", c.first_position);
   return values;
 }
 

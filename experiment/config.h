@@ -61,8 +61,8 @@ struct RunOption {
   // Whether it belongs to the run and is kept in config.toml and in checkpoints. The number of threads and the folder's
   // name do not: they never change a result, and equal runs shall have equal files.
   bool kept = true;
-  // Of an option that spells a thing and its options: sets it. What all runs have an option for is kept there, so that a
-  // configuration has one form, and the one it always had.
+  // Of an option that spells a thing and its options: sets it. What all runs have an option for is kept there, so that
+  // a configuration has one form, and the one it always had.
   void (*spell)(Config&, const std::string& text) = nullptr;
   bool toggle() const;  // on | off
 };
@@ -72,7 +72,8 @@ std::string dashed(const std::string& name);    // --max-position
 std::string takes(const RunOption&);               // "1 .. 4096", "on | off", "none | sincos | ..."
 
 std::string get(const Config&, const RunOption&);
-void set(Config&, const RunOption&, const std::string& text);  // throws BadInput: not a number, out of range, unknown name
+// throws BadInput: not a number, out of range, unknown name
+void set(Config&, const RunOption&, const std::string& text);
 
 struct Preset {
   std::string name, summary;

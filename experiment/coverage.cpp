@@ -36,7 +36,8 @@ void count_distances(const Positions& p, bool causal, Coverage& c, Histogram& co
     if (pairs[n]) count_value(d.value[n], pairs[n], c, counts);
 }
 
-void count(const Config& c, const Chosen<Sampler>& sampler, const PositionSample& draw, Coverage& made, Histogram& counts) {
+void count(const Config& c, const Chosen<Sampler>& sampler, const PositionSample& draw, Coverage& made,
+           Histogram& counts) {
   const bool different = sampler->parts || (c.resample == "per_layer" && sampler->random);
   const bool each_layer = different && made.counted == Reads::distances;
   for (int layer = 0; layer < (each_layer ? c.layers : 1); ++layer) {

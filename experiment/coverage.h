@@ -16,7 +16,8 @@ namespace poslab {
 using Histogram = std::map<int, int64_t>;
 
 struct Coverage {
-  Reads counted;  // positions, if they are added to the embedding, else distances; nothing for a scheme that reads neither
+  // positions, if they are added to the embedding, else distances; nothing for a scheme that reads neither
+  Reads counted;
   int64_t steps;  // of training, whose draws are counted
   bool rounded;   // some values were not whole numbers
   Histogram trained;

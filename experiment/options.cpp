@@ -50,18 +50,21 @@ void spell_test_positions(Config& c, const std::string& text) {
   c.test_positions = text == "same" ? text : choose_sampler(text).spelled();
 }
 
-// The options that all runs have of those which `things` own, after those in `options`; each once, with all values that any takes.
+// The options that all runs have of those which `things` own, after those in `options`; each once, with all values that
+// any takes.
 template <class Thing>
 void add_owned(std::vector<RunOption>& options, const std::string& group, const std::vector<Thing>& things) {
   for (const Thing& thing : things)
     for (Option o : thing.options) {
       if (o.run_option.empty()) continue;
       o.name = o.run_option;
-      const auto same = std::find_if(options.begin(), options.end(), [&](const RunOption& r) { return r.name == o.name; });
+      const auto same =
+          std::find_if(options.begin(), options.end(), [&](const RunOption& r) { return r.name == o.name; });
       if (same == options.end()) options.push_back({o.name, group, o, o.help});
       else if (Option* owned = std::get_if<Option>(&same->field))
         for (const std::string& word : o.words)
-          if (std::find(owned->words.begin(), owned->words.end(), word) == owned->words.end()) owned->words.push_back(word);
+          if (std::find(owned->words.begin(), owned->words.end(), word) == owned->words.end())
+            owned->words.push_back(word);
     }
 }
 
@@ -126,8 +129,8 @@ const std::vector<RunOption>& all_options() {
 
 const std::vector<Preset>& all_presets() {
   // example, released and paper test with dropout on, because the released code has no switch for it (spec, finding 3).
-  // Two things of its tests no preset has: its test strings come from seed 1 whatever the run's seed, and it counts whole
-  // sub-batches of 64, so 448 of the paper's 500 samples a length (docs/encodings.md).
+  // Two things of its tests no preset has: its test strings come from seed 1 whatever the run's seed, and it counts
+  // whole sub-batches of 64, so 448 of the paper's 500 samples a length (docs/encodings.md).
   static const std::vector<Preset> presets = {
       {"none", "the defaults", {}},
       {"tiny",
@@ -141,7 +144,8 @@ const std::vector<Preset>& all_presets() {
         {"eval_lengths", "1:100"},
         {"eval_samples", "32"}}},
       {"example",
-       "the sizes of the released code's example: 10,001 steps of 128 to length 40, tested on lengths 1 .. 100 with 512 each",
+       "the sizes of the released code's example: 10,001 steps of 128 to length 40, tested on lengths 1 .. 100 with "
+       "512 each",
        {{"steps", "10001"},
         {"batch", "128"},
         {"lr", "0.001"},
@@ -151,7 +155,8 @@ const std::vector<Preset>& all_presets() {
         {"eval_samples", "512"},
         {"test_dropout", "on"}}},
       {"released",
-       "example with what the released code does to randomized relative: its clamped table, positions drawn in every layer",
+       "example with what the released code does to randomized relative: its clamped table, positions drawn in every "
+       "layer",
        {{"encoding", "relative:mode=released"},
         {"positions", "randomized"},
         {"resample", "per_layer"},

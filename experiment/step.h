@@ -1,4 +1,5 @@
-// One step of training (spec B.3): strings of one length, a fresh batch, mean cross-entropy over all output slots, Adam.
+// One step of training (spec B.3): strings of one length, a fresh batch, mean cross-entropy over all output slots,
+// Adam.
 // All that trains goes through here: `poslab train`, the benchmark, the tests.
 #pragma once
 #include "core/async_read.h"
@@ -7,8 +8,8 @@
 
 namespace poslab {
 
-// What a step is trained on. It depends on (seed, step) alone, so it is the same after any resume, and can be drawn while
-// the step before is being computed.
+// What a step is trained on. It depends on (seed, step) alone, so it is the same after any resume, and can be drawn
+// while the step before is being computed.
 struct StepInputs {
   int length;                // of the input strings
   Batch batch;
@@ -17,7 +18,8 @@ struct StepInputs {
 StepInputs draw_step(const Config&, int64_t step);              // at the curriculum's length
 StepInputs draw_step(const Config&, int64_t step, int length);  // at another
 int draw_length(const Config&, int64_t step);                   // the curriculum's length alone
-PositionSample draw_positions(const Config&, int64_t step, int slots);  // the positions alone, for strings of so many slots
+// the positions alone, for strings of so many slots
+PositionSample draw_positions(const Config&, int64_t step, int slots);
 
 struct Step {
   int length;
@@ -33,7 +35,8 @@ struct PendingStep {
 };
 // Step number state.adam.step: forward, backward, update.
 PendingStep start_step(State&, StepInputs);
-// Waits for it. Throws Failure when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
+// Waits for it. Throws Failure when the loss or the gradient's norm is not finite; that gradient has not changed the
+// weights.
 Step finish_step(const Config&, PendingStep);
 
 }  // namespace poslab

@@ -39,7 +39,9 @@ std::string to_toml(const Config& c) {
             [&](std::string Config::*) { return '"' + value + '"'; },
             [&](Lengths Config::*) { return '"' + value + '"'; },
             [&](bool Config::*field) { return std::string(c.*field ? "true" : "false"); },
-            [&](const Option&) { return o.toggle() ? std::string(value == "on" ? "true" : "false") : '"' + value + '"'; },
+            [&](const Option&) {
+              return o.toggle() ? std::string(value == "on" ? "true" : "false") : '"' + value + '"';
+            },
             [&](double Config::*) { return value.find_first_of(".e") == std::string::npos ? value + ".0" : value; },
             [&](auto) { return value; },
         },

@@ -1,5 +1,5 @@
-// Small tests during training: accuracy against seconds of training, as in figure 2 of the paper. The scores of a run come
-// from the full test at its end (experiment/evaluate.h).
+// Small tests during training: accuracy against seconds of training, as in figure 2 of the paper. The scores of a run
+// come from the full test at its end (experiment/evaluate.h).
 #pragma once
 #include <optional>
 #include <string>
@@ -12,7 +12,8 @@ namespace poslab {
 // What each small test evaluates: the same strings every time, which are the first of the full test.
 struct SmallTest {
   std::vector<int> lengths;  // at most 8, in the middles of equal parts of eval_lengths
-  int samples;               // strings of each length, 1 .. 32, chosen so that tests take 2 to 3 % of the time where possible
+  // strings of each length, 1 .. 32, chosen so that tests take 2 to 3 % of the time where possible
+  int samples;
 };
 SmallTest small_test(const Config&);
 

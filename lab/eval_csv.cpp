@@ -21,8 +21,8 @@ bool read_line(const std::string& line, AtLength& a) {
   int end = 0;
   Baselines& b = a.baselines;
   const int fields =
-      std::sscanf(line.c_str(), "%d,%lf,%lf,%lf,%d,%lf,%lf,%lf%n", &a.length, &a.accuracy, &a.unmasked_accuracy, &a.loss,
-                  &a.samples, &b.chance, &b.majority, &b.content_only, &end);
+      std::sscanf(line.c_str(), "%d,%lf,%lf,%lf,%d,%lf,%lf,%lf%n", &a.length, &a.accuracy, &a.unmasked_accuracy,
+                  &a.loss, &a.samples, &b.chance, &b.majority, &b.content_only, &end);
   return fields == 8 && size_t(end) == line.size() && a.samples > 0 && fraction(a.accuracy) && fraction(b.chance) &&
          fraction(b.majority) && fraction(b.content_only);
 }

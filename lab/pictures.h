@@ -5,7 +5,7 @@
 //    "examples": [{"length", "trained", "input": ["0", ...], "expected": [...], "predicted": [...], "counted",
 //    "queries", "block",
 //                  "layers": [{"max": M, "heads": [M, ...]}, ...]}, ...]}
-//   M = {"rows", "cols", "low", "high", "cells"}: base64 of a byte for each cell, value = low + byte / 255 (high - low);
+// M = {"rows", "cols", "low", "high", "cells"}: base64 of a byte for each cell, value = low + byte / 255 (high - low);
 //   that of positions has "values", too, the numbers themselves
 //
 // Attention rows are the last `queries` slots, columns all slots; a cell is the maximum over block x block slots.

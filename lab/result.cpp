@@ -25,7 +25,8 @@ void add_origin(RunRecord& r) {
     const auto list = about();
     return std::map<std::string, std::string>(list.begin(), list.end());
   }();
-  r.version = words.at("version"), r.commit = words.at("commit"), r.scalar = words.at("scalar"), r.isa = words.at("isa");
+  r.version = words.at("version"), r.commit = words.at("commit"), r.scalar = words.at("scalar"),
+  r.isa = words.at("isa");
   r.threads = std::stoi(words.at("threads")), r.cuda = words.at("cuda");
 }
 
@@ -74,8 +75,8 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
 
 std::string summary(const State& state, const std::vector<AtLength>& all, std::optional<double> seconds) {
   const Config& c = state.config;
-  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c.task, scheme(c).spelled(), c.positions,
-                                 state.params.count(), state.adam.step);
+  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c.task, scheme(c).spelled(),
+                                 c.positions, state.params.count(), state.adam.step);
   if (seconds) text += fmt::format(", {:.1f} steps/s", double(state.adam.step) / *seconds);
   text += fmt::format("\naccuracy in %, {} strings of each length, positions at test {}, dropout {}\n\n",
                       c.eval_samples, c.test_positions, c.test_dropout ? "on" : "off");

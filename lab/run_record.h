@@ -18,7 +18,8 @@ struct RunRecord {
   std::optional<std::string> version, commit, scalar, isa;
   std::optional<int64_t> threads;
   std::optional<std::string> cuda;
-  std::optional<double> seconds, steps_per_second;  // of training, in all processes that worked on the run, tests left out
+  // of training, in all processes that worked on the run, tests left out
+  std::optional<double> seconds, steps_per_second;
 };
 
 std::string to_json(const RunRecord&, const Config&);

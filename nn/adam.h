@@ -11,9 +11,11 @@ struct Adam {
   int64_t step = 0;          // updates done
 
   Adam(const Params&, double lr);
-  // One update from params.grads(), on their device. Counting `step` is left to the caller: a recorded step may run this twice.
+  // One update from params.grads(), on their device. Counting `step` is left to the caller: a recorded step may run
+  // this twice.
   void update(const Params&);
-  static double norm(const std::vector<real>& squares);   // of the gradient before clipping, from the values of `squares`
+  // of the gradient before clipping, from the values of `squares`
+  static double norm(const std::vector<real>& squares);
 };
 
 }  // namespace poslab

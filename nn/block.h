@@ -10,8 +10,8 @@ namespace poslab {
 
 struct BlockSpec { int heads, d_model, ffn_multiplier, layer; bool causal; };
 
-// The input of a block, (B, T, C). Where it is a gather of a few rows, as after an embedding without positions, they are what is
-// projected: a product for each symbol and not for each token.
+// The input of a block, (B, T, C). Where it is a gather of a few rows, as after an embedding without positions, they
+// are what is projected: a product for each symbol and not for each token.
 struct BlockInput {
   Tensor x;
   Tensor table{};        // (N, C), or absent
@@ -22,8 +22,9 @@ struct BlockInput {
 class EncoderBlock {                               // poslab::Block is a piece of memory
  public:
   EncoderBlock(Params, BlockSpec);
-  // Positions and dropout as this layer uses them; the block takes dropout's stream and the next site. Only the last `num_queries`
-  // of the T slots are computed: (B, T, C) -> (B, num_queries, C). The others are read as keys and values.
+  // Positions and dropout as this layer uses them; the block takes dropout's stream and the next site. Only the last
+  // `num_queries` of the T slots are computed: (B, T, C) -> (B, num_queries, C). The others are read as keys and
+  // values.
   Tensor operator()(const BlockInput&, int num_queries, const Encoding&, const Positions&, Dropout, Trace*) const;
 
  private:

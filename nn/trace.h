@@ -1,5 +1,5 @@
-// Everything can be seen: activations have stable dotted names ("block2.attention.weights"), and a Trace passed to a forward
-// keeps those whose names match a pattern with '*'.
+// Everything can be seen: activations have stable dotted names ("block2.attention.weights"), and a Trace passed to a
+// forward keeps those whose names match a pattern with '*'.
 #pragma once
 #include <map>
 #include <string>

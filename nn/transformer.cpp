@@ -9,8 +9,8 @@ namespace {
 
 TransformerSpec checked(TransformerSpec s) {
   if (s.layers < 1 || s.heads < 1 || s.d_model < 1 || s.ffn_multiplier < 1)
-    bad_input("transformer: layers {}, heads {}, d_model {}, ffn_multiplier {}; all must be at least 1", s.layers, s.heads,
-              s.d_model, s.ffn_multiplier);
+    bad_input("transformer: layers {}, heads {}, d_model {}, ffn_multiplier {}; all must be at least 1", s.layers,
+              s.heads, s.d_model, s.ffn_multiplier);
   if (s.d_model % s.heads)
     bad_input("transformer: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads,
               s.d_model);
@@ -24,7 +24,8 @@ Transformer::Transformer(Params p, TransformerSpec s) : spec_(checked(std::move(
   embedding_ = p.truncated_normal("embedding", {spec_.symbols_in, C}, 0.02);
   encoding_ = std::make_shared<const PositionLayers>(p / "encoding", spec_.encoding, spec_.shape());
   for (int i = 0; i < spec_.layers; ++i)
-    blocks_.emplace_back(p / ("block" + std::to_string(i)), BlockSpec{spec_.heads, C, spec_.ffn_multiplier, i, spec_.causal});
+    blocks_.emplace_back(p / ("block" + std::to_string(i)),
+                         BlockSpec{spec_.heads, C, spec_.ffn_multiplier, i, spec_.causal});
   head_w_ = (p / "head").truncated_normal("w", {C, spec_.symbols_out}, 1 / std::sqrt(double(C)));
   head_b_ = (p / "head").full("b", {spec_.symbols_out}, 0);
 }
@@ -47,8 +48,8 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice
     // Nothing reads the last block's other slots, unless somebody watches.
     const bool last = layer + 1 == spec_.layers;
-    in = {block(in, last && !pass.trace ? outputs : T, *encoding_->layers[size_t(layer)], pass.positions.at_layer(layer), drop,
-                pass.trace)};
+    in = {block(in, last && !pass.trace ? outputs : T, *encoding_->layers[size_t(layer)],
+                pass.positions.at_layer(layer), drop, pass.trace)};
   }
   const Tensor& h = in.x;
   return linear(h.dim(1) == outputs ? h : slice(h, 1, T - outputs, T), head_w_, head_b_);

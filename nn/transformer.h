@@ -1,5 +1,5 @@
-// The encoder of the randomized-positions paper (Ruoss et al. 2023, appendix A; spec B.3): post-norm, 5 blocks of width 64
-// with 8 heads, 249,026 parameters. Leaves out: decoders, autoregression.
+// The encoder of the randomized-positions paper (Ruoss et al. 2023, appendix A; spec B.3): post-norm, 5 blocks of width
+// 64 with 8 heads, 249,026 parameters. Leaves out: decoders, autoregression.
 #pragma once
 #include <memory>
 #include <vector>

@@ -13,8 +13,8 @@ struct Batch {
   int outputs;       // O
 };
 
-// B strings of a task at one length (the length asked for; a task may draw shorter ones, spec B.2). Sequence b reads its own
-// stream, (s.seed, s.step, s.site + b), so a batch is the same however it is cut.
+// B strings of a task at one length (the length asked for; a task may draw shorter ones, spec B.2). Sequence b reads
+// its own stream, (s.seed, s.step, s.site + b), so a batch is the same however it is cut.
 Batch make_batch(const Task&, int sequences, int length, Stream s);
 
 // Output slots of one batch that are scored, and those of them that are correct; logits (B, O, symbols_out).

@@ -21,7 +21,9 @@ const std::vector<Thing> things = {
       {"window", 512, {1, 4096}, "how far", "all_windows"},
       {"leaky", 0.5, {0, 1}, "how much"}}}};
 
-std::string spelled(const std::string& text, const RunValues& run = {}) { return choose("thing", things, text, run).spelled(); }
+std::string spelled(const std::string& text, const RunValues& run = {}) {
+  return choose("thing", things, text, run).spelled();
+}
 
 std::string refused(const std::string& text, const RunValues& run = {}) {
   try {
@@ -63,9 +65,11 @@ TEST_CASE("choices: what is refused, with what was meant") {
   CHECK(refused("rich:window=0") == "rich: window = 0 is out of range; it takes 1 .. 4096");
   CHECK(refused("rich:leaky=nan") == "rich: leaky = nan is out of range; it takes 0 .. 1");
   CHECK(refused("rich:symmetric=perhaps") == "rich: symmetric = \"perhaps\" is neither on nor off");
-  CHECK(refused("rich:symmetric,symmetric=off") == "\"rich:symmetric,symmetric=off\" says symmetric twice; say it once");
+  CHECK(refused("rich:symmetric,symmetric=off") ==
+        "\"rich:symmetric,symmetric=off\" says symmetric twice; say it once");
   CHECK(refused("rich:") ==
         "\"rich:\" is not spelled NAME:OPTION=VALUE,OPTION=VALUE; an option is missing after \"rich:\"");
   CHECK(refused("rich:symmetric,") ==
-        "\"rich:symmetric,\" is not spelled NAME:OPTION=VALUE,OPTION=VALUE; an option is missing after \"rich:symmetric,\"");
+        "\"rich:symmetric,\" is not spelled NAME:OPTION=VALUE,OPTION=VALUE; an option is missing after "
+        "\"rich:symmetric,\"");
 }

@@ -1,5 +1,5 @@
-// What the program of commit 1d9a7c3 left, before schemes and samplers owned their options: ids of trials, checkpoints, run
-// folders. tests/golden/ holds them; plan.toml there says how every old option was said.
+// What the program of commit 1d9a7c3 left, before schemes and samplers owned their options: ids of trials, checkpoints,
+// run folders. tests/golden/ holds them; plan.toml there says how every old option was said.
 #include <fstream>
 #include <sstream>
 
@@ -43,7 +43,8 @@ TEST_CASE("compatibility: the spelling of an option and the old option are one c
   const std::string random = "positions = \"randomized\"\n";
   CHECK(id("encoding = \"alibi:symmetric\"") == id("encoding = \"alibi\"\nalibi_symmetric = true"));
   CHECK(id("encoding = \"rope:pairing=half\"") == id("encoding = \"rope\"\nrope_pairing = \"half\""));
-  CHECK(id(random + "encoding = \"relative:mode=released\"") == id(random + "encoding = \"relative\"\nrelative_mode = \"released\""));
+  CHECK(id(random + "encoding = \"relative:mode=released\"") ==
+        id(random + "encoding = \"relative\"\nrelative_mode = \"released\""));
   CHECK(id("encoding = \"rope\"\npositions = \"randomized:max_position=4096,first=1,unsorted\"") ==
         id(random + "encoding = \"rope\"\nmax_position = 4096\nfirst_position = 1\nunsorted = true"));
   CHECK(id("encoding = \"rope:pairing=interleaved\"") == id("encoding = \"rope\""));
@@ -53,7 +54,8 @@ TEST_CASE("compatibility: the spelling of an option and the old option are one c
   CHECK(get(c, option("alibi_symmetric")) == "on");
   CHECK(get(c, option("relative_mode")) == "differences");
   // A later word for the encoding takes back the options of an earlier one.
-  CHECK(to_toml(configure({{"encoding", "alibi:symmetric"}, {"encoding", "rope"}})) == to_toml(configure({{"encoding", "rope"}})));
+  CHECK(to_toml(configure({{"encoding", "alibi:symmetric"}, {"encoding", "rope"}})) ==
+        to_toml(configure({{"encoding", "rope"}})));
   CHECK(to_toml(configure(read_toml(to_toml(c), "config.toml"))) == to_toml(c));
 }
 

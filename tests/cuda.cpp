@@ -1,6 +1,6 @@
 // The CUDA backend against the CPU: every kernel by its OpCase, then a whole model, step for step. On a machine without
-// a GPU the kernels are emulated (cuda/emulate.h): the same sources, as plain C++. Built for a GPU, every test fails where
-// there is none: kernels() throws.
+// a GPU the kernels are emulated (cuda/emulate.h): the same sources, as plain C++. Built for a GPU, every test fails
+// where there is none: kernels() throws.
 #include "cuda/backend.h"
 
 #include <doctest/doctest.h>
@@ -55,8 +55,8 @@ TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward")
     CHECK(all <= tolerance);
     worst.gradient = std::max(worst.gradient, all);
   }
-  fmt::print("\nWorst relative errors on {}\n{:<18}{:>6}{:>22}{:>32}\n", backend(Device::cuda).name(), "kernel", "cases",
-             "value, to reference", "value and gradients, to the CPU");
+  fmt::print("\nWorst relative errors on {}\n{:<18}{:>6}{:>22}{:>32}\n", backend(Device::cuda).name(), "kernel",
+             "cases", "value, to reference", "value and gradients, to the CPU");
   for (const auto& [kernel, w] : table)
     fmt::print("{:<18}{:>6}{:>22.1e}{:>32.1e}\n", kernel, w.cases, w.value, w.gradient);
 }
@@ -134,8 +134,13 @@ TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded on
 TEST_CASE("cuda: 300 steps of the paper's model stay within 1e-4 of the CPU's loss") {
   for (const char* positions : {"sequential", "randomized"}) {
     const auto config = [&](const char* device) {
-      return configure({{"task", "reverse_string"}, {"encoding", "relative"}, {"positions", positions}, {"device", device},
-                        {"train_length", "20"}, {"steps", "300"}, {"lr", "0.0001"}});
+      return configure({{"task", "reverse_string"},
+                        {"encoding", "relative"},
+                        {"positions", positions},
+                        {"device", device},
+                        {"train_length", "20"},
+                        {"steps", "300"},
+                        {"lr", "0.0001"}});
     };
     State cpu(config("cpu")), gpu(config("cuda"));
     double most = 0;

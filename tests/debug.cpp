@@ -112,7 +112,8 @@ TEST_CASE("debug: repeats, sums that go on, and masked pairs are counted as they
   const Tensor q = Tensor::full({2, 3, 4, 8}, 1), k = Tensor::full({2, 5, 4, 8}, 1);
   Scores s;
   s.pieces = {{q, k}};
-  attention(s, k, {.causal = true, .offset = 2});                                     // the last 3 of 5: they see 3, 4 and 5 keys
+  // the last 3 of 5: they see 3, 4 and 5 keys
+  attention(s, k, {.causal = true, .offset = 2});
   CHECK(of("attention").cost.flops == 2. * 2 * 4 * (3 + 4 + 5) * (8 + 8));
   CHECK(of("attention").cost.bytes == sizeof(real) * (2 * 4 * 8 * (3 + 5 + 5 + 3) + 2 * 4 * 3 * 2));
 }
@@ -215,10 +216,11 @@ TEST_CASE("debug: the first op with a NaN or an infinity is named, and the input
 
   Trainer t(2, 2);
   t.state.params.at("block0.ffn.w1").data()[3 * 256 + 5] = NAN;
-  CHECK(refusal([&] { t.step(4); }) ==
-        "1: feed_forward (2, 8, 64) (64, 256) (256) (256, 64) (64) gives (2, 8, 64) with nan at (0, 0, 0), the first of "
-        "1024 such elements; "
-        "input 2 (64, 256) already had nan at (3, 5), the first of 1 such elements");
+  CHECK(
+      refusal([&] { t.step(4); }) ==
+      "1: feed_forward (2, 8, 64) (64, 256) (256) (256, 64) (64) gives (2, 8, 64) with nan at (0, 0, 0), the first of "
+      "1024 such elements; "
+      "input 2 (64, 256) already had nan at (3, 5), the first of 1 such elements");
   clear_tape();
 
   Tensor x = Tensor::from<real>({3}, {4, 0, 1});

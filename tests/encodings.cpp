@@ -11,7 +11,9 @@ using namespace poslab::test;
 namespace {
 
 ModelShape shape_of(int heads = H, int d_model = C) { return {layers, heads, d_model, false, 24, 0}; }
-Model model_of(const std::string& spelled, const ModelShape& shape = shape_of()) { return {choose_encoding(spelled), shape}; }
+Model model_of(const std::string& spelled, const ModelShape& shape = shape_of()) {
+  return {choose_encoding(spelled), shape};
+}
 
 // The bias of ALiBi at distances -1, 0, 1: (3, H)
 Tensor alibi_bias(const std::string& spelled, const ModelShape& shape) {
@@ -222,9 +224,11 @@ TEST_CASE("learned: rows from `first` on, the nearest between two, and no row be
 }
 
 TEST_CASE("schemes refuse what they cannot be, or cannot read") {
-  CHECK_THROWS_WITH_AS(model_of("rope", shape_of(4, 12)),
-                       "rope turns channels in pairs, and a head of d_model / heads = 12 / 4 = 3 channels has an odd one; "
-                       "make the head size even", BadInput);
+  CHECK_THROWS_WITH_AS(
+      model_of("rope", shape_of(4, 12)),
+      "rope turns channels in pairs, and a head of d_model / heads = 12 / 4 = 3 channels has an odd one; "
+      "make the head size even",
+      BadInput);
   CHECK_THROWS_AS(model_of("sincos", shape_of(1, 7)), BadInput);
   CHECK_THROWS_AS(model_of("relative", shape_of(1, 7)), BadInput);
   CHECK_THROWS_WITH(choose_encoding("ropo"), doctest::Contains("unknown encoding \"ropo\"; did you mean \"rope\"?"));
@@ -259,7 +263,8 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   const Heads all = c.heads(model_of("none*1+alibi*3"), p);
   const auto last = [](const Tensor& x) { return slice(x, 2, 1, H); };
   const Tensor o = model_of("none*1+alibi*3")->attend(all, c.v, p, {});
-  CHECK(apart(last(o), model_of("alibi", three)->attend({last(all.q), last(all.k), all.x}, last(c.v), p, {})) < tolerance);
+  CHECK(apart(last(o), model_of("alibi", three)->attend({last(all.q), last(all.k), all.x}, last(c.v), p, {})) <
+        tolerance);
   CHECK(apart(slice(o, 2, 0, 1), slice(model_of("none")->attend(all, c.v, p, {}), 2, 0, 1)) < tolerance);
 
   const auto refused = [](const char* text) {
@@ -275,12 +280,15 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
         "none*2+alibi: how many heads has \"alibi\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4");
   CHECK(refused("none*2+alibi*two").find("is not a whole number; it takes 1 .. 1024") != std::string::npos);
   CHECK(refused("rope|sincos") ==
-        "rope|sincos: sincos adds to the embedding, which is before all layers and heads; a composition takes schemes of the logits");
+        "rope|sincos: sincos adds to the embedding, which is before all layers and heads; a composition takes schemes "
+        "of the logits");
   CHECK(refused("rope|") .find("unknown encoding \"\"") != std::string::npos);
   CHECK(refused("rope|ropo").find("did you mean \"rope\"?") != std::string::npos);
-  CHECK_THROWS_WITH_AS(sampler_for(choose_encoding("rope|alibi"), choose_sampler("randomized")),
-                       "rope|alibi: one part reads a table of random offsets and another positions, and randomized draws only one of "
-                       "the two; choose parts that read the same", BadInput);
+  CHECK_THROWS_WITH_AS(
+      sampler_for(choose_encoding("rope|alibi"), choose_sampler("randomized")),
+      "rope|alibi: one part reads a table of random offsets and another positions, and randomized draws only one of "
+      "the two; choose parts that read the same",
+      BadInput);
   CHECK(sampler_for(choose_encoding("rope|alibi"), choose_sampler("sequential")).spelled() == "sequential");
 }
 
@@ -291,7 +299,8 @@ TEST_CASE("sampler_for: a mode that reads a table turns randomized into randomiz
   CHECK(name("relative", "randomized") == "randomized");
   CHECK(name("relative:mode=differences", "randomized") == "randomized");
   CHECK(name("relative:mode=offset_table", "randomized") == "randomized_offsets");
-  CHECK(name("relative:mode=released", "randomized:max_position=99,unsorted") == "randomized_offsets:max_position=99,unsorted");
+  CHECK(name("relative:mode=released", "randomized:max_position=99,unsorted") ==
+        "randomized_offsets:max_position=99,unsorted");
   CHECK(name("alibi", "randomized") == "randomized_offsets");
   CHECK(name("alibi:mode=differences", "randomized") == "randomized");
   CHECK(name("alibi", "sequential") == "sequential");

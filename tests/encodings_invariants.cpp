@@ -76,7 +76,8 @@ TEST_CASE("3 reversal: a scheme commutes with reversing the sequence if, and onl
     const bool symmetric = displayed.value(-2, -2) == displayed.value(2, 2);
     const Model model(setup);
     const PositionSample draw = setup.draw();
-    const Tensor s = logits(setup, model, draw.at_layer(1), content), m = logits(setup, model, draw.at_layer(1), mirror);
+    const Tensor s = logits(setup, model, draw.at_layer(1), content),
+                 m = logits(setup, model, draw.at_layer(1), mirror);
     Tensor back(s.shape());
     for (int n = 0; n < B * H; ++n)
       for (int e = 0; e < T * T; ++e) back.data()[n * T * T + e] = m.data()[(n + 1) * T * T - 1 - e];
@@ -122,7 +123,8 @@ TEST_CASE("5 two routes: a row pointer j - i and a looked-up row give the same a
     Scores looked_up = by_pointer;
     looked_up.pairs = Ids({1, T, T}, row);
     for (const bool causal : {false, true})
-      CHECK(apart(attention(by_pointer, content.v, {.causal = causal}), attention(looked_up, content.v, {.causal = causal})) < tolerance);
+      CHECK(apart(attention(by_pointer, content.v, {.causal = causal}),
+                  attention(looked_up, content.v, {.causal = causal})) < tolerance);
     ++met;
   }
   CHECK(met > 20);
@@ -170,7 +172,8 @@ TEST_CASE("7 permutation: tokens that keep their positions may stand in any orde
     const Tensor expected = reorder(content.attend(model, p, {}), order);
     const Tensor left_behind = moved.attend(model, p, {});
     CHECK((setup.blind() ? apart(left_behind, expected) < tolerance : apart(left_behind, expected) > 1e-3));
-    if (p.only_offsets() || setup.reads(Reads::offset_table) || setup.reads_slots()) continue;   // no position to take along
+    // no position to take along
+    if (p.only_offsets() || setup.reads(Reads::offset_table) || setup.reads_slots()) continue;
     CHECK(apart(moved.attend(model, reordered(p, order), {}), expected) < tolerance);
     ++with_positions;
   }
@@ -184,7 +187,8 @@ TEST_CASE("10 mass: the weights of a query sum to 1, behind door 4 to 0 where it
       const Model model(setup);
       const PositionSample draw = setup.draw();
       const Positions& p = draw.at_layer(1);
-      const Tensor total = sum(model->weights(Content().heads(model, p), p, {.causal = causal}), -1);             // (B, H, T, 1)
+      // (B, H, T, 1)
+      const Tensor total = sum(model->weights(Content().heads(model, p), p, {.causal = causal}), -1);
       Tensor expected = Tensor::full(total.shape(), 1);
       for (int row = 0; setup.door_4() && causal && row < B * H; ++row)
         if (std::abs(total.data()[row * T]) < tolerance) expected.data()[row * T] = 0;

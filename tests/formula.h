@@ -34,7 +34,10 @@ inline void fill(const Params& params) {
       {"b1", 0.125},        {"b2", 0.125},  {"b", 0.125},     {"bias", 0.125},   {"gain", 0.125}};
   for (const auto& entry : params.entries()) {
     const std::string last = entry.name.substr(entry.name.rfind('.') + 1);  // npos + 1 = 0: the whole name
-    const double centre = last == "gain" || last == "beta" ? 1 : last == "alpha" ? 0.5 : 0, width = small.count(last) ? small.at(last) : 0.25;
+    const double centre = last == "gain" || last == "beta" ? 1
+                          : last == "alpha"                ? 0.5
+                                                           : 0,
+                 width = small.count(last) ? small.at(last) : 0.25;
     const Mix mix(entry.name);
     for (int64_t e = 0; e < entry.tensor.size(); ++e)
       entry.tensor.data()[e] = real(centre + width * (int(mix(uint32_t(e)) >> 16) - 32768) / 32768.0);

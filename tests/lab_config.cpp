@@ -104,11 +104,13 @@ TEST_CASE("choices that do not fit together") {
   CHECK(
       holds(refused({{"encoding", "rope"}, {"test_positions", "randomized_offsets"}}), "use randomized"));
   CHECK(holds(refused({{"encoding", "rope"}, {"relative_mode", "released"}}), "does not fit encoding = rope"));
-  CHECK(holds(refused({{"encoding", "alibi"}, {"relative_mode", "released"}}), "does not fit alibi, whose mode takes paper | offset_table | differences"));
+  CHECK(holds(refused({{"encoding", "alibi"}, {"relative_mode", "released"}}),
+              "does not fit alibi, whose mode takes paper | offset_table | differences"));
   CHECK(holds(refused({{"positions", "sequential"}, {"relative_mode", "offset_table"}}), "use positions = randomized"));
   CHECK(holds(refused({{"alibi_symmetric", "on"}}), "it belongs to alibi"));
   CHECK(holds(refused({{"rope_pairing", "half"}}), "it belongs to rope"));
-  CHECK(holds(refused({{"positions", "sequential"}, {"unsorted", "on"}}), "it belongs to randomized and randomized_offsets"));
+  CHECK(holds(refused({{"positions", "sequential"}, {"unsorted", "on"}}),
+              "it belongs to randomized and randomized_offsets"));
 }
 
 TEST_CASE("a randomized relative scheme draws positions or a table of offsets, as its mode says") {

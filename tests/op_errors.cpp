@@ -30,7 +30,10 @@ void check_says(const std::string& text, const std::vector<std::string>& words) 
 TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(complaint([] { add(ones({2, 3}), ones({2, 4})); }), {"add", "(2, 3)", "(2, 4)", "equal or 1"});
   check_says(complaint([] { div(ones({2, 3}), ones({3, 1, 1, 2})); }), {"div", "(3, 1, 1, 2)"});
-  check_says(complaint([] { mul(ones({2, 1, 2, 1, 2, 1, 2}), ones({1, 2, 1, 2, 1, 2, 1})); }), {"more than 6 dimensions", "reshape"});
+  check_says(complaint([] {
+               mul(ones({2, 1, 2, 1, 2, 1, 2}), ones({1, 2, 1, 2, 1, 2, 1}));
+             }),
+             {"more than 6 dimensions", "reshape"});
   check_says(complaint([] { sum(ones({2, 3}), 2); }), {"sum", "(2, 3)", "no axis 2"});
   check_says(complaint([] { mean(ones({2, 3}), -3); }), {"mean", "no axis -3"});
   check_says(complaint([] { permute(ones({2, 3}), {0, 0}); }), {"permute", "(0, 0)", "(2, 3)"});
@@ -46,11 +49,23 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(complaint([] { gather(ones({3, 2}), Ids({1}, {-1})); }), {"gather", "row -1"});
   check_says(complaint([] { dropout(ones({3}), {real(1.5), {}}); }), {"dropout", "1.5"});
   check_says(complaint([] { dropout(ones({3}), {real(NAN), {}}); }), {"dropout", "nan"});
-  check_says(complaint([] { rotate(ones({1, 2, 1, 5}), ones({1, 2, 2}), Pairing::half); }), {"rotate", "(1, 2, 1, 5)", "even"});
-  check_says(complaint([] { rotate(ones({3, 2, 1, 4}), ones({2, 2, 2}), Pairing::half); }), {"rotate", "(2, 2, 2)", "(1 or 3, 2, 2)"});
+  check_says(complaint([] {
+               rotate(ones({1, 2, 1, 5}), ones({1, 2, 2}), Pairing::half);
+             }),
+             {"rotate", "(1, 2, 1, 5)", "even"});
+  check_says(complaint([] {
+               rotate(ones({3, 2, 1, 4}), ones({2, 2, 2}), Pairing::half);
+             }),
+             {"rotate", "(2, 2, 2)", "(1 or 3, 2, 2)"});
   check_says(complaint([] { cross_entropy(ones({2, 3}), Ids({3}, {0, 1, 2})); }), {"cross_entropy", "(2, 3)", "(3)"});
-  check_says(complaint([] { cross_entropy(ones({2, 3}), Ids({2}, {0, 3})); }), {"cross_entropy", "target 3", "3 classes"});
-  check_says(complaint([] { matmul(ones({8, 64}), ones({32, 64})); }), {"matmul", "(8, 64)", "(32, 64)", "transpose(b)"});
+  check_says(complaint([] {
+               cross_entropy(ones({2, 3}), Ids({2}, {0, 3}));
+             }),
+             {"cross_entropy", "target 3", "3 classes"});
+  check_says(complaint([] {
+               matmul(ones({8, 64}), ones({32, 64}));
+             }),
+             {"matmul", "(8, 64)", "(32, 64)", "transpose(b)"});
   check_says(complaint([] { feed_forward(ones({8, 64}), ones({64, 32}), ones({32}), ones({64, 32}), ones({32})); }),
              {"feed_forward", "w1 (64, 32)", "w2 (64, 32)", "(in, d_ff)"});
   check_says(complaint([] { linear(ones({8, 64}), ones({32, 64})); }), {"linear", "(8, 64)", "(32, 64)"});
@@ -73,32 +88,55 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(complaint([] { scan(ones({2, 3}), 2); }), {"scan", "(2, 3)", "no axis 2"});
   check_says(complaint([] { top_k(ones({2, 3}), 4); }), {"top_k", "k is 4", "(2, 3)", "from 1 to 3"});
   check_says(complaint([] { top_k(ones({2, 3}), 0); }), {"top_k", "k is 0"});
-  check_says(complaint([] { residual_norm(ones({2, 4}), ones({2, 3}), ones({4}), ones({4}), {}); }), {"residual_norm", "(2, 4)", "(2, 3)"});
-  check_says(complaint([] { geometric(ones({2, 5, 3}), ones({2, 5, 2}), {}); }), {"geometric", "(2, 5, 3)", "(..., Tq, Tk)"});
-  check_says(complaint([] { geometric(ones({2, 3, 5}), ones({2, 2}), {}); }), {"geometric: side", "(2, 2)", "(2, 3, 2)"});
+  check_says(complaint([] {
+               residual_norm(ones({2, 4}), ones({2, 3}), ones({4}), ones({4}), {});
+             }),
+             {"residual_norm", "(2, 4)", "(2, 3)"});
+  check_says(complaint([] {
+               geometric(ones({2, 5, 3}), ones({2, 5, 2}), {});
+             }),
+             {"geometric", "(2, 5, 3)", "(..., Tq, Tk)"});
+  check_says(complaint([] {
+               geometric(ones({2, 3, 5}), ones({2, 2}), {});
+             }),
+             {"geometric: side", "(2, 2)", "(2, 3, 2)"});
 }
 
 TEST_CASE("ops: bad scores of attention are refused") {
   const Tensor q = ones({2, 3, 2, 8}), k = ones({2, 5, 2, 8});
   const Span last{.offset = 2};
-  const auto says = [&](const Scores& s, const Tensor& v, const Span& span) { return complaint([&] { attention(s, v, span); }); };
+  const auto says = [&](const Scores& s, const Tensor& v, const Span& span) {
+    return complaint([&] { attention(s, v, span); });
+  };
   check_says(says({}, k, last), {"attention", "0 pieces", "1 to 4"});
   check_says(says({.pieces = {{q, ones({2, 5, 3, 8})}}}, k, last), {"attention: q", "(2, 5, 3, 8)", "G divides H"});
   check_says(says({.pieces = {{q, k, 0}, {q, q, -far, 0}}}, k, last), {"attention: k of a piece", "(2, 3, 2, 8)"});
-  check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1}}}, k, last), {"attention: pieces 0 and 1 overlap", "distances -2 ..", "and -1073741824 .. -1,"});
-  check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1, 9}}}, k, last), {"no complaint"});   // no key there to meet in
+  check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1}}}, k, last),
+             {"attention: pieces 0 and 1 overlap", "distances -2 ..", "and -1073741824 .. -1,"});
+  // no key there to meet in
+  check_says(says({.pieces = {{q, k, -2}, {q, k, -far, -1, 9}}}, k, last), {"no complaint"});
   check_says(says({.pieces = {{q, k}}}, q, last), {"attention: v", "(2, 3, 2, 8)"});
   check_says(says({.pieces = {{q, k}}, .q_rel = q}, k, last), {"attention: r", "absent"});
-  check_says(says({.pieces = {{q, k}}, .bias = ones({7, 2})}, k, last), {"attention", "7 rows", "5 keys to slots 0 .. 4, 9"});
-  check_says(says({.pieces = {{q, k}}, .gain = ones({9, 2})}, k, {.offset = 4}), {"attention", "9 rows", "slots 0 .. 6, 11"});
+  check_says(says({.pieces = {{q, k}}, .bias = ones({7, 2})}, k, last),
+             {"attention", "7 rows", "5 keys to slots 0 .. 4, 9"});
+  check_says(says({.pieces = {{q, k}}, .gain = ones({9, 2})}, k, {.offset = 4}),
+             {"attention", "9 rows", "slots 0 .. 6, 11"});
   check_says(says({.pieces = {{q, k}}, .bias = ones({9, 3})}, k, last), {"attention: bias", "(9, 3)"});
-  check_says(says({.pieces = {{q, k}}, .gain = ones({8, 2}), .bias = ones({9, 2})}, k, last), {"attention: bias", "(9, 2)"});
-  check_says(says({.pieces = {{q, k}}, .temperature = ones({2, 3, 3})}, k, last), {"attention: temperature", "(2, 3, 3)", "1 or H"});
+  check_says(says({.pieces = {{q, k}}, .gain = ones({8, 2}), .bias = ones({9, 2})}, k, last),
+             {"attention: bias", "(9, 2)"});
+  check_says(says({.pieces = {{q, k}}, .temperature = ones({2, 3, 3})}, k, last),
+             {"attention: temperature", "(2, 3, 3)", "1 or H"});
   check_says(says({.pieces = {{q, k}}}, k, {.offset = -1}), {"attention", "query 0 is -1"});
-  check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({3}, {1, 1, 1})}), {"attention: key_lengths", "(3)", "(2)"});
-  check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({2}, {5, 6})}), {"attention: sequence 1", "6 keys", "5"});
-  check_says(says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 3, 5}, std::vector<int>(15, 4))}, k, last), {"attention", "row 4", "4"});
-  check_says(says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 5, 3}, std::vector<int>(15, 0))}, k, last), {"attention", "(1, 5, 3)", "(1 or 2, 3, 5)"});
+  check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({3}, {1, 1, 1})}),
+             {"attention: key_lengths", "(3)", "(2)"});
+  check_says(says({.pieces = {{q, k}}}, k, {.key_lengths = Ids({2}, {5, 6})}),
+             {"attention: sequence 1", "6 keys", "5"});
+  check_says(
+      says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 3, 5}, std::vector<int>(15, 4))}, k, last),
+      {"attention", "row 4", "4"});
+  check_says(
+      says({.pieces = {{q, k}}, .bias = ones({4, 2}), .pairs = Ids({1, 5, 3}, std::vector<int>(15, 0))}, k, last),
+      {"attention", "(1, 5, 3)", "(1 or 2, 3, 5)"});
 }
 
 }  // namespace poslab::test

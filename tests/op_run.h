@@ -27,8 +27,8 @@ Tensor weights(const Shape&);
 // Runs the op on a device; `asked(i)`: does input i want a gradient?   times: how often the op stands in the graph
 using Asked = std::function<bool(size_t)>;
 inline bool all_inputs(size_t) { return true; }
-Result run(const OpCase&, const std::function<Tensor(const Tensors&)>& op, const Tensors& values, const Asked&, int times = 1,
-           Device = Device::cpu);
+Result run(const OpCase&, const std::function<Tensor(const Tensors&)>& op, const Tensors& values, const Asked&,
+           int times = 1, Device = Device::cpu);
 Result run(const OpCase&, const Tensors& values, Device = Device::cpu);
 
 bool same_bits(const Result&, const Result&);

@@ -1,5 +1,6 @@
-// Every op, by its OpCase (tests/op_case.h): values against the reference in double; gradients against central differences
-// of the reference; fused = composed; the same bits for any number of threads; every instruction set; null and shared sums.
+// Every op, by its OpCase (tests/op_case.h): values against the reference in double; gradients against central
+// differences of the reference; fused = composed; the same bits for any number of threads; every instruction set; null
+// and shared sums.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -121,7 +122,8 @@ TEST_CASE("ops: values and gradients against slow references, fused against comp
   fmt::print("\nWorst relative errors ({}; instruction set {})\n", sizeof(real) == 8 ? "double" : "float", isa());
   fmt::print("{:<18}{:>6}{:>10}{:>11}{:>16}\n", "kernel", "cases", "value", "gradient", "fused-composed");
   for (const auto& [kernel, w] : table)
-    fmt::print("{:<18}{:>6}{:>10.1e}{:>11}{:>16}\n", kernel, w.cases, w.value, w.has_gradient ? fmt::format("{:.1e}", w.gradient) : "-",
+    fmt::print("{:<18}{:>6}{:>10.1e}{:>11}{:>16}\n", kernel, w.cases, w.value,
+               w.has_gradient ? fmt::format("{:.1e}", w.gradient) : "-",
                w.has_twin ? fmt::format("{:.1e}", w.twin) : "-");
 }
 
@@ -187,7 +189,8 @@ TEST_CASE("ops: gradients are added to what is there") {
     INFO(title(c));
     const Tensors x = inputs(c);
     const Result once = run(c, x), thrice = run(c, c.op, x, all_inputs, 3);
-    for (size_t i = 0; i < x.size(); ++i) CHECK(difference(thrice.grads[i], once.grads[i], floor_of(once), 3) <= repeat_tolerance);
+    for (size_t i = 0; i < x.size(); ++i)
+      CHECK(difference(thrice.grads[i], once.grads[i], floor_of(once), 3) <= repeat_tolerance);
   }
 }
 
@@ -203,7 +206,14 @@ TEST_CASE("ops: one tensor as two inputs gets both gradients") {
         Tensors equal = x;
         equal[j] = x[i];
         const Result apart = run(c, equal);
-        const Result shared = run(c, [&](const Tensors& t) { Tensors u = t; u[j] = u[i]; return c.op(u); }, equal, all_inputs);
+        const Result shared = run(
+            c,
+            [&](const Tensors& t) {
+              Tensors u = t;
+              u[j] = u[i];
+              return c.op(u);
+            },
+            equal, all_inputs);
         std::vector<real> sum = apart.grads[i];
         for (size_t e = 0; e < sum.size(); ++e) sum[e] += apart.grads[j][e];
         CHECK(difference(shared.grads[i], sum, floor_of(apart)) <= 10 * repeat_tolerance);

@@ -1,4 +1,5 @@
-// Every piece runs exactly once, whatever the number of threads, also when jobs are nested, tiny, or started side by side.
+// Every piece runs exactly once, whatever the number of threads, also when jobs are nested, tiny, or started side by
+// side.
 #include "core/parallel.h"
 
 #include <doctest/doctest.h>

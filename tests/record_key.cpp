@@ -40,8 +40,8 @@ void every_byte_matters(const T& x) {
 
 // What the compiler says about a program.
 std::string compiler_says(const std::string& text) {
-  const std::string command = fmt::format("echo '{}' | '{}' -std=c++20 -fsyntax-only -I'{}' -x c++ - 2>&1", text, compiler,
-                                          source_folder);
+  const std::string command =
+      fmt::format("echo '{}' | '{}' -std=c++20 -fsyntax-only -I'{}' -x c++ - 2>&1", text, compiler, source_folder);
   FILE* out = popen(command.c_str(), "r");
   REQUIRE(out);
   std::string said;

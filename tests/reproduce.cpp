@@ -1,5 +1,5 @@
-// Reproductions: what is planned at each size, what a few seeds say, and the page and tables of made-up results. Where the
-// numbers come from is the business of tests of training and sweeps.
+// Reproductions: what is planned at each size, what a few seeds say, and the page and tables of made-up results. Where
+// the numbers come from is the business of tests of training and sweeps.
 #include "lab/reproduce/reproduce.h"
 
 #include <doctest/doctest.h>
@@ -94,7 +94,8 @@ TEST_CASE("reproduce: the paper's grid, and what each size makes of it") {
   CHECK(trials("ruoss2023:fig2", "tiny") == 2);
   CHECK(trials("ruoss2023:fig3", "tiny") == 2 * 4 * 3);
   CHECK(trials("ruoss2023:fig5", "tiny") == 2);
-  // Table 1 and 4; then what they do not have: unsorted, geometric, two of figure 2, three more pools, eight choices of `code`.
+  // Table 1 and 4; then what they do not have: unsorted, geometric, two of figure 2, three more pools, eight choices of
+  // `code`.
   CHECK(trials("ruoss2023:all", "tiny") == 4 * 11 * 3 + 4 * 3 + 4 * 3 + 2 + 2 * 3 * 3 + 4 * 8 * 3);
 }
 
@@ -168,7 +169,8 @@ TEST_CASE("reproduce: what is done in part is marked, and not judged") {
               "1 of 1 comparisons agree: 1 with an interval above zero, 0 by the mean's sign only. Of 1 more not "
               "all runs are done."));
   CHECK(holds(half, "(not all runs, ["));
-  const std::string lone = table({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"none"}, {}}, [](auto&) { return true; });
+  const std::string lone =
+      table({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"none"}, {}}, [](auto&) { return true; });
   CHECK(holds(lone, "| **50.4** (50.4, 0.0) |"));
   CHECK_FALSE(holds(lone, "omparisons"));  // of what?
   CHECK_FALSE(holds(lone, "Randomized minus plain"));
@@ -192,13 +194,16 @@ TEST_CASE("reproduce: table 5 shows the luckiest run and compares the best mean"
 
 TEST_CASE("reproduce: results as the paper's agree with it, and flat ones are said not to") {
   const TemporaryFolder folder;
-  const Request request{
-      {"ruoss2023:table1", "ruoss2023:table4", "ruoss2023:fig4", "ruoss2023:table2"}, "tiny", {"even_pairs", "bucket_sort"}, {}, {}};
+  const Request request{{"ruoss2023:table1", "ruoss2023:table4", "ruoss2023:fig4", "ruoss2023:table2"},
+                        "tiny",
+                        {"even_pairs", "bucket_sort"},
+                        {},
+                        {}};
   const std::vector<Planned> planned = plan(request);
   const Plan all = all_trials(planned);
   for (const Trial& t : all) make_run(folder / "runs", t, as_in_the_paper(t));
-  CHECK(
-      holds(write(planned, request, folder.path, "poslab reproduce"), fmt::format("All {} trials are done", all.size())));
+  CHECK(holds(write(planned, request, folder.path, "poslab reproduce"),
+              fmt::format("All {} trials are done", all.size())));
   const std::string table = read_file(folder / "table1.md"), page = read_file(folder / "index.html");
   CHECK(holds(table, "10 of 10 comparisons agree: 10 with an interval above zero"));
   CHECK_FALSE(holds(table, "Not so here"));
@@ -284,10 +289,11 @@ TEST_CASE("reproduce: every artifact of the first source, from trained runs") {
   const std::string out = folder / "out";
   Program program(
       folder,
-      fmt::format("reproduce ruoss2023:all --tasks even_pairs,reverse_string --encodings relative,geometric,sincos --out "
-                  "{} --jobs 2 --threads 1 --set seeds=1 "
-                  "--set steps=40 --set layers=2 --set heads=2 --set d_model=16 --set batch=8 --set eval_samples=2",
-                  out));
+      fmt::format(
+          "reproduce ruoss2023:all --tasks even_pairs,reverse_string --encodings relative,geometric,sincos --out "
+          "{} --jobs 2 --threads 1 --set seeds=1 "
+          "--set steps=40 --set layers=2 --set heads=2 --set d_model=16 --set batch=8 --set eval_samples=2",
+          out));
   CAPTURE(program.output());
   CHECK(program.status() == 0);
   for (const Artifact& e : all_artifacts()) {

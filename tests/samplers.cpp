@@ -39,7 +39,8 @@ double limit(int cells) {
 TEST_CASE("randomized: all C(6, 3) = 20 subsets are equally frequent, sorted, from 0 or from 1") {
   for (int first : {0, 1}) {
     std::map<Numbers, int> seen;
-    for (uint32_t n = 0; n < draws; ++n) ++seen[sample(fmt::format("randomized:max_position=6,first={}", first), 1, 3, n).tokens("test")];
+    for (uint32_t n = 0; n < draws; ++n)
+      ++seen[sample(fmt::format("randomized:max_position=6,first={}", first), 1, 3, n).tokens("test")];
     for (const auto& [p, count] : seen) {
       CHECK(std::is_sorted(p.begin(), p.end()));
       CHECK((p.front() >= first && p.back() < 6 + first));
@@ -160,7 +161,8 @@ TEST_CASE("samplers refuse what the pool cannot give, and say what to do") {
     if (pool_of(s) > 8)
       CHECK(draw(1, 9).time() == 9);   // no pool: it counts on
     else
-      CHECK_THROWS_WITH_AS(draw(1, 9), (name + ": 9 slots (input and output) but only 8 positions; raise max_position").c_str(),
+      CHECK_THROWS_WITH_AS(draw(1, 9),
+                           (name + ": 9 slots (input and output) but only 8 positions; raise max_position").c_str(),
                            BadInput);
   }
   CHECK_THROWS_WITH_AS(choose_sampler("randomised"),

@@ -1,6 +1,6 @@
 // Every scheme x variant x sampler x resample that go together, and the small attention that the tests of schemes run.
-// Generated from all_encodings(), all_samplers() and the options that they declare: a new scheme is tested, with each of its
-// options, by being in the list.
+// Generated from all_encodings(), all_samplers() and the options that they declare: a new scheme is tested, with each
+// of its options, by being in the list.
 #pragma once
 #include <array>
 #include <cmath>
@@ -68,7 +68,8 @@ inline std::vector<std::string> all_spellings() {
   return all;
 }
 
-// The scheme with its defaults, with each option on its own at each of a few values, and in a model whose positions begin at 1.
+// The scheme with its defaults, with each option on its own at each of a few values, and in a model whose positions
+// begin at 1.
 inline std::vector<Setup> all_setups(bool causal = false) {
   const ModelShape shape{layers, H, C, causal, pool + 13, 0};
   std::vector<Setup> variants;
@@ -190,7 +191,8 @@ inline Tensor composed_attend(const Encoding& e, const Params& params, const std
     return concat(all, 2);
   }
   const auto& entries = params.entries();
-  const bool geometric = std::any_of(entries.begin(), entries.end(), [&](auto& x) { return x.name == path + ".alpha"; });
+  const bool geometric =
+      std::any_of(entries.begin(), entries.end(), [&](auto& x) { return x.name == path + ".alpha"; });
   if (!geometric) return composed::attention(e.scores(in, p), v, span);
   return permute(matmul(geometric_weights(params, path, in, span), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
 }

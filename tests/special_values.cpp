@@ -1,4 +1,5 @@
-// Where float ends: NaN, infinities, large and tiny numbers, and how many units in the last place the functions are off.
+// Where float ends: NaN, infinities, large and tiny numbers, and how many units in the last place the functions are
+// off.
 #include <doctest/doctest.h>
 
 #include "autograd/tape.h"
@@ -82,7 +83,8 @@ TEST_CASE("elementwise: within a few units in the last place, over the whole ran
     const Tensor y = op(Tensor::from({int(at.size())}, at));
     double most = 0;
     for (size_t i = 0; i < at.size(); ++i) {
-      const double expected = reference(double(at[i])), error = std::abs(double(y.data()[i]) - expected) / std::abs(expected);
+      const double expected = reference(double(at[i])),
+                   error = std::abs(double(y.data()[i]) - expected) / std::abs(expected);
       if (!(error <= most)) most = error;   // NaN counts
     }
     return most / 5.96e-8;   // half the distance of neighbouring floats at 1
@@ -162,11 +164,13 @@ TEST_CASE("scan: an infinity stays where it is or behind, and exclusive does not
   CHECK(scan(x, 0, {.reverse = true}).values() == std::vector<real>{inf, inf, 5, 3});
 }
 
-TEST_CASE("geometric: where products are nothing, logarithms still weigh; a certain key takes all; infinities and NaN") {
+TEST_CASE(
+    "geometric: where products are nothing, logarithms still weigh; a certain key takes all; infinities and NaN") {
   const real inf = INFINITY, nan = NAN;
   const Tensor none = Tensor::full({1, 2}, 0);
   const auto last_row = [&](std::vector<real> z) {
-    return geometric(Tensor::from<real>({1, int(z.size())}, z), none, {.offset = int(z.size()) - 1}).values();   // asked: 2, 1, 0
+    // asked: 2, 1, 0
+    return geometric(Tensor::from<real>({1, int(z.size())}, z), none, {.offset = int(z.size()) - 1}).values();
   };
   const std::vector<real> small = last_row({-1000, -1001, -1002, 5});          // P = e^z, and 1 - P = 1: a softmax
   const double e = std::exp(-1.), sum = 1 + e + e * e;

@@ -1,5 +1,5 @@
-// A result below the smallest normal number costs Intel's processors some 150 cycles a vector. The processor's underflow
-// flag tells of one in any lane, also in those behind a row's end, which no tensor shows.
+// A result below the smallest normal number costs Intel's processors some 150 cycles a vector. The processor's
+// underflow flag tells of one in any lane, also in those behind a row's end, which no tensor shows.
 #include <doctest/doctest.h>
 
 #include <cfenv>
@@ -14,7 +14,8 @@
 namespace poslab::test {
 namespace {
 
-// About -200, 0 or 200: their exponentials are of the order of 1 or nothing, so that a product of two is no reason either.
+// About -200, 0 or 200: their exponentials are of the order of 1 or nothing, so that a product of two is no reason
+// either.
 Tensor wide(const Shape& shape, uint32_t site) {
   Tensor x(shape);
   const std::vector<int> steps = random_ids(x.size(), 9, site);
@@ -96,7 +97,8 @@ TEST_CASE("no subnormal moments in Adam: gradients that have ended, and tiny one
     Adam adam(p, 1e-3);
     std::feclearexcept(FE_ALL_EXCEPT);
     for (; adam.step < 2000; ++adam.step) {
-      for (int e = 0; e < 100; ++e) p.grads()[e] = adam.step == 0 ? real(1e-3) : e % 2 ? real(std::pow(10., -e / 3)) : 0;
+      for (int e = 0; e < 100; ++e)
+        p.grads()[e] = adam.step == 0 ? real(1e-3) : e % 2 ? real(std::pow(10., -e / 3)) : 0;
       adam.update(p);
     }
     INFO("on " << set);

@@ -62,7 +62,8 @@ TEST_CASE("plan: impossible configurations are in it, with the reason") {
   const Sweep sweep(folder, "unsorted = [false, true]\npositions = [\"sequential\", \"randomized\"]\n");
   const Plan& plan = sweep.plan;
   REQUIRE(plan.size() == 4);
-  for (const Trial& t : plan) CHECK(t.impossible.empty() == (get(t.config, option("unsorted")) == "off" || t.config.positions == "randomized"));
+  for (const Trial& t : plan)
+    CHECK(t.impossible.empty() == (get(t.config, option("unsorted")) == "off" || t.config.positions == "randomized"));
   const Plan back = read_plan(sweep.file);
   CHECK(plan_lines(back) == plan_lines(plan));
   CHECK(holds(plan_lines(plan), "\"impossible\":\"unsorted = on does not fit"));

@@ -200,10 +200,10 @@ TEST_CASE("tasks: other copies and the other order") {
   CHECK_THROWS_AS(duplicate_string(0), BadInput);
   CHECK(task("duplicate_string:copies=3").answer({1, 0}) == Tokens{1, 0, 1, 0, 1, 0});
   CHECK(&task("duplicate_string:copies=3") == &task("duplicate_string:copies=3"));
-  CHECK_THROWS_WITH_AS(task("duplicate_string:copies=0"), "duplicate_string: copies = 0 is out of range; it takes 1 .. 64",
-                       BadInput);
-  CHECK_THROWS_WITH_AS(task("even_pairs:copies=3"), "even_pairs has no options, so \"copies\" is none; say even_pairs alone",
-                       BadInput);
+  CHECK_THROWS_WITH_AS(task("duplicate_string:copies=0"),
+                       "duplicate_string: copies = 0 is out of range; it takes 1 .. 64", BadInput);
+  CHECK_THROWS_WITH_AS(task("even_pairs:copies=3"),
+                       "even_pairs has no options, so \"copies\" is none; say even_pairs alone", BadInput);
   const Tokens slots{1, 2, 3, 4, 5};
   CHECK(odds_first()->answer(slots) == Tokens{2, 4, 1, 3, 5});
   CHECK(odds_first(First::slots_1_3_5)->answer(slots) == Tokens{1, 3, 5, 2, 4});

@@ -81,7 +81,8 @@ TEST_CASE("what nothing reads is not computed, and what is left is the same: log
       Transformer model(p, spec);
       p.pack();
       const Batch batch = make_batch(task("reverse_string"), 4, 6, stream(5, Purpose::tokens, 0));
-      const PositionSample draw(sampler_for(spec.encoding, choose_sampler("randomized")), Resample::per_forward, stream(5, Purpose::positions, 0), 4, 12);
+      const PositionSample draw(sampler_for(spec.encoding, choose_sampler("randomized")), Resample::per_forward,
+                                stream(5, Purpose::positions, 0), 4, 12);
       const auto run = [&](Trace* trace) {
         p.clear_grads();
         const Tensor logits = model(batch.tokens, batch.outputs, {draw, {}, trace});
@@ -98,7 +99,8 @@ TEST_CASE("what nothing reads is not computed, and what is left is the same: log
         worst = std::max(worst, std::abs(double(less[e]) - double(more[e])));
         most = std::max(most, std::abs(double(more[e])));
       }
-      CHECK_MESSAGE(worst < (sizeof(real) == 4 ? 1e-6 : 1e-14) * most, scheme.name << " with " << layers << " layers: " << worst);
+      CHECK_MESSAGE(worst < (sizeof(real) == 4 ? 1e-6 : 1e-14) * most,
+                    scheme.name << " with " << layers << " layers: " << worst);
     }
 }
 

@@ -1,6 +1,7 @@
 // Arithmetic over a StridedLoop: broadcasting, reductions, and copies in any order of dimensions.
 //
-// All of them work off inner runs that the compiler vectorizes. The outer dimensions are counted through like an odometer.
+// All of them work off inner runs that the compiler vectorizes. The outer dimensions are counted through like an
+// odometer.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/memory.h"
@@ -104,11 +105,12 @@ real sum_run(const real* a, int64_t n, int64_t step) {
   return sum_lanes((s[0] + s[1]) + (s[2] + s[3]));
 }
 
-// The innermost dimension is added up: one number for each place of `kept`. Units of at most `grain` elements are summed in
-// the precision of real, and units in double.
+// The innermost dimension is added up: one number for each place of `kept`. Units of at most `grain` elements are
+// summed in the precision of real, and units in double.
 void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows& reduced) {
   const int64_t chunks = pieces(reduced.n, grain), units = reduced.outer.count() * chunks;
-  const int64_t per_partial = chunks > 1 ? 1 : at_least(1, grain / reduced.n), partial_sums = pieces(units, per_partial);
+  const int64_t per_partial = chunks > 1 ? 1 : at_least(1, grain / reduced.n),
+                partial_sums = pieces(units, per_partial);
   const auto partial_sum = [&](int64_t place, int64_t first) {
     double s = 0;
     Place p(reduced.outer, first / chunks);
@@ -125,8 +127,9 @@ void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows&
       for (Place p(kept, from); from < to; ++from, p.next()) write(y, p.y, partial_sum(p.a, 0));
     });
   real* partial = scratch(0, count * partial_sums);
-  parallel_for(count * partial_sums,
-               [&](int64_t i) { partial[i] = partial_sum(Place(kept, i / partial_sums).a, i % partial_sums * per_partial); });
+  parallel_for(count * partial_sums, [&](int64_t i) {
+    partial[i] = partial_sum(Place(kept, i / partial_sums).a, i % partial_sums * per_partial);
+  });
   Place p(kept, 0);
   for (int64_t k = 0; k < count; ++k, p.next()) {
     double s = 0;
@@ -136,7 +139,8 @@ void sum_rows(Accumulator y, const real* a, const StridedLoop& kept, const Rows&
 }
 
 constexpr int64_t columns = 256;   // side by side, in the first cache
-constexpr int64_t block = 512;     // rows that are added in one go; the blocks' sums are added up after that, for precision
+// rows that are added in one go; the blocks' sums are added up after that, for precision
+constexpr int64_t block = 512;
 
 // out_j = sum over the places from .. to-1 of `reduced` of a_j                                         j < n <= columns
 void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const StridedLoop& reduced, int64_t from,
@@ -161,7 +165,8 @@ void sum_block(real* out, const real* a, int64_t a_step, int64_t n, const Stride
 
 // The innermost dimension stays: rows are added up. Few columns and many rows are cut into runs of rows as well.
 void sum_columns(Accumulator y, const real* a, const Rows& kept, const StridedLoop& reduced) {
-  const int64_t column_blocks = pieces(kept.n, columns), places = kept.outer.count() * column_blocks, depth = reduced.count();
+  const int64_t column_blocks = pieces(kept.n, columns), places = kept.outer.count() * column_blocks,
+                depth = reduced.count();
   const int64_t partial_sums = places < 16 ? pieces(depth, block) : 1, per_partial = partial_sums == 1 ? depth : block;
   real* partial = partial_sums == 1 ? nullptr : scratch(0, places * partial_sums * columns);
   const auto write_out = [&](int64_t place, const real* total) {

@@ -1,5 +1,5 @@
-// Softmax and the loss of one class per row in one pass over the logits. Row losses are summed in double, in pieces whose
-// size does not depend on the threads.
+// Softmax and the loss of one class per row in one pass over the logits. Row losses are summed in double, in pieces
+// whose size does not depend on the threads.
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/memory.h"

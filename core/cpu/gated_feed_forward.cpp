@@ -30,11 +30,14 @@ void for_block(const GatedArgs& g, const HiddenBlock& b, const F& f) {
     for_vectors(b.n, [&](int e, int count) { f((b.from + i) * g.d_ff + b.j + e, i * columns + e, count); });
 }
 
-// h = act(a) c
+// A block of a and one of c go to their places; h = act(a) c takes the place of the first.
 template <class Activation>
-void gate_block(real* h, const real* a, const real* c, const GatedArgs& g, const HiddenBlock& b) {
+void gate_block(real* a_block, const real* c_block, real* a, real* c, const GatedArgs& g, const HiddenBlock& b) {
   for_block(g, b, [=](int64_t e, int place, int count) {
-    store_some(h + place, Activation()(load_some(a + e, count)).value * load_some(c + e, count), count);
+    const Vec ae = load_some(a_block + place, count), ce = load_some(c_block + place, count);
+    store_some(a + e, ae, count);
+    store_some(c + e, ce, count);
+    store_some(a_block + place, Activation()(ae).value * ce, count);
   });
 }
 // da holds dh:   h = act(a) c   da = dh c act'(a)   dc = dh act(a)
@@ -60,13 +63,13 @@ void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
   parallel_ranges(g.rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     const Left x{g.x + from * g.in, g.in, 1};
-    real *h = scratch(block_slot, int64_t(row_block) * columns), *ys = y + from * g.out;
+    constexpr int64_t size = int64_t(row_block) * columns;
+    real *h = scratch(block_slot, 2 * size), *c_block = h + size, *ys = y + from * g.out;
     for (int s = 0; s < blocks.count(); ++s) {
       const HiddenBlock b{from, m, s * columns, blocks.width(s)};
-      const int64_t at = from * g.d_ff + b.j;
-      product(m, b.n, g.in, x, w1 + blocks.start(s), columns, g.b1 ? g.b1 + b.j : nullptr, a + at, g.d_ff);
-      product(m, b.n, g.in, x, w3 + blocks.start(s), columns, g.b3 ? g.b3 + b.j : nullptr, c + at, g.d_ff);
-      gate(h, a, c, g, b);
+      product(m, b.n, g.in, x, w1 + blocks.start(s), columns, g.b1 ? g.b1 + b.j : nullptr, h, columns);
+      product(m, b.n, g.in, x, w3 + blocks.start(s), columns, g.b3 ? g.b3 + b.j : nullptr, c_block, columns);
+      gate(h, c_block, a, c, g, b);
       const real* w2 = g.w2 + int64_t(b.j) * g.out;
       if (s == 0) product(m, g.out, b.n, {h, columns, 1}, w2, g.out, g.b2, ys, g.out);
       else gemm(m, g.out, b.n, {h, columns, 1}, w2, g.out, ys, g.out, true);

@@ -1,8 +1,8 @@
 // c += a b where b fits the cache: the one product that linear layers, matmul and attention are made of.
 //
 // A tile of c, M rows by N vectors, stays in registers while the inner index runs; each step loads N vectors of b and
-// broadcasts M numbers of a. Nothing is packed: b's rows are contiguous already, and a is read one number at a time, so it
-// may be stored either way round. For a width of 64 this runs at the processor's FMA rate.
+// broadcasts M numbers of a. Nothing is packed: b's rows are contiguous already, and a is read one number at a time, so
+// it may be stored either way round. For a width of 64 this runs at the processor's FMA rate.
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -35,7 +35,9 @@ struct Gated {                       // the sum where gate_ij > 0: the gradient 
   const real* gate;
   ptrdiff_t row;
   template <int W>
-  VecOf<W> finish(const real*, VecOf<W> sum, int i, int j) const { return load<W>(gate + i * row + j) > real(0) ? sum : VecOf<W>{}; }
+  VecOf<W> finish(const real*, VecOf<W> sum, int i, int j) const {
+    return load<W>(gate + i * row + j) > real(0) ? sum : VecOf<W>{};
+  }
 };
 
 // The tile at row i0 and column j0 of c.
@@ -68,7 +70,8 @@ inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff
 
 // One column block of N vectors of columns, all m rows: as many rows at a time as the registers hold.
 template <int W, int N, class Finish>
-inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int j) {
+inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end,
+                         int j) {
   constexpr int max_rows = N == 4 || (N == 2 && registers == 16) ? 6 : 8;
   int i = 0;
   const auto rows = [&]<int M>() {

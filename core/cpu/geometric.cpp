@@ -87,8 +87,8 @@ void geometric(real* a, const real* z, const real* side, int64_t rows, int queri
   });
 }
 
-void geometric_backward(Accumulator dz, Accumulator dside, const real* da, const real* a, const real* z, const real* side, int64_t rows,
-                        int queries, int keys, bool causal) {
+void geometric_backward(Accumulator dz, Accumulator dside, const real* da, const real* a, const real* z,
+                        const real* side, int64_t rows, int queries, int keys, bool causal) {
   parallel_ranges(rows, rows_per_piece(keys), [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
       const int64_t e = i * keys;

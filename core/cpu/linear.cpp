@@ -1,5 +1,5 @@
-// The linear layer, forward and backward. A weight matrix of the models here fits the first or second cache, so rows are
-// worked off in blocks that stay in cache from the first operation to the last.
+// The linear layer, forward and backward. A weight matrix of the models here fits the first or second cache, so rows
+// are worked off in blocks that stay in cache from the first operation to the last.
 #include "core/cpu/row_blocks.h"
 
 namespace poslab::POSLAB_ISA {

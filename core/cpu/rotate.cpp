@@ -1,7 +1,7 @@
 // Rotates pairs of channels by the angles of their slot: y = x cos + partner(x) (-+ sin).
 //
-// Where the partner of a channel lies in the same vector (small heads), cosines and sines are laid out once per slot as one
-// vector for all heads; else halves of a head are worked off side by side.
+// Where the partner of a channel lies in the same vector (small heads), cosines and sines are laid out once per slot as
+// one vector for all heads; else halves of a head are worked off side by side.
 #include <utility>
 
 #include "core/cpu/rows.h"

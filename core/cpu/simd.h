@@ -1,7 +1,8 @@
-// Vectors of the machine, through the vector extension of GCC and clang: one source for SSE2, AVX2, AVX-512, NEON and wasm.
+// Vectors of the machine, through the vector extension of GCC and clang: one source for SSE2, AVX2, AVX-512, NEON and
+// wasm.
 // Every kernel file is compiled once for each instruction set, in a namespace of that name, with these types as wide as
-// the set allows. So nothing that is inline may come into a kernel from outside this namespace (the linker would keep one
-// copy of it, perhaps the one that the processor at hand cannot run).
+// the set allows. So nothing that is inline may come into a kernel from outside this namespace (the linker would keep
+// one copy of it, perhaps the one that the processor at hand cannot run).
 #pragma once
 #if defined __SSE2__
 #include <immintrin.h>
@@ -68,8 +69,8 @@ inline LaneMask lane_numbers() {
 }
 inline LaneMask first_lanes(int n) { return lane_numbers() < n; }
 
-// The first n < lanes reals, the rest zero; and their way back. The machine's masked moves, where it has them: a row's last
-// vector through memory would stall on its own store.
+// The first n < lanes reals, the rest zero; and their way back. The machine's masked moves, where it has them: a row's
+// last vector through memory would stall on its own store.
 #if defined __AVX512F__ && !defined POSLAB_DOUBLE
 inline Vec load_first(const real* p, int n) { return _mm512_maskz_loadu_ps(__mmask16((1u << n) - 1), p); }
 inline void store_first(real* p, Vec v, int n) { _mm512_mask_storeu_ps(p, __mmask16((1u << n) - 1), v); }
@@ -162,12 +163,12 @@ inline Vec to_whole(Vec x) {  // |x| < 2^22
 }
 #endif
 
-// e^x = 2^n e^f with n = round(x / ln 2), |f| <= ln 2 / 2, and e^f by its minimax polynomial of degree 6 (relative error
-// 3e-9): within 2 units in the last place. For x <= 88.72, which is all a softmax needs; NaN stays NaN.
+// e^x = 2^n e^f with n = round(x / ln 2), |f| <= ln 2 / 2, and e^f by its minimax polynomial of degree 6 (relative
+// error 3e-9): within 2 units in the last place. For x <= 88.72, which is all a softmax needs; NaN stays NaN.
 //
 // Below -87.33, where e^x would no longer be a normal number, it is exactly 0: Intel's processors take some 150 cycles
-// for each vector with a subnormal result, and the masked lanes of a row, at -infinity, would be one. Softmax, cross-entropy
-// and sigmoid add a 1 and cannot tell; exp(x) and softplus(x) are 0 there in place of less than 1.2e-38.
+// for each vector with a subnormal result, and the masked lanes of a row, at -infinity, would be one. Softmax,
+// cross-entropy and sigmoid add a 1 and cannot tell; exp(x) and softplus(x) are 0 there in place of less than 1.2e-38.
 inline Vec exp_small(Vec x) {
 #ifdef POSLAB_DOUBLE
   for (int i = 0; i < lanes; ++i) x[i] = x[i] < -708.39 ? 0 : std::exp(x[i]);

@@ -1,5 +1,5 @@
-// The CPU's table of kernels, compiled once for each instruction set. The list is core/kernels.def; KERNEL declares what
-// the files beside this one define.
+// The CPU's table of kernels, compiled once for each instruction set. The list is core/kernels.def; KERNEL declares
+// what the files beside this one define.
 #include "core/kernels.h"
 
 #define TEXT(x) #x

@@ -8,9 +8,10 @@
 namespace poslab::page {
 
 // A page from page.html, with its style and the script that draws pictures, which all pages share. `html`, what stands
-// between its header and its end: {{name}} becomes the part of that name. Parts that every page has: title, and data, the
-// JSON that scripts read. `script`: the page's own, after figures.js.
-std::string document(std::string_view html, const std::map<std::string, std::string>& parts, std::string_view script = "");
+// between its header and its end: {{name}} becomes the part of that name. Parts that every page has: title, and data,
+// the JSON that scripts read. `script`: the page's own, after figures.js.
+std::string document(std::string_view html, const std::map<std::string, std::string>& parts,
+                     std::string_view script = "");
 
 std::string escape(std::string_view text);            // & < > " ' as entities
 std::string percent(double fraction);                 // 0.9987 -> 99.9 %; an en dash for NaN

@@ -79,7 +79,8 @@ void read_result(Run& run) {
     run.pictures = json::parse(text_of(run.folder, "pictures.json", ""), nullptr, false);
     const json& p = run.pictures;
     if (!p.is_object() || !p.contains("positions") || !p.contains("examples") || !p["examples"].is_array())
-      damaged(run.folder, "pictures.json", "it lacks the positions or the examples; remove the file to do without them");
+      damaged(run.folder, "pictures.json",
+              "it lacks the positions or the examples; remove the file to do without them");
   }
 }
 

@@ -1,5 +1,5 @@
-// An artifact is one table or figure of a source: the trials it needs and how it is drawn from their results. all.cpp has
-// the only list.
+// An artifact is one table or figure of a source: the trials it needs and how it is drawn from their results. all.cpp
+// has the only list.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

@@ -30,8 +30,8 @@ struct Missing {
 
 using Which = std::function<bool(const Config&)>;
 
-// All seeds and learning rates of one setting. The paper's tables print `best`; means go with the learning rate whose mean
-// is highest, as in its table 4, of those that have the most seeds done. Scores are fractions.
+// All seeds and learning rates of one setting. The paper's tables print `best`; means go with the learning rate whose
+// mean is highest, as in its table 4, of those that have the most seeds done. Scores are fractions.
 struct Summary {
   int runs = 0, planned = 0;  // done and tested; asked for
   bool whole() const { return runs == planned; }
@@ -52,7 +52,8 @@ Paired paired(const Summary& first, const Summary& second);
 
 class Outcomes {
  public:
-  // Reads the results of those that are done; one that cannot be read is missing, and says why. `plan` must outlive this.
+  // Reads the results of those that are done; one that cannot be read is missing, and says why. `plan` must outlive
+  // this.
   Outcomes(const Plan& plan, const SweepFolder&);
   const std::vector<Outcome>& done() const { return done_; }
   const std::vector<Missing>& missing() const { return missing_; }

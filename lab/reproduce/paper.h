@@ -1,5 +1,5 @@
-// The sources' own numbers, from lab/reproduce/paper/*.csv, which travel inside the program. Leaves out what the sources
-// print only as a picture.
+// The sources' own numbers, from lab/reproduce/paper/*.csv, which travel inside the program. Leaves out what the
+// sources print only as a picture.
 #pragma once
 #include <string>
 

@@ -45,7 +45,8 @@ Which is(const std::string& task, const Column& column) {
 
 Trials of_table1(const Config&) {
   return {{{"encoding", {"none"}}},
-          {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}}, {"positions", {"sequential", "randomized"}}}}};
+          {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}},
+            {"positions", {"sequential", "randomized"}}}}};
 }
 
 std::string interval_text(const Interval& i, bool sign) {

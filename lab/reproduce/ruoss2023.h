@@ -1,5 +1,5 @@
-// What the artifacts of Ruoss et al. 2023 ("Randomized Positional Encodings Boost Length Generalization of Transformers")
-// share: the eleven columns of its table 1, and the comparison of two settings beside the paper's.
+// What the artifacts of Ruoss et al. 2023 ("Randomized Positional Encodings Boost Length Generalization of
+// Transformers") share: the eleven columns of its table 1, and the comparison of two settings beside the paper's.
 #pragma once
 #include "lab/reproduce/artifact.h"
 
@@ -28,9 +28,9 @@ struct Comparison {
 // Of two settings' summaries.
 Comparison compare(const std::string& task, const std::string& what, double paper, const Summary& first,
                    const Summary& second);
-// The comparisons as a table, and one sentence for each verdict: the paper's sign with an interval that excludes zero, the
-// same sign only, or the opposite. Judged are comparisons with a difference of 2 points or more in the paper whose runs are
-// all done. The paper's difference is one of bests, ours one of means.
+// The comparisons as a table, and one sentence for each verdict: the paper's sign with an interval that excludes zero,
+// the same sign only, or the opposite. Judged are comparisons with a difference of 2 points or more in the paper whose
+// runs are all done. The paper's difference is one of bests, ours one of means.
 Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption);
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
 

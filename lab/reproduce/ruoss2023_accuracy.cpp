@@ -114,7 +114,8 @@ Section table3(const Outcomes& outcomes, const Config&) {
     double paper[2];
     std::vector<Cell> row = {task_cell(outcomes, task)};
     for (const bool sorted : {false, true}) {
-      sums[sorted] = outcomes.summary([&](const Config& c) { return c.task == task && (get(c, option("unsorted")) == "on") != sorted; });
+      sums[sorted] = outcomes.summary(
+          [&](const Config& c) { return c.task == task && (get(c, option("unsorted")) == "on") != sorted; });
       paper[sorted] = paper_value("ruoss2023_table3", task, sorted ? "rand_sincos_sorted" : "rand_sincos_unsorted");
       row.push_back(beside_paper(sums[sorted], paper[sorted]));
       add_row(s.data, {task, sorted ? "sorted" : "unsorted"}, sums[sorted], paper[sorted]);

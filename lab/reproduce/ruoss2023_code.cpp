@@ -22,15 +22,26 @@ std::vector<Choice> choices(const Config& defaults) {
   const std::string once = "positions drawn once a pass (paper)", layers = "in every layer (code)";
   // On in the released code, which has no switch for it; a size that has it off is asked the other way round.
   const std::string flips = defaults.test_dropout ? "off" : "on";
-  return {{"relative", "randomized", {{"relative_mode", "offset_table"}}, "true differences (paper)",
+  return {{"relative",
+           "randomized",
+           {{"relative_mode", "offset_table"}},
+           "true differences (paper)",
            "a table of sorted offsets"},
-          {"relative", "randomized", {{"relative_mode", "released"}}, "true differences (paper)",
+          {"relative",
+           "randomized",
+           {{"relative_mode", "released"}},
+           "true differences (paper)",
            "that table through the clamped lookup (code)"},
-          {"relative", "randomized", {{"relative_mode", "released"}, {"resample", "per_layer"}},
-           "true differences, drawn once a pass (paper)", "the clamped lookup, drawn in every layer (code: both at once)"},
+          {"relative",
+           "randomized",
+           {{"relative_mode", "released"}, {"resample", "per_layer"}},
+           "true differences, drawn once a pass (paper)",
+           "the clamped lookup, drawn in every layer (code: both at once)"},
           {"relative", "randomized", {{"resample", "per_layer"}}, once, layers},
           {"rope", "randomized", {{"resample", "per_layer"}}, once, layers},
-          {"relative", "randomized", {{"test_dropout", flips}},
+          {"relative",
+           "randomized",
+           {{"test_dropout", flips}},
            flips == "off" ? "dropout at test (code)" : "no dropout at test",
            flips == "off" ? "no dropout at test" : "dropout at test (code)"},
           {"alibi", "sequential", {{"alibi_symmetric", "on"}}, "left and right differ by 0.5 (code)", "symmetric"},
@@ -102,8 +113,8 @@ Section code(const Outcomes& outcomes, const Config& defaults) {
           {signed_points(difference.mean),
            fmt::format("{}{}{} → {}", interval, interval.empty() ? "" : "\n", points(base.mean), points(other.mean)),
            difference.interval.excludes(0)});
-      s.data.rows.push_back({choice.encoding, choice.positions, joined(choice, true), joined(choice, false), task, difference.seeds,
-                             number(base.mean), number(other.mean), number(difference.mean),
+      s.data.rows.push_back({choice.encoding, choice.positions, joined(choice, true), joined(choice, false), task,
+                             difference.seeds, number(base.mean), number(other.mean), number(difference.mean),
                              number(difference.interval.low), number(difference.interval.high)});
       if (std::isnan(difference.mean)) continue;
       ++compared, intervals += !std::isnan(difference.interval.low);

@@ -115,8 +115,8 @@ Section coverage(const Outcomes&, const Config& defaults) {
     for (const Coverage::Test& t : met.tests) {
       if (grid.head.size() <= met.tests.size()) grid.head.push_back(fmt::format("length {}", t.length));
       row.push_back({points(t.seen)});
-      s.data.rows.push_back(
-          {column.encoding, column.positions, met.counted == Reads::distances ? "distance" : "position", t.length, t.seen});
+      s.data.rows.push_back({column.encoding, column.positions,
+                             met.counted == Reads::distances ? "distance" : "position", t.length, t.seen});
     }
     grid.rows.push_back(std::move(row));
     if (column.encoding == "relative") {

@@ -127,8 +127,8 @@ Section fig3(const Outcomes& outcomes, const Config& defaults) {
     for (int pool : pools) {
       const Summary sum = with(pool);
       const Interval difference = paired(sum, middle).interval;
-      row.push_back(
-          {points(sum.mean), interval_text(sum.interval, false), pool != defaults.max_position && difference.excludes(0)});
+      row.push_back({points(sum.mean), interval_text(sum.interval, false),
+                     pool != defaults.max_position && difference.excludes(0)});
       if (pool != defaults.max_position && !std::isnan(difference.low))
         row.back().below += fmt::format("\n{}", interval_text(difference, true));
       if (sum.runs) means.push_back(sum.mean);

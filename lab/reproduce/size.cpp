@@ -43,7 +43,8 @@ const Size& size(const std::string& name) {
   throw BadInput(unknown("size", name, names));
 }
 
-Plan trials_at(const Size& size, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also) {
+Plan trials_at(const Size& size, const ValueLists& settings, const ValueLists& lists,
+               const std::vector<ValueLists>& also) {
   return make_plan(overlaid(overlaid(size.head, settings), lists), also, "--size " + size.name);
 }
 

@@ -3,8 +3,8 @@
 //   id, state, every option that differs within the plan, steps, paper_score, released_score, guess, majority,
 //   content_only, seconds, commit, reason
 //
-// Scores and baselines as in result.json (fractions, experiment/evaluate.h). What a trial does not have (yet) is empty in
-// CSV and NULL in SQLite. Seconds are those of training, in all processes that worked on the trial, tests left out
+// Scores and baselines as in result.json (fractions, experiment/evaluate.h). What a trial does not have (yet) is empty
+// in CSV and NULL in SQLite. Seconds are those of training, in all processes that worked on the trial, tests left out
 // (lab/training_clock.h).
 #pragma once
 #include <nlohmann/json.hpp>

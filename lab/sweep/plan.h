@@ -31,11 +31,11 @@ ValueLists overlaid(ValueLists lists, const ValueLists& above);  // those of `ab
 std::vector<std::string> seeds(int64_t n);                       // 0 .. n - 1, as a list of the option seed
 
 // The product of all lists, the last option (in the order of all_options()) varying fastest, and a further product for
-// each of `also`, whose lists replace those above them. Equal configurations appear once. Throws BadInput; `source` is for
-// messages.
+// each of `also`, whose lists replace those above them. Equal configurations appear once. Throws BadInput; `source` is
+// for messages.
 Plan make_plan(const ValueLists&, const std::vector<ValueLists>& also, const std::string& source);
-// From TOML: the lists at its top, and `also` from its [[also]] tables. `seeds = 10` is seed = [0, ..., 9]. Throws BadInput
-// with file and line.
+// From TOML: the lists at its top, and `also` from its [[also]] tables. `seeds = 10` is seed = [0, ..., 9]. Throws
+// BadInput with file and line.
 Plan make_plan(const std::string& toml, const std::string& source);
 // Lists alone, without [[also]].
 ValueLists read_lists(const std::string& toml, const std::string& source);
@@ -46,7 +46,8 @@ Plan read_plan(const std::string& path);
 
 // Options that are not the same in all trials: what the sweep studies.
 std::vector<const RunOption*> differing(const Plan&);
-// "encoding=rope positions=sequential seed=3": of these options the positions, the seed, and what is not as the preset has it.
+// "encoding=rope positions=sequential seed=3": of these options the positions, the seed, and what is not as the preset
+// has it.
 std::string label(const Config&, const std::vector<const RunOption*>&);
 
 struct Shard {

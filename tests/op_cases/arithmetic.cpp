@@ -48,12 +48,14 @@ const std::vector<Shapes> broadcasts = {
 
 const Cases binary([](std::vector<OpCase>& all) {
   for (const Shapes& s : broadcasts) {
-    const std::string name = to_string(s.a) + " " + to_string(s.b);
-    all.push_back({"add", name, {s.a, s.b}, [](auto& x) { return x[0] + x[1]; }, broadcast_reference(s.y, std::plus())});
-    all.push_back({"sub", name, {s.a, s.b}, [](auto& x) { return x[0] - x[1]; }, broadcast_reference(s.y, std::minus())});
-    all.push_back({"mul", name, {s.a, s.b}, [](auto& x) { return x[0] * x[1]; }, broadcast_reference(s.y, std::multiplies())});
-    all.push_back({"div", name, {s.a, s.b}, [](auto& x) { return x[0] / x[1]; }, broadcast_reference(s.y, std::divides()), {},
-                   {{-1, 1}, {0.5, 2}}});
+    const auto add = [&](const char* kernel, auto op, auto formula) {
+      all.push_back({kernel, to_string(s.a) + " " + to_string(s.b), {s.a, s.b}, op, broadcast_reference(s.y, formula)});
+    };
+    add("add", [](auto& x) { return x[0] + x[1]; }, std::plus());
+    add("sub", [](auto& x) { return x[0] - x[1]; }, std::minus());
+    add("mul", [](auto& x) { return x[0] * x[1]; }, std::multiplies());
+    add("div", [](auto& x) { return x[0] / x[1]; }, std::divides());
+    all.back().ranges = {{-1, 1}, {0.5, 2}};
   }
 });
 
@@ -81,18 +83,23 @@ auto sum_reference(Shape shape, int axis, bool mean) {
 
 const Cases sums([](std::vector<OpCase>& all) {
   const std::vector<std::pair<Shape, int>> shapes = {
-      {{1}, 0}, {{33}, 0}, {{257, 31}, 0}, {{257, 31}, 1}, {{3, 5, 7}, 1}, {{3, 5, 1}, 2}, {{2, 600, 3}, 1}, {{70000}, 0},
-      {{3, 40000}, 1}, {{5000, 40}, 0}, {{5000, 40}, 1}, {{40, 20, 300}, 1}, {{2, 1100, 300}, 1}};
+      {{1}, 0},        {{33}, 0},          {{257, 31}, 0},     {{257, 31}, 1},  {{3, 5, 7}, 1},
+      {{3, 5, 1}, 2},  {{2, 600, 3}, 1},   {{70000}, 0},       {{3, 40000}, 1}, {{5000, 40}, 0},
+      {{5000, 40}, 1}, {{40, 20, 300}, 1}, {{2, 1100, 300}, 1}};
   for (const auto& [shape, axis] : shapes) {
     const std::string name = fmt::format("{} axis {}", to_string(shape), axis);
-    all.push_back({"sum", name, {shape}, [axis](auto& x) { return sum(x[0], axis); }, sum_reference(shape, axis, false), {}, {{0, 1}}});
-    all.push_back({"sum", "mean " + name, {shape}, [axis](auto& x) { return mean(x[0], axis); }, sum_reference(shape, axis, true)});
+    all.push_back({"sum", name, {shape}, [axis](auto& x) { return sum(x[0], axis); }});
+    all.back().reference = sum_reference(shape, axis, false);
+    all.back().ranges = {{0, 1}};
+    all.push_back({"sum", "mean " + name, {shape}, [axis](auto& x) { return mean(x[0], axis); }});
+    all.back().reference = sum_reference(shape, axis, true);
   }
-  all.push_back({"sum", "all (3, 4, 5)", {{3, 4, 5}}, [](auto& x) { return sum_all(x[0]); }, [](Arrays x) {
-                   Array y({1});
-                   for (const double v : x[0].at) y.at[0] += v;
-                   return y;
-                 }});
+  all.push_back({"sum", "all (3, 4, 5)", {{3, 4, 5}}, [](auto& x) { return sum_all(x[0]); }});
+  all.back().reference = [](Arrays x) {
+    Array y({1});
+    for (const double v : x[0].at) y.at[0] += v;
+    return y;
+  };
 });
 
 auto permute_reference(Shape shape, std::vector<int> order) {
@@ -113,13 +120,23 @@ auto permute_reference(Shape shape, std::vector<int> order) {
 
 const Cases permutes([](std::vector<OpCase>& all) {
   const std::vector<std::pair<Shape, std::vector<int>>> shapes = {
-      {{3}, {0}}, {{31, 33}, {1, 0}}, {{257, 70}, {1, 0}}, {{2, 3, 4}, {2, 0, 1}}, {{2, 40, 8, 8}, {0, 2, 1, 3}}, {{2, 40, 8, 8}, {0, 2, 3, 1}},
-      {{3, 33, 2, 40}, {2, 3, 1, 0}}, {{2, 3, 2, 3, 2, 3}, {5, 3, 1, 4, 2, 0}}, {{20, 33, 70}, {0, 2, 1}}, {{5, 1, 7, 1}, {3, 2, 1, 0}}};
+      {{3}, {0}},
+      {{31, 33}, {1, 0}},
+      {{257, 70}, {1, 0}},
+      {{2, 3, 4}, {2, 0, 1}},
+      {{2, 40, 8, 8}, {0, 2, 1, 3}},
+      {{2, 40, 8, 8}, {0, 2, 3, 1}},
+      {{3, 33, 2, 40}, {2, 3, 1, 0}},
+      {{2, 3, 2, 3, 2, 3}, {5, 3, 1, 4, 2, 0}},
+      {{20, 33, 70}, {0, 2, 1}},
+      {{5, 1, 7, 1}, {3, 2, 1, 0}}};
   for (const auto& [shape, order] : shapes) {
     const std::string name = fmt::format("permute {} by {}", to_string(shape), fmt::join(order, " "));
-    all.push_back({"copy", name, {shape}, [order](auto& x) { return permute(x[0], order); }, permute_reference(shape, order)});
+    all.push_back({"copy", name, {shape}, [order](auto& x) { return permute(x[0], order); }});
+    all.back().reference = permute_reference(shape, order);
   }
-  all.push_back({"copy", "transpose (3, 5, 7)", {{3, 5, 7}}, [](auto& x) { return transpose(x[0]); }, permute_reference({3, 5, 7}, {0, 2, 1})});
+  all.push_back({"copy", "transpose (3, 5, 7)", {{3, 5, 7}}, [](auto& x) { return transpose(x[0]); }});
+  all.back().reference = permute_reference({3, 5, 7}, {0, 2, 1});
 });
 
 auto slice_reference(Shape shape, int axis, int from, int to) {
@@ -152,21 +169,30 @@ auto concat_reference(std::vector<Shape> shapes, int axis) {
 
 const Cases slices([](std::vector<OpCase>& all) {
   struct Slice { Shape shape; int axis, from, to; };
-  const std::vector<Slice> shapes = {{{9}, 0, 2, 5}, {{4, 6, 8}, 0, 1, 3}, {{4, 6, 8}, 1, 5, 6}, {{4, 6, 8}, 2, 0, 8}, {{300, 300}, 1, 31, 257}};
-  for (const auto& [shape, axis, from, to] : shapes)
-    all.push_back({"copy", fmt::format("slice {} axis {}", to_string(shape), axis), {shape},
-                   [axis, from, to](auto& x) { return slice(x[0], axis, from, to); }, slice_reference(shape, axis, from, to)});
-  const std::vector<std::pair<std::vector<Shape>, int>> joins = {
-      {{{3}}, 0}, {{{2, 3}, {2, 3}}, 0}, {{{2, 3}, {2, 31}, {2, 1}}, 1}, {{{2, 3, 4}, {2, 1, 4}}, 1}, {{{200, 100}, {200, 33}}, 1}};
-  for (const auto& [parts, axis] : joins)
-    all.push_back({"copy", fmt::format("concat {} parts, {} axis {}", parts.size(), to_string(parts[0]), axis), parts,
-                   [axis](auto& x) { return concat(x, axis); }, concat_reference(parts, axis)});
+  const std::vector<Slice> shapes = {
+      {{9}, 0, 2, 5}, {{4, 6, 8}, 0, 1, 3}, {{4, 6, 8}, 1, 5, 6}, {{4, 6, 8}, 2, 0, 8}, {{300, 300}, 1, 31, 257}};
+  for (const auto& [shape, axis, from, to] : shapes) {
+    all.push_back({"copy", fmt::format("slice {} axis {}", to_string(shape), axis), {shape}});
+    all.back().op = [axis, from, to](auto& x) { return slice(x[0], axis, from, to); };
+    all.back().reference = slice_reference(shape, axis, from, to);
+  }
+  const std::vector<std::pair<std::vector<Shape>, int>> joins = {{{{3}}, 0},
+                                                                 {{{2, 3}, {2, 3}}, 0},
+                                                                 {{{2, 3}, {2, 31}, {2, 1}}, 1},
+                                                                 {{{2, 3, 4}, {2, 1, 4}}, 1},
+                                                                 {{{200, 100}, {200, 33}}, 1}};
+  for (const auto& [parts, axis] : joins) {
+    all.push_back({"copy", fmt::format("concat {} parts, {} axis {}", parts.size(), to_string(parts[0]), axis), parts});
+    all.back().op = [axis](auto& x) { return concat(x, axis); };
+    all.back().reference = concat_reference(parts, axis);
+  }
 });
 
 const Cases speed([](std::vector<OpCase>& all) {
   const Shape x = {128, 40, 64}, logits = {128, 8, 40, 40};
-  const auto time = [&](const char* kernel, const char* name, std::vector<Shape> shapes, std::function<Tensor(const Tensors&)> op) {
-    all.push_back({kernel, fmt::format("{} {}", name, to_string(shapes[0])), shapes, op, {}});
+  using Op = std::function<Tensor(const Tensors&)>;
+  const auto time = [&](const char* kernel, const char* name, std::vector<Shape> shapes, Op op) {
+    all.push_back({kernel, fmt::format("{} {}", name, to_string(shapes[0])), shapes, op});
   };
   time("add", "same shape", {x, x}, [](auto& t) { return t[0] + t[1]; });
   time("add", "a row for all rows", {x, {64}}, [](auto& t) { return t[0] + t[1]; });

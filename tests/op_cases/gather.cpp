@@ -6,8 +6,9 @@ namespace {
 
 const Cases cases([](std::vector<OpCase>& all) {
   struct Sizes { Shape table, ids; };
-  const std::vector<Sizes> sizes = {{{1, 1}, {1}},         {{5, 3}, {31}},    {{31, 33}, {2, 3}}, {{7, 2, 4}, {3, 4, 5}},
-                                    {{257, 64}, {20, 70}}, {{12, 8}, {5000}}, {{3, 1}, {4000}}};
+  const std::vector<Sizes> sizes = {{{1, 1}, {1}},           {{5, 3}, {31}},        {{31, 33}, {2, 3}},
+                                    {{7, 2, 4}, {3, 4, 5}}, {{257, 64}, {20, 70}}, {{12, 8}, {5000}},
+                                    {{3, 1}, {4000}}};
   for (const auto& [table, shape] : sizes) {
     const Ids at(shape, random_ids(size_of(shape), table[0], 6));
     Shape y = shape;

@@ -8,7 +8,8 @@ namespace {
 
 struct Sizes { int batch, heads, queries, keys; };
 
-// C(i,j): all keys at a smaller distance from slot t than j, and for a left key the one at the same distance on the right.
+// C(i,j): all keys at a smaller distance from slot t than j, and for a left key the one at the same distance on its
+// right
 bool nearer(int t, int k, int j) {
   return k != t && (std::abs(t - k) < std::abs(t - j) || (j < t && k - t == t - j));
 }
@@ -41,15 +42,19 @@ Array product_formula(Arrays x, bool causal) {
 void add(std::vector<OpCase>& all, const Sizes& n, bool causal, double size, bool twin = true) {
   const Span span{.causal = causal, .offset = n.keys - n.queries};
   const Shape z = {n.batch, n.heads, n.queries, n.keys}, side = {n.batch, n.heads, n.queries, 2};
-  all.push_back({"geometric", fmt::format("{} up to {}{}", to_string(z), size, causal ? " causal" : ""), {z, side},
-                 [span](auto& x) { return geometric(x[0], x[1], span); },
-                 [causal](Arrays x) { return product_formula(std::move(x), causal); }, {}, {{-size, size}, {-size / 2, size / 2}}, 1e-3});
-  if (twin) all.back().twin = [span](auto& x) { return composed::geometric(x[0], x[1], span); };
+  OpCase c{"geometric", fmt::format("{} up to {}{}", to_string(z), size, causal ? " causal" : ""), {z, side}};
+  c.op = [span](auto& x) { return geometric(x[0], x[1], span); };
+  c.reference = [causal](Arrays x) { return product_formula(std::move(x), causal); };
+  if (twin) c.twin = [span](auto& x) { return composed::geometric(x[0], x[1], span); };
+  c.ranges = {{-size, size}, {-size / 2, size / 2}}, c.floor = 1e-3;
+  all.push_back(c);
 }
 
 const Cases cases([](std::vector<OpCase>& all) {
   for (const bool causal : {false, true}) {
-    for (const Sizes& n : std::vector<Sizes>{{1, 1, 2, 2}, {2, 2, 5, 5}, {1, 2, 31, 31}, {2, 1, 33, 33}, {2, 3, 3, 10}, {3, 2, 1, 17}, {1, 2, 33, 65}})
+    const std::vector<Sizes> sizes = {{1, 1, 2, 2},  {2, 2, 5, 5},  {1, 2, 31, 31}, {2, 1, 33, 33},
+                                      {2, 3, 3, 10}, {3, 2, 1, 17}, {1, 2, 33, 65}};
+    for (const Sizes& n : sizes)
       for (const double size : {1., 20.}) add(all, n, causal, size);
     add(all, {2, 1, 1, 1}, causal, 1);            // a query without another key
     add(all, {1, 1, 8, 300}, causal, 3, false);
