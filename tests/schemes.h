@@ -2,6 +2,7 @@
 // Generated from all_encodings(), all_samplers() and the options that they declare: a new scheme is tested, with each
 // of its options, by being in the list.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
@@ -52,9 +53,12 @@ struct Setup {
 inline std::vector<std::string> other_values(const Option& o) {
   std::vector<std::string> all = o.words;
   if (o.kind == Option::Kind::toggle) all = {"on", "off"};
-  if (o.kind == Option::Kind::whole || o.kind == Option::Kind::number)
-    for (const double share : {0., 1., 3.})   // small ones: sequences are short
-      all.push_back(fmt::format("{}", std::min(o.range.min + share, o.range.max)));
+  if (o.kind == Option::Kind::whole)
+    for (const double more : {0., 1., 3.})   // small ones: sequences are short
+      all.push_back(fmt::format("{}", std::min(o.range.min + more, o.range.max)));
+  if (o.kind == Option::Kind::number)
+    for (const double times : {0.5, 2.})     // an end of the range may be where nothing is seen of the scheme
+      all.push_back(fmt::format("{}", std::clamp(times * std::stod(o.standard), o.range.min, o.range.max)));
   std::erase(all, o.standard);
   return all;
 }
