@@ -15,3 +15,10 @@ void parallel_pieces(int64_t pieces, void (*piece)(const void*, int64_t), const 
 }
 
 }  // namespace poslab
+
+// What a thread leaves when it ends is left to the end of the program: there is one thread. Debian's C++ library for
+// WebAssembly lacks this function, which compilers call for a thread_local with a destructor.
+extern "C" int __cxa_atexit(void (*destroy)(void*), void* object, void* library);
+extern "C" int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) {
+  return __cxa_atexit(destroy, object, library);
+}
