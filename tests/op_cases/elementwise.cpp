@@ -28,7 +28,7 @@ const std::vector<Function> functions = {
     {"relu", poslab::relu, [](double x) { return x > 0 ? x : 0; }, {{0.01, 1}, {-1, -0.01}}},
     {"silu", poslab::silu, [](double x) { return x / (1 + std::exp(-x)); }, {{-1, 1}, {-20, 20}}},
     {"gelu", poslab::gelu, [](double x) { return x * std::erfc(-x / std::sqrt(2.)) / 2; }, {{-1, 1}, {-6, 6}}},
-    {"gelu_tanh", poslab::gelu_tanh, gelu_tanh_reference, {{-1, 1}, {-4, 4}}},
+    {"gelu_tanh", poslab::gelu_tanh, gelu_tanh_reference, {{-1, 1}, {-3, 3}}},
     {"sqrt", poslab::sqrt, [](double x) { return std::sqrt(x); }, {{0.1, 2}, {1, 1e4}}},
 };
 

@@ -55,7 +55,7 @@ OpCase gated(const Sizes& s, const char* name, Gate gate, bool biases) {
   };
   c.ranges = {{-1, 1}, {-0.3, 0.3}, {-0.3, 0.3}, {-0.3, 0.3}};      // as of trained weights: sums stay near 1
   c.flops = 2. * rows * s.d_ff * (2. * s.in + s.out);
-  c.step = gate == Gate::relu ? 1e-8 : 1e-4;
+  c.step = gate == Gate::relu ? 1e-7 : 1e-4;
   return c;
 }
 
