@@ -14,7 +14,7 @@
 #include "core/error.h"
 #include "core/names.h"
 #include "core/parallel.h"
-#include "encodings/encoding.h"
+#include "encodings/temperature.h"
 #include "lab/config_toml.h"
 #include "lab/evaluate.h"
 #include "lab/files.h"
@@ -174,6 +174,9 @@ void list_one(const std::string& kind, const std::string& name) {
   } else if (kind == "samplers") {
     const Chosen<Sampler> s = choose_sampler(name);
     print_thing(s, "--positions", {{"random", s->random ? "yes" : "no", ""}});
+  } else if (kind == "temperatures") {
+    const Chosen<TemperaturePolicy> t = choose_temperature(name);
+    print_thing(t, "--temperature", {{"formula", t->formula, ""}, {"learned", t->learned ? "yes" : "no", ""}});
   } else if (kind == "tasks") {
     const Chosen<TaskEntry> t = choose("task", all_tasks(), name);
     const Task& made = task(name);
@@ -182,7 +185,7 @@ void list_one(const std::string& kind, const std::string& name) {
                  {"symbols", fmt::format("{} in, {} out", made.symbols_in(), made.symbols_out()), ""},
                  {"answer", fmt::format("{} symbols to an input of 10", made.output_length(10)), ""}});
   } else {
-    bad_input("list {} takes no name; tasks, encodings and samplers do", kind);
+    bad_input("list {} takes no name; tasks, encodings, samplers and temperatures do", kind);
   }
 }
 
@@ -195,12 +198,14 @@ void list_command(const std::string& kind, const std::string& name) {
     for (const Scheme& s : all_encodings()) rows.push_back({s.name, s.summary, s.source});
   else if (kind == "samplers")
     for (const Sampler& s : all_samplers()) rows.push_back({s.name, s.summary, s.source});
+  else if (kind == "temperatures")
+    for (const TemperaturePolicy& t : all_temperatures()) rows.push_back({t.name, t.summary, t.source});
   else if (kind == "curricula")
     for (const Curriculum& c : all_curricula()) rows.push_back({c.name, c.summary, ""});
   else if (kind == "presets")
     for (const Preset& p : all_presets()) rows.push_back({p.name, p.summary, ""});
   else
-    throw BadInput(unknown("list", kind, {"tasks", "encodings", "samplers", "curricula", "presets"}));
+    throw BadInput(unknown("list", kind, {"tasks", "encodings", "samplers", "temperatures", "curricula", "presets"}));
   print_rows(rows);
 }
 
@@ -219,12 +224,12 @@ Examples:
 Environment:
   POSLAB_THREADS=N    how many threads, where --threads does not say
   POSLAB_ISA=NAME     baseline, avx2 or avx512 instead of the best that the processor has
-  POSLAB_DEBUG=N      1: names of ops as they run; 2: where the time goes, at the end; 3: shapes and times of ops as they
-                      run; 4: stops at the first NaN or infinity and names the op. Results do not change)";
+  POSLAB_DEBUG=N      1: names of ops as they run; 2: where the time goes, at the end; 3: shapes and times of ops as
+                      they run; 4: stops at the first NaN or infinity and names the op. Results do not change)";
 
 const char* train_footer =
-    R"(In parentheses: the default. Every option is also a key of --config, spelled with _ for -. The last of these counts:
-the preset, --config, options, --set.
+    R"(In parentheses: the default. Every option is also a key of --config, spelled with _ for -.
+The last of these counts: the preset, --config, options, --set.
 
 Examples:
   poslab train --task even_pairs --encoding rope --positions randomized --out runs/rope
@@ -253,7 +258,7 @@ void parse_and_run(int argc, char** argv) {
   CLI::App* list =
       command("list", "what there is to choose from",
               "Examples:\n  poslab list encodings\n  poslab list encodings alibi", [&] { list_command(kind, listed); });
-  list->add_option("kind", kind, "tasks | encodings | samplers | curricula | presets")->required();
+  list->add_option("kind", kind, "tasks | encodings | samplers | temperatures | curricula | presets")->required();
   list->add_option("name", listed, "one of them, with its options");
 
   CLI::App* train = command("train", "train a model into a new run folder, then test it", train_footer, [&] {
@@ -289,6 +294,7 @@ void parse_and_run(int argc, char** argv) {
   testing.add(eval, option("eval_lengths"), "--lengths,--eval-lengths", true);
   testing.add(eval, option("eval_samples"), "--samples,--eval-samples", true);
   testing.add(eval, option("test_positions"), "--test-positions,--positions", true);
+  testing.add(eval, option("test_temperature"), "--test-temperature,--temperature", true);
   testing.add(eval, option("test_dropout"), "--test-dropout", true);
   testing.add(eval, option("threads"), "--threads");
   testing.add(eval, option("device"), "--device", true);

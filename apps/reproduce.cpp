@@ -123,8 +123,8 @@ void make(Words w) {
 
 const char* footer = R"(
 Without a name it lists what there is. The trials are a sweep in FOLDER/runs: the same command goes on where it was
-stopped, tables and figures that need the same runs share them, and several machines that share FOLDER may run it at once.
-Tables and pictures are drawn from what is done, and say what is missing. A cluster does the paper's size:
+stopped, tables and figures that need the same runs share them, and several machines that share FOLDER may run it at
+once. Tables and pictures are drawn from what is done, and say what is missing. A cluster does the paper's size:
 
   poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --plan
   poslab sweep submit /shared/ruoss2023/plan.jsonl --out /shared/ruoss2023/runs --slurm --shards 200 --time 24:00:00
@@ -132,7 +132,7 @@ Tables and pictures are drawn from what is done, and say what is missing. A clus
 
 Examples:
   poslab reproduce ruoss2023:all --size tiny --out runs/ruoss2023-tiny --jobs 2
-  poslab reproduce ruoss2023:table1 --size example --tasks even_pairs,bucket_sort --encodings relative,rope --out runs/t1)";
+  poslab reproduce ruoss2023:table1 --size example --tasks even_pairs --encodings relative,rope --out runs/table1)";
 
 }  // namespace
 

@@ -47,7 +47,9 @@ class Configuration:
         self.sides.append(self.ours)
         for name in options.peers:
             flags = more if name == "torch compiled" else ()
-            start = lambda: start_peer(name, options.python, self.ours, options.device, threads, batch, encoding, positions, flags)
+            start = lambda: start_peer(
+                name, options.python, self.ours, options.device, threads, batch, encoding, positions, flags
+            )
             if peer := self.attempt(name, start):
                 self.sides.append(peer)
         self.ceiling, self.ceiling_rates = None, []
@@ -162,7 +164,9 @@ def example(options, threads, encoding, positions):
 
 def scaling(options, length, encoding, positions):
     """How much faster poslab is with more threads: the same step with each number of them, in turns."""
-    sides = [start_ours(options.program, "cpu", n, options.task, options.batch, encoding, positions) for n in options.threads]
+    sides = [
+        start_ours(options.program, "cpu", n, options.task, options.batch, encoding, positions) for n in options.threads
+    ]
     try:
         size = sides[0].ask(f"size {length}")["size"]
         for side in sides:
@@ -179,7 +183,14 @@ def scaling(options, length, encoding, positions):
             side.close()
     times = "".join(f"{n} threads {x:8.2f} ms   " if n > 1 else f"1 thread {x:8.2f} ms   " for n, x in ms.items())
     print(f"{size:>7} {encoding:8} {positions:10} {times}{ms[min(ms)] / ms[max(ms)]:.2f}x", flush=True)
-    return {"what": "scaling", "size": size, "encoding": encoding, "positions": positions, "batch": options.batch, "median_ms": ms}
+    return {
+        "what": "scaling",
+        "size": size,
+        "encoding": encoding,
+        "positions": positions,
+        "batch": options.batch,
+        "median_ms": ms,
+    }
 
 
 def commit():
@@ -231,7 +242,9 @@ def parse():
     parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="has torch and jax; bench/venv.sh makes it")
     parser.add_argument("--out", help="a JSON file with all times, written anew after each configuration")
     options = parser.parse_args()
-    options.program = options.program or ROOT / ("build/release" if options.device == "cpu" else "build/cuda") / "poslab_bench"
+    options.program = (
+        options.program or ROOT / ("build/release" if options.device == "cpu" else "build/cuda") / "poslab_bench"
+    )
     if options.device == "cuda" and options.threads == all_threads:
         options.threads = [cores]  # they only feed the GPU
     if unknown := set(options.peers) - set(PEERS):

@@ -1,6 +1,7 @@
 // The values of a tensor as they are when all that was started so far is done, without waiting for it now: the way in
 // which a training step on a GPU hands over its loss while the next steps are already queued.
 #pragma once
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,10 @@ class AsyncRead {
   AsyncRead& operator=(AsyncRead&& r) noexcept {
     return std::swap(backend_, r.backend_), std::swap(size_, r.size_), std::swap(ticket_, r.ticket_), *this;
   }
-  ~AsyncRead() {
-    if (backend_) result();
+  ~AsyncRead() {                      // what failed on the device is said by the next call that asks it for something
+    try {
+      if (backend_) result();
+    } catch (const std::exception&) {}
   }
   std::vector<real> result() {        // once; waits
     std::vector<real> values(size_);

@@ -54,7 +54,7 @@ double peak_flops() {
 void* device_memory(size_t bytes) {
   void* at = nullptr;
   if (cudaMalloc(&at, bytes) == cudaSuccess) return at;
-  cudaGetLastError();              // it is told to the caller, and shall not be told again
+  cudaGetLastError();              // the caller has it; the next call shall not report it once more
   return nullptr;
 }
 void* pinned_memory(size_t bytes) {

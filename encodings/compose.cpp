@@ -94,7 +94,10 @@ Tensor HeadGroups::own(const Tensor& x, size_t n) const {
   const int from = std::accumulate(heads.begin(), heads.begin() + long(n), 0);
   return slice(x, 2, from, from + heads[n]);
 }
-Heads HeadGroups::own(const Heads& in, size_t n) const { return {own(in.q, n), own(in.k, n), in.x}; }
+Heads HeadGroups::own(const Heads& in, size_t n) const {
+  const Tensor& f = in.temperature;
+  return {own(in.q, n), own(in.k, n), in.x, f && f.dim(2) > 1 ? own(f, n) : f};
+}
 
 Tensor HeadGroups::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
   std::vector<Tensor> results;

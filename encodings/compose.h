@@ -8,7 +8,7 @@ namespace poslab {
 struct HeadGroups : Encoding {
   std::vector<std::unique_ptr<Encoding>> parts;
   std::vector<int> heads;                             // of each group
-  Tensor own(const Tensor& x, size_t n) const;        // the heads of group n:  (B, T, H, D) -> (B, T, heads[n], D)
+  Tensor own(const Tensor& x, size_t n) const;        // the heads of group n:  (B, T, H, ...) -> (B, T, heads[n], ...)
   Heads own(const Heads&, size_t n) const;
   Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
   Tensor weights(const Heads&, const Positions&, const Span&) const override;

@@ -5,11 +5,12 @@
 
 namespace poslab {
 
-// s_ij = q_i . k_j / sqrt(D)
+// s_ij = q_i . k_j / sqrt(D), times the temperature
 Scores Encoding::scores(const Heads& in, const Positions&) const {
   Scores s;
   s.pieces = {{in.q, in.k}};
   s.scale = real(1 / std::sqrt(double(in.q.dim(-1))));
+  s.temperature = in.temperature;
   return s;
 }
 

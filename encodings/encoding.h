@@ -20,7 +20,7 @@
 
 namespace poslab {
 
-// All that a scheme is told of the model that it is built into.
+// All that a scheme knows of the model that it is built into.
 struct ModelShape {
   int layers = 5, heads = 8, d_model = 64;
   bool causal = false;
@@ -30,7 +30,10 @@ struct ModelShape {
 };
 
 // What a layer has for an encoding: its projections as they are, and the queries' state that q is projected from.
-struct Heads { Tensor q, k, x; };                // (B, Tq, H, D), (B, Tk, H, D), (B, Tq, C)
+struct Heads {
+  Tensor q, k, x;                                // (B, Tq, H, D), (B, Tk, H, D), (B, Tq, C)
+  Tensor temperature{};                          // (1 or B, Tq, 1 or H): a factor on all logits, or absent
+};
 
 // Doors 2 to 4 of one layer. The base class opens none: it is NoPE.
 class Encoding {
@@ -59,7 +62,7 @@ constexpr bool has(Reads all, Reads one) { return (unsigned(all) & unsigned(one)
 
 // What pictures show of a pair: a number, by the distance of its positions and of its slots, key minus query.
 struct Displayed {
-  std::string meaning = "This scheme says nothing about positions: every pair of slots is told the same.";
+  std::string meaning = "This scheme carries no position: all pairs of slots look alike.";
   std::function<double(double distance, int slots)> value = [](double, int) { return 0.; };
 };
 Displayed displayed_distance(bool added);        // the distance itself; `added`: of vectors added to the embedding

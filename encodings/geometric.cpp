@@ -1,6 +1,7 @@
 // Geometric attention with directional encoding (NDR, Csordas et al. 2022; spec A.1 (14)): the nearest matching key.
 //
 //   z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma,   D_ij = f_i to the right, b_i to the left,   P = sigmoid(z)
+//   (a temperature, which is not in the paper, is a factor on z_ij as it is on logits)
 //   a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j (of two the right one is nearer), divided by its sum
 //
 //   f, b: two numbers a head, linear in the state x_i; c: (H, D); alpha, beta, gamma: scalars           in every layer
@@ -29,7 +30,10 @@ struct Geometric : Encoding {
     const int B = in.q.dim(0), T = in.q.dim(1), H = in.q.dim(2);
     const Tensor content = matmul(by_head((in.q + c) * alpha), permute(in.k, {0, 2, 3, 1}));    // (B, H, Tq, Tk)
     const Tensor side = linear(in.x, w * beta, b * beta + gamma).reshape({B, T, H, 2});         // beta (f, b) + gamma
-    return geometric(content, by_head(side), span);
+    if (!in.temperature) return geometric(content, by_head(side), span);
+    const Tensor& f = in.temperature;
+    const Tensor factor = f.reshape({f.dim(0), T, f.dim(2), 1});
+    return geometric(content * by_head(factor), by_head(side * factor), span);
   }
 
   // The weights take B H Tq Tk numbers. A gradient needs them all; without one, a few sequences at a time will do.
@@ -42,7 +46,8 @@ struct Geometric : Encoding {
       const auto part = [&](const Tensor& x) {
         return together == B ? x : slice(x, 0, from, std::min(from + together, B));
       };
-      const Tensor a = weights({part(in.q), part(in.k), part(in.x)}, p, span);
+      const Tensor& f = in.temperature;
+      const Tensor a = weights({part(in.q), part(in.k), part(in.x), f && f.dim(0) > 1 ? part(f) : f}, p, span);
       parts.push_back(by_head(matmul(a, by_head(part(v)))));
     }
     return parts.size() == 1 ? parts[0] : concat(parts, 0);

@@ -28,7 +28,7 @@ AttentionMaps at_length(const State& state, int length) {
   // A pass for each layer: at length 500 all layers' heads at once would take hundreds of megabytes.
   for (int layer = 0; layer < state.config.layers; ++layer) {
     Trace trace({fmt::format("block{}.attention.weights", layer)});
-    state.net(batch.tokens, batch.outputs, {positions, {}, &trace});
+    state.test_net()(batch.tokens, batch.outputs, {positions, {}, &trace});
     maps.layers.push_back(maximum_over_heads(trace.captured.begin()->second));
   }
   return maps;

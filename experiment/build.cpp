@@ -31,7 +31,12 @@ TransformerSpec transformer_spec(const Config& c) {
   s.causal = c.causal;
   s.pool = c.max_position, s.first = c.first_position;
   s.encoding = scheme(c);
+  s.temperature = choose_temperature(c.temperature);
   return s;
+}
+
+Chosen<TemperaturePolicy> test_temperature(const Config& c) {
+  return choose_temperature(c.test_temperature == "same" ? c.temperature : c.test_temperature);
 }
 
 // `randomized` is a table of offsets where the scheme reads one (spec A.2): sampler_for knows.

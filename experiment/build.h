@@ -17,6 +17,7 @@ const std::vector<Word<Resample>>& all_resamplings();
 Device device(const Config&);
 TransformerSpec transformer_spec(const Config&);
 Chosen<Scheme> scheme(const Config&);  // the encoding and its options; scheme(c).spelled() is its name on pages
+Chosen<TemperaturePolicy> test_temperature(const Config&);
 Chosen<Sampler> train_sampler(const Config&);
 Chosen<Sampler> test_sampler(const Config&);
 PositionSample draw(const Config&, const Chosen<Sampler>&, Stream, int sequences, int time);

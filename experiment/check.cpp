@@ -65,6 +65,9 @@ void check(const Config& c) {
   check_sizes(c);
   check_owned(c);
   check_table(c);
+  if (c.test_temperature != "same" && test_temperature(c)->learned)
+    bad_input("test_temperature = {}: it learns parameters, which belong to training; say temperature = {}, or choose "
+              "one that learns nothing, such as log_n", c.test_temperature, c.test_temperature);
   check_room(c, train_sampler(c), "in training");
   check_room(c, test_sampler(c), "at test");
 }

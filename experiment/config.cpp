@@ -7,16 +7,10 @@
 
 #include "core/error.h"
 #include "core/names.h"
+#include "core/overload.h"
 
 namespace poslab {
 namespace {
-
-template <class... F>
-struct Cases : F... {
-  using F::operator()...;
-};
-template <class... F>
-Cases(F...) -> Cases<F...>;
 
 Lengths lengths(const RunOption& o, const std::string& text) {
   const size_t colon = text.find(':');
@@ -46,7 +40,7 @@ std::string dashed(const std::string& name) {
 std::string takes(const RunOption& o) {
   if (o.names) return fmt::format("{}", fmt::join(o.names(), " | "));
   return std::visit(
-      Cases{
+      Overload{
           [](std::string Config::*) { return std::string("PATH"); },
           [](bool Config::*) { return std::string("on | off"); },
           [](const Option& owned) { return owned.takes(); },
@@ -57,7 +51,7 @@ std::string takes(const RunOption& o) {
 }
 
 std::string get(const Config& c, const RunOption& o) {
-  return std::visit(Cases{
+  return std::visit(Overload{
                         [&](bool Config::*field) { return std::string(c.*field ? "on" : "off"); },
                         [&](Lengths Config::*field) { return fmt::format("{}:{}", (c.*field).from, (c.*field).to); },
                         [&](const Option& owned) {
@@ -69,9 +63,13 @@ std::string get(const Config& c, const RunOption& o) {
                     o.field);
 }
 
+bool written(const Config& c, const RunOption& o) {
+  return o.kept && !(o.newer && get(c, o) == get(Config(), o));
+}
+
 void set(Config& c, const RunOption& o, const std::string& text) {
   const Range range{o.min, o.max};
-  std::visit(Cases{
+  std::visit(Overload{
                  [&](std::string Config::*field) {
                    if (o.spell) return o.spell(c, text);
                    if (o.names) {

@@ -25,6 +25,7 @@ struct Config {
   int max_position = 2048, first_position = 0;
   RunValues owned;  // "relative_mode": options of schemes and samplers that all runs have, those away from the default
   std::string resample = "per_forward";
+  std::string temperature = "none";      // a policy of encodings/temperature.h
 
   int layers = 5, heads = 8, d_model = 64, widening = 4;
   bool causal = false;
@@ -40,6 +41,7 @@ struct Config {
   Lengths eval_lengths;
   int eval_samples = 512;
   std::string test_positions = "same";  // or a sampler: randomization off at test is "sequential"
+  std::string test_temperature = "same";  // or a policy without parameters
   bool test_dropout = false;
   int64_t test_every = 0;  // 0: not while training
 
@@ -64,6 +66,9 @@ struct RunOption {
   // Of an option that spells a thing and its options: sets it. What all runs have an option for is kept there, so that
   // a configuration has one form, and the one it always had.
   void (*spell)(Config&, const std::string& text) = nullptr;
+  // Of an option that came after the first runs: it is written only where it is away from its default, so that what an
+  // old run left and what it would leave today are equal, byte by byte.
+  bool newer = false;
   bool toggle() const;  // on | off
 };
 const std::vector<RunOption>& all_options();       // experiment/options.cpp
@@ -72,6 +77,7 @@ std::string dashed(const std::string& name);    // --max-position
 std::string takes(const RunOption&);               // "1 .. 4096", "on | off", "none | sincos | ..."
 
 std::string get(const Config&, const RunOption&);
+bool written(const Config&, const RunOption&);     // in config.toml, plans and checkpoints
 // throws BadInput: not a number, out of range, unknown name
 void set(Config&, const RunOption&, const std::string& text);
 

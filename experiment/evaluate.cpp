@@ -12,14 +12,13 @@ namespace {
 constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length 100, and means are over many lengths
 
 // One sub-batch, sequences first .. first + count - 1 of this length.
-void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
-  const Config& c = state.config;
+void add_sub_batch(const Config& c, const Transformer& net, int first, int count, AtLength& sum) {
   const Batch batch = test_batch(c, sum.length, first, count);
   const PositionSample positions = test_draw(c, sum.length, first, count, batch.tokens.shape()[1]);
   const Pass pass{positions,
                   {real(c.test_dropout ? c.dropout : 0),
                    stream(uint64_t(c.seed), Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
-  const Tensor logits = state.net(batch.tokens, batch.outputs, pass);
+  const Tensor logits = net(batch.tokens, batch.outputs, pass);
   const Score s = score(logits.values().data(), logits.dim(-1), batch);
   sum.samples += count;
   sum.accuracy += count * double(s.correct) / double(s.scored);
@@ -30,9 +29,11 @@ void add_sub_batch(const State& state, int first, int count, AtLength& sum) {
 // Without baselines.
 AtLength at_length(const State& state, int length, int samples) {
   const NoGrad no_grad;
+  const Transformer net = state.test_net();
   const int cut = sub_batch(slots(state.config, length));
   AtLength a{length, 0, 0, 0, 0, {0, 0, 0}};
-  for (int first = 0; first < samples; first += cut) add_sub_batch(state, first, std::min(cut, samples - first), a);
+  for (int first = 0; first < samples; first += cut)
+    add_sub_batch(state.config, net, first, std::min(cut, samples - first), a);
   a.accuracy /= samples, a.unmasked_accuracy /= samples, a.loss /= samples;
   return a;
 }

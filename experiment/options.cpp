@@ -3,6 +3,7 @@
 
 #include "core/names.h"
 #include "encodings/compose.h"
+#include "encodings/temperature.h"
 #include "experiment/build.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
@@ -17,6 +18,13 @@ std::vector<std::string> curricula() { return names_of(all_curricula()); }
 std::vector<std::string> presets() { return names_of(all_presets()); }
 std::vector<std::string> test_samplers() {
   std::vector<std::string> names = samplers();
+  names.insert(names.begin(), "same");
+  return names;
+}
+
+std::vector<std::string> temperatures() { return names_of(all_temperatures()); }
+std::vector<std::string> test_temperatures() {
+  std::vector<std::string> names = temperatures();
   names.insert(names.begin(), "same");
   return names;
 }
@@ -44,10 +52,21 @@ void spell_task(Config& c, const std::string& text) { c.task = spell(c, "task", 
 void spell_positions(Config& c, const std::string& text) {
   c.positions = composed_spelling(text) ? choose_sampler(text).spelled() : spell(c, "positions", all_samplers(), text);
 }
+// Where `text` is a name alone, it must be one of these.
+void check_name(const char* option, const std::string& text, const std::vector<std::string>& names) {
+  if (composed_spelling(text) || !read_spelling(text).said.empty()) return;
+  if (std::find(names.begin(), names.end(), text) == names.end()) raise<BadInput>(unknown(option, text, names));
+}
 // Of the test alone, so that it leaves the options of the run as they are.
 void spell_test_positions(Config& c, const std::string& text) {
-  if (text != "same" && read_spelling(text).said.empty()) find("test_positions", all_samplers(), text);
+  check_name("test_positions", text, test_samplers());
   c.test_positions = text == "same" ? text : choose_sampler(text).spelled();
+}
+
+void spell_temperature(Config& c, const std::string& text) { c.temperature = choose_temperature(text).spelled(); }
+void spell_test_temperature(Config& c, const std::string& text) {
+  check_name("test_temperature", text, test_temperatures());
+  c.test_temperature = text == "same" ? text : choose_temperature(text).spelled();
 }
 
 // The options that all runs have of those which `things` own, after those in `options`; each once, with all values that
@@ -86,6 +105,8 @@ std::vector<RunOption> make_options() {
   add_owned(options, what, all_samplers());
   options.push_back({"resample", what, &C::resample, "when positions are drawn anew", 0, 0, resamplings});
   add_owned(options, what, all_encodings());
+  options.push_back({"temperature", what, &C::temperature, "a factor on all logits of a query, by the number of keys",
+                     0, 0, temperatures, true, spell_temperature, true});
   const std::vector<RunOption> others = {
       {"layers", model, &C::layers, "number of blocks", 1, 256},
       {"heads", model, &C::heads, "attention heads; must divide d_model", 1, 1024},
@@ -106,6 +127,8 @@ std::vector<RunOption> make_options() {
       {"eval_samples", test, &C::eval_samples, "sequences for each length", 1, 1 << 14},
       {"test_positions", test, &C::test_positions, "positions at test; sequential turns randomization off", 0, 0,
        test_samplers, true, spell_test_positions},
+      {"test_temperature", test, &C::test_temperature, "temperature at test, of a policy without parameters", 0, 0,
+       test_temperatures, true, spell_test_temperature, true},
       {"test_dropout", test, &C::test_dropout, "dropout at test, as in the released code"},
       {"test_every", test, &C::test_every, "steps between two small tests while training, into tests.jsonl; 0: none", 0,
        most_steps},

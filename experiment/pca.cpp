@@ -34,7 +34,7 @@ Activations activations(const State& state, int length, int from, int samples) {
     const int T = batch.tokens.shape()[1], O = batch.outputs;
     const PositionSample positions = test_draw(c, length, first, count, T);
     Trace trace(names);
-    const Tensor logits = state.net(batch.tokens, O, {positions, {}, &trace});
+    const Tensor logits = state.test_net()(batch.tokens, O, {positions, {}, &trace});
     const Score s = score(logits.values().data(), logits.dim(-1), batch);
     all.accuracy += double(count) / samples * double(s.correct) / double(s.scored);
     for (int layer = 0; layer < c.layers; ++layer) {

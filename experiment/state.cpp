@@ -12,4 +12,8 @@ State::State(const Config& c)
   adam.clip = c.clip;
 }
 
+Transformer State::test_net() const {
+  return config.test_temperature == "same" ? net : net.at_temperature(test_temperature(config));
+}
+
 }  // namespace poslab

@@ -7,8 +7,9 @@
 namespace poslab {
 
 struct State {
-  explicit State(
-      const Config&);  // step 0: fresh weights from the seed; throws BadInput if the choices do not fit (check)
+  // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit (check).
+  explicit State(const Config&);
+  Transformer test_net() const;  // the model as it is tested: `net`, or `net` at the temperature of the test
   Config config;
   Params params;
   Transformer net;

@@ -7,7 +7,7 @@ namespace poslab {
 nlohmann::ordered_json config_json(const Config& c) {
   nlohmann::ordered_json config;
   for (const RunOption& o : all_options()) {
-    if (!o.kept) continue;
+    if (!written(c, o)) continue;
     std::visit(
         [&](auto field) {
           if constexpr (std::is_same_v<decltype(field), Lengths Config::*>)

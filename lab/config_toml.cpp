@@ -2,20 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "core/overload.h"
 #include "lab/toml.h"
 
 namespace poslab {
-namespace {
-
-template <class... F>
-struct Cases : F... {
-  using F::operator()...;
-};
-template <class... F>
-Cases(F...) -> Cases<F...>;
-
-}  // namespace
-
 Settings read_toml(const std::string& text, const std::string& source) {
   Settings settings;
   for (auto& [key, node] : parse_toml(text, source))
@@ -30,12 +20,12 @@ std::string to_toml(const Config& c) {
   std::string text;
   const std::string* group = nullptr;
   for (const RunOption& o : all_options()) {
-    if (!o.kept) continue;
+    if (!written(c, o)) continue;
     if (!group || *group != o.group) text += fmt::format("{}# {}\n", group ? "\n" : "", o.group);
     group = &o.group;
     const std::string value = get(c, o);
     const std::string written = std::visit(
-        Cases{
+        Overload{
             [&](std::string Config::*) { return '"' + value + '"'; },
             [&](Lengths Config::*) { return '"' + value + '"'; },
             [&](bool Config::*field) { return std::string(c.*field ? "true" : "false"); },

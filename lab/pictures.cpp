@@ -67,7 +67,7 @@ json example(const State& state, int length) {
   const int T = int(batch.tokens.size());
   const PositionSample drawn = test_draw(c, length, 0, 1, T);
   Trace trace({"block*.attention.weights"});
-  const Tensor logits = state.net(batch.tokens, batch.outputs, {drawn, {}, &trace});
+  const Tensor logits = state.test_net()(batch.tokens, batch.outputs, {drawn, {}, &trace});
   const int V = logits.dim(-1);
   const std::vector<real> logits_values = logits.values();
   std::vector<int> predicted;

@@ -30,23 +30,23 @@ EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + st
   gain2_ = n2.full("gain", {C}, 1), bias2_ = n2.full("bias", {C}, 0);
 }
 
-Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Encoding& encoding,
-                                const Positions& positions, Dropout drop, Trace* trace) const {
+Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const LayerPass& pass) const {
   const Tensor& x = in.x;
   const int B = x.dim(0), T = x.dim(1), H = spec_.heads, D = spec_.d_model / H;
   const Tensor own = num_queries == T ? x : slice(x, 1, T - num_queries, T);
   const Shape queries{B, num_queries, H, D}, keys{B, T, H, D};
   const Tensor q = num_queries == T ? in.project(query_) : linear(own, query_), k = in.project(key_),
                v = in.project(value_);
-  const Heads heads{q.reshape(queries), k.reshape(keys), own};
+  Heads heads{q.reshape(queries), k.reshape(keys), own};
   const Span span{.causal = spec_.causal, .offset = T - num_queries};
-  const Tensor mixed = encoding.attend(heads, v.reshape(keys), positions, span).reshape(own.shape());
-  const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, drop);
-  const Tensor y = residual_norm(h, feed_forward(h, w1_, b1_, w2_, b2_), gain2_, bias2_, at_next_site(drop));
-  if (trace) {
+  if (pass.temperature) heads.temperature = pass.temperature(heads, pass.positions, span);
+  const Tensor mixed = pass.encoding.attend(heads, v.reshape(keys), pass.positions, span).reshape(own.shape());
+  const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, pass.dropout);
+  const Tensor y = residual_norm(h, feed_forward(h, w1_, b1_, w2_, b2_), gain2_, bias2_, at_next_site(pass.dropout));
+  if (Trace* trace = pass.trace) {
     if (const std::string name = name_ + ".attention.weights"; trace->wants(name)) {
       const NoGrad only_looking;
-      trace->capture(name, encoding.weights(heads, positions, span));
+      trace->capture(name, pass.encoding.weights(heads, pass.positions, span));
     }
     trace->capture(name_ + ".attention.out", h);
     trace->capture(name_ + ".out", y);

@@ -3,7 +3,7 @@
 //   x <- norm(x + dropout(w2 relu(w1 x + b1) + b2))
 // Projections q, k, v, o have no bias; dropout comes after the attention's output, not on the weights.
 #pragma once
-#include "encodings/encoding.h"
+#include "encodings/temperature.h"
 #include "nn/trace.h"
 
 namespace poslab {
@@ -19,13 +19,21 @@ struct BlockInput {
   Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }
 };
 
+// What a layer has of its own in a forward pass.
+struct LayerPass {
+  const Encoding& encoding;
+  const Temperature& temperature;
+  const Positions& positions;
+  Dropout dropout;       // the block takes this site of its stream and the next one
+  Trace* trace;
+};
+
 class EncoderBlock {                               // poslab::Block is a piece of memory
  public:
   EncoderBlock(Params, BlockSpec);
-  // Positions and dropout as this layer uses them; the block takes dropout's stream and the next site. Only the last
-  // `num_queries` of the T slots are computed: (B, T, C) -> (B, num_queries, C). The others are read as keys and
-  // values.
-  Tensor operator()(const BlockInput&, int num_queries, const Encoding&, const Positions&, Dropout, Trace*) const;
+  // Only the last `num_queries` of the T slots are computed: (B, T, C) -> (B, num_queries, C). The others are read as
+  // keys and values.
+  Tensor operator()(const BlockInput&, int num_queries, const LayerPass&) const;
 
  private:
   BlockSpec spec_;

@@ -23,11 +23,22 @@ Transformer::Transformer(Params p, TransformerSpec s) : spec_(checked(std::move(
   const int C = spec_.d_model;
   embedding_ = p.truncated_normal("embedding", {spec_.symbols_in, C}, 0.02);
   encoding_ = std::make_shared<const PositionLayers>(p / "encoding", spec_.encoding, spec_.shape());
+  temperature_ = temperature_layers(p / "temperature", spec_.temperature, spec_.layers, spec_.heads);
   for (int i = 0; i < spec_.layers; ++i)
     blocks_.emplace_back(p / ("block" + std::to_string(i)),
                          BlockSpec{spec_.heads, C, spec_.ffn_multiplier, i, spec_.causal});
   head_w_ = (p / "head").truncated_normal("w", {C, spec_.symbols_out}, 1 / std::sqrt(double(C)));
   head_b_ = (p / "head").full("b", {spec_.symbols_out}, 0);
+}
+
+Transformer Transformer::at_temperature(const Chosen<TemperaturePolicy>& policy) const {
+  if (policy->learned)
+    bad_input("temperature {}: it learns parameters, which a trained model does not have; train with it, or choose one "
+              "that learns nothing, such as log_n", policy.spelled());
+  Transformer other = *this;
+  other.spec_.temperature = policy;
+  other.temperature_ = temperature_layers(Params(0), policy, spec_.layers, spec_.heads);
+  return other;
 }
 
 // h = sqrt(C) embed(x) (+ positions, dropout), blocks, head; no norm at the end (spec A.1 (2), B.3)
@@ -46,10 +57,10 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   for (const EncoderBlock& block : blocks_) {
     const int layer = int(&block - blocks_.data());
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice
-    // Nothing reads the last block's other slots, unless somebody watches.
-    const bool last = layer + 1 == spec_.layers;
-    in = {block(in, last && !pass.trace ? outputs : T, *encoding_->layers[size_t(layer)],
-                pass.positions.at_layer(layer), drop, pass.trace)};
+    const bool last = layer + 1 == spec_.layers;               // only a Trace reads its other slots
+    in = {block(in, last && !pass.trace ? outputs : T,
+                {*encoding_->layers[size_t(layer)], temperature_[size_t(layer)], pass.positions.at_layer(layer), drop,
+                 pass.trace})};
   }
   const Tensor& h = in.x;
   return linear(h.dim(1) == outputs ? h : slice(h, 1, T - outputs, T), head_w_, head_b_);

@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "encodings/encoding.h"
 #include "core/params.h"
 #include "nn/block.h"
 
@@ -18,10 +17,11 @@ struct TransformerSpec {
   bool causal = false;
   int pool = 2048, first = 0;                    // positions are first .. first + pool - 1
   Chosen<Scheme> encoding;                       // NoPE, unless another is given
+  Chosen<TemperaturePolicy> temperature;         // likewise none
   ModelShape shape() const { return {layers, heads, d_model, causal, pool, first}; }
 };
 
-// What one forward pass needs besides tokens: its positions, its dropout, and who watches.
+// What one forward pass needs besides tokens: its positions, its dropout, and a Trace if activations are to be kept.
 struct Pass {
   const PositionSample& positions;
   Dropout dropout;           // stream: of this pass; each place uses stream.site + its own index
@@ -34,11 +34,14 @@ class Transformer {
   // tokens (B, T) -> logits of the last `outputs` slots (B, outputs, symbols_out)
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
   const TransformerSpec& spec() const { return spec_; }
+  // This model, its weights shared, with another temperature. Throws BadInput for a policy that has parameters.
+  Transformer at_temperature(const Chosen<TemperaturePolicy>&) const;
 
  private:
   TransformerSpec spec_;
   Tensor embedding_, head_w_, head_b_;
   std::shared_ptr<const PositionLayers> encoding_;   // copies of a model share it
+  std::vector<Temperature> temperature_;
   std::vector<EncoderBlock> blocks_;
 };
 

@@ -1,4 +1,5 @@
-# Sourced by the tests that are shell scripts. What a check said is in the file `output` of the folder at hand until the next.
+# Sourced by the tests that are shell scripts. What a check said is in the file `output` of the folder at hand until the
+# next one.
 
 good=0 bad=0
 check() {   # WHAT COMMAND...

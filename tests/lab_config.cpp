@@ -1,5 +1,6 @@
 // Options: one table, four sources, and what is refused.
 #include "experiment/build.h"
+#include "lab/config_json.h"
 #include "lab/config_toml.h"
 #include "tests/lab_helpers.h"
 
@@ -111,6 +112,21 @@ TEST_CASE("choices that do not fit together") {
   CHECK(holds(refused({{"rope_pairing", "half"}}), "it belongs to rope"));
   CHECK(holds(refused({{"positions", "sequential"}, {"unsorted", "on"}}),
               "it belongs to randomized and randomized_offsets"));
+  CHECK(refused({{"temperature", "ssmax"}}) == "");
+  CHECK(refused({{"test_temperature", "log_n:length=80,only_longer"}}) == "");
+  CHECK(holds(refused({{"test_temperature", "ssmax"}}), "2: test_temperature = ssmax: it learns parameters"));
+  CHECK(holds(refused({{"temperature", "logn"}}), "did you mean \"log_n\"?"));
+  CHECK(holds(refused({{"test_temperature", "sam"}}), "did you mean \"same\"?"));
+}
+
+TEST_CASE("a newer option is written only where it is away from its default, and read again") {
+  const Config plain = tiny_config({}), sharp = tiny_config({{"temperature", "log_n:length=80"}});
+  CHECK(!holds(to_toml(plain), "temperature"));
+  CHECK(!holds(config_json(plain).dump(), "temperature"));
+  CHECK(holds(to_toml(sharp), "temperature = \"log_n:length=80\""));
+  CHECK(!holds(to_toml(sharp), "test_temperature"));
+  CHECK(configure(read_toml(to_toml(sharp), "config.toml")).temperature == "log_n:length=80");
+  CHECK(config_of(config_json(sharp)).temperature == "log_n:length=80");
 }
 
 TEST_CASE("a randomized relative scheme draws positions or a table of offsets, as its mode says") {

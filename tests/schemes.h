@@ -181,7 +181,11 @@ inline Tensor geometric_weights(const Params& params, const std::string& path, c
   const auto of = [&](const char* name) { return params.at(path + "." + name); };
   const Tensor match = matmul(permute(in.q + of("c"), {0, 2, 1, 3}), permute(in.k, {0, 2, 3, 1}));
   const Tensor directions = composed::linear(in.x, of("w"), of("b")).reshape({B, in.q.dim(1), in.q.dim(2), 2});
-  return composed::geometric(match * of("alpha") + of("gamma"), permute(directions, {0, 2, 1, 3}) * of("beta"), span);
+  const Tensor z = match * of("alpha") + of("gamma"), side = permute(directions, {0, 2, 1, 3}) * of("beta");
+  if (!in.temperature) return composed::geometric(z, side, span);
+  const Tensor& f = in.temperature;
+  const Tensor factor = permute(f.reshape({f.dim(0), f.dim(1), f.dim(2), 1}), {0, 2, 1, 3});
+  return composed::geometric(z * factor, side * factor, span);
 }
 
 // The composed twin of an encoding's attend: scores through primitive ops, groups of heads one by one.

@@ -32,10 +32,12 @@ toy=(--task even_pairs --encoding relative --positions randomized --max-position
 check 'all 15 tasks are listed' lists tasks 15
 check 'encodings are listed' lists encodings 7
 check 'samplers are listed' lists samplers 4
+check 'temperature policies are listed' lists temperatures 6
 
 check 'twenty steps' "$program" train "${toy[@]}" --steps 20 --out twenty
 check 'leave a whole run folder' whole twenty
 check 'resume of a complete run says so' "$program" resume twenty
+check 'eval at another temperature' "$program" eval twenty --temperature log_n:length=16 --samples 32
 check 'eval of other lengths' "$program" eval twenty --lengths 10:13 --samples 32
 check 'is what eval.csv then holds' rows twenty '10 11 12 13'
 
@@ -83,8 +85,8 @@ check 'and neither does 4' cmp looked4/checkpoint.safetensors twenty/checkpoint.
 debug5() { POSLAB_DEBUG=5 "$program" "$@"; }
 check 'a POSLAB_DEBUG that is none' refuses 2 'POSLAB_DEBUG is "5"' debug5 train "${toy[@]}" --out x
 
-printf '%s\n' 'task = "even_pairs"' 'encoding = ["rope", "none"]' 'layers = 1' 'heads = [2, 3]' 'd_model = 16' 'batch = 8' \
-  'steps = 20' 'train_length = 8' 'eval_lengths = "1:12"' 'eval_samples = 16' > sweep.toml
+printf '%s\n' 'task = "even_pairs"' 'encoding = ["rope", "none"]' 'layers = 1' 'heads = [2, 3]' 'd_model = 16' \
+  'batch = 8' 'steps = 20' 'train_length = 8' 'eval_lengths = "1:12"' 'eval_samples = 16' > sweep.toml
 planned() { "$program" sweep plan sweep.toml > plan.jsonl 2> count && cat count && [[ $(wc -l < plan.jsonl) == 4 ]]; }
 swept() { "$program" sweep run plan.jsonl --out sweep --jobs 2 2> events | grep -qx 'shard 0/1: 2 done, 2 impossible'; }
 collected() { [[ $("$program" sweep collect plan.jsonl --out sweep | tee /dev/stderr | grep -c ',done,') == 2 ]]; }

@@ -140,6 +140,37 @@ TEST_CASE("softmax, max and cross_entropy: infinities and NaN") {
   CHECK(cross_entropy(Tensor::from<real>({1, 2}, {0, -inf}), Ids({1}, {1})).item() == inf);
 }
 
+TEST_CASE("attention: a query whose keys are all hidden by a bias of -infinity has result 0 and gradient 0") {
+  const int T = 20, H = 2, D = 4;
+  const std::string before = isa();
+  for (const std::string& set : available_isas()) {
+    use_isa(set);
+    CAPTURE(set);
+    Tensor q = Tensor::full({1, T, H, D}, 0.5), v = Tensor::full({1, T, H, D}, 2);
+    q.require_grad(), v.require_grad();
+    std::vector<double> bias;                    // distance -(T-1) .. T-1: keys behind the query are hidden, and itself
+    for (int d = 1 - T; d < T; ++d)
+      for (int h = 0; h < H; ++h) bias.push_back(d > 0 || h == 1 ? -INFINITY : 0);
+    Scores s;
+    s.pieces = {{q, q}}, s.bias = Tensor::from({2 * T - 1, H}, bias);
+    for (double& b : bias) b = -INFINITY;
+    Scores hidden = s;
+    hidden.bias = Tensor::from({2 * T - 1, H}, bias);
+    const Tensor o = attention(s, v, {}), none = attention(hidden, v, {}), a = attention_weights(hidden, {});
+    for (int i = 0; i < T; ++i)
+      for (int h = 0; h < H; ++h) {
+        CHECK(double(o.data()[(i * H + h) * D]) == doctest::Approx(h == 0 ? 2 : 0));
+        CHECK(none.data()[(i * H + h) * D] == 0);
+      }
+    for (const real x : a.values()) CHECK(x == 0);
+    backward(sum_all(o));
+    backward(sum_all(none));
+    for (const Tensor& t : {q, v})
+      for (const real x : t.grad().values()) CHECK(std::isfinite(x));
+  }
+  use_isa(before);
+}
+
 TEST_CASE("top_k: equal numbers from the left, NaN before all, infinities, on every instruction set") {
   const real inf = INFINITY, nan = NAN;
   const std::string before = isa();

@@ -212,7 +212,12 @@ class Peer:
 
     def hello(self):
         cores = len(os.sched_getaffinity(0))
-        return {"program": f"jax {jax.__version__}", "threads": cores, "isa": "XLA's", "blas": "Eigen, in XLA" if options.device == "cpu" else "cuBLAS, under XLA"}
+        return {
+            "program": f"jax {jax.__version__}",
+            "threads": cores,
+            "isa": "XLA's",
+            "blas": "Eigen, in XLA" if options.device == "cpu" else "cuBLAS, under XLA",
+        }
 
     def warm(self, what, sizes, data):
         """Compiles for these sizes, which takes the seconds answered."""

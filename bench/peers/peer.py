@@ -51,7 +51,7 @@ def parse(about):
 
 
 def sizes(words):
-    """"20+20" is 20 input symbols and 20 output slots."""
+    """ "20+20" is 20 input symbols and 20 output slots."""
     return [tuple(map(int, word.split("+"))) for word in words]
 
 

@@ -172,7 +172,9 @@ class Peer:
             "program": f"torch {torch.__version__}{' compiled' if self.options.compile else ''}",
             "threads": torch.get_num_threads(),
             "isa": torch.backends.cpu.get_cpu_capability(),
-            "blas": "cuBLAS" if self.options.device != "cpu" else "MKL" if torch.backends.mkl.is_available() else "not MKL",
+            "blas": (
+                "cuBLAS" if self.options.device != "cpu" else "MKL" if torch.backends.mkl.is_available() else "not MKL"
+            ),
         }
 
     def warm(self, what, sizes, data):
@@ -247,7 +249,9 @@ if __name__ == "__main__":
     options = peer.parse(__doc__)
     torch.manual_seed(1)
     torch.set_default_device(options.device)
-    torch.set_num_threads(1)  # while the weights are filled: a child of peer.faster would wait for threads it does not have
+    torch.set_num_threads(
+        1
+    )  # while the weights are filled: a child of peer.faster would wait for threads it does not have
     ours = Peer(options)
     torch.set_num_threads(options.threads)
     peer.serve(ours)

@@ -15,6 +15,9 @@ struct Softmax {
   real max, sum, fade;
 };
 
+// What is taken from the logits of a row: its maximum, but 0 where no key is seen or a bias of -infinity hides them all.
+real shift_of(real highest) { return highest == neg_infinity ? real(0) : highest; }
+
 // The same where a block has one tile, and its rows see the first of its keys: nothing fades.
 void exponentials_of_leading(real* s, Softmax* rows, const Tile& tile, int b) {
   const int width = tile.width, m = tile.m;
@@ -25,9 +28,9 @@ void exponentials_of_leading(real* s, Softmax* rows, const Tile& tile, int b) {
     const int seen = seen_by(i);
     Vec top = logit(si, bias, 0, seen), total{};
     for (int j = lanes; j < seen; j += lanes) top = max(top, logit(si, bias, j, seen));
-    const real highest = max_lanes(top);
+    const real highest = max_lanes(top), shift = shift_of(highest);
     for (int j = 0; j < seen; j += lanes) {
-      const Vec e = exp_small(logit(si, bias, j, seen) - highest);
+      const Vec e = exp_small(logit(si, bias, j, seen) - shift);
       store(si + j, e);
       total += e;
     }
@@ -45,7 +48,7 @@ void exponentials(real* s, Softmax* rows, const Tile& tile, int b) {
     const real before = tile.first ? neg_infinity : rows[i].max;
     Vec top = splat(before), total{};
     for (int j = 0; j < tile.width; j += lanes) top = max(top, load(s + j));
-    const real highest = max_lanes(top), shift = highest == neg_infinity ? 0 : highest;  // where no key was seen so far
+    const real highest = max_lanes(top), shift = shift_of(highest);
     for (int j = 0; j < tile.width; j += lanes) {
       const Vec e = exp_small(load(s + j) - shift);
       store(s + j, e);

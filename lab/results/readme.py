@@ -3,6 +3,7 @@
 
 Prints them; with --write puts them between the marks of README.md. Standard library only.
 """
+
 import json
 import pathlib
 import re
@@ -10,17 +11,25 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SHOWN = {"seed1-tiny": ["table1", "table3", "fig5", "coverage"], "seed1-example": ["table1"]}   # what `poslab reproduce` left there
+SHOWN = {
+    "seed1-tiny": ["table1", "table3", "fig5", "coverage"],
+    "seed1-example": ["table1"],
+}  # what `poslab reproduce` left there
 
 
 def results():
-    """Its tables as it wrote them, a level of headings lower and without the list of notes' last line, which names files."""
+    """Its tables as it wrote them, a level of headings lower, without the last line of notes, which names files."""
     lines = []
     for folder, names in SHOWN.items():
         for path in (HERE / folder / f"{name}.md" for name in names):
             text = path.read_text().strip().splitlines()
-            lines += [f"#{text[0]} (size {folder.split('-')[1]})", *text[1:-1], f"- More: [`{path.relative_to(ROOT)}`]({path.relative_to(ROOT)}), "
-                      f"[all tables]({(HERE / folder).relative_to(ROOT)}/README.md)", ""]
+            lines += [
+                f"#{text[0]} (size {folder.split('-')[1]})",
+                *text[1:-1],
+                f"- More: [`{path.relative_to(ROOT)}`]({path.relative_to(ROOT)}), "
+                f"[all tables]({(HERE / folder).relative_to(ROOT)}/README.md)",
+                "",
+            ]
     return lines
 
 
@@ -42,12 +51,19 @@ def share(r):
 def speed_table(rows):
     """Of the peers that were measured; one that could not run a row has failed there."""
     peers = [name for name in PEERS if any(name in r["sides"] for r in rows)]
-    lines = [f"| encoding | positions | threads | poslab, ms | {' | '.join(PEERS[name] for name in peers)} | ratio to the fastest | "
-             "share of ceiling | peak MB: poslab, PyTorch, JAX |", "|---" * (7 + len(peers)) + "|"]
+    lines = [
+        f"| encoding | positions | threads | poslab, ms | {' | '.join(PEERS[name] for name in peers)} "
+        "| ratio to the fastest | share of ceiling | peak MB: poslab, PyTorch, JAX |",
+        "|---" * (7 + len(peers)) + "|",
+    ]
     for r in rows:
-        memory = ", ".join(f"{r['sides'][name]['peak_mb']:.0f}" if name in r["sides"] else "-" for name in ("poslab", "torch", "jax"))
-        lines.append(f"| {r['encoding']} | {r['positions']} | {r['threads']} | {r['sides']['poslab']['median_ms']:.1f} "
-                     f"| {' | '.join(cell(r, name) for name in peers)} | **{r['ratio']:.2f}** | {share(r)} | {memory} |")
+        memory = ", ".join(
+            f"{r['sides'][name]['peak_mb']:.0f}" if name in r["sides"] else "-" for name in ("poslab", "torch", "jax")
+        )
+        lines.append(
+            f"| {r['encoding']} | {r['positions']} | {r['threads']} | {r['sides']['poslab']['median_ms']:.1f} "
+            f"| {' | '.join(cell(r, name) for name in peers)} | **{r['ratio']:.2f}** | {share(r)} | {memory} |"
+        )
     return lines + [""]
 
 
@@ -55,8 +71,12 @@ def example_lines(rows):
     lines = []
     for r in rows:
         minutes = ", ".join(f"{name} {side['example_seconds'] / 60:.1f}" for name, side in r["sides"].items())
-        lines += [f"The example preset's 10,001 steps of Even Pairs, {r['encoding']}, {r['positions']}, {r['threads']} threads, from the mean of "
-                  f"{len(r['sides']['poslab']['ms'])} interleaved steps, in minutes without compiling: {minutes}.", ""]
+        lines += [
+            f"The example preset's 10,001 steps of Even Pairs, {r['encoding']}, {r['positions']}, "
+            f"{r['threads']} threads, from the mean of {len(r['sides']['poslab']['ms'])} interleaved steps, "
+            f"in minutes without compiling: {minutes}.",
+            "",
+        ]
     return lines
 
 
@@ -66,9 +86,16 @@ def scaling_lines(runs):
     least, most = min(rows[0]["median_ms"], key=int), max(rows[0]["median_ms"], key=int)
     sizes, ratio = list(dict.fromkeys(r["size"] for r in rows)), {}
     for r in (r for run in runs for r in run):
-        ratio.setdefault((r["encoding"], r["positions"], r["size"]), []).append(r["median_ms"][least] / r["median_ms"][most])
-    lines = [f"A training step with {most} threads against {least}, in turns, in each of {len(runs)} runs (other programs share the machine):", "",
-             f"| encoding | positions | {' | '.join(sizes)} |", "|---" * (2 + len(sizes)) + "|"]
+        ratio.setdefault((r["encoding"], r["positions"], r["size"]), []).append(
+            r["median_ms"][least] / r["median_ms"][most]
+        )
+    lines = [
+        f"A training step with {most} threads against {least}, in turns, in each of {len(runs)} runs "
+        "(other programs share the machine):",
+        "",
+        f"| encoding | positions | {' | '.join(sizes)} |",
+        "|---" * (2 + len(sizes)) + "|",
+    ]
     for encoding, positions in dict.fromkeys((r["encoding"], r["positions"]) for r in rows):
         cells = (", ".join(f"{x:.2f}" for x in ratio[encoding, positions, size]) for size in sizes)
         lines.append(f"| {encoding} | {positions} | {' | '.join(cells)} |")
@@ -78,12 +105,17 @@ def scaling_lines(runs):
 def product_lines():
     """The products of what `./dev bench kernels` printed, kept in bench/results/kernels.txt."""
     text = (ROOT / "bench/results/kernels.txt").read_text()
-    return [f"Products beside OpenBLAS and oneDNN on 2 threads ({text.splitlines()[0]}; every op in `bench/results/kernels.txt`):", "",
-            *("    " + line for line in text[text.index("products,"):].splitlines()), ""]
+    return [
+        f"Products beside OpenBLAS and oneDNN on 2 threads ({text.splitlines()[0]}; "
+        "every op in `bench/results/kernels.txt`):",
+        "",
+        *("    " + line for line in text[text.index("products,") :].splitlines()),
+        "",
+    ]
 
 
 def speed():
-    """From each file that bench/compare.py --out wrote: a table for each kind of step and size, and the example's time."""
+    """From each file that bench/compare.py --out wrote: a table for each kind of step and size; the example's time."""
     lines, scaling = [], []
     for path in sorted((ROOT / "bench/results").glob("*.json")):
         whole = json.loads(path.read_text())
@@ -92,21 +124,33 @@ def speed():
             continue
         sides = whole["results"][0]["sides"]
         gpu = whole.get("device", "")
-        lines += [f"{gpu + ', beside ' if 'capability' in gpu else ''}{whole['cpu']}, {whole['cores']} cores, {sides['poslab']['isa']}; "
-                  + "; ".join(f"{side['program']} ({side['isa']}, {side['blas']})" for name, side in sides.items() if name != "poslab")
-                  + f"; {whole['time'][:10]}, commit {whole['commit']}. Medians of interleaved turns, the sides of a row in one run, after all sides gave equal outputs for equal weights.", ""]
+        lines += [
+            f"{gpu + ', beside ' if 'capability' in gpu else ''}{whole['cpu']}, {whole['cores']} cores, "
+            f"{sides['poslab']['isa']}; "
+            + "; ".join(
+                f"{side['program']} ({side['isa']}, {side['blas']})" for name, side in sides.items() if name != "poslab"
+            )
+            + f"; {whole['time'][:10]}, commit {whole['commit']}. Medians of interleaved turns, the sides of a row "
+            "in one run, after all sides gave equal outputs for equal weights.",
+            "",
+        ]
         results = whole["results"]
         for what, size in dict.fromkeys((r["what"], r.get("size")) for r in results):
             rows = [r for r in results if (r["what"], r.get("size")) == (what, size)]
             if what == "example":
                 lines += example_lines(rows)
                 continue
-            lines += [f"{'Training step' if what == 'train' else 'Evaluation'}, {size} slots, batch {rows[0]['batch']}:", ""] + speed_table(rows)
+            lines += [
+                f"{'Training step' if what == 'train' else 'Evaluation'}, {size} slots, batch {rows[0]['batch']}:",
+                "",
+            ] + speed_table(rows)
     return lines + scaling_lines(scaling) + product_lines()
 
 
 def between(text, start, end, lines):
-    new, count = re.subn(rf"(<!-- {start}.*?-->\n).*?(<!-- {end} -->)", lambda m: m[1] + "\n".join(lines) + "\n" + m[2], text, flags=re.S)
+    new, count = re.subn(
+        rf"(<!-- {start}.*?-->\n).*?(<!-- {end} -->)", lambda m: m[1] + "\n".join(lines) + "\n" + m[2], text, flags=re.S
+    )
     if count != 1:
         sys.exit(f"README.md has no place marked {start!r} .. {end!r}")
     return new
@@ -117,7 +161,9 @@ def main():
     rates = speed()
     if sys.argv[1:] == ["--write"]:
         readme = ROOT / "README.md"
-        readme.write_text(between(between(readme.read_text(), "results:", "end of results", table), "speed:", "end of speed", rates))
+        readme.write_text(
+            between(between(readme.read_text(), "results:", "end of results", table), "speed:", "end of speed", rates)
+        )
     print("\n".join(table + [""] + rates))
 
 

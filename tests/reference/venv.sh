@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes .venv at the top of the tree, once: PyTorch and NumPy, pinned, for the golden files here; bench/venv.sh adds to it.
-# Needs python3 with venv, a network the first time, and about 6 GB: PyPI's torch brings its CUDA libraries along. An index
-# with CPU-only builds serves as well: set PIP_INDEX_URL.
+# Makes .venv at the top of the tree, once: PyTorch and NumPy, pinned, for the golden files here; bench/venv.sh adds to
+# it. Needs python3 with venv, a network the first time, and about 6 GB: PyPI's torch brings its CUDA libraries along.
+# An index with CPU-only builds serves as well: set PIP_INDEX_URL.
 set -e
 cd "$(dirname "$0")/../.."
 if ! cmp -s tests/reference/requirements.txt .venv/made; then

@@ -1,0 +1,28 @@
+// HOW SHARP attention is: one factor on all logits of a query, whatever scheme they come from.
+//
+//   a_ij = softmax_j ( f_i s_ij )          f_i > 1: sharper, f_i < 1: flatter
+//
+// Papers that divide by a temperature tau, s_ij / tau, have f = 1 / tau. The more keys there are, the flatter is a
+// softmax over logits of one size; most policies raise f with their number.
+#pragma once
+#include "encodings/encoding.h"
+
+namespace poslab {
+
+// f of one layer: (1 or B, Tq, 1 or H). An empty function: 1.
+using Temperature = std::function<Tensor(const Heads&, const Positions&, const Span&)>;
+
+// One line of the only list, encodings/temperature.cpp.
+struct TemperaturePolicy {
+  std::string name = "none", summary = {}, source = {}, formula = {};
+  std::vector<Option> options = {};
+  bool learned = false;          // it has parameters, so it is the same in training and at test
+  std::function<Temperature(Params, const Choices&, int heads)> make = {};
+};
+const std::vector<TemperaturePolicy>& all_temperatures();
+// "log_n:length=80". Throws BadInput with did-you-mean.
+Chosen<TemperaturePolicy> choose_temperature(const std::string& text);
+// For each layer; parameters are named layer2.NAME.
+std::vector<Temperature> temperature_layers(const Params&, const Chosen<TemperaturePolicy>&, int layers, int heads);
+
+}  // namespace poslab
