@@ -14,7 +14,7 @@ endforeach()
 add_library(cuda_emulated STATIC EXCLUDE_FROM_ALL ${emulated} ${cuda_host} cuda/emulate.cpp cuda/driver_emulated.cpp)
 target_compile_definitions(cuda_emulated PUBLIC POSLAB_EMULATE)
 # Registers are filled in a loop of at least one round.
-target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized)
+target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized $<$<CONFIG:Release>:-O1>)    # -O1: quick to build
 target_link_libraries(cuda_emulated PUBLIC core Boost::context)
 
 set(cuda_found no)

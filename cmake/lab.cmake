@@ -10,7 +10,7 @@ add_custom_target(commit BYPRODUCTS ${CMAKE_BINARY_DIR}/made/commit.h
   -DOUT=${CMAKE_BINARY_DIR}/made/commit.h -P ${CMAKE_SOURCE_DIR}/cmake/commit.cmake)
 add_dependencies(lab commit)
 target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
-precompiled(lab -O1 <fmt/format.h> <nlohmann/json.hpp>)
+quickly_compiled(lab <nlohmann/json.hpp>)
 include(cmake/embed.cmake)
 embed(lab lab/page/page.html lab/page/page.css lab/page/figures.js lab/report/report.html lab/report/report.js
   lab/inspect/inspect.html lab/reproduce/reproduce.html lab/reproduce/paper/ruoss2023_table1.csv
@@ -19,7 +19,7 @@ embed(lab lab/page/page.html lab/page/page.css lab/page/figures.js lab/report/re
 file(GLOB apps CONFIGURE_DEPENDS apps/*.cpp)
 add_executable(poslab_program ${apps})
 set_target_properties(poslab_program PROPERTIES OUTPUT_NAME poslab)
-precompiled(poslab_program -Og <fmt/format.h> <nlohmann/json.hpp> <CLI/CLI.hpp>)
+quickly_compiled(poslab_program <nlohmann/json.hpp> <CLI/CLI.hpp>)
 target_link_libraries(poslab_program PRIVATE lab CLI11::CLI11 $<TARGET_NAME_IF_EXISTS:cuda_device>)
 
 file(GLOB benches CONFIGURE_DEPENDS bench/*.cpp)

@@ -1,11 +1,16 @@
-# precompiled(TARGET -Og|-O1 HEADER...): these headers, and those of the standard library that nearly everybody
-# includes, are parsed once for the target. Its sources include them all the same: the preset debug builds without, and
-# finds who forgot. A release compiles the target with the given option in place of -O3: what takes time when it runs
-# lies on the floors below.
-function(precompiled target optimization)
+# precompiled(TARGET HEADER...): these headers, and those of the standard library that nearly everybody includes, are
+# parsed once for the target. Its sources include them all the same: the preset debug builds without, and finds who
+# forgot.
+function(precompiled target)
   target_precompile_headers(${target} PRIVATE <algorithm> <array> <chrono> <cmath> <filesystem> <fstream>
-    <functional> <map> <memory> <optional> <set> <string> <vector> ${ARGN})
+    <functional> <map> <memory> <optional> <set> <string> <vector> <fmt/format.h> ${ARGN})
+endfunction()
+
+# The same, and a release compiles the target with -Og in place of -O3: what takes time when it runs lies on the floors
+# below.
+function(quickly_compiled target)
+  precompiled(${target} ${ARGN})
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_compile_options(${target} PRIVATE ${optimization})
+    target_compile_options(${target} PRIVATE -Og)
   endif()
 endfunction()
