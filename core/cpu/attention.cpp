@@ -15,7 +15,7 @@ struct Softmax {
   real max, sum, fade;
 };
 
-// What is taken from the logits of a row: its maximum, but 0 where no key is seen or a bias of -infinity hides them all.
+// What is taken from the logits of a row: its maximum, or 0 where no key is seen or a bias of -infinity hides them all.
 real shift_of(real highest) { return highest == neg_infinity ? real(0) : highest; }
 
 // The same where a block has one tile, and its rows see the first of its keys: nothing fades.
