@@ -5,10 +5,10 @@
 
 namespace poslab {
 
-// flops: of the products in the formula, 2 for a multiply-add, as everybody counts them. Functions of one element count
-//   none: they are bound by the bytes. What a kernel computes again instead of storing it counts once.
-// bytes: every array that is read or written, once. A sum that is added to is read and written, one nobody wants is
-//   neither.
+// flops: of the products in the formula, 2 for a multiply-add, as is usual. Functions of one element count none: they
+//   are bound by the bytes. What a kernel computes again instead of storing it counts once.
+// bytes: every array that is read or written, once. A sum that is added to is read and written; one that is not needed
+//   is neither.
 struct Cost { double flops = 0, bytes = 0; };
 
 namespace cost {

@@ -3,7 +3,7 @@
 //
 // A kernel takes pointers and numbers, allocates nothing, throws nothing, knows no Tensor. Matrices are dense and
 // row-major. A result of type Accumulator is added to what is there, or assigned if nothing is there yet; a null
-// Accumulator is not wanted. Each struct lists its fields once, for what has to see all of them (core/fields.h).
+// Accumulator is not computed. Each struct lists its fields once, for code that has to see all of them (core/fields.h).
 #pragma once
 #include <cstdint>
 #include <span>

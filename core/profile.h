@@ -14,8 +14,8 @@ namespace poslab {
 // A table that runs the kernels of `plain`, the device's, and adds up what they take.
 const Kernels& timed(const Kernels& plain, Device);
 
-// What this machine reaches on all threads, measured with its own kernels on first use, in about 0.2 s. Bytes come the
-// faster the fewer there are, from the caches: a call's floor takes them from the nearest place that could hold them.
+// What this machine reaches on all threads, measured with its own kernels on first use, in about 0.2 s. Small
+// arrays come from a cache, and so faster: the floor of a call assumes the nearest cache that could hold its bytes.
 struct Peaks {
   struct Reach { double size, rate; };   // bytes that a copy reads and writes, and those it moves in a second
   double flops;                          // FLOP/s of square products that stay in the second cache
@@ -45,7 +45,8 @@ std::string latest_calls();
 std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
                      const std::vector<ProfileTotals>&, const Peaks&);
 
-// Stands before a loop, counts its rounds and prints their roofline to stderr when the loop is left in whatever way.
+// Stands before a loop, counts its rounds, and prints their roofline to stderr when the loop is left, also by an
+// exception.
 class Profile {
  public:
   Profile(std::string what, std::string unit, Device = Device::cpu);   // "training", "step"

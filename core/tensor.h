@@ -41,7 +41,7 @@ class Tensor {
 
   bool requires_grad() const;
   Tensor& require_grad();              // marks a leaf, or the result of a recorded op
-  // for backward functions: where to add d loss / d this; null if nobody wants it
+  // for backward functions: where to add d loss / d this; null if it is not needed
   Accumulator grad_accumulator() const;
   Tensor grad() const;              // d loss / d this, same shape; zero if nothing has flowed in
   bool has_grad() const;            // something has flowed in

@@ -19,7 +19,7 @@
 
 namespace poslab::cuda {
 
-constexpr int warp = 32, threads = 256;          // of a block, where nothing speaks for another number
+constexpr int warp = 32, threads = 256;          // of a block, unless a kernel asks for another number
 
 // Starts kernel(args...) on a grid of blocks; it runs after everything that was started before.
 template <class... Parameters, class... Args>

@@ -29,7 +29,8 @@ struct ModelShape {
   int head_dim() const { return d_model / (all_heads ? all_heads : heads); }
 };
 
-// What a layer has for an encoding: its projections as they are, and the queries' state that q is projected from.
+// What a layer hands to its encoding: queries and keys before any position enters, and the state x that the queries are
+// projected from.
 struct Heads {
   Tensor q, k, x;                                // (B, Tq, H, D), (B, Tk, H, D), (B, Tq, C)
   Tensor temperature{};                          // (1 or B, Tq, 1 or H): a factor on all logits, or absent
@@ -49,7 +50,7 @@ class Encoding {
 // Door 1: (B, T, C) -> (B, T, C). The sum then gets dropout (spec A.1 (2)).
 using PositionEmbedding = std::function<Tensor(const Tensor& x, const Positions&)>;
 
-// What a scheme reads of where tokens stand; a composition reads what its parts do.
+// What a scheme reads of the positions; a composition reads all that its parts read.
 enum class Reads : unsigned {
   nothing = 0,
   slots = 1,             // only the order of slots: samplers change nothing
@@ -67,18 +68,19 @@ struct Displayed {
 };
 Displayed displayed_distance(bool added);        // the distance itself; `added`: of vectors added to the embedding
 
-// One line of the only list, encodings/all.cpp, and all that the house knows of a scheme. What is absent is as in NoPE.
+// An entry of the only list of schemes, encodings/all.cpp: all that the rest of the program knows of a scheme. What is
+// left out is as in NoPE.
 struct Scheme {
   std::string name = "none", summary = {}, source = {};
   std::string formula = {}, doors = "none";      // as `poslab list encodings NAME` prints them
   std::vector<Option> options = {};
   std::function<Reads(const Choices&)> reads = [](const Choices&) { return Reads::nothing; };
-  // throws BadInput for sizes that it cannot have
+  // throws BadInput for a model in which it cannot work
   std::function<void(const ModelShape&, const Choices&)> check = {};
   std::function<PositionEmbedding(Params, const ModelShape&, const Choices&)> embed = {};
   std::function<std::unique_ptr<Encoding>(Params, const ModelShape&, const Choices&, int layer)> make = {};
   std::function<Displayed(const ModelShape&, const Choices&)> displayed = [](auto&, auto&) { return Displayed{}; };
-  bool finite = false;                           // it knows the pool's positions and no others
+  bool finite = false;                           // it has a table of the pool's positions and knows no others
 };
 const std::vector<Scheme>& all_encodings();
 

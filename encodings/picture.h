@@ -1,5 +1,5 @@
-// The position matrix: what a scheme makes of where two slots are, for each pair. Drawn side by side for a plain and a
-// randomized scheme in the report.
+// The position matrix: for each pair of slots, what a scheme makes of their positions. The report draws it side by side
+// for a plain and a randomized scheme.
 #pragma once
 #include "encodings/encoding.h"
 

@@ -12,8 +12,8 @@
 
 namespace poslab {
 
-// The distances between the positions of a batch, each once, and who has which (a few that nobody has may be among
-// them). A relative scheme computes one row for each value; the attention kernel looks rows up.
+// The distances between the positions of a batch, each once, and which pair has which (the list may hold a few that no
+// pair has). A relative scheme computes one row for each value; the attention kernel looks rows up.
 struct Distances {
   std::vector<double> value;   // (N) position of key minus position of query: negative looks back
   Ids pairs;                   // (1 or B, T, T): the row of query i and key j. Absent: row j - i + T - 1, N = 2T - 1
@@ -37,8 +37,8 @@ class Positions {
   // (S, T). Throws BadInput for a table of offsets: "rope: needs a position for every token, ..." naming the scheme.
   const std::vector<double>& tokens(const std::string& scheme) const;
   bool only_offsets() const { return !offset_.empty(); }
-  // Evenly spaced tokens and an offset table, when the batch shares them, give the Toeplitz form; all else is looked
-  // up. Computed once and kept.
+  // Evenly spaced tokens and an offset table, when the batch shares them, give the Toeplitz form; otherwise each
+  // pair is looked up. Computed once and kept.
   const Distances& distances() const;
   // The same for a scheme that wants one offset for each j - i. Throws BadInput, naming the scheme, for tokens that are
   // not evenly spaced.

@@ -12,7 +12,7 @@ namespace poslab {
 // f of one layer: (1 or B, Tq, 1 or H). An empty function: 1.
 using Temperature = std::function<Tensor(const Heads&, const Positions&, const Span&)>;
 
-// One line of the only list, encodings/temperature.cpp.
+// An entry of the only list, encodings/temperature.cpp.
 struct TemperaturePolicy {
   std::string name = "none", summary = {}, source = {}, formula = {};
   std::vector<Option> options = {};

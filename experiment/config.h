@@ -61,7 +61,7 @@ struct RunOption {
   double min = 0, max = 0;                        // of numbers and lengths, both allowed
   std::vector<std::string> (*names)() = nullptr;  // of a choice among names
   // Whether it belongs to the run and is kept in config.toml and in checkpoints. The number of threads and the folder's
-  // name do not: they never change a result, and equal runs shall have equal files.
+  // name do not: they never change a result, and equal runs must leave equal files.
   bool kept = true;
   // Of an option that spells a thing and its options: sets it. What all runs have an option for is kept there, so that
   // a configuration has one form, and the one it always had.

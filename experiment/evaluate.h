@@ -15,7 +15,7 @@ struct AtLength {
   Baselines baselines;
 };
 
-// What range evaluation meets at a length: its strings first .. first + count - 1 and, drawn once for all of them
+// What range evaluation uses at a length: its strings first .. first + count - 1 and, drawn once for all of them
 // unless config.resample says otherwise, their positions. Strings do not depend on how they are cut; positions do.
 Batch test_batch(const Config&, int length, int first, int count);
 PositionSample test_draw(const Config&, int length, int first, int count, int slots);

@@ -1,5 +1,5 @@
 // How each task is made: one function a task, defined in the file of its name. Only tasks/all.cpp and the tests need
-// this; everybody else asks task(name).
+// this; all other code calls task(name).
 #pragma once
 #include <memory>
 

@@ -25,8 +25,8 @@ class Task {
   virtual int symbols_out() const = 0;
   virtual int output_length(int length) const = 0;         // slots of the answer to an input of that length
   virtual Tokens input(Rng&, int length) const;            // uniform over the alphabet unless overridden
-  // Another draw from the same law, given that it holds as many of each symbol: what the input could be to somebody who
-  // knows its content and not its order (spec, finding 4). Any order is as likely unless overridden.
+  // Another draw from the same law, with the same number of each symbol: the same content in another order (spec,
+  // finding 4). All orders are equally likely unless overridden.
   virtual Tokens shuffled(const Tokens& input, Rng&) const;
   virtual Tokens answer(const Tokens& input) const = 0;    // the definition: answer(1 0 1) = 1 0 1 1 0 1
   // How many slots of an answer count for accuracy: all, or up to and including the first terminator (spec B.1).
@@ -35,7 +35,7 @@ class Task {
 
 void shuffle(Tokens&, Rng&);                     // all orders equally likely
 
-// One line of the only list, tasks/all.cpp.
+// An entry of the only list, tasks/all.cpp.
 struct TaskEntry {
   std::string name, level, summary, source;
   std::vector<Option> options;

@@ -16,7 +16,8 @@ struct Left {
   ptrdiff_t row, column;
 };  // a_ip = at[i row + p column]
 
-// What becomes of the sum for row i, columns j .. j + W of c, which lies at c: one of these, or the caller's own.
+// What is done with the sums of row i, columns j .. j + W, whose place in memory is c: one of these, or a type of the
+// caller's.
 struct Into {
   bool add;
   template <int W>
