@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the tables of README.md from the files that measured runs left: lab/results/seed1-*/ and bench/results/*.json.
+"""Writes the tables of docs/results.md, docs/speed.md and README.md from what measured runs left: lab/results/seed1-*/
+and bench/results/.
 
-Prints them; with --write puts them between the marks of README.md. Standard library only.
+Prints them; with --write puts them between the marks of those pages. Standard library only.
 """
 
+import csv
 import json
 import pathlib
 import re
@@ -18,18 +20,36 @@ SHOWN = {
 
 
 def results():
-    """Its tables as it wrote them, a level of headings lower, without the last line of notes, which names files."""
+    """Its tables as it wrote them, without the last line of notes, which names files. What the HTML page has in small
+    type, Markdown has in parentheses; captions of earlier drawings say small.
+    """
     lines = []
     for folder, names in SHOWN.items():
         for path in (HERE / folder / f"{name}.md" for name in names):
-            text = path.read_text().strip().splitlines()
+            text = path.read_text().replace("; small: ", "; in parentheses: ").strip().splitlines()
             lines += [
-                f"#{text[0]} (size {folder.split('-')[1]})",
+                f"{text[0]} (size {folder.split('-')[1]})",
                 *text[1:-1],
-                f"- More: [`{path.relative_to(ROOT)}`]({path.relative_to(ROOT)}), "
-                f"[all tables]({(HERE / folder).relative_to(ROOT)}/README.md)",
+                f"- More: [{path.name}](../{path.relative_to(ROOT)}), "
+                f"[all tables](../{(HERE / folder).relative_to(ROOT)}/README.md)",
                 "",
             ]
+    return lines
+
+
+def results_in_short():
+    """Means over seeds of table 1 at size tiny: two schemes, each with plain and with randomized positions."""
+    rows = list(csv.DictReader((HERE / "seed1-tiny/table1.csv").open()))
+    shown = [("rope", "sequential"), ("rope", "randomized"), ("relative", "sequential"), ("relative", "randomized")]
+    lines = [
+        "| task | RoPE | randomized RoPE | relative | randomized relative | guess | majority | content only |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for task in dict.fromkeys(r["task"] for r in rows):
+        of_task = {(r["encoding"], r["positions"]): r for r in rows if r["task"] == task}
+        means = [f"{100 * float(of_task[key]['mean']):.1f}" for key in shown]
+        baselines = [f"{100 * float(of_task[shown[0]][name]):.1f}" for name in ("guess", "majority", "content_only")]
+        lines.append(f"| `{task}` | {' | '.join(means + baselines)} |")
     return lines
 
 
@@ -147,24 +167,45 @@ def speed():
     return lines + scaling_lines(scaling) + product_lines()
 
 
+def speed_in_short():
+    """On two threads: milliseconds, and how many times those of the fastest peer are."""
+    kinds = {
+        ("train", "20+20"): "training, 20+20 slots",
+        ("train", "40+40"): "training, 40+40 slots",
+        ("eval", "500+500"): "evaluation, 500+500 slots",
+    }
+    files = [json.loads((ROOT / f"bench/results/{name}.json").read_text()) for name in ("train", "eval")]
+    rows = [r for whole in files for r in whole["results"] if r["threads"] == 2]
+    found = {(r["what"], r["size"], r["encoding"], r["positions"]): r for r in rows}
+    lines = [f"| encoding | {' | '.join(kinds.values())} |", "|---" * (1 + len(kinds)) + "|"]
+    for encoding in ("none", "alibi", "rope", "relative"):
+        positions = "sequential" if encoding == "none" else "randomized"
+        of_row = [found[(*kind, encoding, positions)] for kind in kinds]
+        cells = [f"{r['sides']['poslab']['median_ms']:.0f} ms, **{r['ratio']:.1f}**" for r in of_row]
+        lines.append(f"| {encoding}, {positions} | {' | '.join(cells)} |")
+    return lines
+
+
 def between(text, start, end, lines):
     new, count = re.subn(
         rf"(<!-- {start}.*?-->\n).*?(<!-- {end} -->)", lambda m: m[1] + "\n".join(lines) + "\n" + m[2], text, flags=re.S
     )
     if count != 1:
-        sys.exit(f"README.md has no place marked {start!r} .. {end!r}")
+        sys.exit(f"there is no place, or more than one, marked {start!r} .. {end!r}")
     return new
 
 
 def main():
-    table = results()
-    rates = speed()
-    if sys.argv[1:] == ["--write"]:
-        readme = ROOT / "README.md"
-        readme.write_text(
-            between(between(readme.read_text(), "results:", "end of results", table), "speed:", "end of speed", rates)
-        )
-    print("\n".join(table + [""] + rates))
+    tables = {
+        ROOT / "docs/results.md": {"results": results()},
+        ROOT / "docs/speed.md": {"speed": speed()},
+        ROOT / "README.md": {"results": results_in_short(), "speed": speed_in_short()},
+    }
+    for page, parts in tables.items():
+        for name, lines in parts.items():
+            print("\n".join([*lines, ""]))
+            if sys.argv[1:] == ["--write"]:
+                page.write_text(between(page.read_text(), f"{name}:", f"end of {name}", lines))
 
 
 if __name__ == "__main__":

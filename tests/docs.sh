@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# The Markdown pages: every relative link and every #anchor resolves, every "spec A.1" that a comment cites is a heading,
+# the README stays short, and the code blocks marked ```sh run work: those of a page in order, in a folder of its own.
+# usage: tests/docs.sh PROGRAM     Ends with a line in doctest's form, which ./dev test adds up.
+set -uo pipefail
+program=$(realpath "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+source=$PWD
+# shellcheck source=tests/check.sh
+. tests/check.sh
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+mapfile -t pages < <(find . -name '*.md' -not -path './build/*' -not -path './runs/*' -not -path './.*' | sort)
+
+# The anchors of a page as GitHub makes them from headings: small letters, no punctuation, hyphens for spaces. ASCII.
+anchors() {   # PAGE
+  awk '
+    /^ *```/ { code = !code; next }
+    !code && /^#+ / {
+      sub(/^#+ +/, ""); gsub(/\]\([^)]*\)/, ""); text = tolower($0)
+      gsub(/[^a-z0-9 _-]/, "", text); gsub(/ /, "-", text)
+      print text (seen[text]++ ? "-" (seen[text] - 1) : "")
+    }' "$1"
+}
+
+links() {   # PAGE: "LINE TARGET" for each [text](target) outside of code
+  awk '
+    /^ *```/ { code = !code; next }
+    code || /^    / && !/^ *[-*] / && !/^ *[0-9]+\. / { next }
+    {
+      gsub(/`[^`]*`/, "code")
+      while (match($0, /\]\([^()]*(\([^()]*\)[^()]*)*\)/)) {
+        print FNR, substr($0, RSTART + 2, RLENGTH - 3)
+        $0 = substr($0, RSTART + RLENGTH)
+      }
+    }' "$1"
+}
+
+resolves() (   # PAGE: all its links
+  cd "$source" || exit
+  local line target path anchor lost=0
+  while read -r line target; do
+    case $target in http://* | https://* | mailto:*) continue ;; esac
+    path=${target%%#*} anchor=
+    [[ $target != *'#'* ]] || anchor=${target#*#}
+    if [[ -n $path ]]; then path=$(dirname "$1")/$path; else path=$1; fi
+    if [[ ! -e $path ]]; then
+      echo "$1:$line: there is no $target"
+      lost=1
+    elif [[ -n $anchor ]] && ! anchors "$path" | grep -qxF -- "$anchor"; then
+      echo "$1:$line: $path has no heading #$anchor; it has"
+      anchors "$path"
+      lost=1
+    fi
+  done < <(links "$1")
+  return $lost
+)
+
+# "spec A.1 (2)", "spec A.1 and A.2", "spec, finding 4" in comments; headings "### A.1 (2) Sin/cos", "### Finding 4: ..."
+cited() (
+  cd "$source" || exit
+  local folders=(apps autograd bench core cuda encodings experiment lab nn tasks tests)
+  local one lost=0
+  while read -r one; do
+    grep -qiE "^#+ ${one//[().]/\\&}([ :]|$)" docs/*.md && continue
+    echo "no page has a heading '$one', which is cited by"
+    grep -rnF --include='*.cpp' --include='*.h' --include='*.def' --include='*.py' -- "$one" "${folders[@]}"
+    lost=1
+  done < <(grep -rhoE --include='*.cpp' --include='*.h' --include='*.cu' --include='*.def' --include='*.py' \
+             '\bspec\b.*' "${folders[@]}" | grep -oE '\b[A-E]\.[0-9]+( \([0-9]+\))?|finding [0-9]' | sort -u)
+  return $lost
+)
+
+short() {   # the README: 200 lines of 120 columns
+  [[ $(wc -l < "$source/README.md") -le 200 ]] && ! LC_ALL=C.UTF-8 grep -nE '^.{121}' "$source/README.md"
+}
+
+one_version() {   # CMake's is the newest of the changelog
+  local newest
+  newest=$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$source/CHANGELOG.md" | head -n 1)
+  echo "CHANGELOG.md begins with version $newest"
+  grep -F "VERSION $newest " "$source/CMakeLists.txt"
+}
+
+# The blocks of a page as files 001:LINE, 002:LINE, ...
+blocks() {   # PAGE FOLDER
+  awk -v to="$2" '
+    /^```sh run *$/ { out = sprintf("%s/%03d:%d", to, ++n, FNR + 1); printf "" > out; next }
+    /^```/ { out = ""; next }
+    out { print > out }' "$1"
+}
+
+cd "$folder" || exit
+for page in "${pages[@]}"; do
+  check "links of ${page#./}" resolves "$page"
+done
+check 'what comments cite as spec is a heading' cited
+check 'README.md has at most 200 lines of 120 columns' short
+check 'CHANGELOG.md and CMakeLists.txt agree on the version' one_version
+
+PATH=$(dirname "$program"):$PATH
+for page in "${pages[@]}"; do
+  name=${page#./}
+  mkdir -p "$folder/$name/blocks" "$folder/$name/here"
+  blocks "$source/$page" "$folder/$name/blocks"
+  cd "$folder/$name/here" || exit
+  for block in ../blocks/*:*; do
+    [[ ! -e $block ]] || check "$name, block at line ${block##*:}" bash -euo pipefail "$block" < /dev/null
+  done
+done
+
+checked docs
