@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The Markdown pages: every relative link and every #anchor resolves, every "spec A.1" that a comment cites is a heading,
-# the README stays short, and the code blocks marked ```sh run work: those of a page in order, in a folder of its own.
+# The Markdown pages: every relative link and every #anchor resolves, every "spec A.1" that a comment cites is a
+# heading, the README stays short, and the code blocks marked ```sh run work: those of a page in order, in a folder of
+# its own.
 # usage: tests/docs.sh PROGRAM     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 program=$(realpath "$1")
@@ -57,7 +58,7 @@ resolves() (   # PAGE: all its links
   return $lost
 )
 
-# "spec A.1 (2)", "spec A.1 and A.2", "spec, finding 4" in comments; headings "### A.1 (2) Sin/cos", "### Finding 4: ..."
+# Comments say "spec A.1 (2)", "spec A.1 and A.2", "spec, finding 4"; headings "### A.1 (2) Sin/cos", "### Finding 4: x"
 cited() (
   cd "$source" || exit
   local folders=(apps autograd bench core cuda encodings experiment lab nn tasks tests)

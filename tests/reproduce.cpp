@@ -166,8 +166,8 @@ TEST_CASE("reproduce: what is done in part is marked, and not judged") {
       table(two, [](const Trial& t) { return t.config.lr == 1e-3 || t.config.encoding == "sincos"; });
   CHECK(holds(half, "100.0** (3 of 6 runs, 100.0, 0.0)"));
   CHECK(holds(half,
-              "1 of 1 comparisons agree: 1 with an interval above zero, 0 by the mean's sign only. Of 1 more not "
-              "all runs are done."));
+              "1 of 1 comparisons agree: 1 with an interval above zero, 0 in the sign of the mean only. Not complete "
+              "yet: 1 more."));
   CHECK(holds(half, "(not all runs, ["));
   const std::string lone =
       table({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"none"}, {}}, [](auto&) { return true; });

@@ -58,39 +58,33 @@ const std::vector<Artifact>& all_artifacts() {
   static const std::vector<Artifact> list = {
       {"ruoss2023:table1", "Accuracy on unseen lengths, every encoding",
        "Ruoss et al. (2023), table 1: mean accuracy over the lengths 41 to 500 after training to 40, best of 10 seeds "
-       "and 3 "
-       "learning rates.",
+       "and 3 learning rates.",
        of_table1, table1},
       {"ruoss2023:table2", "What a training step costs",
        "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, table2},
       {"ruoss2023:table3", "Sorted against unsorted positions",
-       "Ruoss et al. (2023), table 3: randomized sin/cos whose sampled positions keep their order, and with the order "
-       "lost.",
+       "Ruoss et al. (2023), table 3: randomized sin/cos, with its positions sorted and in random order.",
        of_table3, table3},
       {"ruoss2023:table4", "Accuracy on unseen lengths, mean and spread over seeds",
        "Ruoss et al. (2023), table 4: mean and standard deviation over seeds, for the best learning rate.", of_table1,
        table4},
       {"ruoss2023:table5", "Randomized positions against geometric attention",
        "Ruoss et al. (2023), table 5: the best of table 1 beside geometric attention with directional encoding "
-       "(Csordas et al. "
-       "2022).",
+       "(Csordas et al. 2022).",
        of_table5, table5},
       {"ruoss2023:fig2", "Short strings with randomized positions against long strings",
        "Ruoss et al. (2023), figure 2: test accuracy against training time, trained to length 40 with randomized "
-       "relative "
-       "positions and to length 500 with plain ones.",
+       "relative positions and to length 500 with plain ones.",
        of_fig2, fig2},
       {"ruoss2023:fig3", "How large the pool of positions should be",
        "Ruoss et al. (2023), figure 3: randomized relative positions from pools of several sizes, Reverse String and "
-       "Missing "
-       "Duplicate.",
+       "Missing Duplicate.",
        of_fig3, fig3},
       {"ruoss2023:fig4", "Accuracy against length",
        "Ruoss et al. (2023), figure 4: every task and encoding, with the training range marked.", of_table1, fig4},
       {"ruoss2023:fig5", "Where activations lie at a trained and an unseen length",
        "Ruoss et al. (2023), figure 5: the first two principal components of every layer, fitted at length 40 and "
-       "applied at "
-       "150, Reverse String.",
+       "applied at 150, Reverse String.",
        of_inside, fig5},
       {"ruoss2023:fig6", "Where the model looks at a trained and an unseen length",
        "Ruoss et al. (2023), figure 6: the maximum over heads of every layer's attention at lengths 40 and 150, "
@@ -98,12 +92,11 @@ const std::vector<Artifact>& all_artifacts() {
        of_inside, fig6},
       {"ruoss2023:coverage", "Which positions and distances training has met",
        "Ruoss et al. (2023), section 3: plain positions of longer strings are out of distribution; randomized ones lie "
-       "within "
-       "what was sampled in training.",
+       "within what was sampled in training.",
        nullptr, coverage},
       {"ruoss2023:code", "The paper against its released code",
-       "Not in the paper: the released code departs from the text in several places, each tried both ways.", of_code,
-       code},
+       "Not in the paper: the released code differs from the text in several places; each is trained both ways.",
+       of_code, code},
   };
   return list;
 }

@@ -135,9 +135,9 @@ std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std:
   if (!complete) return {fmt::format("No comparison of {} with {} is complete yet.", winner, loser)};
   std::vector<std::string> said = {
       fmt::format("Where the paper has {} ahead of {} by 2 points or more, {} of {} comparisons agree: {} with an "
-                  "interval above zero, {} by the mean's sign only.",
+                  "interval above zero, {} in the sign of the mean only.",
                   winner, loser, firm + only, complete, firm, only)};
-  if (complete < claimed) said[0] += fmt::format(" Of {} more not all runs are done.", claimed - complete);
+  if (complete < claimed) said[0] += fmt::format(" Not complete yet: {} more.", claimed - complete);
   if (!against.empty()) said.push_back(fmt::format("Not so here: {}.", fmt::join(against, "; ")));
   return said;
 }

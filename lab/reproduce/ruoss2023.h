@@ -40,7 +40,7 @@ std::vector<nlohmann::json> baseline_cells(const Summary&);
 nlohmann::json number(double x);                        // null for NaN
 std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in points; "" of NaNs
 Cell task_cell(const Outcomes&,
-               const std::string& task);       // its name; small: its three baselines
+               const std::string& task);       // its name, and below it its three baselines
 std::string about_intervals(const Outcomes&);  // what they are worth with so many seeds
 std::string how_many(const Outcomes&);  // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
 

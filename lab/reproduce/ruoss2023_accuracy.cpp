@@ -43,16 +43,15 @@ Table table_of(std::vector<std::string> names) {
   return {names, {}};
 }
 
-// "93.7", and small "100.0, -6.3"
+// "93.7", and below it "100.0, -6.3"
 Cell beside_paper(const Summary& ours, double paper) {
   return {points(ours.best),
           fmt::format("{}{}\n{}", partly(ours), points(paper / 100), signed_points(ours.best - paper / 100))};
 }
 const char* unlike_the_paper =
-    "The paper's numbers are bests of 30 runs after 2 million steps, over the lengths 41 to 500: they show a "
-    "direction, and are no "
-    "measure for ours unless the size is `paper`.";
-const char* what_is_small = "; small: the paper's, and ours minus it";
+    "The paper's numbers are the best of 30 runs after 2 million steps, over the lengths 41 to 500. At any size but "
+    "the paper's they show a direction only.";
+const char* beside_ours = ": ours, then the paper's, then the difference";
 
 std::vector<Comparison> randomized_against_plain(const Outcomes& outcomes) {
   std::vector<Comparison> all;
@@ -72,7 +71,7 @@ std::vector<Comparison> randomized_against_plain(const Outcomes& outcomes) {
 
 Section table1(const Outcomes& outcomes, const Config&) {
   Section s;
-  Grid grid{std::string("Accuracy in %, best of all seeds and learning rates, as the paper counts") + what_is_small,
+  Grid grid{std::string("Accuracy in %, best of all seeds and learning rates, as the paper counts") + beside_ours,
             {"task"},
             {}};
   s.data = table_of({"task", "encoding", "positions"});
@@ -107,7 +106,7 @@ Section table3(const Outcomes& outcomes, const Config&) {
   Section s;
   s.data = table_of({"task", "order"});
   Grid grid{
-      std::string("R-sin/cos, accuracy in %, best of all runs") + what_is_small, {"task", "unsorted", "sorted"}, {}};
+      std::string("R-sin/cos, accuracy in %, best of all runs") + beside_ours, {"task", "unsorted", "sorted"}, {}};
   std::vector<Comparison> pairs;
   for (const std::string& task : outcomes.tasks()) {
     Summary sums[2];
@@ -137,8 +136,8 @@ Section table4(const Outcomes& outcomes, const Config&) {
   Section s;
   s.data = table_of({"task", "encoding", "positions"});
   Grid grid{
-      "Accuracy in %, mean and standard deviation over seeds at the learning rate whose mean is best; interval of the "
-      "mean",
+      "Accuracy in %, mean and standard deviation over seeds at the learning rate whose mean is best; then the "
+      "interval of the mean",
       {"task"},
       {}};
   for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
@@ -155,14 +154,14 @@ Section table4(const Outcomes& outcomes, const Config&) {
   }
   s.grids = {grid};
   s.notes = {how_many(outcomes), about_intervals(outcomes),
-             "The numbers of the paper's own table 4 are not in our source of it, so none stand beside ours."};
+             "The numbers of the paper's own table 4 are not in our copy of it, so none stand beside ours."};
   return s;
 }
 
 Section table5(const Outcomes& outcomes, const Config&) {
   Section s;
   s.data = table_of({"task", "encoding", "positions"});
-  Grid grid{std::string("Accuracy in %, best of all runs") + what_is_small,
+  Grid grid{std::string("Accuracy in %, best of all runs") + beside_ours,
             {"task", "best of the randomized", "geometric"},
             {}};
   std::vector<Comparison> pairs;
@@ -207,11 +206,10 @@ Section table5(const Outcomes& outcomes, const Config&) {
                                    "the paper's difference of bests")};
   s.notes = {
       how_many(outcomes), about_intervals(outcomes), unlike_the_paper,
-      "Above, the scheme with the best run of a row, as in the paper; in the comparison the one with the highest "
-      "mean. It is chosen by the scores that are then compared: that favours it.",
+      "The first table has the scheme with the best run of a row, as in the paper; the comparison has the one with the "
+      "highest mean. That one is chosen by the scores that are then compared, which favours it.",
       "The paper's own tables disagree on Binary Multiplication: its table 5 prints 50.1 as the best of table "
-      "1, which has 52.1 "
-      "there. What is printed stands here. The means of its table 5 are not in our source."};
+      "1, which has 52.1 there. Here is what is printed. The means of its table 5 are not in our copy of it."};
   return s;
 }
 

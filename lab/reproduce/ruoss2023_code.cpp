@@ -87,8 +87,8 @@ Section code(const Outcomes& outcomes, const Config& defaults) {
              "interval_high"},
             {}};
   Grid grid{
-      "Accuracy on unseen lengths when one thing is done the other way: difference in points; small: its interval, "
-      "both means",
+      "Accuracy on unseen lengths when one thing is done the other way: difference in points, then its interval "
+      "and both means",
       {"encoding", "positions", "here", "the other way"},
       {}};
   for (const std::string& task : outcomes.tasks()) grid.head.push_back(task);

@@ -56,9 +56,8 @@ Section fig5(const Outcomes& outcomes, const Config&) {
     if (s.notes.empty()) s.notes.push_back(lengths_text(c));
   }
   s.notes.push_back(
-      "Paper: the activations of Relative leave the cloud in layers 3 and 4. Its accuracies, as recalled and not in "
-      "our source: "
-      "R-Relative 100 % at length 40 and 99.4 % at 150, Relative 100 % and 59.6 %.");
+      "Paper: the activations of Relative leave the cloud in layers 3 and 4. Its accuracies, recalled and not in our "
+      "copy of it: R-Relative 100 % at length 40 and 99.4 % at 150, Relative 100 % and 59.6 %.");
   s.notes.push_back(how_many(outcomes));
   if (!arrays.empty()) s.arrays = npz(arrays);
   return s;
@@ -98,8 +97,7 @@ Section coverage(const Outcomes&, const Config& defaults) {
   s.data = {{"encoding", "positions", "kind", "length", "seen"}, {}};
   Grid grid{
       "Share in % of the test's slots (sin/cos, learned) or pairs of slots (relative, ALiBi, RoPE) whose position or "
-      "distance came "
-      "up in training",
+      "distance came up in training",
       {"encoding"},
       {}};
   for (const Column& column : columns()) {
@@ -127,9 +125,8 @@ Section coverage(const Outcomes&, const Config& defaults) {
   }
   s.grids = {grid};
   s.notes = {
-      "Reverse String. Nothing is trained for this: lengths and positions are drawn as training draws them. 2,000 "
-      "steps, spread over the "
-      "training, are counted, so of longer trainings the shares are at least these."};
+      "Reverse String. Nothing is trained for this table: lengths and positions are drawn as in training. 2,000 steps "
+      "are counted, spread over the training. The shares of a longer training are at least these."};
   return s;
 }
 

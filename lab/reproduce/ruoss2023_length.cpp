@@ -110,9 +110,8 @@ Section fig3(const Outcomes& outcomes, const Config& defaults) {
             {}};
   std::set<int> pools;
   for (const Outcome& o : outcomes.done()) pools.insert(o.trial->config.max_position);
-  Grid grid{fmt::format("R-Relative by the size of the pool that positions are drawn from: mean accuracy in %; small: "
-                        "its interval, and that of "
-                        "the difference to {} in points, over paired seeds",
+  Grid grid{fmt::format("R-Relative by the size of the pool that positions are drawn from: mean accuracy in %, then "
+                        "its interval, then that of the difference to {} in points, over paired seeds",
                         defaults.max_position),
             {"task"},
             {}};

@@ -81,7 +81,7 @@ Section table2(const Outcomes& outcomes, const Config&) {
   s.grids = {grid};
   s.notes = {how_many(outcomes)};
   if (const std::string made = machines(outcomes); !made.empty()) s.notes.push_back(made);
-  s.notes.push_back("The numbers of the paper's table 2 are not in our source of it.");
+  s.notes.push_back("The numbers of the paper's table 2 are not in our copy of it.");
   return s;
 }
 
@@ -157,8 +157,7 @@ Section fig2(const Outcomes& outcomes, const Config& defaults) {
   s.notes.push_back(how_many(outcomes));
   if (const std::string made = machines(outcomes); !made.empty()) s.notes.push_back(made);
   s.notes.push_back(
-      "Our source of the paper has no captions, so the task of its figure 2 is not known to us; Even Pairs is our "
-      "choice.");
+      "Our copy of the paper has no captions, so we do not know the task of its figure 2; Even Pairs is our choice.");
   return s;
 }
 

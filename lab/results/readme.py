@@ -92,9 +92,9 @@ def example_lines(rows):
     for r in rows:
         minutes = ", ".join(f"{name} {side['example_seconds'] / 60:.1f}" for name, side in r["sides"].items())
         lines += [
-            f"The example preset's 10,001 steps of Even Pairs, {r['encoding']}, {r['positions']}, "
-            f"{r['threads']} threads, from the mean of {len(r['sides']['poslab']['ms'])} interleaved steps, "
-            f"in minutes without compiling: {minutes}.",
+            f"Minutes for the 10,001 steps of the example preset on Even Pairs ({r['encoding']}, {r['positions']}, "
+            f"{r['threads']} threads, nothing compiled): {minutes}.",
+            f"This is computed from the mean of {len(r['sides']['poslab']['ms'])} steps taken in turns.",
             "",
         ]
     return lines
@@ -110,8 +110,8 @@ def scaling_lines(runs):
             r["median_ms"][least] / r["median_ms"][most]
         )
     lines = [
-        f"A training step with {most} threads against {least}, in turns, in each of {len(runs)} runs "
-        "(other programs share the machine):",
+        f"How many times as fast a training step is with {most} threads as with {least}, measured in turns, in each of",
+        f"{len(runs)} runs. Other programs shared the machine.",
         "",
         f"| encoding | positions | {' | '.join(sizes)} |",
         "|---" * (2 + len(sizes)) + "|",
@@ -126,8 +126,8 @@ def product_lines():
     """The products of what `./dev bench kernels` printed, kept in bench/results/kernels.txt."""
     text = (ROOT / "bench/results/kernels.txt").read_text()
     return [
-        f"Products beside OpenBLAS and oneDNN on 2 threads ({text.splitlines()[0]}; "
-        "every op in `bench/results/kernels.txt`):",
+        f"Products beside OpenBLAS and oneDNN on 2 threads ({text.splitlines()[0]}).",
+        "[kernels.txt](../bench/results/kernels.txt) has every op.",
         "",
         *("    " + line for line in text[text.index("products,") :].splitlines()),
         "",
@@ -145,13 +145,11 @@ def speed():
         sides = whole["results"][0]["sides"]
         gpu = whole.get("device", "")
         lines += [
-            f"{gpu + ', beside ' if 'capability' in gpu else ''}{whole['cpu']}, {whole['cores']} cores, "
-            f"{sides['poslab']['isa']}; "
-            + "; ".join(
-                f"{side['program']} ({side['isa']}, {side['blas']})" for name, side in sides.items() if name != "poslab"
-            )
-            + f"; {whole['time'][:10]}, commit {whole['commit']}. Medians of interleaved turns, the sides of a row "
-            "in one run, after all sides gave equal outputs for equal weights.",
+            f"Measured at commit {whole['commit']} ({whole['time'][:10]}), medians of turns, on",
+            "",
+            *([f"- {gpu}"] if "capability" in gpu else []),
+            f"- {whole['cpu']}, {whole['cores']} cores, {sides['poslab']['isa']}",
+            *(f"- {s['program']} ({s['isa']}, {s['blas']})" for name, s in sides.items() if name != "poslab"),
             "",
         ]
         results = whole["results"]
