@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <map>
 
+#include "apps/ask.h"
+#include "apps/columns.h"
+#include "apps/explain.h"
 #include "apps/inspect.h"
 #include "apps/refuse.h"
 #include "apps/reproduce.h"
@@ -119,78 +122,12 @@ void eval_command(const std::string& path, const Settings& settings) {
   test_and_report(run, state, {}, "eval");
 }
 
-void print_rows(const std::vector<std::array<std::string, 3>>& rows) {
-  size_t first = 0, second = 0;
-  for (auto& r : rows) first = std::max(first, r[0].size()), second = std::max(second, r[1].size());
-  for (auto& r : rows) fmt::print("{:<{}}  {:<{}}  {}\n", r[0], first, r[1], second, r[2]);
-}
-
-void print_options(const std::vector<Option>& options) {
-  std::vector<std::array<std::string, 3>> rows;
-  for (const Option& o : options) {
-    const std::string also = o.run_option.empty() ? "" : fmt::format("; also {}", dashed(o.run_option));
-    rows.push_back({"  " + o.name, fmt::format("{}  ({})", o.takes(), o.standard), o.help + also});
-  }
-  print_rows(rows);
-}
-
-// "alibi:mode=offset_table,symmetric": every option away from its default.
-std::string example_of(const std::string& name, const std::vector<Option>& options) {
-  Choices c(name, options);
-  for (const Option& o : options)
-    c.set(o.name, o.kind == Option::Kind::toggle ? (o.standard == "on" ? "off" : "on")
-                  : o.kind == Option::Kind::word
-                      ? o.words[1]
-                      : o.value(fmt::format("{}", std::min(o.range.max, 2 * std::stod(o.standard) + 1))));
-  return c.spelled();
-}
-
-template <class Thing>
-void print_thing(const Chosen<Thing>& t, const char* option, std::vector<std::array<std::string, 3>> more) {
-  fmt::print("{}: {}\n\n", t.thing.name, t->summary);
-  more.push_back({"source", t->source, ""});
-  if (!t->options.empty())
-    more.push_back({"spelled", fmt::format("{} {}", option, example_of(t.thing.name, t->options)), ""});
-  for (const auto& row : more) fmt::print("{:<10}{}\n", row[0], row[1]);
-  if (!t->options.empty()) fmt::print("\noptions, with their defaults in parentheses\n");
-  print_options(t->options);
-}
-
-std::string words_of(Reads what) {
-  std::string text;
-  for (const auto& [one, word] : {std::pair{Reads::slots, "the order of slots"},
-                                  {Reads::positions, "a position for each token"},
-                                  {Reads::distances, "distances of positions"},
-                                  {Reads::offset_table, "one offset for each distance of slots"}})
-    if (has(what, one)) text += (text.empty() ? "" : ", ") + std::string(word);
-  return text.empty() ? "nothing" : text;
-}
-
-void list_one(const std::string& kind, const std::string& name) {
-  if (kind == "encodings") {
-    const Chosen<Scheme> s = choose_encoding(name);
-    print_thing(s, "--encoding",
-                {{"formula", s->formula, ""}, {"doors", s->doors, ""}, {"reads", words_of(reads(s)), ""}});
-  } else if (kind == "samplers") {
-    const Chosen<Sampler> s = choose_sampler(name);
-    print_thing(s, "--positions", {{"random", s->random ? "yes" : "no", ""}});
-  } else if (kind == "temperatures") {
-    const Chosen<TemperaturePolicy> t = choose_temperature(name);
-    print_thing(t, "--temperature", {{"formula", t->formula, ""}, {"learned", t->learned ? "yes" : "no", ""}});
-  } else if (kind == "tasks") {
-    const Chosen<TaskEntry> t = choose("task", all_tasks(), name);
-    const Task& made = task(name);
-    print_thing(t, "--task",
-                {{"level", t->level, ""},
-                 {"symbols", fmt::format("{} in, {} out", made.symbols_in(), made.symbols_out()), ""},
-                 {"answer", fmt::format("{} symbols to an input of 10", made.output_length(10)), ""}});
-  } else {
-    bad_input("list {} takes no name; tasks, encodings, samplers and temperatures do", kind);
-  }
-}
-
 void list_command(const std::string& kind, const std::string& name) {
-  if (!name.empty()) return list_one(kind, name);
+  if (!name.empty()) {
+    if (kind == "curricula") bad_input("list curricula takes no name; all other lists do");
+    fmt::print("{}", explained(kind, name));
+    return;
+  }
   std::vector<std::array<std::string, 3>> rows;
   if (kind == "tasks")
     for (const TaskEntry& t : all_tasks()) rows.push_back({t.name, t.level, t.summary});
@@ -206,7 +143,7 @@ void list_command(const std::string& kind, const std::string& name) {
     for (const Preset& p : all_presets()) rows.push_back({p.name, p.summary, ""});
   else
     throw BadInput(unknown("list", kind, {"tasks", "encodings", "samplers", "temperatures", "curricula", "presets"}));
-  print_rows(rows);
+  fmt::print("{}", in_columns(rows));
 }
 
 // -- the program ----------------------------------------------------------------------------------------------------
@@ -216,6 +153,8 @@ Examples:
   poslab train --task even_pairs --encoding relative --positions randomized --steps 1000 --out runs/r1
   poslab resume runs/r1
   poslab eval runs/r1 --lengths 41:100 --samples 512
+  poslab ask runs/r1 0110101
+  poslab explain encoding alibi
   poslab report runs/r1 runs/r2 -o report.html
   poslab inspect runs/r1 runs/r2 -o inspection
 
@@ -259,7 +198,7 @@ void parse_and_run(int argc, char** argv) {
       command("list", "what there is to choose from",
               "Examples:\n  poslab list encodings\n  poslab list encodings alibi", [&] { list_command(kind, listed); });
   list->add_option("kind", kind, "tasks | encodings | samplers | temperatures | curricula | presets")->required();
-  list->add_option("name", listed, "one of them, with its options");
+  list->add_option("name", listed, "one of them, as `poslab explain` has it");
 
   CLI::App* train = command("train", "train a model into a new run folder, then test it", train_footer, [&] {
     Settings settings;
@@ -306,6 +245,11 @@ void parse_and_run(int argc, char** argv) {
                              });
   report->add_option("runs", runs, "run folders")->required();
   report->add_option("-o,--out", page, "the page to write")->type_name("FILE");
+
+  CLI::App* ask = command("ask", "ask a trained run about strings of your own", "", {});
+  actions[ask] = add_ask(ask);
+  CLI::App* explain = command("explain", "what a task, an encoding, a sampler, a temperature or a preset is", "", {});
+  actions[explain] = add_explain(explain);
 
   CLI::App* inspect = command("inspect", "look inside runs: positions met, activations in a plane, attention", "", {});
   actions[inspect] = add_inspect(inspect);

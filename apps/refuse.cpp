@@ -6,7 +6,8 @@
 namespace poslab {
 
 void refuse_unknown(const CLI::App& command, const std::string& full_name) {
-  const std::vector<std::string> left = command.remaining();
+  std::vector<std::string> left = command.remaining();
+  std::erase(left, "--");   // what stands behind it has been taken as words
   if (left.empty()) return;
   const std::string word = left.front().substr(0, left.front().find('='));
   if (word.rfind("-", 0) != 0) bad_input("{} has no use for \"{}\"; see `{} --help`", full_name, word, full_name);

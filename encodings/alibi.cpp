@@ -61,6 +61,10 @@ struct ALiBi : Encoding {
 Scheme alibi() {
   return {.name = "alibi",
           .summary = "a penalty for distance, with a slope of its own for each head",
+          .about = R"(A penalty that grows with the distance is subtracted from each logit, so near keys count more than
+far ones. Each head has a slope of its own, from steep (looks nearby) to nearly flat (looks far).
+Nothing is learned. A constant of 0.5 tells left from right, which the paper's causal models do not
+need.)",
           .source = "Press et al. 2022",
           .formula = "s_ij = q_i . k_j / sqrt(D) + m_h ( -|p_j - p_i| + 0.5 [p_j < p_i] ),   m_h = 2^(-8h/H)",
           .doors = "3",

@@ -71,8 +71,8 @@ Displayed displayed_distance(bool added);        // the distance itself; `added`
 // An entry of the only list of schemes, encodings/all.cpp: all that the rest of the program knows of a scheme. What is
 // left out is as in NoPE.
 struct Scheme {
-  std::string name = "none", summary = {}, source = {};
-  std::string formula = {}, doors = "none";      // as `poslab list encodings NAME` prints them
+  std::string name = "none", summary = {}, about = {}, source = {};   // about: at most five lines
+  std::string formula = {}, doors = "none";      // as `poslab explain encoding NAME` prints them
   std::vector<Option> options = {};
   std::function<Reads(const Choices&)> reads = [](const Choices&) { return Reads::nothing; };
   // throws BadInput for a model in which it cannot work

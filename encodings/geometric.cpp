@@ -74,6 +74,9 @@ Displayed displayed(const ModelShape& m, const Choices&) {
 Scheme geometric() {
   return {.name = "geometric",
           .summary = "each query takes the nearest key that matches; it reads the order, and no positions",
+          .about = R"(Each query asks the keys one after the other, the nearest first, whether they match; the first
+that says yes gets most of the weight. So the nearest match wins, at any distance. Only the order
+of the slots is read: samplers change nothing.)",
           .source = "Csordas et al. 2022",
           .formula = "a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j, divided by its sum;   P = sigmoid(z), "
                      "z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma",

@@ -58,7 +58,7 @@ class Positions {
 
 // How positions are drawn: one row of the list in encodings/samplers.cpp.
 struct Sampler {
-  std::string name, summary, source;
+  std::string name, summary, about, source;   // about: at most five lines
   std::vector<Option> options = {};
   bool random = false;               // draws from the rng
   bool only_offsets = false;         // gives a table of offsets and no position of a token

@@ -61,6 +61,9 @@ struct Relative : Encoding {
 Scheme relative() {
   return {.name = "relative",
           .summary = "a learned projection of sin and cos of the distance, met by the query",
+          .about = R"(The query is compared with two things: with the key, and with the distance of the two, which is a
+vector of sines and cosines that a learned matrix projects. All pairs of slots that are equally far
+apart are treated alike, wherever they stand.)",
           .source = "Dai et al. 2019",
           .formula = "s_ij = ( (q_i + u) . k_j + (q_i + v) . W_R sinusoid(p_j - p_i) ) / sqrt(D)",
           .doors = "2 and 3",

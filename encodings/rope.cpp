@@ -44,6 +44,9 @@ struct RoPE : Encoding {
 Scheme rope() {
   return {.name = "rope",
           .summary = "queries and keys turned by the position, in pairs of channels",
+          .about = R"(Queries and keys are turned by angles that grow with the position, one speed for each pair of
+channels. The product of a query and a key then depends on the angle between them, and so on the
+distance of their positions only. Nothing is learned.)",
           .source = "Su et al. 2021",
           .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) turns pair m by p 10000^(-2m/D)",
           .doors = "2",

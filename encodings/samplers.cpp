@@ -82,16 +82,29 @@ const std::vector<Sampler>& all_samplers() {
                      "first_position");
   const Option unsorted("unsorted", false, "sampled positions in random order (table 3 of the paper)", "unsorted");
   static const std::vector<Sampler> list = {
-      {.name = "sequential", .summary = "0, 1, ..., T-1", .source = "Vaswani et al. 2017", .options = {first},
+      {.name = "sequential", .summary = "0, 1, ..., T-1",
+       .about = R"(Positions count the slots: 0, 1, 2, ... Strings longer than those of training have positions that
+the model has never met.)",
+       .source = "Vaswani et al. 2017", .options = {first},
        .sample = sequential},
       {.name = "randomized", .summary = "T of the N positions without replacement, in increasing order unless unsorted",
+       .about = R"(A random subset of a large pool of positions, in increasing order, drawn anew for each training
+step. The order of the slots stays, and their distances vary. So training meets the positions of
+strings that are much longer than its own.)",
        .source = "Ruoss et al. 2023", .options = {pool, first, unsorted}, .random = true,
        .as_offsets = "randomized_offsets", .sample = randomized},
       {.name = "randomized_offsets",
        .summary = "one sorted table of random offsets for all pairs; for schemes that read only distances",
+       .about = R"(For schemes that read only distances: the table of offsets itself is random. The offset of keys one
+slot away is the smallest of a random set, that of keys two slots away the next, and so on; it is
+the same for all pairs of slots that are equally far apart. `randomized` means this sampler where
+the scheme reads such a table, as alibi does by default.)",
        .source = "Ruoss et al. 2023, released code", .options = {pool, unsorted}, .random = true, .only_offsets = true,
        .sample = randomized_offsets},
       {.name = "evenly_spread", .summary = "i (N-1) / (T-1): the pool in equal steps, nothing random",
+       .about = R"(The slots share the whole pool in equal steps: the first has the smallest position, the last the
+largest. Nothing is random, and positions need not be whole numbers. Longer strings have smaller
+steps and no larger positions.)",
        .source = "asked for by users of Ruoss et al. 2023", .options = {pool, first}, .sample = evenly_spread},
   };
   return list;

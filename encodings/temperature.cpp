@@ -41,8 +41,13 @@ Temperature ssmax(const Params& p, const Choices& c, int heads) {
 
 const std::vector<TemperaturePolicy>& all_temperatures() {
   static const std::vector<TemperaturePolicy> list = {
-      {.name = "none", .summary = "logits as they are", .source = "Vaswani et al. 2017", .formula = "f = 1"},
+      {.name = "none", .summary = "logits as they are", 
+       .about = R"(The logits go into the softmax as they are. The more keys there are, the flatter it gets: over
+logits of one size, each key's share shrinks as their number grows.)",
+       .source = "Vaswani et al. 2017", .formula = "f = 1"},
       {.name = "constant", .summary = "one temperature for all queries: below 1 it sharpens",
+       .about = R"(All logits are divided by one number. Below 1 attention gets sharper, above 1 flatter, at every
+length alike.)",
        .source = "Chi, Fan, Rudnicky 2023", .formula = "f = 1 / tau",
        .options = {{"tau", 1., {0.001, 1000}, "the temperature that logits are divided by"}},
        .make =
@@ -50,6 +55,9 @@ const std::vector<TemperaturePolicy>& all_temperatures() {
              return by_keys(c, [tau = c.number("tau")](double) { return 1 / tau; });
            }},
       {.name = "log_n", .summary = "logits grow with the logarithm of the number of keys",
+       .about = R"(Logits grow with the logarithm of the number of keys, so that a softmax over many keys stays as
+sharp as one over few. `length` is the number of keys at which nothing changes. With only_longer
+it leaves shorter strings alone, which suits a model that was trained without it.)",
        .source = "Chiang & Cholak 2022; Su 2021; the log rule of Chi, Fan, Rudnicky 2023",
        .formula = "f_i = ln n_i / ln length, and at least 1 if only_longer",
        .options = {{"length", 512, {2, 1 << 24}, "the number of keys at which nothing changes"},
@@ -61,6 +69,8 @@ const std::vector<TemperaturePolicy>& all_temperatures() {
              });
            }},
       {.name = "llama4", .summary = "a step up in the logits each time the number of keys grows by `length`",
+       .about = R"(Logits grow in steps: each time the number of keys passes a multiple of `length`, they are
+multiplied by a little more. Below `length` keys nothing changes.)",
        .source = "Llama 4, layers without RoPE", .formula = "f_i = 1 + scale ln(1 + floor(n_i / length))",
        .options = {{"length", 8192, {1, 1 << 24}, "keys to a step"}, {"scale", 0.1, {0, 100}, "height of the steps"}},
        .make =
@@ -70,6 +80,8 @@ const std::vector<TemperaturePolicy>& all_temperatures() {
              });
            }},
       {.name = "yarn", .summary = "one factor for a context that is `scale` times the trained one",
+       .about = R"(One factor for all strings, from how much longer the tested context is than the trained one. YaRN
+uses it together with its stretched rotations.)",
        .source = "Peng et al. 2024, equation 22", .formula = "f = (0.1 ln scale + 1)^2",
        .options = {{"scale", 1., {1, 1000000}, "tested length / trained length"}},
        .make =
@@ -77,6 +89,8 @@ const std::vector<TemperaturePolicy>& all_temperatures() {
              return by_keys(c, [scale = c.number("scale")](double) { return std::pow(0.1 * std::log(scale) + 1, 2); });
            }},
       {.name = "ssmax", .summary = "scalable softmax: ln n times a number that each head learns",
+       .about = R"(The logarithm of the number of keys, times a number that each head of each layer learns: a head
+that should look at few keys at any length learns a large one.)",
        .source = "Nakanishi 2025", .formula = "f_ih = s_h ln n_i",
        .options = {{"init", 0.168, {0, 100}, "s_h before training"}}, .learned = true, .make = ssmax},
   };

@@ -14,7 +14,7 @@ using Temperature = std::function<Tensor(const Heads&, const Positions&, const S
 
 // An entry of the only list, encodings/temperature.cpp.
 struct TemperaturePolicy {
-  std::string name = "none", summary = {}, source = {}, formula = {};
+  std::string name = "none", summary = {}, about = {}, source = {}, formula = {};   // about: at most five lines
   std::vector<Option> options = {};
   bool learned = false;          // it has parameters, so it is the same in training and at test
   std::function<Temperature(Params, const Choices&, int heads)> make = {};

@@ -11,10 +11,10 @@
 namespace poslab {
 namespace {
 
-// max over h of a_hij                                                                      (1, H, T, T) -> (T, T)
+// max over h of a_hij                                                                      (H, T, T) -> (T, T)
 std::vector<float> maximum_over_heads(const Tensor& weights) {
   const std::vector<real> a = weights.values();
-  const size_t one = a.size() / size_t(weights.dim(1));
+  const size_t one = a.size() / size_t(weights.dim(0));
   std::vector<float> maximum(one, 0);
   for (size_t n = 0; n < a.size(); ++n) maximum[n % one] = std::max(maximum[n % one], float(a[n]));
   return maximum;
@@ -26,15 +26,20 @@ AttentionMaps at_length(const State& state, int length) {
   const PositionSample positions = test_draw(state.config, length, 0, 1, T);
   AttentionMaps maps{length, T, batch.outputs, {}};
   // A pass for each layer: at length 500 all layers' heads at once would take hundreds of megabytes.
-  for (int layer = 0; layer < state.config.layers; ++layer) {
-    Trace trace({fmt::format("block{}.attention.weights", layer)});
-    state.test_net()(batch.tokens, batch.outputs, {positions, {}, &trace});
-    maps.layers.push_back(maximum_over_heads(trace.captured.begin()->second));
-  }
+  for (int layer = 0; layer < state.config.layers; ++layer)
+    maps.layers.push_back(maximum_over_heads(attention_of(state, batch, positions, layer)));
   return maps;
 }
 
 }  // namespace
+
+Tensor attention_of(const State& state, const Batch& batch, const PositionSample& positions, int layer) {
+  const NoGrad no_grad;
+  Trace trace({fmt::format("block{}.attention.weights", layer)});
+  state.test_net()(batch.tokens, batch.outputs, {positions, {}, &trace});
+  const Tensor& weights = trace.captured.begin()->second;
+  return weights.reshape({weights.dim(1), weights.dim(2), weights.dim(3)});
+}
 
 std::vector<AttentionMaps> attention_maps(const State& state, const std::vector<int>& lengths) {
   check_lengths(state.config, lengths);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "experiment/state.h"
+#include "tasks/batch.h"
 
 namespace poslab {
 
@@ -12,6 +13,9 @@ struct AttentionMaps {
   int slots, outputs;                      // T, of which the last `outputs` are answer slots
   std::vector<std::vector<float>> layers;  // (T, T) each: row = query slot, column = key slot
 };
+
+// One layer's attention of one string, (H, T, T): all slots are queries. Without dropout.
+Tensor attention_of(const State&, const Batch&, const PositionSample&, int layer);
 
 // On the string and the positions that range evaluation meets first at each length, without dropout. BadInput as pca().
 std::vector<AttentionMaps> attention_maps(const State&, const std::vector<int>& lengths);

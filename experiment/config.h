@@ -82,7 +82,7 @@ bool written(const Config&, const RunOption&);     // in config.toml, plans and 
 void set(Config&, const RunOption&, const std::string& text);
 
 struct Preset {
-  std::string name, summary;
+  std::string name, summary, about;      // about: at most five lines
   std::vector<std::pair<std::string, std::string>> settings;
 };
 const std::vector<Preset>& all_presets();

@@ -155,9 +155,13 @@ const std::vector<Preset>& all_presets() {
   // Two things of its tests no preset has: its test strings come from seed 1 whatever the run's seed, and it counts
   // whole sub-batches of 64, so 448 of the paper's 500 samples a length (docs/encodings.md).
   static const std::vector<Preset> presets = {
-      {"none", "the defaults", {}},
+      {"none", "the defaults",
+       R"(Every option is at its default. The sizes are those of the released code's example, with dropout off
+at test.)", {}},
       {"tiny",
        "seconds on one core: 3 layers, 3,000 steps of 32 to length 20, tested on lengths 1 .. 100 with 32 each",
+       R"(The direction of an effect on one core, while you wait: three of five layers, a quarter of the
+batch, half the training length. Figures of this size are not the paper's.)",
        {{"layers", "3"},
         {"steps", "3000"},
         {"batch", "32"},
@@ -169,6 +173,9 @@ const std::vector<Preset>& all_presets() {
       {"example",
        "the sizes of the released code's example: 10,001 steps of 128 to length 40, tested on lengths 1 .. 100 with "
        "512 each",
+       R"(What the released code's example trains: the published model, 10,001 steps of 128 strings of up to
+40 symbols, tested on lengths 1 to 100. Dropout is on at test, because the released code has no
+switch for it.)",
        {{"steps", "10001"},
         {"batch", "128"},
         {"lr", "0.001"},
@@ -180,6 +187,9 @@ const std::vector<Preset>& all_presets() {
       {"released",
        "example with what the released code does to randomized relative: its clamped table, positions drawn in every "
        "layer",
+       R"(Randomized relative positions exactly as the released code computes them, which is not as the paper
+describes them: its lookup of distances is clamped, and every layer draws positions of its own.
+Otherwise the setting of `example`.)",
        {{"encoding", "relative:mode=released"},
         {"positions", "randomized"},
         {"resample", "per_layer"},
@@ -193,6 +203,9 @@ const std::vector<Preset>& all_presets() {
         {"test_dropout", "on"}}},
       {"paper",
        "the paper: 2,000,000 steps, tested on lengths 41 .. 500 with 500 each; lr 1e-4, 3e-4 or 5e-4, the best counts",
+       R"(The setting of the paper's text: two million steps, strings of up to 40 symbols, tested on lengths
+41 to 500. Each figure of the paper is the best of three learning rates and ten seeds. It is made
+for a cluster or a GPU.)",
        {{"steps", "2000000"},
         {"batch", "128"},
         {"lr", "0.0003"},

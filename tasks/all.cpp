@@ -12,7 +12,8 @@ namespace {
 // Of a task with options: `make` of what is chosen; name and summary are those of the defaults.
 TaskEntry entry(std::vector<Option> options, std::function<NewTask(const Choices&)> make) {
   const NewTask plain = make(Choices("task", options));
-  return {plain->name(), plain->level(), plain->summary(), "Ruoss et al. 2023", std::move(options), std::move(make)};
+  return {plain->name(), plain->level(), plain->summary(), plain->about(), "Ruoss et al. 2023", std::move(options),
+          std::move(make)};
 }
 TaskEntry entry(NewTask (*make)()) {
   return entry({}, [make](const Choices&) { return make(); });

@@ -7,22 +7,30 @@
 
 namespace poslab {
 
-Batch make_batch(const Task& task, int sequences, int length, Stream s) {
-  if (sequences < 1) bad_input("{}: a batch of {} sequences; ask for at least 1", task.name(), sequences);
-  if (length < 1) bad_input("{}: strings of length {}; ask for at least 1", task.name(), length);
-  const int outputs = task.output_length(length), empty = task.symbols_in();
+Batch batch_of(const Task& task, const std::vector<Tokens>& inputs) {
+  const int sequences = int(inputs.size()), outputs = task.output_length(int(inputs.at(0).size()));
   std::vector<int> tokens, targets, scored_slots;
-  for (int b = 0; b < sequences; ++b) {
-    Rng rng({s.seed, s.step, s.site + uint32_t(b)});
-    const Tokens x = task.input(rng, length), y = task.answer(x);
+  for (const Tokens& x : inputs) {
+    const Tokens y = task.answer(x);
     tokens.insert(tokens.end(), x.begin(), x.end());
-    tokens.insert(tokens.end(), size_t(outputs), empty);
+    tokens.insert(tokens.end(), size_t(outputs), task.symbols_in());   // empty
     targets.insert(targets.end(), y.begin(), y.end());
     scored_slots.push_back(task.scored_slots(y));
   }
   const int width = int(tokens.size()) / sequences;
   return {Ids({sequences, width}, std::move(tokens)), Ids({sequences, outputs}, std::move(targets)),
           Ids({sequences}, std::move(scored_slots)), outputs};
+}
+
+Batch make_batch(const Task& task, int sequences, int length, Stream s) {
+  if (sequences < 1) bad_input("{}: a batch of {} sequences; ask for at least 1", task.name(), sequences);
+  if (length < 1) bad_input("{}: strings of length {}; ask for at least 1", task.name(), length);
+  std::vector<Tokens> inputs;
+  for (int b = 0; b < sequences; ++b) {
+    Rng rng({s.seed, s.step, s.site + uint32_t(b)});
+    inputs.push_back(task.input(rng, length));
+  }
+  return batch_of(task, inputs);
 }
 
 Score score(const real* logits, int symbols_out, const Batch& batch) {

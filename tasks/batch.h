@@ -13,6 +13,8 @@ struct Batch {
   int outputs;       // O
 };
 
+// These inputs, all of one length, with their answers.
+Batch batch_of(const Task&, const std::vector<Tokens>& inputs);
 // B strings of a task at one length (the length asked for; a task may draw shorter ones, spec B.2). Sequence b reads
 // its own stream, (s.seed, s.step, s.site + b), so a batch is the same however it is cut.
 Batch make_batch(const Task&, int sequences, int length, Stream s);

@@ -1,7 +1,14 @@
 // What a task is unless it says otherwise: independent uniform symbols, in which every order is as likely as any other.
 #include "tasks/task.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
 #include <utility>
+
+#include "core/error.h"
 
 namespace poslab {
 
@@ -15,6 +22,83 @@ Tokens Task::shuffled(const Tokens& input, Rng& rng) const {
   Tokens x = input;
   shuffle(x, rng);
   return x;
+}
+
+std::vector<std::string> Task::alphabet() const {
+  std::vector<std::string> digits;
+  for (int symbol = 0; symbol < symbols_in(); ++symbol) digits.push_back(std::to_string(symbol));
+  return digits;
+}
+
+std::string Task::form() const { return fmt::format("any strings of {}", fmt::join(alphabet(), " ")); }
+
+std::string written_input(const Task& task, const Tokens& x) {
+  const std::vector<std::string> words = task.alphabet();
+  const bool long_words = std::any_of(words.begin(), words.end(), [](auto& word) { return word.size() > 1; });
+  std::string text;
+  for (const int symbol : x)
+    text += (long_words && !text.empty() ? " " : "") + words.at(size_t(symbol));
+  return text;
+}
+
+std::string written_answer(const Tokens& y) { return fmt::format("{}", fmt::join(y, "")); }
+
+namespace {
+
+// The symbol whose word `text` begins with at `at`, the longest if there are several; words.size(): none.
+size_t symbol_at(const std::string& text, size_t at, const std::vector<std::string>& words) {
+  size_t found = words.size();
+  for (size_t n = 0; n < words.size(); ++n) {
+    const std::string& word = words[n];
+    const bool same = at + word.size() <= text.size() &&
+                      std::equal(word.begin(), word.end(), text.begin() + std::ptrdiff_t(at),
+                                 [](unsigned char a, unsigned char b) { return std::toupper(a) == std::toupper(b); });
+    if (same && (found == words.size() || word.size() > words[found].size())) found = n;
+  }
+  // Where 0 and 1 are the only digits, the other symbols may be typed by their numbers, as papers print them.
+  const bool binary = std::find(words.begin(), words.end(), "2") == words.end();
+  if (const size_t number = size_t(text[at] - '0'); found == words.size() && binary && number < found) found = number;
+  return found;
+}
+
+// The character at `at`: one byte or, in UTF-8, several.
+std::string character(const std::string& text, size_t at) {
+  size_t end = at + 1;
+  while (end < text.size() && (text[end] & 0xC0) == 0x80) ++end;
+  return text.substr(at, end - at);
+}
+
+// `text` as a message quotes it: its beginning, if it is long.
+std::string quoted(const std::string& text) {
+  return text.size() <= 40 ? "\"" + text + "\"" : "\"" + text.substr(0, 40) + "...\"";
+}
+
+}  // namespace
+
+Tokens read_input(const Task& task, const std::string& text) {
+  const std::vector<std::string> words = task.alphabet();
+  Tokens x;
+  for (size_t at = 0; at < text.size();) {
+    if (std::isspace(static_cast<unsigned char>(text[at]))) {
+      ++at;
+      continue;
+    }
+    const size_t symbol = symbol_at(text, at, words);
+    if (symbol == words.size())
+      bad_input("{} in {} is no symbol of {}; its symbols are {}", quoted(character(text, at)), quoted(text),
+                task.name(), fmt::join(words, " "));
+    x.push_back(int(symbol));
+    at += std::isdigit(static_cast<unsigned char>(text[at])) ? 1 : words[symbol].size();
+  }
+  if (x.empty()) bad_input("an empty string is no input of {}; inputs are {}", task.name(), task.form());
+  if (!task.fits(x)) bad_input("{} is no input of {}; inputs are {}", quoted(text), task.name(), task.form());
+  return x;
+}
+
+TaskExample example(const Task& task, int length) {
+  Rng rng(stream(0, Purpose::tokens, 0));
+  const Tokens x = task.input(rng, length);
+  return {x, task.answer(x)};
 }
 
 // From the last place down, each place takes one of those not yet placed (Fisher and Yates).

@@ -21,6 +21,7 @@ class Task {
   virtual std::string name() const = 0;          // "reverse_string", as --task takes it
   virtual std::string level() const = 0;         // "regular", "context_free", "context_sensitive"
   virtual std::string summary() const = 0;       // one line for `poslab list tasks`
+  virtual std::string about() const { return {}; }   // at most five lines for `poslab explain task` and for pages
   virtual int symbols_in() const = 0;            // without the "empty" class that the model interface adds
   virtual int symbols_out() const = 0;
   virtual int output_length(int length) const = 0;         // slots of the answer to an input of that length
@@ -31,13 +32,27 @@ class Task {
   virtual Tokens answer(const Tokens& input) const = 0;    // the definition: answer(1 0 1) = 1 0 1 1 0 1
   // How many slots of an answer count for accuracy: all, or up to and including the first terminator (spec B.1).
   virtual int scored_slots(const Tokens& answer) const { return int(answer.size()); }
+
+  // How people write inputs. The symbols: digits, unless some are operators, brackets or actions.
+  virtual std::vector<std::string> alphabet() const;
+  virtual std::string form() const;                        // "any string of 0 1"; what follows "inputs are"
+  virtual bool fits(const Tokens& input) const { return true; }   // whether a string of its symbols has that form
 };
+
+std::string written_input(const Task&, const Tokens&);     // "(3-x)=4", "0 1 POP"; answers are digits
+std::string written_answer(const Tokens&);
+// The input that `text` spells; spaces and the case of letters do not count. Throws BadInput with what is allowed.
+Tokens read_input(const Task&, const std::string& text);
+
+// An input of `length` symbols and its answer, always the same ones: for explanations.
+struct TaskExample { Tokens input, answer; };
+TaskExample example(const Task&, int length = 8);
 
 void shuffle(Tokens&, Rng&);                     // all orders equally likely
 
 // An entry of the only list, tasks/all.cpp.
 struct TaskEntry {
-  std::string name, level, summary, source;
+  std::string name, level, summary, about, source;
   std::vector<Option> options;
   std::function<std::unique_ptr<const Task>(const Choices&)> make;
 };

@@ -16,7 +16,7 @@ refuses() {   # STATUS WORDS COMMAND...: that exit status, and one line on stder
   cat refusal
   [[ $got == "$status" && $(wc -l < refusal) == 1 ]] && grep -qF -- "$words" refusal
 }
-lists() { [[ $("$program" list "$1" | tee /dev/stderr | wc -l) == "$2" ]]; }
+lists() { [[ $("$program" list "$1" | tee /dev/stderr | grep -c '^[^ ]') == "$2" ]]; }   # long rows go on below
 whole() {
   local file
   for file in config.toml metrics.jsonl checkpoint.safetensors eval.csv result.json; do
@@ -64,6 +64,34 @@ check 'has the same checkpoint, bit for bit' cmp straight/checkpoint.safetensors
 check 'and the same metrics' cmp straight/metrics.jsonl cut/metrics.jsonl
 check 'and the same accuracies' cmp straight/eval.csv cut/eval.csv
 
+cat > expected << 'END'
+twenty: even_pairs, relative (randomized), 20 steps on lengths 1 to 8
+asked under randomized:max_position=64 positions, draw 0: the one that tests of the same length meet first
+0110
+  slot      1
+  correct   0
+  answer    0
+  sure     68%
+  right    1 of 1 slots, 100.0 %
+  at length 4 (trained): guess 50.0 %, majority 47.2 %, content only 61.4 %
+10
+  slot      1
+  correct   1
+  answer    0!
+  sure     68%
+  right    0 of 1 slots, 0.0 %
+  at length 2 (trained): guess 50.0 %, majority 50.4 %, content only 100.0 %
+END
+asked() {   # the words that the checkpoint of a fixed seed answers with, and an object for each string
+  "$program" ask twenty 0110 10 > asked && cat asked && diff expected asked && "$program" ask twenty 0110 --json &&
+    "$program" ask twenty --file - --json <<< $'0110\n10' > asked.json && [[ $(wc -l < asked.json) == 2 ]] &&
+    grep -q '^{"task":"even_pairs",.*"input":"10","length":2,.*"expected":"1",' asked.json
+}
+check 'a question to a run' asked
+explained() { "$program" explain "$@" | tee /dev/stderr | grep -q '^example   '; }
+check 'an explanation of a task' explained task solve_equation
+check 'and of an encoding' explained encoding alibi:symmetric
+
 check 'a report of two runs' page report.html straight twenty
 
 inside() {   # the page, the numbers, and what NumPy would read
@@ -100,6 +128,9 @@ check 'heads that do not divide' refuses 2 '3' "$program" train "${toy[@]}" --he
 check 'a length beyond the pool' refuses 2 '64' "$program" train "${toy[@]}" --train-length 80 --out x
 check 'a folder that is taken' refuses 2 'twenty' "$program" train "${toy[@]}" --out twenty
 check 'a look inside beyond the pool' refuses 2 '64' "$program" inspect twenty --lengths 8,80 -o x
+check 'a question with a wrong symbol' refuses 2 'its symbols are 0 1' "$program" ask twenty 012
+zeros=$(printf '0%.0s' {1..100})
+check 'a question beyond the pool' refuses 2 'answer slots take 101 positions' "$program" ask twenty "$zeros"
 check 'none of these made a folder' test ! -e x
 truncate -s -100 cut/checkpoint.safetensors
 check 'a truncated checkpoint' refuses 1 'checkpoint.safetensors' "$program" resume cut

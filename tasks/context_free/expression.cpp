@@ -24,31 +24,27 @@ void draw_shape(Tokens& x, Rng& rng, int length, const Signs& s) {
   }
 }
 
-// Reads one operand from `at` on: d, -d, or ( operand ) or ( operand op operand ). Modulo 5 after every step.
+// Reads one operand from `at` on: d, -d, or ( operand ) or ( operand op operand ). Modulo 5 after every step; -1: none.
 struct Reader {
   const Tokens& x;
   const Signs& s;
   size_t at = 0;
 
   int next() { return at < x.size() ? x[at++] : -1; }
-  [[noreturn]] void refuse() const {
-    bad_input("not an expression of digits 0-4, signs and brackets: symbol {} of {} does not fit", at, x.size());
-  }
 
   int operand() {
     const int symbol = next();
     if (is_digit(symbol)) return symbol;
     if (symbol == s.minus) {
       const int digit = next();
-      if (!is_digit(digit)) refuse();
-      return (5 - digit) % 5;
+      return is_digit(digit) ? (5 - digit) % 5 : -1;
     }
-    if (symbol != s.open) refuse();
-    const int left = operand(), sign = next();
+    if (symbol != s.open) return -1;
+    const int left = operand(), sign = left < 0 ? -1 : next();
     if (sign == s.close) return left;
-    if (sign < 0 || (sign != s.plus && sign != s.minus && sign != s.times)) refuse();
+    if (sign < 0 || (sign != s.plus && sign != s.minus && sign != s.times)) return -1;
     const int right = operand();
-    if (next() != s.close) refuse();
+    if (right < 0 || next() != s.close) return -1;
     return (sign == s.plus ? left + right : sign == s.minus ? left + 5 - right : left * right) % 5;
   }
 };
@@ -72,11 +68,16 @@ Tokens draw_expression(Rng& rng, int length, const Signs& s) {
   return x;
 }
 
-int value(const Tokens& x, const Signs& s) {
+std::optional<int> value_of(const Tokens& x, const Signs& s) {
   Reader reader{x, s};
   const int v = reader.operand();
-  if (reader.at != x.size()) reader.refuse();
-  return v;
+  return v >= 0 && reader.at == x.size() ? std::optional(v) : std::nullopt;
+}
+
+int value(const Tokens& x, const Signs& s) {
+  const std::optional<int> v = value_of(x, s);
+  if (!v) bad_input("not an expression of digits 0-4, signs and brackets: {} symbols that do not fit", x.size());
+  return *v;
 }
 
 // Shapes of the length are drawn until one has as many digits and as many minuses before digits; the number of brackets

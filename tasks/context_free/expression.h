@@ -2,6 +2,8 @@
 //   length   1: d   2: -d   3: (d)   4: (-d)   5 and more: ( left op right ), |left| uniform on 1 .. length-4
 // Digits and operators are uniform and independent. The two tasks give the signs different symbols.
 #pragma once
+#include <optional>
+
 #include "tasks/task.h"
 
 namespace poslab {
@@ -10,7 +12,8 @@ struct Signs { int plus, minus, times, open, close; };   // times < 0: sums and 
 inline bool is_digit(int symbol) { return 0 <= symbol && symbol < 5; }
 
 Tokens draw_expression(Rng&, int length, const Signs&);
-int value(const Tokens& expression, const Signs&);       // in 0 .. 4; throws BadInput if it is not such an expression
+std::optional<int> value_of(const Tokens& expression, const Signs&);   // in 0 .. 4; none if it is no such expression
+int value(const Tokens& expression, const Signs&);                     // throws BadInput instead
 
 // Another draw of the law of draw_expression, given how many of each symbol there are.
 Tokens shuffled_expression(const Tokens& expression, Rng&, const Signs&);

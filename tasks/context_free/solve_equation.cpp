@@ -26,6 +26,11 @@ struct SolveEquation : Task {
   std::string name() const override { return "solve_equation"; }
   std::string level() const override { return "context_free"; }
   std::string summary() const override { return "the digit x of an equation modulo 5  (3-x)=4 -> 4"; }
+  std::string about() const override {
+    return R"(The model reads an equation modulo 5 in which one digit is hidden behind an x, and answers with it.
+The left side is an expression with brackets, sums and differences; the right side is its value.
+There are no products, so exactly one digit is right.)";
+  }
   int symbols_in() const override { return 11; }
   int symbols_out() const override { return 5; }
   int output_length(int) const override { return 1; }
@@ -60,6 +65,20 @@ struct SolveEquation : Task {
       if (value(expression, signs) == x.back()) return {digit};
     }
     bad_input("solve_equation: {} symbols that are no expression with one x, =, and a digit", x.size());
+  }
+
+  std::vector<std::string> alphabet() const override {
+    return {"0", "1", "2", "3", "4", "+", "-", "(", ")", "x", "="};
+  }
+  std::string form() const override {
+    return "an expression of digits 0 to 4, brackets and + - with one x, then = and a digit, such as (3-x)=4";
+  }
+  bool fits(const Tokens& x) const override {
+    if (x.size() < 3) return std::count(x.begin(), x.end(), 0) == std::ssize(x);
+    Tokens expression(x.begin(), x.end() - 2);
+    if (std::count(expression.begin(), expression.end(), unknown_digit) != 1) return false;
+    std::replace(expression.begin(), expression.end(), int(unknown_digit), 0);
+    return x[x.size() - 2] == equals && is_digit(x.back()) && value_of(expression, signs).has_value();
   }
 };
 

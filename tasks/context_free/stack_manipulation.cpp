@@ -1,6 +1,8 @@
 // Stack manipulation: a stack from bottom to top, then actions; answer the stack from top to bottom, 2, zeros.
 //   0 1 1 POP PUSH0 -> 0 1 0 2 0 0      symbols 0, 1 stack, 2 POP, 3 PUSH0, 4 PUSH1       (spec B.2)
 // Height uniform on 1 .. L-1, bits and actions uniform; one bit and no action if L = 1. POP on an empty stack: nothing.
+#include <algorithm>
+
 #include "tasks/all.h"
 #include "tasks/terminated.h"
 
@@ -8,11 +10,18 @@ namespace poslab {
 namespace {
 
 enum { pop = 2, push0, push1 };
+bool is_bit(int symbol) { return symbol < pop; }
 
 struct StackManipulation : Task {
   std::string name() const override { return "stack_manipulation"; }
   std::string level() const override { return "context_free"; }
   std::string summary() const override { return "the stack after pops and pushes  0 1 1 POP PUSH0 -> 0 1 0 2 0 0"; }
+  std::string about() const override {
+    return R"(The input is a stack of bits, written from bottom to top, and then a list of actions on it:
+POP takes the top bit away, PUSH0 and PUSH1 put one there; POP on an empty stack does nothing.
+The answer is the stack that remains, from top to bottom, ended by a 2. The zeros that fill the
+other slots do not count for accuracy.)";
+  }
   int symbols_in() const override { return 5; }
   int symbols_out() const override { return 3; }
   int output_length(int length) const override { return length + 1; }
@@ -43,6 +52,10 @@ struct StackManipulation : Task {
     }
     return terminated({stack.rbegin(), stack.rend()}, int(x.size()) + 1);
   }
+
+  std::vector<std::string> alphabet() const override { return {"0", "1", "POP", "PUSH0", "PUSH1"}; }
+  std::string form() const override { return "one or more bits, then actions POP PUSH0 PUSH1, such as 0 1 POP PUSH1"; }
+  bool fits(const Tokens& x) const override { return x[0] < pop && std::is_partitioned(x.begin(), x.end(), is_bit); }
 };
 
 }  // namespace

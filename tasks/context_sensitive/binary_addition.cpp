@@ -10,6 +10,12 @@ namespace {
 struct BinaryAddition : TwoNumbers {
   std::string name() const override { return "binary_addition"; }
   std::string summary() const override { return "sum of two numbers, lowest bit first  1 1 + 1 -> 0 0 1 2 0"; }
+  std::string about() const override {
+    return R"(The input is two binary numbers with a + between them, lowest bit first; the answer is their sum,
+lowest bit first, ended by a 2. Bits of one value stand at different distances from the answer, and
+carries go far. The zeros that fill the other slots do not count for accuracy.)";
+  }
+  std::string sign() const override { return "+"; }
   int output_length(int length) const override { return length + 1; }
 
   Tokens answer(const Tokens& x) const override {

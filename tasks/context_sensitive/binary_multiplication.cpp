@@ -10,6 +10,12 @@ namespace {
 struct BinaryMultiplication : TwoNumbers {
   std::string name() const override { return "binary_multiplication"; }
   std::string summary() const override { return "product of two numbers, lowest bit first  1 1 * 0 1 -> 0 1 1 2 0"; }
+  std::string about() const override {
+    return R"(The input is two binary numbers with a * between them, lowest bit first; the answer is their
+product, lowest bit first, ended by a 2. Every bit of one number meets every bit of the other, and
+carries go far. The zeros that fill the other slots do not count for accuracy.)";
+  }
+  std::string sign() const override { return "*"; }
   int output_length(int length) const override { return length; }
 
   Tokens answer(const Tokens& x) const override {

@@ -11,6 +11,10 @@ struct DuplicateString : Task {
   std::string name() const override { return "duplicate_string"; }
   std::string level() const override { return "context_sensitive"; }
   std::string summary() const override { return "the input twice  1 0 1 -> 1 0 1 1 0 1"; }
+  std::string about() const override {
+    return R"(The model reads bits and writes them twice, one copy after the other (or `copies` times).
+Each answer slot looks at one place of the input, at a distance that depends on the copy.)";
+  }
   int symbols_in() const override { return 2; }
   int symbols_out() const override { return 2; }
   int output_length(int length) const override { return copies * length; }

@@ -21,7 +21,12 @@ Tokens twice_with_hole(const Tokens& half, size_t hole, bool padded) {
 struct MissingDuplicateString : Task {
   std::string name() const override { return "missing_duplicate_string"; }
   std::string level() const override { return "context_sensitive"; }
-  std::string summary() const override { return "the symbol hidden in a string said twice  0 1 1 0 2 1 -> 1"; }
+  std::string summary() const override { return "the symbol hidden in a string said twice  0 1 1 0 ? 1 -> 1"; }
+  std::string about() const override {
+    return R"(A string of bits is written twice, and one bit of either copy is hidden behind a ?.
+The model answers with that bit, which stands at the same place of the other copy. If the length is
+odd, a _ at the end fills the place that is left over.)";
+  }
   int symbols_in() const override { return 4; }
   int symbols_out() const override { return 2; }
   int output_length(int) const override { return 1; }
@@ -49,6 +54,24 @@ struct MissingDuplicateString : Task {
     if (x.size() == 1) return {1};
     const size_t half = x.size() / 2, hole = size_t(std::find(x.begin(), x.end(), hidden) - x.begin());
     return {x[(hole + half) % (2 * half)]};
+  }
+
+  std::vector<std::string> alphabet() const override { return {"0", "1", "?", "_"}; }
+  std::string form() const override {
+    return "a string of bits twice, one bit of it hidden by ?, and _ at the end if the length is odd, such as 011 0?1 "
+           "or 10 1? _; the only string of length 1 is 1";
+  }
+  bool fits(const Tokens& x) const override {
+    if (x.size() == 1) return x[0] == 1;
+    const size_t half = x.size() / 2;
+    int holes = 0;
+    for (size_t i = 0; i < half; ++i) {
+      const int a = x[i], b = x[i + half];
+      if (a == pad || b == pad || (a == hidden && b == hidden)) return false;
+      if (a == hidden || b == hidden) ++holes;
+      else if (a != b) return false;
+    }
+    return holes == 1 && (x.size() % 2 == 0 || x.back() == pad);
   }
 };
 

@@ -11,6 +11,11 @@ struct OddsFirst : Task {
   std::string name() const override { return "odds_first"; }
   std::string level() const override { return "context_sensitive"; }
   std::string summary() const override { return "every second symbol, then the others  1 0 1 0 1 -> 0 0 1 1 1"; }
+  std::string about() const override {
+    return R"(The model reads bits and sorts them by place: first those of the places 2, 4, 6, ..., then those of
+1, 3, 5, ... Each answer slot looks at one place of the input. (The paper's name promises the odd
+places first; its released code, whose numbers were published, counts from 0.))";
+  }
   int symbols_in() const override { return 2; }
   int symbols_out() const override { return 2; }
   int output_length(int length) const override { return length; }

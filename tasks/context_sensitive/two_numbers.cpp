@@ -1,6 +1,8 @@
 // The law of the inputs of binary addition and multiplication.
 #include "tasks/context_sensitive/two_numbers.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace poslab {
@@ -26,6 +28,18 @@ Tokens TwoNumbers::input(Rng& rng, int length) const {
   const Tokens m = positive(rng, length - 1 - bits);
   x.insert(x.end(), m.begin(), m.end());
   return x;
+}
+
+std::string TwoNumbers::form() const {
+  return fmt::format("two numbers of bits with a {0} between them, each with at least one 1, such as 11{0}01; strings "
+                     "of one or two symbols are a single number", sign());
+}
+
+bool TwoNumbers::fits(const Tokens& x) const {
+  const auto middle = std::find(x.begin(), x.end(), separator);
+  if (x.size() <= 2) return middle == x.end();
+  const auto positive = [](auto from, auto to) { return std::find(from, to, 1) != to; };
+  return std::count(x.begin(), x.end(), separator) == 1 && positive(x.begin(), middle) && positive(middle + 1, x.end());
 }
 
 // Any order of the bits and any place of the separator, if both numbers keep a one. Two numbers of a and b bits are as

@@ -12,6 +12,11 @@ struct ModularArithmetic : Task {
   std::string name() const override { return "modular_arithmetic"; }
   std::string level() const override { return "regular"; }
   std::string summary() const override { return "value modulo 5 of digits joined by + - *  1 + 2 * 3 -> 2"; }
+  std::string about() const override {
+    return R"(The model reads a sum of products without brackets and answers with its value modulo 5.
+Products bind more closely than sums, so it has to know which digits stand beside which signs.
+Every input has an odd length; where an even one is asked for, the task draws one symbol less.)";
+  }
   int symbols_in() const override { return 9; }
   int symbols_out() const override { return 5; }
   int output_length(int) const override { return 1; }
@@ -45,6 +50,14 @@ struct ModularArithmetic : Task {
       }
     }
     return {(sum + product) % 5};
+  }
+
+  std::vector<std::string> alphabet() const override { return {"0", "1", "2", "3", "4", "+", "-", "*", "_"}; }
+  std::string form() const override { return "digits 0 to 4 joined by + - *, such as 1+2*3"; }
+  bool fits(const Tokens& x) const override {
+    for (size_t i = 0; i < x.size(); ++i)
+      if (i % 2 ? x[i] < plus || x[i] > times : x[i] >= plus) return false;
+    return x.size() % 2 == 1;
   }
 };
 

@@ -1,0 +1,159 @@
+#include "apps/ask.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "experiment/config.h"
+#include "lab/ask/ask.h"
+#include "lab/files.h"
+#include "lab/run_folder.h"
+
+namespace poslab {
+namespace {
+
+struct Words {
+  std::string run, file, positions, temperature, device, threads, page;
+  std::vector<std::string> strings;
+  asking::Wanted wanted;
+};
+
+bool utf8_terminal() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* said = std::getenv(name);
+    if (!said || !*said) continue;
+    const std::string locale = said;
+    return locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+// The run, tested as the options say.
+State load(const Words& w) {
+  State state = RunFolder::open(w.run).load(w.device);
+  Config& c = state.config;
+  for (const auto& [name, text] : {std::pair{"test_positions", w.positions}, {"test_temperature", w.temperature},
+                                   {"threads", w.threads}})
+    if (!text.empty()) set(c, option(name), text);
+  c.eval_lengths = {1, 1};   // what is asked is tested, and nothing else
+  check(c);
+  if (c.threads > 0) set_threads(c.threads);
+  return state;
+}
+
+void print(const std::string& text) {
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
+bool blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
+
+// All are read before the first is answered.
+void ask_all(asking::Session& session, const std::vector<std::string>& strings, const std::string& heading) {
+  for (const std::string& text : strings) session.read(text);
+  print(heading);
+  for (const std::string& text : strings) print(session.reply(text));
+}
+
+// One after the other: each is answered before the next is read.
+void ask_lines(asking::Session& session, bool terminal, const std::string& task) {
+  std::string line;
+  for (int number = 1;; ++number) {
+    if (terminal) print(task + "> ");
+    if (!std::getline(std::cin, line)) break;
+    if (blank(line)) continue;
+    if (!terminal) {
+      print(naming(fmt::format("line {}", number), [&] { return session.reply(line); }));
+      continue;
+    }
+    try {
+      print(session.reply(line));
+    } catch (const BadInput& e) { fmt::print(stderr, "{}\n", e.what()); }
+  }
+  if (terminal) print("\n");
+}
+
+std::vector<std::string> strings_of(const asking::Session& session, const std::string& path) {
+  std::istringstream lines(read_file(path));
+  std::vector<std::string> all;
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    if (blank(line)) continue;
+    naming(fmt::format("{}, line {}", path, number), [&] { return session.read(line); });
+    all.push_back(line);
+  }
+  if (all.empty()) bad_input("{} has no string; write one in a line", path);
+  return all;
+}
+
+void run(const Words& w) {
+  if (!w.strings.empty() && !w.file.empty())
+    bad_input("strings as words and --file {}: give one of the two", w.file);
+  const State state = load(w);
+  asking::Session session(w.run, state, w.wanted);
+  const std::string heading = w.wanted.json ? "" : session.heading();
+  if (!w.strings.empty()) {
+    ask_all(session, w.strings, heading);
+  } else if (w.file.empty() || w.file == "-") {
+    const bool terminal = w.file.empty() && isatty(STDIN_FILENO);
+    print(heading);
+    if (terminal) print("an input of the task and Enter; Ctrl-D ends\n");
+    ask_lines(session, terminal, state.config.task);
+  } else {
+    ask_all(session, strings_of(session, w.file), heading);
+  }
+  if (w.page.empty() || !session.asked()) return;
+  session.write_page(w.page);
+  if (!w.wanted.json) print(w.page + "\n");
+}
+
+const char* footer = R"(
+A string is typed as the task writes it; `poslab explain task NAME` shows how. Quote what a shell would read itself:
+'(3-x)=4'.
+
+Examples:
+  poslab ask runs/r1 0110101 1110
+  poslab ask runs/r1 --file strings.txt --json
+  poslab ask runs/r1 011010 --attention=2.max
+  poslab ask runs/r1 011010 --attention -o asked.html)";
+
+}  // namespace
+
+std::function<void()> add_ask(CLI::App* ask) {
+  const auto words = std::make_shared<Words>();
+  ask->footer(footer);
+  ask->add_option("run", words->run, "the run folder")->required();
+  ask->add_option("strings", words->strings, "inputs of its task; without any they are read from the standard input");
+  ask->add_option("--file", words->file, "a file with a string in each line; - is the standard input")
+      ->type_name("FILE");
+  ask->add_option("--positions", words->positions, "positions to ask under (those of the run's tests)")
+      ->type_name("NAME");
+  ask->add_option("--temperature", words->temperature, "temperature to ask under (that of the run's tests)")
+      ->type_name("NAME");
+  ask->add_option("--samples", words->wanted.draws, "average over so many draws of random positions (1)")
+      ->type_name("1 .. 1000")
+      ->check(CLI::Range(1, 1000).description(""));
+  CLI::Option* attention =
+      ask->add_option("--attention", words->wanted.attention,
+                      "draw where each answer slot looked; max: maximum over the heads of the last layer (max)")
+          ->type_name("LAYER.HEAD|LAYER.max|max")
+          ->expected(0, 1);
+  ask->add_flag("--json", words->wanted.json, "a line of JSON for each string");
+  ask->add_option("--device", words->device, option("device").help)->type_name(takes(option("device")));
+  ask->add_option("--threads", words->threads, option("threads").help)->type_name(takes(option("threads")));
+  ask->add_option("-o,--out", words->page, "a page with the answers and all attention maps")->type_name("FILE");
+  return [=] {
+    if (attention->count() && words->wanted.attention.empty()) words->wanted.attention = "max";
+    words->wanted.page = !words->page.empty();
+    words->wanted.utf8 = utf8_terminal();
+    run(*words);
+  };
+}
+
+}  // namespace poslab

@@ -1,0 +1,14 @@
+// Text for a terminal of 100 columns.
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+namespace poslab {
+
+// Broken at spaces, so that no line is longer than `width` unless one word is.
+std::vector<std::string> wrapped(std::string text, size_t width);
+// Three columns, of which the second and the third are wrapped.
+std::string in_columns(const std::vector<std::array<std::string, 3>>& rows);
+
+}  // namespace poslab

@@ -1,0 +1,240 @@
+// What it prints stands beside the thing itself: summary, about, formula and options in the lists of tasks, schemes,
+// samplers, policies and presets. The examples are computed.
+#include "apps/explain.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "apps/columns.h"
+#include "core/error.h"
+#include "encodings/picture.h"
+#include "encodings/temperature.h"
+#include "experiment/config.h"
+#include "lab/shell.h"
+#include "tasks/task.h"
+
+namespace poslab {
+namespace {
+
+// Names of columns and what stands there.
+using Rows = std::vector<std::array<std::string, 2>>;
+
+std::string text_of(const Rows& rows) {
+  std::string text;
+  for (const auto& [name, what] : rows)
+    for (bool first = true; const std::string& line : wrapped(what, 90))
+      text += fmt::format("{:<10}{}\n", first ? name : "", line), first = false;
+  return text;
+}
+
+std::string text_of(const std::vector<Option>& options) {
+  if (options.empty()) return {};
+  std::vector<std::array<std::string, 3>> rows;
+  for (const Option& o : options) {
+    const std::string also = o.run_option.empty() ? "" : fmt::format("; also {}", dashed(o.run_option));
+    rows.push_back({"  " + o.name, fmt::format("{}  ({})", o.takes(), o.standard), o.help + also});
+  }
+  return "\noptions, with their defaults in parentheses\n" + in_columns(rows);
+}
+
+// "alibi, alibi:mode=offset_table,symmetric": alone, and with every option away from its default.
+std::string spelling(const std::string& name, const std::vector<Option>& options) {
+  if (options.empty()) return name;
+  Choices c(name, options);
+  for (const Option& o : options)
+    c.set(o.name, o.kind == Option::Kind::toggle ? (o.standard == "on" ? "off" : "on")
+                  : o.kind == Option::Kind::word
+                      ? o.words[1]
+                      : o.value(fmt::format("{}", std::min(o.range.max, 2 * std::stod(o.standard) + 1))));
+  return fmt::format("{}, {}", name, c.spelled());
+}
+
+// Of a thing of any list: its sentences, then `rows`, then the example and the options.
+template <class Thing>
+std::string text_of(const Thing& thing, const std::string& name, const Rows& rows, const std::string& example,
+                    const std::vector<Option>& options) {
+  const std::string about = thing.about.empty() ? "" : thing.about + "\n\n";
+  return fmt::format("{}\n\n{}{}\n{}{}", fmt::join(wrapped(name + ": " + thing.summary, 100), "\n"), about,
+                     text_of(rows), example, text_of(options));
+}
+
+// -- tasks ----------------------------------------------------------------------------------------------------------
+
+std::string of_task(const std::string& name) {
+  const Chosen<TaskEntry> t = choose("task", all_tasks(), name);
+  const Task& made = task(name);
+  const TaskExample e = example(made);
+  std::vector<int> out;
+  for (int symbol = 0; symbol < made.symbols_out(); ++symbol) out.push_back(symbol);
+  const std::string input = written_input(made, e.input);
+  const int ten = made.output_length(10);
+  return text_of(t.thing, name,
+                 {{"inputs", made.form()},
+                  {"symbols", fmt::format("{} in, {} out", fmt::join(made.alphabet(), " "), fmt::join(out, " "))},
+                  {"answer", fmt::format("{} symbol{} to an input of 10", ten, ten == 1 ? "" : "s")},
+                  {"level", t->level},
+                  {"source", t->source},
+                  {"file", fmt::format("tasks/{}/{}.cpp", t->level, t->name)},
+                  {"spelled", "--task " + spelling(t->name, t->options)},
+                  {"read on", "docs/tasks.md"}},
+                 fmt::format("example   {} -> {}\nask       poslab ask RUN {}\n", input, written_answer(e.answer),
+                             shell_word(input)),
+                 t->options);
+}
+
+// -- encodings ------------------------------------------------------------------------------------------------------
+
+std::string words_of(Reads what) {
+  std::vector<std::string> all;
+  for (const auto& [one, word] : {std::pair{Reads::slots, "the order of slots"},
+                                  {Reads::positions, "a position for each token"},
+                                  {Reads::distances, "distances of positions"},
+                                  {Reads::offset_table, "one offset for each distance of slots"}})
+    if (has(what, one)) all.push_back(word);
+  return all.empty() ? "nothing" : fmt::format("{}", fmt::join(all, ", "));
+}
+
+// What the scheme shows of five slots in a row: a row for each query, a column for each key.
+std::string matrix_of(const Chosen<Scheme>& s) {
+  constexpr int T = 5;
+  const Displayed displayed = s->displayed(ModelShape{}, s.choices);
+  const std::vector<real> m = position_matrix(displayed, Positions::of_tokens(1, {0, 1, 2, 3, 4})).values();
+  std::string text = "example   positions 0 to 4; a row is a query, a column a key\n";
+  for (int i = 0; i < T; ++i) {
+    text += "         ";
+    for (int j = 0; j < T; ++j) text += fmt::format("{:>7.3g}", double(m[size_t(i * T + j)]) + 0.);
+    text += '\n';
+  }
+  for (const std::string& line : wrapped(displayed.meaning, 90)) text += std::string(10, ' ') + line + "\n";
+  return text;
+}
+
+std::string of_encoding(const std::string& name) {
+  const Chosen<Scheme> s = choose_encoding(name);
+  const bool composed = std::none_of(all_encodings().begin(), all_encodings().end(),
+                                     [&](const Scheme& one) { return one.name == s->name; });
+  return text_of(s.thing, s.spelled(),
+                 {{"formula", s->formula},
+                  {"doors", s->doors},
+                  {"reads", words_of(reads(s))},
+                  {"source", s->source},
+                  {"file", composed ? "encodings/compose.cpp" : fmt::format("encodings/{}.cpp", s->name)},
+                  {"spelled", "--encoding " + (composed ? shell_word(s->name) : spelling(s->name, s->options))},
+                  {"read on", "docs/encodings.md"}},
+                 matrix_of(s), composed ? std::vector<Option>() : s->options);
+}
+
+// -- samplers -------------------------------------------------------------------------------------------------------
+
+std::string of_sampler(const std::string& name) {
+  constexpr int T = 6;
+  const Chosen<Sampler> s = choose_sampler(name);
+  const PositionSample drawn(s, Resample::per_forward, stream(0, Purpose::positions, 0), 1, T);
+  const int layers = s->parts ? int(s->parts->size()) : 1;
+  std::string sample;
+  for (int layer = 0; layer < layers; ++layer) {
+    const Positions& p = drawn.at_layer(layer);
+    const std::string where = layers > 1 ? fmt::format("layer {}: ", layer + 1) : "";
+    const auto line = [&](const char* what, const std::vector<double>& numbers) {
+      const std::string said = fmt::format("{}{}: {:g}", where, what, fmt::join(numbers, " "));
+      sample += text_of(Rows{{layer ? "" : "example", said}});
+    };
+    if (p.only_offsets()) line("offsets of 6 slots, from the key 5 to the left to the key 5 to the right",
+                               p.distances().value);
+    else line("positions of 6 slots", p.tokens(s->name));
+  }
+  const std::string shown = s->parts ? s->name : s.spelled();
+  return text_of(s.thing, shown,
+                 {{"random", s->random ? "yes" : "no"},
+                  {"source", s->source},
+                  {"file", "encodings/samplers.cpp"},
+                  {"spelled", "--positions " + (s->parts ? shell_word(shown) : spelling(s->name, s->options))},
+                  {"read on", "docs/encodings.md"}},
+                 sample, s->parts ? std::vector<Option>() : s->options);
+}
+
+// -- temperatures ---------------------------------------------------------------------------------------------------
+
+// The factor on the logits of a query that sees so many keys, before training.
+double factor(const Chosen<TemperaturePolicy>& t, int keys) {
+  if (!t->make) return 1;
+  const Params params(0);
+  const Temperature f = t->make(params, t.choices, 1);
+  if (!params.entries().empty()) params.pack();
+  const std::vector<double> zeros(size_t(keys), 0.);
+  const Heads in{Tensor::from({1, 1, 1, 1}, std::vector<double>{0}), Tensor::from({1, keys, 1, 1}, zeros), {}};
+  return double(f(in, Positions::of_tokens(1, zeros), {}).values()[0]);
+}
+
+std::string of_temperature(const std::string& name) {
+  const Chosen<TemperaturePolicy> t = choose_temperature(name);
+  std::string keys = "example   keys  ", factors = "          factor";
+  for (const int n : {10, 40, 80, 160, 640, 2560})
+    keys += fmt::format("{:>8}", n), factors += fmt::format("{:>8.3f}", factor(t, n));
+  return text_of(t.thing, t.spelled(),
+                 {{"formula", t->formula},
+                  {"learned", t->learned ? "yes" : "no"},
+                  {"source", t->source},
+                  {"file", "encodings/temperature.cpp"},
+                  {"spelled", "--temperature " + spelling(t->name, t->options)},
+                  {"read on", "docs/encodings.md"}},
+                 keys + "\n" + factors + "\n", t->options);
+}
+
+// -- presets --------------------------------------------------------------------------------------------------------
+
+std::string of_preset(const std::string& name) {
+  const Preset& p = find("preset", all_presets(), name);
+  std::string settings;
+  for (const auto& [option, value] : p.settings) settings += fmt::format("  {:<17} {}\n", option, value);
+  const auto sets = [&](const char* option) {
+    return std::any_of(p.settings.begin(), p.settings.end(), [&](auto& s) { return s.first == option; });
+  };
+  const std::string example = fmt::format("poslab train --preset {} --task reverse_string{} --out runs/r1", name,
+                                          sets("encoding") ? "" : " --encoding rope");
+  return text_of(p, name,
+                 {{"file", "experiment/options.cpp"},
+                  {"spelled", "--preset " + name},
+                  {"read on", "docs/reproduce.md"}},
+                 fmt::format("example   {}\n", example), {}) +
+         (settings.empty() ? "" : "\nsets these options\n" + settings);
+}
+
+const std::vector<std::pair<std::string, std::string (*)(const std::string&)>>& kinds() {
+  static const std::vector<std::pair<std::string, std::string (*)(const std::string&)>> all = {
+      {"task", of_task}, {"encoding", of_encoding}, {"sampler", of_sampler}, {"temperature", of_temperature},
+      {"preset", of_preset}};
+  return all;
+}
+
+}  // namespace
+
+std::string explained(const std::string& kind, const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& [one, text] : kinds()) {
+    if (kind == one || kind == one + "s") return text(name);
+    known.push_back(one);
+  }
+  throw BadInput(unknown("kind", kind, known));
+}
+
+std::function<void()> add_explain(CLI::App* explain) {
+  const auto words = std::make_shared<std::pair<std::string, std::string>>();
+  explain->footer(R"(
+Examples:
+  poslab explain task reverse_string
+  poslab explain encoding alibi:symmetric
+  poslab explain sampler randomized
+  poslab explain temperature log_n:length=80
+  poslab explain preset tiny)");
+  explain->add_option("kind", words->first, "task | encoding | sampler | temperature | preset")->required();
+  explain->add_option("name", words->second, "one of them; `poslab list tasks` shows which there are")->required();
+  return [=] { fmt::print("{}", explained(words->first, words->second)); };
+}
+
+}  // namespace poslab

@@ -1,0 +1,214 @@
+// Strings of one's own: how they are read, that the answer is the model's own, what is refused.
+#include "experiment/ask.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "experiment/attention_maps.h"
+#include "experiment/build.h"
+#include "experiment/evaluate.h"
+#include "tests/task_oracle.h"
+
+using namespace poslab;
+
+namespace {
+
+std::string refusal(const std::string& name, const std::string& text) {
+  try {
+    read_input(task(name), text);
+  } catch (const BadInput& e) { return e.what(); }
+  return "";
+}
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+Config tiny(const Settings& more = {}) {
+  Settings all = {{"task", "reverse_string"}, {"encoding", "relative"}, {"positions", "randomized"},
+                  {"max_position", "64"},     {"layers", "2"},          {"heads", "2"},
+                  {"d_model", "16"},          {"train_length", "6"},    {"eval_lengths", "1:9"}};
+  all.insert(all.end(), more.begin(), more.end());
+  return configure(all);
+}
+
+}  // namespace
+
+TEST_CASE("ask: what a task draws fits, can be written, and is read again") {
+  for (const TaskEntry& entry : all_tasks()) {
+    CAPTURE(entry.name);
+    const Task& t = task(entry.name);
+    REQUIRE(int(t.alphabet().size()) == t.symbols_in());
+    for (int length = 1; length <= 40; ++length) {
+      Rng rng(stream(4, Purpose::tokens, uint64_t(length)));
+      const Tokens x = t.input(rng, length);
+      const std::string text = written_input(t, x);
+      CAPTURE(text);
+      CHECK(t.fits(x));
+      CHECK(read_input(t, text) == x);
+      CHECK(read_input(t, "  " + text + " ") == x);
+    }
+  }
+}
+
+TEST_CASE("ask: of all strings of small lengths those fit that the task draws, and a few more that have an answer") {
+  using testing::oracles;
+  for (const auto& oracle : oracles()) {
+    CAPTURE(oracle.task);
+    const Task& t = task(oracle.task);
+    // A stack without actions, brackets around one operand, small numbers that are never drawn: all have an answer.
+    const bool more = oracle.task == "stack_manipulation" || oracle.task.starts_with("modular") ||
+                      oracle.task == "solve_equation" || oracle.task.starts_with("binary");
+    const int longest = oracle.symbols.size() > 5 ? 5 : 6, V = t.symbols_in();
+    for (int length = 1; length <= longest; ++length) {
+      const testing::Law law = oracle.law(length);
+      Tokens x(size_t(length), 0);
+      int wrong = 0;
+      for (;;) {
+        std::string text;
+        for (const int symbol : x) text += oracle.symbols[size_t(symbol)];
+        const bool drawn = law.count(text) > 0, fits = t.fits(x);
+        if ((drawn ? !fits : fits && !more) && ++wrong <= 3) MESSAGE(text);
+        if (fits) {
+          const Tokens y = t.answer(x);
+          wrong += *std::max_element(y.begin(), y.end()) >= t.symbols_out();
+        }
+        int place = 0;
+        while (place < length && ++x[size_t(place)] == V) x[size_t(place++)] = 0;
+        if (place == length) break;
+      }
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("ask: strings as people write them") {
+  CHECK(read_input(task("stack_manipulation"), "01 pop PUSH1") == Tokens{0, 1, 2, 4});
+  CHECK(read_input(task("stack_manipulation"), "0124") == Tokens{0, 1, 2, 4});
+  CHECK(written_input(task("stack_manipulation"), {0, 1, 2, 4}) == "0 1 POP PUSH1");
+  CHECK(read_input(task("binary_addition"), "11+1") == Tokens{1, 1, 2, 1});
+  CHECK(read_input(task("binary_addition"), "1121") == Tokens{1, 1, 2, 1});
+  CHECK(read_input(task("solve_equation"), "(3-X)=4") == Tokens{7, 3, 6, 9, 8, 10, 4});
+  CHECK(read_input(task("missing_duplicate_string"), "01 1 01 ? _") == Tokens{0, 1, 1, 0, 1, 2, 3});
+  CHECK(holds(refusal("reverse_string", "0120"), "\"2\" in \"0120\" is no symbol of reverse_string; its symbols are"));
+  CHECK(holds(refusal("reverse_string", "0−1"), "\"−\" in"));
+  CHECK(holds(refusal("reverse_string", ""), "an empty string"));
+  CHECK(holds(refusal("modular_arithmetic", "1+"), "digits 0 to 4 joined by + - *"));
+  CHECK(holds(refusal("modular_arithmetic", "1+7"), "its symbols are 0 1 2 3 4 + - * _"));
+  CHECK(holds(refusal("modular_arithmetic", "1_2"), "no input of"));
+  CHECK(holds(refusal("modular_arithmetic_brackets", "((1+2)"), "no input of modular_arithmetic_brackets"));
+  CHECK(holds(refusal("solve_equation", "(x-x)=4"), "with one x"));
+  CHECK(holds(refusal("solve_equation", "(3-x)=("), "no input of"));
+  CHECK(holds(refusal("stack_manipulation", "POP 1"), "one or more bits, then actions"));
+  CHECK(holds(refusal("binary_addition", "11+"), "with a + between them"));
+  CHECK(holds(refusal("binary_multiplication", "11*00"), "with a * between them"));
+  CHECK(holds(refusal("missing_duplicate_string", "01?0"), "no input of"));
+  CHECK(holds(refusal("compute_sqrt", "000"), "at least one 1"));
+  CHECK(holds(refusal("reverse_string", std::string(100, '7')), "..."));
+  CHECK_FALSE(holds(refusal("reverse_string", std::string(100, '7')), std::string(41, '7')));
+}
+
+TEST_CASE("ask: the answer is the model's own, slot by slot") {
+  for (const char* sampler : {"randomized", "sequential"}) {
+    const State state(tiny({{"positions", sampler}}));
+    const Tokens x = {0, 1, 1, 0, 1};
+    const Answer a = ask(state, x);
+    const PositionSample positions = test_draw(state.config, 5, 0, 1, 10);
+    const std::vector<real> z = state.net(Ids({1, 10}, {0, 1, 1, 0, 1, 2, 2, 2, 2, 2}), 5, {positions, {}}).values();
+    REQUIRE(a.probability.size() == 10);
+    for (size_t o = 0; o < 5; ++o) {
+      const double one = 1 / (1 + std::exp(double(z[2 * o]) - double(z[2 * o + 1])));
+      CHECK(a.probability[2 * o + 1] == doctest::Approx(one).epsilon(1e-9));
+      CHECK(a.said[o] == int(z[2 * o + 1] > z[2 * o]));
+      CHECK(a.sure(o) == doctest::Approx(std::max(one, 1 - one)));
+    }
+    CHECK(a.expected == Tokens{1, 0, 1, 1, 0});
+    CHECK(a.scored == 5);
+    int right = 0;
+    for (size_t o = 0; o < 5; ++o) right += a.said[o] == a.expected[o];
+    CHECK(a.right() == right);
+    CHECK(a.right_of_each == doctest::Approx(a.share()));
+  }
+}
+
+TEST_CASE("ask: a mean over draws of positions, where they are random") {
+  const State state(tiny());
+  const Tokens x = {0, 1, 1, 0, 1, 1};
+  const Answer three = ask(state, x, 3);
+  CHECK(three.draws == 3);
+  std::vector<double> mean(12, 0);
+  for (int n = 0; n < 3; ++n) {
+    const PositionSample positions = test_draw(state.config, 6, n, 1, 12);
+    const std::vector<real> z =
+        state.net(Ids({1, 12}, {0, 1, 1, 0, 1, 1, 2, 2, 2, 2, 2, 2}), 6, {positions, {}}).values();
+    for (size_t o = 0; o < 6; ++o)
+      for (size_t v = 0; v < 2; ++v)
+        mean[2 * o + v] += 1 / (1 + std::exp(double(z[2 * o + 1 - v]) - double(z[2 * o + v]))) / 3;
+  }
+  for (size_t n = 0; n < 12; ++n) CHECK(three.probability[n] == doctest::Approx(mean[n]));
+  CHECK(three.probability != ask(state, x).probability);
+  for (const char* encoding : {"none", "geometric"}) CHECK(ask(State(tiny({{"encoding", encoding}})), x, 3).draws == 1);
+  CHECK(ask(State(tiny({{"positions", "sequential"}})), x, 3).draws == 1);
+}
+
+TEST_CASE("ask: other positions and temperatures, and what they have no room for") {
+  State state(tiny());
+  const Tokens x = {0, 1, 1, 0, 1, 1}, at_500(500, 1);
+  const auto plain = ask(state, x).probability;
+  set(state.config, option("test_temperature"), "constant:tau=0.5");
+  CHECK(ask(state, x).probability != plain);
+  CHECK_THROWS_WITH_AS(ask(state, at_500),
+                       doctest::Contains("500 symbols and their 500 answer slots take 1000 positions"), BadInput);
+  CHECK_THROWS_WITH_AS(ask(state, at_500), doctest::Contains("--positions randomized:max_position=1000"), BadInput);
+  set(state.config, option("test_positions"), "sequential");
+  CHECK(ask(state, at_500).said.size() == 500);
+  const State learned(tiny({{"encoding", "learned"}, {"positions", "sequential"}}));
+  CHECK_THROWS_WITH_AS(ask(learned, at_500), doctest::Contains("learned a table of 64"), BadInput);
+  CHECK_THROWS_WITH_AS(ask(state, Tokens(10001, 1)), doctest::Contains("ask for 1 to 10000"), BadInput);
+}
+
+TEST_CASE("ask: slots after the terminator do not count") {
+  const State state(tiny({{"task", "binary_addition"}}));
+  const Answer a = ask(state, {1, 1, 2, 1});
+  CHECK(a.expected == Tokens{0, 0, 1, 2, 0});
+  CHECK(a.scored == 4);
+  CHECK(a.probability.size() == 15);
+}
+
+TEST_CASE("ask: attention weights are those that a trace records, and sum to one") {
+  const State state(tiny());
+  const Tokens x = {0, 1, 1, 0, 1};
+  const Tensor a = asked_attention(state, x, 1);
+  REQUIRE(a.shape() == Shape{2, 10, 10});
+  const std::vector<real> w = a.values();
+  for (size_t row = 0; row < 20; ++row) {
+    double sum = 0;
+    for (size_t j = 0; j < 10; ++j) sum += double(w[row * 10 + j]);
+    CHECK(sum == doctest::Approx(1).epsilon(1e-5));
+  }
+  Trace trace({"block1.attention.weights"});
+  const PositionSample positions = test_draw(state.config, 5, 0, 1, 10);
+  state.net(Ids({1, 10}, {0, 1, 1, 0, 1, 2, 2, 2, 2, 2}), 5, {positions, {}, &trace});
+  CHECK(trace.captured.begin()->second.values() == w);
+}
+
+TEST_CASE("ask: every task has an example, a form and at most five lines of prose; so has every other thing") {
+  const auto short_prose = [](const std::string& name, const std::string& about) {
+    CAPTURE(name);
+    CHECK(about.size() > 40);
+    CHECK(std::count(about.begin(), about.end(), '\n') < 5);
+    size_t line = 0, longest = 0;
+    for (const char c : about) longest = std::max(longest, line = c == '\n' ? 0 : line + 1);
+    CHECK(longest <= 100);
+  };
+  for (const TaskEntry& t : all_tasks()) {
+    short_prose(t.name, t.about);
+    const TaskExample e = example(task(t.name));
+    CHECK(task(t.name).answer(e.input) == e.answer);
+    CHECK(!task(t.name).form().empty());
+  }
+  for (const Scheme& s : all_encodings()) short_prose(s.name, s.about);
+  for (const Sampler& s : all_samplers()) short_prose(s.name, s.about);
+  for (const TemperaturePolicy& t : all_temperatures()) short_prose(t.name, t.about);
+  for (const Preset& p : all_presets()) short_prose(p.name, p.about);
+}

@@ -1,0 +1,192 @@
+// `poslab ask` and `poslab explain` as a user starts them.
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "encodings/temperature.h"
+#include "lab/about.h"
+#include "lab/run_folder.h"
+#include "tasks/task.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+using nlohmann::json;
+
+namespace {
+
+struct Run : TemporaryFolder {
+  explicit Run(const Settings& more = {}) { RunFolder::create(*this / "run", State(tiny_config(more))); }
+  // Exit status and what is printed.
+  std::string ask(const std::string& arguments, const std::string& before = "") const {
+    Program program(*this, fmt::format("ask '{}' {}", *this / "run", arguments), before);
+    const std::string said = program.output();
+    return fmt::format("{}: {}", program.status(), said);
+  }
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("ask command: text, JSON, a file and the standard input say the same") {
+  const Run run;
+  const std::string plain = run.ask("011010 1110");
+  CHECK(holds(plain, "0: "));
+  CHECK(holds(plain, "reverse_string, relative (randomized), 0 steps on lengths 1 to 6"));
+  CHECK(holds(plain, "draw 0: the one that tests of the same length meet first"));
+  CHECK(holds(plain, "\n011010\n  slot      1    2    3    4    5    6\n  correct   0    1    0    1    1    0\n"));
+  CHECK(holds(plain, "\n1110\n"));
+  CHECK(holds(plain, "at length 6 (trained): guess 50.0 %"));
+  std::ofstream(run / "strings") << "011010\n\n 1110 \r\n";
+  CHECK(run.ask(fmt::format("--file '{}'", run / "strings")) == plain);
+  CHECK(run.ask(fmt::format("--file - < '{}'", run / "strings")) == plain);
+  CHECK(run.ask(fmt::format("< '{}'", run / "strings")) == plain);
+
+  const std::vector<std::string> all = lines_of(run.ask("011010 1110 --json").substr(3));
+  REQUIRE(all.size() == 2);
+  const json first = json::parse(all[0]);
+  CHECK(first["input"] == "011010");
+  CHECK(first["expected"] == "010110");
+  CHECK(first["probabilities"].size() == 6);
+  CHECK(first["positions"] == "randomized:max_position=64");
+  CHECK(first["baselines"]["guess"] == 0.5);
+  std::string said = first["answer"];
+  int right = 0;
+  for (size_t o = 0; o < 6; ++o) {
+    const json& p = first["probabilities"][o];
+    CHECK(p[0].get<double>() + p[1].get<double>() == doctest::Approx(1).epsilon(1e-5));
+    CHECK(said[o] == (p[1] > p[0] ? '1' : '0'));
+    right += said[o] == std::string("010110")[o];
+  }
+  CHECK(first["right"] == right);
+  CHECK(first["share"].get<double>() == doctest::Approx(right / 6.));
+}
+
+TEST_CASE("ask command: length 500 under other positions, draws, temperatures") {
+  const Run run;
+  const std::string far = run.ask(std::string(500, '1') + " --positions sequential");
+  CHECK(holds(far, "0: "));
+  CHECK(holds(far, "of 500 slots"));
+  CHECK(holds(far, "  slots 481 to 500\n"));
+  CHECK(holds(far, "at length 500 (unseen)"));
+  for (const std::string& line : lines_of(far)) CHECK(line.size() <= 120);
+  CHECK(holds(run.ask("-- " + std::string(500, '1')), "2: poslab: 500 symbols and their 500 answer slots"));
+  const std::string mean = run.ask("0110 --samples 5 --temperature constant:tau=0.5");
+  CHECK(holds(mean, "the mean over draws 0 to 4; temperature constant:tau=0.5\n"));
+  CHECK(holds(mean, "a single draw of positions:"));
+}
+
+TEST_CASE("ask command: attention as a grid, as JSON and on a page") {
+  const Run run;
+  const std::string digits = run.ask("01101 --attention", "LC_ALL=C"),
+                    shades = run.ask("01101 --attention=1.2", "LC_ALL=C.UTF-8");
+  CHECK(holds(digits, "attention of layer 2, maximum over heads"));
+  CHECK(holds(digits, "\n           01101.....\n"));
+  CHECK(holds(digits, "9 is 0."));
+  CHECK(holds(shades, "attention of layer 1, head 2"));
+  CHECK(holds(shades, "01101·····"));
+  CHECK(holds(shades, "█"));
+  const json j = json::parse(run.ask("01101 --attention=1.2 --json").substr(3));
+  REQUIRE(j["attention"]["weights"].size() == 5);
+  double sum = 0;
+  for (const json& w : j["attention"]["weights"][4]) sum += w.get<double>();
+  CHECK(j["attention"]["weights"][4].size() == 10);
+  CHECK(sum == doctest::Approx(1).epsilon(1e-5));
+
+  const std::string page = run / "asked.html";
+  CHECK(holds(run.ask(fmt::format("01101 0 -o '{}'", page)), page + "\n"));
+  const std::string html = read_file(page);
+  CHECK(holds(html, "</html>"));
+  CHECK_FALSE(holds(html, "{{"));
+  CHECK(holds(html, "<h2 id=\"question2\">"));
+  CHECK_FALSE(holds(html, "src=\"http"));
+  CHECK(holds(run.ask("01101 --attention=max " + std::string(100, '0') + " --positions sequential"),
+              "too wide for a terminal"));
+
+  const Run stack(Settings{{"task", "stack_manipulation"}});   // words are written downwards
+  CHECK(holds(stack.ask("'0 1 POP' --attention", "LC_ALL=C"), "             P\n             O\n           01P....\n"));
+}
+
+TEST_CASE("ask command: what cannot be asked") {
+  const Run run;
+  const auto refused = [&](const std::string& arguments, const std::string& words) {
+    const std::string said = run.ask(arguments);
+    CAPTURE(said);
+    CHECK(said.starts_with("2: poslab: "));
+    CHECK(std::count(said.begin(), said.end(), '\n') == 1);
+    CHECK(holds(said, words));
+  };
+  refused("012", "\"2\" in \"012\" is no symbol of reverse_string; its symbols are 0 1");
+  refused("01 ''", "an empty string");
+  refused("01 --file x", "give one of the two");
+  refused("01 --attention=3.1", "layer = 3");
+  refused("01 --attention=1.3", "head");
+  refused("--attention 0110", "no layer and head");
+  refused("01 --positions none", "unknown test_positions");
+  refused("01 --temperature ssmax", "learns parameters");
+  refused("01 --samples 0", "--samples");
+  refused("01 --sampels 2", "did you mean \"--samples\"");
+  std::ofstream(run / "strings") << "01\n0a1\n";
+  refused(fmt::format("--file '{}'", run / "strings"), "strings, line 2: \"a\" in \"0a1\"");
+  std::ofstream(run / "empty") << "\n";
+  refused(fmt::format("--file '{}'", run / "empty"), "has no string");
+  const std::string no_file = run.ask("--json --file none");
+  CHECK(no_file.starts_with("1: poslab: cannot read none"));
+}
+
+TEST_CASE("explain command: every thing of the lists, in at most 30 lines, with an example; list says the same") {
+  const TemporaryFolder folder;
+  const auto told = [&](const std::string& words) {
+    Program program(folder, words);
+    CAPTURE(words);
+    const std::string said = program.output();
+    CHECK(program.status() == 0);
+    CHECK(std::count(said.begin(), said.end(), '\n') <= 30);
+    CHECK(holds(said, "\nexample   "));
+    CHECK(holds(said, "\nread on   docs/"));
+    const size_t file = said.find("\nfile      ");
+    REQUIRE(file != said.npos);
+    const std::string path = said.substr(file + 11, said.find('\n', file + 1) - file - 11);
+    CHECK(std::filesystem::exists(std::string(source_folder) + "/" + path));
+    return said;
+  };
+  for (const auto& name : names_of(all_tasks())) told("explain task " + name);
+  for (const auto& name : names_of(all_encodings())) told("explain encoding " + name);
+  for (const auto& name : names_of(all_samplers())) told("explain sampler " + name);
+  for (const auto& name : names_of(all_temperatures())) told("explain temperature " + name);
+  for (const auto& name : names_of(all_presets())) told("explain preset " + name);
+  CHECK(told("list encodings alibi:symmetric") == told("explain encoding alibi:symmetric"));
+  CHECK(holds(told("explain task solve_equation"), "one x, then = and a digit"));
+  CHECK(holds(told("explain encoding 'rope|none'"), "rope|none: a scheme for each layer, in turn"));
+  CHECK(holds(told("explain sampler 'randomized|sequential'"), "layer 2: positions of 6 slots: 0 1 2 3 4 5"));
+  CHECK(holds(told("explain temperature log_n:length=80"), "   1.000"));
+  CHECK(holds(told("explain task duplicate_string:copies=3"), "30 symbols to an input of 10"));
+  for (const auto& [words, answer] : {std::pair{"explain task reverse_strin", "did you mean \"reverse_string\""},
+                                      {"explain tsk reverse_string", "did you mean \"task\""},
+                                      {"explain task", "name"}}) {
+    Program program(folder, words);
+    CHECK(holds(program.output(), answer));
+    CHECK(program.status() == 2);
+  }
+}
+
+TEST_CASE("pages: what the tasks ask and the encodings do, each once; another version's are left out") {
+  const std::string html =
+      about_section({"solve_equation", "unheard_of", "solve_equation"}, {"alibi:symmetric", "rope|none", "elsewhere"});
+  CHECK(holds(html, "<b>Solve equation.</b> The model reads an equation modulo 5"));
+  const TaskExample e = example(task("solve_equation"));
+  CHECK(holds(html, fmt::format("<code>{}</code> has the answer <code>{}</code>",
+                                written_input(task("solve_equation"), e.input), e.answer[0])));
+  CHECK(html.find("Solve equation") == html.rfind("Solve equation"));
+  CHECK(holds(html, "<b>alibi:symmetric</b> (Press et al. 2022). A penalty that grows with the distance"));
+  CHECK(holds(html, "<b>rope|none</b>"));
+  CHECK(holds(html, "0.5 [p_j &lt; p_i]"));
+  for (const char* unknown : {"unheard", "elsewhere"}) CHECK_FALSE(holds(html, unknown));
+  CHECK(about_section({"unheard_of"}, {}).empty());
+}
