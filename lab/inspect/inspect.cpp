@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "experiment/build.h"
 #include "experiment/lengths.h"
+#include "lab/about.h"
 #include "lab/files.h"
 #include "lab/inspect/figures.h"
 #include "lab/inspect/tables.h"
@@ -110,6 +111,9 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
     charts += coverage_figure(c, run.name, "coverage" + id, data);
     command += fmt::format(" {}", shell_word(run.folder));
   }
+  std::vector<std::string> tasks, encodings;
+  for (const Inspected& run : runs)
+    tasks.push_back(run.state.config.task), encodings.push_back(scheme(run.state.config).spelled());
   const std::string title =
       runs.size() == 1 ? "Inside " + escape(runs[0].name) : fmt::format("Inside {} runs", runs.size());
   if (!lengths.empty()) command += fmt::format(" --lengths {}", fmt::join(lengths, ","));
@@ -124,6 +128,7 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
   write_file(out + "/coverage.csv", coverage_text);
   write_file(out + "/index.html", page::document(inspect_html, {{"title", title},
                                                               {"readings", readings},
+                                                              {"about", about_section(tasks, encodings)},
                                                               {"coverage", charts},
                                                               {"pca", planes},
                                                               {"attention", maps},

@@ -62,6 +62,7 @@ void write(const std::vector<std::string>& folders, const std::string& out) {
                        {{"title", title(groups)},
                         {"readings", readings},
                         {"rows", table(groups)},
+                        {"about", about(groups)},
                         {"accuracy", accuracy},
                         {"loss", loss},
                         {"configuration", configuration(groups, out)},

@@ -21,6 +21,7 @@ struct Group {
 std::string title(const std::vector<Group>&);  // plain text
 std::string reading(const Group&);             // what the numbers say, in words
 std::string table(const std::vector<Group>&);
+std::string about(const std::vector<Group>&);  // what is asked, and what the encodings do
 page::Chart accuracy_chart(const Group&, const std::string& id);
 std::string accuracy_caption(const Group&);
 page::Chart loss_chart(const Group&, const std::string& id, bool log);

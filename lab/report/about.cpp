@@ -1,0 +1,17 @@
+// What the tasks ask and what the encodings do, in words.
+#include "lab/about.h"
+
+#include "lab/report/sections.h"
+
+namespace poslab::report {
+
+std::string about(const std::vector<Group>& groups) {
+  std::vector<std::string> tasks, encodings;
+  for (const Group& g : groups) {
+    tasks.push_back(g.task);
+    for (const Member& m : g.members) encodings.push_back(m.run->encoding);
+  }
+  return about_section(tasks, encodings);
+}
+
+}  // namespace poslab::report
