@@ -61,6 +61,13 @@ json symbols(const int* at, int n) {
   return list;
 }
 
+json input_symbols(const Task& task, const int* at, int n) {
+  const std::vector<std::string> words = task.alphabet();
+  json list = json::array();
+  for (int i = 0; i < n; ++i) list.push_back(words[size_t(at[i])]);
+  return list;
+}
+
 json example(const State& state, int length) {
   const Config& c = state.config;
   const Batch batch = test_batch(c, length, 0, 1);
@@ -85,7 +92,7 @@ json example(const State& state, int length) {
   }
   return {{"length", length},
           {"trained", length <= c.train_length},
-          {"input", symbols(batch.tokens.data(), T - batch.outputs)},
+          {"input", input_symbols(task(c.task), batch.tokens.data(), T - batch.outputs)},
           {"expected", symbols(batch.targets.data(), batch.outputs)},
           {"predicted", symbols(predicted.data(), batch.outputs)},
           {"counted", batch.scored_slots[0]},

@@ -135,3 +135,13 @@ TEST_CASE("pictures: every scheme has them, and the report takes whole runs, her
   report::write(runs, out);
   CHECK(read_file(out).find("rope (randomized)") != std::string::npos);
 }
+
+TEST_CASE("pictures: symbols of the input are written as the task writes them") {
+  const Folder folder;
+  const State state = small_model("solve_equation", "none", "sequential");
+  const json p = pictures_of(RunFolder::create((folder.path / "run").string(), state), state);
+  std::string text;
+  for (const json& symbol : p["examples"][0]["input"]) text += symbol.get<std::string>();
+  CHECK(read_input(task("solve_equation"), text).size() == 6);
+  CHECK(text[4] == '=');
+}
