@@ -76,7 +76,9 @@ std::string Session::reply(const std::string& text) {
   std::string made = text_of(state_, asked);
   if (look_.layer) {
     const std::string drawn = grid(state_, asked.answer, look_, wanted_.utf8);
-    made += drawn.empty() ? "  the attention is too wide for a terminal; -o PAGE.html draws it\n" : drawn;
+    made += !drawn.empty()  ? drawn
+            : wanted_.page ? "  the attention is too wide for a terminal; it is on the page\n"
+                           : "  the attention is too wide for a terminal; -o PAGE.html draws it\n";
   }
   return made;
 }
