@@ -12,7 +12,7 @@
 namespace poslab::asking {
 namespace {
 
-// Fewer samples for long strings, whose scores vary less and cost more: 500 to length 141, 40 at length 500, at least 10.
+// Fewer samples for long strings, which cost more: 500 to length 141, 40 at length 500, at least 10.
 int baseline_samples(size_t length) {
   return int(std::clamp(1e7 / (double(length) * double(length)), 10., 500.));
 }
