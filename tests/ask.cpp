@@ -212,3 +212,15 @@ TEST_CASE("ask: every task has an example, a form and at most five lines of pros
   for (const TemperaturePolicy& t : all_temperatures()) short_prose(t.name, t.about);
   for (const Preset& p : all_presets()) short_prose(p.name, p.about);
 }
+
+TEST_CASE("ask: the example in each task's summary can be typed as it stands and has that answer") {
+  for (const TaskEntry& entry : all_tasks()) {
+    CAPTURE(entry.summary);
+    const size_t from = entry.summary.rfind("  "), arrow = entry.summary.find(" -> ");
+    REQUIRE(from < arrow);
+    std::string answer = entry.summary.substr(arrow + 4);
+    std::erase(answer, ' ');
+    const Task& t = task(entry.name);
+    CHECK(written_answer(t.answer(read_input(t, entry.summary.substr(from, arrow - from)))) == answer);
+  }
+}
