@@ -175,6 +175,16 @@ Examples:
   poslab train --preset example --task bucket_sort --encoding relative --positions randomized --out runs/example
   poslab train --config runs/rope/config.toml --set seed=1 --out runs/rope-seed1)";
 
+const char* report_footer =
+    R"(Runs are named by the options in which they differ. Runs that differ in the seed only are one line: the mean over
+seeds, with a band from the lowest to the highest. Lines are compared in pairs of equal seeds, with intervals. What is
+no run, or not finished, is passed over beside others that are.
+
+Examples:
+  poslab report runs/r1 runs/r2 -o report.html
+  poslab report runs/sweep -o report.html          # all finished trials of a sweep
+  poslab report runs/sweep -o curves.svg           # only accuracy against length, for other pages)";
+
 void parse_and_run(int argc, char** argv) {
   CLI::App app(
       "Train small transformers on short strings, test them on long ones, see where each positional encoding breaks.",
@@ -239,12 +249,14 @@ void parse_and_run(int argc, char** argv) {
   testing.add(eval, option("device"), "--device", true);
 
   CLI::App* report = command("report", "compare runs on one HTML page that works without a network",
-                             "Example:\n  poslab report runs/r1 runs/r2 -o report.html", [&] {
-                               report::write(runs, page);
+                             report_footer, [&] {
+                               for (const std::string& one : report::write(runs, page))
+                                 fmt::print(stderr, "passed over: {}\n", one);
                                fmt::print("{}\n", page);
                              });
-  report->add_option("runs", runs, "run folders")->required();
-  report->add_option("-o,--out", page, "the page to write")->type_name("FILE");
+  report->add_option("runs", runs, "run folders, a sweep's folder or its plan.jsonl")->required();
+  report->add_option("-o,--out", page, "the page to write (report.html); NAME.svg: only accuracy against length, as SVG")
+      ->type_name("FILE");
 
   CLI::App* ask = command("ask", "ask a trained run about strings of your own", "", {});
   actions[ask] = add_ask(ask);

@@ -17,7 +17,7 @@ namespace {
 using namespace sweep;
 
 struct Words {
-  std::string file, out, shard = "0/1", csv, sqlite, time;
+  std::string file, out, shard = "0/1", name, csv, lengths_csv, jsonl, sqlite, time;
   int jobs = 1, threads = 0, shards = 1;
   bool retry = false, slurm = false, dry = false;
 };
@@ -35,7 +35,10 @@ void run_command(const Words& w) {
   const Plan plan = read_plan(w.file);
   const Shard shard = read_shard(w.shard);
   const SweepFolder folder(w.out);
+  const TrialNames names = names_from(w.name, plan);
+  keep_plan(plan, folder);
   const std::vector<TrialState> all = run_shard(plan, folder, {shard, w.jobs, w.threads, w.retry});
+  link_names(names, folder);
   std::vector<TrialState> mine;
   for (size_t line = size_t(shard.index); line < plan.size(); line += size_t(shard.of)) mine.push_back(all[line]);
   const Counts counts = count(mine);
@@ -48,10 +51,13 @@ void run_command(const Words& w) {
 void status_command(const Words& w) { fmt::print("{}", status(read_plan(w.file), SweepFolder(w.out))); }
 
 void collect_command(const Words& w) {
-  const Table table = collect(read_plan(w.file), SweepFolder(w.out));
-  if (!w.csv.empty()) write_file(w.csv, to_csv(table));
-  if (!w.sqlite.empty()) write_file(w.sqlite, to_sqlite(table));
-  if (w.csv.empty() && w.sqlite.empty()) fmt::print("{}", to_csv(table));
+  const Collected all = collect(read_plan(w.file), SweepFolder(w.out));
+  if (!w.csv.empty()) write_file(w.csv, to_csv(all.trials));
+  if (!w.lengths_csv.empty()) write_file(w.lengths_csv, to_csv(all.lengths));
+  if (!w.jsonl.empty()) write_file(w.jsonl, to_json_lines(all.lengths));
+  if (!w.sqlite.empty()) write_file(w.sqlite, to_sqlite(all));
+  if (w.csv.empty() && w.lengths_csv.empty() && w.jsonl.empty() && w.sqlite.empty())
+    fmt::print("{}", to_csv(all.trials));
 }
 
 void submit_command(const Words& w) {
@@ -94,11 +100,23 @@ A trial is a run folder FOLDER/ID as `poslab train` leaves it. What is done is n
 from its checkpoint, with the same bits; Ctrl-C saves first. Several workers, also on several machines that share FOLDER
 and its locks, may do one plan: with shards or without, no trial runs twice at once.
 
+--name '{task}-{encoding}-{seed}' gives each trial a readable name beside its hash: a link FOLDER/named/NAME, made when
+the command ends. The plan is kept as FOLDER/plan.jsonl, so that `poslab report FOLDER` knows all trials.
+
 A trial that fails leaves its reason in FOLDER/ID.failed and stops no other; the exit status is then 1. So does one that
 is killed three times, as by a system that has no more memory; --retry tries them again. Impossible ones never run.
 
 Example:
   poslab sweep run plan.jsonl --out runs/sweep --jobs 2)";
+
+const char* collect_footer = R"(
+The first columns are the options in which the trials differ, the last all others, so that the tables of several sweeps
+can be put together. `name` is what a report calls a trial; trials that differ in task and seed only share it. --lengths-csv
+and --jsonl write accuracy by length beside its baselines; pandas.read_csv and pandas.read_json(lines=True) read them.
+
+Examples:
+  poslab sweep collect plan.jsonl --out runs/sweep --csv trials.csv --lengths-csv lengths.csv
+  poslab sweep collect plan.jsonl --out runs/sweep --sqlite sweep.db)";
 
 const char* submit_footer = R"(
 Writes FOLDER/job.sh, an array job of which each task does one shard, and submits it. The nodes must share FOLDER. What
@@ -136,17 +154,22 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   run->add_option("--shard", words->shard, "every Nth trial, from the Ith (0/1)")->type_name("I/N");
   jobs_and_threads(run, "of each trial (the cores / jobs); they never change a result");
   run->add_flag("--retry", words->retry, "try failed trials again");
+  run->add_option("--name", words->name, "also link every trial as FOLDER/named/NAME, from {option}s of it")
+      ->type_name("'{task}-{encoding}-{seed}'");
 
   plan_and_folder(command("status", "what has become of the trials, at any time, while workers run and after",
                           "\nExample:\n  poslab sweep status plan.jsonl --out runs/sweep", status_command));
 
-  CLI::App* all =
-      command("collect", "the results as a table, a row for each trial (CSV to the standard output)",
-              "\nExample:\n  poslab sweep collect plan.jsonl --out runs/sweep --csv sweep.csv --sqlite sweep.db",
-              collect_command);
+  CLI::App* all = command("collect", "the results as a table, a row for each trial (CSV to the standard output)",
+                          collect_footer, collect_command);
   plan_and_folder(all);
   all->add_option("--csv", words->csv, "write it as CSV")->type_name("FILE");
-  all->add_option("--sqlite", words->sqlite, "write it as an SQLite database with a table `trials`")->type_name("FILE");
+  all->add_option("--lengths-csv", words->lengths_csv, "write accuracy by length as CSV, a row for each trial and length")
+      ->type_name("FILE");
+  all->add_option("--jsonl", words->jsonl, "write accuracy by length as JSON lines, an object for each row")
+      ->type_name("FILE");
+  all->add_option("--sqlite", words->sqlite, "write both as an SQLite database with the tables `trials` and `lengths`")
+      ->type_name("FILE");
 
   CLI::App* submit = command("submit", "do the plan as a Slurm job array", submit_footer, submit_command);
   plan_and_folder(submit);

@@ -80,7 +80,8 @@ const std::vector<Sampler>& all_samplers() {
                     "max_position");
   const Option first("first", 0, {0, 1}, "smallest position of the pool: 0 in the released code, 1 in the paper",
                      "first_position");
-  const Option unsorted("unsorted", false, "sampled positions in random order (table 3 of the paper)", "unsorted");
+  Option unsorted("unsorted", false, "sampled positions in random order (table 3 of the paper)", "unsorted");
+  unsorted.words = {"sorted", "unsorted"};
   static const std::vector<Sampler> list = {
       {.name = "sequential", .summary = "0, 1, ..., T-1",
        .about = R"(Positions count the slots: 0, 1, 2, ... Strings longer than those of training have positions that

@@ -133,7 +133,7 @@ TEST_CASE("pictures: every scheme has them, and the report takes whole runs, her
     }
   const std::string out = (folder.path / "report.html").string();
   report::write(runs, out);
-  CHECK(read_file(out).find("rope (randomized)") != std::string::npos);
+  CHECK(read_file(out).find("encoding=rope positions=randomized") != std::string::npos);
 }
 
 TEST_CASE("pictures: symbols of the input are written as the task writes them") {

@@ -13,6 +13,7 @@
 #include "lab/page/chart.h"
 #include "lab/page/html.h"
 #include "lab/report/run.h"
+#include "lab/sweep/sweep.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -33,12 +34,13 @@ std::string text_of(const fs::path& path) {
 void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
 
 // Trained on lengths 1 to 4, tested on 1 to 8: all right, then `beyond`.
-std::string make_run(const Folder& folder, const std::string& name, const std::string& positions, double beyond) {
+std::string make_run(const Folder& folder, const std::string& name, const std::string& positions, double beyond,
+                     const std::string& more = "") {
   const fs::path run = folder.path / name;
   fs::create_directories(run);
   write(run / "config.toml", fmt::format("task = \"even_pairs\"\nencoding = \"relative\"\npositions = "
-                                         "\"{}\"\ntrain_length = 4\nlr = 0.001\nunsorted = false\n",
-                                         positions));
+                                         "\"{}\"\ntrain_length = 4\nlr = 0.001\n{}",
+                                         positions, more));
   std::string metrics, eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
   for (int step = 0; step < 50; ++step)
     metrics += fmt::format("{{\"step\":{},\"loss\":{},\"accuracy\":0.5,\"length\":3,\"grad_norm\":1}}\n", step,
@@ -84,7 +86,7 @@ TEST_CASE("report: two runs come apart, and the page says so") {
   const std::string html = page_of(folder, {plain, random});
   CHECK(holds(html, "a gap of 31.2 points"));
   CHECK(holds(html, "unseen lengths 5 to 8"));
-  CHECK(holds(html, "relative (randomized)"));
+  CHECK(holds(html, "positions=randomized"));
   CHECK(holds(html, "data-name=\"trained lengths\">100.0&#8239;%</td>"));
   CHECK(holds(html, "data-name=\"paper score\">62.5&#8239;%</td>"));
   CHECK(holds(html, "data-name=\"released score\">–</td>"));  // null: not measured
@@ -108,6 +110,73 @@ TEST_CASE("report: one run, and runs that do not differ") {
   CHECK(holds(both, "relative (sequential), " + a));  // same scheme, so the folder tells them apart
   const std::string c = make_run(folder, "c", "sequential", .6);
   CHECK(holds(page_of(folder, {c}), "None is above the 60.0&#8239;%"));
+}
+
+TEST_CASE("report: runs that differ in the seed only are one line, and lines are compared in pairs of seeds") {
+  const Folder folder;
+  std::vector<std::string> runs;
+  for (int seed = 0; seed < 3; ++seed)
+    for (const bool unsorted : {false, true})
+      runs.push_back(make_run(folder, fmt::format("{}{}", unsorted ? "u" : "s", seed), "randomized",
+                              (unsorted ? .625 : .75) + seed / 16., fmt::format("seed = {}\nunsorted = {}\n", seed, unsorted)));
+  const std::string html = page_of(folder, runs);
+  CHECK(holds(html, ">sorted<small>seeds 0 to 2</small></th>"));
+  CHECK(holds(html, ">unsorted<small>seeds 0 to 2</small></th>"));
+  CHECK(holds(html, "data-name=\"paper score\"><span>81.2&#8239;%<small>75.0 to 87.5</small>"));  // the mean of three
+  CHECK(holds(html, "class=\"band c0\""));
+  CHECK(holds(html, "the band reaches from the lowest to the highest"));
+  CHECK(holds(html, "a gap of 12.5 points, 95&#8239;% interval +12.5 to +12.5 over 3 paired seeds"));
+  CHECK(holds(html, "data-name=\"paired seeds\">3</td>"));
+  CHECK(holds(html, "Single runs"));
+  CHECK(holds(html, "With 3 seeds it is hardly more than their range"));
+  // One seed of each: lines, and no band.
+  const std::string two = page_of(folder, {runs[0], runs[1]});
+  CHECK(holds(two, ">unsorted<small>" + runs[1] + "</small>"));
+  CHECK_FALSE(holds(two, "class=\"band"));
+  CHECK_FALSE(holds(two, "id=\"differences\""));
+}
+
+TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than runs") {
+  const Folder folder;
+  const std::string run = make_run(folder, "run", "sequential", .75), half = make_run(folder, "half", "randomized", .5);
+  fs::remove(fs::path(half) / "result.json");
+  write(folder.path / "notes.txt", "no run");
+  fs::create_directories(folder.path / "empty");
+  const std::string out = (folder.path / "report.html").string();
+  std::vector<std::string> passed = report::write({run, half, (folder.path / "notes.txt").string(),
+                                                   (folder.path / "empty").string(), run}, out);
+  REQUIRE(passed.size() == 3);
+  CHECK(holds(passed[0], "finish it with `poslab resume"));
+  CHECK(holds(passed[1], "is a file, no run folder"));
+  CHECK(holds(passed[2], "has no config.toml"));
+  CHECK(holds(text_of(out), "Passed over: "));
+  passed = report::write({folder.path.string()}, out);  // a folder of runs
+  CHECK(passed.size() == 1);
+
+  const sweep::Plan plan = sweep::make_plan("task = \"even_pairs\"\nencoding = \"relative\"\nseeds = 2\n", "sweep.toml");
+  const std::string file = (folder.path / "plan.jsonl").string(), trials = (folder.path / "runs" / "sweep").string();
+  write(file, sweep::plan_lines(plan));
+  CHECK(holds(refusal<BadInput>({file}, out), "name the folder that `poslab sweep run` was given by --out"));
+  sweep::keep_plan(plan, sweep::SweepFolder(trials));
+  fs::rename(run, fs::path(trials) / plan[0].id);
+  for (const std::string& word : {file, trials, trials + "/plan.jsonl"}) {
+    passed = report::write({word}, out);
+    CHECK(passed == std::vector<std::string>{fmt::format("of the 2 trials of {} not all are done: 1 to do",
+                                                         word == trials ? trials : fs::proximate(trials).string())});
+  }
+}
+
+TEST_CASE("report: an .svg is the chart alone, well-formed, on its own paper") {
+  const Folder folder;
+  const std::string out = (folder.path / "curves.svg").string();
+  report::write({make_run(folder, "a", "sequential", .75), make_run(folder, "b&b", "randomized", .5)}, out);
+  const std::string svg = text_of(out);
+  CHECK(svg.rfind("<svg xmlns=\"http://www.w3.org/2000/svg\"", 0) == 0);
+  CHECK(holds(svg, "prefers-color-scheme: dark"));
+  CHECK(holds(svg, ">positions=randomized</text>"));
+  CHECK(holds(svg, "class=\"paper\""));
+  CHECK_FALSE(holds(svg, "<html"));
+  CHECK(svg.ends_with("</svg>\n"));
 }
 
 TEST_CASE("report: the page needs nothing but itself and trusts no name") {

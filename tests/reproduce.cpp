@@ -53,14 +53,14 @@ TEST_CASE("reproduce: the bootstrap's interval is that of the mean's normal law 
   for (int i = 0; i < 400; ++i) x.push_back(5 + 2 * rng.normal());
   const Interval i = bootstrap(x);
   const double half = 1.96 * deviation(x) / std::sqrt(400.);
-  CHECK(i.low == doctest::Approx(reproduce::mean(x) - half).epsilon(0.01));
-  CHECK(i.high == doctest::Approx(reproduce::mean(x) + half).epsilon(0.01));
+  CHECK(i.low == doctest::Approx(poslab::mean(x) - half).epsilon(0.01));
+  CHECK(i.high == doctest::Approx(poslab::mean(x) + half).epsilon(0.01));
   CHECK(i.excludes(0));
-  CHECK_FALSE(i.excludes(reproduce::mean(x)));
+  CHECK_FALSE(i.excludes(poslab::mean(x)));
 }
 
 TEST_CASE("reproduce: few values") {
-  CHECK(std::isnan(reproduce::mean({})));
+  CHECK(std::isnan(poslab::mean({})));
   CHECK(std::isnan(deviation({1})));
   CHECK(deviation({1, 2, 3}) == doctest::Approx(1));
   CHECK_FALSE(bootstrap({1}).excludes(0));
@@ -143,7 +143,7 @@ TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
   CHECK(plain.deviation == doctest::Approx(0.1));
   CHECK(plain.at_lr.size() == 3);
   const Summary random = outcomes.summary(ruoss2023::is("even_pairs", ruoss2023::columns()[9]));
-  const Paired difference = paired(random, plain);
+  const Paired difference = paired(random.by_seed, plain.by_seed);
   CHECK(difference.seeds == 3);
   CHECK(difference.mean == doctest::Approx(0.2));
   CHECK(difference.interval.low == doctest::Approx(0.2));  // every seed says the same: pairing takes their spread out

@@ -1,4 +1,5 @@
 // Plans: which trials a TOML file makes, and that a plan is what it was when it was written.
+#include "lab/sweep/named.h"
 #include "lab/sweep/slurm.h"
 #include "tests/sweep_helpers.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 std::string labels(const Plan& plan) {
   std::string text;
-  for (const Trial& t : plan) text += label(t.config, differing(plan)) + "\n";
+  for (const Trial& t : plan) text += naming(plan).name(values_of(t.config)) + "\n";
   return text;
 }
 
@@ -36,7 +37,7 @@ encoding = "alibi"     # the same two again
   CHECK(labels(plan) ==
         "encoding=rope seed=0\nencoding=rope seed=1\n"
         "encoding=alibi seed=0\nencoding=alibi seed=1\n"
-        "encoding=relative seed=7\nencoding=relative relative_mode=differences seed=7\n");
+        "encoding=relative relative_mode=paper seed=7\nencoding=relative relative_mode=differences seed=7\n");
   std::set<std::string> ids;
   for (const Trial& t : plan) {
     ids.insert(t.id);
@@ -113,6 +114,51 @@ TEST_CASE("plan: what is wrong is named with file and line") {
   std::string changed = good;
   changed.replace(changed.find("\"seed\":0"), 8, "\"seed\":5");
   CHECK(holds(read(changed), "line 1: the id of this configuration is"));
+}
+
+TEST_CASE("plan: trials are named by what differs, in words where there are some") {
+  const std::string base = "task = \"even_pairs\"\nencoding = \"sincos\"\npositions = \"randomized\"\n";
+  const Plan plan = make_plan(base + "unsorted = [false, true]\nseeds = 2\n", "sweep.toml");
+  CHECK(labels(plan) == "sorted seed=0\nsorted seed=1\nunsorted seed=0\nunsorted seed=1\n");
+  CHECK(naming(plan, {"seed"}).name(values_of(plan[3].config)) == "unsorted");
+  CHECK(labels(make_plan(base, "sweep.toml")) == "sincos (randomized)\n");
+  // An option that differs is also named where it alone would not part the runs, unless it is as the preset has it.
+  const Plan mixed = make_plan(base + "[[also]]\nencoding = \"rope\"\nlr = 0.5\n", "sweep.toml");
+  CHECK(labels(mixed) == "encoding=sincos\nencoding=rope lr=0.5\n");
+  // Settings of other versions, which say less: what is absent is at its default.
+  const Naming old({{{"encoding", "rope"}, {"future", "1"}}, {{"encoding", "rope"}, {"unsorted", "off"}}});
+  CHECK(old.name({{"encoding", "rope"}, {"future", "1"}}) == "future=1");
+}
+
+TEST_CASE("plan: readable names for folders") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\npositions = [\"randomized\", \"sequential\"]\n");
+  const TrialNames names = names_from("{task}-{positions}-{seed}", sweep.plan);
+  REQUIRE(names.size() == 4);
+  CHECK(names.count("reverse_string-sequential-1") == 1);
+  CHECK(names_from("", sweep.plan).empty());
+  const SweepFolder out(folder / "out");
+  std::filesystem::create_directories(out.run(sweep.plan[0]));
+  link_names(names, out);
+  link_names(names, out);  // again: what is there stays
+  write_file(out.run(sweep.plan[0]) + "/x", "here");
+  CHECK(read_file(out.path() + "/named/reverse_string-randomized-0/x") == "here");
+  CHECK_FALSE(std::filesystem::is_symlink(out.path() + "/named/reverse_string-randomized-1"));  // not begun
+  CHECK(names_from("{encoding}/{seed}{positions}", sweep.plan).count("relative_0randomized") == 1);
+  const auto refused = [&](const std::string& text) { return refusal([&] { names_from(text, sweep.plan); }); };
+  CHECK(holds(refused("{task}-{seed}"), "name what parts them, positions=randomized and positions=sequential"));
+  CHECK(holds(refused("{tsk}"), "did you mean \"task\""));
+  CHECK(holds(refused("{task"), "not closed"));
+  CHECK(holds(refused("..{seed}"), "begin it with a letter"));
+}
+
+TEST_CASE("plan: a sweep's folder keeps the plans that were run in it") {
+  const TemporaryFolder folder;
+  const SweepFolder out(folder / "out");
+  const Plan one = make_plan(tiny_sweep + "seeds = 2\n", "a.toml"), more = make_plan(tiny_sweep + "seeds = 3\n", "b.toml");
+  keep_plan(more, out);
+  keep_plan(one, out);
+  CHECK(plan_lines(read_plan(kept_plan(out.path()))) == plan_lines(more));
 }
 
 TEST_CASE("the job script of Slurm: a task for each shard, and paths with blanks") {

@@ -164,20 +164,33 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
 
   Program told(folder, fmt::format("sweep status {} --out {}", sweep.file, out));
   CHECK(told.status() == 0);
-  for (const char* part : {"4 trials\n", "done             1\n", "failed           1\n", "impossible       2\n",
+  for (const char* part : {"4 trials: 1 done, 1 failed, 2 impossible\n", "done             1\n", "failed           1\n", "impossible       2\n",
                            "nan at step 1", "heads = 3 does not divide d_model = 16"})
     CHECK_MESSAGE(holds(told.output(), part), told.output());
 
   Program collected(folder,
-                    fmt::format("sweep collect {0} --out {1} --csv {1}/all.csv --sqlite {1}/all.db", sweep.file, out));
+                    fmt::format("sweep collect {0} --out {1} --csv {1}/all.csv --sqlite {1}/all.db --lengths-csv "
+                                "{1}/lengths.csv --jsonl {1}/lengths.jsonl",
+                                sweep.file, out));
   REQUIRE(collected.status() == 0);
   const auto result = nlohmann::json::parse(read_file(out + "/" + good.id + "/result.json"));
   const std::string csv = read_file(out + "/all.csv");
-  CHECK(holds(
-      csv, "id,state,heads,seed,steps,paper_score,released_score,guess,majority,content_only,seconds,commit,reason\n"));
-  CHECK(holds(csv, fmt::format("{},done,2,1,30,{}", good.id, result["paper_score"].dump())));
-  CHECK(holds(csv, fmt::format("{},failed,2,0,30,,,,,,,,the loss is ", bad.id)));
-  CHECK(to_csv({{"a", "b"}, {{"one, \"two\"", nullptr}, {0.5, true}}}) == "a,b\n\"one, \"\"two\"\"\",\n0.5,true\n");
+  CHECK(holds(csv,
+              "id,name,state,heads,seed,paper_score,released_score,guess,majority,content_only,seconds,commit,reason,"
+              "preset,task,"));
+  for (const RunOption& o : all_options())  // also those that are the same in all trials
+    if (o.kept) CHECK_MESSAGE(holds("," + csv.substr(0, csv.find('\n')) + ",", "," + o.name + ","), o.name);
+  CHECK(holds(csv, fmt::format("{},heads=2,done,2,1,{:.12g}", good.id, result["paper_score"].get<double>())));
+  CHECK(holds(csv, fmt::format("{},heads=2,failed,2,0,,,,,,,,the loss is ", bad.id)));
+  CHECK(holds(csv, ",off,"));
+  CHECK_FALSE(holds(csv, "false"));
+  const std::string lengths = read_file(out + "/lengths.csv"), lines = read_file(out + "/lengths.jsonl");
+  CHECK(holds(lengths, "id,task,name,seed,length,accuracy,samples,guess,majority,content_only\n"));
+  CHECK(std::count(lengths.begin(), lengths.end(), '\n') == 1 + 9);
+  CHECK(holds(lengths, fmt::format("{},reverse_string,heads=2,1,9,", good.id)));
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 9);
+  CHECK(nlohmann::json::parse(lines.substr(0, lines.find('\n')))["guess"] == 0.5);
+  CHECK(to_csv({{"a", "b"}, {{"one, \"two\"", nullptr}, {0.2, 1e-05}}}) == "a,b\n\"one, \"\"two\"\"\",\n0.2,1e-05\n");
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
   sqlite3* database = nullptr;
   REQUIRE(sqlite3_open((out + "/all.db").c_str(), &database) == SQLITE_OK);
@@ -185,9 +198,15 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   REQUIRE(sqlite3_prepare_v2(database, "SELECT paper_score, seed FROM trials WHERE state = 'done'", -1, &query,
                              nullptr) == SQLITE_OK);
   REQUIRE(sqlite3_step(query) == SQLITE_ROW);
-  CHECK(sqlite3_column_double(query, 0) == result["paper_score"].get<double>());
+  CHECK(sqlite3_column_double(query, 0) == doctest::Approx(result["paper_score"].get<double>()).epsilon(1e-11));
   CHECK(sqlite3_column_int(query, 1) == 1);
   CHECK(sqlite3_step(query) == SQLITE_DONE);
+  sqlite3_finalize(query);
+  REQUIRE(sqlite3_prepare_v2(database, "SELECT count(*), max(length) FROM lengths JOIN trials USING (id)", -1, &query,
+                             nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_step(query) == SQLITE_ROW);
+  CHECK(sqlite3_column_int(query, 0) == 9);
+  CHECK(sqlite3_column_int(query, 1) == 9);
   sqlite3_finalize(query), sqlite3_close(database);
 
   std::filesystem::remove_all(SweepFolder(out).run(bad));
@@ -222,7 +241,8 @@ TEST_CASE("sweep: bad input is one line that names it") {
       {"sweep run", "plan is required; see `poslab sweep run --help`"},
       {sweep.run(folder / "out", "--shard 3/3"), "--shard 3/3 is none; it takes I/N"},
       {sweep.run(folder / "out", "--job 3"), "unknown option \"--job\"; did you mean \"--jobs\"?"},
-      {"sweep status " + sweep.file + " --out " + folder / "none", "there is no folder"},
+      {"sweep collect " + sweep.file + " --out " + folder / "none", "there is no folder"},
+      {sweep.run(folder / "out", "--name {tsk}"), "did you mean \"task\""},
       {"sweep submit " + sweep.file + " --out " + folder / "out", "Say --slurm"},
   };
   for (const auto& [arguments, says] : cases) {
@@ -234,6 +254,10 @@ TEST_CASE("sweep: bad input is one line that names it") {
     CHECK(std::count(said.begin(), said.end(), '\n') == 1);
   }
   CHECK(!std::filesystem::exists(folder / "out"));
+  Program before(folder, "sweep status " + sweep.file + " --out " + folder / "none");  // the first run
+  CHECK(before.status() == 0);
+  CHECK(holds(before.output(), "1 trial: 1 to do\n"));
+  CHECK(holds(before.output(), "There is no folder"));
   for (const char* words : {"sweep", "sweep --help", "sweep plan --help", "sweep run --help", "sweep submit --help"}) {
     Program p(folder, words);
     CHECK(p.status() == 0);

@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "lab/page/html.h"
+
+namespace poslab {
+extern const std::string_view page_css;
+}
 
 namespace poslab::page {
 namespace {
@@ -51,6 +56,13 @@ std::string path(const Frame& f, const std::vector<Point>& points, const std::st
     drawing = seen;
   }
   return d.empty() ? "" : fmt::format("<path {} d=\"{}\"/>", attributes, d);
+}
+
+std::string area(const Frame& f, const std::vector<Band>& band, const std::string& attributes) {
+  std::string d;
+  for (const Band& b : band) d += fmt::format("{}{:.1f} {:.1f}", d.empty() ? "M" : "L", f.x(b.x), f.y(b.high));
+  for (auto b = band.rbegin(); b != band.rend(); ++b) d += fmt::format("L{:.1f} {:.1f}", f.x(b->x), f.y(b->low));
+  return d.empty() ? "" : fmt::format("<path {} d=\"{}Z\"/>", attributes, d);
 }
 
 // Classes of page.css; every dashed line has its own dashes.
@@ -133,10 +145,28 @@ std::string svg(const Chart& c, bool narrow) {
       made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">unseen</text>", end + 8, f.bottom - 10);
   }
   made += axes(f, narrow);
+  for (const Curve& curve : c.curves) made += area(f, curve.band, fmt::format("class=\"band c{}\"", curve.color));
   for (const Curve& curve : c.curves) made += path(f, curve.behind, fmt::format("class=\"raw c{}\"", curve.color));
   int dashes = 0;
   for (const Curve& curve : c.curves) made += path(f, curve.points, fmt::format("class=\"{}\"", style(curve, dashes)));
   return made + (narrow ? "" : direct_labels(f)) + "<g class=\"readout\"></g></svg>";
+}
+
+std::string svg_file(const std::vector<Chart>& charts) {
+  const double width = 900, each = 450, edge = 16;
+  const double height = each * double(charts.size());
+  std::string made = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{0} {0} {1} {2}\" width=\"{1}\" height=\"{2}\">\n"
+      "<style><![CDATA[{3}\n"
+      "svg {{ font-family: system-ui, \"Segoe UI\", Roboto, \"Helvetica Neue\", Arial, sans-serif; }}\n"
+      "svg svg.chart.wide {{ display: block; width: 900px; height: 400px; }} .paper {{ fill: var(--paper); }}\n"
+      ".heading {{ fill: var(--ink); font-size: 16px; font-weight: 600; }}\n"
+      "]]></style>\n<rect class=\"paper\" x=\"{0}\" y=\"{0}\" width=\"{1}\" height=\"{2}\"/>\n",
+      -edge, width + 2 * edge, height + edge, page_css);
+  for (size_t n = 0; n < charts.size(); ++n)
+    made += fmt::format("<text class=\"heading\" x=\"0\" y=\"{}\">{}</text><g transform=\"translate(0 {})\">{}</g>\n",
+                        each * double(n) + 16, escape(charts[n].title), each * double(n) + 36, svg(charts[n], false));
+  return made + "</svg>\n";
 }
 
 std::string figure(const Chart& c) {

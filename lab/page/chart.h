@@ -11,12 +11,16 @@ namespace poslab::page {
 struct Point {
   double x, y;
 };
+struct Band {
+  double x, low, high;
+};
 struct Curve {
   std::string name;
   int color = 0;  // of the palette in page.css; a curve without a color is a baseline, grey and dashed
   std::vector<Point> points;
-  std::vector<Point> behind;  // the raw values that `points` smooths, drawn faint; may be empty
+  std::vector<Point> behind;  // drawn faint: the raw values that `points` smooths, or lines parted by a NaN
   bool filled = false;        // down to the axis, instead of a line
+  std::vector<Band> band = {};  // a faint area behind the curve
   static constexpr int baseline = -1;
 };
 struct Chart {
@@ -31,6 +35,8 @@ struct Chart {
 
 std::string svg(const Chart&, bool narrow);
 std::string figure(const Chart&);         // legend, wide and narrow SVG
+// A file of its own: the charts below one another, each under its title, on the page's paper, light or dark.
+std::string svg_file(const std::vector<Chart>&);
 nlohmann::json chart_json(const Chart&);  // what the read-out needs
 
 // At most two points for each of `bins` stretches, the lowest and the highest: the outline of a dense noisy curve.

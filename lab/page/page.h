@@ -1,5 +1,6 @@
 // What pages are drawn with: the HTML around them, line charts, matrices. Each page brings its own sections.
 #pragma once
 #include "lab/page/chart.h"
+#include "lab/page/grid.h"
 #include "lab/page/html.h"
 #include "lab/page/matrix.h"

@@ -1,4 +1,4 @@
-// One or two sentences computed from the test: who holds at unseen lengths, who does not, by how much.
+// One or two sentences computed from the test: which line holds at unseen lengths, which does not, by how much.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,22 +13,23 @@ namespace {
 using namespace page;
 
 struct Standing {
+  const Line* line;
   std::string name;
   double trained, unseen, chance;
   int from, to;
 };
 
-Standing standing(const Member& m) {
-  const Run& run = *m.run;
-  Standing s{fmt::format("<span class=\"c{}\">{}</span>", m.color, escape(run.name)),
-             run.accuracy(1, run.train_length),
-             run.accuracy(run.train_length + 1, run.longest()),
+Standing standing(const Line& line) {
+  Standing s{&line,
+             fmt::format("<span class=\"c{}\">{}</span>", line.color, escape(line.name)),
+             line.accuracy(1, line.train_length()),
+             line.unseen(),
              0,
              0,
-             run.longest()};
+             line.longest()};
   int n = 0;
-  for (const AtLength& row : run.tested)
-    if (row.length > run.train_length) {
+  for (const AtLength& row : line.tested)
+    if (row.length > line.train_length()) {
       if (!n++) s.from = row.length;
       s.chance += std::max({row.baselines.chance, row.baselines.majority, row.baselines.content_only});
     }
@@ -43,8 +44,8 @@ std::string lengths(const Standing& s) {
 // Twice the standard error of a difference of two means over all unseen strings, were every string one coin: a bound.
 double noise(const Group& g) {
   double strings = 0;
-  for (const AtLength& row : g.members[0].run->tested)
-    strings += row.length > g.members[0].run->train_length ? row.samples : 0;
+  const Line& line = g.lines[0];
+  for (const AtLength& row : line.tested) strings += row.length > line.train_length() ? row.samples : 0;
   return 2 * std::sqrt(2 * .25 / strings);
 }
 
@@ -64,7 +65,7 @@ std::string trained_clause(const std::vector<Standing>& all) {
 
 std::string reading(const Group& g) {
   std::vector<Standing> all;
-  for (const Member& m : g.members) all.push_back(standing(m));
+  for (const Line& line : g.lines) all.push_back(standing(line));
   std::sort(all.begin(), all.end(), [](const Standing& a, const Standing& b) { return a.unseen > b.unseen; });
   const auto unmeasured = std::find_if(all.begin(), all.end(), [](const Standing& s) { return std::isnan(s.unseen); });
   const std::string task = fmt::format("<b>{}.</b> ", headed(g.task));
@@ -82,6 +83,15 @@ std::string reading(const Group& g) {
     text +=
         fmt::format("{} gets {} right at {}, {} gets {} at {}; the ranges differ, so the numbers do not compare",
                     best.name, percent(best.unseen), lengths(best), worst.name, percent(worst.unseen), lengths(worst));
+  else if (const Difference d = difference(*best.line, *worst.line); d.paired.seeds > 1)
+    text += fmt::format(
+        "At unseen {} {} gets {} of the answer slots right and {} {}, means over seeds: a gap of {} points, {}",
+        lengths(best), best.name, percent(best.unseen), worst.name, percent(worst.unseen), points(d.paired.mean),
+        d.paired.interval.excludes(0)
+            ? fmt::format("95&#8239;% interval {} to {} over {} paired seeds", signed_points(d.paired.interval.low),
+                          signed_points(d.paired.interval.high), d.paired.seeds)
+            : fmt::format("which {} paired seeds do not tell from none (95&#8239;% interval {} to {})", d.paired.seeds,
+                          signed_points(d.paired.interval.low), signed_points(d.paired.interval.high)));
   else if (best.unseen - worst.unseen < noise(g))
     text += fmt::format("At unseen {} the runs do not differ beyond noise: {} at best, {} at worst", lengths(best),
                         percent(best.unseen), percent(worst.unseen));

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "lab/files.h"
 #include "lab/page/page.h"
+#include "lab/report/inputs.h"
 #include "lab/report/sections.h"
 
 namespace poslab {
@@ -16,23 +15,14 @@ namespace poslab::report {
 namespace {
 
 using namespace page;
-constexpr int palette = 8;  // colors in page.css
 
-std::vector<Group> by_task(const std::vector<Run>& runs) {
-  std::vector<Group> groups;
-  for (const Run& run : runs) {
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.task == run.task; });
-    if (group == groups.end()) group = groups.insert(group, {run.task, {}});
-    group->members.push_back({&run, int(&run - runs.data()) % palette});
-  }
-  return groups;
+std::string svg_of(const std::vector<Group>& groups) {
+  std::vector<Chart> charts;
+  for (const Group& g : groups) charts.push_back(accuracy_chart(g, fmt::format("accuracy{}", charts.size())));
+  return svg_file(charts);
 }
 
-}  // namespace
-
-void write(const std::vector<std::string>& folders, const std::string& out) {
-  const std::vector<Run> runs = read_runs(folders);
-  const std::vector<Group> groups = by_task(runs);
+std::string page_of(const std::vector<Group>& groups, const std::vector<std::string>& passed, const std::string& out) {
   std::string readings, accuracy, loss;
   nlohmann::json data = {{"charts", nlohmann::json::array()}, {"runs", nlohmann::json::array()}};
   const auto show = [&](const Chart& chart) {
@@ -45,29 +35,40 @@ void write(const std::vector<std::string>& folders, const std::string& out) {
     accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
                             show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
     loss += fmt::format(
-        "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption><b>{}.</b> Mean cross-entropy of a "
-        "training batch. "
-        "Faint: single batches, whose lengths vary. Strong: the mean over the nearest 4&#8239;% of the "
-        "run.</figcaption></figure>\n",
+        "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption>{}</figcaption></figure>\n",
         show(loss_chart(g, fmt::format("loss{}", i), false)), show(loss_chart(g, fmt::format("log{}", i), true)),
-        headed(g.task));
-    for (const Member& m : g.members)
-      data["runs"].push_back({{"name", m.run->name},
-                              {"task", m.run->task},
-                              {"color", m.color},
-                              {"folder", m.run->folder},
-                              {"pictures", m.run->pictures}});
+        loss_caption(g));
+    for (const Line& line : g.lines)  // what it looks like inside is drawn of its first seed
+      data["runs"].push_back({{"name", line.runs.size() > 1 ? fmt::format("{}, seed {}", line.name, line.first().seed)
+                                                            : line.name},
+                              {"task", g.task},
+                              {"color", line.color},
+                              {"folder", line.first().folder},
+                              {"pictures", line.first().pictures}});
   }
-  write_file(out, document(report_html,
-                       {{"title", title(groups)},
-                        {"readings", readings},
-                        {"rows", table(groups)},
-                        {"about", about(groups)},
-                        {"accuracy", accuracy},
-                        {"loss", loss},
-                        {"configuration", configuration(groups, out)},
-                        {"data", script_safe(data)}},
-                       report_js));
+  std::string notes;
+  for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
+  return document(report_html,
+                  {{"title", title(groups)},
+                   {"readings", readings + notes},
+                   {"table", table(groups)},
+                   {"accuracy", accuracy},
+                   {"differences", paired_differences(groups)},
+                   {"loss", loss},
+                   {"configuration", configuration(groups, out)},
+                   {"data", script_safe(data)}},
+                  report_js);
+}
+
+}  // namespace
+
+std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out) {
+  const Inputs inputs = find_runs(words);
+  std::vector<Run> runs;
+  for (const std::string& folder : inputs.runs) runs.push_back(read_run(folder));
+  const std::vector<Group> groups = by_task(runs);
+  write_file(out, out.ends_with(".svg") ? svg_of(groups) : page_of(groups, inputs.passed, out));
+  return inputs.passed;
 }
 
 }  // namespace poslab::report

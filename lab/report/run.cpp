@@ -39,6 +39,8 @@ void read_config(Run& run) {
       shown << s->get();
     else if (const auto* x = value.as_floating_point())
       shown << fmt::format("{}", x->get());  // 0.1, not 0.10000000000000001
+    else if (const auto* on = value.as_boolean())
+      shown << (on->get() ? "on" : "off");
     else
       value.visit([&](auto&& node) { shown << node; });
     run.config[std::string(key.str())] = shown.str();
@@ -49,10 +51,15 @@ void read_config(Run& run) {
     return it->second;
   };
   run.task = need("task"), run.encoding = need("encoding"), run.positions = need("positions");
+  run.seed = table["seed"].value_or<int64_t>(0);
+  run.setting = run.config;
   try {
-    run.encoding = scheme(configure(read_toml(text, "config.toml"))).spelled();   // with its options
-  } catch (const BadInput&) {   // of another version of poslab: as it stands there
+    const Config c = configure(read_toml(text, "config.toml"));
+    run.encoding = scheme(c).spelled();  // with its options
+    run.setting = values_of(c);
+  } catch (const BadInput&) {  // of another version of poslab: as it stands there
   }
+  for (const char* name : {"task", "seed", "checkpoint_every", "log_every"}) run.setting.erase(name);
   run.train_length = table["train_length"].value_or(0);
   if (run.train_length < 1) damaged(run.folder, "config.toml", "it lacks \"train_length\", a number of at least 1");
 }
@@ -84,6 +91,8 @@ void read_result(Run& run) {
   }
 }
 
+}  // namespace
+
 Run read_run(const std::string& folder) {
   if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"", folder);
   Run run;
@@ -93,29 +102,7 @@ Run read_run(const std::string& folder) {
   read_training(run);
   run.tested = read_eval_csv(run.folder);
   read_result(run);
-  run.name = fmt::format("{} ({})", run.encoding, run.positions);
   return run;
-}
-
-}  // namespace
-
-double Run::accuracy(int low, int high) const {
-  double sum = 0;
-  int n = 0;
-  for (const AtLength& row : tested)
-    if (row.length >= low && row.length <= high) sum += row.accuracy, ++n;
-  return n ? sum / n : std::nan("");
-}
-
-std::vector<Run> read_runs(const std::vector<std::string>& folders) {
-  if (folders.empty()) bad_input("report: no run folder was named; try `poslab report runs/r1 runs/r2 -o report.html`");
-  std::vector<Run> runs;
-  for (const std::string& folder : folders) runs.push_back(read_run(folder));
-  std::map<std::string, int> uses;
-  for (const Run& run : runs) ++uses[run.task + run.name];
-  for (Run& run : runs)
-    if (uses[run.task + run.name] > 1) run.name += ", " + run.folder;
-  return runs;
 }
 
 }  // namespace poslab::report

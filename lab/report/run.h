@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lab/eval_csv.h"
+#include "lab/naming.h"
 #include "lab/run_record.h"
 
 namespace poslab::report {
@@ -15,20 +16,18 @@ struct TrainStep {            // a line of metrics.jsonl
 };
 
 struct Run {
-  std::string folder, name;  // name: "relative (randomized)", unlike that of every other run of the report
+  std::string folder;
   std::string task, encoding, positions;
   int train_length = 0;
-  std::map<std::string, std::string> config;
+  int64_t seed = 0;
+  Values config;   // what config.toml says, as it is shown; switches are on or off
+  Values setting;  // what parts settings: all options but task, seed and what changes no result
   std::vector<TrainStep> training;
   std::vector<AtLength> tested;     // by rising length
   RunRecord record;
   nlohmann::json pictures;          // null if the run has none
-
-  // Mean accuracy over the tested lengths low .. high; NaN if none was tested.
-  double accuracy(int low, int high) const;
-  int longest() const { return tested.back().length; }
 };
 
-std::vector<Run> read_runs(const std::vector<std::string>& folders);
+Run read_run(const std::string& folder);
 
 }  // namespace poslab::report

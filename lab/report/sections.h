@@ -1,30 +1,23 @@
-// The sections of the page, in its order: each turns runs into HTML. `Group` is the runs of one task, which share
-// charts.
+// The sections of the page, in its order: each turns lines into HTML.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "lab/page/page.h"
-#include "lab/report/run.h"
+#include "lab/report/lines.h"
 
 namespace poslab::report {
 
-struct Member {
-  const Run* run;
-  int color;
-};  // color: its place in the palette, one for the whole page
-struct Group {
-  std::string task;
-  std::vector<Member> members;
-};
-
+std::string mark(const Line&);                 // a dot in its color
 std::string title(const std::vector<Group>&);  // plain text
 std::string reading(const Group&);             // what the numbers say, in words
 std::string table(const std::vector<Group>&);
 std::string about(const std::vector<Group>&);  // what is asked, and what the encodings do
 page::Chart accuracy_chart(const Group&, const std::string& id);
 std::string accuracy_caption(const Group&);
+std::string paired_differences(const std::vector<Group>&);  // "" where no two lines have several seeds in common
 page::Chart loss_chart(const Group&, const std::string& id, bool log);
+std::string loss_caption(const Group&);
 std::string configuration(const std::vector<Group>&, const std::string& out);
 
 }  // namespace poslab::report

@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "lab/reproduce/grid.h"
+#include "lab/page/grid.h"
 #include "lab/reproduce/outcomes.h"
 #include "lab/reproduce/size.h"
 #include "lab/sweep/sweep.h"
 
 namespace poslab::reproduce {
+
+using page::Cell, page::Grid, page::in_one, page::points, page::signed_points;
 
 // The trials of an artifact: lists in place of those of the size, and further products whose lists replace these.
 struct Trials {

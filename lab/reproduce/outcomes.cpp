@@ -57,21 +57,13 @@ Summary Outcomes::summary(const Which& which) const {
   for (const auto& [lr, runs] : by_lr) {
     std::vector<double> scores;
     for (const auto& [seed, o] : runs) scores.push_back(o->score);
-    const double m = reproduce::mean(scores);
+    const double m = poslab::mean(scores);
     if (runs.size() < s.by_seed.size() || (runs.size() == s.by_seed.size() && m <= s.mean)) continue;
-    s.lr = lr, s.mean = m, s.deviation = reproduce::deviation(scores), s.interval = bootstrap(scores);
+    s.lr = lr, s.mean = m, s.deviation = poslab::deviation(scores), s.interval = bootstrap(scores);
     s.by_seed.clear(), s.at_lr.clear();
     for (const auto& [seed, o] : runs) s.by_seed[seed] = o->score, s.at_lr.push_back(o);
   }
   return s;
-}
-
-Paired paired(const Summary& first, const Summary& second) {
-  std::vector<double> differences;
-  for (const auto& [seed, score] : first.by_seed)
-    if (const auto other = second.by_seed.find(seed); other != second.by_seed.end())
-      differences.push_back(score - other->second);
-  return {int(differences.size()), reproduce::mean(differences), bootstrap(differences)};
 }
 
 }  // namespace poslab::reproduce

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lab/eval_csv.h"
-#include "lab/reproduce/statistics.h"
+#include "lab/statistics.h"
 #include "lab/run_record.h"
 #include "lab/sweep/sweep.h"
 
@@ -37,18 +37,11 @@ struct Summary {
   bool whole() const { return runs == planned; }
   double best = std::nan(""), best_lr = std::nan("");  // over all seeds and learning rates
   double lr = std::nan("");                            // of what follows
-  std::map<int64_t, double> by_seed;
+  BySeed by_seed;
   double mean = std::nan(""), deviation = std::nan("");
   Interval interval;                  // of the mean
   std::vector<const Outcome*> at_lr;  // the runs behind by_seed, by rising seed
 };
-// first - second, over the seeds that both have.
-struct Paired {
-  int seeds = 0;
-  double mean = std::nan("");
-  Interval interval;
-};
-Paired paired(const Summary& first, const Summary& second);
 
 class Outcomes {
  public:

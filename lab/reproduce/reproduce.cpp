@@ -55,14 +55,14 @@ std::string standing(const Outcomes& outcomes) {
 
 // Why trials failed or are impossible, a line for each reason with the first of them.
 std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
-  const std::vector<const RunOption*> options = differing(plan);
+  const Naming names = naming(plan);
   std::map<std::string, std::vector<const Missing*>> all;
   for (const Missing& m : outcomes.missing())
     if (!m.reason.empty()) all[m.reason].push_back(&m);
   std::vector<std::string> said;
   for (const auto& [reason, trials] : all)
     said.push_back(fmt::format("{}: {} {}{}: {}", name_of(trials[0]->state), trials[0]->trial->id,
-                               label(trials[0]->trial->config, options),
+                               names.name(values_of(trials[0]->trial->config)),
                                trials.size() > 1 ? fmt::format(" and {} more", trials.size() - 1) : "", reason));
   return said;
 }
@@ -101,7 +101,7 @@ std::string section_of(const Artifact& a, const Section& s) {
   std::string html = fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n",
                                  short_name(a), escape(a.title), escape(a.source));
   for (const std::string& one : s.readings) html += fmt::format("<p class=\"reading\">{}</p>\n", escape(one));
-  for (const Grid& g : s.grids) html += reproduce::html(g);
+  for (const Grid& g : s.grids) html += page::html(g);
   for (const Picture& p : s.pictures) html += p.html;
   for (const std::string& one : s.notes) html += fmt::format("<p class=\"note\">{}</p>\n", escape(one));
   if (!s.data.columns.empty())
@@ -190,7 +190,7 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
     contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", short_name(a), page::escape(a.title));
     for (const Picture& picture : section.pictures) merge(data, picture.data);
   }
-  write_file(folder + "/trials.csv", to_csv(collect(everything, runs)));
+  write_file(folder + "/trials.csv", to_csv(collect(everything, runs).trials));
   write_file(folder + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text));
   const std::string made =
       fmt::format("Drawn by: {}. Which commit trained a run, and how long it took, is in trials.csv.", made_by());

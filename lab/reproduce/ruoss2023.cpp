@@ -77,7 +77,7 @@ std::string partly(const Summary& s) {
 
 Comparison compare(const std::string& task, const std::string& what, double paper, const Summary& first,
                    const Summary& second) {
-  return {task, what, paper, paired(first, second), first.whole() && second.whole()};
+  return {task, what, paper, paired(first.by_seed, second.by_seed), first.whole() && second.whole()};
 }
 
 std::vector<nlohmann::json> baseline_cells(const Summary& s) {
@@ -101,14 +101,7 @@ Cell task_cell(const Outcomes& outcomes, const std::string& task) {
 std::string about_intervals(const Outcomes& outcomes) {
   std::set<int64_t> seeds;
   for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config.seed);
-  const int n = int(seeds.size());
-  if (n < 2) return "With one seed there are no intervals: any difference here may be luck.";
-  const std::string all = "Intervals: 95 %, of the mean over seeds, by the bootstrap.";
-  if (n > 20) return all;
-  const std::string few =
-      n <= 3 ? "hardly more than their range: it excludes zero when all seeds agree on the sign, which luck alone does"
-             : "too narrow: luck alone makes it exclude zero";
-  return fmt::format("{} With {} seeds it is {} in {} % of cells.", all, n, few, excluded_by_luck(n));
+  return poslab::about_intervals(int(seeds.size()));
 }
 
 std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std::string& winner,

@@ -107,7 +107,7 @@ Section code(const Outcomes& outcomes, const Config& defaults) {
       const Summary base = outcomes.summary([&](const Config& c) {
         return c.task == task && one(c) && has(c, none, all, defaults);
       });
-      const Paired difference = paired(other, base);
+      const Paired difference = paired(other.by_seed, base.by_seed);
       const std::string interval = interval_text(difference.interval, true);
       row.push_back(
           {signed_points(difference.mean),

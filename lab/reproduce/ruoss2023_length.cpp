@@ -125,7 +125,7 @@ Section fig3(const Outcomes& outcomes, const Config& defaults) {
     const Summary middle = with(defaults.max_position);
     for (int pool : pools) {
       const Summary sum = with(pool);
-      const Interval difference = paired(sum, middle).interval;
+      const Interval difference = paired(sum.by_seed, middle.by_seed).interval;
       row.push_back({points(sum.mean), interval_text(sum.interval, false),
                      pool != defaults.max_position && difference.excludes(0)});
       if (pool != defaults.max_position && !std::isnan(difference.low))

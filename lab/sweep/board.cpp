@@ -38,7 +38,7 @@ Board::Board(const Plan& plan, const SweepFolder& folder, std::string title)
     : plan_(plan),
       folder_(folder),
       title_(std::move(title)),
-      options_(differing(plan)),
+      naming_(naming(plan)),
       states_(states(plan, folder)),
       before_(steps_in(plan, states_, {TrialState::done})),
       terminal_(isatty(STDERR_FILENO)) {}
@@ -63,7 +63,7 @@ void Board::event(TrialState state, const Trial& trial, const std::string& note)
   next_ = Clock::now();
   if (terminal_) return;
   look();
-  fmt::print(stderr, "{:<7}  {}  {}{}{}  ({})\n", name_of(state), trial.id, label(trial.config, options_),
+  fmt::print(stderr, "{:<7}  {}  {}{}{}  ({})\n", name_of(state), trial.id, naming_.name(values_of(trial.config)),
              note.empty() ? "" : "  ", note, headline());
 }
 
@@ -84,13 +84,13 @@ void Board::last() {
 void Board::draw(const std::vector<const Trial*>& ours) {
   std::vector<std::string> table = {headline()};
   for (size_t i = 0; i < std::min(ours.size(), max_running); ++i)
-    table.push_back(fmt::format("  running  {}  {}  {}", ours[i]->id, label(ours[i]->config, options_),
+    table.push_back(fmt::format("  running  {}  {}  {}", ours[i]->id, naming_.name(values_of(ours[i]->config)),
                                 last_line(folder_.log(*ours[i]))));
   if (ours.size() > max_running) table.push_back(fmt::format("  and {} more running", ours.size() - max_running));
   size_t failures = 0;
   for (size_t i = 0; i < plan_.size(); ++i)
     if (states_[i] == TrialState::failed && ++failures <= max_failures)
-      table.push_back(fmt::format("  failed   {}  {}  {}", plan_[i].id, label(plan_[i].config, options_),
+      table.push_back(fmt::format("  failed   {}  {}  {}", plan_[i].id, naming_.name(values_of(plan_[i].config)),
                                   folder_.reason(plan_[i], states_[i])));
   if (failures > max_failures)
     table.push_back(fmt::format("  and {} more failed; `poslab sweep status` lists them", failures - max_failures));

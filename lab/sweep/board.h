@@ -27,7 +27,7 @@ class Board {
   const Plan& plan_;
   const SweepFolder& folder_;
   std::string title_;
-  std::vector<const RunOption*> options_;
+  Naming naming_;
   std::vector<TrialState> states_;
   int64_t before_;  // steps of trials that were done when we began
   bool terminal_;

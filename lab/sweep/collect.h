@@ -1,11 +1,16 @@
-// The results of a sweep as one table, a row for each trial of the plan, in its order:
+// The results of a sweep as two tables. `trials` has a row for each trial of the plan, in its order:
 //
-//   id, state, every option that differs within the plan, steps, paper_score, released_score, guess, majority,
-//   content_only, seconds, commit, reason
+//   id, name, state, the options that differ within the plan, paper_score, released_score, guess, majority,
+//   content_only, seconds, commit, reason, all other options
 //
-// Scores and baselines as in result.json (fractions, experiment/evaluate.h). What a trial does not have (yet) is empty
-// in CSV and NULL in SQLite. Seconds are those of training, in all processes that worked on the trial, tests left out
-// (lab/training_clock.h).
+// so tables of several sweeps have the same columns but for their order. `name` is the same for trials that differ in
+// task and seed only (lab/naming.h). `lengths` has a row for each length that a trial was tested at:
+//
+//   id, task, name, seed, length, accuracy, samples, guess, majority, content_only
+//
+// Scores and baselines as in result.json (fractions, experiment/evaluate.h), without the noise of the last digits that
+// a mean leaves. Switches are on or off. What a trial does not have (yet) is empty in CSV and null elsewhere. Seconds
+// are those of training, in all processes that worked on the trial, tests left out (lab/training_clock.h).
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,10 +24,14 @@ struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<nlohmann::json>> rows;  // null, a string, a number or a bool each
 };
+struct Collected {
+  Table trials, lengths;
+};
 
 // A trial whose result cannot be read is `failed`, with that reason. Throws BadInput if there is no such folder.
-Table collect(const Plan&, const SweepFolder&);
+Collected collect(const Plan&, const SweepFolder&);
 std::string to_csv(const Table&);
-std::string to_sqlite(const Table&);  // the bytes of a database with the one table `trials`
+std::string to_json_lines(const Table&);  // an object for each row
+std::string to_sqlite(const Collected&);  // the bytes of a database with the tables `trials` and `lengths`
 
 }  // namespace poslab::sweep

@@ -1,5 +1,6 @@
 #include "lab/sweep/plan.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <sstream>
@@ -78,28 +79,20 @@ Plan read_plan(const std::string& path) {
   return plan;
 }
 
-std::vector<const RunOption*> differing(const Plan& plan) {
-  if (plan.empty()) return {};
-  std::vector<const RunOption*> options;
+// Only what differs is kept of each trial: a plan may have a million.
+Naming naming(const Plan& plan, const std::set<std::string>& without) {
+  std::vector<Values> trials(plan.size());
+  if (plan.empty()) return Naming(trials);
   for (const RunOption& o : all_options()) {
-    if (!o.kept) continue;
-    const std::string first = get(plan.front().config, o);
-    for (const Trial& t : plan)
-      if (get(t.config, o) != first) {
-        options.push_back(&o);
-        break;
-      }
+    if (!o.kept || without.count(o.name)) continue;
+    const auto value = [&](const Trial& t) { return get(t.config, o); };
+    if (o.name != "preset" && std::all_of(plan.begin(), plan.end(), [&, first = value(plan.front())](const Trial& t) {
+          return value(t) == first;
+        }))
+      continue;
+    for (size_t i = 0; i < plan.size(); ++i) trials[i][o.name] = value(plan[i]);
   }
-  return options;
-}
-
-std::string label(const Config& c, const std::vector<const RunOption*>& options) {
-  const Config defaults = configure({{"preset", c.preset}});
-  std::string text;
-  for (const RunOption* o : options)
-    if (o->name == "positions" || o->name == "seed" || get(c, *o) != get(defaults, *o))
-      text += fmt::format("{}{}={}", text.empty() ? "" : " ", o->name, get(c, *o));
-  return text;
+  return Naming(trials);
 }
 
 Shard read_shard(const std::string& text) {

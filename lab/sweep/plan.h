@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "experiment/config.h"
+#include "lab/naming.h"
 
 namespace poslab::sweep {
 
@@ -44,11 +45,9 @@ std::string plan_lines(const Plan&);
 // Throws BadInput with file and line: not a plan, an id that is not that of its configuration.
 Plan read_plan(const std::string& path);
 
-// Options that are not the same in all trials: what the sweep studies.
-std::vector<const RunOption*> differing(const Plan&);
-// "encoding=rope positions=sequential seed=3": of these options the positions, the seed, and what is not as the preset
-// has it.
-std::string label(const Config&, const std::vector<const RunOption*>&);
+// Names of the trials: "encoding=rope positions=randomized seed=3". `without` some options: those of settings that are
+// the same but for them.
+Naming naming(const Plan&, const std::set<std::string>& without = {});
 
 struct Shard {
   int index = 0, of = 1;  // 0 .. of - 1; written 2/8

@@ -1,4 +1,4 @@
-// A table as an SQLite database. It is made in memory and leaves as bytes, so that the file is there whole or not at
+// Tables as an SQLite database. It is made in memory and leaves as bytes, so that the file is there whole or not at
 // all.
 #include <sqlite3.h>
 
@@ -36,27 +36,33 @@ int bind(sqlite3_stmt* statement, int place, const nlohmann::json& cell) {
   return sqlite3_bind_text(statement, place, text.c_str(), int(text.size()), SQLITE_TRANSIENT);
 }
 
-}  // namespace
-
-std::string to_sqlite(const Table& table) {
-  sqlite3* opened = nullptr;
-  const int result = sqlite3_open(":memory:", &opened);
-  const Database database(opened, sqlite3_close);
-  must(result, SQLITE_OK, opened);
+// `key`: the columns that no two rows have alike.
+void add(sqlite3* opened, const std::string& name, const Table& table, const std::string& key) {
   std::string columns, places;
-  for (const std::string& name : table.columns) {
-    columns += fmt::format("{}\"{}\"{}", columns.empty() ? "" : ", ", name, name == "id" ? " PRIMARY KEY" : "");
+  for (const std::string& column : table.columns) {
+    columns += fmt::format("\"{}\", ", column);
     places += places.empty() ? "?" : ", ?";
   }
-  run(opened, fmt::format("CREATE TABLE trials ({})", columns));
+  run(opened, fmt::format("CREATE TABLE {} ({}PRIMARY KEY ({}))", name, columns, key));
   run(opened, "BEGIN");
-  const Statement insert = prepare(opened, fmt::format("INSERT INTO trials VALUES ({})", places));
+  const Statement insert = prepare(opened, fmt::format("INSERT INTO {} VALUES ({})", name, places));
   for (const auto& row : table.rows) {
     for (size_t i = 0; i < row.size(); ++i) must(bind(insert.get(), int(i) + 1, row[i]), SQLITE_OK, opened);
     must(sqlite3_step(insert.get()), SQLITE_DONE, opened);
     must(sqlite3_reset(insert.get()), SQLITE_OK, opened);
   }
   run(opened, "COMMIT");
+}
+
+}  // namespace
+
+std::string to_sqlite(const Collected& all) {
+  sqlite3* opened = nullptr;
+  const int result = sqlite3_open(":memory:", &opened);
+  const Database database(opened, sqlite3_close);
+  must(result, SQLITE_OK, opened);
+  add(opened, "trials", all.trials, "id");
+  add(opened, "lengths", all.lengths, "id, length");
   sqlite3_int64 size = 0;
   const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> bytes(sqlite3_serialize(opened, "main", &size, 0),
                                                                       sqlite3_free);

@@ -44,7 +44,6 @@ std::string to_string(const Counts& counts) {
 }
 
 std::vector<TrialState> states(const Plan& plan, const SweepFolder& folder) {
-  if (!fs::is_directory(folder.path())) bad_input("there is no folder {}; `poslab sweep run` makes it", folder.path());
   const Claims claims(folder.path());
   std::vector<TrialState> all;
   for (const Trial& t : plan) all.push_back(folder.state(t, claims));
@@ -54,14 +53,16 @@ std::vector<TrialState> states(const Plan& plan, const SweepFolder& folder) {
 std::string status(const Plan& plan, const SweepFolder& folder) {
   const std::vector<TrialState> all = states(plan, folder);
   const Counts counts = count(all);
-  std::string text = fmt::format("{} trials\n", plan.size());
+  std::string text = fmt::format("{} trial{}: {}\n", plan.size(), plan.size() == 1 ? "" : "s", to_string(counts));
   for (size_t s = 0; s < state_names.size(); ++s)
     text += fmt::format("  {:<10}  {:>6}\n", state_names[s], counts.of[s]);
-  const std::vector<const RunOption*> options = differing(plan);
+  if (!fs::is_directory(folder.path()))
+    text += fmt::format("\nThere is no folder {} yet; `poslab sweep run` makes it.\n", folder.path());
+  const Naming names = naming(plan);
   for (const TrialState s : {TrialState::failed, TrialState::impossible})
     for (size_t i = 0; i < plan.size(); ++i)
       if (all[i] == s)
-        text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id, label(plan[i].config, options),
+        text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id, names.name(values_of(plan[i].config)),
                             folder.reason(plan[i], s));
   return text;
 }

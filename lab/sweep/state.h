@@ -1,6 +1,7 @@
 // What has become of the trials of a plan, from the files of FOLDER and its locks alone, at any time:
 //
 //   ID/           a run folder (lab/run_folder.h); with result.json the trial is done
+//   plan.jsonl, named/  the plan and readable names (lab/sweep/named.h)
 //   ID.log        what its process said; removed when it is done
 //   ID.failed     why it failed
 //   claims        who works on what (lab/sweep/claim.h)
@@ -44,7 +45,7 @@ struct Counts {
 Counts count(const std::vector<TrialState>&);
 std::string to_string(const Counts&);  // "12 done, 2 running, 16 to do"; what is zero is left out
 
-// The states of a plan, and the table of `poslab sweep status`. Throws BadInput if there is no such folder.
+// The states of a plan, and the table of `poslab sweep status`. Where there is no folder yet, all is to do.
 std::vector<TrialState> states(const Plan&, const SweepFolder&);
 std::string status(const Plan&, const SweepFolder&);
 

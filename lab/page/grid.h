@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace poslab::reproduce {
+namespace poslab::page {
 
 struct Cell {
   std::string text, below = {};  // the figure, and what stands smaller below it, in lines
@@ -22,4 +22,4 @@ std::string html(const Grid&);
 std::string points(double fraction);         // 0.937 -> "93.7"; "–" of NaN
 std::string signed_points(double fraction);  // 0.063 -> "+6.3"
 
-}  // namespace poslab::reproduce
+}  // namespace poslab::page

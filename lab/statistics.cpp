@@ -1,11 +1,13 @@
-#include "lab/reproduce/statistics.h"
+#include "lab/statistics.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "core/random.h"
 
-namespace poslab::reproduce {
+namespace poslab {
 namespace {
 
 constexpr size_t draws = 10000, tail = draws / 40;  // 2.5 % on each side
@@ -54,4 +56,22 @@ int excluded_by_luck(int n) {
   }
 }
 
-}  // namespace poslab::reproduce
+std::string about_intervals(int seeds) {
+  if (seeds < 2) return "With one seed there are no intervals: any difference here may be luck.";
+  const std::string all = "Intervals: 95 %, of the mean over seeds, by the bootstrap.";
+  if (seeds > 20) return all;
+  const std::string few =
+      seeds <= 3
+          ? "hardly more than their range: it excludes zero when all seeds agree on the sign, which luck alone does"
+          : "too narrow: luck alone makes it exclude zero";
+  return fmt::format("{} With {} seeds it is {} in {} % of cells.", all, seeds, few, excluded_by_luck(seeds));
+}
+
+Paired paired(const BySeed& first, const BySeed& second) {
+  std::vector<double> differences;
+  for (const auto& [seed, score] : first)
+    if (const auto other = second.find(seed); other != second.end()) differences.push_back(score - other->second);
+  return {int(differences.size()), mean(differences), bootstrap(differences)};
+}
+
+}  // namespace poslab

@@ -4,9 +4,12 @@
 // bias: with three seeds an interval is honest about little more than the values' own range.
 #pragma once
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
-namespace poslab::reproduce {
+namespace poslab {
 
 struct Interval {
   double low = std::nan(""), high = std::nan("");
@@ -18,5 +21,15 @@ double deviation(const std::vector<double>&);    // of the sample, n - 1 below; 
 Interval bootstrap(const std::vector<double>&);  // of the mean; NaN of fewer than two
 // In how many of 100 cells such an interval of n values excludes zero though they are normal with mean zero.
 int excluded_by_luck(int n);
+std::string about_intervals(int seeds);  // what they are worth with so many: a sentence or two for a page
 
-}  // namespace poslab::reproduce
+// first - second, over the seeds that both have.
+struct Paired {
+  int seeds = 0;
+  double mean = std::nan("");
+  Interval interval;
+};
+using BySeed = std::map<int64_t, double>;
+Paired paired(const BySeed& first, const BySeed& second);
+
+}  // namespace poslab

@@ -1,14 +1,12 @@
-#include "lab/reproduce/grid.h"
+#include "lab/page/grid.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "lab/page/page.h"
+#include "lab/page/html.h"
 
-namespace poslab::reproduce {
-
-using page::escape;
+namespace poslab::page {
 
 namespace {
 
@@ -63,4 +61,4 @@ std::string html(const Grid& grid) {
       escape(grid.caption), head, rows);
 }
 
-}  // namespace poslab::reproduce
+}  // namespace poslab::page

@@ -1,0 +1,96 @@
+#include "lab/naming.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace poslab {
+namespace {
+
+Values values_of_preset(const std::string& preset) {
+  try {
+    return values_of(configure({{"preset", preset}}));
+  } catch (const BadInput&) {  // of another version of poslab
+    return values_of(Config());
+  }
+}
+
+std::string preset_of(const Values& run) {
+  const auto preset = run.find("preset");
+  return preset == run.end() ? Config().preset : preset->second;
+}
+
+// Those of all_options() in their order, then names that it does not know.
+std::vector<std::string> names_in(const std::vector<Values>& runs) {
+  std::set<std::string> present;
+  for (const Values& run : runs)
+    for (const auto& [name, value] : run) present.insert(name);
+  std::vector<std::string> names;
+  for (const RunOption& o : all_options())
+    if (present.erase(o.name)) names.push_back(o.name);
+  names.insert(names.end(), present.begin(), present.end());
+  return names;
+}
+
+std::string said(const std::string& name, const std::string& value) {
+  for (const RunOption& o : all_options())
+    if (const std::string word = o.name == name ? word_for(o, value) : ""; !word.empty()) return word;
+  return fmt::format("{}={}", name, value);
+}
+
+}  // namespace
+
+Values values_of(const Config& c) {
+  Values values;
+  for (const RunOption& o : all_options())
+    if (o.kept) values[o.name] = get(c, o);
+  return values;
+}
+
+std::string word_for(const RunOption& o, const std::string& value) {
+  const Option* owned = std::get_if<Option>(&o.field);
+  return owned && o.toggle() && owned->words.size() == 2 ? owned->words[value == "on"] : "";
+}
+
+Naming::Naming(const std::vector<Values>& runs) {
+  for (const Values& run : runs)
+    if (const std::string preset = preset_of(run); !presets_.count(preset)) presets_[preset] = values_of_preset(preset);
+  for (const std::string& name : names_in(runs))
+    if (std::any_of(runs.begin(), runs.end(), [&](auto& run) { return value(run, name) != value(runs[0], name); }))
+      differing_.push_back(name);
+  std::map<std::string, std::string> first;  // the value of an option in the first run with these values before it
+  for (const Values& run : runs) {
+    std::string before;
+    for (const std::string& name : differing_) {
+      before += "\n" + name;
+      if (first.emplace(before, value(run, name)).first->second != value(run, name)) parted_.insert(before);
+      before += "=" + value(run, name);
+    }
+  }
+}
+
+// One that a run does not say, as an older one may not, is as its preset has it.
+std::string Naming::value(const Values& run, const std::string& option) const {
+  if (const auto own = run.find(option); own != run.end()) return own->second;
+  const Values& preset = presets_.at(preset_of(run));
+  const auto standard = preset.find(option);
+  return standard == preset.end() ? "" : standard->second;
+}
+
+std::string Naming::name(const Values& run) const {
+  const auto preset = presets_.find(preset_of(run));
+  std::string text, before;
+  for (const std::string& name : differing_) {
+    before += "\n" + name;
+    const std::string is = value(run, name);
+    const bool standard = preset != presets_.end() && preset->second.count(name) && preset->second.at(name) == is;
+    if (parted_.count(before) || !standard) text += (text.empty() ? "" : " ") + said(name, is);
+    before += "=" + is;
+  }
+  if (text.empty()) return fmt::format("{} ({})", value(run, "encoding"), value(run, "positions"));
+  return text;
+}
+
+}  // namespace poslab

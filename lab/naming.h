@@ -1,0 +1,37 @@
+// What runs are called where they stand side by side: by the options in which they differ, in the same words on pages,
+// on the terminal and in tables.
+//
+//   unsorted         a switch that has words for off and on (core/choices.h, Option::words)
+//   encoding=rope    any other option
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "experiment/config.h"
+
+namespace poslab {
+
+using Values = std::map<std::string, std::string>;  // of options, by their names
+Values values_of(const Config&);                    // of all that belong to the run
+// "unsorted"; "" where the option has no words.
+std::string word_for(const RunOption&, const std::string& value);
+
+// The names of some runs. A name leaves out an option where the runs that are alike in all options before it are alike
+// in this one too, and have it as their preset does. So different values have different names.
+class Naming {
+ public:
+  explicit Naming(const std::vector<Values>&);
+  // "unsorted lr=0.0003"; "relative (randomized)", encoding and positions, where no option has to be named.
+  std::string name(const Values&) const;
+  const std::vector<std::string>& differing() const { return differing_; }  // in the order of all_options()
+
+ private:
+  std::string value(const Values&, const std::string& option) const;
+  std::vector<std::string> differing_;
+  std::set<std::string> parted_;           // an option and the values before it, where runs differ in the option
+  std::map<std::string, Values> presets_;  // of the runs, with all their values
+};
+
+}  // namespace poslab

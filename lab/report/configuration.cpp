@@ -1,0 +1,76 @@
+// What the runs were made with, and the commands that make them again.
+#include "lab/report/sections.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lab/shell.h"
+
+namespace poslab::report {
+namespace {
+
+using namespace page;
+
+std::string shown(const std::optional<std::string>& word) { return word ? escape(*word) : "–"; }
+std::string shown(const std::optional<int64_t>& number) { return number ? fmt::format("{}", *number) : "–"; }
+std::string shown(const std::optional<double>& number) { return number ? fmt::format("{:.1f}", *number) : "–"; }
+
+}  // namespace
+
+std::string configuration(const std::vector<Group>& groups, const std::string& out) {
+  std::vector<const Line*> all;
+  std::set<std::string> keys;
+  for (const Group& g : groups)
+    for (const Line& line : g.lines) all.push_back(&line);
+  for (const Line* line : all)
+    for (const Run* run : line->runs)
+      for (const auto& [key, value] : run->config) keys.insert(key);
+  std::string head, rows, made, folders, commands;
+  // What the runs of a line have in common, or all that they have.
+  const auto row = [&](const std::string& key, auto&& value) {
+    std::set<std::string> kinds;
+    std::string cells;
+    for (const Line* line : all) {
+      std::vector<std::string> values;
+      for (const Run* run : line->runs)
+        if (const std::string one = value(*run); std::find(values.begin(), values.end(), one) == values.end())
+          values.push_back(one);
+      const std::string text = fmt::format("{}", fmt::join(values, ", "));
+      kinds.insert(text), cells += fmt::format("<td class=\"text\">{}</td>", text);
+    }
+    return fmt::format("<tr{}><th scope=\"row\">{}</th>{}</tr>\n", kinds.size() > 1 ? " class=\"differs\"" : "", key,
+                       cells);
+  };
+  for (const Line* line : all) {
+    head += fmt::format("<th scope=\"col\" class=\"text\">{}{}</th>", mark(*line), escape(line->name));
+    for (const Run* run : line->runs) {
+      const std::string folder = escape(shell_word(run->folder)), again = escape(shell_word(run->folder + "-again"));
+      commands += fmt::format(
+          "poslab train --config {0} --out {1}\nposlab eval {1} --lengths {2}:{3} --samples {4}\n",
+          escape(shell_word(run->folder + "/config.toml")), again, run->tested.front().length,
+          run->tested.back().length, run->tested.front().samples);
+      folders += " " + again;
+    }
+  }
+  for (const std::string& key : keys)
+    rows += row(escape(key), [&](const Run& run) {
+      const auto it = run.config.find(key);
+      return it == run.config.end() ? std::string("–") : escape(it->second);
+    });
+  made = row("version of poslab", [](const Run& run) { return shown(run.record.version); }) +
+         row("commit", [](const Run& run) { return shown(run.record.commit); }) +
+         row("threads used", [](const Run& run) { return shown(run.record.threads); }) +
+         row("instruction set", [](const Run& run) { return shown(run.record.isa); }) +
+         row("seconds of training", [](const Run& run) { return shown(run.record.seconds); });
+  return fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Configuration\"><table "
+      "class=\"settings\"><thead><tr><th scope=\"col\">made by</th>{0}</tr></thead><tbody>{1}</tbody>"
+      "<thead><tr><th scope=\"col\">configuration</th>{0}</tr></thead><tbody>{2}</tbody></table></div>\n"
+      "<details{6}><summary>To make the runs and this page again</summary><pre>{3}poslab report{4} -o "
+      "{5}</pre></details>",
+      head, made, rows, commands, folders, escape(shell_word(out)), all.size() <= 2 ? " open" : "");
+}
+
+}  // namespace poslab::report
