@@ -99,18 +99,25 @@ std::string words_of(Reads what) {
   return all.empty() ? "nothing" : fmt::format("{}", fmt::join(all, ", "));
 }
 
-// What the scheme shows of five slots in a row: a row for each query, a column for each key.
+// What an untrained scheme shows of five slots in a row, in the first layer and head: a row for each query, a column
+// for each key.
 std::string matrix_of(const Chosen<Scheme>& s) {
   constexpr int T = 5;
-  const Displayed displayed = s->displayed(ModelShape{}, s.choices);
-  const std::vector<real> m = position_matrix(displayed, Positions::of_tokens(1, {0, 1, 2, 3, 4})).values();
-  std::string text = "example   positions 0 to 4; a row is a query, a column a key\n";
+  const ModelShape shape;
+  const Params params(0);
+  const PositionLayers layers(params / "encoding", s, shape);
+  if (!params.entries().empty()) params.pack();
+  const PositionSample sample({Positions::of_tokens(1, {0, 1, 2, 3, 4})});
+  const std::vector<real> m = position_matrices(layers, shape, sample)[0].values();
+  const bool learns = !params.entries().empty();
+  std::string text = fmt::format("example   positions 0 to 4; a row is a query, a column a key{}\n",
+                                 learns ? "; before training" : "");
   for (int i = 0; i < T; ++i) {
     text += "         ";
     for (int j = 0; j < T; ++j) text += fmt::format("{:>7.3g}", double(m[size_t(i * T + j)]) + 0.);
     text += '\n';
   }
-  for (const std::string& line : wrapped(displayed.meaning, 90)) text += std::string(10, ' ') + line + "\n";
+  for (const std::string& line : wrapped(s->shows(shape, s.choices), 90)) text += std::string(10, ' ') + line + "\n";
   return text;
 }
 

@@ -255,7 +255,7 @@ void parse_and_run(int argc, char** argv) {
                                fmt::print("{}\n", page);
                              });
   report->add_option("runs", runs, "run folders, a sweep's folder or its plan.jsonl")->required();
-  report->add_option("-o,--out", page, "the page to write (report.html); NAME.svg: only accuracy against length, as SVG")
+  report->add_option("-o,--out", page, "the page to write (report.html); NAME.svg: only the chart of accuracy")
       ->type_name("FILE");
 
   CLI::App* ask = command("ask", "ask a trained run about strings of your own", "", {});

@@ -111,8 +111,9 @@ Example:
 
 const char* collect_footer = R"(
 The first columns are the options in which the trials differ, the last all others, so that the tables of several sweeps
-can be put together. `name` is what a report calls a trial; trials that differ in task and seed only share it. --lengths-csv
-and --jsonl write accuracy by length beside its baselines; pandas.read_csv and pandas.read_json(lines=True) read them.
+can be put together. `name` is what a report calls a trial; trials that differ in task and seed only share it.
+--lengths-csv and --jsonl write accuracy by length beside its baselines; pandas.read_csv and
+pandas.read_json(lines=True) read them.
 
 Examples:
   poslab sweep collect plan.jsonl --out runs/sweep --csv trials.csv --lengths-csv lengths.csv
@@ -164,7 +165,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
                           collect_footer, collect_command);
   plan_and_folder(all);
   all->add_option("--csv", words->csv, "write it as CSV")->type_name("FILE");
-  all->add_option("--lengths-csv", words->lengths_csv, "write accuracy by length as CSV, a row for each trial and length")
+  all->add_option("--lengths-csv", words->lengths_csv, "write accuracy by length as CSV, a row for each length")
       ->type_name("FILE");
   all->add_option("--jsonl", words->jsonl, "write accuracy by length as JSON lines, an object for each row")
       ->type_name("FILE");

@@ -4,6 +4,8 @@
 //
 // The 0.5, of the released code of Ruoss et al., tells left from right. Not with a causal mask, nor if `symmetric`.
 // Left out: learned slopes, half the heads a side.
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "encodings/encoding.h"
@@ -73,10 +75,12 @@ need.)",
                       {"symmetric", false, "alibi without the 0.5 that tells left from right", "alibi_symmetric"}},
           .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
           .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<ALiBi>(m, c); },
-          .displayed = [](const ModelShape& m, const Choices& c) -> Displayed {
-            return {"The bias that is added to the logit of head 1.",
-                    [slope = slopes(m.heads)[0], left = left_of(m, c)](double d, int) { return bias(slope, left, d); }};
-          }};
+          .shows =
+              [](const ModelShape& m, const Choices&) {
+                return fmt::format("The bias that is added to the logits of a head. The heads' slopes: {:.3g}.",
+                                   fmt::join(slopes(m.heads), ", "));
+              },
+          .two_sided = [](const ModelShape& m, const Choices& c) { return left_of(m, c) == 0; }};
 }
 
 }  // namespace poslab

@@ -9,6 +9,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace poslab {
@@ -25,7 +26,6 @@ Scheme composition(const std::string& name, const Parts& parts) {
   Scheme s;
   s.name = name, s.source = "its parts", s.formula = "that of each part, where it stands";
   Reads all = Reads::nothing;
-  const Part* shown = &parts[0];   // the first that reads anything
   for (const Part& part : parts) {
     if (part.scheme->embed)
       bad_input(
@@ -33,14 +33,20 @@ Scheme composition(const std::string& name, const Parts& parts) {
           "logits",
           name, part.scheme.spelled());
     s.options.insert(s.options.end(), part.scheme->options.begin(), part.scheme->options.end());
-    if (reads(shown->scheme) == Reads::nothing) shown = &part;
     all = all | reads(part.scheme);
   }
   s.reads = [all](const Choices&) { return all; };
-  s.displayed = [part = *shown](const ModelShape& m, const Choices&) {
-    Displayed d = part.scheme->displayed(part.heads ? group(m, part.heads) : m, part.scheme.choices);
-    d.meaning = fmt::format("Where it is {}: {}", part.scheme.spelled(), d.meaning);
-    return d;
+  s.shows = [parts](const ModelShape& m, const Choices&) {
+    std::string text;
+    for (const Part& part : parts)
+      text += fmt::format("{}Where it is {}: {}", text.empty() ? "" : " ", part.scheme.spelled(),
+                          part.scheme->shows(part.heads ? group(m, part.heads) : m, part.scheme.choices));
+    return text;
+  };
+  s.two_sided = [parts](const ModelShape& m, const Choices&) {
+    return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
+      return reads(part.scheme) == Reads::nothing || part.scheme->two_sided(m, part.scheme.choices);
+    });
   };
   return s;
 }
@@ -108,6 +114,16 @@ Tensor HeadGroups::weights(const Heads& in, const Positions& p, const Span& span
   std::vector<Tensor> results;
   for (size_t n = 0; n < parts.size(); ++n) results.push_back(parts[n]->weights(own(in, n), p, span));
   return concat(results, 1);
+}
+
+Tensor HeadGroups::shown(const ModelShape& m, const Positions& p) const {
+  std::vector<Tensor> results;
+  for (size_t n = 0; n < parts.size(); ++n) {
+    const Tensor one = parts[n]->shown(group(m, heads[n]), p);
+    for (int h = 0; h < heads[n]; ++h)
+      results.push_back(one.dim(0) == 1 ? one : slice(one, 0, h, h + 1));
+  }
+  return concat(results, 0);
 }
 
 ModelShape group(ModelShape m, int heads) {

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "autograd/composed.h"
+
 namespace poslab {
 
 // s_ij = q_i . k_j / sqrt(D), times the temperature
@@ -22,12 +24,14 @@ Tensor Encoding::weights(const Heads& in, const Positions& p, const Span& span) 
   return attention_weights(scores(in, p), span);
 }
 
-Displayed displayed_distance(bool added) {
-  return {added ? "Each position adds a vector of its own to its slot; shown is the position of the key minus that of "
-                  "the query."
-                : "The distance that the scheme works with: position of the key minus position of the query.",
-          [](double distance, int) { return distance; }};
+Tensor logits_of(const Encoding& encoding, const ModelShape& m, const Positions& p, double content) {
+  const int T = p.time(), H = m.heads, D = m.head_dim();
+  const Tensor same = Tensor::full({1, T, H, D}, real(content));
+  const Scores s = encoding.scores({same, same, Tensor::full({1, T, m.d_model}, real(content))}, p);
+  return slice(composed::logits(s, {}), 0, 0, 1).reshape({H, T, T});
 }
+
+Tensor Encoding::shown(const ModelShape& m, const Positions& p) const { return logits_of(*this, m, p, 0); }
 
 PositionLayers::PositionLayers(const Params& p, const Chosen<Scheme>& s, const ModelShape& shape) {
   if (s->check) s->check(shape, s.choices);

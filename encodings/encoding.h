@@ -45,7 +45,12 @@ class Encoding {
   // attention over the scores, of which a scheme that opens this door has none.
   virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const;
   virtual Tensor weights(const Heads&, const Positions&, const Span&) const;
+  // What pictures show of query i and key j: (1 or H, T, T) of the first sequence, with the parameters as they are now.
+  // The base: what the positions add to the logits, content left out.
+  virtual Tensor shown(const ModelShape&, const Positions&) const;
 };
+// The logits of queries and keys that are `content` in every channel, as `shown`: (H, T, T).
+Tensor logits_of(const Encoding&, const ModelShape&, const Positions&, double content);
 
 // Door 1: (B, T, C) -> (B, T, C). The sum then gets dropout (spec A.1 (2)).
 using PositionEmbedding = std::function<Tensor(const Tensor& x, const Positions&)>;
@@ -61,13 +66,6 @@ enum class Reads : unsigned {
 constexpr Reads operator|(Reads a, Reads b) { return Reads(unsigned(a) | unsigned(b)); }
 constexpr bool has(Reads all, Reads one) { return (unsigned(all) & unsigned(one)) != 0; }
 
-// What pictures show of a pair: a number, by the distance of its positions and of its slots, key minus query.
-struct Displayed {
-  std::string meaning = "This scheme carries no position: all pairs of slots look alike.";
-  std::function<double(double distance, int slots)> value = [](double, int) { return 0.; };
-};
-Displayed displayed_distance(bool added);        // the distance itself; `added`: of vectors added to the embedding
-
 // An entry of the only list of schemes, encodings/all.cpp: all that the rest of the program knows of a scheme. What is
 // left out is as in NoPE.
 struct Scheme {
@@ -79,7 +77,12 @@ struct Scheme {
   std::function<void(const ModelShape&, const Choices&)> check = {};
   std::function<PositionEmbedding(Params, const ModelShape&, const Choices&)> embed = {};
   std::function<std::unique_ptr<Encoding>(Params, const ModelShape&, const Choices&, int layer)> make = {};
-  std::function<Displayed(const ModelShape&, const Choices&)> displayed = [](auto&, auto&) { return Displayed{}; };
+  // What `Encoding::shown` is, in a sentence below the picture; of door 1 the similarity of what is added.
+  std::function<std::string(const ModelShape&, const Choices&)> shows = [](auto&, auto&) {
+    return "This scheme carries no position: all pairs of slots look alike.";
+  };
+  // Whether both sides look alike to it, so that reversing the sequence changes nothing.
+  std::function<bool(const ModelShape&, const Choices&)> two_sided = [](auto&, auto&) { return false; };
   bool finite = false;                           // it has a table of the pool's positions and knows no others
 };
 const std::vector<Scheme>& all_encodings();

@@ -52,21 +52,23 @@ struct Geometric : Encoding {
     }
     return parts.size() == 1 ? parts[0] : concat(parts, 0);
   }
+
+  // When the query asks: its right neighbour first, then the left one, the next on the right, ...; 0: never.
+  Tensor shown(const ModelShape& m, const Positions& p) const override {
+    std::vector<double> order;
+    for (int i = 0; i < p.time(); ++i)
+      for (int j = 0; j < p.time(); ++j)
+        order.push_back(j <= i ? (m.causal ? 1 : 2) * (i - j) : m.causal ? 0 : 2 * (j - i) - 1);
+    return Tensor::from({1, p.time(), p.time()}, order);
+  }
 };
 
-// When the query asks: its right neighbour first, then the left one, the next on the right, ...; 0: never.
-Displayed displayed(const ModelShape& m, const Choices&) {
+std::string shows(const ModelShape& m, const Choices&) {
   if (m.causal)
-    return {
-        "The order in which a query asks: its left neighbour is 1, the next on the left 2; nothing to the right is "
-        "asked, "
-        "nor itself (0). Positions are not read.",
-        [](double, int slots) { return double(std::max(-slots, 0)); }};
-  return {
-      "The order in which a query asks, lower is earlier: its right neighbour is 1, the left one 2, the next on the "
-      "right "
-      "3; where one side ends the other goes on. Positions are not read.",
-      [](double, int slots) { return double(slots > 0 ? 2 * slots - 1 : -2 * slots); }};
+    return "The order in which a query asks: its left neighbour is 1, the next on the left 2; nothing to the right is "
+           "asked, nor itself (0). Positions are not read.";
+  return "The order in which a query asks, lower is earlier: its right neighbour is 1, the left one 2, the next on the "
+         "right 3; where one side ends the other goes on. Positions are not read.";
 }
 
 }  // namespace
@@ -83,7 +85,7 @@ of the slots is read: samplers change nothing.)",
           .doors = "4",
           .reads = [](const Choices&) { return Reads::slots; },
           .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<Geometric>(p, m); },
-          .displayed = displayed};
+          .shows = shows};
 }
 
 }  // namespace poslab

@@ -41,7 +41,10 @@ beyond the table there is none. With randomized positions, drawn per sequence, i
             return [table = p.truncated_normal("table", {m.pool, m.d_model}, 1.0), first = m.first](
                        const Tensor& x, const Positions& at) { return embed(x, table, first, at); };
           },
-          .displayed = [](const ModelShape&, const Choices&) { return displayed_distance(true); },
+          .shows =
+              [](const ModelShape&, const Choices&) {
+                return "How alike the vectors are that the two slots are given: the cosine between them.";
+              },
           .finite = true};
 }
 

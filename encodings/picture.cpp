@@ -1,14 +1,46 @@
 #include "encodings/picture.h"
 
-namespace poslab {
+#include <algorithm>
+#include <cmath>
 
-Tensor position_matrix(const Displayed& displayed, const Positions& positions) {
-  const int T = positions.time();
-  const Distances& distances = positions.distances();
+#include "autograd/tape.h"
+
+namespace poslab {
+namespace {
+
+// x: (1, T, C) -> (1, T, T)
+Tensor similarity(const Tensor& x) {
+  const int T = x.dim(1), C = x.dim(2);
+  const std::vector<real> v = x.values();
+  const auto product = [&](int i, int j) {
+    double sum = 0;
+    for (int c = 0; c < C; ++c) sum += double(v[size_t(i * C + c)]) * double(v[size_t(j * C + c)]);
+    return sum;
+  };
   std::vector<double> m;
   for (int i = 0; i < T; ++i)
-    for (int j = 0; j < T; ++j) m.push_back(displayed.value(distances.value[size_t(distances.row(0, i, j, T))], j - i));
-  return Tensor::from({T, T}, m);
+    for (int j = 0; j < T; ++j) {
+      const double lengths = std::sqrt(product(i, i) * product(j, j));
+      m.push_back(lengths > 0 ? product(i, j) / lengths : 0);
+    }
+  return Tensor::from({1, T, T}, m);
+}
+
+}  // namespace
+
+std::vector<Tensor> position_matrices(const PositionLayers& scheme, const ModelShape& shape,
+                                      const PositionSample& sample) {
+  const NoGrad no_grad;
+  if (scheme.embed) {
+    const Positions& p = sample.at_embedding();
+    return {similarity(scheme.embed(Tensor::full({1, p.time(), shape.d_model}, 0), p))};
+  }
+  std::vector<Tensor> all;
+  for (size_t layer = 0; layer < scheme.layers.size(); ++layer)
+    all.push_back(scheme.layers[layer]->shown(shape, sample.at_layer(int(layer))));
+  const auto as_first = [&](const Tensor& m) { return m.values() == all[0].values(); };
+  if (std::all_of(all.begin(), all.end(), as_first)) all.resize(1);
+  return all;
 }
 
 }  // namespace poslab

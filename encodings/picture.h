@@ -1,11 +1,12 @@
-// The position matrix: for each pair of slots, what a scheme makes of their positions. The report draws it side by side
-// for a plain and a randomized scheme.
+// The position matrices: for each pair of slots, what a scheme with the parameters it has now makes of their positions.
+// The report draws them before and after training.
 #pragma once
 #include "encodings/encoding.h"
 
 namespace poslab {
 
-// m_ij = the displayed value of query i and key j                                      (T, T), of the first sequence
-Tensor position_matrix(const Displayed&, const Positions&);
+// m_ij of query i and key j: (1 or H, T, T) of each layer; one alone where all layers have the same. A scheme that adds
+// to the embedding has the cosine of the two vectors that it adds (0 for a vector of zeros).
+std::vector<Tensor> position_matrices(const PositionLayers&, const ModelShape&, const PositionSample&);
 
 }  // namespace poslab

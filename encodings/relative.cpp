@@ -75,11 +75,9 @@ apart are treated alike, wherever they stand.)",
           .check = [](const ModelShape& m, const Choices&) { check_halves("relative", m.d_model); },
           .make = [](Params p, const ModelShape& m, const Choices& c,
                      int) { return std::make_unique<Relative>(p, m, c); },
-          .displayed = [](const ModelShape& m, const Choices& c) -> Displayed {
-            const Row row = row_of(m, c);
-            if (!row.released) return displayed_distance(false);
-            return {"The row that the released code's clamped lookup reads: to the right all offsets are alike.",
-                    [row](double distance, int) { return row(distance); }};
+          .shows = [](const ModelShape&, const Choices& c) -> std::string {
+            return std::string("What a head adds to the logit for the distance alone: v . W_R sinusoid(d) / sqrt(D).") +
+                   (c["mode"] == "released" ? " The released code's clamped lookup: to the right all are alike." : "");
           }};
 }
 

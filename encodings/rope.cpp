@@ -37,6 +37,11 @@ struct RoPE : Encoding {
     s.pieces[0].k = rotate(in.k, of_keys, pairing);
     return s;
   }
+
+  // The logit of equal contents, 1 at distance 0: the mean of cos(d f_m) over the pairs of channels.
+  Tensor shown(const ModelShape& m, const Positions& p) const override {
+    return slice(logits_of(*this, m, p, std::pow(m.head_dim(), -0.25)), 0, 0, 1);
+  }
 };
 
 }  // namespace
@@ -65,7 +70,11 @@ distance of their positions only. Nothing is learned.)",
               [](Params, const ModelShape&, const Choices& c, int) {
                 return std::make_unique<RoPE>(c["pairing"] == "half" ? Pairing::half : Pairing::interleaved);
               },
-          .displayed = [](const ModelShape&, const Choices&) { return displayed_distance(false); }};
+          .shows =
+              [](const ModelShape&, const Choices&) {
+                return "How alike two equal contents look after their rotations: the mean cosine of the angles between "
+                       "them, 1 at the same position.";
+              }};
 }
 
 }  // namespace poslab

@@ -25,7 +25,10 @@ strings bring vectors that training has not met.)",
           .reads = [](const Choices&) { return Reads::positions; },
           .check = [](const ModelShape& m, const Choices&) { check_halves("sincos", m.d_model); },
           .embed = [](Params, const ModelShape&, const Choices&) -> PositionEmbedding { return embed; },
-          .displayed = [](const ModelShape&, const Choices&) { return displayed_distance(true); }};
+          .shows =
+              [](const ModelShape&, const Choices&) {
+                return "How alike the vectors are that the two slots are given: the cosine between them.";
+              }};
 }
 
 }  // namespace poslab

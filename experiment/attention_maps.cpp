@@ -24,10 +24,14 @@ AttentionMaps at_length(const State& state, int length) {
   const Batch batch = test_batch(state.config, length, 0, 1);
   const int T = batch.tokens.shape()[1];
   const PositionSample positions = test_draw(state.config, length, 0, 1, T);
-  AttentionMaps maps{length, T, batch.outputs, {}};
-  // A pass for each layer: at length 500 all layers' heads at once would take hundreds of megabytes.
-  for (int layer = 0; layer < state.config.layers; ++layer)
-    maps.layers.push_back(maximum_over_heads(attention_of(state, batch, positions, layer)));
+  AttentionMaps maps{length, T, batch.outputs, {}, {}};
+  // A pass for each layer: a trace of all would hold them twice, which at length 500 is hundreds of megabytes.
+  for (int layer = 0; layer < state.config.layers; ++layer) {
+    const Tensor weights = attention_of(state, batch, positions, layer);
+    maps.layers.push_back(maximum_over_heads(weights));
+    const std::vector<real> a = weights.values();
+    maps.heads.emplace_back(a.begin(), a.end());
+  }
   return maps;
 }
 

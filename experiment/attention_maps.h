@@ -12,6 +12,7 @@ struct AttentionMaps {
   int length;                              // of the input
   int slots, outputs;                      // T, of which the last `outputs` are answer slots
   std::vector<std::vector<float>> layers;  // (T, T) each: row = query slot, column = key slot
+  std::vector<std::vector<float>> heads;   // (H, T, T) each, of which `layers` are the maxima
 };
 
 // One layer's attention of one string, (H, T, T): all slots are queries. Without dropout.

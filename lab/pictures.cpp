@@ -22,20 +22,60 @@ constexpr int max_cells = 80;    // on a side: five layers of eight heads then s
 constexpr int short_length = 10;  // short enough to write every symbol beside its row
 constexpr int matrix_slots = 40;
 
+constexpr size_t max_numbers = 8;  // of matrices that also have their numbers, one by one
+
+// [[M of each head] of each layer], where heads or layers that are alike come once.
+json matrices(const std::vector<Tensor>& layers) {
+  double low = 0, high = 0;  // of all, so that colors compare
+  size_t count = 0;
+  for (const Tensor& m : layers) {
+    const std::vector<real> v = m.values();
+    low = std::min(low, double(*std::min_element(v.begin(), v.end())));
+    high = std::max(high, double(*std::max_element(v.begin(), v.end())));
+    count += size_t(m.dim(0));
+  }
+  json all = json::array();
+  for (const Tensor& m : layers) {
+    const int H = m.dim(0), T = m.dim(1);
+    const std::vector<real> v = m.values();
+    const ptrdiff_t one = ptrdiff_t(T) * T;
+    const bool alike = std::equal(v.begin(), v.end() - one, v.begin() + one);
+    json heads = json::array();
+    for (int h = 0; h < (alike ? 1 : H); ++h) {
+      const std::vector<double> numbers(v.begin() + h * one, v.begin() + (h + 1) * one);
+      heads.push_back(page::matrix(T, T, numbers, low, high));
+      if (alike || count <= max_numbers)
+        for (double x : numbers) heads.back()["values"].push_back(std::stod(fmt::format("{:.5g}", x)));
+    }
+    all.push_back(heads);
+  }
+  return all;
+}
+
+// On the CPU, from the start of training and then with the weights of `state`.
 json positions(const State& state) {
-  const Config& c = state.config;
+  Config c = state.config;
+  c.device = "cpu";
   const int T = std::min(slots(c, c.train_length), matrix_slots);
   const Chosen<Scheme> s = scheme(c);
-  const Displayed displayed = s->displayed(transformer_spec(c).shape(), s.choices);
-  const std::vector<real> m = position_matrix(displayed, test_draw(c, c.train_length, 0, 1, T).at_layer(0)).values();
-  const auto [low, high] = std::minmax_element(m.begin(), m.end());
-  json drawn = page::matrix(T, T, {m.begin(), m.end()}, *low, *high);
-  drawn["values"] = m;  // read out one by one, where a byte is too coarse
+  State here(c);
+  const auto drawn = [&] {
+    return matrices(
+        position_matrices(here.net.encoding(), here.net.spec().shape(), test_draw(c, c.train_length, 0, 1, T)));
+  };
+  const json before = drawn();
+  for (size_t n = 0; n < here.params.entries().size(); ++n) {
+    Tensor own = here.params.entries()[n].tensor;
+    own.set(state.params.entries()[n].tensor.values().data());
+  }
+  const json after = drawn();
   const Chosen<Sampler> sampler = test_sampler(c);
   const bool random = sampler->random && !(reads(s) == Reads::nothing || reads(s) == Reads::slots);
-  return {{"matrix", drawn},
-          {"reading", displayed.meaning +
-                          (random ? fmt::format(" One random draw from {} positions.", pool_of(sampler)) : "")}};
+  json made = {{"layers", after},
+               {"reading", s->shows(here.net.spec().shape(), s.choices) +
+                               (random ? fmt::format(" One random draw from {} positions.", pool_of(sampler)) : "")}};
+  if (before != after) made["before"] = before;  // it learns
+  return made;
 }
 
 // The attention of one layer, (1, H, Tq, Tk): each head's map and the maximum over heads.

@@ -1,12 +1,15 @@
 // What a trained model looks like from inside, kept in the run folder as pictures.json for the report: the position
-// matrix of its scheme and the attention maps of one test string at a trained and at the longest tested length.
+// matrices of its scheme and the attention maps of one test string at a trained and at the longest tested length.
 //
-//   {"positions": {"matrix": M, "reading": "..."},
+//   {"positions": {"layers": [[M of each head] of each layer], "before": likewise, "reading": "..."},
 //    "examples": [{"length", "trained", "input": ["0", ...], "expected": [...], "predicted": [...], "counted",
 //    "queries", "block",
 //                  "layers": [{"max": M, "heads": [M, ...]}, ...]}, ...]}
 // M = {"rows", "cols", "low", "high", "cells"}: base64 of a byte for each cell, value = low + byte / 255 (high - low);
-//   that of positions has "values", too, the numbers themselves
+//   a few have "values", too, the numbers themselves
+//
+// Position matrices: what the scheme makes of a pair of slots (encodings/picture.h), with the weights of this run;
+// heads or layers that are alike come once. "before": with the weights that training began with, if they differ.
 //
 // Attention rows are the last `queries` slots, columns all slots; a cell is the maximum over block x block slots.
 #pragma once

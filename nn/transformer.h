@@ -34,6 +34,7 @@ class Transformer {
   // tokens (B, T) -> logits of the last `outputs` slots (B, outputs, symbols_out)
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
   const TransformerSpec& spec() const { return spec_; }
+  const PositionLayers& encoding() const { return *encoding_; }
   // This model, its weights shared, with another temperature. Throws BadInput for a policy that has parameters.
   Transformer at_temperature(const Chosen<TemperaturePolicy>&) const;
 

@@ -308,18 +308,46 @@ TEST_CASE("sampler_for: a mode that reads a table turns randomized into randomiz
   CHECK_THROWS_AS(name("rope", "randomized_offsets"), BadInput);
 }
 
-TEST_CASE("position matrix: distances, the bias of head 0, the order of asking, and nothing for NoPE") {
-  const Positions p = Positions::of_tokens(1, {0, 3, 10});
-  const auto matrix = [&](const char* spelled, bool causal = false) {
+TEST_CASE("position matrices: rotations, biases of each head, similarities, the order of asking, nothing for NoPE") {
+  const auto matrices = [&](const char* spelled, bool causal = false) {
     ModelShape shape = shape_of();
     shape.causal = causal;
-    const Chosen<Scheme> s = choose_encoding(spelled);
-    return position_matrix(s->displayed(shape, s.choices), p).values();
+    Params params(1);
+    const PositionLayers scheme(params, choose_encoding(spelled), shape);
+    return position_matrices(scheme, shape, PositionSample({Positions::of_tokens(1, {0, 3, 10})}));
   };
-  CHECK(matrix("rope") == std::vector<real>{0, 3, 10, -3, 0, 7, -10, -7, 0});
-  CHECK(matrix("relative") == matrix("rope"));
-  CHECK(matrix("none") == std::vector<real>(9, 0));
-  CHECK(matrix("geometric") == std::vector<real>{0, 1, 3, 2, 0, 1, 4, 2, 0});   // when a key is asked
-  CHECK(matrix("geometric", true) == std::vector<real>{0, 0, 0, 1, 0, 0, 2, 1, 0});
-  CHECK(matrix("alibi") == std::vector<real>{0, -0.75, -2.5, -0.625, 0, -1.75, -2.375, -1.625, 0});   // slope 1/4
+  const auto head = [&](const Tensor& m, int h) { return slice(m, 0, h, h + 1).values(); };
+  CHECK(matrices("none").size() == 1);
+  CHECK(head(matrices("none")[0], 0) == std::vector<real>(9, 0));
+  CHECK(matrices("geometric")[0].values() == std::vector<real>{0, 1, 3, 2, 0, 1, 4, 2, 0});  // when a key is asked
+  CHECK(matrices("geometric", true)[0].values() == std::vector<real>{0, 0, 0, 1, 0, 0, 2, 1, 0});
+  const Tensor alibi = matrices("alibi:mode=differences")[0];
+  CHECK(alibi.dim(0) == H);
+  for (int h = 0; h < H; ++h) {
+    const double slope = std::exp2(-8. * (h + 1) / H);
+    CHECK(head(alibi, h)[2] == doctest::Approx(-10 * slope));
+    CHECK(head(alibi, h)[3] == doctest::Approx(-2.5 * slope));
+  }
+  // RoPE: the mean cosine. Added vectors: their cosine, which for sin and cos is the same with other frequencies.
+  const auto mean_cosine = [](double distance, int channels) {
+    double sum = 0;
+    for (double f : frequencies(channels)) sum += std::cos(distance * f);
+    return 2 * sum / channels;
+  };
+  for (const auto& [spelled, channels] : {std::pair{"rope", D}, {"sincos", C}}) {
+    const Tensor m = matrices(spelled)[0];
+    CHECK(m.dim(0) == 1);
+    for (const auto& [at, distance] : {std::pair{0, 0}, {1, 3}, {2, 10}, {3, 3}, {5, 7}})
+      CHECK(m.values()[size_t(at)] == doctest::Approx(mean_cosine(distance, channels)).epsilon(1e-4));
+  }
+  // Learned: of this model's own parameters, so every layer and head has its own.
+  CHECK(matrices("relative").size() == size_t(layers));
+  CHECK(head(matrices("relative")[0], 0) != head(matrices("relative")[0], 1));
+  CHECK(matrices("learned")[0].values()[0] == doctest::Approx(1));
+  CHECK(std::abs(double(matrices("learned")[0].values()[1])) < 0.9);
+  const std::string two = fmt::format("none*{}+rope*1", H - 1);
+  const Tensor grouped = matrices(two.c_str())[0];
+  CHECK(grouped.dim(0) == H);
+  CHECK(head(grouped, 0) == std::vector<real>(9, 0));
+  CHECK(head(grouped, H - 1)[0] == doctest::Approx(1));
 }

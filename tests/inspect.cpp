@@ -148,25 +148,31 @@ TEST_CASE("inspect: attention maps are those of lab/pictures") {
   for (size_t layer = 0; layer < 2; ++layer)
     for (const size_t n : {0, 1}) {  // pictures.json: the lengths 6 and 9, too, and no blocks
       nlohmann::json expected = pictures["examples"][n]["layers"][layer]["max"];
-      const nlohmann::json& drawn = data["maps"]["here"]["maps"][2 * layer + n]["matrix"];
+      const nlohmann::json& drawn = data["maps"]["here"]["maps"][2 * layer + n]["max"]["matrix"];
       CHECK(drawn["cells"] == expected["cells"]);
       CHECK(drawn["high"].get<double>() == doctest::Approx(expected["high"].get<double>()));
       float most = 0;
       for (const float a : maps[n].layers[layer]) most = std::max(most, a);
       CHECK(double(most) == doctest::Approx(expected["high"].get<double>()));
+      const nlohmann::json& heads = data["maps"]["here"]["maps"][2 * layer + n]["heads"];
+      REQUIRE(heads.size() == 2);
+      for (size_t h = 0; h < 2; ++h)
+        CHECK(heads[h]["matrix"]["cells"] == pictures["examples"][n]["layers"][layer]["heads"][h]["cells"]);
     }
 }
 
 TEST_CASE("inspect: above 500 slots a cell of the picture is the maximum over a block") {
-  AttentionMaps maps{300, 600, 300, {std::vector<float>(360000, .25f)}};
+  AttentionMaps maps{300, 600, 300, {std::vector<float>(360000, .25f)}, {{}}};
   maps.layers[0][600 * 599 + 1] = 1;
+  maps.heads[0] = maps.layers[0];
   nlohmann::json data;
-  CHECK(holds(attention_figure({maps}, "name", "x", data), "maximum over 2 by 2 slots"));
+  attention_figure({maps}, "name", "x", data);
   const nlohmann::json& map = data["maps"]["x"]["maps"][0];
-  CHECK(map["block"] == 2);
+  CHECK(map["max"]["block"] == 2);
   CHECK(map["part"] == 300);
-  CHECK(map["matrix"]["rows"] == 300);
-  CHECK(map["matrix"]["high"] == 1.);
+  CHECK(map["max"]["matrix"]["rows"] == 300);
+  CHECK(map["max"]["matrix"]["high"] == 1.);
+  CHECK(map["heads"][0]["block"] == 6);  // fewer cells: there are many heads
 }
 
 TEST_CASE("inspect: lengths that do not fit are refused before anything is computed") {

@@ -99,20 +99,28 @@ TEST_CASE("pictures: attention maps of a short and a long string") {
   CHECK(high["layers"][0]["max"]["cols"] == 50);
 }
 
-TEST_CASE("pictures: the position matrix is the distance, in colors to 1/255 of the range and in numbers exactly") {
+TEST_CASE("pictures: what learns is drawn with the weights of this run, before and after training") {
   const Folder folder;
-  for (const char* positions : {"sequential", "randomized"}) {
-    const State state = small_model("even_pairs", "rope", positions);
-    const json p = pictures_of(RunFolder::create((folder.path / positions).string(), state), state);
-    const json& drawn = p["positions"]["matrix"];
-    const std::vector<double> m = decode(drawn), values = drawn["values"];  // 6 + 1 slots
-    const std::vector<double> at = test_draw(state.config, 6, 0, 1, 7).at_layer(0).tokens("rope");
+  for (const char* encoding : {"relative", "learned", "rope"}) {
+    CAPTURE(encoding);
+    State state = small_model("even_pairs", encoding, "sequential");
+    const RunFolder run = RunFolder::create((folder.path / encoding).string(), state);
+    const json untrained = pictures_of(run, state)["positions"];
+    CHECK_FALSE(untrained.contains("before"));
+    const std::vector<double> m = decode(untrained["layers"][0][0]), values = untrained["layers"][0][0]["values"];
+    REQUIRE(values.size() == 49);  // 6 + 1 slots
+    const json& drawn = untrained["layers"][0][0];
     const double range = drawn["high"].get<double>() - drawn["low"].get<double>();
-    for (size_t i = 0; i < 7; ++i)
-      for (size_t j = 0; j < 7; ++j) {
-        CHECK(values[7 * i + j] == at[j] - at[i]);
-        CHECK(std::abs(m[7 * i + j] - values[7 * i + j]) <= range / 509);
-      }
+    for (size_t i = 0; i < 49; ++i) CHECK(std::abs(m[i] - values[i]) <= range / 509 + 1e-5);
+    for (const Params::Entry& entry : state.params.entries()) {
+      std::vector<real> w = entry.tensor.values();
+      for (size_t n = 0; n < w.size(); ++n) w[n] += real(n % 3);
+      Tensor(entry.tensor).set(w.data());
+    }
+    const json trained = pictures_of(run, state)["positions"];
+    CHECK(trained.contains("before") == (std::string(encoding) != "rope"));
+    if (trained.contains("before")) CHECK(trained["before"] == untrained["layers"]);
+    CHECK((trained["layers"] == untrained["layers"]) == (std::string(encoding) == "rope"));
   }
 }
 

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -15,6 +17,10 @@
 #include "lab/report/run.h"
 #include "lab/sweep/sweep.h"
 #include "tests/lab_helpers.h"
+
+namespace poslab {
+extern const std::string_view page_css;
+}
 
 using namespace poslab;
 namespace fs = std::filesystem;
@@ -94,6 +100,8 @@ TEST_CASE("report: two runs come apart, and the page says so") {
   CHECK(holds(html, "0123abc"));
   CHECK(holds(html, "avx2"));
   CHECK(holds(html, "class=\"trained\""));
+  CHECK(holds(html, "<nav class=\"side\" aria-label=\"Contents\">"));
+  CHECK(holds(html, "<li><a href=\"#accuracy\">Accuracy against length</a></li>"));
   CHECK(holds(html, "guess, majority"));  // equal baselines share a curve
   CHECK(holds(html, "data-name=\"content only\">60.0&#8239;%</td>"));
   CHECK(holds(html, "poslab report " + plain + "-again " + random + "-again -o "));
@@ -118,7 +126,8 @@ TEST_CASE("report: runs that differ in the seed only are one line, and lines are
   for (int seed = 0; seed < 3; ++seed)
     for (const bool unsorted : {false, true})
       runs.push_back(make_run(folder, fmt::format("{}{}", unsorted ? "u" : "s", seed), "randomized",
-                              (unsorted ? .625 : .75) + seed / 16., fmt::format("seed = {}\nunsorted = {}\n", seed, unsorted)));
+                              (unsorted ? .625 : .75) + seed / 16.,
+                              fmt::format("seed = {}\nunsorted = {}\n", seed, unsorted)));
   const std::string html = page_of(folder, runs);
   CHECK(holds(html, ">sorted<small>seeds 0 to 2</small></th>"));
   CHECK(holds(html, ">unsorted<small>seeds 0 to 2</small></th>"));
@@ -153,7 +162,8 @@ TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than ru
   passed = report::write({folder.path.string()}, out);  // a folder of runs
   CHECK(passed.size() == 1);
 
-  const sweep::Plan plan = sweep::make_plan("task = \"even_pairs\"\nencoding = \"relative\"\nseeds = 2\n", "sweep.toml");
+  const std::string lists = "task = \"even_pairs\"\nencoding = \"relative\"\nseeds = 2\n";
+  const sweep::Plan plan = sweep::make_plan(lists, "sweep.toml");
   const std::string file = (folder.path / "plan.jsonl").string(), trials = (folder.path / "runs" / "sweep").string();
   write(file, sweep::plan_lines(plan));
   CHECK(holds(refusal<BadInput>({file}, out), "name the folder that `poslab sweep run` was given by --out"));
@@ -190,6 +200,28 @@ TEST_CASE("report: the page needs nothing but itself and trusts no name") {
   for (const char* outside : {"http:", "https:", "src=", "@import", "url(", "{{"}) {
     CAPTURE(outside);
     CHECK_FALSE(holds(rest, outside));
+  }
+}
+
+TEST_CASE("pages: text has a contrast of at least 4.5 to 1 on paper and wash, light and dark") {
+  const std::string css(page_css), dark = "prefers-color-scheme: dark";
+  for (const std::string& theme : {css.substr(0, css.find(dark)), css.substr(css.find(dark))}) {
+    const auto luminance = [&](const std::string& name) {
+      const size_t at = theme.find("--" + name + ": #") + name.size() + 5;
+      std::string hex = theme.substr(at, theme.find_first_of(";,", at) - at);
+      if (hex.size() == 3) hex = {hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]};
+      double sum = 0;
+      for (int k = 0; k < 3; ++k) {
+        const double v = std::stoi(hex.substr(size_t(2 * k), 2), nullptr, 16) / 255.;
+        sum += std::array{.2126, .7152, .0722}[size_t(k)] * (v <= .03928 ? v / 12.92 : std::pow((v + .055) / 1.055, 2.4));
+      }
+      return sum + .05;
+    };
+    for (const char* text : {"ink", "soft", "faint", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"})
+      for (const char* ground : {"paper", "wash"}) {
+        const double a = luminance(text), b = luminance(ground);
+        CHECK_MESSAGE(std::max(a, b) / std::min(a, b) >= 4.5, text << " on " << ground);
+      }
   }
 }
 

@@ -155,7 +155,8 @@ TEST_CASE("plan: readable names for folders") {
 TEST_CASE("plan: a sweep's folder keeps the plans that were run in it") {
   const TemporaryFolder folder;
   const SweepFolder out(folder / "out");
-  const Plan one = make_plan(tiny_sweep + "seeds = 2\n", "a.toml"), more = make_plan(tiny_sweep + "seeds = 3\n", "b.toml");
+  const Plan one = make_plan(tiny_sweep + "seeds = 2\n", "a.toml");
+  const Plan more = make_plan(tiny_sweep + "seeds = 3\n", "b.toml");
   keep_plan(more, out);
   keep_plan(one, out);
   CHECK(plan_lines(read_plan(kept_plan(out.path()))) == plan_lines(more));

@@ -164,7 +164,8 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
 
   Program told(folder, fmt::format("sweep status {} --out {}", sweep.file, out));
   CHECK(told.status() == 0);
-  for (const char* part : {"4 trials: 1 done, 1 failed, 2 impossible\n", "done             1\n", "failed           1\n", "impossible       2\n",
+  for (const char* part : {"4 trials: 1 done, 1 failed, 2 impossible\n", "done             1\n", "failed           1\n",
+                           "impossible       2\n",
                            "nan at step 1", "heads = 3 does not divide d_model = 16"})
     CHECK_MESSAGE(holds(told.output(), part), told.output());
 

@@ -16,6 +16,7 @@ using page::percent;
 constexpr size_t max_dots = 1000;  // of a cloud
 constexpr size_t palette = 8;       // colors in page.css
 constexpr int max_cells = 500;     // of an attention map, on a side
+constexpr int max_head_cells = 100;  // of one head's: there are many
 constexpr double side = 240;        // of a cloud's picture
 
 // Values to places, alike on both axes, so that distances in the picture are those in the plane.
@@ -101,24 +102,30 @@ std::string pca_figure(const Pca& p, const std::string& name) {
 std::string attention_figure(const std::vector<AttentionMaps>& all, const std::string& name, const std::string& id,
                              json& data) {
   json maps = json::array();
-  std::string blocks;
+  const auto map = [](const float* a, int T, int most) {
+    const int block = (T + most - 1) / most, cells = (T + block - 1) / block;
+    const std::vector<double> m = page::in_blocks(a, T, T, block);
+    return json{{"block", block},
+                {"matrix", page::matrix(cells, cells, m, 0, *std::max_element(m.begin(), m.end()))}};
+  };
   for (size_t layer = 0; layer < all[0].layers.size(); ++layer)
     for (const AttentionMaps& at : all) {
-      const int T = at.slots, block = (T + max_cells - 1) / max_cells, cells = (T + block - 1) / block;
-      const std::vector<double> m = page::in_blocks(at.layers[layer].data(), T, T, block);
+      const size_t one = at.layers[layer].size(), all_heads = at.heads[layer].size();
+      json heads = json::array();
+      for (size_t from = 0; from < all_heads; from += one)
+        heads.push_back(map(at.heads[layer].data() + from, at.slots, max_head_cells));
       maps.push_back({{"title", fmt::format("Layer {}, length {}", layer + 1, at.length)},
-                      {"slots", T},
-                      {"part", T - at.outputs},
-                      {"block", block},
-                      {"matrix", page::matrix(cells, cells, m, 0, *std::max_element(m.begin(), m.end()))}});
-      if (layer == 0 && block > 1)
-        blocks += fmt::format(" At length {} a cell is the maximum over {} by {} slots.", at.length, block, block);
+                      {"layer", layer + 1},
+                      {"slots", at.slots},
+                      {"part", at.slots - at.outputs},
+                      {"max", map(at.layers[layer].data(), at.slots, max_cells)},
+                      {"heads", heads}});
     }
   data["maps"][id] = {{"label", name}, {"maps", maps}};
   return fmt::format(
-      "<figure><div class=\"grid\" data-maps=\"{}\"></div><figcaption><b>{}.</b> Maximum over the heads of the "
-      "attention weights of one test string. Each map has its own scale.{}</figcaption></figure>\n",
-      page::escape(id), page::escape(name), blocks);
+      "<figure><div data-maps=\"{}\"></div><figcaption><b>{}.</b> Attention weights of one test string: the maximum "
+      "over the heads, or one head. Each map has its own scale.</figcaption></figure>\n",
+      page::escape(id), page::escape(name));
 }
 
 std::string coverage_figure(const Coverage& c, const std::string& name, const std::string& id, json& data) {

@@ -189,10 +189,40 @@ const figures = (() => {
       element("i", {class: two ? "diverging" : "sequential"}), element("span", {}, short(two ? reach : matrix.high)));
   }
 
-  // ---- Maps of elements with data-maps, from {label, maps: [{title, slots, part, block, matrix}]}.
-  function draw_maps(place) {
+  // Radio buttons that set chosen[key] to the number of the text picked, and draw again.
+  function choice(legend, texts, chosen, key, redraw) {
+    const name = `${legend}-${choice.count = (choice.count ?? 0) + 1}`;
+    const labels = texts.map((text, n) => {
+      const input = element("input", {type: "radio", name, value: n});
+      input.checked = chosen[key] === n;
+      input.addEventListener("change", () => {
+        chosen[key] = n;
+        redraw();
+      });
+      return element("label", {}, input, element("span", {}, text));
+    });
+    return element("fieldset", {class: "choice"}, element("legend", {}, legend), ...labels);
+  }
+  const count = n => Array.from({length: n}, (_, i) => String(i + 1));
+
+  // ---- Maps of elements with data-maps, from {label, maps: [{title, layer, slots, part, max, heads}]}; max and each of
+  // heads: {block, matrix}. One layer and head is picked for all maps of an element.
+  function attach_maps(place) {
     const {label, maps} = data.maps[place.dataset.maps];
-    place.replaceChildren(...maps.map(({title, slots, part, block, matrix}) => {
+    const chosen = {layer: 0, head: 0};  // 0: all layers, the maximum over heads
+    const drawn = element("div", {class: "grid"});
+    const redraw = () => draw_maps(drawn, label, maps, chosen);
+    place.replaceChildren(
+      choice("layer", ["all", ...count(Math.max(...maps.map(map => map.layer)))], chosen, "layer", redraw),
+      choice("head", ["max", ...count(Math.max(...maps.map(map => map.heads.length)))], chosen, "head", redraw), drawn);
+    draw(redraw);
+  }
+  function draw_maps(place, label, maps, chosen) {
+    const picked = maps.filter(map => !chosen.layer || map.layer === chosen.layer);
+    place.replaceChildren(...picked.map(({title, slots, part, max, heads}) => {
+      const {block, matrix} = chosen.head ? heads[chosen.head - 1] : max;
+      if (chosen.head) title += `, head ${chosen.head}`;
+      if (block > 1) title += `; a cell is the maximum over ${block} by ${block} slots`;
       const names = at => {
         const from = at * block, to = Math.min(from + block, slots) - 1;
         return from === to ? `${from + 1}` : `${from + 1} to ${to + 1}`;
@@ -211,6 +241,6 @@ const figures = (() => {
     matchMedia("print").addEventListener("change", picture);
   }
   document.querySelectorAll(".plot").forEach(attach);
-  draw(() => document.querySelectorAll("[data-maps]").forEach(draw_maps));
-  return {data, element, short, draw_map, scale_bar, draw};
+  document.querySelectorAll("[data-maps]").forEach(attach_maps);
+  return {data, element, short, count, choice, draw_map, scale_bar, draw};
 })();

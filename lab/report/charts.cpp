@@ -117,12 +117,13 @@ std::string accuracy_caption(const Group& g) {
                                 ? fmt::format("The shaded lengths, 1 to {}, were trained on. ", *trained.begin())
                                 : "The runs were trained on different ranges of lengths, so none is shaded. ";
   return fmt::format(
-      "<b>{}.</b> Share of answer slots that are right, at every tested length. {}{}Each point of a run is the mean over "
-      "{}{} strings, so its standard error is at most {:.1f} points. Dashed: what uniform guessing, the most frequent "
-      "symbol of each slot, and the best guess from symbol counts alone reach.",
+      "<b>{}.</b> Share of answer slots that are right, at every tested length. {}{}Each point of a run is the mean "
+      "over {}{} strings, so its standard error is at most {:.1f} points. Dashed: what uniform guessing, the most "
+      "frequent symbol of each slot, and the best guess from symbol counts alone reach.",
       headed(g.task), range,
-      g.has_seeds() ? "Strong: the mean over seeds. Faint: single seeds; the band reaches from the lowest to the highest. "
-                   : "",
+      g.has_seeds() ? "Strong: the mean over seeds. Faint: single seeds; the band reaches from the lowest to the "
+                      "highest. "
+                    : "",
       g.lines.size() > 1 ? "at least " : "", fewest, 50 / std::sqrt(fewest));
 }
 
@@ -162,8 +163,8 @@ Chart loss_chart(const Group& g, const std::string& id, bool log) {
 
 std::string loss_caption(const Group& g) {
   return fmt::format("<b>{}.</b> Mean cross-entropy of a training batch. {}", headed(g.task),
-                     g.has_seeds() ? "Each seed is drawn as the mean over the nearest 4&#8239;% of its run, faint; strong: "
-                                    "the mean over seeds."
+                     g.has_seeds() ? "Faint: each seed, as the mean over the nearest 4&#8239;% of its run. Strong: "
+                                     "the mean over seeds."
                                   : "Faint: single batches, whose lengths vary. Strong: the mean over the nearest "
                                     "4&#8239;% of the run.");
 }

@@ -37,7 +37,8 @@ std::string folder_of(const Plan& plan, const fs::path& path) {
   };
   std::copy_if(near.begin(), near.end(), std::back_inserter(found), has_one);
   if (found.size() == 1) return fs::proximate(found[0]).string();
-  bad_input("report: the trials of {} are {}; name the folder that `poslab sweep run` was given by --out", path.string(),
+  bad_input("report: the trials of {} are {}; name the folder that `poslab sweep run` was given by --out",
+            path.string(),
             found.empty() ? "not in its folder nor near below it"
                           : fmt::format("in {} and in {}", found[0].string(), found[1].string()));
 }

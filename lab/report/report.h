@@ -8,8 +8,8 @@
 namespace poslab::report {
 
 // Writes `out` from run folders, each with config.toml, metrics.jsonl, eval.csv, result.json and, if the pictures were
-// made (lab/pictures.h), pictures.json. A word names runs as lab/report/inputs.h says; what it passes over is returned, a
-// sentence each. If `out` ends in .svg it is the chart of accuracy against length alone, for other pages.
+// made (lab/pictures.h), pictures.json. A word names runs as lab/report/inputs.h says; what it passes over is returned,
+// a sentence each. If `out` ends in .svg it is the chart of accuracy against length alone, for other pages.
 //
 // Throws BadInput where a folder is missing or no run is finished, Failure where a file is damaged or `out` cannot be
 // written; then whatever stood at `out` still stands there.

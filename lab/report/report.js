@@ -1,23 +1,48 @@
 // What only the report draws: position matrices, and attention maps with a choice of layer and head.
 "use strict";
 (() => {
-  const {data, element, short, draw_map, scale_bar, draw} = figures;
+  const {data, element, short, count, choice, draw_map, scale_bar, draw} = figures;
 
   const heading = run => element(
     "h3", {}, element("i", {class: `mark c${run.color}`, "aria-hidden": "true"}),
     data.runs.every(r => r.task === run.task) ? run.name : `${run.task.replaceAll("_", " ")}, ${run.name}`);
   const without = run => element("p", {class: "note"}, `${run.folder} has no pictures.json.`);
 
+  // ---- Position matrices: one choice of layer, head and time for all runs. Where all layers or heads of a run are
+  // alike, it has one for all of them.
+  const shown = {layer: 0, head: 0, time: 0};
+  const matrices = document.createElement("div");
+  matrices.className = "grid";
+  const of_run = run => run.pictures ? run.pictures.positions : {layers: []};
+  const layers_of = positions => positions.layers ?? [[positions.matrix]];  // one matrix, in runs of earlier versions
+  const at = (list, n) => list[Math.min(n, list.length - 1)];
+
   function draw_positions() {
-    document.getElementById("matrices").replaceChildren(...data.runs.map(run => {
+    matrices.replaceChildren(...data.runs.map(run => {
       if (!run.pictures) return element("div", {class: "card"}, heading(run), without(run));
-      const {matrix, reading} = run.pictures.positions;
-      const said = element("p", {class: "said", "aria-live": "polite"}, reading);
+      const positions = of_run(run), now = layers_of(positions);
+      const layers = shown.time && positions.before ? positions.before : now;
+      const heads = at(layers, shown.layer), matrix = at(heads, shown.head);
+      const which = [
+        ...(now.length > 1 ? [`layer ${shown.layer + 1}`] : []), ...(heads.length > 1 ? [`head ${shown.head + 1}`] : []),
+        ...(positions.before ? [shown.time ? "before training" : "after training"] : [])
+      ].join(", ");
+      const said = element("p", {class: "said", "aria-live": "polite"},
+        (which ? `${which[0].toUpperCase()}${which.slice(1)}. ` : "") + positions.reading);
       const tell = (i, j, v) => `Query slot ${i + 1}, key slot ${j + 1}: ${short(v)}.`;
       return element(
-        "div", {class: "card"}, heading(run), draw_map(matrix, {label: `Position matrix of ${run.name}`, said, tell}),
-        scale_bar(matrix), said);
+        "div", {class: "card"}, heading(run),
+        draw_map(matrix, {label: `Position matrix of ${run.name} ${which}`, said, tell}), scale_bar(matrix), said);
     }));
+  }
+  {
+    const all = data.runs.map(of_run), depth = Math.max(...all.map(p => layers_of(p).length)),
+          heads = Math.max(...all.flatMap(p => layers_of(p).map(layer => layer.length)));
+    const place = document.getElementById("matrices");
+    if (depth > 1) place.append(choice("layer", count(depth), shown, "layer", draw_positions));
+    if (heads > 1) place.append(choice("head", count(heads), shown, "head", draw_positions));
+    if (all.some(p => p.before)) place.append(choice("training", ["after", "before"], shown, "time", draw_positions));
+    place.append(matrices);
   }
 
   // ---- Attention: one choice of layer and head for all runs and lengths.
@@ -69,19 +94,6 @@
       scale_bar(matrix), said, string_rows(example));
   }
 
-  function choice(name, texts, key, redraw) {
-    const labels = texts.map((text, n) => {
-      const input = element("input", {type: "radio", name, value: n});
-      input.checked = chosen[key] === n;
-      input.addEventListener("change", () => {
-        chosen[key] = n;
-        redraw();
-      });
-      return element("label", {}, input, element("span", {}, text));
-    });
-    return element("fieldset", {class: "choice"}, element("legend", {}, name), ...labels);
-  }
-
   const drawn = element("div");
   function draw_attention() {
     drawn.replaceChildren(...data.runs.map(
@@ -96,12 +108,11 @@
     const depths =
       data.runs.flatMap(run => run.pictures ? run.pictures.examples.map(example => example.layers.length) : []);
     const depth = Math.max(...depths);
-    const heads = Math.max(...layers.map(layer => layer.heads.length)),
-          count = n => Array.from({length: n}, (_, i) => String(i + 1));
+    const heads = Math.max(...layers.map(layer => layer.heads.length));
     chosen.layer = Math.min(...depths) - 1;  // the deepest that all runs have
     document.getElementById("maps").append(
-      choice("layer", count(depth), "layer", draw_attention),
-      choice("head", ["max", ...count(heads)], "head", draw_attention));
+      choice("layer", count(depth), chosen, "layer", draw_attention),
+      choice("head", ["max", ...count(heads)], chosen, "head", draw_attention));
   }
   document.getElementById("maps").append(drawn);
 

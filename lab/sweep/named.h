@@ -14,8 +14,9 @@ namespace poslab::sweep {
 void keep_plan(const Plan&, const SweepFolder&);
 std::string kept_plan(const std::string& folder);  // its path, which may not be there
 
-// A name for each trial that can be run, from a template: {option} stands for the option's value or word. Characters that do
-// not suit a file's name become "_". No template, no names. Throws BadInput: no such option, two trials of one name.
+// A name for each trial that can be run, from a template: {option} stands for the option's value or word. Characters
+// that do not suit a file's name become "_". No template, no names. Throws BadInput: no such option, two trials
+// of one name.
 using TrialNames = std::map<std::string, const Trial*>;
 TrialNames names_from(const std::string& text, const Plan&);
 // Links named/NAME -> ../ID for the trials that have a folder. Throws Failure.
