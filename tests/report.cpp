@@ -213,7 +213,8 @@ TEST_CASE("pages: text has a contrast of at least 4.5 to 1 on paper and wash, li
       double sum = 0;
       for (int k = 0; k < 3; ++k) {
         const double v = std::stoi(hex.substr(size_t(2 * k), 2), nullptr, 16) / 255.;
-        sum += std::array{.2126, .7152, .0722}[size_t(k)] * (v <= .03928 ? v / 12.92 : std::pow((v + .055) / 1.055, 2.4));
+        const double linear = v <= .03928 ? v / 12.92 : std::pow((v + .055) / 1.055, 2.4);
+        sum += std::array{.2126, .7152, .0722}[size_t(k)] * linear;
       }
       return sum + .05;
     };

@@ -121,6 +121,10 @@ collected() { [[ $("$program" sweep collect plan.jsonl --out sweep | tee /dev/st
 check 'a sweep is planned' planned
 check 'and run' swept
 check 'and collected' collected
+check 'and drawn, from its folder' page sweep.html sweep
+check 'and from its plan, beside what is no run' page sweep.html plan.jsonl report.html
+drawn() { "$program" report sweep -o curves.svg && grep -q '^<svg xmlns' curves.svg && grep -q '</svg>' curves.svg; }
+check 'and as SVG' drawn
 
 check 'an unknown task' refuses 2 'even_pairs' "$program" train --task even_pair --encoding none --out x
 check 'an unknown option' refuses 2 '--layers' "$program" train "${toy[@]}" --layer 2 --out x

@@ -125,12 +125,13 @@ std::string svg(const Chart& c, bool narrow) {
   size_t longest = 0;
   for (const Curve& curve : c.curves) longest = std::max(longest, curve.name.size());
   const double width = narrow ? 380 : 900, height = narrow ? 320 : 400;
-  // 7 units a letter is enough for every common sans-serif face at 13 units.
-  const double margin = narrow ? 12 : std::min(300., 16 + 7. * double(longest));
+  // Enough for every common sans-serif face, bold, at 13 units.
+  const double margin = narrow ? 12 : std::min(340., 16 + 8.2 * double(longest));
   const Frame f{c, width, height, 48, width - margin, 30, height - 48};
   const std::string key = fmt::format("{}-{}", c.id, narrow ? "narrow" : "wide");
   std::string made = fmt::format(
-      "<svg class=\"chart {0}\" viewBox=\"0 0 {1} {2}\" role=\"img\" aria-labelledby=\"{3}-t {3}-d\" "
+      "<svg class=\"chart {0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" role=\"img\" "
+      "aria-labelledby=\"{3}-t {3}-d\" "
       "data-chart=\"{4}\" "
       "data-left=\"{5:.1f}\" data-right=\"{6:.1f}\" data-top=\"{7:.1f}\" data-bottom=\"{8:.1f}\">"
       "<title id=\"{3}-t\">{9}</title><desc id=\"{3}-d\">{10}</desc>",

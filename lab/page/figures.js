@@ -191,6 +191,7 @@ const figures = (() => {
 
   // Radio buttons that set chosen[key] to the number of the text picked, and draw again.
   function choice(legend, texts, chosen, key, redraw) {
+    if (texts.length < 2) return "";
     const name = `${legend}-${choice.count = (choice.count ?? 0) + 1}`;
     const labels = texts.map((text, n) => {
       const input = element("input", {type: "radio", name, value: n});

@@ -36,7 +36,8 @@ std::string contents(const std::string& body) {
   for (size_t at = 0; (at = body.find(open, at)) != body.npos; ++headings) {
     const size_t id = at + open.size(), quote = body.find('"', id), text = body.find('>', quote) + 1;
     at = body.find(close, text);
-    links += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", body.substr(id, quote - id), body.substr(text, at - text));
+    links += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", body.substr(id, quote - id),
+                         body.substr(text, at - text));
   }
   return headings < 3 ? "" : fmt::format("<nav class=\"side\" aria-label=\"Contents\"><ul>\n{}</ul></nav>\n", links);
 }

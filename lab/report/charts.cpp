@@ -63,8 +63,8 @@ Curve loss_curve(const Line& line) {
 }  // namespace
 
 Chart accuracy_chart(const Group& g, const std::string& id) {
-  Chart c{id, "Accuracy against length, " + g.task, "", "length of the input", "accuracy", 1, 1, 1, 1, true, false, 0,
-          {}};
+  Chart c{id,   "Accuracy against length: " + words(g.task), "", "length of the input", "accuracy", 1, 1, 1, 1,
+          true, false, 0, {}};
   double lowest = 1, x_low = 1e9;
   std::set<int> trained;
   for (const Line& line : g.lines) {
