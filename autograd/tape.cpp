@@ -6,6 +6,7 @@
 #include "core/backend.h"
 #include "core/debug.h"
 #include "core/error.h"
+#include "core/stop.h"
 
 namespace poslab {
 namespace {
@@ -39,6 +40,7 @@ size_t tape_length() { return tape.size(); }
 void clear_tape() { tape.clear(); }
 
 Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward backward) {
+  if (leaving_out()) stop_if_wanted();
   std::vector<Tensor> to_check;
   if (debug_level()) to_check = checked_inputs(op, {y}, inputs);
   if (needed(inputs)) tape.push_back({op, y.require_grad(), std::move(backward), std::move(to_check), {}});
@@ -47,6 +49,7 @@ Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Ba
 
 std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, std::initializer_list<Tensor> inputs,
                            BackwardOfSeveral backward) {
+  if (leaving_out()) stop_if_wanted();
   std::vector<Tensor> to_check;
   if (debug_level()) to_check = checked_inputs(op, ys, inputs);
   if (!needed(inputs)) return ys;
@@ -85,6 +88,7 @@ void backward(const Tensor& loss) {
     const auto reached = [](const Tensor& y) { return y.has_grad(); };
     if (!reached(step.y) && std::none_of(step.results.begin(), step.results.end(), reached)) continue;
     step.backward(gradient(step.y));
+    if (leaving_out()) stop_if_wanted();
     if (debug_level()) check_backward(step.op, step.results.empty() ? std::vector{step.y} : step.results, step.inputs);
   }
 }

@@ -3,6 +3,7 @@
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/names.h"
+#include "core/stop.h"
 #include "core/tensor_storage.h"
 
 namespace poslab {
@@ -32,18 +33,28 @@ Tensor Params::make(const std::string& name, Shape shape) const {
   return x;
 }
 
-Tensor Params::truncated_normal(const std::string& name, Shape shape, double std) const {
+template <class Draw>
+Tensor Params::drawn(const std::string& name, Shape shape, const Draw& draw) const {
   Rng rng(stream(store_->seed, Purpose::init, 0, uint32_t(store_->entries.size())));
   Tensor x = make(name, std::move(shape));
-  std::generate_n(x.data(), x.size(), [&] { return real(std * rng.truncated_normal()); });
+  for (int64_t done = 0, n; done < x.size(); done += n) {
+    stop_if_wanted();
+    n = std::min<int64_t>(x.size() - done, 1 << 20);
+    std::generate_n(x.data() + done, n, [&] { return real(draw(rng)); });
+  }
   return x;
 }
 
+Tensor Params::truncated_normal(const std::string& name, Shape shape, double std) const {
+  return drawn(name, std::move(shape), [=](Rng& rng) { return std * rng.truncated_normal(); });
+}
+
 Tensor Params::normal(const std::string& name, Shape shape, double std) const {
-  Rng rng(stream(store_->seed, Purpose::init, 0, uint32_t(store_->entries.size())));
-  Tensor x = make(name, std::move(shape));
-  std::generate_n(x.data(), x.size(), [&] { return real(std * rng.normal()); });
-  return x;
+  return drawn(name, std::move(shape), [=](Rng& rng) { return std * rng.normal(); });
+}
+
+Tensor Params::uniform(const std::string& name, Shape shape, double low, double high) const {
+  return drawn(name, std::move(shape), [=](Rng& rng) { return low + (high - low) * rng.uniform(); });
 }
 
 Tensor Params::full(const std::string& name, Shape shape, double value) const {

@@ -19,6 +19,7 @@ class Params {
   // Each parameter's random numbers come from its own stream, (seed, init, its index in the list).
   Tensor truncated_normal(const std::string& name, Shape, double std) const;   // std N(0,1) given |x| < 2
   Tensor normal(const std::string& name, Shape, double std) const;
+  Tensor uniform(const std::string& name, Shape, double low, double high) const;   // low <= value < high
   Tensor full(const std::string& name, Shape, double value) const;
 
   // The whole model, seen from any path. pack() is called once, when the model is built: it lays all tensors, in the
@@ -36,6 +37,8 @@ class Params {
  private:
   struct Store;
   Tensor make(const std::string& name, Shape) const;
+  template <class Draw>
+  Tensor drawn(const std::string& name, Shape, const Draw&) const;       // draw(rng), one number after the other
   std::shared_ptr<Store> store_;
   std::string path_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/tape.h"
+#include "core/stop.h"
 #include "experiment/build.h"
 #include "tasks/task.h"
 
@@ -29,11 +30,13 @@ void add_sub_batch(const Config& c, const Transformer& net, int first, int count
 // Without baselines.
 AtLength at_length(const State& state, int length, int samples) {
   const NoGrad no_grad;
+  Stoppable all(state.params.device() == Device::cpu);
   const Transformer net = state.test_net();
   const int cut = sub_batch(slots(state.config, length));
   AtLength a{length, 0, 0, 0, 0, {0, 0, 0}};
   for (int first = 0; first < samples; first += cut)
     add_sub_batch(state.config, net, first, std::min(cut, samples - first), a);
+  all.complete();
   a.accuracy /= samples, a.unmasked_accuracy /= samples, a.loss /= samples;
   return a;
 }

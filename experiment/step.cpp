@@ -5,6 +5,7 @@
 #include "autograd/tape.h"
 #include "core/backend.h"
 #include "core/error.h"
+#include "core/stop.h"
 #include "experiment/build.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
@@ -43,6 +44,7 @@ PendingStep start_step(State& state, StepInputs inputs) {
   const Config& c = state.config;
   const int64_t step = state.adam.step;
   Tensor logits, loss;
+  Stoppable until_update(state.params.device() == Device::cpu);  // a GPU's steps are short, and recorded
   backend(state.params.device()).step([&] {
     logits = loss = {};
     const Pass pass{inputs.positions, {real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))}};
@@ -50,6 +52,7 @@ PendingStep start_step(State& state, StepInputs inputs) {
     logits = state.net(inputs.batch.tokens, inputs.batch.outputs, pass);
     loss = cross_entropy(logits, inputs.batch.targets);
     backward(loss);
+    until_update.complete();
     state.adam.update(state.params);
   });
   ++state.adam.step;

@@ -33,7 +33,7 @@ struct PendingStep {
   StepInputs inputs;
   AsyncRead loss, logits, squares;
 };
-// Step number state.adam.step: forward, backward, update.
+// Step number state.adam.step: forward, backward, update. Throws Stopped (core/stop.h), with the weights as before it.
 PendingStep start_step(State&, StepInputs);
 // Waits for it. Throws Failure when the loss or the gradient's norm is not finite; that gradient has not changed the
 // weights.

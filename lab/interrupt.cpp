@@ -1,17 +1,24 @@
 #include "lab/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
+
+#include "core/stop.h"
 
 namespace poslab {
 namespace {
 volatile std::sig_atomic_t caught = 0;
+constexpr unsigned patience = 1;  // seconds that the step or test at hand has to end by itself
 }
 
 void catch_signals() {
   struct sigaction action {};
-  action.sa_handler = [](int signal) { caught = signal; };
+  action.sa_handler = [](int signal) { caught = signal, ::alarm(patience); };
   action.sa_flags = SA_RESETHAND | SA_RESTART;
   for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+  action.sa_handler = [](int) { stop_wanted = true; };
+  sigaction(SIGALRM, &action, nullptr);
 }
 
 int caught_signal() { return caught; }

@@ -6,14 +6,17 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "autograd/tape.h"
 #include "core/parallel.h"
 #include "core/profile.h"
+#include "core/stop.h"
 #include "experiment/step.h"
 #include "lab/checkpoint.h"
 #include "lab/curve.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/progress.h"
+#include "lab/shell.h"
 #include "lab/training_clock.h"
 
 namespace poslab {
@@ -66,24 +69,37 @@ std::optional<double> train(const RunFolder& run, State& state) {
       if (done % state.config.log_every == 0 || done == total) metrics.line(metrics_line(s, done));
     }
   };
+  progress.at(first);
+  const auto go_on = fmt::format("go on with `poslab resume {}`", shell_word(run.path()));
   while (state.adam.step < total) {
-    StepInputs now = next.get();
-    if (state.adam.step + 1 < total) next = draw_ahead(state.adam.step + 1);
-    running.push_back(start_step(state, std::move(now)));
+    try {
+      StepInputs now = next.get();
+      if (state.adam.step + 1 < total) next = draw_ahead(state.adam.step + 1);
+      running.push_back(start_step(state, std::move(now)));
+    } catch (const Stopped&) {
+      clear_tape();
+      finish_all_but(0);
+      save();
+      throw Interrupted(caught_signal(),
+                        fmt::format("stopped in the middle of step {} of {}, and all before it is saved; {}",
+                                    state.adam.step + 1, total, go_on));
+    }
     const int64_t done = state.adam.step;
     const bool due = done % state.config.checkpoint_every == 0 || done == total;
     const int signal = caught_signal();
     finish_all_but(due || signal || tests.due() ? 0 : ahead);
     if (tests.due()) {
       clock.pause();
-      tests.test(clock.seconds());
+      try {
+        tests.test(clock.seconds());
+      } catch (const Stopped&) {
+        throw Interrupted(caught_signal(), fmt::format("stopped in the test after step {}; {}", done, go_on));
+      }
       clock.resume();
     }
     if (due || signal) save();
     if (signal)
-      throw Interrupted(
-          signal, fmt::format("stopped after step {} of {}, which is saved; go on with `poslab resume {}`", done, total,
-                              run.path()));
+      throw Interrupted(signal, fmt::format("stopped after step {} of {}, which is saved; {}", done, total, go_on));
   }
   return clock.seconds();
 }

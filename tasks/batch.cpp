@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/stop.h"
 
 namespace poslab {
 
@@ -11,6 +12,7 @@ Batch batch_of(const Task& task, const std::vector<Tokens>& inputs) {
   const int sequences = int(inputs.size()), outputs = task.output_length(int(inputs.at(0).size()));
   std::vector<int> tokens, targets, scored_slots;
   for (const Tokens& x : inputs) {
+    stop_if_wanted();
     const Tokens y = task.answer(x);
     tokens.insert(tokens.end(), x.begin(), x.end());
     tokens.insert(tokens.end(), size_t(outputs), task.symbols_in());   // empty

@@ -9,7 +9,7 @@ std::string about(const std::vector<Group>& groups) {
   std::vector<std::string> tasks, encodings;
   for (const Group& g : groups) {
     tasks.push_back(g.task);
-    for (const Member& m : g.members) encodings.push_back(m.run->encoding);
+    for (const Line& line : g.lines) encodings.push_back(line.first().encoding);
   }
   return about_section(tasks, encodings);
 }
