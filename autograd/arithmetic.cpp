@@ -1,4 +1,6 @@
-// y = a + b, a - b, a b, a / b with broadcasting. Where an input was repeated, its gradient is the sum over all places.
+// y = a + b, a - b, a b, a / b with broadcasting, powers, comparisons and what they choose. Where an input was
+// repeated, its gradient is the sum over all places.
+#include "core/error.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "autograd/strided_loop.h"
@@ -75,5 +77,42 @@ Tensor div(const Tensor& a, const Tensor& b) {
     add_grad(b, apply(run.mul, b.device(), da, minus_y, over).data(), over);
   });
 }
+
+// dx = dy c x^(c-1)
+Tensor pow(const Tensor& x, double c) {
+  const Kernels& run = kernels(x.device());
+  const auto power = [&run, x](double c) { return apply(run.pow, x.device(), x, number(c, x), x.shape()); };
+  return record("pow", power(c), {x}, [&run, x, c, power](const real* dy) {
+    const Tensor slope = apply(run.mul, x.device(), power(c - 1), number(c, x), x.shape());
+    add_grad(x, apply(run.mul, x.device(), {dy, x.shape()}, slope, x.shape()).data(), x.shape());
+  });
+}
+
+Tensor greater_equal(const Tensor& a, const Tensor& b) {
+  const Shape over = broadcast("greater_equal", a.shape(), b.shape());
+  return record("greater_equal", apply(kernels(a.device()).greater_equal, a.device(), a, b, over), {}, {});
+}
+
+namespace {
+
+// y = a where the mask is not 0, else 0: unlike the product, also where a is infinite or NaN. da = dy, likewise.
+Tensor keep(const Tensor& a, const Tensor& mask) {
+  const Shape over = broadcast("where", a.shape(), mask.shape());
+  const Kernels& run = kernels(a.device());
+  return record("keep", apply(run.keep, a.device(), a, mask, over), {a}, [&run, a, mask, over](const real* dy) {
+    add_grad(a, apply(run.keep, a.device(), {dy, over}, mask, over).data(), over);
+  });
+}
+
+}  // namespace
+
+Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) { return keep(a, mask) + keep(b, 1 - mask); }
+Tensor minimum(const Tensor& a, const Tensor& b) { return where(greater_equal(-a, -b), a, b); }
+Tensor maximum(const Tensor& a, const Tensor& b) { return where(greater_equal(a, b), a, b); }
+Tensor clamp(const Tensor& x, double low, double high) {
+  if (!(low <= high)) bad_input("clamp: low = {} is above high = {}; exchange them", low, high);
+  return minimum(maximum(x, number(low, x)), number(high, x));
+}
+Tensor abs(const Tensor& x) { return relu(x) + relu(-x); }
 
 }  // namespace poslab

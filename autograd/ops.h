@@ -15,8 +15,25 @@ inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
-inline Tensor operator*(const Tensor& a, double c) { return mul(a, Tensor::full({1}, real(c), a.device())); }
-inline Tensor operator+(const Tensor& a, double c) { return add(a, Tensor::full({1}, real(c), a.device())); }
+inline Tensor number(double c, const Tensor& like) { return Tensor::full({1}, real(c), like.device()); }
+inline Tensor operator+(const Tensor& a, double c) { return add(a, number(c, a)); }
+inline Tensor operator-(const Tensor& a, double c) { return add(a, number(-c, a)); }
+inline Tensor operator*(const Tensor& a, double c) { return mul(a, number(c, a)); }
+inline Tensor operator/(const Tensor& a, double c) { return div(a, number(c, a)); }
+inline Tensor operator+(double c, const Tensor& a) { return add(number(c, a), a); }
+inline Tensor operator-(double c, const Tensor& a) { return sub(number(c, a), a); }
+inline Tensor operator*(double c, const Tensor& a) { return mul(number(c, a), a); }
+inline Tensor operator/(double c, const Tensor& a) { return div(number(c, a), a); }
+inline Tensor operator-(const Tensor& a) { return a * -1; }
+Tensor pow(const Tensor& x, double c);             // NaN for x < 0 unless c is whole
+
+// What is compared broadcasts likewise. A NaN in a or b is in the result.
+Tensor greater_equal(const Tensor& a, const Tensor& b);                 // 1 or 0, without a gradient
+Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);     // a where the mask is 1, b where it is 0
+Tensor minimum(const Tensor& a, const Tensor& b);  // where a = b, all of the gradient goes to a
+Tensor maximum(const Tensor& a, const Tensor& b);  // likewise
+Tensor clamp(const Tensor& x, double low, double high);                 // slope 1 at both ends
+Tensor abs(const Tensor& x);                       // slope 0 at 0
 
 Tensor exp(const Tensor& x);
 Tensor log(const Tensor& x);

@@ -30,6 +30,9 @@ Cost add(real*, const real*, const real*, const StridedLoop& w) { return binary(
 Cost sub(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
 Cost mul(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
 Cost div(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
+Cost greater_equal(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
+Cost keep(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
+Cost pow(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
 Cost sum(Accumulator y, const real*, const StridedLoop& w) { return {0, met(w, w.a) * word + written(y, met(w, w.y))}; }
 Cost copy(Accumulator y, const real*, const StridedLoop& w) {
   return {0, met(w, w.a) * word + written(y, met(w, w.y))};

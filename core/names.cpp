@@ -3,11 +3,93 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 namespace poslab {
 namespace {
+
+// What other programs and papers call it, in plain form; and why it is called otherwise here, where that helps.
+struct Synonym {
+  std::string_view said, meant, why = "";
+};
+constexpr Synonym synonyms[] = {
+    {"learning-rate", "lr"},
+    {"epochs", "steps", "Every step draws fresh strings, so there are no epochs"},
+    {"epoch", "steps", "Every step draws fresh strings, so there are no epochs"},
+    {"num-epochs", "steps", "Every step draws fresh strings, so there are no epochs"},
+    {"iterations", "steps"},
+    {"iters", "steps"},
+    {"max-steps", "steps"},
+    {"updates", "steps"},
+    {"bs", "batch"},
+    {"minibatch", "batch"},
+    {"model", "encoding", "The model is always the transformer; its encoding is what differs"},
+    {"pe", "encoding"},
+    {"pos-enc", "encoding"},
+    {"pos-encoding", "encoding"},
+    {"embedding", "encoding"},
+    {"depth", "layers"},
+    {"blocks", "layers"},
+    {"width", "d-model"},
+    {"dim", "d-model"},
+    {"hidden", "d-model"},
+    {"hidden-size", "d-model"},
+    {"d-ff", "widening", "It is d_ff / d_model"},
+    {"ffn", "widening", "It is d_ff / d_model"},
+    {"grad-clip", "clip"},
+    {"max-length", "train-length"},
+    {"seq-len", "train-length"},
+    {"length", "train-length"},
+    {"test-length", "eval-lengths"},
+    {"test-lengths", "eval-lengths"},
+    {"sampler", "positions"},
+    {"dataset", "task"},
+    {"data", "task"},
+    {"gpu", "device", "Say --device cuda"},
+    {"cuda", "device", "Say --device cuda"},
+    {"workers", "jobs"},
+    {"parallel", "jobs"},
+    {"dir", "out"},
+    {"folder", "out"},
+    {"o", "out"},
+    // names
+    {"nope", "none"},
+    {"sinusoidal", "sincos"},
+    {"sin-cos", "sincos"},
+    {"absolute", "sincos"},
+    {"rotary", "rope"},
+    {"transformer-xl", "relative"},
+    {"shaw", "relative"},
+    {"random", "randomized"},
+    {"shuffled", "randomized"},
+    {"gpu", "cuda"},
+    // commands
+    {"run", "train"},
+    {"fit", "train"},
+    {"test", "eval"},
+    {"tests", "eval"},
+    {"evaluate", "eval"},
+    {"continue", "resume"},
+    {"restart", "resume"},
+    {"plot", "report"},
+    {"draw", "report"},
+    {"compare", "report"},
+    {"ls", "list"},
+    {"show", "list"},
+    {"grid", "sweep"},
+    {"info", "version"},
+};
+
+// Small letters, one kind of dash, none in front.
+std::string plain(const std::string& word) {
+  const size_t first = word.find_first_not_of('-');
+  std::string text = first == std::string::npos ? "" : word.substr(first);
+  for (char& c : text) c = c == '_' || c == ' ' ? '-' : char(std::tolower(uint8_t(c)));
+  return text;
+}
 
 // Levenshtein: the fewest insertions, deletions and replacements that turn a into b.
 size_t edits(const std::string& a, const std::string& b) {
@@ -23,15 +105,42 @@ size_t edits(const std::string& a, const std::string& b) {
   return row.back();
 }
 
+constexpr size_t unlike = 1000;
+
+// Whether `part` stands in `whole` with nothing but dashes and colons beside it: "layers" in "n-layers".
+bool word_of(const std::string& part, const std::string& whole) {
+  const size_t at = whole.find(part), end = at + part.size();
+  const auto ends = [&](size_t n) { return n >= whole.size() || !std::isalnum(uint8_t(whole[n])); };
+  return !part.empty() && at != std::string::npos && (at == 0 || ends(at - 1)) && ends(end);
+}
+
+// The number of edits if it is small; more if one is a word of the other; `unlike` if neither.
+size_t distance(const std::string& said, const std::string& known) {
+  const size_t shorter = std::min(said.size(), known.size()), longer = std::max(said.size(), known.size());
+  const size_t wrong = edits(said, known);
+  if (wrong <= 1 + longer / 3 && wrong < longer) return wrong;
+  return word_of(said, known) || word_of(known, said) ? std::min(unlike - 1, 100 + longer - shorter) : unlike;
+}
+
 }  // namespace
 
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
-  std::string text = fmt::format("unknown {} \"{}\"", kind, name);
-  const auto nearest =
-      std::min_element(known.begin(), known.end(), [&](auto& a, auto& b) { return edits(name, a) < edits(name, b); });
-  if (nearest != known.end() && edits(name, *nearest) <= 2 + nearest->size() / 3)
-    text += fmt::format("; did you mean \"{}\"?", *nearest);
-  return text + fmt::format(" Known: {}", fmt::join(known, ", "));
+  const std::string said = plain(name);
+  if (said.empty())
+    return fmt::format("the name of the {} is missing in \"{}\". Known: {}", kind, name, fmt::join(known, ", "));
+  std::string text = fmt::format("unknown {} \"{}\"", kind, name), why;
+  const std::string* meant = nullptr;
+  size_t best = unlike;
+  for (const std::string& k : known)
+    if (const size_t d = distance(said, plain(k)); d < best) best = d, meant = &k;
+  if (best > 0)  // another word for it counts more than a likeness
+    for (const Synonym& s : synonyms)
+      for (const std::string& k : known)
+        if (s.said == said && s.meant == plain(k)) meant = &k, why = s.why;
+  if (meant) text += fmt::format("; did you mean \"{}\"?", *meant);
+  if (!why.empty()) text += fmt::format(" {}.", why);
+  if (meant && known.size() > 20) return text;
+  return text + fmt::format("{} Known: {}", meant ? "" : ".", fmt::join(known, ", "));
 }
 
 }  // namespace poslab

@@ -3,6 +3,7 @@
 // A thread has one place of the loop and works out from its number where that lies in each array. In reductions the
 // threads of a block share the places of an element, and if there are few elements, so do blocks.
 #include <algorithm>
+#include <cmath>
 
 #include "cuda/launch.h"
 
@@ -40,6 +41,9 @@ struct Plus { static __device__ real of(real a, real b) { return a + b; } };
 struct Minus { static __device__ real of(real a, real b) { return a - b; } };
 struct Times { static __device__ real of(real a, real b) { return a * b; } };
 struct Over { static __device__ real of(real a, real b) { return a / b; } };
+struct GreaterEqual { static __device__ real of(real a, real b) { return real(a >= b || a != a); } };
+struct Keep { static __device__ real of(real a, real b) { return b != 0 ? a : real(0); } };
+struct Power { static __device__ real of(real a, real b) { return real(::pow(a, b)); } };
 
 template <class F>
 __global__ void binary(real* y, const real* a, const real* b, StridedLoop loop, int64_t count) {
@@ -144,6 +148,9 @@ void add(real* y, const real* a, const real* b, const StridedLoop& w) { start<Pl
 void sub(real* y, const real* a, const real* b, const StridedLoop& w) { start<Minus>(y, a, b, w); }
 void mul(real* y, const real* a, const real* b, const StridedLoop& w) { start<Times>(y, a, b, w); }
 void div(real* y, const real* a, const real* b, const StridedLoop& w) { start<Over>(y, a, b, w); }
+void greater_equal(real* y, const real* a, const real* b, const StridedLoop& w) { start<GreaterEqual>(y, a, b, w); }
+void keep(real* y, const real* a, const real* b, const StridedLoop& w) { start<Keep>(y, a, b, w); }
+void pow(real* y, const real* a, const real* b, const StridedLoop& w) { start<Power>(y, a, b, w); }
 
 // Every element of y is met once, so the order is free: y is written front to back.
 void copy(Accumulator y, const real* a, const StridedLoop& loop) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "autograd/tape.h"
+#include "core/error.h"
 #include "core/isa.h"
 #include "tests/op_case.h"
 
@@ -52,6 +53,40 @@ TEST_CASE("elementwise: NaN, infinities and large numbers, in every lane and on 
     }
   }
   use_isa(before);
+}
+
+TEST_CASE("minimum, maximum, clamp, abs and where: NaN and infinities, and the gradient where two are equal") {
+  const real inf = INFINITY, nan = NAN;
+  const auto one = [](real x) { return Tensor::full({1}, x); };
+  for (const auto op : {minimum, maximum}) {
+    CHECK(std::isnan(op(one(nan), one(1)).item()));
+    CHECK(std::isnan(op(one(1), one(nan)).item()));
+  }
+  CHECK(minimum(one(-inf), one(inf)).item() == -inf);
+  CHECK(maximum(one(-inf), one(inf)).item() == inf);
+  CHECK(std::isnan(clamp(one(nan), -1, 1).item()));
+  CHECK(clamp(one(inf), -1, 1).item() == 1);
+  CHECK(std::isnan(abs(one(nan)).item()));
+  CHECK(abs(one(-inf)).item() == inf);
+  CHECK(where(one(1), one(2), one(nan)).item() == 2);  // what is not chosen does not leak
+  CHECK(where(one(0), one(inf), one(3)).item() == 3);
+  CHECK(pow(one(0), 0).item() == 1);
+  CHECK(std::isnan(pow(one(-1), 0.5).item()));
+
+  Tensor a = one(2).require_grad(), b = one(2).require_grad();
+  for (const auto op : {minimum, maximum}) {
+    a.clear_grad(), b.clear_grad();
+    backward(op(a, b));
+    CHECK(a.grad().item() == 1);
+    CHECK(b.grad().item() == 0);
+  }
+  const auto slope = [&](const Tensor& y, Tensor& x) { return x.clear_grad(), backward(y), x.grad().item(); };
+  CHECK(slope(clamp(a, 2, 3), a) == 1);
+  CHECK(slope(clamp(a, 1, 2), a) == 1);
+  Tensor zero = one(0).require_grad();
+  CHECK(slope(abs(zero), zero) == 0);
+  CHECK(slope(pow(zero, 2), zero) == 0);
+  CHECK_THROWS_AS(clamp(a, 3, 2), BadInput);
 }
 
 TEST_CASE("elementwise: derivatives at large numbers are the limits") {

@@ -2,6 +2,8 @@
 //
 // All of them work off inner runs that the compiler vectorizes. The outer dimensions are counted through like an
 // odometer.
+#include <cmath>
+
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
 #include "core/memory.h"
@@ -229,6 +231,15 @@ void mul(real* y, const real* a, const real* b, const StridedLoop& w) {
 }
 void div(real* y, const real* a, const real* b, const StridedLoop& w) {
   binary(y, a, b, w, [](real p, real q) { return p / q; });
+}
+void greater_equal(real* y, const real* a, const real* b, const StridedLoop& w) {
+  binary(y, a, b, w, [](real p, real q) { return real(p >= q || p != p); });
+}
+void keep(real* y, const real* a, const real* b, const StridedLoop& w) {
+  binary(y, a, b, w, [](real p, real q) { return q != 0 ? p : real(0); });
+}
+void pow(real* y, const real* a, const real* b, const StridedLoop& w) {
+  binary(y, a, b, w, [](real p, real q) { return std::pow(p, q); });
 }
 
 // Every element of y is met once, so the order is free: y is written front to back.

@@ -1,4 +1,4 @@
-// add sub mul div sum copy, by the ops that are made of them.
+// add sub mul div greater_equal keep pow sum copy, by the ops that are made of them.
 #include <fmt/format.h>
 
 #include "core/random.h"
@@ -56,7 +56,56 @@ const Cases binary([](std::vector<OpCase>& all) {
     add("mul", [](auto& x) { return x[0] * x[1]; }, std::multiplies());
     add("div", [](auto& x) { return x[0] / x[1]; }, std::divides());
     all.back().ranges = {{-1, 1}, {0.5, 2}};
+    add("greater_equal", [](auto& x) { return greater_equal(x[0], x[1]); }, [](double a, double b) { return a >= b; });
+    all.back().differentiable = false;
+    // apart, as a difference quotient means nothing where the two change places
+    const auto smaller = [](double a, double b) { return a < b ? a : b; };
+    const auto larger = [](double a, double b) { return a > b ? a : b; };
+    for (const auto& ranges : std::vector<std::vector<Range>>{{{-2, -1}, {-0.9, 1}}, {{1.1, 2}, {-1, 1}}}) {
+      add("keep", [](auto& x) { return minimum(x[0], x[1]); }, smaller);
+      all.back().ranges = ranges, all.back().name += " minimum";
+      add("keep", [](auto& x) { return maximum(x[0], x[1]); }, larger);
+      all.back().ranges = ranges, all.back().name += " maximum";
+    }
   }
+});
+
+const Cases of_one([](std::vector<OpCase>& all) {
+  struct Function { const char *kernel, *name; Tensor (*op)(const Tensor&); double (*reference)(double); Range range; };
+  const Function functions[] = {
+      {"mul", "-x", [](const Tensor& x) { return -x; }, [](double x) { return -x; }, {-1, 1}},
+      {"add", "2 + x", [](const Tensor& x) { return 2 + x; }, [](double x) { return 2 + x; }, {-1, 1}},
+      {"sub", "2 - x", [](const Tensor& x) { return 2 - x; }, [](double x) { return 2 - x; }, {-1, 1}},
+      {"add", "x - 2", [](const Tensor& x) { return x - 2; }, [](double x) { return x - 2; }, {-1, 1}},
+      {"mul", "2 x", [](const Tensor& x) { return 2 * x; }, [](double x) { return 2 * x; }, {-1, 1}},
+      {"div", "2 / x", [](const Tensor& x) { return 2 / x; }, [](double x) { return 2 / x; }, {0.5, 2}},
+      {"div", "x / 2", [](const Tensor& x) { return x / 2; }, [](double x) { return x / 2; }, {-1, 1}},
+      {"pow", "x^3", [](const Tensor& x) { return pow(x, 3); }, [](double x) { return x * x * x; }, {-2, 2}},
+      {"pow", "x^-1", [](const Tensor& x) { return pow(x, -1); }, [](double x) { return 1 / x; }, {-2, -0.5}},
+      {"pow", "x^1.5", [](const Tensor& x) { return pow(x, 1.5); }, [](double x) { return x * std::sqrt(x); }, {0.1, 3}},
+      {"relu", "abs", [](const Tensor& x) { return abs(x); }, [](double x) { return x; }, {0.01, 1}},
+      {"relu", "abs", [](const Tensor& x) { return abs(x); }, [](double x) { return -x; }, {-1, -0.01}},
+      {"keep", "clamp below", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return -1.; }, {-2, -1.1}},
+      {"keep", "clamp", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double x) { return x; }, {-0.9, 0.9}},
+      {"keep", "clamp above", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return 1.; }, {1.1, 2}},
+  };
+  for (const Function& f : functions)
+    for (const Shape& shape : std::vector<Shape>{{1}, {33}, {7, 257}}) {
+      const auto reference = [g = f.reference](Arrays x) {
+        for (double& v : x[0].at) v = g(v);
+        return x[0];
+      };
+      all.push_back({f.kernel, fmt::format("{} {}", f.name, to_string(shape)), {shape},
+                     [op = f.op](auto& x) { return op(x[0]); }, reference, {}, {f.range}});
+    }
+  all.push_back({"keep", "where (5, 33) (33)", {{5, 33}, {33}, {5, 1}}});
+  all.back().op = [](auto& x) { return where(greater_equal(x[0].detach(), number(0, x[0])), x[1], x[2]); };
+  all.back().reference = [](Arrays x) {
+    Array y({5, 33});
+    for (int i = 0; i < 5; ++i)
+      for (int j = 0; j < 33; ++j) y(i, j) = x[0](i, j) >= 0 ? x[1](j) : x[2](i, 0);
+    return y;
+  };
 });
 
 // x seen as (before, n, after) around the axis
