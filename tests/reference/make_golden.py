@@ -1,45 +1,24 @@
 """Writes golden/CASE.json: logits, loss and a digest of each gradient of the 5-layer model, for every encoding.
 
-    ./dev reference                 makes the virtual environment once, then runs this
+    ./dev reference                 makes the virtual environment once, then runs this: all cases
+    ./dev reference rope_half       one of them
 
 tests/reference.cpp reads the files without Python. All in float64. The digest of a gradient g is: its norm,
 sum and largest size, 8 of its entries, and 4 projections s . g on random signs s. README.md says why nothing slips by.
 """
 
-import json
-import pathlib
+import sys
 
 import numpy as np
 import torch
 
 import formula
+import golden
 import model
+from golden import BASE, KINK, OUTPUTS, POOL, PROJECTIONS, SAMPLES, SYMBOLS_IN, SYMBOLS_OUT, draw, short
 
-BATCH, INPUT, OUTPUTS = 4, 7, 7
-TIME = INPUT + OUTPUTS
-SYMBOLS_IN, SYMBOLS_OUT, POOL = 5, 4, 64
-SAMPLES, PROJECTIONS = 8, 4
-# The derivative of a ReLU jumps at 0: a float32 program may be on the other side of an input that is nearly 0, and be
-# right. Tokens are drawn again until no input is nearer than this, ten times what float32 loses on the way.
-KINK = 2e-5
 # Nor do they stay if float32, PyTorch's own, has lost more than this: a single number, as beta is, may all but cancel.
 LOST = 3e-6
-
-BASE = {
-    "encoding": "none",
-    "mode": "paper",
-    "symmetric": False,
-    "pairing": "interleaved",
-    "causal": False,
-    "positions": "sequential",
-    "layers": model.LAYERS,
-    "heads": model.HEADS,
-    "d_model": model.WIDTH,
-    "max_position": POOL,
-    "symbols_in": SYMBOLS_IN,
-    "symbols_out": SYMBOLS_OUT,
-    "outputs": OUTPUTS,
-}
 
 CASES = {
     "none": {},
@@ -85,28 +64,6 @@ CASES = {
 }
 
 
-def draw(name, kind):
-    """Explicit positions, one entry for all layers or one for each layer: tokens (S, T) or offsets (S, 2T - 1)."""
-
-    def row(key):
-        return formula.increasing(f"{name}.positions.{key}", TIME).tolist()
-
-    if kind == "sequential":
-        return [{"tokens": [list(range(TIME))]}]
-    if kind == "randomized":
-        return [{"tokens": [row(0)]}]
-    if kind == "unsorted":
-        order = np.argsort(formula.mix(f"{name}.order", np.arange(TIME)))
-        return [{"tokens": [np.array(row(0))[order].tolist()]}]
-    if kind == "per_sequence":
-        return [{"tokens": [row(b) for b in range(BATCH)]}]
-    if kind == "per_layer":
-        return [{"tokens": [row(n)]} for n in range(model.LAYERS)]
-    sequences = BATCH if kind == "offsets_per_sequence" else 1
-    rights = [[1 + r for r in row(b)[: TIME - 1]] for b in range(sequences)]  # r_1 < r_2 < ..., at least 1: spec A.2
-    return [{"offsets": [[-r for r in reversed(right)] + [0] + right for right in rights]}]
-
-
 def run(case, tokens, targets, positions, dtype):
     """Logits, loss, gradients by name, as float64 numpy arrays; and how near to 0 a ReLU's input came."""
     shapes = model.parameter_shapes(case["encoding"], SYMBOLS_IN, SYMBOLS_OUT, POOL)
@@ -141,30 +98,19 @@ def digest(name, g):
     }
 
 
-def short(x):
-    """13 digits: the double build is held to 1e-9."""
-    return float(f"{x:.13g}")
-
-
 def main():
-    folder = pathlib.Path(__file__).parent / "golden"
-    folder.mkdir(exist_ok=True)
-    for name, changes in CASES.items():
-        case = BASE | changes
-        targets = formula.integers(name + ".targets", BATCH * OUTPUTS, SYMBOLS_OUT).reshape(BATCH, OUTPUTS)
-        positions = draw(name, case["positions"])
+    for name in sys.argv[1:] or CASES:
+        case = BASE | CASES[name]
+        targets, positions = golden.targets(name), draw(name, case["positions"])
         kink, worst, attempt = 0, 1, 0
         while kink < KINK or worst > LOST:
-            tokens = formula.integers(f"{name}.tokens{attempt}", BATCH * INPUT, SYMBOLS_IN - 1).reshape(BATCH, INPUT)
-            tokens = np.concatenate(
-                [tokens, np.full((BATCH, OUTPUTS), SYMBOLS_IN - 1)], 1
-            )  # "empty" is the last symbol
+            tokens = golden.tokens(name, attempt)
             logits, loss, grads, kink = run(case, tokens, targets, positions, torch.float64)
             attempt += 1
             _, _, single, _ = run(case, tokens, targets, positions, torch.float32)
             worst = max(np.linalg.norm(single[n] - g) / np.linalg.norm(g) for n, g in grads.items())
         print(f"{name:32} loss {loss:.6f}   float32 against float64, worst gradient: {worst:.1e}")
-        golden = case | {
+        answer = {
             "name": name,
             "tokens": tokens.tolist(),
             "targets": targets.tolist(),
@@ -173,15 +119,7 @@ def main():
             "loss": short(loss),
             "gradients": {n: digest(n, g) for n, g in grads.items()},
         }
-        text = "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden.items() if k != "gradients")
-        text += (
-            ',\n"gradients": {\n'
-            + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden["gradients"].items())
-            + "}\n}\n"
-        )
-        part = folder / (name + ".json.partial")
-        part.write_text(text)
-        part.replace(folder / (name + ".json"))
+        golden.write(name, case | answer)
 
 
 if __name__ == "__main__":

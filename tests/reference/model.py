@@ -8,7 +8,7 @@ import math
 
 import torch
 
-LAYERS, HEADS, WIDTH, WIDENING = 5, 8, 64, 4
+from golden import HEADS, LAYERS, WIDENING, WIDTH
 
 
 def parameter_shapes(encoding, symbols_in, symbols_out, max_position, layers=LAYERS, heads=HEADS, width=WIDTH):

@@ -1,0 +1,80 @@
+"""What make_golden.py and own.py have in common: sizes, tokens, positions and the form of the files. NumPy alone."""
+
+import json
+import pathlib
+
+import numpy as np
+
+import formula
+
+LAYERS, HEADS, WIDTH, WIDENING = 5, 8, 64, 4
+BATCH, INPUT, OUTPUTS = 4, 7, 7
+TIME = INPUT + OUTPUTS
+SYMBOLS_IN, SYMBOLS_OUT, POOL = 5, 4, 64
+SAMPLES, PROJECTIONS = 8, 4
+# The derivative of a ReLU jumps at 0: a float32 program may be on the other side of an input that is nearly 0, and be
+# right. Tokens are drawn again until no input is nearer than this, ten times what float32 loses on the way.
+KINK = 2e-5
+BASE = {
+    "encoding": "none",
+    "mode": "paper",
+    "symmetric": False,
+    "pairing": "interleaved",
+    "causal": False,
+    "positions": "sequential",
+    "layers": LAYERS,
+    "heads": HEADS,
+    "d_model": WIDTH,
+    "max_position": POOL,
+    "symbols_in": SYMBOLS_IN,
+    "symbols_out": SYMBOLS_OUT,
+    "outputs": OUTPUTS,
+}
+
+
+def draw(name, kind):
+    """Explicit positions, one entry for all layers or one for each layer: tokens (S, T) or offsets (S, 2T - 1)."""
+
+    def row(key):
+        return formula.increasing(f"{name}.positions.{key}", TIME).tolist()
+
+    if kind == "sequential":
+        return [{"tokens": [list(range(TIME))]}]
+    if kind == "randomized":
+        return [{"tokens": [row(0)]}]
+    if kind == "unsorted":
+        order = np.argsort(formula.mix(f"{name}.order", np.arange(TIME)))
+        return [{"tokens": [np.array(row(0))[order].tolist()]}]
+    if kind == "per_sequence":
+        return [{"tokens": [row(b) for b in range(BATCH)]}]
+    if kind == "per_layer":
+        return [{"tokens": [row(n)]} for n in range(LAYERS)]
+    sequences = BATCH if kind == "offsets_per_sequence" else 1
+    rights = [[1 + r for r in row(b)[: TIME - 1]] for b in range(sequences)]  # r_1 < r_2 < ..., at least 1: spec A.2
+    return [{"offsets": [[-r for r in reversed(right)] + [0] + right for right in rights]}]
+
+
+def tokens(name, attempt):
+    """Drawn again and again until no ReLU is near its kink; "empty" is the last symbol."""
+    drawn = formula.integers(f"{name}.tokens{attempt}", BATCH * INPUT, SYMBOLS_IN - 1).reshape(BATCH, INPUT)
+    return np.concatenate([drawn, np.full((BATCH, OUTPUTS), SYMBOLS_IN - 1)], 1)
+
+
+def targets(name):
+    return formula.integers(name + ".targets", BATCH * OUTPUTS, SYMBOLS_OUT).reshape(BATCH, OUTPUTS)
+
+
+def short(x):
+    """13 digits: the double build is held to 1e-9."""
+    return float(f"{x:.13g}")
+
+
+def write(name, golden):
+    """golden/NAME.json, a line for each entry and each gradient."""
+    folder = pathlib.Path(__file__).parent / "golden"
+    folder.mkdir(exist_ok=True)
+    text = "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden.items() if k != "gradients")
+    gradients = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in golden["gradients"].items())
+    part = folder / (name + ".json.partial")
+    part.write_text(text + ',\n"gradients": {\n' + gradients + "}\n}\n")
+    part.replace(folder / (name + ".json"))

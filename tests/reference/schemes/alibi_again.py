@@ -1,0 +1,23 @@
+"""ALiBi with symmetric distances, as an example of a scheme of one's own: copy it, and run ./dev reference NAME.
+
+CASE says how the C++ side spells the scheme, and what else is not as in golden.py's BASE. logits() is the formula, slot
+by slot; q, k: (B, T, H, D), positions["tokens"]: (1 or B, T), w: the parameters that shapes() names, if there is one.
+Others that a scheme may have: embed(case, w, x, positions) adds to the embedding, with the parameters of table(case).
+"""
+
+import numpy as np
+
+CASE = {"encoding": "alibi:symmetric", "positions": "sequential"}
+
+
+# def shapes(case):                     # of each layer's parameters, none here
+#     return {"slope": (case["heads"],)}
+
+
+def logits(case, w, q, k, positions):
+    """s_ij = q_i . k_j / sqrt(D) - 2^(-8h/H) |p_j - p_i|                                              (B, H, T, T)"""
+    heads, size = q.shape[2:]
+    p = positions["tokens"]
+    distance = abs(p[:, None, :] - p[:, :, None])
+    slope = 2.0 ** (-8.0 * np.arange(1, heads + 1) / heads)
+    return np.einsum("bihd,bjhd->bhij", q, k) / np.sqrt(size) - slope[:, None, None] * distance[:, None]
