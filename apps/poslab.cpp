@@ -1,5 +1,7 @@
 // The command line. It turns words into a Config (experiment/config.h), calls lab/, and turns errors into one line and
 // a status: 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <array>
 #include <csignal>
@@ -8,6 +10,7 @@
 
 #include "apps/ask.h"
 #include "apps/columns.h"
+#include "apps/completion.h"
 #include "apps/explain.h"
 #include "apps/inspect.h"
 #include "apps/refuse.h"
@@ -17,7 +20,9 @@
 #include "core/error.h"
 #include "core/names.h"
 #include "core/parallel.h"
+#include "core/stop.h"
 #include "encodings/temperature.h"
+#include "lab/colour.h"
 #include "lab/config_toml.h"
 #include "lab/evaluate.h"
 #include "lab/files.h"
@@ -25,6 +30,8 @@
 #include "lab/pictures.h"
 #include "lab/report/report.h"
 #include "lab/result.h"
+#include "lab/room.h"
+#include "lab/shell.h"
 #include "lab/train.h"
 #include "lab/version.h"
 #include "tasks/curriculum.h"
@@ -58,9 +65,13 @@ struct Typed {
   }
   Settings settings() const {
     Settings all;
-    for (auto& [name, option] : options)  // a toggle may stand alone
-      if (option->count())
-        all.emplace_back(name, text.at(name).empty() && option->get_expected_min() == 0 ? "on" : text.at(name));
+    for (auto& [name, option] : options) {
+      if (!option->count()) continue;
+      const std::string& value = text.at(name);
+      if (value.rfind("--", 0) == 0)
+        bad_input("{} has no value, as {} comes next; it takes {}", option->get_name(), value, option->get_type_name());
+      all.emplace_back(name, value.empty() && option->get_expected_min() == 0 ? "on" : value);  // a toggle alone
+    }
     return all;
   }
 };
@@ -84,17 +95,22 @@ void test_and_report(const RunFolder& run, const State& state, std::optional<dou
     const std::vector<AtLength> all = evaluate(state);
     write_pictures(run, state);
     write_result(run, state, all, seconds);  // last: a run with a result is complete
-    fmt::print("{0}\nall of it is in {1}; `poslab report {1} -o report.html` draws it\n", summary(state, all, seconds),
-               run.path());
+    fmt::print("{}\nall of it is in {}; `poslab report {} -o report.html` draws it\n", summary(state, all, seconds),
+               run.path(), shell_word(run.path()));
   } catch (const Interrupted& i) {
-    throw Interrupted(i.signal, fmt::format("{}; go on with `poslab {} {}`", i.what(), command, run.path()));
+    throw Interrupted(i.signal,
+                      fmt::format("{}; go on with `poslab {} {}`", i.what(), command, shell_word(run.path())));
   }
 }
 
-void train_command(const Settings& settings) {
+void train_command(const Settings& settings, bool force) {
   const Config c = configure(settings);
   use_threads(c);
   catch_signals();
+  check(c);
+  RunFolder::check_free(c.out);
+  if (!force) check_room(c);
+  fmt::print(stderr, "{}\n", estimate(c));
   State state(c);
   const RunFolder run = RunFolder::create(c.out, state);
   test_and_report(run, state, train(run, state), "resume");
@@ -106,7 +122,7 @@ void resume_command(const std::string& path, const Settings& settings) {
   const RunFolder run = RunFolder::open(path);
   State state = run.load(device_of(settings));
   if (state.adam.step == state.config.steps && std::filesystem::exists(run.file("result.json"))) {
-    fmt::print("{} is complete: {} steps; `poslab eval {}` tests it again\n", path, state.adam.step, path);
+    fmt::print("{} is complete: {} steps; `poslab eval {}` tests it again\n", path, state.adam.step, shell_word(path));
     return;
   }
   test_and_report(run, state, train(run, state), "resume");
@@ -158,10 +174,11 @@ Examples:
   poslab report runs/r1 runs/r2 -o report.html
   poslab inspect runs/r1 runs/r2 -o inspection
 
-`poslab COMMAND --help` explains a command.
+`poslab help COMMAND` explains a command. `poslab completion bash` makes the Tab key complete all of this.
 
 Environment:
   POSLAB_THREADS=N    how many threads, where --threads does not say
+  NO_COLOR=1          no colours on a terminal
   POSLAB_ISA=NAME     baseline, avx2 or avx512 instead of the best that the processor has
   POSLAB_DEBUG=N      1: names of ops as they run; 2: where the time goes, at the end; 3: shapes and times of ops as
                       they run; 4: stops at the first NaN or infinity and names the op. Results do not change)";
@@ -191,6 +208,9 @@ void parse_and_run(int argc, char** argv) {
       "poslab");
   app.footer(examples);
   app.allow_extras();
+  app.require_subcommand(0, 1);  // a run's folder may have the name of a command
+  app.set_version_flag(
+      "-v,-V,--version", [] { return version_line(); }, "Print the version and exit");
   std::map<CLI::App*, std::function<void()>> actions;
   const auto command = [&](const char* name, const char* summary, const char* footer, std::function<void()> action) {
     CLI::App* c = app.add_subcommand(name, summary);
@@ -202,6 +222,7 @@ void parse_and_run(int argc, char** argv) {
 
   std::string run, kind, listed, config_file, page = "report.html";
   std::vector<std::string> runs, sets;
+  bool force = false;
   Typed training, resuming, testing;
 
   CLI::App* list =
@@ -212,14 +233,15 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* train = command("train", "train a model into a new run folder, then test it", train_footer, [&] {
     Settings settings;
-    if (!config_file.empty()) settings = read_toml(read_file(config_file), config_file);
+    if (train->count("--config")) settings = read_toml(read_input(config_file), config_file);
     merge(settings, training.settings());
     for (const std::string& s : sets) {
       const size_t equals = s.find('=');
-      if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE", s);
+      if (equals == std::string::npos || equals == 0)
+        bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
       settings.emplace_back(option(s.substr(0, equals)).name, s.substr(equals + 1));
     }
-    train_command(settings);
+    train_command(settings, force);
   });
   train->add_option("--config", config_file, "a TOML file of options, such as another run's config.toml")
       ->type_name("FILE");
@@ -228,6 +250,7 @@ void parse_and_run(int argc, char** argv) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
+  train->add_flag("--force", force, "try it even if it seems too large for this machine's memory");
   for (const RunOption& o : all_options()) training.add(train, o, dashed(o.name));
 
   CLI::App* resume = command("resume", "go on with a run that was stopped, exactly as if it had not been",
@@ -274,28 +297,25 @@ void parse_and_run(int argc, char** argv) {
   command("version", "which program this is, and what it runs on", "", [&] {
     for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);
   });
+  CLI::App* complete = command("completion", "print the script that makes a shell complete these commands", "", {});
+  actions[complete] = add_completion(complete, app);
+  std::vector<std::string> explained;
+  command("help", "explain a command", "Example:\n  poslab help sweep run", [&] {
+    print_help(app, explained);
+  })->add_option("command", explained, "one of those that `poslab help` lists");
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help
     app.exit(e);
     return;
-  } catch (const CLI::ParseError& e) {
-    std::string name = "poslab";
-    for (const CLI::App* c = &app; !c->get_subcommands().empty(); name += " " + c->get_name())
-      c = c->get_subcommands().front();
-    bad_input("{}; see `{} --help`", e.what(), name);
-  }
-  CLI::App* chosen = chosen_command(app, "poslab");
-  if (chosen)
-    actions[chosen]();
-  else
-    fmt::print("{}", app.help());
+  } catch (const CLI::ParseError& e) { refuse(e, app); }
+  actions[chosen_command(app, "poslab")]();
 }
 
 int say(int status, const std::string& text) {
   std::fflush(stdout);
-  fmt::print(stderr, "poslab: {}\n", text);
+  fmt::print(stderr, "{} {}\n", coloured(STDERR_FILENO, Colour::red, "poslab:"), text);
   return status;
 }
 
@@ -313,6 +333,8 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const BadInput& e) { return say(2, e.what()); } catch (const Interrupted& e) {
     return say(128 + e.signal, e.what());
+  } catch (const Stopped&) {
+    return say(128 + caught_signal(), "stopped before there was anything to keep");
   } catch (const std::bad_alloc&) {
     return say(1, "out of memory; a smaller batch, d_model or length needs less");
   } catch (const std::exception& e) { return say(1, e.what()); }

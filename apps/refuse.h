@@ -1,4 +1,4 @@
-// What no command understands.
+// What no command understands: one line that names the word and the remedy.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -7,7 +7,14 @@ namespace poslab {
 
 // Throws BadInput for the first word that `command` left over, with what it is near to.
 void refuse_unknown(const CLI::App& command, const std::string& full_name);
-// The subcommand that was chosen. None if no word was given at all; BadInput for a word that is none.
+// The subcommand that was chosen; BadInput for a word that is none, and for none at all.
 CLI::App* chosen_command(const CLI::App& of, const std::string& full_name);
+// BadInput in place of CLI11's words for a missing argument or value. `app`: the program.
+[[noreturn]] void refuse(const CLI::ParseError&, const CLI::App& app);
+// Prints the help of `poslab sweep run` for {"sweep", "run"}. BadInput for a word that is no command.
+void print_help(const CLI::App& app, const std::vector<std::string>& words);
+
+std::vector<std::string> commands_of(const CLI::App&);
+std::vector<std::string> options_of(const CLI::App&);  // "--lengths", "-o", as they are typed
 
 }  // namespace poslab

@@ -28,7 +28,7 @@ struct Words {
 // KEY=VALUE, where VALUE is as in a sweep's TOML; quotes around a word may be left out.
 ValueLists setting(const std::string& text) {
   const size_t equals = text.find('=');
-  if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE", text);
+  if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE; write it as in --set steps=2000", text);
   const std::string key = text.substr(0, equals);
   std::string value = text.substr(equals + 1);
   const bool owned = key != "seeds" && std::holds_alternative<Option>(option(key).field);
@@ -71,9 +71,7 @@ void list_artifacts() {
 
 // FOLDER/plan.jsonl, which Slurm's tasks read whenever they start: it never loses a trial.
 void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs) {
-  std::error_code error;
-  std::filesystem::create_directories(runs.path(), error);
-  if (error) failure("cannot make the folder {}: {}", runs.path(), error.message());
+  make_folder(runs.path());
   if (all.empty()) return;
   const Claim alone = reproduce::one_at_a_time(runs);
   const std::string lines = plan_lines(all);
@@ -90,9 +88,9 @@ void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs
 
 void make(Words w) {
   if (w.request.what.empty()) return list_artifacts();
-  if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
   for (const std::string& s : w.sets) w.request.settings = overlaid(std::move(w.request.settings), setting(s));
   const std::vector<reproduce::Planned> planned = reproduce::plan(w.request);
+  if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
   const Plan all = reproduce::all_trials(planned);
   if (w.only_plan && all.empty())
     bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", fmt::join(w.request.what, " "));
@@ -106,9 +104,9 @@ void make(Words w) {
   }
   if (w.only_plan) {
     fmt::print(
-        "{0}: {1} trials; do them with\n  poslab sweep run {0} --out {2}\nor `poslab sweep submit`, and draw them "
-        "with\n  {3} --draw\n",
-        plan, all.size(), runs.path(), command(w));
+        "{}: {}; do them with\n  poslab sweep run {} --out {}\nor `poslab sweep submit`, and draw them with\n"
+        "  {} --draw\n",
+        plan, counted(all.size(), "trial"), shell_word(plan), shell_word(runs.path()), command(w));
     return;
   }
   Counts counts;
@@ -117,8 +115,8 @@ void make(Words w) {
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
              summary.empty() ? "" : "\n", w.out);
   if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])
-    failure("{} trials failed or are impossible; {}/README.md says why, and --retry tries failed ones again", failed,
-            w.out);
+    failure("{} failed or impossible; {}/README.md says why, and --retry tries failed ones again",
+            counted(size_t(failed), "trial"), w.out);
 }
 
 const char* footer = R"(

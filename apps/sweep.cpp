@@ -9,6 +9,8 @@
 #include "apps/refuse.h"
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/room.h"
+#include "lab/shell.h"
 #include "lab/sweep/sweep.h"
 
 namespace poslab {
@@ -19,25 +21,34 @@ using namespace sweep;
 struct Words {
   std::string file, out, shard = "0/1", name, csv, lengths_csv, jsonl, sqlite, time;
   int jobs = 1, threads = 0, shards = 1;
-  bool retry = false, slurm = false, dry = false;
+  bool retry = false, force = false, slurm = false, dry = false;
 };
 
 void plan_command(const Words& w) {
-  const Plan plan = make_plan(read_file(w.file), w.file);
+  const Plan plan = make_plan(read_input(w.file), w.file);
   fmt::print("{}", plan_lines(plan));
   const auto impossible = std::count_if(plan.begin(), plan.end(), [](const Trial& t) { return !t.impossible.empty(); });
-  std::string text = fmt::format("{} trials", plan.size());
+  std::string text = counted(plan.size(), "trial");
   if (impossible) text += fmt::format(", {} of them impossible (the plan says why) and never run", impossible);
   fmt::print(stderr, "{}\n", text);
+}
+
+// Whether as many of the largest trials as run at once fit into the memory.
+void check_room(const Plan& plan, Shard shard, int jobs) {
+  const Trial* largest = nullptr;
+  for (const Trial* t : trials_of(plan, shard))
+    if (!largest || footprint(t->config).bytes() > footprint(largest->config).bytes()) largest = t;
+  if (largest) check_room(largest->config, std::min(size_t(jobs), plan.size()));
 }
 
 void run_command(const Words& w) {
   const Plan plan = read_plan(w.file);
   const Shard shard = read_shard(w.shard);
+  if (!w.force) check_room(plan, shard, w.jobs);
   const SweepFolder folder(w.out);
   const TrialNames names = names_from(w.name, plan);
   keep_plan(plan, folder);
-  const std::vector<TrialState> all = run_shard(plan, folder, {shard, w.jobs, w.threads, w.retry});
+  const std::vector<TrialState> all = run_shard(plan, folder, {shard, w.jobs, w.threads, w.retry, w.force});
   link_names(names, folder);
   std::vector<TrialState> mine;
   for (size_t line = size_t(shard.index); line < plan.size(); line += size_t(shard.of)) mine.push_back(all[line]);
@@ -45,7 +56,7 @@ void run_command(const Words& w) {
   fmt::print("shard {}: {}\n", w.shard, to_string(counts));
   if (const int failed = counts[TrialState::failed])
     failure("{} of shard {} failed; `poslab sweep status {} --out {}` says why, and --retry tries them again", failed,
-            w.shard, w.file, w.out);
+            w.shard, shell_word(w.file), shell_word(w.out));
 }
 
 void status_command(const Words& w) { fmt::print("{}", status(read_plan(w.file), SweepFolder(w.out))); }
@@ -63,9 +74,7 @@ void collect_command(const Words& w) {
 void submit_command(const Words& w) {
   if (!w.slurm) bad_input("to which scheduler? Say --slurm; it is the one that poslab writes for");
   read_plan(w.file);  // a task would only find out in the queue
-  std::error_code error;
-  std::filesystem::create_directories(w.out, error);
-  if (error) failure("cannot make the folder {}: {}", w.out, error.message());
+  make_folder(w.out);
   const std::string path = w.out + "/job.sh";
   const std::string script = job_script({std::filesystem::read_symlink("/proc/self/exe"), w.file, w.out, w.shards,
                                          w.jobs, std::max(1, w.threads), w.time});
@@ -130,6 +139,7 @@ Example:
 
 std::function<void()> add_sweep(CLI::App* sweep) {
   const auto words = std::make_shared<Words>();
+  sweep->require_subcommand(0, 1);
   const auto actions = std::make_shared<std::map<CLI::App*, std::function<void()>>>();
   const auto command = [&](const char* name, const char* summary, const char* footer, void (*action)(const Words&)) {
     CLI::App* c = sweep->add_subcommand(name, summary);
@@ -157,6 +167,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   run->add_flag("--retry", words->retry, "try failed trials again");
   run->add_option("--name", words->name, "also link every trial as FOLDER/named/NAME, from {option}s of it")
       ->type_name("'{task}-{encoding}-{seed}'");
+  run->add_flag("--force", words->force, "try it even if it seems too large for this machine's memory");
 
   plan_and_folder(command("status", "what has become of the trials, at any time, while workers run and after",
                           "\nExample:\n  poslab sweep status plan.jsonl --out runs/sweep", status_command));
@@ -183,13 +194,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
       ->type_name("TIME");
   submit->add_flag("--dry", words->dry, "only write job.sh, and print it");
 
-  return [=] {
-    CLI::App* chosen = chosen_command(*sweep, "poslab sweep");
-    if (chosen)
-      actions->at(chosen)();
-    else
-      fmt::print("{}", sweep->help());
-  };
+  return [=] { actions->at(chosen_command(*sweep, "poslab sweep"))(); };
 }
 
 }  // namespace poslab

@@ -18,13 +18,17 @@ void check_sizes(const Config& c) {
   if (const Chosen<Scheme> s = scheme(c); s->check) s->check(transformer_spec(c).shape(), s.choices);
 }
 
-void check_room(const Config& c, const Chosen<Sampler>& sampler, const char* when) {
-  const int needed = longest(c);
-  if (needed > room(c, sampler))
-    bad_input(
-        "{} positions are needed {} (the longest string of {} with its output slots; train_length = {}, eval_lengths = "
-        "{}:{}), but max_position = {}; raise max_position to {} or shorten the strings",
-        needed, when, c.task, c.train_length, c.eval_lengths.from, c.eval_lengths.to, room(c, sampler), needed);
+// The same sampler may serve training and test, so it is the lengths that say which of the two asks for too much.
+void check_room(const Config& c, const Chosen<Sampler>& sampler) {
+  const int there = room(c, sampler), training = slots(c, c.train_length), needed = longest(c);
+  if (needed <= there) return;
+  const std::string who = training > there
+                              ? fmt::format("in training (train_length = {})", c.train_length)
+                              : fmt::format("at test (eval_lengths = {}:{})", c.eval_lengths.from, c.eval_lengths.to);
+  bad_input(
+      "the longest string of {} has {} slots {}, output slots included, but max_position = {} has no positions "
+      "for them; train with max_position = {}, or take shorter strings",
+      c.task, training > there ? training : needed, who, there, needed);
 }
 
 // An option that all runs have fits if the scheme or the sampler has it.
@@ -68,8 +72,8 @@ void check(const Config& c) {
   if (c.test_temperature != "same" && test_temperature(c)->learned)
     bad_input("test_temperature = {}: it learns parameters, which belong to training; say temperature = {}, or choose "
               "one that learns nothing, such as log_n", c.test_temperature, c.test_temperature);
-  check_room(c, train_sampler(c), "in training");
-  check_room(c, test_sampler(c), "at test");
+  check_room(c, train_sampler(c));
+  check_room(c, test_sampler(c));
 }
 
 }  // namespace poslab

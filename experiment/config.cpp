@@ -14,17 +14,24 @@ namespace {
 
 Lengths lengths(const RunOption& o, const std::string& text) {
   const size_t colon = text.find(':');
+  if (text.empty() || text.find_first_not_of("0123456789:") != std::string::npos || text.back() == ':' || colon == 0 ||
+      text.rfind(':') != colon)
+    bad_input("{} = \"{}\" is no range of lengths; it takes {}, as in 1:100", o.name, text, takes(o));
   const auto read = [&](const std::string& part) { return int(read_whole(o.name, part, {o.min, o.max}, takes(o))); };
   Lengths l;
   l.from = read(text.substr(0, colon));
   l.to = colon == std::string::npos ? l.from : read(text.substr(colon + 1));
-  if (l.to < l.from) bad_input("{} = {} is empty: {} is less than {}", o.name, text, l.to, l.from);
+  if (l.to < l.from) bad_input("{} = {} is empty, as {} is less than {}; say the shorter one first", o.name, text, l.to, l.from);
   return l;
 }
 
 }  // namespace
 
-const RunOption& option(const std::string& name) { return find("option", all_options(), name); }
+const RunOption& option(const std::string& name) {
+  for (const RunOption& o : all_options())
+    if (o.name == name) return o;
+  raise<BadInput>(unknown("option", name, names_of(all_options())) + " `poslab train --help` lists all");
+}
 
 bool RunOption::toggle() const {
   const Option* owned = std::get_if<Option>(&field);

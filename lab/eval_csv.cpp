@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/shell.h"
 
 namespace poslab {
 namespace {
@@ -38,7 +39,8 @@ std::string to_csv(const std::vector<AtLength>& all) {
 }
 
 std::vector<AtLength> read_eval_csv(const std::string& folder) {
-  const std::string path = folder + "/eval.csv", remedy = fmt::format("make it with `poslab eval {}`", folder);
+  const std::string path = folder + "/eval.csv",
+                    remedy = fmt::format("make it with `poslab eval {}`", shell_word(folder));
   if (!std::filesystem::exists(path)) bad_input("{} has no eval.csv; {}", folder, remedy);
   std::istringstream lines(read_file(path));
   std::string line;

@@ -14,8 +14,18 @@
 namespace poslab {
 namespace {
 
+std::string reason(int error) {
+  return error == ENOENT    ? "there is no such folder"
+         : error == ENOTDIR ? "a part of it is a file, not a folder"
+         : error == EISDIR  ? "it is a folder"
+                            : std::strerror(error);
+}
+// Such a name can never be written: another one will do.
+bool bad_name(int error) { return error == ENOENT || error == ENOTDIR || error == EISDIR || error == ENAMETOOLONG; }
+
 [[noreturn]] void cannot(const char* what, const std::string& path) {
   const int error = errno;
+  if (bad_name(error)) bad_input("cannot {} {}: {}; choose another path", what, path, reason(error));
   failure("cannot {} {}: {}{}", what, path, std::strerror(error),
           error == ENOSPC || error == EFBIG || error == EDQUOT ? "; make room, nothing that was there is lost" : "");
 }
@@ -40,6 +50,23 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
+std::string read_input(const std::string& path) {
+  if (path.empty()) bad_input("the name of a file is empty; say which one to read");
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) bad_input("there is no file {}", path);
+  if (std::filesystem::is_directory(path)) bad_input("{} is a folder; name a file in it", path);
+  return read_file(path);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error && std::filesystem::is_directory(path)) return;
+  const int code = error ? error.value() : ENOTDIR;
+  if (bad_name(code)) bad_input("cannot make the folder {}: {}; choose another path", path, reason(code));
+  failure("cannot make the folder {}: {}", path, std::strerror(code));
+}
+
 void write_all(int file, const std::string& bytes, const std::string& path) {
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::write(file, bytes.data() + done, bytes.size() - done);
@@ -55,7 +82,7 @@ void confirm(int file, const std::string& path) {
 void write_file(const std::string& path, const std::string& bytes) {
   const std::string partial = path + ".partial";
   const int file = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) cannot("write", partial);
+  if (file < 0) cannot("write", path);
   try {
     write_all(file, bytes, path);
     confirm(file, path);

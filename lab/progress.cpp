@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "lab/colour.h"
+
 namespace poslab {
 namespace {
 
 std::string bar(double part) {
   const int width = 20, full = int(part * width);
-  return std::string(size_t(full), '#') + std::string(size_t(width - full), '.');
+  const std::string done(size_t(full), '#');
+  return '[' + coloured(STDERR_FILENO, Colour::green, done) + std::string(size_t(width - full), '.') + "]  ";
 }
 
 }  // namespace
@@ -46,9 +49,8 @@ void Progress::at(int64_t done, const std::string& note) {
   if (done > from_)
     line += fmt::format("  {:.4g} {}/s  {} left", rate, unit_, clock_time(double(total_ - done) / rate));
   if (terminal_) {
-    line = fmt::format("[{}]  ", bar(double(done) / double(total_))) + line;
-    line.resize(columns() - 1, ' ');  // covers what an earlier, longer line left
-    fmt::print(stderr, "\r{}", line);
+    line.resize(std::max<size_t>(columns(), 26) - 25, ' ');  // beside the bar; covers what a longer line left
+    fmt::print(stderr, "\r{}{}", bar(double(done) / double(total_)), line);
     open_ = true;
   } else {
     fmt::print(stderr, "{}\n", line);

@@ -13,18 +13,24 @@
 #include "lab/checkpoint.h"
 #include "lab/config_toml.h"
 #include "lab/files.h"
+#include "lab/shell.h"
 
 namespace poslab {
 namespace fs = std::filesystem;
 
-RunFolder RunFolder::create(const std::string& path, const State& state) {
+void RunFolder::check_free(const std::string& path) {
   if (path.empty()) bad_input("which folder shall the run be kept in? Say --out FOLDER");
-  if (fs::exists(path))
-    bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, path);
-  const std::string partial = fs::path(path + "/").parent_path().string() + ".partial";
   std::error_code error;
-  fs::create_directories(partial, error);
-  if (error) failure("cannot make the run folder {}: {}", path, error.message());
+  if (fs::exists(path, error))
+    bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, shell_word(path));
+}
+
+RunFolder RunFolder::create(const std::string& path, const State& state) {
+  check_free(path);
+  const std::string partial = fs::path(path + "/").parent_path().string() + ".partial";
+  make_folder(fs::absolute(partial).parent_path());
+  make_folder(partial);
+  std::error_code error;
   try {
     write_file(partial + "/config.toml", to_toml(state.config));
     write_file(partial + "/metrics.jsonl", "");
@@ -61,7 +67,7 @@ State RunFolder::load(const std::string& device) const {
   written.device = state.config.device;   // a run may move
   if (to_toml(written) != to_toml(state.config))
     bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER",
-              file("config.toml"), file("config.toml"));
+              file("config.toml"), shell_word(file("config.toml")));
   return state;
 }
 

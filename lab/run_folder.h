@@ -19,6 +19,7 @@ namespace poslab {
 
 class RunFolder {
  public:
+  static void check_free(const std::string& path);  // BadInput if create() would refuse it
   // Makes the folder with config.toml and the checkpoint of step 0, complete or not at all. BadInput if the path is
   // taken.
   static RunFolder create(const std::string& path, const State&);

@@ -16,4 +16,8 @@ std::string shell_word(const std::string& text) {
   return word + "'";
 }
 
+std::string counted(size_t n, const std::string& thing) {
+  return std::to_string(n) + " " + thing + (n == 1 ? "" : "s");
+}
+
 }  // namespace poslab

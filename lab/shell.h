@@ -1,9 +1,11 @@
-// Quoting for commands that pages and scripts print, so that they can be pasted into a shell.
+// Words that the program prints: quoted, so that a command can be pasted into a shell, and counted.
 #pragma once
 #include <string>
 
 namespace poslab {
 
 std::string shell_word(const std::string& text);  // quoted only where a shell needs it
+
+std::string counted(size_t n, const std::string& thing);  // "1 trial", "2 trials"
 
 }  // namespace poslab

@@ -5,7 +5,10 @@ namespace poslab {
 toml::table parse_toml(const std::string& text, const std::string& source) {
   try {
     return toml::parse(text, source);
-  } catch (const toml::parse_error& e) { bad_input("{}, line {}: {}", source, e.source().begin.line, e.description()); }
+  } catch (const toml::parse_error& e) {
+    bad_input("{}, line {}: {}; a TOML file has lines such as steps = 2000 or task = \"even_pairs\"", source,
+              e.source().begin.line, e.description());
+  }
 }
 
 std::string option_text(const RunOption& o, const toml::node& node) {
@@ -18,6 +21,8 @@ std::string option_text(const RunOption& o, const toml::node& node) {
     text = fmt::format("{}", *i);
   else if (auto d = node.value_exact<double>())
     text = fmt::format("{}", *d);
+  else if (node.is_array())
+    bad_input("{} is a list of values; one run takes one of them, and `poslab sweep plan` takes such a file", o.name);
   else
     bad_input("{} is neither a string, a number nor true or false; it takes {}", o.name, takes(o));
   Config scratch;

@@ -27,4 +27,6 @@ std::vector<std::pair<std::string, std::string>> about() {
           {"cuda", cuda()}};
 }
 
+std::string version_line() { return fmt::format("poslab {} (commit {})", POSLAB_VERSION, POSLAB_COMMIT); }
+
 }  // namespace poslab

@@ -29,6 +29,7 @@ Batch make_batch(const Task& task, int sequences, int length, Stream s) {
   if (length < 1) bad_input("{}: strings of length {}; ask for at least 1", task.name(), length);
   std::vector<Tokens> inputs;
   for (int b = 0; b < sequences; ++b) {
+    stop_if_wanted();
     Rng rng({s.seed, s.step, s.site + uint32_t(b)});
     inputs.push_back(task.input(rng, length));
   }

@@ -93,10 +93,11 @@ TEST_CASE("choices that do not fit together") {
   CHECK(holds(refused({{"encoding", "rope"}, {"d_model", "6"}}), "2: rope turns channels in pairs"));
   CHECK(holds(refused({{"encoding", "sincos"}, {"d_model", "7"}, {"heads", "1"}}), "d_model = 7 is odd"));
   // reverse_string has L + L slots: 18 at length 9
-  CHECK(holds(refused({{"max_position", "17"}}), "2: 18 positions are needed"));
+  CHECK(holds(refused({{"max_position", "17"}}),
+              "2: the longest string of reverse_string has 18 slots at test (eval_lengths = 1:9)"));
   CHECK(refused({{"max_position", "18"}}) == "");
   CHECK(holds(refused({{"max_position", "17"}, {"encoding", "learned"}, {"positions", "sequential"}}),
-              "raise max_position to 18"));
+              "train with max_position = 18"));
   CHECK(refused({{"max_position", "17"}, {"encoding", "rope"}, {"positions", "sequential"}}) == "");
   CHECK(holds(refused({{"max_position", "17"}, {"positions", "sequential"}, {"test_positions", "evenly_spread"}}),
               "at test"));

@@ -26,6 +26,39 @@ whole() {
 rows() { [[ $(tail -n +2 "$1/eval.csv" | cut -d, -f1 | paste -sd ' ') == "$2" ]]; }
 page() { "$program" report "${@:2}" -o "$1" && grep -q '</html>' "$1" && ! grep -qE '(src|href)="https?:' "$1"; }
 
+# What a shell would offer after these words: the last one is being typed.
+offers() {   # WORD WORDS...
+  local wanted=$1
+  shift
+  bash -c '. <("$0" completion bash)
+    complete -p poslab || exit
+    COMP_WORDS=(poslab "$@") COMP_CWORD=$#
+    _poslab
+    printf "%s\n" "${COMPREPLY[@]}"' "$program" "$@" | tee /dev/stderr | grep -qx -- "$wanted"
+}
+check 'bash completes a command' offers sweep swe
+check 'a command of a command' offers collect sweep col
+check 'an option' offers --encoding train --enc
+check 'the name of a task' offers bucket_sort train --steps 3 --task buck
+check 'that of an encoding' offers rope train --encoding ''
+check 'a switch' offers off train --causal o
+check 'a list' offers encodings list enc
+check 'a command to explain' offers reproduce help rep
+check 'a size' offers paper reproduce ruoss2023:all --size ''
+check 'a file' offers output report out
+names_all() {   # SHELL: its script has every task and encoding
+  local name script
+  script=$("$program" completion "$1")
+  for name in $("$program" list tasks | cut -d' ' -f1) $("$program" list encodings | cut -d' ' -f1); do
+    [[ -z $name || $script == *[\ \']"$name"[\ \']* ]] || { echo "$1: no $name"; return 1; }
+  done
+}
+for shell in bash zsh fish; do check "$shell has all names" names_all "$shell"; done
+for shell in zsh fish; do   # where they are installed
+  syntax() { "$1" -n <("$program" completion "$1"); }
+  ! command -v "$shell" > /dev/null || check "$shell reads its script" syntax "$shell"
+done
+
 toy=(--task even_pairs --encoding relative --positions randomized --max-position 64 --layers 1 --heads 2 --d-model 16
      --batch 8 --train-length 8 --eval-lengths 1:12 --eval-samples 16)
 
@@ -126,6 +159,8 @@ check 'and from its plan, beside what is no run' page sweep.html plan.jsonl repo
 drawn() { "$program" report sweep -o curves.svg && grep -q '^<svg xmlns' curves.svg && grep -q '</svg>' curves.svg; }
 check 'and as SVG' drawn
 
+check 'no command' refuses 2 'One of list, train' "$program"
+check 'no command of a sweep' refuses 2 'One of plan, run' "$program" sweep
 check 'an unknown task' refuses 2 'even_pairs' "$program" train --task even_pair --encoding none --out x
 check 'an unknown option' refuses 2 '--layers' "$program" train "${toy[@]}" --layer 2 --out x
 check 'heads that do not divide' refuses 2 '3' "$program" train "${toy[@]}" --heads 3 --out x

@@ -239,7 +239,7 @@ TEST_CASE("sweep: bad input is one line that names it") {
   const Sweep sweep(folder, "");
   const std::pair<std::string, std::string> cases[] = {
       {"sweep pln", "unknown command \"pln\"; did you mean \"plan\"?"},
-      {"sweep run", "plan is required; see `poslab sweep run --help`"},
+      {"sweep run", "poslab sweep run needs plan, the plan; see `poslab sweep run --help`"},
       {sweep.run(folder / "out", "--shard 3/3"), "--shard 3/3 is none; it takes I/N"},
       {sweep.run(folder / "out", "--job 3"), "unknown option \"--job\"; did you mean \"--jobs\"?"},
       {"sweep collect " + sweep.file + " --out " + folder / "none", "there is no folder"},
@@ -259,7 +259,8 @@ TEST_CASE("sweep: bad input is one line that names it") {
   CHECK(before.status() == 0);
   CHECK(holds(before.output(), "1 trial: 1 to do\n"));
   CHECK(holds(before.output(), "There is no folder"));
-  for (const char* words : {"sweep", "sweep --help", "sweep plan --help", "sweep run --help", "sweep submit --help"}) {
+  for (const char* words :
+       {"help sweep", "sweep --help", "sweep plan --help", "sweep run --help", "sweep submit --help"}) {
     Program p(folder, words);
     CHECK(p.status() == 0);
     CHECK(p.output().size() > 200);

@@ -119,9 +119,7 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
   if (!lengths.empty()) command += fmt::format(" --lengths {}", fmt::join(lengths, ","));
   if (!device.empty()) command += fmt::format(" --device {}", device);
   command += fmt::format(" --samples {} -o {}", samples, shell_word(out));
-  std::error_code error;
-  fs::create_directories(out, error);
-  if (error) failure("cannot make the folder {}: {}", out, error.message());
+  make_folder(out);
   write_file(out + "/pca.csv", pca_text);
   write_file(out + "/pca.npz", npz(points));
   write_file(out + "/attention.npz", npz(weights));

@@ -10,6 +10,7 @@
 #include "experiment/build.h"
 #include "lab/config_toml.h"
 #include "lab/files.h"
+#include "lab/shell.h"
 
 namespace poslab::report {
 namespace {
@@ -80,7 +81,7 @@ void read_training(Run& run) {
 
 void read_result(Run& run) {
   if (!fs::exists(fs::path(run.folder) / "result.json"))
-    bad_input("report: {0} has no result.json; finish it with `poslab resume {0}`", run.folder);
+    bad_input("report: {} has no result.json; finish it with `poslab resume {}`", run.folder, shell_word(run.folder));
   run.record = read_record(run.folder + "/result.json");
   if (fs::exists(fs::path(run.folder) / "pictures.json")) {
     run.pictures = json::parse(text_of(run.folder, "pictures.json", ""), nullptr, false);

@@ -17,7 +17,8 @@ using json = nlohmann::ordered_json;
 
 Trial read_trial(const std::string& line) {
   json all = json::parse(line, nullptr, false);
-  if (!all.is_object() || !all.contains("id")) bad_input("this is not a trial; `poslab sweep plan` writes them");
+  if (!all.is_object() || !all.contains("id"))
+    bad_input("this is not a trial; `poslab sweep plan SWEEP.toml > plan.jsonl` writes them");
   Trial t;
   t.id = all["id"].dump();
   t.id = t.id.substr(1, t.id.size() - 2);
@@ -65,7 +66,7 @@ std::string plan_lines(const Plan& plan) {
 Plan read_plan(const std::string& path) {
   Plan plan;
   std::map<std::string, size_t> lines;
-  std::istringstream text(read_file(path));
+  std::istringstream text(read_input(path));
   size_t number = 0;
   for (std::string line; std::getline(text, line);) {
     ++number;

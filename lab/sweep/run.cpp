@@ -139,6 +139,7 @@ class Worker {
     std::vector<std::string> words = {"train", "--out=" + folder_.run(t), fmt::format("--threads={}", work_.threads)};
     for (const RunOption& o : all_options())
       if (o.kept) words.push_back(dashed(o.name) + "=" + get(t.config, o));
+    if (work_.force) words.push_back("--force");
     return words;
   }
 
@@ -201,9 +202,7 @@ class Worker {
 }  // namespace
 
 std::vector<TrialState> run_shard(const Plan& plan, const SweepFolder& folder, const Work& work) {
-  std::error_code error;
-  fs::create_directories(folder.path(), error);
-  if (error) failure("cannot make the folder {}: {}", folder.path(), error.message());
+  make_folder(folder.path());
   Work whole = work;
   if (whole.threads == 0) whole.threads = std::max(1, threads() / work.jobs);
   Worker(plan, folder, whole).run();

@@ -11,6 +11,7 @@ struct Work {
   int jobs = 1;
   int threads = 0;     // of each trial; 0: the cores divided by the jobs
   bool retry = false;  // try failed ones again
+  bool force = false;  // also those that seem too large for the memory
 };
 
 // Makes the folder. Returns when no trial of the shard is left that is free to be done: all are done, failed, or

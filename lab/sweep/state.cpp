@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/shell.h"
 
 namespace poslab::sweep {
 namespace fs = std::filesystem;
@@ -53,7 +54,7 @@ std::vector<TrialState> states(const Plan& plan, const SweepFolder& folder) {
 std::string status(const Plan& plan, const SweepFolder& folder) {
   const std::vector<TrialState> all = states(plan, folder);
   const Counts counts = count(all);
-  std::string text = fmt::format("{} trial{}: {}\n", plan.size(), plan.size() == 1 ? "" : "s", to_string(counts));
+  std::string text = fmt::format("{}: {}\n", counted(plan.size(), "trial"), to_string(counts));
   for (size_t s = 0; s < state_names.size(); ++s)
     text += fmt::format("  {:<10}  {:>6}\n", state_names[s], counts.of[s]);
   if (!fs::is_directory(folder.path()))

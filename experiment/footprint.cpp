@@ -1,0 +1,58 @@
+#include "experiment/footprint.h"
+
+#include <algorithm>
+
+#include "experiment/build.h"
+#include "experiment/evaluate.h"
+
+namespace poslab {
+namespace {
+
+// Products of one string, forward: for each slot the four projections of attention and the feed-forward layer, for each
+// pair of slots a logit and a weighted value.
+double flops(const Config& c, int length) {
+  const double n = slots(c, length), C = c.d_model;
+  return 2 * c.layers * n * ((4 + 2.0 * c.widening) * C * C + 2 * n * C);
+}
+
+// Numbers that a forward pass of B strings of T slots keeps for the backward pass, or holds at once without one.
+double activations(const Config& c, const Scheme& s, Reads reads, double B, double T, bool trains) {
+  const double C = c.d_model, F = double(c.widening) * C, H = c.heads, layers = trains ? c.layers : 1;
+  // q, k, v, what attention gives, its projection, two sums and two norms, the wide layer and the narrow one
+  double n = layers * B * T * (11 * C + F + 2 * H) + B * T * (4 * C + F);
+  if (has(reads, Reads::distances) && !s.finite) n += layers * 6 * T * C;            // a row for each distance
+  if (c.resample == "per_sequence" && has(reads, Reads::distances)) n += B * T * T;  // which row a pair reads
+  if (s.doors == "4" && trains) n += layers * 2 * B * H * T * T;                     // weights that are written out
+  return n;
+}
+
+}  // namespace
+
+Footprint footprint(const Config& c) {
+  const Chosen<Scheme> s = scheme(c);
+  const Reads what = reads(s);
+  const TransformerSpec spec = transformer_spec(c);
+  const double C = c.d_model, F = double(c.widening) * C, word = sizeof(real);
+  Footprint f;
+  f.parameters = (spec.symbols_in + spec.symbols_out) * C + c.layers * (4 * C * C + 2 * C * F + F + 5 * C);
+  if (s->finite) f.parameters += double(c.max_position) * C;  // a learned vector for each
+  if (has(what, Reads::distances) && s->doors.find('3') != std::string::npos && !has(what, Reads::positions))
+    f.parameters += c.layers * C * C;
+  f.state = 4 * f.parameters * word;
+  const int training = slots(c, c.train_length), testing = slots(c, c.eval_lengths.to);
+  f.step = word * activations(c, s.thing, what, c.batch, training, true);
+  const double together = std::min(c.eval_samples, sub_batch(testing));
+  f.test = word * activations(c, s.thing, what, together, testing, false);
+  return f;
+}
+
+Work work(const Config& c) {
+  Work w{0, 0};
+  for (int length = 1; length <= c.train_length; ++length)
+    w.step += 3 * c.batch * flops(c, length) / c.train_length;  // backward is twice the forward
+  for (int length = c.eval_lengths.from; length <= c.eval_lengths.to; ++length)
+    w.test += c.eval_samples * flops(c, length);
+  return w;
+}
+
+}  // namespace poslab

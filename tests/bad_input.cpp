@@ -1,0 +1,84 @@
+// What a clumsy user types: each line of tests/bad_input.txt is a command and what the program has to answer, one line
+// that names the value and the remedy.
+#include <set>
+#include <sstream>
+
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+struct Row {
+  std::string command, words;
+  int status;
+};
+
+std::vector<Row> rows() {
+  std::vector<Row> all;
+  std::istringstream text(read_file(std::string(source_folder) + "/tests/bad_input.txt"));
+  for (std::string line; std::getline(text, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const size_t words = line.find("  |  "), status = line.rfind("  |  ");
+    REQUIRE_MESSAGE(words < status, line);
+    const std::string expected = line.substr(words + 5, status - words - 5);
+    all.push_back({line.substr(0, words), expected, std::stoi(line.substr(status + 5))});
+  }
+  return all;
+}
+
+// The folder that the commands are typed in.
+void furnish(const TemporaryFolder& folder) {
+  Program run(folder, "train" + tiny_options({{"steps", "2"}, {"eval_lengths", "1:3"}}) + " --out " + folder / "run");
+  REQUIRE(run.status() == 0);
+  std::filesystem::create_directories(folder / "my runs");
+  std::filesystem::copy(folder / "run", folder / "my runs/run 1");
+  std::filesystem::create_directories(folder / "empty");
+  std::filesystem::create_directories(folder / "bin");
+  std::filesystem::create_symlink(program, folder / "bin/poslab");
+  const std::pair<const char*, const char*> files[] = {
+      {"file.txt", "hello\n"},
+      {"empty.toml", ""},
+      {"bad.toml", "task = \"even_pairs\"\nlayers = \"two\"\n"},
+      {"key.toml", "task = \"even_pairs\"\nlearning_rate = 0.1\n"},
+      {"broken.toml", "layers =\n"},
+      {"seeds.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nseeds = \"ten\"\n"},
+      {"mixed.toml", "task = \"even_pairs\"\nencoding = [\"rope\", 3]\n"},
+      {"none.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nlr = []\n"},
+      {"nested.toml", "[train]\ntask = \"even_pairs\"\n"},
+      {"sweep.toml", "task = \"even_pairs\"\nencoding = [\"rope\", \"none\"]\nsteps = 20\n"},
+  };
+  for (const auto& [name, text] : files) write_file(folder / name, text);
+  Program plan(folder, "sweep plan " + folder / "sweep.toml", "", "plan.jsonl");
+  REQUIRE(plan.status() == 0);
+  const std::string both = read_file(folder / "plan.jsonl");  // the plan, and how many trials it has
+  write_file(folder / "plan.jsonl", both.substr(0, both.rfind('}') + 1) + "\n");
+  write_file(folder / "edited.jsonl", "{\"id\":\"0123456789abcdef\",\"task\":\"even_pairs\",\"encoding\":\"rope\"}\n");
+}
+
+}  // namespace
+
+TEST_CASE("bad input: every line of tests/bad_input.txt is answered by one line, with the words and the status") {
+  const TemporaryFolder folder;
+  furnish(folder);
+  const std::vector<Row> all = rows();
+  CHECK(all.size() >= 120);
+  std::set<std::string> seen;
+  for (const Row& row : all) {
+    CHECK_MESSAGE(seen.insert(row.command).second, row.command, " stands there twice");
+    const std::string line =
+        fmt::format("cd '{}' && PATH=\"$PWD/bin:$PATH\" && {} > answer 2>&1 < /dev/null", folder.path, row.command);
+    const int raw = std::system(line.c_str());
+    const std::string answer = read_file(folder / "answer");
+    CAPTURE(row.command);
+    CAPTURE(answer);
+    CHECK(WEXITSTATUS(raw) == row.status);
+    const size_t line_at = answer.rfind("poslab: ");      // the last one; training may have said what it will take
+    const bool estimated = answer.rfind("about ", 0) == 0;
+    CHECK(std::count(answer.begin(), answer.end(), '\n') == 1 + estimated);
+    CHECK(line_at == (estimated ? answer.find('\n') + 1 : 0));
+    CHECK(holds(answer, row.words));
+    CHECK(!std::filesystem::exists(folder / "new"));  // where new runs would go
+  }
+}
