@@ -21,7 +21,8 @@ Lengths lengths(const RunOption& o, const std::string& text) {
   Lengths l;
   l.from = read(text.substr(0, colon));
   l.to = colon == std::string::npos ? l.from : read(text.substr(colon + 1));
-  if (l.to < l.from) bad_input("{} = {} is empty, as {} is less than {}; say the shorter one first", o.name, text, l.to, l.from);
+  if (l.to < l.from)
+    bad_input("{} = {} is empty, as {} is less than {}; say the shorter one first", o.name, text, l.to, l.from);
   return l;
 }
 

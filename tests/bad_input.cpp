@@ -53,7 +53,7 @@ void furnish(const TemporaryFolder& folder) {
   Program plan(folder, "sweep plan " + folder / "sweep.toml", "", "plan.jsonl");
   REQUIRE(plan.status() == 0);
   const std::string both = read_file(folder / "plan.jsonl");  // the plan, and how many trials it has
-  write_file(folder / "plan.jsonl", both.substr(0, both.rfind('}') + 1) + "\n");
+  write_file(folder / "plan.jsonl", both.substr(both.find('{'), both.rfind('}') + 1 - both.find('{')) + "\n");
   write_file(folder / "edited.jsonl", "{\"id\":\"0123456789abcdef\",\"task\":\"even_pairs\",\"encoding\":\"rope\"}\n");
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("bad input: every line of tests/bad_input.txt is answered by one line,
     CAPTURE(row.command);
     CAPTURE(answer);
     CHECK(WEXITSTATUS(raw) == row.status);
-    const size_t line_at = answer.rfind("poslab: ");      // the last one; training may have said what it will take
+    const size_t line_at = answer.rfind("poslab: ");  // the last one; training may have said what it will take
     const bool estimated = answer.rfind("about ", 0) == 0;
     CHECK(std::count(answer.begin(), answer.end(), '\n') == 1 + estimated);
     CHECK(line_at == (estimated ? answer.find('\n') + 1 : 0));

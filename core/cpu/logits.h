@@ -11,6 +11,7 @@
 #include "core/kernels.h"
 #include "core/memory.h"
 #include "core/parallel.h"
+#include "core/stop.h"
 
 namespace poslab::POSLAB_ISA {
 
@@ -332,7 +333,7 @@ void for_tiles(const Head& h, const Plan& plan, int from, int to, const Begin& b
   const bool tables = x.q_rel || x.gain || x.bias;
   const int shared = tables && x.pairs_batch == 1 ? to - from : 1;  // sequences that one set of tables serves
   for (int b0 = from; b0 < to; b0 += shared)
-    for (int i0 = 0; i0 < x.queries; i0 += plan.block_rows) {
+    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += plan.block_rows) {
       const int m = smaller(plan.block_rows, x.queries - i0);
       for_key_tiles(x, i0, m, [&](Run keys, bool first, bool last) {
         Tile tile(h, i0, m, keys, first, last);

@@ -82,7 +82,7 @@ const Cases of_one([](std::vector<OpCase>& all) {
       {"div", "x / 2", [](const Tensor& x) { return x / 2; }, [](double x) { return x / 2; }, {-1, 1}},
       {"pow", "x^3", [](const Tensor& x) { return pow(x, 3); }, [](double x) { return x * x * x; }, {-2, 2}},
       {"pow", "x^-1", [](const Tensor& x) { return pow(x, -1); }, [](double x) { return 1 / x; }, {-2, -0.5}},
-      {"pow", "x^1.5", [](const Tensor& x) { return pow(x, 1.5); }, [](double x) { return x * std::sqrt(x); }, {0.1, 3}},
+      {"pow", "x^0.5", [](const Tensor& x) { return pow(x, 0.5); }, [](double x) { return std::sqrt(x); }, {0.1, 3}},
       {"relu", "abs", [](const Tensor& x) { return abs(x); }, [](double x) { return x; }, {0.01, 1}},
       {"relu", "abs", [](const Tensor& x) { return abs(x); }, [](double x) { return -x; }, {-1, -0.01}},
       {"keep", "clamp below", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return -1.; }, {-2, -1.1}},
