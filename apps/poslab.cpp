@@ -112,6 +112,7 @@ void train_command(const Settings& settings, bool force) {
   if (!force) check_room(c);
   fmt::print(stderr, "{}\n", estimate(c));
   State state(c);
+  stop_if_wanted();
   const RunFolder run = RunFolder::create(c.out, state);
   test_and_report(run, state, train(run, state), "resume");
 }

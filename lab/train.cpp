@@ -38,11 +38,13 @@ std::optional<double> train(const RunFolder& run, State& state) {
   StepLog metrics(run, "metrics.jsonl", first);
   SmallTests tests(run, state);
   TrainingClock clock(run, first);
+  int64_t saved = first;
   const auto save = [&] {
     metrics.sync();
     tests.sync();
     clock.save(state.adam.step);
     write_file(run.checkpoint(), checkpoint_bytes(state));
+    saved = state.adam.step;
   };
   Profile profile("training", "step", state.params.device());
   Progress progress("training", "steps", first, total);
@@ -79,7 +81,7 @@ std::optional<double> train(const RunFolder& run, State& state) {
     } catch (const Stopped&) {
       clear_tape();
       finish_all_but(0);
-      save();
+      if (state.adam.step > saved) save();
       throw Interrupted(caught_signal(),
                         fmt::format("stopped in the middle of step {} of {}, and all before it is saved; {}",
                                     state.adam.step + 1, total, go_on));

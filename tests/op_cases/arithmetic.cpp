@@ -98,12 +98,16 @@ const Cases of_one([](std::vector<OpCase>& all) {
       all.push_back({f.kernel, fmt::format("{} {}", f.name, to_string(shape)), {shape},
                      [op = f.op](auto& x) { return op(x[0]); }, reference, {}, {f.range}});
     }
-  all.push_back({"keep", "where (5, 33) (33)", {{5, 33}, {33}, {5, 1}}});
-  all.back().op = [](auto& x) { return where(greater_equal(x[0].detach(), number(0, x[0])), x[1], x[2]); };
+  all.push_back({"keep", "where (5, 33): (33), (5, 1)", {{33}, {5, 1}}});
+  all.back().op = [](auto& x) {
+    std::vector<int> mask(5 * 33);
+    for (size_t e = 0; e < mask.size(); ++e) mask[e] = e % 3 == 0;
+    return where(Tensor::from<int>({5, 33}, mask).to(x[0].device()), x[0], x[1]);
+  };
   all.back().reference = [](Arrays x) {
     Array y({5, 33});
     for (int i = 0; i < 5; ++i)
-      for (int j = 0; j < 33; ++j) y(i, j) = x[0](i, j) >= 0 ? x[1](j) : x[2](i, 0);
+      for (int j = 0; j < 33; ++j) y(i, j) = (i * 33 + j) % 3 == 0 ? x[0](j) : x[1](i, 0);
     return y;
   };
 });
