@@ -5,6 +5,7 @@
 # usage: tests/docs.sh PROGRAM     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 program=$(realpath "$1")
+[[ -x $program ]] || { echo "there is no program $1"; exit 1; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 source=$PWD
 # shellcheck source=tests/check.sh
