@@ -43,8 +43,8 @@ TEST_CASE("footprint: the estimate is within a factor of what a step takes") {
       fmt::print("footprint {:10} {:4} parameters {:.2f}   memory {:.2f} of {:.0f} MB\n", encoding, d_model, parameters,
                  ratio, used / 1e6);
       CHECK(parameters == doctest::Approx(1).epsilon(0.1));
-      CHECK(ratio > 0.7);
-      CHECK(ratio < 1.7);
+      CHECK(ratio > 0.6);  // memory comes in blocks, of which a fifth may be unused
+      CHECK(ratio < 1.8);
     }
 }
 

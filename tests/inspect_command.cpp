@@ -79,5 +79,5 @@ TEST_CASE("inspect: what cannot be done is refused in one line, and nothing is w
   CHECK(holds(refused(run + " --device none"), "device"));
   CHECK(holds(refused(""), "runs"));
   std::ofstream(folder / "taken") << "a file";
-  CHECK(holds(refusal([&] { inspect::write({run}, {}, 2, folder / "taken"); }), "1: cannot make the folder"));
+  CHECK(holds(refusal([&] { inspect::write({run}, {}, 2, folder / "taken"); }), "2: cannot make the folder"));
 }

@@ -126,7 +126,7 @@ TEST_CASE("a run folder is whole, locked, and of this version") {
   }
   CHECK(holds(refusal([&] { RunFolder::open(folder / "none"); }), "2: there is no run folder"));
   CHECK(holds(refusal([&] { RunFolder::open(folder.path); }), "config.toml is missing"));
-  CHECK(holds(refusal([&] { RunFolder::create("/proc/poslab", s); }), "1: cannot make the run folder /proc/poslab"));
+  CHECK(holds(refusal([&] { RunFolder::create("/proc/poslab", s); }), "2: cannot make the folder /proc/poslab"));
   CHECK(holds(refusal([&] { RunFolder::create("", s); }), "2: which folder"));
 
   std::optional<RunFolder> open = RunFolder::open(path);

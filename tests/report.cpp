@@ -255,9 +255,9 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   CHECK(holds(refusal<BadInput>({run}, out), "has no result.json; finish it with `poslab resume"));
   CHECK(text_of(out) == "old");
   const std::string whole = make_run(folder, "whole", "sequential", .75);
-  CHECK(holds(refusal<Failure>({whole}, (folder.path / "nowhere" / "x.html").string()), "cannot write"));
+  CHECK(holds(refusal<BadInput>({whole}, (folder.path / "nowhere" / "x.html").string()), "cannot write"));
   fs::create_directories(folder.path / "taken.html" / "inside");
-  CHECK(holds(refusal<Failure>({whole}, (folder.path / "taken.html").string()), "cannot write"));
+  CHECK(holds(refusal<BadInput>({whole}, (folder.path / "taken.html").string()), "cannot write"));
   CHECK_FALSE(fs::exists(folder.path / "taken.html.partial"));
 }
 
