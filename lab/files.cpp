@@ -79,7 +79,21 @@ void confirm(int file, const std::string& path) {
   if (::fsync(file) != 0 && errno != EINVAL) cannot("write", path);  // EINVAL: not a disk file, as /dev/stdout
 }
 
+// Into what is no file that could be replaced: a device, as /dev/stdout, or a pipe.
+static void write_through(const std::string& path, const std::string& bytes) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) cannot("write", path);
+  try {
+    write_all(file, bytes, path);
+  } catch (...) {
+    ::close(file);
+    throw;
+  }
+  if (::close(file) != 0) cannot("write", path);
+}
+
 void write_file(const std::string& path, const std::string& bytes) {
+  if (std::error_code error; std::filesystem::is_other(path, error)) return write_through(path, bytes);
   const std::string partial = path + ".partial";
   const int file = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) cannot("write", path);

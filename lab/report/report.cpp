@@ -52,6 +52,7 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
                   {{"title", title(groups)},
                    {"readings", readings + notes},
                    {"table", table(groups)},
+                   {"about", about(groups)},
                    {"accuracy", accuracy},
                    {"differences", paired_differences(groups)},
                    {"loss", loss},

@@ -36,9 +36,7 @@ std::string name_from(const std::string& text, const Config& c) {
 std::string kept_plan(const std::string& folder) { return folder + "/plan.jsonl"; }
 
 void keep_plan(const Plan& plan, const SweepFolder& folder) {
-  std::error_code error;
-  fs::create_directories(folder.path(), error);
-  if (error) failure("cannot make the folder {}: {}", folder.path(), error.message());
+  make_folder(folder.path());
   const auto alone = Claim::take(folder.path(), "1");  // no trial's id
   if (!alone) return;                                   // a worker that began just now keeps the same
   const std::string path = kept_plan(folder.path());
