@@ -52,11 +52,11 @@ std::string of_encoding(const std::string& spelled) {
 }  // namespace
 
 std::string about_section(const std::vector<std::string>& tasks, const std::vector<std::string>& encodings) {
-  const std::string asked = paragraphs(tasks, of_task), told = paragraphs(encodings, of_encoding);
-  if (asked.empty() && told.empty()) return {};
+  const std::string asked = paragraphs(tasks, of_task), encoded = paragraphs(encodings, of_encoding);
+  if (asked.empty() && encoded.empty()) return {};
   return fmt::format(
       "<section aria-labelledby=\"about\">\n<h2 id=\"about\">What is asked, and how positions are encoded</h2>\n{}{}"
-      "</section>\n", asked, told);
+      "</section>\n", asked, encoded);
 }
 
 }  // namespace poslab

@@ -90,7 +90,7 @@ std::string reading(const Group& g) {
         d.paired.interval.excludes(0)
             ? fmt::format("95&#8239;% interval {} to {} over {} paired seeds", signed_points(d.paired.interval.low),
                           signed_points(d.paired.interval.high), d.paired.seeds)
-            : fmt::format("which {} paired seeds do not tell from none (95&#8239;% interval {} to {})", d.paired.seeds,
+            : fmt::format("which {} paired seeds cannot tell from zero (95&#8239;% interval {} to {})", d.paired.seeds,
                           signed_points(d.paired.interval.low), signed_points(d.paired.interval.high)));
   else if (best.unseen - worst.unseen < noise(g))
     text += fmt::format("At unseen {} the runs do not differ beyond noise: {} at best, {} at worst", lengths(best),
