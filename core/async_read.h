@@ -22,11 +22,7 @@ class AsyncRead {
   AsyncRead& operator=(AsyncRead&& r) noexcept {
     return std::swap(backend_, r.backend_), std::swap(size_, r.size_), std::swap(ticket_, r.ticket_), *this;
   }
-  ~AsyncRead() {                      // what failed on the device is said by the next call that asks it for something
-    try {
-      if (backend_) result();
-    } catch (const std::exception&) {}
-  }
+  ~AsyncRead() { discard(); }
   std::vector<real> result() {        // once; waits
     std::vector<real> values(size_);
     std::exchange(backend_, nullptr)->read_result(ticket_, values.data());
@@ -34,6 +30,14 @@ class AsyncRead {
   }
 
  private:
+  void discard() noexcept {           // what failed on the device is said by the next call that asks it for something
+#ifdef __cpp_exceptions               // WebAssembly has none, and no such device
+    try {
+      if (backend_) result();
+    } catch (const std::exception&) {}
+#endif
+  }
+
   const Backend* backend_ = nullptr;
   size_t size_ = 0;
   int ticket_ = 0;

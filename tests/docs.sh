@@ -50,7 +50,7 @@ resolves() (   # PAGE: all its links
     if [[ ! -e $path ]]; then
       echo "$1:$line: there is no $target"
       lost=1
-    elif [[ -n $anchor ]] && ! anchors "$path" | grep -qxF -- "$anchor"; then
+    elif [[ -n $anchor ]] && ! anchors "$path" | finds -xF -- "$anchor"; then
       echo "$1:$line: $path has no heading #$anchor; it has"
       anchors "$path"
       lost=1

@@ -23,7 +23,7 @@ cp -r "$source/examples" examples
 check 'examples are configured' cmake -G Ninja -S examples -B built -DCMAKE_PREFIX_PATH="$folder/there" \
   -DCMAKE_BUILD_TYPE=Release
 check 'and built' cmake --build built
-says() { "$1" 2>&1 | tee /dev/stderr | grep -q "$2"; }
+says() { "$1" 2>&1 | tee /dev/stderr | finds "$2"; }
 check 'a line is fitted' says built/example_line '^step 200 .* y = [23]\.[0-9]* x -[01]\.'
 check 'a network prints its tape' says built/example_network '^cross_entropy backward'
 check 'and learns the exclusive or' says built/example_network '^0 xor 1: 1 with probability 0\.9'
@@ -32,7 +32,7 @@ check 'a transformer is trained' says built/example_transformer '^step  300 .* a
 if command -v dpkg-shlibdeps > /dev/null; then
   package() {
     cpack -G DEB --config "$build/CPackConfig.cmake" -B "$folder/package" &&
-      dpkg-deb --field package/*.deb Depends | tee /dev/stderr | grep -q 'libfmt.*libsqlite3' &&
+      dpkg-deb --field package/*.deb Depends | tee /dev/stderr | finds 'libfmt.*libsqlite3' &&
       dpkg-deb --contents package/*.deb > contents && grep '\./usr/bin/poslab$' contents
   }
   check 'a Debian package names the libraries that it needs' package

@@ -34,7 +34,7 @@ offers() {   # WORD WORDS...
     complete -p poslab || exit
     COMP_WORDS=(poslab "$@") COMP_CWORD=$#
     _poslab
-    printf "%s\n" "${COMPREPLY[@]}"' "$program" "$@" | tee /dev/stderr | grep -qx -- "$wanted"
+    printf "%s\n" "${COMPREPLY[@]}"' "$program" "$@" | tee /dev/stderr | finds -x -- "$wanted"
 }
 check 'bash completes a command' offers sweep swe
 check 'a command of a command' offers collect sweep col
@@ -121,7 +121,7 @@ asked() {   # the words that the checkpoint of a fixed seed answers with, and an
     grep -q '^{"task":"even_pairs",.*"input":"10","length":2,.*"expected":"1",' asked.json
 }
 check 'a question to a run' asked
-explained() { "$program" explain "$@" | tee /dev/stderr | grep -q '^example   '; }
+explained() { "$program" explain "$@" | tee /dev/stderr | finds '^example   '; }
 check 'an explanation of a task' explained task solve_equation
 check 'and of an encoding' explained encoding alibi:symmetric
 
@@ -149,7 +149,7 @@ check 'a POSLAB_DEBUG that is none' refuses 2 'POSLAB_DEBUG is "5"' debug5 train
 printf '%s\n' 'task = "even_pairs"' 'encoding = ["rope", "none"]' 'layers = 1' 'heads = [2, 3]' 'd_model = 16' \
   'batch = 8' 'steps = 20' 'train_length = 8' 'eval_lengths = "1:12"' 'eval_samples = 16' > sweep.toml
 planned() { "$program" sweep plan sweep.toml > plan.jsonl 2> count && cat count && [[ $(wc -l < plan.jsonl) == 4 ]]; }
-swept() { "$program" sweep run plan.jsonl --out sweep --jobs 2 2> events | grep -qx 'shard 0/1: 2 done, 2 impossible'; }
+swept() { "$program" sweep run plan.jsonl --out sweep --jobs 2 2> events | finds -x 'shard 0/1: 2 done, 2 impossible'; }
 collected() { [[ $("$program" sweep collect plan.jsonl --out sweep | tee /dev/stderr | grep -c ',done,') == 2 ]]; }
 check 'a sweep is planned' planned
 check 'and run' swept
