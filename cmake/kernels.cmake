@@ -1,6 +1,7 @@
 # The CPU kernels are one source compiled once for each instruction set, each in a namespace of its own
 # (core/cpu/simd.h); the program picks one when it starts (core/kernels.cpp), so a binary built here is right and fast
-# elsewhere.
+# elsewhere. POSLAB_KERNELS=here compiles them once, which takes a third of the time, for a program that stays here.
+set(POSLAB_KERNELS all CACHE STRING "instruction sets: all, or here, for the best one that this machine runs")
 file(GLOB kernel_sources CONFIGURE_DEPENDS core/cpu/*.cpp)
 set(POSLAB_ISAS baseline)
 set(flags_baseline "")
@@ -12,12 +13,19 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(flags_avx2 -march=x86-64-v3)
   set(flags_avx512 -march=x86-64-v4)
 endif()
+if(POSLAB_KERNELS STREQUAL "here" AND NOT POSLAB_DOUBLE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  try_run(best_isa compiled ${CMAKE_BINARY_DIR}/best_isa ${CMAKE_SOURCE_DIR}/cmake/best_isa.cpp
+    CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${CMAKE_SOURCE_DIR} CXX_STANDARD 20)
+  list(GET POSLAB_ISAS ${best_isa} POSLAB_ISAS)
+endif()
 foreach(isa IN LISTS POSLAB_ISAS)
   add_library(kernels_${isa} OBJECT ${kernel_sources})
   target_compile_options(kernels_${isa} PRIVATE ${flags_${isa}} -Wno-psabi
     $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>)
   target_compile_definitions(kernels_${isa} PRIVATE POSLAB_ISA=${isa})
+  target_precompile_headers(kernels_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/core/kernels.h
+    ${CMAKE_SOURCE_DIR}/core/parallel.h ${CMAKE_SOURCE_DIR}/core/memory.h)
   target_sources(core PRIVATE $<TARGET_OBJECTS:kernels_${isa}>)
   string(APPEND isa_list "ISA(${isa}) ")
 endforeach()
-target_compile_definitions(core PRIVATE "POSLAB_ISAS=${isa_list}")
+set_property(SOURCE core/kernels.cpp PROPERTY COMPILE_DEFINITIONS "POSLAB_ISAS=${isa_list}")

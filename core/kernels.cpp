@@ -8,6 +8,7 @@
 #include "core/isa.h"
 #include "core/names.h"
 #include "core/profile.h"
+#include "core/runs_here.h"
 
 namespace poslab {
 
@@ -16,18 +17,6 @@ POSLAB_ISAS
 #undef ISA
 
 namespace {
-
-bool runs_here(const std::string& isa) {
-#if defined __x86_64__
-  if (isa == "avx2")
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  if (isa == "avx512")
-    return runs_here("avx2") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512cd");
-#endif
-  return isa == "baseline";
-}
 
 struct Choice { std::string isa; const Kernels* kernels; };
 std::vector<Choice> choices() {
@@ -45,6 +34,8 @@ Choice choose(const std::string& isa) {
 Choice& chosen() {
   static Choice c = [] {
     const char* name = std::getenv("POSLAB_ISA");
+    if (choices().empty())
+      raise<Failure>("this program was built for another processor; build it here, or with -DPOSLAB_KERNELS=all");
     return name ? choose(name) : choices().back();
   }();
   return c;
