@@ -125,19 +125,20 @@ BySeed average(const std::vector<BySeed>& all) {
 }
 
 std::string which_first(const BySeed& by_gap, const BySeed& by_length) {
-  const Paired more = paired(by_gap, by_length);
-  if (!more.seeds) return "No setting has been tested both ways yet.";
-  const auto told = [](const BySeed& loss) {
-    const Interval i = bootstrap(values(loss));
-    return fmt::format("{} points{}{}", points(mean(loss)), std::isnan(i.low) ? "" : " ", interval_text(i, false));
+  const bool gap = mean(by_gap) > mean(by_length);
+  const BySeed &more = gap ? by_gap : by_length, &less = gap ? by_length : by_gap;
+  const Paired difference = paired(more, less);
+  if (!difference.seeds) return "No setting has been tested both ways yet.";
+  const auto told = [](double x, const Interval& i) {
+    return fmt::format("{} points{}{}", points(x), std::isnan(i.low) ? "" : " ", interval_text(i, false));
   };
-  const std::string both = fmt::format("The gap alone costs {}, the length alone {}.", told(by_gap), told(by_length));
-  const std::string by = fmt::format("{} points{}{}", points(std::abs(more.mean)),
-                                     std::isnan(more.interval.low) ? "" : ", interval of the difference ",
-                                     interval_text(more.interval, true));
-  if (!more.interval.excludes(0))
-    return fmt::format("{} Which of them costs more cannot be told: they differ by {}.", both, by);
-  return fmt::format("{} {} comes first: it costs more by {}.", both, more.mean > 0 ? "The gap" : "The length", by);
+  const auto cost = [&](const BySeed& loss) { return told(mean(loss), bootstrap(values(loss))); };
+  const std::string both = fmt::format("The gap alone costs {}, the length alone {}.", cost(by_gap), cost(by_length));
+  if (mean(more) <= 0) return both + " Neither loses accuracy.";
+  const std::string by = told(difference.mean, difference.interval);
+  if (!difference.interval.excludes(0))
+    return fmt::format("{} Which comes first cannot be told: they differ by {}.", both, by);
+  return fmt::format("{} The {} comes first: it costs more by {}.", both, gap ? "gap" : "length", by);
 }
 
 std::string ahead_or_behind(const std::string& name, const BySeed& difference) {

@@ -64,7 +64,8 @@ BySeed difference(const BySeed&, const BySeed&);  // of the seeds that both have
 BySeed average(const std::vector<BySeed>&);       // of the seeds that all have
 
 // What it costs to change the gap at the same length, and the length at the same gap, as fractions of Scale. Says which
-// costs more if the interval of their difference over seeds excludes zero, and otherwise that it cannot be told.
+// costs more if the interval of their difference over seeds excludes zero, and otherwise that it cannot be told; if
+// neither costs anything, that.
 std::string which_first(const BySeed& by_gap, const BySeed& by_length);
 // "log density +1.2 points, [0.3, 2.0]: ahead"
 std::string ahead_or_behind(const std::string& name, const BySeed& difference);

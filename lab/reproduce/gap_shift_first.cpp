@@ -31,6 +31,17 @@ Cell cell(const BySeed& loss) {
   return {signed_points(mean(loss)), interval_text(i, true), i.excludes(0)};
 }
 
+// "Setting by setting: the gap costs more in 3, the length in 1, and 2 cannot be told."
+std::string one_by_one(const std::vector<BySeed>& by_gap, const std::vector<BySeed>& by_length) {
+  int gap = 0, length = 0;
+  for (size_t n = 0; n < by_gap.size(); ++n) {
+    const Interval i = paired(by_gap[n], by_length[n]).interval;
+    gap += i.low > 0, length += i.high < 0;
+  }
+  return fmt::format("Setting by setting: the gap costs more in {}, the length in {}, and {} cannot be told.", gap,
+                     length, int(by_gap.size()) - gap - length);
+}
+
 // All that starts from one trained length.
 struct FromLength {
   int length;
@@ -55,10 +66,13 @@ struct FromLength {
   std::vector<std::string> readings(int longest) const {
     if (by_gap.empty())
       return {fmt::format("No setting has learned the strings of length {} well enough to lose anything.", length)};
-    std::vector<std::string> said = {
-        fmt::format("From length {} to {} with uniform sampling, mean of {}: {}", length, longest,
-                    counted(by_gap.size(), "setting"), which_first(average(by_gap), average(by_length))),
-        fmt::format("With the gap all the way down to 1: {}", which_first(average(to_one), average(by_length_at_one)))};
+    const auto told = [](const std::vector<BySeed>& gap, const std::vector<BySeed>& length) {
+      return fmt::format("{} {}", which_first(average(gap), average(length)), one_by_one(gap, length));
+    };
+    std::vector<std::string> said = {fmt::format("From length {} to {} with uniform sampling, mean of {}: {}", length,
+                                                 longest, counted(by_gap.size(), "setting"), told(by_gap, by_length)),
+                                     fmt::format("From length {} to {} with the gap all the way down to 1: {}", length,
+                                                 longest, told(to_one, by_length_at_one))};
     if (!unlearned.empty())
       said.push_back(
           fmt::format("Not in these means, as they are less than {:.0f} % of the way from the majority to all "

@@ -78,7 +78,7 @@ Section gaps(const Outcomes&, const Config& defaults) {
         const Coverage met = poslab::gaps(c, lengths(c));
         const Spread trained = spread(met.trained);
         std::vector<Cell> row = {{even ? t.name + ", in equal steps at test" : t.name}, {"", told(trained)}};
-        s.data.rows.push_back({name, t.positions, "", nullptr, trained.mean, trained.close, 1});
+        if (!even) s.data.rows.push_back({name, t.positions, "", nullptr, trained.mean, trained.close, 1});
         for (const Coverage::Test& test : met.tests) {
           const double overlap = in_common(met.trained, test.met);
           const Spread at = spread(test.met);
