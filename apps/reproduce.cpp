@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/interrupt.h"
 #include "lab/reproduce/reproduce.h"
 #include "lab/shell.h"
 #include "lab/sweep/sweep.h"
@@ -63,10 +64,10 @@ void list_artifacts() {
   std::string source;
   for (const reproduce::Artifact& e : reproduce::all_artifacts()) {
     if (const std::string of = source_title(e); of != source) fmt::print("{}:\n", source = of);
-    fmt::print("{:<15}  {}\n", e.name, e.title);
+    fmt::print("{:<18}  {}\n", e.name, e.title);
   }
   fmt::print("\n");
-  for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<15}  {}\n", "--size " + s.name, s.summary);
+  for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
 }
 
 // FOLDER/plan.jsonl, which Slurm's tasks read whenever they start: it never loses a trial.
@@ -111,6 +112,7 @@ void make(Words w) {
   }
   Counts counts;
   if (!w.only_draw && !all.empty()) counts = count(run_shard(all, runs, {{}, w.jobs, w.threads, w.retry}));
+  catch_signals();
   const std::string summary = reproduce::write(planned, w.request, w.out, command(w));
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
              summary.empty() ? "" : "\n", w.out);
@@ -120,16 +122,18 @@ void make(Words w) {
 }
 
 const char* footer = R"(
-Without arguments it lists what there is. The trials are a sweep in FOLDER/runs. The same command goes on where it was
-stopped. Tables and figures that need the same runs share them, and several machines that share FOLDER may work at once.
-Tables and figures are drawn from what is done, and say what is missing. The paper's size is for a cluster:
+Without arguments it lists what there is: the tables and figures of a paper, ruoss2023, and of an experiment of poslab's
+own, gap_shift. The trials are a sweep in FOLDER/runs. The same command goes on where it was stopped. Tables and figures
+that need the same runs share them, and several machines that share FOLDER may work at once. They are drawn from what is
+done, and say what is missing. The paper's size is for a cluster:
 
   poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --plan
   poslab sweep submit /shared/ruoss2023/plan.jsonl --out /shared/ruoss2023/runs --slurm --shards 200 --time 24:00:00
   poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --draw
 
 Examples:
-  poslab reproduce ruoss2023:all --size tiny --out runs/ruoss2023-tiny --jobs 2
+  poslab reproduce ruoss2023 --size tiny --out runs/ruoss2023-tiny --jobs 2
+  poslab reproduce gap_shift --size tiny --out runs/gap_shift-tiny --jobs 2
   poslab reproduce ruoss2023:table1 --size example --tasks even_pairs --encodings relative,rope --out runs/table1)";
 
 }  // namespace
@@ -140,7 +144,8 @@ std::function<void()> add_reproduce(CLI::App* c) {
   w->request.size = "tiny";
   c->footer(footer);
   c->allow_extras();
-  c->add_option("what", w->request.what, "tables and figures: ruoss2023:table1, ruoss2023:fig4, ..., ruoss2023:all");
+  c->add_option("what", w->request.what,
+                "ruoss2023 | gap_shift  (all of it), or some of its tables and figures: ruoss2023:table1, ...");
   c->add_option("--size", w->request.size, "size of the models and of their training (tiny)")
       ->type_name("tiny | example | paper");
   c->add_option("-o,--out", w->out, "the folder to make, or to go on with")->type_name("FOLDER");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "experiment/build.h"
@@ -36,6 +37,13 @@ void count_distances(const Positions& p, bool causal, Coverage& c, Histogram& co
     if (pairs[n]) count_value(d.value[n], pairs[n], c, counts);
 }
 
+void count_gaps(const Positions& p, Coverage& c, Histogram& counts) {
+  const std::vector<double>& at = p.tokens("gaps");
+  const size_t T = size_t(p.time());
+  for (size_t i = 1; i < at.size(); ++i)
+    if (i % T) count_value(at[i] - at[i - 1], 1, c, counts);
+}
+
 void count(const Config& c, const Chosen<Sampler>& sampler, const PositionSample& draw, Coverage& made,
            Histogram& counts) {
   const bool different = sampler->parts || (c.resample == "per_layer" && sampler->random);
@@ -59,9 +67,16 @@ double seen(const Histogram& trained, const Histogram& met) {
   return all ? double(known) / double(all) : std::numeric_limits<double>::quiet_NaN();
 }
 
-}  // namespace
+int64_t total(const Histogram& counts) {
+  int64_t all = 0;
+  for (const auto& [value, n] : counts) all += n;
+  return all;
+}
 
-Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done) {
+// `counts` adds what is counted of one draw of a sampler.
+using Counts = std::function<void(const Chosen<Sampler>&, const PositionSample&, Coverage&, Histogram&)>;
+
+Coverage counted_by(const Counts& count, const Config& c, const std::vector<int>& lengths, int64_t done) {
   check_lengths(c, lengths);
   Coverage made{counted(c), std::min(done, most_steps), false, {}, {}};
   // A task may draw shorter strings than asked for, so a string says how many slots a length has.
@@ -73,19 +88,42 @@ Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done
   for (int64_t n = 0; n < made.steps; ++n) {
     const int64_t step = n * done / made.steps;
     const Ids tokens = train_sampler(c)->reads_classes ? draw_step(c, step).batch.tokens : Ids();
-    count(c, train_sampler(c), draw_positions(c, step, slots_of(draw_length(c, step)), tokens), made, made.trained);
+    count(train_sampler(c), draw_positions(c, step, slots_of(draw_length(c, step)), tokens), made, made.trained);
   }
   for (const int length : lengths) {
     Coverage::Test test{length, {}, 0};
     const int cut = sub_batch(slots_of(length));
     for (int n = 0; n < (test_sampler(c)->random ? test_draws : 1); ++n)
-      count(c, test_sampler(c),
+      count(test_sampler(c),
             test_draw(c, length, n * cut, 1, slots_of(length), test_batch(c, length, n * cut, 1).tokens), made,
             test.met);
     test.seen = seen(made.trained, test.met);
     made.tests.push_back(std::move(test));
   }
   return made;
+}
+
+}  // namespace
+
+Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done) {
+  return counted_by([&](const auto& sampler, const auto& draw, Coverage& made,
+                        Histogram& counts) { count(c, sampler, draw, made, counts); },
+                    c, lengths, done);
+}
+
+Coverage gaps(const Config& c, const std::vector<int>& lengths) {
+  return counted_by([](const auto&, const PositionSample& draw, Coverage& made,
+                       Histogram& counts) { count_gaps(draw.at_embedding(), made, counts); },
+                    c, lengths, c.steps);
+}
+
+double in_common(const Histogram& a, const Histogram& b) {
+  double common = 0;
+  const double all_a = double(total(a)), all_b = double(total(b));
+  for (const auto& [value, n] : b)
+    if (const auto same = a.find(value); same != a.end())
+      common += std::min(double(n) / all_b, double(same->second) / all_a);
+  return common;
 }
 
 }  // namespace poslab

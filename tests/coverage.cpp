@@ -24,6 +24,19 @@ int64_t at(const Histogram& counts, int value) { return counts.count(value) ? co
 
 }  // namespace
 
+TEST_CASE("coverage: gaps between neighbours, and what two distributions have in common") {
+  const Coverage counted = gaps(tiny_config({{"positions", "sequential"}, {"curriculum", "fixed"}}), {6});
+  CHECK(counted.trained == Histogram{{1, 40 * 11}});  // 12 slots have 11 gaps
+  CHECK(counted.tests[0].met == Histogram{{1, 11}});
+  CHECK(in_common(counted.trained, counted.tests[0].met) == doctest::Approx(1));
+  const Coverage own = gaps(tiny_config({{"positions", "blocks:block=2"}, {"resample", "per_sequence"}}), {6, 9});
+  CHECK(total(own.tests[1].met) == 64 * 17);  // gaps between the last slot of a sequence and the next one's first are none
+  CHECK(own.tests[1].met.begin()->first == 1);
+  CHECK(in_common({{1, 3}, {2, 1}}, {{1, 1}, {5, 1}}) == doctest::Approx(0.5));
+  CHECK(in_common({{1, 3}}, {{2, 1}}) == 0);
+  CHECK_THROWS_AS(gaps(tiny_config({{"encoding", "alibi"}}), {6}), BadInput);  // random distances without positions
+}
+
 TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
   const Config fixed = tiny_config({{"positions", "sequential"}, {"curriculum", "fixed"}});
   const Coverage c = coverage(fixed, {6, 9});

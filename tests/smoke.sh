@@ -44,6 +44,7 @@ check 'that of an encoding' offers rope train --encoding ''
 check 'a switch' offers off train --causal o
 check 'a list' offers encodings list enc
 check 'a command to explain' offers reproduce help rep
+check 'a source of tables' offers gap_shift reproduce ga
 check 'a size' offers paper reproduce ruoss2023:all --size ''
 check 'a name to explain' offers parity_check explain task pari
 check 'or to list' offers alibi list encodings al

@@ -1,16 +1,20 @@
 // The only list of artifacts. A new one is a function that draws it, and an entry here.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/error.h"
 #include "core/names.h"
 #include "lab/reproduce/artifact.h"
+#include "lab/reproduce/gap_shift.h"
 #include "lab/reproduce/ruoss2023.h"
 
 namespace poslab::reproduce {
 namespace {
 
 using namespace ruoss2023;
+
+std::string source_of(const std::string& name) { return name.substr(0, name.find(':')); }
 
 Trials of_table3(const Config&) {
   return {{{"encoding", {"sincos"}}, {"positions", {"randomized"}}, {"unsorted", {"off", "on"}}}};
@@ -97,26 +101,45 @@ const std::vector<Artifact>& all_artifacts() {
       {"ruoss2023:code", "The paper against its released code",
        "Not in the paper: the released code differs from the text in several places; each is trained both ways.",
        of_code, code},
+      {"gap_shift:gaps", "What changes with the length: the gaps between neighbours",
+       "Randomized positions keep the positions of longer strings in distribution, not how far neighbours are apart.",
+       nullptr, gap_shift::gaps},
+      {"gap_shift:grid", "Accuracy by length and by gap",
+       "Models that were trained with uniform random positions, tested with positions of a given mean gap, at trained "
+       "lengths and beyond.",
+       gap_shift::of_uniform, gap_shift::grid},
+      {"gap_shift:first", "Which comes first, the gap or the length?",
+       "Longer strings of uniform random positions have smaller gaps. Here one of the two changes at a time.",
+       gap_shift::of_uniform, gap_shift::first},
+      {"gap_shift:matched", "Matching the gaps in training",
+       "The same models trained with samplers that have small gaps too, against uniform sampling, beyond the trained "
+       "lengths.",
+       gap_shift::of_matched, gap_shift::matched},
   };
   return list;
 }
 
 std::string source_title(const Artifact& a) {
   static const std::map<std::string, std::string> titles = {
-      {"ruoss2023", "Randomized positional encodings boost length generalization of transformers (Ruoss et al. 2023)"}};
-  return titles.at(a.name.substr(0, a.name.find(':')));
+      {"ruoss2023", "Randomized positional encodings boost length generalization of transformers (Ruoss et al. 2023)"},
+      {"gap_shift", "The gap shift of randomized positions (an experiment of poslab)"}};
+  return titles.at(source_of(a.name));
 }
 
 std::vector<const Artifact*> artifacts(const std::vector<std::string>& words) {
   std::vector<std::string> names;
-  for (const Artifact& a : all_artifacts()) names.push_back(a.name);
+  std::set<std::string> wholes;
+  for (const Artifact& a : all_artifacts()) {
+    if (wholes.insert(source_of(a.name)).second) names.push_back(source_of(a.name) + ":all");
+    names.push_back(a.name);
+  }
   std::vector<const Artifact*> chosen;
   for (std::string word : words) {
-    if (word.starts_with("seed1:")) word.replace(0, 5, "ruoss2023");  // its old name
+    if (source_of(word) == "seed1") word.replace(0, 5, "ruoss2023");  // its old name
     const size_t before = chosen.size();
     for (const Artifact& a : all_artifacts())
-      if (a.name == word || word == a.name.substr(0, a.name.find(':')) + ":all") chosen.push_back(&a);
-    if (chosen.size() == before) throw BadInput(unknown("artifact", word, names) + "; or ruoss2023:all");
+      if (a.name == word || word == source_of(a.name) || word == source_of(a.name) + ":all") chosen.push_back(&a);
+    if (chosen.size() == before) throw BadInput(unknown("artifact", word, names));
   }
   std::sort(chosen.begin(), chosen.end());
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());

@@ -1,5 +1,5 @@
-// An artifact is one table or figure of a source: the trials it needs and how it is drawn from their results. all.cpp
-// has the only list.
+// An artifact is one table or figure of a source, which is a paper or an experiment of our own: the trials it needs and
+// how it is drawn from their results. all.cpp has the only list.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -37,14 +37,15 @@ struct Section {
 struct Artifact {
   std::string name;  // ruoss2023:table1
   std::string title;
-  std::string source;  // where in the paper, and what stands there
+  std::string source;  // where in the paper and what stands there, or what is asked
   // `defaults`: the configuration of this size (size.h), from which an artifact varies what it studies.
   Trials (*trials)(const Config& defaults);  // null: nothing is trained for it
   Section (*draw)(const Outcomes&, const Config& defaults);
 };
 const std::vector<Artifact>& all_artifacts();
-std::string source_title(const Artifact&);  // of the paper
-// Those that `words` name: ruoss2023:table1, or ruoss2023:all for all of a source. In the order of the list, each once.
+std::string source_title(const Artifact&);  // of the paper or experiment
+// Those that `words` name: ruoss2023:table1, or ruoss2023 or ruoss2023:all for all of a source. In the order of the
+// list, each once.
 // Throws BadInput with did-you-mean.
 std::vector<const Artifact*> artifacts(const std::vector<std::string>& words);
 

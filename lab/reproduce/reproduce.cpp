@@ -78,6 +78,8 @@ Section drawn(const Planned& p, const Outcomes& outcomes, const Config& defaults
   if (p.artifact->trials && !outcomes.planned()) return without("None of the runs asked for belongs here.");
   try {
     return p.artifact->draw(outcomes, defaults);
+  } catch (const Interrupted&) {
+    throw;
   } catch (const std::exception& e) {  // one damaged run shall not cost the other tables
     return without(fmt::format("This could not be drawn: {}", e.what()));
   }
@@ -114,6 +116,14 @@ void merge(json& all, const json& one) {
   if (one.contains("charts"))
     for (const json& chart : one["charts"]) all["charts"].push_back(chart);
   if (one.contains("maps")) all["maps"].update(one["maps"]);
+}
+
+// "Randomized positional encodings ... (Ruoss et al. 2023)"; of several sources, all.
+std::string sources(const std::vector<Planned>& planned) {
+  std::vector<std::string> titles;
+  for (const Planned& p : planned)
+    if (const std::string of = source_title(*p.artifact); titles.empty() || titles.back() != of) titles.push_back(of);
+  return fmt::format("{}", fmt::join(titles, "; "));
 }
 
 std::string made_by() {
@@ -170,7 +180,7 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
   const Config common = defaults(size(request.size), request.settings);
   const Plan everything = all_trials(planned);
   const std::string summary = standing(Outcomes(everything, runs));
-  const std::string title = fmt::format("{}: size {}", source_title(*planned[0].artifact), request.size);
+  const std::string title = fmt::format("{}: size {}", sources(planned), request.size);
   std::string text, sections, contents;
   json data = {{"charts", json::array()}, {"maps", json::object()}};
   for (const Planned& p : planned) {

@@ -1,4 +1,5 @@
-// A source's tables and figures, made anew and set beside its own numbers: plan, runs, Markdown, CSV and one HTML page.
+// A source's tables and figures, made anew, beside its own numbers if it has any: plan, runs, Markdown, CSV and one
+// HTML page.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@ namespace poslab::reproduce {
 
 // Which artifacts, at which size, and which of their trials.
 struct Request {
-  std::vector<std::string> what;              // ruoss2023:table1, ruoss2023:all
+  std::vector<std::string> what;              // ruoss2023:table1, gap_shift
   std::string size;                           // tiny, example, paper
   std::vector<std::string> tasks, encodings;  // only these; none: all
   ValueLists settings;  // of every trial, in place of the size's; what an artifact studies counts before them

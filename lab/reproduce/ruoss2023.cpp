@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace poslab::reproduce::ruoss2023 {
 namespace {
@@ -49,12 +48,6 @@ Trials of_table1(const Config&) {
             {"positions", {"sequential", "randomized"}}}}};
 }
 
-std::string interval_text(const Interval& i, bool sign) {
-  if (std::isnan(i.low)) return "";
-  const auto text = [&](double x) { return sign ? signed_points(x) : points(x); };
-  return fmt::format("[{}, {}]", text(i.low), text(i.high));
-}
-
 Grid comparison_grid(const std::vector<Comparison>& all, const std::string& caption) {
   Grid grid{caption, {"task"}, {}};
   for (const Comparison& c : all) {
@@ -71,37 +64,9 @@ Grid comparison_grid(const std::vector<Comparison>& all, const std::string& capt
   return grid;
 }
 
-std::string partly(const Summary& s) {
-  return s.whole() || !s.runs ? "" : fmt::format("{} of {} runs\n", s.runs, s.planned);
-}
-
 Comparison compare(const std::string& task, const std::string& what, double paper, const Summary& first,
                    const Summary& second) {
   return {task, what, paper, paired(first.by_seed, second.by_seed), first.whole() && second.whole()};
-}
-
-std::vector<nlohmann::json> baseline_cells(const Summary& s) {
-  const std::optional<Baselines> b = s.at_lr.empty() ? std::nullopt : s.at_lr[0]->record.baselines;
-  if (!b) return {nullptr, nullptr, nullptr};
-  return {b->chance, b->majority, b->content_only};
-}
-
-nlohmann::json number(double x) { return std::isnan(x) ? nlohmann::json() : nlohmann::json(x); }
-
-Cell task_cell(const Outcomes& outcomes, const std::string& task) {
-  for (const Outcome& o : outcomes.done())
-    if (o.trial->config.task == task && o.record.baselines) {
-      const Baselines& b = *o.record.baselines;
-      return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b.chance), points(b.majority),
-                                points(b.content_only))};
-    }
-  return {task};
-}
-
-std::string about_intervals(const Outcomes& outcomes) {
-  std::set<int64_t> seeds;
-  for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config.seed);
-  return poslab::about_intervals(int(seeds.size()));
 }
 
 std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std::string& winner,
@@ -133,22 +98,6 @@ std::vector<std::string> verdicts(const std::vector<Comparison>& all, const std:
   if (complete < claimed) said[0] += fmt::format(" Not complete yet: {} more.", claimed - complete);
   if (!against.empty()) said.push_back(fmt::format("Not so here: {}.", fmt::join(against, "; ")));
   return said;
-}
-
-std::string how_many(const Outcomes& outcomes) {
-  if (outcomes.done().empty()) return "No run is done yet.";
-  std::set<int64_t> seeds;
-  std::set<double> rates;
-  std::set<std::string> tested;
-  for (const Outcome& o : outcomes.done()) {
-    const Config& c = o.trial->config;
-    seeds.insert(c.seed), rates.insert(c.lr);
-    tested.insert(fmt::format(
-        "{} steps of {} strings to length {}, tested to length {} with {} strings of each, dropout at test {}", c.steps,
-        c.batch, c.train_length, c.eval_lengths.to, c.eval_samples, c.test_dropout ? "on" : "off"));
-  }
-  return fmt::format("{} seed{}, learning rate{} {}; {}.", seeds.size(), seeds.size() == 1 ? "" : "s",
-                     rates.size() == 1 ? "" : "s", fmt::join(rates, ", "), fmt::join(tested, "; "));
 }
 
 }  // namespace poslab::reproduce::ruoss2023

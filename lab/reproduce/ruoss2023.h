@@ -1,7 +1,7 @@
 // What the artifacts of Ruoss et al. 2023 ("Randomized Positional Encodings Boost Length Generalization of
 // Transformers") share: the eleven columns of its table 1, and the comparison of two settings beside the paper's.
 #pragma once
-#include "lab/reproduce/artifact.h"
+#include "lab/reproduce/telling.h"
 
 namespace poslab::reproduce::ruoss2023 {
 
@@ -33,16 +33,6 @@ Comparison compare(const std::string& task, const std::string& what, double pape
 // runs are all done. The paper's difference is one of bests, ours one of means.
 Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption);
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
-
-std::string partly(const Summary&);                     // "1 of 2 runs\n", or "" if all runs are done
-// Columns guess, majority, content_only of a .csv; nulls if no run is done.
-std::vector<nlohmann::json> baseline_cells(const Summary&);
-nlohmann::json number(double x);                        // null for NaN
-std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in points; "" of NaNs
-Cell task_cell(const Outcomes&,
-               const std::string& task);       // its name, and below it its three baselines
-std::string about_intervals(const Outcomes&);  // what they are worth with so many seeds
-std::string how_many(const Outcomes&);  // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
 
 // The artifacts, a file each or a few that belong together.
 Section table1(const Outcomes&, const Config&), table2(const Outcomes&, const Config&),

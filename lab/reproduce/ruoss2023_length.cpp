@@ -40,11 +40,6 @@ Curve baseline(const std::string& name, const std::vector<AtLength>& curve, doub
   return line(name, Curve::baseline, curve, [value](const AtLength& row) { return row.baselines.*value; });
 }
 
-Picture picture(const Chart& chart, const std::string& caption) {
-  return {fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", figure(chart), caption),
-          {{"charts", {chart_json(chart)}}}};
-}
-
 void describe(Chart& chart) {
   for (const Curve& c : chart.curves)
     if (c.color >= 0 && !c.points.empty())

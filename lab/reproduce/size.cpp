@@ -16,8 +16,8 @@ const std::vector<std::string> fifteen = {
 const std::vector<Size>& all_sizes() {
   static const std::vector<Size> sizes = {
       {"tiny",
-       "preset tiny: four tasks that a small model learns in seconds, three seeds; all of a source within an hour on 2 "
-       "cores",
+       "preset tiny: up to four tasks that a small model learns in seconds, three seeds; all of a source within an "
+       "hour on 2 cores",
        {{"preset", {"tiny"}},
         {"task", {"even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"}},
         {"seed", seeds(3)}}},

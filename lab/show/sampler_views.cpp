@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "experiment/coverage.h"
 #include "lab/show/views.h"
 
 namespace poslab::show {
@@ -100,21 +101,20 @@ std::optional<View> coverage_view(const Subject& s) {
                                    "occurred in training, rounded to whole numbers. `as often`: how much of the test's "
                                    "gaps lies below the training's, if both are drawn as shares of all gaps.",
                                    s.train_length, training_draws)};
-  using Counts = std::map<long, int64_t>;
   enum Kind { positions, distances, between, kinds };
-  const auto count = [](const std::vector<double>& p, std::array<Counts, kinds>& all) {
+  const auto count = [](const std::vector<double>& p, std::array<Histogram, kinds>& all) {
     for (size_t i = 0; i < p.size(); ++i) {
-      ++all[positions][std::lround(p[i])];
-      for (size_t j = 0; j < i; ++j) ++all[distances][std::lround(p[i] - p[j])];
-      if (i) ++all[between][std::lround(p[i] - p[i - 1])];
+      ++all[positions][int(std::lround(p[i]))];
+      for (size_t j = 0; j < i; ++j) ++all[distances][int(std::lround(p[i] - p[j]))];
+      if (i) ++all[between][int(std::lround(p[i] - p[i - 1]))];
     }
   };
-  const auto total = [](const Counts& c) {
+  const auto total = [](const Histogram& c) {
     double sum = 0;
     for (const auto& [value, n] : c) sum += double(n);
     return sum;
   };
-  std::array<Counts, kinds> trained;
+  std::array<Histogram, kinds> trained;
   for (int n = 0; n < training_draws; ++n) {
     const int slots = 1 + int(Rng(stream(s.seed, Purpose::length, uint64_t(n))).below(uint32_t(s.train_length)));
     count(drawn(s, *sampler, Purpose::positions, n, slots), trained);
@@ -127,7 +127,7 @@ std::optional<View> coverage_view(const Subject& s) {
                 {"slots", "positions", "distances", "gaps", "gaps, as often"}, {}};
   for (const double times : {0.25, 0.5, 1., 1.5, 2., 3., 4., 6., 8., 12.5}) {
     const int slots = std::max(2, int(times * s.train_length));
-    std::array<Counts, kinds> met;
+    std::array<Histogram, kinds> met;
     try {
       for (int n = 0; n < ((*sampler)->random ? test_draws : 1); ++n)
         count(drawn(s, *sampler, Purpose::test_positions, n, slots), met);
@@ -138,12 +138,7 @@ std::optional<View> coverage_view(const Subject& s) {
       for (const auto& [value, n] : met[size_t(kind)]) known += trained[size_t(kind)].count(value) ? double(n) : 0;
       shares.push_back(known / total(met[size_t(kind)]));
     }
-    double common = 0;
-    const double all_trained = total(trained[between]), all_met = total(met[between]);
-    for (const auto& [gap, n] : met[between])
-      if (const auto at = trained[between].find(gap); at != trained[between].end())
-        common += std::min(double(n) / all_met, double(at->second) / all_trained);
-    shares.push_back(common);
+    shares.push_back(in_common(trained[between], met[between]));
     std::vector<page::Cell> row{{std::to_string(slots)}};
     for (size_t n = 0; n < shares.size(); ++n) {
       c.curves[n].points.push_back({double(slots), shares[n]});
