@@ -29,20 +29,18 @@ int64_t parameters(const Entry& e) {
 
 Cell on_task(const Entry& e, const std::string& task) {
   const Summary& s = e.tasks.at(task);
-  std::string below = ruoss2023::partly(s) + interval_text(s.interval, false);
-  if (below.ends_with('\n')) below.pop_back();  // a part of the runs, and no interval
-  return {points(s.mean), below};
+  return {points(s.mean), interval_text(s.interval, false)};
 }
 
 // A row for each scheme, and where they belong in it the baselines.
 Grid ranked_grid(const Ranking& r, const std::vector<std::string>& tasks) {
   Grid grid{"Accuracy in % on unseen lengths, with its interval over the seeds",
-            {"encoding", "rank", "mean", "minus none"},
+            {"encoding", "rank", "seeds", "mean", "minus none"},
             {}};
   for (const std::string& task : tasks) grid.head.push_back(task);
   for (const char* more : {"at trained lengths", "parameters", "time of a step"}) grid.head.push_back(more);
   const auto baseline_row = [&](const std::string& name, double mean) {
-    std::vector<Cell> row = {{name}, {"–"}, {points(mean)}, {"–"}};
+    std::vector<Cell> row = {{name}, {"–"}, {"–"}, {points(mean)}, {"–"}};
     for (const std::string& task : tasks) {
       const auto b = baselines(r, task);
       row.push_back({!b                   ? "–"
@@ -62,6 +60,7 @@ Grid ranked_grid(const Ranking& r, const std::vector<std::string>& tasks) {
     std::vector<Cell> row = {
         {e.name},
         {fmt::format("{}", ++rank)},
+        {fmt::format("{}", e.scores.size())},
         {points(e.mean), interval_text(e.interval, false), e.ties},
         {signed_points(e.ahead.mean), interval_text(e.ahead.interval, true), e.ahead.interval.excludes(0)}};
     for (const std::string& task : tasks) row.push_back(on_task(e, task));

@@ -126,21 +126,20 @@ void add_twins(std::vector<std::string>& said, const Ranking& r) {
 }
 
 // Schemes whose window no string here reaches.
-void add_windows(std::vector<std::string>& said, const Ranking& r) {
+void add_windows(std::vector<std::string>& said, const Ranking& r, const Plan& plan) {
+  int slots = 0;
+  for (const Trial& t : plan)
+    if (t.impossible.empty()) slots = std::max(slots, longest(t.config));
   std::vector<std::string> names;
-  int most = 0;
   for (const std::vector<Entry>* list : {&r.ranked, &r.unranked})
-    for (const Entry& e : *list) {
-      const Chosen<Scheme> s = scheme(e.trial->config);
-      if (!s.choices.has("window") || s.choices.whole("window") < longest(e.trial->config)) continue;
-      names.push_back(fmt::format("{} ({})", e.name, s.choices.whole("window")));
-      most = std::max(most, longest(e.trial->config));
-    }
+    for (const Entry& e : *list)
+      if (const Choices c = scheme(e.trial->config).choices; c.has("window") && c.whole("window") >= slots)
+        names.push_back(fmt::format("{} ({})", e.name, c.whole("window")));
   if (!names.empty())
-    said.push_back(fmt::format(
-        "Their windows are longer than any string here, of at most {} slots, so they do not show what they are "
-        "for: {}. A spelling such as {}:window=20 sets another.",
-        most, fmt::join(names, ", "), names[0].substr(0, names[0].find_first_of(" :"))));
+    said.push_back(
+        fmt::format("Their windows are longer than any string here, of at most {} slots, so they do not show what they "
+                    "are for: {}. A spelling such as {}:window=20 sets another.",
+                    slots, fmt::join(names, ", "), names[0].substr(0, names[0].find_first_of(" :"))));
 }
 
 }  // namespace
@@ -174,7 +173,7 @@ std::vector<std::string> remarks(const Ranking& r, const Outcomes& outcomes) {
     said.push_back(
         "Time of a step: that of none is 1. It is from the clock of these runs, and rough where they shared their "
         "cores with others.");
-  add_windows(said, r);
+  add_windows(said, r, outcomes.plan());
   add_twins(said, r);
   return said;
 }
