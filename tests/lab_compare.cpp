@@ -156,8 +156,8 @@ TEST_CASE("compare: the ranking of three seeds") {
               "first with 87.0 % [85.0, 89.0], then alibi (85.0 %) and none (65.0 %)."));
   CHECK(holds(text, "Not told apart from it, as their intervals overlap its own: alibi."));
   CHECK(holds(text,
-              "2 are ahead of no positions at all (65.0 %) and 0 are behind; with an interval that excludes "
-              "zero: 2 ahead, 0 behind."));
+              "Ahead of no positions at all (65.0 %): 2; behind: 0. With an interval that excludes zero: 2 ahead, 0 "
+              "behind."));
   CHECK(holds(text,
               "even_pairs: from none (70.0 %) to rope (92.0 %); guess 50.0, majority 55.0, content only 70.0: 2 "
               "of 4 are above all three."));
@@ -185,7 +185,7 @@ TEST_CASE("compare: one seed has no intervals, and says so") {
   const std::string text = drawn(folder, four, [](const Trial& t) { return t.config.seed == 0; });
   CHECK(holds(text, "With one seed of the first there are no intervals"));
   CHECK(holds(text, "| alibi | 1 | 1 | 86.0 | +21.0 | 91.0 | 81.0 | 100.0 | 1234 | 2.5 |"));
-  CHECK(holds(text, "2 are ahead of no positions at all (65.0 %) and 0 are behind."));
+  CHECK(holds(text, "Ahead of no positions at all (65.0 %): 2; behind: 0."));
   CHECK_FALSE(holds(text, "**"));
   CHECK(holds(text, "8 of 24 trials are done; 16 to do."));
 }

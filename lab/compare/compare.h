@@ -26,7 +26,7 @@ extern const std::vector<std::string> references;
 
 // Every trial that can be run once, in the order in which they should: whatever a cut leaves should be a whole
 // comparison. By seed; then schemes that fused attention runs before those that write out their logits, which take
-// several times as long; then by task.
+// up to seven times as long; then by task.
 reproduce::Plan in_order(const std::vector<reproduce::Planned>&);
 
 // "rope,alibi:mode=paper,symmetric" -> "rope", "alibi:mode=paper,symmetric": commas part spellings, and the options of

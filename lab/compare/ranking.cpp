@@ -130,7 +130,8 @@ Table data(const Ranking& r, const std::vector<std::string>& tasks) {
 
 Section ranking(const Outcomes& outcomes, const Config&) {
   const Ranking r = rank(outcomes);
-  const std::vector<std::string> tasks = outcomes.tasks();
+  std::vector<std::string> tasks = outcomes.tasks();
+  std::erase_if(tasks, [&](auto& task) { return !baselines(r, task); });  // nothing is done of it
   const std::string id = !outcomes.plan().empty() && outcomes.plan()[0].config.causal ? "causal" : "ranking";
   Section s;
   s.readings = sentences(r);

@@ -62,10 +62,10 @@ std::string beside_none(const Ranking& r) {
   }
   if (!none || !(above + below)) return "";
   std::string text =
-      fmt::format("{} are ahead of no positions at all ({} %) and {} are behind", above, points(none->mean), below);
+      fmt::format("Ahead of no positions at all ({} %): {}; behind: {}.", points(none->mean), above, below);
   if (!std::isnan(none->interval.low))
-    text += fmt::format("; with an interval that excludes zero: {} ahead, {} behind", firmly_above, firmly_below);
-  return text + ".";
+    text += fmt::format(" With an interval that excludes zero: {} ahead, {} behind.", firmly_above, firmly_below);
+  return text;
 }
 
 std::string of_task(const Ranking& r, const std::string& task) {
@@ -158,8 +158,10 @@ std::vector<std::string> remarks(const Ranking& r, const Outcomes& outcomes) {
   if (!r.ranked.empty())
     said.push_back(
         "Rank and mean: over those seeds of an encoding that are done on every task that counts, and these are the "
-        "tasks on which every encoding with a result was tested. In bold: an interval that overlaps that of the best, "
-        "and a difference to none whose interval excludes zero. The difference is of equal seeds.");
+        "tasks on which every encoding with a result was tested. The difference to none is of equal seeds.");
+  if (!r.ranked.empty() && !std::isnan(r.ranked[0].interval.low))
+    said.push_back(
+        "In bold: an interval that overlaps that of the best, and a difference whose interval excludes zero.");
   std::vector<std::string> left, open;
   for (const std::string& task : outcomes.tasks())
     if (std::find(r.tasks.begin(), r.tasks.end(), task) == r.tasks.end()) left.push_back(task);
