@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "lab/files.h"
+#include "lab/interrupt.h"
 #include "lab/progress.h"
 #include "lab/room.h"
 #include "lab/shell.h"
@@ -114,6 +115,7 @@ void make(const std::vector<reproduce::Planned>& planned, const Plan& trials, co
     fmt::print(stderr, "{}\n", outlook(trials, runs, m));
     counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry}));
   }
+  catch_signals();  // drawing can be stopped too
   const std::string summary = reproduce::write(planned, request, m.out, command);
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
              summary.empty() ? "" : "\n", m.out);

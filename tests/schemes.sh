@@ -42,9 +42,8 @@ entry() {   # NAME OF A SCHEME
         sed -n 's/.* needs a causal mask: \(.*\); add --causal.*/\1/p')
   item "Reads $(get "$about" reads).${why:+ Only with a causal mask: $why.}"
   item "Source: $(get "$about" source | joined ' '). File: [\`$(get "$about" file)\`](../$(get "$about" file))."
+  accuracies "$1" | while IFS= read -r by; do item "$by"; done
   by=$(golden published "$1" | xargs -r sed -n 's/^"source": "\(.*\)",/\1/p' | sort -u | joined '; ')
-  why=$(accuracies "$1")
-  [[ -z $why ]] || item "$why"
   item "Independent models: $(golden reference "$1" | wc -l).${by:+ Published code: $by.}"
 }
 

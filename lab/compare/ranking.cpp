@@ -13,12 +13,11 @@
 namespace poslab::compare {
 
 using namespace reproduce;
+using namespace reproduce::ruoss2023;
 
 namespace {
 
 using nlohmann::json;
-using ruoss2023::interval_text;
-using ruoss2023::number;
 
 int64_t parameters(const Entry& e) {
   for (const auto& [task, summary] : e.tasks)
@@ -111,7 +110,7 @@ Table data(const Ranking& r, const std::vector<std::string>& tasks) {
       for (const json& one : {number(trained(e, {task})), parameters(e) ? json(parameters(e)) : json(),
                               none == r.ranked.end() ? json() : number(time_of(e, *none, {task}))})
         cells.push_back(one);
-      for (const json& one : ruoss2023::baseline_cells(s)) cells.push_back(one);
+      for (const json& one : baseline_cells(s)) cells.push_back(one);
       if (std::count(r.tasks.begin(), r.tasks.end(), task)) runs += s.runs, planned += s.planned;
     }
     if (rank.is_null()) return;

@@ -14,6 +14,7 @@
 namespace poslab::compare {
 
 using namespace reproduce;
+using namespace reproduce::ruoss2023;
 
 namespace {
 
@@ -27,7 +28,7 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 std::string with_interval(double mean, const Interval& i) {
-  const std::string text = ruoss2023::interval_text(i, false);
+  const std::string text = interval_text(i, false);
   return fmt::format("{} %{}", points(mean), text.empty() ? "" : " " + text);
 }
 
@@ -154,7 +155,7 @@ std::vector<std::string> sentences(const Ranking& r) {
 }
 
 std::vector<std::string> remarks(const Ranking& r, const Outcomes& outcomes) {
-  std::vector<std::string> said = {ruoss2023::how_many(outcomes), ruoss2023::about_intervals(outcomes)};
+  std::vector<std::string> said = {how_many(outcomes), about_intervals(outcomes)};
   if (!r.ranked.empty())
     said.push_back(
         "Rank and mean: over those seeds of an encoding that are done on every task that counts, and these are the "
