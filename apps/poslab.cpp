@@ -11,6 +11,7 @@
 #include "apps/ask.h"
 #include "apps/columns.h"
 #include "apps/check.h"
+#include "apps/compare.h"
 #include "apps/completion.h"
 #include "apps/explain.h"
 #include "apps/inspect.h"
@@ -318,6 +319,8 @@ void parse_and_run(int argc, char** argv) {
   actions[sweep] = add_sweep(sweep);
   CLI::App* again = command("reproduce", "make a paper's tables and figures again, beside its own numbers", "", {});
   actions[again] = add_reproduce(again);
+  CLI::App* compared = command("compare", "train many encodings on the same tasks, and rank them", "", {});
+  actions[compared] = add_compare(compared);
 
   command("version", "say which program this is, and what it runs on", "", [&] {
     for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);

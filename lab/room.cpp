@@ -64,4 +64,9 @@ std::string estimate(const Config& c) {
                      clock_time(double(c.steps) * w.step / rate), clock_time(w.test / rate));
 }
 
+double estimated_seconds(const Config& c, int threads) {
+  const Work w = work(c);
+  return (double(c.steps) * w.step + w.test) / (flops_a_thread * threads);
+}
+
 }  // namespace poslab

@@ -14,5 +14,6 @@ std::string gigabytes(double bytes);
 void check_room(const Config&, size_t at_once = 1);
 // "about 250,000 parameters and 0.3 GB of memory; on 2 threads training takes about 12:30, testing 1:00"
 std::string estimate(const Config&);
+double estimated_seconds(const Config&, int threads);  // of training and testing it
 
 }  // namespace poslab

@@ -42,8 +42,25 @@ entry() {   # NAME OF A SCHEME
         sed -n 's/.* needs a causal mask: \(.*\); add --causal.*/\1/p')
   item "Reads $(get "$about" reads).${why:+ Only with a causal mask: $why.}"
   item "Source: $(get "$about" source | joined ' '). File: [\`$(get "$about" file)\`](../$(get "$about" file))."
+  accuracies "$1" | while IFS= read -r by; do item "$by"; done
   by=$(golden published "$1" | xargs -r sed -n 's/^"source": "\(.*\)",/\1/p' | sort -u | joined '; ')
   item "Independent models: $(golden reference "$1" | wc -l).${by:+ Published code: $by.}"
+}
+
+# Accuracies of lab/results/every-scheme, where it has them: "even_pairs 58.1, bucket_sort 37.1 (3 seeds)".
+accuracies() {   # NAME
+  local file
+  for file in ranking causal; do
+    file=lab/results/every-scheme/$file.csv
+    [[ ! -f $file ]] || awk -F, -v name="$1" '
+      NR == 1 { for (n = 1; n <= NF; ++n) at[$n] = n; next }
+      $1 != name || $at["task"] == "mean" || $at["mean"] == "" { next }
+      { seeds = $at["seeds"] == 1 ? "1 seed" : $at["seeds"] " seeds"
+        if (last && last != seeds) text = text " (" last ")"
+        text = text (text ? ", " : "") $at["task"] sprintf(" %.1f", 100 * $at["mean"]); last = seeds
+        mask = $at["causal"] == "on" ? " with a causal mask" : "" }
+      END { if (text) print "Accuracy in %" mask ", lengths 21 to 100: " text " (" last ")." }' "$file"
+  done | sed 1q
 }
 
 table() {   # KIND

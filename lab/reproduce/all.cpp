@@ -121,6 +121,7 @@ const std::vector<Artifact>& all_artifacts() {
 
 std::string source_title(const Artifact& a) {
   static const std::map<std::string, std::string> titles = {
+      {"compare", "Positional encodings side by side"},  // lab/compare
       {"ruoss2023", "Randomized positional encodings boost length generalization of transformers (Ruoss et al. 2023)"},
       {"gap_shift", "The gap shift of randomized positions (an experiment of poslab)"}};
   return titles.at(source_of(a.name));

@@ -15,7 +15,7 @@ Outcome outcome(const Trial& t, const SweepFolder& folder) {
 
 }  // namespace
 
-Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) {
+Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) : plan_(plan) {
   const Claims claims(folder.path());
   for (const Trial& t : plan) {
     if (std::find(tasks_.begin(), tasks_.end(), t.config.task) == tasks_.end()) tasks_.push_back(t.config.task);
@@ -64,6 +64,22 @@ Summary Outcomes::summary(const Which& which) const {
     for (const auto& [seed, o] : runs) s.by_seed[seed] = o->score, s.at_lr.push_back(o);
   }
   return s;
+}
+
+std::vector<AtLength> mean_curve(const Summary& s) {
+  std::vector<AtLength> curve;
+  for (size_t i = 0; !s.at_lr.empty() && i < s.at_lr[0]->tested.size(); ++i) {
+    AtLength sum{};
+    Baselines& b = sum.baselines;
+    for (const Outcome* o : s.at_lr) {
+      const AtLength& row = o->tested.at(i);
+      sum.length = row.length, sum.accuracy += row.accuracy, b.chance += row.baselines.chance;
+      b.majority += row.baselines.majority, b.content_only += row.baselines.content_only;
+    }
+    for (double* x : {&sum.accuracy, &b.chance, &b.majority, &b.content_only}) *x /= double(s.at_lr.size());
+    curve.push_back(sum);
+  }
+  return curve;
 }
 
 }  // namespace poslab::reproduce

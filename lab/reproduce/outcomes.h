@@ -48,6 +48,7 @@ class Outcomes {
   // Reads the results of those that are done; one that cannot be read is missing, and says why. `plan` must outlive
   // this.
   Outcomes(const Plan& plan, const SweepFolder&);
+  const Plan& plan() const { return plan_; }
   const std::vector<Outcome>& done() const { return done_; }
   const std::vector<Missing>& missing() const { return missing_; }
   size_t planned() const { return done_.size() + missing_.size(); }
@@ -56,9 +57,13 @@ class Outcomes {
   std::vector<std::string> tasks() const;  // of the plan, in its order
 
  private:
+  const Plan& plan_;
   std::vector<Outcome> done_;
   std::vector<Missing> missing_;
   std::vector<std::string> tasks_;
 };
+
+// Accuracy by length, with its baselines: the mean over the runs at_lr, which were all tested at the same lengths.
+std::vector<AtLength> mean_curve(const Summary&);
 
 }  // namespace poslab::reproduce

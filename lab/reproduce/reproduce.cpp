@@ -204,7 +204,9 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
   write_file(folder + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text));
   const std::string made =
       fmt::format("Drawn by: {}. Which commit trained a run, and how long it took, is in trials.csv.", made_by());
-  write_file(folder + "/index.html", page::document(reproduce_html, {{"title", page::escape(title)},
+  const std::string program = command.substr(0, command.find(' ', 7));  // poslab reproduce
+  write_file(folder + "/index.html", page::document(reproduce_html, {{"kicker", page::escape(program)},
+                                                                   {"title", page::escape(title)},
                                                                    {"summary", page::escape(summary)},
                                                                    {"contents", contents},
                                                                    {"sections", sections},

@@ -1,0 +1,146 @@
+#include "apps/artifacts.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "lab/files.h"
+#include "lab/interrupt.h"
+#include "lab/progress.h"
+#include "lab/room.h"
+#include "lab/shell.h"
+
+namespace poslab {
+namespace {
+
+using namespace sweep;
+
+// KEY=VALUE, where VALUE is as in a sweep's TOML; quotes around a word may be left out.
+ValueLists setting(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE; write it as in --set steps=2000", text);
+  const std::string key = text.substr(0, equals);
+  std::string value = text.substr(equals + 1);
+  const bool owned = key != "seeds" && std::holds_alternative<Option>(option(key).field);
+  for (const char* studied : {"preset", "task", "encoding", "positions", "resample", "test_every"})
+    if (key == studied || owned)
+      bad_input(
+          "--set {}: each table and figure says for itself which; choose among them with --size, --tasks, --encodings",
+          text);
+  if (value.find('[') != std::string::npos && key != "lr" && key != "seed")
+    bad_input(
+        "--set {}: only lr and seed may be lists, as a table has one row for all of theirs; use `poslab sweep` for "
+        "others",
+        text);
+  const bool word = key != "seeds" && std::holds_alternative<std::string Config::*>(option(key).field);
+  const bool lengths = key != "seeds" && std::holds_alternative<Lengths Config::*>(option(key).field);
+  if ((word || lengths) && value.find_first_of("\"[") == std::string::npos) value = '"' + value + '"';
+  if (value == "on") value = "true";
+  if (value == "off") value = "false";
+  return read_lists(fmt::format("{} = {}", key, value), "--set " + text);
+}
+
+// FOLDER/plan.jsonl, which Slurm's tasks read whenever they start: it never loses a trial.
+void keep_plan(const Plan& all, const std::string& path, const SweepFolder& runs) {
+  make_folder(runs.path());
+  if (all.empty()) return;
+  const Claim alone = reproduce::one_at_a_time(runs);
+  const std::string lines = plan_lines(all);
+  if (std::filesystem::exists(path)) {
+    std::set<std::string> ids;
+    for (const Trial& t : all) ids.insert(t.id);
+    for (const Trial& t : read_plan(path))
+      if (!ids.count(t.id))
+        bad_input("{} is the plan of other tables or another size; choose another --out, or draw those with --draw",
+                  path);
+  }
+  if (!std::filesystem::exists(path) || read_file(path) != lines) write_file(path, lines);
+}
+
+// "816 trials, 12 of them done; the others take about 3:10:00 with 2 at once"
+std::string outlook(const Plan& trials, const SweepFolder& runs, const Making& m) {
+  const std::vector<TrialState> all = states(trials, runs);
+  const int each = m.threads ? m.threads : std::max(1, threads() / m.jobs);
+  size_t done = 0;
+  double seconds = 0;
+  for (size_t i = 0; i < trials.size(); ++i)
+    if (all[i] == TrialState::done)
+      ++done;
+    else if (trials[i].impossible.empty())
+      seconds += estimated_seconds(trials[i].config, each) / m.jobs;
+  std::string text = counted(trials.size(), "trial");
+  if (done) text += fmt::format(", {} of them done", done);
+  if (seconds > 0) text += fmt::format("; {} about {}", done ? "the others take" : "all take", clock_time(seconds));
+  return text + (m.jobs > 1 ? fmt::format(" with {} at once", m.jobs) : "");
+}
+
+}  // namespace
+
+ValueLists settings(const Making& m) {
+  ValueLists all;
+  for (const std::string& s : m.sets) all = overlaid(std::move(all), setting(s));
+  return all;
+}
+
+std::string words_again(const Making& m) {
+  std::string text;
+  for (const std::string& s : m.sets) text += " --set " + shell_word(s);
+  return text + " --out " + shell_word(m.out);
+}
+
+void make(const std::vector<reproduce::Planned>& planned, const Plan& trials, const reproduce::Request& request,
+          const Making& m, const std::string& what, const std::string& command) {
+  if (m.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
+  if (m.only_plan && trials.empty()) bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", what);
+  const SweepFolder runs(m.out + "/runs");
+  const std::string plan = m.out + "/plan.jsonl";
+  if (m.only_draw) {
+    if (!std::filesystem::is_directory(runs.path()))
+      bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
+  } else {
+    keep_plan(trials, plan, runs);
+  }
+  if (m.only_plan) {
+    fmt::print(
+        "{}: {}; do them with\n  poslab sweep run {} --out {}\nor `poslab sweep submit`, and draw them with\n"
+        "  {} --draw\n",
+        plan, counted(trials.size(), "trial"), shell_word(plan), shell_word(runs.path()), command);
+    return;
+  }
+  Counts counts;
+  if (!m.only_draw && !trials.empty()) {
+    fmt::print(stderr, "{}\n", outlook(trials, runs, m));
+    counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry}));
+  }
+  catch_signals();  // drawing can be stopped too
+  const std::string summary = reproduce::write(planned, request, m.out, command);
+  fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
+             summary.empty() ? "" : "\n", m.out);
+  if (const int failed = counts[TrialState::failed] + counts[TrialState::impossible])
+    failure("{} failed or impossible; {}/README.md says why, and --retry tries failed ones again",
+            counted(size_t(failed), "trial"), m.out);
+}
+
+void add_making(CLI::App* c, Making& m) {
+  const auto range = [](int most) { return CLI::Range(1, most).description(""); };  // the type's name says it
+  c->add_option("-o,--out", m.out, "the folder to make, or to go on with")->type_name("FOLDER");
+  c->add_option("--set", m.sets,
+                "an option of every run, in place of the size's; may be repeated; lr and seed take lists")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  c->add_option("--jobs", m.jobs, "trials at once (1)")->type_name("1 .. 1024")->check(range(1024));
+  c->add_option("--threads", m.threads,
+                "threads of each trial (the cores divided by the jobs); they never change a result")
+      ->type_name("1 .. 256")
+      ->check(range(256));
+  c->add_flag("--retry", m.retry, "try failed trials again");
+  CLI::Option* only_plan = c->add_flag("--plan", m.only_plan, "only write FOLDER/plan.jsonl");
+  c->add_flag("--draw", m.only_draw, "only draw what is done")->excludes(only_plan);
+}
+
+}  // namespace poslab

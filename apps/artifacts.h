@@ -1,0 +1,28 @@
+// What `poslab reproduce` and `poslab compare` do with what they have planned: keep the plan, do its trials, draw. And
+// the options that say how.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "lab/reproduce/reproduce.h"
+
+namespace poslab {
+
+struct Making {
+  std::string out;
+  std::vector<std::string> sets;
+  int jobs = 1, threads = 0;
+  bool only_plan = false, only_draw = false, retry = false;
+};
+void add_making(CLI::App*, Making&);  // must outlive the command
+
+sweep::ValueLists settings(const Making&);  // --set, as the trials take them. Throws BadInput
+// --set and --out as they would be typed again
+std::string words_again(const Making&);
+
+// `trials`: those of the artifacts, in the order in which they run. `what`: in an error, what it is that takes no runs.
+void make(const std::vector<reproduce::Planned>&, const sweep::Plan& trials, const reproduce::Request&, const Making&,
+          const std::string& what, const std::string& command);
+
+}  // namespace poslab

@@ -1,0 +1,11 @@
+// The command `poslab compare` (lab/compare/).
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace poslab {
+
+// Adds its options and its help. What is returned does it.
+std::function<void()> add_compare(CLI::App* compare);
+
+}  // namespace poslab
