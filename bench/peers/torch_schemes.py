@@ -121,7 +121,7 @@ class Alibi(Scheme):
 class T5(Scheme):
     def __init__(self, options):
         super().__init__(options)
-        self.table, self.first = parameter(32, HEADS), torch.tensor(t5.FIRST)
+        self.table, self.first = parameter(32, HEADS), torch.tensor(t5.FIRST, dtype=torch.float32)
 
     def prepare(self, positions):
         d = of_pairs(positions)
