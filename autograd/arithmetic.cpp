@@ -1,5 +1,5 @@
 // y = a + b, a - b, a b, a / b with broadcasting, powers, comparisons and what they choose. Where an input was
-// repeated, its gradient is the sum over all places.
+// repeated, its gradient is the sum over all places; where it was not, the first gradient is written where it belongs.
 #include "core/error.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
@@ -18,10 +18,13 @@ struct Operand {
 };
 
 // y = kernel(a, b), y of the shape `over` that a and b repeat to fill
+void apply_to(real* y, Kernel kernel, Operand a, Operand b, const Shape& over) {
+  kernel(y, a.at, b.at,
+         strided_loop(over, dense(over), broadcast_strides(a.shape, over), broadcast_strides(b.shape, over)));
+}
 Tensor apply(Kernel kernel, Device device, Operand a, Operand b, const Shape& over) {
   Tensor y(over, device);
-  kernel(y.data(), a.at, b.at,
-         strided_loop(over, dense(over), broadcast_strides(a.shape, over), broadcast_strides(b.shape, over)));
+  apply_to(y.data(), kernel, a, b, over);
   return y;
 }
 
@@ -29,6 +32,13 @@ Tensor apply(Kernel kernel, Device device, Operand a, Operand b, const Shape& ov
 void add_grad(const Tensor& x, const real* d, const Shape& over) {
   if (Accumulator dx = x.grad_accumulator())
     kernels(x.device()).sum(dx, d, strided_loop(over, broadcast_strides(x.shape(), over), dense(over)));
+}
+// dx += kernel(a, b), likewise
+void add_grad(const Tensor& x, Kernel kernel, Operand a, Operand b, const Shape& over) {
+  if (!x.requires_grad()) return;
+  if (x.has_grad() || x.size() != size_of(over))
+    return add_grad(x, apply(kernel, x.device(), a, b, over).data(), over);
+  apply_to(x.grad_accumulator().at, kernel, a, b, over);
 }
 
 }  // namespace
@@ -49,8 +59,7 @@ Tensor sub(const Tensor& a, const Tensor& b) {
   const Kernels& run = kernels(a.device());
   return record("sub", apply(run.sub, a.device(), a, b, over), {a, b}, [&run, a, b, over](const real* dy) {
     add_grad(a, dy, over);
-    if (b.requires_grad())
-      add_grad(b, apply(run.mul, b.device(), {dy, over}, Tensor::full({1}, -1, b.device()), over).data(), over);
+    add_grad(b, run.mul, {dy, over}, number(-1, b), over);
   });
 }
 
@@ -59,8 +68,8 @@ Tensor mul(const Tensor& a, const Tensor& b) {
   const Shape over = broadcast("mul", a.shape(), b.shape());
   const Kernels& run = kernels(a.device());
   return record("mul", apply(run.mul, a.device(), a, b, over), {a, b}, [&run, a, b, over](const real* dy) {
-    if (a.requires_grad()) add_grad(a, apply(run.mul, a.device(), {dy, over}, b, over).data(), over);
-    if (b.requires_grad()) add_grad(b, apply(run.mul, b.device(), {dy, over}, a, over).data(), over);
+    add_grad(a, run.mul, {dy, over}, b, over);
+    add_grad(b, run.mul, {dy, over}, a, over);
   });
 }
 
@@ -70,11 +79,10 @@ Tensor div(const Tensor& a, const Tensor& b) {
   const Kernels& run = kernels(a.device());
   Tensor y = apply(run.div, a.device(), a, b, over);
   return record("div", y, {a, b}, [&run, a, b, y, over](const real* dy) {
-    const Tensor da = apply(run.div, a.device(), {dy, over}, b, over);
-    add_grad(a, da.data(), over);
+    add_grad(a, run.div, {dy, over}, b, over);
     if (!b.requires_grad()) return;
-    const Tensor minus_y = apply(run.mul, b.device(), y, Tensor::full({1}, -1, b.device()), over);
-    add_grad(b, apply(run.mul, b.device(), da, minus_y, over).data(), over);
+    const Tensor minus_y = apply(run.mul, b.device(), y, number(-1, b), over);
+    add_grad(b, run.mul, apply(run.div, b.device(), {dy, over}, b, over), minus_y, over);
   });
 }
 
@@ -84,7 +92,7 @@ Tensor pow(const Tensor& x, double c) {
   const auto power = [&run, x](double c) { return apply(run.pow, x.device(), x, number(c, x), x.shape()); };
   return record("pow", power(c), {x}, [&run, x, c, power](const real* dy) {
     const Tensor slope = apply(run.mul, x.device(), power(c - 1), number(c, x), x.shape());
-    add_grad(x, apply(run.mul, x.device(), {dy, x.shape()}, slope, x.shape()).data(), x.shape());
+    add_grad(x, run.mul, {dy, x.shape()}, slope, x.shape());
   });
 }
 
@@ -100,15 +108,38 @@ Tensor keep(const Tensor& a, const Tensor& mask) {
   const Shape over = broadcast("where", a.shape(), mask.shape());
   const Kernels& run = kernels(a.device());
   return record("keep", apply(run.keep, a.device(), a, mask, over), {a}, [&run, a, mask, over](const real* dy) {
-    add_grad(a, apply(run.keep, a.device(), {dy, over}, mask, over).data(), over);
+    add_grad(a, run.keep, {dy, over}, mask, over);
   });
+}
+
+// da = dy where the mask is 1, db = dy where it is 0                                          mask, dy: (over)
+void add_grads_of_chosen(const Tensor& mask, const Tensor& a, const Tensor& b, const real* dy) {
+  const Kernels& run = kernels(mask.device());
+  const Shape& over = mask.shape();
+  add_grad(a, run.keep, {dy, over}, mask, over);
+  if (!b.requires_grad()) return;
+  add_grad(b, run.keep, {dy, over}, apply(run.sub, b.device(), number(1, b), mask, over), over);
 }
 
 }  // namespace
 
 Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) { return keep(a, mask) + keep(b, 1 - mask); }
-Tensor minimum(const Tensor& a, const Tensor& b) { return where(greater_equal(-a, -b), a, b); }
-Tensor maximum(const Tensor& a, const Tensor& b) { return where(greater_equal(a, b), a, b); }
+// da = dy [a <= b]   db = dy [a > b]
+Tensor minimum(const Tensor& a, const Tensor& b) {
+  const Shape over = broadcast("minimum", a.shape(), b.shape());
+  const Kernels& run = kernels(a.device());
+  return record("minimum", apply(run.minimum, a.device(), a, b, over), {a, b}, [a, b, over](const real* dy) {
+    add_grads_of_chosen(apply(kernels(a.device()).greater_equal, a.device(), b, a, over), a, b, dy);
+  });
+}
+// da = dy [a >= b]   db = dy [a < b]
+Tensor maximum(const Tensor& a, const Tensor& b) {
+  const Shape over = broadcast("maximum", a.shape(), b.shape());
+  const Kernels& run = kernels(a.device());
+  return record("maximum", apply(run.maximum, a.device(), a, b, over), {a, b}, [a, b, over](const real* dy) {
+    add_grads_of_chosen(apply(kernels(a.device()).greater_equal, a.device(), a, b, over), a, b, dy);
+  });
+}
 Tensor clamp(const Tensor& x, double low, double high) {
   if (!(low <= high)) bad_input("clamp: low = {} is above high = {}; exchange them", low, high);
   return minimum(maximum(x, number(low, x)), number(high, x));

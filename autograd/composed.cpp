@@ -154,6 +154,15 @@ Tensor scan(const Tensor& x, int axis, ScanOrder order) {
   return permute(y.reshape(rows.shape()), exchange);
 }
 
+// t_0 + sum_m (t_{m+1} - t_m) min(max(p - m, 0), 1)
+Tensor interpolate(const Tensor& t, const Tensor& p) {
+  const int axis = t.dims() - 1, last = t.dim(-1) - 1;
+  Tensor y = slice(t, axis, 0, 1) + Tensor::full(p.shape(), 0, p.device());
+  for (int m = 0; m < last; ++m)
+    y = y + (slice(t, axis, m + 1, m + 2) - slice(t, axis, m, m + 1)) * clamp(p - m, 0, 1);
+  return y;
+}
+
 // Sorted on the host; the gradient goes through gather.
 TopK top_k(const Tensor& x, int k) {
   const int n = x.dim(-1);

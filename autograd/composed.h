@@ -12,6 +12,7 @@ Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);
 ResidualNorm residual_rms_norm(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, Dropout);
 Tensor scan(const Tensor& x, int axis, ScanOrder);
+Tensor interpolate(const Tensor& table, const Tensor& places);
 TopK top_k(const Tensor& x, int k);
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
 Tensor cross_entropy(const Tensor& logits, const Ids& targets);

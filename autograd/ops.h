@@ -54,6 +54,9 @@ Tensor sum_all(const Tensor& x);                   // (1)
 Tensor max(const Tensor& x);                       // over the last axis, which stays with size 1
 Tensor scan(const Tensor& x, int axis, ScanOrder = {});                // running sums along the axis, shape of x
 struct TopK { Tensor values, columns; };           // columns: whole numbers 0 .. n-1, without gradient
+// Each row of a table read at places of its own, 0 .. N-1, between two entries by a straight line: (..., N), (..., n)
+// -> (..., n). A place before the first entry or behind the last reads that one.
+Tensor interpolate(const Tensor& table, const Tensor& places);
 TopK top_k(const Tensor& x, int k);                // (..., n) -> (..., k) twice, the largest first
 
 Tensor permute(const Tensor& x, const std::vector<int>& order);        // dim i of the result is dim order[i] of x

@@ -7,6 +7,7 @@ stopped, so that all meet the same weather. Large products take a turn too: they
 
     bench/compare.py                       # everything: training at 20+20 and 40+40, evaluation at 500+500
     bench/compare.py --quick               # three encodings at 20+20 slots
+    bench/compare.py --schemes             # the most used schemes, beside none and beside PyTorch, at 20+20 slots
     bench/compare.py --encoding rope --positions randomized --length 40 --threads 2
     bench/compare.py --scaling             # poslab alone: a step with one thread and with more, in turns
     bench/compare.py --example             # how long the example preset takes: mixed lengths, extrapolated to its steps
@@ -27,6 +28,7 @@ import table
 from sides import PEERS, ROOT, Disagree, Ended, Side, agreement, start_ours, start_peer
 
 ENCODINGS = ["none", "sincos", "learned", "relative", "alibi", "rope"]
+SCHEMES = [*ENCODINGS, "t5", "shaw", "kerple", "fire", "cope", "xpos", "yarn", "partial_rope"]
 EXAMPLE = {"task": "even_pairs", "batch": 128, "steps": 10001}
 
 
@@ -52,6 +54,9 @@ class Configuration:
             )
             if peer := self.attempt(name, start):
                 self.sides.append(peer)
+        self.none = None  # poslab without positions, in the same turns
+        if options.schemes and encoding != "none":
+            self.none = start_ours(options.program, options.device, threads, task, batch, "none", positions)
         self.ceiling, self.ceiling_rates = None, []
         if options.device == "cpu":
             self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
@@ -81,12 +86,15 @@ class Configuration:
                 side.hello |= {"warm_seconds": time.monotonic() - start}
                 side.hello |= {k: v for k, v in said.items() if k == "form"}
                 side.pin()
+        if self.none:
+            self.none.ask(f"warm {what} {' '.join(sizes)}")
+            self.none.pin()
         if self.ceiling:
             self.ceiling.ask("ceiling")
             self.ceiling.pin()
 
     def take_turns(self, turn, what, sizes):
-        order = [*self.sides, *([self.ceiling] if self.ceiling else [])]
+        order = [*self.sides, *filter(None, [self.none, self.ceiling])]
         for side in order if turn % 2 == 0 else order[::-1]:
             if side is self.ceiling:
                 self.ceiling_rates.append(side.ask("ceiling"))
@@ -94,7 +102,7 @@ class Configuration:
                 side.turn(what, sizes)
 
     def close(self):
-        for side in [*self.sides, *([self.ceiling] if self.ceiling else [])]:
+        for side in [*self.sides, *filter(None, [self.none, self.ceiling])]:
             side.close()
 
     def result(self):
@@ -110,6 +118,7 @@ class Configuration:
             "ceiling_gflops": kinds,
             "sides": sides,
             **table.compare(sides),
+            **({"none_ms": statistics.median(self.none.ms)} if self.none else {}),
         }
 
 
@@ -222,7 +231,7 @@ def parse():
     cores = len(os.sched_getaffinity(0))
     all_threads = sorted({1, min(2, cores), cores})
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--encoding", action="append", choices=ENCODINGS, help="may be repeated; default: all")
+    parser.add_argument("--encoding", action="append", choices=SCHEMES, help="may be repeated; default: the first six")
     parser.add_argument("--positions", action="append", choices=["sequential", "randomized"], help="default: both")
     parser.add_argument("--what", type=lambda text: text.split(","), default=["train", "eval"], help="train,eval")
     parser.add_argument("--length", type=numbers, default=[20, 40], help="of training inputs; default: 20,40")
@@ -232,8 +241,9 @@ def parse():
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--eval-batch", type=int, default=8, help="the logits of 1000 slots take 32 MB a sequence")
     parser.add_argument("--seconds", type=float, default=5, help="of turns for each configuration, at least 3 rounds")
-    parser.add_argument("--peers", type=lambda text: text.split(","), default=list(PEERS), help="default: all")
+    parser.add_argument("--peers", type=lambda text: text.split(","), help="default: all; jax knows the first six")
     parser.add_argument("--quick", action="store_true", help="none, relative and rope, sequential, 20+20, all cores")
+    parser.add_argument("--schemes", action="store_true", help="all schemes, sequential, 20+20, beside PyTorch")
     parser.add_argument("--example", action="store_true", help="the example preset's wall time instead")
     parser.add_argument("--scaling", action="store_true", help="poslab alone, with each of --threads in turns")
     parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
@@ -247,6 +257,8 @@ def parse():
     )
     if options.device == "cuda" and options.threads == all_threads:
         options.threads = [cores]  # they only feed the GPU
+    if options.peers is None:
+        options.peers = ["torch", "torch compiled"] if options.schemes else list(PEERS)
     if unknown := set(options.peers) - set(PEERS):
         parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(PEERS)}")
     if unknown := set(options.what) - {"train", "eval"}:
@@ -259,6 +271,9 @@ def parse():
     if options.quick:
         options.encoding, options.positions = options.encoding or ["none", "relative", "rope"], ["sequential"]
         options.what, options.length, options.threads = ["train"], [20], [max(options.threads)]
+    if options.schemes:
+        options.encoding, options.positions = options.encoding or SCHEMES, ["sequential"]
+        options.what, options.length = ["train"], [20]
     return options
 
 

@@ -18,6 +18,7 @@ PEERS = {
 }
 # A compiled model is kept here: the first comparison compiles for minutes, the next ones read.
 COMPILED = ROOT / "build/torch_compiled"
+CAUSAL = ["cope", "xpos"]  # schemes that need a causal mask, in all sides
 PATIENCE = 600  # seconds for an answer: XLA compiles 40 lengths in two minutes
 
 
@@ -112,6 +113,7 @@ class Side:
 
 def start_ours(program, device, threads, task, batch, encoding, positions):
     words = ["--task", task, "--batch", batch, "--encoding", encoding, "--positions", positions, "--threads", threads]
+    words += ["--causal", "true"] if encoding in CAUSAL else []
     return Side("poslab", [program, "serve", *words, "--device", device], threads)
 
 

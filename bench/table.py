@@ -9,12 +9,13 @@ NAMES = {"poslab": "poslab", "torch": "torch", "torch compiled": "compiled", "ja
 def flop(what, batch, inputs, outputs, encoding, symbols_out):
     """Additions and multiplications of the mathematics: all slots in all layers, whatever is saved.
 
-    A layer: q, k, v, output (4 C C) and feed-forward (2 C 4C) for each of the B T tokens; q k and weights v, and for
-    `relative` q r, C each for each of the B T T pairs; W PE once for each of 2T - 1 distances. Head: C V an output
-    slot. An addition and a multiplication are 2. Backward is twice forward. Norms, softmax, dropout, Adam count as 0.
+    A layer: q, k, v, output (4 C C) and feed-forward (2 C 4C) for each of the B T tokens; q k and weights v, for
+    `relative` and `shaw` q r, and for `shaw` weights c, C each for each of the B T T pairs; W PE once for each of
+    2T - 1 distances. Head: C V an output slot. An addition and a multiplication are 2. Backward is twice forward.
+    Norms, softmax, dropout, Adam, CoPE's table and FIRE's network count as 0.
     """
     slots = inputs + outputs
-    products = 3 if encoding == "relative" else 2
+    products = {"relative": 3, "shaw": 4}.get(encoding, 2)
     layer = batch * slots * (4 + 2 * WIDENING) * WIDTH**2 + products * batch * slots**2 * WIDTH
     if encoding == "relative":
         layer += (2 * slots - 1) * WIDTH**2
@@ -55,7 +56,7 @@ def compare(sides):
 def heading(peers):
     times = "".join(f"{NAMES[name] + ' ms':>13}" for name in ["poslab", *peers])
     return (
-        f"{'':5} {'slots':>7} {'thr':>3} {'encoding':8} {'positions':10}{times}{'ratio':>7}{'':10}{'ceiling':>8} "
+        f"{'':5} {'slots':>7} {'thr':>3} {'encoding':12} {'positions':10}{times}{'ratio':>7}{'':10}{'ceiling':>8} "
         f"{'peak MB (growth): poslab, peers':31}"
     )
 
@@ -68,9 +69,10 @@ def row(r, peers):
     memory = ", ".join(f"{s['peak_mb']:.0f} ({s['peak_mb'] - s['idle_mb']:.0f})" for s in r["sides"].values())
     share = f"{100 * r['share_of_ceiling']:7.0f}%" if r["share_of_ceiling"] else f"{'-':>8}"
     ratio = f"{r['ratio']:6.2f}x {NAMES[r['fastest_peer']]:9}" if "ratio" in r else " " * 17
+    none = f"   {r['sides']['poslab']['median_ms'] / r['none_ms']:.2f} times none" if "none_ms" in r else ""
     return (
-        f"{r['what']:5} {r['size']:>7} {r['threads']:3} {r['encoding']:8} {r['positions']:10}{times}{ratio}"
-        f"{share} {memory}"
+        f"{r['what']:5} {r['size']:>7} {r['threads']:3} {r['encoding']:12} {r['positions']:10}{times}{ratio}"
+        f"{share} {memory}{none}"
     )
 
 
@@ -83,5 +85,5 @@ def scaling(results):
     for (what, size, encoding, positions), ms in found.items():
         if 1 in ms and len(ms) > 1:
             more = ", ".join(f"{n}: {ms[1] / ms[n]:.2f}x" for n in sorted(ms) if n > 1)
-            lines.append(f"{what:5} {size:>7} {encoding:8} {positions:10} poslab, threads {more}")
+            lines.append(f"{what:5} {size:>7} {encoding:12} {positions:10} poslab, threads {more}")
     return lines

@@ -31,6 +31,8 @@ Cost sub(real*, const real*, const real*, const StridedLoop& w) { return binary(
 Cost mul(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
 Cost div(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
 Cost greater_equal(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
+Cost minimum(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
+Cost maximum(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
 Cost keep(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
 Cost pow(real*, const real*, const real*, const StridedLoop& w) { return binary(w); }
 Cost sum(Accumulator y, const real*, const StridedLoop& w) { return {0, met(w, w.a) * word + written(y, met(w, w.y))}; }
@@ -77,6 +79,14 @@ Cost top_k_backward(Accumulator dx, const real*, const real*, int64_t rows, int 
 Cost scan(Accumulator y, const real*, int64_t outer, int n, int64_t inner, ScanOrder) {
   const double x = double(outer * n * inner);
   return {0, x * word + written(y, x)};
+}
+Cost interpolate(real*, const real*, const real*, int64_t rows, int entries, int n) {
+  return arrays(double(rows) * (entries + 2. * n));                                           // t p y
+}
+Cost interpolate_backward(Accumulator dt, Accumulator dp, const real*, const real*, const real*, int64_t rows,
+                          int entries, int n) {
+  const double t = double(rows) * entries, p = double(rows) * n;
+  return {0, ((dp ? t : 0) + 2 * p) * word + written(dt, t) + written(dp, p)};               // t p dy
 }
 Cost softmax(real*, const real*, int64_t rows, int n) { return unary(rows * n); }
 Cost softmax_backward(Accumulator dx, const real*, const real*, int64_t rows, int n) {

@@ -42,6 +42,8 @@ struct Minus { static __device__ real of(real a, real b) { return a - b; } };
 struct Times { static __device__ real of(real a, real b) { return a * b; } };
 struct Over { static __device__ real of(real a, real b) { return a / b; } };
 struct GreaterEqual { static __device__ real of(real a, real b) { return real(a >= b || a != a); } };
+struct Smaller { static __device__ real of(real a, real b) { return a <= b || a != a ? a : b; } };
+struct Larger { static __device__ real of(real a, real b) { return a >= b || a != a ? a : b; } };
 struct Keep { static __device__ real of(real a, real b) { return b != 0 ? a : real(0); } };
 struct Power { static __device__ real of(real a, real b) { return real(::pow(a, b)); } };
 
@@ -149,6 +151,8 @@ void sub(real* y, const real* a, const real* b, const StridedLoop& w) { start<Mi
 void mul(real* y, const real* a, const real* b, const StridedLoop& w) { start<Times>(y, a, b, w); }
 void div(real* y, const real* a, const real* b, const StridedLoop& w) { start<Over>(y, a, b, w); }
 void greater_equal(real* y, const real* a, const real* b, const StridedLoop& w) { start<GreaterEqual>(y, a, b, w); }
+void minimum(real* y, const real* a, const real* b, const StridedLoop& w) { start<Smaller>(y, a, b, w); }
+void maximum(real* y, const real* a, const real* b, const StridedLoop& w) { start<Larger>(y, a, b, w); }
 void keep(real* y, const real* a, const real* b, const StridedLoop& w) { start<Keep>(y, a, b, w); }
 void pow(real* y, const real* a, const real* b, const StridedLoop& w) { start<Power>(y, a, b, w); }
 

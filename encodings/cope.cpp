@@ -21,14 +21,9 @@ struct CoPE : WholeLogits {
   Tensor pairs(const Heads& in, const Positions& p, const Span& span) const override {
     const Tensor z = products(in);
     const Tensor gates = (up_and_down ? tanh(z) : sigmoid(z)) * seen(in, p, span);
-    const Tensor at = scan(gates, 3, {.reverse = true}) + (up_and_down ? N - 1 : 0);          // (B, H, Tq, Tk)
+    const Tensor counts = scan(gates, 3, {.reverse = true});                                  // (B, H, Tq, Tk)
     const Tensor rows = matmul(by_head(in.q), transpose(e));                         // (B, H, Tq, R): q_i . e_n
-    // a broken line through the rows: rows_0 + sum_n (rows_{n+1} - rows_n) min(max(p - n, 0), 1)
-    const int last = rows.dim(3) - 1;
-    Tensor s = z + slice(rows, 3, 0, 1);
-    const Tensor steps = slice(rows, 3, 1, last + 1) - slice(rows, 3, 0, last);
-    for (int n = 0; n < last; ++n) s = s + slice(steps, 3, n, n + 1) * clamp(at - n, 0, 1);
-    return s;
+    return z + interpolate(rows, up_and_down ? counts + (N - 1) : counts);
   }
 
   Tensor shown(const ModelShape& m, const Positions& p) const override {

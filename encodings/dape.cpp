@@ -62,7 +62,7 @@ struct DAPE : WholeLogits {
     Tensor may;                                                                      // (1 or B, Tq, Tk, 1)
     if (masks) may = permute(seen(in, at, span), {0, 2, 3, 1}), x = x * may;
     const Tensor h = linear(neighbours(x, stretch), w1, b1);
-    Tensor y = maximum(h, h * 0.01);
+    Tensor y = h * maximum(greater_equal(h, number(0, h)), number(0.01, h));                   // the slope, 1 or 0.01
     if (masks_between) y = y * may;
     return both + permute(linear(neighbours(y, stretch), w2), {0, 3, 1, 2});
   }

@@ -53,10 +53,11 @@ struct OfAll : WholeLogits {
     const Distances& d = p.distances();
     const std::vector<double> rows = d.rows(in.q.device());
     const Ids at = rows_of_pairs(d, in.q.dim(1), in.k.dim(1));
-    Tensor s = matmul(by_head(in.q), permute(in.k, {0, 2, 3, 1}));
-    if (of.queries) s = s + met(in.q, of.queries(rows), at, true);
-    if (of.keys) s = s + met(in.k, of.keys(rows), at, false);
-    return s * of.scale;
+    const Tensor q = in.q * of.scale;
+    Tensor s = matmul(by_head(q), permute(in.k, {0, 2, 3, 1}));
+    if (of.queries) s = s + met(q, of.queries(rows), at, true);
+    if (of.keys) s = s + met(in.k * of.scale, of.keys(rows), at, false);
+    return s;
   }
 
   Tensor mix(const Tensor& a, const Tensor& v, const Positions& p) const override {

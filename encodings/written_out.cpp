@@ -12,12 +12,18 @@ Tensor by_head(const Tensor& x) { return permute(x, {0, 2, 1, 3}); }
 
 Tensor WrittenOut::mix(const Tensor& a, const Tensor& v, const Positions&) const { return matmul(a, v); }
 
-// A gradient needs the weights of all sequences; without one, those of a few at a time will do.
+// How many reals a matrix of logits may have. On a CPU it is to stay in the cache from one op to the next. A GPU is
+// filled by all sequences, and without a gradient saves memory: 32 MiB.
+int64_t most_logits(Device device) {
+  if (device == Device::cpu) return 1 << 18;
+  return recording() ? std::numeric_limits<int64_t>::max() : 1 << 23;
+}
+
 Tensor WrittenOut::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
   const int B = in.q.dim(0);
-  const int64_t of_one = int64_t(in.q.dim(1)) * in.q.dim(2) * in.k.dim(1), most = 1 << 23;    // 32 MiB
-  const bool in_parts = !recording() && p.sequences() == 1 && !span.key_lengths;
-  const int together = in_parts ? int(std::clamp<int64_t>(most / of_one, 1, B)) : B;
+  const int64_t of_one = int64_t(in.q.dim(1)) * in.q.dim(2) * in.k.dim(1);
+  const bool in_parts = p.sequences() == 1 && !span.key_lengths;
+  const int together = in_parts ? int(std::clamp<int64_t>(most_logits(in.q.device()) / of_one, 1, B)) : B;
   std::vector<Tensor> results;
   for (int from = 0; from < B; from += together) {
     const auto part = [&](const Tensor& x) {
@@ -37,7 +43,7 @@ Tensor WrittenOut::logits(const Heads&, const Positions&, const Span&) const {
 Tensor WholeLogits::logits(const Heads& in, const Positions& p, const Span& span) const {
   Tensor s = pairs(in, p, span);
   if (const Tensor& f = in.temperature) s = s * by_head(f.reshape({f.dim(0), f.dim(1), f.dim(2), 1}));
-  return span.causal || span.key_lengths ? masked(s, seen(in, p, span)) : s;
+  return span.causal || span.key_lengths ? s + log(seen(in, p, span)) : s;          // ln 0: masked
 }
 
 Tensor WholeLogits::weights(const Heads& in, const Positions& p, const Span& span) const {
@@ -45,7 +51,7 @@ Tensor WholeLogits::weights(const Heads& in, const Positions& p, const Span& spa
 }
 
 Tensor products(const Heads& in) {
-  return matmul(by_head(in.q), permute(in.k, {0, 2, 3, 1})) * (1 / std::sqrt(double(in.q.dim(3))));
+  return matmul(by_head(in.q * (1 / std::sqrt(double(in.q.dim(3))))), permute(in.k, {0, 2, 3, 1}));
 }
 
 Tensor seen(const Heads& in, const Positions& p, const Span& span) {
@@ -61,10 +67,6 @@ Tensor seen(const Heads& in, const Positions& p, const Span& span) {
   };
   if (span.key_lengths) return make(in.q.device());
   return p.once(fmt::format("seen {} {} {} {}", queries, keys, span.causal, span.offset), in.q.device(), make);
-}
-
-Tensor masked(const Tensor& s, const Tensor& seen) {
-  return where(seen, s, number(-std::numeric_limits<double>::infinity(), s));
 }
 
 }  // namespace poslab

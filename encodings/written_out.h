@@ -15,7 +15,7 @@ Tensor by_head(const Tensor& x);                   // (B, T, H, D) -> (B, H, T, 
 class WrittenOut : public Encoding {
  public:
   Tensor weights(const Heads&, const Positions&, const Span&) const override = 0;
-  // sum_j a_ij v_j, without a gradient a few sequences at a time
+  // sum_j a_ij v_j, a few sequences at a time
   Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
   // The base has no logits. Throws Failure.
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
@@ -39,6 +39,5 @@ class WholeLogits : public WrittenOut {
 Tensor products(const Heads&);
 // 1 where query i may see key j, else 0                                                           (1 or B, 1, Tq, Tk)
 Tensor seen(const Heads&, const Positions&, const Span&);
-Tensor masked(const Tensor& s, const Tensor& seen);          // s where seen is 1, else -infinity
 
 }  // namespace poslab

@@ -88,6 +88,7 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
   check_says(complaint([] { scan(ones({2, 3}), 2); }), {"scan", "(2, 3)", "no axis 2"});
   check_says(complaint([] { top_k(ones({2, 3}), 4); }), {"top_k", "k is 4", "(2, 3)", "from 1 to 3"});
   check_says(complaint([] { top_k(ones({2, 3}), 0); }), {"top_k", "k is 0"});
+  check_says(complaint([] { interpolate(ones({2, 3}), ones({3, 3})); }), {"interpolate", "(2, 3)", "(3, 3)", "equal"});
   check_says(complaint([] {
                residual_norm(ones({2, 4}), ones({2, 3}), ones({4}), ones({4}), {});
              }),

@@ -229,6 +229,20 @@ TEST_CASE("top_k: equal numbers from the left, NaN before all, infinities, on ev
   use_isa(before);
 }
 
+TEST_CASE("interpolate: beyond the ends, at an entry, and NaN, on every instruction set") {
+  const real inf = INFINITY, nan = NAN;
+  const std::string before = isa();
+  for (const std::string& set : available_isas()) {
+    use_isa(set);
+    const Tensor t = Tensor::from<int>({1, 3}, {5, 7, 11});
+    const Tensor p = Tensor::from<real>({1, 7}, {-inf, -1, 0, 1, 1.5, 2, inf});
+    CHECK(interpolate(t, p).values() == std::vector<real>{5, 5, 5, 7, 9, 11, 11});
+    CHECK(std::isnan(interpolate(t, Tensor::full({1, 1}, nan)).item()));
+    CHECK(std::isnan(interpolate(Tensor::full({1, 1}, 3), Tensor::full({1, 1}, nan)).item()));
+  }
+  use_isa(before);
+}
+
 TEST_CASE("scan: an infinity stays where it is or behind, and exclusive does not meet its own") {
   const real inf = INFINITY;
   const Tensor x = Tensor::from<real>({4}, {1, inf, 2, 3});

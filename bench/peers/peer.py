@@ -25,9 +25,8 @@ class Batch(NamedTuple):
     targets: np.ndarray  # (B, O) int32
 
 
-def parse(about):
+def parse(about, encodings=("none", "sincos", "learned", "relative", "alibi", "rope")):
     parser = argparse.ArgumentParser(description=about.split("\n")[0])
-    encodings = ["none", "sincos", "learned", "relative", "alibi", "rope"]
     parser.add_argument("--encoding", default="none", choices=encodings)
     parser.add_argument("--positions", default="sequential", choices=["sequential", "randomized"])
     parser.add_argument("--batch", type=int, default=128)

@@ -8,7 +8,6 @@ softmax, whichever a few steps find faster (or --form names). Evaluation is in i
 import math
 import time
 
-import numpy as np
 import peer
 import torch
 import torch._inductor.config
@@ -16,62 +15,28 @@ from torch import nn
 from torch.nn import functional as F
 
 import formula
-import model as reference
-
-LAYERS, HEADS, WIDTH = reference.LAYERS, reference.HEADS, reference.WIDTH
-HEAD = WIDTH // HEADS
-
-
-def rotary(positions):
-    """cos and sin for interleaved pairs, each angle twice.                        (T, 1, D) each"""
-    angle = positions[:, None] * 10000.0 ** (-torch.arange(HEAD // 2) / (HEAD // 2))
-    angle = angle.repeat_interleave(2, -1)[:, None]
-    return angle.cos(), angle.sin()
-
-
-def rotate(x, cos, sin):
-    turned = torch.stack((-x[..., 1::2], x[..., 0::2]), -1).flatten(-2)
-    return x * cos + turned * sin
+import torch_schemes
+from torch_schemes import HEAD, HEADS, LAYERS, WIDTH
 
 
 class Block(nn.Module):
-    def __init__(self, options):
+    def __init__(self, options, position):
         super().__init__()
-        self.encoding, self.form, self.rate = options.encoding, options.form, options.dropout
+        self.position, self.form, self.rate = position, options.form, options.dropout
         self.qkv = nn.Linear(WIDTH, 3 * WIDTH, bias=False)
         self.output = nn.Linear(WIDTH, WIDTH, bias=False)
         self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
         self.w1, self.w2 = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
-        if options.encoding == "relative":
-            self.u, self.v = nn.Parameter(torch.empty(HEADS, HEAD)), nn.Parameter(torch.empty(HEADS, HEAD))
-            self.w = nn.Linear(WIDTH, WIDTH, bias=False)
-
-    def relative(self, q, signal):
-        """(q_i + v) . W PE, one logit for each pair.                q: (B, T, H, D) -> (B, H, T, T)"""
-        time = q.shape[1]
-        r = self.w(signal).unflatten(-1, (HEADS, HEAD))
-        if signal.dim() == 3:  # true differences: r is (T, T, H, D)
-            return torch.einsum("bihd,ijhd->bhij", q + self.v, r)
-        s = (q + self.v).transpose(1, 2) @ r.permute(1, 2, 0)  # (B, H, T, 2T-1): row i, column j - i + T - 1
-        s = s.flatten(-2)[..., time - 1 : time - 1 + time * (2 * time - 2)]  # Transformer-XL's shift: only a new view
-        return s.unflatten(-1, (time, 2 * time - 2))[..., :time]
 
     def forward(self, x, signal):
         q, k, v = self.qkv(x).unflatten(-1, (3, HEADS, HEAD)).unbind(2)
-        bias = None
-        if self.encoding == "rope":
-            q, k = rotate(q, *signal), rotate(k, *signal)
-        elif self.encoding == "alibi":
-            bias = signal
-        elif self.encoding == "relative":
-            bias = self.relative(q, signal) / math.sqrt(HEAD)
-            q = q + self.u
+        q, k, bias = self.position(q, k, signal)
         q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
         if self.form == "sdpa":
-            o = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+            o = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, is_causal=self.position.causal)
         else:
-            s = (q / math.sqrt(HEAD)) @ k.transpose(-1, -2)
-            o = torch.softmax(s if bias is None else s + bias, -1) @ v
+            weights = torch.softmax(self.position.logits(q, k, bias, signal), -1)
+            o = self.position.mix(weights, v, signal)
         x = self.norm1(x + F.dropout(self.output(o.transpose(1, 2).flatten(-2)), self.rate, self.training))
         return self.norm2(x + F.dropout(self.w2(F.relu(self.w1(x))), self.rate, self.training))
 
@@ -79,36 +44,15 @@ class Block(nn.Module):
 class Encoder(nn.Module):
     def __init__(self, options):
         super().__init__()
-        self.options = options
         self.embedding = nn.Embedding(options.symbols_in, WIDTH)
-        if options.encoding == "learned":
-            self.table = nn.Embedding(options.max_position, WIDTH)
-        self.blocks = nn.ModuleList(Block(options) for _ in range(LAYERS))
+        self.scheme = torch_schemes.SCHEMES[options.encoding](options)
+        self.blocks = nn.ModuleList(Block(options, self.scheme.layer()) for _ in range(LAYERS))
         self.head = nn.Linear(WIDTH, options.symbols_out)
-        self.slopes = torch.tensor(reference.alibi_slopes(HEADS))[:, None, None]
 
     def forward(self, tokens, positions, outputs):
         """positions: (T) of tokens, or (2T - 1) offsets for j - i = 1 - T .. T - 1."""
-        o = self.options
-        x = self.embedding(tokens) * math.sqrt(WIDTH)
-        signal = None
-        if o.encoding == "sincos":
-            x = F.dropout(x + reference.sinusoid(positions, WIDTH), o.dropout, self.training)
-        elif o.encoding == "learned":
-            x = F.dropout(x + self.table(positions.long()), o.dropout, self.training)
-        elif o.encoding == "rope":
-            signal = rotary(positions)
-        elif o.encoding in ("relative", "alibi"):
-            distance = positions
-            if o.differences:
-                distance = positions[None, :] - positions[:, None]
-            if o.encoding == "relative":
-                signal = reference.sinusoid(distance, WIDTH)
-            else:
-                if distance.dim() == 1:
-                    slot = torch.arange(tokens.shape[1])
-                    distance = distance[slot[None, :] - slot[:, None] + len(slot) - 1]
-                signal = self.slopes * (0.5 * (distance < 0) - distance.abs())
+        x = self.scheme.embed(self.embedding(tokens) * math.sqrt(WIDTH), positions)
+        signal = self.scheme.prepare(positions)
         for block in self.blocks:
             x = block(x, signal)
         return self.head(x[:, -outputs:])
@@ -116,8 +60,8 @@ class Encoder(nn.Module):
     def named(self):
         """(name in poslab, the piece of a parameter that holds it, stored transposed)."""
         yield "embedding", lambda of: of(self.embedding.weight), False
-        if self.options.encoding == "learned":
-            yield "encoding.table", lambda of: of(self.table.weight), False
+        for name, p in self.scheme.named_parameters():
+            yield f"encoding.{name}", lambda of, p=p: of(p), False
         for n, b in enumerate(self.blocks):
             for i, part in enumerate(("query", "key", "value")):
                 yield f"block{n}.attention.{part}", lambda of, b=b, i=i: of(b.qkv.weight)[
@@ -136,10 +80,8 @@ class Encoder(nn.Module):
                 yield f"block{n}.{name}", lambda of, w=layer.weight: of(w), True
             for name, p in vectors:
                 yield f"block{n}.{name}", lambda of, p=p: of(p), False
-            if self.options.encoding == "relative":
-                yield f"encoding.layer{n}.w", lambda of, w=b.w.weight: of(w), True
-                yield f"encoding.layer{n}.u", lambda of, p=b.u: of(p), False
-                yield f"encoding.layer{n}.v", lambda of, p=b.v: of(p), False
+            for name, p in b.position.named_parameters():
+                yield f"encoding.layer{n}.{name}", lambda of, p=p: of(p), False
         yield "head.w", lambda of: of(self.head.weight), True
         yield "head.b", lambda of: of(self.head.bias), False
 
@@ -156,6 +98,7 @@ class Peer:
     def __init__(self, options):
         self.options = options
         self.model = Encoder(options)
+        self.forms = self.model.scheme.forms
         self.model.fill()
         if options.compile:
             # Block by block, with eager's random numbers: measured faster than compiling the model whole (rope, 20+20:
@@ -189,12 +132,14 @@ class Peer:
             return min(peer.timed(run, sizes[:1] * (1 if first > 500 else 5), data)[0])
 
         form = self.options.form
-        if form == "faster" and self.options.compile:
+        if len(self.forms) == 1:
+            form = self.forms[0]
+        elif form == "faster" and self.options.compile:
             # The compiler's processes do not outlive a fork, so no trial: 187 (plain) to 251 ms a step (rope, 20+20),
             # 206 to 211 (relative), and 2515 to 690 ms an evaluation (none, 500+500). Eager's trials choose alike.
             form = "plain" if what == "steps" else "sdpa"
         elif form == "faster":
-            forms = ["sdpa", "plain"]  # a GPU does not outlive a fork either, and its memory is not the process's
+            forms = self.forms  # a GPU does not outlive a fork either, and its memory is not the process's
             form = peer.faster(forms, milliseconds) if self.options.device == "cpu" else min(forms, key=milliseconds)
         self.attend(form)
         peer.timed(run, sizes, data)
@@ -246,7 +191,7 @@ class Peer:
 
 
 if __name__ == "__main__":
-    options = peer.parse(__doc__)
+    options = peer.parse(__doc__, torch_schemes.SCHEMES)
     torch.manual_seed(1)
     torch.set_default_device(options.device)
     torch.set_num_threads(

@@ -235,6 +235,12 @@ void div(real* y, const real* a, const real* b, const StridedLoop& w) {
 void greater_equal(real* y, const real* a, const real* b, const StridedLoop& w) {
   binary(y, a, b, w, [](real p, real q) { return real(p >= q || p != p); });
 }
+void minimum(real* y, const real* a, const real* b, const StridedLoop& w) {
+  binary(y, a, b, w, [](real p, real q) { return p <= q || p != p ? p : q; });
+}
+void maximum(real* y, const real* a, const real* b, const StridedLoop& w) {
+  binary(y, a, b, w, [](real p, real q) { return p >= q || p != p ? p : q; });
+}
 void keep(real* y, const real* a, const real* b, const StridedLoop& w) {
   binary(y, a, b, w, [](real p, real q) { return q != 0 ? p : real(0); });
 }

@@ -67,21 +67,24 @@ def share(r):
 
 
 def speed_table(rows):
-    """Of the peers that were measured; one that could not run a row has failed there."""
+    """Of the peers that were measured; one that could not run a row has failed there. Where poslab without positions
+    took its turns too, how many times as long a scheme takes."""
     peers = [name for name in PEERS if any(name in r["sides"] for r in rows)]
-    lines = [
-        f"| encoding | positions | threads | poslab, ms | {' | '.join(PEERS[name] for name in peers)} "
-        "| ratio to the fastest | share of ceiling | peak MB: poslab, PyTorch, JAX |",
-        "|---" * (7 + len(peers)) + "|",
-    ]
+    measured = [name for name in ("torch", "jax") if name in peers]
+    beside_none = any("none_ms" in r for r in rows)
+    head = ["encoding", "positions", "threads", "poslab, ms", *(["times none"] if beside_none else [])]
+    head += [*(PEERS[name] for name in peers), "ratio to the fastest", "share of ceiling"]
+    head += [f"peak MB: {', '.join(['poslab', *(PEERS[name] for name in measured)])}"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for r in rows:
+        ms = r["sides"]["poslab"]["median_ms"]
         memory = ", ".join(
-            f"{r['sides'][name]['peak_mb']:.0f}" if name in r["sides"] else "-" for name in ("poslab", "torch", "jax")
+            f"{r['sides'][name]['peak_mb']:.0f}" if name in r["sides"] else "-" for name in ("poslab", *measured)
         )
-        lines.append(
-            f"| {r['encoding']} | {r['positions']} | {r['threads']} | {r['sides']['poslab']['median_ms']:.1f} "
-            f"| {' | '.join(cell(r, name) for name in peers)} | **{r['ratio']:.2f}** | {share(r)} | {memory} |"
-        )
+        cells = [r["encoding"], r["positions"], str(r["threads"]), f"{ms:.1f}"]
+        cells += [f"{ms / r['none_ms']:.2f}" if "none_ms" in r else ""] if beside_none else []
+        cells += [*(cell(r, name) for name in peers), f"**{r['ratio']:.2f}**", share(r), memory]
+        lines.append(f"| {' | '.join(cells)} |")
     return lines + [""]
 
 
@@ -156,6 +159,12 @@ def speed():
             if what == "example":
                 lines += example_lines(rows)
                 continue
+            if any("none_ms" in r for r in rows):
+                lines += [
+                    "The most used schemes. poslab without positions takes its turns with each of them; *times none* is how",
+                    "many times as long a step takes with the scheme. `cope` and `xpos` have a causal mask, on all sides.",
+                    "",
+                ]
             lines += [
                 f"{'Training step' if what == 'train' else 'Evaluation'}, {size} slots, batch {rows[0]['batch']}:",
                 "",

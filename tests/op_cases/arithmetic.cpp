@@ -1,4 +1,4 @@
-// add sub mul div greater_equal keep pow sum copy, by the ops that are made of them.
+// add sub mul div greater_equal minimum maximum keep pow sum copy, by the ops that are made of them.
 #include <fmt/format.h>
 
 #include "core/random.h"
@@ -62,10 +62,10 @@ const Cases binary([](std::vector<OpCase>& all) {
     const auto smaller = [](double a, double b) { return a < b ? a : b; };
     const auto larger = [](double a, double b) { return a > b ? a : b; };
     for (const auto& ranges : std::vector<std::vector<Range>>{{{-2, -1}, {-0.9, 1}}, {{1.1, 2}, {-1, 1}}}) {
-      add("keep", [](auto& x) { return minimum(x[0], x[1]); }, smaller);
-      all.back().ranges = ranges, all.back().name += " minimum";
-      add("keep", [](auto& x) { return maximum(x[0], x[1]); }, larger);
-      all.back().ranges = ranges, all.back().name += " maximum";
+      add("minimum", [](auto& x) { return minimum(x[0], x[1]); }, smaller);
+      all.back().ranges = ranges;
+      add("maximum", [](auto& x) { return maximum(x[0], x[1]); }, larger);
+      all.back().ranges = ranges;
     }
   }
 });
@@ -85,9 +85,9 @@ const Cases of_one([](std::vector<OpCase>& all) {
       {"pow", "x^0.5", [](const Tensor& x) { return pow(x, 0.5); }, [](double x) { return std::sqrt(x); }, {0.1, 3}},
       {"relu", "abs", [](const Tensor& x) { return abs(x); }, [](double x) { return x; }, {0.01, 1}},
       {"relu", "abs", [](const Tensor& x) { return abs(x); }, [](double x) { return -x; }, {-1, -0.01}},
-      {"keep", "clamp below", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return -1.; }, {-2, -1.1}},
-      {"keep", "clamp", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double x) { return x; }, {-0.9, 0.9}},
-      {"keep", "clamp above", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return 1.; }, {1.1, 2}},
+      {"maximum", "clamp below", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return -1.; }, {-2, -1.1}},
+      {"minimum", "clamp", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double x) { return x; }, {-0.9, 0.9}},
+      {"minimum", "clamp above", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return 1.; }, {1.1, 2}},
   };
   for (const Function& f : functions)
     for (const Shape& shape : std::vector<Shape>{{1}, {33}, {7, 257}}) {

@@ -8,14 +8,24 @@ import turning
 CASE = {"encoding": "yarn:length=512", "heads": 2, "positions": "randomized"}
 
 
-def logits(case, w, q, k, positions):
-    size, factor, length, base = q.shape[-1], 8, 512, 10000
+def frequencies(size, factor, length, base=10000):
+    """Of a head of so many channels. Where it has too few pairs for a ramp there is a step."""
 
     def pair(turns):
         return size * math.log(length / (2 * math.pi * turns)) / (2 * math.log(base))
 
     low, high = max(math.floor(pair(32)), 0), min(math.ceil(pair(1)), size - 1)
-    assert 0 < low < high < size // 2
-    inter = np.clip((np.arange(size // 2) - low) / (high - low), 0, 1)
-    f = turning.rope(size)
-    return turning.logits(q, k, positions, f * (1 - inter) + f / factor * inter, (0.1 * math.log(factor) + 1) ** 2)
+    inter = np.clip((np.arange(size // 2) - low) / max(high - low, 0.001), 0, 1)
+    f = turning.rope(size, base)
+    return f * (1 - inter) + f / factor * inter
+
+
+def steepness(factor):
+    """On the logits."""
+    return (0.1 * math.log(factor) + 1) ** 2
+
+
+def logits(case, w, q, k, positions):
+    f, plain = frequencies(q.shape[-1], factor=8, length=512), turning.rope(q.shape[-1])
+    assert ((plain / 8 < f) & (f < plain)).any()  # there is a ramp, not a step
+    return turning.logits(q, k, positions, f, steepness(8))
