@@ -17,10 +17,13 @@ void TokenChoice::check() const {
 
 namespace {
 
-// The largest first, equal ones by number. Only so many are put in order.
-std::vector<int> ordered(const real* logits, int vocabulary, int count) {
+// Those that may be drawn: the most probable ones, the largest first and equal ones by number. Where it does
+// not matter which are the largest, all of them as they are.
+std::vector<int> candidates(const real* logits, int vocabulary, const TokenChoice& choice) {
   std::vector<int> all(size_t(vocabulary), 0);
   for (int i = 0; i < vocabulary; ++i) all[size_t(i)] = i;
+  const int count = choice.top_k ? std::min(choice.top_k, vocabulary) : vocabulary;
+  if (count == vocabulary && choice.top_p == 1) return all;
   std::partial_sort(all.begin(), all.begin() + count, all.end(),
                     [&](int a, int b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); });
   all.resize(size_t(count));
@@ -40,8 +43,7 @@ int choose_token(const real* logits, int vocabulary, const TokenChoice& choice, 
   if (!std::isfinite(logits[best]))
     failure("the largest logit is {}; the model has diverged, or its weights are damaged", logits[best]);
   if (choice.temperature == 0 || choice.top_k == 1) return best;
-  const int count = choice.top_k ? std::min(choice.top_k, vocabulary) : vocabulary;
-  const std::vector<int> order = ordered(logits, vocabulary, count);
+  const std::vector<int> order = candidates(logits, vocabulary, choice);
   std::vector<double> p;
   double all = 0;
   for (const int i : order) all += p.emplace_back(std::exp((double(logits[i]) - logits[best]) / choice.temperature));
@@ -51,7 +53,7 @@ int choose_token(const real* logits, int vocabulary, const TokenChoice& choice, 
   double left = uniform * mass;
   for (size_t n = 0; n < kept; ++n)
     if ((left -= p[n]) < 0) return order[n];
-  return order[kept - 1];  // what rounding left over
+  return best;  // what rounding left over
 }
 
 void generate(const Decoder& model, const std::vector<int>& prompt, const Generation& wanted,

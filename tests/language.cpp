@@ -1,6 +1,7 @@
 // Text as values: vocabularies, windows, sides, and the language whose best possible loss is known.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -79,6 +80,51 @@ TEST_CASE("merges: counts of pairs by hand") {
   CHECK(Vocabulary::learn({}, 10).size() == 256);
   CHECK_THROWS_AS(Vocabulary::learn({}, -1), BadInput);
   CHECK_THROWS_AS(Vocabulary({{256, 1}}), BadInput);
+}
+
+namespace {
+
+// Merges by counting all pairs of all words anew each time.
+std::vector<Vocabulary::Merge> counted_anew(const WordCounts& counts, int wanted) {
+  std::vector<std::pair<std::vector<int>, int64_t>> words;
+  for (auto& [word, count] : counts) words.push_back({Vocabulary().encode(word), count});
+  std::vector<Vocabulary::Merge> merges;
+  while (int(merges.size()) < wanted) {
+    std::map<Vocabulary::Merge, int64_t> pairs;
+    for (auto& [tokens, count] : words)
+      for (size_t i = 1; i < tokens.size(); ++i) pairs[{tokens[i - 1], tokens[i]}] += count;
+    int64_t most = 1;
+    for (auto& [pair, count] : pairs) most = std::max(most, count);
+    const auto best = std::find_if(pairs.begin(), pairs.end(), [&](auto& p) { return p.second == most && most > 1; });
+    if (best == pairs.end()) break;
+    for (auto& [tokens, count] : words) {
+      std::vector<int> joined;
+      for (const int token : tokens) {
+        const bool here = !joined.empty() && joined.back() == best->first.first && token == best->first.second;
+        if (here)
+          joined.back() = 256 + int(merges.size());
+        else
+          joined.push_back(token);
+      }
+      tokens = joined;
+    }
+    merges.push_back(best->first);
+  }
+  return merges;
+}
+
+}  // namespace
+
+TEST_CASE("merges: those of counting all pairs anew each time") {
+  Rng rng = numbers(8);
+  WordCounts counts;
+  for (int n = 0; n < 300; ++n) {
+    std::string word;
+    for (int i = rng.between(1, 9); i > 0; --i) word += char('a' + rng.below(4));  // "aaaa" among them
+    counts[word] += rng.between(1, 20);
+  }
+  for (const int merges : {1, 20, 200, 5000})
+    CHECK(Vocabulary::learn(counts, merges).merges() == counted_anew(counts, merges));
 }
 
 TEST_CASE("merges: what is encoded decodes to the same bytes, and begins alike however much is asked for") {

@@ -1,6 +1,7 @@
 #include "tasks/language/vocabulary.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/error.h"
 
@@ -72,24 +73,65 @@ Vocabulary::Vocabulary(std::vector<Merge> merges) : merges_(std::move(merges)) {
   }
 }
 
-Vocabulary Vocabulary::learn(const WordCounts& counts, int wanted) {
-  if (wanted < 0) bad_input("vocabulary: {} merges; ask for 0, which leaves bytes, or more", wanted);
+namespace {
+
+// The words of a text, and how often each pair of tokens stands in them. A merge changes the words that have the pair,
+// and only their pairs are counted anew.
+class Pairs {
+ public:
+  explicit Pairs(const WordCounts& counts) {
+    for (const auto& [word, count] : counts)
+      words_.push_back({bytes_of(word), count}), count_pairs(words_.size() - 1, 1);
+  }
+  // The most frequent pair, and how often it occurs; of equally frequent ones the smallest. Count 0: there is none.
+  std::pair<Vocabulary::Merge, int64_t> best() const {
+    std::pair<Vocabulary::Merge, int64_t> most{};
+    for (const auto& [pair, of] : pairs_)
+      if (of.count > most.second) most = {pair, of.count};
+    return most;
+  }
+  void join(const Vocabulary::Merge& pair, int token) {
+    const std::set<size_t> changed = pairs_[pair].words;
+    for (const size_t n : changed) {
+      count_pairs(n, -1);
+      merge(words_[n].tokens, pair, token);
+      count_pairs(n, 1);
+    }
+    pairs_.erase(pair);
+  }
+
+ private:
   struct Word {
     std::vector<int> tokens;
     int64_t count;
   };
-  std::vector<Word> words;
-  for (const auto& [word, count] : counts) words.push_back({bytes_of(word), count});
+  struct Found {
+    int64_t count = 0;
+    std::set<size_t> words;  // those that have it, and some that had it
+  };
+  void count_pairs(size_t n, int sign) {
+    const Word& w = words_[n];
+    for (size_t i = 0; i + 1 < w.tokens.size(); ++i) {
+      Found& of = pairs_[{w.tokens[i], w.tokens[i + 1]}];
+      of.count += sign * w.count;
+      if (sign > 0) of.words.insert(n);
+    }
+  }
+  std::vector<Word> words_;
+  std::map<Vocabulary::Merge, Found> pairs_;
+};
+
+}  // namespace
+
+Vocabulary Vocabulary::learn(const WordCounts& counts, int wanted) {
+  if (wanted < 0) bad_input("vocabulary: {} merges; ask for 0, which leaves bytes, or more", wanted);
+  Pairs pairs(counts);
   std::vector<Merge> merges;
   while (int(merges.size()) < wanted) {
-    std::map<Merge, int64_t> pairs;
-    for (const Word& w : words)
-      for (size_t i = 0; i + 1 < w.tokens.size(); ++i) pairs[{w.tokens[i], w.tokens[i + 1]}] += w.count;
-    const auto best =
-        std::max_element(pairs.begin(), pairs.end(), [](auto& a, auto& b) { return a.second < b.second; });
-    if (best == pairs.end() || best->second < 2) break;
-    for (Word& w : words) merge(w.tokens, best->first, 256 + int(merges.size()));
-    merges.push_back(best->first);
+    const auto [pair, count] = pairs.best();
+    if (count < 2) break;
+    pairs.join(pair, 256 + int(merges.size()));
+    merges.push_back(pair);
   }
   return Vocabulary(std::move(merges));
 }
