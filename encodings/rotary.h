@@ -35,6 +35,7 @@ class Rotary : public Encoding {
   Scores scores(const Heads&, const Positions&) const override;
   // The logit of equal contents, `factor` at distance 0: the mean of cos(d f_m) over the pairs of channels.
   Tensor shown(const ModelShape&, const Positions&) const override;
+  bool heads_alike() const { return groups_(1).size() == 1; }   // all heads turn alike
 
  private:
   std::string name_;

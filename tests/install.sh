@@ -29,6 +29,7 @@ check 'a line is fitted' says built/example_line '^step 200 .* y = [23]\.[0-9]* 
 check 'a network prints its tape' says built/example_network '^cross_entropy backward'
 check 'and learns the exclusive or' says built/example_network '^0 xor 1: 1 with probability 0\.9'
 check 'a transformer is trained' says built/example_transformer '^step  300 .* accuracy'
+check 'a language model writes' says built/example_language '^a text of its own: [0-9]'
 
 if command -v dpkg-shlibdeps > /dev/null; then
   package() {

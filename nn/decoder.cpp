@@ -1,0 +1,152 @@
+#include "nn/decoder.h"
+
+#include <algorithm>
+
+#include "autograd/tape.h"
+#include "core/error.h"
+#include "encodings/grouped_heads.h"
+
+namespace poslab {
+namespace {
+
+DecoderSpec checked(DecoderSpec s) {
+  if (s.vocabulary < 1 || s.layers < 1 || s.heads < 1 || s.key_heads < 1 || s.d_model < 1 || s.d_ff < 1)
+    bad_input("decoder: vocabulary {}, layers {}, heads {}, key_heads {}, d_model {}, d_ff {}; all must be at least 1",
+              s.vocabulary, s.layers, s.heads, s.key_heads, s.d_model, s.d_ff);
+  if (s.d_model % s.heads)
+    bad_input("decoder: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads,
+              s.d_model);
+  if (s.heads % s.key_heads)
+    bad_input("decoder: {} key heads do not divide {} heads; choose key_heads so that heads / key_heads is whole",
+              s.key_heads, s.heads);
+  if (s.gau < 0 || (s.gau && s.heads != 1))
+    bad_input("decoder: gated attention units of width {} with {} heads; a unit has one head, of width 1 or more",
+              s.gau, s.heads);
+  return s;
+}
+
+// The last slots alone, which are those of the new tokens.
+Positions last_slots(const Positions& p, int n) {
+  if (p.only_offsets() || n == p.time()) return p;
+  const std::vector<double>& all = p.ids("decoder");  // (S, T, K)
+  const size_t K = size_t(p.channels()), of_one = size_t(p.time()) * K, kept = size_t(n) * K;
+  std::vector<double> last;
+  for (size_t end = of_one; end <= all.size(); end += of_one)
+    last.insert(last.end(), all.begin() + std::ptrdiff_t(end - kept), all.begin() + std::ptrdiff_t(end));
+  return Positions::of_ids(p.sequences(), p.channels(), std::move(last));
+}
+
+// A unit has no states of the width of its queries and keys, which other schemes read or add to.
+void must_suit_units(const DecoderSpec& s, const PositionLayers& encoding) {
+  const auto reads = [](const auto& layer) { return reads_states(*layer); };
+  if (s.gau && (encoding.embed || std::any_of(encoding.layers.begin(), encoding.layers.end(), reads)))
+    bad_input(
+        "encoding {} does not go with gated attention units; choose one that turns queries and keys or adds a "
+        "bias, such as rope, rerope or alibi",
+        s.encoding.spelled());
+}
+
+// What has parameters cannot be put in after training.
+template <class Make>
+void must_learn_nothing(const char* kind, const std::string& spelled, const Make& make) {
+  const Params own(0);
+  make(own);
+  if (!own.entries().empty())
+    bad_input(
+        "{} {}: it learns parameters ({}), which a trained model does not have; train with it, or choose one that "
+        "learns nothing",
+        kind, spelled, own.entries()[0].name);
+}
+
+}  // namespace
+
+Decoder::Decoder(Params p, DecoderSpec s) : spec_(checked(std::move(s))) {
+  const int C = spec_.d_model;
+  constexpr double small = 0.02;  // Radford et al. 2019; LLaMA's released code
+  embedding_ = p.truncated_normal("embedding", {spec_.vocabulary, C}, small);
+  encoding_ = std::make_shared<const PositionLayers>(p / "encoding", spec_.encoding, spec_.shape());
+  temperature_ = temperature_layers(p / "temperature", spec_.temperature, spec_.shape());
+  must_suit_units(spec_, *encoding_);
+  for (int n = 0; n < spec_.layers; ++n) {
+    const Params at = p / ("block" + std::to_string(n));
+    if (spec_.gau)
+      units_.emplace_back(at, GauSpec{C, spec_.gau, spec_.d_ff, n, spec_.layers, spec_.epsilon});
+    else
+      blocks_.emplace_back(at, DecoderBlockSpec{spec_.heads, spec_.key_heads, C, spec_.d_ff, n, spec_.layers,
+                                                spec_.biases, spec_.epsilon});
+  }
+  if (!spec_.gau) gain_ = (p / "norm").full("gain", {C}, 1);
+  if (!spec_.tied) head_ = (p / "head").truncated_normal("w", {C, spec_.vocabulary}, small);
+}
+
+Decoder Decoder::with_encoding(const Chosen<Scheme>& scheme) const {
+  must_learn_nothing("encoding", scheme.spelled(),
+                     [&](const Params& own) { PositionLayers(own, scheme, spec_.shape()); });
+  Decoder other = *this;
+  other.spec_.encoding = scheme;
+  other.encoding_ = std::make_shared<const PositionLayers>(Params(0), scheme, spec_.shape());
+  must_suit_units(other.spec_, *other.encoding_);
+  return other;
+}
+
+Decoder Decoder::at_temperature(const Chosen<TemperaturePolicy>& policy) const {
+  must_learn_nothing("temperature", policy.spelled(),
+                     [&](const Params& own) { temperature_layers(own, policy, spec_.shape()); });
+  Decoder other = *this;
+  other.spec_.temperature = policy;
+  other.temperature_ = temperature_layers(Params(0), policy, spec_.shape());
+  return other;
+}
+
+KeyValueCache Decoder::cache(int sequences, int capacity) const {
+  std::vector<bool> states;
+  for (const auto& layer : encoding_->layers) states.push_back(reads_states(*layer));
+  const int head = spec_.shape().head_dim();
+  return {sequences,
+          capacity,
+          {spec_.key_heads, head, spec_.gau ? spec_.d_ff : head, spec_.d_model},
+          states,
+          embedding_.device()};
+}
+
+Tensor Decoder::operator()(const Ids& tokens, int outputs, const Pass& pass) const {
+  return run(tokens, outputs, pass, nullptr);
+}
+
+Tensor Decoder::decode(const Ids& tokens, int outputs, const Pass& pass, KeyValueCache& cache) const {
+  const NoGrad no_gradient;
+  Tensor logits = run(tokens, outputs, pass, &cache);
+  cache.advance(tokens.shape()[1]);
+  return logits;
+}
+
+// x = embed(tokens) (+ positions), blocks, rms_norm, head
+Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCache* cache) const {
+  if (tokens.shape().size() != 2)
+    bad_input("decoder: tokens have shape {}; they must be (B, T)", to_string(tokens.shape()));
+  const int n = tokens.shape()[1], before = cache ? cache->length() : 0;
+  if (outputs < 1 || outputs > n) bad_input("decoder: {} output slots of {}; ask for 1 to {}", outputs, n, n);
+  if (const int slots = pass.positions.at_embedding().time(); slots != before + n)
+    bad_input("decoder: positions for {} slots, and there are {}, {} of them in the cache; give one for each", slots,
+              before + n, before);
+  pass.positions.begin_pass();
+  Dropout drop = pass.dropout;
+  Tensor x = gather(embedding_, tokens);
+  if (encoding_->embed) x = encoding_->embed(x, last_slots(pass.positions.at_embedding(), n));
+  if (pass.trace) pass.trace->capture("embedding", x);
+  const auto layer_pass = [&](size_t l) -> LayerPass {
+    drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(l);  // a block draws twice
+    return {*encoding_->layers[l], temperature_[l], pass.positions.at_layer(int(l)), drop, pass.trace};
+  };
+  for (size_t l = 0; l < units_.size(); ++l) x = units_[l](x, layer_pass(l), cache);
+  if (!blocks_.empty()) {
+    ResidualNorm h{x, rms_norm(x, blocks_[0].norm_gain(), spec_.epsilon)};
+    for (size_t l = 0; l < blocks_.size(); ++l)
+      h = blocks_[l](h, l + 1 < blocks_.size() ? blocks_[l + 1].norm_gain() : gain_, layer_pass(l), cache);
+    x = h.y;
+  }
+  const Tensor y = outputs == n ? x : slice(x, 1, n - outputs, n);
+  return linear(y, spec_.tied ? transpose(embedding_) : head_);
+}
+
+}  // namespace poslab

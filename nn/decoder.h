@@ -1,0 +1,61 @@
+// A causal language model of LLaMA's shape (Touvron et al. 2023; Qwen 2 with biases): pre-norm blocks, a gated
+// feed-forward network, grouped-query attention; or of gated attention units, as the source has them (nn/gau.h). Any
+// scheme, sampler and temperature. Decoding one token after the other equals the full pass. Leaves out: encoders, and
+// heads wider than d_model / heads.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "nn/decoder_block.h"
+#include "nn/gau.h"
+#include "nn/transformer.h"
+
+namespace poslab {
+
+struct DecoderSpec {
+  int vocabulary = 256;
+  int layers = 6, heads = 8, key_heads = 8, d_model = 256, d_ff = 688;
+  bool biases = false;                           // of queries, keys and values
+  bool tied = false;                             // the head is the embedding, transposed
+  double epsilon = 1e-5;                         // of RMSNorm: 1e-5 or 1e-6
+  int gau = 0;                                   // width of the one head of gated attention units; 0: LLaMA's blocks.
+                                                 // d_ff is then the width of their values: 2 d_model in the source
+  int pool = 2048, first = 0;                    // positions are first .. first + pool - 1: a learned table's rows
+  Chosen<Scheme> encoding{};                     // NoPE, unless another is given
+  Chosen<TemperaturePolicy> temperature{};       // likewise none
+  ModelShape shape() const { return {layers, heads, gau ? gau : d_model, true, pool, first}; }
+};
+
+class Decoder {
+ public:
+  // Parameters: embedding, encoding..., temperature..., block0 ..., norm.gain with LLaMA's blocks, and head.w unless it
+  // is tied. Throws BadInput for sizes that do not fit, and for units with a scheme that reads or changes states.
+  Decoder(Params, DecoderSpec);
+  // tokens (B, T) -> logits of the token behind each of the last `outputs` slots (B, outputs, vocabulary)
+  Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
+
+  // Decoding. An empty cache for so many tokens in each sequence, and then n >= 1 tokens (B, n) at a time: logits of
+  // the last `outputs` of them, as the full pass over all tokens would have them. pass.positions are those of all
+  // tokens, the cached ones too. A scheme whose logits depend on how many slots there are (Laws::by_length) has, from
+  // the second layer on, keys of earlier lengths in the cache. Records nothing.
+  KeyValueCache cache(int sequences, int capacity) const;
+  Tensor decode(const Ids& tokens, int outputs, const Pass&, KeyValueCache&) const;
+
+  const DecoderSpec& spec() const { return spec_; }
+  const PositionLayers& encoding() const { return *encoding_; }
+  // This model, its weights shared, with another scheme or temperature at test. Throws BadInput for one that has
+  // parameters, which were not trained.
+  Decoder with_encoding(const Chosen<Scheme>&) const;
+  Decoder at_temperature(const Chosen<TemperaturePolicy>&) const;
+
+ private:
+  Tensor run(const Ids& tokens, int outputs, const Pass&, KeyValueCache*) const;
+  DecoderSpec spec_;
+  Tensor embedding_, gain_, head_;               // (V, C); (C), absent with units; (C, V), absent if it is tied
+  std::shared_ptr<const PositionLayers> encoding_;
+  std::vector<Temperature> temperature_;
+  std::vector<DecoderBlock> blocks_;             // these
+  std::vector<Gau> units_;                       // or these
+};
+
+}  // namespace poslab

@@ -1,0 +1,69 @@
+#include "nn/decoder_block.h"
+
+#include <cmath>
+
+#include "autograd/tape.h"
+#include "encodings/grouped_heads.h"
+
+namespace poslab {
+namespace {
+
+Dropout at_next_site(Dropout d) {
+  ++d.stream.site;
+  return d;
+}
+
+}  // namespace
+
+// N(0, 1 / in), cut off at two standard deviations. What is added to the sum has 1 / sqrt(2 layers) of that, so that
+// its size does not grow with depth (Radford et al. 2019, section 2.3).
+DecoderBlock::DecoderBlock(Params p, DecoderBlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
+  const int C = s.d_model, D = C / s.heads, all = s.heads * D, keys = s.key_heads * D;
+  const auto weights = [](const Params& at, const char* name, int in, int out, double scale = 1) {
+    return at.truncated_normal(name, {in, out}, scale / std::sqrt(double(in)));
+  };
+  const double added = 1 / std::sqrt(2.0 * s.layers);
+  const Params a = p / "attention", f = p / "ffn";
+  gain1_ = (p / "norm1").full("gain", {C}, 1);
+  query_ = weights(a, "query", C, all), key_ = weights(a, "key", C, keys), value_ = weights(a, "value", C, keys);
+  if (s.biases) {
+    query_bias_ = a.full("query_bias", {all}, 0), key_bias_ = a.full("key_bias", {keys}, 0);
+    value_bias_ = a.full("value_bias", {keys}, 0);
+  }
+  output_ = weights(a, "output", all, C, added);
+  gain2_ = (p / "norm2").full("gain", {C}, 1);
+  ffn_.w1 = weights(f, "w1", C, s.d_ff), ffn_.w3 = weights(f, "w3", C, s.d_ff);
+  ffn_.w2 = weights(f, "w2", s.d_ff, C, added);
+}
+
+Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCache* cache) const {
+  const int B = y.dim(0), n = y.dim(1), H = spec_.heads, G = spec_.key_heads, D = spec_.d_model / H;
+  const Tensor q = linear(y, query_, query_bias_).reshape({B, n, H, D});
+  KeyValueCache::Entries all{linear(y, key_, key_bias_).reshape({B, n, G, D}),
+                             linear(y, value_, value_bias_).reshape({B, n, G, D}), y};
+  if (cache) all = cache->append(spec_.layer, all);
+  const Span span{.causal = true, .offset = all.k.dim(1) - n};
+  const Encoding& encoding = pass.encoding;
+  Heads heads = pass.temperature({q, all.k, y, all.x}, pass.positions, span);
+  heads = fitted(encoding, std::move(heads), pass.positions);
+  if (Trace* trace = pass.trace; trace && trace->wants(name_ + ".attention.weights")) {
+    const NoGrad only_looking;
+    trace->capture(name_ + ".attention.weights", encoding.weights(heads, pass.positions, span));
+  }
+  const Tensor v = each_head(all.v, heads.k.dim(2));
+  return linear(encoding.attend(heads, v, pass.positions, span).reshape({B, n, H * D}), output_);
+}
+
+ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass& pass,
+                                      KeyValueCache* cache) const {
+  const ResidualNorm mid = residual_rms_norm(in.s, attend(in.y, pass, cache), gain2_, spec_.epsilon, pass.dropout);
+  const ResidualNorm out = residual_rms_norm(mid.s, gated_feed_forward(mid.y, ffn_, Gate::silu), next_gain,
+                                             spec_.epsilon, at_next_site(pass.dropout));
+  if (pass.trace) {
+    pass.trace->capture(name_ + ".attention.out", mid.s);
+    pass.trace->capture(name_ + ".out", out.s);
+  }
+  return out;
+}
+
+}  // namespace poslab

@@ -1,0 +1,39 @@
+// One pre-norm block of LLaMA's shape (Touvron et al. 2023, arXiv 2302.13971), with grouped-query attention:
+//
+//   s <- s + attention(y) wo,                    y = rms_norm(s)                                     s, y: (B, T, C)
+//   s <- s + (silu(y w1) * (y w3)) w2,           y = rms_norm(s)                                     no biases
+//
+// Queries, keys and values may have biases, as in Qwen 2. A sum and the norm that reads it next are one op, so a block
+// is given the norm of its input and computes that of the next block's.
+#pragma once
+#include "autograd/ops.h"
+#include "nn/block.h"
+#include "nn/key_value_cache.h"
+
+namespace poslab {
+
+struct DecoderBlockSpec {
+  int heads, key_heads, d_model, d_ff, layer, layers;
+  bool biases;           // of queries, keys and values
+  double epsilon;        // of the norms
+};
+
+class DecoderBlock {
+ public:
+  DecoderBlock(Params, DecoderBlockSpec);
+  // in: the sum s so far, and its norm by norm_gain(). Gives s behind the block, and its norm by `next_gain`. With a
+  // cache the T tokens are those behind what it holds; they are written to it.
+  ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass&, KeyValueCache*) const;
+  const Tensor& norm_gain() const { return gain1_; }
+
+ private:
+  Tensor attend(const Tensor& y, const LayerPass&, KeyValueCache*) const;
+  DecoderBlockSpec spec_;
+  std::string name_;                               // "block2"
+  Tensor gain1_, gain2_;                           // (C)
+  Tensor query_, key_, value_, output_;            // (C, H D), (C, G D) twice, (H D, C), stored (in, out)
+  Tensor query_bias_, key_bias_, value_bias_;      // (H D), (G D) twice, or absent
+  GatedWeights ffn_;                               // w1, w3: (C, d_ff)   w2: (d_ff, C)
+};
+
+}  // namespace poslab

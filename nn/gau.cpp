@@ -1,0 +1,41 @@
+#include "nn/gau.h"
+
+#include <cmath>
+
+#include "autograd/tape.h"
+
+namespace poslab {
+
+Gau::Gau(Params p, GauSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
+  const int C = s.d_model, D = s.head, E = s.width;
+  const double beta = std::pow(4.0 * s.layers, -0.25);
+  const Params a = p / "attention";
+  wu_ = a.truncated_normal("gate", {C, E}, beta / std::sqrt(double(C)));
+  wv_ = a.truncated_normal("value", {C, E}, beta / std::sqrt(double(C)));
+  wz_ = a.truncated_normal("shared", {C, D}, 1 / std::sqrt(double(C)));
+  // z is small and mostly positive; a gain of 1 would make all logits nearly alike
+  q_gain_ = (a / "query").normal("gain", {D}, 1), q_bias_ = (a / "query").full("bias", {D}, 0);
+  k_gain_ = (a / "key").normal("gain", {D}, 1), k_bias_ = (a / "key").full("bias", {D}, 0);
+  wo_ = a.truncated_normal("output", {E, C}, beta / std::sqrt(double(E)));
+  gain_ = (p / "norm").full("gain", {C}, 1);
+}
+
+Tensor Gau::operator()(const Tensor& x, const LayerPass& pass, KeyValueCache* cache) const {
+  const int B = x.dim(0), n = x.dim(1), D = spec_.head, E = spec_.width;
+  const Tensor z = silu(linear(x, wz_)), q = (z * q_gain_ + q_bias_).reshape({B, n, 1, D});
+  KeyValueCache::Entries all{(z * k_gain_ + k_bias_).reshape({B, n, 1, D}), silu(linear(x, wv_)).reshape({B, n, 1, E})};
+  if (cache) all = cache->append(spec_.layer, all);
+  const Span span{.causal = true, .offset = all.k.dim(1) - n};
+  const Heads heads = pass.temperature({q, all.k, x}, pass.positions, span);
+  if (Trace* trace = pass.trace; trace && trace->wants(name_ + ".attention.weights")) {
+    const NoGrad only_looking;
+    trace->capture(name_ + ".attention.weights", pass.encoding.weights(heads, pass.positions, span));
+  }
+  const Tensor mixed = pass.encoding.attend(heads, all.v, pass.positions, span).reshape({B, n, E});
+  const Tensor o = linear(silu(linear(x, wu_)) * mixed, wo_);
+  const Tensor y = residual_rms_norm(x * std::pow(double(spec_.layers), 0.25), o, gain_, spec_.epsilon, pass.dropout).y;
+  if (pass.trace) pass.trace->capture(name_ + ".out", y);
+  return y;
+}
+
+}  // namespace poslab

@@ -1,0 +1,37 @@
+// The gated attention unit (Hua et al. 2022, arXiv 2202.10447) as the source has it (Su 2023; spec C.3): one head, a
+// softmax, post-norm with the scaling of DeepNorm (Wang et al. 2022, arXiv 2203.00555). One unit does for attention and
+// feed-forward network of half a block.
+//
+//   u = silu(x wu)   v = silu(x wv)   z = silu(x wz)                  x: (B, T, C)   u, v: (B, T, E)   z: (B, T, D)
+//   q = z q_gain + q_bias   k = z k_gain + k_bias   o = (u * A v) wo,   A = softmax of the scheme's logits of q and k
+//   x <- rms_norm(alpha x + dropout(o)),   alpha = layers^(1/4)
+//
+// DeepNorm counts two sub-layers to a layer, and a unit is one: its (2 layers)^(1/4) and (8 layers)^(-1/4) become
+// layers^(1/4), and (4 layers)^(-1/4) for the first size of wu, wv and wo.
+#pragma once
+#include "autograd/ops.h"
+#include "nn/block.h"
+#include "nn/key_value_cache.h"
+
+namespace poslab {
+
+struct GauSpec {
+  int d_model, head, width, layer, layers;       // C, D, E
+  double epsilon;                                // of the norm
+};
+
+class Gau {
+ public:
+  Gau(Params, GauSpec);
+  // (B, T, C) -> (B, T, C). With a cache the tokens are those behind what it holds; they are written to it.
+  Tensor operator()(const Tensor& x, const LayerPass&, KeyValueCache*) const;
+
+ private:
+  GauSpec spec_;
+  std::string name_;                               // "block2"
+  Tensor wu_, wv_, wz_, wo_;                       // (C, E) twice, (C, D), (E, C)
+  Tensor q_gain_, q_bias_, k_gain_, k_bias_;       // (D)
+  Tensor gain_;                                    // (C)
+};
+
+}  // namespace poslab

@@ -1,0 +1,83 @@
+#include "nn/generate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/stop.h"
+
+namespace poslab {
+
+void TokenChoice::check() const {
+  if (!(temperature >= 0) || !std::isfinite(temperature))
+    bad_input("temperature = {}; it must be 0 or more: 0 always takes the most probable token", temperature);
+  if (top_k < 0) bad_input("top_k = {}; it must be 0, for all tokens, or more", top_k);
+  if (!(top_p > 0 && top_p <= 1)) bad_input("top_p = {}; it must be above 0 and at most 1, for all tokens", top_p);
+}
+
+namespace {
+
+// Those that may be drawn: the most probable ones, the largest first and equal ones by number. Where it does
+// not matter which are the largest, all of them as they are.
+std::vector<int> candidates(const real* logits, int vocabulary, const TokenChoice& choice) {
+  std::vector<int> all(size_t(vocabulary), 0);
+  for (int i = 0; i < vocabulary; ++i) all[size_t(i)] = i;
+  const int count = choice.top_k ? std::min(choice.top_k, vocabulary) : vocabulary;
+  if (count == vocabulary && choice.top_p == 1) return all;
+  std::partial_sort(all.begin(), all.begin() + count, all.end(),
+                    [&](int a, int b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); });
+  all.resize(size_t(count));
+  return all;
+}
+
+}  // namespace
+
+int choose_token(const real* logits, int vocabulary, const TokenChoice& choice, double uniform) {
+  choice.check();
+  int best = 0;
+  for (int i = 0; i < vocabulary; ++i) {
+    if (std::isnan(logits[i]))
+      failure("the logit of token {} is NaN; the model has diverged, or its weights are damaged", i);
+    if (logits[i] > logits[best]) best = i;
+  }
+  if (!std::isfinite(logits[best]))
+    failure("the largest logit is {}; the model has diverged, or its weights are damaged", logits[best]);
+  if (choice.temperature == 0 || choice.top_k == 1) return best;
+  const std::vector<int> order = candidates(logits, vocabulary, choice);
+  std::vector<double> p;
+  double all = 0;
+  for (const int i : order) all += p.emplace_back(std::exp((double(logits[i]) - logits[best]) / choice.temperature));
+  size_t kept = 0;
+  double mass = 0;
+  while (kept < p.size() && (kept == 0 || mass < choice.top_p * all)) mass += p[kept++];
+  double left = uniform * mass;
+  for (size_t n = 0; n < kept; ++n)
+    if ((left -= p[n]) < 0) return order[n];
+  return best;  // what rounding left over
+}
+
+void generate(const Decoder& model, const std::vector<int>& prompt, const Generation& wanted,
+              const std::function<bool(int)>& take) {
+  if (prompt.empty()) bad_input("generate: the prompt is empty; give at least one token");
+  if (wanted.positions->random)
+    bad_input("generate: {} draws other positions each time a token is added; use sequential",
+              wanted.positions.spelled());
+  wanted.choice.check();
+  for (const int token : prompt)
+    if (token < 0 || token >= model.spec().vocabulary)
+      bad_input("generate: token {} in the prompt; the model knows 0 .. {}", token, model.spec().vocabulary - 1);
+  KeyValueCache cache = model.cache(1, int(prompt.size()) + wanted.count);
+  std::vector<int> next = prompt;
+  for (int i = 0; i < wanted.count; ++i) {
+    stop_if_wanted();
+    const int n = int(next.size());
+    const PositionSample positions(wanted.positions, Resample::per_forward, {}, 1, cache.length() + n);
+    const Tensor logits = model.decode(Ids({1, n}, next), 1, {positions, {}}, cache);
+    Rng rng(stream(wanted.seed, Purpose::test_tokens, uint64_t(i)));
+    const int token = choose_token(logits.values().data(), model.spec().vocabulary, wanted.choice, rng.uniform());
+    if (!take(token)) return;
+    next = {token};
+  }
+}
+
+}  // namespace poslab

@@ -1,0 +1,35 @@
+// Text from a decoder, a token at a time: which token is taken, and the loop that reads it back in.
+#pragma once
+#include <functional>
+
+#include "nn/decoder.h"
+
+namespace poslab {
+
+// How a token is drawn from logits z, in this order:
+//
+//   p = softmax(z / temperature)                        temperature 0: the largest z, nothing is drawn
+//   only the top_k most probable are left               0: all                     (Fan, Lewis, Dauphin 2018)
+//   only the fewest of these whose p sum to top_p or more,  1: all          (Holtzman et al. 2020, nucleus sampling)
+//
+// Of equal logits the one with the smaller number comes first.
+struct TokenChoice {
+  double temperature = 1;
+  int top_k = 0;
+  double top_p = 1;
+  void check() const;                            // throws BadInput: a number out of range
+};
+// uniform: in [0, 1), what decides. Throws Failure for logits of which none is a number above -infinity, or any is NaN.
+int choose_token(const real* logits, int vocabulary, const TokenChoice&, double uniform);
+
+struct Generation {
+  int count = 100;                               // new tokens
+  TokenChoice choice{};
+  uint64_t seed = 0;                             // the i-th new token is drawn by stream (seed, i): same seed, same text
+  Chosen<Sampler> positions = choose_sampler("sequential");
+};
+// Reads the prompt at once and gives each new token to `take`, which ends it by returning false. Throws BadInput for
+// an empty prompt and for positions that are drawn anew at each length, Stopped where a stop is wanted (core/stop.h).
+void generate(const Decoder&, const std::vector<int>& prompt, const Generation&, const std::function<bool(int)>& take);
+
+}  // namespace poslab

@@ -1,0 +1,54 @@
+#include "nn/key_value_cache.h"
+
+#include "autograd/ops.h"
+#include "autograd/strided_loop.h"
+#include "core/error.h"
+
+namespace poslab {
+namespace {
+
+// buffer[:, at .. at + n - 1] = x                                              (B, capacity, ...), (B, n, ...)
+void write(const Tensor& buffer, int at, const Tensor& x) {
+  const Strides strides = dense(buffer.shape());
+  kernels(x.device())
+      .copy({buffer.data() + at * strides[1], true}, x.data(), strided_loop(x.shape(), strides, dense(x.shape())));
+}
+
+}  // namespace
+
+KeyValueCache::KeyValueCache(int sequences, int capacity, Sizes n, const std::vector<bool>& with_states, Device device)
+    : sequences_(sequences), capacity_(capacity) {
+  if (sequences < 1 || capacity < 1)
+    bad_input("cache: room for {} tokens of {} sequences; both must be at least 1", capacity, sequences);
+  const auto room = [&](std::vector<int> each) {
+    each.insert(each.begin(), {sequences, capacity});
+    return Tensor(each, device);
+  };
+  for (const bool x : with_states)
+    layers_.push_back(
+        {room({n.key_heads, n.head_dim}), room({n.key_heads, n.value_dim}), x ? room({n.d_model}) : Tensor()});
+}
+
+int64_t KeyValueCache::numbers_per_token() const {
+  int64_t all = 0;
+  for (const Entries& e : layers_) all += e.k.size() + e.v.size() + (e.x ? e.x.size() : 0);
+  return all / (int64_t(sequences_) * capacity_);
+}
+
+KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& n) const {
+  const Entries& all = layers_[size_t(layer)];
+  const int more = n.k.dim(1), end = length_ + more;
+  if (n.k.dim(0) != sequences_)
+    bad_input("cache: {} sequences come to a cache of {}; decode as many as it was made for", n.k.dim(0), sequences_);
+  if (end > capacity_)
+    bad_input("cache: it has room for {} tokens, and {} come to the {} that it holds; make a larger one", capacity_,
+              more, length_);
+  const auto kept = [&](const Tensor& buffer, const Tensor& x) {
+    if (!buffer) return Tensor();
+    write(buffer, length_, x);
+    return slice(buffer, 1, 0, end);
+  };
+  return {kept(all.k, n.k), kept(all.v, n.v), kept(all.x, n.x)};
+}
+
+}  // namespace poslab

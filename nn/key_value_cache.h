@@ -1,0 +1,39 @@
+// What decoding keeps of the tokens so far, in each layer:
+//
+//   keys, before any position enters, and values            (B, capacity, G, D), (B, capacity, G, Dv), mostly Dv = D
+//   the states that they were projected from, where the scheme reads them            (B, capacity, C)
+//
+// So a token costs 2 G D numbers a layer, or 2 G D + C, and nothing else grows with the text. Keys are kept as they
+// were projected, because what a scheme does to a key may depend on the newest query: ReRoPE turns all keys anew at
+// each step (Su 2023; spec A.4 (21)). A step copies the keys and values of one layer at a time.
+#pragma once
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace poslab {
+
+class KeyValueCache {
+ public:
+  struct Entries { Tensor k, v, x{}; };   // (B, n, G, D), (B, n, G, Dv), (B, n, C), or absent where not kept
+  struct Sizes { int key_heads, head_dim, value_dim, d_model; };
+  // Room for so many tokens in each of `sequences`. with_states: for each layer, whether x is kept. Throws BadInput for
+  // a size below 1.
+  KeyValueCache(int sequences, int capacity, Sizes, const std::vector<bool>& with_states, Device = Device::cpu);
+
+  int sequences() const { return sequences_; }
+  int length() const { return length_; }         // tokens kept
+  int capacity() const { return capacity_; }
+  int64_t numbers_per_token() const;             // of one sequence, in all layers
+  // Writes n new tokens behind those that are kept, and gives all of them: (B, length() + n, ...). length() stays as it
+  // is until advance(), so that every layer writes to the same place. Throws BadInput if they do not fit, saying so.
+  Entries append(int layer, const Entries& n) const;
+  void advance(int n) { length_ += n; }
+  void clear() { length_ = 0; }
+
+ private:
+  int sequences_, capacity_, length_ = 0;
+  std::vector<Entries> layers_;
+};
+
+}  // namespace poslab

@@ -1,0 +1,81 @@
+#include "tasks/language/text.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace poslab {
+
+// 64-bit FNV-1a, its bits then mixed (the finalizer of SplitMix64), as paths that differ at their end alone shall be
+// drawn independently.
+uint64_t hash_of(const std::string& path) {
+  uint64_t h = 0xCBF29CE484222325u;
+  for (const char c : path) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9u;
+  h = (h ^ h >> 27) * 0x94D049BB133111EBu;
+  return h ^ h >> 31;
+}
+
+namespace {
+
+Text side(const Text& all, bool test) {
+  if (all.files.size() < 2)
+    bad_input("the text has {} file{}, and training and test take whole files; name a folder with more of them",
+              all.files.size(), all.files.size() == 1 ? "" : "s");
+  const auto of_test = [](const TextFile& f) { return is_of_test(f.path); };
+  const bool none = std::none_of(all.files.begin(), all.files.end(), of_test),
+             every = std::all_of(all.files.begin(), all.files.end(), of_test);
+  const auto smallest = std::min_element(all.files.begin(), all.files.end(), [](const TextFile& a, const TextFile& b) {
+    return std::pair(hash_of(a.path), a.path) < std::pair(hash_of(b.path), b.path);
+  });
+  Text part{{}, all.read};
+  for (const TextFile& f : all.files) {
+    const bool changes = (none || every) && f.path == smallest->path;
+    if ((of_test(f) != changes) == test) part.files.push_back(f);
+  }
+  return part;
+}
+
+}  // namespace
+
+bool is_of_test(const std::string& path) { return hash_of(path) % 10 == 0; }
+
+int64_t Text::bytes() const {
+  int64_t all = 0;
+  for (const TextFile& f : files) all += f.bytes;
+  return all;
+}
+
+Text training_text(const Text& all) { return side(all, false); }
+Text test_text(const Text& all) { return side(all, true); }
+
+std::vector<int> draw_window(const Text& text, const Vocabulary& vocabulary, int tokens, Rng& rng) {
+  const auto starts = [&](const TextFile& f) { return std::max<int64_t>(0, f.bytes - tokens + 1); };
+  int64_t all = 0, longest = 0;
+  for (const TextFile& f : text.files) all += starts(f), longest = std::max(longest, f.bytes);
+  if (tokens < 1) bad_input("a window of {} tokens; ask for at least 1", tokens);
+  if (all == 0)
+    bad_input("no file has {} tokens: the longest of {} has {} bytes; use shorter windows, or a longer text", tokens,
+              text.files.size(), longest);
+  for (int draw = 0; draw < 1000; ++draw) {
+    int64_t at = int64_t(rng.uniform() * double(all));
+    auto file = text.files.begin();
+    while (at >= starts(*file)) at -= starts(*file++);
+    const int64_t most = std::min(file->bytes - at, int64_t(tokens) * int64_t(vocabulary.longest()));
+    std::vector<int> window = vocabulary.encode(text.read(*file, at, most), size_t(tokens));
+    if (int(window.size()) == tokens) return window;
+  }
+  bad_input(
+      "1000 draws found no window of {} tokens, as files end before; the longest of {} has {} bytes: use shorter "
+      "windows, or a longer text",
+      tokens, text.files.size(), longest);
+}
+
+std::vector<int> repeated_window(const Text& text, const Vocabulary& vocabulary, int unit, int tokens, Rng& rng) {
+  std::vector<int> window = draw_window(text, vocabulary, std::min(unit, tokens), rng);
+  const size_t period = window.size();
+  while (int(window.size()) < tokens) window.push_back(window[window.size() - period]);
+  return window;
+}
+
+}  // namespace poslab

@@ -1,0 +1,40 @@
+// Windows of text: where in a corpus they come from, as values. A corpus is files of bytes that somebody else reads
+// (lab/language/corpus.h), so that it need not fit into memory.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "tasks/language/vocabulary.h"
+
+namespace poslab {
+
+uint64_t hash_of(const std::string& path);       // of a path within the corpus
+// Whether a file is of the test: a function of its path alone, true for one in ten. So a text stays
+// on its side when others come or go, and no window of the test was seen in training, not even in part.
+bool is_of_test(const std::string& path);
+
+struct TextFile {
+  std::string path;                              // within the corpus, with '/'
+  int64_t bytes = 0;
+};
+struct Text {
+  std::vector<TextFile> files;
+  std::function<std::string(const TextFile&, int64_t from, int64_t bytes)> read;
+  int64_t bytes() const;
+};
+// The files of one side. Where no file, or every one, is of the test, the file with the smallest hash changes sides.
+// Throws BadInput for a text of fewer than two files.
+Text training_text(const Text&);
+Text test_text(const Text&);
+
+// `tokens` tokens that stand one behind the other in one file, from a byte on that is drawn from all from which so many
+// bytes are left; so it may begin within a word. Reads at most tokens x longest token bytes. Throws BadInput if no file
+// is long enough, or 1000 draws find none that is in tokens.
+std::vector<int> draw_window(const Text&, const Vocabulary&, int tokens, Rng&);
+// A window of `unit` tokens, over and over: the source's texts that are repeated to fill a length (Su 2023; spec C.3).
+std::vector<int> repeated_window(const Text&, const Vocabulary&, int unit, int tokens, Rng&);
+
+}  // namespace poslab

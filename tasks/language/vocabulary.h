@@ -1,0 +1,47 @@
+// Tokens of text. Token 0 .. 255 is a byte, so every text has tokens, also one that is no UTF-8. Beyond these, token
+// 256 + r stands for the two tokens of merge r: byte pair encoding (Gage 1994; Sennrich, Haddow, Birch 2016). Without
+// merges a text is its bytes. Leaves out: special tokens, and reading vocabularies of others.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace poslab {
+
+// The next word of a text: a space or nothing, then a run of letters (digits; other signs; blanks), at most 64 bytes.
+// Merges stay within words. Bytes from 128 on are letters, so that no character of UTF-8 is cut unless the word is.
+std::string_view next_word(std::string_view text);
+using WordCounts = std::unordered_map<std::string, int64_t>;
+void count_words(WordCounts&, std::string_view text);
+
+class Vocabulary {
+ public:
+  using Merge = std::pair<int, int>;             // two tokens that become one, each older than that one
+  Vocabulary() = default;                        // bytes
+  // Throws BadInput for a merge of a token that does not come before it.
+  explicit Vocabulary(std::vector<Merge>);
+  // The pair of tokens that is most frequent within words becomes a token, and so on, `merges` times or until none
+  // occurs twice. Of equally frequent pairs that with the smaller tokens. Throws BadInput for a negative number.
+  static Vocabulary learn(const WordCounts&, int merges);
+
+  int size() const { return int(text_.size()); }
+  const std::vector<Merge>& merges() const { return merges_; }
+  const std::string& text(int token) const { return text_[size_t(token)]; }   // its bytes
+  size_t longest() const;                        // bytes of the longest token
+
+  // The tokens of a text, or its first `most`. Each word is merged by itself, the oldest merge first.
+  std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const;
+  std::string decode(const std::vector<int>& tokens) const;   // throws BadInput for a token that is none
+
+ private:
+  std::vector<Merge> merges_;
+  std::map<Merge, int> rank_;                    // the number of a merge
+  std::vector<std::string> text_ = bytes();
+  static std::vector<std::string> bytes();
+};
+
+}  // namespace poslab

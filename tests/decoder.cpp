@@ -1,0 +1,256 @@
+// The decoder: against an independent one in NumPy, its gradients, and decoding with a cache against the full pass.
+#include "nn/decoder.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "autograd/tape.h"
+#include "core/memory.h"
+#include "encodings/checks/setup.h"
+#include "encodings/grouped_heads.h"
+#include "tests/golden.h"
+#include "tests/places.h"
+
+using namespace poslab;
+using nlohmann::json;
+
+namespace {
+
+DecoderSpec small(const std::string& encoding, int key_heads = 2) {
+  DecoderSpec s;
+  s.vocabulary = 13, s.layers = 2, s.heads = 4, s.key_heads = key_heads, s.d_model = 32, s.d_ff = 40;
+  s.encoding = choose_encoding(encoding);
+  return s;
+}
+
+// Weights that are no longer where they start, as some schemes start by doing nothing.
+struct Model {
+  Params params{3};
+  Decoder net;
+  explicit Model(const DecoderSpec& s) : net(params, s) {
+    params.pack();
+    uint32_t which = 300;
+    for (const Params::Entry& e : params.entries()) {
+      const Tensor moved = checks::random_tensor(e.tensor.shape(), ++which, 0.1);
+      for (int64_t i = 0; i < moved.size(); ++i) e.tensor.data()[i] += moved.data()[i];
+    }
+  }
+};
+
+Ids text(int sequences, int time, int below) {
+  return Ids({sequences, time}, formula::integers("text", int64_t(sequences) * time, below));
+}
+Ids part(const Ids& tokens, int from, int to) {
+  std::vector<int> at;
+  const int T = tokens.shape()[1];
+  for (int b = 0; b < tokens.shape()[0]; ++b)
+    for (int t = from; t < to; ++t) at.push_back(tokens[b * T + t]);
+  return Ids({tokens.shape()[0], to - from}, at);
+}
+PositionSample sequential(int time) { return {choose_sampler("sequential"), Resample::per_forward, {}, 1, time}; }
+
+// The worst error of all logits of decoding, in steps of these sizes, the last one again and again.
+double decoding_error(const DecoderSpec& spec, int time, const std::vector<int>& steps) {
+  const Model model(spec);
+  const NoGrad still;
+  const Ids tokens = text(2, time, spec.vocabulary);
+  const Tensor full = model.net(tokens, time, {sequential(time), {}});
+  KeyValueCache cache = model.net.cache(2, time);
+  double worst = 0;
+  for (size_t step = 0; cache.length() < time; ++step) {
+    const int from = cache.length(), to = std::min(time, from + steps[std::min(step, steps.size() - 1)]);
+    const Tensor logits = model.net.decode(part(tokens, from, to), to - from, {sequential(to), {}}, cache);
+    worst = std::max(worst, checks::apart(logits, slice(full, 1, from, to)));
+  }
+  return worst;
+}
+
+DecoderSpec units(const std::string& encoding) {
+  DecoderSpec s = small(encoding);
+  s.heads = s.key_heads = 1, s.gau = 8, s.d_ff = 64;
+  return s;
+}
+
+bool by_length(const DecoderSpec& s) { return s.encoding->laws(s.shape(), s.encoding.choices).by_length; }
+
+const double same = sizeof(real) == 8 ? 1e-11 : 1e-4;
+
+}  // namespace
+
+TEST_CASE("decoder: logits, loss and all gradients equal those of an independent model in NumPy") {
+  for (const char* name : {"llama", "qwen", "rerope", "one_key_head", "gau"}) {
+    INFO(name);
+    std::ifstream file(std::string(test::source_folder) + "/tests/reference/decoder/" + name + ".json");
+    REQUIRE(file);
+    const json of = json::parse(file);
+    DecoderSpec s;
+    s.vocabulary = of["vocabulary"], s.layers = of["layers"], s.heads = of["heads"], s.key_heads = of["key_heads"];
+    s.d_model = of["d_model"], s.d_ff = of["d_ff"], s.biases = of["biases"], s.tied = of["tied"];
+    s.epsilon = of["epsilon"], s.gau = of["gau"];
+    s.encoding = choose_encoding(of["encoding"]), s.temperature = choose_temperature(of["temperature"]);
+    Params params(1);
+    const Decoder net(params, s);
+    params.pack();
+    formula::fill(params);
+    const Ids tokens = golden::ids(of["tokens"]);
+    const int T = tokens.shape()[1];
+    const Tensor logits = net(tokens, T, {sequential(T), {}});
+    const Tensor loss = cross_entropy(logits, golden::ids(of["targets"]));
+    backward(loss);
+    CHECK(golden::logit_error(logits, of["logits"]) <= golden::tolerance);
+    CHECK(std::abs(loss.item() / double(of["loss"]) - 1) <= golden::tolerance);
+    CHECK(params.entries().size() == of["gradients"].size());
+    for (const Params::Entry& e : params.entries()) {
+      INFO(e.name);
+      REQUIRE(of["gradients"].contains(e.name));
+      const json& digest = of["gradients"][e.name];
+      REQUIRE(e.tensor.size() == int64_t(digest["size"]));
+      CHECK(golden::gradient_error(e.name, e.tensor.grad().values(), digest) <= golden::tolerance);
+    }
+  }
+}
+
+TEST_CASE("decoder: grouped heads are repeated key heads, for every scheme, values and gradients") {
+  // 4 query heads that read 2 key heads, against the same with each key head written out twice.
+  for (const Scheme& scheme : all_encodings()) {
+    if (!scheme.make) continue;
+    INFO(scheme.name);
+    const checks::Setup setup{choose_encoding(scheme.name),
+                              {2, 4, 16, true, 64, 0},
+                              "plain",
+                              choose_sampler("sequential"),
+                              Resample::per_forward};
+    const checks::Model model(setup);
+    const PositionSample draw = setup.draw(64);
+    const Positions& p = draw.at_layer(1);
+    const int T = checks::T;
+    const auto leaf = [](Shape shape, uint32_t which) { return checks::random_tensor(shape, which).require_grad(); };
+    const Tensor x = checks::random_tensor({2, T, 16}, 1);
+    const auto outcome = [&](bool repeated) {
+      const Tensor q = leaf({2, T, 4, 4}, 2), k = leaf({2, T, 2, 4}, 3), v = leaf({2, T, 2, 4}, 4);
+      Heads in{q, repeated ? each_head(k, 4) : k, x, x};
+      in = fitted(*model, in, p);
+      const Tensor o = model->attend(in, each_head(v, in.k.dim(2)), p, {.causal = true});
+      backward(sum_all(o * checks::random_tensor(o.shape(), 5)));
+      return std::vector<Tensor>{o.detach(), q.grad(), k.grad(), v.grad()};
+    };
+    const auto one = outcome(false), other = outcome(true);
+    for (size_t n = 0; n < one.size(); ++n) CHECK(checks::apart(one[n], other[n]) < checks::tolerance);
+  }
+}
+
+TEST_CASE("decoder: each step of decoding equals the full pass, for every scheme") {
+  for (const Scheme& scheme : all_encodings()) {
+    for (const int key_heads : {2, 4}) {
+      DecoderSpec s = small(scheme.name, key_heads);
+      if (by_length(s)) continue;
+      INFO(scheme.name, ", ", key_heads, " key heads");
+      CHECK(decoding_error(s, 12, {5, 1, 1, 2, 1}) < same);
+    }
+  }
+}
+
+TEST_CASE("decoder: 64 tokens, one at a time, with windows, stretched rotations and temperatures") {
+  for (const char* encoding :
+       {"none", "rope:pairing=half", "rerope:window=16", "rerope:window=16,leaky=8", "ntk:factor=4", "ntk:form=mixed",
+        "yarn:factor=4,length=16", "pi", "alibi", "t5", "self_extend:window=16,group=4", "lambda:window=16",
+        "window:window=16", "hfwa:window=9", "hfwa2", "rope|none", "none*2+alibi*2"})
+    for (const char* temperature : {"none", "log_n:length=16", "key_norm"}) {
+      INFO(encoding, ", temperature ", temperature);
+      DecoderSpec s = small(encoding);
+      s.temperature = choose_temperature(temperature);
+      CHECK(decoding_error(s, 64, {1}) < same);
+    }
+}
+
+TEST_CASE("decoder: gated attention units decode what they see, and refuse schemes that need other states") {
+  for (const char* encoding : {"none", "rope", "rerope:window=16", "alibi", "lambda:window=16"}) {
+    INFO(encoding);
+    CHECK(decoding_error(units(encoding), 64, {7, 1}) < same);
+  }
+  CHECK(Model(units("rope")).net.cache(1, 4).numbers_per_token() == 2 * (8 + 64));
+  CHECK_THROWS_AS(Model(units("sincos")), BadInput);
+  CHECK_THROWS_AS(Model(units("forgetting")), BadInput);
+  DecoderSpec many = units("rope");
+  many.heads = 4;
+  CHECK_THROWS_AS(Model{many}, BadInput);
+}
+
+TEST_CASE("decoder: 512 tokens, one at a time, to 1e-4" * doctest::skip()) {
+  for (const char* encoding :
+       {"none", "rope", "pi", "ntk:form=old", "ntk:form=fixed", "ntk:form=mixed", "yarn:length=64", "rerope:window=32",
+        "rerope:window=32,leaky=16", "self_extend:window=32", "lambda:window=32", "alibi", "hfwa", "hfwa2"}) {
+    const double error = decoding_error(small(encoding), 512, {1});
+    INFO(encoding);
+    CHECK(error < 1e-4);
+    fmt::print("decoding 512 tokens, {:28} worst error {:.1e}\n", encoding, error);
+  }
+}
+
+TEST_CASE("decoder: a scheme that looks at the length decodes what it says: the last layer of each step is right") {
+  // With one layer the keys depend on no earlier length, so that even a base that changes at each step is met. With two
+  // they do.
+  DecoderSpec s = small("dynamic_ntk:length=8");
+  REQUIRE(by_length(s));
+  CHECK(decoding_error(s, 20, {1}) > 1e-3);
+  s.layers = 1;
+  const Model model(s);
+  const NoGrad still;
+  const Ids tokens = text(1, 20, s.vocabulary);
+  KeyValueCache cache = model.net.cache(1, 20);
+  for (int t = 1; t <= 20; ++t) {
+    const Tensor step = model.net.decode(part(tokens, t - 1, t), 1, {sequential(t), {}}, cache);
+    CHECK(checks::apart(step, model.net(part(tokens, 0, t), 1, {sequential(t), {}})) < same);
+  }
+}
+
+TEST_CASE("decoder: the cache holds 2 G D numbers a token and layer, with states C more, and nothing else grows") {
+  const auto numbers = [](const char* encoding) { return Model(small(encoding)).net.cache(1, 8).numbers_per_token(); };
+  CHECK(numbers("rerope") == 2 * 2 * 2 * 8);
+  CHECK(numbers("alibi") == 2 * 2 * 2 * 8);
+  CHECK(numbers("forgetting") == 2 * (2 * 2 * 8 + 32));
+  const Model model(small("rerope:window=4"));
+  KeyValueCache cache = model.net.cache(1, 40);
+  const int64_t before = memory().bytes_in_use;
+  for (int t = 1; t <= 40; ++t) {
+    model.net.decode(text(1, 1, 13), 1, {sequential(t), {}}, cache);
+    CHECK(memory().bytes_in_use == before);
+  }
+  CHECK(cache.length() == 40);
+  CHECK(tape_length() == 0);
+  CHECK_THROWS_WITH_AS(model.net.decode(text(1, 1, 13), 1, {sequential(41), {}}, cache),
+                       "cache: it has room for 40 tokens, and 1 come to the 40 that it holds; make a larger one",
+                       BadInput);
+}
+
+TEST_CASE("decoder: another scheme or temperature at test shares the weights, if it learns nothing") {
+  const Model model(small("rope"));
+  const Ids tokens = text(1, 10, 13);
+  const NoGrad still;
+  const Tensor rope = model.net(tokens, 10, {sequential(10), {}});
+  // Leaky ReRoPE with k = 1 is RoPE; ReRoPE with a small window is not
+  CHECK(checks::apart(
+            model.net.with_encoding(choose_encoding("rerope:window=3,leaky=1"))(tokens, 10, {sequential(10), {}}),
+            rope) < same);
+  CHECK(checks::apart(model.net.with_encoding(choose_encoding("rerope:window=3"))(tokens, 10, {sequential(10), {}}),
+                      rope) > 1e-3);
+  CHECK(checks::apart(model.net.at_temperature(choose_temperature("log_n:length=5"))(tokens, 10, {sequential(10), {}}),
+                      rope) > 1e-3);
+  CHECK_THROWS_AS(model.net.with_encoding(choose_encoding("t5")), BadInput);
+  CHECK_THROWS_AS(model.net.at_temperature(choose_temperature("ssmax")), BadInput);
+}
+
+TEST_CASE("decoder: what does not fit is refused") {
+  const auto refused = [](const auto& change) {
+    DecoderSpec s = small("none");
+    change(s);
+    CHECK_THROWS_AS(Model{s}, BadInput);
+  };
+  refused([](DecoderSpec& s) { s.key_heads = 3; });
+  refused([](DecoderSpec& s) { s.heads = 5, s.key_heads = 5; });
+  refused([](DecoderSpec& s) { s.layers = 0; });
+  const Model model(small("none"));
+  CHECK_THROWS_AS(model.net(text(1, 4, 13), 5, {sequential(4), {}}), BadInput);
+  CHECK_THROWS_AS(model.net(text(1, 4, 13), 4, {sequential(5), {}}), BadInput);
+}

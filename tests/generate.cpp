@@ -1,0 +1,124 @@
+// Tokens drawn from logits: which may come, how often each comes, and that a seed decides them.
+#include "nn/generate.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "autograd/tape.h"
+#include "core/error.h"
+
+using namespace poslab;
+
+namespace {
+
+const std::vector<real> logits = {0, 2, 1, 2, -1};
+
+std::vector<int> counts(const TokenChoice& choice, int draws = 20000) {
+  std::vector<int> all(logits.size(), 0);
+  for (int i = 0; i < draws; ++i) {
+    Rng rng(stream(7, Purpose::test_tokens, uint64_t(i)));
+    ++all[size_t(choose_token(logits.data(), int(logits.size()), choice, rng.uniform()))];
+  }
+  return all;
+}
+
+// Each token comes as often as these weights say, to five standard deviations.
+void check_shares(const TokenChoice& choice, const std::vector<double>& weights) {
+  double all = 0;
+  for (const double w : weights) all += w;
+  const std::vector<int> n = counts(choice);
+  for (size_t i = 0; i < n.size(); ++i) {
+    const double p = weights[i] / all, mean = 20000 * p;
+    CHECK(std::abs(n[i] - mean) <= 5 * std::sqrt(mean * (1 - p)));
+  }
+}
+
+DecoderSpec tiny() {
+  DecoderSpec s;
+  s.vocabulary = 11, s.layers = 2, s.heads = 2, s.key_heads = 1, s.d_model = 16, s.d_ff = 24;
+  s.encoding = choose_encoding("rerope:window=4");
+  return s;
+}
+
+std::vector<int> written(const Decoder& net, const std::vector<int>& prompt, const Generation& wanted) {
+  std::vector<int> text;
+  generate(net, prompt, wanted, [&](int token) { return text.push_back(token), true; });
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("tokens come as often as their probabilities say") {
+  const double e = std::exp(1.);
+  check_shares({}, {1, e * e, e, e * e, 1 / e});
+  check_shares({.temperature = 0.5}, {1, std::pow(e, 4), e * e, std::pow(e, 4), 1 / e / e});
+  check_shares({.top_k = 3}, {0, e * e, e, e * e, 0});
+  check_shares({.top_k = 2}, {0, 1, 0, 1, 0});
+  check_shares({.top_k = 99}, {1, e * e, e, e * e, 1 / e});
+  // the two most probable have 2 e^2 / (2 e^2 + e + 1 + 1/e) = 0.783 of all
+  check_shares({.top_p = 0.78}, {0, 1, 0, 1, 0});
+  check_shares({.top_p = 0.79}, {0, e * e, e, e * e, 0});
+  check_shares({.top_k = 3, .top_p = 0.8}, {0, 1, 0, 1, 0});  // 2 e^2 of 2 e^2 + e are 0.845
+  check_shares({.top_p = 1e-9}, {0, 1, 0, 0, 0});
+}
+
+TEST_CASE("temperature 0 takes the largest logit, of equal ones the first") {
+  for (const double uniform : {0., 0.5, 0.999999}) {
+    CHECK(choose_token(logits.data(), 5, {.temperature = 0}, uniform) == 1);
+    CHECK(choose_token(logits.data(), 5, {.top_k = 1}, uniform) == 1);
+  }
+}
+
+TEST_CASE("logits that are no numbers, and choices out of range, are refused") {
+  const real bad[] = {0, std::numeric_limits<real>::quiet_NaN()}, none[] = {-INFINITY, -INFINITY};
+  CHECK_THROWS_AS(choose_token(bad, 2, {}, 0.5), Failure);
+  CHECK_THROWS_AS(choose_token(none, 2, {}, 0.5), Failure);
+  CHECK_THROWS_AS((TokenChoice{.temperature = -1}.check()), BadInput);
+  CHECK_THROWS_AS((TokenChoice{.temperature = NAN}.check()), BadInput);
+  CHECK_THROWS_AS((TokenChoice{.top_k = -1}.check()), BadInput);
+  CHECK_THROWS_AS((TokenChoice{.top_p = 0}.check()), BadInput);
+  const real half[] = {-INFINITY, 0};
+  CHECK(choose_token(half, 2, {}, 0.) == 1);
+}
+
+TEST_CASE("the same seed writes the same text, another seed another one, and greedy text is that of full passes") {
+  Params params(5);
+  const Decoder net(params, tiny());
+  params.pack();
+  Generation wanted{.count = 24, .choice = {.temperature = 1}, .seed = 3};
+  const std::vector<int> first = written(net, {1, 2, 3}, wanted);
+  CHECK(first.size() == 24);
+  CHECK(first == written(net, {1, 2, 3}, wanted));
+  wanted.seed = 4;
+  CHECK(first != written(net, {1, 2, 3}, wanted));
+  // a text that goes on has the same beginning
+  wanted.seed = 3, wanted.count = 10;
+  CHECK(written(net, {1, 2, 3}, wanted) == std::vector<int>(first.begin(), first.begin() + 10));
+
+  wanted.choice.temperature = 0;
+  const NoGrad still;
+  std::vector<int> all = {1, 2, 3};
+  for (const int token : written(net, all, wanted)) {
+    const int T = int(all.size());
+    const PositionSample positions(choose_sampler("sequential"), Resample::per_forward, {}, 1, T);
+    const std::vector<real> last = net(Ids({1, T}, all), 1, {positions, {}}).values();
+    CHECK(token == std::max_element(last.begin(), last.end()) - last.begin());
+    all.push_back(token);
+  }
+}
+
+TEST_CASE("generation ends where it is told to, and refuses what it cannot do") {
+  Params params(5);
+  const Decoder net(params, tiny());
+  params.pack();
+  int taken = 0;
+  generate(net, {1}, {.count = 50}, [&](int) { return ++taken < 7; });
+  CHECK(taken == 7);
+  const auto nothing = [](int) { return true; };
+  CHECK_THROWS_AS(generate(net, {}, {}, nothing), BadInput);
+  CHECK_THROWS_AS(generate(net, {11}, {}, nothing), BadInput);
+  CHECK_THROWS_AS(generate(net, {1}, {.positions = choose_sampler("randomized")}, nothing), BadInput);
+}

@@ -1,0 +1,136 @@
+// Text on disk: which files count, that little of a corpus is in memory, and the file of a vocabulary.
+#include <sys/resource.h>
+
+#include <fstream>
+
+#include "core/error.h"
+#include "lab/language/corpus.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+void write(const std::string& path, const std::string& bytes) {
+  fs::create_directories(fs::path(path).parent_path());
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::vector<std::string> names(const Corpus& c) {
+  std::vector<std::string> all;
+  for (const TextFile& f : c.text.files) all.push_back(f.path);
+  return all;
+}
+
+double peak_megabytes() {
+  rusage now;
+  getrusage(RUSAGE_SELF, &now);
+  return double(now.ru_maxrss) / 1024;
+}
+
+}  // namespace
+
+TEST_CASE("a corpus has all text of a folder, in order, and says what it passed over") {
+  const TemporaryFolder folder;
+  write(folder / "b.txt", "beta");
+  write(folder / "a/z.txt", "zeta");
+  write(folder / "a/b/latin1.txt", "caf\xE9 \xFF\xFE");
+  write(folder / "picture.png", std::string("\x89PNG\r\n\x1A\n\0\0", 10));
+  write(folder / "empty.txt", "");
+  write(folder / ".git/config", "hidden");
+  write(folder / ".profile", "hidden");
+  fs::create_symlink(folder / "b.txt", folder / "link.txt");
+  fs::create_directory_symlink(folder.path, folder / "round");
+  const Corpus c = open_corpus(folder.path);
+  CHECK(names(c) == std::vector<std::string>{"a/b/latin1.txt", "a/z.txt", "b.txt", "link.txt"});
+  CHECK(c.passed_over ==
+        std::vector<std::string>{"empty.txt: it is empty", "picture.png: it has a zero byte at 8, so it is no text"});
+  CHECK(c.summary() == folder.path + ": 4 files, 1.9e-05 MB, 2 passed over");
+  // bytes that are no UTF-8 are read as they are
+  CHECK(c.text.read(c.text.files[0], 3, 4) == "\xE9 \xFF\xFE");
+  const std::string bytes = "caf\xE9 \xFF\xFE";
+  CHECK(Vocabulary().decode(Vocabulary().encode(bytes)) == bytes);
+  // a file alone
+  const Corpus one = open_corpus(folder / "b.txt");
+  CHECK(names(one) == std::vector<std::string>{"b.txt"});
+  CHECK(one.text.read(one.text.files[0], 1, 3) == "eta");
+}
+
+TEST_CASE("a text that cannot be used is refused in one line") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& name) { return refusal([&] { open_corpus(name); }); };
+  CHECK(refused(folder / "none") ==
+        "2: there is no file or folder " + (folder / "none") + "; name a text that is there");
+  CHECK(refused("") == "2: which text? Name a file or a folder");
+  CHECK(refused(folder.path) == "2: the folder " + folder.path + " has no files; name one with text");
+  write(folder / "program", std::string("\x7F"
+                                        "ELF\0",
+                                        5));
+  CHECK(refused(folder / "program") ==
+        "2: " + (folder / "program") + ": it has a zero byte at 4, so it is no text; name a text");
+  CHECK(refused(folder.path) == "2: no file of the folder " + folder.path +
+                                    " is text; the first of 1 is program: it has a zero byte at 4, so it is no text");
+  CHECK(refused("/dev/null") == "2: /dev/null is neither a file nor a folder");
+
+  write(folder / "short.txt", "nine byte");
+  const Corpus c = open_corpus(folder / "short.txt");
+  Rng rng(stream(1, Purpose::tokens, 0));
+  CHECK(refusal([&] { draw_window(c.text, {}, 10, rng); }) ==
+        "2: no file has 10 tokens: the longest of 1 has 9 bytes; use shorter windows, or a longer text");
+  CHECK(draw_window(c.text, {}, 9, rng) == Vocabulary().encode("nine byte"));
+  CHECK(refusal([&] { training_text(c.text); }) ==
+        "2: the text has 1 file, and training and test take whole files; name a folder with more of them");
+  // a file that changes under way
+  fs::resize_file(folder / "short.txt", 4);
+  CHECK(holds(refusal([&] { draw_window(c.text, {}, 9, rng); }), "it has become shorter"));
+}
+
+TEST_CASE("a corpus of gigabytes takes no memory") {
+  const TemporaryFolder folder;
+  write(folder / "huge.txt", std::string(8192, 'x'));
+  fs::resize_file(folder / "huge.txt", int64_t(8) << 30);  // sparse: it takes no room on the disk either
+  write(folder / "other.txt", std::string(5000, 'y'));
+  const double before = peak_megabytes();
+  const Corpus c = open_corpus(folder.path);
+  CHECK(c.text.bytes() == (int64_t(8) << 30) + 5000);
+  Rng rng(stream(1, Purpose::tokens, 1));
+  for (int i = 0; i < 200; ++i) CHECK(draw_window(c.text, {}, 4096, rng).size() == 4096);
+  CHECK(words_of(c.text, 1 << 24).size() < 2000);
+  CHECK(peak_megabytes() - before < 64);
+}
+
+TEST_CASE("with no text named it is the newest headers of the compiler") {
+  const TemporaryFolder folder;
+  CHECK(holds(refusal([&] { compilers_headers(folder / "c++"); }), "2: there are no C++ headers in "));
+  for (const char* version : {"c++/9", "c++/14", "c++/13.2.0"})
+    write(folder / (version + std::string("/vector")), "//");
+  CHECK(compilers_headers(folder / "c++") == folder / "c++/14");
+  const Corpus c = open_corpus(compilers_headers());
+  CHECK(c.text.files.size() > 100);
+  CHECK(test_text(c.text).files.size() > 10);
+  CHECK(test_text(c.text).files.size() < c.text.files.size() / 4);
+}
+
+TEST_CASE("words of a text are counted up to so many bytes, and a vocabulary is kept as JSON") {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 20; ++i) write(folder / fmt::format("{}.txt", i), "the cat the dog");
+  const Corpus c = open_corpus(folder.path);
+  WordCounts all = words_of(c.text, 1 << 20);
+  CHECK(all["the"] == 20);
+  CHECK(all[" the"] == 20);
+  WordCounts some = words_of(c.text, 3 * 15);
+  CHECK(some["the"] == 3);
+  const Vocabulary v = Vocabulary::learn(all, 3);
+  const std::string text = to_json(v);
+  CHECK(vocabulary_of(text, "v.json").merges() == v.merges());
+  CHECK(to_json(Vocabulary()) == "{\"format\":\"poslab vocabulary 1\",\"merges\":[]}\n");
+  const auto refused = [](const std::string& json) { return refusal([&] { vocabulary_of(json, "v.json"); }); };
+  CHECK(holds(refused("no json"), "1: v.json is no vocabulary"));
+  CHECK(holds(refused("[]"), "1: v.json is no vocabulary"));
+  CHECK(holds(refused(R"({"format":"poslab vocabulary 1"})"), "1: v.json is damaged"));
+  CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1]]})"), "merge 0 is [1], and not two numbers"));
+  CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1,256]]})"),
+              "2: v.json: vocabulary: merge 0 joins tokens 1 and 256; only"));
+}
