@@ -183,7 +183,7 @@ TEST_CASE("compare: the ranking of three seeds") {
 TEST_CASE("compare: one seed has no intervals, and says so") {
   const TemporaryFolder folder;
   const std::string text = drawn(folder, four, [](const Trial& t) { return t.config.seed == 0; });
-  CHECK(holds(text, "With one seed of the first there are no intervals"));
+  CHECK(holds(text, "It has one seed and so no interval"));
   CHECK(holds(text, "| alibi | 1 | 1 | 86.0 | +21.0 | 91.0 | 81.0 | 100.0 | 1234 | 2.5 |"));
   CHECK(holds(text, "Ahead of no positions at all (65.0 %): 2; behind: 0."));
   CHECK_FALSE(holds(text, "**"));

@@ -45,7 +45,7 @@ std::string first_places(const Ranking& r) {
 
 std::string ties(const Ranking& r) {
   if (std::isnan(r.ranked[0].interval.low))
-    return "With one seed of the first there are no intervals: which of the differences are luck cannot be told.";
+    return "It has one seed and so no interval: which of the differences are luck cannot be told.";
   std::vector<std::string> names;
   for (size_t n = 1; n < r.ranked.size(); ++n)
     if (r.ranked[n].ties) names.push_back(r.ranked[n].name);

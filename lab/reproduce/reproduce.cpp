@@ -206,13 +206,13 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
       fmt::format("Drawn by: {}. Which commit trained a run, and how long it took, is in trials.csv.", made_by());
   const std::string program = command.substr(0, command.find(' ', 7));  // poslab reproduce
   write_file(folder + "/index.html", page::document(reproduce_html, {{"kicker", page::escape(program)},
-                                                                   {"title", page::escape(title)},
-                                                                   {"summary", page::escape(summary)},
-                                                                   {"contents", contents},
-                                                                   {"sections", sections},
-                                                                   {"command", page::escape(command)},
-                                                                   {"made", page::escape(made)},
-                                                                   {"data", page::script_safe(data)}}));
+                                                                     {"title", page::escape(title)},
+                                                                     {"summary", page::escape(summary)},
+                                                                     {"contents", contents},
+                                                                     {"sections", sections},
+                                                                     {"command", page::escape(command)},
+                                                                     {"made", page::escape(made)},
+                                                                     {"data", page::script_safe(data)}}));
   return summary;
 }
 
