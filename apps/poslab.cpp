@@ -317,7 +317,7 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* sweep = command("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", "", {});
   actions[sweep] = add_sweep(sweep);
-  CLI::App* again = command("reproduce", "make a paper's tables and figures again, beside its own numbers", "", {});
+  CLI::App* again = command("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment", "", {});
   actions[again] = add_reproduce(again);
   CLI::App* compared = command("compare", "train many encodings on the same tasks, and rank them", "", {});
   actions[compared] = add_compare(compared);

@@ -150,6 +150,8 @@ Section first(const Outcomes& outcomes, const Config& defaults) {
       "leaves the pool.",
       "Length, gap and the part of the pool that a string covers are tied: where the first two are said, the third "
       "follows. Gap alone also means that a string covers less of the pool.",
+      "The gap changes first, as longer strings with the gap of shorter ones would leave the pool. Near the majority, "
+      "at 0 points, the length then has little left to take.",
       about_intervals(outcomes) + " Bold: the interval excludes zero. Means over settings are taken for each seed.",
       "That randomized positions keep distances in distribution is the claim of Ruoss et al. 2023. Nearest to this "
       "question: random float sampling (Shimizu, Taniguchi and Matsuo 2026, arXiv 2602.14050) and Randomized YaRN "

@@ -58,11 +58,14 @@ std::vector<Cell> cells(const std::vector<Spacing>& all, const Row& row) {
   return made;
 }
 
-// Accuracy against the mean gap: random spacing; gap 1 has only one spacing. Beyond the pool it is drawn faint.
+// Accuracy against the mean gap: random spacing, that of training too; gap 1 has only one. Faint beyond the pool.
 page::Curve curve(const std::vector<Spacing>& all, const Row& row, int length, int color) {
+  std::vector<Spacing> drawn;
+  for (const Spacing& s : all)
+    if (s.kind == "random" || s.column == "gap 1") drawn.push_back(s);
+  std::stable_sort(drawn.begin(), drawn.end(), [](const Spacing& a, const Spacing& b) { return a.gap < b.gap; });
   page::Curve c{fmt::format("length {}", length), color, {}, {}};
-  for (const Spacing& s : all) {
-    if (!s.column.starts_with("gap ") || (s.kind == "even" && s.gap > 1)) continue;
+  for (const Spacing& s : drawn) {
     const page::Point at{s.gap, mean(row.at(s.positions))};
     const Interval i = bootstrap(values(row.at(s.positions)));
     if (!s.inside && c.behind.empty() && !c.points.empty()) c.behind.push_back(c.points.back());
@@ -91,7 +94,7 @@ page::Chart empty_chart(const Config& c, const std::string& encoding) {
       "mean gap between neighbours at test",
       "accuracy",
       1,
-      double(std::max(2, gap_columns(c).back())),
+      std::max({2., double(gap_columns(c).back()), own_gap(c, lengths(c).front())}),
       0,
       1,
       true};
@@ -152,7 +155,8 @@ Section grid(const Outcomes& outcomes, const Config& defaults) {
       chart.curves.push_back(curve(across, row, length, int(chart.curves.size())));
       if (length == trained_length(c)) s.readings.push_back(reading(c, setting.encoding, length, row));
     }
-    s.pictures.push_back(picture(chart, fmt::format("<b>{}, {}.</b> Random spacing; mean over seeds with its interval. "
+    s.pictures.push_back(picture(chart, fmt::format("<b>{}, {}.</b> Random spacing, the last point of a line as "
+                                                    "trained; mean over seeds with its interval. "
                                                     "Faint: positions beyond the pool.",
                                                     page::headed(task), setting.encoding)));
   }
