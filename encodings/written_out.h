@@ -3,8 +3,8 @@
 //   WrittenOut    has weights of its own                                            geometric, stick-breaking
 //   WholeLogits   reads or changes whole logits, whose softmax are the weights      CoPE, DAPE, DeBERTa
 //
-// Where a gradient is wanted they keep 3 B H Tq Tk numbers at least, CoPE and DAPE many times that. They take several
-// times as long. A scheme of them says in `Scheme::matrices` how much.
+// Where a gradient is wanted they keep 3 B H Tq Tk numbers at least, CoPE three times and DAPE ten times that. A step of
+// 40 slots takes 1.6 to 5 times as long as without positions. A scheme of them says in `Scheme::matrices` what it keeps.
 #pragma once
 #include "encodings/encoding.h"
 

@@ -135,6 +135,24 @@ def product_lines():
     ]
 
 
+def scheme_lines(rows, cores):
+    loads = [r["load"] for r in rows]
+    lines = [
+        "The most used schemes. poslab without positions takes its turns with each of them; *times none* is how many",
+        "times as long a step takes with the scheme. `cope` and `xpos` have a causal mask, on all sides.",
+        "",
+    ]
+    if max(loads) > cores:
+        lines += [
+            f"Other programs shared the machine: its load was {min(loads):.0f} to {max(loads):.0f} on {cores} cores.",
+            "All sides of a line took turns, so their ratio still means something. It favours poslab where there are",
+            "several threads, because those of PyTorch wait for each other more often; the lines of one thread are the",
+            "fairer ones.",
+            "",
+        ]
+    return lines
+
+
 def speed():
     """From each file that bench/compare.py --out wrote: a table for each kind of step and size; the example's time."""
     lines, scaling = [], []
@@ -160,11 +178,7 @@ def speed():
                 lines += example_lines(rows)
                 continue
             if any("none_ms" in r for r in rows):
-                lines += [
-                    "The most used schemes. poslab without positions takes its turns with each of them; *times none* is how",
-                    "many times as long a step takes with the scheme. `cope` and `xpos` have a causal mask, on all sides.",
-                    "",
-                ]
+                lines += scheme_lines(rows, whole["cores"])
             lines += [
                 f"{'Training step' if what == 'train' else 'Evaluation'}, {size} slots, batch {rows[0]['batch']}:",
                 "",
