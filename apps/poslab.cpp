@@ -14,6 +14,7 @@
 #include "apps/completion.h"
 #include "apps/explain.h"
 #include "apps/inspect.h"
+#include "apps/lm.h"
 #include "apps/refuse.h"
 #include "apps/reproduce.h"
 #include "apps/show.h"
@@ -316,6 +317,8 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* sweep = command("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", "", {});
   actions[sweep] = add_sweep(sweep);
+  CLI::App* language = command("lm", "language models on text: train, resume, eval, generate", "", {});
+  actions[language] = add_lm(language);
   CLI::App* again = command("reproduce", "make a paper's tables and figures again, beside its own numbers", "", {});
   actions[again] = add_reproduce(again);
 
