@@ -15,6 +15,7 @@
 #include "apps/completion.h"
 #include "apps/explain.h"
 #include "apps/inspect.h"
+#include "apps/lm.h"
 #include "apps/refuse.h"
 #include "apps/reproduce.h"
 #include "apps/show.h"
@@ -317,7 +318,10 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* sweep = command("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", "", {});
   actions[sweep] = add_sweep(sweep);
-  CLI::App* again = command("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment", "", {});
+  CLI::App* language = command("lm", "language models on text: train, resume, eval, generate", "", {});
+  actions[language] = add_lm(language);
+  CLI::App* again =
+      command("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment", "", {});
   actions[again] = add_reproduce(again);
   CLI::App* compared = command("compare", "train many encodings on the same tasks, and rank them", "", {});
   actions[compared] = add_compare(compared);

@@ -25,11 +25,11 @@ struct Part {
 };
 
 // In file order, which is that of the flat buffer.
-std::vector<Part> parts(const State& s) {
+std::vector<Part> parts(const Params& params, const Adam& adam) {
   std::vector<Part> all;
-  for (const auto& e : s.params.entries()) all.push_back({e.name, e.tensor});
-  all.push_back({"adam.m", s.adam.m});
-  all.push_back({"adam.v", s.adam.v});
+  for (const auto& e : params.entries()) all.push_back({e.name, e.tensor});
+  all.push_back({"adam.m", adam.m});
+  all.push_back({"adam.v", adam.v});
   return all;
 }
 
@@ -38,15 +38,15 @@ std::string crc(const std::string& bytes) {
 }
 
 // The header without its length and padding; the crc is still zeros.
-std::string header_of(const State& s) {
+std::string header_of(const Saved& s) {
   json header;
   header["__metadata__"] = {{"crc32", zeros},
-                            {"format", checkpoint_format},
+                            {"format", s.format},
                             {"step", std::to_string(s.adam.step)},
-                            {"seed", std::to_string(s.config.seed)},
-                            {"config", to_toml(s.config)}};
+                            {"seed", std::to_string(s.seed)},
+                            {"config", s.config}};
   int64_t at = 0;
-  for (const Part& p : parts(s)) {
+  for (const Part& p : parts(s.params, s.adam)) {
     const int64_t end = at + p.tensor.size() * int64_t(sizeof(real));
     header[p.name] = {{"dtype", dtype}, {"shape", p.tensor.shape()}, {"data_offsets", {at, end}}};
     at = end;
@@ -70,13 +70,13 @@ void check_whole(std::string bytes, const std::string& path) {
 
 }  // namespace
 
-std::string checkpoint_bytes(const State& s) {
+std::string checkpoint_bytes(const Saved& s) {
   const std::string header = header_of(s);
   const uint64_t length = header.size();
   std::string bytes(8, '\0');
   std::memcpy(bytes.data(), &length, 8);
   bytes += header;
-  for (const Part& p : parts(s)) {
+  for (const Part& p : parts(s.params, s.adam)) {
     const std::vector<real> values = p.tensor.values();
     bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(real));
   }
@@ -84,31 +84,58 @@ std::string checkpoint_bytes(const State& s) {
   return bytes;
 }
 
-State checkpoint_state(const std::string& bytes, const std::string& path, const std::string& device) {
+struct Checkpoint::Parsed {
+  std::string bytes, path;
+  uint64_t length = 0;  // of the header
+  json header{};
+};
+
+Checkpoint::Checkpoint(std::string bytes, std::string path, const char* format) {
   check_whole(bytes, path);
-  uint64_t length;
-  std::memcpy(&length, bytes.data(), 8);
-  const json header = json::parse(bytes.substr(8, length));
-  const json& about = header["__metadata__"];
-  if (about["format"] != checkpoint_format)
-    bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", path,
-              about["format"].get<std::string>(), checkpoint_format);
-  if (header["adam.m"]["dtype"] != dtype)
-    bad_input("{} holds {} numbers and this build computes with {}; use the other build", path,
-              header["adam.m"]["dtype"].get<std::string>(), dtype);
-  Config c = configure(read_toml(about["config"], path));
-  if (!device.empty()) c.device = device;
-  State s(c);
-  s.adam.step = std::stoll(about["step"].get<std::string>());
-  const char* from = bytes.data() + 8 + length;
-  for (const Part& p : parts(s)) {
-    if (!header.contains(p.name) || header[p.name]["shape"] != p.tensor.shape())
-      bad_input("{} has no tensor {} of shape {}: another version of poslab wrote it", path, p.name,
+  Parsed p{std::move(bytes), std::move(path)};
+  std::memcpy(&p.length, p.bytes.data(), 8);
+  p.header = json::parse(p.bytes.substr(8, p.length));
+  const std::string its = p.header["__metadata__"]["format"];
+  const auto is_of = [&](const char* other) { return its == other && its != format; };
+  if (is_of(language_checkpoint_format)) bad_input("{} is of a language model; `poslab lm` reads it", p.path);
+  if (is_of(checkpoint_format)) bad_input("{} is of no language model; `poslab resume`, eval and ask read it", p.path);
+  if (its != format)
+    bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", p.path, its, format);
+  if (p.header["adam.m"]["dtype"] != dtype)
+    bad_input("{} holds {} numbers and this build computes with {}; use the other build", p.path,
+              p.header["adam.m"]["dtype"].get<std::string>(), dtype);
+  parsed_ = std::make_unique<const Parsed>(std::move(p));
+}
+
+Checkpoint::~Checkpoint() = default;
+
+std::string Checkpoint::config() const { return parsed_->header.at("__metadata__").at("config"); }
+
+void Checkpoint::read_into(const Params& params, Adam& adam) const {
+  const json& header = parsed_->header;
+  adam.step = std::stoll(header.at("__metadata__").at("step").get<std::string>());
+  const char* from = parsed_->bytes.data() + 8 + parsed_->length;
+  for (const Part& p : parts(params, adam)) {
+    if (!header.contains(p.name) || header.at(p.name).at("shape") != p.tensor.shape())
+      bad_input("{} has no tensor {} of shape {}: another version of poslab wrote it", parsed_->path, p.name,
                 to_string(p.tensor.shape()));
     std::vector<real> values(size_t(p.tensor.size()));
-    std::memcpy(values.data(), from + header[p.name]["data_offsets"][0].get<int64_t>(), values.size() * sizeof(real));
+    std::memcpy(values.data(), from + header.at(p.name).at("data_offsets")[0].get<int64_t>(),
+                values.size() * sizeof(real));
     p.tensor.set(values.data());
   }
+}
+
+std::string checkpoint_bytes(const State& s) {
+  return checkpoint_bytes(Saved{s.params, s.adam, s.config.seed, to_toml(s.config)});
+}
+
+State checkpoint_state(const std::string& bytes, const std::string& path, const std::string& device) {
+  const Checkpoint checkpoint(bytes, path);
+  Config c = configure(read_toml(checkpoint.config(), path));
+  if (!device.empty()) c.device = device;
+  State s(c);
+  checkpoint.read_into(s.params, s.adam);
   return s;
 }
 

@@ -5,6 +5,7 @@
 //   __metadata__: {"crc32", "format", "step", "seed", "config"}; crc32 is that of the whole file with eight zeros in
 //   its place
 #pragma once
+#include <memory>
 #include <string>
 
 #include "experiment/state.h"
@@ -13,6 +14,31 @@ namespace poslab {
 
 // What the file says it is. It changes when a state of before could no longer be read, or would go on differently.
 inline constexpr const char* checkpoint_format = "poslab checkpoint 1";
+
+// A model in training, whatever it is: what a checkpoint is made of.
+struct Saved {
+  const Params& params;
+  const Adam& adam;
+  int64_t seed;
+  std::string config;                            // as TOML
+  const char* format = checkpoint_format;
+};
+std::string checkpoint_bytes(const Saved&);
+class Checkpoint {
+ public:
+  // BadInput if it is of another format, or the build of the other scalar type wrote it; Failure if a byte is missing
+  // or wrong. `path` is for messages.
+  Checkpoint(std::string bytes, std::string path, const char* format = checkpoint_format);
+  ~Checkpoint();
+  std::string config() const;                    // as TOML
+  void read_into(const Params&, Adam&) const;    // weights, moments, step. BadInput: other shapes
+
+ private:
+  struct Parsed;
+  std::unique_ptr<const Parsed> parsed_;
+};
+// That of `poslab lm`.
+inline constexpr const char* language_checkpoint_format = "poslab language model 1";
 
 std::string checkpoint_bytes(const State&);
 // BadInput if another version or the build of the other scalar type wrote it, Failure if a byte is missing or wrong.

@@ -26,15 +26,18 @@ void RunFolder::check_free(const std::string& path) {
 }
 
 RunFolder RunFolder::create(const std::string& path, const State& state) {
+  return create(path, {{"config.toml", to_toml(state.config)}, {"checkpoint.safetensors", checkpoint_bytes(state)}});
+}
+
+RunFolder RunFolder::create(const std::string& path, const Files& files) {
   check_free(path);
   const std::string partial = fs::path(path + "/").parent_path().string() + ".partial";
   make_folder(fs::absolute(partial).parent_path());
   make_folder(partial);
   std::error_code error;
   try {
-    write_file(partial + "/config.toml", to_toml(state.config));
     write_file(partial + "/metrics.jsonl", "");
-    write_file(partial + "/checkpoint.safetensors", checkpoint_bytes(state));
+    for (const auto& [name, bytes] : files) write_file(partial + "/" + name, bytes);
     fs::rename(partial, path);
   } catch (const fs::filesystem_error& e) {
     fs::remove_all(partial, error);

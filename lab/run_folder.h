@@ -12,6 +12,8 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "experiment/state.h"
 
@@ -23,6 +25,8 @@ class RunFolder {
   // Makes the folder with config.toml and the checkpoint of step 0, complete or not at all. BadInput if the path is
   // taken.
   static RunFolder create(const std::string& path, const State&);
+  using Files = std::vector<std::pair<std::string, std::string>>;       // name and bytes
+  static RunFolder create(const std::string& path, const Files&);       // a metrics.jsonl without lines comes with them
   // An existing run. BadInput if it is not one or another version wrote it; Failure if another process works in it.
   static RunFolder open(const std::string& path);
 

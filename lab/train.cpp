@@ -1,23 +1,15 @@
 #include "lab/train.h"
 
-#include <fmt/format.h>
-
 #include <deque>
 #include <future>
 #include <nlohmann/json.hpp>
 
-#include "autograd/tape.h"
 #include "core/parallel.h"
-#include "core/profile.h"
-#include "core/stop.h"
+#include "experiment/build.h"
 #include "experiment/step.h"
 #include "lab/checkpoint.h"
 #include "lab/curve.h"
-#include "lab/files.h"
-#include "lab/interrupt.h"
-#include "lab/progress.h"
-#include "lab/shell.h"
-#include "lab/training_clock.h"
+#include "lab/training_loop.h"
 
 namespace poslab {
 namespace {
@@ -31,79 +23,48 @@ std::string metrics_line(const Step& s, int64_t step) {
       .dump();
 }
 
+class OfTask : public Trainee {
+ public:
+  OfTask(const RunFolder& run, State& state) : state_(state), tests_(run, state) {
+    if (done() < state.config.steps) draw_ahead(done());
+  }
+  int64_t done() const override { return state_.adam.step; }
+  void start() override {
+    StepInputs now = next_.get();
+    if (done() + 1 < state_.config.steps) draw_ahead(done() + 1);
+    running_.push_back(start_step(state_, std::move(now)));
+  }
+  StepResult finish() override {
+    const int64_t step = running_.front().number + 1;
+    const Step s = finish_step(state_.config, std::move(running_.front()));
+    running_.pop_front();
+    return {step, s.loss, double(s.score.correct), double(s.score.scored), metrics_line(s, step)};
+  }
+  // Steps that may wait in a GPU's queue.
+  size_t may_wait() const override { return state_.params.device() == Device::cpu ? 0 : 2; }
+  std::string checkpoint() const override { return checkpoint_bytes(state_); }
+  bool test_due() const override { return tests_.due(); }
+  void test(std::optional<double> seconds) override { tests_.test(seconds); }
+  void sync() override { tests_.sync(); }
+
+ private:
+  // What the next step needs is drawn on a thread of its own; with one thread for all, when it is due.
+  void draw_ahead(int64_t step) {
+    next_ = std::async(threads() > 1 ? std::launch::async : std::launch::deferred,
+                       [this, step] { return draw_step(state_.config, step); });
+  }
+  State& state_;
+  SmallTests tests_;
+  std::future<StepInputs> next_;
+  std::deque<PendingStep> running_;
+};
+
 }  // namespace
 
 std::optional<double> train(const RunFolder& run, State& state) {
-  const int64_t total = state.config.steps, first = state.adam.step;
-  StepLog metrics(run, "metrics.jsonl", first);
-  SmallTests tests(run, state);
-  TrainingClock clock(run, first);
-  int64_t saved = first;
-  const auto save = [&] {
-    metrics.sync();
-    tests.sync();
-    clock.save(state.adam.step);
-    write_file(run.checkpoint(), checkpoint_bytes(state));
-    saved = state.adam.step;
-  };
-  Profile profile("training", "step", state.params.device());
-  Progress progress("training", "steps", first, total);
-  // What the next step needs is drawn on a thread of its own; with one thread for all, when it is due.
-  const auto draw_ahead = [&](int64_t step) {
-    return std::async(threads() > 1 ? std::launch::async : std::launch::deferred,
-                      [&state, step] { return draw_step(state.config, step); });
-  };
-  std::future<StepInputs> next;
-  if (first < total) next = draw_ahead(first);
-  std::deque<PendingStep> running;
-  const size_t ahead = state.params.device() == Device::cpu ? 0 : 2;   // steps that may wait in a GPU's queue
-  double loss = 0, correct = 0, scored = 0, steps = 0;                  // since the last look
-  const auto finish_all_but = [&](size_t left) {
-    for (; running.size() > left; running.pop_front()) {
-      const int64_t done = running.front().number + 1;
-      const Step s = finish_step(state.config, std::move(running.front()));
-      profile.next();
-      loss += s.loss, correct += double(s.score.correct), scored += double(s.score.scored), ++steps;
-      if (progress.due() || done == total) {
-        progress.at(done, fmt::format("loss {:.4f}  accuracy {:5.1f} %", loss / steps, 100 * correct / scored));
-        loss = correct = scored = steps = 0;
-      }
-      if (done % state.config.log_every == 0 || done == total) metrics.line(metrics_line(s, done));
-    }
-  };
-  progress.at(first);
-  const auto go_on = fmt::format("go on with `poslab resume {}`", shell_word(run.path()));
-  while (state.adam.step < total) {
-    try {
-      StepInputs now = next.get();
-      if (state.adam.step + 1 < total) next = draw_ahead(state.adam.step + 1);
-      running.push_back(start_step(state, std::move(now)));
-    } catch (const Stopped&) {
-      clear_tape();
-      finish_all_but(0);
-      if (state.adam.step > saved) save();
-      throw Interrupted(caught_signal(),
-                        fmt::format("stopped in the middle of step {} of {}, and all before it is saved; {}",
-                                    state.adam.step + 1, total, go_on));
-    }
-    const int64_t done = state.adam.step;
-    const bool due = done % state.config.checkpoint_every == 0 || done == total;
-    const int signal = caught_signal();
-    finish_all_but(due || signal || tests.due() ? 0 : ahead);
-    if (tests.due()) {
-      clock.pause();
-      try {
-        tests.test(clock.seconds());
-      } catch (const Stopped&) {
-        throw Interrupted(caught_signal(), fmt::format("stopped in the test after step {}; {}", done, go_on));
-      }
-      clock.resume();
-    }
-    if (due || signal) save();
-    if (signal)
-      throw Interrupted(signal, fmt::format("stopped after step {} of {}, which is saved; {}", done, total, go_on));
-  }
-  return clock.seconds();
+  const Config& c = state.config;
+  OfTask trainee(run, state);
+  return train(run, {c.steps, c.checkpoint_every, c.log_every, state.params.device(), "resume"}, trainee);
 }
 
 }  // namespace poslab

@@ -4,7 +4,9 @@
 #include <fstream>
 
 #include "core/error.h"
+#include "lab/checkpoint.h"
 #include "lab/language/corpus.h"
+#include "lab/language/run.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -133,4 +135,39 @@ TEST_CASE("words of a text are counted up to so many bytes, and a vocabulary is 
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1]]})"), "merge 0 is [1], and not two numbers"));
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1,256]]})"),
               "2: v.json: vocabulary: merge 0 joins tokens 1 and 256; only"));
+}
+
+TEST_CASE("a run of a language model: its options are TOML, and what was changed or is missing is refused") {
+  const Choices c = language::configure({{"preset", "tiny"}, {"text", "a \"text\""}, {"tied", "on"}, {"lr", "2"}});
+  CHECK(language::kept(language::configure(language::read_toml(language::to_toml(c), "x"))) == language::kept(c));
+  CHECK(refusal([] {
+          language::read_toml("layers = 2\nsteps = \"many\"\n", "my.toml");
+        }).rfind("2: my.toml, line 2: ", 0) == 0);
+
+  const TemporaryFolder folder;
+  for (int i = 0; i < 12; ++i) write(folder / fmt::format("texts/{}.txt", i), std::string(100, char('a' + i)));
+  const std::string path = folder / "run";
+  const language::Settings small = {{"text", folder / "texts"}, {"out", path},    {"layers", "1"}, {"heads", "1"},
+                                    {"key_heads", "1"},         {"d_model", "8"}, {"d_ff", "8"},   {"eval_times", "1"},
+                                    {"train_length", "8"},      {"merges", "3"},  {"steps", "5"}};
+  language::create(language::configure(small));
+  const auto opens = [&] { return refusal([&] { language::open(path); }); };
+  CHECK(opens() == "");
+  CHECK(language::open(path).source.vocabulary.merges().size() == 3);
+  CHECK(holds(refusal([&] { RunFolder::open(path).load(); }), "is of a language model; `poslab lm` reads it"));
+  const auto with_changed = [&](const std::string& name, const std::string& bytes) {
+    const std::string before = read_file(path + "/" + name);
+    write_file(path + "/" + name, bytes);
+    const std::string answer = opens();
+    write_file(path + "/" + name, before);
+    return answer;
+  };
+  CHECK(
+      holds(with_changed("config.toml", "steps = 6\n"), "2: " + path + "/config.toml was changed after the run began"));
+  CHECK(holds(with_changed("text.json", "{}"), "1: " + path + "/text.json is damaged"));
+  CHECK(holds(with_changed("vocabulary.json", "{}"), "1: " + path + "/vocabulary.json is no vocabulary"));
+  CHECK(holds(with_changed("vocabulary.json", to_json(Vocabulary())), "another version of poslab wrote it"));
+  CHECK(holds(with_changed("checkpoint.safetensors", "short"), "it is cut off after 5 bytes"));
+  write(folder / "texts/12.txt", "one more");
+  CHECK(holds(opens(), "is not the text that " + path + " was begun with (12 files, 1200 bytes)"));
 }

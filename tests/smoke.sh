@@ -100,17 +100,17 @@ check 'is what eval.csv then holds' rows twenty '10 11 12 13'
 # The same run at one go on one thread, and on two threads with two cuts, each after a checkpoint: one that lets it save
 # its state and one that does not.
 long=("${toy[@]}" --steps 40000 --checkpoint-every 500 --log-every 500)
-cut_off() {   # SIGNAL STATUS COMMAND...
-  local signal=$1 status=$2 got=0
+cut_off() {   # SIGNAL STATUS COMMAND...: the run in the folder $cut, or cut
+  local signal=$1 status=$2 got=0 run=${cut:-cut}
   shift 2
   touch started
   "$@" 2> stopped &
-  until [[ cut/checkpoint.safetensors -nt started ]] || ! kill -0 $! 2> /dev/null; do sleep 0.01; done
+  until [[ $run/checkpoint.safetensors -nt started ]] || ! kill -0 $! 2> /dev/null; do sleep 0.01; done
   sleep 0.1
   kill -s "$signal" $!
   { wait $! || got=$?; } 2> /dev/null
   cat stopped
-  [[ $got == "$status" && ! -e cut/result.json ]] && { [[ $signal == KILL ]] || grep -q 'poslab resume cut' stopped; }
+  [[ $got == "$status" && ! -e $run/eval.csv ]] && { [[ $signal == KILL ]] || grep -q "resume $run\`" stopped; }
 }
 check 'a long run' "$program" train "${long[@]}" --threads 1 --out straight
 check 'the same, stopped' cut_off TERM 143 "$program" train "${long[@]}" --threads 2 --out cut
@@ -181,6 +181,40 @@ check 'and drawn, from its folder' page sweep.html sweep
 check 'and from its plan, beside what is no run' page sweep.html plan.jsonl report.html
 drawn() { "$program" report sweep -o curves.svg && grep -q '^<svg xmlns' curves.svg && grep -q '</svg>' curves.svg; }
 check 'and as SVG' drawn
+
+# Language models, on a few small files.
+mkdir texts
+for n in {1..30}; do seq $((n * n)) $((n * n + 200)) > "texts/$n.txt"; done
+words=(--text texts --layers 1 --heads 2 --key-heads 1 --d-model 16 --d-ff 24 --batch 4 --train-length 16
+       --eval-times 1/2/4 --eval-samples 2)
+lm_rows() { [[ $(tail -n +2 "$1" | cut -d, -f1,2 | paste -sd ' ') == "$2" ]]; }
+check 'a language model is trained' "$program" lm train "${words[@]}" --merges 20 --steps 20 --out language
+check 'and tested, plain and repeated' lm_rows language/eval.csv \
+  '16,plain 32,plain 64,plain 16,repeated 32,repeated 64,repeated'
+says_complete() { "$program" lm resume language | finds 'language is complete: 20 steps'; }
+check 'it has no more to learn' says_complete
+check 'also with ReRoPE and log n' "$program" lm eval language --encoding rerope:window=8 \
+  --temperature log_n:length=16,only_longer --times 1/8 -o rerope.csv
+check 'at other lengths' lm_rows rerope.csv '16,plain 128,plain 16,repeated 128,repeated'
+check 'with gated attention units, on the grammar' "$program" lm train --unit gau --text copy_grammar --layers 2 \
+  --d-model 16 --d-ff 32 --batch 4 --train-length 16 --eval-times 2 --eval-samples 2 --steps 10 --out units
+writes() { "$program" lm generate language --prompt 12 --count 40 --seed "$1" --top-k 20 --top-p 0.9 > "$2"; }
+check 'it writes' writes 3 one
+check 'and again' writes 3 two
+check 'the same' cmp one two
+long_words=(lm train "${words[@]}" --steps 4000 --checkpoint-every 100 --log-every 100)
+cut=cut_words
+check 'a long run of it' "$program" "${long_words[@]}" --threads 1 --out straight_words
+check 'the same, stopped' cut_off TERM 143 "$program" "${long_words[@]}" --threads 2 --out cut_words
+check 'resumed and killed' cut_off KILL 137 "$program" lm resume cut_words --threads 2
+check 'resumed to its end' "$program" lm resume cut_words --threads 2
+check 'has the same checkpoint' cmp straight_words/checkpoint.safetensors cut_words/checkpoint.safetensors
+check 'the same metrics' cmp straight_words/metrics.jsonl cut_words/metrics.jsonl
+check 'and the same losses' cmp straight_words/eval.csv cut_words/eval.csv
+check 'a scheme that nobody trained' refuses 2 'it learns parameters' "$program" lm eval language --encoding t5 -o x
+check 'another kind of run' refuses 2 'poslab lm' "$program" resume language
+echo more >> texts/1.txt
+check 'a text that has changed' refuses 2 'not the text' "$program" lm eval language
 
 check 'no command' refuses 2 'One of list, train' "$program"
 check 'no command of a sweep' refuses 2 'One of plan, run' "$program" sweep

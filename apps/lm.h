@@ -1,0 +1,10 @@
+// `poslab lm`: train, resume, eval and generate, for language models.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace poslab {
+
+std::function<void()> add_lm(CLI::App*);   // declares the options; what it returns does it, after parsing
+
+}  // namespace poslab

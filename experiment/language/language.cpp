@@ -1,0 +1,126 @@
+#include "experiment/language/language.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/tape.h"
+#include "core/stop.h"
+
+namespace poslab::language {
+
+std::vector<int> Source::window(bool of_test, int length, Rng& rng) const {
+  if (grammar) return grammar->draw(length, rng);
+  return draw_window(of_test ? test : training, vocabulary, length, rng);
+}
+
+std::vector<int> Source::repeated(int unit, int length, Rng& rng) const {
+  std::vector<int> all = window(true, std::min(unit, length), rng);
+  while (int(all.size()) < length) all.push_back(all[all.size() - size_t(unit)]);
+  return all;
+}
+
+double Source::bytes(const int* tokens, int count) const {
+  if (grammar) return count;
+  size_t all = 0;
+  for (int n = 0; n < count; ++n) all += vocabulary.text(tokens[n]).size();
+  return double(all);
+}
+
+State::State(const Choices& c, int vocabulary)
+    : config((check(c), c)),
+      params(uint64_t(c.whole("seed"))),
+      net(params, decoder_spec(c, vocabulary)),
+      adam((params.pack(), params), c.number("lr")) {
+  adam.clip = c.number("clip");
+}
+
+Batch draw_batch(const Choices& c, const Source& source, int64_t step) {
+  const int B = c.whole("batch"), T = c.whole("train_length");
+  std::vector<int> read, expected;
+  for (int b = 0; b < B; ++b) {
+    Rng rng(stream(uint64_t(c.whole("seed")), Purpose::tokens, uint64_t(step), uint32_t(b)));
+    const std::vector<int> window = source.window(false, T + 1, rng);
+    read.insert(read.end(), window.begin(), window.end() - 1);
+    expected.insert(expected.end(), window.begin() + 1, window.end());
+  }
+  return {Ids({B, T}, read), Ids({B, T}, expected)};
+}
+
+namespace {
+
+PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots) {
+  return {sampler(c), Resample::per_forward, stream(uint64_t(c.whole("seed")), purpose, uint64_t(step)), 1, slots};
+}
+
+int most_probable(const real* logits, int count) { return int(std::max_element(logits, logits + count) - logits); }
+
+void stop_if_not_a_number(double x, const char* what, const State& s) {
+  if (!std::isfinite(x))
+    failure("the {} is {} at step {}: training has diverged; lower lr (now {}) or clip (now {})", what, x,
+            s.adam.step + 1, s.config["lr"], s.config["clip"]);
+}
+
+}  // namespace
+
+Step train_step(State& s, const Batch& batch) {
+  const int64_t step = s.adam.step;
+  const int T = batch.read.shape()[1];
+  const PositionSample draw = positions(s.config, Purpose::positions, step, T);
+  Stoppable until_update(true);
+  s.params.clear_grads();
+  const Tensor logits = s.net(batch.read, T, {draw, {}});
+  const Tensor loss = cross_entropy(logits, batch.expected);
+  backward(loss);
+  until_update.complete();
+  const double warmup = s.config.whole("warmup");
+  s.adam.lr = s.config.number("lr") * std::min(1., double(step + 1) / std::max(1., warmup));
+  s.adam.update(s.params);
+  Step done{double(loss.item()), 0, Adam::norm(s.adam.squares.values())};
+  stop_if_not_a_number(done.loss, "loss", s), stop_if_not_a_number(done.grad_norm, "gradient's norm", s);
+  const int V = logits.dim(-1);
+  for (int64_t i = 0; i < batch.expected.size(); ++i)
+    done.accuracy += most_probable(logits.data() + i * V, V) == batch.expected[i];
+  done.accuracy /= double(batch.expected.size());
+  ++s.adam.step;
+  return done;
+}
+
+AtLength evaluate(const State& s, const Source& source, int length, bool repeated) {
+  const NoGrad still;
+  const Choices& c = s.config;
+  const int samples = c.whole("eval_samples"), unit = std::min(2 * c.whole("train_length"), std::max(1, length / 2));
+  AtLength at{.length = length, .repeated = repeated, .samples = samples};
+  double bytes = 0;
+  int64_t count[parts] = {};
+  for (int n = 0; n < samples; ++n) {
+    Stoppable whole(true);
+    Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(n)));
+    const std::vector<int> window =
+        repeated ? source.repeated(unit, length + 1, rng) : source.window(true, length + 1, rng);
+    const PositionSample draw = positions(c, Purpose::test_positions, length, length);
+    const Tensor logits = s.net(Ids({1, length}, {window.begin(), window.end() - 1}), length, {draw, {}});
+    whole.complete();
+    const int V = logits.dim(-1);
+    for (int t = 0; t < length; ++t) {
+      const real* row = logits.data() + int64_t(t) * V;
+      const int best = most_probable(row, V), expected = window[size_t(t) + 1];
+      double sum = 0;
+      for (int i = 0; i < V; ++i) sum += std::exp(double(row[i]) - row[best]);
+      const int part = int(int64_t(t) * parts / length);
+      at.loss_of_part[part] += std::log(sum) + row[best] - row[expected];
+      at.accuracy_of_part[part] += best == expected;
+      ++count[part];
+    }
+    bytes += source.bytes(window.data() + 1, length);
+  }
+  const double all = double(length) * samples;
+  for (int p = 0; p < parts; ++p) {
+    at.loss += at.loss_of_part[p] / all, at.accuracy += at.accuracy_of_part[p] / all;
+    at.loss_of_part[p] /= double(std::max<int64_t>(1, count[p]));
+    at.accuracy_of_part[p] /= double(std::max<int64_t>(1, count[p]));
+  }
+  at.bits_per_byte = at.loss * all / bytes / std::log(2.);
+  return at;
+}
+
+}  // namespace poslab::language

@@ -1,0 +1,53 @@
+// A run of a language model as values: what it reads, its state, a step, and what it loses at a length. Opens no file.
+#pragma once
+#include <optional>
+
+#include "experiment/language/options.h"
+#include "nn/adam.h"
+#include "tasks/language/copy_grammar.h"
+#include "tasks/language/text.h"
+
+namespace poslab::language {
+
+// What is read: a text by its tokens, or the made-up language.
+struct Source {
+  Vocabulary vocabulary;
+  Text training, test;                           // empty with a grammar
+  std::optional<CopyGrammar> grammar;
+  int tokens() const { return grammar ? grammar->vocabulary() : vocabulary.size(); }
+  std::vector<int> window(bool of_test, int length, Rng&) const;
+  // A window of `unit` tokens of the test, over and over.
+  std::vector<int> repeated(int unit, int length, Rng&) const;
+  double bytes(const int* tokens, int count) const;      // how many they stand for; with a grammar one each
+};
+
+struct State {
+  // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit.
+  State(const Choices&, int vocabulary);
+  Choices config;
+  Params params;
+  Decoder net;
+  Adam adam;                                     // adam.step counts the steps done
+};
+
+struct Batch { Ids read, expected; };            // (B, T) twice: the token behind each
+Batch draw_batch(const Choices&, const Source&, int64_t step);   // a function of seed and step alone
+
+struct Step { double loss, accuracy, grad_norm; };
+// Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
+// when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
+Step train_step(State&, const Batch&);
+
+struct AtLength {
+  int length = 0;
+  bool repeated = false;
+  int64_t samples = 0;                           // windows
+  double loss = 0, accuracy = 0;                 // nats a token; share of tokens that were the most probable one
+  double bits_per_byte = 0;
+  double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
+};
+// On windows of the test that are functions of seed and length alone. Repeated ones have a unit of twice the trained
+// length, or half of `length` if that is less. Throws Stopped.
+AtLength evaluate(const State&, const Source&, int length, bool repeated);
+
+}  // namespace poslab::language

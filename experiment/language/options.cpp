@@ -1,0 +1,155 @@
+#include "experiment/language/options.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace poslab::language {
+namespace {
+
+// An option that takes any text.
+Option text(const std::string& name, const std::string& standard, const std::string& help) {
+  Option o(name, std::vector<std::string>{standard}, help);
+  o.words.clear();
+  return o;
+}
+
+std::vector<Option> options_alone() {
+  std::vector<Option> all;
+  for (const RunOption& o : all_options()) all.push_back(o.option);
+  return all;
+}
+
+}  // namespace
+
+const std::vector<RunOption>& all_options() {
+  static const std::string what = "What is studied", model = "Model", training = "Training", test = "Evaluation",
+                           running = "Running";
+  static const std::vector<RunOption> list = {
+      {what, {"preset", names_of(all_presets()), "start from these settings; the other options override them"}},
+      {what, text("text", "", "a file or a folder; copy_grammar: a made-up language; nothing: the compiler's headers")},
+      {what, {"merges", 0, {0, 65536}, "tokens of byte pair encoding beyond the 256 bytes"}},
+      {what, text("encoding", "rope", "the positional encoding")},
+      {what, text("positions", "sequential", "which positions the tokens carry")},
+      {what, text("temperature", "none", "a factor on all logits of a query, by the number of keys")},
+
+      {model, {"unit", {"llama", "gau"}, "what a layer is: a block of LLaMA's, or a gated attention unit"}},
+      {model, {"layers", 6, {1, 256}, "number of layers"}},
+      {model, {"heads", 8, {1, 1024}, "attention heads; must divide d_model"}},
+      {model, {"key_heads", 8, {1, 1024}, "heads of keys and values; must divide heads"}},
+      {model, {"d_model", 256, {1, 65536}, "width"}},
+      {model, {"d_ff", 688, {1, 1 << 20}, "width of the feed-forward network, or of the values of a unit"}},
+      {model, {"biases", false, "biases of queries, keys and values, as in Qwen 2"}},
+      {model, {"tied", false, "the head is the embedding"}},
+
+      {training, {"steps", 3000, {1, 1e9}, "training steps"}},
+      {training, {"batch", 16, {1, 1 << 16}, "windows in a step"}},
+      {training, {"train_length", 256, {2, 1 << 20}, "tokens in a window"}},
+      {training, {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}},
+      {training, {"warmup", 100, {0, 1e9}, "steps over which the learning rate rises to lr"}},
+      {training, {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"}},
+      {training, {"seed", 0, {0, 999999999}, "of all random numbers"}},
+
+      {test, Option::numbers("eval_times", "1/2/4/8/16/32", {1, 1024}, "lengths to test, in trained lengths")},
+      {test, {"eval_samples", 16, {1, 1 << 14}, "windows for each length and test set"}},
+
+      {running, {"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"}},
+      {running, {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}},
+      {running, {"threads", 0, {0, 256}, "0: one for each core; never changes a result"}, false},
+      {running, text("out", "", "the run folder to make"), false},
+  };
+  return list;
+}
+
+const std::vector<Preset>& all_presets() {
+  static const std::vector<Preset> list = {
+      {"none", "the defaults: 6 layers of width 256, windows of 256 bytes", {}},
+      {"tiny",
+       "minutes on two cores: 3 layers of width 96, windows of 128 bytes, tested to 32 times that",
+       {{"layers", "3"},
+        {"heads", "4"},
+        {"key_heads", "4"},
+        {"d_model", "96"},
+        {"d_ff", "256"},
+        {"steps", "1500"},
+        {"train_length", "128"},
+        {"lr", "0.002"},
+        {"eval_samples", "8"}}},
+      {"example",
+       "10 million parameters, windows of 512 tokens: for a machine with many cores",
+       {{"layers", "12"},
+        {"heads", "8"},
+        {"key_heads", "8"},
+        {"d_model", "256"},
+        {"d_ff", "688"},
+        {"merges", "768"},
+        {"train_length", "512"},
+        {"steps", "20000"}}},
+  };
+  return list;
+}
+
+Choices configure(const Settings& settings) {
+  Choices c("lm", options_alone());
+  for (const auto& [name, value] : settings)
+    if (name == "preset") c.set(name, value);
+  Settings all = find("preset", all_presets(), c["preset"]).settings;
+  all.insert(all.end(), settings.begin(), settings.end());
+  for (const auto& [name, value] : all) {
+    if (name == "encoding")
+      c.set(name, choose_encoding(value).spelled());
+    else if (name == "positions")
+      c.set(name, choose_sampler(value).spelled());
+    else if (name == "temperature")
+      c.set(name, choose_temperature(value).spelled());
+    else
+      c.set(name, value);
+  }
+  return c;
+}
+
+Settings kept(const Choices& c) {
+  Settings all;
+  for (const RunOption& o : all_options())
+    if (o.kept) all.emplace_back(o.option.name, c[o.option.name]);
+  return all;
+}
+
+DecoderSpec decoder_spec(const Choices& c, int vocabulary) {
+  DecoderSpec s;
+  s.vocabulary = vocabulary, s.layers = c.whole("layers"), s.heads = c.whole("heads");
+  s.key_heads = c.whole("key_heads"), s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
+  s.biases = c.on("biases"), s.tied = c.on("tied");
+  if (c["unit"] == "gau") s.heads = s.key_heads = 1, s.gau = std::min(128, s.d_model);
+  s.encoding = choose_encoding(c["encoding"]), s.temperature = choose_temperature(c["temperature"]);
+  for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, length);  // rows of a learned table
+  return s;
+}
+
+// Sizes of the model are the decoder's to check.
+void check(const Choices& c) {
+  const Chosen<Sampler> drawn = sampler(c);
+  int longest = c.whole("train_length");
+  for (const int length : eval_lengths(c)) {
+    longest = std::max(longest, length);
+    if (length < parts)
+      bad_input("eval_times = {}: windows of {} tokens; what is lost is told for {} parts of them, so test {} at least",
+                c["eval_times"], length, parts, parts);
+  }
+  if (const int pool = pool_of(drawn); pool < longest)
+    bad_input("positions = {}: it has positions for {} tokens, and windows have up to {}; raise its max_position",
+              drawn.spelled(), pool, longest);
+  if (c["text"] == "copy_grammar" && c.whole("merges"))
+    bad_input("merges = {}: copy_grammar has tokens of its own; leave merges at 0", c["merges"]);
+}
+
+Chosen<Sampler> sampler(const Choices& c) {
+  return sampler_for(choose_encoding(c["encoding"]), choose_sampler(c["positions"]));
+}
+
+std::vector<int> eval_lengths(const Choices& c) {
+  std::vector<int> all;
+  for (const double times : c.numbers("eval_times")) all.push_back(int(std::lround(times * c.whole("train_length"))));
+  return all;
+}
+
+}  // namespace poslab::language

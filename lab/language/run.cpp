@@ -1,0 +1,240 @@
+#include "lab/language/run.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "core/parallel.h"
+#include "core/stop.h"
+#include "lab/checkpoint.h"
+#include "lab/files.h"
+#include "lab/interrupt.h"
+#include "lab/language/corpus.h"
+#include "lab/progress.h"
+#include "lab/shell.h"
+#include "lab/toml.h"
+#include "lab/training_loop.h"
+
+namespace poslab::language {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr int64_t read_for_merges = 32 << 20;  // bytes
+
+Saved saved(const State& s) {
+  return {s.params, s.adam, s.config.whole("seed"), to_toml(s.config), language_checkpoint_format};
+}
+
+std::string text_of(const Choices& c) { return c["text"].empty() ? compilers_headers() : c["text"]; }
+
+// What tells one text from another, without reading it.
+std::string described(const Corpus& c) {
+  std::string listing;
+  for (const TextFile& f : c.text.files) listing += fmt::format("{} {}\n", f.path, f.bytes);
+  return json{{"text", c.path},
+              {"files", c.text.files.size()},
+              {"bytes", c.text.bytes()},
+              {"listing", fmt::format("{:016x}", hash_of(listing))}}
+             .dump() +
+         "\n";
+}
+
+struct Read {
+  Source source;
+  RunFolder::Files files;  // for the run folder
+  std::string summary;     // of the text
+};
+Source of_grammar() { return {.grammar = CopyGrammar{}}; }
+Source of_text(const Corpus& c, Vocabulary v) {
+  return {.vocabulary = std::move(v), .training = training_text(c.text), .test = test_text(c.text)};
+}
+
+Read read_new(const Choices& c) {
+  if (c["text"] == "copy_grammar") return {of_grammar(), {}, "copy_grammar: made up as it is read"};
+  const Corpus corpus = open_corpus(text_of(c));
+  Vocabulary v;
+  if (const int merges = c.whole("merges"))
+    v = Vocabulary::learn(words_of(training_text(corpus.text), read_for_merges), merges);
+  const RunFolder::Files files = {{"vocabulary.json", to_json(v)}, {"text.json", described(corpus)}};
+  Read all{of_text(corpus, std::move(v)), files, corpus.summary()};
+  Rng rng(stream(0, Purpose::tokens, 0));  // windows of every length can be drawn, or it is said now
+  for (const int length : eval_lengths(c)) all.source.window(true, length + 1, rng);
+  all.source.window(false, c.whole("train_length") + 1, rng);
+  return all;
+}
+
+Source read_again(const RunFolder& run, const Choices& c) {
+  if (c["text"] == "copy_grammar") return of_grammar();
+  const std::string then = read_file(run.file("text.json"));
+  const json at = json::parse(then, nullptr, false);
+  if (!at.is_object() || !at.value("text", json()).is_string())
+    failure("{} is damaged; restore it from a copy, or train again", run.file("text.json"));
+  const Corpus corpus = open_corpus(at["text"]);
+  if (described(corpus) != then)
+    bad_input("{} is not the text that {} was begun with ({} files, {} bytes): restore it, or train anew", corpus.path,
+              run.path(), at.value("files", 0), at.value("bytes", int64_t(0)));
+  return of_text(corpus, vocabulary_of(read_file(run.file("vocabulary.json")), run.file("vocabulary.json")));
+}
+
+class OfLanguage : public Trainee {
+ public:
+  explicit OfLanguage(Run& run) : run_(run) {
+    if (done() < steps()) draw_ahead(done());
+  }
+  int64_t steps() const { return run_.state.config.whole("steps"); }
+  int64_t done() const override { return run_.state.adam.step; }
+  void start() override {
+    const Batch now = next_.get();
+    if (done() + 1 < steps()) draw_ahead(done() + 1);
+    newest_ = train_step(run_.state, now);
+    tokens_ = double(now.expected.size());
+  }
+  StepResult finish() override {
+    const json line = {
+        {"step", done()}, {"loss", newest_.loss}, {"accuracy", newest_.accuracy}, {"grad_norm", newest_.grad_norm}};
+    return {done(), newest_.loss, newest_.accuracy * tokens_, tokens_, line.dump()};
+  }
+  std::string checkpoint() const override { return checkpoint_bytes(saved(run_.state)); }
+
+ private:
+  void draw_ahead(int64_t step) {
+    next_ = std::async(threads() > 1 ? std::launch::async : std::launch::deferred,
+                       [this, step] { return draw_batch(run_.state.config, run_.source, step); });
+  }
+  Run& run_;
+  std::future<Batch> next_;
+  Step newest_{};
+  double tokens_ = 0;
+};
+
+}  // namespace
+
+std::string to_toml(const Choices& c) {
+  std::string text;
+  const std::string* group = nullptr;
+  for (const RunOption& o : all_options()) {
+    if (!o.kept) continue;
+    if (!group || *group != o.group) text += fmt::format("{}# {}\n", group ? "\n" : "", o.group);
+    group = &o.group;
+    const std::string& value = c[o.option.name];
+    using Kind = Option::Kind;
+    const bool bare = o.option.kind == Kind::whole || o.option.kind == Kind::number;
+    const std::string written = o.option.kind == Kind::toggle ? value == "on" ? "true" : "false"
+                                : !bare                       ? json(value).dump()
+                                : o.option.kind == Kind::number && value.find_first_of(".e") == value.npos
+                                    ? value + ".0"
+                                    : value;
+    text += fmt::format("{:<32}# {}\n", fmt::format("{} = {}", o.option.name, written), o.option.help);
+  }
+  return text;
+}
+
+Settings read_toml(const std::string& text, const std::string& source) {
+  Settings settings;
+  for (auto& [key, node] : parse_toml(text, source))
+    at_line(source, node, [&, &key = key, &node = node] {
+      std::string value;
+      if (auto s = node.template value_exact<std::string>())
+        value = *s;
+      else if (auto b = node.template value_exact<bool>())
+        value = *b ? "on" : "off";
+      else if (auto i = node.template value_exact<int64_t>())
+        value = fmt::format("{}", *i);
+      else if (auto d = node.template value_exact<double>())
+        value = fmt::format("{}", *d);
+      else
+        bad_input("{} is neither a string, a number nor true or false", std::string(key.str()));
+      settings.emplace_back(std::string(key.str()), value);
+      configure({settings.back()});  // refused here, with its line
+    });
+  return settings;
+}
+
+Run create(const Choices& c) {
+  check(c);
+  RunFolder::check_free(c["out"]);
+  Read read = read_new(c);
+  State state(c, read.source.tokens());
+  stop_if_wanted();
+  RunFolder::Files files = {{"config.toml", to_toml(c)}, {"checkpoint.safetensors", checkpoint_bytes(saved(state))}};
+  files.insert(files.end(), read.files.begin(), read.files.end());
+  const RunFolder folder = RunFolder::create(c["out"], files);
+  fmt::print(stderr, "{}; {} tokens, {} parameters\n", read.summary, read.source.tokens(), state.params.count());
+  return {folder, std::move(read.source), std::move(state)};
+}
+
+Run open(const std::string& folder) {
+  const RunFolder run = RunFolder::open(folder);
+  const Checkpoint checkpoint(read_file(run.checkpoint()), run.checkpoint(), language_checkpoint_format);
+  const std::string toml = checkpoint.config();
+  if (read_file(run.file("config.toml")) != toml)
+    bad_input("{} was changed after the run began; restore it, or train anew with another --out",
+              run.file("config.toml"));
+  const Choices c = configure(read_toml(toml, run.checkpoint()));
+  Source source = read_again(run, c);
+  State state(c, source.tokens());
+  checkpoint.read_into(state.params, state.adam);
+  return {run, std::move(source), std::move(state)};
+}
+
+void train(Run& run) {
+  const Choices& c = run.state.config;
+  OfLanguage trainee(run);
+  poslab::train(run.folder,
+                {c.whole("steps"), c.whole("checkpoint_every"), c.whole("log_every"), Device::cpu, "lm resume"},
+                trainee);
+}
+
+std::vector<AtLength> evaluate(const Run& run) {
+  const std::vector<int> lengths = eval_lengths(run.state.config);
+  const int64_t samples = run.state.config.whole("eval_samples");
+  int64_t all = 0, done = 0;  // tokens
+  for (const int length : lengths) all += 2 * samples * length;
+  Progress progress("testing", "tokens", 0, all);
+  std::vector<AtLength> list;
+  try {
+    for (const bool repeated : {false, true})
+      for (const int length : lengths) {
+        list.push_back(evaluate(run.state, run.source, length, repeated));
+        progress.at(done += samples * length, fmt::format("length {}", length));
+        stop_if_wanted();
+      }
+  } catch (const Stopped&) {
+    throw Interrupted(caught_signal(), fmt::format("stopped in the test; `poslab lm eval {}` does it again",
+                                                   shell_word(run.folder.path())));
+  }
+  return list;
+}
+
+std::string to_csv(const std::vector<AtLength>& all) {
+  std::string text = "length,set,samples,loss,accuracy,bits_per_byte";
+  for (const char* what : {"loss", "accuracy"})
+    for (int p = 1; p <= parts; ++p) text += fmt::format(",{}_{}", what, p);
+  text += "\n";
+  for (const AtLength& at : all) {
+    text += fmt::format("{},{},{},{},{},{}", at.length, at.repeated ? "repeated" : "plain", at.samples, at.loss,
+                        at.accuracy, at.bits_per_byte);
+    for (const double x : at.loss_of_part) text += fmt::format(",{}", x);
+    for (const double x : at.accuracy_of_part) text += fmt::format(",{}", x);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string table(const std::vector<AtLength>& all) {
+  std::string text = "  length   accuracy     loss   bits a byte     repeated: accuracy     loss\n";
+  for (const AtLength& plain : all) {
+    if (plain.repeated) continue;
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const AtLength& a) { return a.repeated && a.length == plain.length; });
+    text += fmt::format("{:8} {:8.1f} % {:8.4f} {:13.4f}", plain.length, 100 * plain.accuracy, plain.loss,
+                        plain.bits_per_byte);
+    if (same != all.end()) text += fmt::format(" {:20.1f} % {:8.4f}", 100 * same->accuracy, same->loss);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace poslab::language

@@ -1,0 +1,32 @@
+// A run of a language model on disk: a run folder (lab/run_folder.h) that also has
+//
+//   vocabulary.json       the tokens (lab/language/corpus.h), unless the text is a grammar
+//   text.json             {"text", "files", "bytes", "listing"}: what the run reads. A text that has changed is refused
+//   eval.csv              length,set,samples,loss,accuracy,bits_per_byte,loss_1,...,loss_8,accuracy_1,...,accuracy_8
+#pragma once
+#include "experiment/language/language.h"
+#include "lab/run_folder.h"
+
+namespace poslab::language {
+
+std::string to_toml(const Choices&);                                              // the kept options, with their help
+Settings read_toml(const std::string& text, const std::string& source);          // throws BadInput with file and line
+
+struct Run {
+  RunFolder folder;
+  Source source;
+  State state;
+};
+// A new run at step 0: reads the text, learns its tokens, makes the folder. Throws BadInput.
+Run create(const Choices&);
+// As it was left. Throws BadInput: not a run of a language model, its text is not there or has changed.
+Run open(const std::string& folder);
+
+// Up to its last step; a signal throws Interrupted after a last checkpoint.
+void train(Run&);
+// At all lengths, plain and repeated, with a bar. Throws Interrupted.
+std::vector<AtLength> evaluate(const Run&);
+std::string to_csv(const std::vector<AtLength>&);
+std::string table(const std::vector<AtLength>&);         // for a terminal
+
+}  // namespace poslab::language

@@ -1,0 +1,113 @@
+// A run of a language model as values: its options, what a step is trained on, and what is said of a test.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "experiment/language/language.h"
+
+using namespace poslab;
+using namespace poslab::language;
+
+namespace {
+
+const language::Settings tiny = {{"text", "copy_grammar"}, {"layers", "1"},        {"heads", "2"},
+                                 {"key_heads", "1"},       {"d_model", "32"},      {"d_ff", "48"},
+                                 {"batch", "8"},           {"train_length", "48"}, {"lr", "0.01"},
+                                 {"eval_times", "1/2"},    {"warmup", "5"},        {"eval_samples", "4"}};
+Choices with(language::Settings more) {
+  more.insert(more.begin(), tiny.begin(), tiny.end());
+  return configure(more);
+}
+
+Source of_grammar() {
+  Source s;
+  s.grammar = CopyGrammar{.symbols = 6, .clause = 4, .back = 2};
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("lm: options have one form, presets stand before what is said, and what does not fit is refused") {
+  const Choices c = configure({{"layers", "2"}, {"preset", "tiny"}, {"encoding", "rerope:window=512"}});
+  CHECK(c.whole("layers") == 2);
+  CHECK(c.whole("d_model") == 96);
+  CHECK(c["encoding"] == "rerope");  // 512 is its default
+  CHECK(kept(c).size() == all_options().size() - 2);
+  CHECK(configure(kept(c)).spelled() == c.spelled());
+  for (const Preset& p : all_presets()) CHECK_NOTHROW(check(configure({{"preset", p.name}})));
+  CHECK(eval_lengths(configure({{"train_length", "10"}, {"eval_times", "1/2.5"}})) == std::vector<int>{10, 25});
+  CHECK_THROWS_AS(configure({{"layer", "2"}}), BadInput);
+  CHECK_THROWS_AS(configure({{"encoding", "ropo"}}), BadInput);
+  CHECK_THROWS_AS(configure({{"steps", "0"}}), BadInput);
+  CHECK_THROWS_AS(check(with({{"train_length", "4"}})), BadInput);
+  CHECK_THROWS_AS(check(with({{"positions", "randomized:max_position=60"}})), BadInput);
+  CHECK_THROWS_AS(check(with({{"merges", "10"}})), BadInput);
+}
+
+TEST_CASE("lm: a batch is a function of seed and step, and what is expected is the token behind each") {
+  const Choices c = with({});
+  const Source source = of_grammar();
+  const Batch one = draw_batch(c, source, 3), same = draw_batch(c, source, 3), other = draw_batch(c, source, 4);
+  bool differs = false;
+  for (int64_t i = 0; i < one.read.size(); ++i) {
+    CHECK(one.read[i] == same.read[i]);
+    differs = differs || one.read[i] != other.read[i];
+    if ((i + 1) % 48) CHECK(one.expected[i] == one.read[i + 1]);
+  }
+  CHECK(differs);
+}
+
+TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a byte count bytes") {
+  const Choices c = with({});
+  Source source;
+  source.vocabulary = Vocabulary({{'a', 'b'}});
+  source.test.files = {{"a", 4000}};
+  source.test.read = [](const TextFile&, int64_t from, int64_t bytes) {
+    std::string text;
+    for (int64_t n = from; n < from + bytes; ++n) text += n % 3 ? n % 3 == 1 ? 'a' : 'b' : ' ';
+    return text;
+  };
+  State s(c, source.tokens());
+  for (const Params::Entry& e : s.params.entries())
+    if (e.name == "head.w") std::fill_n(e.tensor.data(), e.tensor.size(), real(0));
+  for (const bool repeated : {false, true}) {
+    const AtLength at = evaluate(s, source, 96, repeated);
+    CHECK(at.loss == doctest::Approx(std::log(257.)));
+    for (const double part : at.loss_of_part) CHECK(part == doctest::Approx(std::log(257.)));
+    // a space, and "ab" as one token: three bytes in two tokens
+    CHECK(at.bits_per_byte == doctest::Approx(std::log2(257.) * 2 / 3).epsilon(0.02));
+    CHECK(at.accuracy == 0);  // of equal logits the first is taken, a zero byte
+  }
+}
+
+TEST_CASE("lm: training lowers the loss, and another scheme can be tested") {
+  const Source source = of_grammar();
+  State s(with({}), source.tokens());
+  const double before = evaluate(s, source, 48, false).loss;
+  double last = 0;
+  for (int n = 0; n < 60; ++n) last = train_step(s, draw_batch(s.config, source, s.adam.step)).loss;
+  CHECK(s.adam.step == 60);
+  const AtLength after = evaluate(s, source, 48, false);
+  CHECK(before > 2.2);  // ln 10 = 2.3
+  CHECK(after.loss < 1.6);
+  CHECK(last < 1.6);
+  CHECK(after.accuracy > 0.35);
+  CHECK(after.loss > source.grammar->least_loss());
+  double mean = 0;
+  for (const double part : after.loss_of_part) mean += part / parts;
+  CHECK(mean == doctest::Approx(after.loss));  // 48 tokens are 8 equal parts
+  s.net = s.net.with_encoding(choose_encoding("none"));
+  CHECK(evaluate(s, source, 48, false).loss != doctest::Approx(after.loss));
+}
+
+TEST_CASE("lm: training that diverges says so and leaves the weights") {
+  const Source source = of_grammar();
+  State s(with({}), source.tokens());
+  for (const Params::Entry& e : s.params.entries())
+    if (e.name == "norm.gain") e.tensor.data()[0] = INFINITY;
+  const real first = s.params.at("head.w").data()[5];
+  CHECK_THROWS_AS(train_step(s, draw_batch(s.config, source, 0)), Failure);
+  CHECK(s.params.at("head.w").data()[5] == first);
+  CHECK(s.adam.step == 0);
+}
