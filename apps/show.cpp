@@ -108,7 +108,7 @@ std::function<void()> add_show(CLI::App* show) {
   whole("--head", w->head, "which head, on a terminal and in an SVG", 1024);
   show->add_flag("--causal", w->asked.causal, "with a causal mask");
   show->add_option("--seed", w->asked.seed, "of random positions and of what a scheme learns")
-      ->type_name("0 .. 999999999999999  (0)")->check(CLI::Range(0., 999999999999999.).description(""));
+      ->type_name("0 .. 999999999999999  (0)")->check(CLI::Range(int64_t(0), int64_t(999999999999999)).description(""));
   show->add_option("-o,--out", w->out, "a page (.html), a picture (.svg) or the numbers (.csv)")->type_name("FILE");
   return [=] { run(*w); };
 }
