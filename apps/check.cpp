@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "encodings/checks/checks.h"
 #include "encodings/compose.h"
+#include "encodings/fits.h"
 #include "lab/files.h"
 #include "lab/version.h"
 
@@ -187,6 +188,13 @@ void run(const Words& w) {
     for (const std::string& part : split(text, '|'))   // layers have no bearing on each other
       if (std::find(spellings.begin(), spellings.end(), part) == spellings.end()) spellings.push_back(part);
   }
+  for (const std::string& spelling : spellings)
+    for (const checks::Setup& setup : checks::each_setup({spelling}))
+      try {
+        check_fits(setup.scheme, setup.shape);
+      } catch (const BadInput& e) {
+        bad_input("{} (checks run a small model, of {} heads of {} channels)", e.what(), checks::H, checks::D);
+      }
   if (spellings.empty()) bad_input("which encoding? Name it, or say --all; `poslab list encodings` shows them");
   const std::map<std::string, Golden> golden = all_golden();
   Spellings failed;
@@ -216,8 +224,8 @@ Examples:
 std::function<void()> add_check(CLI::App* check) {
   const auto w = std::make_shared<Words>();
   check->footer(footer());
-  check->add_option("encoding", w->encodings, "encodings as they are spelled, compositions too");
-  check->add_flag("--all", w->all, "all of `poslab list encodings`");
+  CLI::Option* named = check->add_option("encoding", w->encodings, "encodings as they are spelled, compositions too");
+  check->add_flag("--all", w->all, "all of `poslab list encodings`")->excludes(named);
   check->add_flag("--markdown", w->markdown, "as a table in Markdown, one row for each encoding");
   return [=] { run(*w); };
 }

@@ -15,6 +15,7 @@
 #include "encodings/picture.h"
 #include "encodings/temperature.h"
 #include "experiment/config.h"
+#include "lab/positions_file.h"
 #include "lab/shell.h"
 #include "tasks/task.h"
 
@@ -99,26 +100,39 @@ std::string words_of(Reads what) {
   return all.empty() ? "nothing" : fmt::format("{}", fmt::join(all, ", "));
 }
 
-// What an untrained scheme shows of five slots in a row, in the first layer and head: a row for each query, a column
-// for each key.
-std::string matrix_of(const Chosen<Scheme>& s) {
+// An untrained scheme in the model of the paper.
+struct Untrained {
+  ModelShape shape{};
+  Params params{0};
+  PositionLayers layers;
+  explicit Untrained(const Chosen<Scheme>& s)
+      : shape{.causal = !s->causal_only(s.choices).empty()}, layers(params / "encoding", s, shape) {
+    if (learns()) params.pack();
+  }
+  bool learns() const { return !params.entries().empty(); }
+};
+
+std::string learned(const Untrained& u) {
+  if (!u.learns()) return "nothing";
+  std::string digits = std::to_string(u.params.count());
+  for (int at = int(digits.size()) - 3; at > 0; at -= 3) digits.insert(size_t(at), ",");
+  return fmt::format("{} parameter{} in {} layers of width {} with {} heads", digits,
+                     u.params.count() == 1 ? "" : "s", u.shape.layers, u.shape.d_model, u.shape.heads);
+}
+
+// What it shows of five slots in a row, in the first layer and head: a row for each query, a column for each key.
+std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u) {
   constexpr int T = 5;
-  ModelShape shape;
-  shape.causal = !s->causal_only(s.choices).empty();
-  const Params params(0);
-  const PositionLayers layers(params / "encoding", s, shape);
-  if (!params.entries().empty()) params.pack();
   const PositionSample sample({Positions::of_tokens(1, {0, 1, 2, 3, 4})});
-  const std::vector<real> m = position_matrices(layers, shape, sample)[0].values();
-  const bool learns = !params.entries().empty();
+  const std::vector<real> m = position_matrices(u.layers, u.shape, sample)[0].values();
   std::string text = fmt::format("example   positions 0 to 4; a row is a query, a column a key{}\n",
-                                 learns ? "; before training" : "");
+                                 u.learns() ? "; before training" : "");
   for (int i = 0; i < T; ++i) {
     text += "         ";
     for (int j = 0; j < T; ++j) text += fmt::format("{:>7.3g}", double(m[size_t(i * T + j)]) + 0.);
     text += '\n';
   }
-  for (const std::string& line : wrapped(s->shows(shape, s.choices), 90)) text += std::string(10, ' ') + line + "\n";
+  for (const std::string& line : wrapped(s->shows(u.shape, s.choices), 90)) text += std::string(10, ' ') + line + "\n";
   return text;
 }
 
@@ -126,24 +140,28 @@ std::string of_encoding(const std::string& name) {
   const Chosen<Scheme> s = choose_encoding(name);
   const bool composed = std::none_of(all_encodings().begin(), all_encodings().end(),
                                      [&](const Scheme& one) { return one.name == s->name; });
+  const std::string why_causal = s->causal_only(s.choices);
+  const Untrained untrained(s);
   return text_of(s.thing, s.spelled(),
                  {{"formula", s->formula},
                   {"doors", s->doors},
                   {"reads", words_of(reads(s))},
+                  {"mask", why_causal.empty() ? "causal or none" : "causal only: " + why_causal},
+                  {"learns", learned(untrained)},
                   {"source", s->source},
                   {"file", composed         ? "encodings/compose.cpp"
                            : s->file.empty() ? fmt::format("encodings/{}.cpp", s->name)
                                              : s->file},
                   {"spelled", "--encoding " + (composed ? shell_word(s->name) : spelling(s->name, s->options))},
                   {"read on", "docs/schemes.md"}},
-                 matrix_of(s), composed ? std::vector<Option>() : s->options);
+                 matrix_of(s, untrained), composed ? std::vector<Option>() : s->options);
 }
 
 // -- samplers -------------------------------------------------------------------------------------------------------
 
 std::string of_sampler(const std::string& name) {
   constexpr int T = 6;
-  const Chosen<Sampler> s = choose_sampler(name);
+  const Chosen<Sampler> s = choose_sampler(with_positions_file("positions", name));
   const int d = int(TokenClass::digit), sign = int(TokenClass::sign), empty = int(TokenClass::empty);
   const Ids classes = s->reads_classes ? Ids({1, T}, {d, d, sign, d, empty, empty}) : Ids();
   const PositionSample drawn(s, Resample::per_forward, stream(0, Purpose::positions, 0), 1, T, classes);

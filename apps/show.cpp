@@ -10,6 +10,7 @@
 #include "apps/columns.h"
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/positions_file.h"
 #include "lab/shell.h"
 #include "lab/show/show.h"
 
@@ -55,6 +56,7 @@ void run(Words w) {
   if (!w.out.empty() && !page && !table && !picture)
     bad_input("-o {}: what kind of file is this? Name it .html, .svg or .csv", w.out);
   const std::string command = command_of(w);
+  w.asked.positions = with_positions_file("positions", w.asked.positions);
   if (w.asked.views.empty() && !page && !table) w.asked.views = {"bias"};   // what every scheme has
   const std::vector<show::View> all = show::views(w.asked);
   if (page) write_file(w.out, show::html(w.asked, all, command));
@@ -105,7 +107,8 @@ std::function<void()> add_show(CLI::App* show) {
   whole("--layer", w->asked.layer, "which layer", 1024);
   whole("--head", w->head, "which head, on a terminal and in an SVG", 1024);
   show->add_flag("--causal", w->asked.causal, "with a causal mask");
-  show->add_option("--seed", w->asked.seed, "of random positions and of what a scheme learns")->type_name("N  (0)");
+  show->add_option("--seed", w->asked.seed, "of random positions and of what a scheme learns")
+      ->type_name("0 .. 999999999999999  (0)")->check(CLI::Range(int64_t(0), int64_t(999999999999999)).description(""));
   show->add_option("-o,--out", w->out, "a page (.html), a picture (.svg) or the numbers (.csv)")->type_name("FILE");
   return [=] { run(*w); };
 }

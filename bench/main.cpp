@@ -1,4 +1,5 @@
-// poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py; `kernels` prints tables.
+// poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py; `kernels` and `schemes` print
+// tables.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -6,6 +7,7 @@
 #include "bench/ceiling.h"
 #include "bench/kernels.h"
 #include "bench/products.h"
+#include "bench/schemes.h"
 #include "bench/serve.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -41,6 +43,8 @@ int main(int count, char** words) {
   std::string filter;
   ops->add_option("filter", filter, "only kernels whose name contains this");
   ops->add_option("--threads", cores);
+  CLI::App* each = app.add_subcommand("schemes", "a training step of every scheme beside one without positions");
+  each->add_option("filter", filter, "only schemes whose name contains this");
   CLI::App* sgemm = app.add_subcommand("ceiling", "large products on command, for bench/compare.py");
   sgemm->add_option("--threads", cores);
   app.require_subcommand(1);
@@ -53,7 +57,9 @@ int main(int count, char** words) {
     if (*ops) {
       time_kernels(filter);
       if (filter.empty() || filter == "matmul") time_products();
-    } else if (*sgemm)
+    } else if (*each)
+      time_schemes(filter);
+    else if (*sgemm)
       serve_ceiling();
     else
       serve(settings_of(words_of));

@@ -142,6 +142,9 @@ void Choices::set(const std::string& option, const std::string& text) {
       values_[n] = naming(owner_, [&] { return options_[n].value(text); });
       return;
     }
+  if (!option.empty() && option.find_first_not_of("+-.0123456789e") == option.npos)
+    bad_input("{}: \"{}\" stands behind a comma, where another option would begin; a list is written 0/1/2.5", owner_,
+              option);
   raise<BadInput>(unknown(owner_ + " option", option, names_of(options_)));
 }
 

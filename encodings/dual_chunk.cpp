@@ -85,45 +85,39 @@ struct DualChunk : WholeLogits {
 }  // namespace
 
 Scheme dual_chunk() {
-  return {.name = "dual_chunk",
-          .summary = "RoPE in chunks, with one place for queries to meet all earlier chunks from",
-          .about = R"(Positions are counted within chunks. Keys of the query's own chunk keep their distance, and so do
+  return turning_scheme(
+      {.name = "dual_chunk",
+       .summary = "RoPE in chunks, with one place for queries to meet all earlier chunks from",
+       .about = R"(Positions are counted within chunks. Keys of the query's own chunk keep their distance, and so do
 near keys of the chunk before. For keys of earlier chunks every query stands at one place, behind
 its chunk. No distance reaches the trained length, chunk + window. It is made for the test of a
 trained RoPE model. Chunks are measured in positions.)",
-          .source = "An et al. 2024",
-          .formula = "rho = q - p_j mod s,   q = p_i mod s, min(p_i mod s + s, s + w - 1) or s + w - 1",
-          .doors = "2",
-          .options = {{"chunk", 3072, {1, 1 << 24}, "positions to a chunk"},
-                      {"window", 1024, {1, 1 << 24}, "trained length - chunk; no distance reaches their sum"},
-                      {"last", {"paper", "released"}, "far queries stand at s + w - 1, or at s + w"},
-                      pairing_option()},
-          .reads = [](const Choices&) { return Reads::positions; },
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("dual_chunk", m); },
-          .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<DualChunk>(m, c); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike two equal contents look after their rotations: the mean cosine of the angles between "
-                       "them. It goes for keys up to the query.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.shift = false, .toeplitz = false}; },
-          .causal_only = [](const Choices&) -> std::string {
-            return "its queries move away from earlier chunks, and would move into later ones";
-          },
-          .frequencies = frequencies_of_turning,
-          .distances = [](const ModelShape& m, const Choices& c, const Positions& p) {
-            const DualChunk scheme(m, c);
-            const std::vector<double>& at = p.tokens("dual_chunk");
-            std::vector<double> rho;
-            for (int i = 0; i < p.time(); ++i)
-              for (int j = 0; j < p.time(); ++j) {
-                const double query = at[size_t(i)], key = at[size_t(j)];
-                rho.push_back(j > i ? std::nan("")
-                                    : scheme.query(query, scheme.kind(query, key)) - scheme.query(key, 0));
-              }
-            return Tensor::from({p.time(), p.time()}, rho);
-          },
-          .matrices = [](const ModelShape&, const Choices&) { return 2.; }};
+       .source = "An et al. 2024",
+       .formula = "rho = q - p_j mod s,   q = p_i mod s, min(p_i mod s + s, s + w - 1) or s + w - 1",
+       .options = {{"chunk", 3072, {1, 1 << 24}, "positions to a chunk"},
+                   {"window", 1024, {1, 1 << 24}, "trained length - chunk; no distance reaches their sum"},
+                   {"last", {"paper", "released"}, "far queries stand at s + w - 1, or at s + w"},
+                   pairing_option()},
+       .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<DualChunk>(m, c); },
+       .shows = [](auto&, auto&) { return cosines_shown + ". It goes for keys up to the query."; },
+       .laws = [](auto&, auto&) { return Laws{.shift = false, .toeplitz = false}; },
+       .causal_only = [](const Choices&) -> std::string {
+         return "its queries move away from earlier chunks, and would move into later ones";
+       },
+       .distances =
+           [](const ModelShape& m, const Choices& c, const Positions& p) {
+             const DualChunk scheme(m, c);
+             const std::vector<double>& at = p.tokens("dual_chunk");
+             std::vector<double> rho;
+             for (int i = 0; i < p.time(); ++i)
+               for (int j = 0; j < p.time(); ++j) {
+                 const double query = at[size_t(i)], key = at[size_t(j)];
+                 rho.push_back(j > i ? std::nan("")
+                                     : scheme.query(query, scheme.kind(query, key)) - scheme.query(key, 0));
+               }
+             return Tensor::from({p.time(), p.time()}, rho);
+           },
+       .matrices = [](auto&, auto&) { return 2.; }});
 }
 
 }  // namespace poslab

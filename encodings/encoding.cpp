@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "autograd/composed.h"
+#include "encodings/fits.h"
 
 namespace poslab {
 
@@ -36,10 +37,14 @@ Tensor logits_of(const Encoding& encoding, const ModelShape& m, const Positions&
 
 Tensor Encoding::shown(const ModelShape& m, const Positions& p) const { return logits_of(*this, m, p, 0); }
 
-PositionLayers::PositionLayers(const Params& p, const Chosen<Scheme>& s, const ModelShape& shape) {
+void check_fits(const Chosen<Scheme>& s, const ModelShape& shape) {
   if (const std::string why = s->causal_only(s.choices); !shape.causal && !why.empty())
     bad_input("{} needs a causal mask: {}; add --causal", s.spelled(), why);
   if (s->check) s->check(shape, s.choices);
+}
+
+PositionLayers::PositionLayers(const Params& p, const Chosen<Scheme>& s, const ModelShape& shape) {
+  check_fits(s, shape);
   if (s->embed) embed = s->embed(p, shape, s.choices);
   for (int n = 0; n < shape.layers; ++n)
     layers.push_back(s->make ? s->make({p / fmt::format("layer{}", n), p.shared()}, shape, s.choices, n)

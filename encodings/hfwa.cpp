@@ -12,41 +12,37 @@
 namespace poslab {
 
 Scheme hfwa() {
-  return {.name = "hfwa",
-          .summary = "windows with RoPE, and a last layer that sees all and knows no positions",
-          .about = R"(All layers but the last see a short window of keys, with RoPE. The last one sees all keys and is
+  return turning_scheme(
+      {.name = "hfwa",
+       .summary = "windows with RoPE, and a last layer that sees all and knows no positions",
+       .about = R"(All layers but the last see a short window of keys, with RoPE. The last one sees all keys and is
 told no positions; its logits grow with the logarithm of their number. No layer meets a distance
 that training has not met. It must be trained so. The window counts slots: samplers change the
 rotations and not what is seen.)",
-          .source = "Su 2023",
-          .formula = "RoPE where i - j < w; in the last layer s_ij = ln n_i / ln length q_i . k_j / sqrt(D)",
-          .doors = "2",
-          .options = {{"window", 16, {2, 1 << 24}, "keys that all layers but the last see"},
-                      {"length", 512, {2, 1 << 24}, "keys at which the last layer's logits are as they are"},
-                      pairing_option()},
-          .reads = [](const Choices&) { return Reads::positions | Reads::slots; },
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("hfwa", m); },
-          .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
-            if (layer + 1 < m.layers)
-              return std::make_unique<Windowed>(turning(m, c), sliding("hfwa", c.whole("window"), m.causal));
-            const double length = std::log(c.whole("length"));
-            return std::make_unique<ByKeys>(c.spelled(), [=](double n) { return std::log(n) / length; });
-          },
-          .shows =
-              [](const ModelShape& m, const Choices& c) {
-                const double reach = (c.whole("window") - 1.0) * (m.layers - 1) + 1;
-                return fmt::format(
-                    "The mean cosine of the angles between two slots; what is not seen is drawn as -1. Through the "
-                    "windows a slot sees {:.0f} tokens, {:.2f} of length; at most 0.75 is advised. The last layer "
-                    "is told no position.",
-                    reach, reach / c.whole("length"));
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.permutes = false}; },
-          .causal_only = [](const Choices&) -> std::string {
-            return "its last layer tells slots apart by the number of keys that they see";
-          },
-          .frequencies = frequencies_of_turning,
-          .layers_differ = true};
+       .source = "Su 2023",
+       .formula = "RoPE where i - j < w; in the last layer s_ij = ln n_i / ln length q_i . k_j / sqrt(D)",
+       .options = {{"window", 16, {2, 1 << 24}, "keys that all layers but the last see"},
+                   {"length", 512, {2, 1 << 24}, "keys at which the last layer's logits are as they are"},
+                   pairing_option()},
+       .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
+         if (layer + 1 < m.layers) return windowed_layer("hfwa", m, c);
+         const double length = std::log(c.whole("length"));
+         return std::make_unique<ByKeys>(c.spelled(), [=](double n) { return std::log(n) / length; });
+       },
+       .shows =
+           [](const ModelShape& m, const Choices& c) {
+             const double reach = (c.whole("window") - 1.0) * (m.layers - 1) + 1;
+             return fmt::format(
+                 "{} Through the windows a slot sees {:.0f} tokens, {:.2f} of length; at most 0.75 is advised. The "
+                 "last layer is told no position.",
+                 cosines_seen_shown, reach, reach / c.whole("length"));
+           },
+       .laws = [](auto&, auto&) { return Laws{.permutes = false}; },
+       .causal_only = [](const Choices&) -> std::string {
+         return "its last layer tells slots apart by the number of keys that they see";
+       },
+       .layers_differ = true},
+      Reads::positions | Reads::slots);
 }
 
 }  // namespace poslab

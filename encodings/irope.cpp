@@ -11,37 +11,33 @@
 namespace poslab {
 
 Scheme irope() {
-  return {.name = "irope",
-          .summary = "RoPE, and no positions but a temperature in every fourth layer",
-          .about = R"(Most layers turn queries and keys as RoPE does. Every fourth one is told no positions, so that
+  return turning_scheme(
+      {.name = "irope",
+       .summary = "RoPE, and no positions but a temperature in every fourth layer",
+       .about = R"(Most layers turn queries and keys as RoPE does. Every fourth one is told no positions, so that
 distance does not matter to it, and its logits grow a little each time the number of keys passes a
 multiple of `length`. The causal mask tells it the order.)",
-          .source = "Llama 4",
-          .formula = "RoPE; in each layer `every` s_ij = (1 + scale ln(1 + floor(n_i / length))) q_i . k_j / sqrt(D)",
-          .doors = "2",
-          .options = {{"every", 4, {2, 1024}, "each such layer has no positions"},
-                      {"length", 8192, {1, 1 << 24}, "keys to a step of the temperature"},
-                      {"scale", 0.1, {0, 100}, "height of its steps"},
-                      pairing_option()},
-          .reads = [](const Choices&) { return Reads::positions; },
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("irope", m); },
-          .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
-            const Turning t = turning(m, c);
-            if ((layer + 1) % c.whole("every")) return std::make_unique<Rotary>(t.name, t.frequencies, t.pairing);
-            return std::make_unique<ByKeys>(
-                t.name, [scale = c.number("scale"), length = c.whole("length")](double n) {
-                  return 1 + scale * std::log1p(std::floor(n / length));
-                });
-          },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The mean cosine of the angles between two slots; a layer without positions is blank.";
-              },
-          .causal_only = [](const Choices&) -> std::string {
-            return "its layers without positions tell slots apart by the number of keys that they see";
-          },
-          .frequencies = frequencies_of_turning,
-          .layers_differ = true};
+       .source = "Llama 4",
+       .formula = "RoPE; in each layer `every` s_ij = (1 + scale ln(1 + floor(n_i / length))) q_i . k_j / sqrt(D)",
+       .options = {{"every", 4, {2, 1024}, "each such layer has no positions"},
+                   {"length", 8192, {1, 1 << 24}, "keys to a step of the temperature"},
+                   {"scale", 0.1, {0, 100}, "height of its steps"},
+                   pairing_option()},
+       .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
+         const Turning t = turning(m, c);
+         if ((layer + 1) % c.whole("every")) return turned_everywhere(t);
+         return std::make_unique<ByKeys>(t.name, [scale = c.number("scale"), length = c.whole("length")](double n) {
+           return 1 + scale * std::log1p(std::floor(n / length));
+         });
+       },
+       .shows =
+           [](const ModelShape&, const Choices&) {
+             return "The mean cosine of the angles between two slots; a layer without positions is blank.";
+           },
+       .causal_only = [](const Choices&) -> std::string {
+         return "its layers without positions tell slots apart by the number of keys that they see";
+       },
+       .layers_differ = true});
 }
 
 }  // namespace poslab

@@ -22,30 +22,21 @@ PartsOf parts(const ModelShape& m, const Choices& c) {
 }  // namespace
 
 Scheme lambda() {
-  return {.name = "lambda",
-          .summary = "a window of near keys with RoPE, and the first keys at one distance (LM-Infinite)",
-          .about = R"(A query sees the keys of a window, and besides them the first few keys of the string, which all
+  return windowed_scheme(
+      {.name = "lambda",
+       .summary = "a window of near keys with RoPE, and the first keys at one distance (LM-Infinite)",
+       .about = R"(A query sees the keys of a window, and besides them the first few keys of the string, which all
 count as one window away however far they are. No distance is larger than the window, so a model
 trained on strings as long as that meets none that it does not know. Window and first keys are
 counted in slots: samplers change the rotations and not what is seen.)",
-          .source = "Han et al. 2023",
-          .formula = "rho = p_i - p_j where |i - j| < w, w for the other j < sinks, else masked",
-          .doors = "2",
-          .options = {{"window", 2048, {2, 1 << 24}, "slots of the window, and the distance of what is before it"},
-                      {"sinks", 4, {1, 1 << 24}, "first keys, seen by all queries"},
-                      pairing_option()},
-          .reads = [](const Choices&) { return Reads::positions | Reads::slots; },
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("lambda", m); },
-          .make = [](Params, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<Windowed>(turning(m, c), parts(m, c)); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The mean cosine of the angles between two slots; what is not seen is drawn as -1.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.toeplitz = false, .permutes = false}; },
-          .frequencies = frequencies_of_turning,
-          .distances = [](const ModelShape& m, const Choices& c,
-                          const Positions& p) { return effective_distances(parts(m, c)(p), p.time()); }};
+       .source = "Han et al. 2023",
+       .formula = "rho = p_i - p_j where |i - j| < w, w for the other j < sinks, else masked",
+       .options = {{"window", 2048, {2, 1 << 24}, "slots of the window, and the distance of what is before it"},
+                   {"sinks", 4, {1, 1 << 24}, "first keys, seen by all queries"},
+                   pairing_option()},
+       .shows = [](auto&, auto&) { return cosines_seen_shown; },
+       .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; }},
+      parts);
 }
 
 }  // namespace poslab

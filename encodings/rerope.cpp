@@ -14,38 +14,28 @@ namespace {
 Bent bent(const ModelShape& m, const Choices& c) {
   const double w = c.whole("window"), k = c.number("leaky");
   if (k == 0) return {turning(m, c), w, {[w](double) { return w; }, {}}, m.causal};
-  return {turning(m, c), w, {[w, k](double p) { return p / k + w - w / k; }, [k](double p) { return p / k; }},
-          m.causal};
+  return {
+      turning(m, c), w, {[w, k](double p) { return p / k + w - w / k; }, [k](double p) { return p / k; }}, m.causal};
 }
 
 }  // namespace
 
 Scheme rerope() {
-  return {.name = "rerope",
-          .summary = "RoPE whose distances end at a window, or go on in smaller steps",
-          .about = R"(Within a window, queries and keys are turned as in RoPE. Beyond it all distances count as the
+  return bent_scheme(
+      {.name = "rerope",
+       .summary = "RoPE whose distances end at a window, or go on in smaller steps",
+       .about = R"(Within a window, queries and keys are turned as in RoPE. Beyond it all distances count as the
 window's width, or grow in steps of 1 / leaky, so that a long string brings no distance that
 training has not met. The window is measured in positions: random ones are further apart. For
 these the weights are written out; evenly spaced positions take the fast route.)",
-          .source = "Su 2023",
-          .formula = "s_ij = q_i . R(-rho) k_j / sqrt(D), rho = r if r < w else w + (r - w) / k, r = p_i - p_j",
-          .doors = "2",
-          .options = {{"window", 512, {2, 1 << 24}, "distance up to which nothing changes"},
-                      {"leaky", 0., {0, 1e6}, "far distances grow by 1 / leaky a position; 0: never"},
-                      pairing_option(), rope_base()},
-          .reads = [](const Choices&) { return Reads::positions; },
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("rerope", m); },
-          .make = [](Params, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<Bent>(bent(m, c)); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike two equal contents look after their rotations: the mean cosine of the angles between "
-                       "them.";
-              },
-          .frequencies = frequencies_of_turning,
-          .distances = [](const ModelShape& m, const Choices& c,
-                          const Positions& p) { return bent(m, c).distances(p); },
-          .matrices = [](const ModelShape&, const Choices&) { return 2.; }};
+       .source = "Su 2023",
+       .formula = "s_ij = q_i . R(-rho) k_j / sqrt(D), rho = r if r < w else w + (r - w) / k, r = p_i - p_j",
+       .options = {{"window", 512, {2, 1 << 24}, "distance up to which nothing changes"},
+                   {"leaky", 0., {0, 1e6}, "far distances grow by 1 / leaky a position; 0: never"},
+                   pairing_option(),
+                   rope_base()},
+       .shows = [](auto&, auto&) { return cosines_shown + "."; }},
+      bent);
 }
 
 }  // namespace poslab

@@ -53,7 +53,9 @@ Positions given(const Choices& c, const Slots& slots, Rng&) {
 
 std::vector<double> numbers_of(const std::string& text) {
   std::vector<double> all;
-  for (const std::string& word : split(text, ' ')) {
+  std::string words = text;
+  std::replace(words.begin(), words.end(), '/', ' ');   // as in other lists of numbers
+  for (const std::string& word : split(words, ' ')) {
     if (word.empty()) continue;
     const std::string name = fmt::format("position {}", all.size() + 1);
     all.push_back(read_number(name, word, {-1e9, 1e9}, "-1e9 .. 1e9"));
@@ -63,7 +65,7 @@ std::vector<double> numbers_of(const std::string& text) {
 
 std::vector<Sampler> spread_samplers() {
   const Option first = first_option();
-  Option at("at", std::vector<std::string>{"0 1 2 4 8 16 32 64"}, "numbers between spaces, or @FILE");
+  Option at("at", std::vector<std::string>{"0 1 2 4 8 16 32 64"}, "numbers with spaces or / between, or @FILE");
   at.words.clear();   // any text
   const Option trained("trained", 80, {2, 1 << 24}, "slots of the longest string of training, output slots included");
   return {

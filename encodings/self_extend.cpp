@@ -22,32 +22,21 @@ Bent grouped(const ModelShape& m, const Choices& c) {
 }  // namespace
 
 Scheme self_extend() {
-  return {.name = "self_extend",
-          .summary = "RoPE for near keys, and positions in groups for far ones",
-          .about = R"(Keys within a window are met as in RoPE. For those beyond it, positions are counted in groups, so
+  return bent_scheme(
+      {.name = "self_extend",
+       .summary = "RoPE for near keys, and positions in groups for far ones",
+       .about = R"(Keys within a window are met as in RoPE. For those beyond it, positions are counted in groups, so
 that far distances grow more slowly and stay among those of training. It is made for the test of a
 trained RoPE model. Which group a slot falls into depends on where the string begins.)",
-          .source = "Jin et al. 2024",
-          .formula = "rho = r if r < w else floor(p_i / G) - floor(p_j / G) + w - floor(w / G),   r = p_i - p_j",
-          .doors = "2",
-          .options = {{"window", 1024, {2, 1 << 24}, "distance up to which nothing changes"},
-                      {"group", 8, {1, 1 << 24}, "positions to a group beyond the window"},
-                      {"shift", {"floor", "exact"}, "w - floor(w / group) as published, or w - w / group as released"},
-                      pairing_option()},
-          .reads = [](const Choices&) { return Reads::positions; },
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("self_extend", m); },
-          .make = [](Params, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<Bent>(grouped(m, c)); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike two equal contents look after their rotations: the mean cosine of the angles between "
-                       "them, in steps of groups beyond the window.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.shift = false, .toeplitz = false}; },
-          .frequencies = frequencies_of_turning,
-          .distances = [](const ModelShape& m, const Choices& c,
-                          const Positions& p) { return grouped(m, c).distances(p); },
-          .matrices = [](const ModelShape&, const Choices&) { return 2.; }};
+       .source = "Jin et al. 2024",
+       .formula = "rho = r if r < w else floor(p_i / G) - floor(p_j / G) + w - floor(w / G),   r = p_i - p_j",
+       .options = {{"window", 1024, {2, 1 << 24}, "distance up to which nothing changes"},
+                   {"group", 8, {1, 1 << 24}, "positions to a group beyond the window"},
+                   {"shift", {"floor", "exact"}, "w - floor(w / group) as published, or w - w / group as released"},
+                   pairing_option()},
+       .shows = [](auto&, auto&) { return cosines_shown + ", in steps of groups beyond the window."; },
+       .laws = [](auto&, auto&) { return Laws{.shift = false, .toeplitz = false}; }},
+      grouped);
 }
 
 }  // namespace poslab

@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-PartsOf parts(const Choices& c) {
+PartsOf parts(const ModelShape&, const Choices& c) {
   return [w = c.whole("window"), sinks = c.whole("sinks")](const Positions& p) {
     Parts all = sliding("sinks", w, true)(p);
     const std::vector<double>& at = all[0].q;
@@ -27,33 +27,24 @@ PartsOf parts(const Choices& c) {
 }  // namespace
 
 Scheme sinks() {
-  return {.name = "sinks",
-          .summary = "a window of near keys and the first keys, renumbered as in a cache (StreamingLLM)",
-          .about = R"(A query sees the last keys and, besides them, the first few of the string: a softmax must put
+  return windowed_scheme(
+      {.name = "sinks",
+       .summary = "a window of near keys and the first keys, renumbered as in a cache (StreamingLLM)",
+       .about = R"(A query sees the last keys and, besides them, the first few of the string: a softmax must put
 its weight somewhere, and trained models put it there. Keys between are left out, and positions are
 counted as if they had never been. Window and first keys are counted in slots: samplers change the
 rotations and not what is seen.)",
-          .source = "Xiao et al. 2023",
-          .formula = "rho = p_i - p_j where i - j < w, and of key j < s p_s - p_j + p_i - p_(i-w+1) where i >= s + w",
-          .doors = "2",
-          .options = {{"window", 512, {2, 1 << 20}, "last keys that a query sees, its own among them"},
-                      {"sinks", 4, {1, 1 << 20}, "first keys, seen by all queries"},
-                      pairing_option()},
-          .reads = [](const Choices&) { return Reads::positions | Reads::slots; },
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("sinks", m); },
-          .make = [](Params, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<Windowed>(turning(m, c), parts(c)); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The mean cosine of the angles between two slots; what is not seen is drawn as -1.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.toeplitz = false, .permutes = false}; },
-          .causal_only = [](const Choices&) -> std::string {
-            return "its positions are those of a cache that holds the past alone";
-          },
-          .frequencies = frequencies_of_turning,
-          .distances = [](const ModelShape&, const Choices& c,
-                          const Positions& p) { return effective_distances(parts(c)(p), p.time()); }};
+       .source = "Xiao et al. 2023",
+       .formula = "rho = p_i - p_j where i - j < w, and of key j < s p_s - p_j + p_i - p_(i-w+1) where i >= s + w",
+       .options = {{"window", 512, {2, 1 << 20}, "last keys that a query sees, its own among them"},
+                   {"sinks", 4, {1, 1 << 20}, "first keys, seen by all queries"},
+                   pairing_option()},
+       .shows = [](auto&, auto&) { return cosines_seen_shown; },
+       .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; },
+       .causal_only = [](const Choices&) -> std::string {
+         return "its positions are those of a cache that holds the past alone";
+       }},
+      parts);
 }
 
 }  // namespace poslab

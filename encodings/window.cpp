@@ -3,8 +3,6 @@
 //   a_ij = softmax_j over |i - j| < w, slots;  with rotary positions, or without any (rope=off)
 //
 // With a causal mask w keys are seen, the query's own among them, as in Mistral; without one 2w - 1.
-#include <algorithm>
-
 #include "encodings/rotary.h"
 #include "encodings/windows.h"
 
@@ -18,37 +16,23 @@ PartsOf parts(const ModelShape& m, const Choices& c) {
 }  // namespace
 
 Scheme window() {
-  return {.name = "window",
-          .summary = "a query sees only keys within a window of slots, with RoPE or without positions",
-          .about = R"(A query sees only the keys less than `window` slots away. What is further off reaches it through
+  return windowed_scheme(
+      {.name = "window",
+       .summary = "a query sees only keys within a window of slots, with RoPE or without positions",
+       .about = R"(A query sees only the keys less than `window` slots away. What is further off reaches it through
 the layers between. The window counts slots: samplers change the rotations and not what is seen.)",
-          .source = "Beltagy et al. 2020; Jiang et al. 2023",
-          .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where |i - j| < w, else masked",
-          .doors = "2",
-          .options = {{"window", 512, {2, 1 << 24}, "keys at this many slots and beyond are not seen"},
-                      {"rope", true, "queries and keys are turned by their positions"},
-                      pairing_option()},
-          .reads = [](const Choices& c) { return c.on("rope") ? Reads::positions | Reads::slots : Reads::slots; },
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("window", m); },
-          .make = [](Params, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<Windowed>(turning(m, c), parts(m, c)); },
-          .shows =
-              [](const ModelShape&, const Choices& c) {
-                return std::string(c.on("rope") ? "The mean cosine of the angles between two slots"
-                                                : "1 for pairs within the window") +
-                       "; what is not seen is drawn as -1.";
-              },
-          .laws = [](const ModelShape&, const Choices& c) -> Laws {
-            return {.two_sided = !c.on("rope"), .permutes = false};
-          },
-          .frequencies =
-              [](const ModelShape& m, const Choices& c, int slots, int head) {
-                std::vector<double> f = frequencies_of_turning(m, c, slots, head);
-                if (!c.on("rope")) std::fill(f.begin(), f.end(), 0);
-                return f;
-              },
-          .distances = [](const ModelShape& m, const Choices& c,
-                          const Positions& p) { return effective_distances(parts(m, c)(p), p.time()); }};
+       .source = "Beltagy et al. 2020; Jiang et al. 2023",
+       .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where |i - j| < w, else masked",
+       .options = {{"window", 512, {2, 1 << 24}, "keys at this many slots and beyond are not seen"},
+                   {"rope", true, "queries and keys are turned by their positions"},
+                   pairing_option()},
+       .shows =
+           [](const ModelShape&, const Choices& c) {
+             return c.on("rope") ? cosines_seen_shown
+                                 : "1 for pairs within the window; what is not seen is drawn as -1.";
+           },
+       .laws = [](auto&, auto& c) { return Laws{.two_sided = !c.on("rope"), .permutes = false}; }},
+      parts, [](const Choices& c) { return c.on("rope"); });
 }
 
 }  // namespace poslab

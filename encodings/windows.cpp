@@ -39,8 +39,22 @@ Turning turning(const ModelShape& m, const Choices& c) {
   return {c.spelled(), frequencies(m.head_dim(), c.has("base") ? c.number("base") : 10000), pairing_of(c)};
 }
 
-std::vector<double> frequencies_of_turning(const ModelShape& m, const Choices& c, int, int) {
-  return turning(m, c).frequencies;
+std::unique_ptr<Encoding> turned_everywhere(const Turning& t) {
+  return std::make_unique<Rotary>(t.name, t.frequencies, t.pairing);
+}
+
+Scheme turning_scheme(Scheme s, Reads what, std::function<bool(const Choices&)> turns) {
+  if (!turns) turns = [](const Choices&) { return true; };
+  const Reads others = Reads(unsigned(what) & ~unsigned(Reads::positions));
+  s.doors = std::string(1, '2');
+  s.reads = [=](const Choices& c) { return turns(c) ? what : others; };
+  s.check = [name = s.name](const ModelShape& m, const Choices&) { check_pairs(name, m); };
+  s.frequencies = [turns](const ModelShape& m, const Choices& c, int, int) {
+    std::vector<double> f = turning(m, c).frequencies;
+    if (!turns(c)) std::fill(f.begin(), f.end(), 0);
+    return f;
+  };
+  return s;
 }
 
 Tensor where_positions(const Heads& in, const Positions& p, const std::string& key,
@@ -78,6 +92,11 @@ Tensor effective_distances(const Parts& parts, int time) {
   return Tensor::from({time, time}, rho);
 }
 
+const std::string cosines_shown =
+    "How alike two equal contents look after their rotations: the mean cosine of the angles between them";
+const std::string cosines_seen_shown =
+    "The mean cosine of the angles between two slots; what is not seen is drawn as -1.";
+
 Tensor mean_cosines(const Encoding& e, const ModelShape& m, const Positions& p) {
   std::vector<double> all;
   for (real x : slice(logits_of(e, m, p, std::pow(m.head_dim(), -0.25)), 0, 0, 1).values())
@@ -90,6 +109,20 @@ PartsOf sliding(const std::string& scheme, int window, bool causal, bool rope) {
     const std::vector<double> at = rope ? p.tokens(scheme) : std::vector<double>();
     return {{.q = at, .k = at, .from = 1 - window, .to = causal ? 1 : window}};
   };
+}
+
+std::unique_ptr<Encoding> windowed_layer(const std::string& scheme, const ModelShape& m, const Choices& c) {
+  return std::make_unique<Windowed>(turning(m, c), sliding(scheme, c.whole("window"), m.causal));
+}
+
+Scheme windowed_scheme(Scheme s, PartsFor parts, std::function<bool(const Choices&)> turns) {
+  s.make = [parts](Params, const ModelShape& m, const Choices& c, int) {
+    return std::make_unique<Windowed>(turning(m, c), parts(m, c));
+  };
+  s.distances = [parts](const ModelShape& m, const Choices& c, const Positions& p) {
+    return effective_distances(parts(m, c)(p), p.time());
+  };
+  return turning_scheme(std::move(s), Reads::positions | Reads::slots, std::move(turns));
 }
 
 Parts Bent::parts(const Positions& p) const {
@@ -148,6 +181,13 @@ Tensor Bent::distances(const Positions& p) const {
       rho.push_back(causal_ && j > i ? nan : place(part.q, i) - place(part.k, j));
     }
   return Tensor::from({p.time(), p.time()}, rho);
+}
+
+Scheme bent_scheme(Scheme s, std::function<Bent(const ModelShape&, const Choices&)> bent) {
+  s.make = [bent](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<Bent>(bent(m, c)); };
+  s.distances = [bent](const ModelShape& m, const Choices& c, const Positions& p) { return bent(m, c).distances(p); };
+  s.matrices = [](const ModelShape&, const Choices&) { return 2.; };
+  return turning_scheme(std::move(s));
 }
 
 Scores ByKeys::scores(const Heads& in, const Positions& p) const {

@@ -4,6 +4,7 @@
 //   s_ij = q_i . R(-rho_ij) k_j / sqrt(D),   rho_ij = (position of query i) - (position of key j), in the pair's part
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,11 @@ struct Turning {
   Pairing pairing = Pairing::interleaved;
 };
 Turning turning(const ModelShape&, const Choices&);  // of options pairing and, if there is one, base
-std::vector<double> frequencies_of_turning(const ModelShape&, const Choices&, int slots, int head);   // its own
+std::unique_ptr<Encoding> turned_everywhere(const Turning&);   // as RoPE does
+
+// `s`, which has name, words, options and `make`, as a scheme that turns by `turning`: door 2, heads of an even size,
+// frequencies. what: it reads. turns: whether it turns with these options; else it reads no positions. Absent: always.
+Scheme turning_scheme(Scheme s, Reads what = Reads::positions, std::function<bool(const Choices&)> turns = {});
 
 // The pairs with from <= j - t < to and first <= j < last, by slots, and where their queries and keys stand: (S, T)
 // positions each, or none for what is not turned. A pair is in one part at most; those in none are masked.
@@ -39,6 +44,7 @@ Scores turned(const Heads&, const Positions&, const Turning&, const Parts&);
 Tensor effective_distances(const Parts&, int time);
 // For pictures: the mean cosine of the angles between two slots, 1 at the same place; -1 for masked pairs. (1, T, T)
 Tensor mean_cosines(const Encoding&, const ModelShape&, const Positions&);
+extern const std::string cosines_shown, cosines_seen_shown;   // for Scheme::shows; the second where pairs are masked
 
 class Windowed : public Encoding {
  public:
@@ -53,6 +59,12 @@ class Windowed : public Encoding {
 
 // Pairs of slots less than `window` apart, those behind the query left out if `causal`; turned unless `rope` is false.
 PartsOf sliding(const std::string& scheme, int window, bool causal, bool rope = true);
+// A layer of which nothing else is seen, turned by `turning`; the option `window` says how wide.
+std::unique_ptr<Encoding> windowed_layer(const std::string& scheme, const ModelShape&, const Choices&);
+
+// `s`, which has name, words, options and laws, with layers that are Windowed by these parts.
+using PartsFor = std::function<PartsOf(const ModelShape&, const Choices&)>;
+Scheme windowed_scheme(Scheme s, PartsFor parts, std::function<bool(const Choices&)> turns = {});
 
 // Near pairs turn by the distance r of their positions, far ones by another:
 //
@@ -82,6 +94,9 @@ class Bent : public WholeLogits {
   Far far_;
   bool causal_;
 };
+
+// `s`, which has name, words and options, with layers that are Bent.
+Scheme bent_scheme(Scheme s, std::function<Bent(const ModelShape&, const Choices&)> bent);
 
 // A layer without positions whose logits grow with the keys that a query sees, n = 1 .. T under a causal mask:
 // s_ij = f(n_i) q_i . k_j / sqrt(D). `name` tells f.

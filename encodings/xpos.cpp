@@ -54,29 +54,25 @@ struct XPos : Encoding {
 }  // namespace
 
 Scheme xpos() {
-  return {.name = "xpos",
-          .summary = "RoPE whose products fade with the distance, fast turns first",
-          .about = R"(Queries and keys are turned as in RoPE, and their pairs of channels fade with the distance: fast
+  return turning_scheme(
+      {.name = "xpos",
+       .summary = "RoPE whose products fade with the distance, fast turns first",
+       .about = R"(Queries and keys are turned as in RoPE, and their pairs of channels fade with the distance: fast
 ones soon, slow ones hardly. Far keys are then compared by slow pairs alone, whose angles training
 has met. It works to the left only: to the right the products would grow.)",
-          .source = "Sun et al. 2022",
-          .formula = "s_ij = sum_m z_m^((p_i - p_j) / 512) [ q_i . R(p_j - p_i) k_j ]_m / sqrt(D),   "
-                     "z_m = (2m + 0.4 D) / 1.4 D",
-          .doors = "2",
-          .options = {{"scale", 512, {1, 1 << 24}, "distance at which pair m has faded to z_m"},
-                      pairing_option()},
-          .reads = [](const Choices&) { return Reads::positions; },
-          .check = [](const ModelShape& m, const Choices&) { check_pairs("xpos", m); },
-          .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<XPos>(m, c); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike two equal contents look after their rotations and decay; to the right, where a mask "
-                       "is, they grow.";
-              },
-          .causal_only = [](const Choices&) -> std::string {
-            return "its products grow with the distance of a key behind the query";
-          },
-          .frequencies = frequencies_of_turning};
+       .source = "Sun et al. 2022",
+       .formula = "s_ij = sum_m z_m^((p_i - p_j) / 512) [ q_i . R(p_j - p_i) k_j ]_m / sqrt(D),   "
+                  "z_m = (2m + 0.4 D) / 1.4 D",
+       .options = {{"scale", 512, {1, 1 << 24}, "distance at which pair m has faded to z_m"}, pairing_option()},
+       .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<XPos>(m, c); },
+       .shows =
+           [](const ModelShape&, const Choices&) {
+             return "How alike two equal contents look after their rotations and decay; to the right, where a mask "
+                    "is, they grow.";
+           },
+       .causal_only = [](const Choices&) -> std::string {
+         return "its products grow with the distance of a key behind the query";
+       }});
 }
 
 }  // namespace poslab

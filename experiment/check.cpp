@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "encodings/fits.h"
 #include "experiment/build.h"
 
 namespace poslab {
@@ -15,7 +16,7 @@ void check_sizes(const Config& c) {
     while (c.d_model % fits != 0) --fits;
     bad_input("heads = {} does not divide d_model = {}; try heads = {}", c.heads, c.d_model, fits);
   }
-  if (const Chosen<Scheme> s = scheme(c); s->check) s->check(transformer_spec(c).shape(), s.choices);
+  check_fits(scheme(c), transformer_spec(c).shape());
 }
 
 // The same sampler may serve training and test, so it is the lengths that say which of the two asks for too much.

@@ -47,6 +47,9 @@ void furnish(const TemporaryFolder& folder) {
       {"mixed.toml", "task = \"even_pairs\"\nencoding = [\"rope\", 3]\n"},
       {"none.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nlr = []\n"},
       {"nested.toml", "[train]\ntask = \"even_pairs\"\n"},
+      {"nan.txt", "0\n1\nnan\n3\n"},
+      {"short.txt", "0\n1\n2\n3\n4\n"},
+      {"words.txt", "0\n1 two 3\n"},
       {"sweep.toml", "task = \"even_pairs\"\nencoding = [\"rope\", \"none\"]\nsteps = 20\n"},
   };
   for (const auto& [name, text] : files) write_file(folder / name, text);

@@ -26,7 +26,11 @@ Reach reach(const std::vector<double>& cells) {
   Reach r{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (const double v : cells)
     if (std::isfinite(v)) r.low = std::min(r.low, v), r.high = std::max(r.high, v);
-  return r.low > r.high ? Reach{0, 0} : r;
+  if (r.low > r.high) return {0, 0};
+  const double rounding = 1e-6 * std::max(-r.low, r.high);   // left over where numbers cancel
+  for (double* end : {&r.low, &r.high})
+    if (std::abs(*end) < rounding) *end = 0;
+  return r;
 }
 
 const std::vector<double>& head_of(const Matrix& m, int head) {
@@ -77,7 +81,7 @@ const Colours light_sequential = {{244, 247, 249}, {207, 225, 238}, {147, 193, 2
               dark_diverging = {{255, 201, 160}, {245, 139, 69}, {122, 67, 32}, {34, 39, 44}, {34, 80, 111},
                                 {91, 177, 234}, {197, 229, 251}};
 
-std::string classes(const char* name, const Colours& stops) {
+std::string classes(const char* name, const Colours& stops, const std::array<bool, steps>& used) {
   std::string css;
   for (int n = 0; n < steps; ++n) {
     const double at = double(n) / (steps - 1) * double(stops.size() - 1);
@@ -85,28 +89,37 @@ std::string classes(const char* name, const Colours& stops) {
     const auto mixed = [&](size_t k) {
       return int(std::lround(stops[low][k] + (at - double(low)) * (stops[low + 1][k] - stops[low][k])));
     };
-    css += fmt::format(".{}{}{{fill:#{:02x}{:02x}{:02x}}}", name, n, mixed(0), mixed(1), mixed(2));
+    if (used[size_t(n)])
+      css += fmt::format(".{}{}{{stroke:#{:02x}{:02x}{:02x}}}", name, n, mixed(0), mixed(1), mixed(2));
   }
   return css;
 }
 
-// Neighbours of one colour in a row are one rectangle.
-std::string rectangles(const Matrix& m, const std::vector<double>& cells, double side) {
+// Which steps occur, of matrices with values on one side of 0 and on both.
+struct Used { std::array<bool, steps> sequential{}, diverging{}; };
+
+// A path for each colour, with a line as wide as a row for each run of neighbours.
+std::string lines(const Matrix& m, const std::vector<double>& cells, double side, Used& used) {
   const Reach r = reach(cells);
   const char* kind = r.two_sided() ? "d" : "s";
   const auto step = [&](int i, int j) {
     const double v = cells[size_t(i) * size_t(m.cols) + size_t(j)];
-    return std::isfinite(v) ? int(std::lround(r.share(v) * (steps - 1))) : -1;
+    if (!std::isfinite(v)) return -1;
+    return r.high > r.low ? int(std::lround(r.share(v) * (steps - 1))) : steps / 2;   // unlike the paper
   };
-  std::string shapes;
+  std::array<std::string, steps> runs;
   for (int i = 0; i < m.rows; ++i)
     for (int j = 0, end; j < m.cols; j = end) {
       for (end = j + 1; end < m.cols && step(i, end) == step(i, j);) ++end;
-      if (step(i, j) >= 0)
-        shapes += fmt::format("<rect class=\"{}{}\" x=\"{:.3f}\" y=\"{:.3f}\" width=\"{:.3f}\" height=\"{:.3f}\"/>",
-                              kind, step(i, j), j * side, i * side, (end - j) * side, side);
+      if (step(i, j) >= 0) runs[size_t(step(i, j))] += fmt::format("M{} {}h{}", j, i, end - j);
     }
-  return shapes;
+  std::string shapes;
+  for (int n = 0; n < steps; ++n)
+    if (!runs[size_t(n)].empty()) {
+      (r.two_sided() ? used.diverging : used.sequential)[size_t(n)] = true;
+      shapes += fmt::format("<path class=\"{}{}\" d=\"{}\"/>", kind, n, runs[size_t(n)]);
+    }
+  return fmt::format("<g transform=\"scale({:.4g}) translate(0 .5)\">{}</g>", side, shapes);
 }
 
 }  // namespace
@@ -182,27 +195,32 @@ std::string svg(const std::vector<View>& all, int head) {
   if (matrices.empty()) return page::svg_file(charts);
   if (!charts.empty())
     bad_input("an SVG holds matrices or curves, not both; choose one with --view, or write a page: -o NAME.html");
-  constexpr double picture = 360, gap = 24, above = 44;
+  constexpr double gap = 24, above = 44;
   std::string shapes;
+  Used used;
   double x = gap, below = 0;
   for (const auto& [view, m] : matrices) {
+    const double picture = std::clamp(12. * std::max(m.rows, m.cols), 192., 360.);
     const double side = picture / std::max(m.rows, m.cols);
     const std::vector<double>& cells = head_of(m, head);
     const Reach r = reach(cells);
     const std::string name = m.heads.size() > 1 ? fmt::format("{}, head {}", m.of, head) : m.of;
+    const std::string what =
+        fmt::format("{}: {} ↓ {} →, {:.4g} to {:.4g}", view->name, view->row, view->col, r.low, r.high);
     shapes += fmt::format("<g transform=\"translate({:.1f} {:.1f})\"><title>{}: {}</title><text y=\"-24\">{}</text>"
-                          "<text class=\"small\" y=\"-8\">{}: {} ↓ {} →, {:.4g} to {:.4g}</text>{}</g>\n",
+                          "<text class=\"small\" y=\"-8\">{}</text>{}</g>\n",
                           x, above + gap, page::escape(view->title), page::escape(name), page::escape(name),
-                          page::escape(view->name), view->row, view->col, r.low, r.high, rectangles(m, cells, side));
-    x += picture + gap, below = std::max(below, side * m.rows);
+                          page::escape(what), lines(m, cells, side, used));
+    x += std::max({picture, 8.6 * double(name.size()), 6.4 * double(what.size())}) + gap, below = std::max(below, side * m.rows);
   }
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "role=\"img\"><style>svg{{background:#fff;color:#1b1f23}}text{{font:600 14px system-ui,sans-serif;fill:"
-      "currentColor}}.small{{font:12px system-ui,sans-serif}}rect{{shape-rendering:crispEdges}}{2}{3}@media "
+      "currentColor}}.small{{font:12px system-ui,sans-serif}}path{{shape-rendering:crispEdges}}{2}{3}@media "
       "(prefers-color-scheme:dark){{svg{{background:#14181c;color:#e6eaee}}{4}{5}}}</style>\n{6}</svg>\n",
-      x, above + gap + below + gap, classes("s", light_sequential), classes("d", light_diverging),
-      classes("s", dark_sequential), classes("d", dark_diverging), shapes);
+      x, above + gap + below + gap, classes("s", light_sequential, used.sequential),
+      classes("d", light_diverging, used.diverging), classes("s", dark_sequential, used.sequential),
+      classes("d", dark_diverging, used.diverging), shapes);
 }
 
 }  // namespace poslab::show

@@ -36,13 +36,18 @@ Subject subject(const Asked& asked) {
   s.shape = {.layers = asked.layer, .heads = asked.heads, .d_model = asked.d_model, .causal = asked.causal};
   if (asked.d_model % asked.heads)
     bad_input("--d-model {} does not fall into --heads {}; make it a multiple", asked.d_model, asked.heads);
+  std::vector<Chosen<Scheme>> schemes;
+  for (const std::string& spelled : asked.encodings) {
+    schemes.push_back(choose_encoding(spelled));
+    if (schemes.back()->layers_differ) s.shape.layers = std::max(asked.layer, ModelShape().layers);
+  }
   const Chosen<Sampler> sampler = choose_sampler(asked.positions);
   const int pool = pool_of(sampler);
   const bool endless = pool == std::numeric_limits<int>::max() || sampler.choices.has("at");   // a list: any numbers
   s.shape.pool = endless ? std::max(2048, asked.length) : pool;
   if (sampler.choices.has("first")) s.shape.first = sampler.choices.whole("first");
-  for (const std::string& spelled : asked.encodings) {
-    Part part{choose_encoding(spelled), {}, {}, {}};
+  for (const Chosen<Scheme>& scheme : schemes) {
+    Part part{scheme, {}, {}, {}};
     part.sampler = sampler_for(part.scheme, sampler);
     const Params params(asked.seed);
     part.layers = std::make_shared<const PositionLayers>(params / "encoding", part.scheme, s.shape);

@@ -1,0 +1,68 @@
+#include "bench/schemes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "core/debug.h"
+#include "core/isa.h"
+#include "core/parallel.h"
+#include "core/profile.h"
+#include "experiment/build.h"
+#include "experiment/step.h"
+
+namespace poslab {
+namespace {
+
+constexpr int length = 20, rounds = 5;
+
+// Of processor time, which on one thread is all the time there is, but not what other programs take meanwhile.
+template <class Run>
+double milliseconds(const Run& run) {
+  const std::clock_t start = std::clock();
+  run();
+  return 1e3 * double(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+struct Side {
+  State state;
+  double ms = 1e9;   // of its fastest step
+
+  Side(const std::string& encoding, bool causal)
+      : state(configure({{"task", "reverse_string"}, {"encoding", encoding}, {"causal", causal ? "on" : "off"}})) {}
+
+  void step() { finish_step(state.config, start_step(state, draw_step(state.config, state.adam.step, length))); }
+  void time() { ms = std::min(ms, milliseconds([&] { step(); })); }
+
+  // Of a step, a token of the batch.
+  Cost cost() {
+    set_debug_level(2), clear_profile_totals();
+    step();
+    set_debug_level(0);
+    Cost all;
+    for (const ProfileTotals& k : profile_totals()) all.flops += k.cost.flops, all.bytes += k.cost.bytes;
+    const double tokens = state.config.batch * double(slots(state.config, length));
+    return {all.flops / tokens, all.bytes / tokens};
+  }
+};
+
+}  // namespace
+
+void time_schemes(const std::string& filter) {
+  set_threads(1);
+  fmt::print("# one thread, {}\n", isa());
+  fmt::print("scheme,mask,ms,none_ms,flops,bytes\n");
+  for (const Scheme& s : all_encodings()) {
+    if (s.name.find(filter) == s.name.npos) continue;
+    const bool causal = !s.causal_only(Choices(s.name, s.options)).empty();
+    Side with(s.name, causal), without("none", causal);
+    const Cost more = with.cost(), base = without.cost();   // and warm
+    for (int round = 0; round < rounds; ++round) with.time(), without.time();
+    fmt::print("{},{},{:.2f},{:.2f},{:.0f},{:.0f}\n", s.name, causal ? "causal" : "none", with.ms, without.ms,
+               more.flops - base.flops, more.bytes - base.bytes);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace poslab

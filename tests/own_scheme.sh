@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# docs/own_scheme.md, step by step: its files and its blocks `sh`, in a copy of what they touch. There, ./dev build
+# compiles the new scheme and the list of schemes alone and links them with what BUILD has, and ./dev test is the
+# comparison with golden files alone. Before that: the template with its holes does not compile, and says which are open.
+# usage: tests/own_scheme.sh BUILD      where poslab_program was built
+set -euo pipefail
+export OMP_NUM_THREADS=1                         # of NumPy, whose matrices are small here
+build=$(realpath "$1")
+source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
+page=$source/docs/own_scheme.md
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+cd "$tree"
+mkdir -p docs tests encodings build/release
+cp "$source/dev" dev.real
+cp "$source/CMakePresets.json" .
+cp "$source"/encodings/{all.cpp,template.cpp.txt} encodings
+cp -r "$source/tests/reference" tests
+
+block() { awk -v start="^\`\`\`$1\$" '/^```/ { on = $0 ~ start; next } on' "$page"; }   # WORDS BEHIND ITS FENCE
+
+# As CMake compiles AS, a source of TARGET: another file, into another object.
+compile() {   # TARGET AS FILE OBJECT
+  local command
+  command=$(ninja -C "$build" -t commands "CMakeFiles/$1.dir/$2.o" | tail -n 1)
+  command=${command//"CMakeFiles/$1.dir/$2.o"/"$4"}
+  (cd "$build" && bash -c "${command/" $source/$2"/" $3"}")
+}
+link() {   # PROGRAM OBJECT...: as CMake links poslab, of these objects or, if the first is `poslab`, of its own and these
+  local command to=$1 of
+  shift
+  command=$(ninja -C "$build" -t commands poslab | tail -n 1)
+  of=$(printf ' %q' "$@")
+  if [[ $to == */poslab ]]; then command=${command/ -o poslab /"$of -o $to "}
+  else command=$(sed -E "s# [^ ]*poslab_program.dir/[^ ]*[.]o##g; s# -o poslab #$of -o $to #" <<< "$command"); fi
+  (cd "$build" && bash -c "$command")
+}
+new_scheme() { compile encodings encodings/alibi.cpp "$tree/encodings/mine.cpp" "$tree/mine.o"; }
+build_here() {
+  new_scheme
+  compile encodings encodings/all.cpp "$tree/encodings/all.cpp" "$tree/all.o"
+  link "$tree/build/release/poslab" "$tree/mine.o" "$tree/all.o"
+}
+test_here() {
+  local name
+  sed "s#POSLAB_SOURCE#\"$tree\"#; s#POSLAB_PROGRAM#\"\"#; s#POSLAB_COMPILER#\"\"#" "$source/tests/places.cpp" > places.cpp
+  compile poslab_tests tests/places.cpp "$tree/places.cpp" "$tree/places.o"
+  for name in main reference; do
+    compile poslab_tests "tests/$name.cpp" "$source/tests/$name.cpp" "$tree/$name.o"
+  done
+  link "$tree/tests/reference_test" "$tree"/{places,main,reference,mine,all}.o
+  tests/reference_test > compared || { cat compared; return 1; }
+  grep '^reference mine ' compared
+}
+dev() {
+  case $1 in
+    build) build_here ;;
+    test) test_here ;;
+    *) bash dev.real "$@" ;;
+  esac
+}
+
+holes=$(grep -c '^#error hole' encodings/template.cpp.txt)
+cp encodings/template.cpp.txt encodings/mine.cpp
+if new_scheme 2> errors; then echo 'the template compiles with its holes open'; exit 1; fi
+for ((n = 1; n <= holes; ++n)); do
+  grep -q "error: #error hole $n: " errors || { echo "the compiler does not name hole $n:"; cat errors; exit 1; }
+  [[ -n $(block "cpp hole $n") ]] || { echo "docs/own_scheme.md has nothing for hole $n"; exit 1; }
+done
+rm encodings/mine.cpp
+
+# The blocks `sh`, and what is to be typed into files just before the one that needs it.
+fill() {
+  local n
+  for ((n = 1; n <= holes; ++n)); do
+    block "cpp hole $n" > filling
+    sed -i -e "/^#error hole $n:/{r filling" -e 'd}' encodings/mine.cpp
+  done
+  block 'python tests.reference.schemes.mine.py' > tests/reference/schemes/mine.py
+}
+blocks=$(awk '/^```sh$/ { on = 1; ++n; next } /^```/ { on = 0 } on { print n "\t" $0 }' "$page")
+for ((n = 1; n <= $(tail -n 1 <<< "$blocks" | cut -f 1); ++n)); do
+  while IFS= read -r; do echo "\$ $REPLY"; done < <(sed -n "s/^$n\t//p" <<< "$blocks")
+  eval "$(sed -n "s/^$n\t//p" <<< "$blocks" | sed 's#^\./dev#dev#')"
+  ((n > 1)) || fill
+done
+[[ -s mine.html && -s runs/mine.html ]]
+echo 'docs/own_scheme.md works as it stands'
