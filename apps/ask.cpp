@@ -13,7 +13,7 @@
 #include "experiment/config.h"
 #include "lab/ask/ask.h"
 #include "lab/files.h"
-#include "lab/positions_file.h"
+#include "lab/spelled_file.h"
 #include "lab/run_folder.h"
 
 namespace poslab {
@@ -31,7 +31,7 @@ State load(const Words& w) {
   Config& c = state.config;
   for (const auto& [name, text] : {std::pair{"test_positions", w.positions}, {"test_temperature", w.temperature},
                                    {"threads", w.threads}})
-    if (!text.empty()) set(c, option(name), with_positions_file(name, text));
+    if (!text.empty()) set(c, option(name), with_spelled_file(name, text));
   c.eval_lengths = {1, 1};   // what is asked is tested, and nothing else
   check(c);
   if (c.threads > 0) set_threads(c.threads);

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "apps/ask.h"
+#include "apps/calibrate.h"
 #include "apps/columns.h"
 #include "apps/check.h"
 #include "apps/compare.h"
@@ -32,7 +33,7 @@
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/pictures.h"
-#include "lab/positions_file.h"
+#include "lab/spelled_file.h"
 #include "lab/report/report.h"
 #include "lab/result.h"
 #include "lab/room.h"
@@ -76,7 +77,7 @@ struct Typed {
       if (value.rfind("--", 0) == 0)
         bad_input("{} has no value, as {} comes next; it takes {}", option->get_name(), value, option->get_type_name());
       const bool toggle_alone = value.empty() && option->get_expected_min() == 0;
-      all.emplace_back(name, toggle_alone ? "on" : with_positions_file(name, value));
+      all.emplace_back(name, toggle_alone ? "on" : with_spelled_file(name, value));
     }
     return all;
   }
@@ -261,7 +262,7 @@ void parse_and_run(int argc, char** argv) {
       if (equals == std::string::npos || equals == 0)
         bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
       const std::string& name = option(s.substr(0, equals)).name;
-      settings.emplace_back(name, with_positions_file(name, s.substr(equals + 1)));
+      settings.emplace_back(name, with_spelled_file(name, s.substr(equals + 1)));
     }
     train_command(settings, force);
   });
@@ -315,6 +316,8 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* inspect = command("inspect", "look inside runs: positions met, activations in a plane, attention", "", {});
   actions[inspect] = add_inspect(inspect);
+  CLI::App* calibrate = command("calibrate", "write where a run's heads look, as the bias of another run", "", {});
+  actions[calibrate] = add_calibrate(calibrate);
 
   CLI::App* sweep = command("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", "", {});
   actions[sweep] = add_sweep(sweep);

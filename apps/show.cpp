@@ -1,6 +1,6 @@
 #include "apps/show.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,11 +8,12 @@
 #include <memory>
 
 #include "apps/columns.h"
+#include "core/choices.h"
 #include "core/error.h"
 #include "lab/files.h"
-#include "lab/positions_file.h"
 #include "lab/shell.h"
 #include "lab/show/show.h"
+#include "lab/spelled_file.h"
 
 namespace poslab {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 struct Words {
   show::Asked asked;
   int head = 1;
-  std::string out;
+  std::string set, out;
 };
 
 bool ends_with(const std::string& text, const std::string& end) {
@@ -34,7 +35,7 @@ int columns() {
 }
 
 std::string command_of(const Words& w) {
-  std::string text = "poslab show";
+  std::string text = "poslab show" + (w.set.empty() ? "" : " --set " + w.set);
   for (const std::string& e : w.asked.encodings) text += " " + shell_word(e);
   const show::Asked plain;
   if (w.asked.positions != plain.positions) text += " --positions " + shell_word(w.asked.positions);
@@ -49,6 +50,10 @@ std::string command_of(const Words& w) {
 }
 
 void run(Words w) {
+  if (w.asked.encodings.empty() && w.set.empty())
+    bad_input("which encoding? Name one, or two to be compared, or a set of them with --set");
+  if (!w.asked.encodings.empty() && !w.set.empty())
+    bad_input("--set {} beside {}; say the set, or the encodings", w.set, w.asked.encodings[0]);
   if (w.asked.encodings.size() > 2)
     bad_input("{} encodings; show draws one, or two beside each other", w.asked.encodings.size());
   if (w.head > w.asked.heads) bad_input("--head {}: there are {} heads; add --heads", w.head, w.asked.heads);
@@ -56,7 +61,13 @@ void run(Words w) {
   if (!w.out.empty() && !page && !table && !picture)
     bad_input("-o {}: what kind of file is this? Name it .html, .svg or .csv", w.out);
   const std::string command = command_of(w);
-  w.asked.positions = with_positions_file("positions", w.asked.positions);
+  for (std::string& e : w.asked.encodings) e = with_spelled_file("encoding", e);
+  w.asked.positions = with_spelled_file("positions", w.asked.positions);
+  if (!w.set.empty()) {
+    w.asked.encodings = find("set", show::all_sets(), w.set).encodings(w.asked.length);
+    w.asked.causal = true;
+    if (w.asked.views.empty()) w.asked.views = {"relative"};
+  }
   if (w.asked.views.empty() && !page && !table) w.asked.views = {"bias"};   // what every scheme has
   const std::vector<show::View> all = show::views(w.asked);
   if (page) write_file(w.out, show::html(w.asked, all, command));
@@ -73,6 +84,8 @@ void run(Words w) {
 std::string footer() {
   std::string text = "\nViews:\n";
   for (const show::ViewName& v : show::all_views()) text += fmt::format("  {:<12} {}\n", v.name, v.summary);
+  text += "\nSets of encodings:\n";
+  for (const show::Set& s : show::all_sets()) text += fmt::format("  {:<12} {}\n", s.name, s.summary);
   return text + R"(
 On a terminal one view is printed, bias unless --view says another. A page holds all that there are.
 
@@ -82,6 +95,7 @@ Examples:
   poslab show yarn:factor=8 rope --view frequencies
   poslab show rope --positions randomized --view coverage
   poslab show t5 kerple --length 128 -o compared.html
+  poslab show --set rerope -o matrices.html
   poslab show rerope --view relative --length 4096 --causal -o relative.svg)";
 }
 
@@ -95,7 +109,11 @@ std::function<void()> add_show(CLI::App* show) {
         ->type_name(fmt::format("1 .. {}  ({})", most, value))
         ->check(CLI::Range(1, most).description(""));
   };
-  show->add_option("encoding", w->asked.encodings, "one encoding as it is spelled, or two to be compared")->required();
+  show->add_option("encoding", w->asked.encodings, "one encoding as it is spelled, or two to be compared");
+  std::vector<std::string> sets;
+  for (const show::Set& s : show::all_sets()) sets.push_back(s.name);
+  show->add_option("--set", w->set, "several encodings that belong beside one another")
+      ->type_name(fmt::format("{}", fmt::join(sets, " | ")));
   show->add_option("--positions", w->asked.positions, "which positions the slots have")
       ->type_name("NAME  (sequential)");
   show->add_option("--view", w->asked.views, "what to look at; may be repeated")->type_name("NAME")->take_all()

@@ -72,13 +72,14 @@ struct ALiBi : ByDistance {
       s.bias = of_distances(p, key, device, heads, [&](double d, int h) {
         return sees(d, h) ? slope[size_t(h)] * (-std::abs(d) + (d < 0 ? left : 0)) : unseen;
       });
+      if (looking_left) s.bias = hidden_at(s.bias, s.temperature);
       return;
     }
     s.bias = distances(p, device, true, !log_slope_right) * exp(log_slope);
     if (log_slope_right) s.bias = s.bias + distances(p, device, false, true) * exp(log_slope_right);
     if (!looking_left) return;
     const auto hidden = [&](double d, int h) { return sees(d, h) ? 0 : unseen; };
-    s.bias = s.bias + of_distances(p, key + " hidden", device, heads, hidden);
+    s.bias = hidden_at(s.bias + of_distances(p, key + " hidden", device, heads, hidden), s.temperature);
   }
   Tensor logits(const Heads& in, const Positions& p, const Span& span) const override {
     return show_unseen(Encoding::logits(in, p, span));

@@ -4,14 +4,14 @@
 namespace poslab {
 
 // nothing, or added to the embedding
-Scheme none(), sincos(), scaled_sincos(), learned_fourier(), learned(), ids();
+Scheme none(), sincos(), scaled_sincos(), learned_fourier(), learned(), ids(), bipe();
 
 // content meets the distance
 Scheme relative(), shaw(), music(), bert_relative(), deberta(), projection_bank(), tupe();
 
 // a bias by the distance
 Scheme alibi(), hard_alibi(), kerple(), sandwich(), t5(), relative_bias(), dynamic_bias(), tisa(), fire(),
-    scale_invariant();
+    scale_invariant(), calibrated();
 
 // queries and keys turned by the position
 Scheme rope(), abf(), pi(), ntk(), dynamic_ntk(), yarn(), ntk_by_parts(), llama3(), longrope();
@@ -29,12 +29,12 @@ Scheme cope(), dape(), forgetting(), cable(), stick_breaking(), entmax(), geomet
 
 const std::vector<Scheme>& all_encodings() {
   static const std::vector<Scheme> list = {
-      none(), sincos(), scaled_sincos(), learned_fourier(), learned(), ids(),
+      none(), sincos(), scaled_sincos(), learned_fourier(), learned(), ids(), bipe(),
 
       relative(), shaw(), music(), bert_relative(), deberta(), projection_bank(), tupe(),
 
       alibi(), hard_alibi(), kerple(), sandwich(), t5(), relative_bias(), dynamic_bias(), tisa(), fire(),
-      scale_invariant(),
+      scale_invariant(), calibrated(),
 
       rope(), abf(), pi(), ntk(), dynamic_ntk(), yarn(), ntk_by_parts(), llama3(), longrope(), partial_rope(), p_rope(),
       hope_hf(), clipped_rope(), resonance(), mobius(), fope(),

@@ -43,7 +43,7 @@ distances look alike: those that training has not met have vectors that nobody h
                 return "The logits of queries and keys that are 1 in every channel: what is added for the distance, "
                        "and a constant.";
               },
-          .finite = true,
+          .finite = [](const Choices&) { return true; },
           .matrices = [](const ModelShape&, const Choices& c) { return c["meets"] == "both" ? 4. : 0.; }};
 }
 

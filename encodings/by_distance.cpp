@@ -33,9 +33,19 @@ std::vector<double> alibi_slopes(int heads) {
   return m;
 }
 
-Tensor show_unseen(const Tensor& logits) {
+// The sign is that of the last query of the first sequence: of policies that may change it, it is a head's own.
+Tensor hidden_at(const Tensor& bias, const Tensor& temperature, double hidden) {
+  if (!temperature || temperature.dim(2) == 1) return bias;
+  const int queries = temperature.dim(1);
+  const Tensor last = slice(slice(temperature, 0, 0, 1), 1, queries - 1, queries).reshape({1, temperature.dim(2)});
+  const Tensor is_hidden = 1 - greater_equal(bias, number(hidden / 1000, bias));     // (N, H)
+  const Tensor is_negative = 1 - greater_equal(last, number(0, last));               // (1, H)
+  return bias * (1 - 2 * (is_hidden * is_negative));
+}
+
+Tensor show_unseen(const Tensor& logits, double hidden) {
   const double infinity = std::numeric_limits<double>::infinity();
-  return where(greater_equal(logits, number(unseen / 1000, logits)), logits, number(-infinity, logits));
+  return where(greater_equal(logits, number(hidden / 1000, logits)), logits, number(-infinity, logits));
 }
 
 }  // namespace poslab

@@ -30,9 +30,11 @@ Tensor of_distances(const Positions& p, const std::string& name, Device, int col
 // the next.
 std::vector<double> alibi_slopes(int heads);
 
-// The bias of a pair that a head does not see. Its weight is 0 while the temperature's factor is above 0; a learned
-// factor that turns negative would show what is hidden. Finite, as gradients of that factor multiply by it.
+// The bias of a pair that a head does not see. Finite, as gradients of the temperature's factor multiply by it.
 constexpr double unseen = -1e9;
-Tensor show_unseen(const Tensor& logits);          // as -infinity, at any temperature above 0.001
+// `bias`, (N, H), with the sign that keeps these pairs hidden in heads whose logits the temperature multiplies by a
+// negative factor, as a learned one may become. A factor of 0 hides nothing.
+Tensor hidden_at(const Tensor& bias, const Tensor& temperature, double hidden = unseen);
+Tensor show_unseen(const Tensor& logits, double hidden = unseen);   // as -infinity, at any temperature above 0.001
 
 }  // namespace poslab

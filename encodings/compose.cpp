@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace poslab {
@@ -61,6 +62,9 @@ Scheme composition(const std::string& name, const Parts& parts) {
     return std::string();
   };
   s.layers_differ = std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.scheme->layers_differ; });
+  s.finite = [parts](const Choices&) {
+    return std::any_of(parts.begin(), parts.end(), [](const Part& p) { return finite(p.scheme); });
+  };
   s.matrices = [parts](const ModelShape& m, const Choices&) {   // of a share of the layers, or of the heads
     double sum = 0;
     for (const Part& part : parts)
@@ -69,6 +73,23 @@ Scheme composition(const std::string& name, const Parts& parts) {
     return sum;
   };
   return s;
+}
+
+// What pictures read of a part: 0 where its scheme turns nothing, NaN where it makes no distance, (1 or heads, T, T).
+std::vector<double> frequencies_of(const Chosen<Scheme>& s, const ModelShape& m, int slots, int head) {
+  if (s->frequencies) return s->frequencies(m, s.choices, slots, head);
+  return std::vector<double>(size_t(m.head_dim() / 2), 0.);
+}
+Tensor distances_of(const Chosen<Scheme>& s, const ModelShape& m, const Positions& p) {
+  const int T = p.time();
+  if (!s->distances) return Tensor::full({1, T, T}, std::numeric_limits<real>::quiet_NaN());
+  const Tensor rho = s->distances(m, s.choices, p);
+  return rho.dims() == 3 ? rho : rho.reshape({1, T, T});
+}
+// Whether any part has it.
+template <class Function>
+bool any_has(const Parts& parts, Function Scheme::*field) {
+  return std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return bool(p.scheme.thing.*field); });
 }
 
 std::unique_ptr<Encoding> make(const Chosen<Scheme>& s, const LayerParams& p, const ModelShape& m, int layer) {
@@ -96,6 +117,22 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
   }
   Scheme s = composition(fmt::format("{}", fmt::join(names, "+")), parts);
   s.summary = "a scheme for each group of heads", s.doors = "those of its parts";
+  if (any_has(parts, &Scheme::frequencies))
+    s.frequencies = [parts](const ModelShape& m, const Choices&, int slots, int head) {
+      size_t n = 0;
+      for (; n + 1 < parts.size() && head >= parts[n].heads; ++n) head -= parts[n].heads;
+      return frequencies_of(parts[n].scheme, group(m, parts[n].heads), slots, head);
+    };
+  if (any_has(parts, &Scheme::distances))
+    s.distances = [parts](const ModelShape& m, const Choices&, const Positions& p) {
+      std::vector<Tensor> all;
+      for (const Part& part : parts) {
+        const Tensor rho = distances_of(part.scheme, group(m, part.heads), p);
+        for (int h = 0; h < part.heads; ++h)
+          all.push_back(rho.dim(0) == 1 ? rho : slice(rho, 0, h, h + 1));
+      }
+      return concat(all, 0);
+    };
   s.check = [name = s.name, parts, total](const ModelShape& m, const Choices&) {
     if (total != m.heads)
       bad_input("{} is for {} heads, and the model has heads = {}; make the groups add up to them", name, total,
@@ -169,6 +206,13 @@ Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
   }
   Scheme s = composition(fmt::format("{}", fmt::join(names, "|")), parts);
   s.summary = "a scheme for each layer, in turn", s.doors = "those of its parts";
+  const auto own = [parts](const ModelShape& m) { return parts[size_t(m.layer) % parts.size()].scheme; };
+  if (any_has(parts, &Scheme::frequencies))
+    s.frequencies = [own](const ModelShape& m, const Choices&, int slots, int head) {
+      return frequencies_of(own(m), m, slots, head);
+    };
+  if (any_has(parts, &Scheme::distances))
+    s.distances = [own](const ModelShape& m, const Choices&, const Positions& p) { return distances_of(own(m), m, p); };
   s.check = [parts](const ModelShape& m, const Choices&) {
     for (const Part& part : parts)
       if (part.scheme->check) part.scheme->check(m, part.scheme.choices);

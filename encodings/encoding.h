@@ -26,6 +26,7 @@ struct ModelShape {
   bool causal = false;
   int pool = 2048, first = 0;    // positions are first .. first + pool - 1: a learned table's rows
   int all_heads = 0;             // of the layer, where `heads` are a group of them (encodings/compose.h)
+  int layer = 0;                 // which one a picture is of, where layers differ; from 0
   int head_dim() const { return d_model / (all_heads ? all_heads : heads); }
 };
 
@@ -110,11 +111,12 @@ struct Scheme {
   // Of a scheme that turns queries and keys: radians a position of each pair of channels of that head, 0 where a pair
   // stays, when there are so many slots.
   std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};
-  // rho_ij, the distance that it makes of query i and key j of the first sequence, NaN where masked: (T, T). Absent: it
-  // has no such number for each pair.
+  // rho_ij, the distance that it makes of query i and key j of the first sequence: (T, T), or (H, T, T) where heads
+  // differ. NaN where a pair is masked, and in heads that make no distance. Absent: it has none for each pair.
   std::function<Tensor(const ModelShape&, const Choices&, const Positions&)> distances = {};
   bool layers_differ = false;                    // some layers have no positions; layer 0 has all that it reads
-  bool finite = false;                           // it has a table of the pool's positions and knows no others
+  // Whether it has a table of the pool's positions and knows no others.
+  std::function<bool(const Choices&)> finite = [](auto&) { return false; };
   // How many tensors of B H T T numbers a layer keeps for the backward pass; fused attention keeps none.
   std::function<double(const ModelShape&, const Choices&)> matrices = [](auto&, auto&) { return 0.; };
 };
@@ -125,6 +127,7 @@ const std::vector<Scheme>& all_encodings();
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run = {});
 
 inline Reads reads(const Chosen<Scheme>& s) { return s->reads(s.choices); }
+inline bool finite(const Chosen<Scheme>& s) { return s->finite(s.choices); }
 
 // The scheme in a model. Parameters are named encoding.NAME (door 1, or shared by all layers) and encoding.layer2.NAME.
 struct PositionLayers {

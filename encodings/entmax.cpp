@@ -3,7 +3,7 @@
 //   a_ij = max((alpha - 1) s_ij - tau_i, 0)^(1 / (alpha - 1)),   tau_i such that the weights of a query sum to 1
 //
 // alpha = 1.5, or 2, which is sparsemax. tau is exact: sorting finds how many keys get any weight, and their mean and
-// variance decide it. NAPE (2025) is entmax*4+entmax:base=alibi*4, but with other slopes (encodings/nape.cpp).
+// variance decide it. NAPE with ASEntmax (2025) is base=nape and --temperature asentmax:heads=second_half.
 // Left out: a learned alpha.
 #include "autograd/composed.h"
 #include "autograd/tape.h"
@@ -67,7 +67,7 @@ near. The logits are those of another scheme, none by default.)",
           .formula = "a_ij = max((alpha - 1) s_ij - tau_i, 0)^(1 / (alpha - 1)),   tau_i: so that they sum to 1",
           .doors = "4",
           .options = {{"alpha", {"1.5", "2"}, "how sparse: 1 would be the softmax, 2 is sparsemax"},
-                      {"base", {"none", "alibi", "rope", "relative"}, "the scheme whose logits they are"}},
+                      {"base", {"none", "alibi", "rope", "relative", "nape"}, "the scheme whose logits they are"}},
           .reads = [](const Choices& c) { return reads(base(c)); },
           .check =
               [](const ModelShape& m, const Choices& c) {
@@ -87,6 +87,12 @@ near. The logits are those of another scheme, none by default.)",
                 all.softmax = false;
                 all.toeplitz = c["base"] == "none" && !m.causal;   // weights end with the string
                 return all;
+              },
+          .frequencies =
+              [](const ModelShape& m, const Choices& c, int slots, int head) {
+                const Chosen<Scheme> s = base(c);
+                return s->frequencies ? s->frequencies(m, s.choices, slots, head)
+                                      : std::vector<double>(size_t(m.head_dim() / 2), 0.);
               },
           .matrices = [](const ModelShape&, const Choices&) { return 20.; }};
 }

@@ -27,6 +27,8 @@ struct Multiplied : Phased {
 
 // The bias (p_j - p_i)(g_i + g_j), g_i and g_j times the slope, is a product of four more channels:
 //   [-p_i g_i, -p_i, g_i, 1] . [1, g_j, p_j, p_j g_j]
+// The four terms are as large as p and nearly cancel, so p counts from the first position: a logit is rounded
+// as the largest bias in the string is, however large positions are.
 struct Added : Encoding {
   int H;
   Tensor w, u, v;
@@ -41,7 +43,9 @@ struct Added : Encoding {
     const Tensor slope = constant(p, fmt::format("grape slopes {}", H), in.q.device(), {H, 1}, alibi_slopes(H));
     const Tensor rate = softplus(w) * slope;                                             // (H, 1)
     const Shape slots{p.sequences(), p.time(), 1, 1};
-    const Tensor all = constant(p, "grape positions", in.q.device(), slots, p.tokens("grape"));
+    std::vector<double> from_first = p.tokens("grape");
+    for (size_t n = from_first.size(); n-- > 0;) from_first[n] -= from_first[n - n % size_t(p.time())];
+    const Tensor all = constant(p, "grape positions", in.q.device(), slots, from_first);
     const auto channels = [&](const Tensor& x, const Tensor& by, int time, const auto& of) {
       const Tensor gate = softplus(sum(x * unit(by), -1) / root);                        // (B, T, H, 1)
       const Tensor ones = Tensor::full({B, time, H, 1}, 1, in.q.device());

@@ -9,7 +9,7 @@
 
 #include "encodings/rotary.h"
 #include "encodings/sinusoid.h"
-#include "encodings/written_out.h"
+#include "encodings/windows.h"
 
 namespace poslab {
 namespace {
@@ -70,6 +70,11 @@ and a key shrinks with their distance and does not swing. Two other schemes are 
           .shows =
               [](const ModelShape&, const Choices&) {
                 return "The logit of equal contents: by how much the distance makes it smaller.";
+              },
+          .distances =
+              [](const ModelShape&, const Choices&, const Positions& p) {
+                const std::vector<double>& at = p.tokens("hope_hyp");
+                return effective_distances({{.q = at, .k = at}}, p.time());
               },
           .matrices = [](const ModelShape& m, const Choices&) { return 3. * m.head_dim(); }};
 }

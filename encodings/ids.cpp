@@ -15,14 +15,15 @@
 namespace poslab {
 namespace {
 
-// The signs are bits of a random stream whose seed is the number itself, so that any real number has a code.
+// The signs are bits of a random stream whose seed is the number itself: any real number has a code. For 0 it is
+// -0, whose bits are no run's seed: with those of 0 its code would be random numbers of the first parameter.
 Tensor random_signs(const std::vector<double>& ids, int C) {
   Tensor y({int(ids.size()), C});
   real* at = y.data();
   for (const double id : ids) {
     Bits bits{};
     for (int m = 0; m < C; ++m) {
-      if (m % 128 == 0) bits = philox(uint64_t(m / 128), {.seed = std::bit_cast<uint64_t>(id + 0.)});   // not -0
+      if (m % 128 == 0) bits = philox(uint64_t(m / 128), {.seed = std::bit_cast<uint64_t>(id == 0 ? -0. : id)});
       *at++ = bits.at[m % 128 / 32] >> (m % 32) & 1 ? real(1) : real(-1);
     }
   }

@@ -46,7 +46,7 @@ beyond the table there is none. With randomized positions, drawn per sequence, i
                 return "How alike the vectors are that the two slots are given: the cosine between them.";
               },
           .laws = [](const ModelShape&, const Choices&) -> Laws { return {.shift = false, .toeplitz = false}; },
-          .finite = true};
+          .finite = [](const Choices&) { return true; }};
 }
 
 }  // namespace poslab

@@ -2,11 +2,12 @@
 //
 //   s_ij = q_i . k_j / sqrt(D) - m_h |p_i - p_j|,   m_h = 1/h for h = 1 .. H/2, then 0
 //
-// slopes=exponential: 2^(1-h), as released. A slope of 0 does for a group of heads without positions.
-// Left out: entmax and the temperature of the heads without positions, which are the paper's other two parts.
+// slopes=exponential: 2^(1-h), as released. A slope of 0 does for a group of heads without positions. The paper's other
+// two parts are encodings/entmax.cpp and a temperature: entmax:base=nape with --temperature asentmax:heads=second_half.
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <limits>
 
 #include "encodings/by_distance.h"
 
@@ -18,6 +19,17 @@ std::vector<double> slopes(const ModelShape& m, const Choices& c) {
   for (int h = 1; h <= m.heads; ++h)
     list.push_back(h > m.heads / 2 ? 0 : c["slopes"] == "linear" ? 1. / h : std::exp2(1 - h));
   return list;
+}
+
+// The first heads have p_i - p_j, the others none: (H, T, T)
+Tensor distances(const ModelShape& m, const Choices&, const Positions& p) {
+  const int T = p.time();
+  std::vector<double> all(size_t(m.heads) * size_t(T) * size_t(T), std::numeric_limits<double>::quiet_NaN());
+  const std::vector<double>& value = p.distances().value;
+  for (int h = 0; h < m.heads / 2; ++h)
+    for (int i = 0; i < T; ++i)
+      for (int j = 0; j < T; ++j) all[size_t((h * T + i) * T + j)] = -value[size_t(p.distances().row(0, i, j, T))];
+  return Tensor::from({m.heads, T, T}, all);
 }
 
 struct NAPE : ByDistance {
@@ -56,7 +68,8 @@ they are. Nothing is learned.)",
                 return fmt::format("The bias that is added to the logits of a head. The heads' slopes: {:.3g}.",
                                    fmt::join(slopes(m, c), ", "));
               },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.two_sided = true}; }};
+          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.two_sided = true}; },
+          .distances = distances};
 }
 
 }  // namespace poslab

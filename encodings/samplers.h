@@ -13,6 +13,9 @@ std::vector<Sampler> segment_samplers();   // numbers that begin anew in each ru
 // Options that several have.
 Option pool_option(), first_option();
 
+// The sampler at that step of training, counted from 0, for so many slots: one that says `grow` has a part of its pool.
+Chosen<Sampler> at_step(Chosen<Sampler>, int64_t step, int slots);
+
 // n of the numbers low .. low + pool - 1, every subset equally likely; in random order unless sorted.
 std::vector<double> subset(int n, int low, int pool, bool sorted, Rng&);
 

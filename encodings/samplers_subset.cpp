@@ -1,6 +1,7 @@
 // Random subsets of a pool of N positions. They differ in how the gaps between neighbours are spread:
 //
-//   randomized    T of N, every subset equally likely; the mean gap is (N + 1) / (T + 1)
+//   randomized    T of N, every subset equally likely; the mean gap is (N + 1) / (T + 1). With `grow` N is a quarter of
+//                 the pool for the first third of so many steps, half of it for the second, then all of it
 //   scattered     the same for a pool that grows with T, so that the mean gap is the same at all lengths
 //   log_density   randomized in a random part of the pool: N' with probability ~ ln(1 + 1/N') for T <= N' <= N, and the
 //                 part begins anywhere. N' = N would be randomized, N' = T contiguous
@@ -88,16 +89,33 @@ Positions blocks(const Choices& c, const Slots& slots, Rng& rng) {
 
 }  // namespace
 
+// The stages are the doublings that a summary of Randomized YaRN tells of: 8K, 16K, 32K. Their lengths it does not say.
+Chosen<Sampler> at_step(Chosen<Sampler> s, int64_t step, int slots) {
+  if (s->parts) {
+    std::vector<Chosen<Sampler>> parts;
+    for (const Chosen<Sampler>& part : *s->parts) parts.push_back(at_step(part, step, slots));
+    return in_turn(std::move(parts));
+  }
+  const int64_t grow = s.choices.has("grow") ? s.choices.whole("grow") : 0;
+  if (step >= grow) return s;
+  const int whole = s.choices.whole("max_position"), part = whole >> (2 - 3 * step / grow);
+  s.choices.set("max_position", fmt::format("{}", std::min(whole, std::max(part, slots))));
+  return s;
+}
+
 std::vector<Sampler> subset_samplers() {
   const Option pool = pool_option(), first = first_option();
   Option unsorted("unsorted", false, "sampled positions in random order (table 3 of the paper)", "unsorted");
   unsorted.words = {"sorted", "unsorted"};
+  const Option grow("grow", 0, {0, 1 << 30},
+                    "training steps in which the pool grows from a quarter to all; 0: none");
   return {
       {.name = "randomized", .summary = "T of the N positions without replacement, in increasing order unless unsorted",
        .about = R"(A random subset of a large pool of positions, in increasing order, drawn anew for each training
 step. The order of the slots stays, and their distances vary. So training meets the positions of
-strings that are much longer than its own.)",
-       .source = "Ruoss et al. 2023", .options = {pool, first, unsorted}, .random = true,
+strings that are much longer than its own. With grow=STEPS training begins with a quarter of the
+pool and goes on with half of it (Mehta, Yin, Durrett 2026, who do so with YaRN).)",
+       .source = "Ruoss et al. 2023", .options = {pool, first, unsorted, grow}, .random = true,
        .as_offsets = "randomized_offsets", .draw = randomized},
       {.name = "randomized_offsets",
        .summary = "one sorted table of random offsets for all pairs; for schemes that read only distances",
@@ -105,7 +123,8 @@ strings that are much longer than its own.)",
 slot away is the smallest of a random set, that of keys two slots away the next, and so on; it is
 the same for all pairs of slots that are equally far apart. `randomized` means this sampler where
 the scheme reads such a table, as alibi does by default.)",
-       .source = "Ruoss et al. 2023, released code", .options = {pool, unsorted}, .random = true, .only_offsets = true,
+       .source = "Ruoss et al. 2023, released code", .options = {pool, unsorted, grow}, .random = true,
+       .only_offsets = true,
        .draw = randomized_offsets},
       {.name = "scattered", .summary = "a random subset with the same mean gap at every length",
        .about = R"(A random subset of a pool that has `gap` positions for each slot, so that neighbours are `gap` apart

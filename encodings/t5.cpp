@@ -41,6 +41,21 @@ Buckets buckets(const ModelShape& m, const Choices& c) {
   return {c.whole("buckets"), double(c.whole("max_distance")), m.causal};
 }
 
+// For pictures: the first distance of a pair's bucket, as all others in it count: (T, T)
+Tensor first_distances(const ModelShape& m, const Choices& c, const Positions& p) {
+  const Buckets bucket = buckets(m, c);
+  const int T = p.time();
+  std::vector<double> rho;
+  for (int i = 0; i < T; ++i)
+    for (int j = 0; j < T; ++j) {
+      const double d = p.distances().value[size_t(p.distances().row(0, i, j, T))];
+      const int place = bucket(d) % bucket.side;
+      const double first = place ? bucket.first[size_t(place - 1)] : 0;
+      rho.push_back(d > 0 ? -first : first);
+    }
+  return Tensor::from({T, T}, rho);
+}
+
 struct T5 : ByDistance {
   Tensor table;                                    // (buckets, H)
   Buckets bucket;
@@ -82,7 +97,8 @@ mask is causal.)",
           .reads = [](const Choices&) { return Reads::distances; },
           .make = [](const LayerParams& p, const ModelShape& m, const Choices& c,
                      int) { return std::make_unique<T5>(p.shared, m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias that is added to the logits of a head."; }};
+          .shows = [](const ModelShape&, const Choices&) { return "The bias that is added to the logits of a head."; },
+          .distances = first_distances};
 }
 
 }  // namespace poslab

@@ -1,6 +1,6 @@
 // The list of temperature policies. n_i is the number of keys that query i sees: with a causal mask those up to its own
 // slot, otherwise all. D is the width of a head; what normalizes queries or keys undoes the scheme's 1 / sqrt(D).
-// The scale of ASEntmax is that of its released code; its entmax is a scheme's business.
+// The scale of ASEntmax is that of its released code, whose heads with ALiBi go without; its entmax is a scheme.
 #include "encodings/temperature.h"
 
 #include <algorithm>
@@ -42,12 +42,15 @@ Temperature asentmax(const Params& p, const Choices& c, const ModelShape& m) {
   const auto ln_ln = by_keys(c, [one_more](double n) {
     return std::log(std::log(one_more ? n + 1 : std::max(n, 2.)));
   }).factor;
-  const Shape shape{m.d_model, m.heads};
+  const int plain = c["heads"] == "second_half" ? m.heads / 2 : 0;   // heads whose logits stay as they are
+  const Shape shape{m.d_model, m.heads - plain};
   return {[w_beta = p.truncated_normal("beta", shape, 0.02), w_gamma = p.truncated_normal("gamma", shape, 0.02),
            delta = c.number("delta"), range = c.number("range"),
-           ln_ln](const Heads& in, const Positions& at, const Span& span) {
+           ln_ln, plain](const Heads& in, const Positions& at, const Span& span) {
     const Tensor beta = softplus(linear(in.x, w_beta)), gamma = tanh(linear(in.x, w_gamma)) * range;
-    return delta + beta * exp(gamma * ln_ln(in, at, span));
+    const Tensor factor = delta + beta * exp(gamma * ln_ln(in, at, span));                  // (B, Tq, H - plain)
+    if (!plain) return factor;
+    return concat({Tensor::full({factor.dim(0), factor.dim(1), plain}, 1, in.x.device()), factor}, 2);
   }};
 }
 
@@ -136,7 +139,9 @@ as it is. Both numbers are read from the token's state, for each head.)",
        .formula = "f_ih = delta + softplus(b_h . x_i) (ln (n_i + 1))^(range tanh(g_h . x_i))",
        .options = {{"delta", 1., {0, 100}, "what the logits are multiplied by in any case"},
                    {"range", 2., {0, 8}, "the largest power of the logarithm, and the smallest with a minus"},
-                   {"one_more", true, "the logarithm of n + 1, as in the released code; off: of n, and of 2 at least"}},
+                   {"one_more", true, "the logarithm of n + 1, as in the released code; off: of n, and of 2 at least"},
+                   {"heads", {"all", "second_half"},
+                    "whose logits: all heads', or of the half that nape leaves without positions"}},
        .learned = true, .make = asentmax},
       {.name = "uniform_scale", .summary = "one factor for all queries of all heads: above 1 it sharpens",
        .about = R"(All logits are multiplied by one number. A model without positions that was trained on short strings

@@ -73,7 +73,7 @@ with content, so that neither disturbs the other.)",
           .make = [](Params p, const ModelShape& m, const Choices& c, int) { return std::make_unique<TUPE>(p, m, c); },
           .shows = [](const ModelShape&, const Choices&) { return "What two positions add to a head's logit."; },
           .laws = [](const ModelShape&, const Choices&) -> Laws { return {.shift = false, .toeplitz = false}; },
-          .finite = true};
+          .finite = [](const Choices& c) { return c["table"] == "learned"; }};
 }
 
 }  // namespace poslab

@@ -27,7 +27,7 @@ Batch posed(const State& state, const Tokens& input) {
   if (needed <= places) return batch;
   const std::string taken = fmt::format("{} symbols and their {} answer slots take {} positions", input.size(),
                                         batch.outputs, needed);
-  if (scheme(c)->finite)
+  if (finite(scheme(c)))
     bad_input("{}, and {} has learned a table of {} and knows no others; ask about a shorter string", taken,
               scheme(c).spelled(), places);
   if (test_sampler(c).choices.has("at"))

@@ -67,7 +67,7 @@ Ids token_classes(const Task& task, const Ids& tokens) {
 int slots(const Config& c, int length) { return length + task(c.task).output_length(length); }
 
 int room(const Config& c, const Chosen<Sampler>& sampler) {
-  return scheme(c)->finite ? std::min(c.max_position, pool_of(sampler)) : pool_of(sampler);
+  return finite(scheme(c)) ? std::min(c.max_position, pool_of(sampler)) : pool_of(sampler);
 }
 
 int longest(const Config& c) {

@@ -22,7 +22,7 @@ double activations(const Config& c, const Chosen<Scheme>& s, double B, double T,
   const double C = c.d_model, F = double(c.widening) * C, H = c.heads, layers = trains ? c.layers : 1;
   // q, k, v, what attention gives, its projection, two sums and two norms, the wide layer and the narrow one
   double n = layers * B * T * (11 * C + F + 2 * H) + B * T * (4 * C + F);
-  if (has(what, Reads::distances) && !s->finite) n += layers * 6 * T * C;            // a row for each distance
+  if (has(what, Reads::distances) && !finite(s)) n += layers * 6 * T * C;            // a row for each distance
   if (c.resample == "per_sequence" && has(what, Reads::distances)) n += B * T * T;  // which row a pair reads
   if (trains) n += layers * matrices * B * H * T * T;
   return n;
@@ -37,7 +37,7 @@ Footprint footprint(const Config& c) {
   const double C = c.d_model, F = double(c.widening) * C, word = sizeof(real);
   Footprint f;
   f.parameters = (spec.symbols_in + spec.symbols_out) * C + c.layers * (4 * C * C + 2 * C * F + F + 5 * C);
-  if (s->finite) f.parameters += double(c.max_position) * C;  // a learned vector for each
+  if (finite(s)) f.parameters += double(c.max_position) * C;  // a learned vector for each
   if (has(what, Reads::distances) && s->doors.find('3') != std::string::npos && !has(what, Reads::positions))
     f.parameters += c.layers * C * C;
   f.state = 4 * f.parameters * word;

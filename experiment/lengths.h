@@ -1,5 +1,6 @@
 // The input lengths at which inspections look at a run.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "experiment/config.h"
@@ -8,7 +9,7 @@ namespace poslab {
 
 // The longest trained one and 15/4 of it: the paper's 40 and 150.
 std::vector<int> paper_lengths(const Config&);
-// BadInput for a length below 1, or too long for the run's positions.
-void check_lengths(const Config&, const std::vector<int>& lengths);
+// BadInput, naming the command, for a length below 1, or too long for the run's positions.
+void check_lengths(const Config&, const std::vector<int>& lengths, const std::string& command = "inspect");
 
 }  // namespace poslab

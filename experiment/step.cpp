@@ -6,6 +6,7 @@
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/stop.h"
+#include "encodings/samplers.h"
 #include "experiment/build.h"
 #include "tasks/curriculum.h"
 #include "tasks/task.h"
@@ -26,8 +27,8 @@ int draw_length(const Config& c, int64_t step) {
 }
 
 PositionSample draw_positions(const Config& c, int64_t step, int slots, const Ids& tokens) {
-  return draw(c, train_sampler(c), stream(uint64_t(c.seed), Purpose::positions, uint64_t(step)), c.batch, slots,
-              tokens);
+  return draw(c, at_step(train_sampler(c), step, slots), stream(uint64_t(c.seed), Purpose::positions, uint64_t(step)),
+              c.batch, slots, tokens);
 }
 
 StepInputs draw_step(const Config& c, int64_t step) { return draw_step(c, step, draw_length(c, step)); }

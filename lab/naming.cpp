@@ -1,6 +1,7 @@
 #include "lab/naming.h"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
 
@@ -34,10 +35,18 @@ std::vector<std::string> names_in(const std::vector<Values>& runs) {
   return names;
 }
 
+// A value of numbers that a file held would fill a page; its checksum tells it from others that begin alike.
+std::string shortened(const std::string& value) {
+  constexpr size_t most = 80, kept = 40;
+  if (value.size() <= most) return value;
+  const auto checksum = crc32_z(0, reinterpret_cast<const Bytef*>(value.data()), value.size());
+  return fmt::format("{}... ({} characters, checksum {:08x})", value.substr(0, kept), value.size(), checksum);
+}
+
 std::string said(const std::string& name, const std::string& value) {
   for (const RunOption& o : all_options())
     if (const std::string word = o.name == name ? word_for(o, value) : ""; !word.empty()) return word;
-  return fmt::format("{}={}", name, value);
+  return fmt::format("{}={}", name, shortened(value));
 }
 
 }  // namespace
@@ -94,7 +103,8 @@ std::string Naming::name(const Values& run) const {
     if (parted_.count(before) || !standard) text += (text.empty() ? "" : " ") + said(name, is);
     before += "=" + is;
   }
-  if (text.empty()) return fmt::format("{} ({})", value(run, "encoding"), value(run, "positions"));
+  if (text.empty())
+    return fmt::format("{} ({})", shortened(value(run, "encoding")), shortened(value(run, "positions")));
   return text;
 }
 

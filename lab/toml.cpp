@@ -1,6 +1,6 @@
 #include "lab/toml.h"
 
-#include "lab/positions_file.h"
+#include "lab/spelled_file.h"
 
 namespace poslab {
 
@@ -29,7 +29,7 @@ std::string option_text(const RunOption& o, const toml::node& node) {
     bad_input("{} is neither a string, a number nor true or false; it takes {}", o.name, takes(o));
   Config scratch;
   set(scratch, o, text);
-  return with_positions_file(o.name, text);
+  return with_spelled_file(o.name, text);
 }
 
 }  // namespace poslab

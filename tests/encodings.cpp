@@ -292,6 +292,45 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   CHECK(sampler_for(choose_encoding("rope|alibi"), choose_sampler("sequential")).spelled() == "sequential");
 }
 
+TEST_CASE("compositions: frequencies and distances are those of the part of a head, or of the layer that is shown") {
+  const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
+  const ModelShape causal{layers, H, C, true, 24, 0};
+  const auto of_heads = choose_encoding("none*1+rerope:window=2*2+nape*1");
+  CHECK(of_heads->frequencies(causal, {}, T, 0) == std::vector<double>{0, 0});
+  CHECK(of_heads->frequencies(causal, {}, T, 1) == std::vector<double>{1, 0.01});
+  CHECK(of_heads->frequencies(causal, {}, T, 3) == std::vector<double>{0, 0});
+  const Tensor rho = choose_encoding("none*1+rerope:window=2*1+nape*2")->distances(causal, {}, p);
+  REQUIRE(rho.shape() == Shape{H, T, T});
+  for (int i = 0; i < T; ++i)
+    for (int j = 0; j <= i; ++j) {
+      const auto at = [&](int h) { return double(rho.data()[(h * T + i) * T + j]); };
+      CHECK(std::isnan(at(0)));
+      CHECK(at(1) == std::min(i - j, 2));
+      CHECK(at(2) == i - j);
+      CHECK(std::isnan(at(3)));                    // of nape's two heads the second has no positions
+    }
+  const auto of_layers = choose_encoding("rope|none|pi:factor=2");
+  ModelShape shown = causal;
+  const auto first_frequency = [&](int layer) {
+    shown.layer = layer;
+    return of_layers->frequencies(shown, {}, T, 0)[0];
+  };
+  CHECK((first_frequency(0) == 1 && first_frequency(1) == 0 && first_frequency(2) == 0.5 && first_frequency(3) == 1));
+  shown.layer = 2;
+  CHECK(double(of_layers->distances(shown, {}, p).data()[5 * T]) == 2.5);
+  CHECK_FALSE(choose_encoding("none|alibi")->frequencies);
+  CHECK_FALSE(choose_encoding("none*2+alibi*2")->distances);
+}
+
+TEST_CASE("a table of the pool's positions is known by the options, and in compositions") {
+  for (const auto& [spelled, has_table] : {std::pair{"learned", true}, {"tupe", true}, {"tupe:table=sincos", false},
+                                           {"bert_relative", true}, {"rope", false}, {"none*4+tupe*4", true},
+                                           {"rope|tupe:table=sincos", false}, {"rope|tupe", true}}) {
+    CAPTURE(spelled);
+    CHECK(finite(choose_encoding(spelled)) == has_table);
+  }
+}
+
 TEST_CASE("sampler_for: a mode that reads a table turns randomized into randomized_offsets") {
   const auto name = [](const char* scheme, const char* sampler) {
     return sampler_for(choose_encoding(scheme), choose_sampler(sampler)).spelled();

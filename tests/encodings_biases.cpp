@@ -1,6 +1,7 @@
 // Golden values of the biases by distance (spec A.3 (15), A.5, A.6, A.7), their limits, and what they refuse.
 #include <doctest/doctest.h>
 
+#include "encodings/calibrated.h"
 #include "tests/schemes.h"
 
 using namespace poslab;
@@ -203,6 +204,67 @@ TEST_CASE("hard_alibi: head h sees the last h keys, the other half sees what NoP
   }
   CHECK_THROWS_WITH_AS(model_of("hard_alibi:windowed=5"),
                        "hard_alibi: windowed = 5 of heads = 4; no more than all heads can have a window", BadInput);
+}
+
+TEST_CASE("hidden pairs stay hidden where a learned temperature turns negative, head by head") {
+  const Content content;
+  const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
+  for (const char* spelled : {"hard_alibi:windowed=4", "alibi:sides=split", "alibi:sides=split,learned",
+                              "calibrated:of=all -1:0.5 0:0.5"}) {
+    CAPTURE(spelled);
+    const Model model = model_of(spelled);
+    Heads in = content.heads(model, p);
+    const Tensor usual = model->weights(in, p, {});
+    in.temperature = Tensor::from({1, T, H}, [] {
+      std::vector<double> f;
+      for (int i = 0; i < T; ++i) f.insert(f.end(), {1, -1, -0.5, 2});
+      return f;
+    }());
+    const Tensor a = model->weights(in, p, {}), s = model->logits(in, p, {});
+    for (int64_t n = 0; n < a.size(); ++n) {
+      CHECK((a.data()[n] > 0) == (usual.data()[n] > 0));
+      CHECK((a.data()[n] > 0) == std::isfinite(s.data()[n]));
+    }
+  }
+}
+
+TEST_CASE("calibrated: the list of each head, nothing for an empty one, whatever the positions and the length") {
+  const ModelShape shape{2, 2, 2 * D, false, 24, 0};
+  const std::string spelled = "calibrated:of=1.1 0:3 1.2 0:4 2.1 -2:0.5 1:-1 2.2";
+  const Model model = model_of(spelled, shape);                    // its layer 2
+  for (const int time : {2, 5, 40}) {
+    const Tensor rows = scores_of(model, 7.5, time, 2).bias;
+    for (int d = 1 - time; d < time; ++d) {
+      CAPTURE(d);
+      CHECK(at(rows, d, 0) == near(d == -2 ? 0.5 : d == 1 ? -1 : -1e6));
+      CHECK(at(rows, d, 1) == 0);
+    }
+  }
+  const Calibration c = read_calibration(" 2.1 -2:.5  1:-1 2.2 1.2 1.1 0:3 ");
+  CHECK(c.layers == 2);
+  CHECK(c.of(1, 0).at(-2) == 0.5);
+  CHECK(text_of(c) == "1.1 0:3 1.2 2.1 -2:0.5 1:-1 2.2");
+  CHECK(text_of(read_calibration(text_of(c))) == text_of(c));
+  const auto refused = [&](const std::string& of) -> std::string {
+    try {
+      model_of("calibrated:of=" + of, shape);
+      return "";
+    } catch (const BadInput& e) { return e.what(); }
+  };
+  const auto says = [&](const std::string& of, const std::string& what) {
+    INFO(refused(of));
+    CHECK(refused(of).find(what) != std::string::npos);
+  };
+  says("1.1 0:3", "calibrated has biases for 1 layers of 1 heads, and the model has layers = 2, heads = 2");
+  says("1.1 1.2 2.1", "3 heads of 2 layers of 2; give each head its list");
+  says("0:3", "\"0:3\" belongs to no head");
+  says("first 0:3", "\"first\": calibrated takes LAYER.HEAD");
+  says("all 0:3 0:4", "a head has distance 0 twice");
+  says("all 0:3 all 1:4", "all is there twice");
+  says("all 0:3 1.1 1:4", "`all` is beside other heads");
+  says("all 0:nan", "the bias of 0:nan = nan is out of range");
+  says("all x:1", "the distance of x:1 = \"x\" is not a whole number");
+  says("0.1 0:1", "the layer of 0.1 = 0 is out of range");
 }
 
 TEST_CASE("alibi: learned slopes start as the fixed ones; a side of its own for each half of the heads") {

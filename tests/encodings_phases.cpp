@@ -199,6 +199,14 @@ TEST_CASE("grape: without content a and ap are ALiBi, times 2 ln 2 and ln 2; wit
   }
 }
 
+TEST_CASE("grape:form=a: positions that begin at a million give the logits of those that begin at 0") {
+  const Model model(choose_encoding("grape:form=a"), causal);
+  std::vector<double> far = places;
+  for (double& p : far) p += 1e6;
+  const Tensor near = random_logits(model, at(places)), there = random_logits(model, at(far));
+  CHECK(apart(there, near) < 10 * tolerance);
+}
+
 TEST_CASE("hope_hyp: boosts add up, and far positions overflow nothing") {
   const Model model(choose_encoding("hope_hyp:decay=1.25"), shape);
   const auto at_distance = [&](double d, int channel) {   // f = 1 and 0.01

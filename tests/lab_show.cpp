@@ -39,6 +39,58 @@ TEST_CASE("show: biases and rotations are the formulas', masked pairs are nothin
   CHECK(two.matrices[2].heads[7][5] == doctest::Approx(-5 * std::exp2(-8)));
 }
 
+TEST_CASE("show: the set of Su's matrices, each the formula of its article, on one scale") {
+  show::Asked asked{.encodings = show::all_sets()[0].encodings(32), .views = {"relative"}, .length = 32};
+  asked.causal = true;
+  const show::View v = show::views(asked)[0];
+  CHECK(show::all_sets()[0].name == "rerope");
+  REQUIRE(v.matrices.size() == 6);
+  const int buckets[] = {8, 10, 12, 14, 16, 20, 23, 27};       // 8 4^(n / 8), rounded up
+  for (int i = 0; i < 32; ++i)
+    for (int j = 0; j < 32; ++j) {
+      const int r = i - j, w = 8, k = 4;
+      const double group = r < w ? r : i / k - j / k + w - w / k;
+      double bucket = r;
+      for (const int first : buckets)
+        if (r >= first) bucket = first;
+      const double expected[] = {double(r), r / 4., r < w ? r : w + (r - w) / double(k), double(std::min(r, w)), group,
+                                 bucket};
+      for (size_t n = 0; n < 6; ++n) {
+        CAPTURE(v.matrices[n].of);
+        CAPTURE(r);
+        const double cell = v.matrices[n].heads[0][size_t(i * 32 + j)];
+        if (r < 0) CHECK(std::isnan(cell));
+        else CHECK(cell == doctest::Approx(expected[n]));
+      }
+    }
+  CHECK(v.one_scale);
+  CHECK(show::range_of(v) == std::pair{0., 31.});
+}
+
+TEST_CASE("show: heads that turn unlike have curves of their own, and a part without distances has no matrix") {
+  const show::View f = view_of("frequencies", {"none*4+rope*2+pi:factor=2*2"});
+  REQUIRE(f.charts[0].curves.size() == 3);                     // and the training length
+  CHECK(f.charts[0].curves[0].name == "none*4+rope*2+pi:factor=2*2, heads 5 to 6");
+  CHECK(f.charts[0].curves[1].points[0].y == doctest::Approx(4 * std::acos(-1)));
+  CHECK(view_of("frequencies", {"rope"}).charts[0].curves[0].name == "rope");
+  const show::View d = view_of("relative", {"none*4+rope*4"});
+  REQUIRE(d.matrices[0].heads.size() == 8);
+  CHECK((std::isnan(d.matrices[0].heads[0][5]) && d.matrices[0].heads[7][5] == -5));
+  show::Asked asked{.encodings = {"rope|none"}, .views = {"relative"}, .length = 6, .layer = 2};
+  CHECK_THROWS_AS(show::views(asked), BadInput);
+  asked.layer = 1;
+  CHECK(show::views(asked)[0].matrices[0].heads[0][5] == -5);
+}
+
+TEST_CASE("show: a view of matrices and curves is one SVG, the curves below") {
+  const std::string svg = show::svg({view_of("positions", {"rope"}, 8, false, "randomized")}, 1);
+  const size_t cells = svg.find("<rect class=\"s"), curves = svg.find("<svg x=\"0\" y=\"");
+  REQUIRE(cells != svg.npos);
+  REQUIRE(curves != svg.npos);
+  CHECK(cells < curves);
+  CHECK(svg.find("Gaps between neighbours") != svg.npos);
+}
+
 TEST_CASE("show: by distance, a Toeplitz matrix is its own diagonals") {
   const show::View v = view_of("similarity", {"alibi:symmetric"}, 9);
   REQUIRE(v.charts.size() == 1);

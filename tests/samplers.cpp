@@ -378,6 +378,66 @@ TEST_CASE("coupled: equal places have equal numbers, from both ends and by halve
   check_law("coupled:max_position=6", 3, law);           // one segment: a uniform subset, as in randomized
 }
 
+TEST_CASE("bipe: segments begin where positions do not grow, and places beyond the table read its last row") {
+  const NoGrad no_grad;
+  const int C = 8, H = 2;
+  const Chosen<Scheme> scheme = choose_encoding("bipe:rows=16"), by_penalty = choose_encoding("bipe:between=alibi");
+  const ModelShape shape{.layers = 1, .heads = H, .d_model = C};
+  // "12+34=" and three slots of an answer: the positions of `restart`
+  const Positions p = Positions::of_tokens(1, {0, 1, 0, 0, 1, 0, 0, 1, 2});
+  const std::vector<double> number = {0, 0, 1, 2, 2, 3, 4, 4, 4};
+  const Tensor rho = scheme->distances(shape, scheme.choices, p);
+  const Heads zeros{Tensor::full({1, 9, H, C / H}, 0), Tensor::full({1, 9, H, C / H}, 0), {}};
+  const Tensor bias = by_penalty->make({Params(1), Params(1)}, shape, by_penalty.choices, 0)->logits(zeros, p, {});
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j) {
+      const double apart = number[size_t(i)] - number[size_t(j)];
+      CHECK(double(rho.data()[i * 9 + j]) == apart);
+      for (int h = 0; h < H; ++h)
+        CHECK(double(bias.data()[(h * 9 + i) * 9 + j]) ==
+              doctest::Approx(-96 * std::exp2(-4. * (h + 1)) * std::abs(apart)));
+    }
+  Params params(1);
+  const PositionEmbedding embed = scheme->embed(params, shape, scheme.choices);
+  params.pack();
+  const auto of = [&](double position) {
+    return embed(Tensor::full({1, 1, C}, 0), Positions::of_tokens(1, {position})).values();
+  };
+  const Tensor table = params.at("table");
+  for (const auto& [position, row] : {std::pair{0., 0}, {7., 7}, {7.6, 8}, {15., 15}, {400., 15}, {-3., 0}})
+    CHECK(of(position) == slice(table, 0, row, row + 1).values());
+}
+
+TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all, and a test from all") {
+  for (const char* encoding : {"rope", "alibi"}) {   // alibi: a table of offsets
+    const Config c = configure({{"task", "even_pairs"}, {"encoding", encoding},
+                                {"positions", "randomized:max_position=64,grow=300"}, {"batch", "1"}});
+    const auto largest = [&](int64_t from, int64_t to, int slots) {
+      double most = 0;
+      for (int64_t step = from; step < to; ++step) {
+        const Positions p = draw_positions(c, step, slots).at_layer(0);
+        for (const double x : p.only_offsets() ? p.distances().value : p.tokens("test")) most = std::max(most, x);
+      }
+      return most;
+    };
+    CHECK(largest(0, 100, 8) == 15);
+    CHECK(largest(100, 200, 8) == 31);
+    CHECK(largest(200, 300, 8) == 63);
+    CHECK(largest(300, 400, 8) == 63);
+    CHECK(largest(0, 100, 20) == 19);                // more slots than a quarter has positions
+    double most = 0;
+    for (int n = 0; n < 100; ++n) {
+      const Positions p = test_draw(c, 7, n, 1, 8).at_layer(0);
+      for (const double x : p.only_offsets() ? p.distances().value : p.tokens("test")) most = std::max(most, x);
+    }
+    CHECK(most == 63);
+  }
+  const Config turns = configure({{"task", "even_pairs"}, {"encoding", "rope"},
+                                  {"positions", "randomized:max_position=64,grow=9|sequential"}, {"batch", "1"}});
+  CHECK(draw_positions(turns, 0, 16).at_layer(0).tokens("test") == count_from(0, 16));   // all that there are
+  CHECK(draw_positions(turns, 0, 16).at_layer(1).tokens("test") == count_from(0, 16));
+}
+
 TEST_CASE("ids adds the code of each number, turned by its own number of channels; sincos is the code of one number") {
   const NoGrad no_grad;
   const int C = 8;
@@ -404,6 +464,12 @@ TEST_CASE("ids adds the code of each number, turned by its own number of channel
     for (int m = 0; m < C; ++m) alike += double(two[size_t(m)] * two[size_t(C + m)]);
   }
   CHECK(std::abs(alike) < 5 * std::sqrt(1000. * C));
+  const auto zero = embed("ids", Tensor::full({1, 2, C}, 0), Positions::of_tokens(1, {0, -0.}));
+  CHECK(std::equal(zero.begin(), zero.begin() + C, zero.begin() + C));
+  const Bits first = philox(0, stream(0, Purpose::init, 0));   // of the first parameter of a run with seed 0
+  int same = 0;
+  for (int m = 0; m < C; ++m) same += (zero[size_t(m)] > 0) == bool(first.at[0] >> m & 1);
+  CHECK(same < C);
   CHECK_THROWS_AS(Positions::of_ids(1, 2, {1, 2, 3}), BadInput);
   Rng rng{Stream{}};
   CHECK_THROWS_AS(sample(choose_sampler("restart"), {1, 3, Ids({1, 2}, {0, 0})}, rng), BadInput);

@@ -163,6 +163,13 @@ inside() {   # the page, the numbers, and what NumPy would read
 }
 check 'two runs from inside' inside
 
+second_stage() {   # what a run looks at is the bias of another, which needs no file any more
+  "$program" calibrate straight --samples 4 -o biases.txt && grep -q '^1\.1 ' biases.txt &&
+    "$program" train "${toy[@]}" --encoding calibrated:of=@biases.txt --steps 20 --out biased && rm biases.txt &&
+    "$program" eval biased --lengths 1:9 --samples 4
+}
+check 'a run with the biases of another' second_stage
+
 looked() {   # LEVEL WORDS: what POSLAB_DEBUG=LEVEL prints has WORDS, all of it on stderr
   POSLAB_DEBUG=$1 "$program" train "${toy[@]}" --steps 20 --out "looked$1" > answer 2> table
   cat answer table

@@ -231,6 +231,27 @@ TEST_CASE("temperature: policies of the lengths of queries and keys, and of the 
           });
 }
 
+TEST_CASE("temperature: asentmax:heads=second_half leaves the first half alone, and has no parameters for it") {
+  Params params(3);
+  const Temperature half = temperature_layers(params, choose_temperature("asentmax:heads=second_half"),
+                                              {.layers = 1, .heads = 5, .d_model = C})[0];
+  Params of_three(3);
+  const Temperature three = temperature_layers(of_three, choose_temperature("asentmax"),
+                                               {.layers = 1, .heads = 3, .d_model = C})[0];
+  params.pack(), of_three.pack();
+  CHECK(params.at("layer0.beta").shape() == Shape{C, 3});
+  for (const char* name : {"layer0.beta", "layer0.gamma"}) {
+    const Tensor values = random_tensor({C, 3}, 5);
+    params.at(name).set(values.data()), of_three.at(name).set(values.data());
+  }
+  const Heads in{Tensor({B, T, 5, D}), Tensor({B, T, 5, D}), random_tensor({B, T, C}, 6)};
+  const Positions zeros = Positions::of_tokens(1, std::vector<double>(size_t(T)));
+  const Tensor f = half.factor(in, zeros, {.causal = true}), own = three.factor(in, zeros, {.causal = true});
+  CHECK(apart(slice(f, 2, 0, 2), Tensor::full({B, T, 2}, 1)) == 0);
+  CHECK(apart(slice(f, 2, 2, 5), own) == 0);
+  CHECK(apart(own, Tensor::full({B, T, 3}, 1)) > 1e-3);
+}
+
 TEST_CASE("temperature: a model takes a policy at test, its weights shared, unless the policy learns") {
   Params params(1);
   TransformerSpec spec;

@@ -161,9 +161,16 @@ std::string svg(const Chart& c, bool narrow) {
   return made + (narrow ? "" : direct_labels(f)) + "<g class=\"readout\"></g></svg>";
 }
 
+namespace {
+constexpr double file_width = 900, each = 450, edge = 16;   // of a chart in a file, and around all of them
+}
+
+std::pair<double, double> svg_size(const std::vector<Chart>& charts) {
+  return {file_width + 2 * edge, each * double(charts.size()) + edge};
+}
+
 std::string svg_file(const std::vector<Chart>& charts) {
-  const double width = 900, each = 450, edge = 16;
-  const double height = each * double(charts.size());
+  const auto [width, height] = svg_size(charts);
   std::string made = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{0} {0} {1} {2}\" width=\"{1}\" height=\"{2}\">\n"
       "<style><![CDATA[{3}\n"
@@ -171,7 +178,7 @@ std::string svg_file(const std::vector<Chart>& charts) {
       "svg svg.chart.wide {{ display: block; width: 900px; height: 400px; }} .paper {{ fill: var(--paper); }}\n"
       ".heading {{ fill: var(--ink); font-size: 16px; font-weight: 600; }}\n"
       "]]></style>\n<rect class=\"paper\" x=\"{0}\" y=\"{0}\" width=\"{1}\" height=\"{2}\"/>\n",
-      -edge, width + 2 * edge, height + edge, page_css);
+      -edge, width, height, page_css);
   for (size_t n = 0; n < charts.size(); ++n)
     made += fmt::format("<text class=\"heading\" x=\"0\" y=\"{}\">{}</text><g transform=\"translate(0 {})\">{}</g>\n",
                         each * double(n) + 16, escape(charts[n].title), each * double(n) + 36, svg(charts[n], false));

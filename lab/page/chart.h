@@ -4,6 +4,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace poslab::page {
@@ -40,6 +41,7 @@ std::string svg(const Chart&, bool narrow);
 std::string figure(const Chart&);         // legend, wide and narrow SVG
 // A file of its own: the charts below one another, each under its title, on the page's paper, light or dark.
 std::string svg_file(const std::vector<Chart>&);
+std::pair<double, double> svg_size(const std::vector<Chart>&);   // its width and height, in pixels
 nlohmann::json chart_json(const Chart&);  // what the read-out needs
 
 // At most two points for each of `bins` stretches, the lowest and the highest: the outline of a dense noisy curve.

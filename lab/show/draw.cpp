@@ -33,6 +33,13 @@ Reach reach(const std::vector<double>& cells) {
   return r;
 }
 
+// What the colours of m stand for: its own numbers, or those of all matrices of the view but their difference.
+Reach scale_of(const View& view, const Matrix& m, const Reach& own) {
+  if (!view.one_scale || m.of == "difference") return own;
+  const auto [low, high] = range_of(view);
+  return {low, high};
+}
+
 const std::vector<double>& head_of(const Matrix& m, int head) {
   return m.heads[m.heads.size() == 1 ? 0 : size_t(std::min<int>(head - 1, int(m.heads.size()) - 1))];
 }
@@ -41,8 +48,8 @@ const std::vector<double>& head_of(const Matrix& m, int head) {
 constexpr std::array sequential = {17, 18, 19, 25, 31, 37, 73, 109, 145, 188, 231};
 constexpr std::array diverging = {202, 208, 215, 222, 187, 240, 152, 117, 75, 33, 27};
 
-std::string grid(const Matrix& m, const std::vector<double>& cells, int columns, bool colours, bool utf8) {
-  const Reach r = reach(cells);
+std::string grid(const Matrix& m, const std::vector<double>& cells, const Reach& r, int columns, bool colours,
+                 bool utf8) {
   const int wide = 2 * m.cols <= columns ? 2 : 1;
   std::vector<std::string> shades = {" ", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
   if (utf8) shades = {" ", "░", "▒", "▓", "█"};
@@ -99,8 +106,7 @@ std::string classes(const char* name, const Colours& stops, const std::array<boo
 struct Used { std::array<bool, steps> sequential{}, diverging{}; };
 
 // A path for each colour, with a line as wide as a row for each run of neighbours.
-std::string lines(const Matrix& m, const std::vector<double>& cells, double side, Used& used) {
-  const Reach r = reach(cells);
+std::string lines(const Matrix& m, const std::vector<double>& cells, const Reach& r, double side, Used& used) {
   const char* kind = r.two_sided() ? "d" : "s";
   const auto step = [&](int i, int j) {
     const double v = cells[size_t(i) * size_t(m.cols) + size_t(j)];
@@ -123,6 +129,15 @@ std::string lines(const Matrix& m, const std::vector<double>& cells, double side
 }
 
 }  // namespace
+
+std::pair<double, double> range_of(const View& view) {
+  Reach all{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const Matrix& m : view.matrices)
+    for (const std::vector<double>& cells : m.heads)
+      for (const double v : cells)
+        if (m.of != "difference" && std::isfinite(v)) all.low = std::min(all.low, v), all.high = std::max(all.high, v);
+  return {all.low, all.high};
+}
 
 Matrix reduced(const Matrix& m, int most) {
   const int block = (std::max(m.rows, m.cols) + most - 1) / most;
@@ -156,7 +171,7 @@ std::string text(const View& view, int head, int columns, bool colours, bool utf
                         whole.rows, view.row, whole.cols, view.col,
                         m.rows < whole.rows || m.cols < whole.cols ? ", a cell is the mean of several" : "", r.low,
                         r.high);
-    made += grid(m, cells, columns - 2, colours, utf8);
+    made += grid(m, cells, scale_of(view, whole, r), columns - 2, colours, utf8);
   }
   if (!view.table.rows.empty()) made += "\n  " + view.table.caption + "\n" + page::markdown(view.table);
   return made;
@@ -193,34 +208,43 @@ std::string svg(const std::vector<View>& all, int head) {
     for (const Matrix& m : view.matrices) matrices.emplace_back(&view, reduced(m, 128));
   }
   if (matrices.empty()) return page::svg_file(charts);
-  if (!charts.empty())
-    bad_input("an SVG holds matrices or curves, not both; choose one with --view, or write a page: -o NAME.html");
   constexpr double gap = 24, above = 44;
+  constexpr int in_a_row = 3;
   std::string shapes;
   Used used;
-  double x = gap, below = 0;
+  double x = gap, y = above + gap, width = 0, below = 0;
+  int in_this_row = 0;
   for (const auto& [view, m] : matrices) {
+    if (in_this_row++ == in_a_row) x = gap, y += below + above + gap, below = 0, in_this_row = 1;
     const double picture = std::clamp(12. * std::max(m.rows, m.cols), 192., 360.);
     const double side = picture / std::max(m.rows, m.cols);
     const std::vector<double>& cells = head_of(m, head);
-    const Reach r = reach(cells);
+    const Reach r = reach(cells), scale = scale_of(*view, m, r);
     const std::string name = m.heads.size() > 1 ? fmt::format("{}, head {}", m.of, head) : m.of;
     const std::string what =
         fmt::format("{}: {} ↓ {} →, {:.4g} to {:.4g}", view->name, view->row, view->col, r.low, r.high);
-    shapes += fmt::format("<g transform=\"translate({:.1f} {:.1f})\"><title>{}: {}</title><text y=\"-24\">{}</text>"
-                          "<text class=\"small\" y=\"-8\">{}</text>{}</g>\n",
-                          x, above + gap, page::escape(view->title), page::escape(name), page::escape(name),
-                          page::escape(what), lines(m, cells, side, used));
-    x += std::max({picture, 8.6 * double(name.size()), 6.4 * double(what.size())}) + gap, below = std::max(below, side * m.rows);
+    shapes += fmt::format("<g class=\"matrix\" transform=\"translate({:.1f} {:.1f})\"><title>{}: {}</title>"
+                          "<text y=\"-24\">{}</text><text class=\"small\" y=\"-8\">{}</text>{}</g>\n",
+                          x, y, page::escape(view->title), page::escape(name), page::escape(name), page::escape(what),
+                          lines(m, cells, scale, side, used));
+    x += std::max({picture, 8.6 * double(name.size()), 6.4 * double(what.size())}) + gap;
+    width = std::max(width, x), below = std::max(below, side * m.rows);
+  }
+  double height = y + below + gap;
+  if (!charts.empty()) {   // a picture of its own, below
+    std::string curves = page::svg_file(charts);
+    curves.insert(curves.find("<svg") + 4, fmt::format(" x=\"0\" y=\"{:.0f}\"", height));
+    shapes += curves;
+    const auto size = page::svg_size(charts);
+    width = std::max(width, size.first), height += size.second;
   }
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-      "role=\"img\"><style>svg{{background:#fff;color:#1b1f23}}text{{font:600 14px system-ui,sans-serif;fill:"
-      "currentColor}}.small{{font:12px system-ui,sans-serif}}path{{shape-rendering:crispEdges}}{2}{3}@media "
-      "(prefers-color-scheme:dark){{svg{{background:#14181c;color:#e6eaee}}{4}{5}}}</style>\n{6}</svg>\n",
-      x, above + gap + below + gap, classes("s", light_sequential, used.sequential),
-      classes("d", light_diverging, used.diverging), classes("s", dark_sequential, used.sequential),
-      classes("d", dark_diverging, used.diverging), shapes);
+      "role=\"img\"><style>svg{{background:#fff;color:#1b1f23}}.matrix text{{font:600 14px system-ui,sans-serif;fill:"
+      "currentColor}}.matrix .small{{font:12px system-ui,sans-serif}}.matrix path{{shape-rendering:crispEdges}}{2}{3}"
+      "@media (prefers-color-scheme:dark){{svg{{background:#14181c;color:#e6eaee}}{4}{5}}}</style>\n{6}</svg>\n",
+      width, height, classes("s", light_sequential, used.sequential), classes("d", light_diverging, used.diverging),
+      classes("s", dark_sequential, used.sequential), classes("d", dark_diverging, used.diverging), shapes);
 }
 
 }  // namespace poslab::show

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "encodings/encoding.h"
 #include "lab/show/show.h"
@@ -21,10 +22,11 @@ using nlohmann::json;
 constexpr int max_cells = 256;   // on a side
 
 // Masked pairs look like nothing: like 0 where that is the middle, else like the lowest.
-json drawn(const Matrix& m, std::vector<double> cells) {
+json drawn(const View& view, const Matrix& m, std::vector<double> cells) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const double v : cells)
     if (std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
+  if (view.one_scale && m.of != "difference") std::tie(low, high) = range_of(view);
   if (low > high) low = high = 0;
   for (double& v : cells) v = std::isfinite(v) ? v : low < 0 && high > 0 ? 0 : low;
   return page::matrix(m.rows, m.cols, cells, low, high);
@@ -35,7 +37,7 @@ json matrices(const View& view) {
   for (const Matrix& whole : view.matrices) {
     const Matrix m = reduced(whole, max_cells);
     json heads = json::array();
-    for (const std::vector<double>& cells : m.heads) heads.push_back(drawn(m, cells));
+    for (const std::vector<double>& cells : m.heads) heads.push_back(drawn(view, m, cells));
     all.push_back({{"of", m.of}, {"block", (whole.cols + m.cols - 1) / m.cols}, {"heads", heads}});
   }
   return all;
@@ -60,15 +62,17 @@ std::string html(const Asked& asked, const std::vector<View>& all, const std::st
     if (!view.table.rows.empty()) sections += page::html(view.table);
     sections += "</section>\n";
   }
-  std::string reading;
+  const bool many = asked.encodings.size() > 2;
+  std::string reading, title = fmt::format("{}", fmt::join(asked.encodings, " beside "));
+  if (many) title = fmt::format("{} encodings side by side", asked.encodings.size());
   for (const std::string& spelled : asked.encodings) {
     const Chosen<Scheme> s = choose_encoding(spelled);
-    std::string about = s->about.empty() ? s->summary + "." : s->about;
+    std::string about = s->about.empty() || many ? s->summary + "." : s->about;
     std::replace(about.begin(), about.end(), '\n', ' ');
     reading += fmt::format("{}<b>{}</b>: {}", reading.empty() ? "" : "<br>", page::escape(s.spelled()),
                            page::escape(about));
   }
-  return page::document(show_html, {{"title", page::escape(fmt::format("{}", fmt::join(asked.encodings, " beside ")))},
+  return page::document(show_html, {{"title", page::escape(title)},
                                     {"reading", reading},
                                     {"views", sections},
                                     {"command", page::escape(command)},

@@ -64,6 +64,7 @@ std::optional<View> positions_view(const Subject& s) {
   c.unit = "gap";
   view.table = {"gaps between neighbours: how often each range occurs", {"slots", "mean gap", "1 or less", "2 to 4",
                 "5 to 16", "17 to 64", "more"}, {}};
+  double most = 0;
   for (const int slots : {s.train_length, 4 * s.train_length, 12 * s.train_length}) {
     std::map<long, int> count;
     double sum = 0;
@@ -80,13 +81,14 @@ std::optional<View> positions_view(const Subject& s) {
     for (const auto& [gap, times] : count)
       if (gap <= 128) {
         curve.points.push_back({double(gap), double(times) / total});
-        c.x_high = std::max(c.x_high, double(gap));
+        c.x_high = std::max(c.x_high, double(gap)), most = std::max(most, double(times) / total);
       }
     c.curves.push_back(std::move(curve));
     std::vector<page::Cell> row{{std::to_string(slots)}, {fmt::format("{:.3g}", sum / total)}};
     for (const int n : ranges) row.push_back({percent(double(n) / total)});
     view.table.rows.push_back(std::move(row));
   }
+  c.y_high = std::clamp(std::ceil(10 * most) / 10, 0.1, 1.);
   c.description = "How often neighbouring slots are so many positions apart, in strings of three lengths.";
   if (!c.curves.empty()) view.charts.push_back(std::move(c));
   return view;

@@ -79,16 +79,43 @@ void fit(page::Chart& c) {
   c.y_low = low - room, c.y_high = high > low ? high + room : low + 1;
 }
 
+struct Turning {
+  std::string name;                          // "rope", or "none*4+rope*4, heads 5 to 8"
+  std::vector<double> frequencies;
+};
+// Neighbouring heads that turn alike are one.
+std::vector<Turning> turning_alike(const Part& part, const Subject& s) {
+  std::vector<Turning> all;
+  std::vector<int> last;                     // head of each, from 1 on
+  for (int h = 0; h < s.shape.heads; ++h) {
+    std::vector<double> f = part.scheme->frequencies(s.shape, part.scheme.choices, s.slots, h);
+    const bool another = all.empty() || all.back().frequencies != f;
+    if (another) all.push_back({part.scheme.spelled(), std::move(f)}), last.push_back(0);
+    last.back() = h + 1;
+  }
+  for (size_t n = 0; n < all.size() && all.size() > 1; ++n) {
+    const int first = n ? last[n - 1] + 1 : 1;
+    all[n].name += first == last[n] ? fmt::format(", head {}", first) : fmt::format(", heads {} to {}", first, last[n]);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<View> relative_view(const Subject& s) {
   View view{.name = "relative", .title = "Relative position of each pair",
             .reading = "The distance that the scheme makes of a query (row) and a key (column). Plain RoPE has the "
                        "number of slots between them; what stretches or clips it shows here."};
+  view.one_scale = true;
   for (const Part& part : s.parts)
     if (part.scheme->distances) {
       const Tensor rho = part.scheme->distances(s.shape, part.scheme.choices, s.positions(part));
-      view.matrices.push_back(matrix_of(part.scheme.spelled(), rho.reshape({1, s.slots, s.slots}), s.shape.causal));
+      const Tensor of_heads = rho.dims() == 3 ? rho : rho.reshape({1, s.slots, s.slots});
+      Matrix m = matrix_of(part.scheme.spelled(), of_heads, s.shape.causal);
+      const auto some = [](const std::vector<double>& head) {
+        return std::any_of(head.begin(), head.end(), [](double v) { return std::isfinite(v); });
+      };
+      if (std::any_of(m.heads.begin(), m.heads.end(), some)) view.matrices.push_back(std::move(m));
     }
   if (view.matrices.empty()) return {};
   add_difference(view);
@@ -156,17 +183,18 @@ std::optional<View> frequencies_view(const Subject& s) {
                 {"scheme, pair", "radians a position", "wavelength", "turns in training"}, {}};
   for (const Part& part : s.parts) {
     if (!part.scheme->frequencies) continue;
-    page::Curve curve{part.scheme.spelled(), int(c.curves.size()), {}};
-    const std::vector<double> f = part.scheme->frequencies(s.shape, part.scheme.choices, s.slots, 0);
-    for (size_t m = 0; m < f.size(); ++m) {
-      const double wavelength = 2 * std::numbers::pi / std::abs(f[m]);
-      if (f[m] != 0) curve.points.push_back({double(m + 1), wavelength});
-      view.table.rows.push_back({{fmt::format("{}, {}", part.scheme.spelled(), m + 1)},
-                                 {fmt::format("{:.6g}", f[m])},
-                                 {f[m] != 0 ? fmt::format("{:.6g}", wavelength) : "–"},
-                                 {fmt::format("{:.3g}", std::abs(f[m]) * s.train_length / 2 / std::numbers::pi)}});
+    for (const auto& [name, f] : turning_alike(part, s)) {
+      page::Curve curve{name, int(c.curves.size()), {}};
+      for (size_t m = 0; m < f.size(); ++m) {
+        const double wavelength = 2 * std::numbers::pi / std::abs(f[m]);
+        if (f[m] != 0) curve.points.push_back({double(m + 1), wavelength});
+        view.table.rows.push_back({{fmt::format("{}, {}", name, m + 1)},
+                                   {fmt::format("{:.6g}", f[m])},
+                                   {f[m] != 0 ? fmt::format("{:.6g}", wavelength) : "–"},
+                                   {fmt::format("{:.3g}", std::abs(f[m]) * s.train_length / 2 / std::numbers::pi)}});
+      }
+      if (!curve.points.empty()) c.curves.push_back(std::move(curve));
     }
-    if (!curve.points.empty()) c.curves.push_back(std::move(curve));
   }
   if (c.curves.empty()) return {};
   fit(c);

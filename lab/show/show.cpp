@@ -33,7 +33,8 @@ const std::vector<Named>& makers() {
 Subject subject(const Asked& asked) {
   Subject s;
   s.slots = asked.length, s.train_length = asked.train_length, s.seed = asked.seed, s.layer = asked.layer - 1;
-  s.shape = {.layers = asked.layer, .heads = asked.heads, .d_model = asked.d_model, .causal = asked.causal};
+  s.shape = {.layers = asked.layer, .heads = asked.heads, .d_model = asked.d_model, .causal = asked.causal,
+             .layer = asked.layer - 1};
   if (asked.d_model % asked.heads)
     bad_input("--d-model {} does not fall into --heads {}; make it a multiple", asked.d_model, asked.heads);
   std::vector<Chosen<Scheme>> schemes;
@@ -59,7 +60,23 @@ Subject subject(const Asked& asked) {
   return s;
 }
 
+std::vector<std::string> rerope_set(int length) {
+  const int window = std::max(2, length / 4);
+  return {"rope",
+          "pi:factor=4",
+          fmt::format("rerope:window={},leaky=4", window),
+          fmt::format("rerope:window={}", window),
+          fmt::format("self_extend:window={},group=4", window),
+          fmt::format("t5:buckets=16,max_distance={}", length)};
+}
+
 }  // namespace
+
+const std::vector<Set>& all_sets() {
+  static const std::vector<Set> list = {
+      {"rerope", "RoPE, PI, Leaky ReRoPE and ReRoPE, SelfExtend and T5, with --view relative --causal", rerope_set}};
+  return list;
+}
 
 const std::vector<ViewName>& all_views() {
   static const std::vector<ViewName> list = [] {

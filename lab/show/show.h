@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lab/page/page.h"
@@ -10,7 +11,7 @@
 namespace poslab::show {
 
 struct Asked {
-  std::vector<std::string> encodings;        // one, or two to be compared, as they are spelled
+  std::vector<std::string> encodings;        // one or more to be compared, as they are spelled
   std::string positions = "sequential";
   std::vector<std::string> views;            // empty: all that there is to see
   int length = 32;                           // slots
@@ -33,13 +34,25 @@ struct View {
   std::vector<Matrix> matrices = {};
   std::vector<page::Chart> charts = {};
   page::Grid table = {};
+  bool one_scale = false;                    // its matrices have the same colours for the same numbers
 };
 
 struct ViewName { std::string name, summary; };
 const std::vector<ViewName>& all_views();    // relative, bias, similarity, frequencies, positions, coverage
 
+// Encodings that belong beside one another, under a name: "rerope", the matrices of Su's article (spec C.3). Windows go
+// by the length of the pictures.
+struct Set {
+  std::string name, summary;
+  std::vector<std::string> (*encodings)(int length);
+};
+const std::vector<Set>& all_sets();
+
 // Throws BadInput: no such view, nothing to see there of these schemes, more slots than positions.
 std::vector<View> views(const Asked&);
+
+// The lowest and the highest number of its matrices, their difference left out.
+std::pair<double, double> range_of(const View&);
 
 // `m` in at most `most` rows and columns: the mean of blocks of cells, without those that are masked.
 Matrix reduced(const Matrix& m, int most);

@@ -1,0 +1,69 @@
+#include "apps/calibrate.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/error.h"
+#include "core/names.h"
+#include "experiment/config.h"
+#include "lab/calibrate.h"
+#include "lab/shell.h"
+
+namespace poslab {
+namespace {
+
+struct Words {
+  std::string run, along = "mean", layers = "each", device, out = "calibration.txt";
+  Calibrating how;
+};
+
+void run(Words w) {
+  if (w.along != "mean" && w.along != "sum") raise<BadInput>(unknown("--along", w.along, {"mean", "sum"}));
+  if (w.layers != "each" && w.layers != "last") raise<BadInput>(unknown("--layers", w.layers, {"each", "last"}));
+  w.how.sum = w.along == "sum", w.how.last_layer = w.layers == "last";
+  const Calibration made = write_calibration(w.run, w.how, w.out, w.device);
+  size_t distances = 0, empty = 0;
+  for (const SlotBiases& head : made.of_heads) distances += head.size(), empty += head.empty();
+  fmt::print("{}: {} heads of {} layers look at {:.1f} distances each{}\n"
+             "train with it: poslab train --encoding {} ...\n",
+             w.out, made.heads, made.layers, double(distances) / double(made.of_heads.size()),
+             empty ? fmt::format("; {} look everywhere alike and have no bias", empty) : "",
+             shell_word("calibrated:of=@" + w.out));
+}
+
+const char* footer = R"(
+Attention Bias Calibration (Duan, Shi, Xu 2023). The attention of each head is averaged over strings, then along each
+diagonal, which is a distance of slots. Distances that stand out are kept, with their averages as biases; the encoding
+`calibrated` hides all others, in strings of any length.
+
+Example:
+  poslab train --task reverse_string --encoding relative --causal --out runs/short
+  poslab calibrate runs/short -o short.txt
+  poslab train --task reverse_string --encoding calibrated:of=@short.txt --causal --out runs/calibrated)";
+
+}  // namespace
+
+std::function<void()> add_calibrate(CLI::App* calibrate) {
+  const auto w = std::make_shared<Words>();
+  calibrate->footer(footer);
+  calibrate->add_option("run", w->run, "the run folder")->required();
+  calibrate->add_option("--length", w->how.length, "input length of the strings")
+      ->type_name("N  (the longest trained)")
+      ->check(CLI::Range(1, 1 << 20).description(""));
+  calibrate->add_option("--samples", w->how.samples, "strings to average over")
+      ->type_name("1 .. 8000  (64)")
+      ->check(CLI::Range(1, 8000).description(""));
+  calibrate->add_option("--deviations", w->how.deviations, "standard deviations above the mean from which one is kept")
+      ->type_name("-10 .. 10  (0.87)")
+      ->check(CLI::Range(-10., 10.).description(""));
+  calibrate->add_option("--along", w->along, "the mean of a diagonal, or the sum, as in the released code")
+      ->type_name("mean | sum  (mean)");
+  calibrate->add_option("--layers", w->layers, "biases of each layer's own, or of the last for all, as released")
+      ->type_name("each | last  (each)");
+  calibrate->add_option("--device", w->device, option("device").help)->type_name(takes(option("device")));
+  calibrate->add_option("-o,--out", w->out, "the file to write")->type_name("FILE  (calibration.txt)");
+  return [=] { run(*w); };
+}
+
+}  // namespace poslab

@@ -1,0 +1,134 @@
+// Attention Bias Calibration (Duan, Shi, Xu 2023, arXiv 2310.11984): a fixed bias that is read off a trained model.
+//
+//   s_ij = q_i . k_j / sqrt(D) + b_lh(j - i),   b_lh(d): the number of head h of layer l for d, else -1e6
+//
+// `poslab calibrate` makes the numbers (experiment/calibrate.h); a second model is then trained with them. They count
+// slots, so that samplers change nothing, and go on along their diagonals to any length. A query that sees none of its
+// distances, as near the start of a string, sees all keys. Left out: cross-attention, and lines that are no diagonals.
+#include "encodings/calibrated.h"
+
+#include "encodings/by_distance.h"
+
+namespace poslab {
+namespace {
+
+constexpr double hidden = -1e6;   // of the released code
+constexpr Range distances = {-(1 << 24), 1 << 24}, biases = {-500, 500};
+
+struct Calibrated : Encoding {
+  std::vector<SlotBiases> of_heads;
+  std::string key;
+  Calibrated(const ModelShape& m, const Calibration& all, int layer, std::string key) : key(std::move(key)) {
+    for (int h = 0; h < m.heads; ++h) of_heads.push_back(all.of(layer, h));
+  }
+
+  Scores scores(const Heads& in, const Positions& p) const override {
+    const int T = in.k.dim(1), H = int(of_heads.size());
+    Scores s = Encoding::scores(in, p);
+    const Tensor rows = p.once(fmt::format("{} {}", key, T), in.q.device(), [&](Device device) {
+      Tensor bias({2 * T - 1, H});                                           // row j - i + T - 1
+      for (int h = 0; h < H; ++h)
+        for (int d = 1 - T; d < T; ++d) {
+          const SlotBiases& list = of_heads[size_t(h)];
+          const auto at = list.find(d);
+          bias.data()[(d + T - 1) * H + h] = real(at != list.end() ? at->second : list.empty() ? 0 : hidden);
+        }
+      return bias.to(device);
+    });
+    s.bias = hidden_at(rows, s.temperature, hidden);
+    return s;
+  }
+  Tensor logits(const Heads& in, const Positions& p, const Span& span) const override {
+    return show_unseen(Encoding::logits(in, p, span), hidden);
+  }
+};
+
+}  // namespace
+
+const SlotBiases& Calibration::of(int layer, int head) const {
+  return of_heads.at(layers ? size_t(layer * heads + head) : 0);
+}
+
+Calibration read_calibration(const std::string& text) {
+  const std::string form = "calibrated takes LAYER.HEAD and then its DISTANCE:BIAS, as in 1.1 -3:0.4 0:0.1 1.2 0:0.6, "
+                           "or `all` for all heads";
+  std::map<std::pair<int, int>, SlotBiases> rows;
+  SlotBiases* row = nullptr;
+  for (const std::string& word : split(text, ' ')) {
+    if (word.empty()) continue;
+    const size_t colon = word.find(':'), dot = word.find('.');
+    if (colon == std::string::npos) {
+      std::pair<int, int> at = {0, 0};
+      if (word != "all") {
+        if (dot == std::string::npos) bad_input("\"{}\": {}", word, form);
+        const Range counted{1, 1024};
+        at = {int(read_whole("the layer of " + word, word.substr(0, dot), counted, to_string(counted))),
+              int(read_whole("the head of " + word, word.substr(dot + 1), counted, to_string(counted)))};
+      }
+      if (rows.count(at)) bad_input("calibrated: {} is there twice; give each head one list", word);
+      row = &rows[at];
+      continue;
+    }
+    if (!row) bad_input("\"{}\" belongs to no head; {}", word, form);
+    const int d = int(read_whole("the distance of " + word, word.substr(0, colon), distances, to_string(distances)));
+    const double bias = read_number("the bias of " + word, word.substr(colon + 1), biases, to_string(biases));
+    if (!row->emplace(d, bias).second) bad_input("calibrated: a head has distance {} twice; give it one bias", d);
+  }
+  Calibration c;
+  if (rows.empty()) bad_input("calibrated has no numbers; {}", form);
+  if (rows.count({0, 0}) && rows.size() > 1) bad_input("calibrated: `all` is beside other heads; say one or the other");
+  c.layers = rows.rbegin()->first.first;
+  for (const auto& [at, list] : rows) c.heads = std::max(c.heads, at.second);
+  if (c.layers && int(rows.size()) != c.layers * c.heads)
+    bad_input("calibrated: {} heads of {} layers of {}; give each head its list, an empty one if it has no bias",
+              rows.size(), c.layers, c.heads);
+  for (auto& [at, list] : rows) c.of_heads.push_back(std::move(list));
+  return c;
+}
+
+std::string text_of(const Calibration& c, const char* between_heads) {
+  std::string text;
+  for (size_t n = 0; n < c.of_heads.size(); ++n) {
+    text += n ? between_heads : "";
+    text += c.layers ? fmt::format("{}.{}", n / size_t(c.heads) + 1, n % size_t(c.heads) + 1) : "all";
+    for (const auto& [d, bias] : c.of_heads[n]) text += fmt::format(" {}:{:.6g}", d, bias);
+  }
+  return text;
+}
+
+Scheme calibrated() {
+  Option of("of", std::vector<std::string>{"all -1:0.6 0:0.3"}, "LAYER.HEAD DISTANCE:BIAS ..., or @FILE");
+  of.words.clear();   // any text
+  return {.name = "calibrated",
+          .summary = "a fixed bias by the distance of slots, from where a trained model's heads looked on average",
+          .about = R"(Two models, one after the other. `poslab calibrate` looks at how a trained one attends and keeps,
+for each head, the distances that it looked at most. The second model has these as a fixed bias from
+the start and is trained anew; all other distances are hidden from it, in strings of any length.
+Distances count slots: samplers change nothing.)",
+          .source = "Duan, Shi, Xu 2023",
+          .formula = "s_ij = q_i . k_j / sqrt(D) + b_h(j - i),   b_h: the head's list, -1e6 where it has no number",
+          .doors = "3",
+          .options = {of},
+          .reads = [](const Choices&) { return Reads::slots; },
+          .check =
+              [](const ModelShape& m, const Choices& c) {
+                const Calibration all = read_calibration(c["of"]);
+                if (all.layers && (all.layers != m.layers || all.heads != m.heads))
+                  bad_input("calibrated has biases for {} layers of {} heads, and the model has layers = {}, heads = "
+                            "{}; train one of the same shape, or calibrate another run",
+                            all.layers, all.heads, m.layers, m.heads);
+              },
+          .make =
+              [](Params, const ModelShape& m, const Choices& c, int layer) {
+                const Calibration all = read_calibration(c["of"]);
+                const int list = all.layers ? layer : 0;
+                return std::make_unique<Calibrated>(m, all, list, fmt::format("calibrated {} {}", list, c["of"]));
+              },
+          .shows =
+              [](const ModelShape&, const Choices&) {
+                return "The bias of a head, from the attention of another model; -infinity where it does not look.";
+              },
+          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.permutes = false}; }};
+}
+
+}  // namespace poslab

@@ -1,0 +1,29 @@
+// Attention Bias Calibration (Duan, Shi, Xu 2023): where the heads of a trained run look, by the distance of slots. The
+// scheme `calibrated` trains another model with the result as its bias.
+#pragma once
+#include <vector>
+
+#include "encodings/calibrated.h"
+#include "experiment/state.h"
+
+namespace poslab {
+
+struct Calibrating {
+  int length = 0;              // of the strings; 0: the longest trained one
+  int samples = 64;            // strings
+  double deviations = 0.87;    // of the released code for self-attention
+  bool sum = false;            // along a diagonal, as in the released code, in place of the mean
+  bool last_layer = false;     // its biases for all layers, as in the released code
+};
+
+// What a head keeps of its attention a, (T, T), averaged over strings. With m and s the mean and standard deviation over
+// the diagonals (those with d <= 0 if `causal`) that are not 0,
+//
+//   a(d) = mean or sum of a_ij over j - i = d,   kept if a(d) >= m + deviations s
+SlotBiases kept(const std::vector<double>& a, int T, bool causal, const Calibrating&);
+
+// Of each head of each layer. Strings and positions are those of range evaluation, without dropout. BadInput as
+// check_lengths (experiment/lengths.h).
+Calibration calibrate(const State&, const Calibrating&);
+
+}  // namespace poslab

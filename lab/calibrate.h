@@ -1,0 +1,14 @@
+// Attention Bias Calibration of a run folder, as a file that `--encoding calibrated:of=@FILE` reads.
+#pragma once
+#include <string>
+
+#include "experiment/calibrate.h"
+
+namespace poslab {
+
+// A line for each head, LAYER.HEAD and its DISTANCE:BIAS, after remarks of where it is from. device: "" for that of the
+// run. Throws BadInput where the run is missing or the length has no room; as write_file if `out` cannot be written.
+Calibration write_calibration(const std::string& run, const Calibrating&, const std::string& out,
+                              const std::string& device = "");
+
+}  // namespace poslab

@@ -1,0 +1,12 @@
+// Numbers of the user's own in a file: `given:at=@FILE` and `calibrated:of=@FILE` become the numbers that stand in it, so
+// that a run does not depend on the file.
+#pragma once
+#include <string>
+
+namespace poslab {
+
+// The value of the option, with what stands in each file in place of its name. Throws BadInput, naming the file and
+// where it can the line, for what is no number that belongs there, for an empty file and for a name that is none.
+std::string with_spelled_file(const std::string& option, const std::string& value);
+
+}  // namespace poslab

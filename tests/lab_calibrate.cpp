@@ -1,0 +1,105 @@
+// `poslab calibrate`: what a head keeps, against a slow form; and two trainings, the second with biases of the first.
+#include <cmath>
+#include <map>
+
+#include "experiment/attention_maps.h"
+#include "experiment/build.h"
+#include "experiment/calibrate.h"
+#include "experiment/evaluate.h"
+#include "lab/run_folder.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+TEST_CASE("calibrate: the distances that stand out of a made-up matrix, as a mean and as a sum") {
+  constexpr int T = 7;
+  std::vector<double> a(T * T);
+  for (int i = 0; i < T; ++i)
+    for (int j = 0; j < T; ++j) a[size_t(i * T + j)] = (i - j == 2 ? 3 : 1) / (1.0 + std::abs(i - 2 * j));
+  for (const bool causal : {false, true})
+    for (const bool sum : {false, true})
+      for (const double deviations : {0.87, -1., 9.}) {
+        std::map<int, std::vector<double>> diagonals;
+        for (int i = 0; i < T; ++i)
+          for (int j = 0; j < (causal ? i + 1 : T); ++j) diagonals[j - i].push_back(a[size_t(i * T + j)]);
+        std::map<int, double> value;
+        double mean = 0, variance = 0;
+        for (const auto& [d, cells] : diagonals) {
+          for (const double cell : cells) value[d] += cell / (sum ? 1 : double(cells.size()));
+          mean += value[d] / double(diagonals.size());
+        }
+        for (const auto& [d, v] : value) variance += (v - mean) * (v - mean) / double(value.size());
+        std::erase_if(value, [&](const auto& one) { return one.second < mean + deviations * std::sqrt(variance); });
+        const SlotBiases found = kept(a, T, causal, {.deviations = deviations, .sum = sum});
+        REQUIRE(found.size() == value.size());
+        for (const auto& [d, v] : value) CHECK(found.at(d) == doctest::Approx(v));
+        if (deviations == 0.87) CHECK(found.count(-2));
+        CHECK(found.empty() == (deviations == 9));
+      }
+  // Every distance alike: all are kept. Diagonals without any weight do not count.
+  CHECK(kept(std::vector<double>(T * T, 0.1), T, false, {}).size() == 2 * T - 1);
+  std::vector<double> own(T * T, 0.);
+  for (int i = 0; i < T; ++i) own[size_t(i * T + i)] = 1;
+  CHECK(kept(own, T, false, {}) == SlotBiases{{0, 1}});
+}
+
+TEST_CASE("calibrate: the mean attention of a run, head by head; one layer's for all if asked") {
+  State state(tiny_config({{"heads", "4"}}));
+  const Calibration own = calibrate(state, {.length = 5, .samples = 3}),
+                    last = calibrate(state, {.length = 5, .samples = 3, .last_layer = true});
+  CHECK((own.layers == 2 && own.heads == 4 && own.of_heads.size() == 8));
+  for (int layer = 0; layer < 2; ++layer)
+    for (int h = 0; h < 4; ++h) {
+      const int T = slots(state.config, 5);
+      std::vector<double> mean(size_t(T * T), 0.);
+      for (int n = 0; n < 3; ++n) {
+        const Batch batch = test_batch(state.config, 5, n, 1);
+        const Tensor a = attention_of(state, batch, test_draw(state.config, 5, n, 1, T, batch.tokens), layer);
+        for (int e = 0; e < T * T; ++e) mean[size_t(e)] += double(a.data()[h * T * T + e]) / 3;
+      }
+      const SlotBiases expected = kept(mean, T, false, {});
+      CHECK_FALSE(expected.empty());
+      CHECK(own.of(layer, h) == expected);
+      CHECK(last.of(layer, h) == own.of(1, h));
+    }
+}
+
+TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what comes of it needs no file") {
+  const TemporaryFolder folder;
+  const std::string first = folder / "first", second = folder / "second", file = folder / "biases.txt";
+  const auto run = [&](const std::string& words) {
+    Program p(folder, words);
+    const std::string said = p.output();
+    CAPTURE(said);
+    CHECK(p.status() == 0);
+    return said;
+  };
+  run("train" + tiny_options() + " --out " + first);
+  const std::string said = run(fmt::format("calibrate {} --samples 4 -o {}", first, file));
+  CHECK(holds(said, "2 heads of 2 layers look at"));
+  CHECK(holds(said, "--encoding calibrated:of=@" + file));
+  const std::string text = read_file(file);
+  CHECK(holds(text, "# Attention Bias Calibration of a run of reverse_string, relative, after 40 steps"));
+  CHECK((holds(text, "\n1.1 ") && holds(text, "\n2.2 ")));
+  run(fmt::format("train{} --encoding calibrated:of=@{} --steps 20 --out {}", tiny_options(), file, second));
+  std::filesystem::remove(file);
+  run("eval " + second + " --lengths 1:12 --samples 4");
+  const State state = RunFolder::open(second).load();
+  CHECK(state.adam.step == 20);
+  CHECK(state.config.encoding.rfind("calibrated:of=1.1 ", 0) == 0);
+  const Batch batch = test_batch(state.config, 9, 0, 1);
+  const int T = slots(state.config, 9);
+  const Tensor a = attention_of(state, batch, test_draw(state.config, 9, 0, 1, T, batch.tokens), 0);
+  const SlotBiases& head = read_calibration(scheme(state.config).choices["of"]).of(0, 0);
+  REQUIRE_FALSE(head.empty());
+  for (int i = 0; i < T; ++i) {
+    bool sees = false;
+    for (int j = 0; j < T; ++j) sees = sees || head.count(j - i);
+    for (int j = 0; j < T && sees; ++j) CHECK((a.data()[i * T + j] > 0) == (head.count(j - i) > 0));
+  }
+  Program other(folder, fmt::format("train{} --encoding '{}' --heads 4 --out {}", tiny_options(),
+                                    state.config.encoding, folder / "other"));
+  CHECK(other.status() == 2);
+  CHECK(holds(other.output(), "calibrated has biases for 2 layers of 2 heads, and the model has layers = 2"));
+}

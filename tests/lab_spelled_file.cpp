@@ -1,0 +1,57 @@
+// Positions and biases of the user's own in a file: the run keeps the numbers, and errors name the line.
+#include <fstream>
+
+#include "experiment/build.h"
+#include "lab/config_toml.h"
+#include "lab/spelled_file.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+TEST_CASE("a file of positions becomes the numbers in it, on the command line and in a file of options") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "positions.txt";
+  std::ofstream(path) << "0 1\n2.5\n\n\t7\r\n";
+  CHECK(with_spelled_file("positions", "given:at=@" + path) == "given:at=0 1 2.5 7");
+  CHECK(with_spelled_file("test_positions", "rope|given:at=@" + path + "|x") == "rope|given:at=0 1 2.5 7|x");
+  CHECK(with_spelled_file("positions", "given:at=0 3") == "given:at=0 3");
+  CHECK(with_spelled_file("out", "a=@b") == "a=@b");
+  const std::string toml = "task = \"even_pairs\"\nencoding = \"rope\"\npositions = \"given:at=@" + path + "\"";
+  const Config c = configure(read_toml(toml, "c.toml"));
+  CHECK(c.positions == "given:at=0 1 2.5 7");
+  CHECK(configure(read_toml(to_toml(c), "config.toml")).positions == c.positions);
+
+  const auto refused = [&](const std::string& text) -> std::string {
+    std::ofstream(path) << text;
+    return refusal([&] { with_spelled_file("positions", "given:at=@" + path); });
+  };
+  CHECK(refused("0\n1\nnan\n") ==
+        "2: " + path + ", line 3: position 1 = nan is out of range; it takes -1e9 .. 1e9; a file of positions has one "
+                       "number for each slot");
+  CHECK(holds(refused("0 1 x\n"), "line 1: position 3 = \"x\" is not a number"));
+  CHECK(holds(refused("\n"), "0 positions; a file of positions has one for each slot"));
+  CHECK_THROWS_AS(with_spelled_file("positions", "given:at=@" + (folder / "none.txt")), BadInput);
+  const Config few = configure({{"task", "even_pairs"}, {"encoding", "rope"}, {"positions", "given:at=0 1 2"}});
+  CHECK_THROWS_WITH_AS(check(few),
+                       "the longest string of even_pairs has 41 slots in training (train_length = 40), output slots "
+                       "included, but the list of given ends after 3; add positions, one for each slot, or take "
+                       "shorter strings", BadInput);
+}
+
+TEST_CASE("a file of biases becomes the numbers in it, in a composition too") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "biases.txt";
+  std::ofstream(path) << "# from somewhere\n1.1 -3:0.25 0:0.5\r\n1.2\t# none\n";
+  CHECK(with_spelled_file("encoding", "calibrated:of=@" + path) == "calibrated:of=1.1 -3:0.25 0:0.5 1.2");
+  CHECK(with_spelled_file("encoding", "rope*2+calibrated:of=@" + path + "*2|none") ==
+        "rope*2+calibrated:of=1.1 -3:0.25 0:0.5 1.2*2|none");
+  std::ofstream(path) << "1.1 0:x\n";
+  CHECK(refusal([&] { with_spelled_file("encoding", "calibrated:of=@" + path); }) ==
+        "2: " + path + ": the bias of 0:x = \"x\" is not a number; it takes -500 .. 500; `poslab calibrate` writes "
+                       "such files");
+  const std::string positions = folder / "positions.txt";
+  std::ofstream(positions) << "0 1\n";
+  CHECK(with_spelled_file("positions", "given:at=@" + positions + "|given:at=@" + positions) ==
+        "given:at=0 1|given:at=0 1");
+}
