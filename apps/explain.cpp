@@ -15,7 +15,7 @@
 #include "encodings/picture.h"
 #include "encodings/temperature.h"
 #include "experiment/config.h"
-#include "lab/positions_file.h"
+#include "lab/spelled_file.h"
 #include "lab/shell.h"
 #include "tasks/task.h"
 
@@ -161,7 +161,7 @@ std::string of_encoding(const std::string& name) {
 
 std::string of_sampler(const std::string& name) {
   constexpr int T = 6;
-  const Chosen<Sampler> s = choose_sampler(with_positions_file("positions", name));
+  const Chosen<Sampler> s = choose_sampler(with_spelled_file("positions", name));
   const int d = int(TokenClass::digit), sign = int(TokenClass::sign), empty = int(TokenClass::empty);
   const Ids classes = s->reads_classes ? Ids({1, T}, {d, d, sign, d, empty, empty}) : Ids();
   const PositionSample drawn(s, Resample::per_forward, stream(0, Purpose::positions, 0), 1, T, classes);
