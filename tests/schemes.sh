@@ -38,7 +38,7 @@ golden() { { grep -lE "^\"encoding\": \"$2[\":*|]" tests/"$1"/golden/*.json || t
 
 # How `show` draws it: with options that matter within 16 slots, in the view that says most.
 drawn() {   # NAME FIELDS
-  local options='' view='' head=''
+  local options='' view='' head='' mask=''
   case $1 in
     rerope) options=:window=5 view=relative ;;
     self_extend) options=:window=4,group=3 view=relative ;;
@@ -49,7 +49,8 @@ drawn() {   # NAME FIELDS
     hard_alibi) head=3 ;;
     entmax) options=:base=alibi ;;
   esac
-  echo "$1$options${view:+ --view $view}${head:+ --head $head} --length 16$([[ $(get "$2" mask) != 'causal only'* ]] || echo ' --causal')"
+  [[ $(get "$2" mask) != 'causal only'* ]] || mask=' --causal'
+  echo "$1$options${view:+ --view $view}${head:+ --head $head} --length 16$mask"
 }
 
 cost() {   # NAME

@@ -211,7 +211,8 @@ std::string svg(const std::vector<View>& all, int head) {
                           "<text class=\"small\" y=\"-8\">{}</text>{}</g>\n",
                           x, above + gap, page::escape(view->title), page::escape(name), page::escape(name),
                           page::escape(what), lines(m, cells, side, used));
-    x += std::max({picture, 8.6 * double(name.size()), 6.4 * double(what.size())}) + gap, below = std::max(below, side * m.rows);
+    x += std::max({picture, 8.6 * double(name.size()), 6.4 * double(what.size())}) + gap;
+    below = std::max(below, side * m.rows);
   }
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
