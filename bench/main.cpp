@@ -1,5 +1,5 @@
-// poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py; `kernels` and `schemes` print
-// tables.
+// poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py; `kernels` and `schemes`
+// print tables.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Markdown pages: every relative link and every #anchor resolves, every "spec A.1" that a comment cites is a
 # heading, the README stays short, and the code blocks marked ```sh run work: those of a page in order, in a folder of
-# own. docs/schemes.md has all that the program lists, in its words.
+# own. docs/schemes.md has all that the program lists, in its words, and pages count right. docs/own_scheme.md works.
 # usage: tests/docs.sh PROGRAM     Ends with a line in doctest's form, which ./dev test adds up.
 set -uo pipefail
 program=$(realpath "$1")
@@ -85,6 +85,30 @@ one_version() {   # CMake's is the newest of the changelog
   grep -F "VERSION $newest " "$source/CMakeLists.txt"
 }
 
+# How many schemes and samplers there are, wherever a page says it in these words.
+counts() (
+  cd "$source" || exit
+  local lost=0
+  total() { "$program" list "$1" | grep -c '^[a-z0-9_]'; }
+  newest() { awk '/^## / && seen++ { exit } { print }' CHANGELOG.md; }    # older versions had what they had
+  are() {   # NUMBER PATTERN: what the pattern finds is this number
+    local found page line number
+    found=$(grep -HnoP "$2" README.md docs/*.md; newest | grep -noP "$2" | sed 's/^/CHANGELOG.md:/')
+    [[ -n $found ]] || { echo "no page says $2"; lost=1; }
+    while IFS=: read -r page line number; do
+      [[ $number == "$1" ]] || { echo "$page:$line: $number, and there are $1"; lost=1; }
+    done <<< "$found"
+  }
+  published() { sed -n 's/^"encoding": "\([a-z0-9_]*\).*/\1/p' tests/published/golden/*.json; }
+  are "$(total tasks)" 'list tasks +# \K\d+'
+  are "$(total encodings)" 'list encodings +# \K\d+|(?<!cases of )\b\d+(?= (schemes(?! are held)|positional encodings))'
+  are "$(total samplers)" '\b\d+(?= (samplers|ways to choose positions))'
+  are "$(total temperatures)" '\b\d+(?= (temperature policies|rules for how sharp))'
+  are "$(published | wc -l)" '\b\d+(?= cases of \d+ schemes)'
+  are "$(published | sort -u | wc -l)" '(?<=cases of )\d+(?= schemes)|\b\d+(?= schemes are held)'
+  return $lost
+)
+
 listed() {   # docs/schemes.md has every scheme, sampler and policy, and is what the program says
   local name page=$source/docs/schemes.md lost=0
   for name in $("$program" list encodings | grep -oE '^[a-z0-9_]+'); do
@@ -93,7 +117,8 @@ listed() {   # docs/schemes.md has every scheme, sampler and policy, and is what
   for name in $({ "$program" list samplers; "$program" list temperatures; } | grep -oE '^[a-z0-9_]+'); do
     grep -qF "| \`$name\` |" "$page" || { echo "docs/schemes.md has no $name"; lost=1; }
   done
-  "$source/tests/schemes.sh" "$program" | diff "$page" - || { echo 'write it anew with ./dev schemes'; lost=1; }
+  { "$source/tests/schemes.sh" "$program" | diff "$page" - && "$source/tests/schemes.sh" "$program" drawn > /dev/null &&
+      diff -rq drawn "$source/docs/schemes"; } || { echo 'write it anew with ./dev schemes'; lost=1; }
   return $lost
 }
 
@@ -110,8 +135,10 @@ for page in "${pages[@]}"; do
   check "links of ${page#./}" resolves "$page"
 done
 check 'what comments cite as spec is a heading' cited
+check 'the numbers of schemes, samplers, policies and published cases are right' counts
 check 'README.md has at most 200 lines of 120 columns' short
 check 'docs/schemes.md is what the program says' listed
+check 'docs/own_scheme.md works as it stands' "$source/tests/own_scheme.sh" "$(dirname "$program")"
 check 'CHANGELOG.md and CMakeLists.txt agree on the version' one_version
 
 PATH=$(dirname "$program"):$PATH

@@ -155,7 +155,8 @@ TEST_CASE("show: large matrices are reduced to means without masked cells; text,
   CHECK(svg.find("d=\"M2 0h1M0 1h1\"") != std::string::npos);  // a 5 in two rows
   CHECK(svg.find("d=\"M0 2h2\"") != std::string::npos);        // 9 and its equal neighbour
   size_t runs = 0;
-  for (size_t at = svg.find("<path "); (at = svg.find('h', at)) != svg.npos; ++at) runs += std::isdigit(svg[at + 1]) > 0;
+  for (size_t at = svg.find("<path "); (at = svg.find('h', at)) != svg.npos; ++at)
+    runs += std::isdigit(svg[at + 1]) > 0;
   CHECK(runs == 6);                                            // none for masked cells
 }
 

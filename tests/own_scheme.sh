@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # docs/own_scheme.md, step by step: its files and its blocks `sh`, in a copy of what they touch. There, ./dev build
 # compiles the new scheme and the list of schemes alone and links them with what BUILD has, and ./dev test is the
-# comparison with golden files alone. Before that: the template with its holes does not compile, and says which are open.
+# comparison with golden files alone. Before that: the template with its holes does not compile, and names them.
 # usage: tests/own_scheme.sh BUILD      where poslab_program was built
 set -euo pipefail
 export OMP_NUM_THREADS=1                         # of NumPy, whose matrices are small here
@@ -26,7 +26,7 @@ compile() {   # TARGET AS FILE OBJECT
   command=${command//"CMakeFiles/$1.dir/$2.o"/"$4"}
   (cd "$build" && bash -c "${command/" $source/$2"/" $3"}")
 }
-link() {   # PROGRAM OBJECT...: as CMake links poslab, of these objects or, if the first is `poslab`, of its own and these
+link() {   # PROGRAM OBJECT...: as CMake links poslab, of these objects alone unless it is a poslab itself
   local command to=$1 of
   shift
   command=$(ninja -C "$build" -t commands poslab | tail -n 1)
@@ -43,7 +43,8 @@ build_here() {
 }
 test_here() {
   local name
-  sed "s#POSLAB_SOURCE#\"$tree\"#; s#POSLAB_PROGRAM#\"\"#; s#POSLAB_COMPILER#\"\"#" "$source/tests/places.cpp" > places.cpp
+  sed "s#POSLAB_SOURCE#\"$tree\"#; s#POSLAB_PROGRAM#\"\"#; s#POSLAB_COMPILER#\"\"#" "$source/tests/places.cpp" \
+    > places.cpp
   compile poslab_tests tests/places.cpp "$tree/places.cpp" "$tree/places.o"
   for name in main reference; do
     compile poslab_tests "tests/$name.cpp" "$source/tests/$name.cpp" "$tree/$name.o"

@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# The page docs/schemes.md: all schemes, samplers and temperature policies as the program explains them, and what each
-# scheme is tested against, as the golden files say.      usage: tests/schemes.sh PROGRAM > docs/schemes.md
+# The page docs/schemes.md: all schemes, samplers and temperature policies as the program explains them, what each
+# scheme costs (bench/results/schemes.csv), and what it is tested against, as the golden files say.
+# usage: tests/schemes.sh PROGRAM > docs/schemes.md
+#        tests/schemes.sh PROGRAM FOLDER       a picture of each scheme, FOLDER/NAME.svg
 set -euo pipefail
 export LC_ALL=C
 program=$(realpath "$1")
+pictures=${2:+$(mkdir -p "$2" && realpath "$2")}
+costs=bench/results/schemes.csv
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# What `explain` prints, as lines "KEY TAB TEXT": summary, formula, reads, source, file, option.
+# What `explain` prints, as lines "KEY TAB TEXT": summary, formula, doors, mask, option, ...
 fields() {   # KIND NAME
   "$program" explain "$1" "$2" | awk -v OFS='\t' '
     function option() {
@@ -22,8 +26,8 @@ fields() {   # KIND NAME
       match($0, /.*[^ ]  +/); at = RLENGTH + 1; takes = substr($0, 1, at - 1); help = substr($0, at) }
     options && /^   / { takes = takes " " substr($0, 1, at - 1); more = substr($0, at); if (more) help = help " " more }
     options { next }
-    /^(formula|reads|source|file) / { key = $1; print key, substr($0, 11); next }
-    /^          / && (key == "formula" || key == "source") { print key, substr($0, 11); next }
+    /^(formula|doors|reads|mask|learns|source|file) / { key = $1; print key, substr($0, 11); next }
+    /^          / && key { print key, substr($0, 11); next }
     { key = "" }
     END { option() }'
 }
@@ -32,15 +36,46 @@ joined() { paste -sd $'\1' | sed "s/\x1/$1/g"; }                                
 item() { printf -- '- %s\n' "$1" | fold -s -w 118 | sed 's/ *$//; 2,$s/^/  /'; }
 golden() { { grep -lE "^\"encoding\": \"$2[\":*|]" tests/"$1"/golden/*.json || true; } | sort; }   # FOLDER NAME
 
+# How `show` draws it: with options that matter within 16 slots, in the view that says most.
+drawn() {   # NAME FIELDS
+  local options='' view='' head='' mask=''
+  case $1 in
+    rerope) options=:window=5 view=relative ;;
+    self_extend) options=:window=4,group=3 view=relative ;;
+    window) options=:window=5 view=relative ;;
+    lambda | sinks) options=:window=5,sinks=2 view=relative ;;
+    dual_chunk) options=:chunk=6,window=3 view=relative ;;
+    hfwa | hfwa2 | rnope) options=:window=5 ;;
+    hard_alibi) head=3 ;;
+    entmax) options=:base=alibi ;;
+  esac
+  [[ $(get "$2" mask) != 'causal only'* ]] || mask=' --causal'
+  echo "$1$options${view:+ --view $view}${head:+ --head $head} --length 16$mask"
+}
+
+cost() {   # NAME
+  awk -F, -v name="$1" '
+    function many(n, size) {
+      size = n < 0 ? -n : n
+      return size < 1e3 ? sprintf("%+d ", n) : size < 1e6 ? sprintf("%+.1f k", n / 1e3) : sprintf("%+.1f M", n / 1e6) }
+    $1 == name {
+      printf "a training step takes %.2f times that without positions (%.1f and %.1f ms); a token adds %sFLOP and %sB",
+             $3 / $4, $3, $4, many($5), many($6) }' $costs
+}
+
 entry() {   # NAME OF A SCHEME
-  local about why by
+  local about by mask cost
   about=$(fields encoding "$1")
   printf '\n### %s\n\n%s.\n\n%s\n\n' "$1" "$(get "$about" summary | sed 's/^./\U&/')" \
     "$(get "$about" formula | joined ' ' | fold -s -w 112 | sed 's/^/    /; s/ *$//')"
+  printf '![poslab show %s](schemes/%s.svg)\n\n' "$(drawn "$1" "$about")" "$1"
   get "$about" option | while IFS= read -r by; do item "$by"; done
-  why=$({ "$program" show "$1" --length 4 2>&1 > /dev/null || true; } |
-        sed -n 's/.* needs a causal mask: \(.*\); add --causal.*/\1/p')
-  item "Reads $(get "$about" reads).${why:+ Only with a causal mask: $why.}"
+  mask=$(get "$about" mask | joined ' ' | sed 's/^causal or none/with a causal mask or without/; s/ only/ mask only/')
+  item "Doors: $(get "$about" doors). Reads $(get "$about" reads | joined ' '). Works ${mask/#causal/with a causal}."
+  item "Learns $(get "$about" learns | joined ' ')."
+  cost=$(cost "$1")
+  [[ -n $cost ]] || { echo "$costs has no $1; run ./dev bench schemes" >&2; return 1; }
+  item "Cost: $cost."
   item "Source: $(get "$about" source | joined ' '). File: [\`$(get "$about" file)\`](../$(get "$about" file))."
   accuracies "$1" | while IFS= read -r by; do item "$by"; done
   by=$(golden published "$1" | xargs -r sed -n 's/^"source": "\(.*\)",/\1/p' | sort -u | joined '; ')
@@ -75,6 +110,14 @@ table() {   # KIND
   done
 }
 
+if [[ -n $pictures ]]; then
+  for name in $("$program" list encodings | grep -oE '^[a-z0-9_]+'); do
+    read -ra words <<< "$(drawn "$name" "$(fields encoding "$name")")"
+    POSLAB_ISA=baseline "$program" show "${words[@]}" -o "$pictures/$name.svg"    # the same bits on all machines
+  done
+  exit
+fi
+
 sed '/^<!-- .*\.\/dev schemes/q' docs/schemes.md    # what stands above is written by hand
 echo
 # The groups are those of encodings/all.cpp: a comment, and the declarations of its schemes.
@@ -90,6 +133,7 @@ groups() {
   echo
 } | fold -s -w 116 | sed 's/ *$//; /./!d; /^- /!s/^/  /'
 printf -- '- [**Samplers**](#samplers), [**temperature policies**](#temperature-policies)\n'
+printf '\nTimes of steps: %s.\n' "$(sed -n 's/^# //p' $costs | joined ', ')"
 groups | while read -r first rest; do
   if [[ $first == group ]]; then printf '\n## %s\n' "${rest^}"
   else for one in $first $rest; do entry "$one"; done; fi
