@@ -7,13 +7,14 @@
 
 #include "core/error.h"
 #include "encodings/encoding.h"
+#include "lab/naming.h"
 #include "lab/page/html.h"
 #include "tasks/task.h"
 
 namespace poslab {
 namespace {
 
-using page::escape, page::headed;
+using page::escape, page::headed, page::prose;
 
 std::vector<std::string> each_once(const std::vector<std::string>& all) {
   std::vector<std::string> kept;
@@ -39,15 +40,15 @@ std::string of_task(const std::string& spelled) {
   const Task& made = task(spelled);
   const TaskExample e = example(made);
   return fmt::format("<p><b>{}.</b> {} For example <code>{}</code> has the answer <code>{}</code>.</p>\n",
-                     headed(spelled), escape(t->about), escape(written_input(made, e.input)),
+                     headed(spelled), prose(t->about), escape(written_input(made, e.input)),
                      written_answer(e.answer));
 }
 
 std::string of_encoding(const std::string& spelled) {
   const Chosen<Scheme> s = choose_encoding(spelled);
-  return fmt::format("<p><b>{}</b> ({}). {} <code class=\"formula\">{}</code></p>\n", escape(spelled),
+  return fmt::format("<p><b>{}</b> ({}). {} <code class=\"formula\">{}</code></p>\n", escape(shortened(spelled)),
                      escape(s->source),
-                     escape(s->about.empty() ? s->summary + "." : s->about), escape(s->formula));
+                     prose(s->about.empty() ? s->summary + "." : s->about), escape(s->formula));
 }
 
 }  // namespace

@@ -35,14 +35,6 @@ std::vector<std::string> names_in(const std::vector<Values>& runs) {
   return names;
 }
 
-// A value of numbers that a file held would fill a page; its checksum tells it from others that begin alike.
-std::string shortened(const std::string& value) {
-  constexpr size_t most = 80, kept = 40;
-  if (value.size() <= most) return value;
-  const auto checksum = crc32_z(0, reinterpret_cast<const Bytef*>(value.data()), value.size());
-  return fmt::format("{}... ({} characters, checksum {:08x})", value.substr(0, kept), value.size(), checksum);
-}
-
 std::string said(const std::string& name, const std::string& value) {
   for (const RunOption& o : all_options())
     if (const std::string word = o.name == name ? word_for(o, value) : ""; !word.empty()) return word;
@@ -50,6 +42,13 @@ std::string said(const std::string& name, const std::string& value) {
 }
 
 }  // namespace
+
+std::string shortened(const std::string& value) {
+  constexpr size_t most = 80, kept = 40;
+  if (value.size() <= most) return value;
+  const auto checksum = crc32_z(0, reinterpret_cast<const Bytef*>(value.data()), value.size());
+  return fmt::format("{}... ({} characters, checksum {:08x})", value.substr(0, kept), value.size(), checksum);
+}
 
 Values values_of(const Config& c) {
   Values values;

@@ -6,6 +6,7 @@
 #include "experiment/build.h"
 #include "experiment/calibrate.h"
 #include "experiment/evaluate.h"
+#include "lab/naming.h"
 #include "lab/run_folder.h"
 #include "tests/lab_helpers.h"
 
@@ -102,4 +103,16 @@ TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what come
                                     state.config.encoding, folder / "other"));
   CHECK(other.status() == 2);
   CHECK(holds(other.output(), "calibrated has biases for 2 layers of 2 heads, and the model has layers = 2"));
+}
+
+TEST_CASE("runs with different lists of biases have different names of one line") {
+  std::string list = "calibrated:of=";
+  for (int h = 1; h <= 20; ++h) list += fmt::format("1.{} -1:0.5 0:0.25 ", h);
+  const Values one = values_of(configure({{"task", "even_pairs"}, {"encoding", list + "1.21 0:1"}})),
+               two = values_of(configure({{"task", "even_pairs"}, {"encoding", list + "1.21 0:2"}}));
+  const Naming naming({one, two});
+  CHECK(naming.name(one) != naming.name(two));
+  CHECK(naming.name(one).rfind("encoding=calibrated:of=1.1 -1:0.5 0:0.25", 0) == 0);
+  CHECK(naming.name(one).size() < 100);
+  CHECK(shortened("alibi:symmetric") == "alibi:symmetric");
 }

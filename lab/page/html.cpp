@@ -74,6 +74,14 @@ std::string escape(std::string_view text) {
   return made;
 }
 
+std::string prose(std::string_view text) {
+  std::string made = escape(text);
+  bool open = false;
+  for (size_t at = 0; (at = made.find('`', at)) != made.npos; open = !open)
+    made.replace(at, 1, open ? "</code>" : "<code>");
+  return made;
+}
+
 std::string percent(double fraction) {
   return std::isnan(fraction) ? "–" : fmt::format("{:.1f}&#8239;%", 100 * fraction);
 }

@@ -14,6 +14,7 @@ std::string document(std::string_view html, const std::map<std::string, std::str
                      std::string_view script = "");
 
 std::string escape(std::string_view text);            // & < > " ' as entities
+std::string prose(std::string_view text);             // escaped, and what stands between ` as code
 std::string percent(double fraction);                 // 0.9987 -> 99.9 %; an en dash for NaN
 std::string number(double x);                         // 5 digits: 0.001, 10001, 2.5e+06
 std::string words(std::string identifier);            // even_pairs -> even pairs, escaped

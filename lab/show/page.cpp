@@ -51,7 +51,7 @@ std::string html(const Asked& asked, const std::vector<View>& all, const std::st
   for (size_t n = 0; n < all.size(); ++n) {
     const View& view = all[n];
     sections += fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n", view.name,
-                            page::escape(view.title), page::escape(view.reading));
+                            page::escape(view.title), page::prose(view.reading));
     data["views"].push_back({{"row", view.row}, {"col", view.col}, {"matrices", matrices(view)}});
     if (!view.matrices.empty()) sections += fmt::format("<div class=\"grid\" data-view=\"{}\"></div>\n", n);
     for (const page::Chart& c : view.charts) {
@@ -70,7 +70,7 @@ std::string html(const Asked& asked, const std::vector<View>& all, const std::st
     std::string about = s->about.empty() || many ? s->summary + "." : s->about;
     std::replace(about.begin(), about.end(), '\n', ' ');
     reading += fmt::format("{}<b>{}</b>: {}", reading.empty() ? "" : "<br>", page::escape(s.spelled()),
-                           page::escape(about));
+                           page::prose(about));
   }
   return page::document(show_html, {{"title", page::escape(title)},
                                     {"reading", reading},
