@@ -45,6 +45,8 @@ check 'a switch' offers off train --causal o
 check 'a list' offers encodings list enc
 check 'a command to explain' offers reproduce help rep
 check 'a size' offers paper reproduce ruoss2023:all --size ''
+check 'the size of a language model' offers example lm train --preset ''
+check 'its encoding' offers rerope lm eval run --encoding rer
 check 'a name to explain' offers parity_check explain task pari
 check 'or to list' offers alibi list encodings al
 check 'a file' offers output report out
