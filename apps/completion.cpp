@@ -25,10 +25,12 @@ Words choices_in(const std::string& text) {
 
 // What may follow an option or stand as an argument: names, or nothing if it is a number or a file.
 Words values_of(const CLI::Option& o) {
+  const Words choices = choices_in(o.nonpositional() ? o.get_type_name() : o.get_description());
+  if (!choices.empty()) return choices;
   for (const std::string& name : o.get_lnames())
     for (const RunOption& run : all_options())
       if (run.names && dashed(run.name) == "--" + name) return run.names();
-  return choices_in(o.nonpositional() ? o.get_type_name() : o.get_description());
+  return {};
 }
 
 // What `list` and `explain` have names of, and the option that takes such a name.

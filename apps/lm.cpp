@@ -134,8 +134,8 @@ Examples:
   poslab lm train --text ~/books --merges 768 --encoding rope --temperature log_n:length=256 --out runs/books)";
 
 const char* eval_footer = R"(
-Tests at 1, 2, 4 and 8 times the trained length, on texts that are long and on texts that are repeated to fill the
-length. --encoding and --temperature put another one into the trained model, if it learns nothing.
+Tests at the run's lengths or at --times, on texts that are long and on texts that are repeated to fill the length.
+--encoding and --temperature put another one into the trained model, if it learns nothing.
 
 Examples:
   poslab lm eval runs/lm --times 1/4/16

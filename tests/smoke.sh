@@ -54,6 +54,8 @@ check 'a source of tables' offers gap_shift reproduce ga
 check 'a size' offers paper reproduce ruoss2023:all --size ''
 check 'an encoding to compare' offers rope compare --encodings ro
 check 'a sampler' offers randomized compare --positions rand
+check 'the size of a language model' offers example lm train --preset ''
+check 'its encoding' offers rerope lm eval run --encoding rer
 check 'a name to explain' offers parity_check explain task pari
 check 'or to list' offers alibi list encodings al
 check 'a file' offers output report out
