@@ -84,7 +84,7 @@ TEST_CASE("show: heads that turn unlike have curves of their own, and a part wit
 
 TEST_CASE("show: a view of matrices and curves is one SVG, the curves below") {
   const std::string svg = show::svg({view_of("positions", {"rope"}, 8, false, "randomized")}, 1);
-  const size_t cells = svg.find("<rect class=\"s"), curves = svg.find("<svg x=\"0\" y=\"");
+  const size_t cells = svg.find("<path class=\"s"), curves = svg.find("<svg x=\"0\" y=\"");
   REQUIRE(cells != svg.npos);
   REQUIRE(curves != svg.npos);
   CHECK(cells < curves);
