@@ -3,8 +3,9 @@
 //   WrittenOut    has weights of its own                                            geometric, stick-breaking
 //   WholeLogits   reads or changes whole logits, whose softmax are the weights      CoPE, DAPE, DeBERTa
 //
-// Where a gradient is wanted they keep 3 B H Tq Tk numbers at least, CoPE three times and DAPE ten times that. A step of
-// 40 slots takes 1.6 to 5 times as long as without positions. A scheme of them says in `Scheme::matrices` what it keeps.
+// Where a gradient is wanted they keep 3 B H Tq Tk numbers at least, CoPE three times and DAPE ten times that. A step
+// of 40 slots takes 1.5 to 5 times as long as without positions. A scheme of them says in `Scheme::matrices` what it
+// keeps.
 #pragma once
 #include "encodings/encoding.h"
 

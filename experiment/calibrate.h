@@ -16,8 +16,8 @@ struct Calibrating {
   bool last_layer = false;     // its biases for all layers, as in the released code
 };
 
-// What a head keeps of its attention a, (T, T), averaged over strings. With m and s the mean and standard deviation over
-// the diagonals (those with d <= 0 if `causal`) that are not 0,
+// What a head keeps of its attention a, (T, T), averaged over strings. With m and s the mean and standard deviation
+// over the diagonals (those with d <= 0 if `causal`) that are not 0,
 //
 //   a(d) = mean or sum of a_ij over j - i = d,   kept if a(d) >= m + deviations s
 SlotBiases kept(const std::vector<double>& a, int T, bool causal, const Calibrating&);

@@ -34,8 +34,8 @@ struct Coverage {
 Coverage coverage(const Config&, const std::vector<int>& lengths, int64_t done);
 inline Coverage coverage(const Config& c, const std::vector<int>& lengths) { return coverage(c, lengths, c.steps); }
 
-// The same of the gaps between neighbours: the position of a slot minus that of the slot before it. Needs a sampler that
-// gives each token a position; BadInput for one of offsets.
+// The same of the gaps between neighbours: the position of a slot minus that of the slot before it. Needs a sampler
+// that gives each token a position; BadInput for one of offsets.
 Coverage gaps(const Config&, const std::vector<int>& lengths);
 // What two distributions have in common: of each value the smaller of its two shares, summed up; from 0 to 1.
 double in_common(const Histogram&, const Histogram&);

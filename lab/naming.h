@@ -21,8 +21,8 @@ Values setting_of(Values);
 // "unsorted"; "" where the option has no words.
 std::string word_for(const RunOption&, const std::string& value);
 
-// A value that fits on a line: numbers that a file held would fill a page, and their checksum tells them from others that
-// begin alike.
+// A value that fits on a line: numbers that a file held would fill a page, and their checksum tells them from others
+// that begin alike.
 std::string shortened(const std::string& value);
 
 // The names of some runs. A name leaves out an option where the runs that are alike in all options before it are alike

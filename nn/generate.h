@@ -25,7 +25,7 @@ int choose_token(const real* logits, int vocabulary, const TokenChoice&, double 
 struct Generation {
   int count = 100;                               // new tokens
   TokenChoice choice{};
-  uint64_t seed = 0;                             // the i-th new token is drawn by stream (seed, i): same seed, same text
+  uint64_t seed = 0;                            // the i-th new token is drawn by stream (seed, i): same seed, same text
   Chosen<Sampler> positions = choose_sampler("sequential");
 };
 // Reads the prompt at once and gives each new token to `take`, which ends it by returning false. Throws BadInput for

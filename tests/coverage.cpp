@@ -30,7 +30,7 @@ TEST_CASE("coverage: gaps between neighbours, and what two distributions have in
   CHECK(counted.tests[0].met == Histogram{{1, 11}});
   CHECK(in_common(counted.trained, counted.tests[0].met) == doctest::Approx(1));
   const Coverage own = gaps(tiny_config({{"positions", "blocks:block=2"}, {"resample", "per_sequence"}}), {6, 9});
-  CHECK(total(own.tests[1].met) == 64 * 17);  // gaps between the last slot of a sequence and the next one's first are none
+  CHECK(total(own.tests[1].met) == 64 * 17);  // none between the last slot of a sequence and the next one's first
   CHECK(own.tests[1].met.begin()->first == 1);
   CHECK(in_common({{1, 3}, {2, 1}}, {{1, 1}, {5, 1}}) == doctest::Approx(0.5));
   CHECK(in_common({{1, 3}}, {{2, 1}}) == 0);

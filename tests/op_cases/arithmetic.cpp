@@ -85,7 +85,8 @@ const Cases of_one([](std::vector<OpCase>& all) {
       {"pow", "x^0.5", [](const Tensor& x) { return pow(x, 0.5); }, [](double x) { return std::sqrt(x); }, {0.1, 3}},
       {"relu", "abs", [](const Tensor& x) { return abs(x); }, [](double x) { return x; }, {0.01, 1}},
       {"relu", "abs", [](const Tensor& x) { return abs(x); }, [](double x) { return -x; }, {-1, -0.01}},
-      {"maximum", "clamp below", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return -1.; }, {-2, -1.1}},
+      {"maximum", "clamp below", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return -1.; },
+       {-2, -1.1}},
       {"minimum", "clamp", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double x) { return x; }, {-0.9, 0.9}},
       {"minimum", "clamp above", [](const Tensor& x) { return clamp(x, -1, 1); }, [](double) { return 1.; }, {1.1, 2}},
   };

@@ -1,5 +1,5 @@
-"""BiPE (He et al. 2024): a learned vector for the place in a segment, RoPE by the number of the segment. A segment begins
-where positions do not grow."""
+"""BiPE (He et al. 2024): a learned vector for the place in a segment, RoPE by the number of the segment.
+A segment begins where positions do not grow."""
 
 import numpy as np
 
