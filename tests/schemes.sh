@@ -95,7 +95,7 @@ accuracies() {   # NAME
         text = text (text ? ", " : "") $at["task"] sprintf(" %.1f", 100 * $at["mean"]); last = seeds
         mask = $at["causal"] == "on" ? " with a causal mask" : "" }
       END { if (text) print "Accuracy in %" mask ", lengths 21 to 100: " text " (" last ")." }' "$file"
-  done | sed 1q
+  done | sed -n 1p
 }
 
 table() {   # KIND
