@@ -19,14 +19,14 @@
 namespace poslab {
 namespace {
 
-struct Words {
+struct AskWords {
   std::string run, file, positions, temperature, device, threads, page;
   std::vector<std::string> strings;
   asking::Wanted wanted;
 };
 
 // The run, tested as the options say.
-State load(const Words& w) {
+State load(const AskWords& w) {
   State state = RunFolder::open(w.run).load(w.device);
   Config& c = state.config;
   for (const auto& [name, text] : {std::pair{"test_positions", w.positions}, {"test_temperature", w.temperature},
@@ -83,7 +83,7 @@ std::vector<std::string> strings_of(const asking::Session& session, const std::s
   return all;
 }
 
-void run(const Words& w) {
+void run(const AskWords& w) {
   if (!w.strings.empty() && !w.file.empty())
     bad_input("strings as words and --file {}: give one of the two", w.file);
   const State state = load(w);
@@ -104,7 +104,7 @@ void run(const Words& w) {
   if (!w.wanted.json) print(w.page + "\n");
 }
 
-const char* footer = R"(
+const char* ask_footer = R"(
 A string is typed as the task writes it; `poslab explain task NAME` shows how. Quote what a shell would read itself:
 '(3-x)=4'.
 
@@ -117,8 +117,8 @@ Examples:
 }  // namespace
 
 std::function<void()> add_ask(CLI::App* ask) {
-  const auto words = std::make_shared<Words>();
-  ask->footer(footer);
+  const auto words = std::make_shared<AskWords>();
+  ask->footer(ask_footer);
   ask->add_option("run", words->run, "the run folder")->required();
   ask->add_option("strings", words->strings, "inputs of its task; without any they are read from the standard input");
   ask->add_option("--file", words->file, "a file with a string in each line; - is the standard input")

@@ -13,12 +13,12 @@
 namespace poslab {
 namespace {
 
-struct Words {
+struct CalibrateWords {
   std::string run, along = "mean", layers = "each", device, out = "calibration.txt";
   Calibrating how;
 };
 
-void run(Words w) {
+void run(CalibrateWords w) {
   if (w.along != "mean" && w.along != "sum") raise<BadInput>(unknown("--along", w.along, {"mean", "sum"}));
   if (w.layers != "each" && w.layers != "last") raise<BadInput>(unknown("--layers", w.layers, {"each", "last"}));
   w.how.sum = w.along == "sum", w.how.last_layer = w.layers == "last";
@@ -32,7 +32,7 @@ void run(Words w) {
              shell_word("calibrated:of=@" + w.out));
 }
 
-const char* footer = R"(
+const char* calibrate_footer = R"(
 Attention Bias Calibration (Duan, Shi, Xu 2023). The attention of each head is averaged over strings, then along each
 diagonal, which is a distance of slots. Distances that stand out are kept, with their averages as biases; the encoding
 `calibrated` hides all others, in strings of any length.
@@ -45,8 +45,8 @@ Example:
 }  // namespace
 
 std::function<void()> add_calibrate(CLI::App* calibrate) {
-  const auto w = std::make_shared<Words>();
-  calibrate->footer(footer);
+  const auto w = std::make_shared<CalibrateWords>();
+  calibrate->footer(calibrate_footer);
   calibrate->add_option("run", w->run, "the run folder")->required();
   calibrate->add_option("--length", w->how.length, "input length of the strings")
       ->type_name("N  (the longest trained)")

@@ -25,7 +25,7 @@ using checks::Check;
 using checks::Report;
 using Spellings = std::vector<std::string>;
 
-struct Words {
+struct CheckWords {
   Spellings encodings;
   bool all = false, markdown = false;
 };
@@ -181,7 +181,7 @@ test` compares both ([tests/reference](../tests/reference/README.md), [tests/pub
   return failed;
 }
 
-void run(const Words& w) {
+void run(const CheckWords& w) {
   Spellings spellings;
   for (const std::string& text : w.all ? names_of(all_encodings()) : w.encodings) {
     choose_encoding(text);
@@ -205,7 +205,7 @@ void run(const Words& w) {
   if (!failed.empty()) failure("{} of the checks failed: {}", failed.size(), fmt::join(failed, ", "));
 }
 
-std::string footer() {
+std::string check_footer() {
   std::string text = "\nChecks:\n";
   for (const Check& check : checks::all_checks()) text += fmt::format("  {:<12} {}\n", check.name, check.law);
   return text + R"(  golden       a golden file of somebody else's values is there (in a source tree)
@@ -222,8 +222,8 @@ Examples:
 }  // namespace
 
 std::function<void()> add_check(CLI::App* check) {
-  const auto w = std::make_shared<Words>();
-  check->footer(footer());
+  const auto w = std::make_shared<CheckWords>();
+  check->footer(check_footer());
   CLI::Option* named = check->add_option("encoding", w->encodings, "encodings as they are spelled, compositions too");
   check->add_flag("--all", w->all, "all of `poslab list encodings`")->excludes(named);
   check->add_flag("--markdown", w->markdown, "as a table in Markdown, one row for each encoding");

@@ -12,13 +12,13 @@
 namespace poslab {
 namespace {
 
-struct Words : Making {
+struct CompareWords : Making {
   compare::Asked asked;
   std::vector<std::string> encodings = {"all"};
 };
 
 // As it would be typed again.
-std::string command(const Words& w) {
+std::string command(const CompareWords& w) {
   std::string text = "poslab compare";
   if (!w.asked.tasks.empty()) text += fmt::format(" --task {}", fmt::join(w.asked.tasks, ","));
   text += fmt::format(" --encodings {} --size {}", shell_word(fmt::format("{}", fmt::join(w.encodings, ","))),
@@ -29,7 +29,7 @@ std::string command(const Words& w) {
   return text + words_again(w);
 }
 
-void compare_encodings(Words w) {
+void compare_encodings(CompareWords w) {
   w.asked.encodings.clear();
   for (const std::string& text : w.encodings)
     for (const std::string& one : compare::read_spellings(text)) w.asked.encodings.push_back(one);
@@ -40,7 +40,7 @@ void compare_encodings(Words w) {
   make(planned, compare::in_order(planned), compare::request(w.asked), w, "this comparison", command(w));
 }
 
-const char* footer = R"(
+const char* compare_footer = R"(
 Trains every encoding on every task, on the same strings, tests them on longer ones, and ranks them beside guessing, the
 majority and what the content alone says. The trials are a sweep in FOLDER/runs; the same command goes on where it was
 stopped, and more encodings, tasks or seeds can be added to a FOLDER. The first seed of all comes first, so what is done
@@ -57,8 +57,8 @@ Examples:
 }  // namespace
 
 std::function<void()> add_compare(CLI::App* c) {
-  const auto w = std::make_shared<Words>();
-  c->footer(footer);
+  const auto w = std::make_shared<CompareWords>();
+  c->footer(compare_footer);
   c->allow_extras();
   c->add_option("--task,--tasks", w->asked.tasks, "the tasks, with commas between (those of the size)")
       ->type_name("NAME")

@@ -14,18 +14,18 @@
 namespace poslab {
 namespace {
 
-using Words = std::vector<std::string>;
+using WordList = std::vector<std::string>;
 
 // The choices of "tiny | example | paper  (tiny)"; none if it is no such list.
-Words choices_in(const std::string& text) {
-  Words words = split(text.substr(0, text.find("  (")), '|');
+WordList choices_in(const std::string& text) {
+  WordList words = split(text.substr(0, text.find("  (")), '|');
   const auto no_word = [](const std::string& w) { return w.empty() || w.find(' ') != std::string::npos; };
-  return words.size() < 2 || std::any_of(words.begin(), words.end(), no_word) ? Words() : words;
+  return words.size() < 2 || std::any_of(words.begin(), words.end(), no_word) ? WordList() : words;
 }
 
 // What may follow an option or stand as an argument: names, or nothing if it is a number or a file.
-Words values_of(const CLI::Option& o) {
-  const Words choices = choices_in(o.nonpositional() ? o.get_type_name() : o.get_description());
+WordList values_of(const CLI::Option& o) {
+  const WordList choices = choices_in(o.nonpositional() ? o.get_type_name() : o.get_description());
   if (!choices.empty()) return choices;
   for (const std::string& name : o.get_lnames())
     for (const RunOption& run : all_options())
@@ -37,12 +37,12 @@ Words values_of(const CLI::Option& o) {
 struct Kind {
   const char *name, *option;
 };
-constexpr Kind kinds[] = {{"task", "task"},
-                          {"encoding", "encoding"},
-                          {"sampler", "positions"},
-                          {"temperature", "temperature"},
-                          {"preset", "preset"}};
-Words names_of(const Kind& kind) { return option(kind.option).names(); }
+constexpr Kind completed_kinds[] = {{"task", "task"},
+                                    {"encoding", "encoding"},
+                                    {"sampler", "positions"},
+                                    {"temperature", "temperature"},
+                                    {"preset", "preset"}};
+WordList names_of(const Kind& kind) { return option(kind.option).names(); }
 
 bool takes_value(const CLI::Option& o) { return o.get_items_expected_max() > 0; }
 
@@ -57,11 +57,11 @@ void collect(const std::string& path, const CLI::App& app, std::vector<Command>&
     collect(path.empty() ? c->get_name() : path + " " + c->get_name(), *c, all);
 }
 
-std::string joined(const Words& words) { return fmt::format("{}", fmt::join(words, " ")); }
+std::string joined(const WordList& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
-Words arguments_of(const Command& c, const CLI::App& program) {
+WordList arguments_of(const Command& c, const CLI::App& program) {
   if (c.path == "help") return commands_of(program);
-  Words words = commands_of(*c.app);
+  WordList words = commands_of(*c.app);
   for (const CLI::Option* o : c.app->get_options([](const CLI::Option* o) { return o->get_positional(); }))
     for (const std::string& value : values_of(*o)) words.push_back(value);
   return words;
@@ -73,17 +73,17 @@ std::string bash(const std::vector<Command>& all, const CLI::App& program) {
     if (!c.path.empty()) paths += (paths.empty() ? "" : "|") + shell_word(c.path);
     for (const CLI::Option* o : c.app->get_options([](const CLI::Option* o) { return o->nonpositional(); })) {
       if (!takes_value(*o)) continue;
-      Words names;
+      WordList names;
       for (const std::string& name : o->get_lnames()) names.push_back(shell_word(c.path + " --" + name));
       for (const std::string& name : o->get_snames()) names.push_back(shell_word(c.path + " -" + name));
       values += fmt::format("    {}) words={} ;;\n", fmt::join(names, " | "), shell_word(joined(values_of(*o))));
     }
     if (c.path == "list" || c.path == "explain")
-      for (const Kind& kind : kinds)
+      for (const Kind& kind : completed_kinds)
         values += fmt::format("    '{0} {1}' | '{0} {1}s') words={2} ;;\n", c.path, kind.name,
                               shell_word(joined(names_of(kind))));
-    const Words options = options_of(*c.app);
-    Words arguments = arguments_of(c, program);
+    const WordList options = options_of(*c.app);
+    WordList arguments = arguments_of(c, program);
     if (arguments.empty() && c.app->get_options([](const CLI::Option* o) { return o->get_positional(); }).empty())
       arguments = options;  // a command that takes nothing else
     words += fmt::format("    {}) words={} options={} ;;\n", shell_word(c.path), shell_word(joined(arguments)),
@@ -135,18 +135,18 @@ std::string fish(const std::vector<Command>& all, const CLI::App& program) {
     for (const CLI::App* b : below)
       text += fmt::format("{} -f -a {} -d {}\n", start, b->get_name(), shell_word(b->get_description()));
     if (c.path == "list" || c.path == "explain")
-      for (const Kind& kind : kinds) {
+      for (const Kind& kind : completed_kinds) {
         const std::string of_kind = fmt::format("{0}; and __fish_seen_subcommand_from {1} {1}s", when, kind.name);
         text += fmt::format("complete -c poslab -n {} -f -a {}\n", shell_word(of_kind),
                             shell_word(joined(names_of(kind))));
       }
-    if (const Words words = arguments_of(c, program); below.empty() && !words.empty())
+    if (const WordList words = arguments_of(c, program); below.empty() && !words.empty())
       text += fmt::format("{} -f -a {}\n", start, shell_word(joined(words)));
     for (const CLI::Option* o : c.app->get_options([](const CLI::Option* o) { return o->nonpositional(); })) {
       std::string line = start;
       for (const std::string& name : o->get_lnames()) line += " -l " + name;
       for (const std::string& name : o->get_snames()) line += " -s " + name;
-      const Words values = values_of(*o);
+      const WordList values = values_of(*o);
       if (takes_value(*o)) line += values.empty() ? " -r" : " -x -a " + shell_word(joined(values));
       text += line + " -d " + shell_word(o->get_description()) + "\n";
     }
@@ -154,7 +154,7 @@ std::string fish(const std::vector<Command>& all, const CLI::App& program) {
   return text;
 }
 
-const char* footer = R"(
+const char* completion_footer = R"(
 Examples:
   source <(poslab completion bash)           # in ~/.bashrc
   source <(poslab completion zsh)            # in ~/.zshrc
@@ -164,7 +164,7 @@ Examples:
 
 std::function<void()> add_completion(CLI::App* completion, const CLI::App& program) {
   const auto shell = std::make_shared<std::string>();
-  completion->footer(footer);
+  completion->footer(completion_footer);
   completion->add_option("shell", *shell, "bash | zsh | fish")->required();
   return [shell, &program] {
     std::vector<Command> all;

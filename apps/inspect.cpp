@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-struct Words {
+struct InspectWords {
   std::vector<std::string> runs;
   std::string lengths, device, out = "inspection";
   int samples = 30;
@@ -27,7 +27,7 @@ std::vector<int> lengths_of(const std::string& text) {
   return lengths;
 }
 
-const char* footer = R"(
+const char* inspect_footer = R"(
 Writes FOLDER/index.html, a page with
   - the positions or distances that training met, beside those met at each length;
   - the activations after each layer in the plane of two principal components, fitted at the first length;
@@ -41,8 +41,8 @@ Example:
 }  // namespace
 
 std::function<void()> add_inspect(CLI::App* inspect) {
-  const auto words = std::make_shared<Words>();
-  inspect->footer(footer);
+  const auto words = std::make_shared<InspectWords>();
+  inspect->footer(inspect_footer);
   inspect->add_option("runs", words->runs, "run folders")->required();
   inspect
       ->add_option(

@@ -9,12 +9,12 @@
 namespace poslab {
 namespace {
 
-struct Words : Making {
+struct ReproduceWords : Making {
   reproduce::Request request;
 };
 
 // As it would be typed again.
-std::string command(const Words& w) {
+std::string command(const ReproduceWords& w) {
   std::string text = fmt::format("poslab reproduce {} --size {}", fmt::join(w.request.what, " "), w.request.size);
   if (!w.request.tasks.empty()) text += fmt::format(" --tasks {}", fmt::join(w.request.tasks, ","));
   if (!w.request.encodings.empty()) text += fmt::format(" --encodings {}", fmt::join(w.request.encodings, ","));
@@ -31,7 +31,7 @@ void list_artifacts() {
   for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
 }
 
-void make_artifacts(Words w) {
+void make_artifacts(ReproduceWords w) {
   if (w.request.what.empty()) return list_artifacts();
   w.request.settings = settings(w);
   const std::vector<reproduce::Planned> planned = reproduce::plan(w.request);
@@ -39,7 +39,7 @@ void make_artifacts(Words w) {
        command(w));
 }
 
-const char* footer = R"(
+const char* reproduce_footer = R"(
 Without arguments it lists what there is: the tables and figures of a paper, ruoss2023, and of an experiment of poslab's
 own, gap_shift. The trials are a sweep in FOLDER/runs. The same command goes on where it was stopped. Tables and figures
 that need the same runs share them, and several machines that share FOLDER may work at once. They are drawn from what is
@@ -57,9 +57,9 @@ Examples:
 }  // namespace
 
 std::function<void()> add_reproduce(CLI::App* c) {
-  const auto w = std::make_shared<Words>();
+  const auto w = std::make_shared<ReproduceWords>();
   w->request.size = "tiny";
-  c->footer(footer);
+  c->footer(reproduce_footer);
   c->allow_extras();
   c->add_option("what", w->request.what,
                 "ruoss2023 | gap_shift  (all of it), or some of its tables and figures: ruoss2023:table1, ...");

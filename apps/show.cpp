@@ -18,7 +18,7 @@
 namespace poslab {
 namespace {
 
-struct Words {
+struct ShowWords {
   show::Asked asked;
   int head = 1;
   std::string set, out;
@@ -34,7 +34,7 @@ int columns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
 }
 
-std::string command_of(const Words& w) {
+std::string command_of(const ShowWords& w) {
   std::string text = "poslab show" + (w.set.empty() ? "" : " --set " + w.set);
   for (const std::string& e : w.asked.encodings) text += " " + shell_word(e);
   const show::Asked plain;
@@ -49,7 +49,7 @@ std::string command_of(const Words& w) {
   return text + (w.asked.causal ? " --causal" : "") + (w.out.empty() ? "" : " -o " + shell_word(w.out));
 }
 
-void run(Words w) {
+void run(ShowWords w) {
   if (w.asked.encodings.empty() && w.set.empty())
     bad_input("which encoding? Name one, or two to be compared, or a set of them with --set");
   if (!w.asked.encodings.empty() && !w.set.empty())
@@ -81,7 +81,7 @@ void run(Words w) {
   for (const show::View& view : all) fmt::print("{}\n", show::text(view, w.head, columns(), colours, utf8_terminal()));
 }
 
-std::string footer() {
+std::string show_footer() {
   std::string text = "\nViews:\n";
   for (const show::ViewName& v : show::all_views()) text += fmt::format("  {:<12} {}\n", v.name, v.summary);
   text += "\nSets of encodings:\n";
@@ -102,8 +102,8 @@ Examples:
 }  // namespace
 
 std::function<void()> add_show(CLI::App* show) {
-  const auto w = std::make_shared<Words>();
-  show->footer(footer());
+  const auto w = std::make_shared<ShowWords>();
+  show->footer(show_footer());
   const auto whole = [&](const char* name, int& value, const char* help, int most) {
     show->add_option(name, value, help)
         ->type_name(fmt::format("1 .. {}  ({})", most, value))

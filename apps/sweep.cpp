@@ -18,13 +18,13 @@ namespace {
 
 using namespace sweep;
 
-struct Words {
+struct SweepWords {
   std::string file, out, shard = "0/1", name, csv, lengths_csv, jsonl, sqlite, time;
   int jobs = 1, threads = 0, shards = 1;
   bool retry = false, force = false, slurm = false, dry = false;
 };
 
-void plan_command(const Words& w) {
+void plan_command(const SweepWords& w) {
   const Plan plan = make_plan(read_input(w.file), w.file);
   fmt::print("{}", plan_lines(plan));
   const auto impossible = std::count_if(plan.begin(), plan.end(), [](const Trial& t) { return !t.impossible.empty(); });
@@ -41,7 +41,7 @@ void check_room(const Plan& plan, Shard shard, int jobs) {
   if (largest) check_room(largest->config, std::min(size_t(jobs), plan.size()));
 }
 
-void run_command(const Words& w) {
+void run_command(const SweepWords& w) {
   Plan plan = read_plan(w.file);
   if (!w.name.empty()) name_trials(plan, w.name);
   const TrialNames names = names_of(plan);
@@ -60,9 +60,9 @@ void run_command(const Words& w) {
             w.shard, shell_word(w.file), shell_word(w.out));
 }
 
-void status_command(const Words& w) { fmt::print("{}", status(read_plan(w.file), SweepFolder(w.out))); }
+void status_command(const SweepWords& w) { fmt::print("{}", status(read_plan(w.file), SweepFolder(w.out))); }
 
-void collect_command(const Words& w) {
+void collect_command(const SweepWords& w) {
   const Collected all = collect(read_plan(w.file), SweepFolder(w.out));
   if (!w.csv.empty()) write_file(w.csv, to_csv(all.trials));
   if (!w.lengths_csv.empty()) write_file(w.lengths_csv, to_csv(all.lengths));
@@ -72,7 +72,7 @@ void collect_command(const Words& w) {
     fmt::print("{}", to_csv(all.trials));
 }
 
-void submit_command(const Words& w) {
+void submit_command(const SweepWords& w) {
   if (!w.slurm) bad_input("to which scheduler? Say --slurm; it is the one that poslab writes for");
   read_plan(w.file);  // a task would only find out in the queue
   make_folder(w.out);
@@ -143,10 +143,10 @@ Example:
 }  // namespace
 
 std::function<void()> add_sweep(CLI::App* sweep) {
-  const auto words = std::make_shared<Words>();
+  const auto words = std::make_shared<SweepWords>();
   sweep->require_subcommand(0, 1);
   const auto actions = std::make_shared<std::map<CLI::App*, std::function<void()>>>();
-  const auto command = [&](const char* name, const char* summary, const char* footer, void (*action)(const Words&)) {
+  const auto command = [&](const char* name, const char* summary, const char* footer, void (*action)(const SweepWords&)) {
     CLI::App* c = sweep->add_subcommand(name, summary);
     c->footer(footer);
     c->allow_extras();

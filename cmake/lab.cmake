@@ -11,6 +11,7 @@ add_custom_target(commit BYPRODUCTS ${CMAKE_BINARY_DIR}/made/commit.h
 add_dependencies(lab commit)
 target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
 quickly_compiled(lab <nlohmann/json.hpp>)
+compiled_by_folder(lab)
 include(cmake/embed.cmake)
 embed(lab lab/page/page.html lab/page/page.css lab/page/figures.js lab/report/report.html lab/report/report.js
   lab/inspect/inspect.html lab/ask/ask.html lab/ask/ask.js lab/show/show.html lab/show/show.js
@@ -22,6 +23,7 @@ file(GLOB apps CONFIGURE_DEPENDS apps/*.cpp)
 add_executable(poslab_program ${apps})
 set_target_properties(poslab_program PROPERTIES OUTPUT_NAME poslab)
 quickly_compiled(poslab_program <nlohmann/json.hpp> <CLI/CLI.hpp>)
+compiled_by_folder(poslab_program)
 target_link_libraries(poslab_program PRIVATE lab CLI11::CLI11 $<TARGET_NAME_IF_EXISTS:cuda_device>)
 
 file(GLOB benches CONFIGURE_DEPENDS bench/*.cpp)

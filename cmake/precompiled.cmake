@@ -18,3 +18,22 @@ function(quickly_compiled target)
     target_compile_options(${target} PRIVATE -Og)
   endif()
 endfunction()
+
+# The sources of a folder are compiled as one, which takes a quarter of the time: most of it goes into headers and
+# templates that they share. So names in anonymous namespaces must differ within a folder. Not where headers are not
+# parsed ahead, so that each file shows what it lacks. A generated source has no folder of its own and stays alone.
+function(compiled_by_folder target)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(NOT source MATCHES "^${CMAKE_BINARY_DIR}/")
+      cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE group)
+      cmake_path(GET group PARENT_PATH group)
+      string(REPLACE "/" "_" group ${group})
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+    endif()
+  endforeach()
+endfunction()

@@ -8,7 +8,7 @@
 
 namespace poslab::compare {
 
-using namespace page;
+using page::Chart, page::Curve, page::DotPlot, page::DotRow, page::figure, page::headed;
 using namespace reproduce;
 
 namespace {

@@ -19,12 +19,13 @@ using namespace reproduce::ruoss2023;
 namespace {
 
 constexpr double learned = 0.9;  // below it at the lengths of training, what happens beyond them says little
-constexpr size_t few = 8;        // names in a sentence
+constexpr size_t most_names = 8;  // in a sentence
 
 std::string listed(const std::vector<std::string>& names) {
-  const std::vector<std::string> first(names.begin(), names.begin() + std::ptrdiff_t(std::min(few, names.size())));
+  const auto shown = std::ptrdiff_t(std::min(most_names, names.size()));
+  const std::vector<std::string> first(names.begin(), names.begin() + shown);
   return fmt::format("{}{}", fmt::join(first, ", "),
-                     names.size() > few ? fmt::format(" and {} more", names.size() - few) : "");
+                     names.size() > most_names ? fmt::format(" and {} more", names.size() - most_names) : "");
 }
 
 std::string with_interval(double mean, const Interval& i) {

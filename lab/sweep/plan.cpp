@@ -14,10 +14,10 @@
 namespace poslab::sweep {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 Trial read_trial(const std::string& line) {
-  json all = json::parse(line, nullptr, false);
+  ordered_json all = ordered_json::parse(line, nullptr, false);
   if (!all.is_object() || !all.contains("id"))
     bad_input("this is not a trial; `poslab sweep plan SWEEP.toml > plan.jsonl` writes them");
   Trial t;
@@ -58,9 +58,9 @@ std::string trial_id(const Config& c) {
 std::string plan_lines(const Plan& plan) {
   std::string text;
   for (const Trial& t : plan) {
-    json line = {{"id", t.id}};
+    ordered_json line = {{"id", t.id}};
     if (!t.name.empty()) line["name"] = t.name;
-    const json config = config_json(t.config);
+    const ordered_json config = config_json(t.config);
     for (auto& [name, value] : config.items()) line[name] = value;
     if (!t.impossible.empty()) line["impossible"] = t.impossible;
     text += line.dump() + "\n";
