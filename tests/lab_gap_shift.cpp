@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "lab/page/grid.h"
 #include "lab/reproduce/gap_shift.h"
 #include "lab/reproduce/reproduce.h"
 #include "tests/lab_helpers.h"
@@ -127,6 +128,11 @@ TEST_CASE("gap shift: the gaps of uniform sampling shrink with the length, those
   CHECK(number("log_density same 80", "overlap") > number("randomized same 80", "overlap") + 0.1);
   CHECK(holds(read_file(folder / "gaps.md"), "reverse_string, uniform: neighbours are "));
   CHECK(holds(read_file(folder / "index.html"), "Gaps between neighbours, log density, reverse_string"));
+}
+
+TEST_CASE("gap shift: lines below a cell are set apart, and a last one ends without a comma") {
+  CHECK(page::in_one("1 of 3 runs\n") == "1 of 3 runs");
+  CHECK(page::in_one("1 of 3 runs\n[40.1, 50.2]") == "1 of 3 runs, [40.1, 50.2]");
 }
 
 TEST_CASE("gap shift: where nothing is done yet every table says so") {

@@ -11,6 +11,7 @@ namespace poslab::page {
 namespace {
 
 std::string joined(std::string lines, const std::string& by) {
+  if (lines.ends_with('\n')) lines.pop_back();
   for (size_t end; (end = lines.find('\n')) != std::string::npos;) lines.replace(end, 1, by);
   return lines;
 }
