@@ -8,6 +8,7 @@ stopped, so that all meet the same weather. Large products take a turn too: they
     bench/compare.py                       # everything: training at 20+20 and 40+40, evaluation at 500+500
     bench/compare.py --quick               # three encodings at 20+20 slots
     bench/compare.py --schemes             # the most used schemes, beside none and beside PyTorch, at 20+20 slots
+    bench/compare.py --decoder             # the causal decoder: 6 layers of width 256, windows of 256 tokens, batch 16
     bench/compare.py --encoding rope --positions randomized --length 40 --threads 2
     bench/compare.py --scaling             # poslab alone: a step with one thread and with more, in turns
     bench/compare.py --example             # how long the example preset takes: mixed lengths, extrapolated to its steps
@@ -25,7 +26,18 @@ import sys
 import time
 
 import table
-from sides import PEERS, ROOT, Disagree, Ended, Side, agreement, start_ours, start_peer
+from sides import (
+    PEERS,
+    ROOT,
+    Disagree,
+    Ended,
+    Side,
+    agreement,
+    start_decoder,
+    start_our_decoder,
+    start_ours,
+    start_peer,
+)
 
 ENCODINGS = ["none", "sincos", "learned", "relative", "alibi", "rope"]
 SCHEMES = [*ENCODINGS, "t5", "shaw", "kerple", "fire", "cope", "xpos", "yarn", "partial_rope"]
@@ -45,12 +57,19 @@ class Configuration:
 
     def __init__(self, options, task, batch, threads, encoding, positions, more=()):
         self.options, self.batch, self.sides, self.failed, self.agreed = options, batch, [], {}, {}
-        self.ours = start_ours(options.program, options.device, threads, task, batch, encoding, positions)
+        if options.decoder:
+            self.ours = start_our_decoder(options.program, threads, batch, encoding)
+        else:
+            self.ours = start_ours(options.program, options.device, threads, task, batch, encoding, positions)
         self.sides.append(self.ours)
         for name in options.peers:
             flags = more if name == "torch compiled" else ()
-            start = lambda: start_peer(
-                name, options.python, self.ours, options.device, threads, batch, encoding, positions, flags
+            start = lambda: (
+                start_decoder(name, options.python, threads, batch, encoding)
+                if options.decoder
+                else start_peer(
+                    name, options.python, self.ours, options.device, threads, batch, encoding, positions, flags
+                )
             )
             if peer := self.attempt(name, start):
                 self.sides.append(peer)
@@ -138,7 +157,10 @@ def measure(options, what, length, threads, encoding, positions):
     finally:
         c.close()
     inputs, outputs = map(int, size.split("+"))
-    work = table.flop(what, batch, inputs, outputs, encoding, c.ours.hello["symbols_out"])
+    if options.decoder:
+        work = table.decoder_flop(what, batch, outputs)
+    else:
+        work = table.flop(what, batch, inputs, outputs, encoding, c.ours.hello["symbols_out"])
     rate = work / r["sides"]["poslab"]["median_ms"] / 1e6
     ceiling = max(r["ceiling_gflops"].values(), default=c.ours.hello["peak_gflops"])
     return r | {"gflop": work / 1e9, "share_of_ceiling": rate / ceiling if ceiling else None}
@@ -238,12 +260,13 @@ def parse():
     parser.add_argument("--eval-length", type=numbers, default=[500])
     parser.add_argument("--threads", type=numbers, default=all_threads, help="of each side; default: 1, 2, all cores")
     parser.add_argument("--task", default="reverse_string", help="default: as many output slots as input symbols")
-    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--batch", type=int, help="default: 128, and 16 for the decoder")
     parser.add_argument("--eval-batch", type=int, default=8, help="the logits of 1000 slots take 32 MB a sequence")
     parser.add_argument("--seconds", type=float, default=5, help="of turns for each configuration, at least 3 rounds")
     parser.add_argument("--peers", type=lambda text: text.split(","), help="default: all; jax knows the first six")
     parser.add_argument("--quick", action="store_true", help="none, relative and rope, sequential, 20+20, all cores")
     parser.add_argument("--schemes", action="store_true", help="all schemes, sequential, 20+20, beside PyTorch")
+    parser.add_argument("--decoder", action="store_true", help="the causal decoder with rope, windows of 256 tokens")
     parser.add_argument("--example", action="store_true", help="the example preset's wall time instead")
     parser.add_argument("--scaling", action="store_true", help="poslab alone, with each of --threads in turns")
     parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
@@ -271,6 +294,10 @@ def parse():
     if options.quick:
         options.encoding, options.positions = options.encoding or ["none", "relative", "rope"], ["sequential"]
         options.what, options.length, options.threads = ["train"], [20], [max(options.threads)]
+    if options.decoder:
+        options.encoding, options.positions = ["rope"], ["sequential"]
+        options.what, options.length = ["train"], [256]
+    options.batch = options.batch or (16 if options.decoder else 128)
     if options.schemes:
         options.encoding, options.positions = options.encoding or SCHEMES, ["sequential"]
         options.what, options.length = ["train"], [20]

@@ -1,10 +1,11 @@
-// poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py; `kernels` and `schemes`
-// print tables.
+// poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py; `kernels`, `schemes`
+// and `decoder` print tables.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 
 #include "bench/ceiling.h"
+#include "bench/decoder.h"
 #include "bench/kernels.h"
 #include "bench/products.h"
 #include "bench/schemes.h"
@@ -38,6 +39,8 @@ int main(int count, char** words) {
   std::map<std::string, std::string> words_of = {{"task", "reverse_string"}, {"encoding", "none"}, {"seed", "1"}};
   for (const std::string& name : names) model->add_option(dashed(name), words_of[name]);
   model->add_option("--threads", cores);
+  bool decoder = false;
+  model->add_flag("--decoder", decoder, "the causal decoder in place of the encoder; of the options, encoding and batch");
   CLI::App* ops =
       app.add_subcommand("kernels", "every op at the sizes of training, and products beside OpenBLAS and oneDNN");
   std::string filter;
@@ -45,6 +48,8 @@ int main(int count, char** words) {
   ops->add_option("--threads", cores);
   CLI::App* each = app.add_subcommand("schemes", "a training step of every scheme beside one without positions");
   each->add_option("filter", filter, "only schemes whose name contains this");
+  CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE beside RoPE");
+  rerope->add_option("--threads", cores);
   CLI::App* sgemm = app.add_subcommand("ceiling", "large products on command, for bench/compare.py");
   sgemm->add_option("--threads", cores);
   app.require_subcommand(1);
@@ -59,10 +64,14 @@ int main(int count, char** words) {
       if (filter.empty() || filter == "matmul") time_products();
     } else if (*each)
       time_schemes(filter);
+    else if (*rerope)
+      time_decoder();
     else if (*sgemm)
       serve_ceiling();
+    else if (decoder)
+      serve_decoder(words_of["encoding"], words_of["batch"].empty() ? 16 : std::stoi(words_of["batch"]));
     else
-      serve(settings_of(words_of));
+      serve_encoder(settings_of(words_of));
     return 0;
   } catch (const BadInput& e) {
     fmt::print(stderr, "poslab_bench: {}\n", e.what());

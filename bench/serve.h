@@ -1,9 +1,52 @@
-// One line of commands in, one line of JSON out: steps for bench/compare.py. serve.cpp describes the lines.
+// One line of commands in, one line of JSON out: the side of bench/compare.py that runs poslab.
+//
+// The peers (bench/peers/) answer the same lines, but for `size` and `lengths`. A size is "20+20": 20 input symbols, 20
+// output slots; a causal decoder reads "0+256", as every one of its slots is an output. What a step needs is drawn
+// within its time.
+//
+//   at the start                        {"program", "threads", "isa", "blas", "symbols_in", "symbols_out"}
+//   size N                              {"size": of a batch with inputs of length N}
+//   lengths N                           {"sizes": of the first N steps of a run with the example preset's curriculum}
+//   warm steps|eval SIZE...             anything the side does before it is fast
+//   steps SIZE...                       {"ms": [a time for each], "loss": of the last}   draw, forward, backward, Adam
+//   eval SIZE...                        {"ms": ..., "accuracy": of the last}          draw, forward without tape, score
+//   check steps|eval SIZE FILE          {"tensors": [[name, size], ...]}: loss, logits and all gradients (steps), or
+//                                       the logits (eval), in FILE as float32 in a row, at the weights, tokens and
+//                                       positions of tests/formula.h, dropout off
 #pragma once
+#include <chrono>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/params.h"
 #include "experiment/config.h"
 
 namespace poslab {
 
-void serve(const Settings&);  // options of a run (experiment/config.h); until the end of standard input
+// A model that is timed.
+class Served {
+ public:
+  using json = nlohmann::json;
+  virtual ~Served() = default;
+  virtual const Params& params() const = 0;
+  virtual json symbols() const = 0;                     // {"symbols_in", "symbols_out"}
+  virtual std::string size(int length) const = 0;
+  virtual json lengths(int steps) const = 0;
+  virtual json steps(std::istream& sizes) = 0;
+  virtual double evaluate(const std::string& size) = 0;  // the accuracy
+  struct Checked { Tensor logits, loss; };               // the loss only where gradients are wanted
+  virtual Checked checked(bool training, const std::string& size) = 0;
+
+  using Clock = std::chrono::steady_clock;
+  static double ms_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  }
+};
+
+void serve(Served&);                   // until the end of standard input
+void serve_encoder(const Settings&);   // the 5-layer model: options of a run (experiment/config.h)
+// The causal decoder at its standard size: 6 layers of width 256, 256 tokens, windows of random ones.
+void serve_decoder(const std::string& encoding, int batch);
 
 }  // namespace poslab

@@ -16,6 +16,11 @@ PEERS = {
     "torch compiled": ["bench/peers/torch_peer.py", "--compile"],
     "jax": ["bench/peers/jax_peer.py"],
 }
+DECODERS = {
+    "torch": ["bench/peers/torch_decoder.py"],
+    "torch compiled": ["bench/peers/torch_decoder.py", "--compile"],
+    "jax": ["bench/peers/jax_decoder.py"],
+}
 # A compiled model is kept here: the first comparison compiles for minutes, the next ones read.
 COMPILED = ROOT / "build/torch_compiled"
 CAUSAL = ["cope", "xpos"]  # schemes that need a causal mask, in all sides
@@ -124,6 +129,16 @@ def start_peer(name, python, ours, device, threads, batch, encoding, positions, 
     words += ["--device", device]
     script, *own = PEERS[name]
     return Side(name, [python, ROOT / script, *own, *words, *more], threads)
+
+
+def start_our_decoder(program, threads, batch, encoding):
+    words = ["--decoder", "--batch", batch, "--encoding", encoding, "--threads", threads]
+    return Side("poslab", [program, "serve", *words], threads)
+
+
+def start_decoder(name, python, threads, batch, encoding):
+    script, *own = DECODERS[name]
+    return Side(name, [python, ROOT / script, *own, "--batch", batch, "--encoding", encoding, "--threads", threads], threads)
 
 
 def agreement(ours, theirs, peer):

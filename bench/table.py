@@ -23,6 +23,18 @@ def flop(what, batch, inputs, outputs, encoding, symbols_out):
     return forward * (3 if what == "train" else 1)
 
 
+def decoder_flop(what, batch, slots):
+    """The same of the causal decoder (bench/peers/decoder.py).
+
+    A layer and token: q, k, v, output (4 C C), the gated network (3 C F), and of q k and weights v (C each for a pair)
+    the half that the mask leaves. Head: C V.
+    """
+    layers, width, wide, tokens = 6, 256, 688, 256
+    layer = 4 * width**2 + 3 * width * wide + (slots + 1) * width
+    forward = 2 * batch * slots * (layers * layer + width * tokens)
+    return forward * (3 if what == "train" else 1)
+
+
 def told(side):
     """What is kept of a side that had its turns."""
     quarters = statistics.quantiles(side.ms, n=4) if len(side.ms) > 1 else side.ms * 3

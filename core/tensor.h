@@ -49,6 +49,7 @@ class Tensor {
 
   Tensor reshape(Shape) const;      // same buffer and same gradient, so it needs no backward; one size may be -1
   Tensor detach() const;            // same buffer, no gradient
+  Tensor first(int n) const;        // the first n of axis 0: same buffer, no gradient
   explicit operator bool() const { return storage_ != nullptr; }
 
  private:

@@ -16,7 +16,8 @@ Rotation turned_by(const Positions& p, const std::vector<double>& at, const std:
       std::vector<double> angle;
       for (double position : at)   // less than a turn, because a float holds 2047 radians to only 1e-4
         for (double f : frequencies) angle.push_back(std::remainder(position * f, 2 * std::numbers::pi));
-      return function(Tensor::from({p.sequences(), p.time(), int(frequencies.size())}, angle)).to(there);
+      const int tokens = int(at.size()) / p.sequences();
+      return function(Tensor::from({p.sequences(), tokens, int(frequencies.size())}, angle)).to(there);
     });
   };
   return {turn("cosine", cos), turn("sine", sin)};

@@ -15,7 +15,7 @@ namespace poslab {
 // pass under `name`, which must tell all that it depends on; `scheme` is for errors.
 Rotation turned_by(const Positions&, const std::string& scheme, const std::string& name, Device,
                    const std::vector<double>& frequencies, const std::function<double(double)>& at = {});
-// The same by numbers of your own: at, (S, T), one for each token of these positions.
+// The same by numbers of your own: at, (S, n), one for each of n tokens.
 Rotation turned_by(const Positions&, const std::vector<double>& at, const std::string& name, Device,
                    const std::vector<double>& frequencies);
 // That of the last slots only, which are those of the queries.

@@ -13,13 +13,23 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
+// Positions of the last n tokens of each sequence: (S, T) -> (S, n)
+std::vector<double> last_of_each(const std::vector<double>& at, const Positions& p, int n) {
+  std::vector<double> last;
+  for (int end = p.time(); end <= int(at.size()); end += p.time())
+    last.insert(last.end(), at.begin() + end - n, at.begin() + end);
+  return last;
+}
+
 // Queries and keys of a part, turned. `key` tells its positions from those of other parts.
 Piece piece(const Heads& in, const Positions& p, const Turning& t, const std::string& key, const Part& part) {
   const auto turned_to = [&](const Tensor& x, const std::vector<double>& at, const char* whose) {
     if (at.empty()) return x;
-    const std::string name =
-        fmt::format("{} {} {}{}", t.name, t.frequencies.size(), key, part.q == part.k ? "" : whose);
-    return rotate(x, of_last(turned_by(p, at, name, x.device(), t.frequencies), x.dim(1)), t.pairing);
+    std::string name = fmt::format("{} {} {}{}", t.name, t.frequencies.size(), key, part.q == part.k ? "" : whose);
+    if (part.q == part.k || x.dim(1) == p.time())
+      return rotate(x, of_last(turned_by(p, at, name, x.device(), t.frequencies), x.dim(1)), t.pairing);
+    name += fmt::format(" {}", x.dim(1));   // the queries' own, of a few new tokens
+    return rotate(x, turned_by(p, last_of_each(at, p, x.dim(1)), name, x.device(), t.frequencies), t.pairing);
   };
   return {turned_to(in.q, part.q, " q"), turned_to(in.k, part.k, " k"), part.from, part.to, part.first, part.last};
 }

@@ -46,7 +46,10 @@ KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& n) const 
   const auto kept = [&](const Tensor& buffer, const Tensor& x) {
     if (!buffer) return Tensor();
     write(buffer, length_, x);
-    return slice(buffer, 1, 0, end);
+    if (sequences_ > 1) return slice(buffer, 1, 0, end);
+    Shape all = buffer.shape(), held = all;
+    all.erase(all.begin()), held[1] = end;
+    return buffer.reshape(all).first(end).reshape(held);   // of one sequence they stand together
   };
   return {kept(all.k, n.k), kept(all.v, n.v), kept(all.x, n.x)};
 }

@@ -127,8 +127,8 @@ def faster(forms, milliseconds):
     return best or sys.exit("the trial of the forms of attention failed")
 
 
-def serve(peer):
-    data = Data(peer.options)
+def serve(peer, data=None):
+    data = data or Data(peer.options)
 
     def say(answer):
         print(json.dumps(answer), flush=True)

@@ -136,6 +136,22 @@ def product_lines():
     ]
 
 
+def rerope_lines():
+    """What `./dev bench decoder` printed, kept in bench/results/decoder.txt."""
+    return [
+        "What ReRoPE costs beside RoPE.",
+        "",
+        *("    " + line if line else "" for line in (ROOT / "bench/results/decoder.txt").read_text().splitlines()),
+        "",
+    ]
+
+
+def step_of(what, size):
+    inputs, outputs = size.split("+")
+    step = "Training step" if what == "train" else "Evaluation"
+    return f"{step} of the causal decoder, windows of {outputs} tokens" if inputs == "0" else f"{step}, {size} slots"
+
+
 def scheme_lines(rows, cores):
     loads = [r["load"] for r in rows]
     lines = [
@@ -180,11 +196,8 @@ def speed():
                 continue
             if any("none_ms" in r for r in rows):
                 lines += scheme_lines(rows, whole["cores"])
-            lines += [
-                f"{'Training step' if what == 'train' else 'Evaluation'}, {size} slots, batch {rows[0]['batch']}:",
-                "",
-            ] + speed_table(rows)
-    return lines + scaling_lines(scaling) + product_lines()
+            lines += [f"{step_of(what, size)}, batch {rows[0]['batch']}:", ""] + speed_table(rows)
+    return lines + scaling_lines(scaling) + product_lines() + rerope_lines()
 
 
 def speed_in_short():
