@@ -152,22 +152,25 @@ def step_of(what, size):
     return f"{step} of the causal decoder, windows of {outputs} tokens" if inputs == "0" else f"{step}, {size} slots"
 
 
-def scheme_lines(rows, cores):
-    loads = [r["load"] for r in rows]
-    lines = [
+def scheme_lines():
+    return [
         "The most used schemes. poslab without positions takes its turns with each of them; *times none* is how many",
         "times as long a step takes with the scheme. `cope` and `xpos` have a causal mask, on all sides.",
         "",
     ]
-    if max(loads) > cores:
-        lines += [
-            f"Other programs shared the machine: its load was {min(loads):.0f} to {max(loads):.0f} on {cores} cores.",
-            "All sides of a line took turns, so their ratio still means something. It favours poslab where there are",
-            "several threads, because those of PyTorch wait for each other more often; the lines of one thread are the",
-            "fairer ones.",
-            "",
-        ]
-    return lines
+
+
+def load_lines(rows, cores):
+    loads = [r["load"] for r in rows]
+    if max(loads) <= cores:
+        return []
+    return [
+        f"Other programs shared the machine: its load was up to {max(loads):.0f} on {cores} cores.",
+        "All sides of a line took turns, so their ratio still means something. It favours poslab where there are",
+        "several threads, because those of PyTorch wait for each other more often; the lines of one thread are the",
+        "fairer ones.",
+        "",
+    ]
 
 
 def speed():
@@ -195,7 +198,8 @@ def speed():
                 lines += example_lines(rows)
                 continue
             if any("none_ms" in r for r in rows):
-                lines += scheme_lines(rows, whole["cores"])
+                lines += scheme_lines()
+            lines += load_lines(rows, whole["cores"])
             lines += [f"{step_of(what, size)}, batch {rows[0]['batch']}:", ""] + speed_table(rows)
     return lines + scaling_lines(scaling) + product_lines() + rerope_lines()
 
