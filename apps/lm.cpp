@@ -26,7 +26,7 @@ struct Words {
   std::map<std::string, std::string> typed;  // options of a run
   std::vector<std::pair<std::string, CLI::Option*>> options;
   std::string run, encoding, temperature, times, samples, file, threads;
-  std::string hf, text, positions, length, to;    // a checkpoint of others, and what is asked of it; where to export
+  std::string hf, text, positions, length, to;  // a checkpoint of others, and what is asked of it; where to export
   std::string prompt = "#include <";
   int count = 300;
   TokenChoice choice{.temperature = 0.8};
@@ -95,8 +95,8 @@ Decoder changed(const Decoder& net, const Words& w) {
 // A run or a checkpoint of others, and what only one of them has.
 bool of_others(const Words& w, const char* command) {
   if (w.run.empty() == w.hf.empty())
-    bad_input("poslab lm {} takes a run, as in `poslab lm {} runs/lm`, or a checkpoint, --hf FOLDER{}", command, command,
-              w.run.empty() ? "" : "; not both");
+    bad_input("poslab lm {} takes a run, as in `poslab lm {} runs/lm`, or a checkpoint, --hf FOLDER{}", command,
+              command, w.run.empty() ? "" : "; not both");
   for (const auto& [option, value] :
        {std::pair{"--text", &w.text}, {"--positions", &w.positions}, {"--length", &w.length}})
     if (w.hf.empty() && !value->empty())
@@ -136,37 +136,30 @@ void eval_command(const Words& w) {
   test(run, w.file.empty() ? run.folder.file("eval.csv") : w.file);
 }
 
-struct Writer {
-  Decoder net;
-  language::Source source;
-  Choices config;
-  std::vector<int> ends{};                       // tokens that end a text
-};
-Writer writer(const Words& w) {
-  if (of_others(w, "generate")) {
-    language::HfRun run = opened(w, false);
-    return {run.net, run.source, run.config, run.ends};
-  }
+// A run as a checkpoint of others is opened.
+language::HfRun writer(const Words& w) {
+  if (of_others(w, "generate")) return opened(w, false);
   language::Run run = language::open(w.run);
-  return {changed(run.state.net, w), run.source, run.state.config};
+  return {run.state.config, run.source, changed(run.state.net, w), {}};
 }
 
 void generate_command(const Words& w) {
   use_threads(w);
   catch_signals();
   w.choice.check();
-  const Writer of = writer(w);
+  const language::HfRun of = writer(w);
   const bool grammar = of.source.grammar.has_value();
   std::vector<int> prompt = of.source.prefix;
-  const std::vector<int> said =
-      grammar ? std::vector{of.source.grammar->symbols} : of.source.reader().encode(w.prompt);
+  const std::vector<int> said = grammar ? std::vector{of.source.grammar->symbols} : of.source.reader().encode(w.prompt);
   if (said.empty()) bad_input("--prompt is empty; give the model a letter to begin with");
   prompt.insert(prompt.end(), said.begin(), said.end());
   const auto written = [&](int token) {
     return grammar ? fmt::format("{} ", token) : shown(of.source.reader().text(token));
   };
-  if (grammar) fmt::print("{}", written(said[0]));
-  else fmt::print("{}", shown(w.prompt));
+  if (grammar)
+    fmt::print("{}", written(said[0]));
+  else
+    fmt::print("{}", shown(w.prompt));
   const Generation wanted{w.count, w.choice, w.seed, language::sampler(of.config)};
   generate(of.net, prompt, wanted, [&](int token) {
     if (std::find(of.ends.begin(), of.ends.end(), token) != of.ends.end()) return false;
@@ -182,8 +175,8 @@ void export_command(const Words& w) {
   if (w.to.empty()) bad_input("to which folder? Say --to FOLDER");
   const language::Run run = language::open(w.run);
   language::export_hf(run.state, run.source, w.to);
-  fmt::print("{} has {}config.json and model.safetensors: AutoModelForCausalLM.from_pretrained(\"{}\") reads it\n", w.to,
-             run.source.grammar ? "" : "tokenizer.json, ", w.to);
+  fmt::print("{} has {}config.json and model.safetensors: AutoModelForCausalLM.from_pretrained(\"{}\") reads it\n",
+             w.to, run.source.grammar ? "" : "tokenizer.json, ", w.to);
 }
 
 const char* train_footer = R"(
@@ -215,8 +208,8 @@ Example:
 
 const char* export_footer = R"(
 Writes config.json, model.safetensors and tokenizer.json into a new folder. transformers reads it as a
-LlamaForCausalLM; with biases as a Qwen2ForCausalLM; with the encoding window as a MistralForCausalLM. A model that
-this form cannot say is refused, with the reason.
+LlamaForCausalLM, and with the encoding window as a MistralForCausalLM. A model that this form cannot say is refused,
+with the reason.
 
 Example:
   poslab lm export runs/lm --to lm-hf)";
@@ -266,7 +259,8 @@ std::function<void()> add_lm(CLI::App* lm) {
                              "\nExample:\n  poslab lm resume runs/lm", resume_command);
   run(resume), threads(resume);
 
-  CLI::App* eval = command("eval", "test a run again, or a checkpoint of others, also with another encoding", eval_footer, eval_command);
+  CLI::App* eval = command("eval", "test a run again, or a checkpoint of others, also with another encoding",
+                           eval_footer, eval_command);
   run_or_hf(eval), other(eval);
   eval->add_option("--text", words->text, "with --hf: a file or a folder (the compiler's headers)")->type_name("PATH");
   eval->add_option("--temperature", words->temperature, "another factor on the logits of attention")->type_name("NAME");
@@ -276,8 +270,8 @@ std::function<void()> add_lm(CLI::App* lm) {
   eval->add_option("-o,--out", words->file, "the CSV file to write (eval.csv of the run)")->type_name("FILE");
   threads(eval);
 
-  CLI::App* write =
-      command("generate", "let a trained model or a checkpoint of others write, to the terminal", generate_footer, generate_command);
+  CLI::App* write = command("generate", "let a trained model or a checkpoint of others write, to the terminal",
+                            generate_footer, generate_command);
   run_or_hf(write), other(write);
   write->add_option("--prompt", words->prompt, "how the text begins ('#include <')")->type_name("TEXT");
   write->add_option("--count", words->count, "new tokens (300)")
@@ -291,7 +285,8 @@ std::function<void()> add_lm(CLI::App* lm) {
   write->add_option("--seed", words->seed, "the same seed writes the same text (0)")->type_name("N");
   threads(write);
 
-  CLI::App* hand_over = command("export", "write a trained model in the Hugging Face form", export_footer, export_command);
+  CLI::App* hand_over =
+      command("export", "write a trained model in the Hugging Face form", export_footer, export_command);
   run(hand_over);
   hand_over->add_option("--to", words->to, "the folder to make")->type_name("FOLDER");
 

@@ -16,8 +16,8 @@ namespace poslab {
 class Params {
  public:
   explicit Params(uint64_t seed);
-  // Weights that somebody else made: a module is given what lies there under a parameter's full name, and makes nothing.
-  // A vector is a matrix of one row. There are then no entries, and no gradients.
+  // Weights that somebody else made: a module is given what lies there under a parameter's full name, and makes
+  // nothing. A vector is a matrix of one row. There are then no entries, and no gradients.
   using StoredWeights = std::function<StoredMatrix(const std::string& name, int rows, int columns)>;
   explicit Params(StoredWeights);
   // The matrix of that name; empty where parameters are made.

@@ -67,7 +67,8 @@ Tensor seen(const Heads& in, const Positions& p, const Span& span) {
     return may.to(device);
   };
   if (span.key_lengths) return make(in.q.device());
-  return p.once(fmt::format("seen {} {} {} {} {}", queries, keys, span.causal, span.offset, span.window), in.q.device(), make);
+  return p.once(fmt::format("seen {} {} {} {} {}", queries, keys, span.causal, span.offset, span.window),
+                in.q.device(), make);
 }
 
 }  // namespace poslab

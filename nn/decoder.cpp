@@ -56,8 +56,10 @@ void must_suit_units(const DecoderSpec& s, const PositionLayers& encoding) {
 void must_keep_to_windows(const DecoderSpec& s, const PositionLayers& encoding) {
   for (size_t l = 0; l < s.windows.size(); ++l)
     if (s.windows[l] && reads_states(*encoding.layers[l]))
-      bad_input("encoding {} does not go with the model's sliding windows; choose one that turns queries and keys or "
-                "adds a bias, such as rope, rerope or alibi", s.encoding.spelled());
+      bad_input(
+          "encoding {} does not go with the model's sliding windows; choose one that turns queries and keys or "
+          "adds a bias, such as rope, rerope or alibi",
+          s.encoding.spelled());
 }
 
 // What has parameters cannot be put in after training.
@@ -86,8 +88,8 @@ Decoder::Decoder(Params p, DecoderSpec s) : spec_(checked(std::move(s))) {
     if (spec_.gau)
       units_.emplace_back(at, GauSpec{C, spec_.gau, spec_.d_ff, n, spec_.layers, spec_.epsilon});
     else
-      blocks_.emplace_back(at, DecoderBlockSpec{spec_.heads, spec_.key_heads, spec_.shape().head_dim(), C, spec_.d_ff, n,
-                                                spec_.layers, spec_.biases, spec_.output_bias,
+      blocks_.emplace_back(at, DecoderBlockSpec{spec_.heads, spec_.key_heads, spec_.shape().head_dim(), C, spec_.d_ff,
+                                                n, spec_.layers, spec_.biases, spec_.output_bias,
                                                 spec_.windows.empty() ? 0 : spec_.windows[size_t(n)], spec_.epsilon});
   }
   if (!spec_.gau) gain_ = (p / "norm").full("gain", {C}, 1);

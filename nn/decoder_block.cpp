@@ -71,8 +71,7 @@ Tensor DecoderBlock::gated(const Tensor& y) const {
 ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass& pass,
                                       KeyValueCache* cache) const {
   const ResidualNorm mid = residual_rms_norm(in.s, attend(in.y, pass, cache), gain2_, spec_.epsilon, pass.dropout);
-  const ResidualNorm out = residual_rms_norm(mid.s, gated(mid.y), next_gain,
-                                             spec_.epsilon, at_next_site(pass.dropout));
+  const ResidualNorm out = residual_rms_norm(mid.s, gated(mid.y), next_gain, spec_.epsilon, at_next_site(pass.dropout));
   if (pass.trace) {
     pass.trace->capture(name_ + ".attention.out", mid.s);
     pass.trace->capture(name_ + ".out", out.s);

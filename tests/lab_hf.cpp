@@ -103,7 +103,7 @@ TEST_CASE("hf: weights stay in their files, and their memory counts no copy") {
   const TemporaryFolder folder;
   const int64_t before = memory().bytes_in_use;
   const HfModel model = opened(folder, of, of["config"]);
-  CHECK(memory().bytes_in_use - before < 4096);   // the gains of norms: 5 x 32 numbers
+  CHECK(memory().bytes_in_use - before < 4096);  // the gains of norms: 5 x 32 numbers
   CHECK(logit_error(model.net, of) < 1e-4);
 }
 
@@ -153,7 +153,8 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
   CHECK(holds(refused({{"attention_multiplier", 0.5}}), "the key \"attention_multiplier\" (0.5)"));
   CHECK(holds(refused({{"partial_rotary_factor", 0.5}}), "\"partial_rotary_factor\" is 0.5; it must be 1"));
   CHECK(holds(refused({{"model_type", "gemma2"}}), "\"model_type\" \"gemma2\" is not known"));
-  CHECK(holds(refused({{"architectures", {"LlamaForTokenClassification"}}}), "\"LlamaForTokenClassification\" is not known"));
+  CHECK(holds(refused({{"architectures", {"LlamaForTokenClassification"}}}),
+              "\"LlamaForTokenClassification\" is not known"));
   CHECK(holds(refused({{"hidden_size", "absent"}}), "\"hidden_size\" is missing; it must be a whole number"));
   CHECK(holds(refused({{"hidden_size", "wide"}}), "\"hidden_size\" is \"wide\"; it must be a whole number"));
   CHECK(holds(refused({{"layer_types", {"chunked_attention", "full_attention"}}}), "it must be a list of \"full_att"));
@@ -175,8 +176,9 @@ namespace {
 struct Spoiled {
   TemporaryFolder folder;
   std::vector<NamedTensor> tensors;
-  json config = {{"model_type", "llama"}, {"vocab_size", 5}, {"hidden_size", 4}, {"intermediate_size", 6},
-                 {"num_hidden_layers", 1}, {"num_attention_heads", 2}, {"num_key_value_heads", 1}};
+  json config = {{"model_type", "llama"},   {"vocab_size", 5},        {"hidden_size", 4},
+                 {"intermediate_size", 6},  {"num_hidden_layers", 1}, {"num_attention_heads", 2},
+                 {"num_key_value_heads", 1}};
   Spoiled() {
     const auto add = [&](const std::string& name, Shape shape) { tensors.push_back({name, Tensor::full(shape, 1)}); };
     const std::string l = "model.layers.0.";
@@ -184,7 +186,8 @@ struct Spoiled {
     add(l + "input_layernorm.weight", {4}), add(l + "post_attention_layernorm.weight", {4});
     add(l + "self_attn.q_proj.weight", {4, 4}), add(l + "self_attn.k_proj.weight", {2, 4});
     add(l + "self_attn.v_proj.weight", {2, 4}), add(l + "self_attn.o_proj.weight", {4, 4});
-    add(l + "mlp.gate_proj.weight", {6, 4}), add(l + "mlp.up_proj.weight", {6, 4}), add(l + "mlp.down_proj.weight", {4, 6});
+    add(l + "mlp.gate_proj.weight", {6, 4}), add(l + "mlp.up_proj.weight", {6, 4}),
+        add(l + "mlp.down_proj.weight", {4, 6});
   }
   std::string refused() {
     write_file(folder / "config.json", config.dump());
@@ -210,17 +213,19 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
   {
     Spoiled s;
     s.tensors.push_back({"model.layers.0.self_attn.q_norm.weight", Tensor::full({2}, 1)});
-    CHECK(s.refused() == "2: F/model.safetensors has a tensor model.layers.0.self_attn.q_norm.weight (2), for which a "
-                         "model of F/config.json has no use; is it of another architecture?");
+    CHECK(s.refused() ==
+          "2: F/model.safetensors has a tensor model.layers.0.self_attn.q_norm.weight (2), for which a "
+          "model of F/config.json has no use; is it of another architecture?");
   }
   {
     Spoiled s;
     s.tensors[0].values = Tensor::full({6, 4}, 1);
-    CHECK(s.refused() == "2: F/model.safetensors: the tensor model.embed_tokens.weight is (6, 4), and by F/config.json "
-                         "it has to be (5, 4)");
+    CHECK(s.refused() ==
+          "2: F/model.safetensors: the tensor model.embed_tokens.weight is (6, 4), and by F/config.json "
+          "it has to be (5, 4)");
     s.config["vocab_size"] = 6;
     CHECK(holds(s.refused(), "the tensor lm_head.weight is (5, 4)"));
-    s.config["tie_word_embeddings"] = true;   // which has no use for a head
+    s.config["tie_word_embeddings"] = true;  // which has no use for a head
     CHECK(s.refused() == "");
   }
   {
@@ -233,8 +238,9 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     CHECK(s.refused() == "");
     const std::string path = s.folder / "model.safetensors", whole = read_file(path);
     write_file(path, whole.substr(0, whole.size() - 8));
-    CHECK(s.opened() == "1: F/model.safetensors is cut off: its header tells of 688 bytes of weights, and 680 are there; "
-                        "fetch it again");
+    CHECK(s.opened() ==
+          "1: F/model.safetensors is cut off: its header tells of 688 bytes of weights, and 680 are there; "
+          "fetch it again");
     write_file(path, whole.substr(0, 100));
     CHECK(holds(s.opened(), "1: F/model.safetensors is cut off, or no safetensors file: its header has"));
     write_file(path, whole.substr(0, 4));
@@ -258,8 +264,9 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     missing["lm_head.weight"] = "model-00002-of-00002.safetensors";
     CHECK(index(missing) == "2: F/model.safetensors has a tensor lm_head.weight that the index does not name there");
     missing = map, missing["more"] = "model-00002-of-00002.safetensors";
-    CHECK(index(missing) == "2: F/model-00002-of-00002.safetensors: No such file or directory; the folder of a checkpoint "
-                            "has it");
+    CHECK(index(missing) ==
+          "2: F/model-00002-of-00002.safetensors: No such file or directory; the folder of a checkpoint "
+          "has it");
     missing = map, missing["more"] = "model.safetensors";
     CHECK(index(missing) == "2: model.safetensors has no tensor more, and the index names it there");
     missing = map, missing["more"] = "../x";

@@ -15,8 +15,9 @@ using json = nlohmann::ordered_json;
 
 namespace {
 
-const std::string text = "for (int i = 0; i < 10; ++i) std::cout << i;\n\n    the end of  it all \t\r\n 12345 caf\u00e9 "
-                         "\u4f60\u597d _under_score-- \n  \n   x   ";
+const std::string text =
+    "for (int i = 0; i < 10; ++i) std::cout << i;\n\n    the end of  it all \t\r\n 12345 caf\u00e9 "
+    "\u4f60\u597d _under_score-- \n  \n   x   ";
 
 language::Source source() {
   language::Source s;
@@ -28,8 +29,8 @@ language::Source source() {
 
 // A model whose weights are no longer where they start.
 language::State trained(const language::Settings& more) {
-  language::Settings all = {{"layers", "2"}, {"heads", "4"}, {"key_heads", "2"}, {"d_model", "32"}, {"d_ff", "40"},
-                            {"train_length", "16"}, {"eval_times", "1"}};
+  language::Settings all = {{"layers", "2"}, {"heads", "4"},         {"key_heads", "2"}, {"d_model", "32"},
+                            {"d_ff", "40"},  {"train_length", "16"}, {"eval_times", "1"}};
   all.insert(all.end(), more.begin(), more.end());
   language::State s(language::configure(all), source().tokens());
   uint32_t which = 0;
@@ -49,7 +50,7 @@ Tensor logits(const Decoder& net, const std::vector<int>& tokens) {
 const std::vector<std::pair<std::string, language::Settings>> exported = {
     {"rope", {}},
     {"half", {{"encoding", "rope:pairing=half,base=500000"}, {"tied", "on"}}},
-    {"qwen2", {{"biases", "on"}}},
+    {"biases", {{"biases", "on"}}},
     {"window", {{"encoding", "window:window=6"}}},
     {"pi", {{"encoding", "pi:factor=4"}}},
     {"ntk", {{"encoding", "ntk:factor=4"}}},
@@ -94,9 +95,25 @@ TEST_CASE("hf: the words of an exported tokenizer are ours, however long and wha
   const Vocabulary v = source().vocabulary;
   const HfTokenizer t(language::hf_tokenizer_json(v), "tokenizer.json");
   Rng rng(stream(3, Purpose::tokens, 0));
-  const std::vector<std::string> parts = {"a", "Z_", " ", "  ", "\n", "\t", "7", "42", "-", "<<", "\u00e9", "\u4f60",
-                                          std::string(63, ' '), std::string(64, ' '), std::string(70, 'x'),
-                                          std::string(64, '-'), std::string(65, '3'), " \n ", "~^[]\\&"};
+  const std::vector<std::string> parts = {"a",
+                                          "Z_",
+                                          " ",
+                                          "  ",
+                                          "\n",
+                                          "\t",
+                                          "7",
+                                          "42",
+                                          "-",
+                                          "<<",
+                                          "\u00e9",
+                                          "\u4f60",
+                                          std::string(63, ' '),
+                                          std::string(64, ' '),
+                                          std::string(70, 'x'),
+                                          std::string(64, '-'),
+                                          std::string(65, '3'),
+                                          " \n ",
+                                          "~^[]\\&"};
   for (int n = 0; n < 300; ++n) {
     std::string some;
     for (int part = 0; part < 12; ++part) some += parts[size_t(rng.uniform() * double(parts.size()))];
@@ -115,13 +132,16 @@ TEST_CASE("hf: what the form cannot say is refused with the reason") {
   };
   CHECK(holds(refused({{"unit", "gau"}, {"heads", "1"}, {"key_heads", "1"}}),
               "2: a model of gated attention units cannot be exported: no architecture of transformers has them"));
-  CHECK(holds(refused({{"temperature", "log_n:length=16"}}), "2: temperature log_n:length=16 cannot be exported: the form"));
-  CHECK(holds(refused({{"positions", "randomized"}}), "2: a model of positions randomized cannot be exported: the form"));
+  CHECK(holds(refused({{"temperature", "log_n:length=16"}}),
+              "2: temperature log_n:length=16 cannot be exported: the form"));
+  CHECK(
+      holds(refused({{"positions", "randomized"}}), "2: a model of positions randomized cannot be exported: the form"));
   for (const char* scheme : {"alibi", "rerope:window=8", "none", "ntk:form=mixed", "pi:dynamic", "yarn:ramp=turns"})
     CHECK(holds(refused({{"encoding", scheme}}),
                 std::string("2: encoding ") + scheme + ": a checkpoint of this form cannot say it; it has rope, abf"));
   CHECK(holds(refused({{"encoding", "window:rope=off"}}), "only window with rope can be exported"));
-  CHECK(holds(refused({{"encoding", "window:window=6"}, {"biases", "on"}}), "with biases the form has no such windows"));
+  CHECK(
+      holds(refused({{"encoding", "window:window=6"}, {"biases", "on"}}), "with biases the form has no such windows"));
   CHECK_FALSE(std::filesystem::exists(folder / "new"));
   std::filesystem::create_directory(folder / "new");
   CHECK(refused({}) == "2: " + (folder / "new") + " exists already; choose another --to");

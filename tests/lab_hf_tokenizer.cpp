@@ -36,7 +36,8 @@ TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
       CHECK(with_prefix(t, text) == of["tokens"][n].get<std::vector<int>>());
       const std::vector<int> whole = t.encode(text);
       for (const size_t most : {size_t(0), size_t(1), size_t(5)})
-        CHECK(t.encode(text, most) == std::vector<int>(whole.begin(), whole.begin() + long(std::min(most, whole.size()))));
+        CHECK(t.encode(text, most) ==
+              std::vector<int>(whole.begin(), whole.begin() + long(std::min(most, whole.size()))));
     }
     // tokens give back the text, but for the space in front that Llama 2 adds
     std::string back;
@@ -70,8 +71,10 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
   CHECK(refused("/normalizer", {{"type", "Lowercase"}}) ==
         "2: t: the normalizer \"Lowercase\" is not known; poslab reads those of LLaMA, Mistral and Qwen 2");
   CHECK(holds(refused("/pre_tokenizer", {{"type", "Whitespace"}}), "t: the pre_tokenizer \"Whitespace\" is not known"));
-  CHECK(holds(refused("/pre_tokenizer/pretokenizers/0/behavior", "MergedWithNext"), "the behavior of \"Split\" is not"));
-  CHECK(holds(refused("/pre_tokenizer/pretokenizers/0/pattern", {{"Regex", "("}}), "t: the expression \"(\" is wrong at 1"));
+  CHECK(
+      holds(refused("/pre_tokenizer/pretokenizers/0/behavior", "MergedWithNext"), "the behavior of \"Split\" is not"));
+  CHECK(holds(refused("/pre_tokenizer/pretokenizers/0/pattern", {{"Regex", "("}}),
+              "t: the expression \"(\" is wrong at 1"));
   CHECK(holds(refused("/post_processor", {{"type", "BertProcessing"}}), "t: the post_processor \"BertProcessing\""));
   CHECK(holds(refused("/model/dropout", 0.1), "t: \"dropout\" is 0.1; a tokenizer with it is not read"));
   CHECK(holds(refused("/model/merges/0", {"qq", "zz"}), "t: merge 0 joins \"qq\" and \"zz\""));
@@ -84,10 +87,13 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
   HfModel model = open_hf_model(golden_folder + "qwen2");
   CHECK(open_hf_tokenizer(model)->size() == 300);
   model.config.spec.vocabulary = 299;
-  CHECK(holds(refusal([&] { open_hf_tokenizer(model); }),
-              "tokenizer.json has tokens up to 299, and by its config.json the model has 299: they do not belong together"));
+  CHECK(holds(
+      refusal([&] { open_hf_tokenizer(model); }),
+      "tokenizer.json has tokens up to 299, and by its config.json the model has 299: they do not belong together"));
   model.folder = folder.path;
-  CHECK(holds(refusal([&] { open_hf_tokenizer(model); }), "has no tokenizer.json, and without tokens no text can be read"));
+  CHECK(holds(refusal([&] { open_hf_tokenizer(model); }),
+              "has no tokenizer.json, and without tokens no text can be read"));
   write_file(folder / "tokenizer.model", "x");
-  CHECK(holds(refusal([&] { open_hf_tokenizer(model); }), "its tokenizer.model is not read: AutoTokenizer.from_pretrained"));
+  CHECK(holds(refusal([&] { open_hf_tokenizer(model); }),
+              "its tokenizer.model is not read: AutoTokenizer.from_pretrained"));
 }

@@ -1,6 +1,4 @@
 // Weights that are read as files store them: every number of 16 bits, and linear layers on every instruction set.
-#include "core/stored_matrix.h"
-
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -11,6 +9,7 @@
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/params.h"
+#include "core/stored_matrix.h"
 #include "encodings/checks/setup.h"
 
 using namespace poslab;
@@ -48,7 +47,8 @@ TEST_CASE("stored: each of the 65,536 numbers of either 16-bit form is what its 
       int wrong = 0;
       for (int i = 0; i < 65536; ++i) {
         const double expected = value(uint16_t(i)), got = y.data()[i];
-        wrong += std::isnan(expected) ? !std::isnan(got) : expected != got || std::signbit(expected) != std::signbit(got);
+        wrong +=
+            std::isnan(expected) ? !std::isnan(got) : expected != got || std::signbit(expected) != std::signbit(got);
       }
       CHECK(wrong == 0);
     }
@@ -101,8 +101,8 @@ TEST_CASE("attention: a sliding window masks keys in fused and composed attentio
   for (const char* name : {"none", "rope", "rerope:window=3", "rerope:window=4,leaky=8", "alibi"})
     for (const int window : {1, 2, 3, 5, 64}) {
       INFO(name, " ", window);
-      const checks::Setup setup{choose_encoding(name), {2, 4, 16, true, 64, 0}, "plain", choose_sampler("sequential"),
-                                Resample::per_forward};
+      const checks::Setup setup{
+          choose_encoding(name), {2, 4, 16, true, 64, 0}, "plain", choose_sampler("sequential"), Resample::per_forward};
       const checks::Model model(setup);
       const PositionSample draw = setup.draw(64, 9);
       const Positions& p = draw.at_layer(1);

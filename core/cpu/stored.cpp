@@ -6,18 +6,22 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-struct Bfloat16 { uint16_t bits; };
-struct Float16 { uint16_t bits; };
+struct Bfloat16 {
+  uint16_t bits;
+};
+struct Float16 {
+  uint16_t bits;
+};
 
 inline real value(float x) { return real(x); }
 inline real value(Bfloat16 x) { return real(__builtin_bit_cast(float, uint32_t(x.bits) << 16)); }
 // The exponent's bias grows from 15 to 127. Without a subnormal float on the way, which would be slow: a subnormal
 // Float16 is what 2^-14 plus it is more than 2^-14.
 inline real value(Float16 x) {
-  constexpr uint32_t least = 113u << 23, step = 112u << 23;         // 2^-14, and the difference of the biases
+  constexpr uint32_t least = 113u << 23, step = 112u << 23;  // 2^-14, and the difference of the biases
   const uint32_t size = uint32_t(x.bits & 0x7FFFu) << 13, sign = uint32_t(x.bits & 0x8000u) << 16;
   const float subnormal = __builtin_bit_cast(float, size + least) - __builtin_bit_cast(float, least);
-  const uint32_t infinite = size >= (0x7C00u << 13) ? step : 0;     // and NaN
+  const uint32_t infinite = size >= (0x7C00u << 13) ? step : 0;  // and NaN
   const uint32_t bits = size < (0x0400u << 13) ? __builtin_bit_cast(uint32_t, subnormal) : size + step + infinite;
   return real(__builtin_bit_cast(float, bits | sign));
 }
@@ -31,16 +35,19 @@ inline void widen(const Number* from, int n, real* to) {
 // work(the weights as what they are)
 template <class Work>
 void with_numbers(StoredAs as, const void* at, const Work& work) {
-  if (as == StoredAs::float32) work(static_cast<const float*>(at));
-  else if (as == StoredAs::bfloat16) work(static_cast<const Bfloat16*>(at));
-  else work(static_cast<const Float16*>(at));
+  if (as == StoredAs::float32)
+    work(static_cast<const float*>(at));
+  else if (as == StoredAs::bfloat16)
+    work(static_cast<const Bfloat16*>(at));
+  else
+    work(static_cast<const Float16*>(at));
 }
 
-constexpr int outputs = 64, inner = 512;   // of a block: 128 KB as reals
+constexpr int outputs = 64, inner = 512;  // of a block: 128 KB as reals
 enum StoredSlot { wide_slot, turned_slot };
 
 inline real dot(const real* a, const real* b, int n) {
-  Vec sum[4] = {};                          // an FMA takes 4 cycles
+  Vec sum[4] = {};  // an FMA takes 4 cycles
   int j = 0;
   for (; j + 4 * lanes <= n; j += 4 * lanes)
     for (int u = 0; u < 4; ++u) sum[u] += load(a + j + u * lanes) * load(b + j + u * lanes);
@@ -74,8 +81,10 @@ void many_rows(real* y, const real* x, const Number* w, const real* b, int64_t r
       for (int o = 0; o < n; ++o) widen(w + (from + o) * in + start, k, wide + int64_t(o) * k);
       transpose(n, k, wide, k, turned, n);
       const Left xs{x + start, in, 1};
-      if (b && start == 0) gemm(m, n, k, xs, turned, n, y + from, out, WithBias{b + from, neg_infinity});
-      else gemm(m, n, k, xs, turned, n, y + from, out, start > 0);
+      if (b && start == 0)
+        gemm(m, n, k, xs, turned, n, y + from, out, WithBias{b + from, neg_infinity});
+      else
+        gemm(m, n, k, xs, turned, n, y + from, out, start > 0);
     }
   });
 }
@@ -85,8 +94,10 @@ void many_rows(real* y, const real* x, const Number* w, const real* b, int64_t r
 // y = x w^T + b
 void linear_stored(real* y, const real* x, StoredAs as, const void* w, const real* b, int64_t rows, int in, int out) {
   with_numbers(as, w, [&](auto* numbers) {
-    if (rows <= 4) few_rows(y, x, numbers, b, rows, in, out);
-    else many_rows(y, x, numbers, b, rows, in, out);
+    if (rows <= 4)
+      few_rows(y, x, numbers, b, rows, in, out);
+    else
+      many_rows(y, x, numbers, b, rows, in, out);
   });
 }
 

@@ -11,8 +11,7 @@ namespace poslab::language {
 std::vector<int> Source::window(bool of_test, int length, Rng& rng) const {
   if (grammar) return grammar->draw(length, rng);
   std::vector<int> all = prefix;
-  const std::vector<int> drawn =
-      draw_window(of_test ? test : training, reader(), length - int(prefix.size()), rng);
+  const std::vector<int> drawn = draw_window(of_test ? test : training, reader(), length - int(prefix.size()), rng);
   all.insert(all.end(), drawn.begin(), drawn.end());
   return all;
 }
@@ -91,7 +90,7 @@ Step train_step(State& s, const Batch& batch) {
 
 AtLength evaluate(const Decoder& net, const Choices& c, const Source& source, int length, bool repeated) {
   const NoGrad still;
-  constexpr int together = 256;                  // slots whose logits are in memory at a time
+  constexpr int together = 256;  // slots whose logits are in memory at a time
   const int samples = c.whole("eval_samples"), unit = std::min(2 * c.whole("train_length"), std::max(1, length / 2));
   AtLength at{.length = length, .repeated = repeated, .samples = samples};
   double bytes = 0;

@@ -51,8 +51,8 @@ struct AtLength {
   double bits_per_byte = 0;
   double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
 };
-// A model on windows of the test, which are functions of seed and length alone; `c` has the options of the evaluation. Repeated ones have a unit of twice the trained
-// length, or half of `length` if that is less. Throws Stopped.
+// A model on windows of the test, which are functions of seed and length alone; `c` has the options of the test.
+// Repeated ones have a unit of twice the trained length, or half of `length` if that is less. Throws Stopped.
 AtLength evaluate(const Decoder&, const Choices& c, const Source&, int length, bool repeated);
 inline AtLength evaluate(const State& s, const Source& source, int length, bool repeated) {
   return evaluate(s.net, s.config, source, length, repeated);

@@ -14,26 +14,59 @@ namespace {
 using json = Keys::json;
 
 // Names, remarks, training, and what happens around a model.
-const std::set<std::string> harmless = {
-    "_attn_implementation_autoset", "_name_or_path", "architectures", "attention_dropout", "attn_implementation",
-    "auto_map", "bos_token_id", "chunk_size_feed_forward", "dtype", "finetuning_task", "id2label", "initializer_range",
-    "is_decoder", "label2id", "max_length", "name_or_path", "output_attentions", "output_hidden_states", "pad_token_id",
-    "prefix", "pretraining_tp", "problem_type", "return_dict", "sep_token_id", "task_specific_params",
-    "tokenizer_class", "torch_dtype", "torchscript", "transformers_version", "unsloth_version", "use_bfloat16",
-    "use_cache"};
+const std::set<std::string> harmless = {"_attn_implementation_autoset",
+                                        "_name_or_path",
+                                        "architectures",
+                                        "attention_dropout",
+                                        "attn_implementation",
+                                        "auto_map",
+                                        "bos_token_id",
+                                        "chunk_size_feed_forward",
+                                        "dtype",
+                                        "finetuning_task",
+                                        "id2label",
+                                        "initializer_range",
+                                        "is_decoder",
+                                        "label2id",
+                                        "max_length",
+                                        "name_or_path",
+                                        "output_attentions",
+                                        "output_hidden_states",
+                                        "pad_token_id",
+                                        "prefix",
+                                        "pretraining_tp",
+                                        "problem_type",
+                                        "return_dict",
+                                        "sep_token_id",
+                                        "task_specific_params",
+                                        "tokenizer_class",
+                                        "torch_dtype",
+                                        "torchscript",
+                                        "transformers_version",
+                                        "unsloth_version",
+                                        "use_bfloat16",
+                                        "use_cache"};
 
 // Keys of relatives of these models, with the one value that changes nothing.
-const std::vector<std::pair<std::string, json>> only = {
-    {"hidden_act", "silu"},        {"mlp_bias", false},           {"is_encoder_decoder", false},
-    {"qk_norm", false},            {"use_qk_norm", false},        {"add_cross_attention", false},
-    {"cross_attention_hidden_size", nullptr}, {"tie_encoder_decoder", false}, {"pruned_heads", json::object()},
-    {"embedding_multiplier", 1.0}, {"residual_multiplier", 1.0},  {"logits_scaling", 1.0},
-    {"rope_interleaved", false},   {"use_mrope", false}};
+const std::vector<std::pair<std::string, json>> only = {{"hidden_act", "silu"},
+                                                        {"mlp_bias", false},
+                                                        {"is_encoder_decoder", false},
+                                                        {"qk_norm", false},
+                                                        {"use_qk_norm", false},
+                                                        {"add_cross_attention", false},
+                                                        {"cross_attention_hidden_size", nullptr},
+                                                        {"tie_encoder_decoder", false},
+                                                        {"pruned_heads", json::object()},
+                                                        {"embedding_multiplier", 1.0},
+                                                        {"residual_multiplier", 1.0},
+                                                        {"logits_scaling", 1.0},
+                                                        {"rope_interleaved", false},
+                                                        {"use_mrope", false}};
 
 // The defaults of what a file may leave out (transformers 5.23, the models' configuration classes).
 struct Family {
   const char *type, *architecture;
-  int longest, key_heads;                        // 0: as many as heads
+  int longest, key_heads;  // 0: as many as heads
 };
 constexpr Family families[] = {{"llama", "LlamaForCausalLM", 2048, 0},
                                {"mistral", "MistralForCausalLM", 131072, 8},
@@ -64,7 +97,7 @@ int window_of(Keys& config) {
 
 // How many keys a query sees in each layer.
 std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
-  int window = type == "mistral" ? window_of(config) : 0, first = 0;   // from this layer on
+  int window = type == "mistral" ? window_of(config) : 0, first = 0;  // from this layer on
   if (type == "qwen2") {
     window = config.on("use_sliding_window", false) ? window_of(config) : (config.get("sliding_window"), 0);
     first = config.whole("max_window_layers", 28);
@@ -78,8 +111,10 @@ std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
       const bool slides = types[size_t(n)] == "sliding_attention";
       if (!slides && types[size_t(n)] != "full_attention")
         config.refuse("layer_types", "a list of \"full_attention\" and \"sliding_attention\"");
-      if (type == "qwen2") windows[size_t(n)] = slides ? window : 0;
-      else if (slides != (window > 0)) config.refuse("layer_types", "left out: the layers of this model are alike");
+      if (type == "qwen2")
+        windows[size_t(n)] = slides ? window : 0;
+      else if (slides != (window > 0))
+        config.refuse("layer_types", "left out: the layers of this model are alike");
     }
   }
   if (std::all_of(windows.begin(), windows.end(), [](int w) { return w == 0; })) return {};
@@ -112,7 +147,8 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   s.epsilon = config.number("rms_norm_eps", 1e-6);
   s.tied = config.on("tie_word_embeddings", false);
   s.biases = family.type == std::string("qwen2");
-  if (family.type == std::string("llama")) s.biases = s.output_bias = config.on("attention_bias", false);
+  if (family.type == std::string("llama"))
+    s.biases = s.output_bias = config.on("attention_bias", false);
   else if (config.on("attention_bias", s.biases) != s.biases)
     config.refuse("attention_bias", fmt::format("{} with model_type {}", s.biases, family.type));
   all.trained_length = config.whole("max_position_embeddings", family.longest);
@@ -126,23 +162,29 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
       config.refuse(key, fmt::format("{}: other models are not run", value.dump()));
   for (const std::string& key : harmless) config.get(key);
   if (const std::string key = config.left_over(); !key.empty())
-    bad_input("{}: the key \"{}\" ({}) is not known, and may change what the model computes; poslab runs LLaMA, "
-              "Mistral and Qwen 2 as transformers defines them", path, key, config.get(key).dump());
+    bad_input(
+        "{}: the key \"{}\" ({}) is not known, and may change what the model computes; poslab runs LLaMA, "
+        "Mistral and Qwen 2 as transformers defines them",
+        path, key, config.get(key).dump());
   return all;
 }
 
 std::string hf_name(const std::string& parameter) {
-  static const std::map<std::string, std::string> whole = {{"embedding", "model.embed_tokens.weight"},
-                                                           {"norm.gain", "model.norm.weight"},
-                                                           {"head.w", "lm_head.weight"}};
-  static const std::map<std::string, std::string> of_layer = {
-      {"norm1.gain", "input_layernorm.weight"},           {"attention.query", "self_attn.q_proj.weight"},
-      {"attention.key", "self_attn.k_proj.weight"},       {"attention.value", "self_attn.v_proj.weight"},
-      {"attention.query_bias", "self_attn.q_proj.bias"},  {"attention.key_bias", "self_attn.k_proj.bias"},
-      {"attention.value_bias", "self_attn.v_proj.bias"},  {"attention.output", "self_attn.o_proj.weight"},
-      {"attention.output_bias", "self_attn.o_proj.bias"}, {"norm2.gain", "post_attention_layernorm.weight"},
-      {"ffn.w1", "mlp.gate_proj.weight"},                 {"ffn.w3", "mlp.up_proj.weight"},
-      {"ffn.w2", "mlp.down_proj.weight"}};
+  static const std::map<std::string, std::string> whole = {
+      {"embedding", "model.embed_tokens.weight"}, {"norm.gain", "model.norm.weight"}, {"head.w", "lm_head.weight"}};
+  static const std::map<std::string, std::string> of_layer = {{"norm1.gain", "input_layernorm.weight"},
+                                                              {"attention.query", "self_attn.q_proj.weight"},
+                                                              {"attention.key", "self_attn.k_proj.weight"},
+                                                              {"attention.value", "self_attn.v_proj.weight"},
+                                                              {"attention.query_bias", "self_attn.q_proj.bias"},
+                                                              {"attention.key_bias", "self_attn.k_proj.bias"},
+                                                              {"attention.value_bias", "self_attn.v_proj.bias"},
+                                                              {"attention.output", "self_attn.o_proj.weight"},
+                                                              {"attention.output_bias", "self_attn.o_proj.bias"},
+                                                              {"norm2.gain", "post_attention_layernorm.weight"},
+                                                              {"ffn.w1", "mlp.gate_proj.weight"},
+                                                              {"ffn.w3", "mlp.up_proj.weight"},
+                                                              {"ffn.w2", "mlp.down_proj.weight"}};
   if (const auto found = whole.find(parameter); found != whole.end()) return found->second;
   const size_t dot = parameter.find('.');
   if (!parameter.starts_with("block") || dot == std::string::npos) return "";

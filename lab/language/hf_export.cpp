@@ -22,8 +22,8 @@ using json = nlohmann::ordered_json;
 
 json config_json(const State& state, const HfRopeKeys& rope) {
   const DecoderSpec& s = state.net.spec();
-  const char* type = rope.window ? "mistral" : s.biases ? "qwen2" : "llama";
-  const char* architecture = rope.window ? "MistralForCausalLM" : s.biases ? "Qwen2ForCausalLM" : "LlamaForCausalLM";
+  const char* type = rope.window ? "mistral" : "llama";
+  const char* architecture = rope.window ? "MistralForCausalLM" : "LlamaForCausalLM";
   json all = {{"architectures", json::array({architecture})},
               {"model_type", type},
               {"vocab_size", s.vocabulary},
@@ -41,7 +41,8 @@ json config_json(const State& state, const HfRopeKeys& rope) {
               {"eos_token_id", nullptr},
               {"torch_dtype", "float32"}};
   if (rope.window) all["sliding_window"] = rope.window;
-  json scaling = rope.rope_parameters;   // as all versions of transformers read it
+  if (s.biases) all["attention_bias"] = true;
+  json scaling = rope.rope_parameters;  // as all versions of transformers read it
   scaling.erase("rope_theta");
   if (scaling.at("rope_type") != "default") all["rope_scaling"] = scaling;
   return all;
@@ -70,26 +71,33 @@ std::string weights(const State& state, Pairing pairing) {
     const std::string name = hf_name(e.name);
     if (name.empty()) refuse("the parameter " + e.name, "a checkpoint of this form has none like it");
     const bool turns = e.name.find("attention.query") != e.name.npos || e.name.find("attention.key") != e.name.npos;
-    all.push_back({name, e.name == "embedding" ? e.tensor
-                                               : as_stored(e.tensor, head, turns ? pairing : Pairing::half)});
+    all.push_back(
+        {name, e.name == "embedding" ? e.tensor : as_stored(e.tensor, head, turns ? pairing : Pairing::half)});
   }
+  // LLaMA's attention_bias is also one of the output. As Qwen 2, which has none, the model would be given that one's
+  // words by transformers, whatever its tokenizer.json says.
+  for (int n = 0; state.net.spec().biases && n < state.net.spec().layers; ++n)
+    all.push_back(
+        {hf_name(fmt::format("block{}.attention.output_bias", n)), Tensor::full({state.net.spec().d_model}, 0)});
   return safetensors_bytes(all);
 }
 
 // next_word (tasks/language/vocabulary.h) as an expression over GPT-2's letters, of which each is a byte.
 std::string word_expression() {
-  std::map<std::string, std::string> of;   // letters of each sign
+  std::map<std::string, std::string> of;  // letters of each sign
   for (int b = 0; b < 256; ++b) {
     const bool letter = b >= 128 || (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b == '_';
-    const char* sign = letter ? "letter" : b >= '0' && b <= '9' ? "digit"
-                       : b == ' ' || (b >= '\t' && b <= '\r') ? "blank" : "other";
+    const char* sign = letter                                 ? "letter"
+                       : b >= '0' && b <= '9'                 ? "digit"
+                       : b == ' ' || (b >= '\t' && b <= '\r') ? "blank"
+                                                              : "other";
     const std::string& one = letter_of(static_cast<unsigned char>(b));
     of[sign] += (std::string("\\]^[-&~").find(one) != std::string::npos ? "\\" : "") + one;
   }
   const std::string space = letter_of(' '), blank = "[" + of["blank"] + "]";
   std::string all;
   for (const char* sign : {"letter", "digit", "other"}) {
-    const std::string one = "[" + of[sign] + "]";   // 64 bytes, the space among them
+    const std::string one = "[" + of[sign] + "]";  // 64 bytes, the space among them
     all += space + one + "{1,63}|" + one + "{1,64}|";
   }
   // a run of blanks without the space that goes with the word behind it
@@ -113,10 +121,8 @@ std::string hf_tokenizer_json(const Vocabulary& v) {
   }
   for (const auto& [left, right] : v.merges()) merges.push_back({letters(left), letters(right)});
   const json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
-  const json words = {{"type", "Split"},
-                      {"pattern", {{"Regex", word_expression()}}},
-                      {"behavior", "Isolated"},
-                      {"invert", false}};
+  const json words = {
+      {"type", "Split"}, {"pattern", {{"Regex", word_expression()}}}, {"behavior", "Isolated"}, {"invert", false}};
   return json{{"version", "1.0"},
               {"truncation", nullptr},
               {"padding", nullptr},
@@ -160,7 +166,7 @@ void export_hf(const State& state, const Source& source, const std::string& fold
     write_file(folder + "/tokenizer_config.json", "{\"tokenizer_class\": \"PreTrainedTokenizerFast\"}\n");
   }
   write_file(folder + "/model.safetensors", numbers);
-  write_file(folder + "/config.json", config);   // the last, so that without it the folder is no model yet
+  write_file(folder + "/config.json", config);  // the last, so that without it the folder is no model yet
 }
 
 }  // namespace poslab::language

@@ -1,6 +1,6 @@
 // A trained model in the Hugging Face form, so that other programs run it: config.json, model.safetensors and, unless
-// the text is a made-up language, tokenizer.json and tokenizer_config.json. It becomes a LlamaForCausalLM; with biases a Qwen2ForCausalLM, with
-// the scheme `window` a MistralForCausalLM.
+// the text is a made-up language, tokenizer.json and tokenizer_config.json. It becomes a
+// LlamaForCausalLM, with the scheme `window` a MistralForCausalLM.
 #pragma once
 #include <string>
 

@@ -15,7 +15,8 @@ struct HfModel {
   HfConfig config;
   Decoder net;
 };
-// Throws BadInput: something of the model is missing, unknown, too much or of another shape. Failure: a file is damaged.
+// Throws BadInput: something of the model is missing, unknown, too much or of another shape; Failure: a file is
+// damaged.
 HfModel open_hf_model(const std::string& folder);
 // Throws BadInput: it has none, one that is not known, or one with tokens that the model does not have.
 std::shared_ptr<const HfTokenizer> open_hf_tokenizer(const HfModel&);

@@ -129,8 +129,8 @@ int byte_of(std::string_view letter) {
 
 size_t character(std::string_view text) {
   utf8proc_int32_t code = 0;
-  const auto n = utf8proc_iterate(reinterpret_cast<const unsigned char*>(text.data()), utf8proc_ssize_t(text.size()),
-                                  &code);
+  const auto n =
+      utf8proc_iterate(reinterpret_cast<const unsigned char*>(text.data()), utf8proc_ssize_t(text.size()), &code);
   return size_t(std::max<utf8proc_ssize_t>(n, 1));
 }
 
@@ -162,7 +162,7 @@ void HfPieces::add_cut(const json& step, const std::string& where) {
     for (const json& one : step.value("pretokenizers", json::array())) add_cut(one, where);
   } else if (type == "\"Split\"") {
     const std::string behavior = step.value("behavior", "");
-    const bool removed = behavior == "Removed" && step.value("invert", false);   // what does not match goes
+    const bool removed = behavior == "Removed" && step.value("invert", false);  // what does not match goes
     if (behavior != "Isolated" && !removed) unknown_step(where, "behavior of", step);
     cuts_.emplace_back([regex = regex_of(step, where), removed](const std::string& piece, bool, const Take& take) {
       return at_matches(regex, piece, !removed, take);

@@ -79,8 +79,7 @@ HfRope hf_rope(Keys& config, int longest) {
   if (const std::string key = of.left_over(); !key.empty())
     bad_input("{}: the key \"{}\" is not known with the type \"{}\", and may change what the model computes",
               of.where(), key, type);
-  const std::string text =
-      fmt::format("{}{}base={},pairing=half", scheme, scheme == "rope" ? ":" : ",", rope.base);
+  const std::string text = fmt::format("{}{}base={},pairing=half", scheme, scheme == "rope" ? ":" : ",", rope.base);
   rope.encoding = naming(of.where(), [&] { return choose_encoding(text).spelled(); });
   return rope;
 }
@@ -89,12 +88,8 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
   const Chosen<Scheme> chosen = choose_encoding(encoding);
   const Choices& c = chosen.choices;
   const std::string& name = chosen->name;
-  const auto refuse = [&](const std::string& why) {
-    bad_input("encoding {}: {}", chosen.spelled(), why);
-  };
-  const auto keys = [&](const char* type, double base) {
-    return json{{"rope_type", type}, {"rope_theta", base}};
-  };
+  const auto refuse = [&](const std::string& why) { bad_input("encoding {}: {}", chosen.spelled(), why); };
+  const auto keys = [&](const char* type, double base) { return json{{"rope_type", type}, {"rope_theta", base}}; };
   const double base = c.has("base") ? c.number("base") : 10000;
   if (name == "rope" || name == "abf") return {keys("default", base)};
   if (name == "window") {
@@ -130,8 +125,9 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
     all["attention_factor"] = (0.1 * c.number("mscale") * s + 1) / (0.1 * c.number("mscale_all_dim") * s + 1);
     return {all};
   }
-  refuse("a checkpoint of this form cannot say it; it has rope, abf, window, pi, ntk (bloc97 or old), dynamic_ntk, yarn "
-         "as in the released code, and llama3. Train with one of these, or export another run");
+  refuse(
+      "a checkpoint of this form cannot say it; it has rope, abf, window, pi, ntk (bloc97 or old), dynamic_ntk, yarn "
+      "as in the released code, and llama3. Train with one of these, or export another run");
   return {};
 }
 

@@ -1,6 +1,6 @@
-// How a checkpoint of the Hugging Face form says its rotary positions: rope_theta, and rope_scaling (or rope_parameters,
-// as transformers writes since version 5) with one of the types default, linear, dynamic, yarn, longrope and llama3.
-// Each is a scheme here, with pairs of channels half a head apart.
+// How a checkpoint of the Hugging Face form says its rotary positions: rope_theta, and rope_scaling (or, as
+// transformers writes since version 5, rope_parameters) with one of the types default, linear, dynamic, yarn, longrope
+// and llama3. Each is a scheme here, with pairs of channels half a head apart.
 #pragma once
 #include <optional>
 #include <string>
@@ -25,8 +25,8 @@ struct HfRopeKeys {
 };
 HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim);
 
-// The scheme that a user names for such a model: options that the name leaves open are the model's, namely its base, its
-// pairing and its trained length. Compositions too.
+// The scheme that a user names for such a model: options that the name leaves open are the model's, namely its base,
+// its pairing and its trained length. Compositions too.
 std::string for_hf_model(const std::string& encoding, double base, int trained_length);
 
 }  // namespace poslab

@@ -14,7 +14,9 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   bool other = false;
   for (auto& [name, value] : asked)
     if (name == "encoding") value = for_hf_model(value, its.base, trained), other = true;
-  Settings all = {{"train_length", fmt::format("{}", trained)}, {"eval_times", "1"}, {"text", ""},
+  Settings all = {{"train_length", fmt::format("{}", trained)},
+                  {"eval_times", "1"},
+                  {"text", ""},
                   {"encoding", its.spec.encoding.spelled()}};
   all.insert(all.end(), asked.begin(), asked.end());
   HfRun run{configure(all), {}, model.net, its.ends};

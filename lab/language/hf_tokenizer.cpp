@@ -40,8 +40,10 @@ std::string spaced(const std::string& token) {
   std::string all;
   const std::string mark = "\u2581";
   for (size_t at = 0; at < token.size();)
-    if (token.compare(at, mark.size(), mark) == 0) all += ' ', at += mark.size();
-    else all += token[at++];
+    if (token.compare(at, mark.size(), mark) == 0)
+      all += ' ', at += mark.size();
+    else
+      all += token[at++];
   return all;
 }
 
@@ -113,7 +115,7 @@ void HfTokenizer::read_added(const json& tokens) {
 
 void HfTokenizer::read_post_processor(const json& step) {
   const std::string type = json_type(step);
-  if (step.is_null() || type == "\"ByteLevel\"") return;   // which only tells where tokens stand in the text
+  if (step.is_null() || type == "\"ByteLevel\"") return;  // which only tells where tokens stand in the text
   if (type == "\"Sequence\"") {
     for (const json& one : step.at("processors")) read_post_processor(one);
   } else if (type == "\"TemplateProcessing\"") {
@@ -146,21 +148,24 @@ std::vector<int> HfTokenizer::letters(const std::string& word) const {
     const std::string letter = word.substr(at, n);
     const auto found = token_.find(letter);
     std::vector<int> bytes;
-    if (found != token_.end()) bytes = {found->second};
+    if (found != token_.end())
+      bytes = {found->second};
     else if (bytes_for_letters_)
       for (const char c : letter)
         if (const auto byte = token_.find(byte_token(static_cast<unsigned char>(c))); byte != token_.end())
           bytes.push_back(byte->second);
     const bool is_unknown = bytes.size() != (found != token_.end() ? 1 : letter.size()) || bytes.empty();
-    if (!is_unknown) all.insert(all.end(), bytes.begin(), bytes.end());
-    else if (unknown_ >= 0 && !(fuse_unknown_ && was_unknown)) all.push_back(unknown_);
+    if (!is_unknown)
+      all.insert(all.end(), bytes.begin(), bytes.end());
+    else if (unknown_ >= 0 && !(fuse_unknown_ && was_unknown))
+      all.push_back(unknown_);
     was_unknown = is_unknown;
   }
   return all;
 }
 
-// The pair with the oldest merge is joined, of equal ones the leftmost, until none is left. A heap holds the candidates;
-// one that has changed meanwhile is passed over.
+// The pair with the oldest merge is joined, of equal ones the leftmost, until none is left. A heap holds the
+// candidates; one that has changed meanwhile is passed over.
 bool HfTokenizer::add_word(const std::string& word, std::vector<int>& to, size_t most) const {
   if (const auto whole = token_.find(word); whole_words_ && whole != token_.end()) {
     to.push_back(whole->second);

@@ -1,5 +1,5 @@
-// tokenizer.json of a checkpoint of the Hugging Face form: byte pair encoding over bytes, as Qwen 2 and Llama 3 have it,
-// or over characters with a token for each byte that has none, as Llama 2 and Mistral. Leaves out: other models of
+// tokenizer.json of a checkpoint of the Hugging Face form: byte pair encoding over bytes, as Qwen 2 and Llama 3 have
+// it, or over characters with a token for each byte that has none, as Llama 2 and Mistral. Leaves out: other models of
 // tokens, and what a tokenizer says of training and padding.
 #pragma once
 #include <string>

@@ -41,9 +41,9 @@ Mapped map_file(const std::string& path) {
 }
 
 int bytes_of_number(const std::string& dtype) {
-  static const std::map<std::string, int> sizes = {{"F64", 8}, {"I64", 8}, {"U64", 8}, {"F32", 4}, {"I32", 4},
-                                                   {"U32", 4}, {"BF16", 2}, {"F16", 2}, {"I16", 2}, {"U16", 2},
-                                                   {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"I8", 1}, {"U8", 1}, {"BOOL", 1}};
+  static const std::map<std::string, int> sizes = {{"F64", 8},     {"I64", 8},     {"U64", 8}, {"F32", 4}, {"I32", 4},
+                                                   {"U32", 4},     {"BF16", 2},    {"F16", 2}, {"I16", 2}, {"U16", 2},
+                                                   {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"I8", 1},  {"U8", 1},  {"BOOL", 1}};
   const auto found = sizes.find(dtype);
   return found == sizes.end() ? 0 : found->second;
 }
@@ -91,8 +91,10 @@ StoredTensors map_weights(const std::string& folder) {
   const std::string single = folder + "/model.safetensors", index = folder + "/model.safetensors.index.json";
   if (!std::filesystem::exists(index)) {
     if (!std::filesystem::exists(single))
-      bad_input("{} has neither model.safetensors nor model.safetensors.index.json; save the model in this form "
-                "(transformers: save_pretrained)", folder);
+      bad_input(
+          "{} has neither model.safetensors nor model.safetensors.index.json; save the model in this form "
+          "(transformers: save_pretrained)",
+          folder);
     return map_safetensors(single);
   }
   const json all = json::parse(read_file(index), nullptr, false);
@@ -111,20 +113,23 @@ StoredTensors map_weights(const std::string& folder) {
     }
   }
   for (const auto& [name, file] : all["weight_map"].items())
-    if (!tensors.count(name)) bad_input("{} has no tensor {}, and the index names it there", file.get<std::string>(), name);
+    if (!tensors.count(name))
+      bad_input("{} has no tensor {}, and the index names it there", file.get<std::string>(), name);
   return tensors;
 }
 
 StoredMatrix matrix_of(const std::string& name, const StoredTensor& t) {
   StoredMatrix m{.rows = t.shape.size() == 1 ? 1 : t.shape[0], .columns = t.shape.back(), .keep = t.file};
-  if (t.dtype == "BF16") m.as = StoredAs::bfloat16;
-  else if (t.dtype == "F16") m.as = StoredAs::float16;
+  if (t.dtype == "BF16")
+    m.as = StoredAs::bfloat16;
+  else if (t.dtype == "F16")
+    m.as = StoredAs::float16;
   else if (t.dtype != "F32")
     bad_input("{}: {} is stored as {}; poslab computes with F32, BF16 and F16, so save the model as one of these",
               t.path, name, t.dtype);
   m.at = t.at;
   const size_t each = size_t(bytes_of(m.as));
-  if (reinterpret_cast<uintptr_t>(t.at) % each) {   // the form does not forbid it, and nobody writes it
+  if (reinterpret_cast<uintptr_t>(t.at) % each) {  // the form does not forbid it, and nobody writes it
     const size_t bytes = each * size_t(m.rows) * size_t(m.columns);
     auto copy = std::make_shared<std::vector<float>>(bytes / sizeof(float) + 1);
     std::memcpy(copy->data(), t.at, bytes);
@@ -142,7 +147,7 @@ std::string safetensors_bytes(const std::vector<NamedTensor>& tensors) {
     at = end;
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');   // numbers begin at a multiple of 8
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // numbers begin at a multiple of 8
   const uint64_t length = text.size();
   std::string bytes(8, '\0');
   std::memcpy(bytes.data(), &length, 8);

@@ -1,5 +1,5 @@
-"""Exported models, read by transformers: read_back.py FOLDER... . Each has, beside the model, expected.json with "tokens",
-"logits" of all slots, and "text" with "encoded". Prints the worst error of a logit, relative to the largest, and fails
+"""Exported models, read by transformers: read_back.py FOLDER... . Each has, beside the model, expected.json with
+"tokens", "logits" of all slots, and "text" with "encoded". Prints the worst error of a logit, relative to the largest, and fails
 above 1e-4 or where tokens differ."""
 
 import json
@@ -20,6 +20,7 @@ for folder in map(pathlib.Path, sys.argv[1:]):
     error = np.abs(z - wanted).max() / np.abs(wanted).max()
     encoded = AutoTokenizer.from_pretrained(folder)(expected["text"], add_special_tokens=False)["input_ids"]
     same = encoded == expected["encoded"]
-    print(folder.name, type(model).__name__, "worst error of a logit", error, "tokens", "the same" if same else "differ")
+    print(folder.name, type(model).__name__, "worst error of a logit", error, "tokens",
+          "the same" if same else "differ")
     failed |= not (error <= 1e-4 and same)
 sys.exit(failed)
