@@ -125,6 +125,10 @@ TEST_CASE("hf: what the configuration says arrives in the model") {
   CHECK(for_hf_model("rerope:window=8", 5e5, 64) == "rerope:window=8,base=500000,pairing=half");
   CHECK(for_hf_model("dynamic_ntk:length=9|none*2+rope:base=7*2", 5e5, 64) ==
         "dynamic_ntk:length=9,base=500000,pairing=half|none*2+rope:base=7,pairing=half*2");
+  CHECK(for_hf_model("window:window=8", 1e4, 64) == "window:window=8,pairing=half");
+  CHECK(refusal([] { for_hf_model("window:window=8", 5e5, 64); }) ==
+        "2: encoding window:window=8: it has no option base, and this model turns queries and keys with base = 500000; "
+        "choose another");
 }
 
 TEST_CASE("hf: a key that changes the mathematics is refused by name, and one that does not is passed over") {

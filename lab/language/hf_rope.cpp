@@ -137,13 +137,15 @@ namespace {
 std::string completed(const std::string& one, const std::vector<std::pair<std::string, std::string>>& model) {
   const Spelling said = read_spelling(one);
   const Scheme& scheme = find("encoding", all_encodings(), said.name);
+  const Choices standard(scheme.name, scheme.options);
   std::string text = one;
   for (const auto& [option, value] : model) {
     const auto is = [&, &option = option](const auto& other) { return other.first == option; };
-    const bool known = std::any_of(scheme.options.begin(), scheme.options.end(),
-                                   [&, &option = option](const Option& o) { return o.name == option; });
-    if (known && std::none_of(said.said.begin(), said.said.end(), is))
+    if (standard.has(option) && std::none_of(said.said.begin(), said.said.end(), is))
       text += (text.find(':') == std::string::npos ? ":" : ",") + option + "=" + value;
+    if (!standard.has(option) && scheme.frequencies && (option == "pairing" || (option == "base" && value != "10000")))
+      bad_input("encoding {}: it has no option {}, and this model turns queries and keys with {} = {}; choose another",
+                one, option, option, value);
   }
   return text;
 }

@@ -13,7 +13,8 @@ They're here, we'll see, I'd say so, you've won, and HE'S LATE. The end of the t
 
 texts = [
     "", " ", "Hello world", " Hello  world", "the quick\tbrown\n\n  fox  ", "don't DON'T we'LL I'd",
-    "1234567 12 3.14159", "x=1;\n    y += 22;\r\n\treturn (x<<2)|y;\n", "Überall Straße café", "cafe\u0301 U\u0308ber",
+    "1234567 12 3.14159", "x=1;\n    y += 22;\r\n\treturn (x<<2)|y;\n", "Überall Straße café",
+    "cafe\u0301 U\u0308ber",
     "\u4f60\u597d\uff0c\u4e16\u754c\u3002 \U0001f642\U0001f680 \u00bd \u00a0 end", "a<|endoftext|>b <s>c</s> d",
     "\u2581marked \u2581 text", "trailing spaces   ", "\n", "   ", "#include <vector>\n#include <string>",
     "'s 't're I'm", "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35 \u0928\u092e\u0938\u094d\u0924\u0947 12\u0665\u0666",
