@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -12,6 +13,8 @@
 #include "core/stop.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/language/hf_export.h"
+#include "lab/language/hf_run.h"
 #include "lab/language/run.h"
 #include "lab/shell.h"
 #include "nn/generate.h"
@@ -23,6 +26,7 @@ struct Words {
   std::map<std::string, std::string> typed;  // options of a run
   std::vector<std::pair<std::string, CLI::Option*>> options;
   std::string run, encoding, temperature, times, samples, file, threads;
+  std::string hf, text, positions, length, to;  // a checkpoint of others, and what is asked of it; where to export
   std::string prompt = "#include <";
   int count = 300;
   TokenChoice choice{.temperature = 0.8};
@@ -37,11 +41,12 @@ void use_threads(const Words& w) {
   if (!w.threads.empty()) use_threads(language::configure({{"threads", w.threads}}));
 }
 
-void test(const language::Run& run, const std::string& file) {
-  const std::vector<language::AtLength> all = language::evaluate(run);
-  write_file(file, language::to_csv(all));
-  fmt::print("{}\nall of it is in {}\n", language::table(all), file);
+// file: "" for none
+void show(const std::vector<language::AtLength>& all, const std::string& file) {
+  if (!file.empty()) write_file(file, language::to_csv(all));
+  fmt::print("{}\n{}", language::table(all), file.empty() ? "" : fmt::format("all of it is in {}\n", file));
 }
+void test(const language::Run& run, const std::string& file) { show(language::evaluate(run), file); }
 
 void train_command(const Words& w) {
   language::Settings settings;
@@ -87,9 +92,39 @@ Decoder changed(const Decoder& net, const Words& w) {
   return other;
 }
 
+// A run or a checkpoint of others, and what only one of them has.
+bool of_others(const Words& w, const char* command) {
+  if (w.run.empty() == w.hf.empty())
+    bad_input("poslab lm {} takes a run, as in `poslab lm {} runs/lm`, or a checkpoint, --hf FOLDER{}", command,
+              command, w.run.empty() ? "" : "; not both");
+  for (const auto& [option, value] :
+       {std::pair{"--text", &w.text}, {"--positions", &w.positions}, {"--length", &w.length}})
+    if (w.hf.empty() && !value->empty())
+      bad_input("{} {} goes with --hf; the run {} has its own", option, *value, w.run);
+  return !w.hf.empty();
+}
+
+language::HfRun opened(const Words& w, bool to_test) {
+  language::Settings asked;
+  for (const auto& [name, value] : {std::pair{"encoding", &w.encoding},
+                                    {"positions", &w.positions},
+                                    {"train_length", &w.length},
+                                    {"eval_times", &w.times},
+                                    {"eval_samples", &w.samples},
+                                    {"text", &w.text}})
+    if (!value->empty()) asked.emplace_back(name, *value);
+  if (to_test && !w.temperature.empty()) asked.emplace_back("temperature", w.temperature);
+  return language::open_hf_run(w.hf, asked, to_test);
+}
+
 void eval_command(const Words& w) {
   use_threads(w);
   catch_signals();
+  if (of_others(w, "eval")) {
+    const language::HfRun run = opened(w, true);
+    show(language::evaluate(run.net, run.config, run.source, "poslab lm eval --hf " + shell_word(w.hf)), w.file);
+    return;
+  }
   language::Run run = language::open(w.run);
   if (!w.times.empty()) run.state.config.set("eval_times", w.times);
   if (!w.samples.empty()) run.state.config.set("eval_samples", w.samples);
@@ -101,27 +136,47 @@ void eval_command(const Words& w) {
   test(run, w.file.empty() ? run.folder.file("eval.csv") : w.file);
 }
 
+// A run as a checkpoint of others is opened.
+language::HfRun writer(const Words& w) {
+  if (of_others(w, "generate")) return opened(w, false);
+  language::Run run = language::open(w.run);
+  return {run.state.config, run.source, changed(run.state.net, w), {}};
+}
+
 void generate_command(const Words& w) {
   use_threads(w);
   catch_signals();
   w.choice.check();
-  const language::Run run = language::open(w.run);
-  const bool grammar = run.source.grammar.has_value();
-  const std::vector<int> prompt =
-      grammar ? std::vector{run.source.grammar->symbols} : run.source.vocabulary.encode(w.prompt);
-  if (prompt.empty()) bad_input("--prompt is empty; give the model a letter to begin with");
+  const language::HfRun of = writer(w);
+  const bool grammar = of.source.grammar.has_value();
+  std::vector<int> prompt = of.source.prefix;
+  const std::vector<int> said = grammar ? std::vector{of.source.grammar->symbols} : of.source.reader().encode(w.prompt);
+  if (said.empty()) bad_input("--prompt is empty; give the model a letter to begin with");
+  prompt.insert(prompt.end(), said.begin(), said.end());
   const auto written = [&](int token) {
-    return grammar ? fmt::format("{} ", token) : shown(run.source.vocabulary.text(token));
+    return grammar ? fmt::format("{} ", token) : shown(of.source.reader().text(token));
   };
-  for (const int token : prompt) fmt::print("{}", written(token));
-  const Generation wanted{w.count, w.choice, w.seed, language::sampler(run.state.config)};
-  generate(changed(run.state.net, w), prompt, wanted, [&](int token) {
+  if (grammar)
+    fmt::print("{}", written(said[0]));
+  else
+    fmt::print("{}", shown(w.prompt));
+  const Generation wanted{w.count, w.choice, w.seed, language::sampler(of.config)};
+  generate(of.net, prompt, wanted, [&](int token) {
+    if (std::find(of.ends.begin(), of.ends.end(), token) != of.ends.end()) return false;
     fmt::print("{}", written(token));
     std::fflush(stdout);
     return caught_signal() == 0;
   });
   fmt::print("\n");
   if (const int signal = caught_signal()) throw Interrupted(signal, "stopped writing");
+}
+
+void export_command(const Words& w) {
+  if (w.to.empty()) bad_input("to which folder? Say --to FOLDER");
+  const language::Run run = language::open(w.run);
+  language::export_hf(run.state, run.source, w.to);
+  fmt::print("{} has {}config.json and model.safetensors: AutoModelForCausalLM.from_pretrained(\"{}\") reads it\n",
+             w.to, run.source.grammar ? "" : "tokenizer.json, ", w.to);
 }
 
 const char* train_footer = R"(
@@ -137,13 +192,27 @@ const char* eval_footer = R"(
 Tests at the run's lengths or at --times, on texts that are long and on texts that are repeated to fill the length.
 --encoding and --temperature put another one into the trained model, if it learns nothing.
 
+With --hf a checkpoint of the Hugging Face form is tested: a folder with config.json, model.safetensors and
+tokenizer.json, of LLaMA, Mistral or Qwen 2. Its trained length is max_position_embeddings, or --length; --times counts
+from there, once if not said. Options that --encoding leaves open are the model's: base, pairing and length.
+
 Examples:
   poslab lm eval runs/lm --times 1/4/16
-  poslab lm eval runs/lm --encoding rerope:window=64 --temperature log_n:length=128,only_longer -o rerope.csv)";
+  poslab lm eval runs/lm --encoding rerope:window=64 --temperature log_n:length=128,only_longer -o rerope.csv
+  poslab lm eval --hf ~/models/qwen2 --length 2048 --times 1/2/4 --encoding rerope:window=512 --text ~/books)";
 
 const char* generate_footer = R"(
 Example:
-  poslab lm generate runs/lm --prompt 'template <' --count 500 --encoding rerope:window=64)";
+  poslab lm generate runs/lm --prompt 'template <' --count 500 --encoding rerope:window=64
+  poslab lm generate --hf ~/models/qwen2 --prompt 'Once upon a time' --temperature 0)";
+
+const char* export_footer = R"(
+Writes config.json, model.safetensors and tokenizer.json into a new folder. transformers reads it as a
+LlamaForCausalLM, and with the encoding window as a MistralForCausalLM. A model that this form cannot say is refused,
+with the reason.
+
+Example:
+  poslab lm export runs/lm --to lm-hf)";
 
 }  // namespace
 
@@ -162,6 +231,14 @@ std::function<void()> add_lm(CLI::App* lm) {
     c->add_option("--threads", words->threads, "0: one for each core; never changes a result")->type_name("0 .. 256");
   };
   const auto run = [&](CLI::App* c) { c->add_option("run", words->run, "the run folder")->required(); };
+  const auto run_or_hf = [&](CLI::App* c) {
+    c->add_option("run", words->run, "the run folder");
+    c->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
+    c->add_option("--positions", words->positions, "with --hf: which positions the tokens carry (sequential)")
+        ->type_name("NAME");
+    c->add_option("--length", words->length, "with --hf: the trained length (max_position_embeddings)")
+        ->type_name("2 .. 1048576");
+  };
   const auto other = [&](CLI::App* c) {
     c->add_option("--encoding", words->encoding, "another scheme at test, without parameters")->type_name("NAME");
   };
@@ -182,8 +259,10 @@ std::function<void()> add_lm(CLI::App* lm) {
                              "\nExample:\n  poslab lm resume runs/lm", resume_command);
   run(resume), threads(resume);
 
-  CLI::App* eval = command("eval", "test a run again, also with another encoding", eval_footer, eval_command);
-  run(eval), other(eval);
+  CLI::App* eval = command("eval", "test a run again, or a checkpoint of others, also with another encoding",
+                           eval_footer, eval_command);
+  run_or_hf(eval), other(eval);
+  eval->add_option("--text", words->text, "with --hf: a file or a folder (the compiler's headers)")->type_name("PATH");
   eval->add_option("--temperature", words->temperature, "another factor on the logits of attention")->type_name("NAME");
   eval->add_option("--times", words->times, "lengths, in trained lengths (as the run has them)")->type_name("1/2/4");
   eval->add_option("--samples", words->samples, "windows for each length (as the run has them)")
@@ -191,9 +270,9 @@ std::function<void()> add_lm(CLI::App* lm) {
   eval->add_option("-o,--out", words->file, "the CSV file to write (eval.csv of the run)")->type_name("FILE");
   threads(eval);
 
-  CLI::App* write =
-      command("generate", "let a trained model write, to the terminal", generate_footer, generate_command);
-  run(write), other(write);
+  CLI::App* write = command("generate", "let a trained model or a checkpoint of others write, to the terminal",
+                            generate_footer, generate_command);
+  run_or_hf(write), other(write);
   write->add_option("--prompt", words->prompt, "how the text begins ('#include <')")->type_name("TEXT");
   write->add_option("--count", words->count, "new tokens (300)")
       ->type_name("1 .. 1000000")
@@ -205,6 +284,11 @@ std::function<void()> add_lm(CLI::App* lm) {
       ->type_name("0 .. 1");
   write->add_option("--seed", words->seed, "the same seed writes the same text (0)")->type_name("N");
   threads(write);
+
+  CLI::App* hand_over =
+      command("export", "write a trained model in the Hugging Face form", export_footer, export_command);
+  run(hand_over);
+  hand_over->add_option("--to", words->to, "the folder to make")->type_name("FOLDER");
 
   return [=] { actions->at(chosen_command(*lm, "poslab lm"))(); };
 }

@@ -321,7 +321,7 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* sweep = command("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", "", {});
   actions[sweep] = add_sweep(sweep);
-  CLI::App* language = command("lm", "language models on text: train, resume, eval, generate", "", {});
+  CLI::App* language = command("lm", "language models on text: train, resume, eval, generate, export", "", {});
   actions[language] = add_lm(language);
   CLI::App* again =
       command("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment", "", {});

@@ -66,7 +66,9 @@ AttentionArgs sizes(const Scores& s, const Span& span) {
     check(p.q && p.q.shape() == q.shape(), "q of a piece", p.q, s);
     check(p.k && p.k.shape() == k.shape(), "k of a piece", p.k, s);
     const auto inside = [](int n) { return std::clamp(n, -far, far); };
-    a.piece[n] = {p.q.data(), p.k.data(), inside(p.from), inside(p.to), inside(p.first), inside(p.last)};
+    const int from = span.window ? std::max(p.from, 1 - span.window) : p.from;
+    a.piece[n] = {p.q.data(),      p.k.data(),    inside(from), std::max(inside(from), inside(p.to)),
+                  inside(p.first), inside(p.last)};
   }
   must_be_apart(s, span, a.queries, a.keys);
   return a;

@@ -55,7 +55,8 @@ Masks masks(const Scores& x, const Span& span) {
     for (int j = 0; j < n.keys; ++j) {
       const bool in_a_piece =
           std::any_of(x.pieces.begin(), x.pieces.end(), [=](const Piece& p) { return holds(p, t, j); });
-      const bool seen = in_a_piece && (!span.causal || j <= t) && (!span.key_lengths || j < span.key_lengths[b]);
+      const bool seen = in_a_piece && (!span.causal || j <= t) && (!span.window || t - j < span.window) &&
+                        (!span.key_lengths || j < span.key_lengths[b]);
       at[j] = seen ? 0 : -std::numeric_limits<real>::infinity();
       if (seen) any.data()[row] = 1;
     }

@@ -77,6 +77,9 @@ Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);
 
 // What the transformer runs. Each has a composed twin, written with the ops above, in autograd/composed.h.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)
+// The same with weights as files of others store them, (out, in), and rows of such a table. Without gradients.
+Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b = {});
+Tensor gather(const StoredMatrix& table, const Ids& at);               // (N, n), ids (A, ..., Z) -> (A, ..., Z, n)
 // (..., in) -> (..., out): max(x w1 + b1, 0) w2 + b2
 Tensor feed_forward(const Tensor& x, const Tensor& w1, const Tensor& b1, const Tensor& w2, const Tensor& b2);
 struct GatedWeights { Tensor w1, b1{}, w3, b3{}, w2, b2{}; };          // shapes at GatedArgs in core/kernels.h
@@ -104,11 +107,13 @@ struct Scores {
   Tensor temperature{};                    // (1 or B, Tq, 1 or H)
   Ids pairs{};                             // (1 or B, Tq, Tk): the row of r, gain and bias that query i and key j read
 };                                         // absent: row j - t + last, last = max(offset + Tq, Tk) - 1, N = last + Tk
-// Which keys a query may see at all: those of its own sequence, and with a causal mask not those behind its slot.
+// Which keys a query may see at all: those of its own sequence, with a causal mask not those behind its slot, and with
+// a sliding window not those too far before it.
 struct Span {
   bool causal = false;
   int offset = 0;                          // slot of query 0: Tk - Tq if the queries are the last of the slots
   Ids key_lengths{};                       // (B): keys j >= key_lengths[b] are padding
+  int window = 0;                          // keys so many slots before a query, or more, are not seen; 0: all are
 };
 // A query that sees no key has weights 0 and result 0.
 Tensor attention(const Scores&, const Tensor& v, const Span&);         // (B, Tk, G, Dv) -> (B, Tq, H, Dv)

@@ -3,8 +3,14 @@ find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(SQLite3 REQUIRED)
+find_path(PCRE2_INCLUDE pcre2.h REQUIRED)             # tokenizers of others: their words, and how Unicode spells them
+find_library(PCRE2_LIBRARY pcre2-8 REQUIRED)
+find_path(UTF8PROC_INCLUDE utf8proc.h REQUIRED)
+find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 
 floor(lab experiment nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus ZLIB::ZLIB SQLite::SQLite3)
+target_include_directories(lab PRIVATE ${PCRE2_INCLUDE} ${UTF8PROC_INCLUDE})
+target_link_libraries(lab PRIVATE ${PCRE2_LIBRARY} ${UTF8PROC_LIBRARY})
 add_custom_target(commit BYPRODUCTS ${CMAKE_BINARY_DIR}/made/commit.h
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
   -DOUT=${CMAKE_BINARY_DIR}/made/commit.h -P ${CMAKE_SOURCE_DIR}/cmake/commit.cmake)

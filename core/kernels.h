@@ -13,6 +13,7 @@
 #include "core/fields.h"
 #include "core/random.h"
 #include "core/real.h"
+#include "core/stored_matrix.h"
 
 namespace poslab {
 
@@ -133,6 +134,12 @@ struct Kernels {
 #define KERNEL(name, result, ...) result (*name)(__VA_ARGS__) = nullptr;
 #include "core/kernels.def"
 #undef KERNEL
+  // Of the CPU alone, into whose memory files are mapped, and null elsewhere: weights as they are stored.
+  // y = x w^T + b, b null for none                          x: (rows, in)   w: (out, in)   b: (out)   y: (rows, out)
+  void (*linear_stored)(real* y, const real* x, StoredAs, const void* w, const real* b, int64_t rows, int in,
+                        int out) = nullptr;
+  // y_i = table[at_i]                                                         table: (entries, n)   y: (rows, n)
+  void (*gather_stored)(real* y, StoredAs, const void* table, const int* at, int64_t rows, int n) = nullptr;
 };
 
 // The backend of a device. Throws BadInput if this build or this machine does not have it.

@@ -5,6 +5,7 @@
 
 #include "core/backend.h"
 #include "core/error.h"
+#include "core/kernels.h"
 #include "core/names.h"
 #include "core/stop.h"
 #include "core/tensor_storage.h"
@@ -12,7 +13,8 @@
 namespace poslab {
 
 struct Params::Store {
-  uint64_t seed;
+  uint64_t seed = 0;
+  StoredWeights given{};
   std::vector<Entry> entries;
   int64_t count = 0;
   Device device = Device::cpu;
@@ -20,6 +22,12 @@ struct Params::Store {
 };
 
 Params::Params(uint64_t seed) : store_(std::make_shared<Store>()) { store_->seed = seed; }
+
+Params::Params(StoredWeights given) : Params(uint64_t(0)) { store_->given = std::move(given); }
+
+StoredMatrix Params::stored(const std::string& name, int rows, int columns) const {
+  return store_->given ? store_->given((*this / name).path_, rows, columns) : StoredMatrix();
+}
 
 Params Params::operator/(const std::string& scope) const {
   Params p = *this;
@@ -44,6 +52,14 @@ Tensor Params::make(const std::string& name, Shape shape) const {
 
 template <class Draw>
 Tensor Params::drawn(const std::string& name, Shape shape, const Draw& draw) const {
+  if (store_->given) {
+    if (shape.size() != 1) bad_input("params: {} of shape {} is in no checkpoint of others", name, to_string(shape));
+    Tensor x(shape);
+    const int row = 0;
+    const StoredMatrix m = stored(name, 1, shape[0]);
+    kernels(Device::cpu).gather_stored(x.data(), m.as, m.at, &row, 1, m.columns);
+    return x;
+  }
   if (shared_)
     for (const Entry& e : store_->entries)
       if (e.name == (*this / name).path_) return e.tensor;

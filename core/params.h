@@ -2,11 +2,13 @@
 // ordinary struct afterwards: no base class, no registration. The optimizer, clipping and checkpoints see the flat
 // buffer.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/random.h"
+#include "core/stored_matrix.h"
 #include "core/tensor.h"
 
 namespace poslab {
@@ -14,6 +16,12 @@ namespace poslab {
 class Params {
  public:
   explicit Params(uint64_t seed);
+  // Weights that somebody else made: a module is given what lies there under a parameter's full name, and makes
+  // nothing. A vector is a matrix of one row. There are then no entries, and no gradients.
+  using StoredWeights = std::function<StoredMatrix(const std::string& name, int rows, int columns)>;
+  explicit Params(StoredWeights);
+  // The matrix of that name; empty where parameters are made.
+  StoredMatrix stored(const std::string& name, int rows, int columns) const;
   Params operator/(const std::string& scope) const;                      // p / "block0" / "attention"
   // The same path for what several modules share: the first to ask makes a parameter, the others are given that one.
   Params shared() const;

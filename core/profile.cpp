@@ -134,6 +134,7 @@ const Kernels& timed(const Kernels& plain, Device where) {
     return t;
   }();
   twins.name = plain.name;
+  twins.linear_stored = plain.linear_stored, twins.gather_stored = plain.gather_stored;  // not timed
   return twins;
 }
 

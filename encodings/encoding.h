@@ -27,7 +27,8 @@ struct ModelShape {
   int pool = 2048, first = 0;    // positions are first .. first + pool - 1: a learned table's rows
   int all_heads = 0;             // of the layer, where `heads` are a group of them (encodings/compose.h)
   int layer = 0;                 // which one a picture is of, where layers differ; from 0
-  int head_dim() const { return d_model / (all_heads ? all_heads : heads); }
+  int head_width = 0;            // of a head that is wider or narrower than d_model / heads
+  int head_dim() const { return head_width ? head_width : d_model / (all_heads ? all_heads : heads); }
 };
 
 // What a layer hands to its encoding: queries and keys before any position enters, and the states that they are

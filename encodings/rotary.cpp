@@ -149,8 +149,8 @@ Pairing pairing_of(const Choices& c) { return c["pairing"] == "half" ? Pairing::
 
 void check_pairs(const std::string& scheme, const ModelShape& m) {
   if (m.head_dim() % 2)
-    bad_input("{} turns channels in pairs, and a head of d_model / heads = {} / {} = {} channels has an odd one; make "
-              "the head size even", scheme, m.d_model, m.heads, m.head_dim());
+    bad_input("{} turns channels in pairs, and a head of {}{} channels has an odd one; make the head size even", scheme,
+              m.head_width ? "" : fmt::format("d_model / heads = {} / {} = ", m.d_model, m.heads), m.head_dim());
 }
 
 }  // namespace poslab

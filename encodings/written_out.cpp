@@ -43,7 +43,7 @@ Tensor WrittenOut::logits(const Heads&, const Positions&, const Span&) const {
 Tensor WholeLogits::logits(const Heads& in, const Positions& p, const Span& span) const {
   Tensor s = pairs(in, p, span);
   if (const Tensor& f = in.temperature) s = s * by_head(f.reshape({f.dim(0), f.dim(1), f.dim(2), 1}));
-  return span.causal || span.key_lengths ? s + log(seen(in, p, span)) : s;          // ln 0: masked
+  return span.causal || span.key_lengths || span.window ? s + log(seen(in, p, span)) : s;          // ln 0: masked
 }
 
 Tensor WholeLogits::weights(const Heads& in, const Positions& p, const Span& span) const {
@@ -61,12 +61,14 @@ Tensor seen(const Heads& in, const Positions& p, const Span& span) {
     for (int64_t row = 0; row < int64_t(sequences) * queries; ++row) {
       int last = span.causal ? std::min(span.offset + int(row % queries) + 1, keys) : keys;
       if (span.key_lengths) last = std::min(last, span.key_lengths[row / queries]);
-      std::fill_n(may.data() + row * keys, last, real(1));
+      const int first = span.window ? std::max(0, span.offset + int(row % queries) + 1 - span.window) : 0;
+      std::fill_n(may.data() + row * keys + first, std::max(0, last - first), real(1));
     }
     return may.to(device);
   };
   if (span.key_lengths) return make(in.q.device());
-  return p.once(fmt::format("seen {} {} {} {}", queries, keys, span.causal, span.offset), in.q.device(), make);
+  return p.once(fmt::format("seen {} {} {} {} {}", queries, keys, span.causal, span.offset, span.window),
+                in.q.device(), make);
 }
 
 }  // namespace poslab

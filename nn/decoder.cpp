@@ -13,7 +13,8 @@ DecoderSpec checked(DecoderSpec s) {
   if (s.vocabulary < 1 || s.layers < 1 || s.heads < 1 || s.key_heads < 1 || s.d_model < 1 || s.d_ff < 1)
     bad_input("decoder: vocabulary {}, layers {}, heads {}, key_heads {}, d_model {}, d_ff {}; all must be at least 1",
               s.vocabulary, s.layers, s.heads, s.key_heads, s.d_model, s.d_ff);
-  if (s.d_model % s.heads)
+  if (s.head_dim < 0) bad_input("decoder: head_dim {}; it must be at least 1, or 0 for d_model / heads", s.head_dim);
+  if (!s.head_dim && s.d_model % s.heads)
     bad_input("decoder: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads,
               s.d_model);
   if (s.heads % s.key_heads)
@@ -22,6 +23,11 @@ DecoderSpec checked(DecoderSpec s) {
   if (s.gau < 0 || (s.gau && s.heads != 1))
     bad_input("decoder: gated attention units of width {} with {} heads; a unit has one head, of width 1 or more",
               s.gau, s.heads);
+  if (s.gau && (s.head_dim || s.output_bias || !s.windows.empty()))
+    bad_input("decoder: head_dim, output_bias and windows are of LLaMA's blocks; leave them out with gau");
+  if (!s.windows.empty() && int(s.windows.size()) != s.layers)
+    bad_input("decoder: windows for {} layers of {}; give one for each, 0 where a query sees all keys",
+              s.windows.size(), s.layers);
   return s;
 }
 
@@ -46,6 +52,16 @@ void must_suit_units(const DecoderSpec& s, const PositionLayers& encoding) {
         s.encoding.spelled());
 }
 
+// A scheme with weights of its own may look further.
+void must_keep_to_windows(const DecoderSpec& s, const PositionLayers& encoding) {
+  for (size_t l = 0; l < s.windows.size(); ++l)
+    if (s.windows[l] && reads_states(*encoding.layers[l]))
+      bad_input(
+          "encoding {} does not go with the model's sliding windows; choose one that turns queries and keys or "
+          "adds a bias, such as rope, rerope or alibi",
+          s.encoding.spelled());
+}
+
 // What has parameters cannot be put in after training.
 template <class Make>
 void must_learn_nothing(const char* kind, const std::string& spelled, const Make& make) {
@@ -63,20 +79,21 @@ void must_learn_nothing(const char* kind, const std::string& spelled, const Make
 Decoder::Decoder(Params p, DecoderSpec s) : spec_(checked(std::move(s))) {
   const int C = spec_.d_model;
   constexpr double small = 0.02;  // Radford et al. 2019; LLaMA's released code
-  embedding_ = p.truncated_normal("embedding", {spec_.vocabulary, C}, small);
+  embedding_ = table(p, "embedding", spec_.vocabulary, C, small);
   encoding_ = std::make_shared<const PositionLayers>(p / "encoding", spec_.encoding, spec_.shape());
   temperature_ = temperature_layers(p / "temperature", spec_.temperature, spec_.shape());
-  must_suit_units(spec_, *encoding_);
+  must_suit_units(spec_, *encoding_), must_keep_to_windows(spec_, *encoding_);
   for (int n = 0; n < spec_.layers; ++n) {
     const Params at = p / ("block" + std::to_string(n));
     if (spec_.gau)
       units_.emplace_back(at, GauSpec{C, spec_.gau, spec_.d_ff, n, spec_.layers, spec_.epsilon});
     else
-      blocks_.emplace_back(at, DecoderBlockSpec{spec_.heads, spec_.key_heads, C, spec_.d_ff, n, spec_.layers,
-                                                spec_.biases, spec_.epsilon});
+      blocks_.emplace_back(at, DecoderBlockSpec{spec_.heads, spec_.key_heads, spec_.shape().head_dim(), C, spec_.d_ff,
+                                                n, spec_.layers, spec_.biases, spec_.output_bias,
+                                                spec_.windows.empty() ? 0 : spec_.windows[size_t(n)], spec_.epsilon});
   }
   if (!spec_.gau) gain_ = (p / "norm").full("gain", {C}, 1);
-  if (!spec_.tied) head_ = (p / "head").truncated_normal("w", {C, spec_.vocabulary}, small);
+  if (!spec_.tied) head_ = weight(p / "head", "w", C, spec_.vocabulary, small);
 }
 
 Decoder Decoder::with_encoding(const Chosen<Scheme>& scheme) const {
@@ -85,7 +102,7 @@ Decoder Decoder::with_encoding(const Chosen<Scheme>& scheme) const {
   Decoder other = *this;
   other.spec_.encoding = scheme;
   other.encoding_ = std::make_shared<const PositionLayers>(Params(0), scheme, spec_.shape());
-  must_suit_units(other.spec_, *other.encoding_);
+  must_suit_units(other.spec_, *other.encoding_), must_keep_to_windows(other.spec_, *other.encoding_);
   return other;
 }
 
@@ -106,21 +123,30 @@ KeyValueCache Decoder::cache(int sequences, int capacity) const {
           capacity,
           {spec_.key_heads, head, spec_.gau ? spec_.d_ff : head, spec_.d_model},
           states,
-          embedding_.device()};
+          embedding_.stored ? Device::cpu : embedding_.own.device()};
 }
 
 Tensor Decoder::operator()(const Ids& tokens, int outputs, const Pass& pass) const {
-  return run(tokens, outputs, pass, nullptr);
+  return logits(run(tokens, outputs, pass, nullptr));
+}
+
+Tensor Decoder::states(const Ids& tokens, const Pass& pass) const {
+  return run(tokens, tokens.shape().back(), pass, nullptr);
+}
+
+Tensor Decoder::logits(const Tensor& states) const {
+  if (!spec_.tied) return linear(states, head_);
+  return embedding_.stored ? linear(states, embedding_.stored) : linear(states, transpose(embedding_.own));
 }
 
 Tensor Decoder::decode(const Ids& tokens, int outputs, const Pass& pass, KeyValueCache& cache) const {
   const NoGrad no_gradient;
-  Tensor logits = run(tokens, outputs, pass, &cache);
+  const Tensor newest = run(tokens, outputs, pass, &cache);
   cache.advance(tokens.shape()[1]);
-  return logits;
+  return logits(newest);
 }
 
-// x = embed(tokens) (+ positions), blocks, rms_norm, head
+// x = embed(tokens) (+ positions), blocks, rms_norm
 Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCache* cache) const {
   if (tokens.shape().size() != 2)
     bad_input("decoder: tokens have shape {}; they must be (B, T)", to_string(tokens.shape()));
@@ -145,8 +171,7 @@ Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCa
       h = blocks_[l](h, l + 1 < blocks_.size() ? blocks_[l + 1].norm_gain() : gain_, layer_pass(l), cache);
     x = h.y;
   }
-  const Tensor y = outputs == n ? x : slice(x, 1, n - outputs, n);
-  return linear(y, spec_.tied ? transpose(embedding_) : head_);
+  return outputs == n ? x : slice(x, 1, n - outputs, n);
 }
 
 }  // namespace poslab

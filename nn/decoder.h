@@ -1,7 +1,7 @@
 // A causal language model of LLaMA's shape (Touvron et al. 2023; Qwen 2 with biases): pre-norm blocks, a gated
 // feed-forward network, grouped-query attention; or of gated attention units, as the source has them (nn/gau.h). Any
-// scheme, sampler and temperature. Decoding one token after the other equals the full pass. Leaves out: encoders, and
-// heads wider than d_model / heads.
+// scheme, sampler and temperature. Decoding one token after the other equals the full pass. With
+// stored weights (core/params.h) it runs a checkpoint of others as that lies in its file. Leaves out: encoders.
 #pragma once
 #include <memory>
 #include <vector>
@@ -15,24 +15,37 @@ namespace poslab {
 struct DecoderSpec {
   int vocabulary = 256;
   int layers = 6, heads = 8, key_heads = 8, d_model = 256, d_ff = 688;
+  int head_dim = 0;                              // of a query, key or value; 0: d_model / heads
   bool biases = false;                           // of queries, keys and values
+  bool output_bias = false;                      // of what attention adds
   bool tied = false;                             // the head is the embedding, transposed
   double epsilon = 1e-5;                         // of RMSNorm: 1e-5 or 1e-6
   int gau = 0;                                   // width of the one head of gated attention units; 0: LLaMA's blocks.
                                                  // d_ff is then the width of their values: 2 d_model in the source
   int pool = 2048, first = 0;                    // positions are first .. first + pool - 1: a learned table's rows
+  std::vector<int> windows{};                    // of each layer, how many keys a query sees, its own the last of them;
+                                                 // 0: all. None: all in each layer
   Chosen<Scheme> encoding{};                     // NoPE, unless another is given
   Chosen<TemperaturePolicy> temperature{};       // likewise none
-  ModelShape shape() const { return {layers, heads, gau ? gau : d_model, true, pool, first}; }
+  ModelShape shape() const {
+    ModelShape m{layers, heads, gau ? gau : d_model, true, pool, first};
+    m.head_width = head_dim;
+    return m;
+  }
 };
 
 class Decoder {
  public:
   // Parameters: embedding, encoding..., temperature..., block0 ..., norm.gain with LLaMA's blocks, and head.w unless it
-  // is tied. Throws BadInput for sizes that do not fit, and for units with a scheme that reads or changes states.
+  // is tied. Throws BadInput for sizes that do not fit, for units with a scheme that reads or changes states, and for
+  // windows with one of which it is not known that it keeps to them.
   Decoder(Params, DecoderSpec);
   // tokens (B, T) -> logits of the token behind each of the last `outputs` slots (B, outputs, vocabulary)
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
+  // The same in two steps, for a text whose logits would not fit memory together: the states of all slots behind the
+  // last block (B, T, d_model), and the logits of as many of them as one likes (B, n, vocabulary).
+  Tensor states(const Ids& tokens, const Pass&) const;
+  Tensor logits(const Tensor& states) const;
 
   // Decoding. An empty cache for so many tokens in each sequence, and then n >= 1 tokens (B, n) at a time: logits of
   // the last `outputs` of them, as the full pass over all tokens would have them. pass.positions are those of all
@@ -51,7 +64,8 @@ class Decoder {
  private:
   Tensor run(const Ids& tokens, int outputs, const Pass&, KeyValueCache*) const;
   DecoderSpec spec_;
-  Tensor embedding_, gain_, head_;               // (V, C); (C), absent with units; (C, V), absent if it is tied
+  Weight embedding_, head_;                      // a table (V, C); (C, V), absent if it is tied
+  Tensor gain_;                                  // (C), absent with units
   std::shared_ptr<const PositionLayers> encoding_;
   std::vector<Temperature> temperature_;
   std::vector<DecoderBlock> blocks_;             // these

@@ -1,5 +1,6 @@
 #include "nn/decoder_block.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/tape.h"
@@ -18,9 +19,9 @@ Dropout at_next_site(Dropout d) {
 // N(0, 1 / in), cut off at two standard deviations. What is added to the sum has 1 / sqrt(2 layers) of that, so that
 // its size does not grow with depth (Radford et al. 2019, section 2.3).
 DecoderBlock::DecoderBlock(Params p, DecoderBlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
-  const int C = s.d_model, D = C / s.heads, all = s.heads * D, keys = s.key_heads * D;
+  const int C = s.d_model, D = s.head_dim, all = s.heads * D, keys = s.key_heads * D;
   const auto weights = [](const Params& at, const char* name, int in, int out, double scale = 1) {
-    return at.truncated_normal(name, {in, out}, scale / std::sqrt(double(in)));
+    return weight(at, name, in, out, scale / std::sqrt(double(in)));
   };
   const double added = 1 / std::sqrt(2.0 * s.layers);
   const Params a = p / "attention", f = p / "ffn";
@@ -31,18 +32,19 @@ DecoderBlock::DecoderBlock(Params p, DecoderBlockSpec s) : spec_(s), name_("bloc
     value_bias_ = a.full("value_bias", {keys}, 0);
   }
   output_ = weights(a, "output", all, C, added);
+  if (s.output_bias) output_bias_ = a.full("output_bias", {C}, 0);
   gain2_ = (p / "norm2").full("gain", {C}, 1);
-  ffn_.w1 = weights(f, "w1", C, s.d_ff), ffn_.w3 = weights(f, "w3", C, s.d_ff);
-  ffn_.w2 = weights(f, "w2", s.d_ff, C, added);
+  w1_ = weights(f, "w1", C, s.d_ff), w3_ = weights(f, "w3", C, s.d_ff);
+  w2_ = weights(f, "w2", s.d_ff, C, added);
 }
 
 Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCache* cache) const {
-  const int B = y.dim(0), n = y.dim(1), H = spec_.heads, G = spec_.key_heads, D = spec_.d_model / H;
+  const int B = y.dim(0), n = y.dim(1), H = spec_.heads, G = spec_.key_heads, D = spec_.head_dim;
   const Tensor q = linear(y, query_, query_bias_).reshape({B, n, H, D});
   KeyValueCache::Entries all{linear(y, key_, key_bias_).reshape({B, n, G, D}),
                              linear(y, value_, value_bias_).reshape({B, n, G, D}), y};
   if (cache) all = cache->append(spec_.layer, all);
-  const Span span{.causal = true, .offset = all.k.dim(1) - n};
+  const Span span{.causal = true, .offset = all.k.dim(1) - n, .window = spec_.window};
   const Encoding& encoding = pass.encoding;
   Heads heads = pass.temperature({q, all.k, y, all.x}, pass.positions, span);
   heads = fitted(encoding, std::move(heads), pass.positions);
@@ -51,14 +53,25 @@ Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCach
     trace->capture(name_ + ".attention.weights", encoding.weights(heads, pass.positions, span));
   }
   const Tensor v = each_head(all.v, heads.k.dim(2));
-  return linear(encoding.attend(heads, v, pass.positions, span).reshape({B, n, H * D}), output_);
+  return linear(encoding.attend(heads, v, pass.positions, span).reshape({B, n, H * D}), output_, output_bias_);
+}
+
+// Stored weights take a part of the slots at a time, so that the hidden layer of a long text need not fit memory.
+Tensor DecoderBlock::gated(const Tensor& y) const {
+  if (!w1_.stored) return gated_feed_forward(y, {.w1 = w1_.own, .w3 = w3_.own, .w2 = w2_.own}, Gate::silu);
+  constexpr int part = 1024;
+  std::vector<Tensor> parts;
+  for (int from = 0; from < y.dim(1); from += part) {
+    const Tensor some = y.dim(1) <= part ? y : slice(y, 1, from, std::min(from + part, y.dim(1)));
+    parts.push_back(linear(silu(linear(some, w1_)) * linear(some, w3_), w2_));
+  }
+  return parts.size() == 1 ? parts[0] : concat(parts, 1);
 }
 
 ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass& pass,
                                       KeyValueCache* cache) const {
   const ResidualNorm mid = residual_rms_norm(in.s, attend(in.y, pass, cache), gain2_, spec_.epsilon, pass.dropout);
-  const ResidualNorm out = residual_rms_norm(mid.s, gated_feed_forward(mid.y, ffn_, Gate::silu), next_gain,
-                                             spec_.epsilon, at_next_site(pass.dropout));
+  const ResidualNorm out = residual_rms_norm(mid.s, gated(mid.y), next_gain, spec_.epsilon, at_next_site(pass.dropout));
   if (pass.trace) {
     pass.trace->capture(name_ + ".attention.out", mid.s);
     pass.trace->capture(name_ + ".out", out.s);

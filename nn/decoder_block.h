@@ -3,19 +3,22 @@
 //   s <- s + attention(y) wo,                    y = rms_norm(s)                                     s, y: (B, T, C)
 //   s <- s + (silu(y w1) * (y w3)) w2,           y = rms_norm(s)                                     no biases
 //
-// Queries, keys and values may have biases, as in Qwen 2. A sum and the norm that reads it next are one op, so a block
+// Queries, keys and values may have biases, as in Qwen 2, and wo too; a query may see a window of keys alone, as in
+// Mistral. A sum and the norm that reads it next are one op, so a block
 // is given the norm of its input and computes that of the next block's.
 #pragma once
 #include "autograd/ops.h"
 #include "nn/block.h"
 #include "nn/key_value_cache.h"
+#include "nn/weight.h"
 
 namespace poslab {
 
 struct DecoderBlockSpec {
-  int heads, key_heads, d_model, d_ff, layer, layers;
-  bool biases;           // of queries, keys and values
-  double epsilon;        // of the norms
+  int heads, key_heads, head_dim, d_model, d_ff, layer, layers;
+  bool biases, output_bias;   // of queries, keys and values; of wo
+  int window;                 // keys that a query sees; 0: all
+  double epsilon;             // of the norms
 };
 
 class DecoderBlock {
@@ -28,12 +31,13 @@ class DecoderBlock {
 
  private:
   Tensor attend(const Tensor& y, const LayerPass&, KeyValueCache*) const;
+  Tensor gated(const Tensor& y) const;
   DecoderBlockSpec spec_;
   std::string name_;                               // "block2"
   Tensor gain1_, gain2_;                           // (C)
-  Tensor query_, key_, value_, output_;            // (C, H D), (C, G D) twice, (H D, C), stored (in, out)
-  Tensor query_bias_, key_bias_, value_bias_;      // (H D), (G D) twice, or absent
-  GatedWeights ffn_;                               // w1, w3: (C, d_ff)   w2: (d_ff, C)
+  Weight query_, key_, value_, output_;            // (C, H D), (C, G D) twice, (H D, C)
+  Tensor query_bias_, key_bias_, value_bias_, output_bias_;   // (H D), (G D) twice, (C), or absent
+  Weight w1_, w3_, w2_;                            // (C, d_ff) twice, (d_ff, C)
 };
 
 }  // namespace poslab

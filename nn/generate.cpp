@@ -67,16 +67,21 @@ void generate(const Decoder& model, const std::vector<int>& prompt, const Genera
     if (token < 0 || token >= model.spec().vocabulary)
       bad_input("generate: token {} in the prompt; the model knows 0 .. {}", token, model.spec().vocabulary - 1);
   KeyValueCache cache = model.cache(1, int(prompt.size()) + wanted.count);
-  std::vector<int> next = prompt;
+  const DecoderSpec& s = model.spec();
+  const bool anew =
+      s.encoding->laws(s.shape(), s.encoding.choices).by_length;  // keys of earlier lengths would be wrong
+  std::vector<int> text = prompt;
   for (int i = 0; i < wanted.count; ++i) {
     stop_if_wanted();
+    if (anew) cache.clear();
+    const std::vector<int> next(text.begin() + cache.length(), text.end());
     const int n = int(next.size());
     const PositionSample positions(wanted.positions, Resample::per_forward, {}, 1, cache.length() + n);
     const Tensor logits = model.decode(Ids({1, n}, next), 1, {positions, {}}, cache);
     Rng rng(stream(wanted.seed, Purpose::test_tokens, uint64_t(i)));
     const int token = choose_token(logits.values().data(), model.spec().vocabulary, wanted.choice, rng.uniform());
     if (!take(token)) return;
-    next = {token};
+    text.push_back(token);
   }
 }
 

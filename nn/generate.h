@@ -28,7 +28,9 @@ struct Generation {
   uint64_t seed = 0;                            // the i-th new token is drawn by stream (seed, i): same seed, same text
   Chosen<Sampler> positions = choose_sampler("sequential");
 };
-// Reads the prompt at once and gives each new token to `take`, which ends it by returning false. Throws BadInput for
+// Reads the prompt at once and gives each new token to `take`, which ends it by returning false. Each token comes from
+// the logits of the full pass over all before it; where a scheme's logits depend on how many slots there are, all are
+// read again at every step, which takes time. Throws BadInput for
 // an empty prompt and for positions that are drawn anew at each length, Stopped where a stop is wanted (core/stop.h).
 void generate(const Decoder&, const std::vector<int>& prompt, const Generation&, const std::function<bool(int)>& take);
 

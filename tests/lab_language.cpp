@@ -79,14 +79,14 @@ TEST_CASE("a text that cannot be used is refused in one line") {
   write(folder / "short.txt", "nine byte");
   const Corpus c = open_corpus(folder / "short.txt");
   Rng rng(stream(1, Purpose::tokens, 0));
-  CHECK(refusal([&] { draw_window(c.text, {}, 10, rng); }) ==
+  CHECK(refusal([&] { draw_window(c.text, Vocabulary(), 10, rng); }) ==
         "2: no file has 10 tokens: the longest of 1 has 9 bytes; use shorter windows, or a longer text");
-  CHECK(draw_window(c.text, {}, 9, rng) == Vocabulary().encode("nine byte"));
+  CHECK(draw_window(c.text, Vocabulary(), 9, rng) == Vocabulary().encode("nine byte"));
   CHECK(refusal([&] { training_text(c.text); }) ==
         "2: the text has 1 file, and training and test take whole files; name a folder with more of them");
   // a file that changes under way
   fs::resize_file(folder / "short.txt", 4);
-  CHECK(holds(refusal([&] { draw_window(c.text, {}, 9, rng); }), "it has become shorter"));
+  CHECK(holds(refusal([&] { draw_window(c.text, Vocabulary(), 9, rng); }), "it has become shorter"));
 }
 
 TEST_CASE("a corpus of gigabytes takes no memory") {
@@ -98,7 +98,7 @@ TEST_CASE("a corpus of gigabytes takes no memory") {
   const Corpus c = open_corpus(folder.path);
   CHECK(c.text.bytes() == (int64_t(8) << 30) + 5000);
   Rng rng(stream(1, Purpose::tokens, 1));
-  for (int i = 0; i < 200; ++i) CHECK(draw_window(c.text, {}, 4096, rng).size() == 4096);
+  for (int i = 0; i < 200; ++i) CHECK(draw_window(c.text, Vocabulary(), 4096, rng).size() == 4096);
   CHECK(words_of(c.text, 1 << 24).size() < 2000);
   CHECK(peak_megabytes() - before < 64);
 }

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "tasks/language/copy_grammar.h"
 #include "tasks/language/text.h"
+#include "tasks/language/vocabulary.h"
 
 using namespace poslab;
 
@@ -171,7 +172,7 @@ TEST_CASE("windows: every start of every file is equally likely, and a window st
   Rng rng = numbers(2);
   constexpr int draws = 14000;
   for (int i = 0; i < draws; ++i) {
-    const std::vector<int> w = draw_window(text, {}, 5, rng);
+    const std::vector<int> w = draw_window(text, Vocabulary(), 5, rng);
     REQUIRE(w.size() == 5);
     for (size_t n = 1; n < 5; ++n) CHECK((w[n] - w[n - 1] + 26) % 26 == 1);
     ++seen[Vocabulary().decode(w)];
@@ -185,9 +186,9 @@ TEST_CASE("windows: every start of every file is equally likely, and a window st
     CHECK(std::abs(count - draws * p) < 5 * std::sqrt(draws * p * (1 - p)));
   }
   Rng one = numbers(3), same = numbers(3);
-  CHECK(draw_window(text, {}, 3, one) == draw_window(text, {}, 3, same));
-  CHECK_THROWS_AS(draw_window(text, {}, 13, rng), BadInput);
-  CHECK_THROWS_AS(draw_window(text, {}, 0, rng), BadInput);
+  CHECK(draw_window(text, Vocabulary(), 3, one) == draw_window(text, Vocabulary(), 3, same));
+  CHECK_THROWS_AS(draw_window(text, Vocabulary(), 13, rng), BadInput);
+  CHECK_THROWS_AS(draw_window(text, Vocabulary(), 0, rng), BadInput);
 }
 
 TEST_CASE("windows: of merged tokens, as many as asked for") {
@@ -202,11 +203,11 @@ TEST_CASE("windows: of merged tokens, as many as asked for") {
 TEST_CASE("windows: repeated texts repeat") {
   const Text text = made({{"a", 1000}});
   Rng rng = numbers(5);
-  const std::vector<int> w = repeated_window(text, {}, 7, 40, rng);
+  const std::vector<int> w = repeated_window(text, Vocabulary(), 7, 40, rng);
   REQUIRE(w.size() == 40);
   for (size_t n = 7; n < w.size(); ++n) CHECK(w[n] == w[n - 7]);
   CHECK(w[0] != w[1]);
-  CHECK(repeated_window(text, {}, 50, 40, rng).size() == 40);
+  CHECK(repeated_window(text, Vocabulary(), 50, 40, rng).size() == 40);
 }
 
 TEST_CASE("copy grammar: what may come next has probabilities that sum to 1, and texts obey them") {

@@ -226,6 +226,17 @@ check 'resumed to its end' "$program" lm resume cut_words --threads 2
 check 'has the same checkpoint' cmp straight_words/checkpoint.safetensors cut_words/checkpoint.safetensors
 check 'the same metrics' cmp straight_words/metrics.jsonl cut_words/metrics.jsonl
 check 'and the same losses' cmp straight_words/eval.csv cut_words/eval.csv
+check 'it is exported' "$program" lm export language --to exported
+check 'and tested as a checkpoint' "$program" lm eval --hf exported --text texts --times 1/4 --samples 2 \
+  --encoding rerope:window=8 --temperature log_n:length=16,only_longer -o exported.csv
+check 'at the lengths asked for' lm_rows exported.csv '16,plain 64,plain 16,repeated 64,repeated'
+same_words() {
+  local a=(--prompt 12 --count 40 --temperature 0)
+  "$program" lm generate language "${a[@]}" > ours && "$program" lm generate --hf exported "${a[@]}" > theirs &&
+    cmp ours theirs
+}
+check 'and writes what the run writes' same_words
+check 'another scheme cannot be exported' refuses 2 'no architecture of transformers' "$program" lm export units --to x
 check 'a scheme that nobody trained' refuses 2 'it learns parameters' "$program" lm eval language --encoding t5 -o x
 check 'another kind of run' refuses 2 'poslab lm' "$program" resume language
 echo more >> texts/1.txt

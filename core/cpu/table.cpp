@@ -10,6 +10,8 @@ namespace poslab::POSLAB_ISA {
 #define KERNEL(name, result, ...) result name(__VA_ARGS__);
 #include "core/kernels.def"
 #undef KERNEL
+void linear_stored(real*, const real*, StoredAs, const void*, const real*, int64_t, int, int);
+void gather_stored(real*, StoredAs, const void*, const int*, int64_t, int);
 
 const Kernels& table() {
   static const Kernels kernels = [] {
@@ -18,6 +20,7 @@ const Kernels& table() {
 #define KERNEL(name, result, ...) k.name = poslab::POSLAB_ISA::name;
 #include "core/kernels.def"
 #undef KERNEL
+    k.linear_stored = poslab::POSLAB_ISA::linear_stored, k.gather_stored = poslab::POSLAB_ISA::gather_stored;
     return k;
   }();
   return kernels;

@@ -10,11 +10,14 @@ namespace poslab::language {
 
 std::vector<int> Source::window(bool of_test, int length, Rng& rng) const {
   if (grammar) return grammar->draw(length, rng);
-  return draw_window(of_test ? test : training, vocabulary, length, rng);
+  std::vector<int> all = prefix;
+  const std::vector<int> drawn = draw_window(of_test ? test : training, reader(), length - int(prefix.size()), rng);
+  all.insert(all.end(), drawn.begin(), drawn.end());
+  return all;
 }
 
 std::vector<int> Source::repeated(int unit, int length, Rng& rng) const {
-  std::vector<int> all = window(true, std::min(unit, length), rng);
+  std::vector<int> all = window(true, std::min(unit + int(prefix.size()), length), rng);
   while (int(all.size()) < length) all.push_back(all[all.size() - size_t(unit)]);
   return all;
 }
@@ -22,7 +25,7 @@ std::vector<int> Source::repeated(int unit, int length, Rng& rng) const {
 double Source::bytes(const int* tokens, int count) const {
   if (grammar) return count;
   size_t all = 0;
-  for (int n = 0; n < count; ++n) all += vocabulary.text(tokens[n]).size();
+  for (int n = 0; n < count; ++n) all += reader().text(tokens[n]).size();
   return double(all);
 }
 
@@ -85,9 +88,9 @@ Step train_step(State& s, const Batch& batch) {
   return done;
 }
 
-AtLength evaluate(const State& s, const Source& source, int length, bool repeated) {
+AtLength evaluate(const Decoder& net, const Choices& c, const Source& source, int length, bool repeated) {
   const NoGrad still;
-  const Choices& c = s.config;
+  constexpr int together = 256;  // slots whose logits are in memory at a time
   const int samples = c.whole("eval_samples"), unit = std::min(2 * c.whole("train_length"), std::max(1, length / 2));
   AtLength at{.length = length, .repeated = repeated, .samples = samples};
   double bytes = 0;
@@ -98,11 +101,17 @@ AtLength evaluate(const State& s, const Source& source, int length, bool repeate
     const std::vector<int> window =
         repeated ? source.repeated(unit, length + 1, rng) : source.window(true, length + 1, rng);
     const PositionSample draw = positions(c, Purpose::test_positions, length, length);
-    const Tensor logits = s.net(Ids({1, length}, {window.begin(), window.end() - 1}), length, {draw, {}});
+    const Tensor states = net.states(Ids({1, length}, {window.begin(), window.end() - 1}), {draw, {}});
     whole.complete();
-    const int V = logits.dim(-1);
+    Tensor logits;
     for (int t = 0; t < length; ++t) {
-      const real* row = logits.data() + int64_t(t) * V;
+      if (t % together == 0) {
+        Stoppable part_of_it(true);
+        logits = net.logits(slice(states, 1, t, std::min(t + together, length)));
+        part_of_it.complete();
+      }
+      const int V = logits.dim(-1);
+      const real* row = logits.data() + int64_t(t % together) * V;
       const int best = most_probable(row, V), expected = window[size_t(t) + 1];
       double sum = 0;
       for (int i = 0; i < V; ++i) sum += std::exp(double(row[i]) - row[best]);

@@ -1,11 +1,13 @@
 // A run of a language model as values: what it reads, its state, a step, and what it loses at a length. Opens no file.
 #pragma once
+#include <memory>
 #include <optional>
 
 #include "experiment/language/options.h"
 #include "nn/adam.h"
 #include "tasks/language/copy_grammar.h"
 #include "tasks/language/text.h"
+#include "tasks/language/vocabulary.h"
 
 namespace poslab::language {
 
@@ -14,7 +16,10 @@ struct Source {
   Vocabulary vocabulary;
   Text training, test;                           // empty with a grammar
   std::optional<CopyGrammar> grammar;
-  int tokens() const { return grammar ? grammar->vocabulary() : vocabulary.size(); }
+  std::shared_ptr<const Tokens> others{};        // those of a checkpoint of others, in place of the vocabulary
+  std::vector<int> prefix{};                     // with which each of its windows begins
+  const Tokens& reader() const { return others ? *others : vocabulary; }
+  int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
   std::vector<int> window(bool of_test, int length, Rng&) const;
   // A window of `unit` tokens of the test, over and over.
   std::vector<int> repeated(int unit, int length, Rng&) const;
@@ -46,8 +51,11 @@ struct AtLength {
   double bits_per_byte = 0;
   double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
 };
-// On windows of the test that are functions of seed and length alone. Repeated ones have a unit of twice the trained
-// length, or half of `length` if that is less. Throws Stopped.
-AtLength evaluate(const State&, const Source&, int length, bool repeated);
+// A model on windows of the test, which are functions of seed and length alone; `c` has the options of the test.
+// Repeated ones have a unit of twice the trained length, or half of `length` if that is less. Throws Stopped.
+AtLength evaluate(const Decoder&, const Choices& c, const Source&, int length, bool repeated);
+inline AtLength evaluate(const State& s, const Source& source, int length, bool repeated) {
+  return evaluate(s.net, s.config, source, length, repeated);
+}
 
 }  // namespace poslab::language

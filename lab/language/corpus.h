@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tasks/language/text.h"
+#include "tasks/language/vocabulary.h"
 
 namespace poslab {
 

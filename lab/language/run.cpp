@@ -27,8 +27,6 @@ Saved saved(const State& s) {
   return {s.params, s.adam, s.config.whole("seed"), to_toml(s.config), language_checkpoint_format};
 }
 
-std::string text_of(const Choices& c) { return c["text"].empty() ? compilers_headers() : c["text"]; }
-
 // What tells one text from another, without reading it.
 std::string described(const Corpus& c) {
   std::string listing;
@@ -53,7 +51,7 @@ Source of_text(const Corpus& c, Vocabulary v) {
 
 Read read_new(const Choices& c) {
   if (c["text"] == "copy_grammar") return {of_grammar(), {}, "copy_grammar: made up as it is read"};
-  const Corpus corpus = open_corpus(text_of(c));
+  const Corpus corpus = open_corpus(c["text"].empty() ? compilers_headers() : c["text"]);
   Vocabulary v;
   if (const int merges = c.whole("merges"))
     v = Vocabulary::learn(words_of(training_text(corpus.text), read_for_merges), merges);
@@ -188,8 +186,13 @@ void train(Run& run) {
 }
 
 std::vector<AtLength> evaluate(const Run& run) {
-  const std::vector<int> lengths = eval_lengths(run.state.config);
-  const int64_t samples = run.state.config.whole("eval_samples");
+  return evaluate(run.state.net, run.state.config, run.source, "poslab lm eval " + shell_word(run.folder.path()));
+}
+
+std::vector<AtLength> evaluate(const Decoder& net, const Choices& config, const Source& source,
+                               const std::string& again) {
+  const std::vector<int> lengths = eval_lengths(config);
+  const int64_t samples = config.whole("eval_samples");
   int64_t all = 0, done = 0;  // tokens
   for (const int length : lengths) all += 2 * samples * length;
   Progress progress("testing", "tokens", 0, all);
@@ -197,13 +200,12 @@ std::vector<AtLength> evaluate(const Run& run) {
   try {
     for (const bool repeated : {false, true})
       for (const int length : lengths) {
-        list.push_back(evaluate(run.state, run.source, length, repeated));
+        list.push_back(evaluate(net, config, source, length, repeated));
         progress.at(done += samples * length, fmt::format("length {}", length));
         stop_if_wanted();
       }
   } catch (const Stopped&) {
-    throw Interrupted(caught_signal(), fmt::format("stopped in the test; `poslab lm eval {}` does it again",
-                                                   shell_word(run.folder.path())));
+    throw Interrupted(caught_signal(), fmt::format("stopped in the test; `{}` does it again", again));
   }
   return list;
 }

@@ -24,7 +24,8 @@ Run open(const std::string& folder);
 
 // Up to its last step; a signal throws Interrupted after a last checkpoint.
 void train(Run&);
-// At all lengths, plain and repeated, with a bar. Throws Interrupted.
+// At all lengths, plain and repeated, with a bar. Throws Interrupted; `again` is the command that does it again.
+std::vector<AtLength> evaluate(const Decoder&, const Choices&, const Source&, const std::string& again);
 std::vector<AtLength> evaluate(const Run&);
 std::string to_csv(const std::vector<AtLength>&);
 std::string table(const std::vector<AtLength>&);         // for a terminal

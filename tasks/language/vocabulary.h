@@ -1,6 +1,6 @@
 // Tokens of text. Token 0 .. 255 is a byte, so every text has tokens, also one that is no UTF-8. Beyond these, token
 // 256 + r stands for the two tokens of merge r: byte pair encoding (Gage 1994; Sennrich, Haddow, Birch 2016). Without
-// merges a text is its bytes. Leaves out: special tokens, and reading vocabularies of others.
+// merges a text is its bytes. Leaves out: special tokens.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tasks/language/tokens.h"
+
 namespace poslab {
 
 // The next word of a text: a space or nothing, then a run of letters (digits; other signs; blanks), at most 64 bytes.
@@ -18,7 +20,7 @@ std::string_view next_word(std::string_view text);
 using WordCounts = std::unordered_map<std::string, int64_t>;
 void count_words(WordCounts&, std::string_view text);
 
-class Vocabulary {
+class Vocabulary : public Tokens {
  public:
   using Merge = std::pair<int, int>;             // two tokens that become one, each older than that one
   Vocabulary() = default;                        // bytes
@@ -28,13 +30,13 @@ class Vocabulary {
   // occurs twice. Of equally frequent pairs that with the smaller tokens. Throws BadInput for a negative number.
   static Vocabulary learn(const WordCounts&, int merges);
 
-  int size() const { return int(text_.size()); }
+  int size() const override { return int(text_.size()); }
   const std::vector<Merge>& merges() const { return merges_; }
-  const std::string& text(int token) const { return text_[size_t(token)]; }   // its bytes
-  size_t longest() const;                        // bytes of the longest token
+  const std::string& text(int token) const override { return text_[size_t(token)]; }
+  size_t longest() const override;
 
   // The tokens of a text, or its first `most`. Each word is merged by itself, the oldest merge first.
-  std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const;
+  std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const override;
   std::string decode(const std::vector<int>& tokens) const;   // throws BadInput for a token that is none
 
  private:

@@ -1,0 +1,40 @@
+// Layers whose weights lie in files of others and are read as they are: y = x w^T + b, and rows of a table. Nobody
+// trains them here, so there is no backward.
+#include "autograd/ops.h"
+#include "autograd/tape.h"
+#include "core/error.h"
+
+namespace poslab {
+namespace {
+
+const Kernels& on_cpu(Device device) {
+  if (device != Device::cpu) bad_input("weights of a file are on the CPU alone; read such a model there");
+  return kernels(device);
+}
+
+}  // namespace
+
+Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b) {
+  if (x.dim(-1) != w.columns || (b && b.shape() != Shape{w.rows}))
+    bad_input("linear: x is {}, the stored w ({}, {}), b {}; they must be (..., in), (out, in), (out)",
+              to_string(x.shape()), w.rows, w.columns, b ? to_string(b.shape()) : "absent");
+  if (recording() && x.requires_grad())
+    bad_input("linear: weights of a file have no gradient; compute without one (NoGrad)");
+  Shape shape = x.shape();
+  shape.back() = w.rows;
+  Tensor y(shape);
+  on_cpu(x.device()).linear_stored(y.data(), x.data(), w.as, w.at, b.data(), x.rows(), w.columns, w.rows);
+  return y;
+}
+
+Tensor gather(const StoredMatrix& table, const Ids& at) {
+  for (int64_t i = 0; i < at.size(); ++i)
+    if (at[i] < 0 || at[i] >= table.rows) bad_input("gather: row {} of a table of {} rows", at[i], table.rows);
+  Shape shape = at.shape();
+  shape.push_back(table.columns);
+  Tensor y(shape);
+  on_cpu(Device::cpu).gather_stored(y.data(), table.as, table.at, at.data(), at.size(), table.columns);
+  return y;
+}
+
+}  // namespace poslab

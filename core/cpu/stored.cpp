@@ -1,0 +1,110 @@
+// Linear layers and tables whose weights are read as files store them, in 32 or 16 bits (core/stored_matrix.h). A block
+// of weights is widened while it is in the cache, so the model never lies in memory as reals.
+#include "core/cpu/row_blocks.h"
+#include "core/cpu/rows.h"
+
+namespace poslab::POSLAB_ISA {
+namespace {
+
+struct Bfloat16 {
+  uint16_t bits;
+};
+struct Float16 {
+  uint16_t bits;
+};
+
+inline real value(float x) { return real(x); }
+inline real value(Bfloat16 x) { return real(__builtin_bit_cast(float, uint32_t(x.bits) << 16)); }
+// The exponent's bias grows from 15 to 127. Without a subnormal float on the way, which would be slow: a subnormal
+// Float16 is what 2^-14 plus it is more than 2^-14.
+inline real value(Float16 x) {
+  constexpr uint32_t least = 113u << 23, step = 112u << 23;  // 2^-14, and the difference of the biases
+  const uint32_t size = uint32_t(x.bits & 0x7FFFu) << 13, sign = uint32_t(x.bits & 0x8000u) << 16;
+  const float subnormal = __builtin_bit_cast(float, size + least) - __builtin_bit_cast(float, least);
+  const uint32_t infinite = size >= (0x7C00u << 13) ? step : 0;  // and NaN
+  const uint32_t bits = size < (0x0400u << 13) ? __builtin_bit_cast(uint32_t, subnormal) : size + step + infinite;
+  return real(__builtin_bit_cast(float, bits | sign));
+}
+
+template <class Number>
+inline void widen(const Number* from, int n, real* to) {
+#pragma GCC ivdep
+  for (int j = 0; j < n; ++j) to[j] = value(from[j]);
+}
+
+// work(the weights as what they are)
+template <class Work>
+void with_numbers(StoredAs as, const void* at, const Work& work) {
+  if (as == StoredAs::float32)
+    work(static_cast<const float*>(at));
+  else if (as == StoredAs::bfloat16)
+    work(static_cast<const Bfloat16*>(at));
+  else
+    work(static_cast<const Float16*>(at));
+}
+
+constexpr int outputs = 64, inner = 512;  // of a block: 128 KB as reals
+enum StoredSlot { wide_slot, turned_slot };
+
+inline real dot(const real* a, const real* b, int n) {
+  Vec sum[4] = {};  // an FMA takes 4 cycles
+  int j = 0;
+  for (; j + 4 * lanes <= n; j += 4 * lanes)
+    for (int u = 0; u < 4; ++u) sum[u] += load(a + j + u * lanes) * load(b + j + u * lanes);
+  for (; j < n; j += lanes) {
+    const int count = int(smaller_of(lanes, n - j));
+    sum[0] += load_some(a + j, count) * load_some(b + j, count);
+  }
+  return sum_lanes((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
+// As in decoding: each weight is read once, and an output is a sum along its row of w.
+template <class Number>
+void few_rows(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
+  parallel_ranges(out, outputs, [=](int64_t from, int64_t to) {
+    real* wide = scratch(wide_slot, in);
+    for (int64_t o = from; o < to; ++o) {
+      widen(w + o * in, in, wide);
+      for (int64_t r = 0; r < rows; ++r) y[r * out + o] = dot(x + r * in, wide, in) + (b ? b[o] : 0);
+    }
+  });
+}
+
+// A block of weights is widened, its rows become columns, and all rows of x meet it.
+template <class Number>
+void many_rows(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
+  parallel_ranges(out, outputs, [=](int64_t from, int64_t to) {
+    real *wide = scratch(wide_slot, outputs * inner), *turned = scratch(turned_slot, outputs * inner);
+    const int m = int(rows), n = int(to - from);
+    for (int start = 0; start < in; start += inner) {
+      const int k = int(smaller_of(inner, in - start));
+      for (int o = 0; o < n; ++o) widen(w + (from + o) * in + start, k, wide + int64_t(o) * k);
+      transpose(n, k, wide, k, turned, n);
+      const Left xs{x + start, in, 1};
+      if (b && start == 0)
+        gemm(m, n, k, xs, turned, n, y + from, out, WithBias{b + from, neg_infinity});
+      else
+        gemm(m, n, k, xs, turned, n, y + from, out, start > 0);
+    }
+  });
+}
+
+}  // namespace
+
+// y = x w^T + b
+void linear_stored(real* y, const real* x, StoredAs as, const void* w, const real* b, int64_t rows, int in, int out) {
+  with_numbers(as, w, [&](auto* numbers) {
+    if (rows <= 4)
+      few_rows(y, x, numbers, b, rows, in, out);
+    else
+      many_rows(y, x, numbers, b, rows, in, out);
+  });
+}
+
+void gather_stored(real* y, StoredAs as, const void* table, const int* at, int64_t rows, int n) {
+  with_numbers(as, table, [&](auto* numbers) {
+    for (int64_t i = 0; i < rows; ++i) widen(numbers + int64_t(at[i]) * n, n, y + i * n);
+  });
+}
+
+}  // namespace poslab::POSLAB_ISA

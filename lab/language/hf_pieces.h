@@ -1,0 +1,42 @@
+// What a tokenizer.json does to a text before it looks for tokens: its "normalizer" changes characters, and its
+// "pre_tokenizer" cuts the text into pieces, over whose ends no token reaches. All steps that LLaMA, Mistral and Qwen 2
+// have; others are refused by name.
+#pragma once
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace poslab {
+
+class HfPieces {
+ public:
+  using json = nlohmann::ordered_json;
+  HfPieces() = default;
+  // where: for errors. Throws BadInput for a step that is not known.
+  HfPieces(const json& normalizer, const json& pre_tokenizer, const std::string& where);
+  // The pieces of a text, in order, until take() says false; bytes that are no UTF-8 count as U+FFFD. at_start: whether
+  // the text is the beginning of a longer one that has special tokens within. False if take() said so.
+  using Take = std::function<bool(const std::string& piece)>;
+  bool each(std::string_view text, bool at_start, const Take& take) const;
+  bool of_bytes() const { return of_bytes_; }    // pieces have a character for each byte: byte_of tells which
+
+ private:
+  using Change = std::function<std::string(std::string text)>;
+  using Cut = std::function<bool(const std::string& piece, bool first, const Take&)>;
+  void add_normalizer(const json&, const std::string& where);
+  void add_cut(const json&, const std::string& where);
+  bool cut(size_t step, const std::string& piece, bool first, const Take&) const;
+  std::vector<Change> changes_;
+  std::vector<Cut> cuts_;
+  bool of_bytes_ = false;
+};
+
+// GPT-2's alphabet (Radford et al. 2019): a printable character for each byte, so that tokens of bytes are text.
+const std::string& letter_of(unsigned char byte);
+int byte_of(std::string_view letter);            // -1 for a character that is none
+size_t character(std::string_view text);         // bytes of the first character of UTF-8, 1 where it is damaged
+std::string json_type(const nlohmann::ordered_json&);   // its "type", or how it is spelled
+
+}  // namespace poslab

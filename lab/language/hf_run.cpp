@@ -1,0 +1,33 @@
+#include "lab/language/hf_run.h"
+
+#include "lab/language/corpus.h"
+#include "lab/language/hf_rope.h"
+
+namespace poslab::language {
+
+HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
+  HfModel model = open_hf_model(folder);
+  const HfConfig& its = model.config;
+  int trained = its.trained_length;
+  for (auto& [name, value] : asked)
+    if (name == "train_length") trained = configure({{name, value}}).whole(name);
+  bool other = false;
+  for (auto& [name, value] : asked)
+    if (name == "encoding") value = for_hf_model(value, its.base, trained), other = true;
+  Settings all = {{"train_length", fmt::format("{}", trained)},
+                  {"eval_times", "1"},
+                  {"text", ""},
+                  {"encoding", its.spec.encoding.spelled()}};
+  all.insert(all.end(), asked.begin(), asked.end());
+  HfRun run{configure(all), {}, model.net, its.ends};
+  check(run.config);
+  if (other) run.net = run.net.with_encoding(choose_encoding(run.config["encoding"]));
+  run.net = run.net.at_temperature(choose_temperature(run.config["temperature"]));
+  const auto tokenizer = open_hf_tokenizer(model);
+  run.source.others = tokenizer, run.source.prefix = tokenizer->prefix();
+  const Choices& c = run.config;
+  if (with_text) run.source.test = open_corpus(c["text"].empty() ? compilers_headers() : c["text"]).text;
+  return run;
+}
+
+}  // namespace poslab::language

@@ -1,0 +1,43 @@
+// A JSON object that must hold nothing unknown: each key is asked for by name, and what nobody asked for is found.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace poslab {
+
+class Keys {
+ public:
+  using json = nlohmann::ordered_json;
+  // where: "DIR/config.json", for errors. Throws BadInput if it is no object.
+  Keys(json object, std::string where);
+  const std::string& where() const { return where_; }
+  bool has(const std::string& key) const { return all_.contains(key); }   // also null
+  // The value of a key; null where it is absent or null.
+  json get(const std::string& key);
+  // They throw BadInput: absent or null and without a standard, or of another kind.
+  int whole(const std::string& key);
+  int whole(const std::string& key, int standard);
+  double number(const std::string& key);
+  double number(const std::string& key, double standard);
+  bool on(const std::string& key, bool standard);
+  std::string word(const std::string& key, const std::string& standard);
+  std::vector<double> numbers(const std::string& key);
+  std::vector<std::string> words(const std::string& key);
+  // Of those that nobody asked for, the first that is not null; "" if there is none.
+  std::string left_over() const;
+  [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const;
+
+ private:
+  template <class T>
+  T as(const std::string& key, const char* wanted, bool (json::*is)() const noexcept);
+  json all_;
+  std::string where_;
+  std::set<std::string> read_;
+};
+
+// The object of a file's text. Throws BadInput, naming it, if it is none.
+Keys keys_of(const std::string& text, const std::string& path);
+
+}  // namespace poslab

@@ -1,0 +1,18 @@
+// What tokens stand for, and the tokens of a text: a vocabulary of ours, or that of a checkpoint of others.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace poslab {
+
+class Tokens {
+ public:
+  virtual ~Tokens() = default;
+  virtual int size() const = 0;                                  // tokens are 0 .. size() - 1
+  virtual const std::string& text(int token) const = 0;          // its bytes
+  virtual size_t longest() const = 0;                            // bytes of the longest token
+  virtual std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const = 0;   // all, or the first
+};
+
+}  // namespace poslab

@@ -1,0 +1,281 @@
+// Checkpoints of the Hugging Face form: logits and written tokens equal those of transformers, and what is missing,
+// unknown or damaged is refused by name. tests/huggingface/ says how the golden files are made.
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/memory.h"
+#include "lab/language/hf_model.h"
+#include "lab/language/hf_rope.h"
+#include "lab/language/safetensors.h"
+#include "nn/generate.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+using json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string golden_folder = std::string(source_folder) + "/tests/huggingface/golden/";
+
+const json& cases() {
+  static const json all = json::parse(read_file(golden_folder + "cases.json"));
+  return all;
+}
+
+// The weights of a case with another config.json.
+HfModel opened(const TemporaryFolder& folder, const json& of, const json& config) {
+  for (const auto& file : fs::directory_iterator(golden_folder + of["model"].get<std::string>()))
+    if (file.path().filename() != "config.json" && !fs::exists(folder / file.path().filename()))
+      fs::create_symlink(file.path(), folder / file.path().filename());
+  write_file(folder / "config.json", config.dump());
+  return open_hf_model(folder.path);
+}
+
+Decoder net_of(const HfModel& m, const json& of) {
+  if (!of.contains("encoding")) return m.net;
+  return m.net.with_encoding(choose_encoding(for_hf_model(of["encoding"], m.config.base, m.config.trained_length)));
+}
+
+// The worst error of the case's logits, relative to the largest of them.
+double logit_error(const Decoder& net, const json& of) {
+  const std::vector<int> tokens = of["tokens"];
+  const int T = int(tokens.size()), V = net.spec().vocabulary;
+  const PositionSample sequential(choose_sampler("sequential"), Resample::per_forward, {}, 1, T);
+  const Tensor logits = net(Ids({1, T}, tokens), T, {sequential, {}});
+  double worst = 0, largest = 0;
+  for (size_t n = 0; n < of["slots"].size(); ++n) {
+    REQUIRE(int(of["logits"][n].size()) == V);
+    for (int i = 0; i < V; ++i) {
+      const double expected = of["logits"][n][size_t(i)];
+      worst = std::max(worst, std::abs(logits.data()[int64_t(of["slots"][n]) * V + i] - expected));
+      largest = std::max(largest, std::abs(expected));
+    }
+  }
+  return worst / largest;
+}
+
+std::vector<int> written(const Decoder& net, const json& of) {
+  std::vector<int> text;
+  const std::vector<int> tokens = of["tokens"];
+  const std::vector<int> prompt(tokens.begin(), tokens.begin() + int(of["prompt"]));
+  generate(net, prompt, {.count = int(of["written"].size()), .choice = {.temperature = 0}},
+           [&](int token) { return text.push_back(token), true; });
+  return text;
+}
+
+// As config.json was written before version 5 of transformers.
+json older(json config) {
+  json rope = config.at("rope_parameters");
+  config.erase("rope_parameters");
+  config["rope_theta"] = rope["rope_theta"];
+  rope.erase("rope_theta");
+  rope["type"] = rope["rope_type"];
+  rope.erase("rope_type");
+  config["rope_scaling"] = rope["type"] == "default" ? json() : rope;
+  config["torch_dtype"] = "float32";
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("hf: logits and 200 greedy tokens equal those of transformers, for each rope_scaling type and model") {
+  CHECK(cases().size() == 19);
+  for (const json& of : cases()) {
+    INFO(of["name"]);
+    const TemporaryFolder folder;
+    const HfModel model = opened(folder, of, of["config"]);
+    const Decoder net = net_of(model, of);
+    const double error = logit_error(net, of);
+    MESSAGE(of["name"].get<std::string>() << ": worst error of a logit " << error);
+    CHECK(error < 1e-4);
+    CHECK(written(net, of) == of["written"].get<std::vector<int>>());
+    if (of.contains("encoding")) continue;
+    CHECK(opened(folder, of, older(of["config"])).config.spec.encoding.spelled() ==
+          model.config.spec.encoding.spelled());
+  }
+}
+
+TEST_CASE("hf: weights stay in their files, and their memory counts no copy") {
+  const json& of = cases()[0];
+  const TemporaryFolder folder;
+  const int64_t before = memory().bytes_in_use;
+  const HfModel model = opened(folder, of, of["config"]);
+  CHECK(memory().bytes_in_use - before < 4096);  // the gains of norms: 5 x 32 numbers
+  CHECK(logit_error(model.net, of) < 1e-4);
+}
+
+TEST_CASE("hf: what the configuration says arrives in the model") {
+  const auto config = [](const char* name) {
+    for (const json& of : cases())
+      if (of["name"] == name) return hf_config(of["config"].dump(), "config.json");
+    FAIL("no such case");
+    return HfConfig();
+  };
+  CHECK(config("qwen2_windows").spec.windows == std::vector<int>{0, 20});
+  CHECK(config("mistral").spec.windows == std::vector<int>{24, 24});
+  CHECK(config("mistral_whole").spec.windows.empty());
+  CHECK(config("mistral").spec.shape().head_dim() == 12);
+  CHECK(config("llama_biases").spec.output_bias);
+  CHECK_FALSE(config("qwen2").spec.output_bias);
+  CHECK(config("llama").trained_length == 64);
+  CHECK(config("linear").spec.encoding.spelled() == "pi:factor=4,pairing=half");
+  CHECK(for_hf_model("rerope:window=8", 5e5, 64) == "rerope:window=8,base=500000,pairing=half");
+  CHECK(for_hf_model("dynamic_ntk:length=9|none*2+rope:base=7*2", 5e5, 64) ==
+        "dynamic_ntk:length=9,base=500000,pairing=half|none*2+rope:base=7,pairing=half*2");
+  CHECK(for_hf_model("window:window=8", 1e4, 64) == "window:window=8,pairing=half");
+  CHECK(refusal([] { for_hf_model("window:window=8", 5e5, 64); }) ==
+        "2: encoding window:window=8: it has no option base, and this model turns queries and keys with base = 500000; "
+        "choose another");
+}
+
+TEST_CASE("hf: a key that changes the mathematics is refused by name, and one that does not is passed over") {
+  const json plain = cases()[0]["config"];
+  const auto refused = [&](const json& changes) {
+    json config = plain;
+    for (const auto& [key, value] : changes.items())
+      value == "absent" ? void(config.erase(key)) : void(config[key] = value);
+    return refusal([&] { hf_config(config.dump(), "c"); });
+  };
+  const auto rope = [&](const json& changes) {
+    json all = plain["rope_parameters"];
+    all.update(changes);
+    return refused({{"rope_parameters", all}});
+  };
+  CHECK(refused({}) == "");
+  CHECK(refused({{"transformers_version", "9"}, {"pad_token_id", 3}, {"id2label", {{"0", "x"}}}}) == "");
+  CHECK(refused({{"attn_logit_softcapping", nullptr}, {"mlp_bias", false}, {"embedding_multiplier", 1}}) == "");
+  CHECK(refused({{"attn_logit_softcapping", 50.0}}) ==
+        "2: c: the key \"attn_logit_softcapping\" (50.0) is not known, and may change what the model computes; poslab "
+        "runs LLaMA, Mistral and Qwen 2 as transformers defines them");
+  CHECK(refused({{"hidden_act", "gelu"}}) ==
+        "2: c: \"hidden_act\" is \"gelu\"; it must be \"silu\": other models are not run");
+  CHECK(holds(refused({{"mlp_bias", true}}), "\"mlp_bias\" is true; it must be false"));
+  CHECK(holds(refused({{"quantization_config", {{"bits", 4}}}}), "the key \"quantization_config\""));
+  CHECK(holds(refused({{"attention_multiplier", 0.5}}), "the key \"attention_multiplier\" (0.5)"));
+  CHECK(holds(refused({{"partial_rotary_factor", 0.5}}), "\"partial_rotary_factor\" is 0.5; it must be 1"));
+  CHECK(holds(refused({{"model_type", "gemma2"}}), "\"model_type\" \"gemma2\" is not known"));
+  CHECK(holds(refused({{"architectures", {"LlamaForTokenClassification"}}}),
+              "\"LlamaForTokenClassification\" is not known"));
+  CHECK(holds(refused({{"hidden_size", "absent"}}), "\"hidden_size\" is missing; it must be a whole number"));
+  CHECK(holds(refused({{"hidden_size", "wide"}}), "\"hidden_size\" is \"wide\"; it must be a whole number"));
+  CHECK(holds(refused({{"layer_types", {"chunked_attention", "full_attention"}}}), "it must be a list of \"full_att"));
+  CHECK(holds(refused({{"sliding_window", 8}}), "the key \"sliding_window\" (8)"));
+  CHECK(rope(json::object()) == "");
+  CHECK(holds(rope({{"rope_type", "mrope"}}), "c: rope_parameters: the type \"mrope\" is not known; default, linear"));
+  CHECK(holds(rope({{"rope_type", "linear"}}), "c: rope_parameters: \"factor\" is missing; it must be a number"));
+  CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 0.5}}), "c: rope_parameters: pi: factor"));
+  CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 2}, {"beta_fast", 3}}),
+              "the key \"beta_fast\" is not known with the type \"linear\""));
+  CHECK(holds(rope({{"full_attention", {{"rope_type", "default"}}}}), "the key \"full_attention\" is not known"));
+  CHECK(refusal([&] { hf_config("[1]", "c"); }) == "2: c is no JSON object");
+  CHECK(refusal([&] { hf_config("{", "c"); }) == "2: c is no JSON object");
+}
+
+namespace {
+
+// A model of one layer of width 4, whose files a test can spoil.
+struct Spoiled {
+  TemporaryFolder folder;
+  std::vector<NamedTensor> tensors;
+  json config = {{"model_type", "llama"},   {"vocab_size", 5},        {"hidden_size", 4},
+                 {"intermediate_size", 6},  {"num_hidden_layers", 1}, {"num_attention_heads", 2},
+                 {"num_key_value_heads", 1}};
+  Spoiled() {
+    const auto add = [&](const std::string& name, Shape shape) { tensors.push_back({name, Tensor::full(shape, 1)}); };
+    const std::string l = "model.layers.0.";
+    add("model.embed_tokens.weight", {5, 4}), add("model.norm.weight", {4}), add("lm_head.weight", {5, 4});
+    add(l + "input_layernorm.weight", {4}), add(l + "post_attention_layernorm.weight", {4});
+    add(l + "self_attn.q_proj.weight", {4, 4}), add(l + "self_attn.k_proj.weight", {2, 4});
+    add(l + "self_attn.v_proj.weight", {2, 4}), add(l + "self_attn.o_proj.weight", {4, 4});
+    add(l + "mlp.gate_proj.weight", {6, 4}), add(l + "mlp.up_proj.weight", {6, 4}),
+        add(l + "mlp.down_proj.weight", {4, 6});
+  }
+  std::string refused() {
+    write_file(folder / "config.json", config.dump());
+    if (!tensors.empty()) write_file(folder / "model.safetensors", safetensors_bytes(tensors));
+    return opened();
+  }
+  std::string opened() {
+    std::string text = refusal([&] { open_hf_model(folder.path); });
+    for (size_t at; (at = text.find(folder.path)) != std::string::npos;) text.replace(at, folder.path.size(), "F");
+    return text;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("hf: a tensor too many, too few or of another shape, and files that are damaged, are one clear line each") {
+  CHECK(Spoiled().refused() == "");
+  {
+    Spoiled s;
+    s.tensors.pop_back();
+    CHECK(s.refused() == "2: F has no tensor model.layers.0.mlp.down_proj.weight, which F/config.json asks for");
+  }
+  {
+    Spoiled s;
+    s.tensors.push_back({"model.layers.0.self_attn.q_norm.weight", Tensor::full({2}, 1)});
+    CHECK(s.refused() ==
+          "2: F/model.safetensors has a tensor model.layers.0.self_attn.q_norm.weight (2), for which a "
+          "model of F/config.json has no use; is it of another architecture?");
+  }
+  {
+    Spoiled s;
+    s.tensors[0].values = Tensor::full({6, 4}, 1);
+    CHECK(s.refused() ==
+          "2: F/model.safetensors: the tensor model.embed_tokens.weight is (6, 4), and by F/config.json "
+          "it has to be (5, 4)");
+    s.config["vocab_size"] = 6;
+    CHECK(holds(s.refused(), "the tensor lm_head.weight is (5, 4)"));
+    s.config["tie_word_embeddings"] = true;  // which has no use for a head
+    CHECK(s.refused() == "");
+  }
+  {
+    Spoiled s;
+    s.tensors.clear();
+    CHECK(holds(s.refused(), "2: F has neither model.safetensors nor model.safetensors.index.json; save the model"));
+  }
+  {
+    Spoiled s;
+    CHECK(s.refused() == "");
+    const std::string path = s.folder / "model.safetensors", whole = read_file(path);
+    write_file(path, whole.substr(0, whole.size() - 8));
+    CHECK(s.opened() ==
+          "1: F/model.safetensors is cut off: its header tells of 688 bytes of weights, and 680 are there; "
+          "fetch it again");
+    write_file(path, whole.substr(0, 100));
+    CHECK(holds(s.opened(), "1: F/model.safetensors is cut off, or no safetensors file: its header has"));
+    write_file(path, whole.substr(0, 4));
+    CHECK(s.opened() == "1: F/model.safetensors is cut off after 4 bytes; fetch it again");
+    write_file(path, std::string("\x04\0\0\0\0\0\0\0nono", 12));
+    CHECK(s.opened() == "2: F/model.safetensors is no safetensors file: its header is no JSON object");
+    std::string other = whole;
+    other.replace(other.find("F32"), 3, "I32");
+    write_file(path, other);
+    CHECK(holds(s.opened(), "model.embed_tokens.weight is stored as I32; poslab computes with F32, BF16 and F16"));
+    write_file(path, whole);
+    // shards
+    const auto index = [&](const json& map) {
+      write_file(s.folder / "model.safetensors.index.json", json{{"weight_map", map}}.dump());
+      return s.opened();
+    };
+    json map = json::object();
+    for (const NamedTensor& t : s.tensors) map[t.name] = "model.safetensors";
+    CHECK(index(map) == "");
+    json missing = map;
+    missing["lm_head.weight"] = "model-00002-of-00002.safetensors";
+    CHECK(index(missing) == "2: F/model.safetensors has a tensor lm_head.weight that the index does not name there");
+    missing = map, missing["more"] = "model-00002-of-00002.safetensors";
+    CHECK(index(missing) ==
+          "2: F/model-00002-of-00002.safetensors: No such file or directory; the folder of a checkpoint "
+          "has it");
+    missing = map, missing["more"] = "model.safetensors";
+    CHECK(index(missing) == "2: model.safetensors has no tensor more, and the index names it there");
+    missing = map, missing["more"] = "../x";
+    CHECK(holds(index(missing), "\"more\" is said to be in \"../x\"; a file of the same folder has it"));
+    CHECK(holds(index(3), "has no object \"weight_map\""));
+  }
+  CHECK(holds(refusal([] { open_hf_model("/nowhere/at all"); }), "2: /nowhere/at all is no folder; --hf names one"));
+}

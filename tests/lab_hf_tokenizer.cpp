@@ -1,0 +1,99 @@
+// Tokenizers of the Hugging Face form: the tokens of the library `tokenizers`, and what is refused.
+#include <nlohmann/json.hpp>
+
+#include "lab/language/hf_model.h"
+#include "lab/language/hf_tokenizer.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+using json = nlohmann::ordered_json;
+
+namespace {
+
+const std::string golden_folder = std::string(source_folder) + "/tests/huggingface/golden/";
+
+const json& golden() {
+  static const json all = json::parse(read_file(golden_folder + "tokenizers.json"));
+  return all;
+}
+
+std::vector<int> with_prefix(const HfTokenizer& t, const std::string& text) {
+  std::vector<int> all = t.prefix();
+  for (const int token : t.encode(text)) all.push_back(token);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
+  CHECK(golden()["tokenizers"].size() == 5);
+  for (const json& of : golden()["tokenizers"]) {
+    const HfTokenizer t(of["tokenizer"].dump(), "tokenizer.json");
+    for (size_t n = 0; n < golden()["texts"].size(); ++n) {
+      const std::string text = golden()["texts"][n];
+      INFO(of["name"], ": ", text);
+      CHECK(with_prefix(t, text) == of["tokens"][n].get<std::vector<int>>());
+      const std::vector<int> whole = t.encode(text);
+      for (const size_t most : {size_t(0), size_t(1), size_t(5)})
+        CHECK(t.encode(text, most) ==
+              std::vector<int>(whole.begin(), whole.begin() + long(std::min(most, whole.size()))));
+    }
+    // tokens give back the text, but for the space in front that Llama 2 adds
+    std::string back;
+    for (const int token : t.encode("x = \u00e9\u4f60\n\ty")) back += t.text(token);
+    CHECK(back.substr(back.starts_with(' ')) == "x = \u00e9\u4f60\n\ty");
+  }
+}
+
+TEST_CASE("hf: bytes that are no UTF-8 are U+FFFD, and a character cut off at the beginning goes") {
+  const HfTokenizer t(golden()["tokenizers"][0]["tokenizer"].dump(), "tokenizer.json");
+  const auto text = [&](const std::string& bytes) {
+    std::string back;
+    for (const int token : t.encode(bytes)) back += t.text(token);
+    return back;
+  };
+  CHECK(text("a\xFF b") == "a\uFFFD b");
+  CHECK(text("\x9C\xE4\xBD\xA0") == "\u4f60");
+  CHECK(t.text(-1) == "");
+  CHECK(t.text(1 << 20) == "");
+}
+
+TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refused by name") {
+  const json plain = golden()["tokenizers"][0]["tokenizer"];
+  const auto refused = [&](const char* at, const json& value) {
+    json t = plain;
+    t[json::json_pointer(at)] = value;
+    return refusal([&] { HfTokenizer(t.dump(), "t"); });
+  };
+  CHECK(refused("/version", "1.0") == "");
+  CHECK(refused("/model/type", "Unigram") == "2: t: the model of tokens \"Unigram\" is not known; poslab reads BPE");
+  CHECK(refused("/normalizer", {{"type", "Lowercase"}}) ==
+        "2: t: the normalizer \"Lowercase\" is not known; poslab reads those of LLaMA, Mistral and Qwen 2");
+  CHECK(holds(refused("/pre_tokenizer", {{"type", "Whitespace"}}), "t: the pre_tokenizer \"Whitespace\" is not known"));
+  CHECK(
+      holds(refused("/pre_tokenizer/pretokenizers/0/behavior", "MergedWithNext"), "the behavior of \"Split\" is not"));
+  CHECK(holds(refused("/pre_tokenizer/pretokenizers/0/pattern", {{"Regex", "("}}),
+              "t: the expression \"(\" is wrong at 1"));
+  CHECK(holds(refused("/post_processor", {{"type", "BertProcessing"}}), "t: the post_processor \"BertProcessing\""));
+  CHECK(holds(refused("/model/dropout", 0.1), "t: \"dropout\" is 0.1; a tokenizer with it is not read"));
+  CHECK(holds(refused("/model/merges/0", {"qq", "zz"}), "t: merge 0 joins \"qq\" and \"zz\""));
+  CHECK(holds(refused("/model/vocab", 3), "t is no tokenizer.json: its \"vocab\" is no object"));
+  CHECK(holds(refused("/model/vocab", {{"a", "b"}}), "t is no tokenizer.json that can be read"));
+  CHECK(holds(refused("/added_tokens/0/lstrip", true), "the added token \"<|endoftext|>\" has lstrip"));
+  CHECK(holds(refusal([] { HfTokenizer("{}", "t"); }), "2: t is no tokenizer.json: it has no object \"model\""));
+
+  const TemporaryFolder folder;
+  HfModel model = open_hf_model(golden_folder + "qwen2");
+  CHECK(open_hf_tokenizer(model)->size() == 300);
+  model.config.spec.vocabulary = 299;
+  CHECK(holds(
+      refusal([&] { open_hf_tokenizer(model); }),
+      "tokenizer.json has tokens up to 299, and by its config.json the model has 299: they do not belong together"));
+  model.folder = folder.path;
+  CHECK(holds(refusal([&] { open_hf_tokenizer(model); }),
+              "has no tokenizer.json, and without tokens no text can be read"));
+  write_file(folder / "tokenizer.model", "x");
+  CHECK(holds(refusal([&] { open_hf_tokenizer(model); }),
+              "its tokenizer.model is not read: AutoTokenizer.from_pretrained"));
+}

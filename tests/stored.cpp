@@ -1,0 +1,124 @@
+// Weights that are read as files store them: every number of 16 bits, and linear layers on every instruction set.
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "autograd/ops.h"
+#include "core/error.h"
+#include "core/isa.h"
+#include "core/params.h"
+#include "core/stored_matrix.h"
+#include "encodings/checks/setup.h"
+
+using namespace poslab;
+
+namespace {
+
+// IEEE 754, by its definition.
+double half(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double sign = bits & 0x8000 ? -1 : 1;
+  if (exponent == 31) return fraction ? NAN : sign * INFINITY;
+  return sign * (exponent ? std::ldexp(1 + fraction / 1024., exponent - 15) : std::ldexp(fraction / 1024., -14));
+}
+double brain(uint16_t bits) { return double(std::bit_cast<float>(uint32_t(bits) << 16)); }
+
+struct EveryIsa {
+  const std::string before = isa();
+  ~EveryIsa() { use_isa(before); }
+};
+
+const std::vector<std::pair<StoredAs, double (*)(uint16_t)>> of_16_bits = {{StoredAs::float16, half},
+                                                                           {StoredAs::bfloat16, brain}};
+
+}  // namespace
+
+TEST_CASE("stored: each of the 65,536 numbers of either 16-bit form is what its bits say") {
+  std::vector<uint16_t> all(65536);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = uint16_t(i);
+  const EveryIsa after;
+  for (const std::string& name : available_isas())
+    for (const auto& [as, value] : of_16_bits) {
+      INFO(name);
+      use_isa(name);
+      const Tensor y = gather(StoredMatrix{as, all.data(), 1, 65536}, Ids({1}, {0}));
+      int wrong = 0;
+      for (int i = 0; i < 65536; ++i) {
+        const double expected = value(uint16_t(i)), got = y.data()[i];
+        wrong +=
+            std::isnan(expected) ? !std::isnan(got) : expected != got || std::signbit(expected) != std::signbit(got);
+      }
+      CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("stored: a linear layer is that with the weights widened and transposed, for few rows and many") {
+  const EveryIsa after;
+  for (const std::string& name : available_isas())
+    for (const auto& [in, out] : {std::pair{1, 1}, {33, 7}, {64, 96}, {70, 130}, {1100, 65}})
+      for (const int rows : {1, 4, 5, 37}) {
+        INFO(name, ": ", rows, " rows of ", in, " to ", out);
+        use_isa(name);
+        const Tensor x = checks::random_tensor({rows, in}, 1), b = checks::random_tensor({out}, 2);
+        Tensor w({in, out});
+        std::vector<uint16_t> bits;
+        std::vector<float> whole;
+        const Tensor drawn = checks::random_tensor({out, in}, 3);
+        for (int o = 0; o < out; ++o)
+          for (int i = 0; i < in; ++i) {
+            whole.push_back(float(drawn.data()[int64_t(o) * in + i]));
+            bits.push_back(uint16_t(std::bit_cast<uint32_t>(whole.back()) >> 16));
+            w.data()[int64_t(i) * out + o] = real(brain(bits.back()));
+          }
+        const StoredMatrix narrow{StoredAs::bfloat16, bits.data(), out, in};
+        CHECK(checks::apart(linear(x, narrow), linear(x, w)) < checks::tolerance);
+        CHECK(checks::apart(linear(x, narrow, b), linear(x, w, b)) < checks::tolerance);
+        for (int o = 0; o < out; ++o)
+          for (int i = 0; i < in; ++i) w.data()[int64_t(i) * out + o] = real(whole[size_t(o) * size_t(in) + size_t(i)]);
+        CHECK(checks::apart(linear(x, StoredMatrix{StoredAs::float32, whole.data(), out, in}, b), linear(x, w, b)) <
+              checks::tolerance);
+      }
+}
+
+TEST_CASE("stored: what does not fit is refused") {
+  const std::vector<float> w(6, 1.f);
+  const StoredMatrix m{StoredAs::float32, w.data(), 2, 3};
+  CHECK_THROWS_WITH_AS(linear(Tensor::full({1, 2}, 1), m),
+                       "linear: x is (1, 2), the stored w (2, 3), b absent; they must be (..., in), (out, in), (out)",
+                       BadInput);
+  CHECK_THROWS_WITH_AS(gather(m, Ids({1}, {2})), "gather: row 2 of a table of 2 rows", BadInput);
+  Tensor x = Tensor::full({1, 3}, 1);
+  x.require_grad();
+  CHECK_THROWS_AS(linear(x, m), BadInput);
+  const Params given([&](const std::string&, int, int) { return m; });
+  CHECK(given.stored("w", 2, 3).columns == 3);
+  CHECK_THROWS_AS(given.full("w", {2, 3}, 0), BadInput);
+}
+
+TEST_CASE("attention: a sliding window masks keys in fused and composed attention, whatever the pieces") {
+  for (const char* name : {"none", "rope", "rerope:window=3", "rerope:window=4,leaky=8", "alibi"})
+    for (const int window : {1, 2, 3, 5, 64}) {
+      INFO(name, " ", window);
+      const checks::Setup setup{
+          choose_encoding(name), {2, 4, 16, true, 64, 0}, "plain", choose_sampler("sequential"), Resample::per_forward};
+      const checks::Model model(setup);
+      const PositionSample draw = setup.draw(64, 9);
+      const Positions& p = draw.at_layer(1);
+      const Tensor q = checks::random_tensor({2, 9, 4, 4}, 1), k = checks::random_tensor({2, 9, 4, 4}, 2),
+                   v = checks::random_tensor({2, 9, 4, 4}, 3);
+      const Heads in{q, k, checks::random_tensor({2, 9, 16}, 4)};
+      const Span span{.causal = true, .window = window}, all{.causal = true};
+      const Tensor seen = model->logits(in, p, span), every = model->logits(in, p, all);
+      for (int i = 0; i < 9; ++i)
+        for (int j = 0; j < 9; ++j) {
+          const real s = seen.data()[i * 9 + j], e = every.data()[i * 9 + j];
+          CHECK(s == (i - j < window ? e : -INFINITY));
+        }
+      // weights: a softmax over what is seen
+      const Tensor o = model->attend(in, v, p, span);
+      const Tensor expected = permute(matmul(softmax(seen), permute(v, {0, 2, 1, 3})), {0, 2, 1, 3});
+      CHECK(checks::apart(o, expected) < checks::tolerance);
+    }
+}
