@@ -81,6 +81,23 @@ TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a 
   }
 }
 
+TEST_CASE("lm: with eval_tail only the last tokens count, and they are the same at all lengths") {
+  const Source source = of_grammar();
+  State s(with({{"encoding", "window:window=8"}, {"eval_tail", "24"}, {"eval_times", "1/2/4"}}), source.tokens());
+  for (int n = 0; n < 20; ++n) train_step(s, draw_batch(s.config, source, s.adam.step));
+  for (const bool repeated : {false, true}) {
+    const AtLength at = evaluate(s, source, 48, repeated), longer = evaluate(s, source, 192, repeated);
+    // one layer that sees 8 keys: what stands further before changes nothing
+    CHECK(longer.loss == doctest::Approx(at.loss).epsilon(1e-5));
+    CHECK(longer.loss_of_part[3] == doctest::Approx(at.loss_of_part[3]).epsilon(1e-5));
+  }
+  const double last = evaluate(s, source, 48, false).loss;
+  s.config.set("eval_tail", "0");
+  CHECK(evaluate(s, source, 48, false).loss != doctest::Approx(last));
+  CHECK_THROWS_AS(check(with({{"eval_tail", "49"}})), BadInput);
+  CHECK_THROWS_AS(check(with({{"eval_tail", "4"}})), BadInput);
+}
+
 TEST_CASE("lm: training lowers the loss, and another scheme can be tested") {
   const Source source = of_grammar();
   State s(with({}), source.tokens());

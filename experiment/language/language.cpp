@@ -88,32 +88,37 @@ Step train_step(State& s, const Batch& batch) {
 AtLength evaluate(const State& s, const Source& source, int length, bool repeated) {
   const NoGrad still;
   const Choices& c = s.config;
-  const int samples = c.whole("eval_samples"), unit = std::min(2 * c.whole("train_length"), std::max(1, length / 2));
+  const std::vector<int> lengths = eval_lengths(c);
+  const int samples = c.whole("eval_samples"), tail = c.whole("eval_tail");
+  const int counted = tail ? tail : length;
+  const int drawn = tail ? std::max(length, *std::max_element(lengths.begin(), lengths.end())) : length;
+  const int unit = std::min(2 * c.whole("train_length"), std::max(1, drawn / 2));
   AtLength at{.length = length, .repeated = repeated, .samples = samples};
   double bytes = 0;
   int64_t count[parts] = {};
   for (int n = 0; n < samples; ++n) {
     Stoppable whole(true);
-    Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(n)));
-    const std::vector<int> window =
-        repeated ? source.repeated(unit, length + 1, rng) : source.window(true, length + 1, rng);
+    Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(drawn), uint32_t(n)));
+    std::vector<int> window = repeated ? source.repeated(unit, drawn + 1, rng) : source.window(true, drawn + 1, rng);
+    window.erase(window.begin(), window.end() - (length + 1));
     const PositionSample draw = positions(c, Purpose::test_positions, length, length);
-    const Tensor logits = s.net(Ids({1, length}, {window.begin(), window.end() - 1}), length, {draw, {}});
+    const Tensor logits = s.net(Ids({1, length}, {window.begin(), window.end() - 1}), counted, {draw, {}});
     whole.complete();
     const int V = logits.dim(-1);
-    for (int t = 0; t < length; ++t) {
+    const int* expected = window.data() + window.size() - counted;
+    for (int t = 0; t < counted; ++t) {
       const real* row = logits.data() + int64_t(t) * V;
-      const int best = most_probable(row, V), expected = window[size_t(t) + 1];
+      const int best = most_probable(row, V);
       double sum = 0;
       for (int i = 0; i < V; ++i) sum += std::exp(double(row[i]) - row[best]);
-      const int part = int(int64_t(t) * parts / length);
-      at.loss_of_part[part] += std::log(sum) + row[best] - row[expected];
-      at.accuracy_of_part[part] += best == expected;
+      const int part = int(int64_t(t) * parts / counted);
+      at.loss_of_part[part] += std::log(sum) + row[best] - row[expected[t]];
+      at.accuracy_of_part[part] += best == expected[t];
       ++count[part];
     }
-    bytes += source.bytes(window.data() + 1, length);
+    bytes += source.bytes(expected, counted);
   }
-  const double all = double(length) * samples;
+  const double all = double(counted) * samples;
   for (int p = 0; p < parts; ++p) {
     at.loss += at.loss_of_part[p] / all, at.accuracy += at.accuracy_of_part[p] / all;
     at.loss_of_part[p] /= double(std::max<int64_t>(1, count[p]));

@@ -47,7 +47,8 @@ struct AtLength {
   double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
 };
 // On windows of the test that are functions of seed and length alone. Repeated ones have a unit of twice the trained
-// length, or half of `length` if that is less. Throws Stopped.
+// length, or half of `length` if that is less. With eval_tail the windows are the ends of those of the longest length
+// that is tested, only their last tokens count, and the parts are of these. Throws Stopped.
 AtLength evaluate(const State&, const Source&, int length, bool repeated);
 
 }  // namespace poslab::language
