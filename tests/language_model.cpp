@@ -1,6 +1,7 @@
 // A run of a language model as values: its options, what a step is trained on, and what is said of a test.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
@@ -56,6 +57,30 @@ TEST_CASE("lm: a batch is a function of seed and step, and what is expected is t
     if ((i + 1) % 48) CHECK(one.expected[i] == one.read[i + 1]);
   }
   CHECK(differs);
+}
+
+TEST_CASE("lm: as many windows repeat their beginning as are asked for, with units of many lengths") {
+  const Source source = of_grammar();
+  const auto units = [&](const char* share) {
+    const Choices c = with({{"repeats", share}, {"batch", "256"}});
+    const Batch batch = draw_batch(c, source, 1);
+    std::vector<int> all;  // 49: it does not repeat
+    for (int b = 0; b < 256; ++b) {
+      const int* first = batch.read.data() + b * 48;
+      int unit = 1;
+      while (unit < 25 && !std::equal(first + unit, first + 48, first)) ++unit;
+      all.push_back(unit < 25 ? unit : 49);
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  CHECK(units("0").front() == 49);
+  const std::vector<int> all = units("1"), half = units("0.5");
+  CHECK(all.front() == 6);
+  CHECK(all.back() == 24);
+  const auto repeat = std::count_if(half.begin(), half.end(), [](int unit) { return unit < 49; });
+  CHECK(repeat > 96);
+  CHECK(repeat < 160);
 }
 
 TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a byte count bytes") {

@@ -13,8 +13,8 @@ std::vector<int> Source::window(bool of_test, int length, Rng& rng) const {
   return draw_window(of_test ? test : training, vocabulary, length, rng);
 }
 
-std::vector<int> Source::repeated(int unit, int length, Rng& rng) const {
-  std::vector<int> all = window(true, std::min(unit, length), rng);
+std::vector<int> Source::repeated(bool of_test, int unit, int length, Rng& rng) const {
+  std::vector<int> all = window(of_test, std::min(unit, length), rng);
   while (int(all.size()) < length) all.push_back(all[all.size() - size_t(unit)]);
   return all;
 }
@@ -34,12 +34,23 @@ State::State(const Choices& c, int vocabulary)
   adam.clip = c.number("clip");
 }
 
+namespace {
+
+std::vector<int> training_window(const Choices& c, const Source& source, int length, Rng& rng) {
+  const double repeats = c.number("repeats");
+  if (repeats == 0 || rng.uniform() >= repeats) return source.window(false, length, rng);
+  const int shortest = std::max(1, length / 8), longest = std::max(1, length / 2);
+  return source.repeated(false, rng.between(shortest, longest), length, rng);
+}
+
+}  // namespace
+
 Batch draw_batch(const Choices& c, const Source& source, int64_t step) {
   const int B = c.whole("batch"), T = c.whole("train_length");
   std::vector<int> read, expected;
   for (int b = 0; b < B; ++b) {
     Rng rng(stream(uint64_t(c.whole("seed")), Purpose::tokens, uint64_t(step), uint32_t(b)));
-    const std::vector<int> window = source.window(false, T + 1, rng);
+    const std::vector<int> window = training_window(c, source, T + 1, rng);
     read.insert(read.end(), window.begin(), window.end() - 1);
     expected.insert(expected.end(), window.begin() + 1, window.end());
   }
@@ -99,7 +110,8 @@ AtLength evaluate(const State& s, const Source& source, int length, bool repeate
   for (int n = 0; n < samples; ++n) {
     Stoppable whole(true);
     Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(drawn), uint32_t(n)));
-    std::vector<int> window = repeated ? source.repeated(unit, drawn + 1, rng) : source.window(true, drawn + 1, rng);
+    std::vector<int> window =
+        repeated ? source.repeated(true, unit, drawn + 1, rng) : source.window(true, drawn + 1, rng);
     window.erase(window.begin(), window.end() - (length + 1));
     const PositionSample draw = positions(c, Purpose::test_positions, length, length);
     const Tensor logits = s.net(Ids({1, length}, {window.begin(), window.end() - 1}), counted, {draw, {}});

@@ -16,8 +16,8 @@ struct Source {
   std::optional<CopyGrammar> grammar;
   int tokens() const { return grammar ? grammar->vocabulary() : vocabulary.size(); }
   std::vector<int> window(bool of_test, int length, Rng&) const;
-  // A window of `unit` tokens of the test, over and over.
-  std::vector<int> repeated(int unit, int length, Rng&) const;
+  // A window of `unit` tokens, over and over.
+  std::vector<int> repeated(bool of_test, int unit, int length, Rng&) const;
   double bytes(const int* tokens, int count) const;      // how many they stand for; with a grammar one each
 };
 
@@ -31,7 +31,8 @@ struct State {
 };
 
 struct Batch { Ids read, expected; };            // (B, T) twice: the token behind each
-Batch draw_batch(const Choices&, const Source&, int64_t step);   // a function of seed and step alone
+// A function of seed and step alone. A window that repeats has a unit of an eighth to half the trained length.
+Batch draw_batch(const Choices&, const Source&, int64_t step);
 
 struct Step { double loss, accuracy, grad_norm; };
 // Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure

@@ -44,6 +44,7 @@ const std::vector<RunOption>& all_options() {
       {training, {"steps", 3000, {1, 1e9}, "training steps"}},
       {training, {"batch", 16, {1, 1 << 16}, "windows in a step"}},
       {training, {"train_length", 256, {2, 1 << 20}, "tokens in a window"}},
+      {training, {"repeats", 0., {0, 1}, "share of windows that say their beginning again and again"}},
       {training, {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}},
       {training, {"warmup", 100, {0, 1e9}, "steps over which the learning rate rises to lr"}},
       {training, {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"}},

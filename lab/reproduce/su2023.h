@@ -14,6 +14,7 @@ struct Size {
   std::string name, summary;
   int seeds;
   language::Settings all, llama;  // of all runs; beside these, of that with LLaMA's blocks
+  std::string note;               // what the page says of it
 };
 const std::vector<Size>& all_sizes();
 
@@ -22,6 +23,7 @@ struct Setup {
   std::string size;
   language::Settings all, llama;
   int seeds;
+  std::string note;
   int length() const;  // trained, in tokens
   int window(int eighths) const { return length() * eighths / 8; }
 };

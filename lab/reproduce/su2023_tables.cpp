@@ -101,7 +101,11 @@ Section table(const Results& r, const std::vector<Method>& methods, const std::s
 
 }  // namespace
 
-Section main_table(const Results& r) { return table(r, main_methods(r.setup()), "su2023_main"); }
+Section main_table(const Results& r) {
+  Section s = table(r, main_methods(r.setup()), "su2023_main");
+  if (!r.setup().note.empty()) s.notes.push_back(r.setup().note);
+  return s;
+}
 Section window_table(const Results& r) { return table(r, window_methods(r.setup()), "su2023_window"); }
 Section leaky_table(const Results& r) { return table(r, leaky_methods(r.setup()), "su2023_leaky"); }
 
@@ -110,9 +114,11 @@ Section trained_table(const Results& r) {
   s.notes.push_back(
       "HFWA2 has windows of an eighth of the trained length and one full layer, which turns as ReRoPE at test. "
       "InvLeaky is trained with large steps beyond its window (k = 1/16) and tested as RoPE. Both have log n in "
-      "training. Randomized RoPE draws its positions from a pool of 16 trained lengths, in training and at test. "
-      "ALiBi's slopes are 2^(-8h/H): with the one head of a gated attention unit a single slope of 1/256, so it hardly "
-      "differs from NoPE there.");
+      "training. Randomized RoPE draws its positions from a pool of 16 trained lengths, in training and at test.");
+  if (language::configure(r.setup().all)["unit"] == "gau")
+    s.notes.push_back(
+        "ALiBi's slopes are 2^(-8h/H): with the one head of a gated attention unit a single slope of 1/256, so it "
+        "hardly differs from NoPE.");
   return s;
 }
 
@@ -190,10 +196,11 @@ std::string how(const Results& r) {
   const Choices c = language::configure(r.setup().all);
   const std::string text = c["text"].empty() ? "the C++ headers of the compiler" : c["text"];
   return fmt::format(
-      "{} of a decoder of {} {}, width {}; {} steps of {} windows of {} tokens of {}{}; {} windows of each test.",
+      "{} of a decoder of {} {}, width {}; {} steps of {} windows of {} tokens of {}{}; {}{} windows of each test.",
       counted(size_t(r.setup().seeds), "seed"), c["layers"],
       c["unit"] == "gau" ? "gated attention units" : "blocks of LLaMA's", c["d_model"], c["steps"], c["batch"],
       r.setup().length(), text, c.whole("merges") ? fmt::format(" (bytes and {} pairs)", c["merges"]) : "",
+      c.number("repeats") > 0 ? fmt::format("{} of these windows repeat their beginning; ", c["repeats"]) : "",
       c["eval_samples"]);
 }
 
