@@ -2,9 +2,17 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "apps/artifacts.h"
+#include "core/error.h"
+#include "core/parallel.h"
+#include "lab/files.h"
+#include "lab/interrupt.h"
+#include "lab/reproduce/su2023.h"
+#include "lab/shell.h"
 
 namespace poslab {
 namespace {
@@ -29,10 +37,40 @@ void list_artifacts() {
   }
   fmt::print("\n");
   for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
+  fmt::print("\nOf su2023:\n");
+  for (const reproduce::su2023::Size& s : reproduce::su2023::all_sizes())
+    fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
+}
+
+// A source on language models: its trials are runs of `poslab lm`, and each is tested in many ways.
+void make_of_language(const ReproduceWords& w, const std::vector<const reproduce::Artifact*>& all) {
+  using namespace reproduce;
+  const std::string name = fmt::format("{}", fmt::join(w.request.what, " "));
+  if (!w.request.tasks.empty() || !w.request.encodings.empty())
+    bad_input("{} has neither --tasks nor --encodings; choose among its tables, as in su2023:main", name);
+  if (w.only_plan) bad_input("{} has no plan for a cluster; leave out --plan", name);
+  const su2023::Setup setup = su2023::setup(w.request.size, w.sets);
+  if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
+  const su2023::Results results(setup, w.out);
+  const std::string runs = w.out + "/runs";
+  const std::vector<Chain> chains =
+      su2023::chains(all, results, w.threads ? w.threads : std::max(1, threads() / w.jobs));
+  if (w.only_draw && !chains.empty() && !std::filesystem::is_directory(runs))
+    bad_input("there is no folder {}; do the runs first, without --draw", runs);
+  make_folder(runs);
+  const size_t failed = w.only_draw ? 0 : run_chains(chains, runs, w.jobs).size();
+  catch_signals();
+  const std::string summary = su2023::write(all, results, w.out, command(w));
+  fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
+             summary.empty() ? "" : "\n", w.out);
+  if (failed) failure("{} failed; the same command tries again what is missing", counted(failed, "run"));
 }
 
 void make_artifacts(ReproduceWords w) {
   if (w.request.what.empty()) return list_artifacts();
+  if (const auto all = reproduce::artifacts(w.request.what);
+      std::all_of(all.begin(), all.end(), [](auto* a) { return a->of_language; }))
+    return make_of_language(w, all);
   w.request.settings = settings(w);
   const std::vector<reproduce::Planned> planned = reproduce::plan(w.request);
   make(planned, reproduce::all_trials(planned), w.request, w, fmt::format("{}", fmt::join(w.request.what, " ")),
@@ -40,10 +78,11 @@ void make_artifacts(ReproduceWords w) {
 }
 
 const char* reproduce_footer = R"(
-Without arguments it lists what there is: the tables and figures of a paper, ruoss2023, and of an experiment of poslab's
-own, gap_shift. The trials are a sweep in FOLDER/runs. The same command goes on where it was stopped. Tables and figures
-that need the same runs share them, and several machines that share FOLDER may work at once. They are drawn from what is
-done, and say what is missing. The paper's size is for a cluster:
+Without arguments it lists what there is: the tables and figures of two sources, ruoss2023 and su2023, and of an
+experiment of poslab's own, gap_shift. The trials are a sweep in FOLDER/runs. The same command goes on where it was
+stopped. Tables and figures that need the same runs share them, and several machines that share FOLDER may work at once.
+They are drawn from what is done, and say what is missing. su2023 trains a few language models, and tests each with many
+encodings; its --set takes the options of `poslab lm train`, and seeds=N. The paper's size is for a cluster:
 
   poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --plan
   poslab sweep submit /shared/ruoss2023/plan.jsonl --out /shared/ruoss2023/runs --slurm --shards 200 --time 24:00:00
@@ -52,6 +91,7 @@ done, and say what is missing. The paper's size is for a cluster:
 Examples:
   poslab reproduce ruoss2023 --size tiny --out runs/ruoss2023-tiny --jobs 2
   poslab reproduce gap_shift --size tiny --out runs/gap_shift-tiny --jobs 2
+  poslab reproduce su2023 --size tiny --out runs/su2023-tiny --jobs 2
   poslab reproduce ruoss2023:table1 --size example --tasks even_pairs --encodings relative,rope --out runs/table1)";
 
 }  // namespace
@@ -62,7 +102,7 @@ std::function<void()> add_reproduce(CLI::App* c) {
   c->footer(reproduce_footer);
   c->allow_extras();
   c->add_option("what", w->request.what,
-                "ruoss2023 | gap_shift  (all of it), or some of its tables and figures: ruoss2023:table1, ...");
+                "ruoss2023 | gap_shift | su2023  (all of it), or some tables and figures: ruoss2023:table1, ...");
   c->add_option("--size", w->request.size, "size of the models and of their training (tiny)")
       ->type_name("tiny | example | paper");
   c->add_option("--tasks", w->request.tasks, "only these tasks, with commas between")

@@ -23,7 +23,10 @@ embed(lab lab/page/page.html lab/page/page.css lab/page/figures.js lab/report/re
   lab/inspect/inspect.html lab/ask/ask.html lab/ask/ask.js lab/show/show.html lab/show/show.js
   lab/reproduce/reproduce.html
   lab/reproduce/paper/ruoss2023_table1.csv lab/reproduce/paper/ruoss2023_table3.csv
-  lab/reproduce/paper/ruoss2023_table5.csv)
+  lab/reproduce/paper/ruoss2023_table5.csv
+  lab/reproduce/paper/su2023_main.csv lab/reproduce/paper/su2023_window.csv lab/reproduce/paper/su2023_leaky.csv
+  lab/reproduce/paper/su2023_llama.csv lab/reproduce/paper/su2023_trained.csv
+  lab/reproduce/paper/su2023_methods.csv)
 
 file(GLOB apps CONFIGURE_DEPENDS apps/*.cpp)
 add_executable(poslab_program ${apps})

@@ -171,3 +171,22 @@ TEST_CASE("a run of a language model: its options are TOML, and what was changed
   write(folder / "texts/12.txt", "one more");
   CHECK(holds(opens(), "is not the text that " + path + " was begun with (12 files, 1200 bytes)"));
 }
+
+TEST_CASE("what a test of a language model came to is read back as it was written") {
+  const TemporaryFolder folder;
+  language::AtLength at{.length = 128, .repeated = true, .samples = 3, .loss = 1.25, .accuracy = 0.5};
+  at.loss_of_part[7] = std::nan(""), at.accuracy_of_part[0] = 0.125;
+  const std::string path = folder / "eval.csv", text = language::to_csv({{.length = 64, .samples = 3}, at});
+  write_file(path, text);
+  const std::vector<language::AtLength> all = language::read_csv(path);
+  REQUIRE(all.size() == 2);
+  CHECK_FALSE(all[0].repeated);
+  CHECK(language::to_csv(all) == text);
+  const auto read = [&](const std::string& bytes) {
+    write_file(path, bytes);
+    return refusal([&] { language::read_csv(path); });
+  };
+  CHECK(holds(read("length,set\n"), "its first line is not length,set,samples"));
+  CHECK(holds(read(text + "128,long,3"), "line 4 reads \"128,long,3\"; remove it, and test again"));
+  CHECK(holds(read(text.substr(0, text.find('\n') + 1)), "it holds no length"));
+}

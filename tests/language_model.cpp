@@ -1,6 +1,7 @@
 // A run of a language model as values: its options, what a step is trained on, and what is said of a test.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
@@ -58,6 +59,30 @@ TEST_CASE("lm: a batch is a function of seed and step, and what is expected is t
   CHECK(differs);
 }
 
+TEST_CASE("lm: as many windows repeat their beginning as are asked for, with units of many lengths") {
+  const Source source = of_grammar();
+  const auto units = [&](const char* share) {
+    const Choices c = with({{"repeats", share}, {"batch", "256"}});
+    const Batch batch = draw_batch(c, source, 1);
+    std::vector<int> all;  // 49: it does not repeat
+    for (int b = 0; b < 256; ++b) {
+      const int* first = batch.read.data() + b * 48;
+      int unit = 1;
+      while (unit < 25 && !std::equal(first + unit, first + 48, first)) ++unit;
+      all.push_back(unit < 25 ? unit : 49);
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  CHECK(units("0").front() == 49);
+  const std::vector<int> all = units("1"), half = units("0.5");
+  CHECK(all.front() == 6);
+  CHECK(all.back() == 24);
+  const auto repeat = std::count_if(half.begin(), half.end(), [](int unit) { return unit < 49; });
+  CHECK(repeat > 96);
+  CHECK(repeat < 160);
+}
+
 TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a byte count bytes") {
   const Choices c = with({});
   Source source;
@@ -79,6 +104,23 @@ TEST_CASE("lm: a model that knows nothing loses ln V at every place, and bits a 
     CHECK(at.bits_per_byte == doctest::Approx(std::log2(257.) * 2 / 3).epsilon(0.02));
     CHECK(at.accuracy == 0);  // of equal logits the first is taken, a zero byte
   }
+}
+
+TEST_CASE("lm: with eval_tail only the last tokens count, and they are the same at all lengths") {
+  const Source source = of_grammar();
+  State s(with({{"encoding", "window:window=8"}, {"eval_tail", "24"}, {"eval_times", "1/2/4"}}), source.tokens());
+  for (int n = 0; n < 20; ++n) train_step(s, draw_batch(s.config, source, s.adam.step));
+  for (const bool repeated : {false, true}) {
+    const AtLength at = evaluate(s, source, 48, repeated), longer = evaluate(s, source, 192, repeated);
+    // one layer that sees 8 keys: what stands further before changes nothing
+    CHECK(longer.loss == doctest::Approx(at.loss).epsilon(1e-5));
+    CHECK(longer.loss_of_part[3] == doctest::Approx(at.loss_of_part[3]).epsilon(1e-5));
+  }
+  const double last = evaluate(s, source, 48, false).loss;
+  s.config.set("eval_tail", "0");
+  CHECK(evaluate(s, source, 48, false).loss != doctest::Approx(last));
+  CHECK_THROWS_AS(check(with({{"eval_tail", "49"}})), BadInput);
+  CHECK_THROWS_AS(check(with({{"eval_tail", "4"}})), BadInput);
 }
 
 TEST_CASE("lm: training lowers the loss, and another scheme can be tested") {

@@ -51,6 +51,7 @@ check 'a switch' offers off train --causal o
 check 'a list' offers encodings list enc
 check 'a command to explain' offers reproduce help rep
 check 'a source of tables' offers gap_shift reproduce ga
+check 'another' offers su2023 reproduce su
 check 'a size' offers paper reproduce ruoss2023:all --size ''
 check 'an encoding to compare' offers rope compare --encodings ro
 check 'a sampler' offers randomized compare --positions rand

@@ -16,8 +16,8 @@ std::vector<int> Source::window(bool of_test, int length, Rng& rng) const {
   return all;
 }
 
-std::vector<int> Source::repeated(int unit, int length, Rng& rng) const {
-  std::vector<int> all = window(true, std::min(unit + int(prefix.size()), length), rng);
+std::vector<int> Source::repeated(bool of_test, int unit, int length, Rng& rng) const {
+  std::vector<int> all = window(of_test, std::min(unit + int(prefix.size()), length), rng);
   while (int(all.size()) < length) all.push_back(all[all.size() - size_t(unit)]);
   return all;
 }
@@ -37,12 +37,23 @@ State::State(const Choices& c, int vocabulary)
   adam.clip = c.number("clip");
 }
 
+namespace {
+
+std::vector<int> training_window(const Choices& c, const Source& source, int length, Rng& rng) {
+  const double repeats = c.number("repeats");
+  if (repeats == 0 || rng.uniform() >= repeats) return source.window(false, length, rng);
+  const int shortest = std::max(1, length / 8), longest = std::max(1, length / 2);
+  return source.repeated(false, rng.between(shortest, longest), length, rng);
+}
+
+}  // namespace
+
 Batch draw_batch(const Choices& c, const Source& source, int64_t step) {
   const int B = c.whole("batch"), T = c.whole("train_length");
   std::vector<int> read, expected;
   for (int b = 0; b < B; ++b) {
     Rng rng(stream(uint64_t(c.whole("seed")), Purpose::tokens, uint64_t(step), uint32_t(b)));
-    const std::vector<int> window = source.window(false, T + 1, rng);
+    const std::vector<int> window = training_window(c, source, T + 1, rng);
     read.insert(read.end(), window.begin(), window.end() - 1);
     expected.insert(expected.end(), window.begin() + 1, window.end());
   }
@@ -91,38 +102,45 @@ Step train_step(State& s, const Batch& batch) {
 AtLength evaluate(const Decoder& net, const Choices& c, const Source& source, int length, bool repeated) {
   const NoGrad still;
   constexpr int together = 256;  // slots whose logits are in memory at a time
-  const int samples = c.whole("eval_samples"), unit = std::min(2 * c.whole("train_length"), std::max(1, length / 2));
+  const std::vector<int> lengths = eval_lengths(c);
+  const int samples = c.whole("eval_samples"), tail = c.whole("eval_tail");
+  const int counted = tail ? tail : length;
+  const int drawn = tail ? std::max(length, *std::max_element(lengths.begin(), lengths.end())) : length;
+  const int unit = std::min(2 * c.whole("train_length"), std::max(1, drawn / 2));
   AtLength at{.length = length, .repeated = repeated, .samples = samples};
   double bytes = 0;
   int64_t count[parts] = {};
   for (int n = 0; n < samples; ++n) {
     Stoppable whole(true);
-    Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(n)));
-    const std::vector<int> window =
-        repeated ? source.repeated(unit, length + 1, rng) : source.window(true, length + 1, rng);
+    Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(drawn), uint32_t(n)));
+    std::vector<int> window =
+        repeated ? source.repeated(true, unit, drawn + 1, rng) : source.window(true, drawn + 1, rng);
+    window.erase(window.begin(), window.end() - (length + 1));
     const PositionSample draw = positions(c, Purpose::test_positions, length, length);
     const Tensor states = net.states(Ids({1, length}, {window.begin(), window.end() - 1}), {draw, {}});
     whole.complete();
+    const int* expected = window.data() + window.size() - counted;
     Tensor logits;
-    for (int t = 0; t < length; ++t) {
+    for (int t = 0; t < counted; ++t) {
       if (t % together == 0) {
         Stoppable part_of_it(true);
-        logits = net.logits(slice(states, 1, t, std::min(t + together, length)));
+        const int from = length - counted + t;
+        logits = net.logits(slice(states, 1, from, std::min(from + together, length)));
         part_of_it.complete();
       }
       const int V = logits.dim(-1);
       const real* row = logits.data() + int64_t(t % together) * V;
-      const int best = most_probable(row, V), expected = window[size_t(t) + 1];
+      const int best = most_probable(row, V);
       double sum = 0;
       for (int i = 0; i < V; ++i) sum += std::exp(double(row[i]) - row[best]);
-      const int part = int(int64_t(t) * parts / length);
-      at.loss_of_part[part] += std::log(sum) + row[best] - row[expected];
-      at.accuracy_of_part[part] += best == expected;
+      const int part = int(int64_t(t) * parts / counted);
+      at.loss_of_part[part] += std::log(sum) + row[best] - row[expected[t]];
+      at.accuracy_of_part[part] += best == expected[t];
       ++count[part];
     }
-    bytes += source.bytes(window.data() + 1, length);
+    bytes += source.bytes(expected, counted);
   }
-  const double all = double(length) * samples;
+  const double all = double(counted) * samples;
   for (int p = 0; p < parts; ++p) {
     at.loss += at.loss_of_part[p] / all, at.accuracy += at.accuracy_of_part[p] / all;
     at.loss_of_part[p] /= double(std::max<int64_t>(1, count[p]));

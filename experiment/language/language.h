@@ -21,8 +21,8 @@ struct Source {
   const Tokens& reader() const { return others ? *others : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
   std::vector<int> window(bool of_test, int length, Rng&) const;
-  // A window of `unit` tokens of the test, over and over.
-  std::vector<int> repeated(int unit, int length, Rng&) const;
+  // A window of `unit` tokens, over and over.
+  std::vector<int> repeated(bool of_test, int unit, int length, Rng&) const;
   double bytes(const int* tokens, int count) const;      // how many they stand for; with a grammar one each
 };
 
@@ -36,7 +36,8 @@ struct State {
 };
 
 struct Batch { Ids read, expected; };            // (B, T) twice: the token behind each
-Batch draw_batch(const Choices&, const Source&, int64_t step);   // a function of seed and step alone
+// A function of seed and step alone. A window that repeats has a unit of an eighth to half the trained length.
+Batch draw_batch(const Choices&, const Source&, int64_t step);
 
 struct Step { double loss, accuracy, grad_norm; };
 // Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
@@ -52,7 +53,9 @@ struct AtLength {
   double loss_of_part[parts] = {}, accuracy_of_part[parts] = {};
 };
 // A model on windows of the test, which are functions of seed and length alone; `c` has the options of the test.
-// Repeated ones have a unit of twice the trained length, or half of `length` if that is less. Throws Stopped.
+// Repeated ones have a unit of twice the trained length, or half of `length` if that is less. With eval_tail they are
+// the ends of windows of the longest length that is tested, only their last tokens count, and the parts are of these.
+// Throws Stopped.
 AtLength evaluate(const Decoder&, const Choices& c, const Source&, int length, bool repeated);
 inline AtLength evaluate(const State& s, const Source& source, int length, bool repeated) {
   return evaluate(s.net, s.config, source, length, repeated);

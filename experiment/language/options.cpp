@@ -44,6 +44,7 @@ const std::vector<RunOption>& all_options() {
       {training, {"steps", 3000, {1, 1e9}, "training steps"}},
       {training, {"batch", 16, {1, 1 << 16}, "windows in a step"}},
       {training, {"train_length", 256, {2, 1 << 20}, "tokens in a window"}},
+      {training, {"repeats", 0., {0, 1}, "share of windows that say their beginning again and again"}},
       {training, {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}},
       {training, {"warmup", 100, {0, 1e9}, "steps over which the learning rate rises to lr"}},
       {training, {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"}},
@@ -51,6 +52,7 @@ const std::vector<RunOption>& all_options() {
 
       {test, Option::numbers("eval_times", "1/2/4/8/16/32", {1, 1024}, "lengths to test, in trained lengths")},
       {test, {"eval_samples", 16, {1, 1 << 14}, "windows for each length and test set"}},
+      {test, {"eval_tail", 0, {0, 1 << 20}, "only so many last tokens count, the same at all lengths; 0: all"}},
 
       {running, {"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"}},
       {running, {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}},
@@ -128,13 +130,20 @@ DecoderSpec decoder_spec(const Choices& c, int vocabulary) {
 // Sizes of the model are the decoder's to check.
 void check(const Choices& c) {
   const Chosen<Sampler> drawn = sampler(c);
+  const int tail = c.whole("eval_tail");
   int longest = c.whole("train_length");
   for (const int length : eval_lengths(c)) {
     longest = std::max(longest, length);
+    if (tail > length)
+      bad_input("eval_tail = {}: windows of {} tokens have fewer; count at most these, or leave {} out of eval_times",
+                tail, length, double(length) / c.whole("train_length"));
     if (length < parts)
       bad_input("eval_times = {}: windows of {} tokens; what is lost is told for {} parts of them, so test {} at least",
                 c["eval_times"], length, parts, parts);
   }
+  if (tail && tail < parts)
+    bad_input("eval_tail = {}: what is lost is told for {} parts of these tokens; count {} at least", tail, parts,
+              parts);
   if (const int pool = pool_of(drawn); pool < longest)
     bad_input("positions = {}: it has positions for {} tokens, and windows have up to {}; raise its max_position",
               drawn.spelled(), pool, longest);

@@ -210,21 +210,6 @@ std::vector<AtLength> evaluate(const Decoder& net, const Choices& config, const 
   return list;
 }
 
-std::string to_csv(const std::vector<AtLength>& all) {
-  std::string text = "length,set,samples,loss,accuracy,bits_per_byte";
-  for (const char* what : {"loss", "accuracy"})
-    for (int p = 1; p <= parts; ++p) text += fmt::format(",{}_{}", what, p);
-  text += "\n";
-  for (const AtLength& at : all) {
-    text += fmt::format("{},{},{},{},{},{}", at.length, at.repeated ? "repeated" : "plain", at.samples, at.loss,
-                        at.accuracy, at.bits_per_byte);
-    for (const double x : at.loss_of_part) text += fmt::format(",{}", x);
-    for (const double x : at.accuracy_of_part) text += fmt::format(",{}", x);
-    text += "\n";
-  }
-  return text;
-}
-
 std::string table(const std::vector<AtLength>& all) {
   std::string text = "  length   accuracy     loss   bits a byte     repeated: accuracy     loss\n";
   for (const AtLength& plain : all) {

@@ -28,6 +28,7 @@ void train(Run&);
 std::vector<AtLength> evaluate(const Decoder&, const Choices&, const Source&, const std::string& again);
 std::vector<AtLength> evaluate(const Run&);
 std::string to_csv(const std::vector<AtLength>&);
+std::vector<AtLength> read_csv(const std::string& path);  // throws Failure: there is no such file, or it is damaged
 std::string table(const std::vector<AtLength>&);         // for a terminal
 
 }  // namespace poslab::language

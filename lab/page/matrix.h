@@ -1,13 +1,17 @@
-// A matrix as the pages' script reads it (lab/page/figures.js).
+// A matrix as the pages' script reads it (lab/page/figures.js), and a picture as an <img> has it.
 #pragma once
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace poslab::page {
 
 // {"rows", "cols", "low", "high", "cells"}: base64 of a byte for each cell, value = low + byte / 255 (high - low)
 nlohmann::ordered_json matrix(int rows, int cols, const std::vector<double>& m, double low, double high);
+
+std::string data_uri(const std::string& type, std::string_view bytes);   // type: "image/svg+xml"
 
 // The maximum over each block x block cells (fewer at the right and lower edge) of a matrix that is nowhere negative.
 template <class T>

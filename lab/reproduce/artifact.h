@@ -10,6 +10,12 @@
 #include "lab/reproduce/size.h"
 #include "lab/sweep/sweep.h"
 
+namespace poslab::reproduce::su2023 {
+struct Method;
+struct Setup;
+class Results;
+}  // namespace poslab::reproduce::su2023
+
 namespace poslab::reproduce {
 
 using page::Cell, page::Grid, page::in_one, page::points, page::signed_points;
@@ -41,6 +47,10 @@ struct Artifact {
   // `defaults`: the configuration of this size (size.h), from which an artifact varies what it studies.
   Trials (*trials)(const Config& defaults);  // null: nothing is trained for it
   Section (*draw)(const Outcomes&, const Config& defaults);
+  // Of a source on language models, in place of these: what is tested (null: nothing is trained), and how it is drawn
+  // (su2023.h).
+  std::vector<su2023::Method> (*methods)(const su2023::Setup&) = nullptr;
+  Section (*of_language)(const su2023::Results&) = nullptr;
 };
 const std::vector<Artifact>& all_artifacts();
 std::string source_title(const Artifact&);  // of the paper or experiment

@@ -99,21 +99,6 @@ std::vector<BySeed> Tests::operator()(const Setting& setting, const std::vector<
   return accuracy;
 }
 
-std::vector<double> values(const BySeed& all) {
-  std::vector<double> some;
-  for (const auto& [seed, x] : all) some.push_back(x);
-  return some;
-}
-
-double mean(const BySeed& all) { return poslab::mean(values(all)); }
-
-BySeed difference(const BySeed& a, const BySeed& b) {
-  BySeed both;
-  for (const auto& [seed, x] : a)
-    if (const auto other = b.find(seed); other != b.end()) both[seed] = x - other->second;
-  return both;
-}
-
 BySeed average(const std::vector<BySeed>& all) {
   std::map<int64_t, std::vector<double>> of_seed;
   for (const BySeed& one : all)

@@ -58,9 +58,7 @@ class Tests {
   int64_t done_ = 0;
 };
 
-std::vector<double> values(const BySeed&);
-double mean(const BySeed&);
-BySeed difference(const BySeed&, const BySeed&);  // of the seeds that both have
+using reproduce::difference, reproduce::mean, reproduce::values;
 BySeed average(const std::vector<BySeed>&);       // of the seeds that all have
 
 // What it costs to change the gap at the same length, and the length at the same gap, as fractions of Scale. Says which

@@ -7,7 +7,8 @@
 #include <vector>
 
 namespace poslab {
-extern const std::string_view ruoss2023_table1_csv, ruoss2023_table3_csv, ruoss2023_table5_csv;
+extern const std::string_view ruoss2023_table1_csv, ruoss2023_table3_csv, ruoss2023_table5_csv, su2023_main_csv,
+    su2023_window_csv, su2023_leaky_csv, su2023_llama_csv, su2023_trained_csv, su2023_methods_csv;
 }
 
 namespace poslab::reproduce {
@@ -20,7 +21,7 @@ std::vector<std::string> cells(const std::string& line) {
   return all;
 }
 
-using Numbers = std::map<std::pair<std::string, std::string>, double>;  // (task, column)
+using Numbers = std::map<std::pair<std::string, std::string>, double>;  // (row, column)
 
 Numbers read(std::string_view text) {
   std::istringstream lines{std::string(text)};
@@ -31,19 +32,22 @@ Numbers read(std::string_view text) {
   while (std::getline(lines, line)) {
     const std::vector<std::string> row = cells(line);
     for (size_t i = 1; i < row.size(); ++i)
-      if (head[i] != "level") numbers[{row[0], head[i]}] = std::stod(row[i]);
+      if (head[i] != "level" && row[i] != "-") numbers[{row[0], head[i]}] = std::stod(row[i]);
   }
   return numbers;
 }
 
 }  // namespace
 
-double paper_value(const std::string& table, const std::string& task, const std::string& column) {
-  static const std::map<std::string, Numbers> tables = {{"ruoss2023_table1", read(ruoss2023_table1_csv)},
-                                                        {"ruoss2023_table3", read(ruoss2023_table3_csv)},
-                                                        {"ruoss2023_table5", read(ruoss2023_table5_csv)}};
+double paper_value(const std::string& table, const std::string& row, const std::string& column) {
+  static const std::map<std::string, Numbers> tables = {
+      {"ruoss2023_table1", read(ruoss2023_table1_csv)}, {"ruoss2023_table3", read(ruoss2023_table3_csv)},
+      {"ruoss2023_table5", read(ruoss2023_table5_csv)}, {"su2023_main", read(su2023_main_csv)},
+      {"su2023_window", read(su2023_window_csv)},       {"su2023_leaky", read(su2023_leaky_csv)},
+      {"su2023_llama", read(su2023_llama_csv)},         {"su2023_trained", read(su2023_trained_csv)},
+      {"su2023_methods", read(su2023_methods_csv)}};
   const Numbers& numbers = tables.at(table);
-  const auto found = numbers.find({task, column});
+  const auto found = numbers.find({row, column});
   return found == numbers.end() ? std::nan("") : found->second;
 }
 

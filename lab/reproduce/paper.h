@@ -5,7 +5,7 @@
 
 namespace poslab::reproduce {
 
-// Percent, as printed. NaN where the table has no such row or column.
-double paper_value(const std::string& table, const std::string& task, const std::string& column);
+// As printed: percent, or nats. A row is a task or a method. NaN where the table has no such row or column.
+double paper_value(const std::string& table, const std::string& row, const std::string& column);
 
 }  // namespace poslab::reproduce

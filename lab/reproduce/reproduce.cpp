@@ -118,14 +118,6 @@ void merge(json& all, const json& one) {
   if (one.contains("maps")) all["maps"].update(one["maps"]);
 }
 
-// "Randomized positional encodings ... (Ruoss et al. 2023)"; of several sources, all.
-std::string sources(const std::vector<Planned>& planned) {
-  std::vector<std::string> titles;
-  for (const Planned& p : planned)
-    if (const std::string of = source_title(*p.artifact); titles.empty() || titles.back() != of) titles.push_back(of);
-  return fmt::format("{}", fmt::join(titles, "; "));
-}
-
 std::string made_by() {
   std::string text;
   for (const auto& [name, word] : about())
@@ -141,6 +133,7 @@ std::vector<Planned> plan(const Request& request) {
   check_names("task", request.tasks), check_names("encoding", request.encodings);
   std::vector<Planned> all;
   for (const Artifact* a : artifacts(request.what)) {
+    if (a->of_language) bad_input("{} is of language models; ask for it apart from others", a->name);
     Planned p{a, {}};
     if (a->trials)
       for (Trial& t : trials_of(*a, request))
@@ -172,6 +165,36 @@ Claim one_at_a_time(const SweepFolder& runs) {
   }
 }
 
+void Page::add(const Artifact& a, const Section& section) {
+  const std::string name = short_name(a), path = folder_ + "/" + name;
+  if (!section.data.columns.empty()) write_file(path + ".csv", to_csv(section.data));
+  if (!section.arrays.empty()) write_file(path + ".npz", section.arrays);
+  const std::string one = markdown_of(a, section);
+  write_file(path + ".md", one);
+  text_ += one;
+  sections_ += section_of(a, section);
+  contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", name, page::escape(a.title));
+  for (const Picture& picture : section.pictures) merge(data_, picture.data);
+  if (const std::string of = source_title(a); sources_.empty() || sources_.back() != of) sources_.push_back(of);
+}
+
+void Page::write(const std::string& size, const std::string& summary, const std::string& command,
+                 const std::string& more) const {
+  // "Randomized positional encodings ... (Ruoss et al. 2023)"; of several sources, all.
+  const std::string title = fmt::format("{}: size {}", fmt::join(sources_, "; "), size);
+  write_file(folder_ + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text_));
+  const std::string made = fmt::format("Drawn by: {}.{}", made_by(), more);
+  const std::string program = command.substr(0, command.find(' ', 7));  // poslab reproduce
+  write_file(folder_ + "/index.html", page::document(reproduce_html, {{"kicker", page::escape(program)},
+                                                                      {"title", page::escape(title)},
+                                                                      {"summary", page::escape(summary)},
+                                                                      {"contents", contents_},
+                                                                      {"sections", sections_},
+                                                                      {"command", page::escape(command)},
+                                                                      {"made", page::escape(made)},
+                                                                      {"data", page::script_safe(data_)}}));
+}
+
 std::string write(const std::vector<Planned>& planned, const Request& request, const std::string& folder,
                   const std::string& command) {
   const SweepFolder runs(folder + "/runs");
@@ -180,39 +203,17 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
   const Config common = defaults(size(request.size), request.settings);
   const Plan everything = all_trials(planned);
   const std::string summary = standing(Outcomes(everything, runs));
-  const std::string title = fmt::format("{}: size {}", sources(planned), request.size);
-  std::string text, sections, contents;
-  json data = {{"charts", json::array()}, {"maps", json::object()}};
+  Page page(folder);
   for (const Planned& p : planned) {
     if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
-    const Artifact& a = *p.artifact;
     const Outcomes outcomes(p.plan, runs);
     Section section = drawn(p, outcomes, common);
     if (outcomes.planned()) section.notes.push_back(standing(outcomes));
     for (const std::string& one : reasons(outcomes, p.plan)) section.notes.push_back(one);
-    if (!section.data.columns.empty())
-      write_file(fmt::format("{}/{}.csv", folder, short_name(a)), to_csv(section.data));
-    if (!section.arrays.empty()) write_file(fmt::format("{}/{}.npz", folder, short_name(a)), section.arrays);
-    const std::string one = markdown_of(a, section);
-    write_file(fmt::format("{}/{}.md", folder, short_name(a)), one);
-    text += one;
-    sections += section_of(a, section);
-    contents += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", short_name(a), page::escape(a.title));
-    for (const Picture& picture : section.pictures) merge(data, picture.data);
+    page.add(*p.artifact, section);
   }
   write_file(folder + "/trials.csv", to_csv(collect(everything, runs).trials));
-  write_file(folder + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text));
-  const std::string made =
-      fmt::format("Drawn by: {}. Which commit trained a run, and how long it took, is in trials.csv.", made_by());
-  const std::string program = command.substr(0, command.find(' ', 7));  // poslab reproduce
-  write_file(folder + "/index.html", page::document(reproduce_html, {{"kicker", page::escape(program)},
-                                                                     {"title", page::escape(title)},
-                                                                     {"summary", page::escape(summary)},
-                                                                     {"contents", contents},
-                                                                     {"sections", sections},
-                                                                     {"command", page::escape(command)},
-                                                                     {"made", page::escape(made)},
-                                                                     {"data", page::script_safe(data)}}));
+  page.write(request.size, summary, command, " Which commit trained a run, and how long it took, is in trials.csv.");
   return summary;
 }
 

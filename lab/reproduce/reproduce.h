@@ -29,6 +29,22 @@ Plan all_trials(const std::vector<Planned>&);  // each once
 // wait, and a signal throws Interrupted.
 Claim one_at_a_time(const SweepFolder& runs);
 
+// What a reproduction writes, artifact by artifact: FOLDER/NAME.csv and NAME.md, for some NAME.npz; at last README.md
+// with all of them and index.html.
+class Page {
+ public:
+  explicit Page(std::string folder) : folder_(std::move(folder)) {}
+  void add(const Artifact&, const Section&);
+  // more: what else is said of how it was made
+  void write(const std::string& size, const std::string& summary, const std::string& command,
+             const std::string& more = "") const;
+
+ private:
+  std::string folder_, text_, sections_, contents_;
+  std::vector<std::string> sources_;             // their titles
+  nlohmann::json data_ = {{"charts", nlohmann::json::array()}, {"maps", nlohmann::json::object()}};
+};
+
 // Writes FOLDER/NAME.csv and NAME.md for each artifact, for some NAME.npz, README.md with all of them, index.html, and
 // trials.csv (lab/sweep/collect.h), from the trials in FOLDER/runs that are done; what is missing, and why, is said in
 // each. Returns how many of the trials are done. A signal throws Interrupted.

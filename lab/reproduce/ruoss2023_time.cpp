@@ -50,7 +50,7 @@ std::vector<Test> tests(const Outcome& o, int trained) {
     std::vector<double> beyond;
     for (size_t i = 0; i < entry.at("lengths").size(); ++i)
       if (entry["lengths"][i] > trained) beyond.push_back(entry.at("accuracies").at(i));
-    all.push_back({entry.at("step"), entry.at("seconds"), mean(beyond)});
+    all.push_back({entry.at("step"), entry.at("seconds"), poslab::mean(beyond)});
   }
   return all;
 }

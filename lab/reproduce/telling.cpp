@@ -64,4 +64,19 @@ Picture picture(const page::Chart& chart, const std::string& caption) {
           {{"charts", {page::chart_json(chart)}}}};
 }
 
+std::vector<double> values(const BySeed& all) {
+  std::vector<double> some;
+  for (const auto& [seed, x] : all) some.push_back(x);
+  return some;
+}
+
+double mean(const BySeed& all) { return poslab::mean(values(all)); }
+
+BySeed difference(const BySeed& a, const BySeed& b) {
+  BySeed both;
+  for (const auto& [seed, x] : a)
+    if (const auto other = b.find(seed); other != b.end()) both[seed] = x - other->second;
+  return both;
+}
+
 }  // namespace poslab::reproduce

@@ -16,4 +16,8 @@ std::string about_intervals(const Outcomes&);              // what they are wort
 std::string how_many(const Outcomes&);  // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
 Picture picture(const page::Chart&, const std::string& caption);  // caption: HTML
 
+std::vector<double> values(const BySeed&);
+double mean(const BySeed&);
+BySeed difference(const BySeed&, const BySeed&);  // of the seeds that both have
+
 }  // namespace poslab::reproduce

@@ -1,0 +1,149 @@
+// The third source (lab/reproduce/su2023.h): its rows beside the source's, what its sentences say of made-up numbers,
+// and all of it on toy models, stopped and gone on with.
+#include <set>
+#include <sstream>
+
+#include "lab/reproduce/paper.h"
+#include "lab/reproduce/reproduce.h"
+#include "lab/reproduce/su2023.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::reproduce;
+using namespace poslab::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<const Artifact*> all_of_it() { return artifacts({"su2023"}); }
+
+const char* toy =
+    " --size tiny --set text=copy_grammar --set merges=0 --set layers=2 --set heads=2 --set key_heads=2"
+    " --set d_model=16 --set d_ff=16 --set batch=2 --set train_length=16 --set steps=3 --set eval_samples=2"
+    " --set seeds=1 --jobs 2 --threads 1 --out ";
+
+size_t lines_with(const std::string& text, const std::string& part) {
+  size_t n = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) n += holds(line, part);
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("su2023: every row of the source's tables is here once, with its number") {
+  const su2023::Setup s = su2023::setup("paper", {});
+  const auto known = [&](const std::vector<su2023::Method>& methods, const char* table, const char* column,
+                         size_t rows) {
+    std::set<std::string> names;
+    for (const su2023::Method& m : methods) {
+      INFO(m.name << " is " << m.source);
+      CHECK(names.insert(m.source).second);
+      CHECK_FALSE(std::isnan(paper_value(table, m.source, column)));
+      if (std::string(table) != "su2023_llama") CHECK(m.name == m.source);  // at the source's length
+    }
+    CHECK(names.size() == rows);
+  };
+  known(su2023::main_methods(s), "su2023_main", "acc_4096_repeated", 16);
+  known(su2023::window_methods(s), "su2023_window", "acc_4096_nonrepeated", 15);
+  known(su2023::leaky_methods(s), "su2023_leaky", "acc_512_train", 10);
+  known(su2023::llama_methods(s), "su2023_llama", "len8192", 3);
+  CHECK(std::isnan(paper_value("su2023_llama", "RoPE", "len16384")));  // the source has a dash
+}
+
+TEST_CASE("su2023: windows go by the trained length, and HFWA's as in the source") {
+  const su2023::Setup tiny = su2023::setup("tiny", {});
+  CHECK(su2023::rerope(tiny, su2023::LogN::trained, 4).encoding == "rerope:window=32");
+  CHECK(su2023::rerope(tiny, su2023::LogN::off, 2, 16).name == "LeakyReRoPE-w16-k16");
+  CHECK(su2023::rerope(tiny, su2023::LogN::at_test, 8).temperature == "log_n:length=64,only_longer");
+  const auto encoding_of = [](const su2023::Setup& s, const std::string& model) {
+    for (const su2023::Model& m : su2023::models(s))
+      if (m.name == model) return language::configure(m.settings)["encoding"];
+    return std::string();
+  };
+  CHECK(encoding_of(su2023::setup("paper", {}), "hfwa") == "hfwa");  // 16 of 512 in 24 layers are its defaults
+  CHECK(encoding_of(tiny, "hfwa") == "hfwa:window=22,length=64");
+  CHECK(encoding_of(tiny, "inverse_leaky") == "rerope:window=16,leaky=0.0625");
+}
+
+TEST_CASE("su2023: every method is tested in a file of its own, once for all tables") {
+  for (const su2023::Size& size : su2023::all_sizes()) {
+    const su2023::Results results(su2023::setup(size.name, {}), "nowhere");
+    std::set<std::string> files;
+    size_t runs = 0;
+    for (const Chain& c : su2023::chains(all_of_it(), results, 1)) {
+      ++runs;
+      CHECK(c.steps.front().name == "training");
+      for (const Step& s : c.steps) {
+        CHECK(files.insert(s.leaves).second);
+        CHECK_FALSE(is_done(s));
+      }
+    }
+    CHECK(runs == su2023::models(results.setup()).size() * size_t(size.seeds));
+    CHECK(su2023::chains(artifacts({"su2023:llama"}), results, 1).size() == size_t(size.seeds));
+    CHECK(su2023::chains(artifacts({"su2023:matrices"}), results, 1).empty());
+  }
+}
+
+TEST_CASE("su2023: what is claimed is told by the interval, whichever way it comes out") {
+  CHECK(su2023::verdict({{0, 0.1}, {1, 0.2}, {2, 0.1}}, 0) == "holds");
+  CHECK(su2023::verdict({{0, -0.1}, {1, -0.2}, {2, -0.1}}, 0) == "does not");
+  CHECK(su2023::verdict({{0, 0.1}, {1, -0.2}, {2, 0.1}}, 0) == "cannot be told");
+  CHECK(su2023::verdict({{0, 0.1}}, 0) == "cannot be told");
+  CHECK(su2023::verdict({{0, 0.01}, {1, -0.01}, {2, 0.}}, 0.02) == "holds");
+  CHECK(su2023::verdict({{0, 0.03}, {1, 0.05}, {2, 0.04}}, 0.02) == "does not");
+  CHECK(su2023::verdict({{0, 0.03}, {1, 0.01}, {2, 0.}}, 0.02) == "cannot be told");
+}
+
+TEST_CASE("su2023: settings that do not fit are refused") {
+  const auto said = [](const std::vector<std::string>& sets) { return refusal([&] { su2023::setup("tiny", sets); }); };
+  CHECK(said({"steps=5", "seeds=2"}) == "");
+  CHECK(holds(said({"steps"}), "2: --set steps is not KEY=VALUE"));
+  CHECK(holds(said({"encoding=alibi"}), "each table says for itself which"));
+  CHECK(holds(said({"stepps=3"}), "did you mean \"steps\""));
+  CHECK(holds(said({"train_length=8"}), "take 16 or more"));
+  CHECK(holds(refusal([] { su2023::setup("tinny", {}); }), "did you mean \"tiny\""));
+  CHECK(holds(refusal([] { plan({{"su2023:main"}, "tiny", {}, {}, {}}); }), "ask for it apart from others"));
+}
+
+TEST_CASE("su2023: all of it on toy models, stopped and gone on with") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "toy", words = std::string("reproduce su2023") + toy + "'" + out + "'";
+  Program first(folder, words);
+  while (first.running() && !fs::exists(out + "/tests/rope-0/PI-RoPE.csv"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  first.send(SIGINT);
+  CHECK_MESSAGE(first.status() == 130, first.output());
+  CHECK(holds(first.output(), "the same command goes on with it"));
+  const auto written = fs::last_write_time(out + "/tests/rope-0/PI-RoPE.csv");
+
+  Program again(folder, words);
+  REQUIRE_MESSAGE(again.status() == 0, again.output());
+  CHECK(holds(again.output(), "10 of 10 runs are trained, and"));
+  CHECK(fs::last_write_time(out + "/tests/rope-0/PI-RoPE.csv") == written);
+  for (const Artifact* a : all_of_it()) {
+    const std::string name = out + "/" + a->name.substr(a->name.find(':') + 1);
+    CHECK(fs::exists(name + ".csv"));
+    CHECK_MESSAGE(!holds(read_file(name + ".md"), "could not be drawn"), name);
+  }
+  CHECK(lines_with(read_file(out + "/main.md"), "| ReRoPE-w8-logn |") == 1);
+  CHECK(lines_with(read_file(out + "/main.csv"), "Baseline") == 6);
+  CHECK(holds(read_file(out + "/index.html"), "data:image/svg+xml;base64,"));
+  // the numbers are those of the tests
+  const su2023::Results results(su2023::setup("tiny", {"train_length=16", "seeds=1"}), out);
+  const su2023::Method method = su2023::rerope(results.setup(), su2023::LogN::trained, 4);
+  for (const language::AtLength& at : language::read_csv(out + "/tests/rope_log_n-0/ReRoPE-w8-logn.csv"))
+    if (at.length == 128) CHECK(results.accuracy(method, 8, at.repeated).at(0) == at.accuracy);
+  CHECK(results.loss(su2023::llama_methods(results.setup())[0], 4).size() == 1);
+  // a window of 8 within training: ReRoPE of a model that was trained with distances to 15 is another model
+  const auto loss = [&](const su2023::Method& m) { return results.loss(m, 8).at(0); };
+  CHECK(loss(method) != loss(su2023::as_it_is(su2023::LogN::trained)));
+
+  Program other(folder, "reproduce su2023:main" + std::string(toy) + "'" + out + "' --set steps=4");
+  CHECK(other.status() == 2);
+  CHECK(holds(other.output(), "was begun with steps = 3"));
+  fs::remove(out + "/tests/rope-0/PI-RoPE.csv");
+  Program draw(folder, "reproduce su2023:main --draw" + std::string(toy) + "'" + out + "'");
+  CHECK(draw.status() == 0);
+  CHECK(holds(draw.output(), "3 of 3 runs are trained, and 12 of 13 further tests done."));
+}
