@@ -147,3 +147,14 @@ TEST_CASE("su2023: all of it on toy models, stopped and gone on with") {
   CHECK(draw.status() == 0);
   CHECK(holds(draw.output(), "3 of 3 runs are trained, and 12 of 13 further tests done."));
 }
+
+TEST_CASE("su2023: runs that fail are named, and what is missing is drawn as missing") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "out";
+  Program failing(folder, "reproduce su2023:llama --set text=/nowhere --set seeds=2 --out '" + out + "'");
+  CHECK(failing.status() == 1);
+  CHECK(holds(failing.output(), "llama-1, training: failed: there is no file or folder /nowhere; name a text"));
+  CHECK(holds(failing.output(), "2 runs failed; the same command tries again what is missing"));
+  CHECK(holds(failing.output(), "0 of 2 runs are trained, and 0 of 4 further tests done."));
+  CHECK(holds(read_file(out + "/llama.md"), "| ReRoPE | – (source 1.4996) |"));
+}

@@ -29,10 +29,14 @@ page::Chart chart_of(const Results& r, bool repeated, Section& s) {
                     false,
                     double(length),
                     {}};
+  Grid grid{fmt::format("Accuracy in % on {} texts", repeated ? "repeated" : "long"), {"method"}, {}};
+  for (const int times : times_tested) grid.head.push_back(fmt::format("{}", times * length));
   for (const Method& m : length_methods(r.setup())) {
+    std::vector<Cell> row(1, Cell{m.name});
     page::Curve curve{m.name, int(chart.curves.size()), {}, {}};
     for (const int times : times_tested) {
       const BySeed ours = r.accuracy(m, times, repeated);
+      row.push_back({points(mean(ours))});
       if (ours.empty()) continue;
       const Interval i = bootstrap(values(ours));
       curve.points.push_back({double(times * length), mean(ours)});
@@ -40,11 +44,13 @@ page::Chart chart_of(const Results& r, bool repeated, Section& s) {
       s.data.rows.push_back({m.name, repeated ? "repeated" : "plain", times * length, ours.size(), mean(ours),
                              number(i.low), number(i.high)});
     }
+    grid.rows.push_back(std::move(row));
     if (curve.points.empty()) continue;
     chart.description += fmt::format("{}: {} % at {}, {} % at {}. ", m.name, points(curve.points.front().y),
                                      curve.points.front().x, points(curve.points.back().y), curve.points.back().x);
     chart.curves.push_back(std::move(curve));
   }
+  s.grids.push_back(std::move(grid));
   return chart;
 }
 
@@ -56,13 +62,11 @@ Section lengths_figure(const Results& r) {
   for (const bool repeated : {true, false}) {
     const page::Chart chart = chart_of(r, repeated, s);
     if (chart.curves.empty()) continue;
-    s.readings.push_back(chart.title + ". " + chart.description);
     s.pictures.push_back(
         picture(chart, fmt::format("<b>{} texts.</b> Mean over the seeds, with the interval of the mean. The shaded "
                                    "length was trained.",
                                    repeated ? "Repeated" : "Long")));
   }
-  if (s.readings.empty()) s.readings = {"No run is tested yet."};
   s.notes = {"A repeated text has a unit of twice the trained length, or of half the tested length if that is less."};
   return s;
 }

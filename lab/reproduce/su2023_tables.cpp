@@ -200,7 +200,9 @@ std::string how(const Results& r) {
       counted(size_t(r.setup().seeds), "seed"), c["layers"],
       c["unit"] == "gau" ? "gated attention units" : "blocks of LLaMA's", c["d_model"], c["steps"], c["batch"],
       r.setup().length(), text, c.whole("merges") ? fmt::format(" (bytes and {} pairs)", c["merges"]) : "",
-      c.number("repeats") > 0 ? fmt::format("{} of these windows repeat their beginning; ", c["repeats"]) : "",
+      c.number("repeats") > 0
+          ? fmt::format("{:.3g} % of these windows repeat their beginning; ", 100 * c.number("repeats"))
+          : "",
       c["eval_samples"]);
 }
 
