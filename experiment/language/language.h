@@ -16,9 +16,9 @@ struct Source {
   Vocabulary vocabulary;
   Text training, test;                           // empty with a grammar
   std::optional<CopyGrammar> grammar;
-  std::shared_ptr<const Tokens> others{};        // those of a checkpoint of others, in place of the vocabulary
+  std::shared_ptr<const Tokenizer> others{};        // those of a checkpoint of others, in place of the vocabulary
   std::vector<int> prefix{};                     // with which each of its windows begins
-  const Tokens& reader() const { return others ? *others : vocabulary; }
+  const Tokenizer& reader() const { return others ? *others : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }
   std::vector<int> window(bool of_test, int length, Rng&) const;
   // A window of `unit` tokens, over and over.

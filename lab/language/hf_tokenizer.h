@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "lab/language/hf_pieces.h"
-#include "tasks/language/tokens.h"
+#include "tasks/language/tokenizer.h"
 
 namespace poslab {
 
-class HfTokenizer : public Tokens {
+class HfTokenizer : public Tokenizer {
  public:
   // The text of a tokenizer.json; `path` is for messages. Throws BadInput for a part that is not known, naming it.
   HfTokenizer(const std::string& text, const std::string& path);

@@ -58,16 +58,16 @@ class Said {
   bool repeated_;
 };
 
-struct Claim {
+struct SourceClaim {
   std::string text, difference;  // and what must be above `least`, or between -within and within
   std::function<Value(const Said&)> value;
   double within = 0;
   enum class On { both, repeated_minus_long, nats } on = On::both;
 };
 
-const std::vector<Claim>& all_claims() {
+const std::vector<SourceClaim>& all_claims() {
   using enum LogN;
-  static const std::vector<Claim> list = {
+  static const std::vector<SourceClaim> list = {
       {"RoPE fails beyond the training length: it loses a quarter of its accuracy or more",
        "3/4 of RoPE at the trained length - RoPE",
        [](const Said& s) { return 0.75 * s.at(as_it_is(off), 1, false) - s.rope(); }},
@@ -110,13 +110,13 @@ const std::vector<Claim>& all_claims() {
          const Method m = rerope(s.setup(), trained, 4);
          return s.at(m, stretch, true) - s.at(m, stretch, false);
        },
-       0, Claim::On::repeated_minus_long},
+       0, SourceClaim::On::repeated_minus_long},
       {"LLaMA's shape: RoPE's loss rises at twice the length", "RoPE at 2x - at 1x",
-       [](const Said& s) { return s.loss(0, 2) - s.loss(0, 1); }, 0, Claim::On::nats},
+       [](const Said& s) { return s.loss(0, 2) - s.loss(0, 1); }, 0, SourceClaim::On::nats},
       {"LLaMA's shape: NTK costs loss at the trained length", "NTK - RoPE at 1x",
-       [](const Said& s) { return s.loss(1, 1) - s.loss(0, 1); }, 0, Claim::On::nats},
+       [](const Said& s) { return s.loss(1, 1) - s.loss(0, 1); }, 0, SourceClaim::On::nats},
       {"LLaMA's shape: with ReRoPE a longer context has a lower loss", "ReRoPE at 1x - at 4x",
-       [](const Said& s) { return s.loss(2, 1) - s.loss(2, 4); }, 0, Claim::On::nats},
+       [](const Said& s) { return s.loss(2, 1) - s.loss(2, 4); }, 0, SourceClaim::On::nats},
   };
   return list;
 }
@@ -141,14 +141,14 @@ Section claims_list(const Results& r) {
       {"claim", "repeated", "long"},
       {}};
   std::map<std::string, int> count;
-  const auto told = [&](const Claim& c, const std::string& set, const Value& v) -> Cell {
+  const auto told = [&](const SourceClaim& c, const std::string& set, const Value& v) -> Cell {
     if (v.ours.empty()) return {"–"};
     const Interval i = bootstrap(values(v.ours));
     const std::string answer = verdict(v.ours, c.within);
     ++count[answer];
     s.data.rows.push_back({c.text, c.difference, set, v.ours.size(), number(mean(v.ours)), number(i.low),
                            number(i.high), c.within, number(v.source), answer});
-    const bool nats = c.on == Claim::On::nats;
+    const bool nats = c.on == SourceClaim::On::nats;
     std::string below = nats ? fmt::format("{:+.3f} nats", mean(v.ours)) : signed_points(mean(v.ours));
     if (!std::isnan(i.low))
       below += nats ? fmt::format(" [{:+.3f}, {:+.3f}]", i.low, i.high) : " " + interval_text(i, true);
@@ -156,14 +156,14 @@ Section claims_list(const Results& r) {
       below += nats ? fmt::format("\nsource {:+.3f}", v.source) : fmt::format("\nsource {}", signed_points(v.source));
     return {answer, below, answer == "holds"};
   };
-  for (const Claim& c : all_claims()) {
+  for (const SourceClaim& c : all_claims()) {
     const Said repeated(r, true), plain(r, false);
     std::vector<Cell> row(1, Cell{c.text, c.difference});
-    if (c.on == Claim::On::both) {
+    if (c.on == SourceClaim::On::both) {
       row.push_back(told(c, "repeated", c.value(repeated)));
       row.push_back(told(c, "plain", c.value(plain)));
     } else {
-      row.push_back(told(c, c.on == Claim::On::nats ? "plain" : "both", c.value(repeated)));
+      row.push_back(told(c, c.on == SourceClaim::On::nats ? "plain" : "both", c.value(repeated)));
       row.push_back({""});
     }
     grid.rows.push_back(std::move(row));

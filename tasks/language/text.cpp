@@ -49,7 +49,7 @@ int64_t Text::bytes() const {
 Text training_text(const Text& all) { return side(all, false); }
 Text test_text(const Text& all) { return side(all, true); }
 
-std::vector<int> draw_window(const Text& text, const Tokens& vocabulary, int tokens, Rng& rng) {
+std::vector<int> draw_window(const Text& text, const Tokenizer& vocabulary, int tokens, Rng& rng) {
   const auto starts = [&](const TextFile& f) { return std::max<int64_t>(0, f.bytes - tokens + 1); };
   int64_t all = 0, longest = 0;
   for (const TextFile& f : text.files) all += starts(f), longest = std::max(longest, f.bytes);
@@ -71,7 +71,7 @@ std::vector<int> draw_window(const Text& text, const Tokens& vocabulary, int tok
       tokens, text.files.size(), longest);
 }
 
-std::vector<int> repeated_window(const Text& text, const Tokens& vocabulary, int unit, int tokens, Rng& rng) {
+std::vector<int> repeated_window(const Text& text, const Tokenizer& vocabulary, int unit, int tokens, Rng& rng) {
   std::vector<int> window = draw_window(text, vocabulary, std::min(unit, tokens), rng);
   const size_t period = window.size();
   while (int(window.size()) < tokens) window.push_back(window[window.size() - period]);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "tasks/language/tokens.h"
+#include "tasks/language/tokenizer.h"
 
 namespace poslab {
 
@@ -33,8 +33,8 @@ Text test_text(const Text&);
 // `tokens` tokens that stand one behind the other in one file, from a byte on that is drawn from all from which so many
 // bytes are left; so it may begin within a word. Reads at most tokens x longest token bytes. Throws BadInput if no file
 // is long enough, or 1000 draws find none that is in tokens.
-std::vector<int> draw_window(const Text&, const Tokens&, int tokens, Rng&);
+std::vector<int> draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
 // A window of `unit` tokens, over and over: the source's texts that are repeated to fill a length (Su 2023; spec C.3).
-std::vector<int> repeated_window(const Text&, const Tokens&, int unit, int tokens, Rng&);
+std::vector<int> repeated_window(const Text&, const Tokenizer&, int unit, int tokens, Rng&);
 
 }  // namespace poslab

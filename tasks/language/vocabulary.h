@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tasks/language/tokens.h"
+#include "tasks/language/tokenizer.h"
 
 namespace poslab {
 
@@ -20,7 +20,7 @@ std::string_view next_word(std::string_view text);
 using WordCounts = std::unordered_map<std::string, int64_t>;
 void count_words(WordCounts&, std::string_view text);
 
-class Vocabulary : public Tokens {
+class Vocabulary : public Tokenizer {
  public:
   using Merge = std::pair<int, int>;             // two tokens that become one, each older than that one
   Vocabulary() = default;                        // bytes

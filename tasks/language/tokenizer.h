@@ -6,9 +6,9 @@
 
 namespace poslab {
 
-class Tokens {
+class Tokenizer {
  public:
-  virtual ~Tokens() = default;
+  virtual ~Tokenizer() = default;
   virtual int size() const = 0;                                  // tokens are 0 .. size() - 1
   virtual const std::string& text(int token) const = 0;          // its bytes
   virtual size_t longest() const = 0;                            // bytes of the longest token
