@@ -146,7 +146,8 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   const auto words = std::make_shared<SweepWords>();
   sweep->require_subcommand(0, 1);
   const auto actions = std::make_shared<std::map<CLI::App*, std::function<void()>>>();
-  const auto command = [&](const char* name, const char* summary, const char* footer, void (*action)(const SweepWords&)) {
+  const auto command = [&](const char* name, const char* summary, const char* footer,
+                           void (*action)(const SweepWords&)) {
     CLI::App* c = sweep->add_subcommand(name, summary);
     c->footer(footer);
     c->allow_extras();

@@ -58,7 +58,8 @@ struct Step {
   KeyValueCache full;
   PositionSample positions;
 
-  Step(const std::string& scheme, int T) : net(decoder(params, scheme)), full(net.cache(1, T + 1)), positions(counted(T + 1)) {
+  Step(const std::string& scheme, int T)
+      : net(decoder(params, scheme)), full(net.cache(1, T + 1)), positions(counted(T + 1)) {
     params.pack();
     const std::vector<int> tokens = formula::integers("tokens", T, net.spec().vocabulary);
     const PositionSample at = counted(T);

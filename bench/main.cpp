@@ -40,7 +40,7 @@ int main(int count, char** words) {
   for (const std::string& name : names) model->add_option(dashed(name), words_of[name]);
   model->add_option("--threads", cores);
   bool decoder = false;
-  model->add_flag("--decoder", decoder, "the causal decoder in place of the encoder; of the options, encoding and batch");
+  model->add_flag("--decoder", decoder, "the causal decoder instead; of the options, it takes encoding and batch");
   CLI::App* ops =
       app.add_subcommand("kernels", "every op at the sizes of training, and products beside OpenBLAS and oneDNN");
   std::string filter;

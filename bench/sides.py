@@ -138,7 +138,8 @@ def start_our_decoder(program, threads, batch, encoding):
 
 def start_decoder(name, python, threads, batch, encoding):
     script, *own = DECODERS[name]
-    return Side(name, [python, ROOT / script, *own, "--batch", batch, "--encoding", encoding, "--threads", threads], threads)
+    words = ["--batch", batch, "--encoding", encoding, "--threads", threads]
+    return Side(name, [python, ROOT / script, *own, *words], threads)
 
 
 def agreement(ours, theirs, peer):

@@ -1,7 +1,8 @@
 """What torch_decoder.py and jax_decoder.py share: the sizes of poslab's causal decoder, their options, their data.
 
 A pre-norm decoder of LLaMA's shape with RoPE: 6 layers of width 256, 8 heads, a gated feed-forward network of 688, 256
-tokens. Windows are of random tokens: a step costs the same. A size "0+256" is a window of 256 slots, all of them outputs.
+tokens. Windows are of random tokens: a step costs the same. A size "0+256" is a window of 256 slots, all of them
+outputs.
 """
 
 import argparse

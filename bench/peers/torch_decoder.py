@@ -1,7 +1,7 @@
 """poslab's causal decoder in PyTorch, written for speed: a peer of bench/compare.py --decoder, eager or compiled.
 
-One step = forward, mean cross-entropy, backward, clip to norm 1, Adam. One product for q, k and v, one for both halves of
-the gated network; attention by scaled_dot_product_attention; fused Adam; foreach clipping.
+One step = forward, mean cross-entropy, backward, clip to norm 1, Adam. One product for q, k and v, one for both halves
+of the gated network; attention by scaled_dot_product_attention; fused Adam; foreach clipping.
 """
 
 import time

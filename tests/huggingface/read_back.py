@@ -1,6 +1,6 @@
 """Exported models, read by transformers: read_back.py FOLDER... . Each has, beside the model, expected.json with
-"tokens", "logits" of all slots, and "text" with "encoded". Prints the worst error of a logit, relative to the largest, and
-fails above 1e-4 or where tokens differ."""
+"tokens", "logits" of all slots, and "text" with "encoded". Prints the worst error of a logit, relative to the largest,
+and fails above 1e-4 or where tokens differ."""
 
 import json
 import pathlib
