@@ -26,18 +26,7 @@ import sys
 import time
 
 import table
-from sides import (
-    PEERS,
-    ROOT,
-    Disagree,
-    Ended,
-    Side,
-    agreement,
-    start_decoder,
-    start_our_decoder,
-    start_ours,
-    start_peer,
-)
+from sides import PEERS, ROOT, Disagree, Ended, Side, agreement, start_ours, start_peer
 
 ENCODINGS = ["none", "sincos", "learned", "relative", "alibi", "rope"]
 SCHEMES = [*ENCODINGS, "t5", "shaw", "kerple", "fire", "cope", "xpos", "yarn", "partial_rope"]
@@ -57,25 +46,16 @@ class Configuration:
 
     def __init__(self, options, task, batch, threads, encoding, positions, more=()):
         self.options, self.batch, self.sides, self.failed, self.agreed = options, batch, [], {}, {}
-        if options.decoder:
-            self.ours = start_our_decoder(options.program, threads, batch, encoding)
-        else:
-            self.ours = start_ours(options.program, options.device, threads, task, batch, encoding, positions)
+        wish = (batch, threads, encoding, positions)
+        self.ours = start_ours(options, task, *wish)
         self.sides.append(self.ours)
         for name in options.peers:
             flags = more if name == "torch compiled" else ()
-            start = lambda: (
-                start_decoder(name, options.python, threads, batch, encoding)
-                if options.decoder
-                else start_peer(
-                    name, options.python, self.ours, options.device, threads, batch, encoding, positions, flags
-                )
-            )
-            if peer := self.attempt(name, start):
+            if peer := self.attempt(name, lambda: start_peer(name, options, self.ours, *wish, flags)):
                 self.sides.append(peer)
         self.none = None  # poslab without positions, in the same turns
         if options.schemes and encoding != "none":
-            self.none = start_ours(options.program, options.device, threads, task, batch, "none", positions)
+            self.none = start_ours(options, task, batch, threads, "none", positions)
         self.ceiling, self.ceiling_rates = None, []
         if options.device == "cpu":
             self.ceiling = Side("ceiling", [options.program, "ceiling", "--threads", threads], threads)
@@ -156,11 +136,8 @@ def measure(options, what, length, threads, encoding, positions):
         r = {"what": what, "size": size, "threads": threads, "encoding": encoding, "positions": positions, **c.result()}
     finally:
         c.close()
-    inputs, outputs = map(int, size.split("+"))
-    if options.decoder:
-        work = table.decoder_flop(what, batch, outputs)
-    else:
-        work = table.flop(what, batch, inputs, outputs, encoding, c.ours.hello["symbols_out"])
+    flop = table.decoder_flop if options.decoder else table.encoder_flop
+    work = flop(what, batch, *map(int, size.split("+")), encoding, c.ours.hello)
     rate = work / r["sides"]["poslab"]["median_ms"] / 1e6
     ceiling = max(r["ceiling_gflops"].values(), default=c.ours.hello["peak_gflops"])
     return r | {"gflop": work / 1e9, "share_of_ceiling": rate / ceiling if ceiling else None}
@@ -195,9 +172,7 @@ def example(options, threads, encoding, positions):
 
 def scaling(options, length, encoding, positions):
     """How much faster poslab is with more threads: the same step with each number of them, in turns."""
-    sides = [
-        start_ours(options.program, "cpu", n, options.task, options.batch, encoding, positions) for n in options.threads
-    ]
+    sides = [start_ours(options, options.task, options.batch, n, encoding, positions) for n in options.threads]
     try:
         size = sides[0].ask(f"size {length}")["size"]
         for side in sides:

@@ -34,15 +34,16 @@ struct Prefill {
   PositionSample positions;
 
   Prefill(const std::string& scheme, int T)
-      : layer(layer_of(scheme)),
-        q(noise({1, T, 8, 32}, 0)),
-        k(noise({1, T, 8, 32}, 1)),
-        v(noise({1, T, 8, 32}, 2)),
-        positions(counted(T)) {}
+      : layer(layer_of(scheme)), q(heads(T, 0)), k(heads(T, 1)), v(heads(T, 2)), positions(counted(T)) {}
 
   static std::unique_ptr<Encoding> layer_of(const std::string& scheme) {
-    PositionLayers all(Params(1), choose_encoding(scheme), {1, 8, 256, true});
+    PositionLayers all(Params(1), choose_encoding(scheme), DecoderSpec().shape());
     return std::move(all.layers[0]);
+  }
+
+  static Tensor heads(int T, uint32_t site) {
+    const ModelShape m = DecoderSpec().shape();
+    return noise({1, T, m.heads, m.head_dim()}, site);
   }
 
   void run() {

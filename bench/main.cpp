@@ -69,7 +69,7 @@ int main(int count, char** words) {
     else if (*sgemm)
       serve_ceiling();
     else if (decoder)
-      serve_decoder(words_of["encoding"], words_of["batch"].empty() ? 16 : std::stoi(words_of["batch"]));
+      serve_decoder(settings_of({{"encoding", words_of["encoding"]}, {"batch", words_of["batch"]}}));
     else
       serve_encoder(settings_of(words_of));
     return 0;

@@ -78,7 +78,7 @@ void serve(Served& model) {
                 {"threads", threads()},
                 {"isa", isa()},
                 {"blas", "its own products"}};
-  hello.update(model.symbols());
+  hello.update(model.sizes());
   say(hello);
   for (std::string line; std::getline(std::cin, line);) say(answer(model, line));
 }

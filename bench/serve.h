@@ -4,7 +4,8 @@
 // output slots; a causal decoder reads "0+256", as every one of its slots is an output. What a step needs is drawn
 // within its time.
 //
-//   at the start                        {"program", "threads", "isa", "blas", "symbols_in", "symbols_out"}
+//   at the start                        {"program", "threads", "isa", "blas", "symbols_in", "symbols_out"}; a decoder
+//                                       adds "layers", "d_model" and "d_ff"
 //   size N                              {"size": of a batch with inputs of length N}
 //   lengths N                           {"sizes": of the first N steps of a run with the example preset's curriculum}
 //   warm steps|eval SIZE...             anything the side does before it is fast
@@ -30,7 +31,7 @@ class Served {
   using json = nlohmann::json;
   virtual ~Served() = default;
   virtual const Params& params() const = 0;
-  virtual json symbols() const = 0;                     // {"symbols_in", "symbols_out"}
+  virtual json sizes() const = 0;                       // what it adds to what is said at the start
   virtual std::string size(int length) const = 0;
   virtual json lengths(int steps) const = 0;
   virtual json steps(std::istream& sizes) = 0;
@@ -46,7 +47,7 @@ class Served {
 
 void serve(Served&);                   // until the end of standard input
 void serve_encoder(const Settings&);   // the 5-layer model: options of a run (experiment/config.h)
-// The causal decoder at its standard size: 6 layers of width 256, 256 tokens, windows of random ones.
-void serve_decoder(const std::string& encoding, int batch);
+// The causal decoder at its standard size: options of `poslab lm train`, windows of random tokens.
+void serve_decoder(const Settings&);
 
 }  // namespace poslab

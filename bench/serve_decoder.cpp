@@ -21,7 +21,14 @@ struct CausalDecoder : Served {
   }
 
   const Params& params() const override { return state.params; }
-  json symbols() const override { return {{"symbols_in", vocabulary}, {"symbols_out", vocabulary}}; }
+  json sizes() const override {
+    const DecoderSpec& s = state.net.spec();
+    return {{"symbols_in", vocabulary},
+            {"symbols_out", vocabulary},
+            {"layers", s.layers},
+            {"d_model", s.d_model},
+            {"d_ff", s.d_ff}};
+  }
   std::string size(int length) const override { return fmt::format("0+{}", length); }
   json lengths(int) const override { bad_input("bench: a decoder trains on windows of one length; ask for steps"); }
 
@@ -76,9 +83,10 @@ struct CausalDecoder : Served {
 
 }  // namespace
 
-void serve_decoder(const std::string& encoding, int batch) {
-  const Choices c = language::configure({{"encoding", encoding}, {"batch", std::to_string(batch)}, {"warmup", "0"}});
-  CausalDecoder decoder(c, 256);
+void serve_decoder(const Settings& settings) {
+  Settings all = settings;
+  all.emplace_back("warmup", "0");
+  CausalDecoder decoder(language::configure(all), DecoderSpec().vocabulary);
   serve(decoder);
 }
 

@@ -24,7 +24,7 @@ struct Encoder : Served {
   explicit Encoder(const Config& c) : state(c) { formula::fill(state.params); }
 
   const Params& params() const override { return state.params; }
-  json symbols() const override {
+  json sizes() const override {
     return {{"symbols_in", state.net.spec().symbols_in}, {"symbols_out", state.net.spec().symbols_out}};
   }
   std::string size(int length) const override { return fmt::format("{}+{}", length, task.output_length(length)); }

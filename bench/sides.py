@@ -11,16 +11,7 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PEERS = {
-    "torch": ["bench/peers/torch_peer.py"],
-    "torch compiled": ["bench/peers/torch_peer.py", "--compile"],
-    "jax": ["bench/peers/jax_peer.py"],
-}
-DECODERS = {
-    "torch": ["bench/peers/torch_decoder.py"],
-    "torch compiled": ["bench/peers/torch_decoder.py", "--compile"],
-    "jax": ["bench/peers/jax_decoder.py"],
-}
+PEERS = {"torch": ["torch"], "torch compiled": ["torch", "--compile"], "jax": ["jax"]}  # bench/peers/NAME_MODEL.py
 # A compiled model is kept here: the first comparison compiles for minutes, the next ones read.
 COMPILED = ROOT / "build/torch_compiled"
 CAUSAL = ["cope", "xpos"]  # schemes that need a causal mask, in all sides
@@ -116,30 +107,24 @@ class Side:
             stream.close()
 
 
-def start_ours(program, device, threads, task, batch, encoding, positions):
-    words = ["--task", task, "--batch", batch, "--encoding", encoding, "--positions", positions, "--threads", threads]
-    words += ["--causal", "true"] if encoding in CAUSAL else []
-    return Side("poslab", [program, "serve", *words, "--device", device], threads)
+def start_ours(options, task, batch, threads, encoding, positions):
+    words = ["--batch", batch, "--encoding", encoding, "--threads", threads]
+    if options.decoder:
+        words += ["--decoder"]
+    else:
+        words += ["--task", task, "--positions", positions, "--device", options.device]
+        words += ["--causal", "true"] if encoding in CAUSAL else []
+    return Side("poslab", [options.program, "serve", *words], threads)
 
 
-def start_peer(name, python, ours, device, threads, batch, encoding, positions, more=()):
+def start_peer(name, options, ours, batch, threads, encoding, positions, more=()):
     words = ["--batch", batch, "--encoding", encoding, "--positions", positions, "--threads", threads]
     for key in ("symbols_in", "symbols_out"):
         words += ["--" + key.replace("_", "-"), ours.hello[key]]
-    words += ["--device", device]
-    script, *own = PEERS[name]
-    return Side(name, [python, ROOT / script, *own, *words, *more], threads)
-
-
-def start_our_decoder(program, threads, batch, encoding):
-    words = ["--decoder", "--batch", batch, "--encoding", encoding, "--threads", threads]
-    return Side("poslab", [program, "serve", *words], threads)
-
-
-def start_decoder(name, python, threads, batch, encoding):
-    script, *own = DECODERS[name]
-    words = ["--batch", batch, "--encoding", encoding, "--threads", threads]
-    return Side(name, [python, ROOT / script, *own, *words], threads)
+    words += ["--device", options.device]
+    library, *own = PEERS[name]
+    script = ROOT / f"bench/peers/{library}_{'decoder' if options.decoder else 'encoder'}.py"
+    return Side(name, [options.python, script, *own, *words, *more], threads)
 
 
 def agreement(ours, theirs, peer):

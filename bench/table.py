@@ -6,7 +6,7 @@ LAYERS, WIDTH, WIDENING = 5, 64, 4
 NAMES = {"poslab": "poslab", "torch": "torch", "torch compiled": "compiled", "jax": "jax"}
 
 
-def flop(what, batch, inputs, outputs, encoding, symbols_out):
+def encoder_flop(what, batch, inputs, outputs, encoding, hello):
     """Additions and multiplications of the mathematics: all slots in all layers, whatever is saved.
 
     A layer: q, k, v, output (4 C C) and feed-forward (2 C 4C) for each of the B T tokens; q k and weights v, for
@@ -19,19 +19,19 @@ def flop(what, batch, inputs, outputs, encoding, symbols_out):
     layer = batch * slots * (4 + 2 * WIDENING) * WIDTH**2 + products * batch * slots**2 * WIDTH
     if encoding == "relative":
         layer += (2 * slots - 1) * WIDTH**2
-    forward = 2 * (LAYERS * layer + batch * outputs * WIDTH * symbols_out)
+    forward = 2 * (LAYERS * layer + batch * outputs * WIDTH * hello["symbols_out"])
     return forward * (3 if what == "train" else 1)
 
 
-def decoder_flop(what, batch, slots):
-    """The same of the causal decoder (bench/peers/decoder.py).
+def decoder_flop(what, batch, inputs, outputs, encoding, hello):
+    """The same of the causal decoder, of whose sizes `hello` tells.
 
     A layer and token: q, k, v, output (4 C C), the gated network (3 C F), and of q k and weights v (C each for a pair)
     the half that the mask leaves. Head: C V.
     """
-    layers, width, wide, tokens = 6, 256, 688, 256
-    layer = 4 * width**2 + 3 * width * wide + (slots + 1) * width
-    forward = 2 * batch * slots * (layers * layer + width * tokens)
+    slots, width = inputs + outputs, hello["d_model"]
+    layer = 4 * width**2 + 3 * width * hello["d_ff"] + (slots + 1) * width
+    forward = 2 * batch * slots * (hello["layers"] * layer + width * hello["symbols_out"])
     return forward * (3 if what == "train" else 1)
 
 

@@ -1,12 +1,9 @@
-"""What torch_decoder.py and jax_decoder.py share: the sizes of poslab's causal decoder, their options, their data.
+"""What torch_decoder.py and jax_decoder.py share: the sizes of poslab's causal decoder, and their data.
 
 A pre-norm decoder of LLaMA's shape with RoPE: 6 layers of width 256, 8 heads, a gated feed-forward network of 688, 256
 tokens. Windows are of random tokens: a step costs the same. A size "0+256" is a window of 256 slots, all of them
 outputs.
 """
-
-import argparse
-import os
 
 import numpy as np
 import peer
@@ -16,17 +13,6 @@ import formula
 LAYERS, HEADS, WIDTH, WIDE, TOKENS = 6, 8, 256, 688, 256
 HEAD = WIDTH // HEADS
 EPSILON = 1e-5
-
-
-def parse(about):
-    parser = argparse.ArgumentParser(description=about.split("\n")[0])
-    parser.add_argument("--encoding", default="rope", choices=["rope"])
-    parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--compile", action="store_true", help="torch.compile")
-    options = parser.parse_args()
-    options.device = "cpu"
-    return options
 
 
 class Data:
@@ -52,23 +38,3 @@ class Data:
 def angles(positions):
     """RoPE's, one for each pair of channels.                                                    (T) -> (T, D/2)"""
     return positions[:, None] * 10000.0 ** (-np.arange(HEAD // 2) / (HEAD // 2))
-
-
-def shapes():
-    """(name in poslab, shape), in its order; a product's weight is (in, out)."""
-    yield "embedding", (TOKENS, WIDTH)
-    for n in range(LAYERS):
-        yield f"block{n}.norm1.gain", (WIDTH,)
-        for part in ("query", "key", "value", "output"):
-            yield f"block{n}.attention.{part}", (WIDTH, WIDTH)
-        yield f"block{n}.norm2.gain", (WIDTH,)
-        yield f"block{n}.ffn.w1", (WIDTH, WIDE)
-        yield f"block{n}.ffn.w3", (WIDTH, WIDE)
-        yield f"block{n}.ffn.w2", (WIDE, WIDTH)
-    yield "norm.gain", (WIDTH,)
-    yield "head.w", (WIDTH, TOKENS)
-
-
-def weight(name, shape):
-    """From the formula that poslab's side computes too (tests/formula.h)."""
-    return formula.weight(name, int(np.prod(shape))).reshape(shape).astype(np.float32)

@@ -1,6 +1,6 @@
 """What the peers of bench/compare.py share: their options, their random data, and the lines that they answer.
 
-A peer is a class with `hello`, `warm`, `step`, `evaluate` and `tensors`, as torch_peer.py and jax_peer.py have it. Data
+A peer is a class with `hello`, `warm`, `step`, `evaluate` and `tensors`, as torch_base.py and jax_base.py have it. Data
 are drawn with NumPy, for all alike. Leaves out: tasks (targets are random: a step costs the same), per-layer and
 per-sequence positions. bench/serve.cpp, poslab's side, says what the lines mean.
 """
@@ -90,6 +90,11 @@ class Data:
                 right = 1 + positions[:-1]
                 positions = np.concatenate([-right[::-1], [np.float32(0)], right])
         return Batch(self.with_empty(symbols, outputs), positions, targets.astype(np.int32))
+
+
+def weight(name, *shape):
+    """From the formula that poslab's side computes too (tests/formula.h)."""
+    return formula.weight(name, int(np.prod(shape))).reshape(shape).astype(np.float32)
 
 
 def timed(run, batch_sizes, data):

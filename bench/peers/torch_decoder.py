@@ -1,14 +1,12 @@
 """poslab's causal decoder in PyTorch, written for speed: a peer of bench/compare.py --decoder, eager or compiled.
 
-One step = forward, mean cross-entropy, backward, clip to norm 1, Adam. One product for q, k and v, one for both halves
-of the gated network; attention by scaled_dot_product_attention; fused Adam; foreach clipping.
+One product for q, k and v, one for both halves of the gated network; attention by scaled_dot_product_attention.
 """
-
-import time
 
 import decoder
 import peer
 import torch
+import torch_base
 from decoder import EPSILON, HEAD, HEADS, LAYERS, TOKENS, WIDE, WIDTH
 from torch import nn
 from torch.nn import functional as F
@@ -52,7 +50,6 @@ class Decoder(nn.Module):
         return self.head(self.norm(x))
 
     def named(self):
-        """{name in poslab: the piece of a parameter that holds it, as poslab stores it}"""
         whole = lambda w: lambda of: of(w)
         part = lambda w, n, size: lambda of: of(w)[n * size : (n + 1) * size].T
         yield "embedding", whole(self.embedding.weight)
@@ -68,70 +65,15 @@ class Decoder(nn.Module):
         yield "norm.gain", whole(self.norm.weight)
         yield "head.w", part(self.head.weight, 0, TOKENS)
 
-    @torch.no_grad()
-    def fill(self):
-        shapes = dict(decoder.shapes())
-        for name, piece in self.named():
-            piece(lambda w: w.data).copy_(torch.from_numpy(decoder.weight(name, shapes[name])))
 
-
-class Peer:
-    def __init__(self, options):
-        self.options, self.model = options, Decoder()
-        self.model.fill()
-        if options.compile:
-            for block in self.model.blocks:
-                block.compile()
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
-
-    def hello(self):
-        return {
-            "program": f"torch {torch.__version__}{' compiled' if self.options.compile else ''}",
-            "threads": torch.get_num_threads(),
-            "isa": torch.backends.cpu.get_cpu_capability(),
-            "blas": "MKL" if torch.backends.mkl.is_available() else "not MKL",
-        }
-
-    def warm(self, what, sizes, data):
-        start = time.perf_counter()
-        peer.timed(self.step if what == "steps" else self.evaluate, sizes, data)
-        return {"compile_seconds": time.perf_counter() - start}
-
+class Peer(torch_base.Peer):
     def logits(self, batch):
         angle = torch.from_numpy(decoder.angles(batch.positions)).float()
-        return self.model(torch.from_numpy(batch.tokens), angle.cos(), angle.sin())
-
-    def loss(self, logits, batch):
-        return F.cross_entropy(logits.flatten(0, 1), torch.from_numpy(batch.targets).flatten().long())
-
-    def step(self, batch):
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss(self.logits(batch), batch)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.step()
-        return loss.detach()
-
-    @torch.inference_mode()
-    def evaluate(self, batch):
-        return (self.logits(batch).argmax(-1) == torch.from_numpy(batch.targets)).float().mean()
-
-    def tensors(self, what, batch):
-        """Loss, logits and gradients, or the logits alone, at the formula's weights."""
-        self.model.fill()
-        if what == "eval":
-            with torch.inference_mode():
-                return [("logits", self.logits(batch).numpy())]
-        self.optimizer.zero_grad(set_to_none=True)
-        logits = self.logits(batch)
-        loss = self.loss(logits, batch)
-        loss.backward()
-        found = [("loss", loss.detach().view(1).numpy()), ("logits", logits.detach().numpy())]
-        return found + [(name, piece(lambda w: w.grad).contiguous().numpy()) for name, piece in self.model.named()]
+        return self.model(self.there(batch.tokens), angle.cos(), angle.sin())
 
 
 if __name__ == "__main__":
-    options = decoder.parse(__doc__)
+    options = peer.parse(__doc__, ["rope"])
     torch.manual_seed(1)
     torch.set_num_threads(options.threads)
-    peer.serve(Peer(options), decoder.Data(options))
+    peer.serve(Peer(options, Decoder()), decoder.Data(options))

@@ -1,4 +1,4 @@
-"""The schemes of torch_peer.py, each as one writes it in PyTorch for speed.
+"""The schemes of torch_encoder.py, each as one writes it in PyTorch for speed.
 
 A Scheme is what the model has of it: what is added to the embedding, and a signal that all layers of a pass share. Its
 layer is what each block has. What is a function of positions alone is computed once a pass, and a bias by distance is

@@ -1,7 +1,7 @@
 """The encoder of spec B.3 with the encodings of spec A.1 and A.2, once more, in PyTorch, each formula plainly.
 
 Independent of the C++ sources: only parameter names and layouts are shared. Every logit matrix is written out pair by
-pair; nothing is fused or shifted. Leaves out: dropout, speed (bench/peers/torch_peer.py has both).
+pair; nothing is fused or shifted. Leaves out: dropout, speed (bench/peers/torch_encoder.py has both).
 """
 
 import math

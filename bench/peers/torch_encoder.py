@@ -1,8 +1,7 @@
 """The same model in PyTorch, written for speed: a peer that bench/compare.py times poslab against, eager or compiled.
 
-One step = forward, mean cross-entropy, backward, clip to norm 1, Adam; dropout 0.1 where spec B.3 has it. One
-product for q, k and v; fused Adam; foreach clipping; attention by scaled_dot_product_attention or by plain matmul and
-softmax, whichever a few steps find faster (or --form names). Evaluation is in inference mode.
+Dropout 0.1 where spec B.3 has it; one product for q, k and v; attention by scaled_dot_product_attention or by plain
+matmul and softmax, whichever a few steps find faster (or --form names). Evaluation is in inference mode.
 """
 
 import math
@@ -11,11 +10,10 @@ import time
 import peer
 import torch
 import torch._inductor.config
+import torch_base
+import torch_schemes
 from torch import nn
 from torch.nn import functional as F
-
-import formula
-import torch_schemes
 from torch_schemes import HEAD, HEADS, LAYERS, WIDTH
 
 
@@ -58,15 +56,13 @@ class Encoder(nn.Module):
         return self.head(x[:, -outputs:])
 
     def named(self):
-        """(name in poslab, the piece of a parameter that holds it, stored transposed)."""
-        yield "embedding", lambda of: of(self.embedding.weight), False
+        yield "embedding", lambda of: of(self.embedding.weight)
         for name, p in self.scheme.named_parameters():
-            yield f"encoding.{name}", lambda of, p=p: of(p), False
+            yield f"encoding.{name}", lambda of, p=p: of(p)
         for n, b in enumerate(self.blocks):
             for i, part in enumerate(("query", "key", "value")):
-                yield f"block{n}.attention.{part}", lambda of, b=b, i=i: of(b.qkv.weight)[
-                    i * WIDTH : (i + 1) * WIDTH
-                ], True
+                rows = slice(i * WIDTH, (i + 1) * WIDTH)
+                yield f"block{n}.attention.{part}", lambda of, w=b.qkv.weight, rows=rows: of(w)[rows].T
             linears = [("attention.output", b.output), ("ffn.w1", b.w1), ("ffn.w2", b.w2)]
             vectors = [
                 ("norm1.gain", b.norm1.weight),
@@ -77,48 +73,24 @@ class Encoder(nn.Module):
                 ("ffn.b2", b.w2.bias),
             ]
             for name, layer in linears:
-                yield f"block{n}.{name}", lambda of, w=layer.weight: of(w), True
+                yield f"block{n}.{name}", lambda of, w=layer.weight: of(w).T
             for name, p in vectors:
-                yield f"block{n}.{name}", lambda of, p=p: of(p), False
+                yield f"block{n}.{name}", lambda of, p=p: of(p)
             for name, p in b.position.named_parameters():
-                yield f"encoding.layer{n}.{name}", lambda of, p=p: of(p), False
-        yield "head.w", lambda of: of(self.head.weight), True
-        yield "head.b", lambda of: of(self.head.bias), False
-
-    @torch.no_grad()
-    def fill(self):
-        """Weights from the formula that poslab's side computes too (tests/formula.h)."""
-        for name, piece, transposed in self.named():
-            p = piece(lambda w: w.data)
-            values = torch.tensor(formula.weight(name, p.numel()), dtype=p.dtype)
-            p.copy_(values.reshape(p.T.shape).T if transposed else values.reshape(p.shape))
+                yield f"encoding.layer{n}.{name}", lambda of, p=p: of(p)
+        yield "head.w", lambda of: of(self.head.weight).T
+        yield "head.b", lambda of: of(self.head.bias)
 
 
-class Peer:
+class Peer(torch_base.Peer):
     def __init__(self, options):
-        self.options = options
-        self.model = Encoder(options)
+        # Block by block, with eager's random numbers: measured faster than compiling the model whole (rope, 20+20: 187
+        # to 213 ms) and than the compiler's own generator (206 to 224), and it compiles one block, not five. On a GPU
+        # its launches become CUDA graphs.
+        torch._inductor.config.fallback_random = options.device == "cpu"
+        self.compiling = {"dynamic": options.dynamic, "mode": None if options.device == "cpu" else "reduce-overhead"}
+        super().__init__(options, Encoder(options))
         self.forms = self.model.scheme.forms
-        self.model.fill()
-        if options.compile:
-            # Block by block, with eager's random numbers: measured faster than compiling the model whole (rope, 20+20:
-            # 187 to 213 ms) and than the compiler's own generator (206 to 224), and it compiles one block, not five.
-            # On a GPU its launches become CUDA graphs.
-            torch._inductor.config.fallback_random = options.device == "cpu"
-            mode = None if options.device == "cpu" else "reduce-overhead"
-            for block in self.model.blocks:
-                block.compile(dynamic=options.dynamic, mode=mode)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
-
-    def hello(self):
-        return {
-            "program": f"torch {torch.__version__}{' compiled' if self.options.compile else ''}",
-            "threads": torch.get_num_threads(),
-            "isa": torch.backends.cpu.get_cpu_capability(),
-            "blas": (
-                "cuBLAS" if self.options.device != "cpu" else "MKL" if torch.backends.mkl.is_available() else "not MKL"
-            ),
-        }
 
     def warm(self, what, sizes, data):
         """Chooses the form of attention and compiles, which takes the seconds answered."""
@@ -152,51 +124,13 @@ class Peer:
     def logits(self, batch):
         return self.model(self.there(batch.tokens), self.there(batch.positions), batch.targets.shape[1])
 
-    def there(self, array):
-        return torch.from_numpy(array).to(self.options.device, non_blocking=True)
-
-    def loss(self, logits, batch):
-        return F.cross_entropy(logits.flatten(0, 1), self.there(batch.targets).flatten().long())
-
-    def step(self, batch):
-        self.model.train()
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss(self.logits(batch), batch)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.step()
-        return loss.detach()
-
-    @torch.inference_mode()
-    def evaluate(self, batch):
-        self.model.eval()
-        return (self.logits(batch).argmax(-1) == self.there(batch.targets)).float().mean()
-
-    def tensors(self, what, batch):
-        """Loss, logits and gradients, or the logits alone, at the formula's weights and with dropout off."""
-        self.model.fill()
-        self.model.eval()
-        if what == "eval":
-            with torch.inference_mode():
-                return [("logits", self.logits(batch).cpu().numpy())]
-        self.optimizer.zero_grad(set_to_none=True)
-        logits = self.logits(batch)
-        loss = self.loss(logits, batch)
-        loss.backward()
-        found = [("loss", loss.detach().view(1).cpu().numpy()), ("logits", logits.detach().cpu().numpy())]
-        for name, piece, transposed in self.model.named():
-            g = piece(lambda w: w.grad)
-            found.append((name, (g.T if transposed else g).contiguous().cpu().numpy()))
-        return found
-
 
 if __name__ == "__main__":
     options = peer.parse(__doc__, torch_schemes.SCHEMES)
     torch.manual_seed(1)
     torch.set_default_device(options.device)
-    torch.set_num_threads(
-        1
-    )  # while the weights are filled: a child of peer.faster would wait for threads it does not have
+    # One thread while the weights are filled: a child of peer.faster would wait for threads that it does not have.
+    torch.set_num_threads(1)
     ours = Peer(options)
     torch.set_num_threads(options.threads)
     peer.serve(ours)

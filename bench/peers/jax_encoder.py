@@ -1,14 +1,12 @@
 """The same model in JAX, written for speed: a peer that bench/compare.py times poslab against.
 
-One jit holds the whole training step: forward, mean cross-entropy, backward, clipping to norm 1, Adam; parameters and
-moments are donated. Activations are (B T, C): as (B, T, C) the gradient of the feed-forward layer takes 1.5 to 2 times
+Activations are (B T, C): as (B, T, C) the gradient of the feed-forward layer takes 1.5 to 2 times
 as long. The weights of attention are divided by their sum after the product with v: before it, a block's gradient takes
 1.6 to 1.8 times as long. XLA takes its threads from the cores that the process may use, set before JAX is imported.
 """
 
 import math
 import os
-import time
 
 import peer
 
@@ -19,10 +17,8 @@ if options.device == "cpu":
 
 import jax
 import jax.numpy as jnp
+import jax_base
 import numpy as np
-import optimizer
-
-import formula
 
 LAYERS, HEADS, WIDTH, WIDENING = 5, 8, 64, 4
 HEAD = WIDTH // HEADS
@@ -98,8 +94,9 @@ def relative(p, q, signal):
     return table_to_pairs(s.reshape(HEADS, batch, slots, -1).swapaxes(0, 1))
 
 
-def logits_of(p, tokens, positions, outputs, key):
+def logits_of(p, batch, key):
     """(B, T) tokens -> (B, outputs, symbols)"""
+    tokens, positions, outputs = batch.tokens, batch.positions, batch.targets.shape[1]
     keys = iter([None] * 11 if key is None else jax.random.split(key, 11))
     x = (p["embedding"] * math.sqrt(WIDTH))[tokens]
     signal = None
@@ -125,33 +122,8 @@ def logits_of(p, tokens, positions, outputs, key):
     return x.reshape(*tokens.shape, WIDTH)[:, -outputs:] @ p["head.w"] + p["head.b"]
 
 
-def loss_of(p, batch, key):
-    tokens, positions, targets = batch
-    logits = logits_of(p, tokens, positions, targets.shape[1], key)
-    picked = jnp.take_along_axis(logits, targets[..., None], -1)[..., 0]
-    return (jax.nn.logsumexp(logits, -1) - picked).mean(), logits
-
-
-@jax.jit(donate_argnums=0)
-def train(state, batch):
-    p, m, v, count, key = state
-    count, key, used = count + 1, *jax.random.split(key)
-    (loss, _), g = jax.value_and_grad(loss_of, has_aux=True)(p, batch, used)
-    return (*optimizer.adam(p, m, v, g, count), count, key), loss
-
-
-@jax.jit
-def predict(p, batch):
-    logits = logits_of(p, batch.tokens, batch.positions, batch.targets.shape[1], None)
-    return (logits.argmax(-1) == batch.targets).mean(), logits
-
-
 def parameters():
-    """From the formula that poslab's side computes too (tests/formula.h)."""
-
-    def of(name, *shape):
-        return formula.weight(name, math.prod(shape)).reshape(shape).astype(np.float32)
-
+    of = peer.weight
     blocks = []
     for n in range(LAYERS):
         b = f"block{n}."
@@ -191,45 +163,5 @@ def named(p):
     yield "head.b", p["head.b"]
 
 
-class Peer:
-    options = options
-
-    def __init__(self):
-        p = parameters()
-        zeros = lambda: jax.tree.map(jnp.zeros_like, p)
-        self.state = (p, zeros(), zeros(), jnp.float32(0), jax.random.key(1))
-
-    def hello(self):
-        cores = len(os.sched_getaffinity(0))
-        return {
-            "program": f"jax {jax.__version__}",
-            "threads": cores,
-            "isa": "XLA's",
-            "blas": "Eigen, in XLA" if options.device == "cpu" else "cuBLAS, under XLA",
-        }
-
-    def warm(self, what, sizes, data):
-        """Compiles for these sizes, which takes the seconds answered."""
-        start = time.perf_counter()
-        run = self.step if what == "steps" else self.evaluate
-        for size in dict.fromkeys(sizes):
-            jax.block_until_ready(run(data.batch(*size)))
-        return {"compile_seconds": time.perf_counter() - start}
-
-    def step(self, batch):
-        self.state, loss = train(self.state, batch)
-        return loss
-
-    def evaluate(self, batch):
-        return predict(self.state[0], batch)[0]
-
-    def tensors(self, what, batch):
-        p = parameters()
-        if what == "eval":
-            return [("logits", predict(p, batch)[1])]
-        (loss, logits), g = jax.jit(jax.value_and_grad(loss_of, has_aux=True))(p, batch, None)
-        return [("loss", loss), ("logits", logits), *named(g)]
-
-
 if __name__ == "__main__":
-    peer.serve(Peer())
+    peer.serve(jax_base.Peer(options, parameters, named, logits_of))

@@ -1,0 +1,81 @@
+"""What the peers in JAX share: the loss, a training step in one jit with donated parameters and moments, and answers.
+
+Parameters are a tree of arrays. A process must have its cores, and JAX's platform, before this is imported: XLA takes
+its threads from them.
+"""
+
+import os
+import time
+
+import jax
+import jax.numpy as jnp
+
+
+def adam(p, m, v, g, count):
+    """Adam (spec B.3) from the gradient cut to norm 1."""
+    leaves = jax.tree.leaves(g)
+    shrink = jnp.minimum(1.0, 1.0 / jnp.sqrt(sum(jnp.vdot(x, x) for x in leaves)))
+    g = jax.tree.map(lambda x: x * shrink, g)
+    m = jax.tree.map(lambda m, x: 0.9 * m + 0.1 * x, m, g)
+    v = jax.tree.map(lambda v, x: 0.999 * v + 0.001 * x * x, v, g)
+    rate = 1e-3 / (1 - 0.9**count)
+    p = jax.tree.map(lambda p, m, v: p - rate * m / (jnp.sqrt(v / (1 - 0.999**count)) + 1e-8), p, m, v)
+    return p, m, v
+
+
+class Peer:
+    """Of parameters(), a new tree; named(tree), pairs of poslab's name and an array; and
+    logits_of(tree, batch, key), where without a key nothing is dropped."""
+
+    def __init__(self, options, parameters, named, logits_of):
+        def loss_of(p, batch, key):
+            logits = logits_of(p, batch, key)
+            picked = jnp.take_along_axis(logits, batch.targets[..., None], -1)[..., 0]
+            return (jax.nn.logsumexp(logits, -1) - picked).mean(), logits
+
+        def train(state, batch):
+            p, m, v, count, key = state
+            count, key, used = count + 1, *jax.random.split(key)
+            (loss, _), g = self.gradient(p, batch, used)
+            return (*adam(p, m, v, g, count), count, key), loss
+
+        def predict(p, batch):
+            logits = logits_of(p, batch, None)
+            return (logits.argmax(-1) == batch.targets).mean(), logits
+
+        self.options, self.parameters, self.named = options, parameters, named
+        self.gradient = jax.value_and_grad(loss_of, has_aux=True)
+        self.train, self.predict = jax.jit(train, donate_argnums=0), jax.jit(predict)
+        p = parameters()
+        zeros = lambda: jax.tree.map(jnp.zeros_like, p)
+        self.state = (p, zeros(), zeros(), jnp.float32(0), jax.random.key(1))
+
+    def hello(self):
+        return {
+            "program": f"jax {jax.__version__}",
+            "threads": len(os.sched_getaffinity(0)),
+            "isa": "XLA's",
+            "blas": "Eigen, in XLA" if self.options.device == "cpu" else "cuBLAS, under XLA",
+        }
+
+    def warm(self, what, sizes, data):
+        """Compiles for these sizes, which takes the seconds answered."""
+        start = time.perf_counter()
+        run = self.step if what == "steps" else self.evaluate
+        for size in dict.fromkeys(sizes):
+            jax.block_until_ready(run(data.batch(*size)))
+        return {"compile_seconds": time.perf_counter() - start}
+
+    def step(self, batch):
+        self.state, loss = self.train(self.state, batch)
+        return loss
+
+    def evaluate(self, batch):
+        return self.predict(self.state[0], batch)[0]
+
+    def tensors(self, what, batch):
+        p = self.parameters()
+        if what == "eval":
+            return [("logits", self.predict(p, batch)[1])]
+        (loss, logits), g = jax.jit(self.gradient)(p, batch, None)
+        return [("loss", loss), ("logits", logits), *self.named(g)]

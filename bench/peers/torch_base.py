@@ -1,0 +1,84 @@
+"""What the peers in PyTorch share: filled weights, a training step with fused Adam, an evaluation, and answers.
+
+One step = forward, mean cross-entropy, backward, clip to norm 1 (foreach), Adam.
+"""
+
+import time
+
+import peer
+import torch
+from torch.nn import functional as F
+
+
+class Peer:
+    """Of a model with `blocks` and with `named()`: pairs of poslab's name and a function that takes a parameter's
+    values or its gradient through its argument and gives the piece of that name, laid out as poslab has it."""
+
+    compiling = {}  # how a block is compiled
+
+    def __init__(self, options, model):
+        self.options, self.model = options, model
+        self.fill()
+        if options.compile:
+            for block in model.blocks:
+                block.compile(**self.compiling)
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+
+    @torch.no_grad()
+    def fill(self):
+        for name, piece in self.model.named():
+            p = piece(lambda w: w.data)
+            p.copy_(torch.from_numpy(peer.weight(name, *p.shape)))
+
+    def hello(self):
+        cpu = "MKL" if torch.backends.mkl.is_available() else "not MKL"
+        return {
+            "program": f"torch {torch.__version__}{' compiled' if self.options.compile else ''}",
+            "threads": torch.get_num_threads(),
+            "isa": torch.backends.cpu.get_cpu_capability(),
+            "blas": cpu if self.options.device == "cpu" else "cuBLAS",
+        }
+
+    def warm(self, what, sizes, data):
+        """Compiles, which takes the seconds answered."""
+        start = time.perf_counter()
+        peer.timed(self.step if what == "steps" else self.evaluate, sizes, data)
+        return {"compile_seconds": time.perf_counter() - start}
+
+    def there(self, array):
+        return torch.from_numpy(array).to(self.options.device, non_blocking=True)
+
+    def logits(self, batch):
+        raise NotImplementedError
+
+    def loss(self, logits, batch):
+        return F.cross_entropy(logits.flatten(0, 1), self.there(batch.targets).flatten().long())
+
+    def step(self, batch):
+        self.model.train()
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(self.logits(batch), batch)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        return loss.detach()
+
+    @torch.inference_mode()
+    def evaluate(self, batch):
+        self.model.eval()
+        return (self.logits(batch).argmax(-1) == self.there(batch.targets)).float().mean()
+
+    def tensors(self, what, batch):
+        """Loss, logits and gradients, or the logits alone, at the formula's weights and with dropout off."""
+        self.fill()
+        self.model.eval()
+        if what == "eval":
+            with torch.inference_mode():
+                return [("logits", self.logits(batch).cpu().numpy())]
+        self.optimizer.zero_grad(set_to_none=True)
+        logits = self.logits(batch)
+        loss = self.loss(logits, batch)
+        loss.backward()
+        found = [("loss", loss.detach().view(1).cpu().numpy()), ("logits", logits.detach().cpu().numpy())]
+        gradients = ((name, piece(lambda w: w.grad)) for name, piece in self.model.named())
+        return found + [(name, g.contiguous().cpu().numpy()) for name, g in gradients]
