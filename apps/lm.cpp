@@ -202,7 +202,7 @@ Examples:
   poslab lm eval --hf ~/models/qwen2 --length 2048 --times 1/2/4 --encoding rerope:window=512 --text ~/books)";
 
 const char* generate_footer = R"(
-Example:
+Examples:
   poslab lm generate runs/lm --prompt 'template <' --count 500 --encoding rerope:window=64
   poslab lm generate --hf ~/models/qwen2 --prompt 'Once upon a time' --temperature 0)";
 

@@ -1,15 +1,21 @@
 #include "lab/reproduce/gap_shift.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 
 #include "core/stop.h"
 #include "experiment/build.h"
+#include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/run_folder.h"
 
 namespace poslab::reproduce::gap_shift {
 namespace {
+
+using nlohmann::json;
 
 const std::vector<std::string> tasks = {"reverse_string", "missing_duplicate_string", "bucket_sort"};
 const std::vector<std::string> schemes = {"sincos", "relative", "rope"};
@@ -82,20 +88,35 @@ Tests::Tests(const std::vector<Setting>& all)
 std::vector<BySeed> Tests::operator()(const Setting& setting, const std::vector<Test>& tests, int strings) {
   std::vector<BySeed> accuracy(tests.size());
   for (const Outcome* o : setting.models.at_lr) {
-    State state = RunFolder::open(o->folder).load("cpu");
-    Config& c = state.config;
+    const std::string path = o->folder + "/gaps.json";
+    json known = std::filesystem::exists(path) ? json::parse(read_file(path)) : json::object();
+    std::optional<State> state;
     for (size_t n = 0; n < tests.size(); ++n) {
-      progress_.at(done_, fmt::format("{} {} {}, length {} {}", c.task, c.encoding, c.positions, tests[n].length,
-                                      tests[n].positions));
-      c.test_positions = tests[n].positions;
-      const char* stopped = "stopped while testing for a table; --draw goes on with all that is trained";
-      try {
-        accuracy[n][c.seed] = accuracy_at(state, tests[n].length, strings);
-      } catch (const Stopped&) { throw Interrupted(caught_signal(), stopped); }
-      if (const int signal = caught_signal()) throw Interrupted(signal, stopped);
+      const auto& [length, positions] = tests[n];
+      const std::string key = fmt::format("{} strings of length {}, {}", strings, length, positions);
+      if (!known.contains(key)) {
+        if (!state) state = RunFolder::open(o->folder).load("cpu");
+        known[key] = measured(*state, tests[n], strings);
+      }
+      accuracy[n][o->trial->config.seed] = known[key];
     }
+    if (state) write_file(path, known.dump(1));
     progress_.at(++done_);
   }
+  return accuracy;
+}
+
+double Tests::measured(State& state, const Test& test, int strings) {
+  Config& c = state.config;
+  progress_.at(done_, fmt::format("{} {} {}, length {} {}", c.task, c.encoding, c.positions, test.length,
+                                  test.positions));
+  c.test_positions = test.positions;
+  const char* stopped = "stopped while testing for a table; --draw goes on with all that is trained";
+  double accuracy;
+  try {
+    accuracy = accuracy_at(state, test.length, strings);
+  } catch (const Stopped&) { throw Interrupted(caught_signal(), stopped); }
+  if (const int signal = caught_signal()) throw Interrupted(signal, stopped);
   return accuracy;
 }
 

@@ -45,7 +45,8 @@ struct Test {
   int length;
   std::string positions;
 };
-// Tests trained models one after the other and shows how far it is.
+// Tests trained models one after the other and shows how far it is. What is measured of a model is kept in its run
+// folder, in gaps.json, and not measured again.
 class Tests {
  public:
   explicit Tests(const std::vector<Setting>&);  // all that will be tested
@@ -54,6 +55,7 @@ class Tests {
   std::vector<BySeed> operator()(const Setting&, const std::vector<Test>&, int strings);
 
  private:
+  double measured(State&, const Test&, int strings);
   Progress progress_;
   int64_t done_ = 0;
 };
