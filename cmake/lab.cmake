@@ -37,6 +37,7 @@ target_link_libraries(poslab_program PRIVATE lab CLI11::CLI11 $<TARGET_NAME_IF_E
 
 file(GLOB benches CONFIGURE_DEPENDS bench/*.cpp)
 add_executable(poslab_bench ${benches})
+precompiled(poslab_bench <nlohmann/json.hpp>)
 target_link_libraries(poslab_bench PRIVATE op_cases experiment nlohmann_json::nlohmann_json CLI11::CLI11
   $<TARGET_NAME_IF_EXISTS:cuda_device>)
 find_library(OPENBLAS_LIBRARY openblas) # beside our products, in nothing else

@@ -13,7 +13,7 @@
 namespace poslab {
 namespace {
 
-constexpr int64_t most_steps = 2000;
+constexpr int64_t most_counted_steps = 2000;
 constexpr int test_draws = 64;  // at each length
 
 void count_value(double value, int64_t times, Coverage& c, Histogram& counts) {
@@ -78,7 +78,7 @@ using Counts = std::function<void(const Chosen<Sampler>&, const PositionSample&,
 
 Coverage counted_by(const Counts& count, const Config& c, const std::vector<int>& lengths, int64_t done) {
   check_lengths(c, lengths);
-  Coverage made{counted(c), std::min(done, most_steps), false, {}, {}};
+  Coverage made{counted(c), std::min(done, most_counted_steps), false, {}, {}};
   // A task may draw shorter strings than asked for, so a string says how many slots a length has.
   std::map<int, int> slots;
   const auto slots_of = [&](int length) {

@@ -12,11 +12,6 @@ Tensor weights(const Params& p, const char* name, int in, int out) {
   return p.truncated_normal(name, {in, out}, 1 / std::sqrt(double(in)));
 }
 
-Dropout at_next_site(Dropout d) {
-  ++d.stream.site;
-  return d;
-}
-
 }  // namespace
 
 EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
@@ -41,7 +36,7 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   const Heads heads = pass.temperature({q.reshape(queries), k.reshape(keys), own, x}, pass.positions, span);
   const Tensor mixed = pass.encoding.attend(heads, v.reshape(keys), pass.positions, span).reshape(own.shape());
   const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, pass.dropout);
-  const Tensor y = residual_norm(h, feed_forward(h, w1_, b1_, w2_, b2_), gain2_, bias2_, at_next_site(pass.dropout));
+  const Tensor y = residual_norm(h, feed_forward(h, w1_, b1_, w2_, b2_), gain2_, bias2_, pass.second_dropout());
   if (Trace* trace = pass.trace) {
     if (const std::string name = name_ + ".attention.weights"; trace->wants(name)) {
       const NoGrad only_looking;

@@ -26,6 +26,11 @@ struct LayerPass {
   const Positions& positions;
   Dropout dropout;       // the block takes this site of its stream and the next one
   Trace* trace;
+  Dropout second_dropout() const {
+    Dropout d = dropout;
+    ++d.stream.site;
+    return d;
+  }
 };
 
 class EncoderBlock {                               // poslab::Block is a piece of memory

@@ -7,15 +7,6 @@
 #include "encodings/grouped_heads.h"
 
 namespace poslab {
-namespace {
-
-Dropout at_next_site(Dropout d) {
-  ++d.stream.site;
-  return d;
-}
-
-}  // namespace
-
 // N(0, 1 / in), cut off at two standard deviations. What is added to the sum has 1 / sqrt(2 layers) of that, so that
 // its size does not grow with depth (Radford et al. 2019, section 2.3).
 DecoderBlock::DecoderBlock(Params p, DecoderBlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
@@ -71,7 +62,7 @@ Tensor DecoderBlock::gated(const Tensor& y) const {
 ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass& pass,
                                       KeyValueCache* cache) const {
   const ResidualNorm mid = residual_rms_norm(in.s, attend(in.y, pass, cache), gain2_, spec_.epsilon, pass.dropout);
-  const ResidualNorm out = residual_rms_norm(mid.s, gated(mid.y), next_gain, spec_.epsilon, at_next_site(pass.dropout));
+  const ResidualNorm out = residual_rms_norm(mid.s, gated(mid.y), next_gain, spec_.epsilon, pass.second_dropout());
   if (pass.trace) {
     pass.trace->capture(name_ + ".attention.out", mid.s);
     pass.trace->capture(name_ + ".out", out.s);

@@ -10,11 +10,6 @@ using namespace poslab::test;
 
 namespace {
 
-ModelShape shape_of(int heads = H, int d_model = C) { return {layers, heads, d_model, false, 24, 0}; }
-Model model_of(const std::string& spelled, const ModelShape& shape = shape_of()) {
-  return {choose_encoding(spelled), shape};
-}
-
 // The bias of ALiBi at distances -1, 0, 1: (3, H)
 Tensor alibi_bias(const std::string& spelled, const ModelShape& shape) {
   const Heads in{random_tensor({1, 2, shape.heads, 2}, 1), random_tensor({1, 2, shape.heads, 2}, 2), {}};
@@ -40,7 +35,7 @@ TEST_CASE("alibi: golden slopes for 1, 2, 6, 8 and 12 heads, and the half that t
       {.5, .25, .125, .0625, .03125, .015625, .0078125, .00390625, .70710678, .35355339, .1767767, .08838835}};
   for (const auto& m : golden) {
     const int heads = int(m.size());
-    ModelShape shape = shape_of(heads, 2 * heads), causal = shape;
+    ModelShape shape{layers, heads, 2 * heads, false, 24, 0}, causal = shape;
     causal.causal = true;
     const Tensor both = alibi_bias("alibi", shape), even = alibi_bias("alibi:symmetric", shape),
                  past = alibi_bias("alibi", causal);
@@ -225,12 +220,12 @@ TEST_CASE("learned: rows from `first` on, the nearest between two, and no row be
 
 TEST_CASE("schemes refuse what they cannot be, or cannot read") {
   CHECK_THROWS_WITH_AS(
-      model_of("rope", shape_of(4, 12)),
+      model_of("rope", {layers, 4, 12, false, 24, 0}),
       "rope turns channels in pairs, and a head of d_model / heads = 12 / 4 = 3 channels has an odd one; "
       "make the head size even",
       BadInput);
-  CHECK_THROWS_AS(model_of("sincos", shape_of(1, 7)), BadInput);
-  CHECK_THROWS_AS(model_of("relative", shape_of(1, 7)), BadInput);
+  CHECK_THROWS_AS(model_of("sincos", {layers, 1, 7, false, 24, 0}), BadInput);
+  CHECK_THROWS_AS(model_of("relative", {layers, 1, 7, false, 24, 0}), BadInput);
   CHECK_THROWS_WITH(choose_encoding("ropo"), doctest::Contains("unknown encoding \"ropo\"; did you mean \"rope\"?"));
   int refused = 0;
   for (const Setup& setup : all_setups()) {
@@ -257,7 +252,7 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   CHECK(groups.params.at("encoding.layer0.group1.u").shape() == Shape{3, D});
 
   // A group computes what a layer of so many heads does.
-  const ModelShape three = [] { ModelShape m = shape_of(3, 3 * D); return m; }();
+  const ModelShape three = shape_of(3);
   const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
   const Content c;
   const Heads all = c.heads(model_of("none*1+alibi*3"), p);

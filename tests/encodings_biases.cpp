@@ -9,12 +9,6 @@ using namespace poslab::test;
 
 namespace {
 
-ModelShape shape_of(int heads = H, bool causal = false) { return {layers, heads, heads * D, causal, 24, 0}; }
-
-Model model_of(const std::string& spelled, const ModelShape& shape = shape_of()) {
-  return {choose_encoding(spelled), shape};
-}
-
 void fill(const Model& model, const std::string& name, const std::vector<double>& values) {
   Tensor t = model.params.at("encoding." + name);
   REQUIRE(t.size() % int64_t(values.size()) == 0);
@@ -40,7 +34,7 @@ double bias(const Model& model, double distance, int head = 0, int heads = H) {
   return at(scores_of(model, std::abs(distance), 2, heads).bias, distance < 0 ? -1 : 1, head);
 }
 
-const auto near = [](double x) { return doctest::Approx(x).epsilon(2e-4); };
+const auto about = [](double x) { return doctest::Approx(x).epsilon(2e-4); };
 
 }  // namespace
 
@@ -88,7 +82,7 @@ TEST_CASE("t5: one table for all layers, for each part of a composition its own;
   const Model plain = model_of("t5"), raw = model_of("t5:unscaled"), neox = model_of("t5:sqrt_d");
   CHECK(double(scores_of(plain, 1).scale) == 0.5);
   CHECK(double(scores_of(raw, 1).scale) == 1);
-  CHECK(bias(neox, 1) == near(2 * bias(plain, 1)));
+  CHECK(bias(neox, 1) == about(2 * bias(plain, 1)));
   CHECK(bias(raw, 1) == bias(plain, 1));
 }
 
@@ -96,26 +90,26 @@ TEST_CASE("kerple: golden values; a power of 1 is alibi; what is learned stays a
   const Model log_kind = model_of("kerple"), power = model_of("kerple:kind=power,weight");
   fill(log_kind, "power", {1}), fill(log_kind, "slope", {0.5});
   for (const auto& [r, golden] : {std::pair{0., 0.}, {1., -.40547}, {2., -.69315}, {10., -1.79176}})
-    for (const double side : {-1., 1.}) CHECK(bias(log_kind, r > 0 ? side * r : 1e-12) == near(golden).epsilon(1e-5));
+    for (const double side : {-1., 1.}) CHECK(bias(log_kind, r > 0 ? side * r : 1e-12) == about(golden).epsilon(1e-5));
   fill(log_kind, "power", {-3}), fill(log_kind, "slope", {-3});
-  CHECK(bias(log_kind, 100) == near(-0.01 * std::log(2)));
+  CHECK(bias(log_kind, 100) == about(-0.01 * std::log(2)));
 
   fill(power, "power", {1}), fill(power, "slope", {.25, .0625, .015625, 1});   // alibi's, as far as they are above 0.01
   fill(power, "weight_power", {2}), fill(power, "weight_slope", {0.1});
   const auto three_heads = [](const Tensor& rows) { return slice(rows, 1, 0, 3); };
   const Tensor alibi = scores_of(model_of("alibi:symmetric"), 3, 5).bias;
   CHECK(apart(three_heads(scores_of(power, 3, 5).bias), three_heads(alibi)) < tolerance);
-  for (const int away : {-2, 0, 1}) CHECK(at(scores_of(power, 3, 5).gain, away) == near(std::exp(-.9 * away * away)));
+  for (const int away : {-2, 0, 1}) CHECK(at(scores_of(power, 3, 5).gain, away) == about(std::exp(-.9 * away * away)));
   fill(power, "weight_power", {7});
-  CHECK(at(scores_of(power, 3).gain, 1) == near(std::exp(-.9)));
+  CHECK(at(scores_of(power, 3).gain, 1) == about(std::exp(-.9)));
 }
 
 TEST_CASE("sandwich: golden values for 8 heads") {
   const Model model = model_of("sandwich", shape_of(8));
   for (const auto& [r, first, last] :
        {std::array{0., 0., 0.}, {1., -1.4466, -.1808}, {10., -19.341, -2.4176}, {100., -33.319, -4.1649}}) {
-    CHECK(bias(model, -r, 0, 8) == near(first));
-    CHECK(bias(model, r, 7, 8) == near(last));
+    CHECK(bias(model, -r, 0, 8) == about(first));
+    CHECK(bias(model, r, 7, 8) == about(last));
   }
 }
 
@@ -124,8 +118,8 @@ TEST_CASE("scale_invariant: golden factors and terms, and the same weight on eve
   for (const auto& [r, gain, term] : {std::array{1., 1.0912, -.1906}, {10., 1.5448, -1.3863}, {100., 2.4074, -4.7958},
                                       {1000., 3.1985, -9.2302}})
     for (int away : {-1, 1}) {
-      CHECK(at(scores_of(model, r).gain, away) == near(gain));
-      CHECK(at(scores_of(model, r).bias, away) == near(term));
+      CHECK(at(scores_of(model, r).gain, away) == about(gain));
+      CHECK(at(scores_of(model, r).bias, away) == about(term));
     }
   CHECK(at(scores_of(model, 1).gain, 0) == 1);
   CHECK(at(scores_of(model, 1).bias, 0) == 0);
@@ -154,9 +148,9 @@ TEST_CASE("fire: golden inputs of its network, which a key to the right has with
       const Tensor q = Tensor::full({1, 2, H, D}, 1), x = Tensor::full({1, 2, C}, 1);
       const Scores s = model->scores({q, q, x, x}, Positions::of_tokens(1, {p[0], p[1]}));
       const auto of = [&](int i, int j) { return double(s.bias.data()[s.pairs[2 * i + j] * H]); };
-      CHECK(of(1, 0) == near(sign > 0 ? golden : 0).epsilon(1e-3));
+      CHECK(of(1, 0) == about(sign > 0 ? golden : 0).epsilon(1e-3));
       CHECK(of(0, 0) == 0);
-      if (p[0] == 5) CHECK(of(0, 1) == near(sign < 0 ? golden : 0).epsilon(1e-3));
+      if (p[0] == 5) CHECK(of(0, 1) == about(sign < 0 ? golden : 0).epsilon(1e-3));
     }
   }
   fill(model, "layer1.m", {-2});                   // |m| L = 1024: both queries are nearer to the start
@@ -182,8 +176,8 @@ TEST_CASE("relative_bias, tisa: rows and bumps where they belong") {
   fill(bumps, "layer1.centre", {4, 0, 0, 0, -3, -3, -3, -3});
   for (const double d : {-3., 1., 4.}) {
     const double second = -2 * std::exp(-0.25 * (d + 3) * (d + 3));
-    CHECK(bias(bumps, d, 0) == near(3 * std::exp(-0.5 * (d - 4) * (d - 4)) + second));
-    CHECK(bias(bumps, d, 2) == near(second));
+    CHECK(bias(bumps, d, 0) == about(3 * std::exp(-0.5 * (d - 4) * (d - 4)) + second));
+    CHECK(bias(bumps, d, 2) == about(second));
   }
 }
 
@@ -199,7 +193,7 @@ TEST_CASE("hard_alibi: head h sees the last h keys, the other half sees what NoP
         for (int j = 0; j < T; ++j) {
           const real of = a.data()[(h * T + i) * T + j];
           if (h < 2) CHECK((of > 0) == (std::abs(i - j) <= h && (!causal || j <= i)));
-          else CHECK(double(of) == near(double(b.data()[(h * T + i) * T + j])));
+          else CHECK(double(of) == about(double(b.data()[(h * T + i) * T + j])));
         }
   }
   CHECK_THROWS_WITH_AS(model_of("hard_alibi:windowed=5"),
@@ -236,7 +230,7 @@ TEST_CASE("calibrated: the list of each head, nothing for an empty one, whatever
     const Tensor rows = scores_of(model, 7.5, time, 2).bias;
     for (int d = 1 - time; d < time; ++d) {
       CAPTURE(d);
-      CHECK(at(rows, d, 0) == near(d == -2 ? 0.5 : d == 1 ? -1 : -1e6));
+      CHECK(at(rows, d, 0) == about(d == -2 ? 0.5 : d == 1 ? -1 : -1e6));
       CHECK(at(rows, d, 1) == 0);
     }
   }
@@ -277,18 +271,18 @@ TEST_CASE("alibi: learned slopes start as the fixed ones; a side of its own for 
     CHECK(apart(rows(sides, true), rows("alibi", true)) < tolerance);      // with a mask there is one side
   const Model two = model_of("alibi:sides=two_slopes");
   fill(two, "layer1.log_slope", {0}), fill(two, "layer1.log_slope_right", {std::log(3.)});
-  CHECK(bias(two, -2) == near(-2));
-  CHECK(bias(two, 2) == near(-6));
+  CHECK(bias(two, -2) == about(-2));
+  CHECK(bias(two, 2) == about(-6));
   const double slope[] = {.0625, .00390625};                               // of two heads
   for (const char* spelled : {"alibi:sides=split", "alibi:sides=split,learned"}) {
     const Tensor half = rows(spelled);
     for (int h = 0; h < H; ++h) {
-      CHECK(at(half, h < 2 ? -1 : 1, h) == near(-2.5 * slope[h % 2]));
+      CHECK(at(half, h < 2 ? -1 : 1, h) == about(-2.5 * slope[h % 2]));
       CHECK(at(half, h < 2 ? 1 : -1, h) < -1e8);
       CHECK(at(half, 0, h) == 0);
     }
     const Tensor shown = model_of(spelled)->shown(shape_of(), Positions::of_tokens(1, {0, 1}));
     CHECK(shown.values()[1] == -INFINITY);         // of head 0, which does not look right
-    CHECK(double(shown.values()[2]) == near(-slope[0]));
+    CHECK(double(shown.values()[2]) == about(-slope[0]));
   }
 }

@@ -13,14 +13,8 @@ using namespace poslab::test;
 
 namespace {
 
-Model model_of(const std::string& spelled, bool causal = false) {
-  return {choose_encoding(spelled), {layers, H, C, causal, 24, 0}};
-}
+Model causal_model(const std::string& spelled) { return model_of(spelled, shape_of(H, true)); }
 Tensor parameter(const Model& m, const std::string& name) { return m.params.at("encoding.layer1." + name); }
-void set(const Model& m, const std::string& name, double value) {
-  const Tensor t = parameter(m, name);
-  std::fill_n(t.data(), t.size(), real(value));
-}
 
 const Positions in_order = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
 
@@ -73,7 +67,7 @@ TEST_CASE("stick-breaking: shares of what is left, and a remainder prod (1 - bet
   check_row(half, 0, {0, 0, 0, 0});
   check_row(half, 3, {.125, .25, .5, 0});
   check_row(weights_of_keys("stick_breaking:rest=own", {0, 0, 0, 0}, true), 3, {.125, .25, .5, .125});
-  const Model m = model_of("stick_breaking", true);
+  const Model m = causal_model("stick_breaking");
   const Heads in = Content().heads(m, in_order);
   const Tensor a = m->weights(in, in_order, {.causal = true}), beta = sigmoid(products(in));
   for (int row = 0; row < B * H * T; ++row) {
@@ -89,7 +83,8 @@ TEST_CASE("stick-breaking: shares of what is left, and a remainder prod (1 - bet
 
 TEST_CASE("forgetting: a gate of 1/2 halves, and constant gates are ALiBi with the slope -ln f, on both sides") {
   for (const bool causal : {false, true}) {
-    const Model gates = model_of("forgetting:content=off", causal), alibi = model_of("alibi:symmetric", causal);
+    const ModelShape shape = shape_of(H, causal);
+    const Model gates = model_of("forgetting:content=off", shape), alibi = model_of("alibi:symmetric", shape);
     for (int h = 0; h < H; ++h) {   // ln sigmoid(b) = -slope
       const double f = std::exp(-std::exp2(-8.0 * (h + 1) / H));
       parameter(gates, "b").data()[h] = real(std::log(f / (1 - f)));
@@ -100,13 +95,13 @@ TEST_CASE("forgetting: a gate of 1/2 halves, and constant gates are ALiBi with t
     CHECK(apart(gates->logits(in, in_order, span), alibi->logits(in, in_order, span)) < 1e-5);
     CHECK(apart(content.attend(gates, in_order, span), content.attend(alibi, in_order, span)) < 1e-5);
   }
-  const Model half = model_of("forgetting:init=0,content=off", true);
+  const Model half = causal_model("forgetting:init=0,content=off");
   const Tensor bias = half->shown({layers, H, C, true, 24, 0}, in_order);
   check_row(slice(slice(bias, 0, 0, 1), 2, 0, 4), 3, {-2.07944, -1.38629, -.69315, 0});
 }
 
 TEST_CASE("cable: forgetting gates with the sign of weights turned") {
-  const Model cable = model_of("cable", true), gates = model_of("forgetting:init=0", true);
+  const Model cable = causal_model("cable"), gates = causal_model("forgetting:init=0");
   const Tensor w = parameter(cable, "w"), v = parameter(gates, "w");
   for (int64_t e = 0; e < w.size(); ++e) v.data()[e] = -w.data()[e];
   const Content content;
@@ -115,12 +110,12 @@ TEST_CASE("cable: forgetting gates with the sign of weights turned") {
 }
 
 TEST_CASE("cope: without vectors it is nothing; with a line of them it counts what the gates let through") {
-  const Model cope = model_of("cope", true), none = model_of("none", true);
+  const Model cope = causal_model("cope"), none = causal_model("none");
   const Content content;
   const Heads in = content.heads(cope, in_order);
   CHECK(apart(cope->logits(in, in_order, {.causal = true}), none->logits(in, in_order, {.causal = true})) < tolerance);
   for (const bool up_and_down : {false, true}) {
-    const Model line = model_of(up_and_down ? "cope:signed" : "cope", true);
+    const Model line = causal_model(up_and_down ? "cope:signed" : "cope");
     const Tensor e = parameter(line, "rows");
     for (int n = 0; n < e.dim(0); ++n)                       // e_n = (n, 0, 0, 0), counted from -15 if signed
       e.data()[n * D] = real(up_and_down ? n - 15 : n);
@@ -140,7 +135,7 @@ TEST_CASE("cope: without vectors it is nothing; with a line of them it counts wh
 }
 
 TEST_CASE("cope: positions end at npos - 1") {
-  const Model cope = model_of("cope:npos=2", true);
+  const Model cope = causal_model("cope:npos=2");
   const Tensor e = parameter(cope, "rows");
   e.data()[D] = 1;                                           // e_0 = 0, e_1 = (1, 0, 0, 0)
   const Tensor big = Tensor::full({1, T, H, D}, 3), x = Tensor::full({1, T, C}, 0);    // gates of 1
@@ -212,7 +207,7 @@ TEST_CASE("deberta: without its terms it is NoPE; each term counts in the scale"
 TEST_CASE("dape: with a network of zeros it is the bias alone, version 2 as version 1") {
   const Content content;
   for (const char* version : {"dape:base=alibi", "dape:base=alibi,version=2"}) {
-    const Model dape = model_of(version, true), alibi = model_of("alibi:symmetric", true);
+    const Model dape = causal_model(version), alibi = causal_model("alibi:symmetric");
     set(dape, "w2", 0);
     CHECK(apart(content.attend(dape, in_order, {.causal = true}), content.attend(alibi, in_order, {.causal = true})) <
           tolerance);
@@ -222,7 +217,7 @@ TEST_CASE("dape: with a network of zeros it is the bias alone, version 2 as vers
 TEST_CASE("dape: the released version 2 is not the same in a cache, and the masked one is") {
   const Content content;
   for (const bool released : {false, true}) {
-    const Model m = model_of(released ? "dape:version=2,border=released" : "dape:version=2", true);
+    const Model m = causal_model(released ? "dape:version=2,border=released" : "dape:version=2");
     const Tensor all = content.attend(m, in_order, {.causal = true});
     Content first;
     for (Tensor Content::*t : {&Content::x, &Content::q, &Content::k, &Content::v})

@@ -13,11 +13,7 @@ namespace {
 
 const ModelShape shape{layers, H, C, false, 24, 0}, causal{layers, H, C, true, 24, 0};
 
-void set(const Model& m, const std::string& name, double value) {
-  const Tensor& x = m.params.at("encoding.layer1." + name);
-  std::fill_n(x.data(), x.size(), real(value));
-}
-void set(const Model& m, const std::string& name, int row, int column, double value) {
+void set_one(const Model& m, const std::string& name, int row, int column, double value) {
   const Tensor& x = m.params.at("encoding.layer1." + name);
   x.data()[row * x.dim(-1) + column] = real(value);
 }
@@ -79,7 +75,7 @@ TEST_CASE("selective_rope: where each token adds the same angle it is RoPE") {
   // Half a turn on each 1: the parity of the ones between.
   const Model parity(choose_encoding("selective_rope:skip_conv,gate,bias,base=1,rank=1"), shape);
   set(parity, "up", 0), set(parity, "gate", 0), set(parity, "bias", std::log(std::numbers::pi));
-  for (int h = 0; h < H; ++h) set(parity, "gate", 0, h, 100);
+  for (int h = 0; h < H; ++h) set_one(parity, "gate", 0, h, 100);
   set(parity, "gate_b", -50);
   const Tensor s = logits_of(parity, one_channel(states({{1}, {0, 1}, {1}, {1}, {0, 1}}), 0), at({0, 1, 2, 3, 4}));
   const double row3[] = {1, 1, -1, 1}, row4[] = {1, 1, -1, 1, 1};
@@ -97,16 +93,16 @@ TEST_CASE("path: parity in one head (bits 1 0 1 1 0), by beta and by reflections
   const Heads bits = one_channel(states({{1, 0}, {0, 1}, {1, 0}, {1, 0}, {0, 1}}), 0);
   const auto directions = [&](const Model& m, int of_zero) {   // of a 1 the first channel
     for (const char* name : {"down", "up", "conv"}) set(m, name, 0);
-    set(m, "down", 0, 0, 10), set(m, "down", 1, 1, 10);
+    set_one(m, "down", 0, 0, 10), set_one(m, "down", 1, 1, 10);
     for (int h = 0; h < H; ++h) {
-      set(m, "up", 0, h * D, 1), set(m, "up", 1, h * D + of_zero, 1);
-      for (int d = 0; d < D; ++d) set(m, "conv", 0, h * D + d, 1);
+      set_one(m, "up", 0, h * D, 1), set_one(m, "up", 1, h * D + of_zero, 1);
+      for (int d = 0; d < D; ++d) set_one(m, "conv", 0, h * D + d, 1);
     }
   };
   const Model free(choose_encoding("path"), causal), reflecting(choose_encoding("path:reflect"), causal);
   directions(free, 0);
   set(free, "v", 0), set(free, "b", -50);
-  for (int h = 0; h < H; ++h) set(free, "v", 0, h, 100);
+  for (int h = 0; h < H; ++h) set_one(free, "v", 0, h, 100);
   check(logits_of(free, bits, at({0, 1, 2, 3, 4}), true));
   directions(reflecting, 1);
   check(logits_of(reflecting, bits, at({0, 1, 2, 3, 4}), true));

@@ -44,14 +44,6 @@ void same(const std::string& a, const std::string& b) {
   CHECK(apart(logits_of(a), logits_of(b)) < tolerance);
 }
 
-std::string refused(const std::string& text, const ModelShape& m = {1, 4, 16}) {
-  try {
-    Params params(1);
-    PositionLayers(params, choose_encoding(text), m);
-    return "taken";
-  } catch (const BadInput& e) { return e.what(); }
-}
-
 doctest::Approx near(double x) { return doctest::Approx(x).epsilon(1e-4); }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double none = -1000;   // a masked pair, in tables of distances
 
-ModelShape shape_of(bool causal, int of_layers = layers) { return {of_layers, H, C, causal, 24, 0}; }
+ModelShape shape_with(bool causal, int of_layers = layers) { return {of_layers, H, C, causal, 24, 0}; }
 
 Positions count_to(int time) {
   std::vector<double> p;
@@ -23,7 +23,7 @@ Positions count_to(int time) {
 
 Tensor distances(const std::string& spelled, bool causal, const Positions& p) {
   const Chosen<Scheme> s = choose_encoding(spelled);
-  return s->distances(shape_of(causal), s.choices, p);
+  return s->distances(shape_with(causal), s.choices, p);
 }
 
 // Row i of the distances, in a causal model of so many slots.
@@ -58,15 +58,8 @@ Tensor pair_by_pair(const Heads& in, const Tensor& rho, const Span& span) {
 }
 
 Tensor logits_in(const std::string& spelled, const Positions& p, bool causal, size_t layer = 0, int of_layers = 2) {
-  const Model model(choose_encoding(spelled), shape_of(causal, of_layers));
+  const Model model(choose_encoding(spelled), shape_with(causal, of_layers));
   return model.scheme.layers[layer]->logits(Content().heads(model, p), p, {.causal = causal});
-}
-
-std::string refused(const std::string& spelled, const ModelShape& shape) {
-  try {
-    Model(choose_encoding(spelled), shape);
-    return {};
-  } catch (const BadInput& e) { return e.what(); }
 }
 
 }  // namespace
@@ -118,7 +111,7 @@ TEST_CASE("windows: logits are those of each pair turned by its distance, for po
     for (const bool causal : {false, true}) {
       const Chosen<Scheme> scheme = choose_encoding(spelled);
       if (!causal && !scheme->causal_only(scheme.choices).empty()) continue;
-      const Model model(scheme, shape_of(causal));
+      const Model model(scheme, shape_with(causal));
       for (const std::vector<double>& kind : kinds)
         for (const int queries : {T, 2}) {
           CAPTURE(spelled);
@@ -149,7 +142,7 @@ TEST_CASE("windows: pieces = pair by pair, gradients too, also with temperatures
     CAPTURE(spelled);
     std::vector<std::vector<Tensor>> results;
     for (const Positions& p : {Positions::of_tokens(1, even), Positions::of_tokens(2, twice)}) {
-      const Model model(choose_encoding(spelled), shape_of(true));
+      const Model model(choose_encoding(spelled), shape_with(true));
       Content content;
       for (Tensor* t : {&content.q, &content.k, &content.v}) t->require_grad();
       Heads in = content.heads(model, p, 4);
@@ -199,7 +192,7 @@ TEST_CASE("windows: limits (spec A.7)") {
 
 TEST_CASE("xpos: golden factors of D = 8, and products that fade by them") {
   const double golden[] = {0.2857, 0.4643, 0.6429, 0.8214};
-  ModelShape shape = shape_of(true);
+  ModelShape shape = shape_with(true);
   shape.heads = 1, shape.d_model = 8;
   Params params(1);
   const PositionLayers scheme(params, choose_encoding("xpos:scale=5"), shape);
@@ -239,13 +232,13 @@ TEST_CASE("layers: which have windows, which no positions, and the temperatures 
   }
   // 24 layers and w = 16 of Su's experiment: (w - 1)(l - 1) + 1 = 346 of 512
   const Chosen<Scheme> hfwa = choose_encoding("hfwa");
-  const std::string text = hfwa->shows(shape_of(true, 24), hfwa.choices);
+  const std::string text = hfwa->shows(shape_with(true, 24), hfwa.choices);
   CHECK(text.find("346 tokens, 0.68 of length") != std::string::npos);
 }
 
 TEST_CASE("nape: slopes of half the heads, none of the others") {
   const auto bias = [](const char* spelled) {
-    const Model model(choose_encoding(spelled), shape_of(true));
+    const Model model(choose_encoding(spelled), shape_with(true));
     return model->scores(Content().heads(model, count_to(T)), count_to(T)).bias.values();
   };
   const std::vector<real> linear = bias("nape"), exponential = bias("nape:slopes=exponential");
@@ -254,7 +247,7 @@ TEST_CASE("nape: slopes of half the heads, none of the others") {
     CHECK(double(linear[size_t(h)]) == doctest::Approx(-5 * golden[0][h]));             // the key 5 before
     CHECK(double(exponential[size_t(h)]) == doctest::Approx(-5 * golden[1][h]));
   }
-  ModelShape six = shape_of(true);
+  ModelShape six = shape_with(true);
   six.heads = 6, six.d_model = 12;
   Params params(1);
   const PositionLayers scheme(params, choose_encoding("nape:slopes=exponential"), six);
@@ -268,8 +261,8 @@ TEST_CASE("windows: pictures have a number for every pair, -1 where it is masked
   for (const char* spelled : {"rerope:window=3", "self_extend:window=3", "window:window=3", "lambda:window=2,sinks=1",
                               "sinks:window=2,sinks=1", "dual_chunk:chunk=2", "xpos", "hfwa:window=2"}) {
     CAPTURE(spelled);
-    const Model model(choose_encoding(spelled), shape_of(true));
-    const Tensor m = model->shown(shape_of(true), count_to(T));
+    const Model model(choose_encoding(spelled), shape_with(true));
+    const Tensor m = model->shown(shape_with(true), count_to(T));
     CHECK(m.shape() == Shape{1, T, T});
     for (real x : m.values()) CHECK(std::isfinite(x));
     for (int i = 0; i < T; ++i) CHECK(double(m.data()[i * T + i]) == doctest::Approx(1));
@@ -279,13 +272,13 @@ TEST_CASE("windows: pictures have a number for every pair, -1 where it is masked
 }
 
 TEST_CASE("windows: what is refused") {
-  const auto spelling = [](const char* text) { return refused(text, shape_of(true)); };
+  const auto spelling = [](const char* text) { return refused(text, shape_with(true)); };
   CHECK(spelling("rerope:window=0") == "rerope: window = 0 is out of range; it takes 2 .. 16777216");
   CHECK(spelling("window:window=1") == "window: window = 1 is out of range; it takes 2 .. 16777216");
   CHECK(spelling("self_extend:group=0") == "self_extend: group = 0 is out of range; it takes 1 .. 16777216");
-  CHECK(refused("sinks", shape_of(false)) ==
+  CHECK(refused("sinks", shape_with(false)) ==
         "sinks needs a causal mask: its positions are those of a cache that holds the past alone; add --causal");
-  ModelShape odd = shape_of(true), single = odd;
+  ModelShape odd = shape_with(true), single = odd;
   odd.d_model = 12, single.heads = 1;
   for (const char* name : {"rerope", "self_extend", "window", "lambda", "sinks", "dual_chunk", "xpos", "hfwa", "hfwa2",
                            "irope", "rnope", "drope"})
@@ -296,5 +289,5 @@ TEST_CASE("windows: what is refused") {
                        BadInput);
   CHECK(refused("nape", single) == "nape gives half of the heads positions, and heads = 1; use 2 or more");
   for (const char* name : {"sinks", "dual_chunk", "xpos", "hfwa", "irope"})
-    CHECK(refused(name, shape_of(false)).find("needs a causal mask") != std::string::npos);
+    CHECK(refused(name, shape_with(false)).find("needs a causal mask") != std::string::npos);
 }

@@ -2,7 +2,6 @@
 // unknown or damaged is refused by name. tests/huggingface/ says how the golden files are made.
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "core/memory.h"
 #include "lab/language/hf_model.h"
@@ -10,23 +9,21 @@
 #include "lab/language/safetensors.h"
 #include "nn/generate.h"
 #include "tests/lab_helpers.h"
+#include "tests/lab_hf.h"
 
 using namespace poslab;
 using namespace poslab::test;
-using json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 namespace {
 
-const std::string golden_folder = std::string(source_folder) + "/tests/huggingface/golden/";
-
-const json& cases() {
-  static const json all = json::parse(read_file(golden_folder + "cases.json"));
+const Json& cases() {
+  static const Json all = golden("cases.json");
   return all;
 }
 
 // The weights of a case with another config.json.
-HfModel opened(const TemporaryFolder& folder, const json& of, const json& config) {
+HfModel opened(const TemporaryFolder& folder, const Json& of, const Json& config) {
   for (const auto& file : fs::directory_iterator(golden_folder + of["model"].get<std::string>()))
     if (file.path().filename() != "config.json" && !fs::exists(folder / file.path().filename()))
       fs::create_symlink(file.path(), folder / file.path().filename());
@@ -34,13 +31,13 @@ HfModel opened(const TemporaryFolder& folder, const json& of, const json& config
   return open_hf_model(folder.path);
 }
 
-Decoder net_of(const HfModel& m, const json& of) {
+Decoder net_of(const HfModel& m, const Json& of) {
   if (!of.contains("encoding")) return m.net;
   return m.net.with_encoding(choose_encoding(for_hf_model(of["encoding"], m.config.base, m.config.trained_length)));
 }
 
 // The worst error of the case's logits, relative to the largest of them.
-double logit_error(const Decoder& net, const json& of) {
+double logit_error(const Decoder& net, const Json& of) {
   const std::vector<int> tokens = of["tokens"];
   const int T = int(tokens.size()), V = net.spec().vocabulary;
   const PositionSample sequential(choose_sampler("sequential"), Resample::per_forward, {}, 1, T);
@@ -57,7 +54,7 @@ double logit_error(const Decoder& net, const json& of) {
   return worst / largest;
 }
 
-std::vector<int> written(const Decoder& net, const json& of) {
+std::vector<int> written(const Decoder& net, const Json& of) {
   std::vector<int> text;
   const std::vector<int> tokens = of["tokens"];
   const std::vector<int> prompt(tokens.begin(), tokens.begin() + int(of["prompt"]));
@@ -67,14 +64,14 @@ std::vector<int> written(const Decoder& net, const json& of) {
 }
 
 // As config.json was written before version 5 of transformers.
-json older(json config) {
-  json rope = config.at("rope_parameters");
+Json older(Json config) {
+  Json rope = config.at("rope_parameters");
   config.erase("rope_parameters");
   config["rope_theta"] = rope["rope_theta"];
   rope.erase("rope_theta");
   rope["type"] = rope["rope_type"];
   rope.erase("rope_type");
-  config["rope_scaling"] = rope["type"] == "default" ? json() : rope;
+  config["rope_scaling"] = rope["type"] == "default" ? Json() : rope;
   config["torch_dtype"] = "float32";
   return config;
 }
@@ -83,7 +80,7 @@ json older(json config) {
 
 TEST_CASE("hf: logits and 200 greedy tokens equal those of transformers, for each rope_scaling type and model") {
   CHECK(cases().size() == 19);
-  for (const json& of : cases()) {
+  for (const Json& of : cases()) {
     INFO(of["name"]);
     const TemporaryFolder folder;
     const HfModel model = opened(folder, of, of["config"]);
@@ -99,7 +96,7 @@ TEST_CASE("hf: logits and 200 greedy tokens equal those of transformers, for eac
 }
 
 TEST_CASE("hf: weights stay in their files, and their memory counts no copy") {
-  const json& of = cases()[0];
+  const Json& of = cases()[0];
   const TemporaryFolder folder;
   const int64_t before = memory().bytes_in_use;
   const HfModel model = opened(folder, of, of["config"]);
@@ -109,7 +106,7 @@ TEST_CASE("hf: weights stay in their files, and their memory counts no copy") {
 
 TEST_CASE("hf: what the configuration says arrives in the model") {
   const auto config = [](const char* name) {
-    for (const json& of : cases())
+    for (const Json& of : cases())
       if (of["name"] == name) return hf_config(of["config"].dump(), "config.json");
     FAIL("no such case");
     return HfConfig();
@@ -132,15 +129,15 @@ TEST_CASE("hf: what the configuration says arrives in the model") {
 }
 
 TEST_CASE("hf: a key that changes the mathematics is refused by name, and one that does not is passed over") {
-  const json plain = cases()[0]["config"];
-  const auto refused = [&](const json& changes) {
-    json config = plain;
+  const Json plain = cases()[0]["config"];
+  const auto refused = [&](const Json& changes) {
+    Json config = plain;
     for (const auto& [key, value] : changes.items())
       value == "absent" ? void(config.erase(key)) : void(config[key] = value);
     return refusal([&] { hf_config(config.dump(), "c"); });
   };
-  const auto rope = [&](const json& changes) {
-    json all = plain["rope_parameters"];
+  const auto rope = [&](const Json& changes) {
+    Json all = plain["rope_parameters"];
     all.update(changes);
     return refused({{"rope_parameters", all}});
   };
@@ -163,7 +160,7 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
   CHECK(holds(refused({{"hidden_size", "wide"}}), "\"hidden_size\" is \"wide\"; it must be a whole number"));
   CHECK(holds(refused({{"layer_types", {"chunked_attention", "full_attention"}}}), "it must be a list of \"full_att"));
   CHECK(holds(refused({{"sliding_window", 8}}), "the key \"sliding_window\" (8)"));
-  CHECK(rope(json::object()) == "");
+  CHECK(rope(Json::object()) == "");
   CHECK(holds(rope({{"rope_type", "mrope"}}), "c: rope_parameters: the type \"mrope\" is not known; default, linear"));
   CHECK(holds(rope({{"rope_type", "linear"}}), "c: rope_parameters: \"factor\" is missing; it must be a number"));
   CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 0.5}}), "c: rope_parameters: pi: factor"));
@@ -180,7 +177,7 @@ namespace {
 struct Spoiled {
   TemporaryFolder folder;
   std::vector<NamedTensor> tensors;
-  json config = {{"model_type", "llama"},   {"vocab_size", 5},        {"hidden_size", 4},
+  Json config = {{"model_type", "llama"},   {"vocab_size", 5},        {"hidden_size", 4},
                  {"intermediate_size", 6},  {"num_hidden_layers", 1}, {"num_attention_heads", 2},
                  {"num_key_value_heads", 1}};
   Spoiled() {
@@ -257,14 +254,14 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     CHECK(holds(s.opened(), "model.embed_tokens.weight is stored as I32; poslab computes with F32, BF16 and F16"));
     write_file(path, whole);
     // shards
-    const auto index = [&](const json& map) {
-      write_file(s.folder / "model.safetensors.index.json", json{{"weight_map", map}}.dump());
+    const auto index = [&](const Json& map) {
+      write_file(s.folder / "model.safetensors.index.json", Json{{"weight_map", map}}.dump());
       return s.opened();
     };
-    json map = json::object();
+    Json map = Json::object();
     for (const NamedTensor& t : s.tensors) map[t.name] = "model.safetensors";
     CHECK(index(map) == "");
-    json missing = map;
+    Json missing = map;
     missing["lm_head.weight"] = "model-00002-of-00002.safetensors";
     CHECK(index(missing) == "2: F/model.safetensors has a tensor lm_head.weight that the index does not name there");
     missing = map, missing["more"] = "model-00002-of-00002.safetensors";

@@ -1,17 +1,16 @@
 // Export in the Hugging Face form: what is written gives the same logits and tokens, read here and, where
-// tests/huggingface/venv.sh has made .venv-huggingface, by transformers. What the form cannot say is refused.
+// ./dev huggingface has made .venv-huggingface, by transformers. What the form cannot say is refused.
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "encodings/checks/setup.h"
 #include "lab/language/hf_export.h"
 #include "lab/language/hf_model.h"
 #include "lab/shell.h"
 #include "tests/lab_helpers.h"
+#include "tests/lab_hf.h"
 
 using namespace poslab;
 using namespace poslab::test;
-using json = nlohmann::ordered_json;
 
 namespace {
 
@@ -76,12 +75,12 @@ TEST_CASE("hf: an exported model has the same logits and tokens, also in transfo
     CHECK(checks::apart(logits(again.net, tokens), ours) < 1e-5);
     CHECK(open_hf_tokenizer(again)->encode(text) == tokens);
     write_file(to + "/expected.json",
-               json{{"tokens", tokens}, {"logits", ours.values()}, {"text", text}, {"encoded", tokens}}.dump());
+               Json{{"tokens", tokens}, {"logits", ours.values()}, {"text", text}, {"encoded", tokens}}.dump());
     folders += " " + shell_word(to);
   }
   const std::string python = std::string(source_folder) + "/.venv-huggingface/bin/python";
   if (!std::filesystem::exists(python)) {
-    MESSAGE("transformers did not read the exports: tests/huggingface/venv.sh has not been run");
+    MESSAGE("transformers did not read the exports: ./dev huggingface has not been run");
     return;
   }
   const std::string line = shell_word(python) + " -W ignore " +

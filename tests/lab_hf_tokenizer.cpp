@@ -1,20 +1,16 @@
 // Tokenizers of the Hugging Face form: the tokens of the library `tokenizers`, and what is refused.
-#include <nlohmann/json.hpp>
-
 #include "lab/language/hf_model.h"
 #include "lab/language/hf_tokenizer.h"
 #include "tests/lab_helpers.h"
+#include "tests/lab_hf.h"
 
 using namespace poslab;
 using namespace poslab::test;
-using json = nlohmann::ordered_json;
 
 namespace {
 
-const std::string golden_folder = std::string(source_folder) + "/tests/huggingface/golden/";
-
-const json& golden() {
-  static const json all = json::parse(read_file(golden_folder + "tokenizers.json"));
+const Json& cases() {
+  static const Json all = golden("tokenizers.json");
   return all;
 }
 
@@ -27,11 +23,11 @@ std::vector<int> with_prefix(const HfTokenizer& t, const std::string& text) {
 }  // namespace
 
 TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
-  CHECK(golden()["tokenizers"].size() == 5);
-  for (const json& of : golden()["tokenizers"]) {
+  CHECK(cases()["tokenizers"].size() == 5);
+  for (const Json& of : cases()["tokenizers"]) {
     const HfTokenizer t(of["tokenizer"].dump(), "tokenizer.json");
-    for (size_t n = 0; n < golden()["texts"].size(); ++n) {
-      const std::string text = golden()["texts"][n];
+    for (size_t n = 0; n < cases()["texts"].size(); ++n) {
+      const std::string text = cases()["texts"][n];
       INFO(of["name"], ": ", text);
       CHECK(with_prefix(t, text) == of["tokens"][n].get<std::vector<int>>());
       const std::vector<int> whole = t.encode(text);
@@ -47,7 +43,7 @@ TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
 }
 
 TEST_CASE("hf: bytes that are no UTF-8 are U+FFFD, and a character cut off at the beginning goes") {
-  const HfTokenizer t(golden()["tokenizers"][0]["tokenizer"].dump(), "tokenizer.json");
+  const HfTokenizer t(cases()["tokenizers"][0]["tokenizer"].dump(), "tokenizer.json");
   const auto text = [&](const std::string& bytes) {
     std::string back;
     for (const int token : t.encode(bytes)) back += t.text(token);
@@ -60,10 +56,10 @@ TEST_CASE("hf: bytes that are no UTF-8 are U+FFFD, and a character cut off at th
 }
 
 TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refused by name") {
-  const json plain = golden()["tokenizers"][0]["tokenizer"];
-  const auto refused = [&](const char* at, const json& value) {
-    json t = plain;
-    t[json::json_pointer(at)] = value;
+  const Json plain = cases()["tokenizers"][0]["tokenizer"];
+  const auto refused = [&](const char* at, const Json& value) {
+    Json t = plain;
+    t[Json::json_pointer(at)] = value;
     return refusal([&] { HfTokenizer(t.dump(), "t"); });
   };
   CHECK(refused("/version", "1.0") == "");

@@ -74,7 +74,7 @@ TEST_CASE("su2023: every method is tested in a file of its own, once for all tab
     for (const Chain& c : su2023::chains(all_of_it(), results, 1)) {
       ++runs;
       CHECK(c.steps.front().name == "training");
-      for (const Step& s : c.steps) {
+      for (const reproduce::Step& s : c.steps) {
         CHECK(files.insert(s.leaves).second);
         CHECK_FALSE(is_done(s));
       }

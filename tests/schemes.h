@@ -17,6 +17,25 @@ namespace poslab::test {
 
 using namespace poslab::checks;
 
+inline ModelShape shape_of(int heads = H, bool causal = false) { return {layers, heads, heads * D, causal, 24, 0}; }
+inline Model model_of(const std::string& spelled, const ModelShape& shape = shape_of()) {
+  return {choose_encoding(spelled), shape};
+}
+
+// What a scheme says when it cannot be had; "" if it can.
+inline std::string refused(const std::string& spelled, const ModelShape& shape = shape_of()) {
+  try {
+    model_of(spelled, shape);
+    return "";
+  } catch (const BadInput& e) { return e.what(); }
+}
+
+// All numbers of a parameter of the model's layer.
+inline void set(const Model& m, const std::string& name, double value) {
+  const Tensor& x = m.params.at("encoding.layer1." + name);
+  std::fill_n(x.data(), x.size(), real(value));
+}
+
 // The check over all that there is: how often a number had to be below its bound, and how often it had to show.
 inline Report hold_to(const std::string& name) {
   Report all;

@@ -12,7 +12,7 @@
 namespace poslab {
 namespace {
 
-constexpr Signs signs{.plus = 5, .minus = 6, .times = -1, .open = 7, .close = 8};
+constexpr Signs equation_signs{.plus = 5, .minus = 6, .times = -1, .open = 7, .close = 8};
 enum { unknown_digit = 9, equals };
 
 // Puts x in the place of a digit of the expression and returns that digit.
@@ -37,8 +37,8 @@ There are no products, so exactly one digit is right.)";
 
   Tokens input(Rng& rng, int length) const override {
     if (length < 3) return Tokens(size_t(length), 0);
-    Tokens x = draw_expression(rng, length - 2, signs);
-    const int v = value(x, signs);
+    Tokens x = draw_expression(rng, length - 2, equation_signs);
+    const int v = value(x, equation_signs);
     hide(x, rng);
     x.insert(x.end(), {equals, v});
     return x;
@@ -50,7 +50,7 @@ There are no products, so exactly one digit is right.)";
     if (input.size() < 3) return input;
     Tokens expression(input.begin(), input.end() - 2);
     std::replace(expression.begin(), expression.end(), int(unknown_digit), input.back());
-    Tokens x = shuffled_expression(expression, rng, signs);
+    Tokens x = shuffled_expression(expression, rng, equation_signs);
     const int v = hide(x, rng);
     x.insert(x.end(), {equals, v});
     return x;
@@ -62,7 +62,7 @@ There are no products, so exactly one digit is right.)";
     const auto place = std::find(expression.begin(), expression.end(), unknown_digit);
     for (int digit = 0; digit < 5 && place != expression.end(); ++digit) {
       *place = digit;
-      if (value(expression, signs) == x.back()) return {digit};
+      if (value(expression, equation_signs) == x.back()) return {digit};
     }
     bad_input("solve_equation: {} symbols that are no expression with one x, =, and a digit", x.size());
   }
@@ -78,7 +78,7 @@ There are no products, so exactly one digit is right.)";
     Tokens expression(x.begin(), x.end() - 2);
     if (std::count(expression.begin(), expression.end(), unknown_digit) != 1) return false;
     std::replace(expression.begin(), expression.end(), int(unknown_digit), 0);
-    return x[x.size() - 2] == equals && is_digit(x.back()) && value_of(expression, signs).has_value();
+    return x[x.size() - 2] == equals && is_digit(x.back()) && value_of(expression, equation_signs).has_value();
   }
 };
 

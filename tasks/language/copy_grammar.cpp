@@ -17,7 +17,7 @@ constexpr std::array<Step, 4> steps = {{{1, 0.5}, {2, 0.25}, {3, 0.125}, {5, 0.1
 const double step_entropy = 1.75 * std::log(2.);
 
 // A text, clause by clause: what is known at its end.
-struct Reader {
+struct CopyReader {
   const CopyGrammar& g;
   std::vector<std::vector<int>> clauses{};  // their symbols; the last one may be unfinished
   enum { mark, address, symbol } now = mark;
@@ -74,7 +74,7 @@ void CopyGrammar::check() const {
 
 std::vector<int> CopyGrammar::draw(int tokens, Rng& rng) const {
   check();
-  Reader reader{*this};
+  CopyReader reader{*this};
   std::vector<int> text;
   while (int(text.size()) < tokens) {
     const std::vector<double> p = reader.next();
@@ -93,14 +93,14 @@ std::vector<int> CopyGrammar::draw(int tokens, Rng& rng) const {
 
 std::vector<double> CopyGrammar::next(const std::vector<int>& text) const {
   check();
-  Reader reader{*this};
+  CopyReader reader{*this};
   for (const int token : text) reader.read(token);
   return reader.next();
 }
 
 std::vector<double> CopyGrammar::least_losses(const std::vector<int>& text) const {
   check();
-  Reader reader{*this};
+  CopyReader reader{*this};
   std::vector<double> all;
   for (const int token : text) {
     all.push_back(-std::log(reader.next()[size_t(token)]));

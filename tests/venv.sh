@@ -1,0 +1,19 @@
+#!/bin/sh
+# usage: tests/venv.sh FOLDER [OPTION OF PIP...]
+# Makes .venv-FOLDER at the top of the tree, once, with what tests/FOLDER/requirements.txt pins. PyTorch and NumPy are
+# those of .venv, which tests/reference/venv.sh makes. Another 0.2 GB for huggingface, 0.3 GB for published.
+set -e
+cd "$(dirname "$0")/.."
+wanted=tests/$1/requirements.txt
+there=.venv-$1
+shift
+tests/reference/venv.sh
+if ! cmp -s "$wanted" "$there/made"; then
+  rm -rf "$there"
+  python3 -m venv "$there"
+  for packages in "$there"/lib/python3*/site-packages; do
+    ls -d "$PWD"/.venv/lib/python3*/site-packages > "$packages/torch.pth"
+  done
+  "$there/bin/pip" install --quiet --disable-pip-version-check "$@" -r "$wanted"
+  cp "$wanted" "$there/made"
+fi
