@@ -49,4 +49,5 @@ if(cuda_found)
   target_include_directories(cuda_device SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
   target_link_libraries(cuda_device PUBLIC core)             # and CMake links the static runtime
   target_compile_definitions(cuda_device PUBLIC POSLAB_CUDA)
+  set_target_properties(cuda_device PROPERTIES OPTIMIZE_DEPENDENCIES ON)      # alone, it needs no core to be built
 endif()
