@@ -67,7 +67,7 @@ std::vector<std::string> rerope_set(int length) {
           fmt::format("rerope:window={},leaky=4", window),
           fmt::format("rerope:window={}", window),
           fmt::format("self_extend:window={},group=4", window),
-          fmt::format("t5:buckets=16,max_distance={}", length)};
+          fmt::format("t5:buckets=8,max_distance={}", length)};
 }
 
 }  // namespace
