@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
+#include "core/error.h"
 #include "lab/files.h"
 #include "lab/page/page.h"
 #include "lab/report/inputs.h"
-#include "lab/report/sections.h"
+#include "lab/report/language.h"
 
 namespace poslab {
 extern const std::string_view report_html, report_js;
@@ -18,11 +21,17 @@ using namespace page;
 
 std::string svg_of(const std::vector<Group>& groups) {
   std::vector<Chart> charts;
-  for (const Group& g : groups) charts.push_back(accuracy_chart(g, fmt::format("accuracy{}", charts.size())));
+  for (const Group& g : groups) {
+    const std::string id = fmt::format("accuracy{}", charts.size());
+    charts.push_back(g.kind() == RunKind::task ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
+  }
   return svg_file(charts);
 }
 
 std::string page_of(const std::vector<Group>& groups, const std::vector<std::string>& passed, const std::string& out) {
+  std::string notes;
+  for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
+  if (groups.front().kind() == RunKind::language) return language_page(groups, notes, out);
   std::string readings, accuracy, loss;
   nlohmann::json data = {{"charts", nlohmann::json::array()}, {"runs", nlohmann::json::array()}};
   const auto show = [&](const Chart& chart) {
@@ -46,8 +55,6 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
                               {"folder", line.first().folder},
                               {"pictures", line.first().pictures}});
   }
-  std::string notes;
-  for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
   return document(report_html,
                   {{"title", title(groups)},
                    {"readings", readings + notes},
@@ -66,9 +73,14 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out) {
   const Inputs inputs = find_runs(words);
   std::vector<Run> runs;
+  one_kind(inputs.runs, "report");
   for (const std::string& folder : inputs.runs) runs.push_back(read_run(folder));
   const std::vector<Group> groups = by_task(runs);
+  const bool with_csv = groups.front().kind() == RunKind::language && !out.ends_with(".svg");
+  if (with_csv && out.ends_with(".csv"))
+    bad_input("report: {} is the name of the table beside the page; say -o NAME.html, and both are written", out);
   write_file(out, out.ends_with(".svg") ? svg_of(groups) : page_of(groups, inputs.passed, out));
+  if (with_csv) write_file(std::filesystem::path(out).replace_extension(".csv"), language_csv(groups));
   return inputs.passed;
 }
 
