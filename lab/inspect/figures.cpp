@@ -72,7 +72,7 @@ std::vector<page::Point> density(const Histogram& counts, int bin, bool distance
   std::vector<page::Point> points;
   const int low = bins.begin()->first - 1, high = bins.rbegin()->first + 1;
   for (int b = low; b <= high; ++b)
-    if (const int values = bin - (distances && b == 0))  // no pair of different slots is at distance 0
+    if (const int values = bin - (distances && b == 0); values || b == high)  // no pair of two slots is at distance 0
       points.push_back({b * bin + (bin - 1) / 2., bins.count(b) ? bins.at(b) / values : 0.});
   return points;
 }
@@ -91,11 +91,14 @@ std::string pca_figure(const Pca& p, const std::string& name) {
   for (size_t layer = 0; layer < p.layers.size(); ++layer) cards += card(p, layer);
   return fmt::format(
       "<figure><ul class=\"legend\">{}</ul><div class=\"small grid\">{}</div><figcaption><b>{}.</b> What leaves each "
-      "layer at the answer slots of {} strings, a dot a slot, in the plane of the two principal components of length "
+      "layer at {}, in the plane of the two principal components of length "
       "{}, not whitened. <i>Outside</i>: dots in squares of the plane, of 1/20 of the longer side of the cloud of "
       "length {}, in which that cloud has none; in brackets the same of {} other strings of that length.{}"
       "</figcaption></figure>\n",
-      legend, cards, page::escape(name), p.samples, p.lengths[0], p.lengths[0], p.samples, drawn);
+      legend, cards, page::escape(name),
+      p.last ? fmt::format("the last {} tokens of {} texts, a dot a token", p.last, p.samples)
+             : fmt::format("the answer slots of {} strings, a dot a slot", p.samples),
+      p.lengths[0], p.lengths[0], p.samples, drawn);
 }
 
 std::string attention_figure(const std::vector<AttentionMaps>& all, const std::string& name, const std::string& id,
@@ -116,15 +119,16 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
       maps.push_back({{"title", fmt::format("Layer {}, length {}", layer + 1, at.length)},
                       {"layer", layer + 1},
                       {"slots", at.slots},
-                      {"part", at.slots - at.outputs},
+                      {"part", at.outputs ? at.slots - at.outputs : 0},
+                      {"symbols", at.symbols},
                       {"max", map(at.layers[layer].data(), at.slots, max_cells)},
                       {"heads", heads}});
     }
   data["maps"][id] = {{"label", name}, {"maps", maps}};
   return fmt::format(
-      "<figure><div data-maps=\"{}\"></div><figcaption><b>{}.</b> Attention weights of one test string: the maximum "
-      "over the heads, or one head. Each map has its own scale.</figcaption></figure>\n",
-      page::escape(id), page::escape(name));
+      "<figure><div data-maps=\"{}\"></div><figcaption><b>{}.</b> Attention weights of one {}: the maximum over the "
+      "heads, or one head. Each map has its own scale.</figcaption></figure>\n",
+      page::escape(id), page::escape(name), all[0].symbols.empty() ? "test string" : "text");
 }
 
 std::string coverage_figure(const Coverage& c, const std::string& name, const std::string& id, json& data) {
