@@ -74,7 +74,7 @@ TEST_CASE("a sweep of language models: the plan says so, and what does not fit i
   CHECK(holds(refused(tiny_models + "d_f = 3\n"), "unknown option \"d_f\"; did you mean \"d_ff\"?"));
   CHECK(holds(refused(tiny_models + "key_heads = 0\n"), "my.toml, line 14: "));
   CHECK(holds(refused(tiny_models + "out = \"x\"\n"), "out belongs to `poslab sweep run`"));
-  CHECK(holds(refused("command = \"lm eval\"\n"), "line 1: unknown command \"lm eval\"; did you mean \"lm train\"?"));
+  CHECK(holds(refused("command = \"lm eval\"\n"), "line 1: unknown command \"lm eval\". Known: train, lm train"));
   CHECK(holds(refused("command = 3\n"), "line 1: command is \"train\" or \"lm train\""));
   CHECK(holds(refused(tiny_models + "[[also]]\ncommand = \"train\"\n"), "command stands once, at the top"));
 
@@ -108,7 +108,7 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
   }
   Program again(folder, words(torn));
   CHECK(again.status() == 0);
-  CHECK(again.output() == "shard 0/1: 2 done\n");
+  CHECK(holds(again.output(), "shard 0/1: 2 done\n"));
   CHECK(holds(read_file(torn + "/journal.jsonl"), "\"done\""));
   for (const Trial& t : plan) CHECK(contents(torn + "/" + t.id) == contents(straight + "/" + t.id));
 
@@ -129,7 +129,7 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
 
   const std::string page = folder / "report.html";
   CHECK(report::write({torn}, page).empty());
-  const std::string html = read_file(page), csv = read_file(folder / "report.csv");
+  const std::string html = read_file(page), csv = read_file(folder / "report-lengths.csv");
   for (const Trial& t : plan)
     for (const language::AtLength& at : language::read_csv(torn + "/" + t.id + "/eval.csv")) {
       CHECK(holds(html, fmt::format("data-name=\"loss\">{:.4f}</td>", at.loss)));
@@ -163,7 +163,7 @@ TEST_CASE("a language model records what trained it; a run without that is repor
   const std::string page = folder / "report.html";
   CHECK(report::write({folder / "old", folder / "new"}, page).empty());
   CHECK(holds(read_file(page), "seeds 0 to 1"));
-  CHECK(holds(read_file(page), ">" + *r.commit));
+  CHECK(holds(read_file(page), "–, " + *r.commit));
   report::write({folder / "old"}, folder / "curves.svg");
   CHECK(holds(read_file(folder / "curves.svg"), "tokens of the window"));
 

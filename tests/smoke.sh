@@ -237,7 +237,7 @@ same_words() {
     cmp ours theirs
 }
 check 'and writes what the run writes' same_words
-language_page() { page language.html language && [[ $(wc -l < language.csv) == 7 ]]; }
+language_page() { page language.html language && [[ $(wc -l < language-lengths.csv) == 7 ]]; }
 check 'a report of it, and its table' language_page
 inside_language() {
   "$program" inspect language --text '12 13' --samples 2 -o inside_language &&

@@ -151,7 +151,7 @@ TEST_CASE("plan: readable names for folders") {
   const auto refused = [&](const std::string& text) { return refusal([&] { name_trials(sweep.plan, text); }); };
   CHECK(holds(refused("{task}-{seed}"), "name what parts them, positions=randomized and positions=sequential"));
   CHECK(holds(refused("{tsk}"), "the name {tsk}: unknown option \"tsk\"; did you mean \"task\""));
-  CHECK(holds(refused("{threads}"), "does not belong to a trial"));
+  CHECK(holds(refused("{threads}"), "threads belongs to `poslab sweep run`, not to a trial"));
   CHECK(holds(refused("{task"), "not closed"));
   CHECK(holds(refused("..{seed}"), "begin it with a letter"));
 }

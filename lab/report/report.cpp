@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "core/error.h"
 #include "lab/files.h"
 #include "lab/page/page.h"
 #include "lab/report/inputs.h"
@@ -76,11 +75,10 @@ std::vector<std::string> write(const std::vector<std::string>& words, const std:
   one_kind(inputs.runs, "report");
   for (const std::string& folder : inputs.runs) runs.push_back(read_run(folder));
   const std::vector<Group> groups = by_task(runs);
-  const bool with_csv = groups.front().kind() == RunKind::language && !out.ends_with(".svg");
-  if (with_csv && out.ends_with(".csv"))
-    bad_input("report: {} is the name of the table beside the page; say -o NAME.html, and both are written", out);
-  write_file(out, out.ends_with(".svg") ? svg_of(groups) : page_of(groups, inputs.passed, out));
-  if (with_csv) write_file(std::filesystem::path(out).replace_extension(".csv"), language_csv(groups));
+  const bool drawing = out.ends_with(".svg");
+  write_file(out, drawing ? svg_of(groups) : page_of(groups, inputs.passed, out));
+  if (groups.front().kind() == RunKind::language && !drawing)
+    write_file(std::filesystem::path(out).replace_extension().string() + "-lengths.csv", language_csv(groups));
   return inputs.passed;
 }
 
