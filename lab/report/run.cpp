@@ -116,7 +116,7 @@ void read_language(Run& run) {
     return;
   }
   const language::ReadText text = language::text_of(run.folder);
-  run.task = text.path;
+  run.task = run.config["text"] = text.path;
   run.text = fmt::format("{} of {:.1f} MB", counted(text.files, "file"), double(text.bytes) / 1e6);
 }
 
