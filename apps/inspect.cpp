@@ -31,7 +31,7 @@ const char* inspect_footer = R"(
 Writes FOLDER/index.html, a page with
   - the positions or distances that training met, beside those met at each length;
   - the activations after each layer in the plane of two principal components, fitted at the first length;
-  - the attention of each layer and head on one string;
+  - the attention of each layer and head on one string or text;
 and the numbers behind it: coverage.csv, pca.csv, pca.npz, attention.npz (for numpy.load). Runs are named as in a
 report: by the options in which they differ. They are all of tasks, or all of language models; of these attention is
 that of the first text of the test at each length, or of --text.
@@ -48,8 +48,8 @@ std::function<void()> add_inspect(CLI::App* inspect) {
   inspect->add_option("runs", words->runs, "run folders")->required();
   inspect
       ->add_option("--lengths", words->lengths,
-                   "input lengths; components are fitted at the first (the longest trained length, and 15/4 of it; of "
-                   "language models 2)")
+                   "input lengths; components are fitted at the first (the longest trained length, and 15/4 of it, or twice "
+                   "that of a language model)")
       ->type_name("N,N,...");
   inspect->add_option("--samples", words->samples, "strings or texts at each length for the components (30)")
       ->type_name("1 .. 8000")

@@ -22,8 +22,8 @@ std::string word_for(const KeptOption&, const std::string& value);
 // that begin alike.
 std::string shortened(const std::string& value);
 
-// The names of some runs of one kind. A name leaves out an option where the runs that are alike in all options before it are alike
-// in this one too, and have it as their preset does. So different values have different names.
+// The names of some runs of one kind. A name leaves out an option where the runs that are alike in all options before
+// it are alike in this one too, and have it as their preset does. So different values have different names.
 class Naming {
  public:
   explicit Naming(const std::vector<Values>&, RunKind = RunKind::task);
