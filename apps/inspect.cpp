@@ -48,8 +48,8 @@ std::function<void()> add_inspect(CLI::App* inspect) {
   inspect->add_option("runs", words->runs, "run folders")->required();
   inspect
       ->add_option("--lengths", words->lengths,
-                   "input lengths; components are fitted at the first (the longest trained length, and 15/4 of it; of a "
-                   "language model twice it)")
+                   "input lengths; components are fitted at the first (the longest trained length, and 15/4 of it; of "
+                   "a language model twice it)")
       ->type_name("N,N,...");
   inspect->add_option("--samples", words->samples, "strings or texts at each length for the components (30)")
       ->type_name("1 .. 8000")
