@@ -70,7 +70,7 @@ std::string outlook(const Plan& trials, const SweepFolder& runs, const Making& m
     if (all[i] == TrialState::done)
       ++done;
     else if (trials[i].impossible.empty())
-      seconds += estimated_seconds(trials[i].config, each) / m.jobs;
+      seconds += estimated_seconds(trials[i].config(), each) / m.jobs;
   std::string text = counted(trials.size(), "trial");
   if (done) text += fmt::format(", {} of them done", done);
   if (seconds > 0) text += fmt::format("; {} about {}", done ? "the others take" : "all take", clock_time(seconds));

@@ -12,7 +12,7 @@ namespace {
 
 struct InspectWords {
   std::vector<std::string> runs;
-  std::string lengths, device, out = "inspection";
+  std::string lengths, device, text, out = "inspection";
   int samples = 30;
 };
 
@@ -31,12 +31,14 @@ const char* inspect_footer = R"(
 Writes FOLDER/index.html, a page with
   - the positions or distances that training met, beside those met at each length;
   - the activations after each layer in the plane of two principal components, fitted at the first length;
-  - the attention of each layer and head on one string;
+  - the attention of each layer and head on one string or text;
 and the numbers behind it: coverage.csv, pca.csv, pca.npz, attention.npz (for numpy.load). Runs are named as in a
-report: by the options in which they differ.
+report: by the options in which they differ. They are all of tasks, or all of language models; of these attention is
+that of the first text of the test at each length, or of --text.
 
-Example:
-  poslab inspect runs/plain runs/randomized --lengths 40,150 -o runs/inspection)";
+Examples:
+  poslab inspect runs/plain runs/randomized --lengths 40,150 -o runs/inspection
+  poslab inspect runs/lm --text 'template <typename T>' -o runs/inspection)";
 
 }  // namespace
 
@@ -45,17 +47,19 @@ std::function<void()> add_inspect(CLI::App* inspect) {
   inspect->footer(inspect_footer);
   inspect->add_option("runs", words->runs, "run folders")->required();
   inspect
-      ->add_option(
-          "--lengths", words->lengths,
-          "input lengths; components are fitted at the first (the longest trained length, and 15/4 of it)")
+      ->add_option("--lengths", words->lengths,
+                   "input lengths; components are fitted at the first (the longest trained length, and 15/4 of it; of "
+                   "a language model twice it)")
       ->type_name("N,N,...");
-  inspect->add_option("--samples", words->samples, "strings at each length for the components (30)")
+  inspect->add_option("--samples", words->samples, "strings or texts at each length for the components (30)")
       ->type_name("1 .. 8000")
       ->check(CLI::Range(1, 8000).description(""));
+  inspect->add_option("--text", words->text, "of language models: the text whose attention is shown")
+      ->type_name("TEXT");
   inspect->add_option("--device", words->device, option("device").help)->type_name(takes(option("device")));
   inspect->add_option("-o,--out", words->out, "the folder to write (inspection)")->type_name("FOLDER");
   return [=] {
-    inspect::write(words->runs, lengths_of(words->lengths), words->samples, words->out, words->device);
+    inspect::write(words->runs, lengths_of(words->lengths), words->samples, words->out, words->device, words->text);
     fmt::print("{}/index.html\n", words->out);
   };
 }

@@ -181,7 +181,8 @@ void export_command(const Words& w) {
 
 const char* train_footer = R"(
 Defaults stand in parentheses; the options override the preset. A run folder has config.toml, metrics.jsonl,
-checkpoint.safetensors, vocabulary.json and eval.csv. One file in ten is of the test, by the hash of its path.
+checkpoint.safetensors, vocabulary.json, result.json and eval.csv; `poslab report` and `poslab inspect` draw it. One
+file in ten is of the test, by the hash of its path.
 
 Examples:
   poslab lm train --preset tiny --out runs/lm

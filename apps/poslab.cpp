@@ -205,7 +205,8 @@ const char* report_footer =
     R"(
 Runs are named by the options in which they differ. Runs that differ in the seed only are one line: the mean over
 seeds, with a band from the lowest to the highest. Lines are compared in pairs of equal seeds, with intervals. A folder
-that is no run, or of a run that is not finished, is passed over as long as another one can be drawn.
+that is no run, or of a run that is not finished, is passed over as long as another one can be drawn. Language models
+(`poslab lm`) have a page of their own, and NAME-lengths.csv beside it.
 
 Examples:
   poslab report runs/r1 runs/r2 -o report.html

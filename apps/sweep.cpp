@@ -33,12 +33,13 @@ void plan_command(const SweepWords& w) {
   fmt::print(stderr, "{}\n", text);
 }
 
-// Whether as many of the largest trials as run at once fit into the memory.
+// Whether as many of the largest trials as run at once fit into the memory; of language models there is no estimate.
 void check_room(const Plan& plan, Shard shard, int jobs) {
+  if (kind_of(plan) != RunKind::task) return;
   const Trial* largest = nullptr;
   for (const Trial* t : trials_of(plan, shard))
-    if (!largest || footprint(t->config).bytes() > footprint(largest->config).bytes()) largest = t;
-  if (largest) check_room(largest->config, std::min(size_t(jobs), plan.size()));
+    if (!largest || footprint(t->config()).bytes() > footprint(largest->config()).bytes()) largest = t;
+  if (largest) check_room(largest->config(), std::min(size_t(jobs), plan.size()));
 }
 
 void run_command(const SweepWords& w) {
@@ -90,6 +91,7 @@ const char* plan_footer = R"(
 The file holds options of a run, as config.toml does, and any value may be a list: the trials are the product of all
 lists. Tables [[also]] add further products, with their keys in place of those above. seeds = 10 is short for
 seed = [0, ..., 9]. `name` gives each trial a readable name, from {option}s of it; a sweep then makes a link of it.
+With command = "lm train" at its top the options are those of `poslab lm train`, and the trials are language models.
 
   name = "{task}-{encoding}-{positions}-{seed}"  # runs/sweep/named/even_pairs-rope-randomized-0
   task = ["even_pairs", "bucket_sort"]           # sweep.toml: 2 x 2 x 3 trials, and 2 x 2 x 3 of rope
@@ -107,9 +109,10 @@ Example:
   poslab sweep plan sweep.toml > plan.jsonl)";
 
 const char* run_footer = R"(
-A trial is a run folder FOLDER/ID as `poslab train` leaves it. A trial that is done is not done again; one that was
-stopped goes on from its checkpoint, with the same bits. Ctrl-C saves first. Several workers may share a plan, with
-shards or without, also on several machines that share FOLDER and its locks: no trial runs twice at once.
+A trial is a run folder FOLDER/ID as `poslab train` or `poslab lm train` leaves it. A trial that is done is not done
+again; one that was stopped goes on from its checkpoint, with the same bits. Ctrl-C saves first. Several workers may
+share a plan, with shards or without, also on several machines that share FOLDER and its locks: no trial runs twice at
+once.
 
 A line name = "{task}-{encoding}-{seed}" in the TOML file, or --name here, gives each trial a readable name beside its
 hash: a link FOLDER/named/NAME, made when the command ends. The plan is kept as FOLDER/plan.jsonl, so that `poslab
@@ -125,8 +128,8 @@ Example:
 const char* collect_footer = R"(
 First come the options in which the trials differ; all others are the last columns, so that the tables of several sweeps
 can be put together. `name` is what a report calls a trial; trials that differ in task and seed only share one.
---lengths-csv and --jsonl write accuracy by length beside its baselines; pandas.read_csv and
-pandas.read_json(lines=True) read them.
+--lengths-csv and --jsonl write accuracy by length beside its baselines, of language models also loss and bits per byte;
+pandas.read_csv and pandas.read_json(lines=True) read them.
 
 Examples:
   poslab sweep collect plan.jsonl --out runs/sweep --csv trials.csv --lengths-csv lengths.csv

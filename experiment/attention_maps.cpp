@@ -11,31 +11,26 @@
 namespace poslab {
 namespace {
 
-// max over h of a_hij                                                                      (H, T, T) -> (T, T)
-std::vector<float> maximum_over_heads(const Tensor& weights) {
-  const std::vector<real> a = weights.values();
-  const size_t one = a.size() / size_t(weights.dim(0));
-  std::vector<float> maximum(one, 0);
-  for (size_t n = 0; n < a.size(); ++n) maximum[n % one] = std::max(maximum[n % one], float(a[n]));
-  return maximum;
-}
-
 AttentionMaps at_length(const State& state, int length) {
   const Batch batch = test_batch(state.config, length, 0, 1);
   const int T = batch.tokens.shape()[1];
   const PositionSample positions = test_draw(state.config, length, 0, 1, T, batch.tokens);
   AttentionMaps maps{length, T, batch.outputs, {}, {}};
   // A pass for each layer: a trace of all would hold them twice, which at length 500 is hundreds of megabytes.
-  for (int layer = 0; layer < state.config.layers; ++layer) {
-    const Tensor weights = attention_of(state, batch, positions, layer);
-    maps.layers.push_back(maximum_over_heads(weights));
-    const std::vector<real> a = weights.values();
-    maps.heads.emplace_back(a.begin(), a.end());
-  }
+  for (int layer = 0; layer < state.config.layers; ++layer) maps.add(attention_of(state, batch, positions, layer));
   return maps;
 }
 
 }  // namespace
+
+void AttentionMaps::add(const Tensor& weights) {
+  const std::vector<real> a = weights.values();
+  const size_t one = size_t(slots) * size_t(slots);
+  std::vector<float> maximum(one, 0);  // over h of a_hij
+  for (size_t n = 0; n < a.size(); ++n) maximum[n % one] = std::max(maximum[n % one], float(a[n]));
+  layers.push_back(std::move(maximum));
+  heads.emplace_back(a.begin(), a.end());
+}
 
 Tensor attention_of(const State& state, const Batch& batch, const PositionSample& positions, int layer) {
   const NoGrad no_grad;

@@ -1,6 +1,7 @@
 // Figure 6 of Ruoss et al. 2023 (spec C.1): the maximum over the heads of each layer's attention, on one test string at
 // each length, at full resolution.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "experiment/state.h"
@@ -10,9 +11,11 @@ namespace poslab {
 
 struct AttentionMaps {
   int length;                              // of the input
-  int slots, outputs;                      // T, of which the last `outputs` are answer slots
+  int slots, outputs;                      // T, of which the last `outputs` are answer slots; none of a text
   std::vector<std::vector<float>> layers;  // (T, T) each: row = query slot, column = key slot
   std::vector<std::vector<float>> heads;   // (H, T, T) each, of which `layers` are the maxima
+  std::vector<std::string> symbols = {};   // of a text: its tokens as they are shown
+  void add(const Tensor& weights);         // of the next layer, (H, T, T) or (1, H, T, T)
 };
 
 // One layer's attention of one string, (H, T, T): all slots are queries. Without dropout.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
@@ -14,7 +15,7 @@ namespace poslab {
 namespace {
 
 constexpr int64_t most_counted_steps = 2000;
-constexpr int test_draws = 64;  // at each length
+constexpr int most_test_draws = 64;  // at each length
 
 void count_value(double value, int64_t times, Coverage& c, Histogram& counts) {
   const long whole = std::lround(value);
@@ -44,18 +45,7 @@ void count_gaps(const Positions& p, Coverage& c, Histogram& counts) {
     if (i % T) count_value(at[i] - at[i - 1], 1, c, counts);
 }
 
-void count(const Config& c, const Chosen<Sampler>& sampler, const PositionSample& draw, Coverage& made,
-           Histogram& counts) {
-  const bool different = sampler->parts || (c.resample == "per_layer" && sampler->random);
-  const bool each_layer = different && made.counted == Reads::distances;
-  for (int layer = 0; layer < (each_layer ? c.layers : 1); ++layer) {
-    if (made.counted == Reads::positions) count_positions(draw.at_layer(layer), c.encoding, made, counts);
-    if (made.counted == Reads::distances) count_distances(draw.at_layer(layer), c.causal, made, counts);
-  }
-}
-
-Reads counted(const Config& c) {
-  const Chosen<Scheme> s = scheme(c);
+Reads counted(const Chosen<Scheme>& s) {
   if (s->embed) return Reads::positions;
   return reads(s) == Reads::nothing || reads(s) == Reads::slots ? Reads::nothing : Reads::distances;
 }
@@ -73,48 +63,70 @@ int64_t total(const Histogram& counts) {
   return all;
 }
 
-// `counts` adds what is counted of one draw of a sampler.
-using Counts = std::function<void(const Chosen<Sampler>&, const PositionSample&, Coverage&, Histogram&)>;
+// Adds what is counted of one draw, of which so many layers have positions of their own.
+using Count = std::function<void(int layers, const PositionSample&, Coverage&, Histogram&)>;
 
-Coverage counted_by(const Counts& count, const Config& c, const std::vector<int>& lengths, int64_t done) {
-  check_lengths(c, lengths);
-  Coverage made{counted(c), std::min(done, most_counted_steps), false, {}, {}};
-  // A task may draw shorter strings than asked for, so a string says how many slots a length has.
-  std::map<int, int> slots;
-  const auto slots_of = [&](int length) {
-    int& known = slots[length];
-    return known ? known : known = test_batch(c, length, 0, 1).tokens.shape()[1];
-  };
-  for (int64_t n = 0; n < made.steps; ++n) {
-    const int64_t step = n * done / made.steps;
-    const Ids tokens = train_sampler(c)->reads_classes ? draw_step(c, step).batch.tokens : Ids();
-    count(train_sampler(c), draw_positions(c, step, slots_of(draw_length(c, step)), tokens), made, made.trained);
-  }
+Coverage counted_by(const Count& count, const Draws& d, const std::vector<int>& lengths) {
+  Coverage made{counted(d.scheme), std::min(d.done, most_counted_steps), false, {}, {}};
+  for (int64_t n = 0; n < made.steps; ++n)
+    count(d.training_layers, d.training(n * d.done / made.steps), made, made.trained);
   for (const int length : lengths) {
     Coverage::Test test{length, {}, 0};
-    const int cut = sub_batch(slots_of(length));
-    for (int n = 0; n < (test_sampler(c)->random ? test_draws : 1); ++n)
-      count(test_sampler(c),
-            test_draw(c, length, n * cut, 1, slots_of(length), test_batch(c, length, n * cut, 1).tokens), made,
-            test.met);
+    for (int n = 0; n < d.test_draws; ++n) count(d.test_layers, d.test(length, n), made, test.met);
     test.seen = seen(made.trained, test.met);
     made.tests.push_back(std::move(test));
   }
   return made;
 }
 
+Draws draws_of(const Config& c, const std::vector<int>& lengths, int64_t done) {
+  check_lengths(c, lengths);
+  // A task may draw shorter strings than asked for, so a string says how many slots a length has.
+  const auto slots = std::make_shared<std::map<int, int>>();
+  const auto slots_of = [c, slots](int length) {
+    int& known = (*slots)[length];
+    return known ? known : known = test_batch(c, length, 0, 1).tokens.shape()[1];
+  };
+  const auto layers = [&](const Chosen<Sampler>& s) {
+    return s->parts || (c.resample == "per_layer" && s->random) ? c.layers : 1;
+  };
+  const auto training = [c, slots_of](int64_t step) {
+    const Ids tokens = train_sampler(c)->reads_classes ? draw_step(c, step).batch.tokens : Ids();
+    return draw_positions(c, step, slots_of(draw_length(c, step)), tokens);
+  };
+  const auto test = [c, slots_of](int length, int n) {
+    const int first = n * sub_batch(slots_of(length));
+    return test_draw(c, length, first, 1, slots_of(length), test_batch(c, length, first, 1).tokens);
+  };
+  return {scheme(c),
+          c.causal,
+          done,
+          training,
+          test,
+          layers(train_sampler(c)),
+          layers(test_sampler(c)),
+          test_sampler(c)->random ? most_test_draws : 1};
+}
+
 }  // namespace
 
+Coverage coverage(const Draws& d, const std::vector<int>& lengths) {
+  const auto count = [&](int layers, const PositionSample& draw, Coverage& made, Histogram& counts) {
+    if (made.counted == Reads::positions) count_positions(draw.at_layer(0), d.scheme->name, made, counts);
+    if (made.counted != Reads::distances) return;
+    for (int layer = 0; layer < layers; ++layer) count_distances(draw.at_layer(layer), d.causal, made, counts);
+  };
+  return counted_by(count, d, lengths);
+}
+
 Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done) {
-  return counted_by([&](const auto& sampler, const auto& draw, Coverage& made,
-                        Histogram& counts) { count(c, sampler, draw, made, counts); },
-                    c, lengths, done);
+  return coverage(draws_of(c, lengths, done), lengths);
 }
 
 Coverage gaps(const Config& c, const std::vector<int>& lengths) {
-  return counted_by([](const auto&, const PositionSample& draw, Coverage& made,
+  return counted_by([](int, const PositionSample& draw, Coverage& made,
                        Histogram& counts) { count_gaps(draw.at_embedding(), made, counts); },
-                    c, lengths, c.steps);
+                    draws_of(c, lengths, c.steps), lengths);
 }
 
 double in_common(const Histogram& a, const Histogram& b) {

@@ -2,6 +2,7 @@
 // others) training meets, and which the tests meet. A function of the configuration alone; no weights are read.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -33,6 +34,19 @@ struct Coverage {
 // BadInput as pca().
 Coverage coverage(const Config&, const std::vector<int>& lengths, int64_t done);
 inline Coverage coverage(const Config& c, const std::vector<int>& lengths) { return coverage(c, lengths, c.steps); }
+
+// What draws the positions of a model, whatever it is trained on.
+struct Draws {
+  Chosen<Scheme> scheme;
+  bool causal;
+  int64_t done;  // steps of training
+  std::function<PositionSample(int64_t step)> training;
+  std::function<PositionSample(int length, int n)> test;
+  int training_layers = 1, test_layers = 1;  // that have positions of their own
+  int test_draws = 1;                        // at each length
+};
+// Likewise, from what draws.
+Coverage coverage(const Draws&, const std::vector<int>& lengths);
 
 // The same of the gaps between neighbours: the position of a slot minus that of the slot before it. Needs a sampler
 // that gives each token a position; BadInput for one of offsets.

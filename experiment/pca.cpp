@@ -17,11 +17,7 @@ namespace {
 
 std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
 
-struct Activations {  // of strings from .. from + samples - 1
-  double accuracy = 0;
-  std::vector<std::vector<double>> layers;  // of each (samples x O, C): what leaves it at the answer slots
-};
-
+// Of strings from .. from + samples - 1, at their answer slots.
 Activations activations(const State& state, int length, int from, int samples) {
   const Config& c = state.config;
   const int cut = sub_batch(slots(c, length)), C = c.d_model;
@@ -59,6 +55,14 @@ PcaLayer layer_of(const std::vector<Activations>& all, const Activations& others
 
 }  // namespace
 
+Pca planes(const std::vector<int>& lengths, int samples, const std::vector<Activations>& all, const Activations& others,
+           int C) {
+  Pca made{lengths, {}, samples, {}};
+  for (const Activations& a : all) made.accuracy.push_back(a.accuracy);
+  for (size_t layer = 0; layer < others.layers.size(); ++layer) made.layers.push_back(layer_of(all, others, layer, C));
+  return made;
+}
+
 Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
   const Config& c = state.config;
   check_lengths(c, lengths);
@@ -68,15 +72,9 @@ Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
   if (const int points = samples * task(c.task).output_length(lengths[0]); samples < 1 || points < 2)
     bad_input("inspect: {} strings of length {} give {} points; ask for more samples", samples, lengths[0], points);
   const NoGrad no_grad;
-  Pca made{lengths, {}, samples, {}};
   std::vector<Activations> all;
-  for (const int length : lengths) {
-    all.push_back(activations(state, length, 0, samples));
-    made.accuracy.push_back(all.back().accuracy);
-  }
-  const Activations others = activations(state, lengths[0], samples, samples);
-  for (int layer = 0; layer < c.layers; ++layer) made.layers.push_back(layer_of(all, others, size_t(layer), c.d_model));
-  return made;
+  for (const int length : lengths) all.push_back(activations(state, length, 0, samples));
+  return planes(lengths, samples, all, activations(state, lengths[0], samples, samples), c.d_model);
 }
 
 }  // namespace poslab

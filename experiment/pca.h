@@ -24,7 +24,17 @@ struct Pca {
   std::vector<double> accuracy;  // at each length, of these strings
   int samples;                   // strings at each length
   std::vector<PcaLayer> layers;
+  int last = 0;  // of a text: so many of its last tokens stand for the answer slots
 };
+
+// What leaves each layer at the slots that are looked at, (points, C) each, strings one after the other.
+struct Activations {
+  double accuracy = 0;
+  std::vector<std::vector<double>> layers;
+};
+// all: of each length; others: of as many other strings of the first
+Pca planes(const std::vector<int>& lengths, int samples, const std::vector<Activations>& all, const Activations& others,
+           int C);
 
 // On the first `samples` strings and the positions that range evaluation meets at these lengths, without dropout.
 // BadInput, before anything is computed, if a length has no room (experiment/lengths.h), gives one point alone, or if

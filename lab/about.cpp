@@ -56,9 +56,9 @@ std::string of_encoding(const std::string& spelled) {
 std::string about_section(const std::vector<std::string>& tasks, const std::vector<std::string>& encodings) {
   const std::string asked = paragraphs(tasks, of_task), encoded = paragraphs(encodings, of_encoding);
   if (asked.empty() && encoded.empty()) return {};
-  return fmt::format(
-      "<section aria-labelledby=\"about\">\n<h2 id=\"about\">What is asked, and how positions are encoded</h2>\n{}{}"
-      "</section>\n", asked, encoded);
+  return fmt::format("<section aria-labelledby=\"about\">\n<h2 id=\"about\">{}</h2>\n{}{}</section>\n",
+                     asked.empty() ? "How positions are encoded" : "What is asked, and how positions are encoded",
+                     asked, encoded);
 }
 
 }  // namespace poslab

@@ -11,7 +11,7 @@ Settings read_toml(const std::string& text, const std::string& source) {
   for (auto& [key, node] : parse_toml(text, source))
     at_line(source, node, [&, &key = key, &node = node] {
       const RunOption& o = option(std::string(key.str()));
-      settings.emplace_back(o.name, option_text(o, node));
+      settings.emplace_back(o.name, option_text(RunKind::task, o.name, node));
     });
   return settings;
 }

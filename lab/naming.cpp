@@ -10,11 +10,11 @@
 namespace poslab {
 namespace {
 
-Values values_of_preset(const std::string& preset) {
+Values values_of_preset(RunKind kind, const std::string& preset) {
   try {
-    return values_of(configure({{"preset", preset}}));
+    return values_of(configure(kind, {{"preset", preset}}));
   } catch (const BadInput&) {  // of another version of poslab
-    return values_of(Config());
+    return values_of(configure(kind, {}));
   }
 }
 
@@ -23,20 +23,20 @@ std::string preset_of(const Values& run) {
   return preset == run.end() ? Config().preset : preset->second;
 }
 
-// Those of all_options() in their order, then names that it does not know.
-std::vector<std::string> names_in(const std::vector<Values>& runs) {
+// Those of kept_options() in their order, then names that it does not know.
+std::vector<std::string> names_in(RunKind kind, const std::vector<Values>& runs) {
   std::set<std::string> present;
   for (const Values& run : runs)
     for (const auto& [name, value] : run) present.insert(name);
   std::vector<std::string> names;
-  for (const RunOption& o : all_options())
+  for (const KeptOption& o : kept_options(kind))
     if (present.erase(o.name)) names.push_back(o.name);
   names.insert(names.end(), present.begin(), present.end());
   return names;
 }
 
-std::string said(const std::string& name, const std::string& value) {
-  for (const RunOption& o : all_options())
+std::string said(RunKind kind, const std::string& name, const std::string& value) {
+  for (const KeptOption& o : kept_options(kind))
     if (const std::string word = o.name == name ? word_for(o, value) : ""; !word.empty()) return word;
   return fmt::format("{}={}", name, shortened(value));
 }
@@ -50,27 +50,20 @@ std::string shortened(const std::string& value) {
   return fmt::format("{}... ({} characters, checksum {:08x})", value.substr(0, kept), value.size(), checksum);
 }
 
-Values values_of(const Config& c) {
-  Values values;
-  for (const RunOption& o : all_options())
-    if (o.kept) values[o.name] = get(c, o);
-  return values;
-}
-
 Values setting_of(Values run) {
-  for (const char* name : {"task", "seed", "checkpoint_every", "log_every"}) run.erase(name);
+  for (const char* name : {"task", "text", "seed", "checkpoint_every", "log_every"}) run.erase(name);
   return run;
 }
 
-std::string word_for(const RunOption& o, const std::string& value) {
-  const Option* owned = std::get_if<Option>(&o.field);
-  return owned && o.toggle() && owned->words.size() == 2 ? owned->words[value == "on"] : "";
+std::string word_for(const KeptOption& o, const std::string& value) {
+  return o.kind == Option::Kind::toggle && o.words.size() == 2 ? o.words[value == "on"] : "";
 }
 
-Naming::Naming(const std::vector<Values>& runs) {
+Naming::Naming(const std::vector<Values>& runs, RunKind kind) : kind_(kind) {
   for (const Values& run : runs)
-    if (const std::string preset = preset_of(run); !presets_.count(preset)) presets_[preset] = values_of_preset(preset);
-  for (const std::string& name : names_in(runs))
+    if (const std::string preset = preset_of(run); !presets_.count(preset))
+      presets_[preset] = values_of_preset(kind, preset);
+  for (const std::string& name : names_in(kind, runs))
     if (std::any_of(runs.begin(), runs.end(), [&](auto& run) { return value(run, name) != value(runs[0], name); }))
       differing_.push_back(name);
   std::map<std::string, std::string> first;  // the value of an option in the first run with these values before it
@@ -99,7 +92,7 @@ std::string Naming::name(const Values& run) const {
     before += "\n" + name;
     const std::string is = value(run, name);
     const bool standard = preset != presets_.end() && preset->second.count(name) && preset->second.at(name) == is;
-    if (parted_.count(before) || !standard) text += (text.empty() ? "" : " ") + said(name, is);
+    if (parted_.count(before) || !standard) text += (text.empty() ? "" : " ") + said(kind_, name, is);
     before += "=" + is;
   }
   if (text.empty())

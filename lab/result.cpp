@@ -4,31 +4,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "core/error.h"
-#include "lab/eval_csv.h"
 #include "experiment/build.h"
-#include "lab/config_json.h"
+#include "lab/eval_csv.h"
 #include "lab/files.h"
 #include "lab/run_record.h"
-#include "lab/version.h"
 
 namespace poslab {
 namespace {
 
 std::optional<double> accuracy(const std::optional<Mean>& m) { return m ? std::optional(m->accuracy) : std::nullopt; }
-
-// This program, on this machine.
-void add_origin(RunRecord& r) {
-  const std::map<std::string, std::string> words = [] {
-    const auto list = about();
-    return std::map<std::string, std::string>(list.begin(), list.end());
-  }();
-  r.version = words.at("version"), r.commit = words.at("commit"), r.scalar = words.at("scalar"),
-  r.isa = words.at("isa");
-  r.threads = std::stoi(words.at("threads")), r.cuda = words.at("cuda");
-}
 
 // Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
 RunRecord record_before(const std::string& path) {
@@ -66,7 +52,7 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
   if (paper) r.baselines = paper->baselines;
   add_origin(r);
   if (seconds)
-    r.seconds = *seconds, r.steps_per_second = double(state.adam.step) / *seconds;
+    add_clock(r, *seconds);
   else
     keep_origin(r, record_before(path));
   write_file(run.file("eval.csv"), to_csv(all));

@@ -1,8 +1,10 @@
 #include "lab/run_record.h"
 
+#include <map>
+
 #include "core/error.h"
-#include "lab/config_json.h"
 #include "lab/files.h"
+#include "lab/version.h"
 
 namespace poslab {
 namespace {
@@ -45,7 +47,19 @@ struct Read {
 
 }  // namespace
 
-std::string to_json(const RunRecord& record, const Config& c) {
+void add_origin(RunRecord& r) {
+  const auto list = about();
+  const std::map<std::string, std::string> words(list.begin(), list.end());
+  r.version = words.at("version"), r.commit = words.at("commit"), r.scalar = words.at("scalar"),
+  r.isa = words.at("isa");
+  r.threads = std::stoi(words.at("threads")), r.cuda = words.at("cuda");
+}
+
+void add_clock(RunRecord& r, double seconds) {
+  r.seconds = seconds, r.steps_per_second = double(r.steps.value_or(0)) / seconds;
+}
+
+std::string to_json(const RunRecord& record, const RunConfig& c) {
   json result;
   each_field(record, Write{result});
   result["config"] = config_json(c);

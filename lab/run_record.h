@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "experiment/config.h"
+#include "lab/run_config.h"
 #include "tasks/batch.h"
 
 namespace poslab {
@@ -14,7 +14,7 @@ struct RunRecord {
   std::optional<int64_t> parameters, steps;
   std::optional<double> paper_score, released_score;  // experiment/evaluate.h
   std::optional<Baselines> baselines;                 // means over the lengths of paper_score
-  // What trained it (lab/version.h).
+  // What trained it (lab/version.h), and of a run of `poslab lm` nothing but this, its sizes and its clock.
   std::optional<std::string> version, commit, scalar, isa;
   std::optional<int64_t> threads;
   std::optional<std::string> cuda;
@@ -22,7 +22,9 @@ struct RunRecord {
   std::optional<double> seconds, steps_per_second;
 };
 
-std::string to_json(const RunRecord&, const Config&);
+void add_origin(RunRecord&);                 // this program, on this machine
+void add_clock(RunRecord&, double seconds);  // of its steps
+std::string to_json(const RunRecord&, const RunConfig&);
 RunRecord read_record(const std::string& path);  // throws Failure: missing, no JSON, a value of another type
 
 }  // namespace poslab

@@ -13,7 +13,7 @@ toml::table parse_toml(const std::string& text, const std::string& source) {
   }
 }
 
-std::string option_text(const RunOption& o, const toml::node& node) {
+std::string option_text(RunKind kind, const std::string& name, const toml::node& node) {
   std::string text;
   if (auto s = node.value_exact<std::string>())
     text = *s;
@@ -24,12 +24,11 @@ std::string option_text(const RunOption& o, const toml::node& node) {
   else if (auto d = node.value_exact<double>())
     text = fmt::format("{}", *d);
   else if (node.is_array())
-    bad_input("{} is a list of values; one run takes one of them, and `poslab sweep plan` takes such a file", o.name);
+    bad_input("{} is a list of values; one run takes one of them, and `poslab sweep plan` takes such a file", name);
   else
-    bad_input("{} is neither a string, a number nor true or false; it takes {}", o.name, takes(o));
-  Config scratch;
-  set(scratch, o, text);
-  return with_spelled_file(o.name, text);
+    bad_input("{} is neither a string, a number nor true or false", name);
+  configure(kind, {{name, text}});
+  return kind == RunKind::task ? with_spelled_file(name, text) : text;
 }
 
 }  // namespace poslab

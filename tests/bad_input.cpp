@@ -32,6 +32,11 @@ std::vector<Row> rows() {
 void furnish(const TemporaryFolder& folder) {
   Program run(folder, "train" + tiny_options({{"steps", "2"}, {"eval_lengths", "1:3"}}) + " --out " + folder / "run");
   REQUIRE(run.status() == 0);
+  Program model(folder,
+                "lm train --text copy_grammar --layers 1 --heads 1 --key-heads 1 --d-model 8 --d-ff 8 --batch 2 "
+                "--train-length 8 --eval-times 1 --eval-samples 2 --steps 2 --out " +
+                    folder / "lm");
+  REQUIRE(model.status() == 0);
   std::filesystem::create_directories(folder / "my runs");
   std::filesystem::copy(folder / "run", folder / "my runs/run 1");
   std::filesystem::create_directories(folder / "empty");
@@ -50,6 +55,10 @@ void furnish(const TemporaryFolder& folder) {
       {"nan.txt", "0\n1\nnan\n3\n"},
       {"short.txt", "0\n1\n2\n3\n4\n"},
       {"words.txt", "0\n1 two 3\n"},
+      {"lm-task.toml", "command = \"lm train\"\ntask = \"even_pairs\"\n"},
+      {"lm-option.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nmerges = 3\n"},
+      {"lm-unknown.toml", "command = \"lm train\"\nencodin = \"rope\"\n"},
+      {"lm-command.toml", "command = \"lm eval\"\n"},
       {"sweep.toml", "task = \"even_pairs\"\nencoding = [\"rope\", \"none\"]\nsteps = 20\n"},
   };
   for (const auto& [name, text] : files) write_file(folder / name, text);

@@ -70,7 +70,12 @@ TEST_CASE("inspect: coverage of sequential positions is counted by hand") {
   CHECK(before.tests[0].seen == 0);
   nlohmann::json data;
   CHECK(holds(coverage_figure(before, "fresh", "c", data), "fresh"));
-  CHECK(coverage(tiny_config({{"positions", "sequential"}, {"causal", "on"}}), {6}).trained.rbegin()->first == -1);
+  const Coverage causal = coverage(tiny_config({{"positions", "sequential"}, {"causal", "on"}}), {6});
+  CHECK(causal.trained.rbegin()->first == -1);
+  coverage_figure(causal, "no later key", "d", data);
+  const nlohmann::json& curves = data["charts"].back()["curves"];
+  CHECK(curves[0]["points"].back() == nlohmann::json({0., 0.}));  // what is filled goes down to the axis
+  CHECK(curves[1]["points"].back()[0] == -1.);
 }
 
 TEST_CASE("inspect: coverage of randomized positions reaches nearly all distances of the pool") {

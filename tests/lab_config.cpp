@@ -1,7 +1,7 @@
 // Options: one table, four sources, and what is refused.
 #include "experiment/build.h"
-#include "lab/config_json.h"
 #include "lab/config_toml.h"
+#include "lab/run_config.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -127,7 +127,7 @@ TEST_CASE("a newer option is written only where it is away from its default, and
   CHECK(holds(to_toml(sharp), "temperature = \"log_n:length=80\""));
   CHECK(!holds(to_toml(sharp), "test_temperature"));
   CHECK(configure(read_toml(to_toml(sharp), "config.toml")).temperature == "log_n:length=80");
-  CHECK(config_of(config_json(sharp)).temperature == "log_n:length=80");
+  CHECK(std::get<Config>(config_of(RunKind::task, config_json(sharp))).temperature == "log_n:length=80");
 }
 
 TEST_CASE("a randomized relative scheme draws positions or a table of offsets, as its mode says") {

@@ -237,6 +237,13 @@ same_words() {
     cmp ours theirs
 }
 check 'and writes what the run writes' same_words
+language_page() { page language.html language && [[ $(wc -l < language-lengths.csv) == 7 ]]; }
+check 'a report of it, and its table' language_page
+inside_language() {
+  "$program" inspect language --text '12 13' --samples 2 -o inside_language &&
+    grep -q '"symbols":\["12"\|"symbols":\["1"' inside_language/index.html
+}
+check 'and a look inside' inside_language
 check 'another scheme cannot be exported' refuses 2 'no architecture of transformers' "$program" lm export units --to x
 check 'a scheme that nobody trained' refuses 2 'it learns parameters' "$program" lm eval language --encoding t5 -o x
 check 'another kind of run' refuses 2 'poslab lm' "$program" resume language

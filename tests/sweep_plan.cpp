@@ -11,7 +11,7 @@ namespace {
 
 std::string labels(const Plan& plan) {
   std::string text;
-  for (const Trial& t : plan) text += naming(plan).name(values_of(t.config)) + "\n";
+  for (const Trial& t : plan) text += naming(plan).name(values_of(t.config())) + "\n";
   return text;
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("plan: ids are the same wherever and whenever they are made") {
   CHECK(make_plan("preset = \"none\"\ndropout = 0.1\nlr = 1e-3\n" + tiny_sweep, "other.toml").front().id ==
         plan.front().id);
   CHECK(make_plan("seed = 1\n" + tiny_sweep, "sweep.toml").front().id != plan.front().id);
-  Config elsewhere = plan.front().config;
+  Config elsewhere = plan.front().config();
   elsewhere.threads = 2, elsewhere.out = "runs/r";
   CHECK(trial_id(elsewhere) == plan.front().id);
 }
@@ -64,7 +64,8 @@ TEST_CASE("plan: impossible configurations are in it, with the reason") {
   const Plan& plan = sweep.plan;
   REQUIRE(plan.size() == 4);
   for (const Trial& t : plan)
-    CHECK(t.impossible.empty() == (get(t.config, option("unsorted")) == "off" || t.config.positions == "randomized"));
+    CHECK(t.impossible.empty() ==
+          (get(t.config(), option("unsorted")) == "off" || t.config().positions == "randomized"));
   const Plan back = read_plan(sweep.file);
   CHECK(plan_lines(back) == plan_lines(plan));
   CHECK(holds(plan_lines(plan), "\"impossible\":\"unsorted = on does not fit"));
@@ -120,7 +121,7 @@ TEST_CASE("plan: trials are named by what differs, in words where there are some
   const std::string base = "task = \"even_pairs\"\nencoding = \"sincos\"\npositions = \"randomized\"\n";
   const Plan plan = make_plan(base + "unsorted = [false, true]\nseeds = 2\n", "sweep.toml");
   CHECK(labels(plan) == "sorted seed=0\nsorted seed=1\nunsorted seed=0\nunsorted seed=1\n");
-  CHECK(naming(plan, {"seed"}).name(values_of(plan[3].config)) == "unsorted");
+  CHECK(naming(plan, {"seed"}).name(values_of(plan[3].config())) == "unsorted");
   CHECK(labels(make_plan(base, "sweep.toml")) == "sincos (randomized)\n");
   // An option that differs is also named where it alone would not part the runs, unless it is as the preset has it.
   const Plan mixed = make_plan(base + "[[also]]\nencoding = \"rope\"\nlr = 0.5\n", "sweep.toml");
@@ -150,7 +151,7 @@ TEST_CASE("plan: readable names for folders") {
   const auto refused = [&](const std::string& text) { return refusal([&] { name_trials(sweep.plan, text); }); };
   CHECK(holds(refused("{task}-{seed}"), "name what parts them, positions=randomized and positions=sequential"));
   CHECK(holds(refused("{tsk}"), "the name {tsk}: unknown option \"tsk\"; did you mean \"task\""));
-  CHECK(holds(refused("{threads}"), "does not belong to a trial"));
+  CHECK(holds(refused("{threads}"), "threads belongs to `poslab sweep run`, not to a trial"));
   CHECK(holds(refused("{task"), "not closed"));
   CHECK(holds(refused("..{seed}"), "begin it with a letter"));
 }

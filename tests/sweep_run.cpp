@@ -144,7 +144,7 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   const std::string out = folder / "out";
   std::filesystem::create_directory(out);
   {
-    State state(bad.config);
+    State state(bad.config());
     Tensor first = state.params.entries().front().tensor;
     first.set(std::vector<real>(size_t(first.size()), std::numeric_limits<real>::quiet_NaN()).data());
     RunFolder::create(SweepFolder(out).run(bad), state);

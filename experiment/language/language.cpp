@@ -66,6 +66,17 @@ PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int sl
   return {sampler(c), Resample::per_forward, stream(uint64_t(c.whole("seed")), purpose, uint64_t(step)), 1, slots};
 }
 
+}  // namespace
+
+PositionSample training_positions(const Choices& c, int64_t step) {
+  return positions(c, Purpose::positions, step, c.whole("train_length"));
+}
+PositionSample test_positions(const Choices& c, int length) {
+  return positions(c, Purpose::test_positions, length, length);
+}
+
+namespace {
+
 int most_probable(const real* logits, int count) { return int(std::max_element(logits, logits + count) - logits); }
 
 void stop_if_not_a_number(double x, const char* what, const State& s) {
@@ -79,7 +90,7 @@ void stop_if_not_a_number(double x, const char* what, const State& s) {
 Step train_step(State& s, const Batch& batch) {
   const int64_t step = s.adam.step;
   const int T = batch.read.shape()[1];
-  const PositionSample draw = positions(s.config, Purpose::positions, step, T);
+  const PositionSample draw = training_positions(s.config, step);
   Stoppable until_update(true);
   s.params.clear_grads();
   const Tensor logits = s.net(batch.read, T, {draw, {}});
@@ -116,7 +127,7 @@ AtLength evaluate(const Decoder& net, const Choices& c, const Source& source, in
     std::vector<int> window =
         repeated ? source.repeated(true, unit, drawn + 1, rng) : source.window(true, drawn + 1, rng);
     window.erase(window.begin(), window.end() - (length + 1));
-    const PositionSample draw = positions(c, Purpose::test_positions, length, length);
+    const PositionSample draw = test_positions(c, length);
     const Tensor states = net.states(Ids({1, length}, {window.begin(), window.end() - 1}), {draw, {}});
     whole.complete();
     const int* expected = window.data() + window.size() - counted;

@@ -39,6 +39,10 @@ struct Batch { Ids read, expected; };            // (B, T) twice: the token behi
 // A function of seed and step alone. A window that repeats has a unit of an eighth to half the trained length.
 Batch draw_batch(const Choices&, const Source&, int64_t step);
 
+// Of a step of training, and of all windows of a length at test.
+PositionSample training_positions(const Choices&, int64_t step);
+PositionSample test_positions(const Choices&, int length);
+
 struct Step { double loss, accuracy, grad_norm; };
 // Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
 // when the loss or the gradient's norm is not finite; that gradient has not changed the weights.

@@ -19,19 +19,19 @@ std::vector<Entry> entries(const Outcomes& outcomes) {
   std::vector<Entry> all;
   for (const Trial& t : outcomes.plan()) {
     const bool known = std::any_of(all.begin(), all.end(), [&](const Entry& e) {
-      return e.trial->config.encoding == t.config.encoding && e.trial->config.owned == t.config.owned;
+      return e.trial->config().encoding == t.config().encoding && e.trial->config().owned == t.config().owned;
     });
     if (known || !t.impossible.empty()) continue;
-    all.push_back({scheme(t.config).spelled(), &t});
-    for (const std::string& task : outcomes.tasks()) all.back().tasks[task] = outcomes.summary(is(task, t.config));
+    all.push_back({scheme(t.config()).spelled(), &t});
+    for (const std::string& task : outcomes.tasks()) all.back().tasks[task] = outcomes.summary(is(task, t.config()));
   }
   return all;
 }
 
 bool failed_on(const Outcomes& outcomes, const Entry& e, const std::string& task) {
-  const Which which = is(task, e.trial->config);
+  const Which which = is(task, e.trial->config());
   return !e.tasks.at(task).runs && std::any_of(outcomes.missing().begin(), outcomes.missing().end(), [&](auto& m) {
-    return m.state == TrialState::failed && which(m.trial->config);
+    return m.state == TrialState::failed && which(m.trial->config());
   });
 }
 
@@ -54,12 +54,12 @@ std::vector<std::string> tasks_of_all(const Outcomes& outcomes, const std::vecto
 double trained_accuracy(const Outcome& o) {
   std::vector<double> all;
   for (const AtLength& row : o.tested)
-    if (row.length <= o.trial->config.train_length) all.push_back(row.accuracy);
+    if (row.length <= o.trial->config().train_length) all.push_back(row.accuracy);
   return mean(all);
 }
 
 double step_seconds(const Outcome& o) {
-  return o.record.seconds ? *o.record.seconds / double(o.trial->config.steps) : std::nan("");
+  return o.record.seconds ? *o.record.seconds / double(o.trial->config().steps) : std::nan("");
 }
 
 // Over the runs behind the scores of these tasks: a mean of each task, then of the tasks.

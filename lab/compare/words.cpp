@@ -34,7 +34,7 @@ std::string with_interval(double mean, const Interval& i) {
 }
 
 std::string first_places(const Ranking& r) {
-  const Config& c = r.ranked[0].trial->config;
+  const Config& c = r.ranked[0].trial->config();
   std::string text =
       fmt::format("{} ranked by mean accuracy on the lengths {} to {} of {}: {} is first with {}",
                   counted(r.ranked.size(), "encoding"), c.train_length + 1, c.eval_lengths.to, fmt::join(r.tasks, ", "),
@@ -131,11 +131,11 @@ void add_twins(std::vector<std::string>& said, const Ranking& r) {
 void add_windows(std::vector<std::string>& said, const Ranking& r, const Plan& plan) {
   int slots = 0;
   for (const Trial& t : plan)
-    if (t.impossible.empty()) slots = std::max(slots, longest(t.config));
+    if (t.impossible.empty()) slots = std::max(slots, longest(t.config()));
   std::vector<std::string> names;
   for (const std::vector<Entry>* list : {&r.ranked, &r.unranked})
     for (const Entry& e : *list)
-      if (const Choices c = scheme(e.trial->config).choices; c.has("window") && c.whole("window") >= slots)
+      if (const Choices c = scheme(e.trial->config()).choices; c.has("window") && c.whole("window") >= slots)
         names.push_back(fmt::format("{} ({})", e.name, c.whole("window")));
   if (!names.empty())
     said.push_back(

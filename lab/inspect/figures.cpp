@@ -13,10 +13,10 @@ namespace {
 using nlohmann::json;
 using page::percent;
 
-constexpr size_t max_dots = 1000;  // of a cloud
-constexpr int max_cells = 500;     // of an attention map, on a side
+constexpr size_t max_dots = 1000;    // of a cloud
+constexpr int max_cells = 500;       // of an attention map, on a side
 constexpr int max_head_cells = 100;  // of one head's: there are many
-constexpr double side = 240;        // of a cloud's picture
+constexpr double side = 240;         // of a cloud's picture
 
 // Values to places, alike on both axes, so that distances in the picture are those in the plane.
 struct View {
@@ -61,8 +61,9 @@ std::string card(const Pca& p, size_t layer) {
       side, layer + 1, marks, percent(map.share[0] + map.share[1]), outside);
 }
 
-// Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends.
-std::vector<page::Point> density(const Histogram& counts, int bin, bool distances) {
+// Shares of the slots or pairs for each whole number, as the means over bins, with a zero at both ends. At distance 0,
+// where there is no pair of two slots, only an area that ends there has one.
+std::vector<page::Point> density(const Histogram& counts, int bin, bool distances, bool area) {
   if (counts.empty()) return {};
   std::map<int, double> bins;
   double all = 0;
@@ -72,7 +73,7 @@ std::vector<page::Point> density(const Histogram& counts, int bin, bool distance
   std::vector<page::Point> points;
   const int low = bins.begin()->first - 1, high = bins.rbegin()->first + 1;
   for (int b = low; b <= high; ++b)
-    if (const int values = bin - (distances && b == 0))  // no pair of different slots is at distance 0
+    if (const int values = bin - (distances && b == 0); values || (area && b == high))
       points.push_back({b * bin + (bin - 1) / 2., bins.count(b) ? bins.at(b) / values : 0.});
   return points;
 }
@@ -91,11 +92,14 @@ std::string pca_figure(const Pca& p, const std::string& name) {
   for (size_t layer = 0; layer < p.layers.size(); ++layer) cards += card(p, layer);
   return fmt::format(
       "<figure><ul class=\"legend\">{}</ul><div class=\"small grid\">{}</div><figcaption><b>{}.</b> What leaves each "
-      "layer at the answer slots of {} strings, a dot a slot, in the plane of the two principal components of length "
+      "layer at {}, in the plane of the two principal components of length "
       "{}, not whitened. <i>Outside</i>: dots in squares of the plane, of 1/20 of the longer side of the cloud of "
       "length {}, in which that cloud has none; in brackets the same of {} other strings of that length.{}"
       "</figcaption></figure>\n",
-      legend, cards, page::escape(name), p.samples, p.lengths[0], p.lengths[0], p.samples, drawn);
+      legend, cards, page::escape(name),
+      p.last ? fmt::format("the last {} tokens of {} texts, a dot a token", p.last, p.samples)
+             : fmt::format("the answer slots of {} strings, a dot a slot", p.samples),
+      p.lengths[0], p.lengths[0], p.samples, drawn);
 }
 
 std::string attention_figure(const std::vector<AttentionMaps>& all, const std::string& name, const std::string& id,
@@ -104,8 +108,7 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
   const auto map = [](const float* a, int T, int most) {
     const int block = (T + most - 1) / most, cells = (T + block - 1) / block;
     const std::vector<double> m = page::in_blocks(a, T, T, block);
-    return json{{"block", block},
-                {"matrix", page::matrix(cells, cells, m, 0, *std::max_element(m.begin(), m.end()))}};
+    return json{{"block", block}, {"matrix", page::matrix(cells, cells, m, 0, *std::max_element(m.begin(), m.end()))}};
   };
   for (size_t layer = 0; layer < all[0].layers.size(); ++layer)
     for (const AttentionMaps& at : all) {
@@ -116,15 +119,16 @@ std::string attention_figure(const std::vector<AttentionMaps>& all, const std::s
       maps.push_back({{"title", fmt::format("Layer {}, length {}", layer + 1, at.length)},
                       {"layer", layer + 1},
                       {"slots", at.slots},
-                      {"part", at.slots - at.outputs},
+                      {"part", at.outputs ? at.slots - at.outputs : 0},
+                      {"symbols", at.symbols},
                       {"max", map(at.layers[layer].data(), at.slots, max_cells)},
                       {"heads", heads}});
     }
   data["maps"][id] = {{"label", name}, {"maps", maps}};
   return fmt::format(
-      "<figure><div data-maps=\"{}\"></div><figcaption><b>{}.</b> Attention weights of one test string: the maximum "
-      "over the heads, or one head. Each map has its own scale.</figcaption></figure>\n",
-      page::escape(id), page::escape(name));
+      "<figure><div data-maps=\"{}\"></div><figcaption><b>{}.</b> Attention weights of one {}: the maximum over the "
+      "heads, or one head. Each map has its own scale.</figcaption></figure>\n",
+      page::escape(id), page::escape(name), all[0].symbols.empty() ? "test string" : "text");
 }
 
 std::string coverage_figure(const Coverage& c, const std::string& name, const std::string& id, json& data) {
@@ -135,14 +139,14 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
         page::escape(name));
   const bool distances = c.counted == Reads::distances;
   page::Chart chart{id,
-                      "Met in training and at test, " + name,
-                      "",
-                      distances ? "distance: position of the key minus that of the query" : "position",
-                      distances ? "share of pairs" : "share of slots",
-                      0,
-                      1,
-                      0,
-                      0};
+                    "Met in training and at test, " + name,
+                    "",
+                    distances ? "distance: position of the key minus that of the query" : "position",
+                    distances ? "share of pairs" : "share of slots",
+                    0,
+                    1,
+                    0,
+                    0};
   chart.unit = distances ? "distance" : "position";
   std::vector<std::pair<std::string, const Histogram*>> all = {{"training", &c.trained}};
   for (const Coverage::Test& test : c.tests) all.emplace_back(fmt::format("length {}", test.length), &test.met);
@@ -154,7 +158,7 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
   for (size_t n = 0; n < all.size(); ++n) {
     const auto& [label, counts] = all[n];
     chart.curves.push_back(
-        {label, n ? int(n) - 1 : page::Curve::baseline, density(*counts, bin, distances), {}, n == 0});
+        {label, n ? int(n) - 1 : page::Curve::baseline, density(*counts, bin, distances, n == 0), {}, n == 0});
     for (const page::Point p : chart.curves.back().points) {
       chart.x_low = std::min(chart.x_low, p.x), chart.x_high = std::max(chart.x_high, p.x);
       chart.y_high = std::max(chart.y_high, p.y * 1.05);

@@ -6,16 +6,20 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "core/error.h"
 #include "experiment/build.h"
+#include "experiment/language/inside.h"
 #include "experiment/lengths.h"
 #include "lab/about.h"
 #include "lab/files.h"
 #include "lab/inspect/figures.h"
 #include "lab/inspect/tables.h"
+#include "lab/language/run.h"
 #include "lab/naming.h"
 #include "lab/page/page.h"
 #include "lab/run_folder.h"
@@ -31,10 +35,23 @@ namespace {
 namespace fs = std::filesystem;
 using page::escape, page::percent;
 
+struct Look {
+  Pca pca;
+  std::vector<AttentionMaps> maps;
+  Coverage coverage;
+};
 struct Inspected {
-  std::string folder, key, name;  // key: in CSV and npz; name: on the page
-  State state;
+  std::string folder, heading;  // heading: its task or text
+  std::string task, encoding;   // which are explained; no task of a language model
+  Values setting;
+  int64_t seed, steps;
+  std::function<Look()> look;
+  std::string key = {}, name = {};  // key: in CSV and npz; name: on the page
+};
+struct Request {
   std::vector<int> lengths;
+  int samples;
+  std::string device, text;
 };
 
 std::string key_of(const std::string& folder) {
@@ -49,30 +66,82 @@ void name_all(std::vector<Inspected>& runs, const Naming& naming) {
   std::map<std::string, std::set<int64_t>> seeds;
   std::map<std::string, int> of_one_name;
   for (Inspected& run : runs) {
-    const Config& c = run.state.config;
-    run.name = fmt::format("{}, {}", page::headed(c.task), naming.name(setting_of(values_of(c))));
-    seeds[run.name].insert(c.seed);
+    run.name = fmt::format("{}, {}", run.heading, naming.name(run.setting));
+    seeds[run.name].insert(run.seed);
   }
   for (Inspected& run : runs) {
-    if (seeds.at(run.name).size() > 1) run.name += fmt::format(", seed {}", run.state.config.seed);
+    if (seeds.at(run.name).size() > 1) run.name += fmt::format(", seed {}", run.seed);
     ++of_one_name[run.name];
   }
   for (Inspected& run : runs)
     if (of_one_name.at(run.name) > 1) run.name += ", " + run.folder;
 }
 
-std::vector<Inspected> load(const std::vector<std::string>& folders, const std::vector<int>& lengths,
-                            const std::string& device) {
+Inspected of_task(const std::string& folder, const Request& request) {
+  if (!request.text.empty())
+    bad_input("--text goes with runs of `poslab lm`; `poslab ask {} STRING` shows what this one does",
+              shell_word(folder));
+  const auto state = std::make_shared<const State>(RunFolder::open(folder).load(request.device));
+  const Config& c = state->config;
+  const std::vector<int> lengths = request.lengths.empty() ? paper_lengths(c) : request.lengths;
+  check_lengths(c, lengths);
+  const auto look = [state, lengths, n = request.samples] {
+    return Look{pca(*state, lengths, n), attention_maps(*state, lengths),
+                coverage(state->config, lengths, state->adam.step)};
+  };
+  return {folder, page::headed(c.task), c.task, scheme(c).spelled(), setting_of(values_of(c)),
+          c.seed, state->adam.step,     look};
+}
+
+Inspected of_language(const std::string& folder, const Request& request) {
+  struct Model {  // without the folder, which others may work in
+    language::Source source;
+    language::State state;
+  };
+  language::Run opened = language::open(folder);
+  const auto run = std::make_shared<const Model>(Model{std::move(opened.source), std::move(opened.state)});
+  const language::State& state = run->state;
+  const Choices& c = state.config;
+  const int trained = c.whole("train_length");
+  if (!request.device.empty() && request.device != "cpu")
+    bad_input("--device {}: language models run on the cpu", request.device);
+  if (run->source.grammar && !request.text.empty())
+    bad_input("--text: {} reads copy_grammar, whose symbols are no letters; leave it out", folder);
+  const std::vector<int> lengths = request.lengths.empty() ? std::vector{trained, 2 * trained} : request.lengths;
+  const std::vector<int> said = request.text.empty() ? std::vector<int>() : run->source.reader().encode(request.text);
+  language::check_lengths(state, lengths);
+  if (!said.empty()) language::check_lengths(state, {int(said.size())});
+  const auto look = [run, lengths, said, n = request.samples] {
+    std::vector<AttentionMaps> maps;
+    if (!said.empty()) maps.push_back(language::attention_maps(run->state, run->source, said));
+    for (const int length : lengths) {
+      if (!said.empty()) break;
+      std::vector<int> window = language::test_window(run->state.config, run->source, length, 0);
+      window.pop_back();
+      maps.push_back(language::attention_maps(run->state, run->source, window));
+    }
+    return Look{language::pca(run->state, run->source, lengths, n), maps, language::coverage(run->state, lengths)};
+  };
+  return {folder,
+          run->source.grammar ? "copy_grammar" : language::text_of(folder).path,
+          "",
+          c["encoding"],
+          setting_of(values_of(c)),
+          c.whole("seed"),
+          state.adam.step,
+          look};
+}
+
+std::vector<Inspected> load(const std::vector<std::string>& folders, const Request& request) {
   std::vector<Inspected> runs;
   std::vector<Values> settings;
+  const RunKind kind = one_kind(folders, "inspect");
   for (const std::string& folder : folders) {
-    State state = RunFolder::open(folder).load(device);
-    const std::vector<int> own = lengths.empty() ? paper_lengths(state.config) : lengths;
-    check_lengths(state.config, own);
-    settings.push_back(setting_of(values_of(state.config)));
-    runs.push_back({folder, key_of(folder), "", std::move(state), own});
+    runs.push_back(kind == RunKind::task ? of_task(folder, request) : of_language(folder, request));
+    runs.back().key = key_of(folder);
+    settings.push_back(runs.back().setting);
   }
-  name_all(runs, Naming(settings));
+  name_all(runs, Naming(settings, kind));
   std::set<std::string> taken;
   for (size_t n = 0; n < runs.size(); ++n) {
     const std::string key = runs[n].key;
@@ -82,11 +151,10 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const std::
 }
 
 std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
-  std::string text =
-      fmt::format("<p class=\"reading\"><b>{}</b>, after {} steps:", escape(run.name), run.state.adam.step);
+  std::string text = fmt::format("<p class=\"reading\"><b>{}</b>, after {} steps:", escape(run.name), run.steps);
   for (size_t n = 0; n < p.lengths.size(); ++n) {
-    text +=
-        fmt::format("{} {} of the answer slots right at length {}", n ? ";" : "", percent(p.accuracy[n]), p.lengths[n]);
+    text += fmt::format("{} {} of the {} right at length {}", n ? ";" : "", percent(p.accuracy[n]),
+                        run.task.empty() ? "next tokens" : "answer slots", p.lengths[n]);
     if (n == 0) continue;
     const std::string met = percent(c.tests[n].seen) + (c.rounded ? " (rounded to whole numbers)" : "");
     if (c.counted == Reads::positions)
@@ -108,17 +176,15 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
 }  // namespace
 
 void write(const std::vector<std::string>& folders, const std::vector<int>& lengths, int samples,
-                      const std::string& out, const std::string& device) {
-  const std::vector<Inspected> runs = load(folders, lengths, device);
+           const std::string& out, const std::string& device, const std::string& text) {
+  const std::vector<Inspected> runs = load(folders, {lengths, samples, device, text});
   std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header, readings, planes, maps, charts;
   std::string command = "poslab inspect";
   std::vector<Array> points, weights;
   nlohmann::json data = {{"charts", nlohmann::json::array()}};
   for (const Inspected& run : runs) {
     const std::string id = fmt::format("run{}", &run - runs.data());
-    const Pca p = pca(run.state, run.lengths, samples);
-    const std::vector<AttentionMaps> a = attention_maps(run.state, run.lengths);
-    const Coverage c = coverage(run.state.config, run.lengths, run.state.adam.step);
+    const auto [p, a, c] = run.look();
     pca_text += pca_csv(run.key, p), coverage_text += coverage_csv(run.key, c);
     for (Array& array : pca_arrays(run.key, p)) points.push_back(std::move(array));
     for (Array& array : attention_arrays(run.key, a)) weights.push_back(std::move(array));
@@ -129,11 +195,12 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
     command += fmt::format(" {}", shell_word(run.folder));
   }
   std::vector<std::string> tasks, encodings;
-  for (const Inspected& run : runs)
-    tasks.push_back(run.state.config.task), encodings.push_back(scheme(run.state.config).spelled());
+  for (const Inspected& run : runs) tasks.push_back(run.task), encodings.push_back(run.encoding);
+  const bool of_tasks = !runs[0].task.empty();
   const std::string title =
       runs.size() == 1 ? "Inside " + escape(runs[0].name) : fmt::format("Inside {} runs", runs.size());
   if (!lengths.empty()) command += fmt::format(" --lengths {}", fmt::join(lengths, ","));
+  if (!text.empty()) command += " --text " + shell_word(text);
   if (!device.empty()) command += fmt::format(" --device {}", device);
   command += fmt::format(" --samples {} -o {}", samples, shell_word(out));
   make_folder(out);
@@ -141,14 +208,20 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
   write_file(out + "/pca.npz", npz(points));
   write_file(out + "/attention.npz", npz(weights));
   write_file(out + "/coverage.csv", coverage_text);
-  write_file(out + "/index.html", page::document(inspect_html, {{"title", title},
-                                                              {"readings", readings},
-                                                              {"about", about_section(tasks, encodings)},
-                                                              {"coverage", charts},
-                                                              {"pca", planes},
-                                                              {"attention", maps},
-                                                              {"command", escape(command)},
-                                                              {"data", page::script_safe(data)}}));
+  write_file(out + "/index.html",
+             page::document(inspect_html, {{"title", title},
+                                           {"readings", readings},
+                                           {"about", about_section(tasks, encodings)},
+                                           {"coverage", charts},
+                                           {"where", of_tasks ? "the answer slots" : "the last tokens of each text"},
+                                           {"dot", of_tasks ? "slot" : "token"},
+                                           {"pca", planes},
+                                           {"string", of_tasks ? "test string" : "text"},
+                                           {"parts", of_tasks ? "Dashed lines part the input from the answer slots."
+                                                              : "A token sees itself and those before it."},
+                                           {"attention", maps},
+                                           {"command", escape(command)},
+                                           {"data", page::script_safe(data)}}));
 }
 
 }  // namespace poslab::inspect

@@ -9,9 +9,12 @@
 
 namespace poslab::inspect {
 
-// lengths: empty for each run's own (experiment/lengths.h). device: "" for that of each run. BadInput, before anything
-// is written, where a run is missing or a length has no room; Failure if `out` cannot be written.
-void write(const std::vector<std::string>& runs, const std::vector<int>& lengths, int samples,
-                      const std::string& out, const std::string& device = "");
+// The runs are of tasks, or of language models (experiment/language/inside.h). lengths: empty for each run's own
+// (experiment/lengths.h; of a language model the trained length and twice that). device: "" for that of each run.
+// text: of language models, of which attention is shown, in place of the first one of the test. BadInput, before
+// anything is written, where a run is missing, runs of both kinds are mixed, or a length has no room; Failure if `out`
+// cannot be written.
+void write(const std::vector<std::string>& runs, const std::vector<int>& lengths, int samples, const std::string& out,
+           const std::string& device = "", const std::string& text = "");
 
 }  // namespace poslab::inspect

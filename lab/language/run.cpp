@@ -12,6 +12,7 @@
 #include "lab/interrupt.h"
 #include "lab/language/corpus.h"
 #include "lab/progress.h"
+#include "lab/run_record.h"
 #include "lab/shell.h"
 #include "lab/toml.h"
 #include "lab/training_loop.h"
@@ -65,14 +66,11 @@ Read read_new(const Choices& c) {
 
 Source read_again(const RunFolder& run, const Choices& c) {
   if (c["text"] == "copy_grammar") return of_grammar();
-  const std::string then = read_file(run.file("text.json"));
-  const json at = json::parse(then, nullptr, false);
-  if (!at.is_object() || !at.value("text", json()).is_string())
-    failure("{} is damaged; restore it from a copy, or train again", run.file("text.json"));
-  const Corpus corpus = open_corpus(at["text"]);
-  if (described(corpus) != then)
+  const ReadText then = text_of(run.path());
+  const Corpus corpus = open_corpus(then.path);
+  if (described(corpus) != read_file(run.file("text.json")))
     bad_input("{} is not the text that {} was begun with ({} files, {} bytes): restore it, or train anew", corpus.path,
-              run.path(), at.value("files", 0), at.value("bytes", int64_t(0)));
+              run.path(), then.files, then.bytes);
   return of_text(corpus, vocabulary_of(read_file(run.file("vocabulary.json")), run.file("vocabulary.json")));
 }
 
@@ -107,7 +105,25 @@ class OfLanguage : public Trainee {
   double tokens_ = 0;
 };
 
+void write_record(const Run& run, std::optional<double> seconds) {
+  const State& s = run.state;
+  RunRecord r;
+  r.encoding = s.config["encoding"], r.positions = s.config["positions"];
+  r.parameters = s.params.count(), r.steps = s.adam.step;
+  add_origin(r);
+  if (seconds) add_clock(r, *seconds);
+  write_file(run.folder.file("result.json"), to_json(r, s.config));
+}
+
 }  // namespace
+
+ReadText text_of(const std::string& folder) {
+  const std::string path = folder + "/text.json";
+  const json at = json::parse(read_file(path), nullptr, false);
+  if (!at.is_object() || !at.value("text", json()).is_string())
+    failure("{} is damaged; restore it from a copy, or train again", path);
+  return {at["text"], at.value("files", size_t(0)), at.value("bytes", int64_t(0))};
+}
 
 std::string to_toml(const Choices& c) {
   std::string text;
@@ -133,19 +149,8 @@ Settings read_toml(const std::string& text, const std::string& source) {
   Settings settings;
   for (auto& [key, node] : parse_toml(text, source))
     at_line(source, node, [&, &key = key, &node = node] {
-      std::string value;
-      if (auto s = node.template value_exact<std::string>())
-        value = *s;
-      else if (auto b = node.template value_exact<bool>())
-        value = *b ? "on" : "off";
-      else if (auto i = node.template value_exact<int64_t>())
-        value = fmt::format("{}", *i);
-      else if (auto d = node.template value_exact<double>())
-        value = fmt::format("{}", *d);
-      else
-        bad_input("{} is neither a string, a number nor true or false", std::string(key.str()));
-      settings.emplace_back(std::string(key.str()), value);
-      configure({settings.back()});  // refused here, with its line
+      const std::string name(key.str());
+      settings.emplace_back(name, option_text(RunKind::language, name, node));
     });
   return settings;
 }
@@ -179,10 +184,14 @@ Run open(const std::string& folder) {
 
 void train(Run& run) {
   const Choices& c = run.state.config;
+  const int64_t first = run.state.adam.step;
   OfLanguage trainee(run);
-  poslab::train(run.folder,
-                {c.whole("steps"), c.whole("checkpoint_every"), c.whole("log_every"), Device::cpu, "lm resume"},
-                trainee);
+  const std::optional<double> seconds =
+      poslab::train(run.folder,
+                    {c.whole("steps"), c.whole("checkpoint_every"), c.whole("log_every"), Device::cpu,
+                     resume_command(RunKind::language)},
+                    trainee);
+  if (run.state.adam.step > first) write_record(run, seconds);  // else another process trained it
 }
 
 std::vector<AtLength> evaluate(const Run& run) {

@@ -2,6 +2,8 @@
 //
 //   vocabulary.json       the tokens (lab/language/corpus.h), unless the text is a grammar
 //   text.json             {"text", "files", "bytes", "listing"}: what the run reads. A text that has changed is refused
+//   result.json           what trained it, how large it is and how long it took (lab/run_record.h); not in older
+//                         runs
 //   eval.csv              length,set,samples,loss,accuracy,bits_per_byte,loss_1,...,loss_8,accuracy_1,...,accuracy_8
 #pragma once
 #include "experiment/language/language.h"
@@ -17,6 +19,13 @@ struct Run {
   Source source;
   State state;
 };
+// What a run reads that reads no grammar, as it was when the run began: from its text.json. Throws Failure.
+struct ReadText {
+  std::string path;
+  size_t files;
+  int64_t bytes;
+};
+ReadText text_of(const std::string& folder);
 // A new run at step 0: reads the text, learns its tokens, makes the folder. Throws BadInput.
 Run create(const Choices&);
 // As it was left. Throws BadInput: not a run of a language model, its text is not there or has changed.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "lab/page/html.h"
@@ -19,7 +20,10 @@ namespace {
 struct Frame {
   const Chart& chart;
   double width, height, left, right, top, bottom;
-  double x(double v) const { return left + (v - chart.x_low) / (chart.x_high - chart.x_low) * (right - left); }
+  double x(double v) const {
+    const auto scale = [&](double u) { return chart.doubling ? std::log2(u) : u; };
+    return left + (scale(v) - scale(chart.x_low)) / (scale(chart.x_high) - scale(chart.x_low)) * (right - left);
+  }
   double y(double v) const {
     const auto scale = [&](double u) { return chart.log ? std::log10(u) : u; };
     const double low = scale(chart.y_low), high = scale(chart.y_high);
@@ -44,6 +48,18 @@ std::vector<double> log_ticks(double low, double high) {
     for (const double digit : {1., 2., 5.})
       if ((digit == 1 || decades < 2.5) && power * digit >= low * .999 && power * digit <= high * 1.001)
         ticks.push_back(power * digit);
+  return ticks;
+}
+
+// At the x of points, every one or every second, ..., so that no more than `wanted` are there.
+std::vector<double> ticks_at_points(const Chart& c, size_t wanted) {
+  std::set<double> all;
+  for (const Curve& curve : c.curves)
+    for (const Point p : curve.points) all.insert(p.x);
+  const std::vector<double> sorted(all.begin(), all.end());
+  const size_t each = (sorted.size() + wanted - 1) / wanted;
+  std::vector<double> ticks;
+  for (size_t n = 0; n < sorted.size(); n += each) ticks.push_back(sorted[n]);
   return ticks;
 }
 
@@ -81,7 +97,8 @@ std::string axes(const Frame& f, bool narrow) {
         "text-anchor=\"end\">{}</text>",
         f.left, f.y(v), f.right, f.left - 8, f.y(v) + 4, text);
   }
-  for (const double v : even_ticks(c.x_low, c.x_high, narrow ? 4 : 8))
+  const int wanted = narrow ? 4 : 8;
+  for (const double v : c.doubling ? ticks_at_points(c, size_t(wanted)) : even_ticks(c.x_low, c.x_high, wanted))
     made += fmt::format(
         "<path class=\"tick\" d=\"M{0:.1f} {1:.1f}v5\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\" "
         "text-anchor=\"middle\">{3}</text>",
@@ -207,8 +224,9 @@ nlohmann::json chart_json(const Chart& c) {
       points.push_back({p.x, std::isfinite(p.y) ? nlohmann::json(std::round(p.y * 1e6) / 1e6) : nlohmann::json()});
     curves.push_back({{"color", color_class(curve.color)}, {"points", points}});
   }
-  return {{"id", c.id},         {"x", c.x_label},       {"x_low", c.x_low}, {"x_high", c.x_high}, {"y_low", c.y_low},
-          {"y_high", c.y_high}, {"percent", c.percent}, {"log", c.log},     {"unit", c.unit}, {"curves", curves}};
+  return {{"id", c.id},       {"x", c.x_label},         {"x_low", c.x_low},     {"x_high", c.x_high},
+          {"y_low", c.y_low}, {"y_high", c.y_high},     {"percent", c.percent}, {"log", c.log},
+          {"unit", c.unit},   {"doubling", c.doubling}, {"curves", curves}};
 }
 
 std::vector<Point> outline(const std::vector<Point>& all, size_t bins) {

@@ -32,6 +32,7 @@ struct Chart {
   double shaded = 0;                  // x from x_low to here lies in the training range; 0: nothing is shaded
   std::vector<Curve> curves;
   std::string unit = "length";  // what an x is called in the read-out
+  bool doubling = false;        // equal steps along the x axis double its value; ticks are at points of the curves
 };
 
 // The class of page.css that draws something in the n-th color: eight colors, then the same eight with lines dashed and

@@ -22,6 +22,7 @@ const figures = (() => {
     const values = [...plot.querySelectorAll(".legend .value")], where = plot.querySelector(".where");
     const xs = [...new Set(chart.curves.flatMap(c => c.points.map(p => p[0])))].sort((a, b) => a - b);
     const scale = v => chart.log ? Math.log10(v) : v;
+    const along = v => chart.doubling ? Math.log2(v) : v;
     let at = -1;
 
     const nearest = (points, x) => points.reduce((best, p) => Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best);
@@ -32,7 +33,8 @@ const figures = (() => {
       for (const picture of plot.querySelectorAll(".chart")) {
         const {left, right, top, bottom} =
           Object.fromEntries(Object.entries(picture.dataset).map(([k, v]) => [k, Number(v)]));
-        const px = v => left + (v - chart.x_low) / (chart.x_high - chart.x_low) * (right - left);
+        const px = v =>
+            left + (along(v) - along(chart.x_low)) / (along(chart.x_high) - along(chart.x_low)) * (right - left);
         const low = scale(chart.y_low), high = scale(chart.y_high);
         const py = v => bottom - (Math.min(high, Math.max(low, scale(v))) - low) / (high - low) * (bottom - top);
         const marks = [element("path", {d: `M${px(x)} ${top}V${bottom}`})];
@@ -60,9 +62,10 @@ const figures = (() => {
       picture.addEventListener("pointermove", event => {
         const box = picture.getBoundingClientRect(), unit = box.width / picture.viewBox.baseVal.width;
         const left = Number(picture.dataset.left), right = Number(picture.dataset.right);
-        const x =
-          chart.x_low + ((event.clientX - box.left) / unit - left) / (right - left) * (chart.x_high - chart.x_low);
-        show(xs.indexOf(nearest(xs.map(v => [v]), x)[0]));
+        const low = along(chart.x_low), high = along(chart.x_high);
+        const x = low + ((event.clientX - box.left) / unit - left) / (right - left) * (high - low);
+        const at = nearest(xs.map((v, n) => [along(v), n]), x);
+        show(at[1]);
       });
       picture.addEventListener("pointerleave", hide);
     }
@@ -137,9 +140,10 @@ const figures = (() => {
     picture.append(
       element("image", {href: image_of(matrix), x: left, y: top, width, height, preserveAspectRatio: "none"}),
       element("rect", {class: "frame", x: left, y: top, width, height}));
-    const each = symbols && matrix.cols <= 32 ?
-      1 :
-      [5, 10, 20, 25, 50, 100, 200, 250, 500].find(n => n / block * cell >= 36) ?? 1000;
+    const letters = symbols ? Math.max(...symbols.map(symbol => symbol.length)) : 0;
+    const each = symbols && matrix.cols * Math.max(letters, 2) <= 64 ?
+        1 :
+        [5, 10, 20, 25, 50, 100, 200, 250, 500].find(n => n / block * cell >= 36) ?? 1000;
     for (let slot = first ? each - 1 : 0; slot < matrix.cols * block; slot += each)
       picture.append(element(
         "text", {x: left + (slot / block + .5) * cell, y: top - 6, "text-anchor": "middle"},
@@ -226,8 +230,8 @@ const figures = (() => {
   }
   const count = n => Array.from({length: n}, (_, i) => String(i + 1));
 
-  // ---- Maps of elements with data-maps, from {label, maps: [{title, layer, slots, part, max, heads}]}; max and each of
-  // heads: {block, matrix}. One layer and head is picked for all maps of an element.
+  // ---- Maps of elements with data-maps, from {label, maps: [{title, layer, slots, part, symbols, max, heads}]}; max
+  // and each of heads: {block, matrix}; symbols: of a text, its tokens. One layer and head is picked for all maps of an element.
   function attach_maps(place) {
     const {label, maps} = data.maps[place.dataset.maps];
     const chosen = {layer: 0, head: 0};  // 0: all layers, the maximum over heads
@@ -240,15 +244,18 @@ const figures = (() => {
   }
   function draw_maps(place, label, maps, chosen) {
     const picked = maps.filter(map => !chosen.layer || map.layer === chosen.layer);
-    place.replaceChildren(...picked.map(({title, slots, part, max, heads}) => {
+    place.replaceChildren(...picked.map(({title, slots, part, symbols, max, heads}) => {
       const {block, matrix} = chosen.head ? heads[chosen.head - 1] : max;
       if (chosen.head) title += `, head ${chosen.head}`;
       if (block > 1) title += `; a cell is the maximum over ${block} by ${block} slots`;
-      const tell = tell_slots({block, slots});
+      const tokens = symbols?.length ? symbols : null;
+      const named = slot => tokens ? `token ${slot + 1} (${tokens[slot]})` : `slot ${slot + 1}`;
+      const tell = tell_slots({block, slots, name: named});
       const said = element("p", {class: "said", "aria-live": "polite"}, title);
       return element(
-        "div", {class: "card"}, draw_map(matrix, {label: `${label}, ${title}`, said, tell, block, part}),
-        scale_bar(matrix), said);
+          'div', {class: 'card'},
+          draw_map(matrix, {label: `${label}, ${title}`, said, tell, block, part, symbols: tokens}), scale_bar(matrix),
+          said);
     }));
   }
 

@@ -34,13 +34,13 @@ std::vector<Curve> baseline_curves(const Line& line) {
 }
 
 // The curves of a line's seeds: each smoothed, and their mean where they log the same steps.
-Curve loss_curve(const Line& line) {
+Curve training_curve(const Line& line, double TrainStep::*what) {
   Curve curve{line.name, line.color, {}, {}};
   std::vector<std::vector<Point>> seeds;
   for (const Run* run : line.runs) {
     std::vector<Point> raw;
     for (const TrainStep& s : run->training)
-      if (std::isfinite(s.loss)) raw.push_back({s.step, s.loss});
+      if (std::isfinite(s.*what)) raw.push_back({s.step, s.*what});
     if (raw.empty()) continue;
     seeds.push_back(smooth(raw, raw.size() / 25, 240));
     if (line.runs.size() == 1) return curve.points = seeds[0], curve.behind = outline(raw, 240), curve;
@@ -62,31 +62,38 @@ Curve loss_curve(const Line& line) {
 
 }  // namespace
 
+Curve with_seeds(const Line& line, std::vector<Point> mean, const std::function<std::vector<Point>(const Run&)>& of) {
+  Curve curve{line.name, line.color, std::move(mean), {}};
+  if (line.runs.size() == 1) return curve;
+  for (const Point p : curve.points) curve.band.push_back({p.x, p.y, p.y});
+  for (const Run* run : line.runs) {
+    auto band = curve.band.begin();
+    for (const Point p : of(*run)) {
+      if (band == curve.band.end() || p.x != band->x) continue;  // not all were tested at this length
+      curve.behind.push_back(p);
+      band->low = std::min(band->low, p.y), band->high = std::max(band->high, p.y);
+      ++band;
+    }
+    curve.behind.push_back({0, std::nan("")});  // parts one seed from the next
+  }
+  return curve;
+}
+
 Chart accuracy_chart(const Group& g, const std::string& id) {
   Chart c{id,   "Accuracy against length: " + words(g.task), "", "length of the input", "accuracy", 1, 1, 1, 1,
           true, false, 0, {}};
   double lowest = 1, x_low = 1e9;
   std::set<int> trained;
   for (const Line& line : g.lines) {
-    Curve curve{line.name, line.color, {}, {}};
-    for (const AtLength& row : line.tested) {
-      curve.points.push_back({double(row.length), row.accuracy});
-      lowest = std::min(lowest, row.accuracy);
-      curve.band.push_back({double(row.length), 1, 0});
-    }
-    for (const Run* run : line.runs) {
-      if (line.runs.size() == 1) break;
-      auto band = curve.band.begin();
-      for (const AtLength& row : run->tested) {
-        if (band == curve.band.end() || row.length != int(band->x)) continue;  // not all were tested at this length
-        curve.behind.push_back({double(row.length), row.accuracy});
-        band->low = std::min(band->low, row.accuracy), band->high = std::max(band->high, row.accuracy);
-        lowest = std::min(lowest, row.accuracy);
-        ++band;
-      }
-      curve.behind.push_back({0, std::nan("")});  // parts one seed from the next
-    }
-    if (line.runs.size() == 1) curve.band.clear();
+    const auto points = [](const std::vector<AtLength>& tested) {
+      std::vector<Point> all;
+      for (const AtLength& row : tested) all.push_back({double(row.length), row.accuracy});
+      return all;
+    };
+    const Curve curve = with_seeds(line, points(line.tested), [&](const Run& run) { return points(run.tested); });
+    for (const std::vector<Point>& all : {curve.points, curve.behind})
+      for (const Point p : all)
+        if (std::isfinite(p.y)) lowest = std::min(lowest, p.y);
     c.x_high = std::max(c.x_high, curve.points.back().x), x_low = std::min(x_low, curve.points.front().x);
     trained.insert(line.train_length());
     c.description +=
@@ -144,7 +151,7 @@ Chart loss_chart(const Group& g, const std::string& id, bool log) {
           "step"};
   double lowest = 1e30;
   for (const Line& line : g.lines) {
-    const Curve curve = loss_curve(line);
+    const Curve curve = training_curve(line, &TrainStep::loss);
     if (curve.points.empty()) continue;
     for (const Point p : curve.behind) {
       if (!std::isfinite(p.y)) continue;
@@ -158,6 +165,19 @@ Chart loss_chart(const Group& g, const std::string& id, bool log) {
   if (c.y_high == 0) c.y_high = 1;
   // Five decades at most: a single lucky batch must not flatten the rest.
   if (log) c.y_low = std::clamp(lowest, c.y_high * 1e-5, c.y_high / 2);
+  return c;
+}
+
+Chart training_accuracy_chart(const Group& g, const std::string& id) {
+  Chart c{.id = id, .title = "Training accuracy, " + g.task, .x_label = "training step", .y_label = "accuracy"};
+  c.x_low = 0, c.x_high = 1, c.y_low = 0, c.y_high = 1, c.percent = true, c.unit = "step";
+  for (const Line& line : g.lines) {
+    const Curve curve = training_curve(line, &TrainStep::accuracy);
+    if (curve.points.empty()) continue;
+    c.x_high = std::max(c.x_high, curve.points.back().x);
+    c.description += fmt::format("{}: {:.1f} % at the end. ", curve.name, 100 * curve.points.back().y);
+    c.curves.push_back(curve);
+  }
   return c;
 }
 

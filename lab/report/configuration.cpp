@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/error.h"
 #include "lab/shell.h"
 
 namespace poslab::report {
@@ -16,6 +17,30 @@ using namespace page;
 std::string shown(const std::optional<std::string>& word) { return word ? escape(*word) : "–"; }
 std::string shown(const std::optional<int64_t>& number) { return number ? fmt::format("{}", *number) : "–"; }
 std::string shown(const std::optional<double>& number) { return number ? fmt::format("{:.1f}", *number) : "–"; }
+
+// `poslab lm train` takes no file of options: those that are not as the preset has them.
+std::string language_words(const Run& run) {
+  Values standard;
+  try {
+    if (const auto preset = run.config.find("preset"); preset != run.config.end())
+      standard = values_of(configure(RunKind::language, {*preset}));
+  } catch (const BadInput&) {  // of another version of poslab
+  }
+  std::string words;
+  for (const auto& [name, value] : run.config)
+    if (const auto same = standard.find(name); name == "preset" || same == standard.end() || same->second != value)
+      words += fmt::format(" {} {}", dashed(name), shell_word(value));
+  return words;
+}
+
+std::string commands_for(const Run& run) {
+  const std::string again = shell_word(run.folder + "-again");
+  if (run.kind == RunKind::language)
+    return escape(fmt::format("poslab lm train{} --out {}\n", language_words(run), again));
+  return escape(fmt::format("poslab train --config {0} --out {1}\nposlab eval {1} --lengths {2}:{3} --samples {4}\n",
+                            shell_word(run.folder + "/config.toml"), again, run.tested.front().length,
+                            run.tested.back().length, run.tested.front().samples));
+}
 
 }  // namespace
 
@@ -46,12 +71,8 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
   for (const Line* line : all) {
     head += fmt::format("<th scope=\"col\" class=\"text\">{}{}</th>", mark(*line), escape(line->name));
     for (const Run* run : line->runs) {
-      const std::string folder = escape(shell_word(run->folder)), again = escape(shell_word(run->folder + "-again"));
-      commands += fmt::format(
-          "poslab train --config {0} --out {1}\nposlab eval {1} --lengths {2}:{3} --samples {4}\n",
-          escape(shell_word(run->folder + "/config.toml")), again, run->tested.front().length,
-          run->tested.back().length, run->tested.front().samples);
-      folders += " " + again;
+      commands += commands_for(*run);
+      folders += " " + escape(shell_word(run->folder + "-again"));
     }
   }
   for (const std::string& key : keys)

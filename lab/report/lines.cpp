@@ -60,6 +60,28 @@ std::vector<AtLength> mean_of(const std::vector<const Run*>& runs) {
   return sum;
 }
 
+// The same of all windows of language models.
+std::vector<language::AtLength> mean_of_windows(const std::vector<const Run*>& runs) {
+  std::vector<language::AtLength> sum;
+  for (const language::AtLength& first : runs[0]->windows) {
+    language::AtLength s{.length = first.length, .repeated = first.repeated, .samples = first.samples};
+    size_t found = 0;
+    for (const Run* run : runs)
+      for (const language::AtLength& at : run->windows) {
+        if (at.length != s.length || at.repeated != s.repeated) continue;
+        const double n = double(runs.size());
+        ++found, s.samples = std::min(s.samples, at.samples);
+        s.loss += at.loss / n, s.accuracy += at.accuracy / n, s.bits_per_byte += at.bits_per_byte / n;
+        for (int p = 0; p < language::parts; ++p) {
+          s.loss_of_part[p] += at.loss_of_part[p] / n;
+          s.accuracy_of_part[p] += at.accuracy_of_part[p] / n;
+        }
+      }
+    if (found == runs.size()) sum.push_back(s);
+  }
+  return sum;
+}
+
 // Whether these can be seeds of one line: each seed once, and some length that all were tested at.
 bool seeds_of_one(const std::vector<const Run*>& runs) {
   std::set<int64_t> seeds;
@@ -97,13 +119,13 @@ bool Group::has_seeds() const {
 std::vector<Group> by_task(const std::vector<Run>& runs) {
   std::vector<Values> settings;
   for (const Run& run : runs) settings.push_back(run.setting);
-  const Naming naming(settings);
+  const Naming naming(settings, runs.front().kind);
   std::vector<Group> groups;
   std::map<std::string, int> colors;
   const auto add = [&](Group& group, std::string name, std::vector<const Run*> members) {
     const int color = colors.emplace(name, int(colors.size())).first->second;
     std::sort(members.begin(), members.end(), [](auto* a, auto* b) { return a->seed < b->seed; });
-    group.lines.push_back({std::move(name), color, members, mean_of(members)});
+    group.lines.push_back({std::move(name), color, members, mean_of(members), mean_of_windows(members)});
   };
   std::vector<std::string> tasks;
   for (const Run& run : runs)

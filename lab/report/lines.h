@@ -13,6 +13,7 @@ struct Line {
   int color;                        // one for all lines of this name (page::color_class)
   std::vector<const Run*> runs;     // by rising seed, at least one
   std::vector<AtLength> tested;     // means over the runs, at the lengths that all of them were tested at
+  std::vector<language::AtLength> windows;  // likewise, of language models
   const Run& first() const { return *runs.front(); }
   int train_length() const { return first().train_length; }
   int longest() const { return tested.back().length; }
@@ -21,13 +22,14 @@ struct Line {
   double unseen() const { return accuracy(train_length() + 1, longest()); }
   std::string seeds() const;        // "seeds 0 to 9"
 };
-struct Group {                      // the lines of one task, which share charts
-  std::string task;
+struct Group {       // the lines of one task or text, which share charts
+  std::string task;  // or text
   std::vector<Line> lines;
+  RunKind kind() const { return lines.front().first().kind; }
   bool has_seeds() const;           // several, of some line
 };
 
-std::vector<Group> by_task(const std::vector<Run>&);  // the runs must outlive it
+std::vector<Group> by_task(const std::vector<Run>&);  // of one kind; the runs must outlive it
 
 // One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.
 struct Difference {

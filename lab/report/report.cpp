@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "lab/files.h"
 #include "lab/page/page.h"
 #include "lab/report/inputs.h"
-#include "lab/report/sections.h"
+#include "lab/report/language.h"
 
 namespace poslab {
 extern const std::string_view report_html, report_js;
@@ -18,11 +20,17 @@ using namespace page;
 
 std::string svg_of(const std::vector<Group>& groups) {
   std::vector<Chart> charts;
-  for (const Group& g : groups) charts.push_back(accuracy_chart(g, fmt::format("accuracy{}", charts.size())));
+  for (const Group& g : groups) {
+    const std::string id = fmt::format("accuracy{}", charts.size());
+    charts.push_back(g.kind() == RunKind::task ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
+  }
   return svg_file(charts);
 }
 
 std::string page_of(const std::vector<Group>& groups, const std::vector<std::string>& passed, const std::string& out) {
+  std::string notes;
+  for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
+  if (groups.front().kind() == RunKind::language) return language_page(groups, notes, out);
   std::string readings, accuracy, loss;
   nlohmann::json data = {{"charts", nlohmann::json::array()}, {"runs", nlohmann::json::array()}};
   const auto show = [&](const Chart& chart) {
@@ -46,8 +54,6 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
                               {"folder", line.first().folder},
                               {"pictures", line.first().pictures}});
   }
-  std::string notes;
-  for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
   return document(report_html,
                   {{"title", title(groups)},
                    {"readings", readings + notes},
@@ -66,9 +72,13 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out) {
   const Inputs inputs = find_runs(words);
   std::vector<Run> runs;
+  one_kind(inputs.runs, "report");
   for (const std::string& folder : inputs.runs) runs.push_back(read_run(folder));
   const std::vector<Group> groups = by_task(runs);
-  write_file(out, out.ends_with(".svg") ? svg_of(groups) : page_of(groups, inputs.passed, out));
+  const bool drawing = out.ends_with(".svg");
+  write_file(out, drawing ? svg_of(groups) : page_of(groups, inputs.passed, out));
+  if (groups.front().kind() == RunKind::language && !drawing)
+    write_file(std::filesystem::path(out).replace_extension().string() + "-lengths.csv", language_csv(groups));
   return inputs.passed;
 }
 

@@ -11,8 +11,12 @@ namespace poslab::report {
 // made (lab/pictures.h), pictures.json. A word names runs as lab/report/inputs.h says; what it passes over is returned,
 // a sentence each. If `out` ends in .svg it is the chart of accuracy against length alone, for other pages.
 //
-// Throws BadInput where a folder is missing or no run is finished, Failure where a file is damaged or `out` cannot be
-// written; then whatever stood at `out` still stands there.
+// Runs of language models (lab/language/run.h) have a page of their own, and beside it NAME-lengths.csv, the rows of
+// all eval.csv.
+//
+// Throws BadInput where a folder is missing, where no run is finished and where runs of tasks and of language models
+// are mixed, Failure where a file is damaged or `out` cannot be written; then whatever stood at `out` still stands
+// there.
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out);
 
 }  // namespace poslab::report

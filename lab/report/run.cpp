@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -51,13 +52,18 @@ void read_config(Run& run) {
     if (it == run.config.end()) damaged(run.folder, "config.toml", fmt::format("it lacks \"{}\"", key));
     return it->second;
   };
-  run.task = need("task"), run.encoding = need("encoding"), run.positions = need("positions");
+  run.task = need(run.kind == RunKind::task ? "task" : "text");
+  run.encoding = need("encoding"), run.positions = need("positions");
   run.seed = table["seed"].value_or<int64_t>(0);
   run.setting = run.config;
   try {
-    const Config c = configure(read_toml(text, "config.toml"));
-    run.encoding = scheme(c).spelled();  // with its options
-    run.setting = values_of(c);
+    if (run.kind == RunKind::task) {
+      const Config c = configure(read_toml(text, "config.toml"));
+      run.encoding = scheme(c).spelled();  // with its options
+      run.setting = values_of(c);
+    } else {
+      run.setting = values_of(language::configure(language::read_toml(text, "config.toml")));
+    }
   } catch (const BadInput&) {  // of another version of poslab: as it stands there
   }
   run.setting = setting_of(std::move(run.setting));
@@ -75,7 +81,9 @@ void read_training(Run& run) {
     const json& loss = entry["loss"];  // JSON has no NaN: a diverged loss is null
     if (!loss.is_number() && !loss.is_null())
       damaged(run.folder, fmt::format("metrics.jsonl, line {},", n), fmt::format("the loss is {}", loss.dump()));
-    run.training.push_back({entry["step"], loss.is_null() ? std::nan("") : loss.get<double>()});
+    const json accuracy = entry.value("accuracy", json());
+    run.training.push_back({entry["step"], loss.is_null() ? std::nan("") : loss.get<double>(),
+                            accuracy.is_number() ? accuracy.get<double>() : std::nan("")});
   }
 }
 
@@ -92,6 +100,26 @@ void read_result(Run& run) {
   }
 }
 
+// What a language model was tested on and trained on.
+void read_language(Run& run) {
+  const auto path = [&](const char* name) { return (fs::path(run.folder) / name).string(); };
+  if (!fs::exists(path("eval.csv")))
+    bad_input("report: {} has no eval.csv; finish it with `poslab lm resume {}`", run.folder, shell_word(run.folder));
+  run.windows = language::read_csv(path("eval.csv"));
+  for (const language::AtLength& at : run.windows)
+    if (!at.repeated) run.tested.push_back({at.length, int(at.samples), at.accuracy, at.accuracy, at.loss, {}});
+  std::sort(run.tested.begin(), run.tested.end(), [](auto& a, auto& b) { return a.length < b.length; });
+  if (run.tested.empty()) damaged(run.folder, "eval.csv", "it has no plain text; test the run again");
+  if (fs::exists(path("result.json"))) run.record = read_record(path("result.json"));
+  if (run.task == "copy_grammar") {
+    run.text = "a made-up language, drawn as it is read";
+    return;
+  }
+  const language::ReadText text = language::text_of(run.folder);
+  run.task = run.config["text"] = text.path;
+  run.text = fmt::format("{} of {:.1f} MB", counted(text.files, "file"), double(text.bytes) / 1e6);
+}
+
 }  // namespace
 
 Run read_run(const std::string& folder) {
@@ -99,8 +127,10 @@ Run read_run(const std::string& folder) {
   Run run;
   run.folder = folder;
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
+  run.kind = kind_of_folder(run.folder);
   read_config(run);
   read_training(run);
+  if (run.kind == RunKind::language) return read_language(run), run;
   run.tested = read_eval_csv(run.folder);
   read_result(run);
   return run;

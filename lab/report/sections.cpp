@@ -44,11 +44,6 @@ std::string interval_text(const Interval& i, bool sign) {
               : fmt::format("{} to {}", points(i.low), points(i.high));
 }
 
-// A narrow page shows a row as a list, each value with its name from data-name.
-std::string cell(const char* name, const char* kind, const std::string& text) {
-  return fmt::format("<td class=\"{}\" data-name=\"{}\">{}</td>", kind, name, text);
-}
-
 std::string with_below(const std::string& text, const std::string& below) {
   return below.empty() ? text : fmt::format("<span>{}<small>{}</small></span>", text, below);
 }
@@ -97,6 +92,12 @@ std::string mark(const Line& line) {
   return fmt::format("<i class=\"mark {}\" aria-hidden=\"true\"></i>", color_class(line.color));
 }
 
+std::string heading(const Group& g) { return g.kind() == RunKind::task ? headed(g.task) : escape(g.task); }
+
+std::string cell(const char* name, const char* kind, const std::string& text) {
+  return fmt::format("<td class=\"{}\" data-name=\"{}\">{}</td>", kind, name, text);
+}
+
 std::string title(const std::vector<Group>& groups) {
   std::vector<std::string> tasks;
   size_t runs = 0;
@@ -138,17 +139,18 @@ scope="col">trained lengths</th><th scope="col">paper score</th><th scope="col">
 
 std::string paired_differences(const std::vector<Group>& groups) {
   std::string rows;
+  const char* of_what = groups.front().kind() == RunKind::task ? "task" : "text";
   int fewest = 1 << 30;
   for (const Group& g : groups)
     for (const Difference& d : differences(g)) {
       if (d.paired.seeds < 2) continue;
       fewest = std::min(fewest, d.paired.seeds);
-      rows += fmt::format(
-          "<tr><th scope=\"row\">{}{} − {}{}</th>{}{}{}{}</tr>\n", mark(*d.better), escape(d.better->name),
-          mark(*d.worse), escape(d.worse->name), groups.size() > 1 ? cell("task", "text", words(g.task)) : "",
-          cell("difference", d.paired.interval.excludes(0) ? "score" : "", signed_points(d.paired.mean)),
-          cell("95 % interval", "", interval_text(d.paired.interval, true)),
-          cell("paired seeds", "", fmt::format("{}", d.paired.seeds)));
+      rows +=
+          fmt::format("<tr><th scope=\"row\">{}{} − {}{}</th>{}{}{}{}</tr>\n", mark(*d.better), escape(d.better->name),
+                      mark(*d.worse), escape(d.worse->name), groups.size() > 1 ? cell(of_what, "text", heading(g)) : "",
+                      cell("difference", d.paired.interval.excludes(0) ? "score" : "", signed_points(d.paired.mean)),
+                      cell("95 % interval", "", interval_text(d.paired.interval, true)),
+                      cell("paired seeds", "", fmt::format("{}", d.paired.seeds)));
     }
   if (rows.empty()) return "";
   return fmt::format(
@@ -163,7 +165,8 @@ scope="col">95&#8239;% interval</th><th scope="col">paired seeds</th></tr></thea
 <p class="note">{}</p>
 </section>
 )",
-      groups.size() > 1 ? "<th scope=\"col\" class=\"text\">task</th>" : "", rows, about_intervals(fewest));
+      groups.size() > 1 ? fmt::format("<th scope=\"col\" class=\"text\">{}</th>", of_what) : "", rows,
+      about_intervals(fewest));
 }
 
 }  // namespace poslab::report

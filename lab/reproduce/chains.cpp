@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <thread>
 
@@ -14,7 +13,6 @@
 #include "lab/interrupt.h"
 #include "lab/progress.h"
 #include "lab/shell.h"
-#include "lab/sweep/board.h"
 #include "lab/sweep/child.h"
 #include "lab/sweep/claim.h"
 #include "tasks/language/text.h"
@@ -108,10 +106,7 @@ class Runner {
   }
 
   void fail(const Chain& c, const Step& s, sweep::End end) {
-    const std::string said = sweep::last_line(log(c)), mine = "poslab: ";
-    std::string reason = said.starts_with(mine) ? said.substr(mine.size())
-                         : end.signal ? fmt::format("ended by signal {} ({})", end.signal, strsignal(end.signal))
-                                      : fmt::format("exit status {} after \"{}\"", end.status, said);
+    const std::string reason = sweep::why_failed(end, log(c));
     fmt::print(stderr, "{}, {}: failed: {}\n", c.name, s.name, reason);
     failed_[c.name] = fmt::format("{}: {}", s.name, reason);
   }

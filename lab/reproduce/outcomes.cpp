@@ -18,7 +18,7 @@ Outcome outcome(const Trial& t, const SweepFolder& folder) {
 Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) : plan_(plan) {
   const Claims claims(folder.path());
   for (const Trial& t : plan) {
-    if (std::find(tasks_.begin(), tasks_.end(), t.config.task) == tasks_.end()) tasks_.push_back(t.config.task);
+    if (std::find(tasks_.begin(), tasks_.end(), t.config().task) == tasks_.end()) tasks_.push_back(t.config().task);
     const TrialState state = folder.state(t, claims);
     if (state != TrialState::done) {
       missing_.push_back({&t, state, folder.reason(t, state)});
@@ -33,7 +33,7 @@ Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) : plan_(plan) {
 }
 
 bool Outcomes::plans(const Which& which) const {
-  const auto fits = [&](const auto& one) { return which(one.trial->config); };
+  const auto fits = [&](const auto& one) { return which(one.trial->config()); };
   return std::any_of(done_.begin(), done_.end(), fits) || std::any_of(missing_.begin(), missing_.end(), fits);
 }
 
@@ -42,9 +42,9 @@ std::vector<std::string> Outcomes::tasks() const { return tasks_; }
 Summary Outcomes::summary(const Which& which) const {
   Summary s;
   std::map<double, std::map<int64_t, const Outcome*>> by_lr;
-  for (const Missing& m : missing_) s.planned += which(m.trial->config);
+  for (const Missing& m : missing_) s.planned += which(m.trial->config());
   for (const Outcome& o : done_) {
-    const Config& c = o.trial->config;
+    const Config& c = o.trial->config();
     if (!which(c)) continue;
     ++s.planned;
     if (std::isnan(o.score)) continue;

@@ -62,7 +62,7 @@ std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
   std::vector<std::string> said;
   for (const auto& [reason, trials] : all)
     said.push_back(fmt::format("{}: {} {}{}: {}", name_of(trials[0]->state), trials[0]->trial->id,
-                               names.name(values_of(trials[0]->trial->config)),
+                               names.name(values_of(trials[0]->trial->config())),
                                trials.size() > 1 ? fmt::format(" and {} more", trials.size() - 1) : "", reason));
   return said;
 }
@@ -137,7 +137,7 @@ std::vector<Planned> plan(const Request& request) {
     Planned p{a, {}};
     if (a->trials)
       for (Trial& t : trials_of(*a, request))
-        if (contains(request.tasks, t.config.task) && contains(request.encodings, t.config.encoding))
+        if (contains(request.tasks, t.config().task) && contains(request.encodings, t.config().encoding))
           p.plan.push_back(std::move(t));
     all.push_back(std::move(p));
   }

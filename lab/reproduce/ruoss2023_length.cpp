@@ -58,7 +58,7 @@ Section fig4(const Outcomes& outcomes, const Config&) {
         if (curve.empty()) continue;
         chart.curves.push_back(line(c.name, c.color, curve, [](const AtLength& row) { return row.accuracy; }));
         chart.x_high = std::max(chart.x_high, double(curve.back().length));
-        chart.shaded = sum.at_lr[0]->trial->config.train_length;
+        chart.shaded = sum.at_lr[0]->trial->config().train_length;
         if (curve.size() > longest.size()) longest = curve;
         for (const AtLength& row : curve)
           s.data.rows.push_back({task, c.encoding, c.positions, row.length, row.accuracy, sum.at_lr.size(),
@@ -87,7 +87,7 @@ Section fig3(const Outcomes& outcomes, const Config& defaults) {
              "majority", "content_only"},
             {}};
   std::set<int> pools;
-  for (const Outcome& o : outcomes.done()) pools.insert(o.trial->config.max_position);
+  for (const Outcome& o : outcomes.done()) pools.insert(o.trial->config().max_position);
   Grid grid{fmt::format("R-Relative by the size of the pool that positions are drawn from: mean accuracy in %, then "
                         "its interval, then that of the difference to {} in points, over paired seeds",
                         defaults.max_position),

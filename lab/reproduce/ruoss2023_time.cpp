@@ -67,9 +67,9 @@ Section table2(const Outcomes& outcomes, const Config&) {
     for (const Column& c : columns_of(outcomes)) {
       std::vector<double> rate, seconds;
       for (const Outcome& o : outcomes.done())
-        if (is(task, c)(o.trial->config) && o.record.seconds) {
+        if (is(task, c)(o.trial->config()) && o.record.seconds) {
           seconds.push_back(*o.record.seconds);
-          rate.push_back(double(o.trial->config.steps) / seconds.back());
+          rate.push_back(double(o.trial->config().steps) / seconds.back());
         }
       row.push_back({rate.empty() ? "–" : fmt::format("{:.1f}", median(rate)),
                      rate.empty() ? "" : fmt::format("{:.0f} s", median(seconds))});
@@ -109,7 +109,7 @@ Section fig2(const Outcomes& outcomes, const Config& defaults) {
     bool ran[2] = {false, false};
     for (const bool naive : {false, true})
       for (const Outcome& o : outcomes.done()) {
-        const Config& c = o.trial->config;
+        const Config& c = o.trial->config();
         if (c.task != task || (c.positions == "sequential") != naive) continue;
         Curve curve{
             fmt::format("{} to length {}", naive ? "Relative" : "R-Relative", c.train_length), naive ? 0 : 1, {}, {}};

@@ -49,7 +49,7 @@ Plan trials_at(const Size& size, const ValueLists& settings, const ValueLists& l
 }
 
 Config defaults(const Size& size, const ValueLists& settings) {
-  return trials_at(size, settings, {{"encoding", {"none"}}}, {}).front().config;
+  return trials_at(size, settings, {{"encoding", {"none"}}}, {}).front().config();
 }
 
 }  // namespace poslab::reproduce

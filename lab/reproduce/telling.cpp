@@ -29,7 +29,7 @@ nlohmann::json number(double x) { return std::isnan(x) ? nlohmann::json() : nloh
 
 Cell task_cell(const Outcomes& outcomes, const std::string& task) {
   for (const Outcome& o : outcomes.done())
-    if (o.trial->config.task == task && o.record.baselines) {
+    if (o.trial->config().task == task && o.record.baselines) {
       const Baselines& b = *o.record.baselines;
       return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b.chance), points(b.majority),
                                 points(b.content_only))};
@@ -39,7 +39,7 @@ Cell task_cell(const Outcomes& outcomes, const std::string& task) {
 
 std::string about_intervals(const Outcomes& outcomes) {
   std::set<int64_t> seeds;
-  for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config.seed);
+  for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config().seed);
   return poslab::about_intervals(int(seeds.size()));
 }
 
@@ -49,7 +49,7 @@ std::string how_many(const Outcomes& outcomes) {
   std::set<double> rates;
   std::set<std::string> tested;
   for (const Outcome& o : outcomes.done()) {
-    const Config& c = o.trial->config;
+    const Config& c = o.trial->config();
     seeds.insert(c.seed), rates.insert(c.lr);
     tested.insert(fmt::format(
         "{} steps of {} strings to length {}, tested to length {} with {} strings of each, dropout at test {}", c.steps,

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "lab/progress.h"
+#include "lab/sweep/child.h"
 
 namespace poslab::sweep {
 namespace {
@@ -17,22 +17,12 @@ constexpr size_t max_running = 12,
 int64_t steps_in(const Plan& plan, const std::vector<TrialState>& states, std::initializer_list<TrialState> which) {
   int64_t steps = 0;
   for (size_t i = 0; i < plan.size(); ++i)
-    if (std::find(which.begin(), which.end(), states[i]) != which.end()) steps += plan[i].config.steps;
+    if (std::find(which.begin(), which.end(), states[i]) != which.end())
+      steps += std::stoll(value_of(plan[i].run, "steps"));
   return steps;
 }
 
 }  // namespace
-
-std::string last_line(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const std::streamoff size = file ? std::streamoff(file.tellg()) : 0, from = std::max<std::streamoff>(0, size - 4096);
-  std::string text(size_t(std::max<std::streamoff>(0, size - from)), '\0');
-  file.seekg(from).read(text.data(), std::streamsize(text.size()));
-  const size_t end = text.find_last_not_of(" \n");
-  if (end == std::string::npos) return "";
-  const size_t newline = text.rfind('\n', end), begin = newline == std::string::npos ? 0 : newline + 1;
-  return text.substr(begin, end + 1 - begin);
-}
 
 Board::Board(const Plan& plan, const SweepFolder& folder, std::string title)
     : plan_(plan),
@@ -63,7 +53,7 @@ void Board::event(TrialState state, const Trial& trial, const std::string& note)
   next_ = Clock::now();
   if (terminal_) return;
   look();
-  fmt::print(stderr, "{:<7}  {}  {}{}{}  ({})\n", name_of(state), trial.id, naming_.name(values_of(trial.config)),
+  fmt::print(stderr, "{:<7}  {}  {}{}{}  ({})\n", name_of(state), trial.id, naming_.name(values_of(trial.run)),
              note.empty() ? "" : "  ", note, headline());
 }
 
@@ -84,13 +74,13 @@ void Board::last() {
 void Board::draw(const std::vector<const Trial*>& ours) {
   std::vector<std::string> table = {headline()};
   for (size_t i = 0; i < std::min(ours.size(), max_running); ++i)
-    table.push_back(fmt::format("  running  {}  {}  {}", ours[i]->id, naming_.name(values_of(ours[i]->config)),
+    table.push_back(fmt::format("  running  {}  {}  {}", ours[i]->id, naming_.name(values_of(ours[i]->run)),
                                 last_line(folder_.log(*ours[i]))));
   if (ours.size() > max_running) table.push_back(fmt::format("  and {} more running", ours.size() - max_running));
   size_t failures = 0;
   for (size_t i = 0; i < plan_.size(); ++i)
     if (states_[i] == TrialState::failed && ++failures <= max_failures)
-      table.push_back(fmt::format("  failed   {}  {}  {}", plan_[i].id, naming_.name(values_of(plan_[i].config)),
+      table.push_back(fmt::format("  failed   {}  {}  {}", plan_[i].id, naming_.name(values_of(plan_[i].run)),
                                   folder_.reason(plan_[i], states_[i])));
   if (failures > max_failures)
     table.push_back(fmt::format("  and {} more failed; `poslab sweep status` lists them", failures - max_failures));

@@ -9,8 +9,6 @@
 
 namespace poslab::sweep {
 
-std::string last_line(const std::string& path);  // of a log, not counting empty ones; "" if there is none
-
 class Board {
  public:
   Board(const Plan&, const SweepFolder&, std::string title);      // both must outlive it

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "core/error.h"
 
@@ -44,6 +46,24 @@ std::optional<End> ended(pid_t child) {
   if (WIFSIGNALED(raw)) return End{0, WTERMSIG(raw)};
   const int status = WEXITSTATUS(raw);
   return status > 128 ? End{0, status - 128} : End{status, 0};
+}
+
+std::string last_line(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file ? std::streamoff(file.tellg()) : 0, from = std::max<std::streamoff>(0, size - 4096);
+  std::string text(size_t(std::max<std::streamoff>(0, size - from)), '\0');
+  file.seekg(from).read(text.data(), std::streamsize(text.size()));
+  const size_t end = text.find_last_not_of(" \n");
+  if (end == std::string::npos) return "";
+  const size_t newline = text.rfind('\n', end), begin = newline == std::string::npos ? 0 : newline + 1;
+  return text.substr(begin, end + 1 - begin);
+}
+
+std::string why_failed(End end, const std::string& log) {
+  const std::string said = last_line(log), mine = "poslab: ";
+  if (end.signal) return fmt::format("ended by signal {} ({}) after \"{}\"", end.signal, strsignal(end.signal), said);
+  if (said.starts_with(mine)) return said.substr(mine.size());
+  return fmt::format("exit status {} after \"{}\"", end.status, said);
 }
 
 }  // namespace poslab::sweep

@@ -18,4 +18,7 @@ struct End {
 };
 std::optional<End> ended(pid_t child);  // empty: it still runs
 
+std::string last_line(const std::string& path);        // of a log, not counting empty ones; "" if there is none
+std::string why_failed(End, const std::string& log);   // what the program said, or how it ended and after what
+
 }  // namespace poslab::sweep

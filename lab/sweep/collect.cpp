@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/overload.h"
 #include "lab/eval_csv.h"
+#include "lab/language/run.h"
 #include "lab/run_record.h"
 
 namespace poslab::sweep {
@@ -26,27 +26,75 @@ json cell(const std::optional<T>& value) {
 }
 
 // An option's value: a number as one, all else as it is spelled.
-json cell(const Config& c, const RunOption& o) {
-  return std::visit(Overload{
-                        [&](int Config::*field) { return json(c.*field); },
-                        [&](int64_t Config::*field) { return json(c.*field); },
-                        [&](double Config::*field) { return json(c.*field); },
-                        [&](const auto&) { return json(get(c, o)); },
-                    },
-                    o.field);
+json cell(const RunConfig& c, const KeptOption& o) {
+  const std::string value = value_of(c, o.name);
+  return o.kind == Option::Kind::toggle ? json(value) : json(typed(o, value));
 }
+
+// What a kind of runs has in the two tables: names of columns, and the cells of a trial that is done.
+struct Cells {
+  std::vector<json> scores;
+  std::vector<std::vector<json>> lengths;  // without what tells which trial it is
+};
+struct Columns {
+  std::vector<std::string> scores, lengths;
+  std::string key;  // of the lengths
+  Cells (*cells)(const Trial&, const SweepFolder&, const RunRecord&);
+};
+
+Cells cells_of_task(const Trial& t, const SweepFolder& folder, const RunRecord& r) {
+  const std::optional<Baselines>& b = r.baselines;
+  Cells all{{cell(r.paper_score), cell(r.released_score), b ? cell(b->chance) : json(), b ? cell(b->majority) : json(),
+             b ? cell(b->content_only) : json()},
+            {}};
+  for (const AtLength& at : read_eval_csv(folder.run(t)))
+    all.lengths.push_back({at.length, cell(at.accuracy), at.samples, cell(at.baselines.chance),
+                           cell(at.baselines.majority), cell(at.baselines.content_only)});
+  return all;
+}
+
+Cells cells_of_language(const Trial& t, const SweepFolder& folder, const RunRecord&) {
+  const std::vector<language::AtLength> tested = language::read_csv(folder.last_file(t));
+  const language::AtLength *trained = nullptr, *longest = nullptr;
+  Cells all;
+  for (const language::AtLength& at : tested) {
+    all.lengths.push_back({at.length, at.repeated ? "repeated" : "plain", cell(at.accuracy), cell(at.loss),
+                           cell(at.bits_per_byte), at.samples});
+    if (at.repeated) continue;
+    if (std::to_string(at.length) == value_of(t.run, "train_length")) trained = &at;
+    if (!longest || at.length > longest->length) longest = &at;
+  }
+  for (const language::AtLength* at : {trained, longest})
+    for (const auto value :
+         {&language::AtLength::loss, &language::AtLength::accuracy, &language::AtLength::bits_per_byte})
+      all.scores.push_back(at ? cell(at->*value) : json());
+  all.scores.insert(all.scores.begin() + 3, longest ? json(longest->length) : json());
+  return all;
+}
+
+const Columns of_task = {{"paper_score", "released_score", "guess", "majority", "content_only"},
+                         {"length", "accuracy", "samples", "guess", "majority", "content_only"},
+                         "id, length",
+                         cells_of_task};
+const Columns of_language = {
+    {"loss", "accuracy", "bits_per_byte", "longest", "longest_loss", "longest_accuracy", "longest_bits_per_byte"},
+    {"length", "set", "accuracy", "loss", "bits_per_byte", "samples"},
+    "id, length, \"set\"",
+    cells_of_language};
 
 struct Result {
   RunRecord record;
-  std::vector<AtLength> tested;
+  Cells cells;
   std::string reason;  // why there is none
 };
 
-Result result_of(const Trial& t, TrialState state, const SweepFolder& folder) {
-  if (state != TrialState::done) return {{}, {}, folder.reason(t, state)};
+Result result_of(const Trial& t, TrialState state, const SweepFolder& folder, const Columns& of_kind) {
+  const Cells none{std::vector<json>(of_kind.scores.size()), {}};
+  if (state != TrialState::done) return {{}, none, folder.reason(t, state)};
   try {
-    return {read_record(folder.result(t)), read_eval_csv(folder.run(t)), ""};
-  } catch (const std::exception& e) { return {{}, {}, e.what()}; }
+    const RunRecord record = read_record(folder.result(t));
+    return {record, of_kind.cells(t, folder, record), ""};
+  } catch (const std::exception& e) { return {{}, none, e.what()}; }
 }
 
 std::string text_of(const json& cell) {
@@ -61,41 +109,45 @@ std::string text_of(const json& cell) {
 Collected collect(const Plan& plan, const SweepFolder& folder) {
   if (!std::filesystem::is_directory(folder.path()))
     bad_input("there is no folder {}; `poslab sweep run` makes it", folder.path());
+  const RunKind kind = kind_of(plan);
+  const Columns& of_kind = kind == RunKind::task ? of_task : of_language;
   const std::vector<std::string> differing = naming(plan).differing();
   const Naming names = naming(plan, {"task", "seed"});
-  std::vector<const RunOption*> studied, others;
-  for (const RunOption& o : all_options())
-    if (o.kept) (std::count(differing.begin(), differing.end(), o.name) ? studied : others).push_back(&o);
+  std::vector<const KeptOption*> studied, others;
+  for (const KeptOption& o : kept_options(kind))
+    (std::count(differing.begin(), differing.end(), o.name) ? studied : others).push_back(&o);
 
-  Collected all{{{"id", "name", "state"}, {}},
-                {{"id", "task", "name", "seed", "length", "accuracy", "samples", "guess", "majority", "content_only"},
-                 {}}};
+  Collected all{{{"id", "name", "state"}, {}, "id"}, {{"id"}, {}, of_kind.key}};
+  const auto add = [](std::vector<std::string>& columns, const std::vector<std::string>& more) {
+    columns.insert(columns.end(), more.begin(), more.end());
+  };
   std::vector<std::string>& columns = all.trials.columns;
-  for (const RunOption* o : studied) columns.push_back(o->name);
-  for (const char* more :
-       {"paper_score", "released_score", "guess", "majority", "content_only", "seconds", "commit", "reason"})
-    columns.push_back(more);
-  for (const RunOption* o : others) columns.push_back(o->name);
+  for (const KeptOption* o : studied) columns.push_back(o->name);
+  add(columns, of_kind.scores), add(columns, {"seconds", "commit", "reason"});
+  for (const KeptOption* o : others) columns.push_back(o->name);
+  if (kind == RunKind::task) add(all.lengths.columns, {"task"});
+  add(all.lengths.columns, {"name", "seed"}), add(all.lengths.columns, of_kind.lengths);
 
   const std::vector<TrialState> known = states(plan, folder);
   for (size_t i = 0; i < plan.size(); ++i) {
-    const auto& [id, c, impossible, link] = plan[i];
-    const auto& [r, tested, reason] = result_of(plan[i], known[i], folder);
+    const Trial& t = plan[i];
+    const auto& [r, cells, reason] = result_of(t, known[i], folder, of_kind);
     const bool lost = known[i] == TrialState::done && !reason.empty();
-    const std::string name = names.name(values_of(c));
-    std::vector<json> row = {id, name, name_of(lost ? TrialState::failed : known[i])};
-    for (const RunOption* o : studied) row.push_back(cell(c, *o));
-    const std::optional<Baselines>& b = r.baselines;
-    for (const json& value : {cell(r.paper_score), cell(r.released_score), b ? cell(b->chance) : json(),
-                              b ? cell(b->majority) : json(), b ? cell(b->content_only) : json(), cell(r.seconds),
-                              cell(r.commit), reason.empty() ? json() : json(reason)})
+    const std::string name = names.name(values_of(t.run));
+    std::vector<json> row = {t.id, name, name_of(lost ? TrialState::failed : known[i])};
+    for (const KeptOption* o : studied) row.push_back(cell(t.run, *o));
+    row.insert(row.end(), cells.scores.begin(), cells.scores.end());
+    for (const json& value : {cell(r.seconds), cell(r.commit), reason.empty() ? json() : json(reason)})
       row.push_back(value);
-    for (const RunOption* o : others) row.push_back(cell(c, *o));
+    for (const KeptOption* o : others) row.push_back(cell(t.run, *o));
     all.trials.rows.push_back(std::move(row));
-    for (const AtLength& at : tested)
-      all.lengths.rows.push_back({id, c.task, name, c.seed, at.length, cell(at.accuracy), at.samples,
-                                  cell(at.baselines.chance), cell(at.baselines.majority),
-                                  cell(at.baselines.content_only)});
+    for (const std::vector<json>& at : cells.lengths) {
+      std::vector<json> line = {t.id};
+      if (kind == RunKind::task) line.push_back(t.config().task);
+      line.push_back(name), line.push_back(typed(kept_option(kind, "seed"), value_of(t.run, "seed")));
+      line.insert(line.end(), at.begin(), at.end());
+      all.lengths.rows.push_back(std::move(line));
+    }
   }
   return all;
 }

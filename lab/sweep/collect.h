@@ -8,9 +8,14 @@
 //
 //   id, task, name, seed, length, accuracy, samples, guess, majority, content_only
 //
-// Scores and baselines as in result.json (fractions, experiment/evaluate.h), without the noise of the last digits that
-// a mean leaves. Switches are on or off. What a trial does not have (yet) is empty in CSV and null elsewhere. Seconds
-// are those of training, in all processes that worked on the trial, tests left out (lab/training_clock.h).
+// Trials of language models have other scores: loss, accuracy and bits_per_byte of texts that are not repeated, at the
+// trained length and, as longest_loss, ..., at the longest tested one. Their rows of `lengths`:
+//
+//   id, name, seed, length, set, accuracy, loss, bits_per_byte, samples
+//
+// Scores and baselines as in result.json and eval.csv (fractions; nats a token), without the noise of the last digits
+// that a mean leaves. Switches are on or off. What a trial does not have (yet) is empty in CSV and null elsewhere.
+// Seconds are those of training, in all processes that worked on the trial, tests left out (lab/training_clock.h).
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,6 +28,7 @@ namespace poslab::sweep {
 struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<nlohmann::json>> rows;  // null, a string, a number or a bool each
+  std::string key = {};                           // of a database: columns that no two rows have alike
 };
 struct Collected {
   Table trials, lengths;

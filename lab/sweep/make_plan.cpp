@@ -2,7 +2,6 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "lab/config_toml.h"
 #include "lab/sweep/plan.h"
 
 namespace poslab::sweep {
@@ -10,8 +9,8 @@ namespace {
 
 constexpr int64_t max_trials = 1000000;
 
-std::string refusal(Config c) {
-  c.device = "cpu";  // whether there is a GPU is asked where the trial runs
+std::string refusal(RunConfig c) {
+  if (Config* of_task = std::get_if<Config>(&c)) of_task->device = "cpu";  // a GPU is asked for where the trial runs
   try {
     check(c);
   } catch (const BadInput& e) { return e.what(); }
@@ -20,16 +19,18 @@ std::string refusal(Config c) {
 
 class Collector {
  public:
-  explicit Collector(std::string source) : source_(std::move(source)) {}
+  Collector(std::string source, RunKind kind) : source_(std::move(source)), kind_(kind) {}
   Plan plan;
 
   void add_product(const ValueLists& by_name) {
     for (auto& [name, list] : by_name)
       if (list.empty()) bad_input("{}: {} = [] leaves no trial; give it a value or leave it out", source_, name);
     for (const char* must : {"task", "encoding"})
-      if (!by_name.count(must)) bad_input("{}: which {}? Every product needs one", source_, must);
-    std::map<size_t, std::vector<std::string>> lists;  // by the option's place in all_options()
-    for (auto& [name, list] : by_name) lists[size_t(&option(name) - all_options().data())] = list;
+      if (kind_ == RunKind::task && !by_name.count(must))
+        bad_input("{}: which {}? Every product needs one", source_, must);
+    const std::vector<KeptOption>& options = kept_options(kind_);
+    std::map<size_t, std::vector<std::string>> lists;  // by the option's place among these
+    for (auto& [name, list] : by_name) lists[size_t(&kept_option(kind_, name) - options.data())] = list;
     double trials = 1;
     for (auto& [option, list] : lists) trials *= double(list.size());
     if (trials > double(max_trials) - double(plan.size()))
@@ -38,8 +39,8 @@ class Collector {
     for (bool more = true; more;) {
       Settings settings;
       size_t wheel = 0;
-      for (auto& [option, list] : lists) settings.emplace_back(all_options()[option].name, list[at[wheel++]]);
-      add(configure(settings));
+      for (auto& [option, list] : lists) settings.emplace_back(options[option].name, list[at[wheel++]]);
+      add(configure(kind_, settings));
       more = false;
       for (auto list = lists.rbegin(); list != lists.rend() && !more; ++list) {
         size_t& value = at[--wheel];
@@ -50,14 +51,16 @@ class Collector {
   }
 
  private:
-  void add(const Config& c) {
+  void add(const RunConfig& c) {
     Trial t{trial_id(c), c, refusal(c)};
-    const auto [old, fresh] = seen_.emplace(t.id, to_toml(c));
-    if (!fresh && old->second != to_toml(c)) failure("two configurations have the id {}; change a seed", t.id);
+    const std::string all = config_json(c).dump();
+    const auto [old, fresh] = seen_.emplace(t.id, all);
+    if (!fresh && old->second != all) failure("two configurations have the id {}; change a seed", t.id);
     if (fresh) plan.push_back(std::move(t));
   }
 
   std::string source_;
+  RunKind kind_;
   std::unordered_map<std::string, std::string> seen_;
 };
 
@@ -75,8 +78,8 @@ std::vector<std::string> seeds(int64_t n) {
   return all;
 }
 
-Plan make_plan(const ValueLists& lists, const std::vector<ValueLists>& also, const std::string& source) {
-  Collector all(source);
+Plan make_plan(const ValueLists& lists, const std::vector<ValueLists>& also, const std::string& source, RunKind kind) {
+  Collector all(source, kind);
   all.add_product(lists);
   for (const ValueLists& more : also) all.add_product(overlaid(lists, more));
   return std::move(all.plan);

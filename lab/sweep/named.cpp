@@ -16,17 +16,16 @@ namespace {
 
 bool suits(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c && std::strchr("-_.+=,", c)); }
 
-std::string name_from(const std::string& text, const Config& c) {
+std::string name_from(const std::string& text, const RunConfig& c) {
   std::string name;
   for (size_t at = 0; at < text.size();) {
     const size_t open = text.find('{', at), close = text.find('}', open);
     name += text.substr(at, open - at);
     if (open == std::string::npos) break;
     if (close == std::string::npos) bad_input("a {{ is not closed; write {{task}}");
-    const RunOption& o = option(text.substr(open + 1, close - open - 1));
-    if (!o.kept) bad_input("{{{}}} does not belong to a trial; name another option", o.name);
-    const std::string word = word_for(o, get(c, o));
-    name += word.empty() ? get(c, o) : word;
+    const KeptOption& o = kept_option(kind_of(c), text.substr(open + 1, close - open - 1));
+    const std::string value = value_of(c, o.name), word = word_for(o, value);
+    name += word.empty() ? value : word;
     at = close + 1;
   }
   for (char& c : name)
@@ -47,9 +46,14 @@ void keep_plan(const Plan& plan, const SweepFolder& folder) {
   Plan all = plan;
   std::set<std::string> ids;
   for (const Trial& t : plan) ids.insert(t.id);
-  if (fs::exists(path))
-    for (Trial& t : read_plan(path))
+  if (fs::exists(path)) {
+    Plan before = read_plan(path);
+    if (kind_of(before) != kind_of(plan))
+      bad_input("{} has a sweep of `poslab {}`, and this one is of `poslab {}`; choose another --out", folder.path(),
+                train_command(kind_of(before)), train_command(kind_of(plan)));
+    for (Trial& t : before)
       if (ids.insert(t.id).second) all.push_back(std::move(t));
+  }
   if (const std::string text = plan_lines(all); !fs::exists(path) || read_file(path) != text) write_file(path, text);
 }
 
@@ -60,7 +64,7 @@ bool names_a_file(const std::string& name) {
 void name_trials(Plan& plan, const std::string& text) {
   try {
     for (Trial& t : plan)
-      if (t.impossible.empty()) t.name = name_from(text, t.config);
+      if (t.impossible.empty()) t.name = name_from(text, t.run);
     names_of(plan);
   } catch (const BadInput& e) { bad_input("the name {}: {}", text, e.what()); }
 }
@@ -73,7 +77,7 @@ TrialNames names_of(const Plan& plan) {
     if (fresh) continue;
     const Naming apart = naming({*same->second, t});
     bad_input("two trials would be \"{}\"; name what parts them, {} and {}", t.name,
-              apart.name(values_of(same->second->config)), apart.name(values_of(t.config)));
+              apart.name(values_of(same->second->run)), apart.name(values_of(t.run)));
   }
   return names;
 }

@@ -10,7 +10,8 @@
 
 namespace poslab::sweep {
 
-// Makes the folder, and keeps the plan in it. Throws Failure where it cannot be written.
+// Makes the folder, and keeps the plan in it. Throws Failure where it cannot be written, BadInput
+// where the folder has a sweep of the other kind of runs.
 void keep_plan(const Plan&, const SweepFolder&);
 std::string kept_plan(const std::string& folder);  // its path, which may not be there
 

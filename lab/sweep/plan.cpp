@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "lab/checkpoint.h"
-#include "lab/config_json.h"
 #include "lab/files.h"
 #include "lab/sweep/named.h"
 
@@ -27,9 +26,10 @@ Trial read_trial(const std::string& line) {
     if (all.contains(key)) *field = all[key].is_string() ? all[key].get<std::string>() : all[key].dump();
   if (all.contains("name") && !names_a_file(t.name))
     bad_input("\"{}\" cannot be the name of a link; plan anew with `poslab sweep plan`", t.name);
-  for (const char* key : {"id", "name", "impossible"}) all.erase(key);
-  t.config = config_of(all);
-  if (const std::string is = trial_id(t.config); is != t.id)
+  const auto command = all.value("command", ordered_json(train_command(RunKind::task)));
+  for (const char* key : {"id", "command", "name", "impossible"}) all.erase(key);
+  t.run = config_of(kind_of_command(command.is_string() ? command.get<std::string>() : command.dump()), all);
+  if (const std::string is = trial_id(t.run); is != t.id)
     bad_input(
         "the id of this configuration is {}, not {}: it was changed, or another version of poslab planned it; plan "
         "anew with `poslab sweep plan`",
@@ -45,10 +45,14 @@ int whole(std::string_view text) {
 
 }  // namespace
 
-std::string trial_id(const Config& c) {
-  std::string text = checkpoint_format;
-  for (const RunOption& o : all_options())
-    if (const std::string value = get(c, o); o.kept && value != get(Config(), o))
+RunKind kind_of(const Plan& plan) { return plan.empty() ? RunKind::task : kind_of(plan.front().run); }
+
+std::string trial_id(const RunConfig& c) {
+  static const RunConfig standard[] = {Config(), configure(RunKind::language, {})};
+  const RunKind kind = kind_of(c);
+  std::string text = kind == RunKind::task ? checkpoint_format : language_checkpoint_format;
+  for (const KeptOption& o : kept_options(kind))
+    if (const std::string value = value_of(c, o.name); value != value_of(standard[size_t(kind)], o.name))
       text += fmt::format("\n{} = {}", o.name, value);
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a of 64 bits
   for (const char byte : text) hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
@@ -59,8 +63,9 @@ std::string plan_lines(const Plan& plan) {
   std::string text;
   for (const Trial& t : plan) {
     ordered_json line = {{"id", t.id}};
+    if (kind_of(t.run) != RunKind::task) line["command"] = train_command(kind_of(t.run));
     if (!t.name.empty()) line["name"] = t.name;
-    const ordered_json config = config_json(t.config);
+    const ordered_json config = config_json(t.run);
     for (auto& [name, value] : config.items()) line[name] = value;
     if (!t.impossible.empty()) line["impossible"] = t.impossible;
     text += line.dump() + "\n";
@@ -79,6 +84,9 @@ Plan read_plan(const std::string& path) {
       plan.push_back(read_trial(line));
       if (const auto [old, fresh] = lines.emplace(plan.back().id, number); !fresh)
         bad_input("line {} is the same trial; remove one of the two", old->second);
+      if (const RunKind kind = kind_of(plan.back().run); kind != kind_of(plan))
+        bad_input("a trial of `poslab {}`, and those before it are of `poslab {}`; a plan has one kind",
+                  train_command(kind), train_command(kind_of(plan)));
     } catch (const BadInput& e) { bad_input("{}, line {}: {}", path, number, e.what()); }
   }
   if (plan.empty()) bad_input("{} holds no trial; `poslab sweep plan` writes a plan", path);
@@ -89,16 +97,16 @@ Plan read_plan(const std::string& path) {
 Naming naming(const Plan& plan, const std::set<std::string>& without) {
   std::vector<Values> trials(plan.size());
   if (plan.empty()) return Naming(trials);
-  for (const RunOption& o : all_options()) {
-    if (!o.kept || without.count(o.name)) continue;
-    const auto value = [&](const Trial& t) { return get(t.config, o); };
+  for (const KeptOption& o : kept_options(kind_of(plan))) {
+    if (without.count(o.name)) continue;
+    const auto value = [&](const Trial& t) { return value_of(t.run, o.name); };
     if (o.name != "preset" && std::all_of(plan.begin(), plan.end(), [&, first = value(plan.front())](const Trial& t) {
           return value(t) == first;
         }))
       continue;
     for (size_t i = 0; i < plan.size(); ++i) trials[i][o.name] = value(plan[i]);
   }
-  return Naming(trials);
+  return Naming(trials, kind_of(plan));
 }
 
 Shard read_shard(const std::string& text) {

@@ -103,7 +103,7 @@ class Worker {
   }
 
  private:
-  bool finished(const Trial& t) const { return fs::exists(folder_.result(t)) || fs::exists(folder_.failed(t)); }
+  bool finished(const Trial& t) const { return fs::exists(folder_.last_file(t)) || fs::exists(folder_.failed(t)); }
 
   void forget_failures() {
     for (const Trial* t : open_)
@@ -133,13 +133,18 @@ class Worker {
   }
 
   std::vector<std::string> resume_words(const Trial& t) const {
-    return {"resume", folder_.run(t), fmt::format("--threads={}", work_.threads)};
+    std::vector<std::string> words = split(resume_command(kind_of(t.run)), ' ');
+    words.insert(words.end(), {folder_.run(t), fmt::format("--threads={}", work_.threads)});
+    return words;
   }
   std::vector<std::string> train_words(const Trial& t) const {
-    std::vector<std::string> words = {"train", "--out=" + folder_.run(t), fmt::format("--threads={}", work_.threads)};
-    for (const RunOption& o : all_options())
-      if (o.kept) words.push_back(dashed(o.name) + "=" + get(t.config, o));
-    if (work_.force) words.push_back("--force");
+    const RunKind kind = kind_of(t.run);
+    std::vector<std::string> words = split(train_command(kind), ' ');
+    words.insert(words.end(), {"--out=" + folder_.run(t), fmt::format("--threads={}", work_.threads)});
+    for (const KeptOption& o : kept_options(kind))
+      if (const std::string value = value_of(t.run, o.name); !value.empty())
+        words.push_back(dashed(o.name) + "=" + value);
+    if (work_.force && kind == RunKind::task) words.push_back("--force");  // nobody estimates a language model
     return words;
   }
 
@@ -155,8 +160,7 @@ class Worker {
 
   void record_end(const Running& r, End end) {
     const Trial& t = *r.trial;
-    const std::string said = last_line(folder_.log(t)), mine = "poslab: ";
-    if (end.status == 0 && end.signal == 0 && fs::exists(folder_.result(t))) {
+    if (end.status == 0 && end.signal == 0 && fs::exists(folder_.last_file(t))) {
       fs::remove(folder_.log(t));
       journal_.write("done", t);
       board_.event(TrialState::done, t, clock_time(std::chrono::duration<double>(Clock::now() - r.start).count()));
@@ -168,12 +172,8 @@ class Worker {
         fail(t, fmt::format("{} times it was ended from outside, at last by signal {} ({}); if memory was short, fewer "
                             "--jobs or a smaller batch need less",
                             max_kills, end.signal, strsignal(end.signal)));
-    } else if (end.signal) {
-      fail(t, fmt::format("ended by signal {} ({}) after \"{}\"", end.signal, strsignal(end.signal), said));
-    } else if (said.rfind(mine, 0) == 0) {
-      fail(t, said.substr(mine.size()));
     } else {
-      fail(t, fmt::format("exit status {} after \"{}\"", end.status, said));
+      fail(t, why_failed(end, folder_.log(t)));
     }
   }
 

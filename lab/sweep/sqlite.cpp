@@ -36,14 +36,13 @@ int bind(sqlite3_stmt* statement, int place, const nlohmann::json& cell) {
   return sqlite3_bind_text(statement, place, text.c_str(), int(text.size()), SQLITE_TRANSIENT);
 }
 
-// `key`: the columns that no two rows have alike.
-void add(sqlite3* opened, const std::string& name, const Table& table, const std::string& key) {
+void add(sqlite3* opened, const std::string& name, const Table& table) {
   std::string columns, places;
   for (const std::string& column : table.columns) {
     columns += fmt::format("\"{}\", ", column);
     places += places.empty() ? "?" : ", ?";
   }
-  run(opened, fmt::format("CREATE TABLE {} ({}PRIMARY KEY ({}))", name, columns, key));
+  run(opened, fmt::format("CREATE TABLE {} ({}PRIMARY KEY ({}))", name, columns, table.key));
   run(opened, "BEGIN");
   const Statement insert = prepare(opened, fmt::format("INSERT INTO {} VALUES ({})", name, places));
   for (const auto& row : table.rows) {
@@ -61,8 +60,8 @@ std::string to_sqlite(const Collected& all) {
   const int result = sqlite3_open(":memory:", &opened);
   const Database database(opened, sqlite3_close);
   must(result, SQLITE_OK, opened);
-  add(opened, "trials", all.trials, "id");
-  add(opened, "lengths", all.lengths, "id, length");
+  add(opened, "trials", all.trials);
+  add(opened, "lengths", all.lengths);
   sqlite3_int64 size = 0;
   const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> bytes(sqlite3_serialize(opened, "main", &size, 0),
                                                                       sqlite3_free);

@@ -16,7 +16,7 @@ const char* name_of(TrialState s) { return state_names[size_t(s)]; }
 TrialState SweepFolder::state(const Trial& t, const Claims& claims) const {
   if (!t.impossible.empty()) return TrialState::impossible;
   const bool held = claims.held(t.id);
-  if (fs::exists(result(t))) return TrialState::done;
+  if (fs::exists(last_file(t))) return TrialState::done;
   if (held) return TrialState::running;
   if (fs::exists(failed(t))) return TrialState::failed;
   return fs::exists(run(t)) ? TrialState::stopped : TrialState::todo;
@@ -63,7 +63,7 @@ std::string status(const Plan& plan, const SweepFolder& folder) {
   for (const TrialState s : {TrialState::failed, TrialState::impossible})
     for (size_t i = 0; i < plan.size(); ++i)
       if (all[i] == s)
-        text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id, names.name(values_of(plan[i].config)),
+        text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id, names.name(values_of(plan[i].run)),
                             folder.reason(plan[i], s));
   return text;
 }

@@ -1,6 +1,6 @@
 // What has become of the trials of a plan, from the files of FOLDER and its locks alone, at any time:
 //
-//   ID/           a run folder (lab/run_folder.h); with result.json the trial is done
+//   ID/           a run folder (lab/run_folder.h); with its last file the trial is done
 //   plan.jsonl, named/  the plan and readable names (lab/sweep/named.h)
 //   ID.log        what its process said; removed when it is done
 //   ID.failed     why it failed
@@ -26,6 +26,7 @@ class SweepFolder {
   const std::string& path() const { return path_; }
   std::string run(const Trial& t) const { return path_ + "/" + t.id; }
   std::string result(const Trial& t) const { return run(t) + "/result.json"; }
+  std::string last_file(const Trial& t) const { return run(t) + "/" + poslab::last_file(kind_of(t.run)); }
   std::string log(const Trial& t) const { return run(t) + ".log"; }
   std::string failed(const Trial& t) const { return run(t) + ".failed"; }
   std::string journal() const { return path_ + "/journal.jsonl"; }

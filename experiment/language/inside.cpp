@@ -1,0 +1,123 @@
+#include "experiment/language/inside.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/tape.h"
+#include "core/error.h"
+
+namespace poslab::language {
+namespace {
+
+// A token as a page shows it: bytes that are no letters of ASCII by a sign or their number.
+std::string symbol(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n')
+      text += "⏎";
+    else if (c == '\t')
+      text += "⇥";
+    else if (c == ' ')
+      text += "␣";
+    else if (byte < 33 || byte > 126)
+      text += fmt::format("\\x{:02x}", byte);
+    else
+      text += c;
+  }
+  return text;
+}
+
+std::vector<std::string> symbols(const Source& source, const std::vector<int>& tokens) {
+  std::vector<std::string> all;
+  for (const int token : tokens)
+    all.push_back(source.grammar ? fmt::format("{}", token) : symbol(source.reader().text(token)));
+  return all;
+}
+
+std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
+
+// Of windows from .. from + samples - 1, at their last tokens.
+Activations activations(const State& s, const Source& source, int length, int last, int from, int samples) {
+  const int layers = s.config.whole("layers"), C = s.config.whole("d_model");
+  std::vector<std::string> names;
+  for (int layer = 0; layer < layers; ++layer) names.push_back(output_of(layer));
+  Activations all{0, std::vector<std::vector<double>>(size_t(layers))};
+  for (int n = from; n < from + samples; ++n) {
+    const std::vector<int> window = test_window(s.config, source, length, n);
+    Trace trace(names);
+    const Tensor states = s.net.states(Ids({1, length}, {window.begin(), window.end() - 1}),
+                                       {test_positions(s.config, length), {}, &trace});
+    const Tensor logits = s.net.logits(slice(states, 1, length - last, length));
+    const int V = logits.dim(-1);
+    for (int t = 0; t < last; ++t) {
+      const real* row = logits.data() + int64_t(t) * V;
+      const int best = int(std::max_element(row, row + V) - row);
+      all.accuracy += double(best == window[size_t(length - last + t + 1)]) / (double(last) * samples);
+    }
+    for (int layer = 0; layer < layers; ++layer) {
+      const std::vector<real> x = trace.captured.at(output_of(layer)).values();  // (1, T, C)
+      all.layers[size_t(layer)].insert(all.layers[size_t(layer)].end(), x.end() - int64_t(last) * C, x.end());
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+void check_lengths(const State& s, const std::vector<int>& lengths) {
+  if (s.config.whole("d_model") < 2) bad_input("inspect: d_model = 1 has no plane to look at");
+  constexpr double most_bytes = 2e9;
+  const double heads = s.config.whole("layers") * double(s.net.spec().heads);
+  const int most = std::min(pool_of(sampler(s.config)), int(std::sqrt(most_bytes / sizeof(float) / heads)));
+  for (const int length : lengths)
+    if (length < 2 || length > most)
+      bad_input("inspect: length {} of a language model; ask for 2 to {} tokens: the attention of all heads is kept",
+                length, most);
+}
+
+std::vector<int> test_window(const Choices& c, const Source& source, int length, int n) {
+  Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(n)));
+  return source.window(true, length + 1, rng);
+}
+
+AttentionMaps attention_maps(const State& s, const Source& source, const std::vector<int>& tokens) {
+  const NoGrad no_grad;
+  const int T = int(tokens.size());
+  AttentionMaps maps{T, T, 0, {}, {}, symbols(source, tokens)};
+  for (int layer = 0; layer < s.config.whole("layers"); ++layer) {
+    Trace trace({fmt::format("block{}.attention.weights", layer)});
+    s.net.states(Ids({1, T}, tokens), {test_positions(s.config, T), {}, &trace});
+    maps.add(trace.captured.begin()->second);
+  }
+  return maps;
+}
+
+Pca pca(const State& s, const Source& source, const std::vector<int>& lengths, int samples) {
+  const NoGrad no_grad;
+  const int last = *std::min_element(lengths.begin(), lengths.end());
+  std::vector<Activations> all;
+  for (const int length : lengths) all.push_back(activations(s, source, length, last, 0, samples));
+  Pca made = planes(lengths, samples, all, activations(s, source, lengths[0], last, samples, samples),
+                    s.config.whole("d_model"));
+  made.last = last;
+  return made;
+}
+
+Coverage coverage(const State& s, const std::vector<int>& lengths) {
+  const Choices& c = s.config;
+  const Chosen<Sampler> drawn = sampler(c);
+  const int layers = drawn->parts ? c.whole("layers") : 1;
+  return poslab::coverage({.scheme = choose_encoding(c["encoding"]),
+                           .causal = true,
+                           .done = s.adam.step,
+                           .training = [&](int64_t step) { return training_positions(c, step); },
+                           .test = [&](int length, int) { return test_positions(c, length); },
+                           .training_layers = layers,
+                           .test_layers = layers},
+                          lengths);
+}
+
+}  // namespace poslab::language

@@ -1,0 +1,23 @@
+// A language model from inside, in the three ways in which a run of a task is looked at: where its heads look, what
+// leaves its layers, and which positions or distances it has met. A slot is a token.
+#pragma once
+#include "experiment/attention_maps.h"
+#include "experiment/coverage.h"
+#include "experiment/language/language.h"
+#include "experiment/pca.h"
+
+namespace poslab::language {
+
+// BadInput, naming the command, for a length that has no room: fewer than 2 tokens, more than the sampler has positions
+// for, or maps of all heads beyond 2 GB.
+void check_lengths(const State&, const std::vector<int>& lengths);
+// The n-th text of the test with so many tokens, and the token behind it.
+std::vector<int> test_window(const Choices&, const Source&, int length, int n);
+
+// Of these tokens, at the positions of a test; they become the maps' symbols.
+AttentionMaps attention_maps(const State&, const Source&, const std::vector<int>& tokens);
+// At the last tokens of the first `samples` windows of the test of each length, as many as the first length has.
+Pca pca(const State&, const Source&, const std::vector<int>& lengths, int samples);
+Coverage coverage(const State&, const std::vector<int>& lengths);
+
+}  // namespace poslab::language

@@ -1,0 +1,220 @@
+// Runs of language models in what the runs of tasks have: sweeps, reports, inspections, and the record of what trained
+// them.
+#include <fstream>
+#include <sstream>
+
+#include "experiment/language/inside.h"
+#include "lab/language/run.h"
+#include "lab/report/report.h"
+#include "lab/run_record.h"
+#include "lab/sweep/sweep.h"
+#include "tests/sweep_helpers.h"
+
+using namespace poslab;
+using namespace poslab::sweep;
+using namespace poslab::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string tiny_models = R"(command = "lm train"
+text = "copy_grammar"
+layers = 1
+heads = 2
+key_heads = 2
+d_model = 16
+d_ff = 24
+batch = 4
+train_length = 16
+eval_times = "1/4"
+eval_samples = 2
+checkpoint_every = 20
+log_every = 5
+)";
+
+std::string options() {
+  std::string words;
+  std::istringstream lines(tiny_models);
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    const size_t equals = line.find(" = ");
+    words += fmt::format(" {} {}", dashed(line.substr(0, equals)), line.substr(equals + 3));
+  }
+  return words;
+}
+
+void train(const TemporaryFolder& folder, const std::string& name, const std::string& more) {
+  Program run(folder, fmt::format("lm train{} --steps 20 {} --out {}", options(), more, folder / name));
+  REQUIRE_MESSAGE(run.status() == 0, run.output());
+}
+
+}  // namespace
+
+TEST_CASE("a sweep of language models: the plan says so, and what does not fit it is refused") {
+  const Plan plan = make_plan(
+      tiny_models + "encoding = [\"rope\", \"alibi\"]\nseeds = 2\nname = \"{encoding}-{seed}\"\n", "sweep.toml");
+  REQUIRE(plan.size() == 4);
+  CHECK(kind_of(plan) == RunKind::language);
+  CHECK(plan[3].name == "alibi-1");
+  CHECK(naming(plan).name(values_of(plan[3].run)) == "encoding=alibi seed=1");
+  CHECK(plan[0].id == "09d9348e0a758659");  // a finished sweep of yesterday is found by it
+  CHECK(holds(plan_lines(plan), "\",\"command\":\"lm train\",\"name\":\"rope-0\",\"preset\":\"none\""));
+  const TemporaryFolder folder;
+  write_file(folder / "plan.jsonl", plan_lines(plan));
+  CHECK(plan_lines(read_plan(folder / "plan.jsonl")) == plan_lines(plan));
+  const Plan tail = make_plan(tiny_models + "eval_tail = [0, 4]\n", "sweep.toml");
+  CHECK(tail[0].impossible.empty());
+  CHECK(holds(tail[1].impossible, "count 8 at least"));
+
+  const auto refused = [](const std::string& toml) { return refusal([&] { make_plan(toml, "my.toml"); }); };
+  CHECK(holds(refused("d_ff = 24\n"),
+              "my.toml, line 1: d_ff is an option of `poslab lm train`, and these are trials of "
+              "`poslab train`; leave it out, or plan a sweep with command = \"lm train\""));
+  CHECK(holds(refused(tiny_models + "task = \"even_pairs\"\n"), "line 14: task is an option of `poslab train`"));
+  CHECK(holds(refused(tiny_models + "d_f = 3\n"), "unknown option \"d_f\"; did you mean \"d_ff\"?"));
+  CHECK(holds(refused(tiny_models + "key_heads = 0\n"), "my.toml, line 14: "));
+  CHECK(holds(refused(tiny_models + "out = \"x\"\n"), "out belongs to `poslab sweep run`"));
+  CHECK(holds(refused("command = \"lm eval\"\n"), "line 1: unknown command \"lm eval\". Known: train, lm train"));
+  CHECK(holds(refused("command = 3\n"), "line 1: command is \"train\" or \"lm train\""));
+  CHECK(holds(refused(tiny_models + "[[also]]\ncommand = \"train\"\n"), "command stands once, at the top"));
+
+  const Plan of_tasks = make_plan(tiny_sweep, "tasks.toml");
+  write_file(folder / "plan.jsonl", plan_lines(plan) + plan_lines(of_tasks));
+  CHECK(
+      holds(refusal([&] { read_plan(folder / "plan.jsonl"); }), "line 5: a trial of `poslab train`, and those before"));
+  keep_plan(of_tasks, SweepFolder(folder / "out"));
+  CHECK(holds(refusal([&] { keep_plan(plan, SweepFolder(folder / "out")); }), "choose another --out"));
+}
+
+TEST_CASE("a sweep of language models that is killed goes on to the same bits, and is collected and reported") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "plan.jsonl", straight = folder / "straight", torn = folder / "torn";
+  const Plan plan = make_plan(tiny_models + "encoding = [\"rope\", \"alibi\"]\nsteps = 2000\n", "sweep.toml");
+  write_file(file, plan_lines(plan));
+  const auto words = [&](const std::string& out) {
+    return fmt::format("sweep run {} --out {} --threads 1", file, out);
+  };
+  Program undisturbed(folder, words(straight) + " --jobs 2");
+  REQUIRE(undisturbed.status() == 0);
+  {
+    Program worker(folder, words(torn));
+    const SweepFolder half(torn);
+    for (int i = 0; i < 2000 && !fs::exists(half.run(plan[0]) + "/clock.jsonl"); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    worker.send(SIGKILL);
+    CHECK(worker.status() == 128 + SIGKILL);
+    CHECK(count(states(plan, half))[TrialState::done] == 0);
+  }
+  Program again(folder, words(torn));
+  CHECK(again.status() == 0);
+  CHECK(holds(again.output(), "shard 0/1: 2 done\n"));
+  CHECK(holds(read_file(torn + "/journal.jsonl"), "\"done\""));
+  for (const Trial& t : plan) CHECK(contents(torn + "/" + t.id) == contents(straight + "/" + t.id));
+
+  const Collected all = collect(plan, SweepFolder(torn));
+  const language::AtLength last = language::read_csv(torn + "/" + plan[0].id + "/eval.csv")[1];
+  REQUIRE(last.length == 64);
+  const auto column = [&](const std::string& name) {
+    const auto& names = all.trials.columns;
+    return all.trials.rows[0][size_t(std::find(names.begin(), names.end(), name) - names.begin())];
+  };
+  CHECK(column("encoding") == "rope");
+  CHECK(column("longest") == 64);
+  CHECK(column("longest_loss").get<double>() == doctest::Approx(last.loss).epsilon(1e-9));
+  CHECK(column("seconds").get<double>() > 0);
+  CHECK(column("steps") == 2000);
+  CHECK(all.lengths.rows.size() == 2 * 4);
+  CHECK(to_sqlite(all).substr(0, 15) == "SQLite format 3");
+
+  const std::string page = folder / "report.html";
+  CHECK(report::write({torn}, page).empty());
+  const std::string html = read_file(page), csv = read_file(folder / "report-lengths.csv");
+  for (const Trial& t : plan)
+    for (const language::AtLength& at : language::read_csv(torn + "/" + t.id + "/eval.csv")) {
+      CHECK(holds(html, fmt::format("data-name=\"loss\">{:.4f}</td>", at.loss)));
+      CHECK(holds(html, fmt::format("data-name=\"accuracy\">{:.1f}&#8239;%</td>", 100 * at.accuracy)));
+      CHECK(holds(csv, fmt::format("{},{},{},{}", at.samples, at.loss, at.accuracy, at.bits_per_byte)));
+    }
+  for (const char* part : {"encoding=rope", "encoding=alibi", "2 language models", "copy_grammar", "class=\"trained\"",
+                           "64 tokens", "poslab lm train", "How positions are encoded"})
+    CHECK_MESSAGE(holds(html, part), part);
+  for (const char* wrong : {"{{", "src=\"http", ">nan", "paper score"}) CHECK_FALSE_MESSAGE(holds(html, wrong), wrong);
+}
+
+TEST_CASE("a language model records what trained it; a run without that is reported all the same") {
+  const TemporaryFolder folder;
+  train(folder, "new", "--seed 1"), train(folder, "old", "");
+  const RunRecord r = read_record(folder / "new/result.json");
+  CHECK(r.commit.value().size() >= 7);
+  CHECK_FALSE(r.isa.value().empty());
+  CHECK(r.threads.value() >= 1);
+  CHECK(r.seconds.value() > 0);
+  CHECK(r.steps == 20);
+  CHECK(r.encoding == "rope");
+  const auto result = nlohmann::json::parse(read_file(folder / "new/result.json"));
+  CHECK(result["config"]["text"] == "copy_grammar");
+  CHECK(result["config"]["tied"] == false);
+
+  fs::remove(folder / "old/result.json");  // as an older version left it
+  Program resumed(folder, "lm resume " + folder / "old");
+  CHECK(holds(resumed.output(), "is complete: 20 steps"));
+  CHECK_FALSE(fs::exists(folder / "old/result.json"));  // nobody knows what trained it
+  const std::string page = folder / "report.html";
+  CHECK(report::write({folder / "old", folder / "new"}, page).empty());
+  CHECK(holds(read_file(page), "seeds 0 to 1"));
+  CHECK(holds(read_file(page), "–, " + *r.commit));
+  report::write({folder / "old"}, folder / "curves.svg");
+  CHECK(holds(read_file(folder / "curves.svg"), "tokens of the window"));
+
+  RunFolder::create(folder / "half", RunFolder::Files{{"config.toml", read_file(folder / "old/config.toml")}});
+  CHECK(report::write({folder / "old", folder / "half"}, page) ==
+        std::vector<std::string>{
+            fmt::format("{0} has no eval.csv; finish it with `poslab lm resume {0}`", folder / "half")});
+  Program task(folder, "train" + tiny_options({{"steps", "2"}, {"eval_lengths", "1:3"}}) + " --out " + folder / "task");
+  REQUIRE(task.status() == 0);
+  CHECK(holds(refusal([&] {
+                report::write({folder / "old", folder / "task"}, page);
+              }),
+              "/old is of `poslab lm train`, and "));
+}
+
+TEST_CASE("inspect: a language model, its text on the page and the numbers beside it") {
+  const TemporaryFolder folder;
+  train(folder, "rope", ""), train(folder, "random", "--positions randomized:max_position=64");
+  const std::string out = folder / "inside";
+  Program both(folder, fmt::format("inspect {0}/rope {0}/random --samples 2 -o {1}", folder.path, out));
+  REQUIRE_MESSAGE(both.status() == 0, both.output());
+  const std::string html = read_file(out + "/index.html"), csv = read_file(out + "/coverage.csv");
+  for (const char* part :
+       {"Inside 2 runs", "copy_grammar, positions=sequential", "of the next tokens right at length 32",
+        "\"symbols\":[\"", "the last 16 tokens of 2 texts, a dot a token", "A token sees itself and those before it.",
+        "How positions are encoded"})
+    CHECK_MESSAGE(holds(html, part), part);
+  for (const char* wrong : {"{{", "answer slots", ">nan"}) CHECK_FALSE_MESSAGE(holds(html, wrong), wrong);
+  // Trained on 16 tokens, tested on 32: distances from -16 are new, but not where positions are drawn from 64.
+  CHECK(holds(csv, "\nrope,distance,training,-15,"));
+  CHECK_FALSE(holds(csv, "\nrope,distance,training,-16,"));
+  CHECK(holds(csv, "\nrope,distance,length 32,-31,1,0\n"));
+  CHECK(holds(csv, "\nrandom,distance,training,-40,"));
+  CHECK(holds(read_file(out + "/pca.csv"), "\nrope,1,32,32,"));  // the last 16 tokens of 2 texts
+  CHECK(holds(read_file(out + "/attention.npz"), "random/layer1/length32.npy"));
+
+  // What a head says of a text: rows sum to one, and no token sees a later one.
+  const language::Run run = language::open(folder / "rope");
+  const std::vector<int> text = language::test_window(run.state.config, run.source, 12, 0);
+  const AttentionMaps maps = language::attention_maps(run.state, run.source, text);
+  REQUIRE(maps.slots == 13);
+  CHECK(maps.symbols[3] == fmt::format("{}", text[3]));
+  REQUIRE(maps.heads[0].size() == 2 * 13 * 13);
+  for (int i = 0; i < 2 * 13; ++i) {
+    double sum = 0;
+    for (int j = 0; j < 13; ++j) {
+      const float a = maps.heads[0][size_t(i * 13 + j)];
+      sum += a;
+      if (j > i % 13) CHECK(a == 0);
+      CHECK(maps.layers[0][size_t(i % 13 * 13 + j)] >= a);
+    }
+    CHECK(sum == doctest::Approx(1).epsilon(1e-5));
+  }
+}
