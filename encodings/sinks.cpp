@@ -38,7 +38,7 @@ rotations and not what is seen.)",
        .formula = "rho = p_i - p_j where i - j < w, and of key j < s p_s - p_j + p_i - p_(i-w+1) where i >= s + w",
        .options = {{"window", 512, {2, 1 << 20}, "last keys that a query sees, its own among them"},
                    {"sinks", 4, {1, 1 << 20}, "first keys, seen by all queries"},
-                   pairing_option()},
+                   pairing_option(), rope_base()},
        .shows = [](auto&, auto&) { return cosines_seen_shown; },
        .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; },
        .causal_only = [](const Choices&) -> std::string {
