@@ -40,8 +40,9 @@ Tensor only_turned(const Tensor& x, Run rows, const Rotation& r, Pairing pairing
   for (int b = 0; b < x.dim(0); ++b) {
     const int64_t at = (int64_t(b) * n + rows.first) * H * D;
     const int64_t turns = r.cosine.dim(0) == 1 ? 0 : int64_t(b) * rows.size() * D / 2;
-    kernels(Device::cpu).rotate({y.data() + at, true}, x.data() + at, r.cosine.data() + turns, r.sine.data() + turns,
-                                1, 1, rows.size(), H, D, pairing == Pairing::interleaved, false);
+    kernels(Device::cpu)
+        .rotate({y.data() + at, true}, x.data() + at, r.cosine.data() + turns, r.sine.data() + turns, 1, 1, rows.size(),
+                H, D, pairing == Pairing::interleaved, false);
   }
   return y;
 }
@@ -53,16 +54,20 @@ Piece piece(const Heads& in, const Positions& p, const Turning& t, int number, c
   const bool alike = part.q == part.k;
   const auto turned = [&](const Tensor& x, const std::vector<double>& at, const char* whose, Run slots) {
     if (at.empty() || slots.size() == 0) return x;
-    const std::string name = fmt::format("{} {} {}{} {} {}", t.name, t.frequencies.size(), number,
-                                         alike ? "" : whose, slots.first, slots.last);
+    const std::string name = fmt::format("{} {} {}{} {} {}", t.name, t.frequencies.size(), number, alike ? "" : whose,
+                                         slots.first, slots.last);
     const Rotation by = turned_by(p, of_run(at, T, slots), name, x.device(), t.frequencies);
     if (slots.size() == x.dim(1)) return rotate(x, by, t.pairing);
     return only_turned(x, slots, by, t.pairing);
   };
   const bool some = only_seen && in.k.device() == Device::cpu && !(recording() && in.k.requires_grad());
   const Run keys = some ? seen_by(part, T, queries) : Run{0, T};
-  return {turned(in.q, part.q, " q", {T - queries, T}), turned(in.k, part.k, " k", keys), part.from, part.to,
-          part.first, part.last};
+  return {turned(in.q, part.q, " q", {T - queries, T}),
+          turned(in.k, part.k, " k", keys),
+          part.from,
+          part.to,
+          part.first,
+          part.last};
 }
 
 std::vector<double> each(const std::vector<double>& positions, const std::function<double(double)>& f) {

@@ -109,7 +109,8 @@ TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library
       INFO(name, ": ", text);
       const std::vector<int> whole = of["tokens"][n];
       CHECK(t.encode(text) == whole);
-      CHECK(t.encode(text, 3) == std::vector<int>(whole.begin(), whole.begin() + long(std::min<size_t>(3, whole.size()))));
+      CHECK(t.encode(text, 3) ==
+            std::vector<int>(whole.begin(), whole.begin() + long(std::min<size_t>(3, whole.size()))));
     }
   }
   const SentencePiece t(read_file(at + "bpe.model"), "t", true);
@@ -135,12 +136,14 @@ TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and what is wrong with
   write_file(folder / "tokenizer_config.json", R"({"add_bos_token": false, "unk_token": "<unk>"})");
   CHECK(open_hf_tokenizer(model)->prefix().empty());
   write_file(folder / "tokenizer_config.json", R"({"add_eos_token": true})");
-  CHECK(says() == "2: F/tokenizer_config.json: \"add_eos_token\" is true; it must be false: only tokens before a text "
-                  "are added");
+  CHECK(says() ==
+        "2: F/tokenizer_config.json: \"add_eos_token\" is true; it must be false: only tokens before a text "
+        "are added");
   write_file(folder / "tokenizer_config.json", "{}");
   model.config.spec.vocabulary = 399;
-  CHECK(says() == "2: F/tokenizer.model has tokens up to 399, and by its config.json the model has 399: they do not "
-                  "belong together");
+  CHECK(says() ==
+        "2: F/tokenizer.model has tokens up to 399, and by its config.json the model has 399: they do not "
+        "belong together");
   for (const std::string& damaged : {std::string("x"), std::string(), whole.substr(0, 100), whole.substr(1)}) {
     write_file(folder / "tokenizer.model", damaged);
     CHECK(says() == "2: F/tokenizer.model is no tokenizer.model of sentencepiece, or is damaged; fetch it again");

@@ -1,6 +1,6 @@
 // A checkpoint of the Hugging Face form: a folder with config.json, model.safetensors or several such files with an
-// index, and mostly tokenizer.json or tokenizer.model. Its weights stay in the files, which are mapped: they are read as they are stored,
-// float32, bfloat16 or float16, and computing is in float32.
+// index, and mostly tokenizer.json or tokenizer.model. Its weights stay in the files, which are mapped: they are read
+// as they are stored, float32, bfloat16 or float16, and computing is in float32.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
-// tokenizer.model of a checkpoint, as LLaMA 2 and Mistral have it: read by sentencepiece itself, which made it (Kudo and
-// Richardson 2018). Its special tokens are no characters: "</s>" in a text is read as four letters, as that library does
-// and a tokenizer.json does not. Leaves out: tokens that other files add to it.
+// tokenizer.model of a checkpoint, as LLaMA 2 and Mistral have it: read by sentencepiece itself, which made it (Kudo
+// and Richardson 2018). Its special tokens are no characters: "</s>" in a text is four of them, as that library reads
+// it and a tokenizer.json does not. Leaves out: tokens that other files add to it.
 #pragma once
 #include <memory>
 
