@@ -58,10 +58,10 @@ def serve():
     if options.static:
         model.forward = torch.compile(model.forward)
         how["cache_implementation"] = "static"
+    form = ", static cache, compiled" if options.static else ""
     say(
         {
-            "program": f"transformers {transformers.__version__}, torch {torch.__version__}",
-            "form": "static cache, compiled" if options.static else "eager",
+            "program": f"transformers {transformers.__version__}{form}; torch {torch.__version__}",
             "threads": torch.get_num_threads(),
             "isa": torch.backends.cpu.get_cpu_capability(),
             "blas": "MKL" if torch.backends.mkl.is_available() else "not MKL",

@@ -215,12 +215,15 @@ def speed():
         results = whole["results"]
         for what, size in dict.fromkeys((r["what"], r.get("size")) for r in results):
             rows = [r for r in results if (r["what"], r.get("size")) == (what, size)]
-            if what in ("example", "generate"):
-                lines += example_lines(rows) if what == "example" else generate_lines(rows)
+            if what == "example":
+                lines += example_lines(rows)
                 continue
             if any("none_ms" in r for r in rows):
                 lines += scheme_lines()
             lines += load_lines(rows, whole["cores"])
+            if what == "generate":
+                lines += generate_lines(rows)
+                continue
             lines += [f"{step_of(what, size)}, batch {rows[0]['batch']}:", ""] + speed_table(rows)
     return lines + scaling_lines(scaling) + product_lines() + rerope_lines()
 
