@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "apps/refuse.h"
 #include "core/error.h"
@@ -29,7 +30,8 @@ struct Words {
   std::string hf, text, positions, length, to;  // a checkpoint of others, and what is asked of it; where to export
   std::string prompt = "#include <";
   int count = 300;
-  TokenChoice choice{.temperature = 0.8};
+  std::optional<double> heat, top_p;  // of the tokens that are drawn; absent: as the model has them
+  std::optional<int> top_k;
   uint64_t seed = 0;
 };
 
@@ -140,13 +142,21 @@ void eval_command(const Words& w) {
 language::HfRun writer(const Words& w) {
   if (of_others(w, "generate")) return opened(w, false);
   language::Run run = language::open(w.run);
-  return {run.state.config, run.source, changed(run.state.net, w), {}};
+  return {run.state.config, run.source, changed(run.state.net, w)};
+}
+
+// How tokens are drawn: as the user says, else as the model has it.
+TokenChoice choice_of(const Words& w, TokenChoice c) {
+  c.temperature = w.heat.value_or(c.temperature);
+  c.top_k = w.top_k.value_or(c.top_k), c.top_p = w.top_p.value_or(c.top_p);
+  c.check();
+  return c;
 }
 
 void generate_command(const Words& w) {
   use_threads(w);
   catch_signals();
-  w.choice.check();
+  choice_of(w, {});  // before anything is opened
   const language::HfRun of = writer(w);
   const bool grammar = of.source.grammar.has_value();
   std::vector<int> prompt = of.source.prefix;
@@ -160,7 +170,7 @@ void generate_command(const Words& w) {
     fmt::print("{}", written(said[0]));
   else
     fmt::print("{}", shown(w.prompt));
-  const Generation wanted{w.count, w.choice, w.seed, language::sampler(of.config)};
+  const Generation wanted{w.count, choice_of(w, of.choice), w.seed, language::sampler(of.config)};
   generate(of.net, prompt, wanted, [&](int token) {
     if (std::find(of.ends.begin(), of.ends.end(), token) != of.ends.end()) return false;
     fmt::print("{}", written(token));
@@ -194,7 +204,7 @@ Tests at the run's lengths or at --times, on texts that are long and on texts th
 --encoding and --temperature put another one into the trained model, if it learns nothing.
 
 With --hf a checkpoint of the Hugging Face form is tested: a folder with config.json, model.safetensors and
-tokenizer.json, of LLaMA, Mistral or Qwen 2. Its trained length is max_position_embeddings, or --length; --times counts
+tokenizer.json or tokenizer.model, of LLaMA, Mistral or Qwen 2. Its trained length is max_position_embeddings, or --length; --times counts
 from there, once if not said. Options that --encoding leaves open are the model's: base, pairing and length.
 
 Examples:
@@ -278,10 +288,11 @@ std::function<void()> add_lm(CLI::App* lm) {
   write->add_option("--count", words->count, "new tokens (300)")
       ->type_name("1 .. 1000000")
       ->check(CLI::Range(1, 1000000).description(""));
-  write->add_option("--temperature", words->choice.temperature, "0: always the most probable token (0.8)")
+  write->add_option("--temperature", words->heat, "0: always the most probable token (0.8, or as --hf has it)")
       ->type_name("0 or more");
-  write->add_option("--top-k", words->choice.top_k, "only the K most probable tokens; 0: all (0)")->type_name("K");
-  write->add_option("--top-p", words->choice.top_p, "only the most probable tokens of that share together (1)")
+  write->add_option("--top-k", words->top_k, "only the K most probable tokens; 0: all (0, or as --hf has it)")
+      ->type_name("K");
+  write->add_option("--top-p", words->top_p, "only the most probable tokens of that share (1, or as --hf has it)")
       ->type_name("0 .. 1");
   write->add_option("--seed", words->seed, "the same seed writes the same text (0)")->type_name("N");
   threads(write);

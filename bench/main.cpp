@@ -1,11 +1,12 @@
-// poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py; `kernels`, `schemes`
-// and `decoder` print tables.
+// poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py, `generate` by
+// bench/generate.py; `kernels`, `schemes` and `decoder` print tables.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 
 #include "bench/ceiling.h"
 #include "bench/decoder.h"
+#include "bench/generate.h"
 #include "bench/kernels.h"
 #include "bench/products.h"
 #include "bench/schemes.h"
@@ -50,6 +51,10 @@ int main(int count, char** words) {
   each->add_option("filter", filter, "only schemes whose name contains this");
   CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE beside RoPE");
   rerope->add_option("--threads", cores);
+  CLI::App* writer = app.add_subcommand("generate", "a checkpoint writes on command, for bench/generate.py");
+  std::string checkpoint;
+  writer->add_option("--hf", checkpoint)->required();
+  writer->add_option("--threads", cores);
   CLI::App* sgemm = app.add_subcommand("ceiling", "large products on command, for bench/compare.py");
   sgemm->add_option("--threads", cores);
   app.require_subcommand(1);
@@ -68,6 +73,8 @@ int main(int count, char** words) {
       time_decoder();
     else if (*sgemm)
       serve_ceiling();
+    else if (*writer)
+      serve_generate(checkpoint);
     else if (decoder)
       serve_decoder(settings_of({{"encoding", words_of["encoding"]}, {"batch", words_of["batch"]}}));
     else

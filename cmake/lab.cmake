@@ -7,10 +7,12 @@ find_path(PCRE2_INCLUDE pcre2.h REQUIRED)             # tokenizers of others: th
 find_library(PCRE2_LIBRARY pcre2-8 REQUIRED)
 find_path(UTF8PROC_INCLUDE utf8proc.h REQUIRED)
 find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
+find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h REQUIRED)
+find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
 
 floor(lab experiment nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus ZLIB::ZLIB SQLite::SQLite3)
-target_include_directories(lab PRIVATE ${PCRE2_INCLUDE} ${UTF8PROC_INCLUDE})
-target_link_libraries(lab PRIVATE ${PCRE2_LIBRARY} ${UTF8PROC_LIBRARY})
+target_include_directories(lab PRIVATE ${PCRE2_INCLUDE} ${UTF8PROC_INCLUDE} ${SENTENCEPIECE_INCLUDE})
+target_link_libraries(lab PRIVATE ${PCRE2_LIBRARY} ${UTF8PROC_LIBRARY} ${SENTENCEPIECE_LIBRARY})
 add_custom_target(commit BYPRODUCTS ${CMAKE_BINARY_DIR}/made/commit.h
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
   -DOUT=${CMAKE_BINARY_DIR}/made/commit.h -P ${CMAKE_SOURCE_DIR}/cmake/commit.cmake)
@@ -39,7 +41,7 @@ target_link_libraries(poslab_program PRIVATE lab CLI11::CLI11 $<TARGET_NAME_IF_E
 file(GLOB benches CONFIGURE_DEPENDS bench/*.cpp)
 add_executable(poslab_bench ${benches})
 precompiled(poslab_bench <nlohmann/json.hpp>)
-target_link_libraries(poslab_bench PRIVATE op_cases experiment nlohmann_json::nlohmann_json CLI11::CLI11
+target_link_libraries(poslab_bench PRIVATE op_cases lab CLI11::CLI11
   $<TARGET_NAME_IF_EXISTS:cuda_device>)
 find_library(OPENBLAS_LIBRARY openblas) # beside our products, in nothing else
 find_path(OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas openblas-pthread openblas-serial openblas-openmp)

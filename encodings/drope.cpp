@@ -17,7 +17,7 @@ dropped (dropped=on) before the end of training, and the model goes on for a lit
 any positions. With a causal mask it can still tell the order.)",
        .source = "Gelberg et al. 2025",
        .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   dropped: s_ij = q_i . k_j / sqrt(D)",
-       .options = {{"dropped", false, "no positions any more"}, pairing_option()},
+       .options = {{"dropped", false, "no positions any more"}, pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c,
                   int) { return c.on("dropped") ? std::make_unique<Encoding>() : turned_everywhere(turning(m, c)); },
        .shows =

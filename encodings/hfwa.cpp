@@ -23,7 +23,8 @@ rotations and not what is seen.)",
        .formula = "RoPE where i - j < w; in the last layer s_ij = ln n_i / ln length q_i . k_j / sqrt(D)",
        .options = {{"window", 16, {2, 1 << 24}, "keys that all layers but the last see"},
                    {"length", 512, {2, 1 << 24}, "keys at which the last layer's logits are as they are"},
-                   pairing_option()},
+                   pairing_option(),
+                   rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          if (layer + 1 < m.layers) return windowed_layer("hfwa", m, c);
          const double length = std::log(c.whole("length"));

@@ -30,7 +30,8 @@ what is seen.)",
        .options = {{"window", 32, {2, 1 << 24}, "keys at this many slots and beyond are not seen in most layers"},
                    {"full", {"1", "2"}, "layers that see all keys"},
                    {"rerope", 0, {0, 1 << 24}, "window of ReRoPE in full layers, for the test; 0: RoPE"},
-                   pairing_option()},
+                   pairing_option(),
+                   rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          if (!is_full(m, c, layer)) return windowed_layer("hfwa2", m, c);
          Turning t = turning(m, c);

@@ -22,7 +22,8 @@ multiple of `length`. The causal mask tells it the order.)",
        .options = {{"every", 4, {2, 1024}, "each such layer has no positions"},
                    {"length", 8192, {1, 1 << 24}, "keys to a step of the temperature"},
                    {"scale", 0.1, {0, 100}, "height of its steps"},
-                   pairing_option()},
+                   pairing_option(),
+                   rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          const Turning t = turning(m, c);
          if ((layer + 1) % c.whole("every")) return turned_everywhere(t);

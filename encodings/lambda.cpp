@@ -33,7 +33,8 @@ Window and first keys are counted in slots: samplers change the rotations and no
        .formula = "rho = p_i - p_j where |i - j| < w, w for the other j < sinks, else masked",
        .options = {{"window", 2048, {2, 1 << 24}, "slots of the window, and the distance of what is before it"},
                    {"sinks", 4, {1, 1 << 24}, "first keys, seen by all queries"},
-                   pairing_option()},
+                   pairing_option(),
+                   rope_base()},
        .shows = [](auto&, auto&) { return cosines_seen_shown; },
        .laws = [](auto&, auto&) { return Laws{.toeplitz = false, .permutes = false}; }},
       parts);

@@ -19,7 +19,8 @@ slots: samplers change the rotations and not what is seen.)",
        .formula = "RoPE where |i - j| < w; in each layer `every` s_ij = q_i . k_j / sqrt(D) for all keys",
        .options = {{"window", 4096, {2, 1 << 24}, "keys at this many slots and beyond are not seen in most layers"},
                    {"every", 4, {2, 1024}, "each such layer sees all keys and has no positions"},
-                   pairing_option()},
+                   pairing_option(),
+                   rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          if ((layer + 1) % c.whole("every") == 0) return std::make_unique<Encoding>();
          return windowed_layer("rnope", m, c);

@@ -4,20 +4,38 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/parallel.h"
 #include "encodings/sinusoid.h"
 #include "encodings/windows.h"
 
 namespace poslab {
+namespace {
+
+// at_n f_m less whole turns, because a float holds 2047 radians to only 1e-4: (S, n, D/2). Decoding computes them for
+// all tokens at every step.
+Tensor angles_of(const std::vector<double>& at, int sequences, const std::vector<double>& frequencies) {
+  constexpr double turn = 2 * std::numbers::pi;
+  const int pairs = int(frequencies.size());
+  Tensor angle({sequences, int(at.size()) / sequences, pairs});
+  parallel_ranges(int64_t(at.size()), 512, [&, to_all = angle.data()](int64_t from, int64_t to) {
+    for (int64_t n = from; n < to; ++n)
+      for (int m = 0; m < pairs; ++m) {
+        const double x = at[size_t(n)] * frequencies[size_t(m)];
+        to_all[n * pairs + m] = real(x - turn * double(std::llrint(x * (1 / turn))));
+      }
+  });
+  return angle;
+}
+
+}  // namespace
 
 Rotation turned_by(const Positions& p, const std::vector<double>& at, const std::string& name, Device device,
                    const std::vector<double>& frequencies) {
+  Tensor angle;
   const auto turn = [&](const char* of, Tensor (*function)(const Tensor&)) {
     return p.once(fmt::format("{} {}", of, name), device, [&](Device there) {
-      std::vector<double> angle;
-      for (double position : at)   // less than a turn, because a float holds 2047 radians to only 1e-4
-        for (double f : frequencies) angle.push_back(std::remainder(position * f, 2 * std::numbers::pi));
-      const int tokens = int(at.size()) / p.sequences();
-      return function(Tensor::from({p.sequences(), tokens, int(frequencies.size())}, angle)).to(there);
+      if (!angle) angle = angles_of(at, p.sequences(), frequencies);
+      return function(angle).to(there);
     });
   };
   return {turn("cosine", cos), turn("sine", sin)};

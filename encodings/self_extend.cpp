@@ -33,7 +33,8 @@ trained RoPE model. Which group a slot falls into depends on where the string be
        .options = {{"window", 1024, {2, 1 << 24}, "distance up to which nothing changes"},
                    {"group", 8, {1, 1 << 24}, "positions to a group beyond the window"},
                    {"shift", {"floor", "exact"}, "w - floor(w / group) as published, or w - w / group as released"},
-                   pairing_option()},
+                   pairing_option(),
+                   rope_base()},
        .shows = [](auto&, auto&) { return cosines_shown + ", in steps of groups beyond the window."; },
        .laws = [](auto&, auto&) { return Laws{.shift = false, .toeplitz = false}; }},
       grouped);

@@ -25,7 +25,8 @@ the layers between. The window counts slots: samplers change the rotations and n
        .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where |i - j| < w, else masked",
        .options = {{"window", 512, {2, 1 << 24}, "keys at this many slots and beyond are not seen"},
                    {"rope", true, "queries and keys are turned by their positions"},
-                   pairing_option()},
+                   pairing_option(),
+                   rope_base()},
        .shows =
            [](const ModelShape&, const Choices& c) {
              return c.on("rope") ? cosines_seen_shown

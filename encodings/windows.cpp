@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "autograd/composed.h"
+#include "autograd/tape.h"
 #include "encodings/rotary.h"
 #include "encodings/sinusoid.h"
 
@@ -13,31 +14,65 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Positions of the last n tokens of each sequence: (S, T) -> (S, n)
-std::vector<double> last_of_each(const std::vector<double>& at, const Positions& p, int n) {
-  std::vector<double> last;
-  for (int end = p.time(); end <= int(at.size()); end += p.time())
-    last.insert(last.end(), at.begin() + end - n, at.begin() + end);
-  return last;
+// A run of slots, or of rows of a tensor: first .. last - 1.
+struct Run {
+  int first, last;
+  int size() const { return last - first; }
+};
+
+// Positions of these slots of each sequence: (S, T) -> (S, n)
+std::vector<double> of_run(const std::vector<double>& at, int time, Run run) {
+  std::vector<double> some;
+  for (auto row = at.begin(); row < at.end(); row += time) some.insert(some.end(), row + run.first, row + run.last);
+  return some;
 }
 
-// Queries and keys of a part, turned. `key` tells its positions from those of other parts.
-Piece piece(const Heads& in, const Positions& p, const Turning& t, const std::string& key, const Part& part) {
-  const auto turned_to = [&](const Tensor& x, const std::vector<double>& at, const char* whose) {
-    if (at.empty()) return x;
-    std::string name = fmt::format("{} {} {}{}", t.name, t.frequencies.size(), key, part.q == part.k ? "" : whose);
-    if (part.q == part.k || x.dim(1) == p.time())
-      return rotate(x, of_last(turned_by(p, at, name, x.device(), t.frequencies), x.dim(1)), t.pairing);
-    name += fmt::format(" {}", x.dim(1));   // the queries' own, of a few new tokens
-    return rotate(x, turned_by(p, last_of_each(at, p, x.dim(1)), name, x.device(), t.frequencies), t.pairing);
+// The keys that the last of T slots, as many as there are queries, see in a part.
+Run seen_by(const Part& part, int time, int queries) {
+  const int first = std::min(time, std::max({0, part.first, time - queries + part.from}));
+  return {first, std::max(first, std::min({time, part.last, time - 1 + part.to}))};
+}
+
+// Rows of x (B, n, H, D) turned; the others hold anything, and are not read. Without gradients, on the CPU.
+Tensor only_turned(const Tensor& x, Run rows, const Rotation& r, Pairing pairing) {
+  const int n = x.dim(1), H = x.dim(2), D = x.dim(3);
+  Tensor y(x.shape());
+  for (int b = 0; b < x.dim(0); ++b) {
+    const int64_t at = (int64_t(b) * n + rows.first) * H * D;
+    const int64_t turns = r.cosine.dim(0) == 1 ? 0 : int64_t(b) * rows.size() * D / 2;
+    kernels(Device::cpu)
+        .rotate({y.data() + at, true}, x.data() + at, r.cosine.data() + turns, r.sine.data() + turns, 1, 1, rows.size(),
+                H, D, pairing == Pairing::interleaved, false);
+  }
+  return y;
+}
+
+// Queries and keys of a part, turned. `number` tells its positions from those of other parts. only_seen: of the keys
+// only those that a query sees.
+Piece piece(const Heads& in, const Positions& p, const Turning& t, int number, const Part& part, bool only_seen) {
+  const int T = p.time(), queries = in.q.dim(1);
+  const bool alike = part.q == part.k;
+  const auto turned = [&](const Tensor& x, const std::vector<double>& at, const char* whose, Run slots) {
+    if (at.empty() || slots.size() == 0) return x;
+    const std::string name = fmt::format("{} {} {}{} {} {}", t.name, t.frequencies.size(), number, alike ? "" : whose,
+                                         slots.first, slots.last);
+    const Rotation by = turned_by(p, of_run(at, T, slots), name, x.device(), t.frequencies);
+    if (slots.size() == x.dim(1)) return rotate(x, by, t.pairing);
+    return only_turned(x, slots, by, t.pairing);
   };
-  return {turned_to(in.q, part.q, " q"), turned_to(in.k, part.k, " k"), part.from, part.to, part.first, part.last};
+  const bool some = only_seen && in.k.device() == Device::cpu && !(recording() && in.k.requires_grad());
+  const Run keys = some ? seen_by(part, T, queries) : Run{0, T};
+  return {turned(in.q, part.q, " q", {T - queries, T}),
+          turned(in.k, part.k, " k", keys),
+          part.from,
+          part.to,
+          part.first,
+          part.last};
 }
 
 std::vector<double> each(const std::vector<double>& positions, const std::function<double(double)>& f) {
-  std::vector<double> at;
-  if (f)
-    for (double x : positions) at.push_back(f(x));
+  std::vector<double> at(f ? positions.size() : 0);
+  if (f) std::transform(positions.begin(), positions.end(), at.begin(), f);
   return at;
 }
 
@@ -81,9 +116,9 @@ Tensor where_positions(const Heads& in, const Positions& p, const std::string& k
   });
 }
 
-Scores turned(const Heads& in, const Positions& p, const Turning& t, const Parts& parts) {
+Scores turned(const Heads& in, const Positions& p, const Turning& t, const Parts& parts, bool only_seen) {
   Scores s;
-  for (size_t n = 0; n < parts.size(); ++n) s.pieces.push_back(piece(in, p, t, fmt::format("{}", n), parts[n]));
+  for (size_t n = 0; n < parts.size(); ++n) s.pieces.push_back(piece(in, p, t, int(n), parts[n], only_seen));
   s.scale = real(1 / std::sqrt(double(in.q.dim(3))));
   s.temperature = in.temperature;
   return s;
@@ -142,7 +177,9 @@ Parts Bent::parts(const Positions& p) const {
 }
 
 // `cut`: the slot distance at which pairs of evenly spaced positions are no longer near.
-Scores Bent::scores(const Heads& in, const Positions& p) const {
+Scores Bent::scores(const Heads& in, const Positions& p) const { return turned(in, p, turning_, of_slots(p)); }
+
+Parts Bent::of_slots(const Positions& p) const {
   Parts all = parts(p);
   const Distances& d = p.distances();
   if (d.pairs) failure("{}: these positions are not evenly spaced, and pieces go by slots", turning_.name);
@@ -152,12 +189,13 @@ Scores Bent::scores(const Heads& in, const Positions& p) const {
   if (step < 0) std::swap(all[1].q, all[2].q), std::swap(all[1].k, all[2].k);   // positions fall: left is behind
   all[0].from = 1 - cut, all[0].to = cut, all[1].to = 1 - cut, all[2].from = cut;
   if (causal_) all[0].to = std::min(cut, 1), all.pop_back();
-  return turned(in, p, turning_, all);
+  return all;
 }
 
 Tensor Bent::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
   p.tokens(turning_.name);
-  return p.distances().pairs ? WholeLogits::attend(in, v, p, span) : attention(scores(in, p), v, span);
+  if (p.distances().pairs) return WholeLogits::attend(in, v, p, span);
+  return attention(turned(in, p, turning_, of_slots(p), true), v, span);
 }
 Tensor Bent::weights(const Heads& in, const Positions& p, const Span& span) const {
   p.tokens(turning_.name);
@@ -171,7 +209,7 @@ Tensor Bent::logits(const Heads& in, const Positions& p, const Span& span) const
 Tensor Bent::pairs(const Heads& in, const Positions& p, const Span&) const {
   const Parts all = parts(p);
   const auto product = [&](int n) {
-    const Piece x = piece(in, p, turning_, fmt::format("{}", n), all[size_t(n)]);
+    const Piece x = piece(in, p, turning_, n, all[size_t(n)], false);
     return products({x.q, x.k, in.x});
   };
   const Tensor near = where_positions(in, p, fmt::format("near {}", window_),

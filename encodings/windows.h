@@ -39,7 +39,8 @@ using PartsOf = std::function<Parts(const Positions&)>;
 Tensor where_positions(const Heads&, const Positions&, const std::string& key,
                        const std::function<bool(double, double)>& of);
 
-Scores turned(const Heads&, const Positions&, const Turning&, const Parts&);
+// only_seen: rows of keys that no query sees in a part may hold anything, where that saves work; for fused attention.
+Scores turned(const Heads&, const Positions&, const Turning&, const Parts&, bool only_seen = false);
 // rho_ij of the first sequence, NaN where a pair is masked: (T, T)
 Tensor effective_distances(const Parts&, int time);
 // For pictures: the mean cosine of the angles between two slots, 1 at the same place; -1 for masked pairs. (1, T, T)
@@ -50,6 +51,9 @@ class Windowed : public Encoding {
  public:
   Windowed(Turning t, PartsOf parts) : turning_(std::move(t)), parts_(std::move(parts)) {}
   Scores scores(const Heads& in, const Positions& p) const override { return turned(in, p, turning_, parts_(p)); }
+  Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
+    return attention(turned(in, p, turning_, parts_(p), true), v, span);
+  }
   Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
 
  private:
@@ -89,6 +93,7 @@ class Bent : public WholeLogits {
 
  private:
   Parts parts(const Positions&) const;                             // near, before, behind; without ranges
+  Parts of_slots(const Positions&) const;                          // with ranges; throws as scores()
   Turning turning_;
   double window_;
   Far far_;

@@ -63,7 +63,9 @@ has met. It works to the left only: to the right the products would grow.)",
        .source = "Sun et al. 2022",
        .formula = "s_ij = sum_m z_m^((p_i - p_j) / 512) [ q_i . R(p_j - p_i) k_j ]_m / sqrt(D),   "
                   "z_m = (2m + 0.4 D) / 1.4 D",
-       .options = {{"scale", 512, {1, 1 << 24}, "distance at which pair m has faded to z_m"}, pairing_option()},
+       .options = {{"scale", 512, {1, 1 << 24}, "distance at which pair m has faded to z_m"},
+                   pairing_option(),
+                   rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<XPos>(m, c); },
        .shows =
            [](const ModelShape&, const Choices&) {

@@ -122,10 +122,15 @@ TEST_CASE("hf: what the configuration says arrives in the model") {
   CHECK(for_hf_model("rerope:window=8", 5e5, 64) == "rerope:window=8,base=500000,pairing=half");
   CHECK(for_hf_model("dynamic_ntk:length=9|none*2+rope:base=7*2", 5e5, 64) ==
         "dynamic_ntk:length=9,base=500000,pairing=half|none*2+rope:base=7,pairing=half*2");
-  CHECK(for_hf_model("window:window=8", 1e4, 64) == "window:window=8,pairing=half");
-  CHECK(refusal([] { for_hf_model("window:window=8", 5e5, 64); }) ==
-        "2: encoding window:window=8: it has no option base, and this model turns queries and keys with base = 500000; "
-        "choose another");
+  for (const char* scheme : {"window", "lambda", "sinks", "self_extend", "dual_chunk", "drope", "rnope"}) {
+    const std::string whole = for_hf_model(scheme, 5e5, 64);
+    CHECK(whole == std::string(scheme) + ":base=500000,pairing=half");
+    CHECK(choose_encoding(whole)->frequencies({1, 1, 8}, choose_encoding(whole).choices, 64, 0)[1] ==
+          doctest::Approx(std::pow(5e5, -0.25)));
+  }
+  CHECK(refusal([] { for_hf_model("fope", 1e4, 64); }) ==
+        "2: encoding fope: it has no option pairing, and this model turns queries and keys with pairing = half; choose "
+        "another");
 }
 
 TEST_CASE("hf: a key that changes the mathematics is refused by name, and one that does not is passed over") {
@@ -169,6 +174,30 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
   CHECK(holds(rope({{"full_attention", {{"rope_type", "default"}}}}), "the key \"full_attention\" is not known"));
   CHECK(refusal([&] { hf_config("[1]", "c"); }) == "2: c is no JSON object");
   CHECK(refusal([&] { hf_config("{", "c"); }) == "2: c is no JSON object");
+}
+
+TEST_CASE("hf: generation_config.json says how a model writes, and what is wrong in it is named") {
+  HfConfig c;
+  c.ends = {2};
+  const auto read = [&](const Json& all) { read_generation(all.dump(), "g", c); };
+  read({{"_from_model_config", true}, {"transformers_version", "5"}, {"new_key", 3}});
+  CHECK(c.ends == std::vector{2});
+  CHECK(c.choice.temperature == 0.8);
+  read({{"eos_token_id", {7, 9}}, {"do_sample", true}, {"temperature", 0.6}, {"top_k", 20}, {"top_p", 0.9}});
+  CHECK(c.ends == std::vector{7, 9});
+  CHECK(c.choice.temperature == 0.6);
+  CHECK(c.choice.top_k == 20);
+  CHECK(c.choice.top_p == 0.9);
+  read({{"eos_token_id", 5}, {"do_sample", false}, {"top_k", nullptr}});
+  CHECK(c.ends == std::vector{5});
+  CHECK(c.choice.temperature == 0);
+  CHECK(c.choice.top_k == 20);
+  const auto refused = [&](const Json& all) { return refusal([&] { read(all); }); };
+  CHECK(refused({{"temperature", "hot"}}) == "2: g: \"temperature\" is \"hot\"; it must be a number");
+  CHECK(refused({{"top_p", 3}}) == "2: g: top_p = 3; it must be above 0 and at most 1, for all tokens");
+  CHECK(refused({{"eos_token_id", "</s>"}}) ==
+        "2: g: \"eos_token_id\" is \"</s>\"; it must be a token's number, or a list of them");
+  CHECK(refused(3) == "2: g is no JSON object");
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "encodings/checks/setup.h"
 #include "lab/language/hf_export.h"
 #include "lab/language/hf_model.h"
+#include "lab/language/hf_tokenizer.h"
 #include "lab/shell.h"
 #include "tests/lab_helpers.h"
 #include "tests/lab_hf.h"
@@ -56,6 +57,8 @@ const std::vector<std::pair<std::string, language::Settings>> exported = {
     {"ntk_old", {{"encoding", "ntk:factor=4,form=old"}}},
     {"dynamic_ntk", {{"encoding", "dynamic_ntk:factor=2,length=12"}}},
     {"llama3", {{"encoding", "llama3:factor=4,length=12"}}},
+    {"longrope", {{"encoding", "longrope:factor=4,length=12,long=1/2/3.5/6,short=1/1.1"}}},
+    {"longrope_short", {{"encoding", "longrope:factor=4,length=4096,long=1/6,short=1/1.1/1.3/1.7,base=20000"}}},
     {"yarn", {{"encoding", "yarn:factor=4,length=12,mscale=0.7,mscale_all_dim=0.2,truncate=off"}}},
 };
 

@@ -1,6 +1,7 @@
 // Tokenizers of the Hugging Face form: the tokens of the library `tokenizers`, and what is refused.
 #include "lab/language/hf_model.h"
 #include "lab/language/hf_tokenizer.h"
+#include "lab/language/sentencepiece.h"
 #include "tests/lab_helpers.h"
 #include "tests/lab_hf.h"
 
@@ -14,7 +15,7 @@ const Json& cases() {
   return all;
 }
 
-std::vector<int> with_prefix(const HfTokenizer& t, const std::string& text) {
+std::vector<int> with_prefix(const Tokenizer& t, const std::string& text) {
   std::vector<int> all = t.prefix();
   for (const int token : t.encode(text)) all.push_back(token);
   return all;
@@ -88,8 +89,59 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
       "tokenizer.json has tokens up to 299, and by its config.json the model has 299: they do not belong together"));
   model.folder = folder.path;
   CHECK(holds(refusal([&] { open_hf_tokenizer(model); }),
-              "has no tokenizer.json, and without tokens no text can be read"));
-  write_file(folder / "tokenizer.model", "x");
-  CHECK(holds(refusal([&] { open_hf_tokenizer(model); }),
-              "its tokenizer.model is not read: AutoTokenizer.from_pretrained"));
+              "has no tokenizer.json and no tokenizer.model, and without tokens no text can be read"));
+}
+
+TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library, with bytes and with unknown ones") {
+  const std::string at = golden_folder + "sentencepiece/";
+  const json tokens = json::parse(read_file(at + "tokens.json"));
+  for (const auto& [name, of] : tokens.items()) {
+    const std::string bytes = read_file(at + name + ".model");
+    const SentencePiece t(bytes, "t", true), bare(bytes, "t", false);
+    CHECK(t.prefix() == (of["begin"] == -1 ? std::vector<int>() : std::vector<int>{of["begin"]}));
+    CHECK(bare.prefix().empty());
+    for (size_t n = 0; n < golden()["texts"].size(); ++n) {
+      const std::string text = golden()["texts"][n];
+      INFO(name, ": ", text);
+      const std::vector<int> whole = of["tokens"][n];
+      CHECK(t.encode(text) == whole);
+      CHECK(t.encode(text, 3) ==
+            std::vector<int>(whole.begin(), whole.begin() + long(std::min<size_t>(3, whole.size()))));
+    }
+  }
+  const SentencePiece t(read_file(at + "bpe.model"), "t", true);
+  std::string back;
+  for (const int token : t.encode("\x9Cx = \u00e9\u4f60\n\ty")) back += t.text(token);
+  CHECK(back == " x = \u00e9\u4f60\n\ty");  // its space in front, and without the end of a character
+  CHECK(t.text(-1) == "");
+  CHECK(t.text(t.size()) == "");
+}
+
+TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and what is wrong with one") {
+  const TemporaryFolder folder;
+  HfModel model = open_hf_model(golden_folder + "llama");
+  model.folder = folder.path, model.config.spec.vocabulary = 400;
+  const std::string whole = read_file(golden_folder + "sentencepiece/bpe.model");
+  const auto says = [&] {
+    std::string text = refusal([&] { open_hf_tokenizer(model); });
+    for (size_t at; (at = text.find(folder.path)) != std::string::npos;) text.replace(at, folder.path.size(), "F");
+    return text;
+  };
+  write_file(folder / "tokenizer.model", whole);
+  CHECK(open_hf_tokenizer(model)->prefix() == std::vector{1});
+  write_file(folder / "tokenizer_config.json", R"({"add_bos_token": false, "unk_token": "<unk>"})");
+  CHECK(open_hf_tokenizer(model)->prefix().empty());
+  write_file(folder / "tokenizer_config.json", R"({"add_eos_token": true})");
+  CHECK(says() ==
+        "2: F/tokenizer_config.json: \"add_eos_token\" is true; it must be false: only tokens before a text "
+        "are added");
+  write_file(folder / "tokenizer_config.json", "{}");
+  model.config.spec.vocabulary = 399;
+  CHECK(says() ==
+        "2: F/tokenizer.model has tokens up to 399, and by its config.json the model has 399: they do not "
+        "belong together");
+  for (const std::string& damaged : {std::string("x"), std::string(), whole.substr(0, 100), whole.substr(1)}) {
+    write_file(folder / "tokenizer.model", damaged);
+    CHECK(says() == "2: F/tokenizer.model is no tokenizer.model of sentencepiece, or is damaged; fetch it again");
+  }
 }

@@ -1,5 +1,7 @@
 // Linear layers and tables whose weights are read as files store them, in 32 or 16 bits (core/stored_matrix.h). A block
 // of weights is widened while it is in the cache, so the model never lies in memory as reals.
+#include <type_traits>
+
 #include "core/cpu/row_blocks.h"
 #include "core/cpu/rows.h"
 
@@ -64,8 +66,12 @@ void few_rows(real* y, const real* x, const Number* w, const real* b, int64_t ro
   parallel_ranges(out, outputs, [=](int64_t from, int64_t to) {
     real* wide = scratch(wide_slot, in);
     for (int64_t o = from; o < to; ++o) {
-      widen(w + o * in, in, wide);
-      for (int64_t r = 0; r < rows; ++r) y[r * out + o] = dot(x + r * in, wide, in) + (b ? b[o] : 0);
+      const real* row = wide;
+      if constexpr (std::is_same_v<Number, real>)
+        row = w + o * in;
+      else
+        widen(w + o * in, in, wide);
+      for (int64_t r = 0; r < rows; ++r) y[r * out + o] = dot(x + r * in, row, in) + (b ? b[o] : 0);
     }
   });
 }

@@ -123,10 +123,11 @@ std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
 
 std::vector<int> ends_of(Keys& config) {
   const json ends = config.get("eos_token_id");
-  if (ends.is_number_integer()) return {ends.get<int>()};
   std::vector<int> all;
-  if (ends.is_array())
-    for (const double x : config.numbers("eos_token_id")) all.push_back(int(x));
+  for (const json& token : ends.is_array() ? ends : ends.is_null() ? json::array() : json::array({ends})) {
+    if (!token.is_number_integer()) config.refuse("eos_token_id", "a token's number, or a list of them");
+    all.push_back(token);
+  }
   return all;
 }
 
@@ -167,6 +168,16 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
         "Mistral and Qwen 2 as transformers defines them",
         path, key, config.get(key).dump());
   return all;
+}
+
+void read_generation(const std::string& text, const std::string& path, HfConfig& all) {
+  Keys keys = keys_of(text, path);
+  if (const std::vector<int> ends = ends_of(keys); !ends.empty()) all.ends = ends;
+  TokenChoice& c = all.choice;
+  c.temperature = keys.number("temperature", c.temperature);
+  c.top_k = keys.whole("top_k", c.top_k), c.top_p = keys.number("top_p", c.top_p);
+  if (!keys.on("do_sample", true)) c.temperature = 0;
+  naming(path, [&] { c.check(); });
 }
 
 std::string hf_name(const std::string& parameter) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/decoder.h"
+#include "nn/generate.h"
 
 namespace poslab {
 
@@ -14,9 +15,15 @@ struct HfConfig {
   int trained_length = 0;                        // max_position_embeddings, whatever window or scaling there is
   double base = 10000;                           // of its rotations
   std::vector<int> ends{};                       // eos_token_id: tokens that end a text
+  TokenChoice choice{.temperature = 0.8};        // how tokens are drawn, unless the user says otherwise
 };
 // `path` is for messages. Throws BadInput.
 HfConfig hf_config(const std::string& text, const std::string& path);
+
+// generation_config.json, how the authors want a model to write: eos_token_id, temperature, top_k and top_p, each where
+// it is given, and the most probable token where do_sample is false. Other keys are passed over, as none changes what
+// the model computes. Throws BadInput: no JSON object, or one of these is no such number.
+void read_generation(const std::string& text, const std::string& path, HfConfig&);
 
 // The name in such a checkpoint of a parameter of Decoder: "block3.attention.query" is
 // "model.layers.3.self_attn.q_proj.weight". "" for one that the form does not have.

@@ -5,7 +5,10 @@
 
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/language/hf_tokenizer.h"
+#include "lab/language/keys.h"
 #include "lab/language/safetensors.h"
+#include "lab/language/sentencepiece.h"
 
 namespace poslab {
 namespace {
@@ -21,7 +24,9 @@ HfModel open_hf_model(const std::string& folder) {
   if (!std::filesystem::is_directory(folder))
     bad_input("{} is no folder; --hf names one with config.json and model.safetensors", folder);
   const std::string path = folder + "/config.json";
-  const HfConfig config = hf_config(read_input(path), path);
+  HfConfig config = hf_config(read_input(path), path);
+  if (const std::string more = folder + "/generation_config.json"; std::filesystem::exists(more))
+    read_generation(read_input(more), more, config);
   const StoredTensors tensors = map_weights(folder);
   std::set<std::string> read;
   const Params weights([&](const std::string& parameter, int rows, int columns) {
@@ -44,19 +49,35 @@ HfModel open_hf_model(const std::string& folder) {
   return {folder, config, std::move(net)};
 }
 
-std::shared_ptr<const HfTokenizer> open_hf_tokenizer(const HfModel& model) {
-  const std::string path = model.folder + "/tokenizer.json", other = model.folder + "/tokenizer.model";
-  if (!std::filesystem::exists(path))
-    bad_input("{} has no tokenizer.json{}", model.folder,
-              std::filesystem::exists(other)
-                  ? "; its tokenizer.model is not read: AutoTokenizer.from_pretrained and save_pretrained of "
-                    "transformers make the one from the other"
-                  : ", and without tokens no text can be read");
-  auto tokenizer = std::make_shared<const HfTokenizer>(read_file(path), path);
-  if (tokenizer->size() > model.config.spec.vocabulary)
-    bad_input("{} has tokens up to {}, and by its config.json the model has {}: they do not belong together", path,
-              tokenizer->size() - 1, model.config.spec.vocabulary);
-  return tokenizer;
+namespace {
+
+// Whether the texts of a tokenizer.model begin with its <s>, which tokenizer_config.json may deny.
+bool begins_texts(const std::string& folder) {
+  const std::string path = folder + "/tokenizer_config.json";
+  if (!std::filesystem::exists(path)) return true;
+  Keys config = keys_of(read_input(path), path);
+  if (config.on("add_eos_token", false)) config.refuse("add_eos_token", "false: only tokens before a text are added");
+  return config.on("add_bos_token", true);
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, const std::string& path) {
+  if (path.ends_with(".json")) return std::make_shared<const HfTokenizer>(read_input(path), path);
+  return std::make_shared<const SentencePiece>(read_input(path), path, begins_texts(folder));
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel& model) {
+  for (const char* name : {"/tokenizer.json", "/tokenizer.model"}) {
+    const std::string path = model.folder + name;
+    if (!std::filesystem::exists(path)) continue;
+    auto tokenizer = tokenizer_of(model.folder, path);
+    if (tokenizer->size() > model.config.spec.vocabulary)
+      bad_input("{} has tokens up to {}, and by its config.json the model has {}: they do not belong together", path,
+                tokenizer->size() - 1, model.config.spec.vocabulary);
+    return tokenizer;
+  }
+  bad_input("{} has no tokenizer.json and no tokenizer.model, and without tokens no text can be read", model.folder);
 }
 
 }  // namespace poslab

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -153,6 +154,19 @@ void HfPieces::add_normalizer(const json& step, const std::string& where) {
   } else {
     unknown_step(where, "normalizer", step);
   }
+}
+
+std::string spaced(const std::string& token) {
+  const auto digit = [&](size_t at) { return std::isxdigit(static_cast<unsigned char>(token[at])) != 0; };
+  if (token.size() == 6 && token.starts_with("<0x") && digit(3) && digit(4) && token[5] == '>')
+    return std::string(1, char(std::stoi(token.substr(3, 2), nullptr, 16)));
+  return replaced(token, "\u2581", " ");
+}
+
+std::string_view without_cut_character(std::string_view text) {
+  for (int n = 0; n < 3 && !text.empty() && (static_cast<unsigned char>(text[0]) & 0xC0) == 0x80; ++n)
+    text.remove_prefix(1);
+  return text;
 }
 
 void HfPieces::add_cut(const json& step, const std::string& where) {

@@ -36,6 +36,9 @@ class HfPieces {
 // GPT-2's alphabet (Radford et al. 2019): a printable character for each byte, so that tokens of bytes are text.
 const std::string& letter_of(unsigned char byte);
 int byte_of(std::string_view letter);            // -1 for a character that is none
+// The bytes of a token over characters, in which a space is a mark and a byte without a character <0x0A>.
+std::string spaced(const std::string& token);
+std::string_view without_cut_character(std::string_view text);  // whose end alone stands at the beginning
 size_t character(std::string_view text);         // bytes of the first character of UTF-8, 1 where it is damaged
 std::string json_type(const nlohmann::ordered_json&);   // its "type", or how it is spelled
 

@@ -7,6 +7,7 @@
 
 #include "encodings/encoding.h"
 #include "encodings/rotary.h"
+#include "encodings/sinusoid.h"
 
 namespace poslab {
 namespace {
@@ -116,6 +117,21 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
     all["high_freq_factor"] = c.number("high"), all["original_max_position_embeddings"] = c.whole("length");
     return {all};
   }
+  if (name == "longrope") {
+    const ModelShape one{1, 1, head_dim};
+    const auto factors = [&](int slots) {  // of all pairs, also where a shorter list is drawn out over them
+      std::vector<double> of = frequencies(head_dim, base);
+      const std::vector<double> turned = chosen->frequencies(one, c, slots, 0);
+      for (size_t m = 0; m < of.size(); ++m) of[m] /= turned[m];
+      return of;
+    };
+    json all = keys("longrope", base);
+    const int length = c.whole("length");
+    all["original_max_position_embeddings"] = length, all["factor"] = c.number("factor");
+    all["attention_factor"] = std::sqrt(1 + std::log(c.number("factor")) / std::log(length));
+    all["short_factor"] = factors(length), all["long_factor"] = factors(length + 1);
+    return {all};
+  }
   if (name == "yarn" && c["ramp"] == "index" && !c.on("dynamic") && !c.on("resonance")) {
     json all = keys("yarn", base);
     const double s = std::log(c.number("factor"));
@@ -126,8 +142,8 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
     return {all};
   }
   refuse(
-      "a checkpoint of this form cannot say it; it has rope, abf, window, pi, ntk (bloc97 or old), dynamic_ntk, yarn "
-      "as in the released code, and llama3. Train with one of these, or export another run");
+      "a checkpoint of this form cannot say it; it has rope, abf, window, pi, ntk (bloc97 or old), dynamic_ntk, "
+      "longrope, yarn as in the released code, and llama3. Train with one of these, or export another run");
   return {};
 }
 

@@ -19,7 +19,7 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
                   {"text", ""},
                   {"encoding", its.spec.encoding.spelled()}};
   all.insert(all.end(), asked.begin(), asked.end());
-  HfRun run{configure(all), {}, model.net, its.ends};
+  HfRun run{configure(all), {}, model.net, its.ends, its.choice};
   check(run.config);
   if (other) run.net = run.net.with_encoding(choose_encoding(run.config["encoding"]));
   run.net = run.net.at_temperature(choose_temperature(run.config["temperature"]));

@@ -33,20 +33,6 @@ std::string bytes_of(std::string_view letters) {
   return all;
 }
 
-// And one over characters: a mark for each space, and <0x0A>.
-std::string spaced(const std::string& token) {
-  if (token.size() == 6 && token.starts_with("<0x") && token[5] == '>')
-    return std::string(1, char(std::stoi(token.substr(3, 2), nullptr, 16)));
-  std::string all;
-  const std::string mark = "\u2581";
-  for (size_t at = 0; at < token.size();)
-    if (token.compare(at, mark.size(), mark) == 0)
-      all += ' ', at += mark.size();
-    else
-      all += token[at++];
-  return all;
-}
-
 }  // namespace
 
 HfTokenizer::HfTokenizer(const std::string& text, const std::string& path) : path_(path) {
@@ -203,8 +189,7 @@ bool HfTokenizer::add_word(const std::string& word, std::vector<int>& to, size_t
 }
 
 std::vector<int> HfTokenizer::encode(std::string_view text, size_t most) const {
-  for (int n = 0; n < 3 && !text.empty() && (static_cast<unsigned char>(text[0]) & 0xC0) == 0x80; ++n)
-    text.remove_prefix(1);
+  text = without_cut_character(text);
   std::vector<int> all;
   bool more = most > 0;
   size_t done = 0;

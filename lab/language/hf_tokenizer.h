@@ -20,7 +20,7 @@ class HfTokenizer : public Tokenizer {
   size_t longest() const override { return longest_; }
   // Special tokens that stand in the text are found; prefix() is not added. A character cut off at the beginning goes.
   std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const override;
-  const std::vector<int>& prefix() const { return prefix_; }   // what it puts before every text: mostly <s>
+  std::vector<int> prefix() const override { return prefix_; }
 
  private:
   using json = HfPieces::json;

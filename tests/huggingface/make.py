@@ -7,6 +7,7 @@ import shutil
 import numpy as np
 import torch
 from safetensors.torch import load_file
+from sentencepiece_golden import write_sentencepiece
 from tokenizers_golden import qwen2_tokenizer, write_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
@@ -176,6 +177,7 @@ def main():
     (golden / "cases.json").write_text(f"[\n{lines}\n]\n")
     qwen2_tokenizer().save(str(golden / "qwen2" / "tokenizer.json"), pretty=False)
     write_tokenizers(golden)
+    write_sentencepiece(golden / "sentencepiece")
 
 
 if __name__ == "__main__":

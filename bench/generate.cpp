@@ -1,0 +1,36 @@
+#include "bench/generate.h"
+
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "bench/clock.h"
+#include "core/error.h"
+#include "core/isa.h"
+#include "core/parallel.h"
+#include "lab/language/hf_model.h"
+#include "nn/generate.h"
+#include "tests/formula.h"
+
+namespace poslab {
+
+void serve_generate(const std::string& checkpoint) {
+  using json = nlohmann::json;
+  const HfModel model = open_hf_model(checkpoint);
+  const auto say = [](const json& answer) { std::cout << answer.dump() << std::endl; };
+  say({{"program", "poslab"}, {"threads", threads()}, {"isa", isa()}, {"blas", "its own products"}});
+  for (std::string line; std::getline(std::cin, line);) {
+    int read = 0, count = 0;
+    if (std::sscanf(line.c_str(), "write %d+%d", &read, &count) != 2)
+      bad_input("bench: unknown line `{}`; known: write 32+256", line);
+    const std::vector<int> prompt = formula::integers("prompt", read, model.net.spec().vocabulary);
+    std::vector<int> text;
+    const double seconds = timed([&] {
+      generate(model.net, prompt, {.count = count, .choice = {.temperature = 0}},
+               [&](int token) { return text.push_back(token), true; });
+    });
+    say({{"ms", {1e3 * seconds}}, {"tokens", text}});
+  }
+}
+
+}  // namespace poslab
