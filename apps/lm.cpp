@@ -204,8 +204,9 @@ Tests at the run's lengths or at --times, on texts that are long and on texts th
 --encoding and --temperature put another one into the trained model, if it learns nothing.
 
 With --hf a checkpoint of the Hugging Face form is tested: a folder with config.json, model.safetensors and
-tokenizer.json or tokenizer.model, of LLaMA, Mistral or Qwen 2. Its trained length is max_position_embeddings, or --length; --times counts
-from there, once if not said. Options that --encoding leaves open are the model's: base, pairing and length.
+tokenizer.json or tokenizer.model, of LLaMA, Mistral or Qwen 2. Its trained length is max_position_embeddings, or
+--length; --times counts from there, once if not said. Options that --encoding leaves open are the model's: base,
+pairing and length.
 
 Examples:
   poslab lm eval runs/lm --times 1/4/16
