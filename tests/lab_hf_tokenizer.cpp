@@ -94,14 +94,14 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
 
 TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library, with bytes and with unknown ones") {
   const std::string at = golden_folder + "sentencepiece/";
-  const json tokens = json::parse(read_file(at + "tokens.json"));
+  const Json tokens = golden("sentencepiece/tokens.json");
   for (const auto& [name, of] : tokens.items()) {
     const std::string bytes = read_file(at + name + ".model");
     const SentencePiece t(bytes, "t", true), bare(bytes, "t", false);
     CHECK(t.prefix() == (of["begin"] == -1 ? std::vector<int>() : std::vector<int>{of["begin"]}));
     CHECK(bare.prefix().empty());
-    for (size_t n = 0; n < golden()["texts"].size(); ++n) {
-      const std::string text = golden()["texts"][n];
+    for (size_t n = 0; n < cases()["texts"].size(); ++n) {
+      const std::string text = cases()["texts"][n];
       INFO(name, ": ", text);
       const std::vector<int> whole = of["tokens"][n];
       CHECK(t.encode(text) == whole);

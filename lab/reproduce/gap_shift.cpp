@@ -98,7 +98,7 @@ std::vector<BySeed> Tests::operator()(const Setting& setting, const std::vector<
         if (!state) state = RunFolder::open(o->folder).load("cpu");
         known[key] = measured(*state, tests[n], strings);
       }
-      accuracy[n][o->trial->config.seed] = known[key];
+      accuracy[n][o->trial->config().seed] = known[key];
     }
     if (state) write_file(path, known.dump(1));
     progress_.at(++done_);
