@@ -26,8 +26,9 @@ constexpr double tolerance = 2e-5;
 using Reals = std::vector<real>;
 
 // One call with everything it points to. wide: heads of up to 300 channels. square: q, k and v have one shape. narrow:
-// what core/cpu/narrow_heads.h is for, heads of 8 channels, and of all terms a bias at most.
-enum class Sizes { small, wide, square, narrow };
+// what core/cpu/narrow_heads.h is for, heads of 8 channels, and of all terms a bias at most. blocked: what
+// core/cpu/wide_heads.h is for, more channels, several pieces and no other term.
+enum class Sizes { small, wide, square, narrow, blocked };
 struct Call {
   AttentionArgs x{};
   std::vector<Reals> arrays = std::vector<Reals>(14);
@@ -46,7 +47,11 @@ struct Call {
     if (sizes == Sizes::square) x.keys = x.queries, x.kv_heads = x.heads, x.value_dim = x.head_dim;
     const bool narrow = sizes == Sizes::narrow;
     if (narrow) x.queries = 8 + below(60), x.kv_heads = x.heads, x.head_dim = x.value_dim = 8;
-    const auto term = [&] { return !narrow && often(); };
+    const bool blocked = sizes == Sizes::blocked;
+    if (blocked) x.queries = 16 + below(120), x.keys = 64 + below(120), x.head_dim = 16 + below(40);
+    if (blocked) x.value_dim = often() ? 16 + below(40) : x.head_dim;
+    const auto limit = [&] { return !narrow && often(); };
+    const auto term = [&] { return !blocked && limit(); };
     x.causal = often(), x.offset = below(3) == 0 ? below(30) : std::max(0, x.keys - x.queries), x.scale = real(0.3);
     const auto fill = [&](int slot, int64_t n) {
       for (int64_t e = 0; e < n; ++e) arrays[size_t(slot)].push_back(real(2 * rng.uniform() - 1));
@@ -54,7 +59,7 @@ struct Call {
     };
     // Neighbouring intervals of distances; the outermost end anywhere; the last may be cut in two by a key slot.
     x.pieces = narrow || often() ? 1 : 1 + below(max_pieces);
-    int from = term() ? -below(20) : -far;
+    int from = limit() ? -below(20) : -far;
     for (int p = 0; p < x.pieces; ++p) {
       const int to = narrow || (p + 1 == x.pieces && often()) ? far : std::max(from, -30) + below(25);
       x.piece[p].from = from, x.piece[p].to = to, from = to;
@@ -77,13 +82,13 @@ struct Call {
       x.rel_dim = 1 + below(12), x.q_rel = fill(9, queries * x.rel_dim),
       x.r = fill(10, int64_t(x.rows) * x.heads * x.rel_dim);
     if (term()) x.gain = fill(11, int64_t(x.rows) * x.heads);
-    if (often()) x.bias = fill(12, int64_t(x.rows) * x.heads);
+    if (!blocked && often()) x.bias = fill(12, int64_t(x.rows) * x.heads);
     if (term()) {
       x.temperature_batch = often() ? x.batch : 1, x.temperature_heads = often() ? x.heads : 1;
       x.temperature = fill(13, int64_t(x.temperature_batch) * x.queries * x.temperature_heads);
     }
     for (int b = 0; b < x.batch; ++b) lengths.push_back(below(x.keys + 1));
-    if (term()) x.key_lengths = lengths.data();
+    if (limit()) x.key_lengths = lengths.data();
     for (int64_t e = 0; e < queries * x.value_dim; ++e) d_o.push_back(real(2 * rng.uniform() - 1));
   }
 };
@@ -116,9 +121,9 @@ double apart(const Reals& a, const Reals& b) {
 
 TEST_CASE("attention: the fast kernels = the naive one, for random calls, in every instruction set") {
   const std::string before = isa();
-  for (uint32_t number = 0; number < 360; ++number) {
-    const bool narrow = number >= 300;   // of these nobody wants the gradient of the bias, as in ALiBi
-    const Call c(number, narrow ? Sizes::narrow : Sizes::small);
+  for (uint32_t number = 0; number < 420; ++number) {
+    const bool narrow = number >= 300 && number < 360;   // of these nobody wants the gradient of the bias, as in ALiBi
+    const Call c(number, narrow ? Sizes::narrow : number < 300 ? Sizes::small : Sizes::blocked);
     const AttentionArgs& x = c.x;
     INFO("call " << number << ": B " << x.batch << " Tq " << x.queries << " Tk " << x.keys << " H " << x.heads << " G "
                  << x.kv_heads << " D " << x.head_dim << " pieces " << x.pieces << " offset " << x.offset << " causal "

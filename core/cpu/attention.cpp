@@ -6,6 +6,7 @@
 //
 //   m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j exp(s_ij - m')   o' = exp(m - m') o + sum_j exp(s_ij - m') v_j
 #include "core/cpu/narrow_heads.h"
+#include "core/cpu/wide_heads.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {
@@ -91,6 +92,7 @@ void for_weights(const AttentionArgs& x, const Done& done) {
 // o_i = sum_j e_ij v_j / z_i,  e_ij = exp(s_ij - max_i),  z_i = sum_j e_ij
 void attention(real* o, real* stats, const AttentionArgs& x) {
   if (is_narrow(x)) return for_narrow_heads(x, [&](const NarrowHead& h) { h.forward(o, stats); });
+  if (is_wide(x)) return wide_forward(x, o, stats);
   for_weights(x, [&](const Tile& tile, int b, const real* e, const Softmax* rows) {
     const Head& h = tile.h;
     const int D = x.value_dim, step = x.heads * D;

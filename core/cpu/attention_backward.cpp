@@ -11,6 +11,7 @@
 //
 // dr, dgain and dbias collect from the whole batch: each unit has partial sums of its own, which are added in order.
 #include "core/cpu/narrow_heads.h"
+#include "core/cpu/wide_heads_backward.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {
@@ -246,6 +247,7 @@ void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const r
                         const real* stats) {
   if (is_narrow_backward(x) && !d.bias)
     return for_narrow_heads(x, [&](const NarrowHead& h) { h.backward(d, d_o, o, stats); });
+  if (is_wide(x)) return wide_backward(d, x, d_o, o, stats);
   const Plan plan(x);
   const int64_t of_r = d.r ? int64_t(x.rows) * x.rel_dim : 0, of_gain = d.gain ? x.rows : 0,
                 of_bias = d.bias ? x.rows : 0;

@@ -1,5 +1,5 @@
-// Weights of feed-forward networks, copied into blocks of 64 columns, each contiguous: in place, the rows of such a
-// block would fall into the same few lines of the first cache.
+// The second factor of a product, copied into blocks of 64 columns, each contiguous: in place, the rows of such a block
+// would fall into the same few lines of the first cache, if the matrix is wider.
 #pragma once
 #include "core/cpu/row_blocks.h"
 
@@ -31,6 +31,18 @@ inline const real* transposed_in_column_blocks(int slot, int other, const real* 
   real* transposed = scratch(other, int64_t(m) * n);
   transpose(m, n, w, n, transposed, m);
   return in_column_blocks(slot, transposed, {n, m});
+}
+
+// c = the finished a b, b in blocks of columns; end(j) finishes columns j .. j + 64
+template <class End>
+inline void gemm_blocks(int m, int k, Left a, const real* b, const ColumnBlocks& of, real* c, ptrdiff_t c_row,
+                        const End& end) {
+  for (int s = 0, j = 0; s < of.count(); ++s, j += columns)
+    gemm(m, of.width(s), k, a, b + of.start(s), columns, c + j, c_row, end(j));
+}
+inline void gemm_blocks(int m, int k, Left a, const real* b, const ColumnBlocks& of, real* c, ptrdiff_t c_row,
+                        bool add) {
+  gemm_blocks(m, k, a, b, of, c, c_row, [=](int) { return Into{add}; });
 }
 
 }  // namespace poslab::POSLAB_ISA

@@ -46,7 +46,7 @@ template <int W, int M, int N, class Finish>
 inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int i0, int j0) {
   VecOf<W> sum[M][N] = {};
   const real* ap = a.at;
-  if (k > 256)  // of a large product, whose c is far away: it comes while the sums are made
+  if (k >= 64)  // long enough for c to come from far away while the sums are made
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * W, 1);
   for (int p = 0; p < k; ++p, ap += a.column, b += b_row) {

@@ -1,15 +1,30 @@
 // The linear layer, forward and backward. A weight matrix of the models here fits the first or second cache, so rows
 // are worked off in blocks that stay in cache from the first operation to the last.
-#include "core/cpu/row_blocks.h"
+#include "core/cpu/column_blocks.h"
 
 namespace poslab::POSLAB_ISA {
 
+namespace {
+
+// Copying the second factor pays where it has several blocks of columns, and many rows meet it.
+bool in_blocks(int64_t rows, int width) { return rows >= row_block && width > columns; }
+
+}  // namespace
+
 // y = x w + b
 void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, int in, int out) {
+  const bool blocked = in_blocks(rows, out);
+  const ColumnBlocks blocks{in, out};
+  const real* w_blocks = blocked ? in_column_blocks(column_blocks_slot, w, blocks) : nullptr;
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
+    const int m = int(to - from);
     const Left xs{x + from * in, in, 1};
-    if (b) gemm(int(to - from), out, in, xs, w, out, y + from * out, out, WithBias{b, neg_infinity});
-    else gemm(int(to - from), out, in, xs, w, out, y + from * out, out, false);
+    real* ys = y + from * out;
+    const auto with_bias = [&](int j) { return WithBias{b + j, neg_infinity}; };
+    if (blocked && b) gemm_blocks(m, in, xs, w_blocks, blocks, ys, out, with_bias);
+    else if (blocked) gemm_blocks(m, in, xs, w_blocks, blocks, ys, out, false);
+    else if (b) gemm(m, out, in, xs, w, out, ys, out, with_bias(0));
+    else gemm(m, out, in, xs, w, out, ys, out, false);
   });
 }
 
@@ -18,12 +33,26 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
                      int64_t rows, int in, int out) {
   const int64_t weights = int64_t(in) * out;
   const PartialSums partial_sums(rows, weights + out);
-  real* w_transposed = scratch(transposed_slot, weights);                  // (out, in)
-  if (dx) transpose(in, out, w, out, w_transposed, in);
+  const ColumnBlocks of_w{out, in};                                        // of w^T (out, in)
+  const bool w_blocked = in_blocks(rows, in), dy_blocked = w_blocked && in_blocks(rows, out);
+  const real* w_blocks = nullptr;
+  if (dx && w_blocked) w_blocks = transposed_in_column_blocks(column_blocks_slot, transposed_slot, w, in, out);
+  real* w_transposed = scratch(transposed_slot, weights);
+  if (dx && !w_blocked) transpose(in, out, w, out, w_transposed, in);
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real* dys = dy + from * out;
-    if (dx) gemm(m, in, out, {dys, out, 1}, w_transposed, in, dx.at + from * in, in, !dx.empty);
-    if (dw) gemm(in, out, m, {x + from * in, 1, in}, dys, out, partial, out, add);
+    const Left of_dys{dys, out, 1}, of_xs{x + from * in, 1, in};
+    if (dx) {
+      real* to = dx.at + from * in;
+      if (w_blocked) gemm_blocks(m, out, of_dys, w_blocks, of_w, to, in, !dx.empty);
+      else gemm(m, in, out, of_dys, w_transposed, in, to, in, !dx.empty);
+    }
+    if (dw && dy_blocked) {
+      const ColumnBlocks of_dy{m, out};
+      gemm_blocks(in, m, of_xs, in_column_blocks(hidden_slot, dys, of_dy), of_dy, partial, out, add);
+    } else if (dw) {
+      gemm(in, out, m, of_xs, dys, out, partial, out, add);
+    }
     if (db) sum_of_rows(partial + weights, dys, m, out, out, add);
   });
   partial_sums.add_up(dw, 0, weights);

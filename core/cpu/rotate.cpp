@@ -1,11 +1,13 @@
 // Rotates pairs of channels by the angles of their slot: y = x cos + partner(x) (-+ sin).
 //
-// Where the partner of a channel lies in the same vector (small heads), cosines and sines are laid out once per slot as
-// one vector for all heads; else halves of a head are worked off side by side.
+// Cosines and sines are laid out once per slot, one for each channel of a head, or of a vector where several small
+// heads share one. The partner of a channel then lies in the same vector, or half a head away. Heads whose vectors are
+// not whole are worked off pair by pair.
 #include <utility>
 
 #include "core/cpu/rows.h"
 #include "core/kernels.h"
+#include "core/memory.h"
 #include "core/parallel.h"
 
 namespace poslab::POSLAB_ISA {
@@ -26,6 +28,20 @@ void rotate_lanes(real* y, bool add, const real* x, Vec cosine, Vec sine, int n)
   });
 }
 
+// Heads of whole vectors.
+void rotate_heads(real* y, bool add, const real* x, const real* cosine, const real* sine, int n, int head_dim,
+                  bool interleaved) {
+  const int half = head_dim / 2;
+  for (int h = 0; h < n; h += head_dim)
+    for (int j = 0; j < head_dim; j += lanes) {
+      const real* at = x + h + j;
+      const Vec v = load(at), partner = interleaved ? exchanged<1>(v, std::make_integer_sequence<int, lanes>())
+                                                    : load(j < half ? at + half : at - half);
+      const Vec turned = v * load(cosine + j) + partner * load(sine + j);
+      store(y + h + j, add ? load(y + h + j) + turned : turned);
+    }
+}
+
 // The general case, pair by pair: channels m * step and m * step + gap.
 void rotate_pairs(real* y, bool add, const real* x, const real* cosine, const real* sine, int half, int step, int gap,
                 real sign) {
@@ -44,30 +60,34 @@ void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, 
   if (!y) return;
   const int half = head_dim / 2, n = heads * head_dim, flip = interleaved ? 1 : half;
   const bool in_lanes = lanes % head_dim == 0 && (flip & (flip - 1)) == 0 && flip <= 8;
+  const bool whole = head_dim % lanes == 0 && (interleaved || half % lanes == 0);
   const real sign = back ? -1 : 1;
   const int sharing = table_batch == 1 ? batch : 1;              // rows of x that one row of the table serves
-  const int64_t work = int64_t(n) * sharing;
-  parallel_ranges(int64_t(table_batch) * time, work < 8192 ? 8192 / work : 1, [&](int64_t from, int64_t to) {
-    for (int64_t t = from; t < to; ++t) {
-      const real *c = cosine + t * half, *s = sine + t * half;
-      Vec cs{}, sn{};
-      if (in_lanes)
-        for (int k = 0; k < lanes; ++k) {
-          const int channel = k % head_dim, pair = interleaved ? channel / 2 : channel % half;
-          cs[k] = c[pair], sn[k] = (channel & flip) ? s[pair] * sign : -s[pair] * sign;
-        }
-      for (int64_t row = t; row < t + int64_t(sharing) * time; row += time) {
-        const real* in = x + row * n;
-        real* out = y.at + row * n;
-        if (!in_lanes)
-          for (int h = 0; h < n; h += head_dim)
-            rotate_pairs(out + h, !y.empty, in + h, c, s, half, interleaved ? 2 : 1, flip, sign);
-        else if (flip == 1) rotate_lanes<1>(out, !y.empty, in, cs, sn, n);
-        else if (flip == 2) rotate_lanes<2>(out, !y.empty, in, cs, sn, n);
-        else if (flip == 4) rotate_lanes<4>(out, !y.empty, in, cs, sn, n);
-        else rotate_lanes<8>(out, !y.empty, in, cs, sn, n);
+  const int laid_out = in_lanes ? lanes : whole ? head_dim : 0;  // cosines of a slot, and as many sines
+  const int64_t work = int64_t(n) * sharing, several = work < 8192 ? 8192 / work : 1;
+  parallel_ranges(int64_t(table_batch) * time, whole && several < 8 ? 8 : several, [&](int64_t from, int64_t to) {
+    real* table = scratch(0, (to - from) * 2 * laid_out);
+    for (int64_t t = from; t < to; ++t)
+      for (int k = 0; k < laid_out; ++k) {
+        const int channel = k % head_dim, pair = interleaved ? channel / 2 : channel % half;
+        const bool second = interleaved ? channel % 2 : channel >= half;
+        real* at = table + (t - from) * 2 * laid_out + k;
+        at[0] = cosine[t * half + pair], at[laid_out] = (second ? sign : -sign) * sine[t * half + pair];
       }
-    }
+    for (int64_t first = 0; first < int64_t(sharing) * time; first += time)
+      for (int64_t t = from; t < to; ++t) {
+        const real *in = x + (first + t) * n, *cs = table + (t - from) * 2 * laid_out, *sn = cs + laid_out;
+        real* out = y.at + (first + t) * n;
+        if (whole) rotate_heads(out, !y.empty, in, cs, sn, n, head_dim, interleaved);
+        else if (!in_lanes)
+          for (int h = 0; h < n; h += head_dim)
+            rotate_pairs(out + h, !y.empty, in + h, cosine + t * half, sine + t * half, half, interleaved ? 2 : 1, flip,
+                         sign);
+        else if (flip == 1) rotate_lanes<1>(out, !y.empty, in, load(cs), load(sn), n);
+        else if (flip == 2) rotate_lanes<2>(out, !y.empty, in, load(cs), load(sn), n);
+        else if (flip == 4) rotate_lanes<4>(out, !y.empty, in, load(cs), load(sn), n);
+        else rotate_lanes<8>(out, !y.empty, in, load(cs), load(sn), n);
+      }
   });
 }
 

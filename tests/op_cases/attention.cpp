@@ -251,6 +251,28 @@ const Cases forms([](std::vector<OpCase>& all) {
             .temperature = 1});
 });
 
+// Heads of core/cpu/wide_heads.h, whose blocks are 64 queries by 48 keys: sizes that are no multiple of them.
+const Cases wide_heads([](std::vector<OpCase>& all) {
+  for (const int D : {16, 32, 64, 128})
+    for (const bool causal : {false, true})
+      add(all, {.n = {1, 67, 67, 2, D, 0},
+                .causal = causal,
+                .kv_heads = D == 64 ? 1 : 0,
+                .value_dim = D == 16 ? 33 : 0});
+  const Sizes several = {2, 70, 131, 2, 32, 0};
+  add(all, {.n = several, .causal = true});  // the last of cached slots
+  add(all, {.n = several, .causal = true, .kv_heads = 1, .offset = Offset::beyond});
+  add(all, {.n = several, .offset = Offset::zero, .lengths = true});
+  for (const bool causal : {false, true}) {
+    add(all, {.n = several, .causal = causal, .pieces = {{-30, 40}, {-far, -30}, {40, far}}});   // ReRoPE's products
+    add(all, {.n = several, .causal = causal, .pieces = {{-50, 1}, {-far, -50, 0, 5}}, .kv_heads = 1});
+  }
+  add(all, {.n = {1, 100, 65, 1, 16, 0},
+            .causal = true,
+            .pieces = {{-20, 1}},
+            .offset = Offset::zero});  // some see none
+});
+
 const Cases speed(
     [](std::vector<OpCase>& all) {
       for (const int slots : {40, 200}) {
@@ -267,6 +289,7 @@ const Cases speed(
         add(all, {.n = n, .gain = true});
         add(all, {.n = n, .temperature = 6});
       }
+      for (const int D : {32, 64}) add(all, {.n = {16, 256, 256, 8, D, 0}, .causal = true});
       for (const int slots : {2048, 4096})
         add(all, {.n = {1, slots, slots, 8, 64, 64}, .causal = true, .pieces = {{-256, 1}}});  // O(T w)
     },

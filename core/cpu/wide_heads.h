@@ -1,0 +1,225 @@
+// Attention of heads with 16 to 128 channels, in blocks of queries by keys (Rabe & Staats 2021; FlashAttention, Dao
+// 2022): the logits of a block stay in the first cache, the softmax goes on from block to block, and blocks without a
+// pair are left out. As in narrow_heads.h queries lie along the vector lanes, so that nothing is summed across lanes.
+// Every step is a product of gemm.h between small panels, or a pass over the block:
+//
+//   S^T = K (scale Q)^T      m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j p_ij      P^T = exp(S^T - m')
+//                            O' = exp(m - m') O + P V
+//
+//   dP^T = V dO^T            dS^T = P^T (dP^T - delta),  delta_i = do_i . o_i               P^T = exp(S^T - m) / z
+//                            dV += P^T dO   dK += scale dS^T Q   dQ += scale dS K
+//
+// For q . k alone, of up to four pieces: without bias, gain, temperature, relative keys.
+#pragma once
+#include "core/cpu/logits.h"
+
+namespace poslab::POSLAB_ISA {
+
+constexpr int block_queries = 64, block_keys = 48, block_pairs = block_keys * block_queries;
+
+// What it keeps in scratch(slot, n), in place of what logits.h does.
+enum WideSlot { pairs_slot, pair_grads_slot, part_slot, queries_slot, outputs_slot, head_slot, head_grads_slot };
+
+// Fewer keys than a block of queries are faster as one tile of logits.h.
+inline bool is_wide(const AttentionArgs& x) {
+  const auto fits = [](int channels) { return channels >= 16 && channels <= 128; };
+  return fits(x.head_dim) && fits(x.value_dim) && x.queries >= lanes && x.keys >= block_queries && !x.bias && !x.gain &&
+         !x.temperature && !x.q_rel;
+}
+
+// Rows `step` reals apart -> (m, n), one behind the other, and zeros up to row `all`.
+inline real* together(real* to, const real* from, ptrdiff_t step, int m, int n, int all) {
+  for (int i = 0; i < m; ++i)
+    write_channels(to + int64_t(i) * n, n, [at = from + i * step]<int W>(int c) { return load<W>(at + c); });
+  __builtin_memset(to + int64_t(m) * n, 0, size_t(all - m) * size_t(n) * sizeof(real));
+  return to;
+}
+
+// Arrays of one head of one sequence, (keys, channels): k of each piece and v, or the sums of their gradients.
+struct KeyRows {
+  real *k[max_pieces], *v;
+
+  KeyRows(const AttentionArgs& x, int slot) {
+    const int64_t of_k = int64_t(x.keys) * x.head_dim, of_v = int64_t(x.keys) * x.value_dim;
+    v = scratch(slot, of_v + x.pieces * of_k);
+    for (int p = 0; p < x.pieces; ++p) k[p] = v + of_v + p * of_k;
+  }
+};
+
+// The sums of a block's rows fade by a factor each before more is added.
+struct Fading {
+  const real* factor;
+  template <int W>
+  VecOf<W> finish(const real* c, VecOf<W> sum, int i, int) const {
+    return factor[i] * load<W>(c) + sum;
+  }
+};
+
+// Queries i0 .. i0 + m of one head of one sequence, and its keys. Arrays of a block of pairs are (keys, block_queries),
+// and a run of columns is one of queries, counted from i0.
+struct QueryBlock {
+  const Head& h;
+  const KeyRows& rows;
+  const int b, i0;
+  const AttentionArgs& x = h.x;
+  const int m = smaller(block_queries, x.queries - i0), width = whole_vectors(m);
+  const int keys = x.key_lengths ? smaller(x.keys, x.key_lengths[b]) : x.keys;
+
+  // The queries that see key j in a piece that holds this key.
+  Run seeing(const AttentionPiece& p, int j) const {
+    const int at = j - x.offset - i0;
+    return overlap({at - (x.causal ? smaller(p.to, 1) : p.to) + 1, at - p.from + 1}, {0, m});
+  }
+  const real* q(int p) const { return x.piece[p].q + h.query_row(b, i0) * x.head_dim; }
+  // factor times n channels of each query, `step` reals apart -> (n, block_queries), zeros behind the last query
+  const real* columns(real* to, const real* from, ptrdiff_t step, int n, real factor) const {
+    if (m < width) __builtin_memset(to, 0, size_t(n) * block_queries * sizeof(real));
+    transpose_rows(
+        m, n, [=](int i) { return from + i * step; }, factor, to, block_queries);
+    return to;
+  }
+};
+
+// Keys j0 .. j0 + n beside a block of queries: the columns of each piece with a pair here, by whole vectors.
+struct PairBlock {
+  const QueryBlock& of;
+  const int j0, n;
+  int pieces = 0, piece[max_pieces] = {};
+  Run columns[max_pieces] = {}, all = {block_queries, 0};  // all: of any piece
+  bool cut = false;                                        // some pair is in no piece, or several pieces meet
+
+  PairBlock(const QueryBlock& queries, int j, int count) : of(queries), j0(j), n(count) {
+    for (int p = 0; p < of.x.pieces; ++p) {
+      const AttentionPiece& at = of.x.piece[p];
+      const Run held = overlap({j0, j0 + n}, {at.first, at.last});
+      if (held.empty()) continue;
+      const Run first = of.seeing(at, held.first), last = of.seeing(at, held.last - 1);
+      if (last.last <= first.first) continue;
+      const Run c = {first.first / lanes * lanes, whole_vectors(last.last)};
+      cut =
+          cut || pieces > 0 || held.last - held.first < n || last.first > c.first || first.last < smaller(c.last, of.m);
+      all = {smaller(all.first, c.first), larger(all.last, c.last)};
+      columns[pieces] = c, piece[pieces++] = p;
+    }
+  }
+  // v for the pairs of key j0 + j that piece u holds, `other` elsewhere, from column c on.
+  Vec inside(int u, int j, int c, Vec v, Vec other) const {
+    const AttentionPiece& p = of.x.piece[piece[u]];
+    const bool held = p.first <= j0 + j && j0 + j < p.last;
+    return POSLAB_ISA::inside(held ? of.seeing(p, j0 + j) : Run{0, 0}, c, v, other);
+  }
+  // s: the logits, -infinity where masked                q: scale Q^T of each piece, (head_dim, block_queries)
+  void logits(real* s, const real* const* q) const {
+    const int D = of.x.head_dim;
+    for (int u = 0; u < pieces; ++u) {
+      const Run c = columns[u];
+      real* to = u == 0 ? s : scratch(part_slot, block_pairs);
+      gemm(n, c.last - c.first, D, {of.rows.k[piece[u]] + int64_t(j0) * D, D, 1}, q[piece[u]] + c.first, block_queries,
+           to + c.first, block_queries, false);
+      if (!cut) return;
+      for (int j = 0; j < n; ++j)
+        for (int at = all.first; at < all.last; at += lanes) {
+          real* sj = s + j * block_queries + at;
+          const Vec other = u == 0 ? splat(neg_infinity) : load(sj);
+          store(sj, inside(u, j, at, load(to + j * block_queries + at), other));
+        }
+    }
+  }
+  // The part of a block of pairs that piece u holds: the block itself where no two pieces meet.
+  const real* part(int u, const real* from) const {
+    if (pieces == 1) return from;
+    real* to = scratch(part_slot, block_pairs);
+    for (int j = 0; j < n; ++j)
+      for (int at = columns[u].first; at < columns[u].last; at += lanes)
+        store(to + j * block_queries + at, inside(u, j, at, load(from + j * block_queries + at), Vec{}));
+    return to;
+  }
+};
+
+// Calls work(block) for each block of keys that some query of the block sees.
+template <class Work>
+void for_pair_blocks(const QueryBlock& of, const Work& work) {
+  Run all = {of.keys, 0};
+  for (int p = 0; p < of.x.pieces; ++p) {
+    const Run keys = overlap(seen_keys(of.x, of.x.piece[p], of.i0, of.m), {0, of.keys});
+    if (!keys.empty()) all = {smaller(all.first, keys.first), larger(all.last, keys.last)};
+  }
+  for (int j0 = all.first; j0 < all.last; j0 += block_keys) {
+    const PairBlock block(of, j0, smaller(block_keys, all.last - j0));
+    if (block.pieces) work(block);
+  }
+}
+
+// Of a block's queries, along the lanes.
+struct alignas(64) OfQueries {
+  real at[block_queries];
+};
+
+// The logits s -> p_ij = exp(s_ij - m_i); what was gathered before fades by exp(m - m').
+inline void exponentials(const PairBlock& block, real* s, OfQueries& max_of, OfQueries& sum, OfQueries& fade) {
+  for (int c = block.all.first; c < block.all.last; c += lanes) {
+    const Vec before = load(max_of.at + c);
+    Vec top = before, total{};
+    for (int j = 0; j < block.n; ++j) top = max(top, load(s + j * block_queries + c));
+    const Vec shift = top == neg_infinity ? Vec{} : top, fades = exp_small(before - shift);
+    for (int j = 0; j < block.n; ++j) {
+      real* sj = s + j * block_queries + c;
+      const Vec e = exp_small(load(sj) - shift);
+      store(sj, e);
+      total += e;
+    }
+    store(max_of.at + c, top), store(fade.at + c, fades), store(sum.at + c, fades * load(sum.at + c) + total);
+  }
+}
+
+// o and the numbers kept of each row, for one block of queries
+inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
+  const AttentionArgs& x = of.x;
+  const int D = x.head_dim, Dv = x.value_dim;
+  const real* q[max_pieces];
+  real *panels = scratch(queries_slot, int64_t(x.pieces) * D * block_queries), *s = scratch(pairs_slot, block_pairs),
+       *total = scratch(outputs_slot, int64_t(block_queries) * Dv);
+  for (int p = 0; p < x.pieces; ++p)
+    q[p] = of.columns(panels + int64_t(p) * D * block_queries, of.q(p), ptrdiff_t(x.heads) * D, D, x.scale);
+  __builtin_memset(total, 0, size_t(block_queries) * size_t(Dv) * sizeof(real));
+  OfQueries top, sum{}, fade;
+  for (real& m : top.at) m = neg_infinity;
+  for_pair_blocks(of, [&](const PairBlock& block) {
+    const Run c = block.all;
+    block.logits(s, q);
+    exponentials(block, s, top, sum, fade);
+    gemm(c.last - c.first, Dv, block.n, {s + c.first, 1, block_queries}, of.rows.v + int64_t(block.j0) * Dv, Dv,
+         total + c.first * Dv, Dv, Fading{fade.at + c.first});
+  });
+  real *to = o + of.h.query_row(of.b, of.i0) * Dv,
+       *kept = stats + 2 * ((int64_t(of.b) * x.heads + of.h.head) * x.queries + of.i0);
+  for (int i = 0; i < of.m; ++i, to += x.heads * Dv, total += Dv, kept += 2) {
+    const real inverse = sum.at[i] == 0 ? real(0) : 1 / sum.at[i];
+    write_channels(to, Dv, [=]<int W>(int c) { return load<W>(total + c) * inverse; });
+    kept[0] = inverse == 0 ? real(0) : top.at[i], kept[1] = inverse;
+  }
+}
+
+// Calls work(head, b, its keys) for each head of each sequence, on all threads; heads that share keys stay on one.
+template <class Work>
+void for_wide_heads(const AttentionArgs& x, const Work& work) {
+  const int D = x.head_dim, Dv = x.value_dim;
+  for_units(x, Plan(x), x.heads / x.kv_heads, [&](const Head& h, int, int first, int last) {
+    for (int b = first; b < last && !leaving_out(); ++b) {
+      const KeyRows rows(x, head_slot);
+      const int64_t key = h.key_row(b, 0);
+      for (int p = 0; p < x.pieces; ++p) together(rows.k[p], x.piece[p].k + key * D, x.kv_heads * D, x.keys, D, x.keys);
+      together(rows.v, x.v + key * Dv, x.kv_heads * Dv, x.keys, Dv, x.keys);
+      work(h, b, rows);
+    }
+  });
+}
+
+inline void wide_forward(const AttentionArgs& x, real* o, real* stats) {
+  for_wide_heads(x, [&](const Head& h, int b, const KeyRows& rows) {
+    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += block_queries)
+      wide_forward(QueryBlock{h, rows, b, i0}, o, stats);
+  });
+}
+
+}  // namespace poslab::POSLAB_ISA

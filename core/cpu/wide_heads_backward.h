@@ -1,0 +1,96 @@
+// The gradients of attention in blocks of queries by keys; the formulas stand in wide_heads.h. The sums of a head's
+// keys and values are gathered apart, and added to their rows when all its queries are done.
+#pragma once
+#include "core/cpu/wide_heads.h"
+
+namespace poslab::POSLAB_ISA {
+
+// dx_ij = ds_ij in place of dp_ij, and the weights a_ij in place of the logits
+inline void weights_and_grads(const PairBlock& block, real* s, real* ds, const OfQueries& shift,
+                              const OfQueries& inverse, const OfQueries& along) {
+  for (int c = block.all.first; c < block.all.last; c += lanes) {
+    const Vec top = load(shift.at + c), over = load(inverse.at + c), delta = load(along.at + c);
+    for (int j = 0; j < block.n; ++j) {
+      const int at = j * block_queries + c;
+      const Vec a = exp_small(load(s + at) - top) * over;
+      store(s + at, a), store(ds + at, a * (load(ds + at) - delta));
+    }
+  }
+}
+
+// The gradients that one block of queries gives: dq, and what is added to those of the keys and values.
+inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const AttentionGrads& d, const real* d_o,
+                          const real* o, const real* stats) {
+  const AttentionArgs& x = of.x;
+  const int D = x.head_dim, Dv = x.value_dim, q_step = x.heads * D, o_step = x.heads * Dv;
+  const int64_t panel = int64_t(D) * block_queries;
+  const real *q[max_pieces], *q_rows[max_pieces];
+  real *dq[max_pieces], *panels = scratch(queries_slot, 3 * x.pieces * panel);
+  for (int p = 0; p < x.pieces; ++p, panels += 3 * panel) {
+    q[p] = of.columns(panels, of.q(p), q_step, D, x.scale);
+    q_rows[p] = together(panels + panel, of.q(p), q_step, of.m, D, of.width);
+    dq[p] = static_cast<real*>(__builtin_memset(panels + 2 * panel, 0, size_t(panel) * sizeof(real)));
+  }
+  const int64_t first = of.h.query_row(of.b, of.i0);
+  real* go = scratch(outputs_slot, 2 * int64_t(Dv) * block_queries);  // times scale: so is then all of ds
+  const real *go_columns = of.columns(go, d_o + first * Dv, o_step, Dv, x.scale),
+             *go_rows = together(go + Dv * block_queries, d_o + first * Dv, o_step, of.m, Dv, of.width);
+  // behind the last query the shift is infinite, and no key has a weight
+  OfQueries shift, inverse{}, along{};
+  const real* kept = stats + 2 * ((int64_t(of.b) * x.heads + of.h.head) * x.queries + of.i0);
+  for (real& m : shift.at) m = std::numeric_limits<real>::infinity();
+  for (int i = 0; i < of.m; ++i, kept += 2) {
+    const int64_t row = (first + int64_t(i) * x.heads) * Dv;
+    shift.at[i] = kept[0], inverse.at[i] = kept[1], along.at[i] = x.scale * dot_row(d_o + row, o + row, Dv);
+  }
+  real *s = scratch(pairs_slot, block_pairs), *ds = scratch(pair_grads_slot, block_pairs);
+  for_pair_blocks(of, [&](const PairBlock& block) {
+    const Run c = block.all;
+    const int n = block.n, width = c.last - c.first;
+    const int64_t j0 = block.j0;
+    block.logits(s, q);
+    gemm(n, width, Dv, {of.rows.v + j0 * Dv, Dv, 1}, go_columns + c.first, block_queries, ds + c.first, block_queries,
+         false);
+    weights_and_grads(block, s, ds, shift, inverse, along);
+    if (d.v)
+      gemm(n, Dv, width, {s + c.first, block_queries, 1}, go_rows + c.first * Dv, Dv, sums.v + j0 * Dv, Dv, true);
+    for (int u = 0; u < block.pieces; ++u) {
+      const int p = block.piece[u], at = block.columns[u].first, count = block.columns[u].last - at;
+      const real* dx = block.part(u, ds) + at;
+      if (d.k[p]) gemm(n, D, count, {dx, block_queries, 1}, q_rows[p] + at * D, D, sums.k[p] + j0 * D, D, true);
+      if (d.q[p]) gemm(count, D, n, {dx, 1, block_queries}, of.rows.k[p] + j0 * D, D, dq[p] + at * D, D, true);
+    }
+  });
+  for (int p = 0; p < x.pieces; ++p)
+    for (int i = 0; d.q[p] && i < of.m; ++i) {
+      real* to = d.q[p].at + (first + int64_t(i) * x.heads) * D;
+      write_channels(to, D, [&, from = dq[p] + i * D]<int W>(int e) {
+        return d.q[p].empty ? load<W>(from + e) : load<W>(to + e) + load<W>(from + e);
+      });
+    }
+}
+
+// to (batch, keys, kv_heads, n) = or += the sums of one head, which is not the only one that reads these keys
+inline void add_rows(Accumulator to, const real* sums, const Head& h, int b, int n) {
+  if (!to) return;
+  const bool assign = to.empty && h.head % (h.x.heads / h.x.kv_heads) == 0;
+  for (int j = 0; j < h.x.keys; ++j, sums += n)
+    write_channels(to.at + h.key_row(b, j) * n, n, [&, at = to.at + h.key_row(b, j) * n]<int W>(int c) {
+      return assign ? load<W>(sums + c) : load<W>(at + c) + load<W>(sums + c);
+    });
+}
+
+inline void wide_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
+                          const real* stats) {
+  const int64_t size = int64_t(x.keys) * (x.value_dim + x.pieces * x.head_dim);
+  for_wide_heads(x, [&](const Head& h, int b, const KeyRows& rows) {
+    const KeyRows sums(x, head_grads_slot);
+    __builtin_memset(sums.v, 0, size_t(size) * sizeof(real));
+    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += block_queries)
+      wide_backward(QueryBlock{h, rows, b, i0}, sums, d, d_o, o, stats);
+    for (int p = 0; p < x.pieces; ++p) add_rows(d.k[p], sums.k[p], h, b, x.head_dim);
+    add_rows(d.v, sums.v, h, b, x.value_dim);
+  });
+}
+
+}  // namespace poslab::POSLAB_ISA
