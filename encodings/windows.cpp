@@ -60,7 +60,7 @@ Piece piece(const Heads& in, const Positions& p, const Turning& t, int number, c
     if (slots.size() == x.dim(1)) return rotate(x, by, t.pairing);
     return only_turned(x, slots, by, t.pairing);
   };
-  const bool some = only_seen && in.k.device() == Device::cpu && !(recording() && in.k.requires_grad());
+  const bool some = only_seen && in.k.device() == Device::cpu && !recording();
   const Run keys = some ? seen_by(part, T, queries) : Run{0, T};
   return {turned(in.q, part.q, " q", {T - queries, T}),
           turned(in.k, part.k, " k", keys),

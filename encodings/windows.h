@@ -39,7 +39,8 @@ using PartsOf = std::function<Parts(const Positions&)>;
 Tensor where_positions(const Heads&, const Positions&, const std::string& key,
                        const std::function<bool(double, double)>& of);
 
-// only_seen: rows of keys that no query sees in a part may hold anything, where that saves work; for fused attention.
+// only_seen: without a tape, the keys that no query of a part sees are not turned, and their rows hold any numbers.
+// Fused attention does not read them.
 Scores turned(const Heads&, const Positions&, const Turning&, const Parts&, bool only_seen = false);
 // rho_ij of the first sequence, NaN where a pair is masked: (T, T)
 Tensor effective_distances(const Parts&, int time);

@@ -45,7 +45,7 @@ struct Draws {
   int training_layers = 1, test_layers = 1;  // that have positions of their own
   int test_draws = 1;                        // at each length
 };
-// Likewise, from what draws.
+// The same, where something else than a Config draws positions.
 Coverage coverage(const Draws&, const std::vector<int>& lengths);
 
 // The same of the gaps between neighbours: the position of a slot minus that of the slot before it. Needs a sampler

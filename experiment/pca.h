@@ -32,7 +32,7 @@ struct Activations {
   double accuracy = 0;
   std::vector<std::vector<double>> layers;
 };
-// all: of each length; others: of as many other strings of the first
+// all: of each length. others: of as many other strings of the first length, which show what chance alone does.
 Pca planes(const std::vector<int>& lengths, int samples, const std::vector<Activations>& all, const Activations& others,
            int C);
 

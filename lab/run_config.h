@@ -1,6 +1,6 @@
 // The options of a run, whichever command made it: of a task (`poslab train`, experiment/config.h) or of a language
-// model (`poslab lm train`, experiment/language/options.h). Sweeps, names and reports of runs ask here, so that they
-// need not know which of the two a run is.
+// model (`poslab lm train`, experiment/language/options.h). Sweeps, names and reports of runs ask here for what both
+// have.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>

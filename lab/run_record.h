@@ -14,7 +14,7 @@ struct RunRecord {
   std::optional<int64_t> parameters, steps;
   std::optional<double> paper_score, released_score;  // experiment/evaluate.h
   std::optional<Baselines> baselines;                 // means over the lengths of paper_score
-  // What trained it (lab/version.h), and of a run of `poslab lm` nothing but this, its sizes and its clock.
+  // What trained it (lab/version.h). A run of `poslab lm` has this, its sizes and its times, and nothing else.
   std::optional<std::string> version, commit, scalar, isa;
   std::optional<int64_t> threads;
   std::optional<std::string> cuda;

@@ -106,6 +106,9 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
     CHECK(worker.status() == 128 + SIGKILL);
     CHECK(count(states(plan, half))[TrialState::done] == 0);
   }
+  Program early(folder, "lm eval " + SweepFolder(torn).run(plan[0]));
+  CHECK(early.status() == 2);
+  CHECK(holds(early.output(), "of 2000, and eval.csv is of the end; finish it with `poslab lm resume "));
   Program again(folder, words(torn));
   CHECK(again.status() == 0);
   CHECK(holds(again.output(), "shard 0/1: 2 done\n"));
@@ -166,6 +169,12 @@ TEST_CASE("a language model records what trained it; a run without that is repor
   CHECK(holds(read_file(page), "–, " + *r.commit));
   report::write({folder / "old"}, folder / "curves.svg");
   CHECK(holds(read_file(folder / "curves.svg"), "tokens of the window"));
+
+  fs::remove(folder / "old/eval.csv");  // now it is as a process left it that ended between training and record
+  Program tested(folder, "lm resume " + folder / "old");
+  CHECK(tested.status() == 0);
+  CHECK(read_record(folder / "old/result.json").steps == 20);
+  CHECK(fs::exists(folder / "old/eval.csv"));
 
   RunFolder::create(folder / "half", RunFolder::Files{{"config.toml", read_file(folder / "old/config.toml")}});
   CHECK(report::write({folder / "old", folder / "half"}, page) ==

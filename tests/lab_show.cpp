@@ -45,7 +45,7 @@ TEST_CASE("show: the set of Su's matrices, each the formula of its article, on o
   const show::View v = show::views(asked)[0];
   CHECK(show::all_sets()[0].name == "rerope");
   REQUIRE(v.matrices.size() == 6);
-  const int buckets[] = {8, 10, 12, 14, 16, 20, 23, 27};       // 8 4^(n / 8), rounded up
+  const int buckets[] = {4, 7, 12, 20};                        // 4 8^(n / 4), rounded up
   for (int i = 0; i < 32; ++i)
     for (int j = 0; j < 32; ++j) {
       const int r = i - j, w = 8, k = 4;

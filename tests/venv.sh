@@ -4,7 +4,7 @@
 # those of .venv, which tests/reference/venv.sh makes. Another 0.2 GB for huggingface, 0.3 GB for published.
 set -e
 cd "$(dirname "$0")/.."
-wanted=tests/$1/requirements.txt
+wanted=tests/${1:?the folder of tests/ that has requirements.txt}/requirements.txt
 there=.venv-$1
 shift
 tests/reference/venv.sh

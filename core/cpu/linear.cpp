@@ -34,6 +34,7 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
   const int64_t weights = int64_t(in) * out;
   const PartialSums partial_sums(rows, weights + out);
   const ColumnBlocks of_w{out, in};                                        // of w^T (out, in)
+  // dy is copied into blocks only beside a wide x, whose many columns read the copy.
   const bool w_blocked = in_blocks(rows, in), dy_blocked = w_blocked && in_blocks(rows, out);
   const real* w_blocks = nullptr;
   if (dx && w_blocked) w_blocks = transposed_in_column_blocks(column_blocks_slot, transposed_slot, w, in, out);

@@ -64,8 +64,10 @@ void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, 
   const real sign = back ? -1 : 1;
   const int sharing = table_batch == 1 ? batch : 1;              // rows of x that one row of the table serves
   const int laid_out = in_lanes ? lanes : whole ? head_dim : 0;  // cosines of a slot, and as many sines
-  const int64_t work = int64_t(n) * sharing, several = work < 8192 ? 8192 / work : 1;
-  parallel_ranges(int64_t(table_batch) * time, whole && several < 8 ? 8 : several, [&](int64_t from, int64_t to) {
+  // A thread takes 8192 numbers at a time at least, and 8 slots where a table is laid out for whole vectors.
+  const int64_t work = int64_t(n) * sharing, enough = work < 8192 ? 8192 / work : 1;
+  const int64_t several = whole && enough < 8 ? 8 : enough;
+  parallel_ranges(int64_t(table_batch) * time, several, [&](int64_t from, int64_t to) {
     real* table = scratch(0, (to - from) * 2 * laid_out);
     for (int64_t t = from; t < to; ++t)
       for (int k = 0; k < laid_out; ++k) {

@@ -200,11 +200,11 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   }
 }
 
-// Calls work(head, b, its keys) for each head of each sequence, on all threads; heads that share keys stay on one.
+// Calls work(head, b, its keys) for each head of each sequence, on all threads, so many neighbours on the same one.
 template <class Work>
-void for_wide_heads(const AttentionArgs& x, const Work& work) {
+void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
   const int D = x.head_dim, Dv = x.value_dim;
-  for_units(x, Plan(x), x.heads / x.kv_heads, [&](const Head& h, int, int first, int last) {
+  for_units(x, Plan(x), neighbours, [&](const Head& h, int, int first, int last) {
     for (int b = first; b < last && !leaving_out(); ++b) {
       const KeyRows rows(x, head_slot);
       const int64_t key = h.key_row(b, 0);
@@ -216,7 +216,7 @@ void for_wide_heads(const AttentionArgs& x, const Work& work) {
 }
 
 inline void wide_forward(const AttentionArgs& x, real* o, real* stats) {
-  for_wide_heads(x, [&](const Head& h, int b, const KeyRows& rows) {
+  for_wide_heads(x, 1, [&](const Head& h, int b, const KeyRows& rows) {
     for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += block_queries)
       wide_forward(QueryBlock{h, rows, b, i0}, o, stats);
   });

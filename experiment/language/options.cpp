@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace poslab::language {
 namespace {
@@ -132,7 +133,10 @@ void check(const Choices& c) {
   const Chosen<Sampler> drawn = sampler(c);
   const int tail = c.whole("eval_tail");
   int longest = c.whole("train_length");
+  std::set<int> lengths;
   for (const int length : eval_lengths(c)) {
+    if (!lengths.insert(length).second)
+      bad_input("eval_times = {}: {} tokens come twice; name each length once", c["eval_times"], length);
     longest = std::max(longest, length);
     if (tail > length)
       bad_input("eval_tail = {}: windows of {} tokens have fewer; count at most these, or leave {} out of eval_times",

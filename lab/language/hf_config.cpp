@@ -174,9 +174,12 @@ void read_generation(const std::string& text, const std::string& path, HfConfig&
   Keys keys = keys_of(text, path);
   if (const std::vector<int> ends = ends_of(keys); !ends.empty()) all.ends = ends;
   TokenChoice& c = all.choice;
+  if (!keys.on("do_sample", true)) {
+    c.temperature = 0;
+    return;
+  }
   c.temperature = keys.number("temperature", c.temperature);
   c.top_k = keys.whole("top_k", c.top_k), c.top_p = keys.number("top_p", c.top_p);
-  if (!keys.on("do_sample", true)) c.temperature = 0;
   naming(path, [&] { c.check(); });
 }
 

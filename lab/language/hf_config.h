@@ -22,7 +22,8 @@ HfConfig hf_config(const std::string& text, const std::string& path);
 
 // generation_config.json, how the authors want a model to write: eos_token_id, temperature, top_k and top_p, each where
 // it is given, and the most probable token where do_sample is false. Other keys are passed over, as none changes what
-// the model computes. Throws BadInput: no JSON object, or one of these is no such number.
+// the model computes. What is not given is as in `poslab lm generate`; transformers then takes the most probable token,
+// or draws from the 50 most probable ones. Throws BadInput: no JSON object, or one of these is no such number.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
 
 // The name in such a checkpoint of a parameter of Decoder: "block3.attention.query" is

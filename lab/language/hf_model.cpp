@@ -25,8 +25,6 @@ HfModel open_hf_model(const std::string& folder) {
     bad_input("{} is no folder; --hf names one with config.json and model.safetensors", folder);
   const std::string path = folder + "/config.json";
   HfConfig config = hf_config(read_input(path), path);
-  if (const std::string more = folder + "/generation_config.json"; std::filesystem::exists(more))
-    read_generation(read_input(more), more, config);
   const StoredTensors tensors = map_weights(folder);
   std::set<std::string> read;
   const Params weights([&](const std::string& parameter, int rows, int columns) {

@@ -1,5 +1,8 @@
 #include "lab/language/hf_run.h"
 
+#include <filesystem>
+
+#include "lab/files.h"
 #include "lab/language/corpus.h"
 #include "lab/language/hf_rope.h"
 
@@ -7,6 +10,8 @@ namespace poslab::language {
 
 HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   HfModel model = open_hf_model(folder);
+  if (const std::string more = folder + "/generation_config.json"; !with_text && std::filesystem::exists(more))
+    read_generation(read_input(more), more, model.config);
   const HfConfig& its = model.config;
   int trained = its.trained_length;
   for (auto& [name, value] : asked)

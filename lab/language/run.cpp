@@ -191,7 +191,9 @@ void train(Run& run) {
                     {c.whole("steps"), c.whole("checkpoint_every"), c.whole("log_every"), Device::cpu,
                      resume_command(RunKind::language)},
                     trainee);
-  if (run.state.adam.step > first) write_record(run, seconds);  // else another process trained it
+  // Who only finds it trained has nothing to add, unless the process that trained it ended before it wrote this.
+  const bool recorded = std::filesystem::exists(run.folder.file("result.json"));
+  if (run.state.adam.step > first || !recorded) write_record(run, seconds);
 }
 
 std::vector<AtLength> evaluate(const Run& run) {

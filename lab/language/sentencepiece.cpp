@@ -15,7 +15,7 @@ SentencePiece::SentencePiece(const std::string& bytes, const std::string& path, 
   if (!status.ok() || processor_->GetPieceSize() == 0)
     bad_input("{} is no tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
   for (int token = 0; token < processor_->GetPieceSize(); ++token) {
-    text_.push_back(spaced(processor_->IdToPiece(token)));
+    text_.push_back(processor_->IsUnknown(token) ? "\uFFFD" : spaced(processor_->IdToPiece(token)));
     longest_ = std::max(longest_, text_.back().size());
   }
   if (const int begin = processor_->bos_id(); with_prefix && begin >= 0) prefix_ = {begin};

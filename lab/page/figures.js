@@ -231,7 +231,8 @@ const figures = (() => {
   const count = n => Array.from({length: n}, (_, i) => String(i + 1));
 
   // ---- Maps of elements with data-maps, from {label, maps: [{title, layer, slots, part, symbols, max, heads}]}; max
-  // and each of heads: {block, matrix}; symbols: of a text, its tokens. One layer and head is picked for all maps of an element.
+  // and each of heads: {block, matrix}; symbols: of a text, its tokens. One layer and head is picked for all maps of an
+  // element.
   function attach_maps(place) {
     const {label, maps} = data.maps[place.dataset.maps];
     const chosen = {layer: 0, head: 0};  // 0: all layers, the maximum over heads

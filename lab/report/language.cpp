@@ -38,7 +38,7 @@ std::string colored(const Line& line) {
 std::string said_of(const Line& line) {
   const language::AtLength *far = tested_at(line, line.longest(), false),
                            *near = tested_at(line, line.train_length(), false);
-  std::string text = fmt::format("{} gets {} of the next tokens right at {} tokens and loses {:.3f} nats each",
+  std::string text = fmt::format("{} gets {} of the next tokens right at {} tokens, with a loss of {:.3f} nats a token",
                                  colored(line), percent(far->accuracy), far->length, far->loss);
   if (near && near != far)
     text += fmt::format(", against {} and {:.3f} at the trained length, {}", percent(near->accuracy), near->loss,
@@ -62,7 +62,8 @@ std::string language_reading(const Group& g) {
   std::stable_sort(all.begin(), all.end(), [&](auto* a, auto* b) { return far_loss(a) < far_loss(b); });
   std::string text = fmt::format("<b>{}.</b> {}", heading(g), said_of(*all.front()));
   if (all.size() > 1) text += fmt::format("; {}", said_of(*all.back()));
-  if (all.size() > 2) text += fmt::format("; the {} others are between them in loss", all.size() - 2);
+  if (all.size() == 3) text += "; the other is between them in loss";
+  if (all.size() > 3) text += fmt::format("; the {} others are between them in loss", all.size() - 2);
   return text + ".";
 }
 
@@ -160,7 +161,7 @@ std::string language_page(const std::vector<Group>& groups, const std::string& n
                         "highest."
                       : "";
     readings += fmt::format("<p class=\"reading\">{}</p>\n", language_reading(g));
-    text += fmt::format("<p><b>{}</b>: {}. One file in ten is of the test.</p>\n", heading(g),
+    text += fmt::format("<p><b>{}</b>: {}.</p>\n", heading(g),
                         escape(g.lines.front().first().text));
     for (const Measure& m : measures)
       for (const bool repeated : {false, true})

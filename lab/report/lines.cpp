@@ -76,6 +76,7 @@ std::vector<language::AtLength> mean_of_windows(const std::vector<const Run*>& r
           s.loss_of_part[p] += at.loss_of_part[p] / n;
           s.accuracy_of_part[p] += at.accuracy_of_part[p] / n;
         }
+        break;
       }
     if (found == runs.size()) sum.push_back(s);
   }

@@ -117,7 +117,8 @@ void read_language(Run& run) {
   }
   const language::ReadText text = language::text_of(run.folder);
   run.task = run.config["text"] = text.path;
-  run.text = fmt::format("{} of {:.1f} MB", counted(text.files, "file"), double(text.bytes) / 1e6);
+  run.text = fmt::format("{} of {:.1f} MB, of which one in ten is of the test", counted(text.files, "file"),
+                         double(text.bytes) / 1e6);
 }
 
 }  // namespace

@@ -24,6 +24,15 @@ Trials with(const std::vector<std::string>& positions) {
   return {{{"task", tasks}, {"encoding", schemes}, {"positions", positions}}};
 }
 
+// What was measured of a model before, by what was asked.
+json read_known(const std::string& path) {
+  if (!std::filesystem::exists(path)) return json::object();
+  json known = json::parse(read_file(path), nullptr, false);
+  if (!known.is_object() || !std::all_of(known.begin(), known.end(), [](const json& x) { return x.is_number(); }))
+    failure("{} is damaged; remove it, and the model is tested again", path);
+  return known;
+}
+
 }  // namespace
 
 std::vector<Training> trainings(const Config& defaults) {
@@ -89,7 +98,7 @@ std::vector<BySeed> Tests::operator()(const Setting& setting, const std::vector<
   std::vector<BySeed> accuracy(tests.size());
   for (const Outcome* o : setting.models.at_lr) {
     const std::string path = o->folder + "/gaps.json";
-    json known = std::filesystem::exists(path) ? json::parse(read_file(path)) : json::object();
+    json known = read_known(path);
     std::optional<State> state;
     for (size_t n = 0; n < tests.size(); ++n) {
       const auto& [length, positions] = tests[n];
@@ -97,10 +106,10 @@ std::vector<BySeed> Tests::operator()(const Setting& setting, const std::vector<
       if (!known.contains(key)) {
         if (!state) state = RunFolder::open(o->folder).load("cpu");
         known[key] = measured(*state, tests[n], strings);
+        write_file(path, known.dump(1));
       }
       accuracy[n][o->trial->config().seed] = known[key];
     }
-    if (state) write_file(path, known.dump(1));
     progress_.at(++done_);
   }
   return accuracy;

@@ -92,7 +92,8 @@ Result result_of(const Trial& t, TrialState state, const SweepFolder& folder, co
   const Cells none{std::vector<json>(of_kind.scores.size()), {}};
   if (state != TrialState::done) return {{}, none, folder.reason(t, state)};
   try {
-    const RunRecord record = read_record(folder.result(t));
+    const std::string path = folder.result(t);  // absent in language models of earlier versions
+    const RunRecord record = std::filesystem::exists(path) ? read_record(path) : RunRecord();
     return {record, of_kind.cells(t, folder, record), ""};
   } catch (const std::exception& e) { return {{}, none, e.what()}; }
 }
