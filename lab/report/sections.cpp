@@ -146,8 +146,9 @@ std::string paired_differences(const std::vector<Group>& groups) {
       if (d.paired.seeds < 2) continue;
       fewest = std::min(fewest, d.paired.seeds);
       rows +=
-          fmt::format("<tr><th scope=\"row\">{}{} − {}{}</th>{}{}{}{}</tr>\n", mark(*d.better), escape(d.better->name),
-                      mark(*d.worse), escape(d.worse->name), groups.size() > 1 ? cell(of_what, "text", heading(g)) : "",
+          fmt::format("<tr><th scope=\"row\">{}{} − {}{}</th>{}{}{}{}</tr>\n", mark(*d.better),
+                      escape(d.better->name), mark(*d.worse), escape(d.worse->name),
+                      groups.size() > 1 ? cell(of_what, "text", heading(g)) : "",
                       cell("difference", d.paired.interval.excludes(0) ? "score" : "", signed_points(d.paired.mean)),
                       cell("95 % interval", "", interval_text(d.paired.interval, true)),
                       cell("paired seeds", "", fmt::format("{}", d.paired.seeds)));
