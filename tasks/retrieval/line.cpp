@@ -1,5 +1,7 @@
 // Line retrieval (Li et al. 2023, LongEval): many lines, each a name and a number; the number of one name is asked for.
 //   line brave harbor 4 11   line calm spoon 7 2   ...   ask line calm spoon -> 7 2
+#include <algorithm>
+
 #include "core/error.h"
 #include "tasks/retrieval/entries.h"
 #include "tasks/retrieval/scoring.h"
@@ -17,7 +19,7 @@ void check_lines(int lines, const std::string& size) {
 
 SymbolQuestion lines_as_symbols(const Choices& c, int length, Place place, Rng& rng) {
   using namespace symbols;
-  const int digits = c.whole("digits"), of_line = 3 + digits, question = 4;
+  const int digits = c.whole("digits"), of_line = std::max(3 + digits, c.whole("tokens")), question = 4;
   const int lines = (length - question) / of_line;
   check_lines(lines, fmt::format("a context of {} tokens", length));
   const std::vector<int> keys = different(lines, names, rng);
@@ -27,6 +29,7 @@ SymbolQuestion lines_as_symbols(const Choices& c, int length, Place place, Rng& 
   for (int i = 0; i < lines; ++i) {
     const Tokens value = number(digits, rng);
     tokens.push_back(line), add(tokens, name(keys[size_t(i)])), add(tokens, value);
+    add_filler(tokens, of_line - 3 - digits, rng);
     if (i == chosen) answer = value;
   }
   add(tokens, {ask, line}), add(tokens, name(keys[size_t(chosen)]));
@@ -64,7 +67,8 @@ Retrieval line_retrieval() {
 of the names, and its number is the answer. The longer the context, the more lines there are that
 look like the one that is asked for, all with names that differ.)",
           .source = "Li et al. 2023 (LongEval); spec C.2",
-          .options = {{"digits", 2, {1, 8}, "symbols of a number"}},
+          .options = {{"digits", 2, {1, 8}, "symbols of a number"},
+                      {"tokens", 16, {4, 28}, "symbols of a line, with the filler behind its number"}},
           .draw = lines_as_symbols,
           .size = "lines",
           .write = lines_as_text,

@@ -1,6 +1,8 @@
 // Topic retrieval (Li et al. 2023, LongEval): a conversation about some topics, one after the other; the first is asked
 // for.
 //   record topic brave harbor . . . topic calm spoon . . . ask topic -> brave harbor
+#include <algorithm>
+
 #include "core/error.h"
 #include "tasks/retrieval/entries.h"
 #include "tasks/retrieval/scoring.h"
