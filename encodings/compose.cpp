@@ -178,6 +178,11 @@ Tensor HeadGroups::weights(const Heads& in, const Positions& p, const Span& span
   for (size_t n = 0; n < parts.size(); ++n) results.push_back(parts[n]->weights(own(in, n), p, span));
   return concat(results, 1);
 }
+Tensor HeadGroups::statistics(const Heads& in, const Positions& p, const Span& span) const {
+  std::vector<Tensor> results;
+  for (size_t n = 0; n < parts.size(); ++n) results.push_back(parts[n]->statistics(own(in, n), p, span));
+  return concat(results, 1);
+}
 Tensor HeadGroups::logits(const Heads& in, const Positions& p, const Span& span) const {
   std::vector<Tensor> results;
   for (size_t n = 0; n < parts.size(); ++n) results.push_back(parts[n]->logits(own(in, n), p, span));
