@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/backend.h"
 #include "core/error.h"
@@ -53,11 +54,12 @@ Tensor Params::make(const std::string& name, Shape shape) const {
 template <class Draw>
 Tensor Params::drawn(const std::string& name, Shape shape, const Draw& draw) const {
   if (store_->given) {
-    if (shape.size() != 1) bad_input("params: {} of shape {} is in no checkpoint of others", name, to_string(shape));
+    if (shape.size() > 2) bad_input("params: {} of shape {} is in no checkpoint of others", name, to_string(shape));
     Tensor x(shape);
-    const int row = 0;
-    const StoredMatrix m = stored(name, 1, shape[0]);
-    kernels(Device::cpu).gather_stored(x.data(), m.as, m.at, &row, 1, m.columns);
+    std::vector<int> rows(shape.size() == 1 ? 1 : size_t(shape[0]));
+    std::iota(rows.begin(), rows.end(), 0);
+    const StoredMatrix m = stored(name, int(rows.size()), shape.back());
+    kernels(Device::cpu).gather_stored(x.data(), m.as, m.at, rows.data(), int64_t(rows.size()), m.columns);
     return x;
   }
   if (shared_)

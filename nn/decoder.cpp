@@ -5,6 +5,7 @@
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "encodings/grouped_heads.h"
+#include "nn/at_test.h"
 
 namespace poslab {
 namespace {
@@ -31,17 +32,6 @@ DecoderSpec checked(DecoderSpec s) {
   return s;
 }
 
-// The last slots alone, which are those of the new tokens.
-Positions last_slots(const Positions& p, int n) {
-  if (p.only_offsets() || n == p.time()) return p;
-  const std::vector<double>& all = p.ids("decoder");  // (S, T, K)
-  const size_t K = size_t(p.channels()), of_one = size_t(p.time()) * K, kept = size_t(n) * K;
-  std::vector<double> last;
-  for (size_t end = of_one; end <= all.size(); end += of_one)
-    last.insert(last.end(), all.begin() + std::ptrdiff_t(end - kept), all.begin() + std::ptrdiff_t(end));
-  return Positions::of_ids(p.sequences(), p.channels(), std::move(last));
-}
-
 // A unit has no states of the width of its queries and keys, which other schemes read or add to.
 void must_suit_units(const DecoderSpec& s, const PositionLayers& encoding) {
   const auto reads = [](const auto& layer) { return reads_states(*layer); };
@@ -60,18 +50,6 @@ void must_keep_to_windows(const DecoderSpec& s, const PositionLayers& encoding) 
           "encoding {} does not go with the model's sliding windows; choose one that turns queries and keys or "
           "adds a bias, such as rope, rerope or alibi",
           s.encoding.spelled());
-}
-
-// What has parameters cannot be put in after training.
-template <class Make>
-void must_learn_nothing(const char* kind, const std::string& spelled, const Make& make) {
-  const Params own(0);
-  make(own);
-  if (!own.entries().empty())
-    bad_input(
-        "{} {}: it learns parameters ({}), which a trained model does not have; train with it, or choose one that "
-        "learns nothing",
-        kind, spelled, own.entries()[0].name);
 }
 
 }  // namespace
@@ -158,7 +136,7 @@ Tensor Decoder::run(const Ids& tokens, int outputs, const Pass& pass, KeyValueCa
   pass.positions.begin_pass();
   Dropout drop = pass.dropout;
   Tensor x = gather(embedding_, tokens);
-  if (encoding_->embed) x = encoding_->embed(x, last_slots(pass.positions.at_embedding(), n));
+  if (encoding_->embed) x = encoding_->embed(x, last_slots(pass.positions.at_embedding(), n, "decoder"));
   if (pass.trace) pass.trace->capture("embedding", x);
   const auto layer_pass = [&](size_t l) -> LayerPass {
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(l);  // a block draws twice

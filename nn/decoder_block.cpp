@@ -1,6 +1,5 @@
 #include "nn/decoder_block.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "autograd/tape.h"
@@ -15,7 +14,7 @@ DecoderBlock::DecoderBlock(Params p, DecoderBlockSpec s) : spec_(s), name_("bloc
     return weight(at, name, in, out, scale / std::sqrt(double(in)));
   };
   const double added = 1 / std::sqrt(2.0 * s.layers);
-  const Params a = p / "attention", f = p / "ffn";
+  const Params a = p / "attention";
   gain1_ = (p / "norm1").full("gain", {C}, 1);
   query_ = weights(a, "query", C, all), key_ = weights(a, "key", C, keys), value_ = weights(a, "value", C, keys);
   if (s.biases) {
@@ -25,8 +24,7 @@ DecoderBlock::DecoderBlock(Params p, DecoderBlockSpec s) : spec_(s), name_("bloc
   output_ = weights(a, "output", all, C, added);
   if (s.output_bias) output_bias_ = a.full("output_bias", {C}, 0);
   gain2_ = (p / "norm2").full("gain", {C}, 1);
-  w1_ = weights(f, "w1", C, s.d_ff), w3_ = weights(f, "w3", C, s.d_ff);
-  w2_ = weights(f, "w2", s.d_ff, C, added);
+  gated_ = FeedForward(p / "ffn", {C, s.d_ff, true, Gate::silu, added});
 }
 
 Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCache* cache) const {
@@ -44,22 +42,10 @@ Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCach
   return linear(encoding.attend(heads, v, pass.positions, span).reshape({B, n, H * D}), output_, output_bias_);
 }
 
-// Stored weights take a part of the slots at a time, so that the hidden layer of a long text need not fit memory.
-Tensor DecoderBlock::gated(const Tensor& y) const {
-  if (!w1_.stored) return gated_feed_forward(y, {.w1 = w1_.own, .w3 = w3_.own, .w2 = w2_.own}, Gate::silu);
-  constexpr int part = 1024;
-  std::vector<Tensor> parts;
-  for (int from = 0; from < y.dim(1); from += part) {
-    const Tensor some = y.dim(1) <= part ? y : slice(y, 1, from, std::min(from + part, y.dim(1)));
-    parts.push_back(linear(silu(linear(some, w1_)) * linear(some, w3_), w2_));
-  }
-  return parts.size() == 1 ? parts[0] : concat(parts, 1);
-}
-
 ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass& pass,
                                       KeyValueCache* cache) const {
   const ResidualNorm mid = residual_rms_norm(in.s, attend(in.y, pass, cache), gain2_, spec_.epsilon, pass.dropout);
-  const ResidualNorm out = residual_rms_norm(mid.s, gated(mid.y), next_gain, spec_.epsilon, pass.second_dropout());
+  const ResidualNorm out = residual_rms_norm(mid.s, gated_(mid.y), next_gain, spec_.epsilon, pass.second_dropout());
   if (pass.trace) {
     pass.trace->capture(name_ + ".attention.out", mid.s);
     pass.trace->capture(name_ + ".out", out.s);

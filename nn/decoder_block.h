@@ -9,6 +9,7 @@
 #pragma once
 #include "autograd/ops.h"
 #include "nn/block.h"
+#include "nn/feed_forward.h"
 #include "nn/key_value_cache.h"
 #include "nn/weight.h"
 
@@ -31,13 +32,12 @@ class DecoderBlock {
 
  private:
   Tensor attend(const Tensor& y, const LayerPass&, KeyValueCache*) const;
-  Tensor gated(const Tensor& y) const;
   DecoderBlockSpec spec_;
   std::string name_;                               // "block2"
   Tensor gain1_, gain2_;                           // (C)
   Weight query_, key_, value_, output_;            // (C, H D), (C, G D) twice, (H D, C)
   Tensor query_bias_, key_bias_, value_bias_, output_bias_;   // (H D), (G D) twice, (C), or absent
-  Weight w1_, w3_, w2_;                            // (C, d_ff) twice, (d_ff, C)
+  FeedForward gated_;
 };
 
 }  // namespace poslab

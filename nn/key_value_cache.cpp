@@ -54,4 +54,25 @@ KeyValueCache::Entries KeyValueCache::append(int layer, const Entries& n) const 
   return {kept(all.k, n.k), kept(all.v, n.v), kept(all.x, n.x)};
 }
 
+void KeyValueCache::reorder(const std::vector<int>& from) {
+  if (int(from.size()) != sequences_)
+    bad_input("cache: an order of {} sequences for {}; give one for each", from.size(), sequences_);
+  bool moves = false;
+  for (int b = 0; b < sequences_; ++b) moves |= from[size_t(b)] != b;
+  if (!moves) return;
+  const Ids rows({sequences_}, from);
+  const auto reordered = [&](const Tensor& buffer) { return buffer ? gather(buffer, rows) : buffer; };
+  for (Entries& e : layers_) e = {reordered(e.k), reordered(e.v), reordered(e.x)};
+}
+
+Positions last_slots(const Positions& p, int n, const char* reader) {
+  if (p.only_offsets() || n == p.time()) return p;
+  const std::vector<double>& all = p.ids(reader);  // (S, T, K)
+  const size_t K = size_t(p.channels()), of_one = size_t(p.time()) * K, kept = size_t(n) * K;
+  std::vector<double> last;
+  for (size_t end = of_one; end <= all.size(); end += of_one)
+    last.insert(last.end(), all.begin() + std::ptrdiff_t(end - kept), all.begin() + std::ptrdiff_t(end));
+  return Positions::of_ids(p.sequences(), p.channels(), std::move(last));
+}
+
 }  // namespace poslab

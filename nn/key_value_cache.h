@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/tensor.h"
+#include "encodings/positions.h"
 
 namespace poslab {
 
@@ -30,10 +31,15 @@ class KeyValueCache {
   Entries append(int layer, const Entries& n) const;
   void advance(int n) { length_ += n; }
   void clear() { length_ = 0; }
+  // Sequence b goes on as what sequence from[b] was, as beams do. Throws BadInput unless there is one for each.
+  void reorder(const std::vector<int>& from);
 
  private:
   int sequences_, capacity_, length_ = 0;
   std::vector<Entries> layers_;
 };
+
+// The positions of the last n slots alone, which are those of new tokens. `reader`: for errors.
+Positions last_slots(const Positions&, int n, const char* reader);
 
 }  // namespace poslab

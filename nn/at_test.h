@@ -1,0 +1,22 @@
+// Another scheme or temperature in a trained model.
+#pragma once
+#include <string>
+
+#include "core/error.h"
+#include "core/params.h"
+
+namespace poslab {
+
+// Throws BadInput where `make`, a function of Params, makes parameters: they cannot be put in after training.
+template <class Make>
+void must_learn_nothing(const char* kind, const std::string& spelled, const Make& make) {
+  const Params own(0);
+  make(own);
+  if (!own.entries().empty())
+    bad_input(
+        "{} {}: it learns parameters ({}), which a trained model does not have; train with it, or choose one that "
+        "learns nothing",
+        kind, spelled, own.entries()[0].name);
+}
+
+}  // namespace poslab

@@ -1,0 +1,89 @@
+// T5 (Raffel et al. 2020; v1.1: Shazeer 2020): an encoder that reads a text and a causal decoder that writes one, with
+// pre-norm blocks, no biases, and cross-attention without positions. Any scheme and sampler in the self-attention of
+// both; the temperature is that of the encoder's self-attention alone (spec A.3 (16)). Decoding one token after the
+// other equals the full pass. With stored weights (core/params.h) it runs a checkpoint of others as that lies in its
+// file. Leaves out: dropout of attention's weights, of the hidden layer and of the embedding.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "nn/t5_block.h"
+#include "nn/transformer.h"
+
+namespace poslab {
+
+struct T5Spec {                                  // as T5-small has it
+  int vocabulary = 32128;
+  int layers = 6, decoder_layers = 6, heads = 8;
+  int head_dim = 64;                             // of a query, key or value; heads * head_dim need not be d_model
+  int d_model = 512, d_ff = 2048;
+  std::optional<Gate> gate{};                    // gelu_tanh in v1.1; absent: no gate, v1.0
+  Gate activation = Gate::relu;                  // without a gate
+  bool tied = true;                              // the head is the embedding, transposed (v1.0)
+  std::optional<bool> scaled{};                  // whether the head's input is times 1 / sqrt(d_model); absent: as tied
+  double epsilon = 1e-6;                         // of RMSNorm
+  int start = 0;                                 // the token that decoding begins with, that of padding
+  int pool = 2048, first = 0;                    // positions are first .. first + pool - 1: a learned table's rows
+  Chosen<Scheme> encoding = choose_encoding("t5:unscaled");
+  Chosen<TemperaturePolicy> temperature{};       // none, unless another is given
+  ModelShape shape(bool decoder) const {
+    ModelShape m{decoder ? decoder_layers : layers, heads, d_model, decoder, pool, first};
+    m.head_width = head_dim;
+    return m;
+  }
+};
+
+// What decoding keeps: keys and values of the tokens so far, and those of the encoder's states, projected once.
+struct T5Cache {
+  KeyValueCache self;
+  std::vector<T5Memory> memory;                  // of each layer
+};
+
+class T5 {
+ public:
+  // Parameters: embedding; encoder.encoding..., encoder.temperature..., encoder.block0 ..., encoder.norm.gain; the same
+  // of the decoder, which has no temperature; and head.w unless it is tied. Throws BadInput for sizes below 1, a start
+  // outside the vocabulary, and a scheme that cannot work without a causal mask.
+  T5(const Params&, T5Spec);
+  // tokens (B, T) -> states (B, T, d_model). lengths (B): how many of a row's tokens count, the rest is padding; empty:
+  // all. The states of padding mean nothing.
+  Tensor encode(const Ids& tokens, const Ids& lengths, const Pass&) const;
+  // What the decoder reads, (B, O): the start, and the answer without its last token -> logits (B, O, vocabulary)
+  Tensor decode(const Ids& read, const Tensor& states, const Ids& lengths, const Pass&) const;
+
+  // Decoding: room for `capacity` tokens in each of `beams` sequences for each of states, one behind the other. Then
+  // n >= 1 tokens (B beams, n) at a time: logits of the last of them (B beams, 1, vocabulary), as the full pass over
+  // all would have them. pass.positions are those of all tokens, the cached ones too. A scheme whose logits depend on
+  // how many slots there are (Laws::by_length) has keys of earlier lengths in the cache. Records nothing.
+  T5Cache cache(const Tensor& states, const Ids& lengths, int capacity, int beams = 1) const;
+  Tensor step(const Ids& newest, const Pass&, T5Cache&) const;
+
+  const T5Spec& spec() const { return spec_; }
+  const PositionLayers& encoding() const { return *encoder_.encoding; }          // of the encoder
+  // This model, its weights shared, with another scheme or temperature at test. Throws BadInput for one that has
+  // parameters, which were not trained. Where the model was trained without 1 / sqrt(D), another scheme's products of
+  // queries and keys are without it too.
+  T5 with_encoding(const Chosen<Scheme>&) const;
+  T5 at_temperature(const Chosen<TemperaturePolicy>&) const;
+
+ private:
+  struct Stack {
+    std::shared_ptr<const PositionLayers> encoding;
+    std::vector<Temperature> temperature;
+    std::vector<T5Block> blocks;
+    Tensor gain;                                 // (C), of the last norm
+  };
+  Stack stack(const Params&, bool decoder) const;
+  // x = embed(tokens) (+ positions), blocks, rms_norm: (B, n, C)
+  Tensor run(const Stack&, const Ids& tokens, const Ids& lengths, const Pass&, const std::vector<T5Memory>&,
+             KeyValueCache*) const;
+  Tensor logits(const Tensor& states) const;
+  std::vector<T5Memory> memory(const Tensor& states, const Ids& lengths) const;
+  T5Spec spec_;
+  double content_ = 1;                           // T5LayerPass::content
+  Weight embedding_, head_;                      // a table (V, C); (C, V), absent if it is tied
+  Stack encoder_, decoder_;
+};
+
+}  // namespace poslab

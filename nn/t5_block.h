@@ -1,0 +1,65 @@
+// One pre-norm block of T5 (Raffel et al. 2020, section 2.1), without biases:
+//
+//   s <- s + attention(y) wo,            y = rms_norm(s)                                     s, y: (B, T, C)
+//   s <- s + cross_attention(y, m) wo,   y = rms_norm(s)          in the decoder alone, m: (B, Tm, C) of the encoder
+//   s <- s + feed_forward(y),            y = rms_norm(s)
+//
+// Cross-attention has no positions. As in nn/decoder_block.h a block is given the norm of its input and computes that
+// of the next block's.
+#pragma once
+#include "nn/block.h"
+#include "nn/feed_forward.h"
+#include "nn/key_value_cache.h"
+
+namespace poslab {
+
+struct T5BlockSpec {
+  int heads, head_dim, d_model, d_ff, layer;
+  bool decoder;  // a causal mask, and cross-attention
+  bool gated;
+  Gate activation;
+  bool unscaled;  // logits were trained without 1 / sqrt(D); W_q starts smaller by as much
+  double epsilon;
+};
+
+// What a block of the decoder reads of the encoder's states: (B, Tm, H, D) twice, and how many of each sequence's count.
+struct T5Memory {
+  Tensor k, v;
+  Ids lengths{};  // (B); absent: all
+};
+
+// What a block has of its own in a forward pass. It draws dropout at three sites, in the encoder at the first two.
+struct T5LayerPass {
+  LayerPass self;
+  double content = 1;  // a factor on queries: of a scheme that was not trained with, and scales them otherwise
+  Ids lengths{};       // of the encoder's sequences, (B); absent: all
+  const T5Memory* memory = nullptr;
+  KeyValueCache* cache = nullptr;
+};
+
+class T5Block {
+ public:
+  T5Block(const Params&, const T5BlockSpec&);
+  // in: the sum s so far, and its norm by norm_gain(). Gives s behind the block, and its norm by `next_gain`. With a
+  // cache the T tokens are those behind what it holds; they are written to it. The memory's sequences may be fewer than
+  // those of x: each is then read by as many neighbouring ones, as beams do.
+  ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const T5LayerPass&) const;
+  T5Memory memory(const Tensor& states, const Ids& lengths) const;
+  const Tensor& norm_gain() const { return gain1_; }
+
+ private:
+  struct Attention {
+    Weight query, key, value, output;
+  };  // (C, H D) three times, (H D, C)
+  Attention attention(const Params&) const;
+  Tensor in_heads(const Tensor& x, const Weight&) const;  // (B, n, C) -> (B, n, H, D)
+  Tensor attend(const Tensor& y, const T5LayerPass&) const;
+  Tensor attend_memory(const Tensor& y, const T5LayerPass&) const;
+  T5BlockSpec spec_;
+  std::string name_;                   // "encoder.block2"
+  Tensor gain1_, gain_cross_, gain2_;  // (C)
+  Attention self_, cross_;
+  FeedForward feed_forward_;
+};
+
+}  // namespace poslab

@@ -1,0 +1,232 @@
+// T5: decoding with a cache against the full pass, padding, beams, gradients, memory. tests/lab_t5.cpp holds it against
+// checkpoints that transformers wrote.
+#include "nn/t5.h"
+
+#include <doctest/doctest.h>
+
+#include "autograd/tape.h"
+#include "core/memory.h"
+#include "encodings/checks/setup.h"
+#include "tests/formula.h"
+
+using namespace poslab;
+
+namespace {
+
+T5Spec tiny(const std::string& encoding = "t5:unscaled") {
+  T5Spec s;
+  s.vocabulary = 13, s.layers = 2, s.decoder_layers = 3, s.heads = 4, s.head_dim = 6, s.d_model = 16, s.d_ff = 20;
+  s.encoding = choose_encoding(encoding);
+  return s;
+}
+
+struct Model {
+  Params params{3};
+  T5 net;
+  explicit Model(const T5Spec& s) : net(params, s) {
+    params.pack();
+    uint32_t which = 400;
+    for (const Params::Entry& e : params.entries()) {  // away from where schemes start by doing nothing
+      const Tensor moved = checks::random_tensor(e.tensor.shape(), ++which, 0.1);
+      for (int64_t i = 0; i < moved.size(); ++i) e.tensor.data()[i] += moved.data()[i];
+    }
+  }
+};
+
+PositionSample sequential(int time) { return {choose_sampler("sequential"), Resample::per_forward, {}, 1, time}; }
+Ids text(const char* name, int sequences, int time, int below) {
+  return Ids({sequences, time}, formula::integers(name, int64_t(sequences) * time, below));
+}
+Ids part(const Ids& tokens, int from, int to) {
+  std::vector<int> at;
+  for (int b = 0; b < tokens.shape()[0]; ++b)
+    for (int t = from; t < to; ++t) at.push_back(tokens[b * tokens.shape()[1] + t]);
+  return Ids({tokens.shape()[0], to - from}, at);
+}
+Ids rows(const Ids& tokens, const std::vector<int>& which) {
+  std::vector<int> at;
+  const int T = tokens.shape()[1];
+  for (const int b : which)
+    for (int t = 0; t < T; ++t) at.push_back(tokens[b * T + t]);
+  return Ids({int(which.size()), T}, at);
+}
+
+const double same = sizeof(real) == 8 ? 1e-11 : 1e-4;
+
+// Whether a model can be built with the scheme, and its steps be compared with the full pass.
+bool fits(const T5Spec& s) { return s.encoding->causal_only(s.encoding.choices).empty(); }
+bool by_length(const T5Spec& s) { return s.encoding->laws(s.shape(true), s.encoding.choices).by_length; }
+
+// The worst error of decoding one token after the other behind sources of 9 tokens, of which so many count.
+double decoding_error(const T5Spec& spec, int time, const Ids& lengths) {
+  const Model model(spec);
+  const NoGrad still;
+  const Ids source = text("source", 2, 9, spec.vocabulary), read = text("read", 2, time, spec.vocabulary);
+  const Tensor states = model.net.encode(source, lengths, {sequential(9), {}});
+  const Tensor full = model.net.decode(read, states, lengths, {sequential(time), {}});
+  T5Cache cache = model.net.cache(states, lengths, time);
+  double worst = 0;
+  for (int t = 0; t < time; t += t == 1 ? 2 : 1) {  // once two at a time
+    const int to = t == 1 ? t + 2 : t + 1;
+    const Tensor logits = model.net.step(part(read, t, to), {sequential(to), {}}, cache);
+    worst = std::max(worst, checks::apart(logits, slice(full, 1, to - 1, to)));
+  }
+  return worst;
+}
+
+Tensor loss(const T5& net) {
+  const Ids source = text("source", 2, 7, 13), read = text("read", 2, 5, 13), lengths({2}, {7, 4});
+  const Tensor states = net.encode(source, lengths, {sequential(7), {}});
+  return cross_entropy(net.decode(read, states, lengths, {sequential(5), {}}), text("answer", 2, 5, 13));
+}
+
+// d loss / d parameter along a random direction, against the difference of two losses. In float that is a rough check.
+void check_gradients(const T5Spec& spec) {
+  const Model model(spec);
+  backward(loss(model.net));
+  const double step = sizeof(real) == 8 ? 1e-5 : 1e-3;
+  uint32_t which = 700;
+  for (const Params::Entry& e : model.params.entries()) {
+    const Tensor u = checks::random_tensor(e.tensor.shape(), ++which);
+    const Tensor g = e.tensor.grad();
+    double along = 0, losses[2];
+    for (int64_t i = 0; i < u.size(); ++i) along += double(u.data()[i]) * g.data()[i];
+    const std::vector<real> before = e.tensor.values();
+    const NoGrad still;
+    for (const int side : {0, 1}) {
+      for (int64_t i = 0; i < u.size(); ++i)
+        e.tensor.data()[i] = real(before[size_t(i)] + (side ? -step : step) * u.data()[i]);
+      losses[side] = loss(model.net).item();
+    }
+    e.tensor.set(before.data());
+    const double error = std::abs((losses[0] - losses[1]) / (2 * step) - along) / std::max(1., std::abs(along));
+    INFO(e.name);
+    CHECK(error < (sizeof(real) == 8 ? 1e-6 : 0.1));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("t5: each step of decoding equals the full pass, for every scheme that needs no causal mask") {
+  int done = 0;
+  for (const Scheme& scheme : all_encodings()) {
+    T5Spec s = tiny(scheme.name);
+    s.head_dim = 4;
+    if (!fits(s) || by_length(s)) continue;
+    INFO(scheme.name);
+    CHECK(decoding_error(s, 8, {}) < same);
+    ++done;
+  }
+  CHECK(done > 40);
+  for (const char* spelled : {"t5:unscaled", "rope", "alibi", "none", "learned"})
+    for (const bool gated : {false, true}) {
+      INFO(spelled, gated);
+      T5Spec s = tiny(spelled);
+      s.tied = !gated;
+      if (gated) s.gate = Gate::gelu_tanh;
+      CHECK(decoding_error(s, 30, Ids({2}, {9, 6})) < same);
+    }
+}
+
+TEST_CASE("t5: gradients equal differences of losses, of v1.0 and v1.1, tied and not") {
+  check_gradients(tiny());
+  T5Spec gated = tiny();
+  gated.gate = Gate::gelu_tanh, gated.tied = false;
+  check_gradients(gated);
+  T5Spec rope = tiny("rope");
+  rope.activation = Gate::silu, rope.temperature = choose_temperature("ssmax");
+  check_gradients(rope);
+  check_gradients(tiny("learned"));
+}
+
+TEST_CASE("t5: a padded batch is each sequence alone") {
+  for (const char* encoding : {"t5:unscaled", "rope", "alibi", "none", "learned", "sincos", "relative", "shaw"})
+    for (const char* temperature : {"none", "log_n:length=4"}) {
+      INFO(encoding, " ", temperature);
+      T5Spec s = tiny(encoding);
+      s.temperature = choose_temperature(temperature);
+      const Model model(s);
+      const NoGrad still;
+      const Ids source = text("source", 2, 9, 13), read = text("read", 2, 6, 13), lengths({2}, {9, 5});
+      const Tensor states = model.net.encode(source, lengths, {sequential(9), {}});
+      const Tensor together = model.net.decode(read, states, lengths, {sequential(6), {}});
+      const Ids alone = part(rows(source, {1}), 0, 5);
+      const Tensor its = model.net.encode(alone, {}, {sequential(5), {}});
+      CHECK(checks::apart(its, slice(slice(states, 0, 1, 2), 1, 0, 5)) < same);
+      CHECK(checks::apart(model.net.decode(rows(read, {1}), its, {}, {sequential(6), {}}), slice(together, 0, 1, 2)) <
+            same);
+    }
+}
+
+TEST_CASE("t5: beams go on as other beams did, and share the encoder's states") {
+  const Model model(tiny());
+  const NoGrad still;
+  const Ids source = text("source", 2, 9, 13), lengths({2}, {9, 6});
+  const Tensor states = model.net.encode(source, lengths, {sequential(9), {}});
+  T5Cache cache = model.net.cache(states, lengths, 3, 2);
+  const Ids read = text("read", 4, 2, 13), newest({4, 1}, {3, 1, 4, 1});
+  for (const int t : {0, 1}) model.net.step(part(read, t, t + 1), {sequential(t + 1), {}}, cache);
+  const std::vector<int> from = {1, 1, 3, 2};
+  cache.self.reorder(from);
+  const Tensor logits = model.net.step(newest, {sequential(3), {}}, cache);
+  for (int b = 0; b < 4; ++b) {
+    const Ids before = rows(read, {from[size_t(b)]});
+    const Tensor full =
+        model.net.decode(Ids({1, 3}, {before[0], before[1], newest[b]}), slice(states, 0, b / 2, b / 2 + 1),
+                         Ids({1}, {lengths[b / 2]}), {sequential(3), {}});
+    CHECK(checks::apart(slice(logits, 0, b, b + 1), slice(full, 1, 2, 3)) < same);
+  }
+}
+
+TEST_CASE("t5: the encoder keeps no tensor of T T numbers") {
+  T5Spec s = tiny();
+  s.layers = 1, s.heads = 2;
+  const Model model(s);
+  const NoGrad still;
+  const int T = 6000;
+  const int64_t before = memory().bytes_held;
+  model.net.encode(text("source", 1, T, 13), {}, {sequential(T), {}});
+  CHECK(memory().bytes_held - before < int64_t(T) * T);  // a quarter of one head's logits
+}
+
+TEST_CASE("t5: another scheme or temperature at test shares the weights, if it learns nothing") {
+  const Model model(tiny());
+  const NoGrad still;
+  const Ids source = text("source", 1, 9, 13), read = text("read", 1, 4, 13);
+  const auto logits = [&](const T5& net) {
+    const Tensor states = net.encode(source, {}, {sequential(9), {}});
+    return net.decode(read, states, {}, {sequential(4), {}});
+  };
+  const Tensor sharp = logits(model.net.at_temperature(choose_temperature("log_n:length=3")));
+  CHECK(checks::apart(sharp, logits(model.net)) > 1e-3);
+  // Without biases T5 is NoPE whose logits have no 1 / sqrt(D)
+  for (const char* name : {"encoder.encoding.table", "decoder.encoding.table"}) {
+    const Tensor& table = model.params.at(name);
+    std::fill_n(table.data(), table.size(), real(0));
+  }
+  CHECK(checks::apart(logits(model.net), logits(model.net.with_encoding(choose_encoding("none")))) < same);
+  CHECK(checks::apart(logits(model.net), logits(model.net.with_encoding(choose_encoding("rope")))) > 1e-3);
+  CHECK_THROWS_AS(model.net.with_encoding(choose_encoding("t5")), BadInput);
+  CHECK_THROWS_AS(model.net.at_temperature(choose_temperature("ssmax")), BadInput);
+}
+
+TEST_CASE("t5: what does not fit is refused") {
+  const auto refused = [](const auto& change) {
+    T5Spec s = tiny();
+    change(s);
+    CHECK_THROWS_AS(Model{s}, BadInput);
+  };
+  refused([](T5Spec& s) { s.decoder_layers = 0; });
+  refused([](T5Spec& s) { s.start = 13; });
+  refused([](T5Spec& s) { s.encoding = choose_encoding("geometric"), s.heads = 0; });
+  const Model model(tiny());
+  const Ids source = text("source", 2, 4, 13);
+  CHECK_THROWS_AS(model.net.encode(source, Ids({2}, {4, 0}), {sequential(4), {}}), BadInput);
+  CHECK_THROWS_AS(model.net.encode(source, Ids({1}, {4}), {sequential(4), {}}), BadInput);
+  CHECK_THROWS_AS(model.net.encode(source, {}, {sequential(5), {}}), BadInput);
+  const Tensor states = model.net.encode(source, {}, {sequential(4), {}});
+  CHECK_THROWS_AS(model.net.decode(text("read", 1, 3, 13), states, {}, {sequential(3), {}}), BadInput);
+  T5Cache cache = model.net.cache(states, {}, 2);
+  CHECK_THROWS_AS(cache.self.reorder({0}), BadInput);
+  CHECK_THROWS_AS(model.net.step(text("read", 1, 1, 13), {sequential(1), {}}, cache), BadInput);
+}
