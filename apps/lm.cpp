@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "apps/refuse.h"
+#include "apps/typed_choices.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/stop.h"
@@ -24,8 +25,7 @@ namespace poslab {
 namespace {
 
 struct Words {
-  std::map<std::string, std::string> typed;  // options of a run
-  std::vector<std::pair<std::string, CLI::Option*>> options;
+  TypedChoices training;
   std::string run, encoding, temperature, times, samples, file, threads;
   std::string hf, text, positions, length, to;  // a checkpoint of others, and what is asked of it; where to export
   std::string prompt = "#include <";
@@ -51,13 +51,7 @@ void show(const std::vector<language::AtLength>& all, const std::string& file) {
 void test(const language::Run& run, const std::string& file) { show(language::evaluate(run), file); }
 
 void train_command(const Words& w) {
-  language::Settings settings;
-  for (const auto& [name, option] : w.options)
-    if (option->count()) {
-      const bool switch_alone = w.typed.at(name).empty() && option->get_expected_min() == 0;
-      settings.emplace_back(name, switch_alone ? "on" : w.typed.at(name));
-    }
-  const Choices c = language::configure(settings);
+  const Choices c = language::configure(w.training.settings());
   use_threads(c);
   catch_signals();
   language::Run run = language::create(c);
@@ -262,15 +256,7 @@ std::function<void()> add_lm(CLI::App* lm) {
 
   CLI::App* train =
       command("train", "train a language model into a new run folder, then test it", train_footer, train_command);
-  for (const language::RunOption& o : language::all_options()) {
-    const std::string standard = o.option.standard.empty() ? "" : "  (" + o.option.standard + ")";
-    const bool path = o.option.name == "text" || o.option.name == "out";
-    const std::string takes = path ? "PATH" : o.option.takes() == "text" ? "NAME" : o.option.takes();
-    CLI::Option* added = train->add_option(dashed(o.option.name), words->typed[o.option.name], o.option.help);
-    added->type_name(takes + standard)->group(o.group)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    if (o.option.kind == Option::Kind::toggle) added->expected(0, 1);
-    words->options.emplace_back(o.option.name, added);
-  }
+  words->training.add(train, language::all_choices());
 
   CLI::App* resume = command("resume", "go on with a run that was stopped, exactly as if it had not been",
                              "\nExample:\n  poslab lm resume runs/lm", resume_command);

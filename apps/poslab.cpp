@@ -21,6 +21,7 @@
 #include "apps/reproduce.h"
 #include "apps/show.h"
 #include "apps/sweep.h"
+#include "apps/t5.h"
 #include "core/debug.h"
 #include "core/error.h"
 #include "core/names.h"
@@ -324,6 +325,8 @@ void parse_and_run(int argc, char** argv) {
   actions[sweep] = add_sweep(sweep);
   CLI::App* language = command("lm", "language models on text: train, resume, eval, generate, export", "", {});
   actions[language] = add_lm(language);
+  CLI::App* finding = command("t5", "encoder-decoders that find things in long contexts: train, resume, eval", "", {});
+  actions[finding] = add_t5(finding);
   CLI::App* again =
       command("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment", "", {});
   actions[again] = add_reproduce(again);

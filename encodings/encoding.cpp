@@ -25,6 +25,10 @@ Tensor Encoding::weights(const Heads& in, const Positions& p, const Span& span) 
   return attention_weights(scores(in, p), span);
 }
 
+Tensor Encoding::statistics(const Heads& in, const Positions& p, const Span& span) const {
+  return attention_statistics(scores(in, p), span);
+}
+
 Tensor Encoding::logits(const Heads& in, const Positions& p, const Span& span) const {
   return composed::logits(scores(in, p), span);
 }

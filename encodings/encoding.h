@@ -48,6 +48,9 @@ class Encoding {
   // attention over the scores, of which a scheme that opens this door has none.
   virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const;
   virtual Tensor weights(const Heads&, const Positions&, const Span&) const;
+  // Each row in five numbers, as attention_statistics (autograd/ops.h): (B, H, Tq, row_figures). NaN for those of the
+  // logits where a scheme has none. The base streams over the keys.
+  virtual Tensor statistics(const Heads&, const Positions&, const Span&) const;
   // The logits that the softmax sees, -infinity where masked: (B, H, Tq, Tk). For pictures and tests.
   virtual Tensor logits(const Heads&, const Positions&, const Span&) const;
   // What pictures show of query i and key j: (1 or H, T, T) of the first sequence, with the parameters as they are now.

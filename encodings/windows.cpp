@@ -201,6 +201,10 @@ Tensor Bent::weights(const Heads& in, const Positions& p, const Span& span) cons
   p.tokens(turning_.name);
   return p.distances().pairs ? WholeLogits::weights(in, p, span) : attention_weights(scores(in, p), span);
 }
+Tensor Bent::statistics(const Heads& in, const Positions& p, const Span& span) const {
+  p.tokens(turning_.name);
+  return p.distances().pairs ? WholeLogits::statistics(in, p, span) : attention_statistics(scores(in, p), span);
+}
 Tensor Bent::logits(const Heads& in, const Positions& p, const Span& span) const {
   p.tokens(turning_.name);
   return p.distances().pairs ? WholeLogits::logits(in, p, span) : composed::logits(scores(in, p), span);

@@ -37,8 +37,9 @@ class Checkpoint {
   struct Parsed;
   std::unique_ptr<const Parsed> parsed_;
 };
-// That of `poslab lm`.
+// Those of `poslab lm` and `poslab t5`.
 inline constexpr const char* language_checkpoint_format = "poslab language model 1";
+inline constexpr const char* t5_checkpoint_format = "poslab T5 1";
 
 std::string checkpoint_bytes(const State&);
 // BadInput if another version or the build of the other scalar type wrote it, Failure if a byte is missing or wrong.

@@ -2,11 +2,15 @@
 #pragma once
 #include <string>
 
-#include "experiment/config.h"
+#include "experiment/choice_table.h"
+#include "lab/run_config.h"
 
 namespace poslab {
 
-Settings read_toml(const std::string& text, const std::string& source);  // throws BadInput with file and line
-std::string to_toml(const Config&);  // the kept options, with their help as comments
+// Throws BadInput with file and line.
+Settings read_toml(const std::string& text, const std::string& source, RunKind = RunKind::task);
+// The kept options, with their help as comments.
+std::string to_toml(const Config&);
+std::string to_toml(const ChoiceTable&, const Choices&);
 
 }  // namespace poslab

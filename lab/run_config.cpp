@@ -7,12 +7,12 @@
 #include "core/names.h"
 #include "core/overload.h"
 #include "experiment/language/options.h"
+#include "experiment/t5/options.h"
+#include "lab/checkpoint.h"
 #include "lab/files.h"
 
 namespace poslab {
 namespace {
-
-constexpr RunKind all_kinds[] = {RunKind::task, RunKind::language};
 
 Option::Kind written_as(const RunOption& o) {
   using Kind = Option::Kind;
@@ -30,44 +30,70 @@ KeptOption kept(const RunOption& o) {
   const Option* owned = std::get_if<Option>(&o.field);
   return {o.name, written_as(o), owned ? owned->words : std::vector<std::string>()};
 }
-KeptOption kept(const language::RunOption& o) { return {o.option.name, o.option.kind, o.option.words}; }
+KeptOption kept(const ChoiceOption& o) { return {o.option.name, o.option.kind, o.option.words}; }
 
 const std::string& name_of(const RunOption& o) { return o.name; }
-const std::string& name_of(const language::RunOption& o) { return o.option.name; }
+const std::string& name_of(const ChoiceOption& o) { return o.option.name; }
 
-struct Table {
+struct Options {
   std::vector<KeptOption> kept;
   std::vector<std::string> others;  // that are not kept
 };
 template <class List>
-Table table_of(const List& list) {
-  Table t;
+Options options_of(const List& list) {
+  Options all;
   for (const auto& o : list)
     if (o.kept)
-      t.kept.push_back(kept(o));
+      all.kept.push_back(kept(o));
     else
-      t.others.push_back(name_of(o));
-  return t;
-}
-const Table& table(RunKind kind) {
-  static const Table of_tasks = table_of(all_options()), of_language = table_of(language::all_options());
-  return kind == RunKind::task ? of_tasks : of_language;
+      all.others.push_back(name_of(o));
+  return all;
 }
 
+// All that the program knows of a kind of runs.
+struct Kind {
+  const char *train, *resume, *last_file, *studied, *format;
+  Options options;
+  RunConfig (*configure)(const Settings&);
+  void (*check)(const RunConfig&);
+};
+const std::vector<Kind>& kinds() {  // in the order of RunKind
+  static const std::vector<Kind> all = {
+      {"train", "resume", "result.json", "task", checkpoint_format, options_of(all_options()),
+       [](const Settings& s) -> RunConfig { return configure(s); },
+       [](const RunConfig& c) { check(std::get<Config>(c)); }},
+      {"lm train", "lm resume", "eval.csv", "text", language_checkpoint_format,
+       options_of(language::all_choices().options),
+       [](const Settings& s) -> RunConfig { return language::configure(s); },
+       [](const RunConfig& c) { language::check(std::get<Choices>(c)); }},
+      {"t5 train", "t5 resume", "eval.csv", "tasks", t5_checkpoint_format, options_of(t5::all_choices().options),
+       [](const Settings& s) -> RunConfig { return t5::configure(s); },
+       [](const RunConfig& c) { t5::check(std::get<Choices>(c)); }},
+  };
+  return all;
+}
+const Kind& of(RunKind kind) { return kinds()[size_t(kind)]; }
+
 const KeptOption* found(RunKind kind, const std::string& name) {
-  for (const KeptOption& o : table(kind).kept)
+  for (const KeptOption& o : of(kind).options.kept)
     if (o.name == name) return &o;
   return nullptr;
 }
 
 }  // namespace
 
-RunKind kind_of(const RunConfig& c) { return RunKind(c.index()); }
+RunKind kind_of(const RunConfig& c) {
+  const Choices* choices = std::get_if<Choices>(&c);
+  return !choices ? RunKind::task : choices->has(studied(RunKind::t5)) ? RunKind::t5 : RunKind::language;
+}
 
 RunKind kind_of_folder(const std::string& path) {
   const std::string file = path + "/config.toml";
   if (!std::filesystem::exists(file)) return RunKind::task;
-  return ("\n" + read_file(file)).find("\ntext = ") == std::string::npos ? RunKind::task : RunKind::language;
+  const std::string text = "\n" + read_file(file);
+  for (const RunKind kind : {RunKind::t5, RunKind::language})
+    if (text.find(fmt::format("\n{} = ", studied(kind))) != std::string::npos) return kind;
+  return RunKind::task;
 }
 
 RunKind one_kind(const std::vector<std::string>& folders, const char* command) {
@@ -79,47 +105,44 @@ RunKind one_kind(const std::vector<std::string>& folders, const char* command) {
   return first;
 }
 
-const char* train_command(RunKind kind) { return kind == RunKind::task ? "train" : "lm train"; }
-const char* resume_command(RunKind kind) { return kind == RunKind::task ? "resume" : "lm resume"; }
-const char* last_file(RunKind kind) { return kind == RunKind::task ? "result.json" : "eval.csv"; }
+const char* train_command(RunKind kind) { return of(kind).train; }
+const char* resume_command(RunKind kind) { return of(kind).resume; }
+const char* last_file(RunKind kind) { return of(kind).last_file; }
+const char* studied(RunKind kind) { return of(kind).studied; }
+const char* format_of_checkpoints(RunKind kind) { return of(kind).format; }
 
 RunKind kind_of_command(const std::string& train) {
-  for (const RunKind kind : all_kinds)
-    if (train == train_command(kind)) return kind;
-  throw BadInput(unknown("command", train, {train_command(RunKind::task), train_command(RunKind::language)}));
+  std::vector<std::string> known;
+  for (const Kind& kind : kinds()) {
+    if (train == kind.train) return RunKind(&kind - kinds().data());
+    known.push_back(kind.train);
+  }
+  throw BadInput(unknown("command", train, known));
 }
 
-const std::vector<KeptOption>& kept_options(RunKind kind) { return table(kind).kept; }
+const std::vector<KeptOption>& kept_options(RunKind kind) { return of(kind).options.kept; }
 
 const KeptOption& kept_option(RunKind kind, const std::string& name) {
   if (const KeptOption* o = found(kind, name)) return *o;
-  const std::vector<std::string>& others = table(kind).others;
+  const std::vector<std::string>& others = of(kind).options.others;
   if (std::find(others.begin(), others.end(), name) != others.end())
     bad_input("{} belongs to `poslab sweep run`, not to a trial", name);
-  for (const RunKind other : all_kinds)
-    if (found(other, name))
+  for (const Kind& other : kinds())
+    if (found(RunKind(&other - kinds().data()), name))
       bad_input(
           "{} is an option of `poslab {}`, and these are trials of `poslab {}`; leave it out, or plan a sweep "
           "with command = \"{}\"",
-          name, train_command(other), train_command(kind), train_command(other));
-  throw BadInput(unknown("option", name, names_of(table(kind).kept)) +
+          name, other.train, train_command(kind), other.train);
+  throw BadInput(unknown("option", name, names_of(kept_options(kind))) +
                  fmt::format(" `poslab {} --help` lists all", train_command(kind)));
 }
 
-RunConfig configure(RunKind kind, const Settings& settings) {
-  if (kind == RunKind::task) return configure(settings);
-  return language::configure(settings);
-}
-
-void check(const RunConfig& c) {
-  std::visit(Overload{[](const Config& of_task) { check(of_task); },
-                      [](const Choices& of_language) { language::check(of_language); }},
-             c);
-}
+RunConfig configure(RunKind kind, const Settings& settings) { return of(kind).configure(settings); }
+void check(const RunConfig& c) { of(kind_of(c)).check(c); }
 
 std::string value_of(const RunConfig& c, const std::string& name) {
   return std::visit(Overload{[&](const Config& of_task) { return get(of_task, option(name)); },
-                             [&](const Choices& of_language) { return of_language[name]; }},
+                             [&](const Choices& choices) { return choices[name]; }},
                     c);
 }
 

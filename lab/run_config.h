@@ -1,6 +1,6 @@
-// The options of a run, whichever command made it: of a task (`poslab train`, experiment/config.h) or of a language
-// model (`poslab lm train`, experiment/language/options.h). Sweeps, names and reports of runs ask here for what both
-// have.
+// The options of a run, whichever command made it: of a task (`poslab train`, experiment/config.h), of a language model
+// (`poslab lm train`, experiment/language/options.h) or of a T5 (`poslab t5 train`, experiment/t5/options.h). Sweeps,
+// names and reports of runs ask here for what all have.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,16 +13,18 @@
 namespace poslab {
 
 using RunConfig = std::variant<Config, Choices>;
-enum class RunKind { task, language };  // the place in RunConfig
+enum class RunKind { task, language, t5 };
 RunKind kind_of(const RunConfig&);
 RunKind kind_of_folder(const std::string& path);  // by its config.toml; task if it has none
-// Of all of them. Throws BadInput, naming the command that is to look at them, if there are runs of both kinds.
+// Of all of them. Throws BadInput, naming the command that is to look at them, if there are runs of several kinds.
 RunKind one_kind(const std::vector<std::string>& folders, const char* command);
-// The words behind `poslab`: "train" or "lm train", by which plans name the kind, and "resume" or "lm resume".
+// The words behind `poslab`: "train", "lm train" or "t5 train", by which plans name the kind; and "resume" likewise.
 const char* train_command(RunKind);
 const char* resume_command(RunKind);
 RunKind kind_of_command(const std::string& train);  // throws BadInput
 const char* last_file(RunKind);                     // a run that has it is complete: result.json or eval.csv
+const char* studied(RunKind);                       // the option that says what is learned: task, text or tasks
+const char* format_of_checkpoints(RunKind);
 
 // An option that is kept in config.toml.
 struct KeptOption {
@@ -31,7 +33,7 @@ struct KeptOption {
   std::vector<std::string> words;  // of a toggle, if any: what runs are called without and with it
 };
 const std::vector<KeptOption>& kept_options(RunKind);  // in the order of config.toml
-// Throws BadInput: unknown (did you mean), of the other kind of runs, or of no run.
+// Throws BadInput: unknown (did you mean), of another kind of runs, or of no run.
 const KeptOption& kept_option(RunKind, const std::string& name);
 
 RunConfig configure(RunKind, const Settings&);  // throws BadInput

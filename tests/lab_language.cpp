@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "lab/checkpoint.h"
+#include "lab/config_toml.h"
 #include "lab/language/corpus.h"
 #include "lab/language/run.h"
 #include "tests/lab_helpers.h"
@@ -139,9 +140,10 @@ TEST_CASE("words of a text are counted up to so many bytes, and a vocabulary is 
 
 TEST_CASE("a run of a language model: its options are TOML, and what was changed or is missing is refused") {
   const Choices c = language::configure({{"preset", "tiny"}, {"text", "a \"text\""}, {"tied", "on"}, {"lr", "2"}});
-  CHECK(language::kept(language::configure(language::read_toml(language::to_toml(c), "x"))) == language::kept(c));
+  const ChoiceTable& table = language::all_choices();
+  CHECK(kept(table, language::configure(read_toml(to_toml(table, c), "x", RunKind::language))) == kept(table, c));
   CHECK(refusal([] {
-          language::read_toml("layers = 2\nsteps = \"many\"\n", "my.toml");
+          read_toml("layers = 2\nsteps = \"many\"\n", "my.toml", RunKind::language);
         }).rfind("2: my.toml, line 2: ", 0) == 0);
 
   const TemporaryFolder folder;

@@ -34,9 +34,10 @@ TEST_CASE("lm: options have one form, presets stand before what is said, and wha
   CHECK(c.whole("layers") == 2);
   CHECK(c.whole("d_model") == 96);
   CHECK(c["encoding"] == "rerope");  // 512 is its default
-  CHECK(kept(c).size() == all_options().size() - 2);
-  CHECK(configure(kept(c)).spelled() == c.spelled());
-  for (const Preset& p : all_presets()) CHECK_NOTHROW(check(configure({{"preset", p.name}})));
+  const ChoiceTable& table = all_choices();
+  CHECK(kept(table, c).size() == table.options.size() - 2);
+  CHECK(configure(kept(table, c)).spelled() == c.spelled());
+  for (const ChoicePreset& p : table.presets) CHECK_NOTHROW(check(configure({{"preset", p.name}})));
   CHECK(eval_lengths(configure({{"train_length", "10"}, {"eval_times", "1/2.5"}})) == std::vector<int>{10, 25});
   CHECK_THROWS_AS(configure({{"layer", "2"}}), BadInput);
   CHECK_THROWS_AS(configure({{"encoding", "ropo"}}), BadInput);

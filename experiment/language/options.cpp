@@ -5,66 +5,11 @@
 #include <set>
 
 namespace poslab::language {
-namespace {
 
-// An option that takes any text.
-Option text(const std::string& name, const std::string& standard, const std::string& help) {
-  Option o(name, std::vector<std::string>{standard}, help);
-  o.words.clear();
-  return o;
-}
-
-std::vector<Option> options_alone() {
-  std::vector<Option> all;
-  for (const RunOption& o : all_options()) all.push_back(o.option);
-  return all;
-}
-
-}  // namespace
-
-const std::vector<RunOption>& all_options() {
+const ChoiceTable& all_choices() {
   static const std::string what = "What is studied", model = "Model", training = "Training", test = "Evaluation",
                            running = "Running";
-  static const std::vector<RunOption> list = {
-      {what, {"preset", names_of(all_presets()), "start from these settings; the other options override them"}},
-      {what, text("text", "", "a file or a folder; copy_grammar: a made-up language; nothing: the compiler's headers")},
-      {what, {"merges", 0, {0, 65536}, "tokens of byte pair encoding beyond the 256 bytes"}},
-      {what, text("encoding", "rope", "the positional encoding")},
-      {what, text("positions", "sequential", "which positions the tokens carry")},
-      {what, text("temperature", "none", "a factor on all logits of a query, by the number of keys")},
-
-      {model, {"unit", {"llama", "gau"}, "what a layer is: a block of LLaMA's, or a gated attention unit"}},
-      {model, {"layers", 6, {1, 256}, "number of layers"}},
-      {model, {"heads", 8, {1, 1024}, "attention heads; must divide d_model"}},
-      {model, {"key_heads", 8, {1, 1024}, "heads of keys and values; must divide heads"}},
-      {model, {"d_model", 256, {1, 65536}, "width"}},
-      {model, {"d_ff", 688, {1, 1 << 20}, "width of the feed-forward network, or of the values of a unit"}},
-      {model, {"biases", false, "biases of queries, keys and values, as in Qwen 2"}},
-      {model, {"tied", false, "the head is the embedding"}},
-
-      {training, {"steps", 3000, {1, 1e9}, "training steps"}},
-      {training, {"batch", 16, {1, 1 << 16}, "windows in a step"}},
-      {training, {"train_length", 256, {2, 1 << 20}, "tokens in a window"}},
-      {training, {"repeats", 0., {0, 1}, "share of windows that say their beginning again and again"}},
-      {training, {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}},
-      {training, {"warmup", 100, {0, 1e9}, "steps over which the learning rate rises to lr"}},
-      {training, {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"}},
-      {training, {"seed", 0, {0, 999999999}, "of all random numbers"}},
-
-      {test, Option::numbers("eval_times", "1/2/4/8/16/32", {1, 1024}, "lengths to test, in trained lengths")},
-      {test, {"eval_samples", 16, {1, 1 << 14}, "windows for each length and test set"}},
-      {test, {"eval_tail", 0, {0, 1 << 20}, "only so many last tokens count, the same at all lengths; 0: all"}},
-
-      {running, {"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"}},
-      {running, {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}},
-      {running, {"threads", 0, {0, 256}, "0: one for each core; never changes a result"}, false},
-      {running, text("out", "", "the run folder to make"), false},
-  };
-  return list;
-}
-
-const std::vector<Preset>& all_presets() {
-  static const std::vector<Preset> list = {
+  static const std::vector<ChoicePreset> presets = {
       {"none", "the defaults: 6 layers of width 256, windows of 256 bytes", {}},
       {"tiny",
        "minutes on two cores: 3 layers of width 96, windows of 128 bytes, tested to 32 times that",
@@ -88,34 +33,49 @@ const std::vector<Preset>& all_presets() {
         {"train_length", "512"},
         {"steps", "20000"}}},
   };
-  return list;
+  static const ChoiceTable table = {
+      "lm",
+      {
+          {what, {"preset", names_of(presets), "start from these settings; the other options override them"}},
+          {what, text_option("text", "",
+                             "a file or a folder; copy_grammar: a made-up language; nothing: the compiler's headers")},
+          {what, {"merges", 0, {0, 65536}, "tokens of byte pair encoding beyond the 256 bytes"}},
+          {what, text_option("encoding", "rope", "the positional encoding")},
+          {what, text_option("positions", "sequential", "which positions the tokens carry")},
+          {what, text_option("temperature", "none", "a factor on all logits of a query, by the number of keys")},
+
+          {model, {"unit", {"llama", "gau"}, "what a layer is: a block of LLaMA's, or a gated attention unit"}},
+          {model, {"layers", 6, {1, 256}, "number of layers"}},
+          {model, {"heads", 8, {1, 1024}, "attention heads; must divide d_model"}},
+          {model, {"key_heads", 8, {1, 1024}, "heads of keys and values; must divide heads"}},
+          {model, {"d_model", 256, {1, 65536}, "width"}},
+          {model, {"d_ff", 688, {1, 1 << 20}, "width of the feed-forward network, or of the values of a unit"}},
+          {model, {"biases", false, "biases of queries, keys and values, as in Qwen 2"}},
+          {model, {"tied", false, "the head is the embedding"}},
+
+          {training, {"steps", 3000, {1, 1e9}, "training steps"}},
+          {training, {"batch", 16, {1, 1 << 16}, "windows in a step"}},
+          {training, {"train_length", 256, {2, 1 << 20}, "tokens in a window"}},
+          {training, {"repeats", 0., {0, 1}, "share of windows that say their beginning again and again"}},
+          {training, {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}},
+          {training, {"warmup", 100, {0, 1e9}, "steps over which the learning rate rises to lr"}},
+          {training, {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"}},
+          {training, {"seed", 0, {0, 999999999}, "of all random numbers"}},
+
+          {test, Option::numbers("eval_times", "1/2/4/8/16/32", {1, 1024}, "lengths to test, in trained lengths")},
+          {test, {"eval_samples", 16, {1, 1 << 14}, "windows for each length and test set"}},
+          {test, {"eval_tail", 0, {0, 1 << 20}, "only so many last tokens count, the same at all lengths; 0: all"}},
+
+          {running, {"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"}},
+          {running, {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}},
+          {running, {"threads", 0, {0, 256}, "0: one for each core; never changes a result"}, false},
+          {running, text_option("out", "", "the run folder to make"), false},
+      },
+      presets};
+  return table;
 }
 
-Choices configure(const Settings& settings) {
-  Choices c("lm", options_alone());
-  for (const auto& [name, value] : settings)
-    if (name == "preset") c.set(name, value);
-  Settings all = find("preset", all_presets(), c["preset"]).settings;
-  all.insert(all.end(), settings.begin(), settings.end());
-  for (const auto& [name, value] : all) {
-    if (name == "encoding")
-      c.set(name, choose_encoding(value).spelled());
-    else if (name == "positions")
-      c.set(name, choose_sampler(value).spelled());
-    else if (name == "temperature")
-      c.set(name, choose_temperature(value).spelled());
-    else
-      c.set(name, value);
-  }
-  return c;
-}
-
-Settings kept(const Choices& c) {
-  Settings all;
-  for (const RunOption& o : all_options())
-    if (o.kept) all.emplace_back(o.option.name, c[o.option.name]);
-  return all;
-}
+Choices configure(const Settings& settings) { return configure(all_choices(), settings); }
 
 DecoderSpec decoder_spec(const Choices& c, int vocabulary) {
   DecoderSpec s;

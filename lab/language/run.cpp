@@ -1,21 +1,17 @@
 #include "lab/language/run.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <future>
 #include <nlohmann/json.hpp>
 
-#include "core/parallel.h"
 #include "core/stop.h"
 #include "lab/checkpoint.h"
+#include "lab/choice_training.h"
+#include "lab/config_toml.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/language/corpus.h"
 #include "lab/progress.h"
-#include "lab/run_record.h"
 #include "lab/shell.h"
-#include "lab/toml.h"
-#include "lab/training_loop.h"
 
 namespace poslab::language {
 namespace {
@@ -24,8 +20,8 @@ using json = nlohmann::ordered_json;
 
 constexpr int64_t read_for_merges = 32 << 20;  // bytes
 
-Saved saved(const State& s) {
-  return {s.params, s.adam, s.config.whole("seed"), to_toml(s.config), language_checkpoint_format};
+std::string checkpoint(const State& s) {
+  return checkpoint_bytes(RunKind::language, all_choices(), s.config, s.params, s.adam);
 }
 
 // What tells one text from another, without reading it.
@@ -74,47 +70,6 @@ Source read_again(const RunFolder& run, const Choices& c) {
   return of_text(corpus, vocabulary_of(read_file(run.file("vocabulary.json")), run.file("vocabulary.json")));
 }
 
-class OfLanguage : public Trainee {
- public:
-  explicit OfLanguage(Run& run) : run_(run) {
-    if (done() < steps()) draw_ahead(done());
-  }
-  int64_t steps() const { return run_.state.config.whole("steps"); }
-  int64_t done() const override { return run_.state.adam.step; }
-  void start() override {
-    const Batch now = next_.get();
-    if (done() + 1 < steps()) draw_ahead(done() + 1);
-    newest_ = train_step(run_.state, now);
-    tokens_ = double(now.expected.size());
-  }
-  StepResult finish() override {
-    const json line = {
-        {"step", done()}, {"loss", newest_.loss}, {"accuracy", newest_.accuracy}, {"grad_norm", newest_.grad_norm}};
-    return {done(), newest_.loss, newest_.accuracy * tokens_, tokens_, line.dump()};
-  }
-  std::string checkpoint() const override { return checkpoint_bytes(saved(run_.state)); }
-
- private:
-  void draw_ahead(int64_t step) {
-    next_ = std::async(threads() > 1 ? std::launch::async : std::launch::deferred,
-                       [this, step] { return draw_batch(run_.state.config, run_.source, step); });
-  }
-  Run& run_;
-  std::future<Batch> next_;
-  Step newest_{};
-  double tokens_ = 0;
-};
-
-void write_record(const Run& run, std::optional<double> seconds) {
-  const State& s = run.state;
-  RunRecord r;
-  r.encoding = s.config["encoding"], r.positions = s.config["positions"];
-  r.parameters = s.params.count(), r.steps = s.adam.step;
-  add_origin(r);
-  if (seconds) add_clock(r, *seconds);
-  write_file(run.folder.file("result.json"), to_json(r, s.config));
-}
-
 }  // namespace
 
 ReadText text_of(const std::string& folder) {
@@ -125,43 +80,13 @@ ReadText text_of(const std::string& folder) {
   return {at["text"], at.value("files", size_t(0)), at.value("bytes", int64_t(0))};
 }
 
-std::string to_toml(const Choices& c) {
-  std::string text;
-  const std::string* group = nullptr;
-  for (const RunOption& o : all_options()) {
-    if (!o.kept) continue;
-    if (!group || *group != o.group) text += fmt::format("{}# {}\n", group ? "\n" : "", o.group);
-    group = &o.group;
-    const std::string& value = c[o.option.name];
-    using Kind = Option::Kind;
-    const bool bare = o.option.kind == Kind::whole || o.option.kind == Kind::number;
-    const std::string written = o.option.kind == Kind::toggle ? value == "on" ? "true" : "false"
-                                : !bare                       ? json(value).dump()
-                                : o.option.kind == Kind::number && value.find_first_of(".e") == value.npos
-                                    ? value + ".0"
-                                    : value;
-    text += fmt::format("{:<32}# {}\n", fmt::format("{} = {}", o.option.name, written), o.option.help);
-  }
-  return text;
-}
-
-Settings read_toml(const std::string& text, const std::string& source) {
-  Settings settings;
-  for (auto& [key, node] : parse_toml(text, source))
-    at_line(source, node, [&, &key = key, &node = node] {
-      const std::string name(key.str());
-      settings.emplace_back(name, option_text(RunKind::language, name, node));
-    });
-  return settings;
-}
-
 Run create(const Choices& c) {
   check(c);
   RunFolder::check_free(c["out"]);
   Read read = read_new(c);
   State state(c, read.source.tokens());
   stop_if_wanted();
-  RunFolder::Files files = {{"config.toml", to_toml(c)}, {"checkpoint.safetensors", checkpoint_bytes(saved(state))}};
+  RunFolder::Files files = {{"config.toml", to_toml(all_choices(), c)}, {"checkpoint.safetensors", checkpoint(state)}};
   files.insert(files.end(), read.files.begin(), read.files.end());
   const RunFolder folder = RunFolder::create(c["out"], files);
   fmt::print(stderr, "{}; {} tokens, {} parameters\n", read.summary, read.source.tokens(), state.params.count());
@@ -171,11 +96,7 @@ Run create(const Choices& c) {
 Run open(const std::string& folder) {
   const RunFolder run = RunFolder::open(folder);
   const Checkpoint checkpoint(read_file(run.checkpoint()), run.checkpoint(), language_checkpoint_format);
-  const std::string toml = checkpoint.config();
-  if (read_file(run.file("config.toml")) != toml)
-    bad_input("{} was changed after the run began; restore it, or train anew with another --out",
-              run.file("config.toml"));
-  const Choices c = configure(read_toml(toml, run.checkpoint()));
+  const Choices c = read_config(RunKind::language, run, checkpoint);
   Source source = read_again(run, c);
   State state(c, source.tokens());
   checkpoint.read_into(state.params, state.adam);
@@ -183,17 +104,14 @@ Run open(const std::string& folder) {
 }
 
 void train(Run& run) {
-  const Choices& c = run.state.config;
-  const int64_t first = run.state.adam.step;
-  OfLanguage trainee(run);
-  const std::optional<double> seconds =
-      poslab::train(run.folder,
-                    {c.whole("steps"), c.whole("checkpoint_every"), c.whole("log_every"), Device::cpu,
-                     resume_command(RunKind::language)},
-                    trainee);
-  // Who only finds it trained has nothing to add, unless the process that trained it ended before it wrote this.
-  const bool recorded = std::filesystem::exists(run.folder.file("result.json"));
-  if (run.state.adam.step > first || !recorded) write_record(run, seconds);
+  State& s = run.state;
+  const auto train_on = [&](const Batch& batch) {
+    const Step step = train_step(s, batch);
+    return ScoredStep{step.loss, step.accuracy, step.grad_norm, double(batch.expected.size())};
+  };
+  ChoiceTrainee<State, Batch> trainee(s, {[&](int64_t step) { return draw_batch(s.config, run.source, step); },
+                                          train_on, [&] { return checkpoint(s); }});
+  poslab::train(RunKind::language, run.folder, s.config, s.params, s.adam, trainee);
 }
 
 std::vector<AtLength> evaluate(const Run& run) {

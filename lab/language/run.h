@@ -11,9 +11,6 @@
 
 namespace poslab::language {
 
-std::string to_toml(const Choices&);                                              // the kept options, with their help
-Settings read_toml(const std::string& text, const std::string& source);          // throws BadInput with file and line
-
 struct Run {
   RunFolder folder;
   Source source;

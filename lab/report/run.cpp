@@ -62,7 +62,7 @@ void read_config(Run& run) {
       run.encoding = scheme(c).spelled();  // with its options
       run.setting = values_of(c);
     } else {
-      run.setting = values_of(language::configure(language::read_toml(text, "config.toml")));
+      run.setting = values_of(configure(run.kind, read_toml(text, "config.toml", run.kind)));
     }
   } catch (const BadInput&) {  // of another version of poslab: as it stands there
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "lab/config_toml.h"
 #include "lab/files.h"
 #include "lab/reproduce/reproduce.h"
 #include "lab/reproduce/su2023.h"
@@ -25,8 +26,8 @@ language::Settings seeded(const Model& m, int seed) {
 void must_be_begun_with(const language::Settings& settings, const std::string& run) {
   const std::string path = run + "/config.toml";
   if (!fs::exists(path)) return;
-  const language::Settings then = language::kept(language::configure(language::read_toml(read_file(path), path))),
-                           now = language::kept(language::configure(settings));
+  const language::Settings then = kept(language::all_choices(), language::configure(read_toml(read_file(path), path, RunKind::language))),
+                           now = kept(language::all_choices(), language::configure(settings));
   for (size_t n = 0; n < now.size(); ++n)
     if (then[n] != now[n])
       bad_input("{} was begun with {} = {}, and now it would be {}; choose another --out", run, then[n].first,

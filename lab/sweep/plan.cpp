@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "lab/checkpoint.h"
 #include "lab/files.h"
 #include "lab/sweep/named.h"
 
@@ -48,11 +47,13 @@ int whole(std::string_view text) {
 RunKind kind_of(const Plan& plan) { return plan.empty() ? RunKind::task : kind_of(plan.front().run); }
 
 std::string trial_id(const RunConfig& c) {
-  static const RunConfig standard[] = {Config(), configure(RunKind::language, {})};
   const RunKind kind = kind_of(c);
-  std::string text = kind == RunKind::task ? checkpoint_format : language_checkpoint_format;
+  static const RunConfig defaults[] = {configure(RunKind::task, {}), configure(RunKind::language, {}),
+                                       configure(RunKind::t5, {})};
+  const RunConfig& standard = defaults[size_t(kind)];
+  std::string text = format_of_checkpoints(kind);
   for (const KeptOption& o : kept_options(kind))
-    if (const std::string value = value_of(c, o.name); value != value_of(standard[size_t(kind)], o.name))
+    if (const std::string value = value_of(c, o.name); value != value_of(standard, o.name))
       text += fmt::format("\n{} = {}", o.name, value);
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a of 64 bits
   for (const char byte : text) hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;

@@ -1,0 +1,142 @@
+#include "apps/t5.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "apps/refuse.h"
+#include "apps/typed_choices.h"
+#include "core/error.h"
+#include "core/parallel.h"
+#include "lab/files.h"
+#include "lab/interrupt.h"
+#include "lab/shell.h"
+#include "lab/t5/run.h"
+
+namespace poslab {
+namespace {
+
+struct T5Words {
+  TypedChoices training;
+  std::string run, encoding, temperature, tasks, lengths, samples, file, threads;
+};
+
+void use_threads_of(const Choices& c) {
+  if (c.whole("threads")) set_threads(c.whole("threads"));
+}
+
+void test(const T5& net, const Choices& c, const std::string& run, const std::string& file) {
+  const std::vector<t5::AtLength> all = t5::evaluate(net, c, "poslab t5 eval " + shell_word(run));
+  write_file(file, t5::to_csv(all));
+  fmt::print("{}\nall of it is in {}\n", t5::table(all), file);
+}
+
+void train_to_end(t5::Run& run) {
+  t5::train(run);
+  test(run.state.net, run.state.config, run.folder.path(), run.folder.file("eval.csv"));
+}
+
+void t5_train_command(const T5Words& w) {
+  const Choices c = t5::configure(w.training.settings());
+  use_threads_of(c);
+  catch_signals();
+  t5::Run run = t5::create(c);
+  train_to_end(run);
+}
+
+void t5_resume_command(const T5Words& w) {
+  if (!w.threads.empty()) use_threads_of(t5::configure({{"threads", w.threads}}));
+  catch_signals();
+  t5::Run run = t5::open(w.run);
+  const int steps = run.state.config.whole("steps");
+  if (run.state.adam.step == steps && std::filesystem::exists(run.folder.file("eval.csv"))) {
+    fmt::print("{} is complete: {} steps; `poslab t5 eval {}` tests it again\n", w.run, steps, shell_word(w.run));
+    return;
+  }
+  train_to_end(run);
+}
+
+void t5_eval_command(const T5Words& w) {
+  if (!w.threads.empty()) use_threads_of(t5::configure({{"threads", w.threads}}));
+  catch_signals();
+  const t5::Run run = t5::open(w.run);
+  Choices c = run.state.config;
+  for (const auto& [option, value] :
+       {std::pair{"tasks", &w.tasks}, {"eval_lengths", &w.lengths}, {"eval_samples", &w.samples}})
+    if (!value->empty()) c.set(option, *value);
+  t5::check(c);
+  T5 net = run.state.net;
+  if (!w.encoding.empty()) net = net.with_encoding(choose_encoding(w.encoding));
+  if (!w.temperature.empty()) net = net.at_temperature(choose_temperature(w.temperature));
+  const bool other = !w.encoding.empty() || !w.temperature.empty() || !w.tasks.empty();
+  if (other && w.file.empty())
+    bad_input(
+        "with another encoding, temperature or task, -o FILE says where the figures go; eval.csv is the run's "
+        "own");
+  const int64_t done = run.state.adam.step, all = run.state.config.whole("steps");
+  if (done < all && w.file.empty())
+    bad_input(
+        "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `poslab t5 resume {}`, or "
+        "say with -o FILE where the figures go",
+        w.run, done, all, shell_word(w.run));
+  test(net, c, w.run, w.file.empty() ? run.folder.file("eval.csv") : w.file);
+}
+
+const char* t5_train_footer = R"(
+Defaults stand in parentheses; the options override the preset. A run folder has config.toml, metrics.jsonl,
+checkpoint.safetensors, result.json and eval.csv; `poslab report` draws it. `poslab list retrievals` has the tasks.
+
+Examples:
+  poslab t5 train --preset tiny --out runs/t5
+  poslab t5 train --preset tiny --tasks passkey/line/documents:documents=20 --encoding alibi --out runs/alibi)";
+
+const char* t5_eval_footer = R"(
+Tests at the run's lengths or at --lengths; answers stand evenly from the beginning of the context to its end.
+--encoding and --temperature put another one into the trained model, if it learns nothing.
+
+Examples:
+  poslab t5 eval runs/t5 --lengths 128/1024/4096/15000
+  poslab t5 eval runs/t5 --temperature constant:tau=0.8 -o sharper.csv)";
+
+}  // namespace
+
+std::function<void()> add_t5(CLI::App* t5) {
+  const auto words = std::make_shared<T5Words>();
+  t5->require_subcommand(0, 1);
+  const auto actions = std::make_shared<std::map<CLI::App*, std::function<void()>>>();
+  const auto command = [&](const char* name, const char* summary, const char* footer, void (*action)(const T5Words&)) {
+    CLI::App* c = t5->add_subcommand(name, summary);
+    c->footer(footer);
+    c->allow_extras();
+    (*actions)[c] = [=] { action(*words); };
+    return c;
+  };
+  const auto run = [&](CLI::App* c) {
+    c->add_option("run", words->run, "the run folder")->required();
+    c->add_option("--threads", words->threads, "0: one for each core; never changes a result")->type_name("0 .. 256");
+  };
+
+  words->training.add(
+      command("train", "train a T5 to find things in long contexts, then test it", t5_train_footer, t5_train_command),
+      t5::all_choices());
+
+  run(command("resume", "go on with a run that was stopped, exactly as if it had not been",
+              "\nExample:\n  poslab t5 resume runs/t5", t5_resume_command));
+
+  CLI::App* eval = command("eval", "test a run again, also at other lengths or with another encoding", t5_eval_footer,
+                           t5_eval_command);
+  run(eval);
+  const auto option = [&](const char* name, std::string& to, const char* help, const char* takes) {
+    eval->add_option(name, to, help)->type_name(takes);
+  };
+  option("--tasks", words->tasks, "other tasks or other options of them (as the run has them)", "NAME");
+  option("--encoding", words->encoding, "another scheme at test, without parameters", "NAME");
+  option("--temperature", words->temperature, "another factor on the logits of the encoder", "NAME");
+  option("--lengths", words->lengths, "tokens of a context (as the run has them)", "128/1024");
+  option("--samples", words->samples, "questions for each task and length (as the run has them)", "1 .. 16384");
+  option("-o,--out", words->file, "the CSV file to write (eval.csv of the run)", "FILE");
+
+  return [=] { actions->at(chosen_command(*t5, "poslab t5"))(); };
+}
+
+}  // namespace poslab

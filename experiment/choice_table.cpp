@@ -1,0 +1,42 @@
+#include "experiment/choice_table.h"
+
+#include "encodings/encoding.h"
+#include "encodings/temperature.h"
+
+namespace poslab {
+
+Option text_option(const std::string& name, const std::string& standard, const std::string& help) {
+  Option o(name, std::vector<std::string>{standard}, help);
+  o.words.clear();
+  return o;
+}
+
+Choices configure(const ChoiceTable& table, const Settings& settings) {
+  std::vector<Option> options;
+  for (const ChoiceOption& o : table.options) options.push_back(o.option);
+  Choices c(table.owner, options);
+  for (const auto& [name, value] : settings)
+    if (name == "preset") c.set(name, value);
+  Settings all = find("preset", table.presets, c["preset"]).settings;
+  all.insert(all.end(), settings.begin(), settings.end());
+  for (const auto& [name, value] : all) {
+    if (name == "encoding")
+      c.set(name, choose_encoding(value).spelled());
+    else if (name == "positions")
+      c.set(name, choose_sampler(value).spelled());
+    else if (name == "temperature")
+      c.set(name, choose_temperature(value).spelled());
+    else
+      c.set(name, value);
+  }
+  return c;
+}
+
+Settings kept(const ChoiceTable& table, const Choices& c) {
+  Settings all;
+  for (const ChoiceOption& o : table.options)
+    if (o.kept) all.emplace_back(o.option.name, c[o.option.name]);
+  return all;
+}
+
+}  // namespace poslab

@@ -1,0 +1,30 @@
+// The options of a run that are kept as Choices, as of a language model or a T5: one table, from which the command
+// line, config.toml and the help are made.
+#pragma once
+#include "experiment/config.h"
+
+namespace poslab {
+
+struct ChoiceOption {
+  std::string group;
+  Option option;
+  bool kept = true;      // in config.toml and checkpoints; not threads and out, which never change a result
+};
+Option text_option(const std::string& name, const std::string& standard, const std::string& help);   // takes any text
+
+struct ChoicePreset {
+  std::string name, summary;
+  Settings settings;
+};
+
+struct ChoiceTable {
+  std::string owner;     // "lm": the command, `poslab lm`
+  std::vector<ChoiceOption> options;
+  std::vector<ChoicePreset> presets;
+};
+// Defaults, then the preset that `settings` names, then `settings`. Encoding, positions and temperature are in their one
+// form. Throws BadInput: unknown option or name, a number out of range.
+Choices configure(const ChoiceTable&, const Settings&);
+Settings kept(const ChoiceTable&, const Choices&);   // all kept options, in the order of the table
+
+}  // namespace poslab

@@ -1,0 +1,123 @@
+#include "experiment/t5/options.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+#include "tasks/retrieval/symbols.h"
+
+namespace poslab::t5 {
+
+const ChoiceTable& all_choices() {
+  static const std::string what = "What is studied", model = "Model", training = "Training", test = "Evaluation",
+                           running = "Running";
+  static const std::vector<ChoicePreset> presets = {
+      {"none", "the defaults: 3 layers of width 128 in encoder and decoder, contexts of up to 128 tokens", {}},
+      {"tiny",
+       "minutes on one core: 3 layers of width 96",
+       {{"layers", "3"}, {"decoder_layers", "2"}, {"d_model", "96"}, {"d_ff", "192"}, {"batch", "32"}}},
+      {"example",
+       "four times as wide and longer trained, contexts of up to 512 tokens: for a machine with many cores",
+       {{"layers", "6"},
+        {"decoder_layers", "6"},
+        {"heads", "8"},
+        {"d_model", "256"},
+        {"d_ff", "512"},
+        {"steps", "20000"},
+        {"train_length", "512"},
+        {"eval_lengths", "512/1024/2048/4096/8192/15000"}}},
+  };
+  static const ChoiceTable table = {
+      "t5",
+      {
+          {what, {"preset", names_of(presets), "start from these settings; the other options override them"}},
+          {what, text_option("tasks", "passkey/line", "retrieval tasks; each batch is of one of them")},
+          {what, text_option("encoding", "t5:unscaled", "the positional encoding, in encoder and decoder")},
+          {what, text_option("positions", "sequential", "which positions the tokens carry")},
+          {what, text_option("temperature", "none", "a factor on the logits of the encoder's self-attention")},
+
+          {model, {"layers", 3, {1, 256}, "layers of the encoder"}},
+          {model, {"decoder_layers", 3, {1, 256}, "layers of the decoder"}},
+          {model, {"heads", 4, {1, 1024}, "attention heads; must divide d_model"}},
+          {model, {"d_model", 128, {1, 65536}, "width"}},
+          {model, {"d_ff", 256, {1, 1 << 20}, "width of the feed-forward network"}},
+          {model, {"gated", true, "a gated feed-forward network, as in version 1.1; without, that of version 1.0"}},
+          {model, {"tied", false, "the head is the embedding, as in version 1.0"}},
+
+          {training, {"steps", 4000, {1, 1e9}, "training steps"}},
+          {training, {"batch", 32, {1, 1 << 16}, "questions in a step"}},
+          {training, {"train_length", 128, {shortest_retrieval, 1 << 20}, "tokens of the longest trained context"}},
+          {training,
+           {"shortest", 32, {shortest_retrieval, 1 << 20}, "tokens of the shortest; a batch is of one length"}},
+          {training, {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}},
+          {training, {"warmup", 200, {0, 1e9}, "steps over which the learning rate rises to lr"}},
+          {training, {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"}},
+          {training, {"seed", 0, {0, 999999999}, "of all random numbers"}},
+
+          {test, Option::numbers("eval_lengths", "128/512/1024/2048/4096", {shortest_retrieval, 1 << 20},
+                                 "lengths to test, in tokens")},
+          {test, {"eval_samples", 64, {1, 1 << 14}, "questions for each task and length"}},
+
+          {running, {"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"}},
+          {running, {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}},
+          {running, {"threads", 0, {0, 256}, "0: one for each core; never changes a result"}, false},
+          {running, text_option("out", "", "the run folder to make"), false},
+      },
+      presets};
+  return table;
+}
+
+Choices configure(const Settings& settings) {
+  Choices c = configure(all_choices(), settings);
+  tasks(c);  // an unknown one is refused where it is named
+  return c;
+}
+
+void check(const Choices& c) {
+  const int longest_trained = c.whole("train_length"), shortest = c.whole("shortest");
+  if (shortest > longest_trained)
+    bad_input("shortest = {}: train_length is {}, and no context is longer; raise that, or lower shortest", shortest,
+              longest_trained);
+  std::set<int> lengths = {shortest, longest_trained};
+  std::set<int> tested;
+  for (const int length : eval_lengths(c)) {
+    if (!tested.insert(length).second)
+      bad_input("eval_lengths = {}: {} comes twice; name each length once", c["eval_lengths"], length);
+    lengths.insert(length);
+  }
+  if (const int pool = pool_of(sampler(c)); pool < *lengths.rbegin())
+    bad_input("positions = {}: it has positions for {} tokens, and contexts have up to {}; raise its max_position",
+              c["positions"], pool, *lengths.rbegin());
+  for (const Chosen<Retrieval>& task : tasks(c))  // each task has each length, or it is said now
+    for (const int length : lengths) {
+      Rng rng(stream(0, Purpose::tokens, 0));
+      draw(task, length, {}, rng);
+    }
+}
+
+std::vector<Chosen<Retrieval>> tasks(const Choices& c) { return choose_retrievals(c["tasks"]); }
+
+T5Spec spec(const Choices& c) {
+  T5Spec s;
+  s.vocabulary = symbols::vocabulary, s.layers = c.whole("layers"), s.decoder_layers = c.whole("decoder_layers");
+  s.heads = c.whole("heads"), s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
+  if (s.d_model % s.heads)
+    bad_input("heads = {}: it does not divide d_model = {}; take one that does", s.heads, s.d_model);
+  s.head_dim = s.d_model / s.heads, s.start = symbols::pad;
+  if (c.on("gated")) s.gate = Gate::gelu_tanh;
+  s.tied = c.on("tied");
+  s.encoding = choose_encoding(c["encoding"]), s.temperature = choose_temperature(c["temperature"]);
+  for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, length);  // rows of a learned table
+  return s;
+}
+
+Chosen<Sampler> sampler(const Choices& c) {
+  return sampler_for(choose_encoding(c["encoding"]), choose_sampler(c["positions"]));
+}
+
+std::vector<int> eval_lengths(const Choices& c) {
+  const std::vector<double> lengths = c.numbers("eval_lengths");
+  return {lengths.begin(), lengths.end()};
+}
+
+}  // namespace poslab::t5

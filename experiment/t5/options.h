@@ -1,0 +1,19 @@
+// Every choice that makes a run of a T5: one table, as in experiment/language/options.h.
+#pragma once
+#include "experiment/choice_table.h"
+#include "nn/t5.h"
+#include "tasks/retrieval/retrieval.h"
+
+namespace poslab::t5 {
+
+const ChoiceTable& all_choices();
+Choices configure(const Settings&);              // throws BadInput, as the table's configure()
+// Throws BadInput for choices that do not fit together.
+void check(const Choices&);
+
+std::vector<Chosen<Retrieval>> tasks(const Choices&);
+T5Spec spec(const Choices&);
+Chosen<Sampler> sampler(const Choices&);
+std::vector<int> eval_lengths(const Choices&);   // in tokens
+
+}  // namespace poslab::t5

@@ -1,0 +1,128 @@
+#include "experiment/t5/t5.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/tape.h"
+#include "core/stop.h"
+#include "tasks/retrieval/symbols.h"
+
+namespace poslab::t5 {
+
+State::State(const Choices& c)
+    : config((check(c), c)),
+      params(uint64_t(c.whole("seed"))),
+      net(params, spec(c)),
+      adam((params.pack(), params), c.number("lr")) {
+  adam.clip = c.number("clip");
+}
+
+Batch batch_of(const std::vector<SymbolQuestion>& questions) {
+  std::vector<int> context, read, expected;
+  for (const SymbolQuestion& q : questions) {
+    symbols::add(context, q.tokens);
+    read.push_back(symbols::pad), symbols::add(read, q.answer);
+    symbols::add(expected, q.answer), expected.push_back(symbols::end);
+  }
+  const int B = int(questions.size());
+  return {Ids({B, int(context.size()) / B}, context), Ids({B, int(read.size()) / B}, read),
+          Ids({B, int(expected.size()) / B}, expected)};
+}
+
+Batch draw_batch(const Choices& c, int64_t step) {
+  const uint64_t seed = uint64_t(c.whole("seed"));
+  const std::vector<Chosen<Retrieval>> all = tasks(c);
+  Rng of_batch(stream(seed, Purpose::length, uint64_t(step)));
+  const Chosen<Retrieval>& task = all[of_batch.below(uint32_t(all.size()))];
+  const int length = of_batch.between(c.whole("shortest"), c.whole("train_length"));
+  std::vector<SymbolQuestion> questions;
+  for (int b = 0; b < c.whole("batch"); ++b) {
+    Rng rng(stream(seed, Purpose::tokens, uint64_t(step), uint32_t(b)));
+    questions.push_back(draw(task, length, {}, rng));
+  }
+  return batch_of(questions);
+}
+
+namespace {
+
+// Of encoder and decoder.
+struct Draws {
+  PositionSample encoder, decoder;
+};
+Draws draws(const Choices& c, Purpose purpose, int64_t step, const Batch& batch) {
+  const auto of = [&](uint32_t stack, int slots) {
+    const Stream s = stream(uint64_t(c.whole("seed")), purpose, uint64_t(step), stack << 16);
+    return PositionSample(sampler(c), Resample::per_forward, s, 1, slots);
+  };
+  return {of(0, batch.context.shape()[1]), of(1, batch.read.shape()[1])};
+}
+
+Tensor logits_of(const T5& net, const Batch& batch, const Draws& draw) {
+  return net.decode(batch.read, net.encode(batch.context, {}, {draw.encoder, {}}), {}, {draw.decoder, {}});
+}
+
+// Of each answer of a batch: whether all its symbols are the most probable ones.
+std::vector<bool> right(const Tensor& logits, const Ids& expected) {
+  const int V = logits.dim(-1), O = expected.shape()[1];
+  std::vector<bool> all;
+  for (int64_t b = 0; b < expected.shape()[0]; ++b) {
+    bool whole = true;
+    for (int64_t i = b * O; i < (b + 1) * O; ++i) {
+      const real* row = logits.data() + i * V;
+      whole = whole && std::max_element(row, row + V) - row == expected[i];
+    }
+    all.push_back(whole);
+  }
+  return all;
+}
+
+}  // namespace
+
+Step train_step(State& s, const Batch& batch) {
+  const int64_t step = s.adam.step;
+  const Draws draw = draws(s.config, Purpose::positions, step, batch);
+  Stoppable until_update(true);
+  s.params.clear_grads();
+  const Tensor logits = logits_of(s.net, batch, draw), loss = cross_entropy(logits, batch.expected);
+  backward(loss);
+  until_update.complete();
+  const double warmup = s.config.whole("warmup");
+  s.adam.lr = s.config.number("lr") * std::min(1., double(step + 1) / std::max(1., warmup));
+  s.adam.update(s.params);
+  Step done{double(loss.item()), 0, Adam::norm(s.adam.squares.values())};
+  const std::vector<bool> answers = right(logits, batch.expected);
+  done.accuracy = double(std::count(answers.begin(), answers.end(), true)) / double(answers.size());
+  ++s.adam.step;
+  return done;
+}
+
+AtLength evaluate(const T5& net, const Choices& c, const Chosen<Retrieval>& task, int length) {
+  const NoGrad still;
+  const int samples = c.whole("eval_samples"), together = std::clamp(4096 / length, 1, samples);
+  AtLength at{.task = task->name, .length = length, .samples = samples};
+  int64_t count[places] = {};
+  for (int n = 0; n < samples; n += together) {
+    std::vector<SymbolQuestion> questions;
+    for (int i = n; i < std::min(n + together, samples); ++i) {
+      Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(i)));
+      questions.push_back(draw(task, length, (i + 0.5) / samples, rng));
+    }
+    const Batch batch = batch_of(questions);
+    Stoppable whole(true);
+    const Tensor logits = logits_of(net, batch, draws(c, Purpose::test_positions, length, batch));
+    const double loss = double(cross_entropy(logits, batch.expected).item());
+    whole.complete();
+    at.loss += loss * double(questions.size()) / samples;
+    const std::vector<bool> answers = right(logits, batch.expected);
+    for (size_t i = 0; i < questions.size(); ++i) {
+      const int place = std::min(places - 1, int(questions[i].place * places));
+      ++count[place];
+      at.accuracy_of_place[place] += answers[i];
+      at.accuracy += answers[i] ? 1. / samples : 0;
+    }
+  }
+  for (int p = 0; p < places; ++p) at.accuracy_of_place[p] /= double(count[p]);
+  return at;
+}
+
+}  // namespace poslab::t5

@@ -1,0 +1,48 @@
+// A run of a T5 that finds things in long contexts, as values: its state, a step, and what it answers at a length. Opens
+// no file.
+#pragma once
+#include "experiment/t5/options.h"
+#include "nn/adam.h"
+
+namespace poslab::t5 {
+
+struct State {
+  // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit.
+  explicit State(const Choices&);
+  Choices config;
+  Params params;
+  T5 net;
+  Adam adam;                                     // adam.step counts the steps done
+};
+
+// Questions of one task and one length. An answer ends with symbols::end.
+struct Batch {
+  Ids context;                                   // (B, T)
+  Ids read, expected;                            // (B, O): the start and the answer, the answer and its end
+};
+Batch batch_of(const std::vector<SymbolQuestion>&);
+// A function of seed and step alone: one of the tasks, at a length of shortest .. train_length.
+Batch draw_batch(const Choices&, int64_t step);
+
+struct Step {
+  double loss, accuracy, grad_norm;              // accuracy: of the answers that are right as a whole
+};
+// Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
+// when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
+Step train_step(State&, const Batch&);
+
+constexpr int places = 8;                        // of a context: answers are told by where they stood too
+
+struct AtLength {
+  std::string task;
+  int length = 0;
+  int64_t samples = 0;
+  double loss = 0, accuracy = 0;                 // nats a symbol of an answer; share of answers that are right
+  double accuracy_of_place[places] = {};         // NaN where no answer stood
+};
+// The questions of the test are functions of seed, task and length alone. Where a task lets one choose, answers stand
+// evenly from the beginning of the context to its end. An answer counts if all its symbols and its end are the most
+// probable ones, which is when greedy decoding says it. Throws Stopped.
+AtLength evaluate(const T5&, const Choices&, const Chosen<Retrieval>&, int length);
+
+}  // namespace poslab::t5

@@ -1,0 +1,20 @@
+// Questions about some documents of which one holds the answer (Liu et al. 2023, "Lost in the middle").
+#pragma once
+#include "tasks/retrieval/retrieval.h"
+
+namespace poslab {
+
+struct Document {
+  std::string title, text;
+  bool gold = false;                             // holds the answer
+};
+struct DocumentQuestion {
+  std::string question;
+  std::vector<std::string> answers;
+  std::vector<Document> documents;
+};
+// The prompt that asks it of the gold document and the first count - 1 others, the gold one at `place` among them.
+// Throws BadInput if there is no gold document or there are too few others.
+TextQuestion ask_of_documents(const DocumentQuestion&, int count, Place, Rng&);
+
+}  // namespace poslab

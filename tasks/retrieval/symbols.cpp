@@ -1,0 +1,61 @@
+#include "tasks/retrieval/symbols.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "core/error.h"
+#include "tasks/retrieval/words.h"
+
+namespace poslab {
+
+// The beginning of a shuffle.
+std::vector<int> different(int count, int below, Rng& rng) {
+  std::vector<int> all(static_cast<size_t>(below));
+  std::iota(all.begin(), all.end(), 0);
+  for (int i = 0; i < count; ++i) std::swap(all[size_t(i)], all[size_t(i) + rng.below(uint32_t(below - i))]);
+  all.resize(size_t(count));
+  return all;
+}
+
+namespace symbols {
+
+static_assert(adjectives * nouns == names, "a name as symbols is a name as words");
+
+std::string written(const Tokens& tokens) {
+  static const char* const signs[] = {"pad", "end", "ask", "record", "line", "topic", "document", "passkey"};
+  std::string text;
+  for (const int t : tokens) {
+    if (t < 0 || t >= vocabulary) bad_input("{} is no symbol of a retrieval task: they are 0 .. {}", t, vocabulary - 1);
+    if (!text.empty()) text += ' ';
+    text += t < filler      ? signs[t]
+            : t < digit     ? "."
+            : t < adjective ? std::to_string(t - digit)
+            : t < noun      ? adjective_of(t - adjective)
+                            : noun_of(t - noun);
+  }
+  return text;
+}
+
+Tokens name(int which) { return {adjective + which / nouns, noun + which % nouns}; }
+
+Tokens number(int count, Rng& rng) {
+  Tokens all;
+  for (int i = 0; i < count; ++i) all.push_back(digit + int(rng.below(digits)));
+  return all;
+}
+
+void add(Tokens& all, const Tokens& more) { all.insert(all.end(), more.begin(), more.end()); }
+void add_filler(Tokens& all, int count, Rng& rng) {
+  for (int i = 0; i < count; ++i) all.push_back(filler + int(rng.below(fillers)));
+}
+void add_cycle(Tokens& all, int count) {
+  for (int i = 0; i < count; ++i) all.push_back(filler + i % fillers);
+}
+
+int chosen_of(int n, Place place, Rng& rng) {
+  return place ? int(std::lround(*place * (n - 1))) : int(rng.below(uint32_t(n)));
+}
+double place_of(int chosen, int n) { return n > 1 ? double(chosen) / (n - 1) : 0; }
+
+}  // namespace symbols
+}  // namespace poslab
