@@ -99,7 +99,7 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
   {
     Program worker(folder, words(torn));
     const SweepFolder half(torn);
-    for (int i = 0; i < 2000 && !fs::exists(half.run(plan[0]) + "/clock.jsonl"); ++i)
+    for (int i = 0; i < 2000 && !fs::exists(half.run(plan[0]) + "/checkpoint.safetensors"); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     worker.send(SIGKILL);
