@@ -29,14 +29,20 @@ Batch batch_of(const std::vector<SymbolQuestion>& questions) {
           Ids({B, int(expected.size()) / B}, expected)};
 }
 
+int longest(const Choices& c, int64_t step) {
+  const double from = c.whole("shortest"), to = c.whole("train_length");
+  const double growing = c.number("growing") * c.whole("steps");
+  return int(std::lround(double(step) >= growing ? to : from * std::pow(to / from, double(step) / growing)));
+}
+
 Batch draw_batch(const Choices& c, int64_t step) {
   const uint64_t seed = uint64_t(c.whole("seed"));
   const std::vector<Chosen<Retrieval>> all = tasks(c);
   Rng of_batch(stream(seed, Purpose::length, uint64_t(step)));
   const Chosen<Retrieval>& task = all[of_batch.below(uint32_t(all.size()))];
-  const int length = of_batch.between(c.whole("shortest"), c.whole("train_length"));
+  const int length = of_batch.between(c.whole("shortest"), longest(c, step));
   std::vector<SymbolQuestion> questions;
-  for (int b = 0; b < c.whole("batch"); ++b) {
+  for (int b = 0; b < std::max(1, c.whole("tokens") / length); ++b) {
     Rng rng(stream(seed, Purpose::tokens, uint64_t(step), uint32_t(b)));
     questions.push_back(draw(task, length, {}, rng));
   }

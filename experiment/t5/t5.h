@@ -21,7 +21,8 @@ struct Batch {
   Ids read, expected;                            // (B, O): the start and the answer, the answer and its end
 };
 Batch batch_of(const std::vector<SymbolQuestion>&);
-// A function of seed and step alone: one of the tasks, at a length of shortest .. train_length.
+int longest(const Choices&, int64_t step);       // tokens of the longest contexts of a step, which may grow at first
+// A function of seed and step alone: one of the tasks, at a length of shortest .. longest.
 Batch draw_batch(const Choices&, int64_t step);
 
 struct Step {

@@ -1,5 +1,5 @@
 // Line retrieval (Li et al. 2023, LongEval): many lines, each a name and a number; the number of one name is asked for.
-//   line brave harbor 4 11   line calm spoon 7 2   ...   ask line calm spoon -> 7 2
+//   line brave harbor a4 b11   line calm spoon a7 b2   ...   ask line calm spoon -> a7 b2
 #include <algorithm>
 
 #include "core/error.h"
@@ -62,13 +62,13 @@ TextQuestion lines_as_text(const Choices&, int lines, uint64_t seed, Place place
 
 Retrieval line_retrieval() {
   return {.name = "line",
-          .summary = "the number of a name among many  line calm spoon 7 2 ... ask line calm spoon -> 7 2",
+          .summary = "the number of a name among many  line calm spoon a7 b2 ... ask line calm spoon -> a7 b2",
           .about = R"(The context is a list of lines, each with a name of two words and a number. The question says one
 of the names, and its number is the answer. The longer the context, the more lines there are that
 look like the one that is asked for, all with names that differ.)",
           .source = "Li et al. 2023 (LongEval); spec C.2",
-          .options = {{"digits", 2, {1, 8}, "symbols of a number"},
-                      {"tokens", 16, {4, 28}, "symbols of a line, with the filler behind its number"}},
+          .options = {{"digits", 2, {1, 4}, "symbols of a number"},
+                      {"tokens", 4, {4, 12}, "symbols of a line at least, filler behind its number included"}},
           .draw = lines_as_symbols,
           .size = "lines",
           .write = lines_as_text,

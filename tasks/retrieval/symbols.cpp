@@ -29,7 +29,7 @@ std::string written(const Tokens& tokens) {
     if (!text.empty()) text += ' ';
     text += t < filler      ? signs[t]
             : t < digit     ? "."
-            : t < adjective ? std::to_string(t - digit)
+            : t < adjective ? fmt::format("{}{}", "abcd"[(t - digit) / base], (t - digit) % base)
             : t < noun      ? adjective_of(t - adjective)
                             : noun_of(t - noun);
   }
@@ -40,7 +40,7 @@ Tokens name(int which) { return {adjective + which / nouns, noun + which % nouns
 
 Tokens number(int count, Rng& rng) {
   Tokens all;
-  for (int i = 0; i < count; ++i) all.push_back(digit + int(rng.below(digits)));
+  for (int i = 0; i < count; ++i) all.push_back(digit + base * i + int(rng.below(base)));
   return all;
 }
 

@@ -7,19 +7,19 @@
 
 namespace poslab::symbols {
 
-// A name is an adjective and a noun, so there are 64 x 64 of them; a number is some digits of base 16. Filler says
-// nothing.
-constexpr int adjectives = 64, nouns = 64, digits = 16, fillers = 16;
+// A name is an adjective and a noun, so there are 64 x 64 of them. A number is one to four digits of base 16, and each
+// of its places has digits of its own, as "twelve hundred" and "twelve" are different words. Filler says nothing.
+constexpr int adjectives = 64, nouns = 64, base = 16, digits = 4, fillers = 16;
 enum Symbol : int {
   pad, end, ask, record, line, topic, document, passkey,      // `end` ends an answer
   filler,
   digit = filler + fillers,
-  adjective = digit + digits,
+  adjective = digit + base * digits,
   noun = adjective + adjectives,
   vocabulary = noun + nouns
 };
 
-// As people read them: "line brave harbor 4 11".
+// As people read them: "line brave harbor a4 b11".
 std::string written(const std::vector<int>& tokens);
 
 using Tokens = std::vector<int>;
