@@ -58,14 +58,18 @@ void run(AlignWords w) {
       fmt::print("at length {}, {} of {} targets cannot be reached by any temperature: these are the nearest\n",
                  l.length, l.unreachable, l.found.tau.size());
   }
-  const bool task = kind_of_folder(w.request.run) == RunKind::task;
-  fmt::print("test with it: poslab {} {} --temperature {}{}\n", task ? "eval" : "lm eval", shell_word(w.request.run),
-             shell_word("aligned:" + w.out), task ? "" : " -o aligned.csv");
+  const RunKind kind = kind_of_folder(w.request.run);
+  const bool task = kind == RunKind::task;
+  fmt::print("test with it: poslab {} {} --temperature {}{}\n",
+             task                  ? "eval"
+             : kind == RunKind::t5 ? "t5 eval"
+                                   : "lm eval",
+             shell_word(w.request.run), shell_word("aligned:" + w.out), task ? "" : " -o aligned.csv");
 }
 
 const char* align_footer = R"(
-Attention alignment (Chi, Fan, Rudnicky 2023), for runs of tasks and language models with any encoding. A softmax over
-more keys is flatter. This measures how peaked attention is on test inputs of the short length, and finds the
+Attention alignment (Chi, Fan, Rudnicky 2023), for runs of tasks, language models and T5s with any encoding. A softmax
+over more keys is flatter. This measures how peaked attention is on test inputs of the short length, and finds the
 temperature at which it is as peaked on long ones; nothing is trained. docs/align.md explains it.
 
   pmax      the same mean of the largest weights, over the grid
@@ -93,10 +97,11 @@ std::function<void()> add_align(CLI::App* align) {
   align->add_option("--long", w->longer, "input lengths to align, rising")->required()->type_name("N,N,...");
   align->add_option("--per", w->per, "what has a temperature of its own")
       ->type_name(fmt::format("{}  (model)", fmt::join(align_groups(), " | ")));
-  align->add_option("--samples", w->request.samples, "strings or texts at each length")
+  align->add_option("--samples", w->request.samples, "strings, texts or questions at each length")
       ->type_name("1 .. 8000  (16)")
       ->check(CLI::Range(1, 8000).description(""));
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");
+  align->add_option("--tasks", w->request.tasks, "of a T5: other tasks (as the run has them)")->type_name("NAME");
   align->add_option("--device", w->request.device, option("device").help)->type_name(takes(option("device")));
   align->add_option("-o,--out", w->out, "the file to write")->type_name("FILE  (temperatures.json)");
   return [=] { run(*w); };

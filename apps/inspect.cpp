@@ -32,9 +32,12 @@ Writes FOLDER/index.html, a page with
   - the positions or distances that training met, beside those met at each length;
   - the activations after each layer in the plane of two principal components, fitted at the first length;
   - the attention of each layer and head on one string or text;
-and the numbers behind it: coverage.csv, pca.csv, pca.npz, attention.npz (for numpy.load). Runs are named as in a
-report: by the options in which they differ. They are all of tasks, or all of language models; of these attention is
-that of the first text of the test at each length, or of --text.
+  - how attention disperses: largest weights, entropy and largest logits against length, by layer and head; sorted
+    logits beside the normal distribution; what positions alone add to the logits;
+and the numbers behind it: coverage.csv, pca.csv, pca.npz, attention.npz (for numpy.load), dispersion.csv, logits.csv,
+biases.csv. Runs are named as in a report: by the options in which they differ. They are all of tasks, all of language
+models, or all of T5s, whose encoder is shown without the first three. The attention of a language model is that of the
+first text of the test at each length, or of --text.
 
 Examples:
   poslab inspect runs/plain runs/randomized --lengths 40,150 -o runs/inspection

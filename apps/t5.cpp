@@ -8,9 +8,11 @@
 #include "apps/typed_choices.h"
 #include "core/error.h"
 #include "core/parallel.h"
+#include "experiment/align.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/shell.h"
+#include "lab/spelled_file.h"
 #include "lab/t5/run.h"
 
 namespace poslab {
@@ -67,7 +69,11 @@ void t5_eval_command(const T5Words& w) {
   t5::check(c);
   T5 net = run.state.net;
   if (!w.encoding.empty()) net = net.with_encoding(choose_encoding(w.encoding));
-  if (!w.temperature.empty()) net = net.at_temperature(choose_temperature(w.temperature));
+  if (!w.temperature.empty()) {
+    const Chosen<TemperaturePolicy> policy = choose_temperature(with_spelled_file("temperature", w.temperature));
+    net = net.at_temperature(policy);
+    check_aligned(policy, run.state.params);
+  }
   const bool other = !w.encoding.empty() || !w.temperature.empty() || !w.tasks.empty();
   if (other && w.file.empty())
     bad_input(

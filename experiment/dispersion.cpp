@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "autograd/tape.h"
 #include "core/stop.h"
@@ -138,6 +139,47 @@ std::vector<double> sorted_logits(const Probed& model, int length, int points, i
              }});
   for (double& x : sums) x /= std::max(1., count);
   return sums;
+}
+
+Dispersed dispersed(const Probed& model, const std::vector<int>& lengths, int samples) {
+  constexpr int steps = 6, points = 99, of_sorted = 4;  // sorted logits of a few sequences are smooth
+  Dispersed made;
+  made.shown = lengths;
+  std::sort(made.shown.begin(), made.shown.end());
+  const double from = made.shown.front(), to = made.shown.back();
+  std::set<int> all(made.shown.begin(), made.shown.end());
+  for (int n = 1; n < steps - 1; ++n) all.insert(int(std::lround(from * std::pow(to / from, n / (steps - 1.)))));
+  for (const int length : all) {
+    made.lengths.push_back(length);
+    made.at.push_back(dispersion(model, length));
+  }
+  if (std::isnan(made.at[0].of_layer(0).variance)) return made;
+  for (const int length : made.shown)
+    made.sorted.push_back(sorted_logits(model, length, points, std::min(samples, of_sorted)));
+  return made;
+}
+
+Biases biases(const Encoding& encoding, const ModelShape& m, const Positions& p) {
+  const NoGrad no_grad;
+  const int T = p.time(), H = m.heads, query = m.causal ? T - 1 : T / 2;
+  const Tensor zero = Tensor::full({1, T, H, m.head_dim()}, 0), x = Tensor::full({1, T, m.d_model}, 0);
+  const Heads content{zero, zero, x, x};
+  const std::vector<real> figures = encoding.statistics(content, p, {.causal = m.causal}).values();
+  if (std::any_of(figures.begin(), figures.end(), [](real f) { return std::isnan(f); })) return {};  // no logits
+  const std::vector<real> logits = encoding.logits(content, p, {.causal = m.causal}).values();       // (1, H, T, T)
+  Biases made{query, T, H, {}};
+  double least = INFINITY, most = -INFINITY;
+  for (int h = 0; h < H; ++h) {
+    const real* row = logits.data() + (int64_t(h) * T + query) * T;
+    double sum = 0, count = 0;
+    for (int j = 0; j < T; ++j)
+      if (std::isfinite(row[j])) sum += double(row[j]), count += 1;
+    for (int j = 0; j < T; ++j) {
+      made.of.push_back(std::isfinite(row[j]) ? double(row[j]) - sum / count : NAN);
+      if (!std::isnan(made.of.back())) least = std::min(least, made.of.back()), most = std::max(most, made.of.back());
+    }
+  }
+  return most - least > 1e-9 ? made : Biases{};
 }
 
 double normal_quantile(double p) {

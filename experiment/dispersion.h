@@ -58,6 +58,24 @@ Dispersion dispersion(const Probed&, int length, const std::optional<Chosen<Temp
 // (k + 1/2) / points. Of at most `samples` sequences, and of as many of the last queries as fit 64 MiB.
 std::vector<double> sorted_logits(const Probed&, int length, int points, int samples);
 
+// All of it, as `poslab inspect` shows it.
+struct Dispersed {
+  std::vector<int> lengths;                 // from the shortest one that is asked for to the longest
+  std::vector<Dispersion> at;               // of each
+  std::vector<int> shown;                   // those asked for
+  std::vector<std::vector<double>> sorted;  // sorted_logits of each of these
+};
+Dispersed dispersed(const Probed&, const std::vector<int>& lengths, int samples);
+
+// What a scheme adds to the logits of one query of the middle (causal: of the last one), by head and key, with the
+// parameters as they are now: (H, T), less the mean of the keys seen; NaN where a key is not seen. Empty where content
+// alone decides.
+struct Biases {
+  int query = 0, keys = 0, heads = 0;
+  std::vector<double> of;
+};
+Biases biases(const Encoding&, const ModelShape&, const Positions&);
+
 // The inverse of the standard normal distribution, 0 < p < 1, by bisection of erfc; to 1e-12.
 double normal_quantile(double p);
 

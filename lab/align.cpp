@@ -1,6 +1,7 @@
 #include "lab/align.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <filesystem>
@@ -10,11 +11,13 @@
 #include "experiment/build.h"
 #include "experiment/language/inside.h"
 #include "experiment/lengths.h"
+#include "experiment/t5/inside.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/language/run.h"
 #include "lab/progress.h"
 #include "lab/run_folder.h"
+#include "lab/t5/run.h"
 
 namespace poslab {
 namespace {
@@ -94,11 +97,21 @@ Alignment of_task(const AlignRequest& r) {
 }
 
 Alignment of_language(const AlignRequest& r) {
-  if (!r.device.empty() && r.device != "cpu") bad_input("--device {}: language models run on the cpu", r.device);
   const language::Run run = language::open(r.run);
   must_be_plain(r.run, run.state.config["temperature"]);
   language::check_lengths(run.state, all_lengths(r.how), "align", false);
   Alignment made = with_bar(language::probed(run.state, run.source, r.samples), r.how);
+  made.temperatures.weights = weights_checksum(run.state.params);
+  return made;
+}
+
+Alignment of_t5(const AlignRequest& r) {
+  t5::Run run = t5::open(r.run);
+  must_be_plain(r.run, run.state.config["temperature"]);
+  if (!r.tasks.empty()) run.state.config.set("tasks", r.tasks);
+  run.state.config.set("eval_lengths", fmt::format("{}", fmt::join(all_lengths(r.how), "/")));
+  t5::check(run.state.config);
+  Alignment made = with_bar(t5::probed(run.state, r.samples), r.how);
   made.temperatures.weights = weights_checksum(run.state.params);
   return made;
 }
@@ -108,7 +121,11 @@ Alignment of_language(const AlignRequest& r) {
 Alignment write_alignment(const AlignRequest& r, const std::string& out) {
   if (const auto folder = std::filesystem::path(out).parent_path(); !folder.empty() && !std::filesystem::exists(folder))
     bad_input("cannot write {}: there is no such folder; choose another path", out);
-  const Alignment made = kind_of_folder(r.run) == RunKind::task ? of_task(r) : of_language(r);
+  const RunKind kind = kind_of_folder(r.run);
+  if (kind != RunKind::t5 && !r.tasks.empty()) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
+  if (kind != RunKind::task && !r.device.empty() && r.device != "cpu")
+    bad_input("--device {}: {} run on the cpu", r.device, kind == RunKind::t5 ? "T5s" : "language models");
+  const Alignment made = kind == RunKind::task ? of_task(r) : kind == RunKind::t5 ? of_t5(r) : of_language(r);
   write_file(out, to_json(r, made));
   return made;
 }

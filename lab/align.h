@@ -17,7 +17,8 @@ namespace poslab {
 struct AlignRequest {
   std::string run;
   Aligning how;
-  int samples = 16;         // strings or texts at each length
+  int samples = 16;         // strings, texts or questions at each length
+  std::string tasks = {};   // of a T5: others than the run's
   std::string device = {};  // "": that of the run
 };
 // With a bar on stderr. Throws BadInput where the run is missing, was trained with a temperature of its own, or has no

@@ -24,7 +24,8 @@ TEST_CASE("inspect: two runs on one page, with the numbers beside it") {
   std::vector<std::string> files;
   for (const auto& file : fs::directory_iterator(out)) files.push_back(file.path().filename());
   std::sort(files.begin(), files.end());
-  CHECK(files == std::vector<std::string>{"attention.npz", "coverage.csv", "index.html", "pca.csv", "pca.npz"});
+  CHECK(files == std::vector<std::string>{"attention.npz", "biases.csv", "coverage.csv", "dispersion.csv", "index.html",
+                                          "logits.csv", "pca.csv", "pca.npz"});
   const std::string html = read_file(out + "/index.html"), csv = read_file(out + "/pca.csv");
   CHECK(holds(html, "Inside 3 runs"));
   CHECK(holds(html, "<b>Reverse string, positions=sequential</b>"));  // as a report names them

@@ -18,7 +18,7 @@ const language::Settings tiny = {{"text", "copy_grammar"}, {"layers", "1"},     
                                  {"eval_times", "1/2"},    {"warmup", "5"},        {"eval_samples", "4"}};
 Choices with(language::Settings more) {
   more.insert(more.begin(), tiny.begin(), tiny.end());
-  return configure(more);
+  return language::configure(more);
 }
 
 Source of_grammar() {
@@ -30,18 +30,18 @@ Source of_grammar() {
 }  // namespace
 
 TEST_CASE("lm: options have one form, presets stand before what is said, and what does not fit is refused") {
-  const Choices c = configure({{"layers", "2"}, {"preset", "tiny"}, {"encoding", "rerope:window=512"}});
+  const Choices c = language::configure({{"layers", "2"}, {"preset", "tiny"}, {"encoding", "rerope:window=512"}});
   CHECK(c.whole("layers") == 2);
   CHECK(c.whole("d_model") == 96);
   CHECK(c["encoding"] == "rerope");  // 512 is its default
   const ChoiceTable& table = all_choices();
   CHECK(kept(table, c).size() == table.options.size() - 2);
-  CHECK(configure(kept(table, c)).spelled() == c.spelled());
-  for (const ChoicePreset& p : table.presets) CHECK_NOTHROW(check(configure({{"preset", p.name}})));
-  CHECK(eval_lengths(configure({{"train_length", "10"}, {"eval_times", "1/2.5"}})) == std::vector<int>{10, 25});
-  CHECK_THROWS_AS(configure({{"layer", "2"}}), BadInput);
-  CHECK_THROWS_AS(configure({{"encoding", "ropo"}}), BadInput);
-  CHECK_THROWS_AS(configure({{"steps", "0"}}), BadInput);
+  CHECK(language::configure(kept(table, c)).spelled() == c.spelled());
+  for (const ChoicePreset& p : table.presets) CHECK_NOTHROW(check(language::configure({{"preset", p.name}})));
+  CHECK(eval_lengths(language::configure({{"train_length", "10"}, {"eval_times", "1/2.5"}})) == std::vector<int>{10, 25});
+  CHECK_THROWS_AS(language::configure({{"layer", "2"}}), BadInput);
+  CHECK_THROWS_AS(language::configure({{"encoding", "ropo"}}), BadInput);
+  CHECK_THROWS_AS(language::configure({{"steps", "0"}}), BadInput);
   CHECK_THROWS_AS(check(with({{"train_length", "4"}})), BadInput);
   CHECK_THROWS_AS(check(with({{"positions", "randomized:max_position=60"}})), BadInput);
   CHECK_THROWS_AS(check(with({{"merges", "10"}})), BadInput);

@@ -82,6 +82,16 @@ std::vector<bool> right(const Tensor& logits, const Ids& expected) {
   return all;
 }
 
+std::vector<SymbolQuestion> test_questions(const Choices& c, const Chosen<Retrieval>& task, int length,
+                                           TestQuestions which) {
+  std::vector<SymbolQuestion> questions;
+  for (int i = which.first; i < which.first + which.count; ++i) {
+    Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(i)));
+    questions.push_back(draw(task, length, (i + 0.5) / which.of, rng));
+  }
+  return questions;
+}
+
 }  // namespace
 
 Step train_step(State& s, const Batch& batch) {
@@ -102,17 +112,22 @@ Step train_step(State& s, const Batch& batch) {
   return done;
 }
 
+Batch test_batch(const Choices& c, const Chosen<Retrieval>& task, int length, TestQuestions which) {
+  return batch_of(test_questions(c, task, length, which));
+}
+
+PositionSample test_positions(const Choices& c, int length, const Batch& batch) {
+  return draws(c, Purpose::test_positions, length, batch).encoder;
+}
+
 AtLength evaluate(const T5& net, const Choices& c, const Chosen<Retrieval>& task, int length) {
   const NoGrad still;
   const int samples = c.whole("eval_samples"), together = std::clamp(4096 / length, 1, samples);
   AtLength at{.task = task->name, .length = length, .samples = samples};
   int64_t count[places] = {};
   for (int n = 0; n < samples; n += together) {
-    std::vector<SymbolQuestion> questions;
-    for (int i = n; i < std::min(n + together, samples); ++i) {
-      Rng rng(stream(uint64_t(c.whole("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(i)));
-      questions.push_back(draw(task, length, (i + 0.5) / samples, rng));
-    }
+    const std::vector<SymbolQuestion> questions =
+        test_questions(c, task, length, {n, std::min(together, samples - n), samples});
     const Batch batch = batch_of(questions);
     Stoppable whole(true);
     const Tensor logits = logits_of(net, batch, draws(c, Purpose::test_positions, length, batch));

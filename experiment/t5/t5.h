@@ -32,6 +32,14 @@ struct Step {
 // when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
 Step train_step(State&, const Batch&);
 
+// Questions first .. first + count - 1 of the test, functions of seed, task and length alone; where a task lets one
+// choose, answers of all `of` stand evenly from the beginning of the context to its end. And the encoder's positions.
+struct TestQuestions {
+  int first, count, of;
+};
+Batch test_batch(const Choices&, const Chosen<Retrieval>&, int length, TestQuestions);
+PositionSample test_positions(const Choices&, int length, const Batch&);
+
 constexpr int places = 8;                        // of a context: answers are told by where they stood too
 
 struct AtLength {
@@ -41,8 +49,7 @@ struct AtLength {
   double loss = 0, accuracy = 0;                 // nats a symbol of an answer; share of answers that are right
   double accuracy_of_place[places] = {};         // NaN where no answer stood
 };
-// The questions of the test are functions of seed, task and length alone. Where a task lets one choose, answers stand
-// evenly from the beginning of the context to its end. An answer counts if all its symbols and its end are the most
+// On the eval_samples questions of the test. An answer counts if all its symbols and its end are the most
 // probable ones, which is when greedy decoding says it. Throws Stopped.
 AtLength evaluate(const T5&, const Choices&, const Chosen<Retrieval>&, int length);
 

@@ -1,4 +1,4 @@
-// The three inspections as HTML for a page that embeds page.css and figures.js. Each returns whole <figure>s and adds
+// The inspections as HTML for a page that embeds page.css and figures.js. Each returns whole <figure>s and adds
 // to `data`, the page's JSON, what its script needs; `id` is unlike all others of the page, `name` what the run is
 // called.
 #pragma once
@@ -7,6 +7,7 @@
 
 #include "experiment/attention_maps.h"
 #include "experiment/coverage.h"
+#include "experiment/dispersion.h"
 #include "experiment/pca.h"
 
 namespace poslab::inspect {
@@ -18,5 +19,9 @@ std::string attention_figure(const std::vector<AttentionMaps>&, const std::strin
                              nlohmann::json& data);
 // A chart with a read-out: data["charts"]. Training filled, tests as lines.
 std::string coverage_figure(const Coverage&, const std::string& name, const std::string& id, nlohmann::json& data);
+
+// Charts against length, of sorted logits and, where a scheme adds any, of biases: data["charts"].
+std::string dispersion_figures(const Dispersed&, const Biases&, const std::string& name, const std::string& id,
+                               nlohmann::json& data);
 
 }  // namespace poslab::inspect

@@ -13,8 +13,10 @@
 
 #include "core/error.h"
 #include "experiment/build.h"
+#include "experiment/evaluate.h"
 #include "experiment/language/inside.h"
 #include "experiment/lengths.h"
+#include "experiment/t5/inside.h"
 #include "lab/about.h"
 #include "lab/files.h"
 #include "lab/inspect/figures.h"
@@ -24,9 +26,10 @@
 #include "lab/page/page.h"
 #include "lab/run_folder.h"
 #include "lab/shell.h"
+#include "lab/t5/run.h"
 
 namespace poslab {
-extern const std::string_view inspect_html;
+extern const std::string_view inspect_html, dispersion_html;
 }
 
 namespace poslab::inspect {
@@ -34,11 +37,14 @@ namespace {
 
 namespace fs = std::filesystem;
 using page::escape, page::percent;
+constexpr int most_of_biases = 1024;  // slots whose biases are drawn
 
 struct Look {
-  Pca pca;
-  std::vector<AttentionMaps> maps;
-  Coverage coverage;
+  Dispersed dispersed;
+  Biases biases;
+  Pca pca{};  // this and what follows: not of a T5
+  std::vector<AttentionMaps> maps{};
+  Coverage coverage{};
 };
 struct Inspected {
   std::string folder, heading;  // heading: its task or text
@@ -86,8 +92,12 @@ Inspected of_task(const std::string& folder, const Request& request) {
   const std::vector<int> lengths = request.lengths.empty() ? paper_lengths(c) : request.lengths;
   check_lengths(c, lengths);
   const auto look = [state, lengths, n = request.samples] {
-    return Look{pca(*state, lengths, n), attention_maps(*state, lengths),
-                coverage(state->config, lengths, state->adam.step)};
+    const Config& c = state->config;
+    const int T = slots(c, std::min(lengths.back(), most_of_biases));
+    const PositionSample draw = test_draw(c, lengths.back(), 0, 1, T, Ids({1, T}, std::vector<int>(size_t(T), 0)));
+    return Look{dispersed(probed(*state, n), lengths, n),
+                biases(*state->net.encoding().layers[0], transformer_spec(c).shape(), draw.at_layer(0)),
+                pca(*state, lengths, n), attention_maps(*state, lengths), coverage(c, lengths, state->adam.step)};
   };
   return {folder, page::headed(c.task), c.task, scheme(c).spelled(), setting_of(values_of(c)),
           c.seed, state->adam.step,     look};
@@ -120,7 +130,12 @@ Inspected of_language(const std::string& folder, const Request& request) {
       window.pop_back();
       maps.push_back(language::attention_maps(run->state, run->source, window));
     }
-    return Look{language::pca(run->state, run->source, lengths, n), maps, language::coverage(run->state, lengths)};
+    const int T = std::min(lengths.back(), most_of_biases);
+    const Decoder& net = run->state.net;
+    return Look{dispersed(language::probed(run->state, run->source, n), lengths, n),
+                biases(*net.encoding().layers[0], net.spec().shape(),
+                       language::test_positions(run->state.config, T).at_layer(0)),
+                language::pca(run->state, run->source, lengths, n), maps, language::coverage(run->state, lengths)};
   };
   return {folder,
           run->source.grammar ? "copy_grammar" : language::text_of(folder).path,
@@ -132,12 +147,35 @@ Inspected of_language(const std::string& folder, const Request& request) {
           look};
 }
 
+Inspected of_t5(const std::string& folder, const Request& request) {
+  if (!request.text.empty()) bad_input("--text goes with runs of `poslab lm`; {} is of `poslab t5`", folder);
+  if (!request.device.empty() && request.device != "cpu")
+    bad_input("--device {}: T5s run on the cpu", request.device);
+  t5::Run opened = t5::open(folder);
+  Choices& c = opened.state.config;
+  const int trained = c.whole("train_length");
+  const std::vector<int> lengths = request.lengths.empty() ? std::vector{trained, 4 * trained} : request.lengths;
+  c.set("eval_lengths", fmt::format("{}", fmt::join(lengths, "/")));
+  t5::check(c);
+  const auto state = std::make_shared<const t5::State>(std::move(opened.state));
+  const auto look = [state, lengths, n = request.samples] {
+    const int T = std::min(lengths.back(), most_of_biases);
+    const PositionSample draw(t5::sampler(state->config), Resample::per_forward, {}, 1, T);
+    return Look{dispersed(t5::probed(*state, n), lengths, n),
+                biases(*state->net.encoding().layers[0], state->net.spec().shape(false), draw.at_layer(0))};
+  };
+  return {folder, state->config["tasks"], "", state->config["encoding"], setting_of(values_of(state->config)),
+          state->config.whole("seed"), state->adam.step, look};
+}
+
 std::vector<Inspected> load(const std::vector<std::string>& folders, const Request& request) {
   std::vector<Inspected> runs;
   std::vector<Values> settings;
   const RunKind kind = one_kind(folders, "inspect");
   for (const std::string& folder : folders) {
-    runs.push_back(kind == RunKind::task ? of_task(folder, request) : of_language(folder, request));
+    runs.push_back(kind == RunKind::task ? of_task(folder, request)
+                   : kind == RunKind::t5 ? of_t5(folder, request)
+                                         : of_language(folder, request));
     runs.back().key = key_of(folder);
     settings.push_back(runs.back().setting);
   }
@@ -151,7 +189,8 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const Reque
 }
 
 std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
-  std::string text = fmt::format("<p class=\"reading\"><b>{}</b>, after {} steps:", escape(run.name), run.steps);
+  std::string text = fmt::format("<p class=\"reading\"><b>{}</b>, after {} steps", escape(run.name), run.steps);
+  text += p.lengths.empty() ? "" : ":";
   for (size_t n = 0; n < p.lengths.size(); ++n) {
     text += fmt::format("{} {} of the {} right at length {}", n ? ";" : "", percent(p.accuracy[n]),
                         run.task.empty() ? "next tokens" : "answer slots", p.lengths[n]);
@@ -178,22 +217,27 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
 void write(const std::vector<std::string>& folders, const std::vector<int>& lengths, int samples,
            const std::string& out, const std::string& device, const std::string& text) {
   const std::vector<Inspected> runs = load(folders, {lengths, samples, device, text});
-  std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header, readings, planes, maps, charts;
+  std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header, readings, planes, maps, charts, dispersed;
+  std::string dispersion_text = dispersion_csv_header, logits_text = logits_csv_header, biases_text = biases_csv_header;
   std::string command = "poslab inspect";
   std::vector<Array> points, weights;
   nlohmann::json data = {{"charts", nlohmann::json::array()}};
   for (const Inspected& run : runs) {
     const std::string id = fmt::format("run{}", &run - runs.data());
-    const auto [p, a, c] = run.look();
+    const auto [d, b, p, a, c] = run.look();
+    dispersion_text += dispersion_csv(run.key, d), logits_text += logits_csv(run.key, d);
+    biases_text += biases_csv(run.key, b);
+    dispersed += dispersion_figures(d, b, run.name, id, data);
+    readings += reading(run, p, c);
+    if (p.layers.empty()) continue;
     pca_text += pca_csv(run.key, p), coverage_text += coverage_csv(run.key, c);
     for (Array& array : pca_arrays(run.key, p)) points.push_back(std::move(array));
     for (Array& array : attention_arrays(run.key, a)) weights.push_back(std::move(array));
-    readings += reading(run, p, c);
     planes += pca_figure(p, run.name);
     maps += attention_figure(a, run.name, id, data);
     charts += coverage_figure(c, run.name, "coverage" + id, data);
-    command += fmt::format(" {}", shell_word(run.folder));
   }
+  for (const Inspected& run : runs) command += fmt::format(" {}", shell_word(run.folder));
   std::vector<std::string> tasks, encodings;
   for (const Inspected& run : runs) tasks.push_back(run.task), encodings.push_back(run.encoding);
   const bool of_tasks = !runs[0].task.empty();
@@ -204,13 +248,20 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
   if (!device.empty()) command += fmt::format(" --device {}", device);
   command += fmt::format(" --samples {} -o {}", samples, shell_word(out));
   make_folder(out);
-  write_file(out + "/pca.csv", pca_text);
-  write_file(out + "/pca.npz", npz(points));
-  write_file(out + "/attention.npz", npz(weights));
-  write_file(out + "/coverage.csv", coverage_text);
+  write_file(out + "/dispersion.csv", dispersion_text);
+  write_file(out + "/logits.csv", logits_text);
+  write_file(out + "/biases.csv", biases_text);
+  const bool inside = !points.empty();
+  if (inside) {
+    write_file(out + "/pca.csv", pca_text);
+    write_file(out + "/pca.npz", npz(points));
+    write_file(out + "/attention.npz", npz(weights));
+    write_file(out + "/coverage.csv", coverage_text);
+  }
   write_file(out + "/index.html",
-             page::document(inspect_html, {{"title", title},
+             page::document(inside ? inspect_html : dispersion_html, {{"title", title},
                                            {"readings", readings},
+                                           {"dispersion", dispersed},
                                            {"about", about_section(tasks, encodings)},
                                            {"coverage", charts},
                                            {"where", of_tasks ? "the answer slots" : "the last tokens of each text"},

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace poslab::inspect {
 
 const char* const pca_csv_header = "run,layer,length,points,accuracy,outside,share1,share2\n";
@@ -41,6 +43,42 @@ std::vector<Array> attention_arrays(const std::string& run, const std::vector<At
                         {maps.slots, maps.slots},
                         maps.layers[layer]});
   return arrays;
+}
+
+const char* const dispersion_csv_header =
+    "run,layer,head,length,keys,largest_weight,entropy,largest_logit,variance\n";
+
+std::string dispersion_csv(const std::string& run, const Dispersed& d) {
+  std::string text;
+  for (size_t n = 0; n < d.lengths.size(); ++n)
+    for (int layer = 0; layer < d.at[n].layers; ++layer)
+      for (int head = 0; head < d.at[n].heads; ++head) {
+        const RowMeans& m = d.at[n].of(layer, head);
+        text += fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", run, layer + 1, head + 1, d.lengths[n],
+                            d.at[n].keys, m.largest_weight, m.entropy, m.largest_logit, m.variance);
+      }
+  return text;
+}
+
+const char* const logits_csv_header = "run,length,normal,logit\n";
+
+std::string logits_csv(const std::string& run, const Dispersed& d) {
+  std::string text;
+  for (size_t n = 0; n < d.sorted.size(); ++n)
+    for (size_t k = 0; k < d.sorted[n].size(); ++k)
+      text += fmt::format("{},{},{:.6g},{:.6g}\n", run, d.shown[n],
+                          normal_quantile((double(k) + 0.5) / double(d.sorted[n].size())), d.sorted[n][k]);
+  return text;
+}
+
+const char* const biases_csv_header = "run,head,query,key,bias\n";
+
+std::string biases_csv(const std::string& run, const Biases& b) {
+  std::string text;
+  for (size_t e = 0; e < b.of.size(); ++e)
+    if (!std::isnan(b.of[e]))
+      text += fmt::format("{},{},{},{},{:.6g}\n", run, int(e) / b.keys + 1, b.query, int(e) % b.keys, b.of[e]);
+  return text;
 }
 
 const char* const coverage_csv_header = "run,kind,met_in,value,count,seen_in_training\n";

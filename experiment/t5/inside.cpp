@@ -1,0 +1,35 @@
+#include "experiment/t5/inside.h"
+
+#include <algorithm>
+
+#include "autograd/tape.h"
+#include "core/stop.h"
+
+namespace poslab::t5 {
+
+Probed probed(const State& s, int samples) {
+  const auto run = [&s, samples](const Look& look) {
+    const NoGrad no_grad;
+    const T5 net = look.temperature ? s.net.at_temperature(*look.temperature) : s.net;
+    const int all = look.samples ? look.samples : samples;
+    const int together = look.one_by_one ? 1 : std::clamp(4096 / look.length, 1, all);
+    for (const Chosen<Retrieval>& task : tasks(s.config))
+      for (int first = 0; first < all; first += together) {
+        Stoppable whole(true);
+        const Batch batch = test_batch(s.config, task, look.length, {first, std::min(together, all - first), all});
+        Trace trace(look.names);
+        trace.queries = look.queries;
+        net.encode(batch.context, {}, {test_positions(s.config, look.length, batch), {}, &trace});
+        whole.complete();
+        look.done(trace, {});
+      }
+  };
+  return {.layers = s.net.spec().layers,
+          .heads = s.net.spec().heads,
+          .causal = false,
+          .prefix = "encoder.",
+          .keys = [](int length) { return length; },
+          .run = run};
+}
+
+}  // namespace poslab::t5
