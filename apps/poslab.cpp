@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "apps/align.h"
 #include "apps/ask.h"
 #include "apps/calibrate.h"
 #include "apps/columns.h"
@@ -321,6 +322,8 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* inspect = command("inspect", "look inside runs: positions met, activations in a plane, attention", "", {});
   actions[inspect] = add_inspect(inspect);
+  CLI::App* align = command("align", "find temperatures for inputs longer than those of training", "", {});
+  actions[align] = add_align(align);
   CLI::App* calibrate = command("calibrate", "write where a run's heads look, as the bias of another run", "", {});
   actions[calibrate] = add_calibrate(calibrate);
 

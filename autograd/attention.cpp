@@ -167,4 +167,12 @@ Tensor attention_weights(const Scores& s, const Span& span) {
   return a;
 }
 
+Tensor attention_statistics(const Scores& s, const Span& span) {
+  const AttentionArgs args = arguments(s, {}, span);
+  const Device device = s.pieces[0].q.device();
+  Tensor y({args.batch, args.heads, args.queries, row_figures}, device);
+  kernels(device).attention_statistics(y.data(), args);
+  return y;
+}
+
 }  // namespace poslab

@@ -118,6 +118,9 @@ struct Span {
 // A query that sees no key has weights 0 and result 0.
 Tensor attention(const Scores&, const Tensor& v, const Span&);         // (B, Tk, G, Dv) -> (B, Tq, H, Dv)
 Tensor attention_weights(const Scores&, const Span&);                  // (B, H, Tq, Tk), no gradient
+// Of each row of these weights: its largest, their entropy in nats, the largest logit, mean and variance of the logits
+// that are seen. Runs through the keys and stores no weight. (B, H, Tq, row_figures), no gradient
+Tensor attention_statistics(const Scores&, const Span&);
 // The nearest key that matches takes its share, the next one of what is left, ...; a query's own slot is not asked.
 Tensor geometric(const Tensor& z, const Tensor& side, const Span&);    // (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)
 

@@ -257,6 +257,11 @@ Cost attention_weights(real*, const AttentionArgs& args) {
   return {dot(a.seen, args.head_dim + (args.r ? args.rel_dim : 0)),
           a.logit_bytes(args) + double(args.batch) * args.heads * args.queries * args.keys * word};
 }
+Cost attention_statistics(real*, const AttentionArgs& args) {
+  const Attention a(args);
+  return {dot(a.seen, args.head_dim + (args.r ? args.rel_dim : 0)),
+          a.logit_bytes(args) + double(args.batch) * args.heads * args.queries * row_figures * word};
+}
 
 Cost geometric(real*, const real*, const real*, int64_t rows, int, int keys, bool) {
   return arrays(double(rows) * (2 * keys + 2));                                                // z a side

@@ -93,6 +93,7 @@ struct AttentionArgs {
          piece, v, q_rel, r, gain, bias, temperature, temperature_batch, temperature_heads, key_lengths, pairs,
          pairs_batch, rel_dim)
 };
+constexpr int row_figures = 5;         // of attention_statistics
 struct AttentionGrads {
   Accumulator q[max_pieces], k[max_pieces], v, q_rel, r, gain, bias, temperature;   // shapes as above
   FIELDS(AttentionGrads, q, k, v, q_rel, r, gain, bias, temperature)

@@ -4,7 +4,7 @@
 //   none*4+alibi*4
 //   of 8 heads the first four have nothing, the others ALiBi; a group is as in a layer of its own heads
 //   rope|none*4+alibi*4     both: layers first
-// Left out: schemes that add to the embedding, which is before all layers and heads.
+//   sincos&alibi            what the first adds to the embedding, before all layers, and the logits of the rest
 #include "encodings/compose.h"
 
 #include <fmt/ranges.h>
@@ -22,17 +22,21 @@ struct Part {
 };
 using Parts = std::vector<Part>;
 
+void must_be_of_logits(const std::string& name, const Parts& parts) {
+  for (const Part& part : parts)
+    if (part.scheme->embed)
+      bad_input(
+          "{}: {} adds to the embedding, which is before all layers and heads; put it before all others, as in "
+          "{}&alibi",
+          name, part.scheme.spelled(), part.scheme.thing.name);
+}
+
 // What parts have in common, whatever they are parts of.
 Scheme composition(const std::string& name, const Parts& parts) {
   Scheme s;
   s.name = name, s.source = "its parts", s.formula = "that of each part, where it stands";
   Reads all = Reads::nothing;
   for (const Part& part : parts) {
-    if (part.scheme->embed)
-      bad_input(
-          "{}: {} adds to the embedding, which is before all layers and heads; a composition takes schemes of the "
-          "logits",
-          name, part.scheme.spelled());
     s.options.insert(s.options.end(), part.scheme->options.begin(), part.scheme->options.end());
     all = all | reads(part.scheme);
   }
@@ -115,6 +119,7 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
     names.push_back(fmt::format("{}*{}", parts.back().scheme.spelled(), heads));
     total += heads;
   }
+  must_be_of_logits(text, parts);
   Scheme s = composition(fmt::format("{}", fmt::join(names, "+")), parts);
   s.summary = "a scheme for each group of heads", s.doors = "those of its parts";
   if (any_has(parts, &Scheme::frequencies))
@@ -173,6 +178,11 @@ Tensor HeadGroups::weights(const Heads& in, const Positions& p, const Span& span
   for (size_t n = 0; n < parts.size(); ++n) results.push_back(parts[n]->weights(own(in, n), p, span));
   return concat(results, 1);
 }
+Tensor HeadGroups::statistics(const Heads& in, const Positions& p, const Span& span) const {
+  std::vector<Tensor> results;
+  for (size_t n = 0; n < parts.size(); ++n) results.push_back(parts[n]->statistics(own(in, n), p, span));
+  return concat(results, 1);
+}
 Tensor HeadGroups::logits(const Heads& in, const Positions& p, const Span& span) const {
   std::vector<Tensor> results;
   for (size_t n = 0; n < parts.size(); ++n) results.push_back(parts[n]->logits(own(in, n), p, span));
@@ -194,9 +204,46 @@ ModelShape group(ModelShape m, int heads) {
   return m;
 }
 
-bool composed_spelling(const std::string& text) { return text.find_first_of("|+*") != std::string::npos; }
+bool composed_spelling(const std::string& text) { return text.find_first_of("|+*&") != std::string::npos; }
+
+namespace {
+
+// "sincos&alibi"
+Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest, const RunValues& run) {
+  const Chosen<Scheme> added = one(first, run), logits = choose_encoding(rest, run);
+  if (!added->embed)
+    bad_input("{}&{}: {} adds nothing to the embedding; before & stands a scheme that does, such as sincos", first,
+              rest, added.spelled());
+  if (logits->embed)
+    bad_input("{}&{}: {} adds to the embedding too; behind & stands a scheme of the logits, such as alibi", first,
+              rest, logits.spelled());
+  Scheme s = composition(fmt::format("{}&{}", added.spelled(), logits.spelled()), {{added}, {logits}});
+  s.summary = "the embedding of one scheme and the logits of another", s.doors = "those of its parts";
+  s.embed = [added](Params p, const ModelShape& m, const Choices&) { return added->embed(p, m, added.choices); };
+  s.make = [logits](const LayerParams& p, const ModelShape& m, const Choices&, int layer) {
+    return make(logits, p, m, layer);
+  };
+  s.check = [added, logits](const ModelShape& m, const Choices&) {
+    for (const Chosen<Scheme>& part : {added, logits})
+      if (part->check) part->check(m, part.choices);
+  };
+  s.matrices = [logits](const ModelShape& m, const Choices&) { return logits->matrices(m, logits.choices); };
+  if (logits->frequencies)
+    s.frequencies = [logits](const ModelShape& m, const Choices&, int slots, int head) {
+      return logits->frequencies(m, logits.choices, slots, head);
+    };
+  if (logits->distances)
+    s.distances = [logits](const ModelShape& m, const Choices&, const Positions& p) {
+      return logits->distances(m, logits.choices, p);
+    };
+  return {s, {}};
+}
+
+}  // namespace
 
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
+  if (const size_t and_at = text.find('&'); and_at != std::string::npos)
+    return embedding_first(text.substr(0, and_at), text.substr(and_at + 1), run);
   if (text.find('|') == std::string::npos) return by_heads(text, run);
   Parts parts;
   std::vector<std::string> names;
@@ -204,6 +251,7 @@ Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
     parts.push_back({by_heads(part, run)});
     names.push_back(parts.back().scheme.spelled());
   }
+  must_be_of_logits(text, parts);
   Scheme s = composition(fmt::format("{}", fmt::join(names, "|")), parts);
   s.summary = "a scheme for each layer, in turn", s.doors = "those of its parts";
   const auto own = [parts](const ModelShape& m) { return parts[size_t(m.layer) % parts.size()].scheme; };

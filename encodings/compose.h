@@ -12,6 +12,7 @@ struct HeadGroups : Encoding {
   Heads own(const Heads&, size_t n) const;
   Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
   Tensor weights(const Heads&, const Positions&, const Span&) const override;
+  Tensor statistics(const Heads&, const Positions&, const Span&) const override;
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
   Tensor shown(const ModelShape&, const Positions&) const override;
 };

@@ -3,26 +3,99 @@
 //
 //   s_ij = a_r q_i . k_j / sqrt(D) + 1 - a_r^2,   a_r^2 = 2 ln(r / tau + 1) + 1                r = |p_j - p_i|
 //
-// Taken from a public note of the paper, which goes with RoPE; left out: the rotation.
+// In place of q_i . k_j / sqrt(D) there may be the logits of another scheme, as the paper itself has RoPE: `of`. Taken
+// from a public note of the paper.
+#include <algorithm>
 #include <cmath>
 
 #include "encodings/by_distance.h"
+#include "encodings/written_out.h"
 
 namespace poslab {
 namespace {
 
-struct ScaleInvariant : ByDistance {
-  int heads;
-  double tau;
-  ScaleInvariant(const ModelShape& m, const Choices& c) : heads(m.heads), tau(c.number("tau")) {}
-
-  void rows(Scores& s, const Positions& p, Device device) const override {
-    const auto squared = [&](double d) { return 2 * std::log(std::abs(d) / tau + 1) + 1; };
+// a_r and 1 - a_r^2 for each distance of p: (N, H)
+struct Factors {
+  Tensor gain, bias;
+  Factors(const Positions& p, Device device, double tau, int heads) {
+    const auto squared = [tau](double d) { return 2 * std::log(std::abs(d) / tau + 1) + 1; };
     const std::string name = fmt::format("scale_invariant {} {} ", heads, tau);
-    s.gain = of_distances(p, name + "gain", device, heads, [&](double d, int) { return std::sqrt(squared(d)); });
-    s.bias = of_distances(p, name + "bias", device, heads, [&](double d, int) { return 1 - squared(d); });
+    gain = of_distances(p, name + "gain", device, heads, [&](double d, int) { return std::sqrt(squared(d)); });
+    bias = of_distances(p, name + "bias", device, heads, [&](double d, int) { return 1 - squared(d); });
   }
 };
+
+// Of a scheme whose logits fused attention computes.
+struct ScaleInvariant : ByDistance {
+  std::unique_ptr<Encoding> inner;
+  int heads;
+  double tau;
+  ScaleInvariant(std::unique_ptr<Encoding> e, int h, double t) : inner(std::move(e)), heads(h), tau(t) {}
+
+  Scores scores(const Heads& in, const Positions& p) const override {
+    Scores s = inner->scores(in, p);
+    rows(s, p, in.q.device());
+    s.pairs = p.distances().of_last(in.q.dim(1));
+    return s;
+  }
+  void rows(Scores& s, const Positions& p, Device device) const override {
+    const Factors f(p, device, tau, heads);
+    s.gain = s.gain ? s.gain * f.gain : f.gain;
+    s.bias = s.bias ? s.bias * f.gain + f.bias : f.bias;
+  }
+};
+
+// Of a scheme that makes whole logits.
+struct ScaleInvariantWhole : WholeLogits {
+  std::unique_ptr<Encoding> inner;
+  double tau;
+  ScaleInvariantWhole(std::unique_ptr<Encoding> e, double t) : inner(std::move(e)), tau(t) {}
+
+  Tensor pairs(const Heads& in, const Positions& p, const Span& span) const override {
+    const Factors f(p, in.q.device(), tau, 1);
+    const int queries = in.q.dim(1), keys = in.k.dim(1);
+    Ids at = p.distances().of_last(queries);               // (1 or B, Tq, Tk)
+    if (!at) {
+      std::vector<int> rows;
+      for (int i = 0; i < queries; ++i)
+        for (int j = 0; j < keys; ++j) rows.push_back(p.distances().row(0, keys - queries + i, j, keys));
+      at = Ids({1, queries, keys}, rows);
+    }
+    const auto of_pairs = [&](const Tensor& row) {
+      return gather(row, at).reshape({at.shape()[0], 1, queries, keys});
+    };
+    const Heads plain{in.q, in.k, in.x, in.x_keys};
+    return inner->logits(plain, p, {.offset = span.offset}) * of_pairs(f.gain) + of_pairs(f.bias);
+  }
+};
+
+// "rerope/window=16", which is rerope:window=16
+Chosen<Scheme> scheme_in(const Choices& c) {
+  static const std::vector<std::string> fit = {"none", "relative", "alibi", "t5", "rope", "rerope"};
+  std::string text = c["of"];
+  if (const size_t slash = text.find('/'); slash != std::string::npos) text[slash] = ':';
+  std::replace(text.begin(), text.end(), '/', ',');
+  const Chosen<Scheme> s = choose_encoding(text);
+  if (std::find(fit.begin(), fit.end(), s.thing.name) == fit.end())
+    bad_input("scale_invariant: of = {}; it goes with none, relative, alibi, t5, rope and rerope",
+              c["of"]);
+  return s;
+}
+
+Option of_option() {
+  Option of("of", std::vector<std::string>{"none"}, "whose logits; its options stand behind slashes, rerope/window=16");
+  of.words.clear();   // any text
+  return of;
+}
+
+std::unique_ptr<Encoding> layer(const LayerParams& p, const ModelShape& m, const Choices& c, int n) {
+  const Chosen<Scheme> s = scheme_in(c);
+  std::unique_ptr<Encoding> inner = s->make ? s->make(p, m, s.choices, n) : std::make_unique<Encoding>();
+  const double tau = c.number("tau");
+  if (dynamic_cast<const WholeLogits*>(inner.get()))
+    return std::make_unique<ScaleInvariantWhole>(std::move(inner), tau);
+  return std::make_unique<ScaleInvariant>(std::move(inner), m.heads, tau);
+}
 
 }  // namespace
 
@@ -32,17 +105,36 @@ Scheme scale_invariant() {
           .about = R"(The logit of a far key is multiplied by a number that grows with the distance, and lowered. If
 logits were random, the keys from 100 to 200 away would together get about the weight of those from
 1000 to 2000 away, and single ones still stand out at any distance. Nothing is learned, and both
-sides are alike.)",
+sides are alike. `of` names a scheme whose logits they are: scale_invariant:of=rope.)",
           .source = "Anson et al. 2025",
           .formula = "s_ij = a_r q_i . k_j / sqrt(D) + 1 - a_r^2,   a_r^2 = 2 ln(|p_j - p_i| / tau + 1) + 1",
           .doors = "3",
-          .options = {{"tau", 10., {0.001, 1e6}, "the distance from which on keys are treated as far"}},
-          .reads = [](const Choices&) { return Reads::distances; },
-          .make = [](Params, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<ScaleInvariant>(m, c); },
-          .shows = [](const ModelShape&,
-                      const Choices&) { return "What is added to the logits, whose content has a factor too."; },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.two_sided = true}; }};
+          .options = {{"tau", 10., {0.001, 1e6}, "the distance from which on keys are treated as far"}, of_option()},
+          .reads =
+              [](const Choices& c) {   // the distances of a table of offsets are those that the other scheme has
+                const Reads inner = reads(scheme_in(c));
+                return has(inner, Reads::offset_table) ? inner : inner | Reads::distances;
+              },
+          .check =
+              [](const ModelShape& m, const Choices& c) {
+                const Chosen<Scheme> s = scheme_in(c);
+                if (s->check) s->check(m, s.choices);
+              },
+          .make = layer,
+          .shows = always("What is added to the logits, whose content has a factor too."),
+          .laws =
+              [](const ModelShape& m, const Choices& c) {
+                const Chosen<Scheme> s = scheme_in(c);
+                Laws laws = s->laws(m, s.choices);
+                laws.two_sided = c["of"] == "none";
+                return laws;
+              },
+          .finite = [](const Choices& c) { return finite(scheme_in(c)); },
+          .matrices =
+              [](const ModelShape& m, const Choices& c) {
+                const Chosen<Scheme> s = scheme_in(c);
+                return s->matrices(m, s.choices);
+              }};
 }
 
 }  // namespace poslab

@@ -85,6 +85,7 @@ class Bent : public WholeLogits {
   Scores scores(const Heads&, const Positions&) const override;   // throws Failure for uneven positions
   Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
   Tensor weights(const Heads&, const Positions&, const Span&) const override;
+  Tensor statistics(const Heads&, const Positions&, const Span&) const override;
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
   Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
   Tensor distances(const Positions&) const;                        // rho_ij: (T, T)

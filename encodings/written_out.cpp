@@ -19,7 +19,8 @@ int64_t most_logits(Device device) {
   return recording() ? std::numeric_limits<int64_t>::max() : 1 << 23;
 }
 
-Tensor WrittenOut::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
+template <class Work>
+Tensor WrittenOut::in_parts(const Heads& in, const Positions& p, const Span& span, const Work& work) const {
   const int B = in.q.dim(0);
   const int64_t of_one = int64_t(in.q.dim(1)) * in.q.dim(2) * in.k.dim(1);
   const bool in_parts = p.sequences() == 1 && !span.key_lengths;
@@ -29,20 +30,63 @@ Tensor WrittenOut::attend(const Heads& in, const Tensor& v, const Positions& p, 
     const auto part = [&](const Tensor& x) {
       return !x || x.dim(0) == 1 || together == B ? x : slice(x, 0, from, std::min(from + together, B));
     };
-    const Heads some{part(in.q), part(in.k), part(in.x), part(in.x_keys), part(in.temperature)};
-    results.push_back(by_head(mix(weights(some, p, span), by_head(part(v)), p)));
+    results.push_back(work(Heads{part(in.q), part(in.k), part(in.x), part(in.x_keys), part(in.temperature)}, part));
   }
   return results.size() == 1 ? results[0] : concat(results, 0);
+}
+
+Tensor WrittenOut::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
+  return in_parts(in, p, span, [&](const Heads& some, const auto& part) {
+    return by_head(mix(weights(some, p, span), by_head(part(v)), p));
+  });
+}
+
+namespace {
+
+// Weights and logits, s absent or -infinity where masked -> (B, H, Tq, row_figures)
+Tensor row_statistics(const Tensor& weights, const Tensor& logits) {
+  const Tensor a = weights.to(Device::cpu), s = logits ? logits.to(Device::cpu) : logits;
+  const int keys = a.dim(3);
+  Tensor y({a.dim(0), a.dim(1), a.dim(2), row_figures});
+  for (int64_t row = 0; row < y.rows(); ++row) {
+    const real *ai = a.data() + row * keys, *si = s ? s.data() + row * keys : nullptr;
+    const double none = s ? 0 : std::numeric_limits<double>::quiet_NaN();
+    double most = 0, entropy = 0, highest = -std::numeric_limits<double>::infinity(), sum = 0, squares = 0, count = 0;
+    for (int j = 0; j < keys; ++j) {
+      most = std::max(most, double(ai[j]));
+      if (ai[j] != 0) entropy -= double(ai[j]) * std::log(double(ai[j]));
+      if (!si || si[j] == -std::numeric_limits<real>::infinity()) continue;
+      highest = std::max(highest, double(si[j])), sum += double(si[j]), count += 1;
+    }
+    const double mean = count > 0 ? sum / count : none;
+    for (int j = 0; count > 0 && j < keys; ++j)
+      if (si[j] != -std::numeric_limits<real>::infinity()) squares += std::pow(double(si[j]) - mean, 2);
+    const double figures[row_figures] = {most, entropy, count > 0 ? highest : none, mean,
+                                         count > 0 ? squares / count : none};
+    std::copy_n(figures, row_figures, y.data() + row * row_figures);
+  }
+  return y.to(weights.device());
+}
+
+}  // namespace
+
+Tensor WrittenOut::statistics(const Heads& in, const Positions& p, const Span& span) const {
+  return in_parts(in, p, span, [&](const Heads& some, const auto&) {
+    return row_statistics(weights(some, p, span), has_logits() ? logits(some, p, span) : Tensor());
+  });
 }
 
 Tensor WrittenOut::logits(const Heads&, const Positions&, const Span&) const {
   raise<Failure>("an encoding with weights of its own has no logits");
 }
 
-// s_ij times the temperature of query i
+Tensor at_temperature(const Tensor& s, const Heads& in) {
+  const Tensor& f = in.temperature;
+  return f ? s * by_head(f.reshape({f.dim(0), f.dim(1), f.dim(2), 1})) : s;
+}
+
 Tensor WholeLogits::logits(const Heads& in, const Positions& p, const Span& span) const {
-  Tensor s = pairs(in, p, span);
-  if (const Tensor& f = in.temperature) s = s * by_head(f.reshape({f.dim(0), f.dim(1), f.dim(2), 1}));
+  const Tensor s = at_temperature(pairs(in, p, span), in);
   return span.causal || span.key_lengths || span.window ? s + log(seen(in, p, span)) : s;          // ln 0: masked
 }
 

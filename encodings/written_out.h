@@ -18,12 +18,20 @@ class WrittenOut : public Encoding {
   Tensor weights(const Heads&, const Positions&, const Span&) const override = 0;
   // sum_j a_ij v_j, a few sequences at a time
   Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
+  // Of the weights, and of the logits of a scheme that has them.
+  Tensor statistics(const Heads&, const Positions&, const Span&) const override;
   // The base has no logits. Throws Failure.
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
 
  protected:
   // o_i, (B, H, Tq, D), of weights (B, H, Tq, Tk) and values (B, H, Tk, D). The base: sum_j a_ij v_j.
   virtual Tensor mix(const Tensor& a, const Tensor& v, const Positions&) const;
+  virtual bool has_logits() const { return false; }
+
+ private:
+  // Calls work(heads) for a few sequences at a time, as few as matrices of logits are to have (written_out.cpp).
+  template <class Work>
+  Tensor in_parts(const Heads&, const Positions&, const Span&, const Work&) const;
 };
 
 class WholeLogits : public WrittenOut {
@@ -32,12 +40,15 @@ class WholeLogits : public WrittenOut {
   Tensor weights(const Heads&, const Positions&, const Span&) const override;
 
  protected:
+  bool has_logits() const override { return true; }
   // s_ij before temperature and mask, (B, H, Tq, Tk); finite for masked pairs too, whatever it is there.
   virtual Tensor pairs(const Heads&, const Positions&, const Span&) const = 0;
 };
 
 // q_i . k_j / sqrt(D)                                                                                (B, H, Tq, Tk)
 Tensor products(const Heads&);
+// s_ij times the temperature's factor of query i                                                       likewise
+Tensor at_temperature(const Tensor& s, const Heads&);
 // 1 where query i may see key j, else 0                                                           (1 or B, 1, Tq, Tk)
 Tensor seen(const Heads&, const Positions&, const Span&);
 

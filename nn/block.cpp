@@ -1,5 +1,6 @@
 #include "nn/block.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/tape.h"
@@ -12,7 +13,27 @@ Tensor weights(const Params& p, const char* name, int in, int out) {
   return p.truncated_normal(name, {in, out}, 1 / std::sqrt(double(in)));
 }
 
+Tensor last_queries(const Tensor& x, int n) {
+  return !x || x.dim(1) <= n ? x : slice(x, 1, x.dim(1) - n, x.dim(1));
+}
+
 }  // namespace
+
+void trace_attention(const std::string& name, const LayerPass& pass, const Heads& in, const Span& span) {
+  if (!pass.trace) return;
+  Trace& trace = *pass.trace;
+  const NoGrad only_looking;
+  const std::string of = name + ".attention.";
+  if (trace.wants(of + "weights")) trace.capture(of + "weights", pass.encoding.weights(in, pass.positions, span));
+  if (trace.wants(of + "statistics"))
+    trace.capture(of + "statistics", pass.encoding.statistics(in, pass.positions, span));
+  if (!trace.wants(of + "logits")) return;
+  const int n = std::min(trace.queries, in.q.dim(1));
+  const Heads some{last_queries(in.q, n), in.k, last_queries(in.x, n), in.x_keys, last_queries(in.temperature, n)};
+  Span of_some = span;
+  of_some.offset += in.q.dim(1) - n;
+  trace.capture(of + "logits", pass.encoding.logits(some, pass.positions, of_some));
+}
 
 EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
   const int C = s.d_model, d_ff = s.ffn_multiplier * C;
@@ -38,10 +59,7 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, pass.dropout);
   const Tensor y = residual_norm(h, feed_forward(h, w1_, b1_, w2_, b2_), gain2_, bias2_, pass.second_dropout());
   if (Trace* trace = pass.trace) {
-    if (const std::string name = name_ + ".attention.weights"; trace->wants(name)) {
-      const NoGrad only_looking;
-      trace->capture(name, pass.encoding.weights(heads, pass.positions, span));
-    }
+    trace_attention(name_, pass, heads, span);
     trace->capture(name_ + ".attention.out", h);
     trace->capture(name_ + ".out", y);
   }

@@ -37,10 +37,7 @@ Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCach
   const Encoding& encoding = pass.encoding;
   Heads heads = pass.temperature({q, all.k, y, all.x}, pass.positions, span);
   heads = fitted(encoding, std::move(heads), pass.positions);
-  if (Trace* trace = pass.trace; trace && trace->wants(name_ + ".attention.weights")) {
-    const NoGrad only_looking;
-    trace->capture(name_ + ".attention.weights", encoding.weights(heads, pass.positions, span));
-  }
+  trace_attention(name_, pass, heads, span);
   const Tensor v = each_head(all.v, heads.k.dim(2));
   return linear(encoding.attend(heads, v, pass.positions, span).reshape({B, n, H * D}), output_, output_bias_);
 }

@@ -27,10 +27,7 @@ Tensor Gau::operator()(const Tensor& x, const LayerPass& pass, KeyValueCache* ca
   if (cache) all = cache->append(spec_.layer, all);
   const Span span{.causal = true, .offset = all.k.dim(1) - n};
   const Heads heads = pass.temperature({q, all.k, x}, pass.positions, span);
-  if (Trace* trace = pass.trace; trace && trace->wants(name_ + ".attention.weights")) {
-    const NoGrad only_looking;
-    trace->capture(name_ + ".attention.weights", pass.encoding.weights(heads, pass.positions, span));
-  }
+  trace_attention(name_, pass, heads, span);
   const Tensor mixed = pass.encoding.attend(heads, all.v, pass.positions, span).reshape({B, n, E});
   const Tensor o = linear(silu(linear(x, wu_)) * mixed, wo_);
   const Tensor y = residual_rms_norm(x * std::pow(double(spec_.layers), 0.25), o, gain_, spec_.epsilon, pass.dropout).y;

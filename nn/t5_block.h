@@ -22,7 +22,8 @@ struct T5BlockSpec {
   double epsilon;
 };
 
-// What a block of the decoder reads of the encoder's states: (B, Tm, H, D) twice, and how many of each sequence's count.
+// What a block of the decoder reads of the encoder's states: (B, Tm, H, D) twice, and how many of each sequence's
+// count.
 struct T5Memory {
   Tensor k, v;
   Ids lengths{};  // (B); absent: all

@@ -275,8 +275,15 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
         "none*2+alibi: how many heads has \"alibi\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4");
   CHECK(refused("none*2+alibi*two").find("is not a whole number; it takes 1 .. 1024") != std::string::npos);
   CHECK(refused("rope|sincos") ==
-        "rope|sincos: sincos adds to the embedding, which is before all layers and heads; a composition takes schemes "
-        "of the logits");
+        "rope|sincos: sincos adds to the embedding, which is before all layers and heads; put it before all others, as "
+        "in sincos&alibi");
+  CHECK(choose_encoding("sincos&alibi:symmetric").spelled() == "sincos&alibi:symmetric");
+  CHECK(choose_encoding("learned & rope|none*2+alibi*2").spelled() == "learned&rope|none*2+alibi*2");
+  CHECK(refused("alibi&rope") ==
+        "alibi&rope: alibi adds nothing to the embedding; before & stands a scheme that does, such as sincos");
+  CHECK(refused("sincos&learned") ==
+        "sincos&learned: learned adds to the embedding too; behind & stands a scheme of the logits, such as alibi");
+  CHECK(refused("sincos&").find("the name of the encoding is missing") != std::string::npos);
   CHECK(refused("rope|") .find("the name of the encoding is missing") != std::string::npos);
   CHECK(refused("rope|ropo").find("did you mean \"rope\"?") != std::string::npos);
   CHECK_THROWS_WITH_AS(
@@ -285,6 +292,16 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
       "the two; choose parts that read the same",
       BadInput);
   CHECK(sampler_for(choose_encoding("rope|alibi"), choose_sampler("sequential")).spelled() == "sequential");
+}
+
+TEST_CASE("compositions: an embedding and the logits of another scheme, each as it is alone") {
+  const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
+  const Content c;
+  const Model both = model_of("sincos&alibi"), logits = model_of("alibi"), added = model_of("sincos");
+  const Tensor x = Tensor::full({1, T, C}, 1);
+  CHECK(apart(both.embed(x, p), added.embed(x, p)) == 0);
+  const Heads heads = c.heads(logits, p);
+  CHECK(apart(both->attend(heads, c.v, p, {}), logits->attend(heads, c.v, p, {})) == 0);
 }
 
 TEST_CASE("compositions: frequencies and distances are those of the part of a head, or of the layer that is shown") {

@@ -138,6 +138,36 @@ TEST_CASE("scale_invariant: golden factors and terms, and the same weight on eve
   for (const double sum : total) CHECK(sum == doctest::Approx(total.back()).epsilon(0.02));
 }
 
+TEST_CASE("scale_invariant: the logits of another scheme, in equal steps and not") {
+  for (const char* of : {"rope", "alibi/mode=differences", "t5", "relative/mode=differences", "rerope/window=2"}) {
+    std::string alone = of;
+    if (const size_t slash = alone.find('/'); slash != std::string::npos) alone[slash] = ':';
+    const Model model = model_of(std::string("scale_invariant:tau=3,of=") + of), inner = model_of(alone);
+    for (const std::vector<double>& places : {std::vector<double>{0, 1, 2, 3, 4, 5}, {0, 3, 4, 9, 11, 30}}) {
+      CAPTURE(of);
+      CAPTURE(places[1]);
+      const Positions p = Positions::of_tokens(1, places);
+      const Content c;
+      const Heads in = c.heads(model, p);
+      const Tensor s = model->logits(in, p, {}), plain = inner->logits(in, p, {});
+      for (int h = 0; h < H; ++h)
+        for (int i = 0; i < T; ++i)
+          for (int j = 0; j < T; ++j) {
+            const double squared = 2 * std::log(std::abs(places[size_t(j)] - places[size_t(i)]) / 3 + 1) + 1;
+            const int64_t at = (int64_t(h) * T + i) * T + j;
+            CHECK(s.data()[at] == about(std::sqrt(squared) * plain.data()[at] + 1 - squared));
+          }
+      const Tensor weights = model->weights(in, p, {});
+      CHECK(apart(model->attend(in, c.v, p, {}), permute(matmul(weights, permute(c.v, {0, 2, 1, 3})), {0, 2, 1, 3})) <
+            1e-5);
+    }
+  }
+  const Chosen<Scheme> of_table = choose_encoding("scale_invariant:of=alibi");
+  CHECK(sampler_for(of_table, choose_sampler("randomized")).spelled().starts_with("randomized_offsets"));
+  CHECK_THROWS_WITH(model_of("scale_invariant:of=cope"),
+                    "scale_invariant: of = cope; it goes with none, relative, alibi, t5, rope and rerope");
+}
+
 TEST_CASE("fire: golden inputs of its network, which a key to the right has with the sign turned") {
   const Model model = model_of("fire", shape_of(H, true));
   for (const double sign : {1., -1.}) {

@@ -173,6 +173,14 @@ second_stage() {   # what a run looks at is the bias of another, which needs no 
 }
 check 'a run with the biases of another' second_stage
 
+aligned() {   # temperatures for longer strings, which the run keeps, and another model does not take
+  "$program" align straight --short 4 --long 8,12 --samples 4 --per head -o temperatures.json &&
+    "$program" eval straight --lengths 1:9 --samples 4 --temperature aligned:temperatures.json
+}
+check 'a run with attention aligned' aligned
+check 'and another one' refuses 2 'temperature aligned: it is of weights' "$program" eval twenty --lengths 1:9 \
+  --samples 4 --temperature aligned:temperatures.json
+
 looked() {   # LEVEL WORDS: what POSLAB_DEBUG=LEVEL prints has WORDS, all of it on stderr
   POSLAB_DEBUG=$1 "$program" train "${toy[@]}" --steps 20 --out "looked$1" > answer 2> table
   cat answer table
@@ -214,6 +222,11 @@ check 'also with ReRoPE and log n' "$program" lm eval language --encoding rerope
 check 'at other lengths' lm_rows rerope.csv '16,plain 128,plain 16,repeated 128,repeated'
 check 'with gated attention units, on the grammar' "$program" lm train --unit gau --text copy_grammar --layers 2 \
   --d-model 16 --d-ff 32 --batch 4 --train-length 16 --eval-times 2 --eval-samples 2 --steps 10 --out units
+aligned_words() {
+  "$program" align language --short 16 --long 64 --samples 2 --mode entropy -o words.json &&
+    "$program" lm eval language --temperature aligned:words.json --times 1/4 -o aligned.csv
+}
+check 'aligned' aligned_words
 writes() { "$program" lm generate language --prompt 12 --count 40 --seed "$1" --top-k 20 --top-p 0.9 > "$2"; }
 check 'it writes' writes 3 one
 check 'and again' writes 3 two

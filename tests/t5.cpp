@@ -84,7 +84,7 @@ Tensor loss(const T5& net) {
 void check_gradients(const T5Spec& spec) {
   const Model model(spec);
   backward(loss(model.net));
-  const double step = sizeof(real) == 8 ? 1e-5 : 1e-3;
+  const double step = sizeof(real) == 8 ? 1e-7 : 1e-3;
   uint32_t which = 700;
   for (const Params::Entry& e : model.params.entries()) {
     const Tensor u = checks::random_tensor(e.tensor.shape(), ++which);

@@ -121,6 +121,12 @@ std::vector<int> windows_of(Keys& config, const std::string& type, int layers) {
   return windows;
 }
 
+}  // namespace
+
+void pass_over_harmless(Keys& config) {
+  for (const std::string& key : harmless) config.get(key);
+}
+
 std::vector<int> ends_of(Keys& config) {
   const json ends = config.get("eos_token_id");
   std::vector<int> all;
@@ -131,7 +137,13 @@ std::vector<int> ends_of(Keys& config) {
   return all;
 }
 
-}  // namespace
+void refuse_left_over(Keys& config, const std::string& models) {
+  if (const std::string key = config.left_over(); !key.empty())
+    bad_input(
+        "{}: the key \"{}\" ({}) is not known, and may change what the model computes; poslab runs {} as transformers "
+        "defines them",
+        config.where(), key, config.get(key).dump(), models);
+}
 
 HfConfig hf_config(const std::string& text, const std::string& path) {
   Keys config = keys_of(text, path);
@@ -161,12 +173,8 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   for (const auto& [key, value] : only)
     if (const json given = config.get(key); !given.is_null() && given != value)
       config.refuse(key, fmt::format("{}: other models are not run", value.dump()));
-  for (const std::string& key : harmless) config.get(key);
-  if (const std::string key = config.left_over(); !key.empty())
-    bad_input(
-        "{}: the key \"{}\" ({}) is not known, and may change what the model computes; poslab runs LLaMA, "
-        "Mistral and Qwen 2 as transformers defines them",
-        path, key, config.get(key).dump());
+  pass_over_harmless(config);
+  refuse_left_over(config, "LLaMA, Mistral and Qwen 2");
   return all;
 }
 

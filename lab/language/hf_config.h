@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/language/keys.h"
 #include "nn/decoder.h"
 #include "nn/generate.h"
 
@@ -25,6 +26,13 @@ HfConfig hf_config(const std::string& text, const std::string& path);
 // the model computes. What is not given is as in `poslab lm generate`; transformers then takes the most probable token,
 // or draws from the 50 most probable ones. Throws BadInput: no JSON object, or one of these is no such number.
 void read_generation(const std::string& text, const std::string& path, HfConfig&);
+
+// What all architectures have in common. Passes over keys of names, remarks and training.
+void pass_over_harmless(Keys& config);
+// eos_token_id: a token's number, a list of them, or none. Throws BadInput.
+std::vector<int> ends_of(Keys& config);
+// Refuses a key that nobody asked for. models: "LLaMA, Mistral and Qwen 2". Throws BadInput, naming it.
+void refuse_left_over(Keys& config, const std::string& models);
 
 // The name in such a checkpoint of a parameter of Decoder: "block3.attention.query" is
 // "model.layers.3.self_attn.q_proj.weight". "" for one that the form does not have.

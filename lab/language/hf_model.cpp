@@ -1,13 +1,12 @@
 #include "lab/language/hf_model.h"
 
 #include <filesystem>
-#include <set>
 
 #include "core/error.h"
 #include "lab/files.h"
 #include "lab/language/hf_tokenizer.h"
+#include "lab/language/hf_weights.h"
 #include "lab/language/keys.h"
-#include "lab/language/safetensors.h"
 #include "lab/language/sentencepiece.h"
 
 namespace poslab {
@@ -25,25 +24,9 @@ HfModel open_hf_model(const std::string& folder) {
     bad_input("{} is no folder; --hf names one with config.json and model.safetensors", folder);
   const std::string path = folder + "/config.json";
   HfConfig config = hf_config(read_input(path), path);
-  const StoredTensors tensors = map_weights(folder);
-  std::set<std::string> read;
-  const Params weights([&](const std::string& parameter, int rows, int columns) {
-    const std::string name = hf_name(parameter);
-    const auto found = tensors.find(name);
-    if (found == tensors.end()) bad_input("{} has no tensor {}, which {} asks for", folder, name, path);
-    const bool vector = rows == 1 && found->second.shape.size() == 1;
-    const Shape wanted = vector ? Shape{columns} : Shape{rows, columns};
-    if (found->second.shape != wanted)
-      bad_input("{}: the tensor {} is {}, and by {} it has to be {}", found->second.path, name,
-                to_string(found->second.shape), path, to_string(wanted));
-    read.insert(name);
-    return matrix_of(name, found->second);
-  });
-  Decoder net(weights, config.spec);
-  for (const auto& [name, tensor] : tensors)
-    if (!read.count(name) && !is_spare(name, config.spec))
-      bad_input("{} has a tensor {} {}, for which a model of {} has no use; is it of another architecture?",
-                tensor.path, name, to_string(tensor.shape), path);
+  HfWeights weights(folder, path, hf_name);
+  Decoder net(weights.params(), config.spec);
+  weights.must_be_all_read([&](const std::string& name) { return is_spare(name, config.spec); });
   return {folder, config, std::move(net)};
 }
 
@@ -65,14 +48,18 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, const s
 
 }  // namespace
 
+void must_fit(const Tokenizer& tokenizer, int vocabulary, const std::string& path) {
+  if (tokenizer.size() > vocabulary)
+    bad_input("{} has tokens up to {}, and by its config.json the model has {}: they do not belong together", path,
+              tokenizer.size() - 1, vocabulary);
+}
+
 std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel& model) {
   for (const char* name : {"/tokenizer.json", "/tokenizer.model"}) {
     const std::string path = model.folder + name;
     if (!std::filesystem::exists(path)) continue;
     auto tokenizer = tokenizer_of(model.folder, path);
-    if (tokenizer->size() > model.config.spec.vocabulary)
-      bad_input("{} has tokens up to {}, and by its config.json the model has {}: they do not belong together", path,
-                tokenizer->size() - 1, model.config.spec.vocabulary);
+    must_fit(*tokenizer, model.config.spec.vocabulary, path);
     return tokenizer;
   }
   bad_input("{} has no tokenizer.json and no tokenizer.model, and without tokens no text can be read", model.folder);

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 from sentencepiece_golden import write_sentencepiece
+from t5_golden import write_t5
 from tokenizers_golden import qwen2_tokenizer, write_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
@@ -178,6 +179,7 @@ def main():
     qwen2_tokenizer().save(str(golden / "qwen2" / "tokenizer.json"), pretty=False)
     write_tokenizers(golden)
     write_sentencepiece(golden / "sentencepiece")
+    write_t5(golden / "t5")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Exported models, read by transformers: read_back.py FOLDER... . Each has, beside the model, expected.json with
-"tokens", "logits" of all slots, and "text" with "encoded". Prints the worst error of a logit, relative to the largest,
-and fails above 1e-4 or where tokens differ."""
+"tokens", "logits" of all slots, and "text" with "encoded"; a T5 has "read", what its decoder is given, and no text.
+Prints the worst error of a logit, relative to the largest, and fails above 1e-4 or where tokens differ."""
 
 import json
 import pathlib
@@ -8,19 +8,21 @@ import sys
 
 import numpy as np
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 failed = False
 for folder in map(pathlib.Path, sys.argv[1:]):
     expected = json.loads((folder / "expected.json").read_text())
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    read = {"decoder_input_ids": torch.tensor([expected["read"]])} if "read" in expected else {}
+    kind = AutoModelForSeq2SeqLM if read else AutoModelForCausalLM
+    model = kind.from_pretrained(folder, dtype=torch.float32)
     with torch.no_grad():
-        z = model(torch.tensor([expected["tokens"]]), use_cache=False).logits[0].numpy()
+        z = model(torch.tensor([expected["tokens"]]), use_cache=False, **read).logits[0].numpy()
     wanted = np.array(expected["logits"]).reshape(z.shape)
     error = np.abs(z - wanted).max() / np.abs(wanted).max()
-    encoded = AutoTokenizer.from_pretrained(folder)(expected["text"], add_special_tokens=False)["input_ids"]
-    same = encoded == expected["encoded"]
+    encoded = read or AutoTokenizer.from_pretrained(folder)(expected["text"], add_special_tokens=False)["input_ids"]
+    same = bool(read) or encoded == expected["encoded"]
     print(folder.name, type(model).__name__, "worst error of a logit", error, "tokens",
-          "the same" if same else "differ")
+          "not asked" if read else "the same" if same else "differ")
     failed |= not (error <= 1e-4 and same)
 sys.exit(failed)

@@ -1,5 +1,5 @@
-// attention and attention_weights: every term and form, alone and together; against the formula, written out pair by
-// pair.
+// attention, attention_weights and attention_statistics: every term and form, alone and together; against the formula,
+// written out pair by pair.
 #include <fmt/format.h>
 
 #include "tests/op_case.h"
@@ -131,6 +131,28 @@ struct Variant {
         }
     return a;
   }
+  // max_j a_ij, -sum_j a_ij ln a_ij, max_j s_ij, mean and variance of s_ij  (batch, heads, queries, 5)
+  Array statistics(Arrays& x, const Ids& table) const {
+    Array a = weights(x, table), y({n.batch, n.heads, n.queries, 5});
+    for (int b = 0; b < n.batch; ++b)
+      for (int h = 0; h < n.heads; ++h)
+        for (int i = 0; i < n.queries; ++i) {
+          std::vector<double> s;
+          for (int j = 0; j < length(b); ++j)
+            for (size_t p = 0; p < pieces.size(); ++p)
+              if (sees(pieces[p], i, j)) s.push_back(logit(x, table, p, b, h, i, j));
+          for (int j = 0; j < n.keys; ++j) {
+            const double e = a(b, h, i, j);
+            y(b, h, i, 0) = std::max(y(b, h, i, 0), e);
+            if (e > 0) y(b, h, i, 1) -= e * std::log(e);
+          }
+          if (s.empty()) continue;
+          y(b, h, i, 2) = *std::max_element(s.begin(), s.end());
+          for (const double e : s) y(b, h, i, 3) += e / double(s.size());
+          for (const double e : s) y(b, h, i, 4) += std::pow(e - y(b, h, i, 3), 2) / double(s.size());
+        }
+    return y;
+  }
   Array outputs(Arrays& x, const Ids& table) const {
     Array a = weights(x, table), o({n.batch, n.queries, n.heads, Dv()});
     for (int b = 0; b < n.batch; ++b)
@@ -159,6 +181,11 @@ void add(std::vector<OpCase>& all, const Variant& v) {
                  [=](Arrays x) { return v.weights(x, table); }};
   weights.differentiable = false;
   all.push_back(weights);
+  OpCase statistics{"attention_statistics", v.name(), v.shapes(),
+                    [=](const Tensors& x) { return poslab::attention_statistics(v.scores(x, table), v.span()); },
+                    [=](Arrays x) { return v.statistics(x, table); }};
+  statistics.differentiable = false;
+  all.push_back(statistics);
 }
 
 // ReRoPE's two and three products, a window, the three parts of a Lambda mask.

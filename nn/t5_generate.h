@@ -1,0 +1,36 @@
+// Answers from T5: the most probable token again and again, or beam search, as transformers' generate computes them.
+#pragma once
+#include "nn/t5.h"
+
+namespace poslab {
+
+// When beam search ends, once as many answers are finished as there are beams:
+enum class EarlyStopping {
+  off,     // when no answer of the present length, going on from the best beam, could beat the worst finished one
+  on,      // at once
+  never    // as `off`, but where long answers are favoured (length_penalty > 0) of the greatest length
+};
+
+struct T5Generation {
+  int count = 64;                                // new tokens, at most
+  int beams = 1;                                 // 1: the most probable token each time
+  // A finished answer of n tokens, the end counted, has the score (sum of ln p of its tokens) / n^length_penalty.
+  double length_penalty = 1;
+  EarlyStopping early_stopping = EarlyStopping::off;
+  std::vector<int> ends{};                       // tokens that end an answer
+  Chosen<Sampler> positions = choose_sampler("sequential");   // of the decoder
+  void check() const;                            // throws BadInput: a number out of range, positions that are drawn
+};
+
+// Of each sequence of states (B, T, d_model) the tokens behind the start, greedily: up to `count`, or to an end, which
+// is not given. lengths as in T5::encode. Where a scheme's logits depend on how many slots there are, all are read
+// again at every step. Throws BadInput as check(), Stopped where a stop is wanted, and Failure for logits of NaN.
+std::vector<std::vector<int>> answer(const T5&, const Tensor& states, const Ids& lengths, const T5Generation&);
+
+// Beam search for each of the sequences, one after the other: the answers that it ends with, the best first, each
+// without its end. Each step keeps the 2 `beams` most probable ways to go on (more, if there are several ends); those
+// among the first `beams` that end are finished, and the best `beams` of the others go on.
+struct Answer { std::vector<int> tokens; double score; };
+std::vector<std::vector<Answer>> beam_search(const T5&, const Tensor& states, const Ids& lengths, const T5Generation&);
+
+}  // namespace poslab
