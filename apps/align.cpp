@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/names.h"
+#include "core/parallel.h"
 #include "experiment/config.h"
 #include "lab/align.h"
 #include "lab/interrupt.h"
@@ -19,6 +20,7 @@ namespace {
 
 struct AlignWords {
   std::string mode = "pmax", per = "model", longer, grid, out = "temperatures.json";
+  int threads = 0;
   AlignRequest request;
 };
 
@@ -43,6 +45,7 @@ void run(AlignWords w) {
   if (!w.grid.empty()) how.grid.clear();
   for (const std::string& tau : w.grid.empty() ? std::vector<std::string>() : split(w.grid, ','))
     how.grid.push_back(read_number("--grid", tau, {0.001, 1000}, "temperatures, as in 1,0.9,0.8"));
+  if (w.threads) set_threads(w.threads);
   catch_signals();
   const Alignment made = write_alignment(w.request, w.out);
   fmt::print("  length    keys   temperature   largest weight   entropy      at temperature 1\n");
@@ -102,6 +105,7 @@ std::function<void()> add_align(CLI::App* align) {
       ->check(CLI::Range(1, 8000).description(""));
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");
   align->add_option("--tasks", w->request.tasks, "of a T5: other tasks (as the run has them)")->type_name("NAME");
+  align->add_option("--threads", w->threads, "0: one for each core; never changes a result")->type_name("0 .. 256  (0)");
   align->add_option("--device", w->request.device, option("device").help)->type_name(takes(option("device")));
   align->add_option("-o,--out", w->out, "the file to write")->type_name("FILE  (temperatures.json)");
   return [=] { run(*w); };

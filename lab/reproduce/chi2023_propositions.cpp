@@ -9,6 +9,7 @@
 #include "core/random.h"
 #include "experiment/align.h"
 #include "lab/reproduce/chi2023.h"
+#include "lab/shell.h"
 
 namespace poslab::reproduce::chi2023 {
 namespace {
@@ -89,7 +90,7 @@ Section propositions() {
             {}};
   Worst first, second;
   for (const double variance : {0.25, 1., 2., 4.})
-    for (const double largest : {4., 6., 8.}) {
+    for (const double largest : {2., 4., 6., 8.}) {
       std::vector<std::vector<double>> few, many;
       for (uint64_t n = 0; n < rows; ++n)
         few.push_back(row_of(keys_short, variance, largest, n)),
@@ -122,15 +123,13 @@ Section propositions() {
                              known(tau1), two, known(tau2), log_rule(keys_short, keys_long)});
     }
   s.readings = {
-      fmt::format(
-          "Proposition 1 is within {:.1f} % of the temperature that keeps the weight, in the {} rows in which the "
-          "largest logit is larger than all others will be and sigma / tau is below {} sqrt(2 ln L).",
-          100 * first.error, first.rows, within),
-      fmt::format(
-          "Proposition 2 is within {:.1f} % of the temperature that keeps the entropy, in the {} rows in which the "
-          "largest logit has less than a tenth of the weight at that temperature, and sigma / tau is so small "
-          "too.",
-          100 * second.error, second.rows),
+      fmt::format("Proposition 1 is within {:.1f} % of the temperature that keeps the weight, in the {} in which the "
+                  "largest logit is larger than all others will be and sigma / tau is below {} sqrt(2 ln L).",
+                  100 * first.error, counted(size_t(first.rows), "row"), within),
+      fmt::format("Proposition 2 is within {:.1f} % of the temperature that keeps the entropy, in the {} in which the "
+                  "largest logit has less than a tenth of the weight at that temperature, and sigma / tau is so small "
+                  "too.",
+                  100 * second.error, counted(size_t(second.rows), "row")),
       "Elsewhere they are up to 70 % off: where the largest logit has much of the weight, the source's sum leaves it "
       "out."};
   s.grids = {grid};

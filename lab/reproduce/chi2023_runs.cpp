@@ -71,6 +71,7 @@ Words align_words(const Setup& s, const Test& t, const std::string& run, const s
                  "--mode=" + std::string(known(t.mode).word),
                  fmt::format("--short={}", shortest(s, t.model)),
                  "--long=" + joined(longer(s, t.model), ','),
+                 "--samples=4",
                  "--out=" + file};
   if (!t.task.empty()) words.push_back("--tasks=" + t.task);
   return words;
@@ -135,9 +136,9 @@ std::string Source::how() const {
   const Setup& s = results.setup();
   const Choices c = t5::configure(s.t5);
   return fmt::format(
-      "{} of a T5 of {} and {} layers, width {}; {} steps of {} questions to {} tokens; {} questions of "
+      "{} of a T5 of {} and {} layers, width {}; {} steps of {} tokens in questions of up to {}; {} questions of "
       "each task and length in a test.",
-      counted(size_t(s.seeds), "seed"), c["layers"], c["decoder_layers"], c["d_model"], c["steps"], c["batch"],
+      counted(size_t(s.seeds), "seed"), c["layers"], c["decoder_layers"], c["d_model"], c["steps"], c["tokens"],
       c["train_length"], c["eval_samples"]);
 }
 

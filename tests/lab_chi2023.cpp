@@ -1,0 +1,109 @@
+// The second source (lab/reproduce/chi2023.h): what is planned, what it refuses, and all of it on toy models.
+#include <set>
+
+#include "lab/reproduce/chi2023.h"
+#include "lab/reproduce/paper.h"
+#include "lab/reproduce/reproduce.h"
+#include "lab/t5/run.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::reproduce;
+using namespace poslab::test;
+using chi2023::Mode;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::vector<std::string> toy = {"tasks=passkey/line/documents",
+                                      "layers=1",
+                                      "decoder_layers=1",
+                                      "heads=2",
+                                      "d_model=16",
+                                      "d_ff=16",
+                                      "tokens=128",
+                                      "train_length=40",
+                                      "shortest=32",
+                                      "eval_lengths=40/48/64",
+                                      "steps=3",
+                                      "eval_samples=8",
+                                      "lm_layers=1",
+                                      "lm_heads=2",
+                                      "lm_key_heads=2",
+                                      "lm_d_model=16",
+                                      "lm_d_ff=16",
+                                      "lm_batch=2",
+                                      "lm_steps=3",
+                                      "lm_train_length=16",
+                                      "lm_eval_samples=2",
+                                      "lm_eval_times=1/2/4",
+                                      "seeds=1"};
+
+}  // namespace
+
+TEST_CASE("chi2023: every table's tests leave files of their own, after the training of their model") {
+  for (const chi2023::Size& size : chi2023::all_sizes()) {
+    const auto source = chi2023::source({size.name, {}, "nowhere", 1});
+    const chi2023::Setup setup = chi2023::setup(size.name, {});
+    std::set<std::string> files;
+    for (const Chain& c : source->chains(artifacts({"chi2023"}))) {
+      CHECK(c.steps.front().name == "training");
+      for (const reproduce::Step& s : c.steps) CHECK_MESSAGE(files.insert(s.leaves).second, s.leaves);
+    }
+    CHECK(source->chains(artifacts({"chi2023"})).size() == chi2023::models(setup).size() * size_t(size.seeds));
+    CHECK(source->chains(artifacts({"chi2023:propositions"})).empty());
+    CHECK(source->chains(artifacts({"chi2023:fig1"})).size() == size_t(size.seeds));
+    CHECK(source->chains(artifacts({"chi2023:fig1"}))[0].steps.size() == 1);
+  }
+}
+
+TEST_CASE("chi2023: the source's numbers, and settings that do not fit") {
+  CHECK(paper_value("chi2023_dispersion", "line 15000", "entropy") == doctest::Approx(6.63));
+  CHECK(paper_value("chi2023_temperatures", "xl pmax topic", "4") == doctest::Approx(0.65));
+  CHECK(std::isnan(paper_value("chi2023_temperatures", "xxl entropy topic", "5")));  // lost
+  CHECK(paper_value("chi2023_documents", "large pmax 30", "29") == doctest::Approx(37.0));
+  const auto said = [](const std::vector<std::string>& sets) { return refusal([&] { chi2023::setup("tiny", sets); }); };
+  CHECK(said({"steps=5", "lm_steps=5", "seeds=2"}) == "");
+  CHECK(holds(said({"steps"}), "--set steps is not KEY=VALUE"));
+  CHECK(holds(said({"encoding=alibi"}), "each table says for itself which"));
+  CHECK(holds(said({"lm_encoding=alibi"}), "each table says for itself which"));
+  CHECK(holds(said({"stepps=3"}), "did you mean \"steps\""));
+  CHECK(holds(said({"eval_lengths=128"}), "none is beyond the trained length 128"));
+  CHECK(holds(refusal([] { chi2023::setup("paper", {}); }), "unknown size \"paper\""));
+}
+
+TEST_CASE("chi2023: all of it on toy models") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "toy";
+  std::string words = "reproduce chi2023 --size tiny --jobs 2 --threads 1 --out '" + out + "'";
+  for (const std::string& set : toy) words += " --set " + set;
+  Program first(folder, words);
+  REQUIRE_MESSAGE(first.status() == 0, first.output());
+  CHECK(holds(first.output(), "5 of 5 runs are trained, and"));
+  for (const Artifact* a : artifacts({"chi2023"})) {
+    const std::string name = out + "/" + a->name.substr(a->name.find(':') + 1), text = read_file(name + ".md");
+    CHECK(fs::exists(name + ".csv"));
+    CHECK_MESSAGE(!holds(text, "could not be drawn"), name);
+    CHECK_MESSAGE(!holds(text, "nan"), name);
+  }
+  const chi2023::Results results(chi2023::setup("tiny", toy), out);
+  const chi2023::Test plain{"t5", "line", Mode::original, true}, aligned{"t5", "line", Mode::entropy, true};
+  for (const t5::AtLength& at : t5::read_csv(out + "/tests/t5-0/line-entropy.csv"))
+    CHECK(results.accuracy(aligned, at.length).at(0) == at.accuracy);
+  CHECK(results.accuracy(plain, 64).size() == 1);
+  const double tau = results.temperature(aligned, 64).at(0);
+  CHECK(tau <= 1);
+  CHECK(tau >= 0.5);
+  CHECK(results.figure(aligned, 0, "entropy", false).at(0) < results.figure(aligned, 64, "entropy", false).at(0));
+  CHECK(results.loss({"lm", "", Mode::pmax, true}, 64).size() == 1);
+  CHECK(holds(read_file(out + "/table1.md"), "| line, 40 |"));
+  CHECK(holds(read_file(out + "/table7.md"), "source 8.61"));
+
+  const std::string before = read_file(out + "/README.md");
+  Program draw(folder, words + " --draw");
+  CHECK(draw.status() == 0);
+  CHECK(read_file(out + "/README.md") == before);
+  Program other(folder, words + " --set steps=4");
+  CHECK(other.status() == 2);
+  CHECK(holds(other.output(), "was begun with steps = 3"));
+}
