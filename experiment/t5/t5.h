@@ -1,6 +1,8 @@
 // A run of a T5 that finds things in long contexts, as values: its state, a step, and what it answers at a length. Opens
 // no file.
 #pragma once
+#include <cmath>
+
 #include "experiment/t5/options.h"
 #include "nn/adam.h"
 
@@ -34,6 +36,8 @@ struct Step {
 Step train_step(State&, const Batch&);
 
 constexpr int places = 8;                        // of a context: answers are told by where they stood too
+
+inline double share(double right, int64_t of) { return of ? right / double(of) : std::nan(""); }
 
 struct AtLength {
   std::string task;
