@@ -57,6 +57,8 @@ check 'an encoding to compare' offers rope compare --encodings ro
 check 'a sampler' offers randomized compare --positions rand
 check 'the size of a language model' offers example lm train --preset ''
 check 'its encoding' offers rerope lm eval run --encoding rer
+check 'the size of a T5' offers example t5 train --preset ''
+check 'a retrieval task to explain' offers passkey explain retrieval pass
 check 'a name to explain' offers parity_check explain task pari
 check 'or to list' offers alibi list encodings al
 check 'a file' offers output report out
@@ -262,6 +264,24 @@ check 'a scheme that nobody trained' refuses 2 'it learns parameters' "$program"
 check 'another kind of run' refuses 2 'poslab lm' "$program" resume language
 echo more >> texts/1.txt
 check 'a text that has changed' refuses 2 'not the text' "$program" lm eval language
+
+# T5s that find things.
+finding=(t5 train --tasks passkey:digits=1/line --layers 1 --decoder-layers 1 --heads 2 --d-model 16 --d-ff 24 --tokens 64
+         --train-length 24 --eval-lengths 24/64 --eval-samples 4)
+t5_rows() { [[ $(tail -n +2 "$1" | cut -d, -f1,2 | paste -sd ' ') == "$2" ]]; }
+check 'a T5 is trained' "$program" "${finding[@]}" --steps 20 --out finding
+check 'and tested, task by task' t5_rows finding/eval.csv 'passkey,24 passkey,64 line,24 line,64'
+check 'also sharper, and longer' "$program" t5 eval finding --temperature constant:tau=0.5 --lengths 128 -o sharp.csv
+check 'at the length asked for' t5_rows sharp.csv 'passkey,128 line,128'
+cut=cut_finding
+check 'a long run of it' "$program" "${finding[@]}" --steps 4000 --checkpoint-every 100 --threads 1 --out straight_finding
+check 'the same, stopped' cut_off TERM 143 "$program" "${finding[@]}" --steps 4000 --checkpoint-every 100 --threads 2 \
+  --out cut_finding
+check 'resumed to its end' "$program" t5 resume cut_finding --threads 2
+check 'has the same checkpoint' cmp straight_finding/checkpoint.safetensors cut_finding/checkpoint.safetensors
+check 'and the same answers' cmp straight_finding/eval.csv cut_finding/eval.csv
+check 'a report of it' page finding.html finding
+check 'a T5 is no language model' refuses 2 'poslab t5' "$program" lm eval finding
 
 check 'no command' refuses 2 'One of list, train' "$program"
 check 'no command of a sweep' refuses 2 'One of plan, run' "$program" sweep

@@ -148,7 +148,7 @@ AtLength evaluate(const T5& net, const Choices& c, const Chosen<Retrieval>& task
       at.accuracy += answers[i] ? 1. / samples : 0;
     }
   }
-  for (int p = 0; p < places; ++p) at.accuracy_of_place[p] /= double(count[p]);
+  for (int p = 0; p < places; ++p) at.accuracy_of_place[p] = share(at.accuracy_of_place[p], count[p]);
   return at;
 }
 

@@ -1,6 +1,8 @@
 // A run of a T5 that finds things in long contexts, as values: its state, a step, and what it answers at a length. Opens
 // no file.
 #pragma once
+#include <cmath>
+
 #include "experiment/t5/options.h"
 #include "nn/adam.h"
 
@@ -42,6 +44,8 @@ Batch test_batch(const Choices&, const Chosen<Retrieval>&, int length, TestQuest
 PositionSample test_positions(const Choices&, int length, const Batch&);
 
 constexpr int places = 8;                        // of a context: answers are told by where they stood too
+
+inline double share(double right, int64_t of) { return of ? right / double(of) : std::nan(""); }
 
 struct AtLength {
   std::string task;

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "core/error.h"
-#include "tasks/retrieval/words.h"
 
 namespace poslab {
 
@@ -19,24 +18,19 @@ std::vector<int> different(int count, int below, Rng& rng) {
 
 namespace symbols {
 
-static_assert(adjectives * nouns == names, "a name as symbols is a name as words");
-
 std::string written(const Tokens& tokens) {
   static const char* const signs[] = {"pad", "end", "ask", "record", "line", "topic", "document", "passkey"};
   std::string text;
   for (const int t : tokens) {
     if (t < 0 || t >= vocabulary) bad_input("{} is no symbol of a retrieval task: they are 0 .. {}", t, vocabulary - 1);
     if (!text.empty()) text += ' ';
-    text += t < filler      ? signs[t]
-            : t < digit     ? "."
-            : t < adjective ? fmt::format("{}{}", "abcd"[(t - digit) / base], (t - digit) % base)
-            : t < noun      ? adjective_of(t - adjective)
-                            : noun_of(t - noun);
+    text += t < filler  ? signs[t]
+            : t < digit ? "."
+            : t < name  ? fmt::format("{}{}", "abcd"[(t - digit) / base], (t - digit) % base)
+                        : name_of(t - name);
   }
   return text;
 }
-
-Tokens name(int which) { return {adjective + which / nouns, noun + which % nouns}; }
 
 Tokens number(int count, Rng& rng) {
   Tokens all;
