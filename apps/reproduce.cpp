@@ -12,6 +12,7 @@
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/reproduce/by_commands.h"
+#include "lab/reproduce/chi2023.h"
 #include "lab/reproduce/su2023.h"
 #include "lab/shell.h"
 
@@ -40,6 +41,9 @@ void list_artifacts() {
   for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
   fmt::print("\nOf su2023:\n");
   for (const reproduce::su2023::Size& s : reproduce::su2023::all_sizes())
+    fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
+  fmt::print("\nOf chi2023, but its cross:\n");
+  for (const reproduce::chi2023::Size& s : reproduce::chi2023::all_sizes())
     fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
 }
 
@@ -81,11 +85,13 @@ void make_artifacts(ReproduceWords w) {
 }
 
 const char* reproduce_footer = R"(
-Without arguments it lists what there is: the tables and figures of two sources, ruoss2023 and su2023, and of an
-experiment of poslab's own, gap_shift. The trials are a sweep in FOLDER/runs. The same command goes on where it was
-stopped. Tables and figures that need the same runs share them, and several machines that share FOLDER may work at once.
-They are drawn from what is done, and say what is missing. su2023 trains a few language models, and tests each with many
-encodings; its --set takes the options of `poslab lm train`, and seeds=N. The paper's size is for a cluster:
+Without arguments it lists what there is: the tables and figures of three sources, ruoss2023, chi2023 and su2023, and
+of an experiment of poslab's own, gap_shift. The trials are a sweep in FOLDER/runs. The same command goes on where it
+was stopped. Tables and figures that need the same runs share them, and several machines that share FOLDER may work at
+once. They are drawn from what is done, and say what is missing. su2023 trains a few language models, and tests each with many
+encodings; its --set takes the options of `poslab lm train`, and seeds=N. chi2023 trains a small T5 and aligns it; its
+--set takes those of `poslab t5 train`, lm_KEY of `poslab lm train`, and seeds=N. chi2023:cross is a sweep, and asked
+for by its name. The paper's size is for a cluster:
 
   poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --plan
   poslab sweep submit /shared/ruoss2023/plan.jsonl --out /shared/ruoss2023/runs --slurm --shards 200 --time 24:00:00
@@ -95,6 +101,8 @@ Examples:
   poslab reproduce ruoss2023 --size tiny --out runs/ruoss2023-tiny --jobs 2
   poslab reproduce gap_shift --size tiny --out runs/gap_shift-tiny --jobs 2
   poslab reproduce su2023 --size tiny --out runs/su2023-tiny --jobs 2
+  poslab reproduce chi2023 --size tiny --out runs/chi2023-tiny --jobs 2
+  poslab reproduce chi2023:cross --size tiny --out runs/cross-tiny --jobs 2
   poslab reproduce ruoss2023:table1 --size example --tasks even_pairs --encodings relative,rope --out runs/table1)";
 
 }  // namespace
@@ -105,7 +113,7 @@ std::function<void()> add_reproduce(CLI::App* c) {
   c->footer(reproduce_footer);
   c->allow_extras();
   c->add_option("what", w->request.what,
-                "ruoss2023 | gap_shift | su2023  (all of it), or some tables and figures: ruoss2023:table1, ...");
+                "ruoss2023 | gap_shift | chi2023 | su2023  (all of it), or some of it: ruoss2023:table1, ...");
   c->add_option("--size", w->request.size, "size of the models and of their training (tiny)")
       ->type_name("tiny | example | paper");
   c->add_option("--tasks", w->request.tasks, "only these tasks, with commas between")

@@ -29,7 +29,10 @@ embed(lab lab/page/page.html lab/page/page.css lab/page/figures.js lab/report/re
   lab/reproduce/paper/ruoss2023_table5.csv
   lab/reproduce/paper/su2023_main.csv lab/reproduce/paper/su2023_window.csv lab/reproduce/paper/su2023_leaky.csv
   lab/reproduce/paper/su2023_llama.csv lab/reproduce/paper/su2023_trained.csv
-  lab/reproduce/paper/su2023_methods.csv)
+  lab/reproduce/paper/su2023_methods.csv
+  lab/reproduce/paper/chi2023_dispersion.csv
+  lab/reproduce/paper/chi2023_temperatures.csv
+  lab/reproduce/paper/chi2023_documents.csv)
 
 file(GLOB apps CONFIGURE_DEPENDS apps/*.cpp)
 add_executable(poslab_program ${apps})

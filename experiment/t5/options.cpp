@@ -56,6 +56,7 @@ const ChoiceTable& all_choices() {
             "share of the steps in which the longest grow from shortest to train_length, by a factor a step"}},
           {training, {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}},
           {training, {"warmup", 200, {0, 1e9}, "steps over which the learning rate rises to lr"}},
+          {training, {"cooling", 0.2, {0, 1}, "share of the steps, the last ones, in which it falls to 0"}},
           {training, {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"}},
           {training, {"seed", 0, {0, 999999999}, "of all random numbers"}},
 

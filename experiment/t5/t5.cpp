@@ -94,6 +94,12 @@ std::vector<SymbolQuestion> test_questions(const Choices& c, const Chosen<Retrie
 
 }  // namespace
 
+double learning_rate(const Choices& c, int64_t step) {
+  const double steps = c.whole("steps"), cooling = c.number("cooling") * steps, left = steps - double(step);
+  const double rising = double(step + 1) / std::max(1, c.whole("warmup"));
+  return c.number("lr") * std::min({1., rising, cooling > 0 ? left / cooling : 1.});
+}
+
 Step train_step(State& s, const Batch& batch) {
   const int64_t step = s.adam.step;
   const Draws draw = draws(s.config, Purpose::positions, step, batch);
@@ -102,10 +108,10 @@ Step train_step(State& s, const Batch& batch) {
   const Tensor logits = logits_of(s.net, batch, draw), loss = cross_entropy(logits, batch.expected);
   backward(loss);
   until_update.complete();
-  const double warmup = s.config.whole("warmup");
-  s.adam.lr = s.config.number("lr") * std::min(1., double(step + 1) / std::max(1., warmup));
+  s.adam.lr = learning_rate(s.config, step);
   s.adam.update(s.params);
   Step done{double(loss.item()), 0, Adam::norm(s.adam.squares.values())};
+  stop_if_diverged(s.config, step, done.loss, done.grad_norm);
   const std::vector<bool> answers = right(logits, batch.expected);
   done.accuracy = double(std::count(answers.begin(), answers.end(), true)) / double(answers.size());
   ++s.adam.step;

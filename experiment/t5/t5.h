@@ -25,6 +25,7 @@ int longest(const Choices&, int64_t step);       // tokens of the longest contex
 // A function of seed and step alone: one of the tasks, at a length of shortest .. longest.
 Batch draw_batch(const Choices&, int64_t step);
 
+double learning_rate(const Choices&, int64_t step);   // rises over the warm-up, and falls at the end
 struct Step {
   double loss, accuracy, grad_norm;              // accuracy: of the answers that are right as a whole
 };

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/names.h"
 #include "lab/reproduce/artifact.h"
+#include "lab/reproduce/chi2023.h"
 #include "lab/reproduce/gap_shift.h"
 #include "lab/reproduce/ruoss2023.h"
 #include "lab/reproduce/su2023.h"
@@ -116,6 +117,47 @@ const std::vector<Artifact>& all_artifacts() {
        "The same models trained with samplers that have small gaps too, against uniform sampling, beyond the trained "
        "lengths.",
        gap_shift::of_matched, gap_shift::matched},
+      {"chi2023:table1", "Attention disperses over long inputs",
+       "Chi, Fan and Rudnicky (2023), table 1: maximum probability and entropy of Flan-T5's encoder at 512 and 15,000 "
+       "tokens.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:table2", "The same with RoPE, ALiBi and learned positions",
+       "Chi, Fan and Rudnicky (2023), table 2, lists which models have which encoding, and says that T5's is the one "
+       "that retrieves from far away. Here one model is trained with each.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:table3", "Perplexity against length",
+       "Chi, Fan and Rudnicky (2023), table 3: language modelling at 1,024 to 15,000 tokens.", nullptr, nullptr,
+       chi2023::source},
+      {"chi2023:table4", "Retrieval against length",
+       "Chi, Fan and Rudnicky (2023), table 4: topic, line and passkey retrieval, without training for the length.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:table5", "The temperatures",
+       "Chi, Fan and Rudnicky (2023), table 5: what algorithm 1 finds for each task and length.", nullptr, nullptr,
+       chi2023::source},
+      {"chi2023:table6", "Lost in the middle",
+       "Chi, Fan and Rudnicky (2023), tables 4 and 6: answers among many documents, by the place of the right one.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:table7", "The largest logit",
+       "Chi, Fan and Rudnicky (2023), table 7: it is nearly the same at both lengths, which the propositions assume.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:fig1", "The biases of heads",
+       "Chi, Fan and Rudnicky (2023), figure 1: one head of T5 prefers near keys, another far ones.", nullptr, nullptr,
+       chi2023::source},
+      {"chi2023:fig2", "Are logits normal?",
+       "Chi, Fan and Rudnicky (2023), figure 2: averaged sorted logits of the first layer against the normal "
+       "distribution.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:fig3", "Temperature against length",
+       "Chi, Fan and Rudnicky (2023), figures 3 to 5: algorithm 1, the propositions and the log rule.", nullptr,
+       nullptr, chi2023::source},
+      {"chi2023:propositions", "The propositions against simulation",
+       "Chi, Fan and Rudnicky (2023), section 6: rows of normal logits and one largest logit.", nullptr, nullptr,
+       chi2023::source},
+      {"chi2023:cross", "Does sharper attention add to randomized positions?",
+       "Not in the source: its temperatures, and others', on the tasks and the positions of Ruoss et al. (2023), which "
+       "names flattening attention as the failure it leaves open; and what a longer string changes, one thing at a "
+       "time.",
+       chi2023::of_cross, chi2023::cross, nullptr, true},
       {"su2023:main", "Ways to longer texts, on one trained model",
        "Su (2023), first table: next-token accuracy at the trained length and at 8 times it, on texts that are "
        "repeated and on texts that are long.",
@@ -154,6 +196,9 @@ std::string source_title(const Artifact& a) {
   static const std::map<std::string, std::string> titles = {
       {"compare", "Positional encodings side by side"},  // lab/compare
       {"ruoss2023", "Randomized positional encodings boost length generalization of transformers (Ruoss et al. 2023)"},
+      {"chi2023",
+       "Attention alignment and flexible positional embeddings improve transformer length extrapolation (Chi, Fan and "
+       "Rudnicky 2023)"},
       {"gap_shift", "The gap shift of randomized positions (an experiment of poslab)"},
       {"su2023", "ReRoPE: rectified rotary position embeddings (Su 2023)"}};
   return titles.at(source_of(a.name));

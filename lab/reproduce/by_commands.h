@@ -23,8 +23,8 @@ class ByCommands {
   virtual std::string how() const = 0;  // "3 seeds of a decoder of 4 gated attention units ..."
 };
 
-// The first step of a chain: it trains a run of `poslab lm` or `poslab t5`, or goes on with it. work: as in Step. Throws
-// BadInput where the run was begun with other settings.
+// The first step of a chain: it trains a run of `poslab lm` or `poslab t5`, or goes on with it. work: as in Step.
+// Throws BadInput where the run was begun with other settings.
 Step training(RunKind, const Settings&, const std::string& run, int threads, double work);
 
 // Writes what lab/reproduce/reproduce.h's write() does, from what is done. Returns how much that is.

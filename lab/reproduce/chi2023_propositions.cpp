@@ -1,0 +1,146 @@
+// Propositions 1 and 2 against what they are about: rows of logits from N(0, variance) and one largest logit. Nothing
+// is trained.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/random.h"
+#include "experiment/align.h"
+#include "lab/reproduce/chi2023.h"
+
+namespace poslab::reproduce::chi2023 {
+namespace {
+
+constexpr int keys_short = 512, keys_long = 15000, rows = 100;
+
+// `keys` logits of a row, the first of them the largest.
+std::vector<double> row_of(int keys, double variance, double largest, uint64_t number) {
+  Rng rng(stream(2023, Purpose::test_tokens, number, uint32_t(keys)));
+  std::vector<double> s(1, largest);
+  while (int(s.size()) < keys) {
+    const double u = 1 - rng.uniform(), angle = 2 * std::acos(-1.) * rng.uniform();
+    s.push_back(std::sqrt(-2 * variance * std::log(u)) * std::cos(angle));  // Box and Muller 1958
+  }
+  return s;
+}
+
+struct Measured {
+  double weight = 0, entropy = 0;
+};
+Measured at(const std::vector<std::vector<double>>& all, double tau) {
+  Measured sum;
+  for (const std::vector<double>& s : all) {
+    const double top = *std::max_element(s.begin(), s.end());
+    double z = 0, mean = 0;
+    for (const double x : s) {
+      const double e = std::exp((x - top) / tau);
+      z += e, mean += e * x;
+    }
+    sum.weight += 1 / z / double(all.size());
+    sum.entropy += (std::log(z) + (top - mean / z) / tau) / double(all.size());
+  }
+  return sum;
+}
+
+// The temperature at which the rows have this weight or entropy, between 0.02 and 1: both change one way with it.
+template <class Of>
+std::optional<double> temperature(const std::vector<std::vector<double>>& all, double target, bool rises,
+                                  const Of& of) {
+  double low = 0.02, high = 1;
+  const auto above = [&](double tau) { return (of(at(all, tau)) > target) == rises; };
+  if (above(low) || !above(high)) return {};
+  for (int n = 0; n < 16; ++n) {
+    const double middle = (low + high) / 2;
+    (above(middle) ? high : low) = middle;
+  }
+  return (low + high) / 2;
+}
+
+std::string off_by(double predicted, double measured) {
+  return fmt::format("{:+.1f} %", 100 * (predicted / measured - 1));
+}
+
+// Of the rows in which what a proposition assumes holds.
+constexpr double within = 0.65;
+struct Worst {
+  double error = 0;
+  int rows = 0;
+  void add(double predicted, const std::optional<double>& measured) {
+    if (measured) error = std::max(error, std::abs(predicted / *measured - 1)), ++rows;
+  }
+};
+Cell beside(double predicted, double measured, const char* form = "{:.3f}") {
+  return {fmt::format(fmt::runtime(form), predicted),
+          fmt::format("{}, {}", fmt::format(fmt::runtime(form), measured), off_by(predicted, measured))};
+}
+
+}  // namespace
+
+Section propositions() {
+  Section s;
+  Grid grid{fmt::format("Predicted, and below it measured on {} rows; {} and {} keys", rows, keys_short, keys_long),
+            {"variance, largest logit", "weight, short", "entropy, short", "tau by proposition 1",
+             "tau by proposition 2", "log rule"},
+            {}};
+  s.data = {{"variance", "largest_logit", "weight_predicted", "weight", "entropy_predicted", "entropy",
+             "tau1_predicted", "reachable", "tau1", "tau2_predicted", "tau2", "log_rule"},
+            {}};
+  Worst first, second;
+  for (const double variance : {0.25, 1., 2., 4.})
+    for (const double largest : {4., 6., 8.}) {
+      std::vector<std::vector<double>> few, many;
+      for (uint64_t n = 0; n < rows; ++n)
+        few.push_back(row_of(keys_short, variance, largest, n)),
+            many.push_back(row_of(keys_long, variance, largest, n));
+      const Measured m = at(few, 1);
+      const double weight = std::exp(largest - variance / 2) / keys_short,
+                   entropy = std::log(keys_short) - variance / 2;
+      const Proposition1 one = proposition1(weight, keys_short, variance, keys_long, variance);
+      const double two = proposition2(keys_short, variance, keys_long, variance);
+      const auto tau1 = temperature(many, m.weight, false, [](const Measured& x) { return x.weight; });
+      const auto tau2 = temperature(many, m.entropy, true, [](const Measured& x) { return x.entropy; });
+      const double tail = std::sqrt(2 * std::log(keys_long)), deviation = std::sqrt(variance);
+      const double weight_at_two =
+          std::exp(largest / two - variance / (2 * two * two)) / keys_long;  // of the largest logit
+      if (one.reachable && largest > deviation * tail && deviation / one.tau < within * tail) first.add(one.tau, tau1);
+      if (weight_at_two < 0.1 && deviation / two < within * tail) second.add(two, tau2);
+      const auto cell = [](double predicted, const std::optional<double>& measured) {
+        return measured ? beside(predicted, *measured) : Cell{fmt::format("{:.3f}", predicted), "none reaches it"};
+      };
+      Cell by_one = cell(one.tau, tau1);
+      if (!one.reachable) by_one.text += ", not reachable";
+      grid.rows.push_back({{fmt::format("{:.3g}, {:.3g}", variance, largest)},
+                           beside(weight, m.weight, "{:.4f}"),
+                           beside(entropy, m.entropy),
+                           by_one,
+                           cell(two, tau2),
+                           {fmt::format("{:.3f}", log_rule(keys_short, keys_long))}});
+      const auto known = [](const std::optional<double>& x) { return x ? nlohmann::json(*x) : nlohmann::json(); };
+      s.data.rows.push_back({variance, largest, weight, m.weight, entropy, m.entropy, one.tau, one.reachable,
+                             known(tau1), two, known(tau2), log_rule(keys_short, keys_long)});
+    }
+  s.readings = {
+      fmt::format(
+          "Proposition 1 is within {:.1f} % of the temperature that keeps the weight, in the {} rows in which the "
+          "largest logit is larger than all others will be and sigma / tau is below {} sqrt(2 ln L).",
+          100 * first.error, first.rows, within),
+      fmt::format(
+          "Proposition 2 is within {:.1f} % of the temperature that keeps the entropy, in the {} rows in which the "
+          "largest logit has less than a tenth of the weight at that temperature, and sigma / tau is so small "
+          "too.",
+          100 * second.error, second.rows),
+      "Elsewhere they are up to 70 % off: where the largest logit has much of the weight, the source's sum leaves it "
+      "out."};
+  s.grids = {grid};
+  s.notes = {
+      "Both propositions assume logits from N(0, variance), a largest one that is the same at both lengths, and a "
+      "denominator that is L exp(variance / (2 tau^2)), the mean over the normal distribution. At a low tau the "
+      "mean of exp(s / tau) lives in the tail, where a finite row has no logits: with a large variance the "
+      "measured temperatures part from the predicted ones.",
+      "Not reachable: no temperature gives the weight of the short rows; then the one that comes nearest."};
+  return s;
+}
+
+}  // namespace poslab::reproduce::chi2023
