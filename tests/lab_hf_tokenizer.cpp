@@ -10,7 +10,7 @@ using namespace poslab::test;
 
 namespace {
 
-const Json& cases() {
+const Json& tokenizer_cases() {
   static const Json all = golden("tokenizers.json");
   return all;
 }
@@ -24,11 +24,11 @@ std::vector<int> with_prefix(const Tokenizer& t, const std::string& text) {
 }  // namespace
 
 TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
-  CHECK(cases()["tokenizers"].size() == 5);
-  for (const Json& of : cases()["tokenizers"]) {
+  CHECK(tokenizer_cases()["tokenizers"].size() == 5);
+  for (const Json& of : tokenizer_cases()["tokenizers"]) {
     const HfTokenizer t(of["tokenizer"].dump(), "tokenizer.json");
-    for (size_t n = 0; n < cases()["texts"].size(); ++n) {
-      const std::string text = cases()["texts"][n];
+    for (size_t n = 0; n < tokenizer_cases()["texts"].size(); ++n) {
+      const std::string text = tokenizer_cases()["texts"][n];
       INFO(of["name"], ": ", text);
       CHECK(with_prefix(t, text) == of["tokens"][n].get<std::vector<int>>());
       const std::vector<int> whole = t.encode(text);
@@ -44,7 +44,7 @@ TEST_CASE("hf: tokens are those of the library, for bytes and for characters") {
 }
 
 TEST_CASE("hf: bytes that are no UTF-8 are U+FFFD, and a character cut off at the beginning goes") {
-  const HfTokenizer t(cases()["tokenizers"][0]["tokenizer"].dump(), "tokenizer.json");
+  const HfTokenizer t(tokenizer_cases()["tokenizers"][0]["tokenizer"].dump(), "tokenizer.json");
   const auto text = [&](const std::string& bytes) {
     std::string back;
     for (const int token : t.encode(bytes)) back += t.text(token);
@@ -57,7 +57,7 @@ TEST_CASE("hf: bytes that are no UTF-8 are U+FFFD, and a character cut off at th
 }
 
 TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refused by name") {
-  const Json plain = cases()["tokenizers"][0]["tokenizer"];
+  const Json plain = tokenizer_cases()["tokenizers"][0]["tokenizer"];
   const auto refused = [&](const char* at, const Json& value) {
     Json t = plain;
     t[Json::json_pointer(at)] = value;
@@ -100,8 +100,8 @@ TEST_CASE("hf: a tokenizer.model gives the tokens of sentencepiece's own library
     const SentencePiece t(bytes, "t", true), bare(bytes, "t", false);
     CHECK(t.prefix() == (of["begin"] == -1 ? std::vector<int>() : std::vector<int>{of["begin"]}));
     CHECK(bare.prefix().empty());
-    for (size_t n = 0; n < cases()["texts"].size(); ++n) {
-      const std::string text = cases()["texts"][n];
+    for (size_t n = 0; n < tokenizer_cases()["texts"].size(); ++n) {
+      const std::string text = tokenizer_cases()["texts"][n];
       INFO(name, ": ", text);
       const std::vector<int> whole = of["tokens"][n];
       CHECK(t.encode(text) == whole);
