@@ -88,7 +88,7 @@ struct Beam {
   bool ends = false;
 };
 struct Finished {
-  Answer answer{{}, none};
+  Hypothesis answer{{}, none};
   bool done = false;
 };
 
@@ -116,7 +116,7 @@ std::vector<Beam> continuations(std::vector<real> logits, const std::vector<doub
   return all;
 }
 
-std::vector<Answer> search(const T5& model, const Tensor& states, const Ids& lengths, const T5Generation& g) {
+std::vector<Hypothesis> search(const T5& model, const Tensor& states, const Ids& lengths, const T5Generation& g) {
   const size_t K = size_t(g.beams);
   Steps steps(model, states, lengths, g);
   std::vector<double> running(K, none);
@@ -153,7 +153,7 @@ std::vector<Answer> search(const T5& model, const Tensor& states, const Ids& len
     if (!improvable || !some_go_on || (all_done() && g.early_stopping == EarlyStopping::on)) break;
     steps.go_on(from, tokens);
   }
-  std::vector<Answer> all;
+  std::vector<Hypothesis> all;
   for (Finished& f : finished)
     if (f.done) {
       std::vector<int>& t = f.answer.tokens;
@@ -192,11 +192,11 @@ std::vector<std::vector<int>> answer(const T5& model, const Tensor& states, cons
   return all;
 }
 
-std::vector<std::vector<Answer>> beam_search(const T5& model, const Tensor& states, const Ids& lengths,
-                                             const T5Generation& wanted) {
+std::vector<std::vector<Hypothesis>> beam_search(const T5& model, const Tensor& states, const Ids& lengths,
+                                                 const T5Generation& wanted) {
   wanted.check();
   const NoGrad still;
-  std::vector<std::vector<Answer>> all;
+  std::vector<std::vector<Hypothesis>> all;
   for (int b = 0; b < states.dim(0); ++b)
     all.push_back(search(model, slice(states, 0, b, b + 1), lengths ? Ids({1}, {lengths[b]}) : Ids(), wanted));
   return all;

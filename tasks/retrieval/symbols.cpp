@@ -1,7 +1,9 @@
 #include "tasks/retrieval/symbols.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "core/error.h"
 #include "tasks/retrieval/words.h"
@@ -34,6 +36,23 @@ std::string written(const Tokens& tokens) {
                             : noun_of(t - noun);
   }
   return text;
+}
+
+Tokens read(const std::string& text) {
+  std::vector<std::string> words;
+  for (int t = 0; t < vocabulary; ++t) words.push_back(written({t}));
+  std::istringstream all(text);
+  Tokens tokens;
+  for (std::string word; all >> word;) {
+    const auto found = std::find(words.begin(), words.end(), word);
+    if (found == words.end())
+      bad_input(
+          "\"{}\" is no symbol of the retrieval tasks; they are {}, {}, {}, {}, {}, {}, numbers 0 .. {}, the words of "
+          "names, and \".\" for filler",
+          word, words[ask], words[record], words[line], words[topic], words[document], words[passkey], digits - 1);
+    tokens.push_back(int(found - words.begin()));
+  }
+  return tokens;
 }
 
 Tokens name(int which) { return {adjective + which / nouns, noun + which % nouns}; }
