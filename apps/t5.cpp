@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/refuse.h"
+#include "apps/t5_generate.h"
 #include "apps/typed_choices.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -190,6 +191,11 @@ std::function<void()> add_t5(CLI::App* t5) {
   option("--questions", words->questions, "with --hf --task documents: questions of your own, in JSON lines", "FILE");
   option("--positions", words->positions, "with --hf: which positions the encoder's tokens carry (sequential)", "NAME");
   option("-o,--out", words->file, "the CSV file to write (eval.csv of the run)", "FILE");
+
+  CLI::App* write = t5->add_subcommand("generate", "let a run or a checkpoint of others answer, to the terminal");
+  (*actions)[write] = add_t5_generate(write);
+  CLI::App* hand_over = t5->add_subcommand("export", "write a trained T5 in the Hugging Face form");
+  (*actions)[hand_over] = add_t5_export(hand_over);
 
   return [=] { actions->at(chosen_command(*t5, "poslab t5"))(); };
 }

@@ -1,5 +1,5 @@
 // poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py, `generate` by
-// bench/generate.py; `kernels`, `schemes` and `decoder` print tables.
+// bench/generate.py, `t5` by bench/t5.py; `kernels`, `schemes` and `decoder` print tables.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +11,7 @@
 #include "bench/products.h"
 #include "bench/schemes.h"
 #include "bench/serve.h"
+#include "bench/t5.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #ifdef POSLAB_CUDA
@@ -55,6 +56,9 @@ int main(int count, char** words) {
   std::string checkpoint;
   writer->add_option("--hf", checkpoint)->required();
   writer->add_option("--threads", cores);
+  CLI::App* reader = app.add_subcommand("t5", "the encoder of a T5 reads on command, for bench/t5.py");
+  reader->add_option("--hf", checkpoint)->required();
+  reader->add_option("--threads", cores);
   CLI::App* sgemm = app.add_subcommand("ceiling", "large products on command, for bench/compare.py");
   sgemm->add_option("--threads", cores);
   app.require_subcommand(1);
@@ -75,6 +79,8 @@ int main(int count, char** words) {
       serve_ceiling();
     else if (*writer)
       serve_generate(checkpoint);
+    else if (*reader)
+      serve_t5(checkpoint);
     else if (decoder)
       serve_decoder(settings_of({{"encoding", words_of["encoding"]}, {"batch", words_of["batch"]}}));
     else

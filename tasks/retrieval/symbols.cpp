@@ -1,7 +1,9 @@
 #include "tasks/retrieval/symbols.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "core/error.h"
 
@@ -30,6 +32,24 @@ std::string written(const Tokens& tokens) {
                         : name_of(t - name);
   }
   return text;
+}
+
+Tokens read(const std::string& text) {
+  std::vector<std::string> words;
+  for (int t = 0; t < vocabulary; ++t) words.push_back(written({t}));
+  std::istringstream all(text);
+  Tokens tokens;
+  for (std::string word; all >> word;) {
+    const auto found = std::find(words.begin(), words.end(), word);
+    if (found == words.end())
+      bad_input(
+          "\"{}\" is no symbol of the retrieval tasks; they are {}, {}, {}, {}, {}, {}, digits such as {}, names such as "
+          "{}, and \".\" for filler",
+          word, words[ask], words[record], words[line], words[topic], words[document], words[passkey], words[digit],
+          words[name]);
+    tokens.push_back(int(found - words.begin()));
+  }
+  return tokens;
 }
 
 Tokens number(int count, Rng& rng) {

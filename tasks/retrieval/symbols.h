@@ -21,6 +21,8 @@ enum Symbol : int {
 
 // As people read them: "line brave-harbor a4 b11".
 std::string written(const std::vector<int>& tokens);
+// The other way; "." is the first filler. Throws BadInput for a word that is no symbol.
+std::vector<int> read(const std::string& text);
 
 using Tokens = std::vector<int>;
 Tokens number(int digits, Rng&);

@@ -1,0 +1,156 @@
+#include "apps/t5_generate.h"
+
+#include <memory>
+#include <optional>
+
+#include "autograd/tape.h"
+#include "core/error.h"
+#include "core/parallel.h"
+#include "core/stop.h"
+#include "lab/files.h"
+#include "lab/interrupt.h"
+#include "lab/t5/export.h"
+#include "lab/t5/hf.h"
+#include "lab/t5/run.h"
+#include "tasks/retrieval/symbols.h"
+
+namespace poslab {
+namespace {
+
+struct Asked {
+  std::string run, hf, prompt, file, encoding, temperature, early_stopping, threads;
+  std::optional<int> beams;  // absent: as the model has them
+  std::optional<double> length_penalty;
+  int count = 64;
+};
+
+// A run or a checkpoint of others, and how it reads and writes.
+struct Writer {
+  T5 net;
+  T5Generation how{};
+  std::function<std::vector<int>(const std::string&)> read;
+  std::function<std::string(const std::vector<int>&)> written;
+};
+
+Writer writer_of_run(const std::string& folder) {
+  const t5::Run run = t5::open(folder);
+  const std::vector<int> ends = {symbols::end};
+  return {run.state.net, {.ends = ends, .positions = t5::sampler(run.state.config)}, symbols::read, symbols::written};
+}
+
+Writer writer_of_checkpoint(const std::string& folder) {
+  const auto model = std::make_shared<const t5::HfModel>(t5::open_hf_model(folder));
+  const auto tokenizer = t5::open_hf_tokenizer(*model);
+  return {model->net, model->config.writing,
+          [=](const std::string& text) { return t5::tokens_of(*model, *tokenizer, text); },
+          [=](const std::vector<int>& tokens) { return t5::text_of(model->config.spec, *tokenizer, tokens); }};
+}
+
+T5Generation generation(const Asked& asked, T5Generation how) {
+  how.count = asked.count, how.beams = asked.beams.value_or(how.beams);
+  how.length_penalty = asked.length_penalty.value_or(how.length_penalty);
+  const std::string& stop = asked.early_stopping;
+  if (!stop.empty() && stop != "off" && stop != "on" && stop != "never")
+    bad_input("--early-stopping {}: it is off, on or never", stop);
+  if (!stop.empty())
+    how.early_stopping = stop == "on" ? EarlyStopping::on : stop == "off" ? EarlyStopping::off : EarlyStopping::never;
+  how.check();
+  return how;
+}
+
+std::string prompt_of(const Asked& asked) {
+  if (asked.prompt.empty() == asked.file.empty())
+    bad_input("poslab t5 generate reads --prompt TEXT or --file FILE{}", asked.prompt.empty() ? "" : "; not both");
+  return asked.file.empty() ? asked.prompt : read_input(asked.file);
+}
+
+void generate_answer(const Asked& asked) {
+  if (asked.run.empty() == asked.hf.empty())
+    bad_input("poslab t5 generate takes a run, as in `poslab t5 generate runs/t5`, or a checkpoint, --hf FOLDER{}",
+              asked.run.empty() ? "" : "; not both");
+  if (!asked.threads.empty()) {
+    const int threads = t5::configure({{"threads", asked.threads}}).whole("threads");
+    if (threads) set_threads(threads);
+  }
+  catch_signals();
+  const std::string prompt = prompt_of(asked);
+  generation(asked, {});  // before anything is opened
+  Writer writer = asked.hf.empty() ? writer_of_run(asked.run) : writer_of_checkpoint(asked.hf);
+  const T5Generation how = generation(asked, writer.how);
+  if (!asked.encoding.empty()) writer.net = writer.net.with_encoding(choose_encoding(asked.encoding));
+  if (!asked.temperature.empty()) writer.net = writer.net.at_temperature(choose_temperature(asked.temperature));
+  const std::vector<int> tokens = writer.read(prompt);
+  if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");
+  try {
+    const NoGrad still;
+    const PositionSample positions(how.positions, Resample::per_forward, {}, 1, int(tokens.size()));
+    const Tensor states = writer.net.encode(Ids({1, int(tokens.size())}, tokens), {}, {positions, {}});
+    const std::vector<int> said = how.beams == 1 ? answer(writer.net, states, {}, how)[0]
+                                                 : beam_search(writer.net, states, {}, how)[0].at(0).tokens;
+    fmt::print("{}\n", writer.written(said));
+  } catch (const Stopped&) { throw Interrupted(caught_signal(), "stopped writing"); }
+}
+
+const char* generate_footer_of_t5 = R"(
+Reads the prompt at once and writes an answer, up to an end: the most probable token each time, or with --beams the
+best that beam search finds, whose score is the sum of ln p over (length ^ length penalty), as in transformers.
+--early-stopping on ends once K answers are finished; off, when going on could beat none of them at the present length;
+never, at any length. What is not said is as generation_config.json has it, else 1 beam, a penalty of 1, and off.
+
+With --hf a checkpoint of the Hugging Face form is read: T5, T5 v1.1, LM-adapted or Flan-T5, a folder with config.json,
+model.safetensors and spiece.model. A run reads the symbols of its tasks, as words.
+
+Examples:
+  poslab t5 generate --hf ~/models/flan-t5-small --prompt 'translate English to German: How old are you?' --beams 4
+  poslab t5 generate --hf ~/models/flan-t5-small --file question.txt --temperature constant:tau=0.8
+  poslab t5 generate runs/t5 --prompt 'passkey 4 11 2 . . . . . . . . . . ask passkey')";
+
+const char* export_footer_of_t5 = R"(
+Writes config.json and model.safetensors into a new folder. transformers reads it as a T5ForConditionalGeneration. A
+model that this form cannot say is refused, with the reason: it has the encoding t5:unscaled and no temperature.
+
+Example:
+  poslab t5 export runs/t5 --to t5-hf)";
+
+}  // namespace
+
+std::function<void()> add_t5_generate(CLI::App* c) {
+  const auto asked = std::make_shared<Asked>();
+  c->footer(generate_footer_of_t5);
+  c->allow_extras();
+  c->add_option("run", asked->run, "the run folder");
+  c->add_option("--hf", asked->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
+  c->add_option("--prompt", asked->prompt, "what the model reads")->type_name("TEXT");
+  c->add_option("--file", asked->file, "the file that it reads instead")->type_name("FILE");
+  c->add_option("--count", asked->count, "new tokens, at most (64)")
+      ->type_name("1 .. 1000000")
+      ->check(CLI::Range(1, 1000000).description(""));
+  c->add_option("--beams", asked->beams, "beams of the search; 1: the most probable token (1, or as --hf has it)")
+      ->type_name("1 .. 1024");
+  c->add_option("--length-penalty", asked->length_penalty,
+                "above 0 favours long answers, below 0 short ones (1, or as --hf has it)")
+      ->type_name("X");
+  c->add_option("--early-stopping", asked->early_stopping, "when the search ends (off, or as --hf has it)")
+      ->type_name("off | on | never");
+  c->add_option("--encoding", asked->encoding, "another scheme at test, without parameters")->type_name("NAME");
+  c->add_option("--temperature", asked->temperature, "another factor on the logits of the encoder")->type_name("NAME");
+  c->add_option("--threads", asked->threads, "0: one for each core; never changes a result")->type_name("0 .. 256");
+  return [=] { generate_answer(*asked); };
+}
+
+std::function<void()> add_t5_export(CLI::App* c) {
+  const auto run = std::make_shared<std::string>(), to = std::make_shared<std::string>();
+  c->footer(export_footer_of_t5);
+  c->allow_extras();
+  c->add_option("run", *run, "the run folder")->required();
+  c->add_option("--to", *to, "the folder to make")->type_name("FOLDER");
+  return [=] {
+    if (to->empty()) bad_input("to which folder? Say --to FOLDER");
+    const t5::Run trained = t5::open(*run);
+    t5::export_hf(trained.state.net, trained.state.params, {symbols::end}, *to);
+    fmt::print("{} has config.json and model.safetensors: AutoModelForSeq2SeqLM.from_pretrained(\"{}\") reads it\n",
+               *to, *to);
+  };
+}
+
+}  // namespace poslab
