@@ -105,7 +105,9 @@ std::function<void()> add_align(CLI::App* align) {
       ->check(CLI::Range(1, 8000).description(""));
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");
   align->add_option("--tasks", w->request.tasks, "of a T5: other tasks (as the run has them)")->type_name("NAME");
-  align->add_option("--threads", w->threads, "0: one for each core; never changes a result")->type_name("0 .. 256  (0)");
+  align->add_option("--threads", w->threads, "0: one for each core; never changes a result")
+      ->type_name("0 .. 256  (0)")
+      ->check(CLI::Range(0, 256).description(""));
   align->add_option("--device", w->request.device, option("device").help)->type_name(takes(option("device")));
   align->add_option("-o,--out", w->out, "the file to write")->type_name("FILE  (temperatures.json)");
   return [=] { run(*w); };

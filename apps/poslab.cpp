@@ -334,7 +334,8 @@ void parse_and_run(int argc, char** argv) {
   actions[sweep] = add_sweep(sweep);
   CLI::App* language = command("lm", "language models on text: train, resume, eval, generate, export", "", {});
   actions[language] = add_lm(language);
-  CLI::App* finding = command("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", "", {});
+  CLI::App* finding =
+      command("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", "", {});
   actions[finding] = add_t5(finding);
   CLI::App* again =
       command("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment", "", {});

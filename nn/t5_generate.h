@@ -31,6 +31,7 @@ std::vector<std::vector<int>> answer(const T5&, const Tensor& states, const Ids&
 // without its end. Each step keeps the 2 `beams` most probable ways to go on (more, if there are several ends); those
 // among the first `beams` that end are finished, and the best `beams` of the others go on.
 struct Hypothesis { std::vector<int> tokens; double score; };
-std::vector<std::vector<Hypothesis>> beam_search(const T5&, const Tensor& states, const Ids& lengths, const T5Generation&);
+std::vector<std::vector<Hypothesis>> beam_search(const T5&, const Tensor& states, const Ids& lengths,
+                                                 const T5Generation&);
 
 }  // namespace poslab

@@ -145,8 +145,8 @@ TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so 
   CHECK(holds(refused({{"is_encoder_decoder", false}}), "\"is_encoder_decoder\" is false; it must be true"));
   CHECK(holds(refused({{"relative_attention_num_buckets", 4}}), "c: t5: buckets = 4"));
   CHECK(refused({{"num_experts", 8}}) ==
-        "2: c: the key \"num_experts\" (8) is not known, and may change what the model computes; poslab runs T5, T5 v1.1 "
-        "and Flan-T5 as transformers defines them");
+        "2: c: the key \"num_experts\" (8) is not known, and may change what the model computes; poslab runs T5, T5 "
+        "v1.1 and Flan-T5 as transformers defines them");
   CHECK(refused({{"d_model", "wide"}}) == "2: c: \"d_model\" is \"wide\"; it must be a whole number");
   t5::HfConfig c;
   t5::read_generation(R"({"num_beams": 4, "length_penalty": 0.6, "early_stopping": "never", "eos_token_id": [1, 2]})",

@@ -38,7 +38,8 @@ TEST_CASE("lm: options have one form, presets stand before what is said, and wha
   CHECK(kept(table, c).size() == table.options.size() - 2);
   CHECK(language::configure(kept(table, c)).spelled() == c.spelled());
   for (const ChoicePreset& p : table.presets) CHECK_NOTHROW(check(language::configure({{"preset", p.name}})));
-  CHECK(eval_lengths(language::configure({{"train_length", "10"}, {"eval_times", "1/2.5"}})) == std::vector<int>{10, 25});
+  CHECK(eval_lengths(language::configure({{"train_length", "10"}, {"eval_times", "1/2.5"}})) ==
+        std::vector<int>{10, 25});
   CHECK_THROWS_AS(language::configure({{"layer", "2"}}), BadInput);
   CHECK_THROWS_AS(language::configure({{"encoding", "ropo"}}), BadInput);
   CHECK_THROWS_AS(language::configure({{"steps", "0"}}), BadInput);

@@ -266,15 +266,16 @@ echo more >> texts/1.txt
 check 'a text that has changed' refuses 2 'not the text' "$program" lm eval language
 
 # T5s that find things.
-finding=(t5 train --tasks passkey:digits=1/line --layers 1 --decoder-layers 1 --heads 2 --d-model 16 --d-ff 24 --tokens 64
-         --train-length 24 --eval-lengths 24/64 --eval-samples 4)
+finding=(t5 train --tasks passkey:digits=1/line --layers 1 --decoder-layers 1 --heads 2 --d-model 16 --d-ff 24
+         --tokens 64 --train-length 24 --eval-lengths 24/64 --eval-samples 4)
 t5_rows() { [[ $(tail -n +2 "$1" | cut -d, -f1,2 | paste -sd ' ') == "$2" ]]; }
 check 'a T5 is trained' "$program" "${finding[@]}" --steps 20 --out finding
 check 'and tested, task by task' t5_rows finding/eval.csv 'passkey,24 passkey,64 line,24 line,64'
 check 'also sharper, and longer' "$program" t5 eval finding --temperature constant:tau=0.5 --lengths 128 -o sharp.csv
 check 'at the length asked for' t5_rows sharp.csv 'passkey,128 line,128'
 cut=cut_finding
-check 'a long run of it' "$program" "${finding[@]}" --steps 4000 --checkpoint-every 100 --threads 1 --out straight_finding
+check 'a long run of it' "$program" "${finding[@]}" --steps 4000 --checkpoint-every 100 --threads 1 \
+  --out straight_finding
 check 'the same, stopped' cut_off TERM 143 "$program" "${finding[@]}" --steps 4000 --checkpoint-every 100 --threads 2 \
   --out cut_finding
 check 'resumed to its end' "$program" t5 resume cut_finding --threads 2
