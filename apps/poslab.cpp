@@ -171,7 +171,8 @@ void list_command(const std::string& kind, const std::string& name) {
   else if (kind == "presets")
     for (const Preset& p : all_presets()) rows.push_back({p.name, p.summary, ""});
   else
-    throw BadInput(unknown("list", kind, {"tasks", "encodings", "samplers", "temperatures", "curricula", "retrievals", "presets"}));
+    throw BadInput(unknown(
+        "list", kind, {"tasks", "encodings", "samplers", "temperatures", "curricula", "retrievals", "presets"}));
   fmt::print("{}", in_columns(rows));
 }
 
@@ -256,7 +257,8 @@ void parse_and_run(int argc, char** argv) {
   CLI::App* list =
       command("list", "list what there is to choose from",
               "Examples:\n  poslab list encodings\n  poslab list encodings alibi", [&] { list_command(kind, listed); });
-  list->add_option("kind", kind, "tasks | encodings | samplers | temperatures | curricula | retrievals | presets")->required();
+  list->add_option("kind", kind, "tasks | encodings | samplers | temperatures | curricula | retrievals | presets")
+      ->required();
   list->add_option("name", listed, "one of them, as `poslab explain` has it");
 
   CLI::App* train = command("train", "train a model into a new run folder, then test it", train_footer, [&] {
@@ -312,7 +314,8 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* ask = command("ask", "ask a trained run about strings of your own", "", {});
   actions[ask] = add_ask(ask);
-  CLI::App* explain = command("explain", "explain a task, an encoding, a sampler, a temperature, a retrieval task or a preset", "", {});
+  CLI::App* explain =
+      command("explain", "explain a task, an encoding, a sampler, a temperature, a retrieval task or a preset", "", {});
   actions[explain] = add_explain(explain);
 
   CLI::App* drawn = command("show", "draw what an encoding or a sampler does, without training", "", {});

@@ -22,8 +22,8 @@ struct ChoiceTable {
   std::vector<ChoiceOption> options;
   std::vector<ChoicePreset> presets;
 };
-// Defaults, then the preset that `settings` names, then `settings`. Encoding, positions and temperature are in their one
-// form. Throws BadInput: unknown option or name, a number out of range.
+// Defaults, then the preset that `settings` names, then `settings`. Encoding, positions and temperature are in their
+// one form. Throws BadInput: unknown option or name, a number out of range.
 Choices configure(const ChoiceTable&, const Settings&);
 Settings kept(const ChoiceTable&, const Choices&);   // all kept options, in the order of the table
 

@@ -1,5 +1,5 @@
-// A run of a T5 that finds things in long contexts, as values: its state, a step, and what it answers at a length. Opens
-// no file.
+// A run of a T5 that finds things in long contexts, as values: its state, a step, and what it answers at a length.
+// Opens no file.
 #pragma once
 #include <cmath>
 

@@ -85,7 +85,8 @@ Cells cells_of_t5(const Trial& t, const SweepFolder& folder, const RunRecord&) {
   }
   const auto trained = accuracy.find(std::stoi(value_of(t.run, "train_length")));
   const auto& [longest, of_longest] = *accuracy.rbegin();
-  all.scores = {trained == accuracy.end() ? json() : cell(mean(trained->second)), json(longest), cell(mean(of_longest))};
+  all.scores = {trained == accuracy.end() ? json() : cell(mean(trained->second)), json(longest),
+                cell(mean(of_longest))};
   return all;
 }
 
