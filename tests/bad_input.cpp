@@ -42,7 +42,9 @@ void furnish(const TemporaryFolder& folder) {
   std::filesystem::create_directories(folder / "empty");
   std::filesystem::create_directories(folder / "bin");
   std::filesystem::create_symlink(program, folder / "bin/poslab");
-  const std::pair<const char*, const char*> files[] = {
+  const std::string asked =
+      R"({"question": "who?", "answers": ["Ada"], "ctxs": [{"title": "b", "text": "Ada", "isgold": true}]})" "\n";
+  const std::pair<const char*, std::string> files[] = {
       {"file.txt", "hello\n"},
       {"empty.toml", ""},
       {"bad.toml", "task = \"even_pairs\"\nlayers = \"two\"\n"},
@@ -53,6 +55,7 @@ void furnish(const TemporaryFolder& folder) {
       {"none.toml", "task = \"even_pairs\"\nencoding = \"rope\"\nlr = []\n"},
       {"nested.toml", "[train]\ntask = \"even_pairs\"\n"},
       {"nan.txt", "0\n1\nnan\n3\n"},
+      {"questions.jsonl", asked + asked + "{}\n"},
       {"short.txt", "0\n1\n2\n3\n4\n"},
       {"words.txt", "0\n1 two 3\n"},
       {"lm-task.toml", "command = \"lm train\"\ntask = \"even_pairs\"\n"},

@@ -3,6 +3,7 @@
 
 #include "lab/report/report.h"
 #include "lab/sweep/sweep.h"
+#include "lab/t5/questions.h"
 #include "lab/t5/run.h"
 #include "tasks/retrieval/symbols.h"
 #include "tests/sweep_helpers.h"
@@ -162,4 +163,57 @@ TEST_CASE("a sweep of T5s is run, collected and reported, with a group for each 
   Program look(folder, "inspect " + folder / "sweep/" + plan[0].id);
   CHECK(look.status() == 2);
   CHECK(holds(look.output(), "whose runs are not drawn inside"));
+}
+
+TEST_CASE("questions with documents from a file: which document is gold, and a broken line is named") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "q.jsonl";
+  const std::string marked = R"({"question": "who?", "answers": ["Ada", "A."], "ctxs": [
+    {"title": "a", "text": "one", "hasanswer": false, "isgold": false},
+    {"title": "b", "text": "Ada too", "hasanswer": true, "isgold": false},
+    {"title": "c", "text": "Ada", "hasanswer": true, "isgold": true}]})";
+  std::string one_line;
+  for (const char c : marked)
+    if (c != '\n') one_line += c;
+  const std::string bare = R"({"question": "where?", "answers": ["Rome"], "ctxs": [{"title": "x", "text": "no"}, )"
+                           R"({"title": "y", "text": "Rome", "hasanswer": true}], "more": 1})";
+  write_file(path, one_line + "\n" + bare + "\n");
+  const std::vector<DocumentQuestion> all = t5::read_questions(path);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].answers == std::vector<std::string>{"Ada", "A."});
+  CHECK(all[0].documents[2].gold);
+  CHECK(!all[0].documents[1].gold);
+  CHECK(!all[0].documents[1].shown);  // it has the answer too
+  CHECK(all[1].documents[1].gold);
+  CHECK(all[1].documents[0].shown);
+
+  const auto third = [&](const std::string& line) {
+    write_file(path, one_line + "\n" + bare + "\n" + line + "\n");
+    return refusal([&] { t5::read_questions(path); });
+  };
+  CHECK(holds(third("{"), "2: " + path + ", line 3: no JSON object; a line is {\"question\""));
+  CHECK(holds(third("{}"), ", line 3: no text \"question\""));
+  CHECK(holds(third(R"({"question": "q", "answers": []})"), ", line 3: no list \"answers\""));
+  CHECK(holds(third(R"({"question": "q", "answers": [1]})"), ", line 3: an answer is 1, no text"));
+  CHECK(holds(third(R"({"question": "q", "answers": ["a"], "ctxs": [{"title": "t"}]})"), ", line 3: no text \"text\""));
+  CHECK(holds(third(R"({"question": "q", "answers": ["a"], "ctxs": [{"title": "t", "text": "u"}]})"),
+              ", line 3: no document holds the answer"));
+  write_file(path, "");
+  CHECK(holds(refusal([&] { t5::read_questions(path); }), "has no question"));
+}
+
+TEST_CASE("a checkpoint of others is asked in English: so many questions, at places from front to back") {
+  const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/huggingface/golden/t5/v1_0");
+  const t5::English line{.task = choose_retrieval("line"), .sizes = {2, 9}, .samples = 8};
+  const std::vector<t5::AtSize> all = t5::ask(model, line, choose_sampler("sequential"));
+  REQUIRE(all.size() == 2);
+  CHECK(all[1].tokens > all[0].tokens);
+  CHECK(all[0].accuracy == 0);  // its weights are random
+  CHECK(all[1].accuracy_of_place[7] == 0);
+  CHECK(std::isnan(all[0].accuracy_of_place[3]));  // of two lines none is in the middle
+  CHECK(t5::to_csv(all).rfind("task,size,tokens,samples,accuracy,accuracy_1,", 0) == 0);
+  CHECK(holds(t5::to_csv(all), fmt::format("\nline,9,{},8,0,", all[1].tokens)));
+  t5::English too_many = line;
+  too_many.sizes = {2, 5000};
+  CHECK(holds(refusal([&] { t5::ask(model, too_many, choose_sampler("sequential")); }), "5000 lines"));
 }

@@ -62,7 +62,7 @@ const ChoiceTable& all_choices() {
            {"growing",
             0.5,
             {0, 1},
-            "share of the steps in which the longest grow from shortest to train_length, by a factor a step"}},
+            "share of the steps in which the longest grow to train_length, by a factor a step"}},
           {training, {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}},
           {training, {"warmup", 200, {0, 1e9}, "steps over which the learning rate rises to lr"}},
           {training, {"cooling", 0.2, {0, 1}, "share of the steps, the last ones, in which it falls to 0"}},

@@ -1,11 +1,7 @@
 // What a test came to, as a table: eval.csv, and the files that `poslab lm eval -o` writes.
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <sstream>
-
-#include "core/error.h"
-#include "lab/files.h"
+#include "lab/csv.h"
 #include "lab/language/run.h"
 
 namespace poslab::language {
@@ -18,23 +14,15 @@ std::string header() {
   return text;
 }
 
-// Whether the line could be read. A loss may be nan or inf, which strtod reads.
-bool read_line(const std::string& line, AtLength& at) {
-  std::vector<std::string> cells;
-  std::istringstream in(line);
-  for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+bool read_cells(const std::vector<std::string>& cells, AtLength& at) {
   if (cells.size() != size_t(6 + 2 * parts) || (cells[1] != "plain" && cells[1] != "repeated")) return false;
-  bool whole = true;
-  const auto number = [&](size_t i) {
-    char* end = nullptr;
-    const double x = std::strtod(cells[i].c_str(), &end);
-    whole = whole && end == cells[i].c_str() + cells[i].size() && !cells[i].empty();
-    return x;
-  };
-  at = {.length = int(number(0)), .repeated = cells[1] == "repeated", .samples = int64_t(number(2))};
-  at.loss = number(3), at.accuracy = number(4), at.bits_per_byte = number(5);
+  double length = 0, samples = 0;
+  bool whole = read_cell(cells[0], length) && read_cell(cells[2], samples) && read_cell(cells[3], at.loss) &&
+               read_cell(cells[4], at.accuracy) && read_cell(cells[5], at.bits_per_byte);
   for (size_t p = 0; p < size_t(parts); ++p)
-    at.loss_of_part[p] = number(6 + p), at.accuracy_of_part[p] = number(6 + size_t(parts) + p);
+    whole = whole && read_cell(cells[6 + p], at.loss_of_part[p]) &&
+            read_cell(cells[6 + size_t(parts) + p], at.accuracy_of_part[p]);
+  at.length = int(length), at.repeated = cells[1] == "repeated", at.samples = int64_t(samples);
   return whole && at.length > 0 && at.samples > 0;
 }
 
@@ -52,19 +40,6 @@ std::string to_csv(const std::vector<AtLength>& all) {
   return text;
 }
 
-std::vector<AtLength> read_csv(const std::string& path) {
-  std::istringstream lines(read_file(path));
-  std::string line;
-  std::getline(lines, line);
-  if (line != header()) failure("{} is damaged: its first line is not {}; remove it, and test again", path, header());
-  std::vector<AtLength> all;
-  for (int n = 2; std::getline(lines, line); ++n) {
-    all.emplace_back();
-    if (!read_line(line, all.back()))
-      failure("{} is damaged: line {} reads \"{}\"; remove it, and test again", path, n, line);
-  }
-  if (all.empty()) failure("{} is damaged: it holds no length; remove it, and test again", path);
-  return all;
-}
+std::vector<AtLength> read_csv(const std::string& path) { return read_rows(path, header(), read_cells); }
 
 }  // namespace poslab::language

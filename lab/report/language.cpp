@@ -143,15 +143,7 @@ std::string language_csv(const std::vector<Group>& groups) {
 
 std::string language_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
   std::string readings, text, against, position, training;
-  nlohmann::json data = {{"charts", nlohmann::json::array()}};
-  const auto show = [&](const Chart& chart) {
-    data["charts"].push_back(chart_json(chart));
-    return figure(chart);
-  };
-  const auto captioned = [&](const Chart& chart, const std::string& words) {
-    return fmt::format("<figure>{}<figcaption><b>{}.</b> {}</figcaption></figure>\n", show(chart), escape(chart.title),
-                       words);
-  };
+  Figures figures;
   size_t runs = 0;
   std::vector<std::string> encodings;
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -164,21 +156,23 @@ std::string language_page(const std::vector<Group>& groups, const std::string& n
     text += fmt::format("<p><b>{}</b>: {}.</p>\n", heading(g),
                         escape(g.lines.front().first().text));
     for (const Measure& m : measures)
-      for (const bool repeated : {false, true})
-        against +=
-            captioned(against_length(g, m, repeated, fmt::format("length{}-{}-{}", i, &m - measures, int(repeated))),
-                      fmt::format("The mean over all tokens of the windows of each length.{}", seeds));
+      for (const bool repeated : {false, true}) {
+        const std::string id = fmt::format("length{}-{}-{}", i, &m - measures, int(repeated));
+        against += figures.captioned(against_length(g, m, repeated, id),
+                                     fmt::format("The mean over all tokens of the windows of each length.{}", seeds));
+      }
     for (const bool repeated : {false, true})
-      position += captioned(by_position(g, repeated, fmt::format("position{}-{}", i, int(repeated))),
-                            "A point is an eighth of the window." + seeds);
+      position += figures.captioned(by_position(g, repeated, fmt::format("position{}-{}", i, int(repeated))),
+                                    "A point is an eighth of the window." + seeds);
+    const std::string even = figures.show(loss_chart(g, fmt::format("loss{}", i), false)),
+                      log = figures.show(loss_chart(g, fmt::format("log{}", i), true));
     training += fmt::format(
         "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption><b>{}.</b> Mean cross-entropy of a "
         "training batch. Faint: single batches{}. Strong: the mean over the nearest 4&#8239;% of the run.</figcaption>"
         "</figure>\n",
-        show(loss_chart(g, fmt::format("loss{}", i), false)), show(loss_chart(g, fmt::format("log{}", i), true)),
-        heading(g), g.has_seeds() ? " or seeds" : "");
-    training += captioned(training_accuracy_chart(g, fmt::format("training{}", i)),
-                          "The share of a training batch's tokens that were the most probable one.");
+        even, log, heading(g), g.has_seeds() ? " or seeds" : "");
+    training += figures.captioned(training_accuracy_chart(g, fmt::format("training{}", i)),
+                                  "The share of a training batch's tokens that were the most probable one.");
     for (const Line& line : g.lines) runs += line.runs.size(), encodings.push_back(line.first().encoding);
   }
   return document(language_html,
@@ -194,7 +188,7 @@ std::string language_page(const std::vector<Group>& groups, const std::string& n
                    {"differences", paired_differences(groups)},
                    {"training", training},
                    {"configuration", configuration(groups, out)},
-                   {"data", script_safe(data)}});
+                   {"data", script_safe(figures.data)}});
 }
 
 }  // namespace poslab::report

@@ -88,6 +88,16 @@ std::string single_runs(const std::vector<Group>& groups) {
 
 }  // namespace
 
+std::string Figures::show(const Chart& chart) {
+  data["charts"].push_back(chart_json(chart));
+  return figure(chart);
+}
+
+std::string Figures::captioned(const Chart& chart, const std::string& words) {
+  return fmt::format("<figure>{}<figcaption><b>{}.</b> {}</figcaption></figure>\n", show(chart), escape(chart.title),
+                     words);
+}
+
 std::string mark(const Line& line) {
   return fmt::format("<i class=\"mark {}\" aria-hidden=\"true\"></i>", color_class(line.color));
 }

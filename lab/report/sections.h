@@ -9,6 +9,13 @@
 
 namespace poslab::report {
 
+// The charts of a page, as figures and as the data of its script.
+struct Figures {
+  nlohmann::json data = {{"charts", nlohmann::json::array()}};
+  std::string show(const page::Chart&);
+  std::string captioned(const page::Chart&, const std::string& words);   // below it its title, then these words
+};
+
 std::string mark(const Line&);                 // a dot in its color
 std::string heading(const Group&);             // its task or text
 // Of a row; a narrow page shows it as a list, each value with its name. kind: a class of page.css.

@@ -60,15 +60,7 @@ std::string t5_reading(const Group& g) {
 
 std::string t5_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
   std::string readings, against, place, asked, training;
-  nlohmann::json data = {{"charts", nlohmann::json::array()}};
-  const auto show = [&](const Chart& chart) {
-    data["charts"].push_back(chart_json(chart));
-    return figure(chart);
-  };
-  const auto captioned = [&](const Chart& chart, const std::string& words) {
-    return fmt::format("<figure>{}<figcaption><b>{}.</b> {}</figcaption></figure>\n", show(chart), escape(chart.title),
-                       words);
-  };
+  Figures figures;
   std::vector<std::string> encodings;
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group& g = groups[i];
@@ -76,10 +68,11 @@ std::string t5_page(const std::vector<Group>& groups, const std::string& notes, 
     readings += fmt::format("<p class=\"reading\">{}</p>\n", t5_reading(g));
     asked += fmt::format("<p><b>{}</b>: {}</p>\n", escape(g.task), prose(task->about));
     for (size_t m = 0; m < 2; ++m)
-      against += captioned(against_length(g, measures[m], false, fmt::format("length{}-{}", i, m)),
-                           m ? "Nats a symbol of the answer." : "The share of the questions of each length.");
+      against += figures.captioned(against_length(g, measures[m], false, fmt::format("length{}-{}", i, m)),
+                                   m ? "Nats a symbol of the answer." : "The share of the questions of each length.");
     if (task->placed)
-      place += captioned(by_position(g, false, fmt::format("place{}", i)), "A point is an eighth of the context.");
+      place +=
+          figures.captioned(by_position(g, false, fmt::format("place{}", i)), "A point is an eighth of the context.");
     for (const Line& line : g.lines) encodings.push_back(line.first().encoding);
   }
   const Group& any = groups.front();  // all tasks of a run are learned together, in one training
@@ -87,8 +80,10 @@ std::string t5_page(const std::vector<Group>& groups, const std::string& notes, 
       "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption>Mean cross-entropy of a training "
       "step, whose contexts grow at first. Faint: single steps{}. Strong: the mean over the nearest 4&#8239;% of the "
       "run.</figcaption></figure>\n",
-      show(loss_chart(any, "loss", false)), show(loss_chart(any, "log", true)), any.has_seeds() ? " or seeds" : "");
-  training += captioned(training_accuracy_chart(any, "training"), "The share of a step's answers that were right.");
+      figures.show(loss_chart(any, "loss", false)), figures.show(loss_chart(any, "log", true)),
+      any.has_seeds() ? " or seeds" : "");
+  training +=
+      figures.captioned(training_accuracy_chart(any, "training"), "The share of a step's answers that were right.");
   return document(t5_html, {{"title", title(groups)},
                             {"readings", readings + notes},
                             {"against", against},
@@ -98,7 +93,7 @@ std::string t5_page(const std::vector<Group>& groups, const std::string& notes, 
                             {"differences", paired_differences(groups)},
                             {"training", training},
                             {"configuration", configuration(groups, out)},
-                            {"data", script_safe(data)}});
+                            {"data", script_safe(figures.data)}});
 }
 
 }  // namespace poslab::report

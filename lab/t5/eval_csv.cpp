@@ -1,10 +1,9 @@
 // What a test came to, as a table: eval.csv, and the files that `poslab t5 eval -o` writes.
-#include <cmath>
-#include <cstdlib>
-#include <sstream>
+#include <fmt/format.h>
 
-#include "core/error.h"
-#include "lab/files.h"
+#include <cmath>
+
+#include "lab/csv.h"
 #include "lab/t5/run.h"
 
 namespace poslab::t5 {
@@ -12,20 +11,13 @@ namespace {
 
 std::string header() { return "task,length,samples,loss,accuracy" + headings_of_places(); }
 
-// Whether the line could be read. A loss may be nan or inf, which strtod reads.
-bool read_line(const std::string& line, AtLength& at) {
-  const std::vector<std::string> cells = split(line, ',');
+bool read_cells(const std::vector<std::string>& cells, AtLength& at) {
   if (cells.size() != size_t(5 + places) || cells[0].empty()) return false;
-  bool whole = true;
-  const auto number = [&](size_t i) {
-    char* end = nullptr;
-    const double x = std::strtod(cells[i].c_str(), &end);
-    whole = whole && !cells[i].empty() && *end == '\0';
-    return x;
-  };
-  at = {.task = cells[0], .length = int(number(1)), .samples = int64_t(number(2))};
-  at.loss = number(3), at.accuracy = number(4);
-  for (int p = 0; p < places; ++p) at.accuracy_of_place[p] = number(size_t(5 + p));
+  double length = 0, samples = 0;
+  bool whole = read_cell(cells[1], length) && read_cell(cells[2], samples) && read_cell(cells[3], at.loss) &&
+               read_cell(cells[4], at.accuracy);
+  for (int p = 0; p < places; ++p) whole = whole && read_cell(cells[size_t(5 + p)], at.accuracy_of_place[p]);
+  at.task = cells[0], at.length = int(length), at.samples = int64_t(samples);
   return whole && at.length > 0 && at.samples > 0;
 }
 
@@ -57,20 +49,7 @@ std::string to_csv(const std::vector<AtLength>& all) {
   return text;
 }
 
-std::vector<AtLength> read_csv(const std::string& path) {
-  std::istringstream lines(read_file(path));
-  std::string line;
-  std::getline(lines, line);
-  if (line != header()) failure("{} is damaged: its first line is not {}; remove it, and test again", path, header());
-  std::vector<AtLength> all;
-  for (int n = 2; std::getline(lines, line); ++n) {
-    all.emplace_back();
-    if (!read_line(line, all.back()))
-      failure("{} is damaged: line {} reads \"{}\"; remove it, and test again", path, n, line);
-  }
-  if (all.empty()) failure("{} is damaged: it holds no length; remove it, and test again", path);
-  return all;
-}
+std::vector<AtLength> read_csv(const std::string& path) { return read_rows(path, header(), read_cells); }
 
 std::string table(const std::vector<AtLength>& all) {
   std::string text = "  task         length   accuracy     loss     by place of the answer, from beginning to end\n";
