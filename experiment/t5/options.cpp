@@ -15,7 +15,9 @@ const ChoiceTable& all_choices() {
       {"none", "the defaults: 3 layers of width 128 in encoder and decoder, contexts of up to 128 tokens", {}},
       {"tiny",
        "minutes on one core: 2 layers of width 96 in the encoder and 1 in the decoder",
-       {{"encoding", "t5:sqrt_d"},
+       // The buckets of T5 end at a quarter of its trained length too: what is farther than any trained pair is then in
+       // one that training has met often.
+       {{"encoding", "t5:sqrt_d,max_distance=32"},
         {"layers", "2"},
         {"decoder_layers", "1"},
         {"d_model", "96"},
