@@ -10,6 +10,7 @@
 #include "core/names.h"
 #include "experiment/config.h"
 #include "lab/shell.h"
+#include "tasks/retrieval/retrieval.h"
 
 namespace poslab {
 namespace {
@@ -33,16 +34,19 @@ WordList values_of(const CLI::Option& o) {
   return {};
 }
 
-// What `list` and `explain` have names of, and the option that takes such a name.
+// What `list` and `explain` have names of.
 struct Kind {
-  const char *name, *option;
+  const char* name;
+  WordList (*names)();
 };
-constexpr Kind completed_kinds[] = {{"task", "task"},
-                                    {"encoding", "encoding"},
-                                    {"sampler", "positions"},
-                                    {"temperature", "temperature"},
-                                    {"preset", "preset"}};
-WordList names_of(const Kind& kind) { return option(kind.option).names(); }
+std::vector<Kind> completed_kinds() {
+  return {{"task", option("task").names},
+          {"encoding", option("encoding").names},
+          {"sampler", option("positions").names},
+          {"temperature", option("temperature").names},
+          {"retrieval", [] { return names_of(all_retrievals()); }},
+          {"preset", option("preset").names}};
+}
 
 bool takes_value(const CLI::Option& o) { return o.get_items_expected_max() > 0; }
 
@@ -79,9 +83,9 @@ std::string bash(const std::vector<Command>& all, const CLI::App& program) {
       values += fmt::format("    {}) words={} ;;\n", fmt::join(names, " | "), shell_word(joined(values_of(*o))));
     }
     if (c.path == "list" || c.path == "explain")
-      for (const Kind& kind : completed_kinds)
+      for (const Kind& kind : completed_kinds())
         values += fmt::format("    '{0} {1}' | '{0} {1}s') words={2} ;;\n", c.path, kind.name,
-                              shell_word(joined(names_of(kind))));
+                              shell_word(joined(kind.names())));
     const WordList options = options_of(*c.app);
     WordList arguments = arguments_of(c, program);
     if (arguments.empty() && c.app->get_options([](const CLI::Option* o) { return o->get_positional(); }).empty())
@@ -135,10 +139,10 @@ std::string fish(const std::vector<Command>& all, const CLI::App& program) {
     for (const CLI::App* b : below)
       text += fmt::format("{} -f -a {} -d {}\n", start, b->get_name(), shell_word(b->get_description()));
     if (c.path == "list" || c.path == "explain")
-      for (const Kind& kind : completed_kinds) {
+      for (const Kind& kind : completed_kinds()) {
         const std::string of_kind = fmt::format("{0}; and __fish_seen_subcommand_from {1} {1}s", when, kind.name);
-        text += fmt::format("complete -c poslab -n {} -f -a {}\n", shell_word(of_kind),
-                            shell_word(joined(names_of(kind))));
+        text +=
+            fmt::format("complete -c poslab -n {} -f -a {}\n", shell_word(of_kind), shell_word(joined(kind.names())));
       }
     if (const WordList words = arguments_of(c, program); below.empty() && !words.empty())
       text += fmt::format("{} -f -a {}\n", start, shell_word(joined(words)));

@@ -17,6 +17,7 @@
 #include "experiment/config.h"
 #include "lab/spelled_file.h"
 #include "lab/shell.h"
+#include "tasks/retrieval/symbols.h"
 #include "tasks/task.h"
 
 namespace poslab {
@@ -222,6 +223,24 @@ std::string of_temperature(const std::string& name) {
                  keys + "\n" + factors + "\n", t->options);
 }
 
+// -- retrieval tasks ------------------------------------------------------------------------------------------------
+
+std::string of_retrieval(const std::string& name) {
+  const Chosen<Retrieval> r = choose_retrieval(name);
+  Rng rng(stream(0, Purpose::test_tokens, 0));
+  const SymbolQuestion q = draw(r, 32, 0.5, rng);
+  return text_of(r.thing, r.spelled(),
+                 {{"answer", r->placed ? "anywhere in the context, or at a place that is asked for"
+                                       : "always at the beginning of the context"},
+                  {"English", fmt::format("its size counts {}", r->size)},
+                  {"source", r->source},
+                  {"file", fmt::format("tasks/retrieval/{}.cpp", r->name)},
+                  {"spelled", "--tasks " + spelling(r->name, r->options)},
+                  {"read on", "docs/tasks.md"}},
+                 text_of(Rows{{"example", symbols::written(q.tokens) + " -> " + symbols::written(q.answer)}}),
+                 r->options);
+}
+
 // -- presets --------------------------------------------------------------------------------------------------------
 
 std::string of_preset(const std::string& name) {
@@ -244,7 +263,7 @@ std::string of_preset(const std::string& name) {
 const std::vector<std::pair<std::string, std::string (*)(const std::string&)>>& kinds() {
   static const std::vector<std::pair<std::string, std::string (*)(const std::string&)>> all = {
       {"task", of_task}, {"encoding", of_encoding}, {"sampler", of_sampler}, {"temperature", of_temperature},
-      {"preset", of_preset}};
+      {"retrieval", of_retrieval}, {"preset", of_preset}};
   return all;
 }
 
@@ -267,8 +286,9 @@ Examples:
   poslab explain encoding alibi:symmetric
   poslab explain sampler randomized
   poslab explain temperature log_n:length=80
+  poslab explain retrieval line
   poslab explain preset tiny)");
-  explain->add_option("kind", words->first, "task | encoding | sampler | temperature | preset")->required();
+  explain->add_option("kind", words->first, "task | encoding | sampler | temperature | retrieval | preset")->required();
   explain->add_option("name", words->second, "one of them; `poslab list tasks` shows which there are")->required();
   return [=] { fmt::print("{}", explained(words->first, words->second)); };
 }

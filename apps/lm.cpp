@@ -13,12 +13,14 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/stop.h"
+#include "experiment/align.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/language/hf_export.h"
 #include "lab/language/hf_run.h"
 #include "lab/language/run.h"
 #include "lab/shell.h"
+#include "lab/spelled_file.h"
 #include "nn/generate.h"
 
 namespace poslab {
@@ -81,10 +83,14 @@ std::string shown(std::string text) {
 }
 
 // Another scheme or temperature at test.
-Decoder changed(const Decoder& net, const Words& w) {
-  Decoder other = net;
+Decoder changed(const language::State& state, const Words& w) {
+  Decoder other = state.net;
   if (!w.encoding.empty()) other = other.with_encoding(choose_encoding(w.encoding));
-  if (!w.temperature.empty()) other = other.at_temperature(choose_temperature(w.temperature));
+  if (!w.temperature.empty()) {
+    const Chosen<TemperaturePolicy> policy = choose_temperature(with_spelled_file("temperature", w.temperature));
+    other = other.at_temperature(policy);
+    check_aligned(policy, state.params);
+  }
   return other;
 }
 
@@ -109,7 +115,8 @@ language::HfRun opened(const Words& w, bool to_test) {
                                     {"eval_samples", &w.samples},
                                     {"text", &w.text}})
     if (!value->empty()) asked.emplace_back(name, *value);
-  if (to_test && !w.temperature.empty()) asked.emplace_back("temperature", w.temperature);
+  if (to_test && !w.temperature.empty())
+    asked.emplace_back("temperature", with_spelled_file("temperature", w.temperature));
   return language::open_hf_run(w.hf, asked, to_test);
 }
 
@@ -125,7 +132,7 @@ void eval_command(const Words& w) {
   if (!w.times.empty()) run.state.config.set("eval_times", w.times);
   if (!w.samples.empty()) run.state.config.set("eval_samples", w.samples);
   language::check(run.state.config);
-  run.state.net = changed(run.state.net, w);
+  run.state.net = changed(run.state, w);
   const bool other = !w.encoding.empty() || !w.temperature.empty();
   if (other && w.file.empty())
     bad_input("with another encoding or temperature, -o FILE says where the figures go; eval.csv is the run's own");
@@ -141,7 +148,7 @@ void eval_command(const Words& w) {
 language::HfRun writer(const Words& w) {
   if (of_others(w, "generate")) return opened(w, false);
   language::Run run = language::open(w.run);
-  return {run.state.config, run.source, changed(run.state.net, w)};
+  return {run.state.config, run.source, changed(run.state, w)};
 }
 
 // How tokens are drawn: as the user says, else as the model has it.

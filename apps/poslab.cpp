@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "apps/align.h"
 #include "apps/ask.h"
 #include "apps/calibrate.h"
 #include "apps/columns.h"
@@ -42,6 +43,7 @@
 #include "lab/train.h"
 #include "lab/version.h"
 #include "tasks/curriculum.h"
+#include "tasks/retrieval/retrieval.h"
 #include "tasks/task.h"
 
 #ifdef POSLAB_CUDA
@@ -164,10 +166,12 @@ void list_command(const std::string& kind, const std::string& name) {
     for (const TemperaturePolicy& t : all_temperatures()) rows.push_back({t.name, t.summary, t.source});
   else if (kind == "curricula")
     for (const Curriculum& c : all_curricula()) rows.push_back({c.name, c.summary, ""});
+  else if (kind == "retrievals")
+    for (const Retrieval& r : all_retrievals()) rows.push_back({r.name, r.summary, r.source});
   else if (kind == "presets")
     for (const Preset& p : all_presets()) rows.push_back({p.name, p.summary, ""});
   else
-    throw BadInput(unknown("list", kind, {"tasks", "encodings", "samplers", "temperatures", "curricula", "presets"}));
+    throw BadInput(unknown("list", kind, {"tasks", "encodings", "samplers", "temperatures", "curricula", "retrievals", "presets"}));
   fmt::print("{}", in_columns(rows));
 }
 
@@ -252,7 +256,7 @@ void parse_and_run(int argc, char** argv) {
   CLI::App* list =
       command("list", "list what there is to choose from",
               "Examples:\n  poslab list encodings\n  poslab list encodings alibi", [&] { list_command(kind, listed); });
-  list->add_option("kind", kind, "tasks | encodings | samplers | temperatures | curricula | presets")->required();
+  list->add_option("kind", kind, "tasks | encodings | samplers | temperatures | curricula | retrievals | presets")->required();
   list->add_option("name", listed, "one of them, as `poslab explain` has it");
 
   CLI::App* train = command("train", "train a model into a new run folder, then test it", train_footer, [&] {
@@ -308,7 +312,7 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* ask = command("ask", "ask a trained run about strings of your own", "", {});
   actions[ask] = add_ask(ask);
-  CLI::App* explain = command("explain", "explain a task, an encoding, a sampler, a temperature or a preset", "", {});
+  CLI::App* explain = command("explain", "explain a task, an encoding, a sampler, a temperature, a retrieval task or a preset", "", {});
   actions[explain] = add_explain(explain);
 
   CLI::App* drawn = command("show", "draw what an encoding or a sampler does, without training", "", {});
@@ -318,6 +322,8 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* inspect = command("inspect", "look inside runs: positions met, activations in a plane, attention", "", {});
   actions[inspect] = add_inspect(inspect);
+  CLI::App* align = command("align", "find temperatures for inputs longer than those of training", "", {});
+  actions[align] = add_align(align);
   CLI::App* calibrate = command("calibrate", "write where a run's heads look, as the bias of another run", "", {});
   actions[calibrate] = add_calibrate(calibrate);
 

@@ -11,6 +11,7 @@
 #include "core/parallel.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/reproduce/by_commands.h"
 #include "lab/reproduce/su2023.h"
 #include "lab/shell.h"
 
@@ -42,25 +43,27 @@ void list_artifacts() {
     fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
 }
 
-// A source on language models: its trials are runs of `poslab lm`, and each is tested in many ways.
-void make_of_language(const ReproduceWords& w, const std::vector<const reproduce::Artifact*>& all) {
+// A source that is no sweep: its runs are trained and tested by chains of commands.
+void make_by_commands(const ReproduceWords& w, const std::vector<const reproduce::Artifact*>& all) {
   using namespace reproduce;
   const std::string name = fmt::format("{}", fmt::join(w.request.what, " "));
   if (!w.request.tasks.empty() || !w.request.encodings.empty())
-    bad_input("{} has neither --tasks nor --encodings; choose among its tables, as in su2023:main", name);
+    bad_input("{} has neither --tasks nor --encodings; choose among its tables, as in {}", name, all[0]->name);
   if (w.only_plan) bad_input("{} has no plan for a cluster; leave out --plan", name);
-  const su2023::Setup setup = su2023::setup(w.request.size, w.sets);
+  for (const Artifact* a : all)
+    if (a->by_commands != all[0]->by_commands)
+      bad_input("{} and {} are of two sources with runs of their own; ask for one at a time", all[0]->name, a->name);
+  const auto source =
+      all[0]->by_commands({w.request.size, w.sets, w.out, w.threads ? w.threads : std::max(1, threads() / w.jobs)});
   if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
-  const su2023::Results results(setup, w.out);
   const std::string runs = w.out + "/runs";
-  const std::vector<Chain> chains =
-      su2023::chains(all, results, w.threads ? w.threads : std::max(1, threads() / w.jobs));
+  const std::vector<Chain> chains = source->chains(all);
   if (w.only_draw && !chains.empty() && !std::filesystem::is_directory(runs))
     bad_input("there is no folder {}; do the runs first, without --draw", runs);
   make_folder(runs);
   const size_t failed = w.only_draw ? 0 : run_chains(chains, runs, w.jobs).size();
   catch_signals();
-  const std::string summary = su2023::write(all, results, w.out, command(w));
+  const std::string summary = write(all, *source, w.request.size, w.out, command(w));
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
              summary.empty() ? "" : "\n", w.out);
   if (failed) failure("{} failed; the same command tries again what is missing", counted(failed, "run"));
@@ -69,8 +72,8 @@ void make_of_language(const ReproduceWords& w, const std::vector<const reproduce
 void make_artifacts(ReproduceWords w) {
   if (w.request.what.empty()) return list_artifacts();
   if (const auto all = reproduce::artifacts(w.request.what);
-      std::all_of(all.begin(), all.end(), [](auto* a) { return a->of_language; }))
-    return make_of_language(w, all);
+      std::all_of(all.begin(), all.end(), [](auto* a) { return a->by_commands; }))
+    return make_by_commands(w, all);
   w.request.settings = settings(w);
   const std::vector<reproduce::Planned> planned = reproduce::plan(w.request);
   make(planned, reproduce::all_trials(planned), w.request, w, fmt::format("{}", fmt::join(w.request.what, " ")),

@@ -91,7 +91,8 @@ const char* plan_footer = R"(
 The file holds options of a run, as config.toml does, and any value may be a list: the trials are the product of all
 lists. Tables [[also]] add further products, with their keys in place of those above. seeds = 10 is short for
 seed = [0, ..., 9]. `name` gives each trial a readable name, from {option}s of it; a sweep then makes a link of it.
-With command = "lm train" at its top the options are those of `poslab lm train`, and the trials are language models.
+With command = "lm train" at its top the options are those of `poslab lm train`, and the trials are language models;
+with command = "t5 train" likewise, and the trials are T5s.
 
   name = "{task}-{encoding}-{positions}-{seed}"  # runs/sweep/named/even_pairs-rope-randomized-0
   task = ["even_pairs", "bucket_sort"]           # sweep.toml: 2 x 2 x 3 trials, and 2 x 2 x 3 of rope
@@ -109,7 +110,7 @@ Example:
   poslab sweep plan sweep.toml > plan.jsonl)";
 
 const char* run_footer = R"(
-A trial is a run folder FOLDER/ID as `poslab train` or `poslab lm train` leaves it. A trial that is done is not done
+A trial is a run folder FOLDER/ID as `poslab train`, lm train or t5 train leaves it. A trial that is done is not done
 again; one that was stopped goes on from its checkpoint, with the same bits. Ctrl-C saves first. Several workers may
 share a plan, with shards or without, also on several machines that share FOLDER and its locks: no trial runs twice at
 once.

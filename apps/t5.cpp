@@ -12,6 +12,7 @@
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/shell.h"
+#include "lab/t5/questions.h"
 #include "lab/t5/run.h"
 
 namespace poslab {
@@ -20,6 +21,7 @@ namespace {
 struct T5Words {
   TypedChoices training;
   std::string run, encoding, temperature, tasks, lengths, samples, file, threads;
+  std::string hf, task, sizes, questions, positions = "sequential";  // a checkpoint of others, and what it is asked
 };
 
 void use_threads_of(const Choices& c) {
@@ -57,18 +59,56 @@ void t5_resume_command(const T5Words& w) {
   train_to_end(run);
 }
 
+T5 changed(T5 net, const T5Words& w) {
+  if (!w.encoding.empty()) net = net.with_encoding(choose_encoding(w.encoding));
+  if (!w.temperature.empty()) net = net.at_temperature(choose_temperature(w.temperature));
+  return net;
+}
+
+// Questions in English, of a checkpoint of others.
+void ask_others(const T5Words& w) {
+  for (const auto& [option, value] : {std::pair{"--tasks", &w.tasks}, {"--lengths", &w.lengths}})
+    if (!value->empty())
+      bad_input("{} {} goes with a run; a checkpoint is asked in English: --task and --sizes", option, *value);
+  if (w.task.empty()) bad_input("which task? Say --task passkey, line, topic or documents");
+  if (w.sizes.empty()) bad_input("of which sizes? Say --sizes 10/20/30, in what `poslab explain retrieval` says");
+  t5::English e{.task = choose_retrieval(w.task)};
+  const Choices c = t5::configure({{"eval_samples", w.samples.empty() ? "16" : w.samples}});
+  e.samples = c.whole("eval_samples");
+  const Option sizes = Option::numbers("sizes", w.sizes, {1, 1 << 24}, "");
+  Choices of_sizes("t5 eval", {sizes});
+  of_sizes.set("sizes", w.sizes);
+  for (const double size : of_sizes.numbers("sizes")) e.sizes.push_back(int(size));
+  if (!w.questions.empty()) {
+    if (e.task->name != "documents")
+      bad_input("--questions {} goes with --task documents, not with {}", w.questions, e.task->name);
+    e.questions = t5::read_questions(w.questions);
+  }
+  t5::HfModel model = t5::open_hf_model(w.hf);
+  model.net = changed(model.net, w);
+  const std::vector<t5::AtSize> all =
+      t5::ask(model, e, sampler_for(model.net.spec().encoding, choose_sampler(w.positions)));
+  if (!w.file.empty()) write_file(w.file, t5::to_csv(all));
+  fmt::print("{}\n{}", t5::table(all, e.task->size), w.file.empty() ? "" : fmt::format("all of it is in {}\n", w.file));
+}
+
 void t5_eval_command(const T5Words& w) {
   if (!w.threads.empty()) use_threads_of(t5::configure({{"threads", w.threads}}));
   catch_signals();
+  if (w.run.empty() == w.hf.empty())
+    bad_input("poslab t5 eval takes a run, as in `poslab t5 eval runs/t5`, or a checkpoint, --hf FOLDER{}",
+              w.run.empty() ? "" : "; not both");
+  if (!w.hf.empty()) return ask_others(w);
+  for (const auto& [option, value] :
+       {std::pair{"--task", &w.task}, {"--sizes", &w.sizes}, {"--questions", &w.questions}})
+    if (!value->empty()) bad_input("{} {} goes with --hf; the run {} has --tasks and --lengths", option, *value, w.run);
   const t5::Run run = t5::open(w.run);
   Choices c = run.state.config;
   for (const auto& [option, value] :
        {std::pair{"tasks", &w.tasks}, {"eval_lengths", &w.lengths}, {"eval_samples", &w.samples}})
     if (!value->empty()) c.set(option, *value);
   t5::check(c);
-  T5 net = run.state.net;
-  if (!w.encoding.empty()) net = net.with_encoding(choose_encoding(w.encoding));
-  if (!w.temperature.empty()) net = net.at_temperature(choose_temperature(w.temperature));
+  const T5 net = changed(run.state.net, w);
   const bool other = !w.encoding.empty() || !w.temperature.empty() || !w.tasks.empty();
   if (other && w.file.empty())
     bad_input(
@@ -95,9 +135,14 @@ const char* t5_eval_footer = R"(
 Tests at the run's lengths or at --lengths; answers stand evenly from the beginning of the context to its end.
 --encoding and --temperature put another one into the trained model, if it learns nothing.
 
+With --hf a checkpoint of the Hugging Face form is asked the same tasks in English, in the published formats: a T5, T5
+v1.1 or Flan-T5, a folder with config.json, model.safetensors and spiece.model.
+
 Examples:
   poslab t5 eval runs/t5 --lengths 128/1024/4096/15000
-  poslab t5 eval runs/t5 --temperature constant:tau=0.8 -o sharper.csv)";
+  poslab t5 eval runs/t5 --temperature constant:tau=0.8 -o sharper.csv
+  poslab t5 eval --hf ~/models/flan-t5-large --task line --sizes 20/200/600
+  poslab t5 eval --hf ~/models/flan-t5-large --task documents --sizes 10/20 --questions nq.jsonl)";
 
 }  // namespace
 
@@ -112,8 +157,8 @@ std::function<void()> add_t5(CLI::App* t5) {
     (*actions)[c] = [=] { action(*words); };
     return c;
   };
-  const auto run = [&](CLI::App* c) {
-    c->add_option("run", words->run, "the run folder")->required();
+  const auto run = [&](CLI::App* c, bool required = true) {
+    c->add_option("run", words->run, "the run folder")->required(required);
     c->add_option("--threads", words->threads, "0: one for each core; never changes a result")->type_name("0 .. 256");
   };
 
@@ -126,7 +171,7 @@ std::function<void()> add_t5(CLI::App* t5) {
 
   CLI::App* eval = command("eval", "test a run again, also at other lengths or with another encoding", t5_eval_footer,
                            t5_eval_command);
-  run(eval);
+  run(eval, false);
   const auto option = [&](const char* name, std::string& to, const char* help, const char* takes) {
     eval->add_option(name, to, help)->type_name(takes);
   };
@@ -135,6 +180,11 @@ std::function<void()> add_t5(CLI::App* t5) {
   option("--temperature", words->temperature, "another factor on the logits of the encoder", "NAME");
   option("--lengths", words->lengths, "tokens of a context (as the run has them)", "128/1024");
   option("--samples", words->samples, "questions for each task and length (as the run has them)", "1 .. 16384");
+  option("--hf", words->hf, "a checkpoint of the Hugging Face form in place of a run, asked in English", "FOLDER");
+  option("--task", words->task, "with --hf: the task", "passkey | line | topic | documents");
+  option("--sizes", words->sizes, "with --hf: lines, topics, documents, or characters of filler", "10/20/30");
+  option("--questions", words->questions, "with --hf --task documents: questions of your own, in JSON lines", "FILE");
+  option("--positions", words->positions, "with --hf: which positions the encoder's tokens carry (sequential)", "NAME");
   option("-o,--out", words->file, "the CSV file to write (eval.csv of the run)", "FILE");
 
   CLI::App* write = t5->add_subcommand("generate", "let a run or a checkpoint of others answer, to the terminal");

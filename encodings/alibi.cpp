@@ -104,7 +104,7 @@ learned, or differ by side. A constant of 0.5 tells left from right, which causa
                       {"sides", {"both", "split", "two_slopes"},
                        "heads, or learned slopes, for each side"}},
           .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
-          .make = [](Params p, const ModelShape& m, const Choices& c, int) { return std::make_unique<ALiBi>(p, m, c); },
+          .make = layer_of<ALiBi>,
           .shows =
               [](const ModelShape& m, const Choices& c) {
                 return fmt::format("The bias of a head. Slopes{}: {:.3g}.",

@@ -20,7 +20,7 @@ distances look alike: those that training has not met have vectors that nobody h
           .formula = "s_ij = ( q_i . k_j + q_i . a[d] + k_j . a[d] ) / sqrt(D),   d = p_i - p_j",
           .doors = "3",
           .options = {{"meets", {"query", "both"}, "relative_key, or relative_key_query"}},
-          .reads = [](const Choices&) { return Reads::distances; },
+          .reads = always(Reads::distances),
           .make =
               [](Params p, const ModelShape& m, const Choices& c, int) {
                 const int N = m.pool;
@@ -38,12 +38,9 @@ distances look alike: those that training has not met have vectors that nobody h
                                          .queries = vectors,
                                          .keys = c["meets"] == "both" ? vectors : DistanceVectors()});
               },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The logits of queries and keys that are 1 in every channel: what is added for the distance, "
-                       "and a constant.";
-              },
-          .finite = [](const Choices&) { return true; },
+          .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
+                          "distance, and a constant."),
+          .finite = always(true),
           .matrices = [](const ModelShape&, const Choices& c) { return c["meets"] == "both" ? 4. : 0.; }};
 }
 

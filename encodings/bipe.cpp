@@ -86,7 +86,7 @@ anew in each run of digits, signs and empty slots. Other samplers make one segme
                       {"rows", 1024, {16, 1 << 20}, "of the learned table; places beyond share the last"},
                       {"times", 96., {0.001, 10000}, "of alibi: ALiBi's slopes times this, as released"},
                       pairing_option()},
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .check =
               [](const ModelShape& m, const Choices& c) {
                 if (c["between"] == "rope") check_pairs("bipe", m);
@@ -95,14 +95,9 @@ anew in each run of digits, signs and empty slots. Other samplers make one segme
           .embed = inside,
           .make = [](Params, const ModelShape& m, const Choices& c,
                      int) { return std::make_unique<Between>(m, c); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike the vectors are that the two slots are given for their places in their segments: the "
-                       "cosine between them.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws {
-            return {.shift = false, .toeplitz = false, .permutes = false};
-          },
+          .shows = always("How alike the vectors are that the two slots are given for their places in their "
+                          "segments: the cosine between them."),
+          .laws = always(Laws{.shift = false, .toeplitz = false, .permutes = false}),
           .distances =
               [](const ModelShape&, const Choices&, const Positions& p) {
                 const std::vector<double> at = segments(p);

@@ -18,14 +18,14 @@ law of forgetting gates, found independently, with gates that begin half open.)"
           .formula = "s_ij = q_i . k_j / sqrt(D) - sum of softplus(w_h . x_t + b_h) over the slots t after j up to i",
           .doors = "2",
           .options = {{"scaled", true, "q . k is divided by sqrt(D); off: as in the released code"}},
-          .reads = [](const Choices&) { return Reads::slots; },
+          .reads = always(Reads::slots),
           .make =
               [](Params p, const ModelShape& m, const Choices& c, int) {
                 return std::make_unique<ForgettingGates>(p, m, true, 0, -1, c.on("scaled"));
               },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias of tokens whose states are 0."; },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.permutes = false}; },
-          .causal_only = [](const Choices&) { return "its penalties add up over the tokens before the query"; }};
+          .shows = always("The bias of tokens whose states are 0."),
+          .laws = always(Laws{.permutes = false}),
+          .causal_only = always("its penalties add up over the tokens before the query")};
 }
 
 }  // namespace poslab

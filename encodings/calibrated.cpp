@@ -109,7 +109,7 @@ Distances count slots: samplers change nothing.)",
           .formula = "s_ij = q_i . k_j / sqrt(D) + b_h(j - i),   b_h: the head's list, -1e6 where it has no number",
           .doors = "3",
           .options = {of},
-          .reads = [](const Choices&) { return Reads::slots; },
+          .reads = always(Reads::slots),
           .check =
               [](const ModelShape& m, const Choices& c) {
                 const Calibration all = read_calibration(c["of"]);
@@ -124,11 +124,8 @@ Distances count slots: samplers change nothing.)",
                 const int list = all.layers ? layer : 0;
                 return std::make_unique<Calibrated>(m, all, list, fmt::format("calibrated {} {}", list, c["of"]));
               },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The bias of a head, from the attention of another model; -infinity where it does not look.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.permutes = false}; }};
+          .shows = always("The bias of a head, from the attention of another model; -infinity where it does not look."),
+          .laws = always(Laws{.permutes = false})};
 }
 
 }  // namespace poslab

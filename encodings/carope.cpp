@@ -39,14 +39,11 @@ the pairs turn by its powers. Positions are not read, only the order of slots.)"
           .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t turns pair m by sum_{s <= t} f(x_s)^m,   "
                      "f(x) = 1 / (softplus(x . w_h) + 1)",
           .doors = "2",
-          .reads = [](const Choices&) { return Reads::slots; },
+          .reads = always(Reads::slots),
           .check = [](const ModelShape& m, const Choices&) { check_pairs("carope", m); },
           .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<CARoPE>(p, m); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The mean cosine of the angles between two slots, in a sequence of equal contents.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.permutes = false}; }};
+          .shows = always("The mean cosine of the angles between two slots, in a sequence of equal contents."),
+          .laws = always(Laws{.permutes = false})};
 }
 
 }  // namespace poslab

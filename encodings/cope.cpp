@@ -27,10 +27,8 @@ struct CoPE : WholeLogits {
   }
 
   Tensor shown(const ModelShape& m, const Positions& p) const override {
-    const int T = p.time(), H = m.heads, D = m.head_dim();
-    const Tensor same = Tensor::full({1, T, H, D}, real(1)), x = Tensor::full({1, T, m.d_model}, real(1));
-    const Heads in{same, same, x, x};
-    return (pairs(in, p, {.causal = true}) - products(in)).reshape({H, T, T});
+    const Heads in = all_alike(m, p.time(), 1);
+    return (pairs(in, p, {.causal = true}) - products(in)).reshape({m.heads, p.time(), p.time()});
   }
 };
 
@@ -48,16 +46,13 @@ far away that is. With signed=on a gate can also count down, as opening and clos
           .doors = "3",
           .options = {{"npos", 16, {2, 1024}, "N: positions that have a vector"},
                       {"signed", false, "gates from -1 to 1, which count up and down"}},
-          .reads = [](const Choices&) { return Reads::slots; },
-          .make = [](Params p, const ModelShape& m, const Choices& c, int) { return std::make_unique<CoPE>(p, m, c); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "What is added to the logits of queries and keys that are 1 in every channel: nothing before "
-                       "training.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.permutes = false}; },
-          .causal_only = [](const Choices&) { return "its positions count from the key up to the query"; },
-          .matrices = [](const ModelShape&, const Choices&) { return 9.; }};
+          .reads = always(Reads::slots),
+          .make = layer_of<CoPE>,
+          .shows = always("What is added to the logits of queries and keys that are 1 in every channel: nothing "
+                          "before training."),
+          .laws = always(Laws{.permutes = false}),
+          .causal_only = always("its positions count from the key up to the query"),
+          .matrices = always(9.)};
 }
 
 }  // namespace poslab

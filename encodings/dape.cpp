@@ -85,15 +85,14 @@ the neighbouring keys too.)",
                       {"kernel", {"3", "5", "7"}, "keys that version 2 sees at once"},
                       {"input", {"both", "sum"}, "content and bias beside each other, or their sum"},
                       {"border", {"masked", "released"}, "version 2: whether its hidden layer is masked too"}},
-          .reads = [](const Choices&) { return Reads::distances; },
+          .reads = always(Reads::distances),
           .make =
               [](const auto& p, const ModelShape& m, const Choices& c, int layer) {
                 const Chosen<Scheme> s = choose_encoding("alibi:symmetric,mode=differences");
                 const bool alibi = c["base"] == "alibi";
                 return std::make_unique<DAPE>(p, m, c, alibi ? s->make(p, m, s.choices, layer) : nullptr);
               },
-          .shows = [](const ModelShape&,
-                      const Choices&) { return "What is added to the logit of a pair whose content is 0."; },
+          .shows = always("What is added to the logit of a pair whose content is 0."),
           .laws =
               [](const ModelShape& m, const Choices& c) -> Laws {
                 if (c["version"] == "1") return {.two_sided = !m.causal};

@@ -61,11 +61,8 @@ vector, from which two projections make what the queries and what the keys meet.
                 return relative_vectors({.scale = 1 / std::sqrt((1.0 + c2p + p2c) * D),
                                          .queries = of_queries, .keys = of_keys});
               },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The logits of queries and keys that are 1 in every channel: what is added for the distance, "
-                       "and a constant.";
-              },
+          .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
+                          "distance, and a constant."),
           .matrices = [](const ModelShape&, const Choices& c) { return c.on("p2c") ? 11. : 0.; }};
 }
 

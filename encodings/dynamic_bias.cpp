@@ -16,28 +16,24 @@ struct DynamicBias : ByDistance {
   std::vector<Hidden> hidden;
   Tensor w;
   bool log_distance;
-
   DynamicBias(const Params& shared, const ModelShape& m, const Choices& c) : log_distance(c.on("log")) {
     const int width = std::max(1, m.d_model / 4);
+    const auto made = [&](const std::string& name, const Shape& shape, int in) {
+      return shared.uniform(name, shape, -1 / std::sqrt(double(in)), 1 / std::sqrt(double(in)));
+    };
     for (int n = 0, in = 1; n < c.whole("depth"); ++n, in = width) {
-      const auto name = [&](const char* what) { return fmt::format("{}{}", what, n); };
-      const double most = 1 / std::sqrt(double(in));
-      Hidden h{shared.uniform(name("w"), {in, width}, -most, most), shared.uniform(name("b"), {width}, -most, most)};
-      if (c.on("norm")) h.gain = shared.full(name("gain"), {width}, 1), h.bias = shared.full(name("bias"), {width}, 0);
-      hidden.push_back(h);
+      const std::string at = fmt::format("{}", n);
+      hidden.push_back({made("w" + at, {in, width}, in), made("b" + at, {width}, in), {}, {}});
+      Hidden& h = hidden.back();
+      if (c.on("norm")) h.gain = shared.full("gain" + at, {width}, 1), h.bias = shared.full("bias" + at, {width}, 0);
     }
-    const double most = 1 / std::sqrt(double(width));
-    w = shared.uniform("w", {width, m.heads}, -most, most);
+    w = made("w", {width, m.heads}, width);
   }
-
   void rows(Scores& s, const Positions& p, Device device) const override {
-    Tensor x = of_distances(p, log_distance ? "dynamic_bias log" : "dynamic_bias", device, 1, [&](double d, int) {
-      return log_distance ? std::copysign(std::log1p(std::abs(d)), -d) : -d;
-    });
-    for (const Hidden& h : hidden) {
-      x = linear(x, h.w, h.b);
-      x = silu(h.gain ? norm(x, h.gain, h.bias) : x);
-    }
+    const auto input = [&](double d, int) { return log_distance ? std::copysign(std::log1p(std::abs(d)), -d) : -d; };
+    Tensor x = of_distances(p, log_distance ? "dynamic_bias log" : "dynamic_bias", device, 1, input);
+    for (const Hidden& h : hidden)
+      x = linear(x, h.w, h.b), x = silu(h.gain ? norm(x, h.gain, h.bias) : x);
     s.bias = linear(x, w);
   }
 };
@@ -47,19 +43,17 @@ struct DynamicBias : ByDistance {
 Scheme dynamic_bias() {
   return {.name = "dynamic_bias",
           .summary = "a small network of the distance, the same in all layers",
-          .about = R"(A small network reads the signed distance of two tokens and gives a bias for each head. Nothing is
-said beforehand about its shape: near or far keys, left or right ones may count more. All layers use
-the same network.)",
+          .about = R"(A small network, one for all layers, reads the signed distance of two tokens and gives each head a
+bias. Nothing is said beforehand of its shape: near or far, left or right keys may count more.)",
           .source = "Wang et al. 2022",
           .formula = "s_ij = q_i . k_j / sqrt(D) + MLP(sign(d) ln(|d| + 1))_h,   d = p_i - p_j",
           .doors = "3",
           .options = {{"log", true, "the network reads sign(d) ln(|d| + 1), else the distance d itself"},
                       {"depth", 2, {1, 16}, "hidden layers of the network"},
                       {"norm", false, "a LayerNorm in each hidden layer"}},
-          .reads = [](const Choices&) { return Reads::distances; },
-          .make = [](const LayerParams& p, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<DynamicBias>(p.shared, m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias that is added to the logits of a head."; }};
+          .reads = always(Reads::distances),
+          .make = shared_layer_of<DynamicBias>,
+          .shows = always("The bias that is added to the logits of a head.")};
 }
 
 }  // namespace poslab

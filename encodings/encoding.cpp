@@ -33,10 +33,15 @@ Tensor Encoding::logits(const Heads& in, const Positions& p, const Span& span) c
   return composed::logits(scores(in, p), span);
 }
 
+Heads all_alike(const ModelShape& m, int time, double content) {
+  const Tensor q = Tensor::full({1, time, m.heads, m.head_dim()}, real(content)),
+               x = Tensor::full({1, time, m.d_model}, real(content));
+  return {q, q, x, x};
+}
+
 Tensor logits_of(const Encoding& encoding, const ModelShape& m, const Positions& p, double content) {
-  const int T = p.time(), H = m.heads, D = m.head_dim();
-  const Tensor same = Tensor::full({1, T, H, D}, real(content)), x = Tensor::full({1, T, m.d_model}, real(content));
-  return slice(encoding.logits({same, same, x, x}, p, {}), 0, 0, 1).reshape({H, T, T});
+  const int T = p.time();
+  return slice(encoding.logits(all_alike(m, T, content), p, {}), 0, 0, 1).reshape({m.heads, T, T});
 }
 
 Tensor Encoding::shown(const ModelShape& m, const Positions& p) const { return logits_of(*this, m, p, 0); }

@@ -57,7 +57,9 @@ class Encoding {
   // The base: what the positions add to the logits, content left out.
   virtual Tensor shown(const ModelShape&, const Positions&) const;
 };
-// The logits of queries and keys that are `content` in every channel, all pairs, as `shown`: (H, T, T).
+// Queries, keys and states of one sequence that are `content` in every channel, for pictures.
+Heads all_alike(const ModelShape&, int time, double content);
+// Their logits, all pairs, as `shown`: (H, T, T).
 Tensor logits_of(const Encoding&, const ModelShape&, const Positions&, double content);
 
 // Door 1: (B, T, C) -> (B, T, C). The sum then gets dropout (spec A.1 (2)).
@@ -81,6 +83,16 @@ struct LayerParams : Params {
   LayerParams part(const std::string& name) const { return {*this / name, shared / name}; }
 };
 
+// For Scheme::make: a layer from parameters of its own, or from those that all layers share.
+template <class Layer>
+std::unique_ptr<Encoding> layer_of(const LayerParams& p, const ModelShape& m, const Choices& c, int) {
+  return std::make_unique<Layer>(p, m, c);
+}
+template <class Layer>
+std::unique_ptr<Encoding> shared_layer_of(const LayerParams& p, const ModelShape& m, const Choices& c, int) {
+  return std::make_unique<Layer>(p.shared, m, c);
+}
+
 // Which laws of spec A.7 a scheme obeys. Tests and `poslab check` hold it to them, and where it says that it does not
 // obey one they look for a case in which it does not.
 struct Laws {
@@ -93,6 +105,12 @@ struct Laws {
   bool by_length = false;    // logits depend on how many slots there are, so later slots change those of earlier ones
 };
 
+// For what a scheme says of itself whatever the model and its options are: .reads = always(Reads::positions).
+template <class Value>
+auto always(Value value) {
+  return [value](const auto&...) { return value; };
+}
+
 // An entry of the only list of schemes, encodings/all.cpp: all that the rest of the program knows of a scheme. What is
 // left out is as in NoPE.
 struct Scheme {
@@ -100,18 +118,17 @@ struct Scheme {
   std::string file = {};                         // where it stands; empty: encodings/NAME.cpp
   std::string formula = {}, doors = "none";      // as `poslab explain encoding NAME` prints them
   std::vector<Option> options = {};
-  std::function<Reads(const Choices&)> reads = [](const Choices&) { return Reads::nothing; };
+  std::function<Reads(const Choices&)> reads = always(Reads::nothing);
   // throws BadInput for a model in which it cannot work
   std::function<void(const ModelShape&, const Choices&)> check = {};
   std::function<PositionEmbedding(Params, const ModelShape&, const Choices&)> embed = {};
   std::function<std::unique_ptr<Encoding>(const LayerParams&, const ModelShape&, const Choices&, int layer)> make = {};
   // What `Encoding::shown` is, in a sentence below the picture; of door 1 the similarity of what is added.
-  std::function<std::string(const ModelShape&, const Choices&)> shows = [](auto&, auto&) {
-    return "This scheme carries no position: all pairs of slots look alike.";
-  };
-  std::function<Laws(const ModelShape&, const Choices&)> laws = [](auto&, auto&) { return Laws{}; };
+  std::function<std::string(const ModelShape&, const Choices&)> shows =
+      always("This scheme carries no position: all pairs of slots look alike.");
+  std::function<Laws(const ModelShape&, const Choices&)> laws = always(Laws{});
   // Why it needs a causal mask; empty: it does not.
-  std::function<std::string(const Choices&)> causal_only = [](auto&) { return std::string(); };
+  std::function<std::string(const Choices&)> causal_only = always("");
   // Of a scheme that turns queries and keys: radians a position of each pair of channels of that head, 0 where a pair
   // stays, when there are so many slots.
   std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};
@@ -120,9 +137,9 @@ struct Scheme {
   std::function<Tensor(const ModelShape&, const Choices&, const Positions&)> distances = {};
   bool layers_differ = false;                    // some layers have no positions; layer 0 has all that it reads
   // Whether it has a table of the pool's positions and knows no others.
-  std::function<bool(const Choices&)> finite = [](auto&) { return false; };
+  std::function<bool(const Choices&)> finite = always(false);
   // How many tensors of B H T T numbers a layer keeps for the backward pass; fused attention keeps none.
-  std::function<double(const ModelShape&, const Choices&)> matrices = [](auto&, auto&) { return 0.; };
+  std::function<double(const ModelShape&, const Choices&)> matrices = always(0.);
 };
 const std::vector<Scheme>& all_encodings();
 

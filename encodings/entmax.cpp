@@ -94,7 +94,7 @@ near. The logits are those of another scheme, none by default.)",
                 return s->frequencies ? s->frequencies(m, s.choices, slots, head)
                                       : std::vector<double>(size_t(m.head_dim() / 2), 0.);
               },
-          .matrices = [](const ModelShape&, const Choices&) { return 20.; }};
+          .matrices = always(20.)};
 }
 
 }  // namespace poslab

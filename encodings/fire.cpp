@@ -72,10 +72,10 @@ long ones.)",
           .options = {{"length", 512, {1, 1 << 24}, "L: queries nearer to the start than m L, m learned, divide alike"},
                       {"width", 32, {8, 4096}, "hidden units of the network"},
                       {"shared", false, "one network for all layers"}},
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .make = [](const LayerParams& p, const ModelShape& m, const Choices& c,
                      int) { return std::make_unique<Fire>(c.on("shared") ? p.shared : p, m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias that is added to the logits of a head."; },
+          .shows = always("The bias that is added to the logits of a head."),
           .laws = [](const ModelShape& m, const Choices& c) -> Laws {
             const bool all_near = 2 * (m.first + m.pool) < c.whole("length");   // and divide alike
             return {.shift = all_near, .toeplitz = all_near};

@@ -85,14 +85,11 @@ position. Logits depend on positions themselves, no longer on distances alone.)"
                       {"sigma", 0.3, {0, 100}, "size of the other frequencies before training, over sqrt(K)"},
                       {"mode", {"paper", "released"}, "released: at most D/4 series, other pairs scaled"},
                       rope_base()},
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_pairs("fope", m); },
-          .make = [](Params p, const ModelShape& m, const Choices& c, int) { return std::make_unique<Fope>(p, m, c); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike two equal contents look after their series, with the weights as they are now.";
-              },
-          .laws = [](const ModelShape&, const Choices&) { return Laws{.shift = false, .toeplitz = false}; },
+          .make = layer_of<Fope>,
+          .shows = always("How alike two equal contents look after their series, with the weights as they are now."),
+          .laws = always(Laws{.shift = false, .toeplitz = false}),
           .frequencies =
               [](const ModelShape& m, const Choices& c, int, int) {
                 std::vector<double> f = coming_round(m, c);

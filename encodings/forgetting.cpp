@@ -62,12 +62,12 @@ are not read, only the order.)",
           .doors = "2",
           .options = {{"init", 5., {-5, 6}, "b_h before training: at 5 a token keeps 99.3 %"},
                       {"content", true, "gates read the content; off: one learned gate a head, for both sides"}},
-          .reads = [](const Choices&) { return Reads::slots; },
+          .reads = always(Reads::slots),
           .make =
               [](Params p, const ModelShape& m, const Choices& c, int) {
                 return std::make_unique<ForgettingGates>(p, m, c.on("content"), c.number("init"), 1);
               },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias of tokens whose states are 0."; },
+          .shows = always("The bias of tokens whose states are 0."),
           .laws =
               [](const ModelShape& m, const Choices& c) -> Laws {
                 return {.two_sided = !m.causal && !c.on("content"), .permutes = false};

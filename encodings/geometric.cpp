@@ -62,14 +62,14 @@ of the slots is read: samplers change nothing.)",
           .formula = "a_ij = P_ij prod (1 - P_ik) over the keys k nearer than j, divided by its sum;   P = sigmoid(z), "
                      "z_ij = alpha (q_i + c) . k_j + beta D_ij + gamma",
           .doors = "4",
-          .reads = [](const Choices&) { return Reads::slots; },
+          .reads = always(Reads::slots),
           .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<Geometric>(p, m); },
           .shows = shows,
           .laws =
               [](const ModelShape&, const Choices&) -> Laws {
                 return {.toeplitz = false, .permutes = false, .softmax = false};   // weights end with the string
               },
-          .matrices = [](const ModelShape&, const Choices&) { return 3.; }};
+          .matrices = always(3.)};
 }
 
 }  // namespace poslab

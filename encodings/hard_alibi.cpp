@@ -63,7 +63,7 @@ Only the order of slots is read: samplers change nothing.)",
                 return fmt::format("-infinity where a head does not see the key. {} of {} heads have a window.",
                                    windowed(m, c), m.heads);
               },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.two_sided = true, .permutes = false}; }};
+          .laws = always(Laws{.two_sided = true, .permutes = false})};
 }
 
 }  // namespace poslab

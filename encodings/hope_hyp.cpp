@@ -64,13 +64,10 @@ and a key shrinks with their distance and does not swing. Two other schemes are 
                      "d 10000^(-2m/D)",
           .doors = "3",
           .options = {{"decay", 1.1, {1.0001, 100}, "of products with the distance; above 1, the largest frequency"}},
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_pairs("hope_hyp", m); },
           .make = [](Params, const ModelShape&, const Choices& c, int) { return std::make_unique<Boosts>(c); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The logit of equal contents: by how much the distance makes it smaller.";
-              },
+          .shows = always("The logit of equal contents: by how much the distance makes it smaller."),
           .distances =
               [](const ModelShape&, const Choices&, const Positions& p) {
                 const std::vector<double>& at = p.tokens("hope_hyp");

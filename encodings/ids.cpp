@@ -56,7 +56,7 @@ coupled gives; of other samplers each token has one number.)",
           .formula = "h_i = x_i + 1/sqrt(K) sum_k roll( code(id_ik), k C/K )",
           .doors = "1",
           .options = {{"codes", {"random", "sincos"}, "random signs, or sine and cosine of the number as in sincos"}},
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .check =
               [](const ModelShape& m, const Choices& c) {
                 if (c["codes"] == "sincos") check_halves("ids", m.d_model);
@@ -66,11 +66,8 @@ coupled gives; of other samplers each token has one number.)",
               return embed(x, p, random);
             };
           },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike the vectors are that the two slots are given: the cosine between them.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.shift = false, .toeplitz = false}; }};
+          .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
+          .laws = always(Laws{.shift = false, .toeplitz = false})};
 }
 
 }  // namespace poslab

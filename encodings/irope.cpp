@@ -31,10 +31,7 @@ multiple of `length`. The causal mask tells it the order.)",
            return 1 + scale * std::log1p(std::floor(n / length));
          });
        },
-       .shows =
-           [](const ModelShape&, const Choices&) {
-             return "The mean cosine of the angles between two slots; a layer without positions is blank.";
-           },
+       .shows = always("The mean cosine of the angles between two slots; a layer without positions is blank."),
        .causal_only = [](const Choices&) -> std::string {
          return "its layers without positions tell slots apart by the number of keys that they see";
        },

@@ -31,15 +31,10 @@ struct Kerple : ByDistance {
     return exp(logs * clamp(c, least, 2));
   }
   static Tensor at_least(const Tensor& x) { return maximum(x, number(least, x)); }
-
   void rows(Scores& s, const Positions& at, Device device) const override {
     if (wp) s.gain = exp(-(power(at, device, wp) * at_least(wa)));
-    if (!log_kind) {
-      s.bias = -(power(at, device, p) * at_least(a));
-      return;
-    }
-    const Tensor r = of_distances(at, "kerple r", device, 1, [](double d, int) { return std::abs(d); });
-    s.bias = -(log(r * at_least(a) + 1) * at_least(p));
+    const auto r = [&] { return of_distances(at, "kerple r", device, 1, [](double d, int) { return std::abs(d); }); };
+    s.bias = -(log_kind ? log(r() * at_least(a) + 1) * at_least(p) : power(at, device, p) * at_least(a));
   }
 };
 
@@ -49,19 +44,17 @@ Scheme kerple() {
   return {.name = "kerple",
           .summary = "a learned penalty that grows with the logarithm or with a power of the distance",
           .about = R"(A penalty by distance as in ALiBi, whose shape each head learns: by the logarithm of the distance,
-so that a far key loses hardly more than one half as far, or by a power of it. Each head has two
-numbers, which all layers share. With `weight` the product of query and key fades with the distance
-too.)",
+so that a far key loses hardly more than one half as far, or by a power of it. All layers share these
+two numbers of a head. With `weight` the product of query and key fades with the distance too.)",
           .source = "Chi et al. 2022",
           .formula = "s_ij = q_i . k_j / sqrt(D) - p_h ln(1 + a_h r),   or - a_h r^p_h,   r = |p_j - p_i|",
           .doors = "3",
           .options = {{"kind", {"log", "power"}, "the penalty: p ln(1 + a r) or a r^p"},
                       {"weight", false, "q . k times exp(-b r^c), learned too"}},
-          .reads = [](const Choices&) { return Reads::distances; },
-          .make = [](const LayerParams& p, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<Kerple>(p.shared, m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias that is added to the logits of a head."; },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.two_sided = true}; }};
+          .reads = always(Reads::distances),
+          .make = shared_layer_of<Kerple>,
+          .shows = always("The bias that is added to the logits of a head."),
+          .laws = always(Laws{.two_sided = true})};
 }
 
 }  // namespace poslab

@@ -35,18 +35,15 @@ beyond the table there is none. With randomized positions, drawn per sequence, i
           .source = "Gehring et al. 2017",
           .formula = "h_i = x_i + table[p_i - first],   table: max_position rows",
           .doors = "1",
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .embed = [](Params p, const ModelShape& m, const Choices&) -> PositionEmbedding {
             // std 1, the library default of the released code, where 0.02 is usual (spec A.1 (4))
             return [table = p.truncated_normal("table", {m.pool, m.d_model}, 1.0), first = m.first](
                        const Tensor& x, const Positions& at) { return embed(x, table, first, at); };
           },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike the vectors are that the two slots are given: the cosine between them.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.shift = false, .toeplitz = false}; },
-          .finite = [](const Choices&) { return true; }};
+          .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
+          .laws = always(Laws{.shift = false, .toeplitz = false}),
+          .finite = always(true)};
 }
 
 }  // namespace poslab

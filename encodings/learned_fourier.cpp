@@ -43,13 +43,10 @@ what is added to the embedding. It takes any real positions.)",
           .options = {{"waves", 32, {1, 4096}, "frequencies, F/2"},
                       {"hidden", 32, {1, 4096}, "width of the network"},
                       {"gamma", 10., {1e-3, 1e6}, "frequencies begin with a deviation of 1/gamma, radians a position"}},
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .embed = [](Params p, const ModelShape& m, const Choices& c) -> PositionEmbedding { return Waves(p, m, c); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike the vectors are that the two slots are given: the cosine between them.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.shift = false, .toeplitz = false}; }};
+          .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
+          .laws = always(Laws{.shift = false, .toeplitz = false})};
 }
 
 }  // namespace poslab

@@ -33,14 +33,11 @@ channels finds the speed at which it turns, in every layer for itself.)",
           .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) turns pair m by p a_m 10000^(-2m/D)",
           .doors = "2",
           .options = {{"per_head", false, "frequencies of its own for each head"}},
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_pairs("lerope", m); },
-          .make = [](Params p, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<LeRoPE>(p, m, c); },
-          .shows = [](const ModelShape&, const Choices&) {
-            return "How alike two equal contents look after their rotations: the mean cosine of the angles between "
-                   "them, 1 at the same position.";
-          }};
+          .make = layer_of<LeRoPE>,
+          .shows = always("How alike two equal contents look after their rotations: the mean cosine of the angles "
+                          "between them, 1 at the same position.")};
 }
 
 }  // namespace poslab

@@ -43,7 +43,7 @@ is no published one. Logits grow with the logarithm of the factor.)",
                    Option::numbers("short", "1", factors, "factors up to the trained length"),
                    {"factor", 8., {1, 1e6}, "of the logits; 1: as they are"},
                    length_option(2), rope_base(), pairing_option()}},
-      by_list, [](const Choices&) { return true; });
+      by_list, always(true));
 }
 
 }  // namespace poslab

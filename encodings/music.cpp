@@ -21,7 +21,7 @@ with a limit so wide that it covers the length of training.)",
           .formula = "s_ij = q_i . (k_j + a_h[d]) / sqrt(D),   d = clip(p_j - p_i, -k, k)",
           .doors = "3",
           .options = {{"clip", 512, {2, 65536}, "k: distances beyond it look alike"}},
-          .reads = [](const Choices&) { return Reads::distances; },
+          .reads = always(Reads::distances),
           .make =
               [](Params p, const ModelShape& m, const Choices& c, int) {
                 const int k = c.whole("clip"), ahead = m.causal ? 0 : k;
@@ -32,11 +32,8 @@ with a limit so wide that it covers the length of training.)",
                                            return rows_at(table, d);
                                          }});
               },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The logits of queries and keys that are 1 in every channel: what is added for the distance, "
-                       "and a constant.";
-              }};
+          .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
+                          "distance, and a constant.")};
 }
 
 }  // namespace poslab

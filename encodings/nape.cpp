@@ -56,7 +56,7 @@ they are. Nothing is learned.)",
           .formula = "s_ij = q_i . k_j / sqrt(D) - m_h |p_i - p_j|,   m_h = 1/h for h = 1 .. H/2, then 0",
           .doors = "3",
           .options = {{"slopes", {"linear", "exponential"}, "1/h or 2^(1-h), of heads h = 1 .. H/2"}},
-          .reads = [](const Choices&) { return Reads::distances; },
+          .reads = always(Reads::distances),
           .check =
               [](const ModelShape& m, const Choices&) {
                 if (m.heads < 2)
@@ -68,7 +68,7 @@ they are. Nothing is learned.)",
                 return fmt::format("The bias that is added to the logits of a head. The heads' slopes: {:.3g}.",
                                    fmt::join(slopes(m, c), ", "));
               },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.two_sided = true}; },
+          .laws = always(Laws{.two_sided = true}),
           .distances = distances};
 }
 

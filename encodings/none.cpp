@@ -12,7 +12,7 @@ a causal mask such a model cannot tell an order at all; with one it can count th
 It is the baseline that shows what positions are worth.)",
           .source = "Ruoss et al. 2023, table 1",
           .formula = "s_ij = q_i . k_j / sqrt(D)",
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.two_sided = true}; }};
+          .laws = always(Laws{.two_sided = true})};
 }
 
 }  // namespace poslab

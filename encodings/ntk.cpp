@@ -92,7 +92,7 @@ must hold them as they are before they turn.)",
        .formula = "RoPE with f_m = (base k^(D/(D-2)))^(-2m/D),   k = max(1, factor T / length - (factor - 1))",
        .options = {{"factor", 1., {1, 1e6}, "how fast the base grows with the number of slots"},
                    length_option(), rope_base(), pairing_option()}},
-      by_slots, [](const Choices&) { return true; });
+      by_slots, always(true));
 }
 
 }  // namespace poslab

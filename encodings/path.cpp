@@ -112,7 +112,7 @@ reflected queries and keys do, also without a mask.)",
           .options = {{"rank", 32, {1, 4096}, "of the projection from states to directions"},
                       {"reflect", false, "beta = 2: every token reflects fully"},
                       {"gate", {"off", "paper", "released"}, "a forgetting gate; released code scales it like q . k"}},
-          .reads = [](const Choices&) { return Reads::slots; },
+          .reads = always(Reads::slots),
           .check =
               [](const ModelShape&, const Choices& c) {
                 if (c.on("reflect") && c["gate"] != "off")
@@ -122,10 +122,7 @@ reflected queries and keys do, also without a mask.)",
             if (c.on("reflect")) return std::make_unique<Mirrors>(p, m, c);
             return std::make_unique<PaTH>(p, m, c);
           },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The logit of equal contents, in a sequence of equal contents.";
-              },
+          .shows = always("The logit of equal contents, in a sequence of equal contents."),
           .laws =
               [](const ModelShape&, const Choices&) -> Laws {
                 return {.toeplitz = false, .permutes = false};   // the convolution starts at the first slot

@@ -52,12 +52,9 @@ comes from the position. A learned angle for each channel says at which distance
                      "f_m = 10000^(-m/D)",
           .doors = "2",
           .options = {{"start", {"zero", "uniform"}, "the learned angles before training: 0, or anywhere"}},
-          .reads = [](const Choices&) { return Reads::positions; },
-          .make = [](Params p, const ModelShape& m, const Choices& c, int) { return std::make_unique<PoPE>(p, m, c); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The logit of equal contents: the mean cosine of the angles between them.";
-              }};
+          .reads = always(Reads::positions),
+          .make = layer_of<PoPE>,
+          .shows = always("The logit of equal contents: the mean cosine of the angles between them.")};
 }
 
 }  // namespace poslab

@@ -50,10 +50,9 @@ Keys after the query, and beyond the reach, get no bias.)",
           .doors = "3",
           .options = {{"curves", 16, {1, 256}, "how many there are"},
                       {"reach", 1024, {4, 65536}, "distances from there on get no bias"}},
-          .reads = [](const Choices&) { return Reads::distances; },
-          .make = [](Params p, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<ProjectionBank>(p, m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias for a query whose state is 0."; }};
+          .reads = always(Reads::distances),
+          .make = layer_of<ProjectionBank>,
+          .shows = always("The bias for a query whose state is 0.")};
 }
 
 }  // namespace poslab

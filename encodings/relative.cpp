@@ -73,8 +73,7 @@ apart are treated alike, wherever they stand.)",
                        "relative_mode"}},
           .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
           .check = [](const ModelShape& m, const Choices&) { check_halves("relative", m.d_model); },
-          .make = [](Params p, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<Relative>(p, m, c); },
+          .make = layer_of<Relative>,
           .shows = [](const ModelShape&, const Choices& c) -> std::string {
             return std::string("What a head adds to the logit for the distance alone: v . W_R sinusoid(d) / sqrt(D).") +
                    (c["mode"] == "released" ? " The released code's clamped lookup: to the right all are alike." : "");

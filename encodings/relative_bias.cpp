@@ -37,10 +37,9 @@ between neighbouring distances, so one that training has not met keeps the numbe
           .formula = "s_ij = q_i . k_j / sqrt(D) + table[clip(p_j - p_i)]_h,   table: (2 clip + 1, H) in each layer",
           .doors = "3",
           .options = {{"clip", 128, {2, 1 << 20}, "the furthest distance with a row of its own"}},
-          .reads = [](const Choices&) { return Reads::distances; },
-          .make = [](Params p, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<RelativeBias>(p, m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias that is added to the logits of a head."; }};
+          .reads = always(Reads::distances),
+          .make = layer_of<RelativeBias>,
+          .shows = always("The bias that is added to the logits of a head.")};
 }
 
 }  // namespace poslab

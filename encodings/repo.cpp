@@ -45,11 +45,8 @@ layers of another scheme, the model sees a bag of tokens.)",
           .doors = "2",
           .check = [](const ModelShape& m, const Choices&) { check_pairs("repo", m); },
           .make = [](Params p, const ModelShape& m, const Choices&, int) { return std::make_unique<RePo>(p, m); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "Equal contents are given equal positions, so all pairs look alike.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.two_sided = true}; }};
+          .shows = always("Equal contents are given equal positions, so all pairs look alike."),
+          .laws = always(Laws{.two_sided = true})};
 }
 
 }  // namespace poslab

@@ -111,9 +111,9 @@ std::vector<Rotary::Group> groups_by(const FrequencyLaw& law, const ModelShape& 
 }  // namespace
 
 Scheme rotary_scheme(Scheme s, FrequencyLaw law, std::function<bool(const Choices&)> by_length) {
-  if (!by_length) by_length = [](const Choices&) { return false; };
+  if (!by_length) by_length = always(false);
   s.doors = std::string(1, '2');
-  s.reads = [](const Choices&) { return Reads::positions; };
+  s.reads = always(Reads::positions);
   s.check = [name = s.name, own = s.check](const ModelShape& m, const Choices& c) {
     check_pairs(name, m);
     if (own) own(m, c);

@@ -37,10 +37,10 @@ head. Nothing is learned, and both sides are alike.)",
           .formula = "s_ij = q_i . k_j / sqrt(D) + ( sum_m cos((p_j - p_i) / 10000^(m/M)) - M ) H / (8h),   m = 1 .. M",
           .doors = "3",
           .options = {{"frequencies", 64, {4, 4096}, "M, of the sin/cos encodings that are multiplied"}},
-          .reads = [](const Choices&) { return Reads::distances; },
+          .reads = always(Reads::distances),
           .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<Sandwich>(m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias that is added to the logits of a head."; },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.two_sided = true}; }};
+          .shows = always("The bias that is added to the logits of a head."),
+          .laws = always(Laws{.two_sided = true})};
 }
 
 }  // namespace poslab

@@ -121,8 +121,7 @@ sides are alike. `of` names a scheme whose logits they are: scale_invariant:of=r
                 if (s->check) s->check(m, s.choices);
               },
           .make = layer,
-          .shows = [](const ModelShape&,
-                      const Choices&) { return "What is added to the logits, whose content has a factor too."; },
+          .shows = always("What is added to the logits, whose content has a factor too."),
           .laws =
               [](const ModelShape& m, const Choices& c) {
                 const Chosen<Scheme> s = scheme_in(c);

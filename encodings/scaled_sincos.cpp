@@ -16,7 +16,7 @@ the symbols in a model whose embeddings are small.)",
           .source = "x-transformers",
           .formula = "h_i = x_i + scale [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)",
           .doors = "1",
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_halves("scaled_sincos", m.d_model); },
           .embed = [](Params p, const ModelShape& m, const Choices&) -> PositionEmbedding {
             return [scale = p.full("scale", {1}, 1 / std::sqrt(double(m.d_model)))](const Tensor& x,
@@ -25,11 +25,8 @@ the symbols in a model whose embeddings are small.)",
               return x + waves.reshape({at.sequences(), at.time(), x.dim(-1)}) * scale;
             };
           },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike the vectors are that the two slots are given: the cosine between them.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.shift = false, .toeplitz = false}; }};
+          .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
+          .laws = always(Laws{.shift = false, .toeplitz = false})};
 }
 
 }  // namespace poslab

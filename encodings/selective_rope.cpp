@@ -86,12 +86,8 @@ query and a key is the sum over the tokens between them. One that flips a state 
                   bad_input("selective_rope: with table = rfa the first factor is 0, and a head of {} channels has no "
                             "other; use table = rope, or 4 channels or more", m.head_dim());
               },
-          .make = [](Params p, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<Selective>(p, m, c); },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The mean cosine of the angles between two slots, in a sequence of equal contents.";
-              },
+          .make = layer_of<Selective>,
+          .shows = always("The mean cosine of the angles between two slots, in a sequence of equal contents."),
           .laws = [](const ModelShape&, const Choices& c) -> Laws {
             return {.toeplitz = c.on("skip_conv"), .two_sided = telescopes(c), .permutes = telescopes(c)};
           }};

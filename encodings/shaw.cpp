@@ -22,7 +22,7 @@ look alike. With values=off it costs far less, and often does as well.)",
           .doors = "3 and 4",
           .options = {{"clip", 16, {2, 65536}, "k: distances beyond it look alike"},
                       {"values", true, "vectors of the distances are added to the values too"}},
-          .reads = [](const Choices&) { return Reads::distances; },
+          .reads = always(Reads::distances),
           .make =
               [](Params p, const ModelShape& m, const Choices& c, int) {
                 const int k = c.whole("clip"), D = m.head_dim();
@@ -37,11 +37,8 @@ look alike. With values=off it costs far less, and often does as well.)",
                                          .queries = vectors("keys"),
                                          .values = c.on("values") ? vectors("values") : DistanceVectors()});
               },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "The logits of queries and keys that are 1 in every channel: what is added for the distance, "
-                       "and a constant.";
-              },
+          .shows = always("The logits of queries and keys that are 1 in every channel: what is added for the "
+                          "distance, and a constant."),
           .matrices = [](const ModelShape&, const Choices& c) { return c.on("values") ? 6. : 0.; }};
 }
 

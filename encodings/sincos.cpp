@@ -22,14 +22,11 @@ strings bring vectors that training has not met.)",
           .source = "Vaswani et al. 2017",
           .formula = "h_i = x_i + [ sin(p_i f_m), cos(p_i f_m) ],   f_m = 10000^(-2m/C)",
           .doors = "1",
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_halves("sincos", m.d_model); },
           .embed = [](Params, const ModelShape&, const Choices&) -> PositionEmbedding { return embed; },
-          .shows =
-              [](const ModelShape&, const Choices&) {
-                return "How alike the vectors are that the two slots are given: the cosine between them.";
-              },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.shift = false, .toeplitz = false}; }};
+          .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
+          .laws = always(Laws{.shift = false, .toeplitz = false})};
 }
 
 }  // namespace poslab

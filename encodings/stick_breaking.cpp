@@ -16,8 +16,7 @@ struct StickBreaking : WrittenOut {
       : own(c["rest"] == "own"), b(c["rest"] == "vector" ? p.full("b", {m.heads, m.head_dim()}, 0) : Tensor()) {}
 
   Tensor weights(const Heads& in, const Positions& p, const Span& span) const override {
-    Tensor z = products(in);
-    if (const Tensor& f = in.temperature) z = z * by_head(f.reshape({f.dim(0), f.dim(1), f.dim(2), 1}));
+    const Tensor z = at_temperature(products(in), in);
     Span before = span;
     before.offset -= 1;
     const Tensor asked = seen(in, p, before);                                        // j < i
@@ -26,16 +25,13 @@ struct StickBreaking : WrittenOut {
     const Tensor a = exp(left - softplus(-z)) * asked;
     return own ? a + (seen(in, p, span) - asked) * exp(sum(passed, -1)) : a;
   }
-
   Tensor mix(const Tensor& a, const Tensor& v, const Positions& p) const override {
     const Tensor o = WrittenOut::mix(a, v, p);
     return b ? o + (1 - sum(a, -1)) * b.reshape({b.dim(0), 1, b.dim(1)}) : o;
   }
 
   Tensor shown(const ModelShape& m, const Positions& p) const override {
-    const int T = p.time();
-    const Tensor zero = Tensor::full({1, T, m.heads, m.head_dim()}, 0), x = Tensor::full({1, T, m.d_model}, 0);
-    return weights({zero, zero, x, x}, p, {.causal = true}).reshape({m.heads, T, T});
+    return weights(all_alike(m, p.time(), 0), p, {.causal = true}).reshape({m.heads, p.time(), p.time()});
   }
 };
 
@@ -51,17 +47,14 @@ earlier have left, so the nearest match wins and no position is needed. The weig
           .formula = "a_ij = beta_ij prod (1 - beta_ik) over j < k < i,   beta_ij = sigmoid(q_i . k_j / sqrt(D))",
           .doors = "4",
           .options = {{"rest", {"nothing", "own", "vector"}, "where the remaining weight goes"}},
-          .reads = [](const Choices&) { return Reads::slots; },
-          .make = [](Params p, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<StickBreaking>(p, m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "The weights where every beta is 1/2."; },
-          .laws =
-              [](const ModelShape&, const Choices& c) -> Laws {
-                const bool own = c["rest"] == "own";   // what remains for it depends on how many keys there are
-                return {.toeplitz = false, .permutes = false, .softmax = false, .sums_to_1 = own};
-              },
-          .causal_only = [](const Choices&) { return "a query asks only the keys before it"; },
-          .matrices = [](const ModelShape&, const Choices&) { return 9.; }};
+          .reads = always(Reads::slots),
+          .make = layer_of<StickBreaking>,
+          .shows = always("The weights where every beta is 1/2."),
+          .laws = [](const ModelShape&, const Choices& c) -> Laws {   // what remains depends on how many keys there are
+            return {.toeplitz = false, .permutes = false, .softmax = false, .sums_to_1 = c["rest"] == "own"};
+          },
+          .causal_only = always("a query asks only the keys before it"),
+          .matrices = always(9.)};
 }
 
 }  // namespace poslab

@@ -94,10 +94,9 @@ mask is causal.)",
                       {"max_distance", 128, {2, 1 << 24}, "from where on all distances are one bucket"},
                       {"unscaled", false, "logits without 1 / sqrt(D), as in T5, where W_q starts smaller"},
                       {"sqrt_d", false, "the bias times sqrt(D), as in GPT-NeoX and x-transformers"}},
-          .reads = [](const Choices&) { return Reads::distances; },
-          .make = [](const LayerParams& p, const ModelShape& m, const Choices& c,
-                     int) { return std::make_unique<T5>(p.shared, m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias that is added to the logits of a head."; },
+          .reads = always(Reads::distances),
+          .make = shared_layer_of<T5>,
+          .shows = always("The bias that is added to the logits of a head."),
           .distances = first_distances};
 }
 

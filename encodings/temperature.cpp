@@ -6,14 +6,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "encodings/aligned.h"
+
 namespace poslab {
 namespace {
 
 using Factor = std::function<double(double n)>;
 
-// f(n_i), (1 or B, Tq, 1): computed once for all layers of a pass, unless each sequence has a length of its own.
-Temperature by_keys(const Choices& c, const Factor& f) {
-  return {[name = c.spelled(), f](const Heads& in, const Positions& p, const Span& span) {
+// f(n_i, h), (1 or B, Tq, heads): computed once in a pass for all that have the name, unless each sequence has a length
+// of its own.
+Temperature by_keys_and_head(const std::string& name, int heads, const std::function<double(double n, int h)>& f) {
+  return {[name, heads, f](const Heads& in, const Positions& p, const Span& span) {
     const int queries = in.q.dim(1), keys = in.k.dim(1);
     const auto make = [&](Device device) {
       const int sequences = span.key_lengths ? int(span.key_lengths.size()) : 1;
@@ -21,13 +24,19 @@ Temperature by_keys(const Choices& c, const Factor& f) {
       for (int b = 0; b < sequences; ++b)
         for (int i = 0; i < queries; ++i) {
           const int length = span.key_lengths ? span.key_lengths[b] : keys;
-          factors.push_back(f(std::max(1, span.causal ? std::min(span.offset + i + 1, length) : length)));
+          const int n = std::max(1, span.causal ? std::min(span.offset + i + 1, length) : length);
+          for (int h = 0; h < heads; ++h) factors.push_back(f(n, h));
         }
-      return Tensor::from({sequences, queries, 1}, factors).to(device);
+      return Tensor::from({sequences, queries, heads}, factors).to(device);
     };
     if (span.key_lengths) return make(in.q.device());
     return p.once(fmt::format("{} {} {} {} {}", name, queries, keys, span.offset, span.causal), in.q.device(), make);
   }};
+}
+
+// f(n_i), (1 or B, Tq, 1)
+Temperature by_keys(const Choices& c, const Factor& f) {
+  return by_keys_and_head(c.spelled(), 1, [f](double n, int) { return f(n); });
 }
 
 // s_h f(n_i), s learned
@@ -60,6 +69,24 @@ Tensor of_length(double length, const Tensor& x) {
   return rms_norm(x, Tensor::full({D}, real(length / std::sqrt(double(D))), x.device()), 1e-12);
 }
 double root_of_width(const Heads& in) { return std::sqrt(double(in.q.dim(-1))); }
+
+// 1 / tau of this layer
+Temperature aligned(const Params&, const Choices& c, const ModelShape& m) {
+  const AlignedTemperatures a = read_aligned(c["of"]);
+  if (a.layers && (a.layers != m.layers || a.heads != m.heads))
+    bad_input("temperature aligned: it is of a model of {} layers and {} heads, and this one has {} and {}; align this "
+              "one by `poslab align`", a.layers, a.heads, m.layers, m.heads);
+  const std::string name = fmt::format("aligned {} {}", m.layer, c["of"]);
+  return by_keys_and_head(name, a.by_head() ? m.heads : 1,
+                          [a, layer = m.layer](double n, int h) { return 1 / a.at(layer, h, n); });
+}
+
+Option aligned_numbers() {
+  Option of("of", std::vector<std::string>{"any 64 256:0.85 1024:0.7"},
+            "the numbers that `poslab align` found, or @FILE, its file; aligned:FILE is short for it");
+  of.words.clear();   // any text
+  return of;
+}
 
 // lambda cos(q_i, k_j)
 Temperature cosine(const Params&, const Choices& c, const ModelShape&) {
@@ -124,6 +151,14 @@ uses it together with its stretched rotations.)",
            [](const Params&, const Choices& c, const ModelShape&) {
              return by_keys(c, [scale = c.number("scale")](double) { return std::pow(0.1 * std::log(scale) + 1, 2); });
            }},
+      {.name = "aligned",
+       .summary = "what `poslab align` measured: attention as peaked at long lengths as at short ones",
+       .about = R"(Numbers for one trained model, from a file that `poslab align` writes. At each of its lengths
+attention is as peaked, or has the same entropy, as on strings of the length that the model was
+trained on. Between two lengths the temperature is linear in the logarithm of the number of keys;
+below the short length it is 1.)",
+       .source = "Chi, Fan, Rudnicky 2023", .formula = "f_ih = 1 / tau_lh(n_i)",
+       .options = {aligned_numbers()}, .make = aligned},
       {.name = "ssmax", .summary = "scalable softmax: ln n times a number that each head learns",
        .about = R"(The logarithm of the number of keys, times a number that each head of each layer learns: a head
 that should look at few keys at any length learns a large one.)",
@@ -205,8 +240,10 @@ Heads Temperature::operator()(Heads in, const Positions& p, const Span& span) co
 std::vector<Temperature> temperature_layers(const Params& p, const Chosen<TemperaturePolicy>& policy,
                                             const ModelShape& m) {
   std::vector<Temperature> list;
-  for (int n = 0; n < m.layers; ++n)
-    list.push_back(policy->make ? policy->make(p / fmt::format("layer{}", n), policy.choices, m) : Temperature{});
+  ModelShape of_layer = m;
+  for (int& n = of_layer.layer = 0; n < m.layers; ++n)
+    list.push_back(policy->make ? policy->make(p / fmt::format("layer{}", n), policy.choices, of_layer)
+                                : Temperature{});
   return list;
 }
 

@@ -38,9 +38,9 @@ Distances that training has not met get what the bumps give there: nothing far f
           .formula = "s_ij = q_i . k_j / sqrt(D) + sum_n a_nh exp(-|b_nh| (p_j - p_i - c_nh)^2)",
           .doors = "3",
           .options = {{"kernels", 5, {1, 1024}, "bumps of each head"}},
-          .reads = [](const Choices&) { return Reads::distances; },
-          .make = [](Params p, const ModelShape& m, const Choices& c, int) { return std::make_unique<Tisa>(p, m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "The bias that is added to the logits of a head."; }};
+          .reads = always(Reads::distances),
+          .make = layer_of<Tisa>,
+          .shows = always("The bias that is added to the logits of a head.")};
 }
 
 }  // namespace poslab

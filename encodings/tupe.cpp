@@ -65,14 +65,14 @@ with content, so that neither disturbs the other.)",
           .formula = "s_ij = ( q_i . k_j + (U_Q t_i) . (U_K t_j) ) / sqrt(2 D),   t_i = norm(table[p_i])",
           .doors = "2",
           .options = {{"table", {"learned", "sincos"}, "the vectors of positions: learned, or sines and cosines"}},
-          .reads = [](const Choices&) { return Reads::positions; },
+          .reads = always(Reads::positions),
           .check =
               [](const ModelShape& m, const Choices& c) {
                 if (c["table"] == "sincos") check_halves("tupe:table=sincos", m.d_model);
               },
-          .make = [](Params p, const ModelShape& m, const Choices& c, int) { return std::make_unique<TUPE>(p, m, c); },
-          .shows = [](const ModelShape&, const Choices&) { return "What two positions add to a head's logit."; },
-          .laws = [](const ModelShape&, const Choices&) -> Laws { return {.shift = false, .toeplitz = false}; },
+          .make = layer_of<TUPE>,
+          .shows = always("What two positions add to a head's logit."),
+          .laws = always(Laws{.shift = false, .toeplitz = false}),
           .finite = [](const Choices& c) { return c["table"] == "learned"; }};
 }
 

@@ -89,7 +89,7 @@ std::unique_ptr<Encoding> turned_everywhere(const Turning& t) {
 }
 
 Scheme turning_scheme(Scheme s, Reads what, std::function<bool(const Choices&)> turns) {
-  if (!turns) turns = [](const Choices&) { return true; };
+  if (!turns) turns = always(true);
   const Reads others = Reads(unsigned(what) & ~unsigned(Reads::positions));
   s.doors = std::string(1, '2');
   s.reads = [=](const Choices& c) { return turns(c) ? what : others; };
@@ -238,7 +238,7 @@ Tensor Bent::distances(const Positions& p) const {
 Scheme bent_scheme(Scheme s, std::function<Bent(const ModelShape&, const Choices&)> bent) {
   s.make = [bent](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<Bent>(bent(m, c)); };
   s.distances = [bent](const ModelShape& m, const Choices& c, const Positions& p) { return bent(m, c).distances(p); };
-  s.matrices = [](const ModelShape&, const Choices&) { return 2.; };
+  s.matrices = always(2.);
   return turning_scheme(std::move(s));
 }
 

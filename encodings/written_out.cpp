@@ -80,10 +80,13 @@ Tensor WrittenOut::logits(const Heads&, const Positions&, const Span&) const {
   raise<Failure>("an encoding with weights of its own has no logits");
 }
 
-// s_ij times the temperature of query i
+Tensor at_temperature(const Tensor& s, const Heads& in) {
+  const Tensor& f = in.temperature;
+  return f ? s * by_head(f.reshape({f.dim(0), f.dim(1), f.dim(2), 1})) : s;
+}
+
 Tensor WholeLogits::logits(const Heads& in, const Positions& p, const Span& span) const {
-  Tensor s = pairs(in, p, span);
-  if (const Tensor& f = in.temperature) s = s * by_head(f.reshape({f.dim(0), f.dim(1), f.dim(2), 1}));
+  const Tensor s = at_temperature(pairs(in, p, span), in);
   return span.causal || span.key_lengths || span.window ? s + log(seen(in, p, span)) : s;          // ln 0: masked
 }
 

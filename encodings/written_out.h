@@ -47,6 +47,8 @@ class WholeLogits : public WrittenOut {
 
 // q_i . k_j / sqrt(D)                                                                                (B, H, Tq, Tk)
 Tensor products(const Heads&);
+// s_ij times the temperature's factor of query i                                                       likewise
+Tensor at_temperature(const Tensor& s, const Heads&);
 // 1 where query i may see key j, else 0                                                           (1 or B, 1, Tq, Tk)
 Tensor seen(const Heads&, const Positions&, const Span&);
 

@@ -67,11 +67,8 @@ has met. It works to the left only: to the right the products would grow.)",
                    pairing_option(),
                    rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<XPos>(m, c); },
-       .shows =
-           [](const ModelShape&, const Choices&) {
-             return "How alike two equal contents look after their rotations and decay; to the right, where a mask "
-                    "is, they grow.";
-           },
+       .shows = always("How alike two equal contents look after their rotations and decay; to the right, where a "
+                       "mask is, they grow."),
        .causal_only = [](const Choices&) -> std::string {
          return "its products grow with the distance of a key behind the query";
        }});

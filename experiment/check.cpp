@@ -77,6 +77,8 @@ void check(const Config& c) {
   if (c.test_temperature != "same" && test_temperature(c)->learned)
     bad_input("test_temperature = {}: it learns parameters, which belong to training; say temperature = {}, or choose "
               "one that learns nothing, such as log_n", c.test_temperature, c.test_temperature);
+  if (read_spelling(c.temperature).name == "aligned")
+    bad_input("temperature = {}: it is of a trained model; say test_temperature = {}", c.temperature, c.temperature);
   check_room(c, train_sampler(c));
   check_room(c, test_sampler(c));
 }

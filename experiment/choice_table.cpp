@@ -1,5 +1,7 @@
 #include "experiment/choice_table.h"
 
+#include <cmath>
+
 #include "encodings/encoding.h"
 #include "encodings/temperature.h"
 
@@ -37,6 +39,13 @@ Settings kept(const ChoiceTable& table, const Choices& c) {
   for (const ChoiceOption& o : table.options)
     if (o.kept) all.emplace_back(o.option.name, c[o.option.name]);
   return all;
+}
+
+void stop_if_diverged(const Choices& c, int64_t step, double loss, double grad_norm) {
+  for (const auto& [x, what] : {std::pair{loss, "loss"}, {grad_norm, "gradient's norm"}})
+    if (!std::isfinite(x))
+      failure("the {} is {} at step {}: training has diverged; lower lr (now {}) or clip (now {})", what, x, step + 1,
+              c["lr"], c["clip"]);
 }
 
 }  // namespace poslab

@@ -27,4 +27,7 @@ struct ChoiceTable {
 Choices configure(const ChoiceTable&, const Settings&);
 Settings kept(const ChoiceTable&, const Choices&);   // all kept options, in the order of the table
 
+// Throws Failure, naming lr and clip, if the loss or the gradient's norm of a step is not finite.
+void stop_if_diverged(const Choices&, int64_t step, double loss, double grad_norm);
+
 }  // namespace poslab

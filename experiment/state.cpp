@@ -1,5 +1,6 @@
 #include "experiment/state.h"
 
+#include "experiment/align.h"
 #include "experiment/build.h"
 
 namespace poslab {
@@ -13,7 +14,11 @@ State::State(const Config& c)
 }
 
 Transformer State::test_net() const {
-  return config.test_temperature == "same" ? net : net.at_temperature(test_temperature(config));
+  if (config.test_temperature == "same") return net;
+  const Chosen<TemperaturePolicy> policy = test_temperature(config);
+  Transformer made = net.at_temperature(policy);
+  check_aligned(policy, params);
+  return made;
 }
 
 }  // namespace poslab

@@ -9,7 +9,9 @@ namespace poslab {
 struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit (check).
   explicit State(const Config&);
-  Transformer test_net() const;  // the model as it is tested: `net`, or `net` at the temperature of the test
+  // The model as it is tested: `net`, or `net` at the temperature of the test. Throws BadInput for a temperature that
+  // is aligned to other weights.
+  Transformer test_net() const;
   Config config;
   Params params;
   Transformer net;

@@ -96,9 +96,12 @@ Checkpoint::Checkpoint(std::string bytes, std::string path, const char* format) 
   std::memcpy(&p.length, p.bytes.data(), 8);
   p.header = json::parse(p.bytes.substr(8, p.length));
   const std::string its = p.header["__metadata__"]["format"];
-  const auto is_of = [&](const char* other) { return its == other && its != format; };
-  if (is_of(language_checkpoint_format)) bad_input("{} is of a language model; `poslab lm` reads it", p.path);
-  if (is_of(checkpoint_format)) bad_input("{} is of no language model; `poslab resume`, eval and ask read it", p.path);
+  const auto refuse = [&](const char* other, const char* what) {
+    if (its == other && its != format) bad_input("{} is of {} it", p.path, what);
+  };
+  refuse(language_checkpoint_format, "a language model; `poslab lm` reads");
+  refuse(t5_checkpoint_format, "a T5; `poslab t5` reads");
+  refuse(checkpoint_format, "a task; `poslab resume`, eval and ask read");
   if (its != format)
     bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", p.path, its, format);
   if (p.header["adam.m"]["dtype"] != dtype)

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "encodings/calibrated.h"
 #include "encodings/positions.h"
+#include "lab/align.h"
 #include "lab/files.h"
 
 namespace poslab {
@@ -48,9 +49,20 @@ std::string calibration_in(const std::string& path) {
   } catch (const BadInput& e) { bad_input("{}: {}; `poslab calibrate` writes such files", path, e.what()); }
 }
 
+// aligned:FILE, aligned:of=@FILE
+std::string with_alignment(const std::string& value) {
+  const std::string name = "aligned:", option = "of=", of_file = option + "@";
+  if (value.rfind(name, 0) != 0) return value;
+  std::string file = value.substr(name.size());
+  if (file.rfind(of_file, 0) == 0) file.erase(0, of_file.size());
+  else if (file.rfind(option, 0) == 0) return value;
+  return name + option + text_of(read_alignment(file));
+}
+
 }  // namespace
 
 std::string with_spelled_file(const std::string& option, const std::string& value) {
+  if (option == "temperature" || option == "test_temperature") return with_alignment(value);
   const bool encoding = option == "encoding";
   if (!encoding && option != "positions" && option != "test_positions") return value;
   std::string made = value;

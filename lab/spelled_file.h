@@ -1,5 +1,5 @@
-// Numbers of the user's own in a file: `given:at=@FILE` and `calibrated:of=@FILE` become the numbers that stand in it,
-// so that a run does not depend on the file.
+// Numbers of the user's own in a file: `given:at=@FILE`, `calibrated:of=@FILE` and `aligned:FILE` become the numbers
+// that stand in it, so that a run does not depend on the file.
 #pragma once
 #include <string>
 

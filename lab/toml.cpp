@@ -27,6 +27,7 @@ std::string option_text(RunKind kind, const std::string& name, const toml::node&
     bad_input("{} is a list of values; one run takes one of them, and `poslab sweep plan` takes such a file", name);
   else
     bad_input("{} is neither a string, a number nor true or false", name);
+  if (name == "temperature" || name == "test_temperature") text = with_spelled_file(name, text);   // aligned:FILE
   configure(kind, {{name, text}});
   return kind == RunKind::task ? with_spelled_file(name, text) : text;
 }

@@ -42,10 +42,7 @@ Tensor T5Block::attend(const Tensor& y, const T5LayerPass& pass) const {
   if (pass.cache) all = pass.cache->append(spec_.layer, all);
   const Span span{.causal = spec_.decoder, .offset = all.k.dim(1) - y.dim(1), .key_lengths = pass.lengths};
   const Heads heads = at.temperature({q, all.k, y, all.x}, at.positions, span);
-  if (Trace* trace = at.trace; trace && trace->wants(name_ + ".attention.weights")) {
-    const NoGrad only_looking;
-    trace->capture(name_ + ".attention.weights", at.encoding.weights(heads, at.positions, span));
-  }
+  trace_attention(name_, at, heads, span);
   const Tensor mixed = at.encoding.attend(heads, all.v, at.positions, span);
   return linear(mixed.reshape({y.dim(0), y.dim(1), -1}), self_.output);
 }

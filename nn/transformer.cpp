@@ -41,6 +41,12 @@ Transformer Transformer::at_temperature(const Chosen<TemperaturePolicy>& policy)
   return other;
 }
 
+Transformer Transformer::with_layers(std::shared_ptr<const PositionLayers> layers) const {
+  Transformer other = *this;
+  other.encoding_ = std::move(layers);
+  return other;
+}
+
 // h = sqrt(C) embed(x) (+ positions, dropout), blocks, head; no norm at the end (spec A.1 (2), B.3)
 Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass) const {
   if (tokens.shape().size() != 2)

@@ -10,6 +10,7 @@
 #include "experiment/attention_maps.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
+#include "tasks/retrieval/retrieval.h"
 #include "tests/task_oracle.h"
 
 using namespace poslab;
@@ -210,6 +211,7 @@ TEST_CASE("ask: every task has an example, a form and at most five lines of pros
   for (const Scheme& s : all_encodings()) short_prose(s.name, s.about);
   for (const Sampler& s : all_samplers()) short_prose(s.name, s.about);
   for (const TemperaturePolicy& t : all_temperatures()) short_prose(t.name, t.about);
+  for (const Retrieval& r : all_retrievals()) short_prose(r.name, r.about);
   for (const Preset& p : all_presets()) short_prose(p.name, p.about);
 }
 

@@ -6,6 +6,7 @@
 #include "encodings/temperature.h"
 #include "lab/about.h"
 #include "lab/run_folder.h"
+#include "tasks/retrieval/retrieval.h"
 #include "tasks/task.h"
 #include "tests/lab_helpers.h"
 
@@ -162,6 +163,7 @@ TEST_CASE("explain command: every thing in at most 30 lines and its options, wit
   for (const auto& name : names_of(all_encodings())) told("explain encoding " + name);
   for (const auto& name : names_of(all_samplers())) told("explain sampler " + name);
   for (const auto& name : names_of(all_temperatures())) told("explain temperature " + name);
+  for (const auto& name : names_of(all_retrievals())) told("explain retrieval " + name);
   for (const auto& name : names_of(all_presets())) told("explain preset " + name);
   CHECK(told("list encodings alibi:symmetric") == told("explain encoding alibi:symmetric"));
   CHECK(holds(told("explain task solve_equation"), "one x, then = and a digit"));

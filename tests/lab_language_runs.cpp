@@ -74,8 +74,8 @@ TEST_CASE("a sweep of language models: the plan says so, and what does not fit i
   CHECK(holds(refused(tiny_models + "d_f = 3\n"), "unknown option \"d_f\"; did you mean \"d_ff\"?"));
   CHECK(holds(refused(tiny_models + "key_heads = 0\n"), "my.toml, line 14: "));
   CHECK(holds(refused(tiny_models + "out = \"x\"\n"), "out belongs to `poslab sweep run`"));
-  CHECK(holds(refused("command = \"lm eval\"\n"), "line 1: unknown command \"lm eval\". Known: train, lm train"));
-  CHECK(holds(refused("command = 3\n"), "line 1: command is \"train\" or \"lm train\""));
+  CHECK(holds(refused("command = \"lm eval\"\n"), "line 1: unknown command \"lm eval\". Known: train, lm train, t5 train"));
+  CHECK(holds(refused("command = 3\n"), "line 1: command is \"train\", \"lm train\" or \"t5 train\""));
   CHECK(holds(refused(tiny_models + "[[also]]\ncommand = \"train\"\n"), "command stands once, at the top"));
 
   const Plan of_tasks = make_plan(tiny_sweep, "tasks.toml");

@@ -57,6 +57,8 @@ check 'an encoding to compare' offers rope compare --encodings ro
 check 'a sampler' offers randomized compare --positions rand
 check 'the size of a language model' offers example lm train --preset ''
 check 'its encoding' offers rerope lm eval run --encoding rer
+check 'the size of a T5' offers example t5 train --preset ''
+check 'a retrieval task to explain' offers passkey explain retrieval pass
 check 'a name to explain' offers parity_check explain task pari
 check 'or to list' offers alibi list encodings al
 check 'a file' offers output report out
@@ -173,6 +175,14 @@ second_stage() {   # what a run looks at is the bias of another, which needs no 
 }
 check 'a run with the biases of another' second_stage
 
+aligned() {   # temperatures for longer strings, which the run keeps, and another model does not take
+  "$program" align straight --short 4 --long 8,12 --samples 4 --per head -o temperatures.json &&
+    "$program" eval straight --lengths 1:9 --samples 4 --temperature aligned:temperatures.json
+}
+check 'a run with attention aligned' aligned
+check 'and another one' refuses 2 'temperature aligned: it is of weights' "$program" eval twenty --lengths 1:9 \
+  --samples 4 --temperature aligned:temperatures.json
+
 looked() {   # LEVEL WORDS: what POSLAB_DEBUG=LEVEL prints has WORDS, all of it on stderr
   POSLAB_DEBUG=$1 "$program" train "${toy[@]}" --steps 20 --out "looked$1" > answer 2> table
   cat answer table
@@ -214,6 +224,11 @@ check 'also with ReRoPE and log n' "$program" lm eval language --encoding rerope
 check 'at other lengths' lm_rows rerope.csv '16,plain 128,plain 16,repeated 128,repeated'
 check 'with gated attention units, on the grammar' "$program" lm train --unit gau --text copy_grammar --layers 2 \
   --d-model 16 --d-ff 32 --batch 4 --train-length 16 --eval-times 2 --eval-samples 2 --steps 10 --out units
+aligned_words() {
+  "$program" align language --short 16 --long 64 --samples 2 --mode entropy -o words.json &&
+    "$program" lm eval language --temperature aligned:words.json --times 1/4 -o aligned.csv
+}
+check 'aligned' aligned_words
 writes() { "$program" lm generate language --prompt 12 --count 40 --seed "$1" --top-k 20 --top-p 0.9 > "$2"; }
 check 'it writes' writes 3 one
 check 'and again' writes 3 two
@@ -249,6 +264,35 @@ check 'a scheme that nobody trained' refuses 2 'it learns parameters' "$program"
 check 'another kind of run' refuses 2 'poslab lm' "$program" resume language
 echo more >> texts/1.txt
 check 'a text that has changed' refuses 2 'not the text' "$program" lm eval language
+
+# T5s that find things.
+finding=(t5 train --tasks passkey:digits=1/line --layers 1 --decoder-layers 1 --heads 2 --d-model 16 --d-ff 24 --tokens 64
+         --train-length 24 --eval-lengths 24/64 --eval-samples 4)
+t5_rows() { [[ $(tail -n +2 "$1" | cut -d, -f1,2 | paste -sd ' ') == "$2" ]]; }
+check 'a T5 is trained' "$program" "${finding[@]}" --steps 20 --out finding
+check 'and tested, task by task' t5_rows finding/eval.csv 'passkey,24 passkey,64 line,24 line,64'
+check 'also sharper, and longer' "$program" t5 eval finding --temperature constant:tau=0.5 --lengths 128 -o sharp.csv
+check 'at the length asked for' t5_rows sharp.csv 'passkey,128 line,128'
+cut=cut_finding
+check 'a long run of it' "$program" "${finding[@]}" --steps 4000 --checkpoint-every 100 --threads 1 --out straight_finding
+check 'the same, stopped' cut_off TERM 143 "$program" "${finding[@]}" --steps 4000 --checkpoint-every 100 --threads 2 \
+  --out cut_finding
+check 'resumed to its end' "$program" t5 resume cut_finding --threads 2
+check 'has the same checkpoint' cmp straight_finding/checkpoint.safetensors cut_finding/checkpoint.safetensors
+check 'and the same answers' cmp straight_finding/eval.csv cut_finding/eval.csv
+check 'a report of it' page finding.html finding
+check 'it answers' "$program" t5 generate finding --prompt 'passkey a4 . . . . ask passkey' --count 4
+check 'it is exported' "$program" t5 export finding --to exported_finding
+check 'without tokens nobody reads it' refuses 2 'has no spiece.model' "$program" t5 generate --hf exported_finding \
+  --prompt x
+checkpoint_answers() {   # a small random one: the words are of no use
+  local folder=$source/tests/huggingface/golden/t5/v1_0
+  "$program" t5 generate --hf "$folder" --prompt 'for all lengths' --count 9 --beams 3 --length-penalty 0.6 > one &&
+    echo 'for all lengths' > prompt.txt && "$program" t5 generate --hf "$folder" --file prompt.txt --count 9 \
+      --beams 3 --length-penalty 0.6 --threads 1 > other && cmp one other
+}
+check 'a checkpoint of others answers' checkpoint_answers
+check 'a T5 is no language model' refuses 2 'poslab t5' "$program" lm eval finding
 
 check 'no command' refuses 2 'One of list, train' "$program"
 check 'no command of a sweep' refuses 2 'One of plan, run' "$program" sweep

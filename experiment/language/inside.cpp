@@ -7,6 +7,7 @@
 
 #include "autograd/tape.h"
 #include "core/error.h"
+#include "core/stop.h"
 
 namespace poslab::language {
 namespace {
@@ -67,15 +68,17 @@ Activations activations(const State& s, const Source& source, int length, int la
 
 }  // namespace
 
-void check_lengths(const State& s, const std::vector<int>& lengths) {
-  if (s.config.whole("d_model") < 2) bad_input("inspect: d_model = 1 has no plane to look at");
+void check_lengths(const State& s, const std::vector<int>& lengths, const std::string& command, bool maps) {
+  if (maps && s.config.whole("d_model") < 2) bad_input("{}: d_model = 1 has no plane to look at", command);
   constexpr double most_bytes = 2e9;
   const double heads = s.config.whole("layers") * double(s.net.spec().heads);
-  const int most = std::min(pool_of(sampler(s.config)), int(std::sqrt(most_bytes / sizeof(float) / heads)));
+  const int room = std::min(pool_of(sampler(s.config)), 1 << 20);
+  const int fits = int(std::sqrt(most_bytes / sizeof(float) / heads));
+  const int most = maps ? std::min(room, fits) : room;
   for (const int length : lengths)
     if (length < 2 || length > most)
-      bad_input("inspect: length {} of a language model; ask for 2 to {} tokens: the attention of all heads is kept",
-                length, most);
+      bad_input("{}: length {} of a language model; ask for 2 to {} tokens{}", command, length, most,
+                maps && most == fits ? ": the attention of all heads is kept" : "");
 }
 
 std::vector<int> test_window(const Choices& c, const Source& source, int length, int n) {
@@ -118,6 +121,25 @@ Coverage coverage(const State& s, const std::vector<int>& lengths) {
                            .training_layers = layers,
                            .test_layers = layers},
                           lengths);
+}
+
+Probed probed(const State& s, const Source& source, int samples) {
+  const auto run = [&s, &source, samples](const Look& look) {
+    const NoGrad no_grad;
+    const Decoder net = look.temperature ? s.net.at_temperature(*look.temperature) : s.net;
+    for (int n = 0; n < (look.samples ? look.samples : samples); ++n) {
+      Stoppable whole(true);
+      const std::vector<int> window = test_window(s.config, source, look.length, n);
+      Trace trace(look.names);
+      trace.queries = look.queries;
+      net.states(Ids({1, look.length}, {window.begin(), window.end() - 1}),
+                 {test_positions(s.config, look.length), {}, &trace});
+      whole.complete();
+      look.done(trace, {});
+    }
+  };
+  return {.layers = s.net.spec().layers, .heads = s.net.spec().heads, .causal = true,
+          .keys = [](int length) { return length; }, .run = run};
 }
 
 }  // namespace poslab::language

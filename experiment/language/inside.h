@@ -3,14 +3,16 @@
 #pragma once
 #include "experiment/attention_maps.h"
 #include "experiment/coverage.h"
+#include "experiment/dispersion.h"
 #include "experiment/language/language.h"
 #include "experiment/pca.h"
 
 namespace poslab::language {
 
 // BadInput, naming the command, for a length that has no room: fewer than 2 tokens, more than the sampler has positions
-// for, or maps of all heads beyond 2 GB.
-void check_lengths(const State&, const std::vector<int>& lengths);
+// for, or, where they are kept, maps of all heads beyond 2 GB.
+void check_lengths(const State&, const std::vector<int>& lengths, const std::string& command = "inspect",
+                   bool maps = true);
 // The n-th text of the test with so many tokens, and the token behind it.
 std::vector<int> test_window(const Choices&, const Source&, int length, int n);
 
@@ -19,5 +21,7 @@ AttentionMaps attention_maps(const State&, const Source&, const std::vector<int>
 // At the last tokens of the first `samples` windows of the test of each length, as many as the first length has.
 Pca pca(const State&, const Source&, const std::vector<int>& lengths, int samples);
 Coverage coverage(const State&, const std::vector<int>& lengths);
+// The first `samples` windows of the test, at the positions of a test.
+Probed probed(const State&, const Source&, int samples);
 
 }  // namespace poslab::language

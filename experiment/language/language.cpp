@@ -79,12 +79,6 @@ namespace {
 
 int most_probable(const real* logits, int count) { return int(std::max_element(logits, logits + count) - logits); }
 
-void stop_if_not_a_number(double x, const char* what, const State& s) {
-  if (!std::isfinite(x))
-    failure("the {} is {} at step {}: training has diverged; lower lr (now {}) or clip (now {})", what, x,
-            s.adam.step + 1, s.config["lr"], s.config["clip"]);
-}
-
 }  // namespace
 
 Step train_step(State& s, const Batch& batch) {
@@ -101,7 +95,7 @@ Step train_step(State& s, const Batch& batch) {
   s.adam.lr = s.config.number("lr") * std::min(1., double(step + 1) / std::max(1., warmup));
   s.adam.update(s.params);
   Step done{double(loss.item()), 0, Adam::norm(s.adam.squares.values())};
-  stop_if_not_a_number(done.loss, "loss", s), stop_if_not_a_number(done.grad_norm, "gradient's norm", s);
+  stop_if_diverged(s.config, step, done.loss, done.grad_norm);
   const int V = logits.dim(-1);
   for (int64_t i = 0; i < batch.expected.size(); ++i)
     done.accuracy += most_probable(logits.data() + i * V, V) == batch.expected[i];

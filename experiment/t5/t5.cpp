@@ -29,14 +29,20 @@ Batch batch_of(const std::vector<SymbolQuestion>& questions) {
           Ids({B, int(expected.size()) / B}, expected)};
 }
 
+int longest(const Choices& c, int64_t step) {
+  const double from = c.whole("shortest"), to = c.whole("train_length");
+  const double growing = c.number("growing") * c.whole("steps");
+  return int(std::lround(double(step) >= growing ? to : from * std::pow(to / from, double(step) / growing)));
+}
+
 Batch draw_batch(const Choices& c, int64_t step) {
   const uint64_t seed = uint64_t(c.whole("seed"));
   const std::vector<Chosen<Retrieval>> all = tasks(c);
   Rng of_batch(stream(seed, Purpose::length, uint64_t(step)));
   const Chosen<Retrieval>& task = all[of_batch.below(uint32_t(all.size()))];
-  const int length = of_batch.between(c.whole("shortest"), c.whole("train_length"));
+  const int length = of_batch.between(c.whole("shortest"), longest(c, step));
   std::vector<SymbolQuestion> questions;
-  for (int b = 0; b < c.whole("batch"); ++b) {
+  for (int b = 0; b < std::max(1, c.whole("tokens") / length); ++b) {
     Rng rng(stream(seed, Purpose::tokens, uint64_t(step), uint32_t(b)));
     questions.push_back(draw(task, length, {}, rng));
   }
@@ -78,6 +84,12 @@ std::vector<bool> right(const Tensor& logits, const Ids& expected) {
 
 }  // namespace
 
+double learning_rate(const Choices& c, int64_t step) {
+  const double steps = c.whole("steps"), cooling = c.number("cooling") * steps, left = steps - double(step);
+  const double rising = double(step + 1) / std::max(1, c.whole("warmup"));
+  return c.number("lr") * std::min({1., rising, cooling > 0 ? left / cooling : 1.});
+}
+
 Step train_step(State& s, const Batch& batch) {
   const int64_t step = s.adam.step;
   const Draws draw = draws(s.config, Purpose::positions, step, batch);
@@ -86,10 +98,10 @@ Step train_step(State& s, const Batch& batch) {
   const Tensor logits = logits_of(s.net, batch, draw), loss = cross_entropy(logits, batch.expected);
   backward(loss);
   until_update.complete();
-  const double warmup = s.config.whole("warmup");
-  s.adam.lr = s.config.number("lr") * std::min(1., double(step + 1) / std::max(1., warmup));
+  s.adam.lr = learning_rate(s.config, step);
   s.adam.update(s.params);
   Step done{double(loss.item()), 0, Adam::norm(s.adam.squares.values())};
+  stop_if_diverged(s.config, step, done.loss, done.grad_norm);
   const std::vector<bool> answers = right(logits, batch.expected);
   done.accuracy = double(std::count(answers.begin(), answers.end(), true)) / double(answers.size());
   ++s.adam.step;
@@ -121,7 +133,7 @@ AtLength evaluate(const T5& net, const Choices& c, const Chosen<Retrieval>& task
       at.accuracy += answers[i] ? 1. / samples : 0;
     }
   }
-  for (int p = 0; p < places; ++p) at.accuracy_of_place[p] /= double(count[p]);
+  for (int p = 0; p < places; ++p) at.accuracy_of_place[p] = share(at.accuracy_of_place[p], count[p]);
   return at;
 }
 

@@ -1,6 +1,8 @@
 // A run of a T5 that finds things in long contexts, as values: its state, a step, and what it answers at a length. Opens
 // no file.
 #pragma once
+#include <cmath>
+
 #include "experiment/t5/options.h"
 #include "nn/adam.h"
 
@@ -21,9 +23,11 @@ struct Batch {
   Ids read, expected;                            // (B, O): the start and the answer, the answer and its end
 };
 Batch batch_of(const std::vector<SymbolQuestion>&);
-// A function of seed and step alone: one of the tasks, at a length of shortest .. train_length.
+int longest(const Choices&, int64_t step);       // tokens of the longest contexts of a step, which may grow at first
+// A function of seed and step alone: one of the tasks, at a length of shortest .. longest.
 Batch draw_batch(const Choices&, int64_t step);
 
+double learning_rate(const Choices&, int64_t step);   // rises over the warm-up, and falls at the end
 struct Step {
   double loss, accuracy, grad_norm;              // accuracy: of the answers that are right as a whole
 };
@@ -32,6 +36,8 @@ struct Step {
 Step train_step(State&, const Batch&);
 
 constexpr int places = 8;                        // of a context: answers are told by where they stood too
+
+inline double share(double right, int64_t of) { return of ? right / double(of) : std::nan(""); }
 
 struct AtLength {
   std::string task;

@@ -136,6 +136,9 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const Reque
   std::vector<Inspected> runs;
   std::vector<Values> settings;
   const RunKind kind = one_kind(folders, "inspect");
+  if (kind == RunKind::t5)
+    bad_input("inspect: {} is of `poslab t5`, whose runs are not drawn inside; name runs of tasks or of language models",
+              folders.front());
   for (const std::string& folder : folders) {
     runs.push_back(kind == RunKind::task ? of_task(folder, request) : of_language(folder, request));
     runs.back().key = key_of(folder);

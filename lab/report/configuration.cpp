@@ -18,12 +18,12 @@ std::string shown(const std::optional<std::string>& word) { return word ? escape
 std::string shown(const std::optional<int64_t>& number) { return number ? fmt::format("{}", *number) : "–"; }
 std::string shown(const std::optional<double>& number) { return number ? fmt::format("{:.1f}", *number) : "–"; }
 
-// `poslab lm train` takes no file of options: those that are not as the preset has them.
-std::string language_words(const Run& run) {
+// Of a command that takes no file of options: those that are not as the preset has them.
+std::string options_of(const Run& run) {
   Values standard;
   try {
     if (const auto preset = run.config.find("preset"); preset != run.config.end())
-      standard = values_of(configure(RunKind::language, {*preset}));
+      standard = values_of(configure(run.kind, {*preset}));
   } catch (const BadInput&) {  // of another version of poslab
   }
   std::string words;
@@ -35,8 +35,8 @@ std::string language_words(const Run& run) {
 
 std::string commands_for(const Run& run) {
   const std::string again = shell_word(run.folder + "-again");
-  if (run.kind == RunKind::language)
-    return escape(fmt::format("poslab lm train{} --out {}\n", language_words(run), again));
+  if (run.kind != RunKind::task)
+    return escape(fmt::format("poslab {}{} --out {}\n", train_command(run.kind), options_of(run), again));
   return escape(fmt::format("poslab train --config {0} --out {1}\nposlab eval {1} --lengths {2}:{3} --samples {4}\n",
                             shell_word(run.folder + "/config.toml"), again, run.tested.front().length,
                             run.tested.back().length, run.tested.front().samples));
@@ -46,7 +46,7 @@ std::string commands_for(const Run& run) {
 
 std::string configuration(const std::vector<Group>& groups, const std::string& out) {
   std::vector<const Line*> all;
-  std::set<std::string> keys;
+  std::set<std::string> keys, told;
   for (const Group& g : groups)
     for (const Line& line : g.lines) all.push_back(&line);
   for (const Line* line : all)
@@ -71,6 +71,7 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
   for (const Line* line : all) {
     head += fmt::format("<th scope=\"col\" class=\"text\">{}{}</th>", mark(*line), escape(line->name));
     for (const Run* run : line->runs) {
+      if (!told.insert(run->folder).second) continue;  // a T5 has a line for each of its tasks
       commands += commands_for(*run);
       folders += " " + escape(shell_word(run->folder + "-again"));
     }

@@ -8,6 +8,7 @@
 #include "lab/page/page.h"
 #include "lab/report/inputs.h"
 #include "lab/report/language.h"
+#include "lab/report/t5.h"
 
 namespace poslab {
 extern const std::string_view report_html, report_js;
@@ -31,6 +32,7 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
   std::string notes;
   for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
   if (groups.front().kind() == RunKind::language) return language_page(groups, notes, out);
+  if (groups.front().kind() == RunKind::t5) return t5_page(groups, notes, out);
   std::string readings, accuracy, loss;
   nlohmann::json data = {{"charts", nlohmann::json::array()}, {"runs", nlohmann::json::array()}};
   const auto show = [&](const Chart& chart) {
@@ -73,7 +75,8 @@ std::vector<std::string> write(const std::vector<std::string>& words, const std:
   const Inputs inputs = find_runs(words);
   std::vector<Run> runs;
   one_kind(inputs.runs, "report");
-  for (const std::string& folder : inputs.runs) runs.push_back(read_run(folder));
+  for (const std::string& folder : inputs.runs)
+    for (Run& run : read_runs(folder)) runs.push_back(std::move(run));
   const std::vector<Group> groups = by_task(runs);
   const bool drawing = out.ends_with(".svg");
   write_file(out, drawing ? svg_of(groups) : page_of(groups, inputs.passed, out));

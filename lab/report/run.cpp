@@ -12,6 +12,7 @@
 #include "lab/config_toml.h"
 #include "lab/files.h"
 #include "lab/shell.h"
+#include "lab/t5/run.h"
 
 namespace poslab::report {
 namespace {
@@ -52,7 +53,7 @@ void read_config(Run& run) {
     if (it == run.config.end()) damaged(run.folder, "config.toml", fmt::format("it lacks \"{}\"", key));
     return it->second;
   };
-  run.task = need(run.kind == RunKind::task ? "task" : "text");
+  run.task = need(studied(run.kind));
   run.encoding = need("encoding"), run.positions = need("positions");
   run.seed = table["seed"].value_or<int64_t>(0);
   run.setting = run.config;
@@ -121,9 +122,34 @@ void read_language(Run& run) {
                          double(text.bytes) / 1e6);
 }
 
+// A run of a T5, once for each task that it was tested on.
+std::vector<Run> tasks_of(const Run& whole) {
+  const std::string path = (fs::path(whole.folder) / "eval.csv").string();
+  if (!fs::exists(path))
+    bad_input("report: {} has no eval.csv; finish it with `poslab t5 resume {}`", whole.folder,
+              shell_word(whole.folder));
+  std::vector<Run> all;
+  for (const t5::AtLength& at : t5::read_csv(path)) {
+    if (all.empty() || all.back().task != at.task) {
+      all.push_back(whole);
+      all.back().task = at.task;
+      if (const auto record = fs::path(whole.folder) / "result.json"; fs::exists(record))
+        all.back().record = read_record(record.string());
+    }
+    static_assert(t5::places == language::parts);
+    language::AtLength window{.length = at.length, .samples = at.samples, .loss = at.loss, .accuracy = at.accuracy};
+    std::copy(std::begin(at.accuracy_of_place), std::end(at.accuracy_of_place), window.accuracy_of_part);
+    all.back().windows.push_back(window);
+    all.back().tested.push_back({at.length, int(at.samples), at.accuracy, at.accuracy, at.loss, {}});
+  }
+  for (Run& run : all)
+    std::sort(run.tested.begin(), run.tested.end(), [](auto& a, auto& b) { return a.length < b.length; });
+  return all;
+}
+
 }  // namespace
 
-Run read_run(const std::string& folder) {
+std::vector<Run> read_runs(const std::string& folder) {
   if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"", folder);
   Run run;
   run.folder = folder;
@@ -131,10 +157,12 @@ Run read_run(const std::string& folder) {
   run.kind = kind_of_folder(run.folder);
   read_config(run);
   read_training(run);
-  if (run.kind == RunKind::language) return read_language(run), run;
-  run.tested = read_eval_csv(run.folder);
-  read_result(run);
-  return run;
+  if (run.kind == RunKind::t5) return tasks_of(run);
+  if (run.kind == RunKind::language)
+    read_language(run);
+  else
+    run.tested = read_eval_csv(run.folder), read_result(run);
+  return {run};
 }
 
 }  // namespace poslab::report

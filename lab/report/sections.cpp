@@ -139,7 +139,7 @@ scope="col">trained lengths</th><th scope="col">paper score</th><th scope="col">
 
 std::string paired_differences(const std::vector<Group>& groups) {
   std::string rows;
-  const char* of_what = groups.front().kind() == RunKind::task ? "task" : "text";
+  const char* of_what = groups.front().kind() == RunKind::language ? "text" : "task";
   int fewest = 1 << 30;
   for (const Group& g : groups)
     for (const Difference& d : differences(g)) {

@@ -119,33 +119,33 @@ const std::vector<Artifact>& all_artifacts() {
       {"su2023:main", "Ways to longer texts, on one trained model",
        "Su (2023), first table: next-token accuracy at the trained length and at 8 times it, on texts that are "
        "repeated and on texts that are long.",
-       nullptr, nullptr, su2023::main_methods, su2023::main_table},
+       nullptr, nullptr, su2023::source},
       {"su2023:window", "How wide the window of ReRoPE should be",
        "Su (2023), second table: windows of an eighth of the trained length to all of it.",
-       nullptr, nullptr, su2023::window_methods, su2023::window_table},
+       nullptr, nullptr, su2023::source},
       {"su2023:leaky", "ReRoPE against Leaky ReRoPE",
        "Su (2023), third table: distances that go on in steps of 1/k beyond the window, all with log n trained.",
-       nullptr, nullptr, su2023::leaky_methods, su2023::leaky_table},
+       nullptr, nullptr, su2023::source},
       {"su2023:llama", "The loss of a decoder of LLaMA's shape",
        "Su (2023), fourth table: the loss of Llama 2 13B on the last 4096 tokens, with these alone to read and with "
        "more. Here a small decoder of that shape stands in its place.",
-       nullptr, nullptr, su2023::llama_methods, su2023::llama_table},
+       nullptr, nullptr, su2023::source},
       {"su2023:methods", "Every method without training",
        "Each with log n off, at test only, and trained. The source has some of them; others came before or after it.",
-       nullptr, nullptr, su2023::untrained_methods, su2023::untrained_table},
+       nullptr, nullptr, su2023::source},
       {"su2023:trained", "What must be trained",
        "Su (2023) and parts 14 and 15 of his series: models trained for longer texts, beside NoPE, ALiBi and "
        "randomized positions (Ruoss et al. 2023).",
-       nullptr, nullptr, su2023::trained_methods, su2023::trained_table},
+       nullptr, nullptr, su2023::source},
       {"su2023:lengths", "Accuracy against length",
        "Not in the source: what stands between the two lengths of its tables.",
-       nullptr, nullptr, su2023::length_methods, su2023::lengths_figure},
+       nullptr, nullptr, su2023::source},
       {"su2023:matrices", "Six matrices of relative positions",
        "Su (2023): RoPE, position interpolation, Leaky ReRoPE and ReRoPE; beside them SelfExtend and T5.",
-       nullptr, nullptr, nullptr, su2023::matrices_figure},
+       nullptr, nullptr, su2023::source},
       {"su2023:claims", "What the source claims, and whether it holds here",
        "Su (2023): each claim as a difference that must be above zero, over paired seeds.",
-       nullptr, nullptr, su2023::claim_methods, su2023::claims_list},
+       nullptr, nullptr, su2023::source},
   };
   return list;
 }
@@ -171,7 +171,8 @@ std::vector<const Artifact*> artifacts(const std::vector<std::string>& words) {
     if (source_of(word) == "seed1") word.replace(0, 5, "ruoss2023");  // its old name
     const size_t before = chosen.size();
     for (const Artifact& a : all_artifacts())
-      if (a.name == word || word == source_of(a.name) || word == source_of(a.name) + ":all") chosen.push_back(&a);
+      if (a.name == word || (!a.apart && (word == source_of(a.name) || word == source_of(a.name) + ":all")))
+        chosen.push_back(&a);
     if (chosen.size() == before) throw BadInput(unknown("artifact", word, names));
   }
   std::sort(chosen.begin(), chosen.end());

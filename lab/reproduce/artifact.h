@@ -1,6 +1,7 @@
 // An artifact is one table or figure of a source, which is a paper or an experiment of our own: the trials it needs and
 // how it is drawn from their results. all.cpp has the only list.
 #pragma once
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -9,12 +10,6 @@
 #include "lab/reproduce/outcomes.h"
 #include "lab/reproduce/size.h"
 #include "lab/sweep/sweep.h"
-
-namespace poslab::reproduce::su2023 {
-struct Method;
-struct Setup;
-class Results;
-}  // namespace poslab::reproduce::su2023
 
 namespace poslab::reproduce {
 
@@ -40,6 +35,9 @@ struct Section {
   Table data;                      // NAME.csv
 };
 
+class ByCommands;
+struct CommandRequest;
+
 struct Artifact {
   std::string name;  // ruoss2023:table1
   std::string title;
@@ -47,10 +45,9 @@ struct Artifact {
   // `defaults`: the configuration of this size (size.h), from which an artifact varies what it studies.
   Trials (*trials)(const Config& defaults);  // null: nothing is trained for it
   Section (*draw)(const Outcomes&, const Config& defaults);
-  // Of a source on language models, in place of these: what is tested (null: nothing is trained), and how it is drawn
-  // (su2023.h).
-  std::vector<su2023::Method> (*methods)(const su2023::Setup&) = nullptr;
-  Section (*of_language)(const su2023::Results&) = nullptr;
+  // Of a source that is no sweep, in place of these (by_commands.h).
+  std::unique_ptr<ByCommands> (*by_commands)(const CommandRequest&) = nullptr;
+  bool apart = false;  // its runs are of another kind than those of its source, so it is asked for by its own name
 };
 const std::vector<Artifact>& all_artifacts();
 std::string source_title(const Artifact&);  // of the paper or experiment

@@ -1,36 +1,19 @@
 #include "lab/reproduce/gap_shift.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 
-#include "core/stop.h"
 #include "experiment/build.h"
-#include "lab/files.h"
-#include "lab/interrupt.h"
-#include "lab/run_folder.h"
+#include "experiment/evaluate.h"
 
 namespace poslab::reproduce::gap_shift {
 namespace {
-
-using nlohmann::json;
 
 const std::vector<std::string> tasks = {"reverse_string", "missing_duplicate_string", "bucket_sort"};
 const std::vector<std::string> schemes = {"sincos", "relative", "rope"};
 
 Trials with(const std::vector<std::string>& positions) {
   return {{{"task", tasks}, {"encoding", schemes}, {"positions", positions}}};
-}
-
-// What was measured of a model before, by what was asked.
-json read_known(const std::string& path) {
-  if (!std::filesystem::exists(path)) return json::object();
-  json known = json::parse(read_file(path), nullptr, false);
-  if (!known.is_object() || !std::all_of(known.begin(), known.end(), [](const json& x) { return x.is_number(); }))
-    failure("{} is damaged; remove it, and the model is tested again", path);
-  return known;
 }
 
 }  // namespace
@@ -90,43 +73,17 @@ Scale scale(const Config& c, int length) {
 }
 
 Tests::Tests(const std::vector<Setting>& all)
-    : progress_("testing", "models", 0, std::accumulate(all.begin(), all.end(), int64_t(0), [](int64_t n, auto& s) {
-                  return n + int64_t(s.models.at_lr.size());
-                })) {}
+    : measured_("gaps.json", std::accumulate(all.begin(), all.end(), int64_t(0),
+                                             [](int64_t n, auto& s) { return n + int64_t(s.models.at_lr.size()); })) {}
 
 std::vector<BySeed> Tests::operator()(const Setting& setting, const std::vector<Test>& tests, int strings) {
-  std::vector<BySeed> accuracy(tests.size());
-  for (const Outcome* o : setting.models.at_lr) {
-    const std::string path = o->folder + "/gaps.json";
-    json known = read_known(path);
-    std::optional<State> state;
-    for (size_t n = 0; n < tests.size(); ++n) {
-      const auto& [length, positions] = tests[n];
-      const std::string key = fmt::format("{} strings of length {}, {}", strings, length, positions);
-      if (!known.contains(key)) {
-        if (!state) state = RunFolder::open(o->folder).load("cpu");
-        known[key] = measured(*state, tests[n], strings);
-        write_file(path, known.dump(1));
-      }
-      accuracy[n][o->trial->config().seed] = known[key];
-    }
-    progress_.at(++done_);
-  }
-  return accuracy;
-}
-
-double Tests::measured(State& state, const Test& test, int strings) {
-  Config& c = state.config;
-  progress_.at(done_, fmt::format("{} {} {}, length {} {}", c.task, c.encoding, c.positions, test.length,
-                                  test.positions));
-  c.test_positions = test.positions;
-  const char* stopped = "stopped while testing for a table; --draw goes on with all that is trained";
-  double accuracy;
-  try {
-    accuracy = accuracy_at(state, test.length, strings);
-  } catch (const Stopped&) { throw Interrupted(caught_signal(), stopped); }
-  if (const int signal = caught_signal()) throw Interrupted(signal, stopped);
-  return accuracy;
+  std::vector<Measure> measures;
+  for (const Test& t : tests)
+    measures.push_back({fmt::format("{} strings of length {}, {}", strings, t.length, t.positions), [=](State state) {
+                          state.config.test_positions = t.positions;
+                          return accuracy_at(state, t.length, strings);
+                        }});
+  return measured_(setting.models, measures);
 }
 
 BySeed average(const std::vector<BySeed>& all) {

@@ -2,7 +2,7 @@
 // but not the gaps between neighbours: n slots of a pool of N are (N + 1) / (n + 1) apart on average. Length, gap and
 // the pool are tied by that: a longer string with the gaps of a shorter one needs a larger pool.
 #pragma once
-#include "lab/progress.h"
+#include "lab/reproduce/measured.h"
 #include "lab/reproduce/telling.h"
 
 namespace poslab::reproduce::gap_shift {
@@ -45,8 +45,7 @@ struct Test {
   int length;
   std::string positions;
 };
-// Tests trained models one after the other and shows how far it is. What is measured of a model is kept in its run
-// folder, in gaps.json, and not measured again.
+// Tests trained models, and keeps what is measured in their run folders, in gaps.json.
 class Tests {
  public:
   explicit Tests(const std::vector<Setting>&);  // all that will be tested
@@ -55,9 +54,7 @@ class Tests {
   std::vector<BySeed> operator()(const Setting&, const std::vector<Test>&, int strings);
 
  private:
-  double measured(State&, const Test&, int strings);
-  Progress progress_;
-  int64_t done_ = 0;
+  Measured measured_;
 };
 
 using reproduce::difference, reproduce::mean, reproduce::values;

@@ -133,7 +133,7 @@ std::vector<Planned> plan(const Request& request) {
   check_names("task", request.tasks), check_names("encoding", request.encodings);
   std::vector<Planned> all;
   for (const Artifact* a : artifacts(request.what)) {
-    if (a->of_language) bad_input("{} is of language models; ask for it apart from others", a->name);
+    if (a->by_commands) bad_input("{} is no sweep of tasks; ask for it apart from those that are", a->name);
     Planned p{a, {}};
     if (a->trials)
       for (Trial& t : trials_of(*a, request))

@@ -2,8 +2,7 @@
 // models. A few models are trained, and each is tested with many schemes in place of its own, without training.
 #pragma once
 #include "lab/language/run.h"
-#include "lab/reproduce/artifact.h"
-#include "lab/reproduce/chains.h"
+#include "lab/reproduce/by_commands.h"
 #include "lab/statistics.h"
 
 namespace poslab::reproduce::su2023 {
@@ -77,9 +76,14 @@ class Results {
 // The trainings and tests that these artifacts need, a chain for each run, by rising seed. Throws BadInput where a run
 // was begun with other settings.
 std::vector<Chain> chains(const std::vector<const Artifact*>&, const Results&, int threads);
-// Writes what lab/reproduce/reproduce.h's write() does, from what is done. Returns how much that is.
-std::string write(const std::vector<const Artifact*>&, const Results&, const std::string& folder,
-                  const std::string& command);
+std::unique_ptr<ByCommands> source(const CommandRequest&);  // throws as setup()
+
+// What an artifact tests (null: nothing is trained), and how it is drawn.
+struct Drawing {
+  std::vector<Method> (*methods)(const Setup&);
+  Section (*draw)(const Results&);
+};
+const Drawing& drawing(const Artifact&);
 
 // The artifacts, a function each.
 Section main_table(const Results&), window_table(const Results&), leaky_table(const Results&),

@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "lab/config_toml.h"
 #include "lab/files.h"
-#include "lab/reproduce/reproduce.h"
 #include "lab/reproduce/su2023.h"
 #include "lab/shell.h"
 
@@ -23,17 +22,6 @@ language::Settings seeded(const Model& m, int seed) {
   return all;
 }
 
-void must_be_begun_with(const language::Settings& settings, const std::string& run) {
-  const std::string path = run + "/config.toml";
-  if (!fs::exists(path)) return;
-  const language::Settings then = kept(language::all_choices(), language::configure(read_toml(read_file(path), path, RunKind::language))),
-                           now = kept(language::all_choices(), language::configure(settings));
-  for (size_t n = 0; n < now.size(); ++n)
-    if (then[n] != now[n])
-      bad_input("{} was begun with {} = {}, and now it would be {}; choose another --out", run, then[n].first,
-                then[n].second, now[n].second);
-}
-
 // Tokens that pass through the model; a training step counts for three.
 double training_work(const Choices& c) { return 3. * c.whole("steps") * c.whole("batch") * c.whole("train_length"); }
 double test_work(const Choices& c) {
@@ -46,8 +34,8 @@ std::vector<Method> methods(const std::vector<const Artifact*>& artifacts, const
   std::vector<Method> all;
   std::set<std::pair<std::string, std::string>> seen;
   for (const Artifact* a : artifacts)
-    if (a->methods)
-      for (const Method& m : a->methods(s))
+    if (const Drawing& d = drawing(*a); d.methods)
+      for (const Method& m : d.methods(s))
         if (seen.emplace(m.model, m.name).second) all.push_back(m);
   return all;
 }
@@ -55,6 +43,19 @@ std::vector<Method> methods(const std::vector<const Artifact*>& artifacts, const
 bool as_trained(const Method& m) { return m.encoding.empty() && m.temperature.empty(); }
 
 }  // namespace
+
+const Drawing& drawing(const Artifact& a) {
+  static const std::map<std::string, Drawing> all = {{"su2023:main", {main_methods, main_table}},
+                                                     {"su2023:window", {window_methods, window_table}},
+                                                     {"su2023:leaky", {leaky_methods, leaky_table}},
+                                                     {"su2023:llama", {llama_methods, llama_table}},
+                                                     {"su2023:methods", {untrained_methods, untrained_table}},
+                                                     {"su2023:trained", {trained_methods, trained_table}},
+                                                     {"su2023:lengths", {length_methods, lengths_figure}},
+                                                     {"su2023:matrices", {nullptr, matrices_figure}},
+                                                     {"su2023:claims", {claim_methods, claims_list}}};
+  return all.at(a.name);
+}
 
 std::string Results::run(const std::string& model, int seed) const {
   return fmt::format("{}/runs/{}-{}", folder_, model, seed);
@@ -94,16 +95,9 @@ std::vector<Chain> chains(const std::vector<const Artifact*>& artifacts, const R
       if (std::none_of(tested.begin(), tested.end(), [&](auto& m) { return m.model == model.name; })) continue;
       const language::Settings settings = seeded(model, seed);
       const std::string run = results.run(model.name, seed);
-      must_be_begun_with(settings, run);
       const Choices c = language::configure(settings);
-      const auto train = [=] {
-        if (fs::exists(run)) return Words{"lm", "resume", run, of_threads};
-        Words words = {"lm", "train", "--out=" + run, of_threads};
-        for (const auto& [name, value] : settings) words.push_back(dashed(name) + "=" + value);
-        return words;
-      };
       Chain chain{fmt::format("{}-{}", model.name, seed),
-                  {{"training", train, run + "/eval.csv", training_work(c) + test_work(c)}}};
+                  {training(RunKind::language, settings, run, threads, training_work(c) + test_work(c))}};
       for (const Method& m : tested) {
         if (m.model != model.name || as_trained(m)) continue;
         const std::string file = results.test(m, seed);
@@ -124,36 +118,19 @@ std::vector<Chain> chains(const std::vector<const Artifact*>& artifacts, const R
 
 namespace {
 
-std::string standing(const std::vector<Chain>& all) {
-  size_t runs = 0, tests = 0, tests_done = 0;
-  for (const Chain& c : all)
-    for (const Step& s : c.steps) {
-      const bool training = &s == &c.steps.front();
-      runs += training && is_done(s), tests += !training, tests_done += !training && is_done(s);
-    }
-  return all.empty() ? ""
-                     : fmt::format("{} of {} runs are trained, and {} of {} further tests done.", runs, all.size(),
-                                   tests_done, tests);
-}
+struct Source : ByCommands {
+  Results results;
+  int threads;
+  explicit Source(const CommandRequest& r) : results(su2023::setup(r.size, r.sets), r.folder), threads(r.threads) {}
+  std::vector<Chain> chains(const std::vector<const Artifact*>& all) const override {
+    return su2023::chains(all, results, threads);
+  }
+  Section draw(const Artifact& a) const override { return drawing(a).draw(results); }
+  std::string how() const override { return su2023::how(results); }
+};
 
 }  // namespace
 
-std::string write(const std::vector<const Artifact*>& artifacts, const Results& results, const std::string& folder,
-                  const std::string& command) {
-  const SweepFolder runs(folder + "/runs");
-  const Claim alone = one_at_a_time(runs);
-  Page page(folder);
-  for (const Artifact* a : artifacts) {
-    Section section;
-    try {
-      section = a->of_language(results);
-    } catch (const std::exception& e) { section.notes = {fmt::format("This could not be drawn: {}", e.what())}; }
-    if (a->methods) section.notes.push_back(how(results) + " " + standing(chains({a}, results, 1)));
-    page.add(*a, section);
-  }
-  const std::string summary = standing(chains(artifacts, results, 1));
-  page.write(results.setup().size, summary, command);
-  return summary;
-}
+std::unique_ptr<ByCommands> source(const CommandRequest& r) { return std::make_unique<Source>(r); }
 
 }  // namespace poslab::reproduce::su2023

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "core/error.h"
 #include "lab/eval_csv.h"
 #include "lab/language/run.h"
 #include "lab/run_record.h"
+#include "lab/statistics.h"
+#include "lab/t5/run.h"
 
 namespace poslab::sweep {
 namespace {
@@ -72,6 +75,20 @@ Cells cells_of_language(const Trial& t, const SweepFolder& folder, const RunReco
   return all;
 }
 
+// Means over the tasks, at the trained length and at the longest.
+Cells cells_of_t5(const Trial& t, const SweepFolder& folder, const RunRecord&) {
+  Cells all;
+  std::map<int, std::vector<double>> accuracy;  // by length
+  for (const t5::AtLength& at : t5::read_csv(folder.last_file(t))) {
+    all.lengths.push_back({at.task, at.length, cell(at.accuracy), cell(at.loss), at.samples});
+    accuracy[at.length].push_back(at.accuracy);
+  }
+  const auto trained = accuracy.find(std::stoi(value_of(t.run, "train_length")));
+  const auto& [longest, of_longest] = *accuracy.rbegin();
+  all.scores = {trained == accuracy.end() ? json() : cell(mean(trained->second)), json(longest), cell(mean(of_longest))};
+  return all;
+}
+
 const Columns of_task = {{"paper_score", "released_score", "guess", "majority", "content_only"},
                          {"length", "accuracy", "samples", "guess", "majority", "content_only"},
                          "id, length",
@@ -81,6 +98,15 @@ const Columns of_language = {
     {"length", "set", "accuracy", "loss", "bits_per_byte", "samples"},
     "id, length, \"set\"",
     cells_of_language};
+
+const Columns of_t5 = {{"accuracy", "longest", "longest_accuracy"},
+                       {"task", "length", "accuracy", "loss", "samples"},
+                       "id, task, length",
+                       cells_of_t5};
+
+const Columns& columns_of(RunKind kind) {
+  return kind == RunKind::task ? of_task : kind == RunKind::language ? of_language : of_t5;
+}
 
 struct Result {
   RunRecord record;
@@ -111,7 +137,7 @@ Collected collect(const Plan& plan, const SweepFolder& folder) {
   if (!std::filesystem::is_directory(folder.path()))
     bad_input("there is no folder {}; `poslab sweep run` makes it", folder.path());
   const RunKind kind = kind_of(plan);
-  const Columns& of_kind = kind == RunKind::task ? of_task : of_language;
+  const Columns& of_kind = columns_of(kind);
   const std::vector<std::string> differing = naming(plan).differing();
   const Naming names = naming(plan, {"task", "seed"});
   std::vector<const KeptOption*> studied, others;

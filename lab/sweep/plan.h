@@ -41,8 +41,8 @@ std::vector<std::string> seeds(int64_t n);                       // 0 .. n - 1, 
 Plan make_plan(const ValueLists&, const std::vector<ValueLists>& also, const std::string& source,
                RunKind = RunKind::task);
 // From TOML: the lists at its top, and `also` from its [[also]] tables. `seeds = 10` is seed = [0, ..., 9], and
-// name = "{task}-{seed}" names the trials, and command = "lm train" makes them language models. Throws BadInput with
-// file and line.
+// name = "{task}-{seed}" names the trials, and command = "lm train" makes them language models, "t5 train" T5s. Throws
+// BadInput with file and line.
 Plan make_plan(const std::string& toml, const std::string& source);
 // Lists of tasks' options alone, without [[also]].
 ValueLists read_lists(const std::string& toml, const std::string& source);

@@ -48,7 +48,7 @@ Plan make_plan(const std::string& text, const std::string& source) {
   if (const toml::node* node = table.get("command"))
     at_line(source, *node, [&] {
       const auto word = node->value_exact<std::string>();
-      if (!word) bad_input("command is \"train\" or \"lm train\"");
+      if (!word) bad_input("command is \"train\", \"lm train\" or \"t5 train\"");
       kind = kind_of_command(*word);
     });
   std::vector<ValueLists> also;

@@ -10,11 +10,7 @@
 namespace poslab::t5 {
 namespace {
 
-std::string header() {
-  std::string text = "task,length,samples,loss,accuracy";
-  for (int p = 1; p <= places; ++p) text += fmt::format(",accuracy_{}", p);
-  return text;
-}
+std::string header() { return "task,length,samples,loss,accuracy" + headings_of_places(); }
 
 // Whether the line could be read. A loss may be nan or inf, which strtod reads.
 bool read_line(const std::string& line, AtLength& at) {
@@ -35,13 +31,29 @@ bool read_line(const std::string& line, AtLength& at) {
 
 }  // namespace
 
+std::string headings_of_places() {
+  std::string text;
+  for (int p = 1; p <= places; ++p) text += fmt::format(",accuracy_{}", p);
+  return text;
+}
+
+std::string cells_of_places(const double (&accuracy)[places]) {
+  std::string text;
+  for (const double x : accuracy) text += fmt::format(",{}", x);
+  return text;
+}
+
+std::string shown_places(const double (&accuracy)[places]) {
+  std::string text;
+  for (const double x : accuracy) text += std::isnan(x) ? std::string("    -") : fmt::format(" {:4.0f}", 100 * x);
+  return text;
+}
+
 std::string to_csv(const std::vector<AtLength>& all) {
   std::string text = header() + "\n";
-  for (const AtLength& at : all) {
-    text += fmt::format("{},{},{},{},{}", at.task, at.length, at.samples, at.loss, at.accuracy);
-    for (const double x : at.accuracy_of_place) text += fmt::format(",{}", x);
-    text += "\n";
-  }
+  for (const AtLength& at : all)
+    text += fmt::format("{},{},{},{},{}{}\n", at.task, at.length, at.samples, at.loss, at.accuracy,
+                        cells_of_places(at.accuracy_of_place));
   return text;
 }
 
@@ -62,12 +74,9 @@ std::vector<AtLength> read_csv(const std::string& path) {
 
 std::string table(const std::vector<AtLength>& all) {
   std::string text = "  task         length   accuracy     loss     by place of the answer, from beginning to end\n";
-  for (const AtLength& at : all) {
-    text += fmt::format("  {:<10} {:8} {:8.1f} % {:8.4f}    ", at.task, at.length, 100 * at.accuracy, at.loss);
-    for (const double x : at.accuracy_of_place)
-      text += std::isnan(x) ? std::string("    -") : fmt::format(" {:4.0f}", 100 * x);
-    text += "\n";
-  }
+  for (const AtLength& at : all)
+    text += fmt::format("  {:<10} {:8} {:8.1f} % {:8.4f}    {}\n", at.task, at.length, 100 * at.accuracy, at.loss,
+                        shown_places(at.accuracy_of_place));
   return text;
 }
 

@@ -25,4 +25,9 @@ std::string to_csv(const std::vector<AtLength>&);
 std::vector<AtLength> read_csv(const std::string& path);  // throws Failure: there is no such file, or it is damaged
 std::string table(const std::vector<AtLength>&);          // for a terminal
 
+// Columns of tables: ",accuracy_1,...,accuracy_8", ",0.5,...,nan" and, for a terminal, "   50 ...    -".
+std::string headings_of_places();
+std::string cells_of_places(const double (&accuracy)[places]);
+std::string shown_places(const double (&accuracy)[places]);
+
 }  // namespace poslab::t5

@@ -1,4 +1,4 @@
-//   document . . brave harbor 4 11 . .   document . calm spoon 7 2 . . .   ...   ask document calm spoon -> 7 2
+//   document . . brave-harbor a4 b11 . .   document . calm-spoon a7 b2 . . .   ...   ask document calm-spoon -> a7 b2
 #include "tasks/retrieval/documents.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ TextQuestion ask_of_documents(const DocumentQuestion& q, int count, Place place,
     bad_input("the question \"{}\" has no document that holds the answer; mark one with \"isgold\" or \"hasanswer\"",
               q.question);
   for (const Document& d : q.documents)
-    if (!d.gold && int(shown.size()) < count - 1) shown.push_back(d);
+    if (!d.gold && d.shown && int(shown.size()) < count - 1) shown.push_back(d);
   if (int(shown.size()) != count - 1)
     bad_input("the question \"{}\" has {} documents that do not hold the answer; ask of {} at most", q.question,
               shown.size(), shown.size() + 1);
@@ -37,7 +37,7 @@ namespace {
 
 SymbolQuestion documents_as_symbols(const Choices& c, int length, Place place, Rng& rng) {
   using namespace symbols;
-  const int digits = c.whole("digits"), room = length - 4, smallest = 3 + digits;
+  const int digits = c.whole("digits"), room = length - 3, smallest = 2 + digits;
   const int count = std::min(c.whole("documents"), room / smallest);
   const std::vector<int> keys = different(count, names, rng);
   const int chosen = chosen_of(count, place, rng);
@@ -47,11 +47,11 @@ SymbolQuestion documents_as_symbols(const Choices& c, int length, Place place, R
     const Tokens value = number(digits, rng);
     tokens.push_back(document);
     add_filler(tokens, before, rng);
-    add(tokens, name(keys[size_t(i)])), add(tokens, value);
+    tokens.push_back(name + keys[size_t(i)]), add(tokens, value);
     add_filler(tokens, fill - before, rng);
     if (i == chosen) answer = value;
   }
-  add(tokens, {ask, document}), add(tokens, name(keys[size_t(chosen)]));
+  add(tokens, {ask, document, name + keys[size_t(chosen)]});
   return {tokens, answer, place_of(chosen, count)};
 }
 
@@ -62,8 +62,8 @@ TextQuestion documents_as_text(const Choices&, int count, uint64_t seed, Place p
   const std::vector<int> keys = different(count, names, rng);
   DocumentQuestion q;
   for (int i = 0; i < count; ++i) {
-    const std::string adjective = adjective_of(keys[size_t(i)] / 64), noun = noun_of(keys[size_t(i)] % 64);
-    const std::string inn = fmt::format("the {} {}", adjective, noun);
+    std::string inn = "the " + name_of(keys[size_t(i)]);
+    std::replace(inn.begin(), inn.end(), '-', ' ');
     const int year = rng.between(1100, 1999);
     q.documents.push_back({inn,
                            fmt::format("Among the old inns of the country, {} is one of those that are still open. Its "
@@ -80,14 +80,14 @@ TextQuestion documents_as_text(const Choices&, int count, uint64_t seed, Place p
 Retrieval document_retrieval() {
   return {
       .name = "documents",
-      .summary = "the number of a name in one of ten documents  document . . calm spoon 7 2 . . ask document",
+      .summary = "the number of a name in one of ten documents  document . . calm-spoon a7 b2 . . ask document",
       .about = R"(The context is some documents, each with one name and number within filler. The question says one of
 the names, and its number is the answer: multi-document question answering with one document that
 helps among others that do not. Their number stays as it is when the context grows, and the place of
 the one that helps is chosen, as in "lost in the middle".)",
       .source = "Liu et al. 2023 (lost in the middle); spec C.2",
       .options = {{"documents", 10, {1, names}, "how many there are, fewer where they have no room"},
-                  {"digits", 2, {1, 8}, "symbols of a number"}},
+                  {"digits", 2, {1, 4}, "symbols of a number"}},
       .draw = documents_as_symbols,
       .size = "documents",
       .write = documents_as_text,

@@ -7,13 +7,14 @@ namespace poslab {
 struct Document {
   std::string title, text;
   bool gold = false;                             // holds the answer
+  bool shown = true;                             // may stand among those that do not
 };
 struct DocumentQuestion {
   std::string question;
   std::vector<std::string> answers;
   std::vector<Document> documents;
 };
-// The prompt that asks it of the gold document and the first count - 1 others, the gold one at `place` among them.
+// The prompt that asks it of the first gold document and the first count - 1 others, the gold one at `place` among them.
 // Throws BadInput if there is no gold document or there are too few others.
 TextQuestion ask_of_documents(const DocumentQuestion&, int count, Place, Rng&);
 

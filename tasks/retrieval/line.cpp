@@ -1,5 +1,5 @@
 // Line retrieval (Li et al. 2023, LongEval): many lines, each a name and a number; the number of one name is asked for.
-//   line brave harbor 4 11   line calm spoon 7 2   ...   ask line calm spoon -> 7 2
+//   line brave-harbor a4 b11   line calm-spoon a7 b2   ...   ask line calm-spoon -> a7 b2
 #include <algorithm>
 
 #include "core/error.h"
@@ -19,7 +19,7 @@ void check_lines(int lines, const std::string& size) {
 
 SymbolQuestion lines_as_symbols(const Choices& c, int length, Place place, Rng& rng) {
   using namespace symbols;
-  const int digits = c.whole("digits"), of_line = std::max(3 + digits, c.whole("tokens")), question = 4;
+  const int digits = c.whole("digits"), of_line = std::max(2 + digits, c.whole("tokens")), question = 3;
   const int lines = (length - question) / of_line;
   check_lines(lines, fmt::format("a context of {} tokens", length));
   const std::vector<int> keys = different(lines, names, rng);
@@ -28,11 +28,11 @@ SymbolQuestion lines_as_symbols(const Choices& c, int length, Place place, Rng& 
   add_filler(tokens, length - question - lines * of_line, rng);
   for (int i = 0; i < lines; ++i) {
     const Tokens value = number(digits, rng);
-    tokens.push_back(line), add(tokens, name(keys[size_t(i)])), add(tokens, value);
-    add_filler(tokens, of_line - 3 - digits, rng);
+    add(tokens, {line, name + keys[size_t(i)]}), add(tokens, value);
+    add_filler(tokens, of_line - 2 - digits, rng);
     if (i == chosen) answer = value;
   }
-  add(tokens, {ask, line}), add(tokens, name(keys[size_t(chosen)]));
+  add(tokens, {ask, line, name + keys[size_t(chosen)]});
   return {tokens, answer, place_of(chosen, lines)};
 }
 
@@ -41,9 +41,7 @@ TextQuestion lines_as_text(const Choices&, int lines, uint64_t seed, Place place
   Rng rng = rng_of_text(seed);
   const std::vector<int> keys = different(lines, names, rng);
   const int chosen = symbols::chosen_of(lines, place, rng);
-  const auto key = [&](int i) {
-    return fmt::format("{}-{}", adjective_of(keys[size_t(i)] / 64), noun_of(keys[size_t(i)] % 64));
-  };
+  const auto key = [&](int i) { return name_of(keys[size_t(i)]); };
   TextQuestion q{.place = symbols::place_of(chosen, lines)};
   q.prompt =
       "Here is a record of lines to memorize. Each line names itself and then says the number that its register holds, "
@@ -62,13 +60,13 @@ TextQuestion lines_as_text(const Choices&, int lines, uint64_t seed, Place place
 
 Retrieval line_retrieval() {
   return {.name = "line",
-          .summary = "the number of a name among many  line calm spoon 7 2 ... ask line calm spoon -> 7 2",
-          .about = R"(The context is a list of lines, each with a name of two words and a number. The question says one
+          .summary = "the number of a name among many  line calm-spoon a7 b2 ... ask line calm-spoon -> a7 b2",
+          .about = R"(The context is a list of lines, each with a name and a number. The question says one
 of the names, and its number is the answer. The longer the context, the more lines there are that
 look like the one that is asked for, all with names that differ.)",
           .source = "Li et al. 2023 (LongEval); spec C.2",
-          .options = {{"digits", 2, {1, 8}, "symbols of a number"},
-                      {"tokens", 16, {4, 28}, "symbols of a line, with the filler behind its number"}},
+          .options = {{"digits", 2, {1, 4}, "symbols of a number"},
+                      {"tokens", 3, {3, 13}, "symbols of a line at least, filler behind its number included"}},
           .draw = lines_as_symbols,
           .size = "lines",
           .write = lines_as_text,

@@ -1,5 +1,5 @@
 // Passkey retrieval (Mohtashami, Jaggi 2023): a number within sentences that say nothing.
-//   . . . . passkey 4 11 . . . . ask passkey -> 4 11
+//   . . . . passkey a4 b11 . . . . ask passkey -> a4 b11
 #include <cmath>
 
 #include "core/error.h"
@@ -60,12 +60,12 @@ TextQuestion passkey_as_text(const Choices&, int characters, uint64_t seed, Plac
 
 Retrieval passkey_retrieval() {
   return {.name = "passkey",
-          .summary = "a number within filler  . . passkey 4 11 . . ask passkey -> 4 11",
+          .summary = "a number within filler  . . passkey a4 b11 . . ask passkey -> a4 b11",
           .about = R"(The context is filler, the same sentences over and over, and says a number once. The question asks
 for it. Nothing else in the context looks like the answer, so that it can be told by its content
 alone: the easiest of these tasks.)",
           .source = "Mohtashami, Jaggi 2023; spec C.2",
-          .options = {{"digits", 2, {1, 8}, "symbols of the number"}},
+          .options = {{"digits", 2, {1, 4}, "symbols of the number"}},
           .draw = passkey_as_symbols,
           .size = "characters of filler",
           .write = passkey_as_text,

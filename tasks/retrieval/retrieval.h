@@ -34,7 +34,7 @@ struct Retrieval {
   std::vector<Option> options;
   bool placed = true;                            // the answer may stand anywhere; else a place that is asked for is
                                                  // not looked at
-  // So many tokens, at least 32. Throws BadInput for a length that the task does not have.
+  // So many tokens, at least 16. Throws BadInput for a length that the task does not have.
   std::function<SymbolQuestion(const Choices&, int length, Place, Rng&)> draw;
   // In English. A function of size, seed and place alone; throws BadInput for a size that the task does not have.
   std::string size;                              // what the size counts: "lines"
@@ -43,7 +43,7 @@ struct Retrieval {
   std::function<bool(const std::string& said, const std::vector<std::string>& answers)> right;
 };
 const std::vector<Retrieval>& all_retrievals();
-constexpr int shortest_retrieval = 32;           // tokens
+constexpr int shortest_retrieval = 16;           // tokens
 
 // "line:digits=3". Throws BadInput with did-you-mean.
 Chosen<Retrieval> choose_retrieval(const std::string& spelled);

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "tasks/retrieval/words.h"
 
 namespace poslab {
 
@@ -21,19 +20,16 @@ std::vector<int> different(int count, int below, Rng& rng) {
 
 namespace symbols {
 
-static_assert(adjectives * nouns == names, "a name as symbols is a name as words");
-
 std::string written(const Tokens& tokens) {
   static const char* const signs[] = {"pad", "end", "ask", "record", "line", "topic", "document", "passkey"};
   std::string text;
   for (const int t : tokens) {
     if (t < 0 || t >= vocabulary) bad_input("{} is no symbol of a retrieval task: they are 0 .. {}", t, vocabulary - 1);
     if (!text.empty()) text += ' ';
-    text += t < filler      ? signs[t]
-            : t < digit     ? "."
-            : t < adjective ? std::to_string(t - digit)
-            : t < noun      ? adjective_of(t - adjective)
-                            : noun_of(t - noun);
+    text += t < filler  ? signs[t]
+            : t < digit ? "."
+            : t < name  ? fmt::format("{}{}", "abcd"[(t - digit) / base], (t - digit) % base)
+                        : name_of(t - name);
   }
   return text;
 }
@@ -47,19 +43,18 @@ Tokens read(const std::string& text) {
     const auto found = std::find(words.begin(), words.end(), word);
     if (found == words.end())
       bad_input(
-          "\"{}\" is no symbol of the retrieval tasks; they are {}, {}, {}, {}, {}, {}, numbers 0 .. {}, the words of "
-          "names, and \".\" for filler",
-          word, words[ask], words[record], words[line], words[topic], words[document], words[passkey], digits - 1);
+          "\"{}\" is no symbol of the retrieval tasks; they are {}, {}, {}, {}, {}, {}, numbers as a0 .. d{}, "
+          "names as {}, and \".\" for filler",
+          word, words[ask], words[record], words[line], words[topic], words[document], words[passkey], base - 1,
+          words[name]);
     tokens.push_back(int(found - words.begin()));
   }
   return tokens;
 }
 
-Tokens name(int which) { return {adjective + which / nouns, noun + which % nouns}; }
-
 Tokens number(int count, Rng& rng) {
   Tokens all;
-  for (int i = 0; i < count; ++i) all.push_back(digit + int(rng.below(digits)));
+  for (int i = 0; i < count; ++i) all.push_back(digit + base * i + int(rng.below(base)));
   return all;
 }
 

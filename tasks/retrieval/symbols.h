@@ -4,28 +4,27 @@
 #include <vector>
 
 #include "tasks/retrieval/retrieval.h"
+#include "tasks/retrieval/words.h"
 
 namespace poslab::symbols {
 
-// A name is an adjective and a noun, so there are 64 x 64 of them; a number is some digits of base 16. Filler says
-// nothing.
-constexpr int adjectives = 64, nouns = 64, digits = 16, fillers = 16;
+// A name is one symbol of 4096. A number is one to four digits of base 16, and each of its places has digits of its
+// own, as "twelve hundred" and "twelve" are different words. Filler says nothing.
+constexpr int base = 16, digits = 4, fillers = 16;
 enum Symbol : int {
   pad, end, ask, record, line, topic, document, passkey,      // `end` ends an answer
   filler,
   digit = filler + fillers,
-  adjective = digit + digits,
-  noun = adjective + adjectives,
-  vocabulary = noun + nouns
+  name = digit + base * digits,
+  vocabulary = name + names
 };
 
-// As people read them: "line brave harbor 4 11".
+// As people read them: "line brave-harbor a4 b11".
 std::string written(const std::vector<int>& tokens);
 // The other way; "." is the first filler. Throws BadInput for a word that is no symbol.
 std::vector<int> read(const std::string& text);
 
 using Tokens = std::vector<int>;
-Tokens name(int which);                          // of 0 .. 4095
 Tokens number(int digits, Rng&);
 void add(Tokens&, const Tokens& more);
 void add_filler(Tokens&, int count, Rng&);       // drawn, each as likely

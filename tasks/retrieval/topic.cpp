@@ -1,6 +1,6 @@
 // Topic retrieval (Li et al. 2023, LongEval): a conversation about some topics, one after the other; the first is asked
 // for.
-//   record topic brave harbor . . . topic calm spoon . . . ask topic -> brave harbor
+//   record topic brave-harbor . . . topic calm-spoon . . . ask topic -> brave-harbor
 #include <algorithm>
 
 #include "core/error.h"
@@ -15,16 +15,16 @@ namespace {
 SymbolQuestion topics_as_symbols(const Choices& c, int length, Place, Rng& rng) {
   using namespace symbols;
   const int room = length - 3;  // beside record, ask and topic
-  const int count = std::min(c.whole("topics"), room / 4);
+  const int count = std::min(c.whole("topics"), room / 3);
   const std::vector<int> about = different(count, names, rng);
   Tokens tokens = {record};
   for (int i = 0; i < count; ++i) {
     const int own = room / count + (i < room % count);
-    tokens.push_back(topic), add(tokens, name(about[size_t(i)]));
-    add_filler(tokens, own - 3, rng);
+    add(tokens, {topic, name + about[size_t(i)]});
+    add_filler(tokens, own - 2, rng);
   }
   add(tokens, {ask, topic});
-  return {tokens, name(about[0]), 0};
+  return {tokens, {name + about[0]}, 0};
 }
 
 std::string conversation(const std::string& topic, int turns, Rng& rng) {
@@ -68,7 +68,7 @@ TextQuestion topics_as_text(const Choices& c, int count, uint64_t seed, Place) {
 Retrieval topic_retrieval() {
   return {
       .name = "topic",
-      .summary = "the first of some topics  record topic brave harbor . . topic calm spoon . . ask topic",
+      .summary = "the first of some topics  record topic brave-harbor . . topic calm-spoon . . ask topic",
       .about = R"(The context is a conversation about some topics, one after the other, and the question asks what the
 first of them was. The number of topics stays as it is when the context grows: what grows is how much
 is said about each. The answer always stands at the beginning.)",

@@ -4,19 +4,15 @@
 
 namespace poslab {
 
-std::string adjective_of(int which) {
-  static const std::array<const char*, 64> all = {
+std::string name_of(int which) {
+  static const std::array<const char*, 64> adjectives = {
       "amber",  "brave",  "brief",  "bright", "brisk",  "calm",  "clever", "cloudy", "coarse", "cosy",  "crisp",
       "curved", "dense",  "dusty",  "eager",  "early",  "empty", "fancy",  "fine",   "fluffy", "fresh", "frosty",
       "gentle", "glad",   "golden", "grand",  "happy",  "heavy", "hollow", "humble", "icy",    "jolly", "keen",
       "kind",   "large",  "lively", "lucky",  "mellow", "mild",  "misty",  "modest", "narrow", "neat",  "noble",
       "pale",   "plain",  "polite", "proud",  "quiet",  "rapid", "round",  "rusty",  "salty",  "shiny", "silent",
       "smooth", "steady", "sunny",  "tall",   "tidy",   "vivid", "warm",   "windy",  "young"};
-  return all.at(size_t(which));
-}
-
-std::string noun_of(int which) {
-  static const std::array<const char*, 64> all = {
+  static const std::array<const char*, 64> nouns = {
       "acorn",   "anchor", "apple",    "barrel", "basket", "beacon",  "bridge", "bucket",  "button",  "candle",
       "canoe",   "carpet", "castle",   "cellar", "chair",  "clock",   "cloud",  "comet",   "copper",  "desert",
       "dolphin", "drum",   "eagle",    "engine", "falcon", "feather", "ferry",  "forest",  "garden",  "glacier",
@@ -24,7 +20,7 @@ std::string noun_of(int which) {
       "meadow",  "mirror", "mountain", "needle", "ocean",  "orchard", "paper",  "pebble",  "pillow",  "planet",
       "quilt",   "raven",  "river",    "saddle", "sailor", "spoon",   "table",  "temple",  "thimble", "tunnel",
       "valley",  "violin", "walnut",   "window"};
-  return all.at(size_t(which));
+  return std::string(adjectives.at(size_t(which / 64))) + "-" + nouns.at(size_t(which % 64));
 }
 
 std::string topic_of(int which) {

@@ -8,8 +8,7 @@
 namespace poslab {
 
 constexpr int names = 4096, topics = 32;         // how many different ones there are
-std::string adjective_of(int which);             // of 64
-std::string noun_of(int which);                  // of 64
+std::string name_of(int which);                  // "brave-harbor": one of 64 adjectives and one of 64 nouns
 std::string topic_of(int which);                 // "the care of house plants"
 // The generator of a question in English.
 Rng rng_of_text(uint64_t seed);

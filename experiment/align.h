@@ -1,0 +1,68 @@
+// Attention alignment (Chi, Fan, Rudnicky 2023; spec C.2): temperatures at which attention over a long input is as
+// peaked as it was over one of the trained length. Nothing is trained.
+//
+//   pmax, entropy   Algorithm 1. S(L, tau): the mean over rows of weights of their largest, or of their entropy, on
+//                   inputs of length L with all logits divided by tau. The tau of a grid with the least
+//                   |S(L, tau) - S(short, 1)|; the larger of two that are as near. tau acts in all layers at once, so
+//                   each takes a pass.
+//   log             tau = ln short / ln L, in numbers of keys
+//   prop1, prop2    Propositions 1 and 2, from the row statistics of the first layer
+//
+// By layer or head the same is done from the first layer on: each layer's own statistics, with those before it at the
+// temperatures that they have got; the heads of a layer do not meet before the next one. In a pass at a length all
+// shorter lengths are already in place, since a query of a causal model has as many keys as its slot.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "encodings/aligned.h"
+#include "experiment/dispersion.h"
+
+namespace poslab {
+
+enum class AlignMode { pmax, entropy, log, prop1, prop2 };
+enum class AlignPer { model, layer, head };
+const std::vector<std::string>& align_modes();   // "pmax", ... in the order of AlignMode
+const std::vector<std::string>& align_groups();  // "model", "layer", "head"
+
+struct Aligning {
+  AlignMode mode = AlignMode::pmax;
+  AlignPer per = AlignPer::model;
+  int shortest = 0;         // a trained length
+  std::vector<int> longer;  // rising
+  std::vector<double> grid = {1, .95, .9, .85, .8, .75, .7, .65, .6, .55, .5};
+};
+
+struct AlignedAt {
+  int length = 0;
+  AlignedLength found;       // by keys
+  int unreachable = 0;       // of the temperatures, where none reaches the target
+  Dispersion before, after;  // before: at temperature 1
+};
+struct Alignment {
+  Dispersion target;  // of the short length
+  std::vector<AlignedAt> lengths;
+  AlignedTemperatures temperatures;  // without the checksum of the weights
+};
+// step(passes done, of how many, length): after each pass. Throws BadInput for lengths that do not rise from the short
+// one, a grid without numbers above 0, and propositions with a scheme that has no logits.
+Alignment align(const Probed&, const Aligning&, const std::function<void(int, int, int)>& step);
+
+double log_rule(double short_keys, double long_keys);
+// Assumes logits N(0, variance) and one largest logit that stays the same. `weight` is the mean of the largest weights
+// at the short length. Where no temperature gives it at the long one, the temperature that comes nearest.
+struct Proposition1 {
+  double tau;
+  bool reachable;
+};
+Proposition1 proposition1(double weight, double short_keys, double short_variance, double long_keys,
+                          double long_variance);
+double proposition2(double short_keys, double short_variance, double long_keys, double long_variance);
+
+// By which a file of temperatures knows the model: 8 hexadecimal digits, FNV-1a of 32 bits over all parameters.
+std::string weights_checksum(const Params&);
+// Throws BadInput if the policy is `aligned` and of other weights.
+void check_aligned(const Chosen<TemperaturePolicy>&, const Params&);
+
+}  // namespace poslab

@@ -1,0 +1,152 @@
+#include "experiment/dispersion.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/tape.h"
+#include "core/stop.h"
+#include "experiment/build.h"
+#include "experiment/evaluate.h"
+#include "experiment/lengths.h"
+
+namespace poslab {
+namespace {
+
+// The first query whose row counts.
+int first_row(bool causal, int queries) { return causal ? queries - std::max(1, queries / 8) : 0; }
+
+void add_rows(Dispersion& to, int layer, const Tensor& statistics, const Ids& rows, bool causal) {
+  const std::vector<real> y = statistics.values();  // (B, H, T, row_figures)
+  const int B = statistics.dim(0), H = statistics.dim(1), T = statistics.dim(2);
+  for (int b = 0; b < B; ++b)
+    for (int h = 0; h < H; ++h) {
+      RowMeans& sum = to.all[size_t(layer * H + h)];
+      const int end = rows ? rows[b] : T;
+      for (int i = first_row(causal, end); i < end; ++i) {
+        const real* row = y.data() + ((int64_t(b) * H + h) * T + i) * row_figures;
+        if (row[0] == 0) continue;  // it sees no key
+        sum.add({double(row[0]), double(row[1]), double(row[2]), double(row[3]), double(row[4]), 1});
+      }
+    }
+}
+
+// Adds to `sums` the quantiles of n logits, -infinity not among them, less their mean. s is sorted.
+void add_quantiles(std::vector<double>& sums, std::vector<double>& s) {
+  std::sort(s.begin(), s.end());
+  double mean = 0;
+  for (const double x : s) mean += x / double(s.size());
+  const double last = double(s.size()) - 1;
+  for (size_t k = 0; k < sums.size(); ++k) {
+    const double at = std::clamp((double(k) + 0.5) / double(sums.size()) * double(s.size()) - 0.5, 0., last);
+    const auto below = size_t(at);
+    const double part = at - double(below);
+    sums[k] += (1 - part) * s[below] + part * s[std::min(below + 1, s.size() - 1)] - mean;
+  }
+}
+
+}  // namespace
+
+std::string Probed::block(int layer) const { return fmt::format("{}block{}", prefix, layer); }
+
+Probed probed(const State& state, int samples) {
+  const Config& c = state.config;
+  const auto run = [&state, samples](const Look& look) {
+    const NoGrad no_grad;
+    const Config& c = state.config;
+    const Transformer net = look.temperature ? state.net.at_temperature(*look.temperature) : state.test_net();
+    const int all = look.samples ? look.samples : samples;
+    const int cut = look.one_by_one ? 1 : sub_batch(slots(c, look.length));
+    for (int first = 0; first < all; first += cut) {
+      Stoppable whole(state.params.device() == Device::cpu);
+      const int count = std::min(cut, all - first);
+      const Batch batch = test_batch(c, look.length, first, count);
+      const PositionSample positions = test_draw(c, look.length, first, count, batch.tokens.shape()[1], batch.tokens);
+      Trace trace(look.names);
+      trace.queries = look.queries;
+      net(batch.tokens, batch.outputs, {positions, {}, &trace});
+      whole.complete();
+      look.done(trace, {});
+    }
+  };
+  return {.layers = c.layers,
+          .heads = c.heads,
+          .causal = c.causal,
+          .keys = [&c](int length) { return slots(c, length); },
+          .run = run};
+}
+
+void RowMeans::add(const RowMeans& o) {
+  const double all = rows + o.rows;
+  if (all == 0) return;
+  const double share = o.rows / all;
+  for (double RowMeans::*x :
+       {&RowMeans::largest_weight, &RowMeans::entropy, &RowMeans::largest_logit, &RowMeans::mean, &RowMeans::variance})
+    this->*x = rows == 0 ? o.*x : this->*x + (o.*x - this->*x) * share;
+  rows = all;
+}
+
+RowMeans Dispersion::of_layer(int layer) const {
+  RowMeans sum;
+  for (int h = 0; h < heads; ++h) sum.add(of(layer, h));
+  return sum;
+}
+
+RowMeans Dispersion::of_model() const {
+  RowMeans sum;
+  for (const RowMeans& one : all) sum.add(one);
+  return sum;
+}
+
+Dispersion dispersion(const Probed& model, int length, const std::optional<Chosen<TemperaturePolicy>>& temperature) {
+  Dispersion made{model.layers, model.heads, model.keys(length), {}};
+  made.all.resize(size_t(model.layers * model.heads));
+  model.run({.length = length,
+             .temperature = temperature,
+             .names = {model.prefix + "block*.attention.statistics"},
+             .done = [&](const Trace& trace, const Ids& rows) {
+               for (int layer = 0; layer < model.layers; ++layer)
+                 add_rows(made, layer, trace.captured.at(model.block(layer) + ".attention.statistics"), rows,
+                          model.causal);
+             }});
+  return made;
+}
+
+std::vector<double> sorted_logits(const Probed& model, int length, int points, int samples) {
+  constexpr int64_t most = 1 << 24;  // logits in memory
+  std::vector<double> sums(size_t(points), 0.);
+  double count = 0;
+  const std::string name = model.block(0) + ".attention.logits";
+  const int64_t of_query = int64_t(model.heads) * model.keys(length);
+  model.run({.length = length,
+             .names = {name},
+             .samples = samples,
+             .one_by_one = true,
+             .queries = int(std::clamp<int64_t>(most / of_query, 1, far)),
+             .done = [&](const Trace& trace, const Ids& rows) {
+               const Tensor& logits = trace.captured.at(name);  // (1, H, n, T)
+               const std::vector<real> s = logits.values();
+               const int n = logits.dim(2), keys = logits.dim(3), end = rows ? rows[0] - (keys - n) : n;
+               for (int h = 0; h < logits.dim(1); ++h)
+                 for (int i = model.causal ? std::max(0, n - std::max(1, keys / 8)) : 0; i < end; ++i) {
+                   std::vector<double> row;
+                   const real* from = s.data() + (int64_t(h) * n + i) * keys;
+                   for (int j = 0; j < keys; ++j)
+                     if (std::isfinite(from[j])) row.push_back(double(from[j]));
+                   if (row.size() < 2) continue;
+                   add_quantiles(sums, row), count += 1;
+                 }
+             }});
+  for (double& x : sums) x /= std::max(1., count);
+  return sums;
+}
+
+double normal_quantile(double p) {
+  double low = -40, high = 40;
+  for (int n = 0; n < 60; ++n) {
+    const double middle = (low + high) / 2;
+    (std::erfc(-middle / std::sqrt(2.)) / 2 < p ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+}  // namespace poslab

@@ -1,0 +1,64 @@
+// How dispersed a model's attention is at a length: measured on the strings or texts of its test, row of weights by row
+// (spec C.2). Rows are streamed over their keys, so that a length of many thousand tokens fits in memory.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "encodings/temperature.h"
+#include "experiment/state.h"
+
+namespace poslab {
+
+// One way to run a model: what it is measured at, and who looks.
+struct Look {
+  int length = 0;                                          // of the input, or of the text in tokens
+  std::optional<Chosen<TemperaturePolicy>> temperature{};  // absent: as the model has it
+  std::vector<std::string> names{};                        // of activations, patterns of a Trace
+  int samples = 0;                                         // 0: those of the model's own
+  bool one_by_one = false;                                 // no two sequences in a pass
+  int queries = far;                                       // of logits, how many of the last queries
+  // after each pass; rows: (B) tokens of each sequence that are no padding, or empty
+  std::function<void(const Trace&, const Ids& rows)> done{};
+};
+
+// A model with inputs of its own to look at: a run of a task, a language model, the encoder of a T5.
+struct Probed {
+  int layers, heads;
+  bool causal;
+  std::string prefix = {};               // of the names of its blocks, such as "encoder."
+  std::function<int(int length)> keys;   // that its last query sees
+  std::function<void(const Look&)> run;  // without gradients; throws Stopped
+  std::string block(int layer) const;    // "encoder.block2"
+};
+// The strings and positions of range evaluation, the first `samples` of them at each length.
+Probed probed(const State&, int samples);
+
+// Means over rows of weights. Those of logits are NaN in a scheme that has none.
+struct RowMeans {
+  double largest_weight = 0, entropy = 0;            // entropy in nats
+  double largest_logit = 0, mean = 0, variance = 0;  // of the logits of a row
+  double rows = 0;                                   // how many
+  void add(const RowMeans&);
+};
+
+// By layer and head. Of a causal model only the last eighth of the queries count, as those before see fewer keys; rows
+// of padding and rows that see no key are left out.
+struct Dispersion {
+  int layers = 0, heads = 0, keys = 0;
+  std::vector<RowMeans> all;  // of layer 0's heads, then of layer 1's, ...
+  const RowMeans& of(int layer, int head) const { return all[size_t(layer * heads + head)]; }
+  RowMeans of_layer(int layer) const;
+  RowMeans of_model() const;
+};
+Dispersion dispersion(const Probed&, int length, const std::optional<Chosen<TemperaturePolicy>>& = {});
+
+// The logits of layer 0 of each row, less their mean, sorted and then averaged over rows and heads: quantiles at
+// (k + 1/2) / points. Of at most `samples` sequences, and of as many of the last queries as fit 64 MiB.
+std::vector<double> sorted_logits(const Probed&, int length, int points, int samples);
+
+// The inverse of the standard normal distribution, 0 < p < 1, by bisection of erfc; to 1e-12.
+double normal_quantile(double p);
+
+}  // namespace poslab

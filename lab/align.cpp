@@ -1,0 +1,130 @@
+#include "lab/align.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/stop.h"
+#include "experiment/build.h"
+#include "experiment/language/inside.h"
+#include "experiment/lengths.h"
+#include "lab/files.h"
+#include "lab/interrupt.h"
+#include "lab/language/run.h"
+#include "lab/progress.h"
+#include "lab/run_folder.h"
+
+namespace poslab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+const char* alignment_format = "poslab alignment 1";
+
+// Four digits are more than a few strings can tell.
+Json number(double x) {
+  return std::isfinite(x) ? Json(std::strtod(fmt::format("{:.4g}", x).c_str(), nullptr)) : Json();
+}
+
+Json json_of(const Dispersion& d) {
+  Json all;
+  const auto add = [&](const char* name, double RowMeans::*x) {
+    all[name].push_back(number(d.of_model().*x));
+    for (int layer = 0; layer < d.layers; ++layer) all[name].push_back(number(d.of_layer(layer).*x));
+  };
+  add("largest_weight", &RowMeans::largest_weight), add("entropy", &RowMeans::entropy);
+  add("largest_logit", &RowMeans::largest_logit), add("variance", &RowMeans::variance);
+  return all;
+}
+
+std::string to_json(const AlignRequest& r, const Alignment& a) {
+  const AlignedTemperatures& t = a.temperatures;
+  Json all = {{"format", alignment_format},
+              {"mode", align_modes()[size_t(r.how.mode)]},
+              {"per", align_groups()[size_t(r.how.per)]},
+              {"run", r.run},
+              {"model", {{"layers", t.layers}, {"heads", t.heads}, {"weights", t.weights}}},
+              {"short", {{"length", r.how.shortest}, {"keys", int64_t(t.shortest)}, {"measured", json_of(a.target)}}}};
+  for (const AlignedAt& l : a.lengths) {
+    Json taus = Json::array();
+    for (const double tau : l.found.tau) taus.push_back(std::strtod(fmt::format("{:.6g}", tau).c_str(), nullptr));
+    all["long"].push_back({{"length", l.length},
+                           {"keys", int64_t(l.found.keys)},
+                           {"temperature", taus},
+                           {"unreachable", l.unreachable},
+                           {"before", json_of(l.before)},
+                           {"after", json_of(l.after)}});
+  }
+  return all.dump(1) + "\n";
+}
+
+void must_be_plain(const std::string& run, const std::string& temperature) {
+  if (temperature != "none")
+    bad_input(
+        "align: {} was trained with temperature = {}, which alignment would replace; align a run that was "
+        "trained with none",
+        run, temperature);
+}
+
+std::vector<int> all_lengths(const Aligning& how) {
+  std::vector<int> all = {how.shortest};
+  all.insert(all.end(), how.longer.begin(), how.longer.end());
+  return all;
+}
+
+Alignment with_bar(const Probed& model, const Aligning& how) {
+  std::optional<Progress> progress;
+  try {
+    return align(model, how, [&](int done, int total, int length) {
+      if (!progress) progress.emplace("aligning", "passes", 0, total);
+      progress->at(done, fmt::format("length {}", length));
+      stop_if_wanted();
+    });
+  } catch (const Stopped&) { throw Interrupted(caught_signal(), "stopped while aligning; no file was written"); }
+}
+
+Alignment of_task(const AlignRequest& r) {
+  const State state = RunFolder::open(r.run).load(r.device);
+  must_be_plain(r.run, state.config.temperature);
+  check_lengths(state.config, all_lengths(r.how), "align");
+  Alignment made = with_bar(probed(state, r.samples), r.how);
+  made.temperatures.weights = weights_checksum(state.params);
+  return made;
+}
+
+Alignment of_language(const AlignRequest& r) {
+  if (!r.device.empty() && r.device != "cpu") bad_input("--device {}: language models run on the cpu", r.device);
+  const language::Run run = language::open(r.run);
+  must_be_plain(r.run, run.state.config["temperature"]);
+  language::check_lengths(run.state, all_lengths(r.how), "align", false);
+  Alignment made = with_bar(language::probed(run.state, run.source, r.samples), r.how);
+  made.temperatures.weights = weights_checksum(run.state.params);
+  return made;
+}
+
+}  // namespace
+
+Alignment write_alignment(const AlignRequest& r, const std::string& out) {
+  if (const auto folder = std::filesystem::path(out).parent_path(); !folder.empty() && !std::filesystem::exists(folder))
+    bad_input("cannot write {}: there is no such folder; choose another path", out);
+  const Alignment made = kind_of_folder(r.run) == RunKind::task ? of_task(r) : of_language(r);
+  write_file(out, to_json(r, made));
+  return made;
+}
+
+AlignedTemperatures read_alignment(const std::string& path) {
+  const std::string text = read_input(path);
+  try {
+    const Json all = Json::parse(text);
+    if (all.at("format") != alignment_format) throw std::runtime_error("its format is another");
+    const Json &model = all.at("model"), &shortest = all.at("short");
+    AlignedTemperatures a{model.at("layers"), model.at("heads"), model.at("weights"), shortest.at("keys"), {}};
+    for (const Json& l : all.at("long")) a.lengths.push_back({l.at("keys"), l.at("temperature")});
+    return read_aligned(text_of(a));
+  } catch (const std::exception& e) {
+    bad_input("{} is no file of temperatures, {}; `poslab align` writes such files", path, e.what());
+  }
+}
+
+}  // namespace poslab

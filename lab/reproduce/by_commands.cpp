@@ -1,0 +1,71 @@
+#include "lab/reproduce/by_commands.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/error.h"
+#include "lab/config_toml.h"
+#include "lab/files.h"
+#include "lab/reproduce/reproduce.h"
+
+namespace poslab::reproduce {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string standing(const std::vector<Chain>& all) {
+  size_t runs = 0, tests = 0, tests_done = 0;
+  for (const Chain& c : all)
+    for (const Step& s : c.steps) {
+      const bool training = &s == &c.steps.front();
+      runs += training && is_done(s), tests += !training, tests_done += !training && is_done(s);
+    }
+  return all.empty() ? ""
+                     : fmt::format("{} of {} runs are trained, and {} of {} further tests done.", runs, all.size(),
+                                   tests_done, tests);
+}
+
+}  // namespace
+
+Step training(RunKind kind, const Settings& settings, const std::string& run, int threads, double work) {
+  const std::string path = run + "/config.toml";
+  if (fs::exists(path)) {
+    const RunConfig then = configure(kind, read_toml(read_file(path), path, kind)), now = configure(kind, settings);
+    for (const KeptOption& o : kept_options(kind))
+      if (const std::string a = value_of(then, o.name), b = value_of(now, o.name); a != b)
+        bad_input("{} was begun with {} = {}, and now it would be {}; choose another --out", run, o.name, a, b);
+  }
+  return {"training",
+          [=] {
+            const bool begun = fs::exists(run);
+            std::vector<std::string> words = split(begun ? resume_command(kind) : train_command(kind), ' ');
+            words.push_back(begun ? run : "--out=" + run);
+            words.push_back(fmt::format("--threads={}", threads));
+            if (!begun)
+              for (const auto& [name, value] : settings) words.push_back(dashed(name) + "=" + value);
+            return words;
+          },
+          run + "/" + last_file(kind), work};
+}
+
+std::string write(const std::vector<const Artifact*>& artifacts, const ByCommands& source, const std::string& size,
+                  const std::string& folder, const std::string& command) {
+  const SweepFolder runs(folder + "/runs");
+  const Claim alone = one_at_a_time(runs);
+  Page page(folder);
+  for (const Artifact* a : artifacts) {
+    Section section;
+    try {
+      section = source.draw(*a);
+    } catch (const std::exception& e) { section.notes = {fmt::format("This could not be drawn: {}", e.what())}; }
+    if (const std::string done = standing(source.chains({a})); !done.empty())
+      section.notes.push_back(source.how() + " " + done);
+    page.add(*a, section);
+  }
+  const std::string summary = standing(source.chains(artifacts));
+  page.write(size, summary, command);
+  return summary;
+}
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,34 @@
+// A source whose models are trained and tested by commands of this program, one chain of commands for each model.
+#pragma once
+#include "lab/reproduce/artifact.h"
+#include "lab/reproduce/chains.h"
+#include "lab/run_config.h"
+
+namespace poslab::reproduce {
+
+struct CommandRequest {
+  std::string size;
+  std::vector<std::string> sets;  // KEY=VALUE
+  std::string folder;             // runs stand in FOLDER/runs
+  int threads;                    // of each command
+};
+
+class ByCommands {
+ public:
+  virtual ~ByCommands() = default;
+  // The trainings and tests that these artifacts need, by rising seed; the first step of a chain is a training. Throws
+  // BadInput where a run was begun with other settings.
+  virtual std::vector<Chain> chains(const std::vector<const Artifact*>&) const = 0;
+  virtual Section draw(const Artifact&) const = 0;
+  virtual std::string how() const = 0;  // "3 seeds of a decoder of 4 gated attention units ..."
+};
+
+// The first step of a chain: it trains a run of `poslab lm` or `poslab t5`, or goes on with it. work: as in Step. Throws
+// BadInput where the run was begun with other settings.
+Step training(RunKind, const Settings&, const std::string& run, int threads, double work);
+
+// Writes what lab/reproduce/reproduce.h's write() does, from what is done. Returns how much that is.
+std::string write(const std::vector<const Artifact*>&, const ByCommands&, const std::string& size,
+                  const std::string& folder, const std::string& command);
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,33 @@
+// Keys that are seen and say nothing, against a softmax that has them as columns.
+#include "experiment/dummy_keys.h"
+
+#include "tests/schemes.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+TEST_CASE("dummy keys: each takes its share of the weights, and gives nothing") {
+  const NoGrad still;
+  constexpr int count = 7;
+  for (const char* name : {"none", "rope", "alibi", "t5", "relative", "rerope:window=2"}) {
+    CAPTURE(name);
+    const Params params(3);
+    TransformerSpec spec;
+    spec.layers = 2, spec.heads = H, spec.d_model = C, spec.encoding = choose_encoding(name);
+    const Transformer net(params, spec), more = with_dummy_keys(net, count);
+    const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
+    const Content c;
+    const Heads in{c.q, c.k, c.x, c.x};
+    const Encoding &inner = *net.encoding().layers[1], &wrapped = *more.encoding().layers[1];
+    const Tensor s = inner.logits(in, p, {});  // (B, H, T, T)
+    const Tensor all = softmax(concat({s, Tensor::full({s.dim(0), H, T, count}, 0)}, 3));
+    const Tensor expected = slice(all, 3, 0, T);
+    CHECK(apart(wrapped.weights(in, p, {}), expected) < 1e-6);
+    const Tensor o = permute(matmul(expected, permute(c.v, {0, 2, 1, 3})), {0, 2, 1, 3});
+    CHECK(apart(wrapped.attend(in, c.v, p, {}), o) < 1e-5);
+  }
+  const Params params(3);
+  TransformerSpec spec;
+  spec.encoding = choose_encoding("sincos");
+  CHECK(with_dummy_keys(Transformer(params, spec), 3).encoding().embed);
+}
