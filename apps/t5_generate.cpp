@@ -103,7 +103,7 @@ model.safetensors and spiece.model. A run reads the symbols of its tasks, as wor
 Examples:
   poslab t5 generate --hf ~/models/flan-t5-small --prompt 'translate English to German: How old are you?' --beams 4
   poslab t5 generate --hf ~/models/flan-t5-small --file question.txt --temperature constant:tau=0.8
-  poslab t5 generate runs/t5 --prompt 'passkey 4 11 2 . . . . . . . . . . ask passkey')";
+  poslab t5 generate runs/t5 --prompt 'passkey a4 b11 . . . . . . . . . . ask passkey')";
 
 const char* export_footer_of_t5 = R"(
 Writes config.json and model.safetensors into a new folder. transformers reads it as a T5ForConditionalGeneration. A

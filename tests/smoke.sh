@@ -282,6 +282,17 @@ check 'resumed to its end' "$program" t5 resume cut_finding --threads 2
 check 'has the same checkpoint' cmp straight_finding/checkpoint.safetensors cut_finding/checkpoint.safetensors
 check 'and the same answers' cmp straight_finding/eval.csv cut_finding/eval.csv
 check 'a report of it' page finding.html finding
+check 'it answers' "$program" t5 generate finding --prompt 'passkey a4 . . . . ask passkey' --count 4
+check 'it is exported' "$program" t5 export finding --to exported_finding
+check 'without tokens nobody reads it' refuses 2 'has no spiece.model' "$program" t5 generate --hf exported_finding \
+  --prompt x
+checkpoint_answers() {   # a small random one: the words are of no use
+  local folder=$source/tests/huggingface/golden/t5/v1_0
+  "$program" t5 generate --hf "$folder" --prompt 'for all lengths' --count 9 --beams 3 --length-penalty 0.6 > one &&
+    echo 'for all lengths' > prompt.txt && "$program" t5 generate --hf "$folder" --file prompt.txt --count 9 \
+      --beams 3 --length-penalty 0.6 --threads 1 > other && cmp one other
+}
+check 'a checkpoint of others answers' checkpoint_answers
 check 'a T5 is no language model' refuses 2 'poslab t5' "$program" lm eval finding
 
 check 'no command' refuses 2 'One of list, train' "$program"

@@ -84,8 +84,12 @@ void many_rows(real* y, const real* x, const Number* w, const real* b, int64_t r
     const int m = int(rows), n = int(to - from);
     for (int start = 0; start < in; start += inner) {
       const int k = int(smaller_of(inner, in - start));
-      for (int o = 0; o < n; ++o) widen(w + (from + o) * in + start, k, wide + int64_t(o) * k);
-      transpose(n, k, wide, k, turned, n);
+      if constexpr (std::is_same_v<Number, real>) {
+        transpose(n, k, w + from * in + start, in, turned, n);
+      } else {
+        for (int o = 0; o < n; ++o) widen(w + (from + o) * in + start, k, wide + int64_t(o) * k);
+        transpose(n, k, wide, k, turned, n);
+      }
       const Left xs{x + start, in, 1};
       if (b && start == 0)
         gemm(m, n, k, xs, turned, n, y + from, out, WithBias{b + from, neg_infinity});

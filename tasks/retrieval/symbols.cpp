@@ -43,9 +43,9 @@ Tokens read(const std::string& text) {
     const auto found = std::find(words.begin(), words.end(), word);
     if (found == words.end())
       bad_input(
-          "\"{}\" is no symbol of the retrieval tasks; they are {}, {}, {}, {}, {}, {}, digits such as {}, names such "
-          "as {}, and \".\" for filler",
-          word, words[ask], words[record], words[line], words[topic], words[document], words[passkey], words[digit],
+          "\"{}\" is no symbol of the retrieval tasks; they are {}, {}, {}, {}, {}, {}, numbers as a0 .. d{}, "
+          "names as {}, and \".\" for filler",
+          word, words[ask], words[record], words[line], words[topic], words[document], words[passkey], base - 1,
           words[name]);
     tokens.push_back(int(found - words.begin()));
   }
