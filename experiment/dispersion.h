@@ -18,7 +18,7 @@ struct Look {
   std::vector<std::string> names{};                        // of activations, patterns of a Trace
   int samples = 0;                                         // 0: those of the model's own
   bool one_by_one = false;                                 // no two sequences in a pass
-  int queries = far;                                       // of logits, how many of the last queries
+  int queries = 0;  // of logits, how many of the last queries
   // after each pass; rows: (B) tokens of each sequence that are no padding, or empty
   std::function<void(const Trace&, const Ids& rows)> done{};
 };

@@ -27,7 +27,7 @@ void trace_attention(const std::string& name, const LayerPass& pass, const Heads
   if (trace.wants(of + "weights")) trace.capture(of + "weights", pass.encoding.weights(in, pass.positions, span));
   if (trace.wants(of + "statistics"))
     trace.capture(of + "statistics", pass.encoding.statistics(in, pass.positions, span));
-  if (!trace.wants(of + "logits")) return;
+  if (!trace.queries || !trace.wants(of + "logits")) return;
   const int n = std::min(trace.queries, in.q.dim(1));
   const Heads some{last_queries(in.q, n), in.k, last_queries(in.x, n), in.x_keys, last_queries(in.temperature, n)};
   Span of_some = span;

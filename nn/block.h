@@ -34,7 +34,8 @@ struct LayerPass {
 };
 
 // Captures what the trace wants of NAME.attention: weights (B, H, Tq, Tk), statistics (B, H, Tq, row_figures), and the
-// logits (B, H, n, Tk) of the last n queries, n at most Trace::queries.
+// logits (B, H, n, Tk) of the last n queries, n at most Trace::queries. Throws Failure if those are wanted of a scheme
+// that has none.
 void trace_attention(const std::string& name, const LayerPass&, const Heads&, const Span&);
 
 class EncoderBlock {                               // poslab::Block is a piece of memory

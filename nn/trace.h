@@ -15,7 +15,7 @@ class Trace {
   bool wants(const std::string& name) const;
   void capture(const std::string& name, const Tensor& x) { if (wants(name)) captured[name] = x; }
   std::map<std::string, Tensor> captured;
-  int queries = far;   // of attention logits, how many of the last queries are captured
+  int queries = 0;   // of attention logits, how many of the last queries are captured; a scheme may have none
 
  private:
   std::vector<std::string> patterns_;
