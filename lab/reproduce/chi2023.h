@@ -26,7 +26,8 @@ struct Setup {
   std::string note;
   int length() const;                      // trained, in tokens
   std::vector<int> longer() const;         // tested beyond it, rising
-  std::vector<std::string> tasks() const;  // as they are spelled
+  std::vector<std::string> tasks() const;     // as they are spelled
+  std::vector<std::string> compared() const;  // the first two, with which encodings are compared
 };
 // sets: KEY=VALUE, options of `poslab t5 train`; lm_KEY=VALUE, of `poslab lm train`; or seeds=N. Throws BadInput.
 Setup setup(const std::string& size, const std::vector<std::string>& sets);

@@ -136,7 +136,6 @@ Section curves(const Results& r) {
   int lower = 0, compared = 0;
   for (const std::string& task : setup.tasks()) {
     const std::string name = choose_retrieval(task).thing.name;
-    if (name == "documents") continue;
     page::Chart chart{"temperatures-" + name, "Temperature against length, " + name, "", "tokens", "temperature",
                       double(setup.length()), double(setup.longer().back()),         0,  1};
     chart.doubling = true;

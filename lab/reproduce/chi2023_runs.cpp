@@ -1,4 +1,6 @@
 // Training, aligning and testing what the tables need, and reading what is there.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -147,54 +149,52 @@ struct Drawing {
   Section (*draw)(const Results&);
 };
 
-// Every task of the run with each of these modes; `only` tasks of that name, if it is not empty.
-std::vector<Test> of_t5(const Setup& s, const std::vector<std::string>& of_models, const std::vector<Mode>& modes,
-                        bool tested, const std::string& only = {}, const std::string& without = {}) {
+// Each of these tasks with each of these modes.
+std::vector<Test> of_model(const std::string& model, const std::vector<std::string>& tasks,
+                           const std::vector<Mode>& modes, bool tested) {
   std::vector<Test> all;
-  for (const std::string& model : of_models)
-    for (const std::string& task : s.tasks()) {
-      const std::string name = choose_retrieval(task).thing.name;
-      if ((!only.empty() && name != only) || name == without) continue;
-      for (const Mode mode : modes) all.push_back({model, task, mode, tested});
-    }
+  for (const std::string& task : tasks)
+    for (const Mode mode : modes) all.push_back({model, task, mode, tested});
+  return all;
+}
+std::vector<Test> of_encodings(const Setup& s) {
+  std::vector<Test> all;
+  for (const char* model : {"t5", "rope", "alibi", "learned"})
+    for (const Test& t : of_model(model, s.compared(), {Mode::original, Mode::pmax}, true)) all.push_back(t);
   return all;
 }
 
 const Drawing& drawing(const Artifact& a) {
   using enum Mode;
   static const std::map<std::string, Drawing> all = {
-      {"chi2023:table1", {[](const Setup& s) { return of_t5(s, {"t5"}, {pmax}, false); }, dispersed}},
-      {"chi2023:table2",
-       {[](const Setup& s) {
-          return of_t5(s, {"t5", "rope", "alibi", "learned"}, {original, pmax}, true);
-        },
-        encodings}},
+      {"chi2023:table1", {[](const Setup& s) { return of_model("t5", s.tasks(), {pmax}, false); }, dispersed}},
+      {"chi2023:table2", {of_encodings, encodings}},
       {"chi2023:table3",
        {[](const Setup&) {
-          return std::vector<Test>{{"lm", "", original, true}, {"lm", "", pmax, true}, {"lm", "", entropy, true}};
+          return of_model("lm", {""}, {original, pmax, entropy}, true);
         },
         perplexity}},
       {"chi2023:table4",
        {[](const Setup& s) {
-          return of_t5(s, {"t5"}, {original, log, pmax, entropy}, true, {}, "documents");
+          return of_model("t5", s.tasks(), {original, log, pmax, entropy}, true);
         },
         retrieval}},
       {"chi2023:table5",
        {[](const Setup& s) {
-          return of_t5(s, {"t5"}, {pmax, entropy}, false, {}, "documents");
+          return of_model("t5", s.tasks(), {pmax, entropy}, false);
         },
         temperatures}},
       {"chi2023:table6",
-       {[](const Setup& s) {
-          return of_t5(s, {"t5"}, {original, pmax, entropy}, true, "documents");
+       {[](const Setup&) {
+          return of_model("documents", {"documents"}, {original, pmax, entropy}, true);
         },
         documents}},
-      {"chi2023:table7", {[](const Setup& s) { return of_t5(s, {"t5"}, {pmax}, false); }, largest_logits}},
-      {"chi2023:fig1", {[](const Setup& s) { return of_t5(s, {"t5"}, {original}, true); }, biases}},
-      {"chi2023:fig2", {[](const Setup& s) { return of_t5(s, {"t5"}, {original}, true); }, quantiles}},
+      {"chi2023:table7", {[](const Setup& s) { return of_model("t5", s.tasks(), {pmax}, false); }, largest_logits}},
+      {"chi2023:fig1", {[](const Setup& s) { return of_model("t5", s.tasks(), {original}, true); }, biases}},
+      {"chi2023:fig2", {[](const Setup& s) { return of_model("t5", s.tasks(), {original}, true); }, quantiles}},
       {"chi2023:fig3",
        {[](const Setup& s) {
-          return of_t5(s, {"t5"}, {pmax, entropy, prop1, prop2}, false, {}, "documents");
+          return of_model("t5", s.tasks(), {pmax, entropy, prop1, prop2}, false);
         },
         curves}},
       {"chi2023:propositions", {nullptr, [](const Results&) { return propositions(); }}}};
@@ -213,16 +213,21 @@ std::vector<Test> tests(const Artifact& a, const Setup& s) {
   return d.tests ? d.tests(s) : std::vector<Test>();
 }
 
+// Fewer tasks take fewer steps.
 std::vector<Model> models(const Setup& s) {
-  const auto with = [&](const char* encoding) {
+  const std::string steps = fmt::format("{}", std::max(1, 2 * t5::configure(s.t5).whole("steps") / 3));
+  const auto with = [&](const std::string& tasks, const char* option, const char* value) {
     Settings all = s.t5;
-    all.emplace_back("encoding", encoding);
+    all.insert(all.end(), {{"tasks", tasks}, {"steps", steps}});
+    if (*option) all.emplace_back(option, value);
     return all;
   };
+  const std::string two = fmt::format("{}", fmt::join(s.compared(), "/"));
   return {{"t5", s.t5},
-          {"rope", with("rope")},
-          {"alibi", with("alibi:mode=differences")},
-          {"learned", with("learned")},
+          {"rope", with(two, "encoding", "rope")},
+          {"alibi", with(two, "encoding", "alibi:mode=differences")},
+          {"learned", with(two, "encoding", "learned")},
+          {"documents", with("documents", "", "")},
           {"lm", s.lm}};
 }
 

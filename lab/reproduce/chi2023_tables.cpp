@@ -40,12 +40,6 @@ Table data_with(std::vector<std::string> columns) {
   return {columns, {}};
 }
 
-std::vector<std::string> tasks_but(const Setup& s, const std::string& without) {
-  std::vector<std::string> all = s.tasks();
-  std::erase_if(all, [&](const std::string& t) { return short_task(t) == without; });
-  return all;
-}
-
 // The trained length and the longest, of each task.
 struct Figure {
   const char *name, *source, *title;  // in the files of alignments; the source's column
@@ -98,7 +92,7 @@ Cell against(const BySeed& ours, const BySeed& original) {
 
 std::string added_words(const BySeed& more) {
   const Interval i = bootstrap(values(more));
-  return fmt::format("{} points {}{}", signed_points(mean(more)), interval_text(i, true),
+  return fmt::format("{} points{}{}{}", signed_points(mean(more)), std::isnan(i.low) ? "" : " ", interval_text(i, true),
                      i.low > 0    ? ", better"
                      : i.high < 0 ? ", worse"
                                   : ", which cannot be told from nothing");
@@ -142,7 +136,7 @@ Section temperatures(const Results& r) {
   Grid grid{"Temperatures that algorithm 1 finds, mean over the seeds", {"task, mode"}, {}};
   for (const int length : setup.longer()) grid.head.push_back(fmt::format("{}", length));
   int columns = 0, falling = 0, ordered = 0;
-  for (const std::string& task : tasks_but(setup, "documents"))
+  for (const std::string& task : setup.tasks())
     for (const Mode mode : {Mode::pmax, Mode::entropy}) {
       std::vector<Cell> row = {{fmt::format("{}, {}", short_task(task), name_of(mode))}};
       double before = 1;
@@ -185,7 +179,7 @@ Section temperatures(const Results& r) {
 Section retrieval(const Results& r) {
   Section s;
   const Setup& setup = r.setup();
-  const std::vector<std::string> tasks = tasks_but(setup, "documents");
+  const std::vector<std::string> tasks = setup.tasks();
   const std::vector<Mode> modes = {Mode::original, Mode::log, Mode::pmax, Mode::entropy};
   s.data = data_with({"task", "mode", "length"});
   Grid grid{"Answers that are right, in %, and how many more than without alignment", {"task, mode"}, {}};
@@ -237,17 +231,17 @@ Section encodings(const Results& r) {
     for (const Mode mode : {Mode::original, Mode::pmax}) {
       std::vector<Cell> row = {{fmt::format("{}, {}", name, name_of(mode))}};
       for (const int length : lengths) {
-        const BySeed ours = over_all(r, model, setup.tasks(), {length}, mode),
-                     plain = over_all(r, model, setup.tasks(), {length}, Mode::original);
+        const BySeed ours = over_all(r, model, setup.compared(), {length}, mode),
+                     plain = over_all(r, model, setup.compared(), {length}, Mode::original);
         row.push_back(mode == Mode::original ? share_cell(ours) : against(ours, plain));
-        for (const std::string& task : setup.tasks())
+        for (const std::string& task : setup.compared())
           s.data.rows.push_back(with_interval({name, short_task(task), name_of(mode), length},
                                               r.accuracy({model, task, mode, true}, length), std::nan("")));
       }
       grid.rows.push_back(std::move(row));
     }
-    const BySeed plain = over_all(r, model, setup.tasks(), setup.longer(), Mode::original),
-                 ours = over_all(r, model, setup.tasks(), setup.longer(), Mode::pmax);
+    const BySeed plain = over_all(r, model, setup.compared(), setup.longer(), Mode::original),
+                 ours = over_all(r, model, setup.compared(), setup.longer(), Mode::pmax);
     if (!plain.empty() && !ours.empty())
       s.readings.push_back(fmt::format("{}: {} % beyond the trained length, aligned {}.", name, points(mean(plain)),
                                        added_words(difference(ours, plain))));
@@ -263,9 +257,7 @@ Section encodings(const Results& r) {
 Section documents(const Results& r) {
   Section s;
   const Setup& setup = r.setup();
-  std::string task;
-  for (const std::string& t : setup.tasks())
-    if (short_task(t) == "documents") task = t;
+  const std::string model = "documents", task = model;
   s.data = data_with({"mode", "length", "place"});
   const std::vector<Mode> modes = {Mode::original, Mode::pmax, Mode::entropy};
   std::vector<int> lengths = {setup.length()};
@@ -281,8 +273,8 @@ Section documents(const Results& r) {
       std::vector<Cell> row = {{name_of(mode)}};
       for (int p = 0; p <= t5::places; ++p) {
         const int part = p == t5::places ? -1 : p;
-        const BySeed ours = r.accuracy({"t5", task, mode, true}, length, part),
-                     plain = r.accuracy({"t5", task, Mode::original, true}, length, part);
+        const BySeed ours = r.accuracy({model, task, mode, true}, length, part),
+                     plain = r.accuracy({model, task, Mode::original, true}, length, part);
         row.push_back(mode == Mode::original ? share_cell(ours) : against(ours, plain));
         s.data.rows.push_back(with_interval(
             {name_of(mode), length, part < 0 ? nlohmann::json("all") : nlohmann::json(p)}, ours, std::nan("")));
@@ -305,7 +297,7 @@ Section documents(const Results& r) {
       }
   s.grids.push_back(std::move(theirs));
   const auto at = [&](int part) {
-    return mean(r.accuracy({"t5", task, Mode::original, true}, setup.longer().back(), part));
+    return mean(r.accuracy({model, task, Mode::original, true}, setup.longer().back(), part));
   };
   const double ends = (at(0) + at(t5::places - 1)) / 2, middle = (at(t5::places / 2 - 1) + at(t5::places / 2)) / 2;
   if (!std::isnan(ends + middle))
