@@ -12,8 +12,8 @@ namespace poslab::reproduce::chi2023 {
 const std::vector<Size>& all_sizes() {
   static const std::vector<Size> sizes = {
       {"tiny",
-       "a T5 of 2 and 1 layers of width 96, contexts of up to 128 tokens, three seeds; all but the cross within an hour on 2 "
-       "cores",
+       "a T5 of 2 and 1 layers of width 96, contexts of up to 128 tokens, three seeds; all but the cross within an "
+       "hour on 2 cores",
        3,
        {{"preset", "tiny"}, {"tasks", "passkey/line/topic"}, {"steps", "4500"}, {"eval_samples", "32"}},
        {{"preset", "tiny"},
