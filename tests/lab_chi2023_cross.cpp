@@ -32,7 +32,10 @@ TEST_CASE("chi2023: the cross has every scheme, plain and randomized, and those 
   const Plan all = all_trials(plan({{"chi2023:cross"}, "tiny", {}, {}, {}}));
   CHECK(all.size() == 4 * 6 * 2 * (3 + 1) * 3);
   size_t shared = 0;
-  for (const Trial& t : all) CHECK(t.impossible == ""), shared += known.count(t.id);
+  for (const Trial& t : all) {
+    CHECK(t.impossible == "");
+    shared += known.count(t.id);
+  }
   CHECK(shared == 4 * 4 * 2 * 3);  // sin/cos, relative, ALiBi and RoPE
   for (const Artifact* a : artifacts({"chi2023"})) CHECK(a->name != "chi2023:cross");
 }

@@ -1,9 +1,12 @@
 // For tests of checkpoints of the Hugging Face form: the golden files that tests/huggingface/ makes.
 #pragma once
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "lab/files.h"
+#include "lab/shell.h"
+#include "tests/lab_helpers.h"
 #include "tests/places.h"
 
 namespace poslab::test {
@@ -12,5 +15,20 @@ inline const std::string golden_folder = std::string(source_folder) + "/tests/hu
 
 using Json = nlohmann::ordered_json;
 inline Json golden(const std::string& file) { return Json::parse(read_file(golden_folder + file)); }
+
+// Has transformers read exported models, if ./dev huggingface has fetched it. folders: words of a shell.
+inline void read_back(const std::string& folders) {
+  const std::string python = std::string(source_folder) + "/.venv-huggingface/bin/python";
+  if (!std::filesystem::exists(python)) {
+    MESSAGE("transformers did not read the exports: ./dev huggingface has not been run");
+    return;
+  }
+  const TemporaryFolder folder;
+  const std::string line = shell_word(python) + " -W ignore " +
+                           shell_word(std::string(source_folder) + "/tests/huggingface/read_back.py") + folders +
+                           " > " + shell_word(folder / "said") + " 2>&1";
+  CHECK(std::system(line.c_str()) == 0);
+  MESSAGE(read_file(folder / "said"));
+}
 
 }  // namespace poslab::test

@@ -1,7 +1,5 @@
 // Export in the Hugging Face form: what is written gives the same logits and tokens, read here and, where
 // ./dev huggingface has made .venv-huggingface, by transformers. What the form cannot say is refused.
-#include <cstdlib>
-
 #include "encodings/checks/setup.h"
 #include "lab/language/hf_export.h"
 #include "lab/language/hf_model.h"
@@ -81,16 +79,7 @@ TEST_CASE("hf: an exported model has the same logits and tokens, also in transfo
                Json{{"tokens", tokens}, {"logits", ours.values()}, {"text", text}, {"encoded", tokens}}.dump());
     folders += " " + shell_word(to);
   }
-  const std::string python = std::string(source_folder) + "/.venv-huggingface/bin/python";
-  if (!std::filesystem::exists(python)) {
-    MESSAGE("transformers did not read the exports: ./dev huggingface has not been run");
-    return;
-  }
-  const std::string line = shell_word(python) + " -W ignore " +
-                           shell_word(std::string(source_folder) + "/tests/huggingface/read_back.py") + folders +
-                           " > " + shell_word(folder / "said") + " 2>&1";
-  CHECK(std::system(line.c_str()) == 0);
-  MESSAGE(read_file(folder / "said"));
+  read_back(folders);
 }
 
 TEST_CASE("hf: the words of an exported tokenizer are ours, however long and whatever blanks they have") {

@@ -2,8 +2,8 @@
 // read back by it, and what is missing, unknown or damaged is refused by name. tests/huggingface/t5_golden.py makes the
 // golden files.
 #include <algorithm>
-#include <cstdlib>
 
+#include "autograd/tape.h"
 #include "core/memory.h"
 #include "encodings/checks/setup.h"
 #include "lab/language/safetensors.h"
@@ -270,14 +270,5 @@ TEST_CASE("t5 hf: an exported model has the same logits, also in transformers") 
         "2: a T5 with encoding rope cannot be exported: the form has T5's biases and no 1 / sqrt(D) alone; train with "
         "t5:unscaled");
   CHECK(!fs::exists(folder / "rope"));
-  const std::string python = std::string(source_folder) + "/.venv-huggingface/bin/python";
-  if (!fs::exists(python)) {
-    MESSAGE("transformers did not read the exports: ./dev huggingface has not been run");
-    return;
-  }
-  const std::string line = shell_word(python) + " -W ignore " +
-                           shell_word(std::string(source_folder) + "/tests/huggingface/read_back.py") + folders +
-                           " > " + shell_word(folder / "said") + " 2>&1";
-  CHECK(std::system(line.c_str()) == 0);
-  MESSAGE(read_file(folder / "said"));
+  read_back(folders);
 }
