@@ -24,10 +24,10 @@ struct Setup {
   Settings t5, lm;
   int seeds;
   std::string note;
-  int length() const;                      // trained, in tokens
-  std::vector<int> longer() const;         // tested beyond it, rising
-  std::vector<std::string> tasks() const;     // as they are spelled
-  std::vector<std::string> compared() const;  // the first two, with which encodings are compared
+  int length() const;               // trained, in tokens
+  std::vector<int> longer() const;  // tested beyond it, rising
+  // Retrieval tasks as they are spelled: those that one model learns together, and topic, which one learns alone.
+  std::vector<std::string> learned_together() const, tasks() const;
 };
 // sets: KEY=VALUE, options of `poslab t5 train`; lm_KEY=VALUE, of `poslab lm train`; or seeds=N. Throws BadInput.
 Setup setup(const std::string& size, const std::vector<std::string>& sets);
@@ -38,6 +38,7 @@ struct Model {
 };
 std::vector<Model> models(const Setup&);
 bool is_language(const std::string& model);
+std::string model_of(const std::string& task);  // the T5 that learned it
 
 // What a trained model is tested with: as it is, the log rule, or a temperature that `poslab align` finds.
 enum class Mode { original, log, pmax, entropy, prop1, prop2 };

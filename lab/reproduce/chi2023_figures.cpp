@@ -17,19 +17,53 @@ namespace {
 
 constexpr int first_seed = 0;
 
-std::optional<t5::Run> first_run(const Results& r) {
-  const std::string run = r.run("t5", first_seed);
+std::optional<t5::Run> first_run(const Results& r, const std::string& model) {
+  const std::string run = r.run(model, first_seed);
   if (!std::filesystem::exists(run + "/eval.csv")) return {};
   return t5::open(run);
 }
 const char* not_yet = "The model of this figure is not trained yet.";
+
+constexpr int quantile_questions = 4;
+
+// Of one task and length: quantiles of its logits against those of the normal distribution of the same variance.
+void add_quantiles(Section& s, const t5::State& state, const std::string& task, int length) {
+  constexpr int points = 41;
+  const std::vector<double> sorted =
+      sorted_logits(t5::probed(state, quantile_questions), length, points, quantile_questions);
+  double variance = 0, off = 0;
+  for (const double x : sorted) variance += x * x / points;
+  const std::string title = fmt::format("{}, {} tokens", task, length);
+  page::Chart chart{fmt::format("quantiles-{}-{}", task, length),
+                    title,
+                    "",
+                    "quantile of the normal distribution",
+                    "averaged sorted logit",
+                    0,
+                    0,
+                    0,
+                    0};
+  page::Curve ours{"logits", 0, {}, {}}, normal{"y = x", page::Curve::baseline, {}, {}};
+  for (int k = 0; k < points; ++k) {
+    const double x = std::sqrt(variance) * normal_quantile((k + 0.5) / points), y = sorted[size_t(k)];
+    ours.points.push_back({x, y}), normal.points.push_back({x, x});
+    off += (y - x) * (y - x) / points / variance;
+    s.data.rows.push_back({task, length, x, y});
+    chart.x_low = std::min(chart.x_low, x), chart.x_high = std::max(chart.x_high, x);
+    chart.y_low = std::min({chart.y_low, x, y}), chart.y_high = std::max({chart.y_high, x, y});
+  }
+  chart.curves = {normal, ours}, chart.unit = "quantile";
+  s.readings.push_back(fmt::format("{}: standard deviation {:.2f}; {:.1f} % of the variance is off the line.", title,
+                                   std::sqrt(variance), 100 * off));
+  s.pictures.push_back(picture(chart, fmt::format("<b>{}.</b> On the line the logits are normal.", title)));
+}
 
 }  // namespace
 
 Section biases(const Results& r) {
   Section s;
   s.data = {{"head", "distance", "bias"}, {}};
-  const std::optional<t5::Run> run = first_run(r);
+  const std::optional<t5::Run> run = first_run(r, "t5");
   if (!run) {
     s.readings = {not_yet};
     return s;
@@ -79,53 +113,19 @@ Section biases(const Results& r) {
 Section quantiles(const Results& r) {
   Section s;
   s.data = {{"task", "length", "normal", "logit"}, {}};
-  const std::optional<t5::Run> run = first_run(r);
-  if (!run) {
-    s.readings = {not_yet};
-    return s;
-  }
-  constexpr int points = 41, samples = 4;
   const std::vector<int> longer = r.setup().longer();
-  const int longest = longer[std::min<size_t>(longer.size() - 1, 2)];
   for (const std::string& task : r.setup().tasks())
-    for (const int length : {r.setup().length(), longest}) {
-      const std::string name = choose_retrieval(task).thing.name;
-      t5::State state = run->state;
-      state.config.set("tasks", task);
-      const std::vector<double> sorted = sorted_logits(t5::probed(state, samples), length, points, samples);
-      double variance = 0;
-      for (const double x : sorted) variance += x * x / points;
-      page::Chart chart{fmt::format("quantiles-{}-{}", name, length),
-                        fmt::format("{}, {} tokens", name, length),
-                        "",
-                        "quantile of the normal distribution",
-                        "averaged sorted logit",
-                        0,
-                        0,
-                        0,
-                        0};
-      page::Curve ours{"logits", 0, {}, {}}, normal{"y = x", page::Curve::baseline, {}, {}};
-      double off = 0;
-      for (int k = 0; k < points; ++k) {
-        const double x = std::sqrt(variance) * normal_quantile((k + 0.5) / points), y = sorted[size_t(k)];
-        ours.points.push_back({x, y}), normal.points.push_back({x, x});
-        off += (y - x) * (y - x) / points / variance;
-        s.data.rows.push_back({name, length, x, y});
-        chart.x_low = std::min(chart.x_low, x), chart.x_high = std::max(chart.x_high, x);
-        chart.y_low = std::min({chart.y_low, x, y}), chart.y_high = std::max({chart.y_high, x, y});
-      }
-      chart.curves = {normal, ours}, chart.unit = "quantile";
-      s.readings.push_back(
-          fmt::format("{}, {} tokens: standard deviation {:.2f}; {:.1f} % of the variance is off the line.", name,
-                      length, std::sqrt(variance), 100 * off));
-      s.pictures.push_back(
-          picture(chart, fmt::format("<b>{}, {} tokens.</b> On the line the logits are normal.", name, length)));
+    if (std::optional<t5::Run> run = first_run(r, model_of(task))) {
+      run->state.config.set("tasks", task);
+      for (const int length : {r.setup().length(), longer[std::min<size_t>(longer.size() - 1, 2)]})
+        add_quantiles(s, run->state, choose_retrieval(task).thing.name, length);
     }
+  if (s.pictures.empty()) s.readings = {not_yet};
   s.notes = {
       fmt::format("Logits of the first layer, less their mean, sorted for each query and then averaged over queries "
                   "and heads, of {} questions; the first of the seeds. The source draws them at 512 and 15,000 "
                   "tokens of Flan-T5-XL.",
-                  samples)};
+                  quantile_questions)};
   return s;
 }
 
@@ -143,13 +143,13 @@ Section curves(const Results& r) {
     for (const Mode mode : {Mode::pmax, Mode::entropy, Mode::prop1, Mode::prop2}) {
       page::Curve curve{name_of(mode), color++, {{double(setup.length()), 1}}, {}};
       for (const int length : setup.longer()) {
-        const BySeed ours = r.temperature({"t5", task, mode, false}, length);
+        const BySeed ours = r.temperature({model_of(task), task, mode, false}, length);
         if (ours.empty()) continue;
         curve.points.push_back({double(length), mean(ours)});
         s.data.rows.push_back({name, name_of(mode), length, ours.size(), mean(ours)});
         if (mode != Mode::prop1 && mode != Mode::prop2) continue;
         const Mode of = mode == Mode::prop1 ? Mode::pmax : Mode::entropy;
-        if (const BySeed algorithm = r.temperature({"t5", task, of, false}, length); !algorithm.empty())
+        if (const BySeed algorithm = r.temperature({model_of(task), task, of, false}, length); !algorithm.empty())
           ++compared, lower += mean(ours) < mean(algorithm);
       }
       chart.curves.push_back(std::move(curve));

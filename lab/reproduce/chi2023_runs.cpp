@@ -1,6 +1,4 @@
 // Training, aligning and testing what the tables need, and reading what is there.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -157,17 +155,23 @@ std::vector<Test> of_model(const std::string& model, const std::vector<std::stri
     for (const Mode mode : modes) all.push_back({model, task, mode, tested});
   return all;
 }
+std::vector<Test> of_t5(const std::vector<Mode>& modes, bool tested, const Setup& s) {
+  std::vector<Test> all;
+  for (const std::string& task : s.tasks())
+    for (const Test& t : of_model(model_of(task), {task}, modes, tested)) all.push_back(t);
+  return all;
+}
 std::vector<Test> of_encodings(const Setup& s) {
   std::vector<Test> all;
   for (const char* model : {"t5", "rope", "alibi", "learned"})
-    for (const Test& t : of_model(model, s.compared(), {Mode::original, Mode::pmax}, true)) all.push_back(t);
+    for (const Test& t : of_model(model, s.learned_together(), {Mode::original, Mode::pmax}, true)) all.push_back(t);
   return all;
 }
 
 const Drawing& drawing(const Artifact& a) {
   using enum Mode;
   static const std::map<std::string, Drawing> all = {
-      {"chi2023:table1", {[](const Setup& s) { return of_model("t5", s.tasks(), {pmax}, false); }, dispersed}},
+      {"chi2023:table1", {[](const Setup& s) { return of_t5({pmax}, false, s); }, dispersed}},
       {"chi2023:table2", {of_encodings, encodings}},
       {"chi2023:table3",
        {[](const Setup&) {
@@ -176,12 +180,12 @@ const Drawing& drawing(const Artifact& a) {
         perplexity}},
       {"chi2023:table4",
        {[](const Setup& s) {
-          return of_model("t5", s.tasks(), {original, log, pmax, entropy}, true);
+          return of_t5({original, log, pmax, entropy}, true, s);
         },
         retrieval}},
       {"chi2023:table5",
        {[](const Setup& s) {
-          return of_model("t5", s.tasks(), {pmax, entropy}, false);
+          return of_t5({pmax, entropy}, false, s);
         },
         temperatures}},
       {"chi2023:table6",
@@ -189,12 +193,12 @@ const Drawing& drawing(const Artifact& a) {
           return of_model("documents", {"documents"}, {original, pmax, entropy}, true);
         },
         documents}},
-      {"chi2023:table7", {[](const Setup& s) { return of_model("t5", s.tasks(), {pmax}, false); }, largest_logits}},
-      {"chi2023:fig1", {[](const Setup& s) { return of_model("t5", s.tasks(), {original}, true); }, biases}},
-      {"chi2023:fig2", {[](const Setup& s) { return of_model("t5", s.tasks(), {original}, true); }, quantiles}},
+      {"chi2023:table7", {[](const Setup& s) { return of_t5({pmax}, false, s); }, largest_logits}},
+      {"chi2023:fig1", {[](const Setup& s) { return of_t5({original}, true, s); }, biases}},
+      {"chi2023:fig2", {[](const Setup& s) { return of_t5({original}, true, s); }, quantiles}},
       {"chi2023:fig3",
        {[](const Setup& s) {
-          return of_model("t5", s.tasks(), {pmax, entropy, prop1, prop2}, false);
+          return of_t5({pmax, entropy, prop1, prop2}, false, s);
         },
         curves}},
       {"chi2023:propositions", {nullptr, [](const Results&) { return propositions(); }}}};
@@ -206,6 +210,7 @@ Section Source::draw(const Artifact& a) const { return drawing(a).draw(results);
 }  // namespace
 
 bool is_language(const std::string& model) { return model == "lm"; }
+std::string model_of(const std::string& task) { return task == "topic" ? task : "t5"; }
 std::string name_of(Mode mode) { return known(mode).name; }
 
 std::vector<Test> tests(const Artifact& a, const Setup& s) {
@@ -213,21 +218,20 @@ std::vector<Test> tests(const Artifact& a, const Setup& s) {
   return d.tests ? d.tests(s) : std::vector<Test>();
 }
 
-// Fewer tasks take fewer steps.
+// Topic is learned in half of the steps.
 std::vector<Model> models(const Setup& s) {
-  const std::string steps = fmt::format("{}", std::max(1, 2 * t5::configure(s.t5).whole("steps") / 3));
-  const auto with = [&](const std::string& tasks, const char* option, const char* value) {
+  const auto with = [&](const Settings& more) {
     Settings all = s.t5;
-    all.insert(all.end(), {{"tasks", tasks}, {"steps", steps}});
-    if (*option) all.emplace_back(option, value);
+    all.insert(all.end(), more.begin(), more.end());
     return all;
   };
-  const std::string two = fmt::format("{}", fmt::join(s.compared(), "/"));
+  const std::string half = fmt::format("{}", std::max(1, t5::configure(s.t5).whole("steps") / 2));
   return {{"t5", s.t5},
-          {"rope", with(two, "encoding", "rope")},
-          {"alibi", with(two, "encoding", "alibi:mode=differences")},
-          {"learned", with(two, "encoding", "learned")},
-          {"documents", with("documents", "", "")},
+          {"topic", with({{"tasks", "topic"}, {"steps", half}})},
+          {"documents", with({{"tasks", "documents"}})},
+          {"rope", with({{"encoding", "rope"}})},
+          {"alibi", with({{"encoding", "alibi:mode=differences"}})},
+          {"learned", with({{"encoding", "learned"}})},
           {"lm", s.lm}};
 }
 

@@ -57,7 +57,8 @@ Section at_both_ends(const Results& r, const std::vector<Figure>& figures, bool 
       const bool is_short = length == setup.length();
       std::vector<Cell> row = {{fmt::format("{}, {}", short_task(task), length)}};
       for (const Figure& f : figures) {
-        const BySeed ours = r.figure({"t5", task, Mode::pmax, false}, is_short ? 0 : length, f.name, first_layer);
+        const BySeed ours =
+            r.figure({model_of(task), task, Mode::pmax, false}, is_short ? 0 : length, f.name, first_layer);
         const double theirs =
             paper_value("chi2023_dispersion", fmt::format("{} {}", short_task(task), is_short ? 512 : 15000), f.source);
         row.push_back(figure_cell(ours, theirs, f.digits));
@@ -74,7 +75,7 @@ Section at_both_ends(const Results& r, const std::vector<Figure>& figures, bool 
 std::string change_of(const Results& r, const char* name, bool first_layer) {
   int up = 0, down = 0;
   for (const std::string& task : r.setup().tasks()) {
-    const Test t{"t5", task, Mode::pmax, false};
+    const Test t{model_of(task), task, Mode::pmax, false};
     const double a = mean(r.figure(t, 0, name, first_layer)),
                  b = mean(r.figure(t, r.setup().longer().back(), name, first_layer));
     up += b > a, down += b < a;
@@ -99,11 +100,13 @@ std::string added_words(const BySeed& more) {
 }
 
 // Mean over tasks and lengths, by seed, of those that all have.
+// model: "" for the T5 of each task
 BySeed over_all(const Results& r, const std::string& model, const std::vector<std::string>& tasks,
                 const std::vector<int>& lengths, Mode mode) {
   std::vector<BySeed> all;
   for (const std::string& task : tasks)
-    for (const int length : lengths) all.push_back(r.accuracy({model, task, mode, true}, length));
+    for (const int length : lengths)
+      all.push_back(r.accuracy({model.empty() ? model_of(task) : model, task, mode, true}, length));
   return gap_shift::average(all);
 }
 
@@ -142,12 +145,13 @@ Section temperatures(const Results& r) {
       double before = 1;
       bool falls = true;
       for (const int length : setup.longer()) {
-        const BySeed ours = r.temperature({"t5", task, mode, false}, length);
+        const BySeed ours = r.temperature({model_of(task), task, mode, false}, length);
         row.push_back({figure_text(mean(ours), 2), interval_of(ours, 2)});
         s.data.rows.push_back(with_interval({short_task(task), name_of(mode), length}, ours, std::nan("")));
         falls &= !(mean(ours) > before + 1e-9), before = mean(ours);
         if (mode == Mode::entropy && !ours.empty())
-          ++columns, ordered += mean(ours) <= mean(r.temperature({"t5", task, Mode::pmax, false}, length)) + 1e-9;
+          ++columns,
+              ordered += mean(ours) <= mean(r.temperature({model_of(task), task, Mode::pmax, false}, length)) + 1e-9;
       }
       falling += falls;
       grid.rows.push_back(std::move(row));
@@ -191,21 +195,21 @@ Section retrieval(const Results& r) {
     for (const Mode mode : modes) {
       std::vector<Cell> row = {{fmt::format("{}, {}", short_task(task), name_of(mode))}};
       for (const int length : lengths) {
-        const BySeed ours = r.accuracy({"t5", task, mode, true}, length),
-                     plain = r.accuracy({"t5", task, Mode::original, true}, length);
+        const BySeed ours = r.accuracy({model_of(task), task, mode, true}, length),
+                     plain = r.accuracy({model_of(task), task, Mode::original, true}, length);
         row.push_back(mode == Mode::original ? share_cell(ours) : against(ours, plain));
         s.data.rows.push_back(with_interval({short_task(task), name_of(mode), length}, ours, std::nan("")));
       }
       grid.rows.push_back(std::move(row));
     }
-  const BySeed plain = over_all(r, "t5", tasks, setup.longer(), Mode::original);
+  const BySeed plain = over_all(r, "", tasks, setup.longer(), Mode::original);
   if (!plain.empty()) {
     s.readings.push_back(
         fmt::format("Without alignment {} % of the answers are right at the trained length, and {} % "
                     "beyond it, mean over tasks and lengths.",
-                    points(mean(over_all(r, "t5", tasks, {setup.length()}, Mode::original))), points(mean(plain))));
+                    points(mean(over_all(r, "", tasks, {setup.length()}, Mode::original))), points(mean(plain))));
     for (const Mode mode : {Mode::log, Mode::pmax, Mode::entropy})
-      if (const BySeed ours = over_all(r, "t5", tasks, setup.longer(), mode); !ours.empty())
+      if (const BySeed ours = over_all(r, "", tasks, setup.longer(), mode); !ours.empty())
         s.readings.push_back(fmt::format("{}: {}.", name_of(mode), added_words(difference(ours, plain))));
   }
   s.grids = {grid};
@@ -231,17 +235,17 @@ Section encodings(const Results& r) {
     for (const Mode mode : {Mode::original, Mode::pmax}) {
       std::vector<Cell> row = {{fmt::format("{}, {}", name, name_of(mode))}};
       for (const int length : lengths) {
-        const BySeed ours = over_all(r, model, setup.compared(), {length}, mode),
-                     plain = over_all(r, model, setup.compared(), {length}, Mode::original);
+        const BySeed ours = over_all(r, model, setup.learned_together(), {length}, mode),
+                     plain = over_all(r, model, setup.learned_together(), {length}, Mode::original);
         row.push_back(mode == Mode::original ? share_cell(ours) : against(ours, plain));
-        for (const std::string& task : setup.compared())
+        for (const std::string& task : setup.learned_together())
           s.data.rows.push_back(with_interval({name, short_task(task), name_of(mode), length},
                                               r.accuracy({model, task, mode, true}, length), std::nan("")));
       }
       grid.rows.push_back(std::move(row));
     }
-    const BySeed plain = over_all(r, model, setup.compared(), setup.longer(), Mode::original),
-                 ours = over_all(r, model, setup.compared(), setup.longer(), Mode::pmax);
+    const BySeed plain = over_all(r, model, setup.learned_together(), setup.longer(), Mode::original),
+                 ours = over_all(r, model, setup.learned_together(), setup.longer(), Mode::pmax);
     if (!plain.empty() && !ours.empty())
       s.readings.push_back(fmt::format("{}: {} % beyond the trained length, aligned {}.", name, points(mean(plain)),
                                        added_words(difference(ours, plain))));
