@@ -23,7 +23,7 @@ namespace {
 struct T5Words {
   TypedChoices training;
   std::string run, encoding, temperature, tasks, lengths, samples, file, threads;
-  std::string hf, task, sizes, questions, positions = "sequential";  // a checkpoint of others, and what it is asked
+  std::string hf, task, sizes, questions, positions;  // a checkpoint of others, and what it is asked
 };
 
 void use_threads_of(const Choices& c) {
@@ -66,7 +66,13 @@ T5 changed(T5 net, const T5Words& w, const Params* run) {
   if (!w.encoding.empty()) net = net.with_encoding(choose_encoding(w.encoding));
   if (w.temperature.empty()) return net;
   const Chosen<TemperaturePolicy> policy = choose_temperature(with_spelled_file("temperature", w.temperature));
-  if (run) check_aligned(policy, *run);
+  if (run)
+    check_aligned(policy, *run);
+  else if (policy->name == "aligned" && !policy.choices["of"].starts_with("any"))
+    bad_input(
+        "--temperature {}: it is of a run whose weights it names; write `any` in their place to use it with a "
+        "checkpoint of others",
+        w.temperature);
   return net.at_temperature(policy);
 }
 
@@ -92,7 +98,8 @@ void ask_others(const T5Words& w) {
   t5::HfModel model = t5::open_hf_model(w.hf);
   model.net = changed(model.net, w, nullptr);
   const std::vector<t5::AtSize> all =
-      t5::ask(model, e, sampler_for(model.net.spec().encoding, choose_sampler(w.positions)));
+      t5::ask(model, e,
+              sampler_for(model.net.spec().encoding, choose_sampler(w.positions.empty() ? "sequential" : w.positions)));
   if (!w.file.empty()) write_file(w.file, t5::to_csv(all));
   fmt::print("{}\n{}", t5::table(all, e.task->size), w.file.empty() ? "" : fmt::format("all of it is in {}\n", w.file));
 }
@@ -104,9 +111,13 @@ void t5_eval_command(const T5Words& w) {
     bad_input("poslab t5 eval takes a run, as in `poslab t5 eval runs/t5`, or a checkpoint, --hf FOLDER{}",
               w.run.empty() ? "" : "; not both");
   if (!w.hf.empty()) return ask_others(w);
-  for (const auto& [option, value] :
-       {std::pair{"--task", &w.task}, {"--sizes", &w.sizes}, {"--questions", &w.questions}})
-    if (!value->empty()) bad_input("{} {} goes with --hf; the run {} has --tasks and --lengths", option, *value, w.run);
+  for (const auto& [option, value] : {std::pair{"--task", &w.task},
+                                      {"--sizes", &w.sizes},
+                                      {"--questions", &w.questions},
+                                      {"--positions", &w.positions}})
+    if (!value->empty())
+      bad_input("{} {} goes with --hf; the run {} has --tasks and --lengths, and positions of its own", option, *value,
+                w.run);
   const t5::Run run = t5::open(w.run);
   Choices c = run.state.config;
   for (const auto& [option, value] :
@@ -114,6 +125,7 @@ void t5_eval_command(const T5Words& w) {
     if (!value->empty()) c.set(option, *value);
   t5::check(c);
   const T5 net = changed(run.state.net, w, &run.state.params);
+  t5::check_rows(net, c);
   const bool other = !w.encoding.empty() || !w.temperature.empty() || !w.tasks.empty();
   if (other && w.file.empty())
     bad_input(

@@ -7,8 +7,10 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/stop.h"
+#include "experiment/align.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/spelled_file.h"
 #include "lab/t5/export.h"
 #include "lab/t5/hf.h"
 #include "lab/t5/run.h"
@@ -30,12 +32,18 @@ struct Writer {
   T5Generation how{};
   std::function<std::vector<int>(const std::string&)> read;
   std::function<std::string(const std::vector<int>&)> written;
+  std::function<void(const Chosen<TemperaturePolicy>&)> suits = [](auto&) {
+  };  // throws BadInput for one of other weights
 };
 
 Writer writer_of_run(const std::string& folder) {
   const t5::Run run = t5::open(folder);
   const std::vector<int> ends = {symbols::end};
-  return {run.state.net, {.ends = ends, .positions = t5::sampler(run.state.config)}, symbols::read, symbols::written};
+  return {run.state.net,
+          {.ends = ends, .positions = t5::sampler(run.state.config)},
+          symbols::read,
+          symbols::written,
+          [params = run.state.params](const auto& policy) { check_aligned(policy, params); }};
 }
 
 Writer writer_of_checkpoint(const std::string& folder) {
@@ -78,7 +86,11 @@ void generate_answer(const Asked& asked) {
   Writer writer = asked.hf.empty() ? writer_of_run(asked.run) : writer_of_checkpoint(asked.hf);
   const T5Generation how = generation(asked, writer.how);
   if (!asked.encoding.empty()) writer.net = writer.net.with_encoding(choose_encoding(asked.encoding));
-  if (!asked.temperature.empty()) writer.net = writer.net.at_temperature(choose_temperature(asked.temperature));
+  if (!asked.temperature.empty()) {
+    const auto policy = choose_temperature(with_spelled_file("temperature", asked.temperature));
+    writer.suits(policy);
+    writer.net = writer.net.at_temperature(policy);
+  }
   const std::vector<int> tokens = writer.read(prompt);
   if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");
   try {

@@ -151,7 +151,9 @@ Alignment align(const Probed& model, const Aligning& asked, const std::function<
   const int rounds = how.per == AlignPer::model ? 1 : model.layers;
   const int passes = 1 + int(how.longer.size()) * (2 + rounds * (grid ? int(how.grid.size()) : 1));
   int done = 0, length = how.shortest;
-  const std::function<void()> pass = [&] { step(++done, passes, length); };
+  const std::function<void()> pass = [&] {
+    if (++done; step) step(done, passes, length);
+  };
 
   Alignment made;
   made.target = dispersion(model, how.shortest, plain());

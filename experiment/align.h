@@ -45,8 +45,8 @@ struct Alignment {
   std::vector<AlignedAt> lengths;
   AlignedTemperatures temperatures;  // without the checksum of the weights
 };
-// step(passes done, of how many, length): after each pass. Throws BadInput for lengths that do not rise from the short
-// one, a grid without numbers above 0, and propositions with a scheme that has no logits.
+// step(passes done, of at most how many, length): after each pass; may be absent. Throws BadInput for lengths that do
+// not rise from the short one, a grid without numbers above 0, and propositions with a scheme that has no logits.
 Alignment align(const Probed&, const Aligning&, const std::function<void(int, int, int)>& step);
 
 double log_rule(double short_keys, double long_keys);

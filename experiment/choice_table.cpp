@@ -48,4 +48,10 @@ void stop_if_diverged(const Choices& c, int64_t step, double loss, double grad_n
               c["lr"], c["clip"]);
 }
 
+void must_not_be_aligned(const std::string& temperature) {
+  if (read_spelling(temperature).name == "aligned")
+    bad_input("temperature = {}: it is of a trained model; train without, and say --temperature when you test",
+              temperature);
+}
+
 }  // namespace poslab

@@ -25,6 +25,8 @@ struct ChoiceTable {
 // Defaults, then the preset that `settings` names, then `settings`. Encoding, positions and temperature are in their
 // one form. Throws BadInput: unknown option or name, a number out of range.
 Choices configure(const ChoiceTable&, const Settings&);
+// Throws BadInput for the temperature that `poslab align` finds for a trained model.
+void must_not_be_aligned(const std::string& temperature);
 Settings kept(const ChoiceTable&, const Choices&);   // all kept options, in the order of the table
 
 // Throws Failure, naming lr and clip, if the loss or the gradient's norm of a step is not finite.

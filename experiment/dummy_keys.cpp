@@ -19,6 +19,9 @@ struct DummyKeys : Encoding {
   Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
     return inner().attend(in, v, p, span) * permute(kept(in, p, span), {0, 2, 1, 3});
   }
+  Tensor logits(const Heads& in, const Positions& p, const Span& span) const override {
+    return inner().logits(in, p, span);
+  }
   Tensor weights(const Heads& in, const Positions& p, const Span& span) const override {
     return inner().weights(in, p, span) * kept(in, p, span);
   }

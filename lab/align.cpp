@@ -110,7 +110,7 @@ Alignment of_t5(const AlignRequest& r) {
   must_be_plain(r.run, run.state.config["temperature"]);
   if (!r.tasks.empty()) run.state.config.set("tasks", r.tasks);
   run.state.config.set("eval_lengths", fmt::format("{}", fmt::join(all_lengths(r.how), "/")));
-  t5::check(run.state.config);
+  t5::check(run.state.config), t5::check_rows(run.state.net, run.state.config);
   Alignment made = with_bar(t5::probed(run.state, r.samples), r.how);
   made.temperatures.weights = weights_checksum(run.state.params);
   return made;

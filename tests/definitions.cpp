@@ -14,7 +14,7 @@ using namespace poslab;
 namespace fs = std::filesystem;
 
 TEST_CASE("no two headers define a type of the same name in the same namespace") {
-  const std::regex space("^namespace ([a-zA-Z_:]+) \\{.*"),
+  const std::regex space("^namespace ([a-zA-Z0-9_:]+) \\{.*"),
       type("^(?:struct|class|union|enum class|enum) (?:alignas\\(\\w+\\) )?(\\w+)(?: final)?(?: : [^;{]*)? \\{.*");
   std::map<std::string, std::string> defined;
   for (const char* floor :

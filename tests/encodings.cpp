@@ -295,6 +295,7 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
 }
 
 TEST_CASE("compositions: an embedding and the logits of another scheme, each as it is alone") {
+  const NoGrad still;
   const Positions p = Positions::of_tokens(1, {0, 1, 2, 3, 4, 5});
   const Content c;
   const Model both = model_of("sincos&alibi"), logits = model_of("alibi"), added = model_of("sincos");

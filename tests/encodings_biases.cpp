@@ -139,6 +139,7 @@ TEST_CASE("scale_invariant: golden factors and terms, and the same weight on eve
 }
 
 TEST_CASE("scale_invariant: the logits of another scheme, in equal steps and not") {
+  const NoGrad still;
   for (const char* of : {"rope", "alibi/mode=differences", "t5", "relative/mode=differences", "rerope/window=2"}) {
     std::string alone = of;
     if (const size_t slash = alone.find('/'); slash != std::string::npos) alone[slash] = ':';

@@ -94,7 +94,7 @@ TEST_CASE("stored: what does not fit is refused") {
   CHECK_THROWS_AS(linear(x, m), BadInput);
   const Params given([&](const std::string&, int, int) { return m; });
   CHECK(given.stored("w", 2, 3).columns == 3);
-  CHECK_THROWS_AS(given.full("w", {2, 3}, 0), BadInput);
+  CHECK_THROWS_AS(given.full("w", {2, 3, 1}, 0), BadInput);
 }
 
 TEST_CASE("attention: a sliding window masks keys in fused and composed attention, whatever the pieces") {

@@ -28,7 +28,7 @@ const ChoiceTable& all_choices() {
         {"warmup", "100"},
         {"cooling", "0.25"}}},
       {"example",
-       "four times as wide and longer trained, contexts of up to 512 tokens: for a machine with many cores",
+       "more than twice as wide and longer trained, contexts of up to 512 tokens: for a machine with many cores",
        {{"layers", "6"},
         {"decoder_layers", "6"},
         {"heads", "8"},
@@ -95,6 +95,7 @@ void check(const Choices& c) {
   if (shortest > longest_trained)
     bad_input("shortest = {}: train_length is {}, and no context is longer; raise that, or lower shortest", shortest,
               longest_trained);
+  must_not_be_aligned(c["temperature"]);
   std::set<int> lengths = {shortest, longest_trained};
   std::set<int> tested;
   for (const int length : eval_lengths(c)) {
@@ -124,7 +125,9 @@ T5Spec spec(const Choices& c) {
   if (c.on("gated")) s.gate = Gate::gelu_tanh;
   s.tied = c.on("tied");
   s.encoding = choose_encoding(c["encoding"]), s.temperature = choose_temperature(c["temperature"]);
-  for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, length);  // rows of a learned table
+  s.pool = std::max(s.pool, c.whole("train_length"));  // rows of a learned table
+  for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, length);
+  if (const int drawn = pool_of(sampler(c)); drawn < far) s.pool = std::max(s.pool, drawn);
   return s;
 }
 

@@ -126,6 +126,15 @@ PositionSample test_positions(const Choices& c, int length, const Batch& batch) 
   return draws(c, Purpose::test_positions, length, batch).encoder;
 }
 
+void check_rows(const T5& net, const Choices& c) {
+  const int rows = net.spec().pool;
+  for (const int length : eval_lengths(c))
+    if (finite(net.spec().encoding) && length > rows)
+      bad_input(
+          "{} tokens: the table of learned positions has {} rows; test up to these, or train with longer eval_lengths",
+          length, rows);
+}
+
 AtLength evaluate(const T5& net, const Choices& c, const Chosen<Retrieval>& task, int length) {
   const NoGrad still;
   const int samples = c.whole("eval_samples"), together = std::clamp(4096 / length, 1, samples);

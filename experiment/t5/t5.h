@@ -54,6 +54,8 @@ struct AtLength {
   double loss = 0, accuracy = 0;                 // nats a symbol of an answer; share of answers that are right
   double accuracy_of_place[places] = {};         // NaN where no answer stood
 };
+// Throws BadInput where a test of these choices has longer contexts than a table of learned positions has rows.
+void check_rows(const T5&, const Choices&);
 // On the eval_samples questions of the test. An answer counts if all its symbols and its end are the most
 // probable ones, which is when greedy decoding says it. Throws Stopped.
 AtLength evaluate(const T5&, const Choices&, const Chosen<Retrieval>&, int length);

@@ -5,8 +5,10 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/stop.h"
 #include "lab/config_toml.h"
 #include "lab/files.h"
+#include "lab/interrupt.h"
 #include "lab/reproduce/reproduce.h"
 
 namespace poslab::reproduce {
@@ -58,7 +60,11 @@ std::string write(const std::vector<const Artifact*>& artifacts, const ByCommand
     Section section;
     try {
       section = source.draw(*a);
-    } catch (const std::exception& e) { section.notes = {fmt::format("This could not be drawn: {}", e.what())}; }
+    } catch (const Stopped&) {
+      throw Interrupted(caught_signal(), "stopped while drawing; --draw draws again");
+    } catch (const Interrupted&) { throw; } catch (const std::exception& e) {
+      section.notes = {fmt::format("This could not be drawn: {}", e.what())};
+    }
     if (const std::string done = standing(source.chains({a})); !done.empty())
       section.notes.push_back(source.how() + " " + done);
     page.add(*a, section);

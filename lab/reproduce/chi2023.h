@@ -65,7 +65,7 @@ class Results {
   BySeed accuracy(const Test&, int length, int part = -1) const;
   BySeed loss(const Test&, int length) const;
   // A number of an alignment: at the short length (0) or at a long one.
-  BySeed figure(const Test&, int length, const std::string& name, bool first_layer, bool after = false) const;
+  BySeed figure(const Test&, int length, const std::string& name, bool first_layer) const;
   BySeed temperature(const Test&, int length) const;
 
  private:

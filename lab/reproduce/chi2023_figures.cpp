@@ -106,7 +106,7 @@ Section biases(const Results& r) {
   s.pictures = {picture(chart, "<b>One table for all layers of the encoder.</b> The first of the seeds.")};
   s.notes = {
       "The source shows two heads of Flan-T5-XL at query 7,500 of 15,000 tokens: one that prefers near keys and one "
-      "that prefers far ones. Buckets end at distance 91: all farther keys of a side get the same bias."};
+      "that prefers far ones. Beyond the last bucket all keys of a side get the same bias."};
   return s;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "experiment/language/options.h"
+#include "lab/align.h"
 #include "lab/files.h"
 #include "lab/language/run.h"
 #include "lab/reproduce/chi2023.h"
@@ -194,7 +195,7 @@ const Drawing& drawing(const Artifact& a) {
         },
         documents}},
       {"chi2023:table7", {[](const Setup& s) { return of_t5({pmax}, false, s); }, largest_logits}},
-      {"chi2023:fig1", {[](const Setup& s) { return of_t5({original}, true, s); }, biases}},
+      {"chi2023:fig1", {[](const Setup& s) { return of_model("t5", s.learned_together(), {original}, true); }, biases}},
       {"chi2023:fig2", {[](const Setup& s) { return of_t5({original}, true, s); }, quantiles}},
       {"chi2023:fig3",
        {[](const Setup& s) {
@@ -252,7 +253,7 @@ BySeed Results::accuracy(const Test& t, int length, int part) const {
     const std::string path = test(t, seed);
     if (!fs::exists(path)) continue;
     for (const t5::AtLength& at : t5::read_csv(path))
-      if (at.task == t.task && at.length == length) {
+      if (at.task == choose_retrieval(t.task).thing.name && at.length == length) {
         const double x = part < 0 ? at.accuracy : at.accuracy_of_place[part];
         if (!std::isnan(x)) all[seed] = x;
       }
@@ -272,11 +273,14 @@ BySeed Results::loss(const Test& t, int length) const {
 }
 
 const json& Results::alignment(const std::string& path) const {
-  if (!read_.count(path)) read_[path] = json::parse(read_file(path));
+  if (!read_.count(path)) {
+    read_alignment(path);  // throws for what `poslab align` did not write
+    read_[path] = json::parse(read_file(path));
+  }
   return read_.at(path);
 }
 
-BySeed Results::figure(const Test& t, int length, const std::string& name, bool first_layer, bool after) const {
+BySeed Results::figure(const Test& t, int length, const std::string& name, bool first_layer) const {
   BySeed all;
   for (int seed = 0; seed < setup_.seeds; ++seed) {
     const std::string path = aligned(t, seed);
@@ -288,7 +292,7 @@ BySeed Results::figure(const Test& t, int length, const std::string& name, bool 
     const json& a = alignment(path);
     if (length == 0) take(a.at("short").at("measured"));
     for (const json& one : a.at("long"))
-      if (one.at("length") == length) take(one.at(after ? "after" : "before"));
+      if (one.at("length") == length) take(one.at("before"));
   }
   return all;
 }

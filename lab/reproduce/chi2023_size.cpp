@@ -80,7 +80,7 @@ std::vector<std::string> Setup::learned_together() const { return split(t5::conf
 
 std::vector<std::string> Setup::tasks() const {
   std::vector<std::string> all = learned_together();
-  all.push_back("topic");
+  if (std::find(all.begin(), all.end(), "topic") == all.end()) all.push_back("topic");
   return all;
 }
 

@@ -70,8 +70,8 @@ Retrieval topic_retrieval() {
       .name = "topic",
       .summary = "the first of some topics  record topic brave-harbor . . topic calm-spoon . . ask topic",
       .about = R"(The context is a conversation about some topics, one after the other, and the question asks what the
-first of them was. The number of topics stays as it is when the context grows: what grows is how much
-is said about each. The answer always stands at the beginning.)",
+first of them was. The number of topics stays as it is when the context grows: what grows is how
+much is said about each. The answer always stands at the beginning.)",
       .source = "Li et al. 2023 (LongEval); spec C.2",
       .options = {{"topics", 5, {1, topics}, "topics of a conversation, fewer where they have no room"},
                   {"turns", 8, {1, 64}, "in English: questions and answers about a topic"}},
