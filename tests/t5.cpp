@@ -211,6 +211,7 @@ TEST_CASE("t5: another scheme or temperature at test shares the weights, if it l
 }
 
 TEST_CASE("t5: what does not fit is refused") {
+  const NoGrad still;
   const auto refused = [](const auto& change) {
     T5Spec s = tiny();
     change(s);
