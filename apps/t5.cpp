@@ -86,10 +86,10 @@ void ask_others(const T5Words& w) {
   t5::English e{.task = choose_retrieval(w.task)};
   const Choices c = t5::configure({{"eval_samples", w.samples.empty() ? "16" : w.samples}});
   e.samples = c.whole("eval_samples");
-  const Option sizes = Option::numbers("sizes", w.sizes, {1, 1 << 24}, "");
+  const Option sizes = Option::wholes("sizes", w.sizes, {1, 1 << 24}, "");
   Choices of_sizes("t5 eval", {sizes});
   of_sizes.set("sizes", w.sizes);
-  for (const double size : of_sizes.numbers("sizes")) e.sizes.push_back(int(size));
+  e.sizes = of_sizes.wholes("sizes");
   if (!w.questions.empty()) {
     if (e.task->name != "documents")
       bad_input("--questions {} goes with --task documents, not with {}", w.questions, e.task->name);

@@ -31,6 +31,14 @@ Number read(const std::string& name, const std::string& text, Range range, const
   return n;
 }
 
+// "1/2.50/8", each read, as "1/2.5/8"
+template <class Read>
+std::string read_list(const std::string& text, const Read& read_one) {
+  std::vector<decltype(read_one(text))> each;
+  for (const std::string& one : split(text, '/')) each.push_back(read_one(one));
+  return fmt::format("{}", fmt::join(each, "/"));
+}
+
 std::string trimmed(const std::string& text) {
   const size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
@@ -72,6 +80,12 @@ Option::Option(std::string name, double standard, Range range, std::string help,
     : name(std::move(name)), standard(fmt::format("{}", standard)), help(std::move(help)),
       run_option(std::move(run_option)), kind(Kind::number), range(range) {}
 
+Option Option::wholes(std::string name, std::string standard, Range of_each, std::string help) {
+  Option o = numbers(std::move(name), std::move(standard), of_each, std::move(help));
+  o.kind = Kind::wholes;
+  return o;
+}
+
 Option Option::numbers(std::string name, std::string standard, Range of_each, std::string help) {
   Option o(std::move(name), 0., of_each, std::move(help));
   o.kind = Kind::numbers, o.standard = std::move(standard);
@@ -79,7 +93,7 @@ Option Option::numbers(std::string name, std::string standard, Range of_each, st
 }
 
 std::string Option::takes() const {
-  if (kind == Kind::numbers) return fmt::format("{}, one or more as 1/2/4", to_string(range));
+  if (kind == Kind::wholes || kind == Kind::numbers) return fmt::format("{}, one or more as 1/2/4", to_string(range));
   if (kind == Kind::toggle) return "on | off";
   if (kind == Kind::word) return words.empty() ? "text" : fmt::format("{}", fmt::join(words, " | "));
   return to_string(range);
@@ -90,11 +104,8 @@ std::string Option::value(const std::string& text) const {
     case Kind::toggle: return read_toggle(name, text) ? "on" : "off";
     case Kind::whole: return fmt::format("{}", read_whole(name, text, range, takes()));
     case Kind::number: return fmt::format("{}", read_number(name, text, range, takes()));
-    case Kind::numbers: {
-      std::vector<double> each;
-      for (const std::string& one : split(text, '/')) each.push_back(read_number(name, one, range, takes()));
-      return fmt::format("{}", fmt::join(each, "/"));
-    }
+    case Kind::wholes: return read_list(text, [&](auto& one) { return read_whole(name, one, range, takes()); });
+    case Kind::numbers: return read_list(text, [&](auto& one) { return read_number(name, one, range, takes()); });
     case Kind::word: break;
   }
   const bool known = words.empty() || std::find(words.begin(), words.end(), text) != words.end();
@@ -156,6 +167,12 @@ const std::string& Choices::operator[](const std::string& option) const {
 
 int Choices::whole(const std::string& option) const { return std::stoi((*this)[option]); }
 double Choices::number(const std::string& option) const { return std::stod((*this)[option]); }
+
+std::vector<int> Choices::wholes(const std::string& option) const {
+  std::vector<int> each;
+  for (const std::string& one : split((*this)[option], '/')) each.push_back(std::stoi(one));
+  return each;
+}
 
 std::vector<double> Choices::numbers(const std::string& option) const {
   std::vector<double> each;

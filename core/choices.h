@@ -17,9 +17,10 @@ namespace poslab {
 
 struct Range { double min, max; };   // both included
 
-// What a thing lets one choose: a switch, one of some words, a whole number, a number or a list of numbers, as 1/2.5/8.
+// What a thing lets one choose: a switch, one of some words, a whole number, a number, or a list of whole numbers, as
+// 1/2/8, or of numbers, as 1/2.5/8.
 struct Option {
-  enum class Kind { toggle, word, whole, number, numbers };
+  enum class Kind { toggle, word, whole, number, wholes, numbers };
   // `run_option`: the name under which all runs have this option, if they do. A run's own value then counts where the
   // spelling is silent, and what the spelling says is kept under that name (experiment/options.cpp).
   Option(std::string name, bool standard, std::string help, std::string run_option = "");
@@ -27,6 +28,7 @@ struct Option {
   Option(std::string name, std::vector<std::string> words, std::string help, std::string run_option = "");
   Option(std::string name, int standard, Range, std::string help, std::string run_option = "");
   Option(std::string name, double standard, Range, std::string help, std::string run_option = "");
+  static Option wholes(std::string name, std::string standard, Range of_each, std::string help);
   static Option numbers(std::string name, std::string standard, Range of_each, std::string help);
   // not a bool
   Option(std::string name, const char* standard, std::string help, std::string run_option = "") = delete;
@@ -65,6 +67,7 @@ class Choices {
   bool on(const std::string& option) const { return (*this)[option] == "on"; }
   int whole(const std::string& option) const;
   double number(const std::string& option) const;
+  std::vector<int> wholes(const std::string& option) const;
   std::vector<double> numbers(const std::string& option) const;
   bool has(const std::string& option) const;
   const std::vector<Option>& options() const { return options_; }

@@ -20,7 +20,9 @@ const std::vector<Thing> things = {
       {"bias", true, "whether"},
       {"window", 512, {1, 4096}, "how far", "all_windows"},
       {"leaky", 0.5, {0, 1}, "how much"}}},
-    {"listed", {Option::numbers("factors", "1/8", {0.5, 100}, "one for each")}}};
+    {"listed",
+     {Option::numbers("factors", "1/8", {0.5, 100}, "one for each"),
+      Option::wholes("lengths", "2/4", {1, 100}, "of each")}}};
 
 std::string spelled(const std::string& text, const RunValues& run = {}) {
   return choose("thing", things, text, run).spelled();
@@ -49,6 +51,8 @@ TEST_CASE("choices: a spelling sets options, and is printed with those away from
   CHECK(choose("thing", things, "listed:factors=1/2.50").choices.numbers("factors") == std::vector<double>{1, 2.5});
   CHECK(spelled("listed:factors=1/2.50/4") == "listed:factors=1/2.5/4");
   CHECK(spelled("listed:factors=1.0/8") == "listed");
+  CHECK(choose("thing", things, "listed:lengths=3/100").choices.wholes("lengths") == std::vector<int>{3, 100});
+  CHECK(spelled("listed:lengths=3/100") == "listed:lengths=3/100");
   CHECK_THROWS_AS(c.choices["wndow"], Failure);   // a scheme that reads what it did not declare
 }
 
@@ -73,6 +77,8 @@ TEST_CASE("choices: what is refused, with what was meant") {
         "listed: factors = 0 is out of range; it takes 0.5 .. 100, one or more as 1/2/4");
   CHECK(refused("listed:factors=1/") ==
         "listed: factors = \"\" is not a number; it takes 0.5 .. 100, one or more as 1/2/4");
+  CHECK(refused("listed:lengths=2/64.5") ==
+        "listed: lengths = \"64.5\" is not a whole number; it takes 1 .. 100, one or more as 1/2/4");
   CHECK(refused("rich:symmetric=perhaps") == "rich: symmetric = \"perhaps\" is neither on nor off");
   CHECK(refused("rich:symmetric,symmetric=off") ==
         "\"rich:symmetric,symmetric=off\" says symmetric twice; say it once");

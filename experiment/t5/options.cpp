@@ -71,8 +71,8 @@ const ChoiceTable& all_choices() {
           {training, {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"}},
           {training, {"seed", 0, {0, 999999999}, "of all random numbers"}},
 
-          {test, Option::numbers("eval_lengths", "128/512/1024/2048/4096", {shortest_retrieval, 1 << 20},
-                                 "lengths to test, in tokens")},
+          {test, Option::wholes("eval_lengths", "128/512/1024/2048/4096", {shortest_retrieval, 1 << 20},
+                                "lengths to test, in tokens")},
           {test, {"eval_samples", 64, {1, 1 << 14}, "questions for each task and length"}},
 
           {running, {"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"}},
@@ -135,9 +135,6 @@ Chosen<Sampler> sampler(const Choices& c) {
   return sampler_for(choose_encoding(c["encoding"]), choose_sampler(c["positions"]));
 }
 
-std::vector<int> eval_lengths(const Choices& c) {
-  const std::vector<double> lengths = c.numbers("eval_lengths");
-  return {lengths.begin(), lengths.end()};
-}
+std::vector<int> eval_lengths(const Choices& c) { return c.wholes("eval_lengths"); }
 
 }  // namespace poslab::t5
