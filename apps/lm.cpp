@@ -176,7 +176,7 @@ void generate_command(const Words& w) {
     fmt::print("{}", written(said[0]));
   else
     fmt::print("{}", shown(w.prompt));
-  const Generation wanted{w.count, choice_of(w, of.choice), w.seed, language::sampler(of.config)};
+  const Generation wanted{w.count, choice_of(w, of.choice), w.seed, sampler(of.config)};
   generate(of.net, prompt, wanted, [&](int token) {
     if (std::find(of.ends.begin(), of.ends.end(), token) != of.ends.end()) return false;
     fmt::print("{}", written(token));

@@ -40,7 +40,7 @@ Writer writer_of_run(const std::string& folder) {
   const t5::Run run = t5::open(folder);
   const std::vector<int> ends = {symbols::end};
   return {run.state.net,
-          {.ends = ends, .positions = t5::sampler(run.state.config)},
+          {.ends = ends, .positions = sampler(run.state.config)},
           symbols::read,
           symbols::written,
           [params = run.state.params](const auto& policy) { check_aligned(policy, params); }};

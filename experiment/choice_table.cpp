@@ -13,6 +13,35 @@ Option text_option(const std::string& name, const std::string& standard, const s
   return o;
 }
 
+Option positions_option() { return text_option("positions", "sequential", "which positions the tokens carry"); }
+Option lr_option() { return {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}; }
+Option warmup_option(int standard) {
+  return {"warmup", standard, {0, 1e9}, "steps over which the learning rate rises to lr"};
+}
+Option clip_option() {
+  return {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"};
+}
+Option seed_option() { return {"seed", 0, {0, 999999999}, "of all random numbers"}; }
+
+ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const std::vector<ChoicePreset>& presets) {
+  ChoiceTable table{owner, {}, presets};
+  const auto add = [&](const char* group, const std::vector<Option>& options, bool kept = true) {
+    for (const Option& o : options) table.options.push_back({group, o, kept});
+  };
+  add("What is studied", {{"preset", names_of(presets), "start from these settings; the other options override them"}});
+  add("What is studied", own.studied);
+  add("Model", own.model);
+  add("Training", own.training);
+  add("Evaluation", own.evaluation);
+  add("Running", {{"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"},
+                  {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}});
+  add("Running",
+      {{"threads", 0, {0, 256}, "0: one for each core; never changes a result"},
+       text_option("out", "", "the run folder to make")},
+      false);
+  return table;
+}
+
 Choices configure(const ChoiceTable& table, const Settings& settings) {
   std::vector<Option> options;
   for (const ChoiceOption& o : table.options) options.push_back(o.option);
@@ -46,6 +75,10 @@ void stop_if_diverged(const Choices& c, int64_t step, double loss, double grad_n
     if (!std::isfinite(x))
       failure("the {} is {} at step {}: training has diverged; lower lr (now {}) or clip (now {})", what, x, step + 1,
               c["lr"], c["clip"]);
+}
+
+Chosen<Sampler> sampler(const Choices& c) {
+  return sampler_for(choose_encoding(c["encoding"]), choose_sampler(c["positions"]));
 }
 
 void must_not_be_aligned(const std::string& temperature) {

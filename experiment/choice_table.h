@@ -1,6 +1,7 @@
 // The options of a run that are kept as Choices, as of a language model or a T5: one table, from which the command
 // line, config.toml and the help are made.
 #pragma once
+#include "encodings/positions.h"
 #include "experiment/config.h"
 
 namespace poslab {
@@ -22,9 +23,18 @@ struct ChoiceTable {
   std::vector<ChoiceOption> options;
   std::vector<ChoicePreset> presets;
 };
+// The options of a kind of run, by group. All kinds have `preset` before them, and after them what says how a run is
+// kept: checkpoint_every, log_every, threads and out.
+struct OwnOptions {
+  std::vector<Option> studied, model, training, evaluation;
+};
+ChoiceTable choice_table(const std::string& owner, const OwnOptions&, const std::vector<ChoicePreset>&);
+Option positions_option(), lr_option(), clip_option(), seed_option();   // the same of all kinds
+Option warmup_option(int standard);
 // Defaults, then the preset that `settings` names, then `settings`. Encoding, positions and temperature are in their
 // one form. Throws BadInput: unknown option or name, a number out of range.
 Choices configure(const ChoiceTable&, const Settings&);
+Chosen<Sampler> sampler(const Choices&);   // the run's positions, as its encoding takes them
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void must_not_be_aligned(const std::string& temperature);
 Settings kept(const ChoiceTable&, const Choices&);   // all kept options, in the order of the table

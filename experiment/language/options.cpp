@@ -7,8 +7,6 @@
 namespace poslab::language {
 
 const ChoiceTable& all_choices() {
-  static const std::string what = "What is studied", model = "Model", training = "Training", test = "Evaluation",
-                           running = "Running";
   static const std::vector<ChoicePreset> presets = {
       {"none", "the defaults: 6 layers of width 256, windows of 256 bytes", {}},
       {"tiny",
@@ -33,45 +31,35 @@ const ChoiceTable& all_choices() {
         {"train_length", "512"},
         {"steps", "20000"}}},
   };
-  static const ChoiceTable table = {
+  static const ChoiceTable table = choice_table(
       "lm",
-      {
-          {what, {"preset", names_of(presets), "start from these settings; the other options override them"}},
-          {what, text_option("text", "",
-                             "a file or a folder; copy_grammar: a made-up language; nothing: the compiler's headers")},
-          {what, {"merges", 0, {0, 65536}, "tokens of byte pair encoding beyond the 256 bytes"}},
-          {what, text_option("encoding", "rope", "the positional encoding")},
-          {what, text_option("positions", "sequential", "which positions the tokens carry")},
-          {what, text_option("temperature", "none", "a factor on all logits of a query, by the number of keys")},
-
-          {model, {"unit", {"llama", "gau"}, "what a layer is: a block of LLaMA's, or a gated attention unit"}},
-          {model, {"layers", 6, {1, 256}, "number of layers"}},
-          {model, {"heads", 8, {1, 1024}, "attention heads; must divide d_model"}},
-          {model, {"key_heads", 8, {1, 1024}, "heads of keys and values; must divide heads"}},
-          {model, {"d_model", 256, {1, 65536}, "width"}},
-          {model, {"d_ff", 688, {1, 1 << 20}, "width of the feed-forward network, or of the values of a unit"}},
-          {model, {"biases", false, "biases of queries, keys and values, as in Qwen 2"}},
-          {model, {"tied", false, "the head is the embedding"}},
-
-          {training, {"steps", 3000, {1, 1e9}, "training steps"}},
-          {training, {"batch", 16, {1, 1 << 16}, "windows in a step"}},
-          {training, {"train_length", 256, {2, 1 << 20}, "tokens in a window"}},
-          {training, {"repeats", 0., {0, 1}, "share of windows that say their beginning again and again"}},
-          {training, {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}},
-          {training, {"warmup", 100, {0, 1e9}, "steps over which the learning rate rises to lr"}},
-          {training, {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"}},
-          {training, {"seed", 0, {0, 999999999}, "of all random numbers"}},
-
-          {test, Option::numbers("eval_times", "1/2/4/8/16/32", {1, 1024}, "lengths to test, in trained lengths")},
-          {test, {"eval_samples", 16, {1, 1 << 14}, "windows for each length and test set"}},
-          {test, {"eval_tail", 0, {0, 1 << 20}, "only so many last tokens count, the same at all lengths; 0: all"}},
-
-          {running, {"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"}},
-          {running, {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}},
-          {running, {"threads", 0, {0, 256}, "0: one for each core; never changes a result"}, false},
-          {running, text_option("out", "", "the run folder to make"), false},
-      },
-      presets};
+      {.studied = {text_option("text", "",
+                               "a file or a folder; copy_grammar: a made-up language; nothing: the compiler's headers"),
+                   {"merges", 0, {0, 65536}, "tokens of byte pair encoding beyond the 256 bytes"},
+                   text_option("encoding", "rope", "the positional encoding"),
+                   positions_option(),
+                   text_option("temperature", "none", "a factor on all logits of a query, by the number of keys")},
+       .model = {{"unit", {"llama", "gau"}, "what a layer is: a block of LLaMA's, or a gated attention unit"},
+                 {"layers", 6, {1, 256}, "number of layers"},
+                 {"heads", 8, {1, 1024}, "attention heads; must divide d_model"},
+                 {"key_heads", 8, {1, 1024}, "heads of keys and values; must divide heads"},
+                 {"d_model", 256, {1, 65536}, "width"},
+                 {"d_ff", 688, {1, 1 << 20}, "width of the feed-forward network, or of the values of a unit"},
+                 {"biases", false, "biases of queries, keys and values, as in Qwen 2"},
+                 {"tied", false, "the head is the embedding"}},
+       .training = {{"steps", 3000, {1, 1e9}, "training steps"},
+                    {"batch", 16, {1, 1 << 16}, "windows in a step"},
+                    {"train_length", 256, {2, 1 << 20}, "tokens in a window"},
+                    {"repeats", 0., {0, 1}, "share of windows that say their beginning again and again"},
+                    lr_option(),
+                    warmup_option(100),
+                    clip_option(),
+                    seed_option()},
+       .evaluation =
+           {Option::numbers("eval_times", "1/2/4/8/16/32", {1, 1024}, "lengths to test, in trained lengths"),
+            {"eval_samples", 16, {1, 1 << 14}, "windows for each length and test set"},
+            {"eval_tail", 0, {0, 1 << 20}, "only so many last tokens count, the same at all lengths; 0: all"}}},
+      presets);
   return table;
 }
 
@@ -114,10 +102,6 @@ void check(const Choices& c) {
               drawn.spelled(), pool, longest);
   if (c["text"] == "copy_grammar" && c.whole("merges"))
     bad_input("merges = {}: copy_grammar has tokens of its own; leave merges at 0", c["merges"]);
-}
-
-Chosen<Sampler> sampler(const Choices& c) {
-  return sampler_for(choose_encoding(c["encoding"]), choose_sampler(c["positions"]));
 }
 
 std::vector<int> eval_lengths(const Choices& c) {

@@ -15,7 +15,6 @@ Choices configure(const Settings&);              // throws BadInput, as the tabl
 void check(const Choices&);
 
 DecoderSpec decoder_spec(const Choices&, int vocabulary);
-Chosen<Sampler> sampler(const Choices&);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
 
 }  // namespace poslab::language

@@ -9,8 +9,6 @@
 namespace poslab::t5 {
 
 const ChoiceTable& all_choices() {
-  static const std::string what = "What is studied", model = "Model", training = "Training", test = "Evaluation",
-                           running = "Running";
   static const std::vector<ChoicePreset> presets = {
       {"none", "the defaults: 3 layers of width 128 in encoder and decoder, contexts of up to 128 tokens", {}},
       {"tiny",
@@ -38,49 +36,36 @@ const ChoiceTable& all_choices() {
         {"train_length", "512"},
         {"eval_lengths", "512/1024/2048/4096/8192/15000"}}},
   };
-  static const ChoiceTable table = {
+  static const ChoiceTable table = choice_table(
       "t5",
-      {
-          {what, {"preset", names_of(presets), "start from these settings; the other options override them"}},
-          {what, text_option("tasks", "passkey/line", "retrieval tasks; each step is of one of them")},
-          {what, text_option("encoding", "t5:unscaled", "the positional encoding, in encoder and decoder")},
-          {what, text_option("positions", "sequential", "which positions the tokens carry")},
-          {what, text_option("temperature", "none", "a factor on the logits of the encoder's self-attention")},
-
-          {model, {"layers", 3, {1, 256}, "layers of the encoder"}},
-          {model, {"decoder_layers", 3, {1, 256}, "layers of the decoder"}},
-          {model, {"heads", 4, {1, 1024}, "attention heads; must divide d_model"}},
-          {model, {"d_model", 128, {1, 65536}, "width"}},
-          {model, {"d_ff", 256, {1, 1 << 20}, "width of the feed-forward network"}},
-          {model, {"gated", true, "a gated feed-forward network, as in version 1.1; without, that of version 1.0"}},
-          {model, {"tied", false, "the head is the embedding, as in version 1.0"}},
-
-          {training, {"steps", 4000, {1, 1e9}, "training steps"}},
-          {training, {"tokens", 4096, {1, 1 << 24}, "of a step: as many questions of one length as have so many"}},
-          {training, {"train_length", 128, {shortest_retrieval, 1 << 20}, "tokens of the longest trained context"}},
-          {training,
-           {"shortest", 16, {shortest_retrieval, 1 << 20}, "tokens of the shortest; a step is of one length"}},
-          {training,
-           {"growing",
-            0.5,
-            {0, 1},
-            "share of the steps in which the longest grow to train_length, by a factor a step"}},
-          {training, {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}},
-          {training, {"warmup", 200, {0, 1e9}, "steps over which the learning rate rises to lr"}},
-          {training, {"cooling", 0.2, {0, 1}, "share of the steps, the last ones, in which it falls to 0"}},
-          {training, {"clip", 1., {1e-12, 1e12}, "largest norm of a gradient; a longer one is shortened to it"}},
-          {training, {"seed", 0, {0, 999999999}, "of all random numbers"}},
-
-          {test, Option::wholes("eval_lengths", "128/512/1024/2048/4096", {shortest_retrieval, 1 << 20},
-                                "lengths to test, in tokens")},
-          {test, {"eval_samples", 64, {1, 1 << 14}, "questions for each task and length"}},
-
-          {running, {"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"}},
-          {running, {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}},
-          {running, {"threads", 0, {0, 256}, "0: one for each core; never changes a result"}, false},
-          {running, text_option("out", "", "the run folder to make"), false},
-      },
-      presets};
+      {.studied = {text_option("tasks", "passkey/line", "retrieval tasks; each step is of one of them"),
+                   text_option("encoding", "t5:unscaled", "the positional encoding, in encoder and decoder"),
+                   positions_option(),
+                   text_option("temperature", "none", "a factor on the logits of the encoder's self-attention")},
+       .model = {{"layers", 3, {1, 256}, "layers of the encoder"},
+                 {"decoder_layers", 3, {1, 256}, "layers of the decoder"},
+                 {"heads", 4, {1, 1024}, "attention heads; must divide d_model"},
+                 {"d_model", 128, {1, 65536}, "width"},
+                 {"d_ff", 256, {1, 1 << 20}, "width of the feed-forward network"},
+                 {"gated", true, "a gated feed-forward network, as in version 1.1; without, that of version 1.0"},
+                 {"tied", false, "the head is the embedding, as in version 1.0"}},
+       .training = {{"steps", 4000, {1, 1e9}, "training steps"},
+                    {"tokens", 4096, {1, 1 << 24}, "of a step: as many questions of one length as have so many"},
+                    {"train_length", 128, {shortest_retrieval, 1 << 20}, "tokens of the longest trained context"},
+                    {"shortest", 16, {shortest_retrieval, 1 << 20}, "tokens of the shortest; a step is of one length"},
+                    {"growing",
+                     0.5,
+                     {0, 1},
+                     "share of the steps in which the longest grow to train_length, by a factor a step"},
+                    lr_option(),
+                    warmup_option(200),
+                    {"cooling", 0.2, {0, 1}, "share of the steps, the last ones, in which it falls to 0"},
+                    clip_option(),
+                    seed_option()},
+       .evaluation = {Option::wholes("eval_lengths", "128/512/1024/2048/4096", {shortest_retrieval, 1 << 20},
+                                     "lengths to test, in tokens"),
+                      {"eval_samples", 64, {1, 1 << 14}, "questions for each task and length"}}},
+      presets);
   return table;
 }
 
@@ -129,10 +114,6 @@ T5Spec spec(const Choices& c) {
   for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, length);
   if (const int drawn = pool_of(sampler(c)); drawn < far) s.pool = std::max(s.pool, drawn);
   return s;
-}
-
-Chosen<Sampler> sampler(const Choices& c) {
-  return sampler_for(choose_encoding(c["encoding"]), choose_sampler(c["positions"]));
 }
 
 std::vector<int> eval_lengths(const Choices& c) { return c.wholes("eval_lengths"); }

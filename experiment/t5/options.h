@@ -13,7 +13,6 @@ void check(const Choices&);
 
 std::vector<Chosen<Retrieval>> tasks(const Choices&);
 T5Spec spec(const Choices&);
-Chosen<Sampler> sampler(const Choices&);
 std::vector<int> eval_lengths(const Choices&);   // in tokens
 
 }  // namespace poslab::t5

@@ -160,7 +160,7 @@ Inspected of_t5(const std::string& folder, const Request& request) {
   const auto state = std::make_shared<const t5::State>(std::move(opened.state));
   const auto look = [state, lengths, n = request.samples] {
     const int T = std::min(lengths.back(), most_of_biases);
-    const PositionSample draw(t5::sampler(state->config), Resample::per_forward, {}, 1, T);
+    const PositionSample draw(sampler(state->config), Resample::per_forward, {}, 1, T);
     return Look{dispersed(t5::probed(*state, n), lengths, n),
                 biases(*state->net.encoding().layers[0], state->net.spec().shape(false), draw.at_layer(0))};
   };
