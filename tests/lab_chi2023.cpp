@@ -57,6 +57,22 @@ TEST_CASE("chi2023: every table's tests leave files of their own, after the trai
   }
 }
 
+TEST_CASE("chi2023: a task is tested with the first model that learned it, and none is trained for nothing") {
+  using Words = std::vector<std::string>;
+  const chi2023::Setup apart = chi2023::setup("tiny", {"tasks=passkey/line"});
+  CHECK(apart.tasks() == Words{"passkey", "line", "topic"});
+  CHECK(apart.model_of("line") == "t5");
+  CHECK(apart.model_of("topic") == "topic");
+  CHECK(apart.model_of("documents") == "documents");
+  const Words sets = {"tasks=topic/line:digits=2", "seeds=1"};
+  const chi2023::Setup together = chi2023::setup("tiny", sets);
+  CHECK(together.tasks() == Words{"topic", "line:digits=2"});
+  CHECK(together.model_of("topic") == "t5");
+  CHECK(together.model_of("line:digits=2") == "t5");
+  for (const Chain& c : chi2023::source({"tiny", sets, "nowhere", 1})->chains(artifacts({"chi2023"})))
+    CHECK(c.name != "topic-0");
+}
+
 TEST_CASE("chi2023: the source's numbers, and settings that do not fit") {
   CHECK(paper_value("chi2023_dispersion", "line 15000", "entropy") == doctest::Approx(6.63));
   CHECK(paper_value("chi2023_temperatures", "xl pmax topic", "4") == doctest::Approx(0.65));
@@ -67,6 +83,8 @@ TEST_CASE("chi2023: the source's numbers, and settings that do not fit") {
   CHECK(holds(said({"steps"}), "--set steps is not KEY=VALUE"));
   CHECK(holds(said({"encoding=alibi"}), "each table says for itself which"));
   CHECK(holds(said({"lm_encoding=alibi"}), "each table says for itself which"));
+  CHECK(holds(said({"lm_stepps=3"}), "unknown lm option \"stepps\"; did you mean \"steps\""));
+  CHECK(holds(said({"eval_lengths=512.5"}), "eval_lengths = \"512.5\" is not a whole number"));
   CHECK(holds(said({"stepps=3"}), "did you mean \"steps\""));
   CHECK(holds(said({"eval_lengths=128"}), "none is beyond the trained length 128"));
   CHECK(holds(refusal([] { chi2023::setup("paper", {}); }), "unknown size \"paper\""));

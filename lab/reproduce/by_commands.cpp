@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/error.h"
@@ -29,6 +30,34 @@ std::string standing(const std::vector<Chain>& all) {
 }
 
 }  // namespace
+
+Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> chosen, const std::string& prefix) {
+  for (const char* name : {"preset", "encoding", "positions", "temperature", "seed", "out", "threads"})
+    chosen.push_back(name);
+  Sets sets;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == text.npos) bad_input("--set {} is not KEY=VALUE; write it as in --set steps=2000", text);
+    const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
+    const bool prefixed = !prefix.empty() && key.starts_with(prefix);
+    const std::string option = prefixed ? key.substr(prefix.size()) : key;
+    if (std::find(chosen.begin(), chosen.end(), option) != chosen.end())
+      bad_input(
+          "--set {}: each table says for itself which; choose among them with --size, and how many seeds with "
+          "--set seeds=N",
+          text);
+    if (key == "seeds")
+      sets.seeds = int(read_whole("seeds", value, {1, 1000}, "1 .. 1000"));
+    else
+      (prefixed ? sets.prefixed : sets.options).emplace_back(option, value);
+  }
+  return sets;
+}
+
+Settings joined(Settings first, const Settings& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
 
 Step training(RunKind kind, const Settings& settings, const std::string& run, int threads, double work) {
   const std::string path = run + "/config.toml";

@@ -1,5 +1,7 @@
 // A source whose models are trained and tested by commands of this program, one chain of commands for each model.
 #pragma once
+#include <optional>
+
 #include "lab/reproduce/artifact.h"
 #include "lab/reproduce/chains.h"
 #include "lab/run_config.h"
@@ -22,6 +24,17 @@ class ByCommands {
   virtual Section draw(const Artifact&) const = 0;
   virtual std::string how() const = 0;  // "3 seeds of a decoder of 4 gated attention units ..."
 };
+
+// What the texts KEY=VALUE set: the number of seeds (seeds=N), or an option of the runs. Options whose names begin with
+// `prefix` are those of other runs, and come without it.
+struct Sets {
+  std::optional<int> seeds;
+  Settings options, prefixed;
+};
+// chosen: options which the tables choose for themselves, beside those that they choose in all sources. Throws BadInput
+// for these, and for a text that is not KEY=VALUE.
+Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> chosen, const std::string& prefix = "");
+Settings joined(Settings first, const Settings& second);  // where both name an option, the second counts
 
 // The first step of a chain: it trains a run of `poslab lm` or `poslab t5`, or goes on with it. work: as in Step.
 // Throws BadInput where the run was begun with other settings.

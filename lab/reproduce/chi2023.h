@@ -13,43 +13,47 @@ namespace poslab::reproduce::chi2023 {
 struct Size {
   std::string name, summary;
   int seeds;
-  Settings t5, lm;   // of `poslab t5 train` and, for table 3, of `poslab lm train`
-  std::string note;  // what the page says of it
+  Settings t5, lm;  // of `poslab t5 train` and, for table 3, of `poslab lm train`
 };
 const std::vector<Size>& all_sizes();
 
 // What a size and --set make of it.
 struct Setup {
-  std::string size;
   Settings t5, lm;
   int seeds;
-  std::string note;
-  int length() const;               // trained, in tokens
-  std::vector<int> longer() const;  // tested beyond it, rising
-  // Retrieval tasks as they are spelled: those that one model learns together, and topic, which one learns alone.
+  int length() const;                // trained, in tokens
+  std::vector<int> longer() const;   // tested beyond it, rising
+  std::vector<int> lengths() const;  // that one, then these
+  // Retrieval tasks as they are spelled: those that the T5 learns together, and beside them what "topic" learns alone.
   std::vector<std::string> learned_together() const, tasks() const;
+  std::string model_of(const std::string& task) const;  // the first model that learns it. Throws Failure if none does
 };
+std::vector<int> beyond(int length, std::vector<int> tested);  // those that are longer, rising
 // sets: KEY=VALUE, options of `poslab t5 train`; lm_KEY=VALUE, of `poslab lm train`; or seeds=N. Throws BadInput.
 Setup setup(const std::string& size, const std::vector<std::string>& sets);
 
 struct Model {
-  std::string name;   // "t5", "rope", "alibi", "learned"; "lm" is the language model
-  Settings settings;  // all but the seed
+  std::string name;                // "t5", "topic", "documents", "rope", "alibi", "learned"; "lm": the language model
+  Settings settings;               // all but the seed
+  std::vector<std::string> tasks;  // that it learns; of the language model none
 };
 std::vector<Model> models(const Setup&);
 bool is_language(const std::string& model);
-std::string model_of(const std::string& task);  // the T5 that learned it
+const std::vector<std::pair<std::string, std::string>>& encoding_models();  // of table 2, and what it calls them
+std::string short_task(const std::string& spelled);                         // "line" of "line:digits=3"
 
 // What a trained model is tested with: as it is, the log rule, or a temperature that `poslab align` finds.
 enum class Mode { original, log, pmax, entropy, prop1, prop2 };
 std::string name_of(Mode);  // "maximum probability"
+std::string word_of(Mode);  // "pmax", of `poslab align --mode`; "" of the original
 
 struct Test {
   std::string model, task;  // task: "" of the language model
   Mode mode;
   bool tested;  // else only aligned
 };
-std::vector<Test> tests(const Artifact&, const Setup&);
+std::string word_of(const Test&);   // "line-pmax"
+constexpr int aligned_samples = 4;  // questions, or texts of the language model, at each length of an alignment
 
 // What is done so far, in FOLDER/runs (run folders), FOLDER/aligned (JSON) and FOLDER/tests (CSV).
 class Results {
@@ -76,6 +80,13 @@ class Results {
 };
 
 std::unique_ptr<ByCommands> source(const CommandRequest&);  // throws as setup()
+
+// What an artifact tests (null: nothing is trained), and how it is drawn.
+struct Drawing {
+  std::vector<Test> (*tests)(const Setup&);
+  Section (*draw)(const Results&);
+};
+const Drawing& drawing(const Artifact&);
 
 Section dispersed(const Results&), encodings(const Results&), perplexity(const Results&), retrieval(const Results&),
     temperatures(const Results&), documents(const Results&), largest_logits(const Results&), biases(const Results&),

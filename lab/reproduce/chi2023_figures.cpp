@@ -115,10 +115,10 @@ Section quantiles(const Results& r) {
   s.data = {{"task", "length", "normal", "logit"}, {}};
   const std::vector<int> longer = r.setup().longer();
   for (const std::string& task : r.setup().tasks())
-    if (std::optional<t5::Run> run = first_run(r, model_of(task))) {
+    if (std::optional<t5::Run> run = first_run(r, r.setup().model_of(task))) {
       run->state.config.set("tasks", task);
       for (const int length : {r.setup().length(), longer[std::min<size_t>(longer.size() - 1, 2)]})
-        add_quantiles(s, run->state, choose_retrieval(task).thing.name, length);
+        add_quantiles(s, run->state, short_task(task), length);
     }
   if (s.pictures.empty()) s.readings = {not_yet};
   s.notes = {
@@ -135,7 +135,7 @@ Section curves(const Results& r) {
   s.data = {{"task", "rule", "length", "seeds", "temperature"}, {}};
   int lower = 0, compared = 0;
   for (const std::string& task : setup.tasks()) {
-    const std::string name = choose_retrieval(task).thing.name;
+    const std::string name = short_task(task);
     page::Chart chart{"temperatures-" + name, "Temperature against length, " + name, "", "tokens", "temperature",
                       double(setup.length()), double(setup.longer().back()),         0,  1};
     chart.doubling = true;
@@ -143,13 +143,13 @@ Section curves(const Results& r) {
     for (const Mode mode : {Mode::pmax, Mode::entropy, Mode::prop1, Mode::prop2}) {
       page::Curve curve{name_of(mode), color++, {{double(setup.length()), 1}}, {}};
       for (const int length : setup.longer()) {
-        const BySeed ours = r.temperature({model_of(task), task, mode, false}, length);
+        const BySeed ours = r.temperature({setup.model_of(task), task, mode, false}, length);
         if (ours.empty()) continue;
         curve.points.push_back({double(length), mean(ours)});
         s.data.rows.push_back({name, name_of(mode), length, ours.size(), mean(ours)});
         if (mode != Mode::prop1 && mode != Mode::prop2) continue;
         const Mode of = mode == Mode::prop1 ? Mode::pmax : Mode::entropy;
-        if (const BySeed algorithm = r.temperature({model_of(task), task, of, false}, length); !algorithm.empty())
+        if (const BySeed algorithm = r.temperature({setup.model_of(task), task, of, false}, length); !algorithm.empty())
           ++compared, lower += mean(ours) < mean(algorithm);
       }
       chart.curves.push_back(std::move(curve));

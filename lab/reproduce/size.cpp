@@ -1,7 +1,6 @@
 #include "lab/reproduce/size.h"
 
-#include "core/error.h"
-#include "core/names.h"
+#include "core/choices.h"
 
 namespace poslab::reproduce {
 namespace {
@@ -34,14 +33,7 @@ const std::vector<Size>& all_sizes() {
   return sizes;
 }
 
-const Size& size(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Size& s : all_sizes()) {
-    if (s.name == name) return s;
-    names.push_back(s.name);
-  }
-  throw BadInput(unknown("size", name, names));
-}
+const Size& size(const std::string& name) { return find("size", all_sizes(), name); }
 
 Plan trials_at(const Size& size, const ValueLists& settings, const ValueLists& lists,
                const std::vector<ValueLists>& also) {

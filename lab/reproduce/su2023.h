@@ -19,7 +19,6 @@ const std::vector<Size>& all_sizes();
 
 // What a size and --set make of it.
 struct Setup {
-  std::string size;
   language::Settings all, llama;
   int seeds;
   std::string note;

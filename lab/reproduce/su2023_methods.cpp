@@ -41,9 +41,7 @@ int Setup::length() const { return language::configure(all).whole("train_length"
 
 std::vector<Model> models(const Setup& s) {
   const auto with = [&](const std::string& name, const language::Settings& more, bool llama = false) {
-    Model m{name, llama ? s.llama : s.all};
-    m.settings.insert(m.settings.end(), more.begin(), more.end());
-    return m;
+    return Model{name, joined(llama ? s.llama : s.all, more)};
   };
   const std::string trained = log_n(s, false);
   return {

@@ -16,12 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-language::Settings seeded(const Model& m, int seed) {
-  language::Settings all = m.settings;
-  all.emplace_back("seed", fmt::format("{}", seed));
-  return all;
-}
-
 // Tokens that pass through the model; a training step counts for three.
 double training_work(const Choices& c) { return 3. * c.whole("steps") * c.whole("batch") * c.whole("train_length"); }
 double test_work(const Choices& c) {
@@ -93,7 +87,7 @@ std::vector<Chain> chains(const std::vector<const Artifact*>& artifacts, const R
   for (int seed = 0; seed < s.seeds; ++seed)
     for (const Model& model : models(s)) {
       if (std::none_of(tested.begin(), tested.end(), [&](auto& m) { return m.model == model.name; })) continue;
-      const language::Settings settings = seeded(model, seed);
+      const Settings settings = joined(model.settings, {{"seed", fmt::format("{}", seed)}});
       const std::string run = results.run(model.name, seed);
       const Choices c = language::configure(settings);
       Chain chain{fmt::format("{}-{}", model.name, seed),

@@ -1,8 +1,4 @@
 // The sizes at which the third source is reproduced, and what --set changes of them.
-#include <algorithm>
-
-#include "core/error.h"
-#include "core/names.h"
 #include "lab/reproduce/su2023.h"
 
 namespace poslab::reproduce::su2023 {
@@ -11,11 +7,6 @@ namespace {
 // Times and what counts in a test are the tables' own.
 const language::Settings tests = {{"eval_times", "1/2/4/8"}};
 const language::Settings tests_of_llama = {{"eval_times", "1/2/4"}};
-
-language::Settings joined(language::Settings first, const language::Settings& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
 
 }  // namespace
 
@@ -87,28 +78,10 @@ const std::vector<Size>& all_sizes() {
 }
 
 Setup setup(const std::string& size, const std::vector<std::string>& sets) {
-  std::vector<std::string> names;
-  for (const Size& s : all_sizes()) names.push_back(s.name);
-  const auto of = std::find_if(all_sizes().begin(), all_sizes().end(), [&](const Size& s) { return s.name == size; });
-  if (of == all_sizes().end()) throw BadInput(unknown("size", size, names));
-  Setup s{size, joined(of->all, tests), joined(joined(of->all, of->llama), tests_of_llama), of->seeds, of->note};
-  for (const std::string& text : sets) {
-    const size_t equals = text.find('=');
-    if (equals == text.npos) bad_input("--set {} is not KEY=VALUE; write it as in --set steps=2000", text);
-    const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
-    for (const char* own : {"preset", "encoding", "positions", "temperature", "seed", "eval_times", "eval_tail", "out",
-                            "threads", "checkpoint_every"})
-      if (key == own)
-        bad_input(
-            "--set {}: each table says for itself which; choose among them with --size, and how many seeds with "
-            "--set seeds=N",
-            text);
-    if (key == "seeds") {
-      s.seeds = int(read_whole("seeds", value, {1, 1000}, "1 .. 1000"));
-      continue;
-    }
-    s.all.emplace_back(key, value), s.llama.emplace_back(key, value);
-  }
+  const Size& of = find("size", all_sizes(), size);
+  const Sets said = read_sets(sets, {"eval_times", "eval_tail", "checkpoint_every"});
+  const Settings all = joined(of.all, tests), llama = joined(joined(of.all, of.llama), tests_of_llama);
+  Setup s{joined(all, said.options), joined(llama, said.options), said.seeds.value_or(of.seeds), of.note};
   s.llama.emplace_back("unit", "llama");
   language::check(language::configure(s.all));  // refused now, and not in each run
   if (s.length() < 16)
