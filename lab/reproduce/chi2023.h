@@ -33,7 +33,7 @@ std::vector<int> beyond(int length, std::vector<int> tested);  // those that are
 Setup setup(const std::string& size, const std::vector<std::string>& sets);
 
 struct Model {
-  std::string name;                // "t5", "topic", "documents", "rope", "alibi", "learned"; "lm": the language model
+  std::string name;                // "t5", "topic", "documents", "passkey", "rope" ...; "lm": the language model
   Settings settings;               // all but the seed
   std::vector<std::string> tasks;  // that it learns; of the language model none
 };
