@@ -53,7 +53,7 @@ struct Test {
   bool tested;  // else only aligned
 };
 std::string word_of(const Test&);   // "line-pmax"
-constexpr int aligned_samples = 4;  // questions, or texts of the language model, at each length of an alignment
+constexpr int aligned_samples = 2;  // questions, or texts of the language model, at each length of an alignment
 
 // What is done so far, in FOLDER/runs (run folders), FOLDER/aligned (JSON) and FOLDER/tests (CSV).
 class Results {

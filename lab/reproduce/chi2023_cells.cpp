@@ -24,16 +24,14 @@ Cell accuracy_cell(Mode mode, const std::function<BySeed(Mode)>& of) {
   if (mode == Mode::original) return {points(mean(ours)), interval_text(bootstrap(values(ours)), false)};
   const Paired more = paired(ours, of(Mode::original));
   if (!more.seeds) return {points(mean(ours))};
-  return {points(mean(ours)), fmt::format("{} {}", signed_points(more.mean), interval_text(more.interval, true)),
-          more.interval.excludes(0)};
+  return {points(mean(ours)), ahead_text(more.mean, more.interval), more.interval.excludes(0)};
 }
 
 std::string added_words(const BySeed& more) {
   const Interval i = bootstrap(values(more));
-  return fmt::format("{} points{}{}{}", signed_points(mean(more)), std::isnan(i.low) ? "" : " ", interval_text(i, true),
-                     i.low > 0    ? ", better"
-                     : i.high < 0 ? ", worse"
-                                  : ", which cannot be told from nothing");
+  return ahead_text(mean(more), i, " points") + (i.low > 0    ? ", better"
+                                                 : i.high < 0 ? ", worse"
+                                                              : ", which cannot be told from nothing");
 }
 
 std::vector<Cell> source_row(const std::string& label, const std::string& table, const std::string& row,

@@ -156,9 +156,7 @@ class Tables {
 };
 
 std::string told(const BySeed& difference) {
-  const Interval i = bootstrap(values(difference));
-  return fmt::format("{} points{}{}", signed_points(mean(difference)), std::isnan(i.low) ? "" : " ",
-                     interval_text(i, true));
+  return ahead_text(mean(difference), bootstrap(values(difference)), " points");
 }
 
 // What a policy adds, mean over the schemes.
@@ -211,8 +209,7 @@ Cell score_cell(const BySeed& score, const BySeed& none, bool is_none) {
   if (score.empty()) return {"–"};
   if (is_none) return {points(mean(score)), interval_text(bootstrap(values(score)), false)};
   const Paired more = paired(score, none);
-  return {points(mean(score)), fmt::format("{} {}", signed_points(more.mean), interval_text(more.interval, true)),
-          more.interval.excludes(0)};
+  return {points(mean(score)), ahead_text(more.mean, more.interval), more.interval.excludes(0)};
 }
 
 Cell cost_cell(const BySeed& cost) {

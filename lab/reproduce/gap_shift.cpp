@@ -117,8 +117,7 @@ std::string ahead_or_behind(const std::string& name, const BySeed& difference) {
   if (difference.empty()) return fmt::format("{} is not tested yet", name);
   const Interval i = bootstrap(values(difference));
   const double m = mean(difference);
-  return fmt::format("{} {} points{}{}: {}", name, signed_points(m), std::isnan(i.low) ? "" : " ",
-                     interval_text(i, true),
+  return fmt::format("{} {}: {}", name, ahead_text(m, i, " points"),
                      !i.excludes(0) ? "cannot be told"
                      : m > 0        ? "ahead"
                                     : "behind");

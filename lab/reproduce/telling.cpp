@@ -15,6 +15,10 @@ std::string interval_text(const Interval& i, bool sign) {
   return fmt::format("[{}, {}]", text(i.low), text(i.high));
 }
 
+std::string ahead_text(double x, const Interval& i, const std::string& unit) {
+  return fmt::format("{}{}{}{}", signed_points(x), unit, std::isnan(i.low) ? "" : " ", interval_text(i, true));
+}
+
 std::string partly(const Summary& s) {
   return s.whole() || !s.runs ? "" : fmt::format("{} of {} runs\n", s.runs, s.planned);
 }

@@ -8,6 +8,8 @@ namespace poslab::reproduce {
 
 std::string partly(const Summary&);                     // "1 of 2 runs\n", or "" if all runs are done
 std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in points; "" of NaNs
+// "+3.1 [+1.0, +5.2]", and "+3.1" where the interval is NaNs; `unit` stands between: " points".
+std::string ahead_text(double, const Interval&, const std::string& unit = "");
 nlohmann::json number(double x);                        // null for NaN
 // Columns guess, majority, content_only of a .csv; nulls if no run is done.
 std::vector<nlohmann::json> baseline_cells(const Summary&);
