@@ -152,7 +152,7 @@ Tests at the run's lengths or at --lengths; answers stand evenly from the beginn
 --encoding and --temperature put another one into the trained model, if it learns nothing.
 
 With --hf a checkpoint of the Hugging Face form is asked the same tasks in English, in the published formats: a T5, T5
-v1.1 or Flan-T5, a folder with config.json, model.safetensors and spiece.model.
+v1.1 or Flan-T5, a folder with config.json, model.safetensors and spiece.model or tokenizer.json.
 
 Examples:
   poslab t5 eval runs/t5 --lengths 128/1024/4096/15000

@@ -111,7 +111,7 @@ best that beam search finds, whose score is the sum of ln p over (length ^ lengt
 never, at any length. What is not said is as generation_config.json has it, else 1 beam, a penalty of 1, and off.
 
 With --hf a checkpoint of the Hugging Face form is read: T5, T5 v1.1, LM-adapted or Flan-T5, a folder with config.json,
-model.safetensors and spiece.model. A run reads the symbols of its tasks, as words.
+model.safetensors and spiece.model or tokenizer.json. A run reads the symbols of its tasks, as words.
 
 Examples:
   poslab t5 generate --hf ~/models/flan-t5-small --prompt 'translate English to German: How old are you?' --beams 4
