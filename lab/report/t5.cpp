@@ -86,7 +86,8 @@ std::string t5_page(const std::vector<Group>& groups, const std::string& notes, 
                       {"against", against},
                       {"place", place},
                       {"table", lengths_table(groups)},
-                      {"about", asked + about(groups)},
+                      {"asked", asked},
+                      {"about", about(groups)},
                       {"training", training("Training", trained)},
                       {"data", script_safe(figures.data)}});
 }
