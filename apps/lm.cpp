@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 
-#include "apps/refuse.h"
+#include "apps/commands.h"
 #include "apps/typed_choices.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -236,17 +235,9 @@ Example:
 
 std::function<void()> add_lm(CLI::App* lm) {
   const auto words = std::make_shared<Words>();
-  lm->require_subcommand(0, 1);
-  const auto actions = std::make_shared<std::map<CLI::App*, std::function<void()>>>();
+  const auto commands = std::make_shared<Commands>(lm);
   const auto command = [&](const char* name, const char* summary, const char* footer, void (*action)(const Words&)) {
-    CLI::App* c = lm->add_subcommand(name, summary);
-    c->footer(footer);
-    c->allow_extras();
-    (*actions)[c] = [=] { action(*words); };
-    return c;
-  };
-  const auto threads = [&](CLI::App* c) {
-    c->add_option("--threads", words->threads, "0: one for each core; never changes a result")->type_name("0 .. 256");
+    return commands->add(name, summary, footer, [=] { action(*words); });
   };
   const auto run = [&](CLI::App* c) { c->add_option("run", words->run, "the run folder")->required(); };
   const auto run_or_hf = [&](CLI::App* c) {
@@ -267,7 +258,7 @@ std::function<void()> add_lm(CLI::App* lm) {
 
   CLI::App* resume = command("resume", "go on with a run that was stopped, exactly as if it had not been",
                              "\nExample:\n  poslab lm resume runs/lm", resume_command);
-  run(resume), threads(resume);
+  run(resume), add_threads(resume, words->threads);
 
   CLI::App* eval = command("eval", "test a run again, or a checkpoint of others, also with another encoding",
                            eval_footer, eval_command);
@@ -278,7 +269,7 @@ std::function<void()> add_lm(CLI::App* lm) {
   eval->add_option("--samples", words->samples, "windows for each length (as the run has them)")
       ->type_name("1 .. 16384");
   eval->add_option("-o,--out", words->file, "the CSV file to write (eval.csv of the run)")->type_name("FILE");
-  threads(eval);
+  add_threads(eval, words->threads);
 
   CLI::App* write = command("generate", "let a trained model or a checkpoint of others write, to the terminal",
                             generate_footer, generate_command);
@@ -294,14 +285,14 @@ std::function<void()> add_lm(CLI::App* lm) {
   write->add_option("--top-p", words->top_p, "only the most probable tokens of that share (1, or as --hf has it)")
       ->type_name("0 .. 1");
   write->add_option("--seed", words->seed, "the same seed writes the same text (0)")->type_name("N");
-  threads(write);
+  add_threads(write, words->threads);
 
   CLI::App* hand_over =
       command("export", "write a trained model in the Hugging Face form", export_footer, export_command);
   run(hand_over);
   hand_over->add_option("--to", words->to, "the folder to make")->type_name("FOLDER");
 
-  return [=] { actions->at(chosen_command(*lm, "poslab lm"))(); };
+  return [=] { commands->act("poslab lm"); };
 }
 
 }  // namespace poslab

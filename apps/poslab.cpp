@@ -6,13 +6,13 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
-#include <map>
 
 #include "apps/align.h"
 #include "apps/ask.h"
 #include "apps/calibrate.h"
-#include "apps/columns.h"
 #include "apps/check.h"
+#include "apps/columns.h"
+#include "apps/commands.h"
 #include "apps/compare.h"
 #include "apps/completion.h"
 #include "apps/explain.h"
@@ -35,11 +35,11 @@
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/pictures.h"
-#include "lab/spelled_file.h"
 #include "lab/report/report.h"
 #include "lab/result.h"
 #include "lab/room.h"
 #include "lab/shell.h"
+#include "lab/spelled_file.h"
 #include "lab/train.h"
 #include "lab/version.h"
 #include "tasks/curriculum.h"
@@ -171,8 +171,8 @@ void list_command(const std::string& kind, const std::string& name) {
   else if (kind == "presets")
     for (const Preset& p : all_presets()) rows.push_back({p.name, p.summary, ""});
   else
-    throw BadInput(unknown(
-        "list", kind, {"tasks", "encodings", "samplers", "temperatures", "curricula", "retrievals", "presets"}));
+    throw BadInput(unknown("list", kind,
+                           {"tasks", "encodings", "samplers", "temperatures", "curricula", "retrievals", "presets"}));
   fmt::print("{}", in_columns(rows));
 }
 
@@ -237,31 +237,23 @@ void parse_and_run(int argc, char** argv) {
   app.formatter(std::make_shared<Help>());
   app.footer(examples);
   app.allow_extras();
-  app.require_subcommand(0, 1);  // a run's folder may have the name of a command
   app.set_version_flag(
       "-v,-V,--version", [] { return version_line(); }, "Print the version and exit");
-  std::map<CLI::App*, std::function<void()>> actions;
-  const auto command = [&](const char* name, const char* summary, const char* footer, std::function<void()> action) {
-    CLI::App* c = app.add_subcommand(name, summary);
-    c->footer(std::string("\n") + footer);
-    c->allow_extras();
-    actions[c] = std::move(action);
-    return c;
-  };
+  Commands commands(&app);
 
   std::string run, kind, listed, config_file, page = "report.html";
   std::vector<std::string> runs, sets;
   bool force = false;
   Typed training, resuming, testing;
 
-  CLI::App* list =
-      command("list", "list what there is to choose from",
-              "Examples:\n  poslab list encodings\n  poslab list encodings alibi", [&] { list_command(kind, listed); });
+  CLI::App* list = commands.add("list", "list what there is to choose from",
+                                "Examples:\n  poslab list encodings\n  poslab list encodings alibi",
+                                [&] { list_command(kind, listed); });
   list->add_option("kind", kind, "tasks | encodings | samplers | temperatures | curricula | retrievals | presets")
       ->required();
   list->add_option("name", listed, "one of them, as `poslab explain` has it");
 
-  CLI::App* train = command("train", "train a model into a new run folder, then test it", train_footer, [&] {
+  CLI::App* train = commands.add("train", "train a model into a new run folder, then test it", train_footer, [&] {
     Settings settings;
     if (train->count("--config")) settings = read_toml(read_input(config_file), config_file);
     merge(settings, training.settings());
@@ -284,15 +276,17 @@ void parse_and_run(int argc, char** argv) {
   train->add_flag("--force", force, "try it even if it seems too large for this machine's memory");
   for (const RunOption& o : all_options()) training.add(train, o, dashed(o.name));
 
-  CLI::App* resume = command("resume", "go on with a run that was stopped, exactly as if it had not been",
-                             "Example:\n  poslab resume runs/r1", [&] { resume_command(run, resuming.settings()); });
+  CLI::App* resume =
+      commands.add("resume", "go on with a run that was stopped, exactly as if it had not been",
+                   "Example:\n  poslab resume runs/r1", [&] { resume_command(run, resuming.settings()); });
   resume->add_option("run", run, "the run folder")->required();
   resuming.add(resume, option("threads"), "--threads");
   resuming.add(resume, option("device"), "--device", true);
 
-  CLI::App* eval = command("eval", "test a run again and rewrite its eval.csv and result.json",
-                           "Example:\n  poslab eval runs/r1 --lengths 41:100 --samples 512 --test-positions sequential",
-                           [&] { eval_command(run, testing.settings()); });
+  CLI::App* eval =
+      commands.add("eval", "test a run again and rewrite its eval.csv and result.json",
+                   "Example:\n  poslab eval runs/r1 --lengths 41:100 --samples 512 --test-positions sequential",
+                   [&] { eval_command(run, testing.settings()); });
   eval->add_option("run", run, "the run folder")->required();
   testing.add(eval, option("eval_lengths"), "--lengths,--eval-lengths", true);
   testing.add(eval, option("eval_samples"), "--samples,--eval-samples", true);
@@ -302,56 +296,38 @@ void parse_and_run(int argc, char** argv) {
   testing.add(eval, option("threads"), "--threads");
   testing.add(eval, option("device"), "--device", true);
 
-  CLI::App* report = command("report", "compare runs on one HTML page that works without a network",
-                             report_footer, [&] {
-                               for (const std::string& one : report::write(runs, page))
-                                 fmt::print(stderr, "passed over: {}\n", one);
-                               fmt::print("{}\n", page);
-                             });
+  CLI::App* report =
+      commands.add("report", "compare runs on one HTML page that works without a network", report_footer, [&] {
+        for (const std::string& one : report::write(runs, page)) fmt::print(stderr, "passed over: {}\n", one);
+        fmt::print("{}\n", page);
+      });
   report->add_option("runs", runs, "run folders, a sweep's folder or its plan.jsonl")->required();
   report->add_option("-o,--out", page, "the page to write (report.html); NAME.svg: only the chart of accuracy")
       ->type_name("FILE");
 
-  CLI::App* ask = command("ask", "ask a trained run about strings of your own", "", {});
-  actions[ask] = add_ask(ask);
-  CLI::App* explain =
-      command("explain", "explain a task, an encoding, a sampler, a temperature, a retrieval task or a preset", "", {});
-  actions[explain] = add_explain(explain);
+  commands.add("ask", "ask a trained run about strings of your own", add_ask);
+  commands.add("explain", "explain a task, an encoding, a sampler, a temperature, a retrieval task or a preset",
+               add_explain);
+  commands.add("show", "draw what an encoding or a sampler does, without training", add_show);
+  commands.add("check", "hold an encoding to the laws it has to obey, your own too", add_check);
+  commands.add("inspect", "look inside runs: positions met, activations in a plane, attention", add_inspect);
+  commands.add("align", "find temperatures for inputs longer than those of training", add_align);
+  commands.add("calibrate", "write where a run's heads look, as the bias of another run", add_calibrate);
+  commands.add("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", add_sweep);
+  commands.add("lm", "language models on text: train, resume, eval, generate, export", add_lm);
+  commands.add("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", add_t5);
+  commands.add("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment",
+               add_reproduce);
+  commands.add("compare", "train many encodings on the same tasks, and rank them", add_compare);
 
-  CLI::App* drawn = command("show", "draw what an encoding or a sampler does, without training", "", {});
-  actions[drawn] = add_show(drawn);
-  CLI::App* checked = command("check", "hold an encoding to the laws it has to obey, your own too", "", {});
-  actions[checked] = add_check(checked);
-
-  CLI::App* inspect = command("inspect", "look inside runs: positions met, activations in a plane, attention", "", {});
-  actions[inspect] = add_inspect(inspect);
-  CLI::App* align = command("align", "find temperatures for inputs longer than those of training", "", {});
-  actions[align] = add_align(align);
-  CLI::App* calibrate = command("calibrate", "write where a run's heads look, as the bias of another run", "", {});
-  actions[calibrate] = add_calibrate(calibrate);
-
-  CLI::App* sweep = command("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", "", {});
-  actions[sweep] = add_sweep(sweep);
-  CLI::App* language = command("lm", "language models on text: train, resume, eval, generate, export", "", {});
-  actions[language] = add_lm(language);
-  CLI::App* finding =
-      command("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", "", {});
-  actions[finding] = add_t5(finding);
-  CLI::App* again =
-      command("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment", "", {});
-  actions[again] = add_reproduce(again);
-  CLI::App* compared = command("compare", "train many encodings on the same tasks, and rank them", "", {});
-  actions[compared] = add_compare(compared);
-
-  command("version", "say which program this is, and what it runs on", "", [&] {
+  commands.add("version", "say which program this is, and what it runs on", "", [&] {
     for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);
   });
-  CLI::App* complete = command("completion", "print the script that makes a shell complete these commands", "", {});
-  actions[complete] = add_completion(complete, app);
+  commands.add("completion", "print the script that makes a shell complete these commands",
+               [&](CLI::App* c) { return add_completion(c, app); });
   std::vector<std::string> explained;
-  command("help", "explain a command", "Example:\n  poslab help sweep run", [&] {
-    print_help(app, explained);
-  })->add_option("command", explained, "one of those that `poslab help` lists");
+  commands.add("help", "explain a command", "Example:\n  poslab help sweep run", [&] { print_help(app, explained); })
+      ->add_option("command", explained, "one of those that `poslab help` lists");
 
   try {
     app.parse(argc, argv);
@@ -359,7 +335,7 @@ void parse_and_run(int argc, char** argv) {
     app.exit(e);
     return;
   } catch (const CLI::ParseError& e) { refuse(e, app); }
-  actions[chosen_command(app, "poslab")]();
+  commands.act("poslab");
 }
 
 int say(int status, const std::string& text) {

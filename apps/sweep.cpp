@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <map>
 #include <memory>
 
-#include "apps/refuse.h"
+#include "apps/commands.h"
 #include "core/error.h"
 #include "lab/files.h"
 #include "lab/room.h"
@@ -148,15 +147,10 @@ Example:
 
 std::function<void()> add_sweep(CLI::App* sweep) {
   const auto words = std::make_shared<SweepWords>();
-  sweep->require_subcommand(0, 1);
-  const auto actions = std::make_shared<std::map<CLI::App*, std::function<void()>>>();
+  const auto commands = std::make_shared<Commands>(sweep);
   const auto command = [&](const char* name, const char* summary, const char* footer,
                            void (*action)(const SweepWords&)) {
-    CLI::App* c = sweep->add_subcommand(name, summary);
-    c->footer(footer);
-    c->allow_extras();
-    (*actions)[c] = [=] { action(*words); };
-    return c;
+    return commands->add(name, summary, footer, [=] { action(*words); });
   };
   const auto plan_and_folder = [&](CLI::App* c) {
     c->add_option("plan", words->file, "the plan")->required();
@@ -197,9 +191,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   CLI::App* submit = command("submit", "do the plan as a Slurm job array", submit_footer, submit_command);
   plan_and_folder(submit);
   submit->add_flag("--slurm", words->slurm, "to Slurm, the only scheduler that poslab writes for");
-  submit->add_option("--shards", words->shards, "tasks of the array (1)")
-      ->type_name("1 .. 10000")
-      ->check(range(10000));
+  submit->add_option("--shards", words->shards, "tasks of the array (1)")->type_name("1 .. 10000")->check(range(10000));
   jobs_and_threads(submit, "threads of each trial (1); a task asks for jobs x threads cores");
   submit
       ->add_option("--time", words->time,
@@ -207,7 +199,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
       ->type_name("TIME");
   submit->add_flag("--dry", words->dry, "only write job.sh, and print it");
 
-  return [=] { actions->at(chosen_command(*sweep, "poslab sweep"))(); };
+  return [=] { commands->act("poslab sweep"); };
 }
 
 }  // namespace poslab

@@ -1,10 +1,9 @@
 #include "apps/t5.h"
 
 #include <filesystem>
-#include <map>
 #include <memory>
 
-#include "apps/refuse.h"
+#include "apps/commands.h"
 #include "apps/t5_generate.h"
 #include "apps/typed_choices.h"
 #include "core/error.h"
@@ -153,7 +152,7 @@ Tests at the run's lengths or at --lengths; answers stand evenly from the beginn
 --encoding and --temperature put another one into the trained model, if it learns nothing.
 
 With --hf a checkpoint of the Hugging Face form is asked the same tasks in English, in the published formats: a T5, T5
-v1.1 or Flan-T5, a folder with config.json, model.safetensors and spiece.model.
+v1.1 or Flan-T5, a folder with config.json, model.safetensors and spiece.model or tokenizer.json.
 
 Examples:
   poslab t5 eval runs/t5 --lengths 128/1024/4096/15000
@@ -165,18 +164,13 @@ Examples:
 
 std::function<void()> add_t5(CLI::App* t5) {
   const auto words = std::make_shared<T5Words>();
-  t5->require_subcommand(0, 1);
-  const auto actions = std::make_shared<std::map<CLI::App*, std::function<void()>>>();
+  const auto commands = std::make_shared<Commands>(t5);
   const auto command = [&](const char* name, const char* summary, const char* footer, void (*action)(const T5Words&)) {
-    CLI::App* c = t5->add_subcommand(name, summary);
-    c->footer(footer);
-    c->allow_extras();
-    (*actions)[c] = [=] { action(*words); };
-    return c;
+    return commands->add(name, summary, footer, [=] { action(*words); });
   };
   const auto run = [&](CLI::App* c, bool required = true) {
     c->add_option("run", words->run, "the run folder")->required(required);
-    c->add_option("--threads", words->threads, "0: one for each core; never changes a result")->type_name("0 .. 256");
+    add_threads(c, words->threads);
   };
 
   words->training.add(
@@ -204,12 +198,10 @@ std::function<void()> add_t5(CLI::App* t5) {
   option("--positions", words->positions, "with --hf: which positions the encoder's tokens carry (sequential)", "NAME");
   option("-o,--out", words->file, "the CSV file to write (eval.csv of the run)", "FILE");
 
-  CLI::App* write = t5->add_subcommand("generate", "let a run or a checkpoint of others answer, to the terminal");
-  (*actions)[write] = add_t5_generate(write);
-  CLI::App* hand_over = t5->add_subcommand("export", "write a trained T5 in the Hugging Face form");
-  (*actions)[hand_over] = add_t5_export(hand_over);
+  commands->add("generate", "let a run or a checkpoint of others answer, to the terminal", add_t5_generate);
+  commands->add("export", "write a trained T5 in the Hugging Face form", add_t5_export);
 
-  return [=] { actions->at(chosen_command(*t5, "poslab t5"))(); };
+  return [=] { commands->act("poslab t5"); };
 }
 
 }  // namespace poslab

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "apps/commands.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -110,7 +111,7 @@ best that beam search finds, whose score is the sum of ln p over (length ^ lengt
 never, at any length. What is not said is as generation_config.json has it, else 1 beam, a penalty of 1, and off.
 
 With --hf a checkpoint of the Hugging Face form is read: T5, T5 v1.1, LM-adapted or Flan-T5, a folder with config.json,
-model.safetensors and spiece.model. A run reads the symbols of its tasks, as words.
+model.safetensors and spiece.model or tokenizer.json. A run reads the symbols of its tasks, as words.
 
 Examples:
   poslab t5 generate --hf ~/models/flan-t5-small --prompt 'translate English to German: How old are you?' --beams 4
@@ -129,7 +130,6 @@ Example:
 std::function<void()> add_t5_generate(CLI::App* c) {
   const auto asked = std::make_shared<Asked>();
   c->footer(generate_footer_of_t5);
-  c->allow_extras();
   c->add_option("run", asked->run, "the run folder");
   c->add_option("--hf", asked->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
   c->add_option("--prompt", asked->prompt, "what the model reads")->type_name("TEXT");
@@ -146,14 +146,13 @@ std::function<void()> add_t5_generate(CLI::App* c) {
       ->type_name("off | on | never");
   c->add_option("--encoding", asked->encoding, "another scheme at test, without parameters")->type_name("NAME");
   c->add_option("--temperature", asked->temperature, "another factor on the logits of the encoder")->type_name("NAME");
-  c->add_option("--threads", asked->threads, "0: one for each core; never changes a result")->type_name("0 .. 256");
+  add_threads(c, asked->threads);
   return [=] { generate_answer(*asked); };
 }
 
 std::function<void()> add_t5_export(CLI::App* c) {
   const auto run = std::make_shared<std::string>(), to = std::make_shared<std::string>();
   c->footer(export_footer_of_t5);
-  c->allow_extras();
   c->add_option("run", *run, "the run folder")->required();
   c->add_option("--to", *to, "the folder to make")->type_name("FOLDER");
   return [=] {

@@ -14,31 +14,18 @@ stopped, so that all meet the same weather. Large products take a turn too: they
     bench/compare.py --example             # how long the example preset takes: mixed lengths, extrapolated to its steps
 """
 
-import argparse
-import json
 import os
-import pathlib
-import platform
-import signal
 import statistics
-import subprocess
 import sys
 import time
 
+import command
 import table
-from sides import PEERS, ROOT, Disagree, Ended, Side, agreement, start_ours, start_peer
+from sides import PEERS, ROOT, Ended, Side, agreement, start_ours, start_peer, take_turns, turns
 
 ENCODINGS = ["none", "sincos", "learned", "relative", "alibi", "rope"]
 SCHEMES = [*ENCODINGS, "t5", "shaw", "kerple", "fire", "cope", "xpos", "yarn", "partial_rope"]
 EXAMPLE = {"task": "even_pairs", "batch": 128, "steps": 10001}
-
-
-def processor():
-    try:
-        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 class Configuration:
@@ -129,10 +116,8 @@ def measure(options, what, length, threads, encoding, positions):
         steps = 1 if what == "eval" else 3 if options.device == "cpu" else 200
         c.warm(verb, [size] * steps)
         c.agree(verb, size)
-        end, turn = time.monotonic() + options.seconds, 0
-        while turn < 3 or time.monotonic() < end:
+        for turn in turns(options.seconds):
             c.take_turns(turn, verb, [size] * steps)
-            turn += 1
         r = {"what": what, "size": size, "threads": threads, "encoding": encoding, "positions": positions, **c.result()}
     finally:
         c.close()
@@ -178,11 +163,7 @@ def scaling(options, length, encoding, positions):
         for side in sides:
             side.ask(f"warm steps {size} {size} {size}")
             side.pin()
-        end, turn = time.monotonic() + options.seconds, 0
-        while turn < 3 or time.monotonic() < end:
-            for side in sides if turn % 2 == 0 else sides[::-1]:
-                side.turn("steps", [size] * 3)
-            turn += 1
+        take_turns(sides, options.seconds, "steps", [size] * 3)
         ms = {side.threads: statistics.median(side.ms) for side in sides}
     finally:
         for side in sides:
@@ -199,38 +180,14 @@ def scaling(options, length, encoding, positions):
     }
 
 
-def commit():
-    """Of the working tree, with -dirty where it differs from that; absent outside git."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
-    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or None
-
-
-def save(path, options, results):
-    whole = {
-        "cpu": processor(),
-        "cores": len(os.sched_getaffinity(0)),
-        "device": results[0].get("sides", {}).get("poslab", {}).get("device", "cpu"),
-        "commit": commit(),
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "task": options.task,
-        "results": results,
-    }
-    part = pathlib.Path(path + ".partial")
-    part.write_text(json.dumps(whole, indent=None, separators=(",", ":")).replace('{"what"', '\n{"what"') + "\n")
-    part.replace(path)
-
-
-def numbers(text):
-    return [int(word) for word in text.split(",")]
-
-
 def parse():
     cores = len(os.sched_getaffinity(0))
     all_threads = sorted({1, min(2, cores), cores})
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    numbers, names = command.numbers, command.names
+    parser = command.parser(__doc__)
     parser.add_argument("--encoding", action="append", choices=SCHEMES, help="may be repeated; default: the first six")
     parser.add_argument("--positions", action="append", choices=["sequential", "randomized"], help="default: both")
-    parser.add_argument("--what", type=lambda text: text.split(","), default=["train", "eval"], help="train,eval")
+    parser.add_argument("--what", type=names, default=["train", "eval"], help="train,eval")
     parser.add_argument("--length", type=numbers, default=[20, 40], help="of training inputs; default: 20,40")
     parser.add_argument("--eval-length", type=numbers, default=[500])
     parser.add_argument("--threads", type=numbers, default=all_threads, help="of each side; default: 1, 2, all cores")
@@ -238,7 +195,7 @@ def parse():
     parser.add_argument("--batch", type=int, help="default: 128, and 16 for the decoder")
     parser.add_argument("--eval-batch", type=int, default=8, help="the logits of 1000 slots take 32 MB a sequence")
     parser.add_argument("--seconds", type=float, default=5, help="of turns for each configuration, at least 3 rounds")
-    parser.add_argument("--peers", type=lambda text: text.split(","), help="default: all; jax knows the first six")
+    parser.add_argument("--peers", type=names, help="default: all; jax knows the first six")
     parser.add_argument("--quick", action="store_true", help="none, relative and rope, sequential, 20+20, all cores")
     parser.add_argument("--schemes", action="store_true", help="all schemes, sequential, 20+20, beside PyTorch")
     parser.add_argument("--decoder", action="store_true", help="the causal decoder with rope, windows of 256 tokens")
@@ -257,13 +214,9 @@ def parse():
         options.threads = [cores]  # they only feed the GPU
     if options.peers is None:
         options.peers = ["torch", "torch compiled"] if options.schemes else list(PEERS)
-    if unknown := set(options.peers) - set(PEERS):
-        parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(PEERS)}")
+    command.check(parser, options, PEERS, "run bench/venv.sh")
     if unknown := set(options.what) - {"train", "eval"}:
         parser.error(f"--what {', '.join(unknown)}: it takes train, eval or both")
-    for path, remedy in ((options.program, "build the target poslab_bench"), (options.python, "run bench/venv.sh")):
-        if not pathlib.Path(path).exists():
-            parser.error(f"{path} is not there; {remedy}")
     if options.scaling:
         options.what, options.peers = ["train"], []
     if options.quick:
@@ -291,21 +244,21 @@ def configurations(options):
 
 def main():
     options, results = parse(), []
-    print(f"{processor()}, load {os.getloadavg()[0]:.1f}", flush=True)
+    print(f"{command.processor()}, load {os.getloadavg()[0]:.1f}", flush=True)
     if options.example:
         for threads in options.threads:
             for encoding in options.encoding or ["relative"]:
                 for positions in options.positions or ["randomized"]:
                     results.append(example(options, threads, encoding, positions))
                     if options.out:
-                        save(options.out, options, results)
+                        command.save(options.out, options.task, results)
         return
     if options.scaling:
         every = dict.fromkeys((length, *rest) for _, length, _, *rest in configurations(options))
         for length, encoding, positions in every:
             results.append(scaling(options, length, encoding, positions))
             if options.out:
-                save(options.out, options, results)
+                command.save(options.out, options.task, results)
         return
     wanted = list(configurations(options))
     minutes = len(wanted) * (options.seconds + 28) / 60
@@ -324,13 +277,9 @@ def main():
         for name, words in r["failed"].items():
             print(f"      {name} failed: {words.splitlines()[-1] if words else 'without a word'}")
         if options.out:
-            save(options.out, options, results)
+            command.save(options.out, options.task, results)
     print("\n".join(table.scaling(results)))
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # sides that stand still do not end by themselves
-    try:
-        main()
-    except (Disagree, Ended) as e:
-        sys.exit(f"bench: {e}")
+    command.run(main)

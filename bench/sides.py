@@ -1,4 +1,4 @@
-"""The programs that compare.py sets beside each other: started, made to agree, stopped while another has its turn."""
+"""The programs that are set beside each other: started, made to agree, stopped while another has its turn."""
 
 import array
 import json
@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEERS = {"torch": ["torch"], "torch compiled": ["torch", "--compile"], "jax": ["jax"]}  # bench/peers/NAME_MODEL.py
@@ -105,6 +106,21 @@ class Side:
         self.program.wait()
         for stream in (self.program.stdin, self.program.stdout, self.errors):
             stream.close()
+
+
+def turns(seconds):
+    """The number of each turn, as long as there is time, of three at least."""
+    end, turn = time.monotonic() + seconds, 0
+    while turn < 3 or time.monotonic() < end:
+        yield turn
+        turn += 1
+
+
+def take_turns(sides, seconds, what, sizes):
+    """A B C, C B A, ..."""
+    for turn in turns(seconds):
+        for side in sides if turn % 2 == 0 else sides[::-1]:
+            side.turn(what, sizes)
 
 
 def start_ours(options, task, batch, threads, encoding, positions):

@@ -6,47 +6,28 @@ and must give the same states, to 1e-4 of their norm. Then they take turns, A B 
 while the others are stopped. Peak memory is that of the whole process, libraries and weights included.
 """
 
-import argparse
 import math
 import os
-import pathlib
-import subprocess
 import sys
-import tempfile
-import time
 
-import compare
+import checkpoint
+import command
 import table
-from sides import ROOT, Side
+from sides import Side, take_turns
 
-PEER = ROOT / "bench/peers/transformers_t5.py"
 PEERS = {"transformers": [], "transformers eager": ["--eager"]}
 
 
 def parse():
-    cores = len(os.sched_getaffinity(0))
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", type=compare.numbers, default=sorted({1, min(2, cores)}), help="default: 1,2")
-    parser.add_argument("--lengths", type=compare.numbers, default=[512, 4096], help="tokens; default: 512,4096")
-    parser.add_argument("--seconds", type=float, default=30, help="of turns for each length, at least 3 rounds")
-    parser.add_argument("--peers", type=lambda text: text.split(","), default=list(PEERS), help=", ".join(PEERS))
-    parser.add_argument("--program", default=ROOT / "build/release/poslab_bench")
-    parser.add_argument("--python", default=ROOT / ".venv-huggingface/bin/python", help="has transformers")
-    options = parser.parse_args()
-    if unknown := set(options.peers) - set(PEERS):
-        parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(PEERS)}")
-    for path, remedy in ((options.program, "build the target poslab_bench"), (options.python, "run ./dev huggingface")):
-        if not pathlib.Path(path).exists():
-            parser.error(f"{path} is not there; {remedy}")
-    return options
+    parser = checkpoint.parser(__doc__, PEERS, "turns for each length", seconds=30)
+    parser.add_argument("--lengths", type=command.numbers, default=[512, 4096], help="tokens; default: 512,4096")
+    return checkpoint.parse(parser, PEERS)
 
 
-def measure(options, checkpoint, threads, length):
+def measure(options, folder, threads, length):
     sides = []
     try:
-        sides.append(Side("poslab", [options.program, "t5", "--hf", checkpoint, "--threads", threads], threads))
-        for name in options.peers:
-            words = [options.python, PEER, checkpoint, "--threads", threads, *PEERS[name]]
+        for name, words in checkpoint.commands(options, "t5", PEERS, folder, threads):
             sides.append(Side(name, words, threads))
         states = [side.ask(f"encode {length}")["states"] for side in sides]
         for side, theirs in zip(sides[1:], states[1:], strict=True):
@@ -54,11 +35,7 @@ def measure(options, checkpoint, threads, length):
                 sys.exit(f"{side.name} and poslab give different states of {length} tokens; nothing was timed")
         for side in sides:
             side.pin()
-        end, turn = time.monotonic() + options.seconds, 0
-        while turn < 3 or time.monotonic() < end:
-            for side in sides if turn % 2 == 0 else sides[::-1]:
-                side.turn("encode", [str(length)])
-            turn += 1
+        take_turns(sides, options.seconds, "encode", [str(length)])
         # Processor time tells more than the clock where other programs run beside.
         return {side.name: table.told(side) | {"cpu_ms": side.cpu_ms / len(side.ms)} for side in sides}
     finally:
@@ -68,12 +45,11 @@ def measure(options, checkpoint, threads, length):
 
 def main():
     options = parse()
-    print(f"{compare.processor()}, load {os.getloadavg()[0]:.1f}; a T5-small's encoder, batch 1", flush=True)
-    with tempfile.TemporaryDirectory() as checkpoint:
-        subprocess.run([options.python, PEER, checkpoint, "--write"], check=True, stdout=subprocess.DEVNULL)
+    print(f"{command.processor()}, load {os.getloadavg()[0]:.1f}; a T5-small's encoder, batch 1", flush=True)
+    with checkpoint.written(options, "t5") as folder:
         for threads in options.threads:
             for length in options.lengths:
-                told = measure(options, checkpoint, threads, length)
+                told = measure(options, folder, threads, length)
                 ours = told["poslab"]
                 print(f"{threads} threads, {length} tokens, {len(ours['ms'])} rounds, {ours['isa']}")
                 for name, side in told.items():
@@ -85,4 +61,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

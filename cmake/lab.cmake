@@ -22,8 +22,8 @@ quickly_compiled(lab <nlohmann/json.hpp>)
 compiled_by_folder(lab)
 include(cmake/embed.cmake)
 embed(lab lab/page/page.html lab/page/page.css lab/page/figures.js lab/report/report.html lab/report/report.js
-  lab/report/language.html lab/report/t5.html
-  lab/inspect/inspect.html lab/inspect/dispersion.html lab/ask/ask.html lab/ask/ask.js
+  lab/report/tasks.html lab/report/language.html lab/report/t5.html lab/report/training.html
+  lab/inspect/inspect.html lab/inspect/inside.html lab/ask/ask.html lab/ask/ask.js
   lab/show/show.html lab/show/show.js
   lab/reproduce/reproduce.html
   lab/reproduce/paper/ruoss2023_table1.csv lab/reproduce/paper/ruoss2023_table3.csv

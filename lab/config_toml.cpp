@@ -27,7 +27,7 @@ class TomlLines {
   void add(const std::string& group, const std::string& name, const std::string& written, const std::string& help) {
     if (group_ != group) text += fmt::format("{}# {}\n", group_.empty() ? "" : "\n", group);
     group_ = group;
-    text += fmt::format("{:<32}# {}\n", fmt::format("{} = {}", name, written), help);
+    text += fmt::format("{:<31} # {}\n", fmt::format("{} = {}", name, written), help);
   }
 
  private:

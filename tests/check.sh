@@ -6,6 +6,13 @@ good=0 bad=0
 # stopped by a signal, which pipefail counts as a failure.
 finds() { grep "$@" | cat > /dev/null; }
 
+# Makes a folder, which goes when the script ends, and enters it.
+scratch() {
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  cd "$folder" || exit
+}
+
 check() {   # WHAT COMMAND...
   local what=$1
   shift

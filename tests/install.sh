@@ -7,9 +7,7 @@ build=$(realpath "$1")
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 # shellcheck source=tests/check.sh
 . "$source/tests/check.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit
+scratch
 
 check 'it installs' cmake --install "$build" --prefix "$folder/there"
 check 'the program runs' there/bin/poslab --version

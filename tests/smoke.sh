@@ -6,9 +6,7 @@ program=$(realpath "$1")
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 # shellcheck source=tests/check.sh
 . "$source/tests/check.sh"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit
+scratch
 
 refuses() {   # STATUS WORDS COMMAND...: that exit status, and one line on stderr that has the words
   local status=$1 words=$2 got=0

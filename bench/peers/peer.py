@@ -132,12 +132,12 @@ def faster(forms, milliseconds):
     return best or sys.exit("the trial of the forms of attention failed")
 
 
+def say(answer):
+    print(json.dumps(answer), flush=True)
+
+
 def serve(peer, data=None):
     data = data or Data(peer.options)
-
-    def say(answer):
-        print(json.dumps(answer), flush=True)
-
     say(peer.hello())
     for line in sys.stdin:
         command, *words = line.split()

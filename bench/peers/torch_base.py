@@ -10,6 +10,16 @@ import torch
 from torch.nn import functional as F
 
 
+def hello(program):
+    """What a peer says of itself first; its products are those of the CPU."""
+    return {
+        "program": program,
+        "threads": torch.get_num_threads(),
+        "isa": torch.backends.cpu.get_cpu_capability(),
+        "blas": "MKL" if torch.backends.mkl.is_available() else "not MKL",
+    }
+
+
 class Peer:
     """Of a model with `blocks` and with `named()`: pairs of poslab's name and a function that takes a parameter's
     values or its gradient through its argument and gives the piece of that name, laid out as poslab has it."""
@@ -31,13 +41,8 @@ class Peer:
             p.copy_(torch.from_numpy(peer.weight(name, *p.shape)))
 
     def hello(self):
-        cpu = "MKL" if torch.backends.mkl.is_available() else "not MKL"
-        return {
-            "program": f"torch {torch.__version__}{' compiled' if self.options.compile else ''}",
-            "threads": torch.get_num_threads(),
-            "isa": torch.backends.cpu.get_cpu_capability(),
-            "blas": cpu if self.options.device == "cpu" else "cuBLAS",
-        }
+        program = f"torch {torch.__version__}{' compiled' if self.options.compile else ''}"
+        return hello(program) | ({"blas": "cuBLAS"} if self.options.device == "cuda" else {})
 
     def warm(self, what, sizes, data):
         """Compiles, which takes the seconds answered."""

@@ -29,7 +29,7 @@
 #include "lab/t5/run.h"
 
 namespace poslab {
-extern const std::string_view inspect_html, dispersion_html;
+extern const std::string_view inspect_html, inside_html;
 }
 
 namespace poslab::inspect {
@@ -258,19 +258,23 @@ void write(const std::vector<std::string>& folders, const std::vector<int>& leng
     write_file(out + "/attention.npz", npz(weights));
     write_file(out + "/coverage.csv", coverage_text);
   }
-  write_file(out + "/index.html",
-             page::document(inside ? inspect_html : dispersion_html, {{"title", title},
-                                           {"readings", readings},
-                                           {"dispersion", dispersed},
-                                           {"about", about_section(tasks, encodings)},
-                                           {"coverage", charts},
+  const std::string within =
+      !inside ? ""
+              : page::filled(inside_html, {{"coverage", charts},
                                            {"where", of_tasks ? "the answer slots" : "the last tokens of each text"},
                                            {"dot", of_tasks ? "slot" : "token"},
                                            {"pca", planes},
                                            {"string", of_tasks ? "test string" : "text"},
                                            {"parts", of_tasks ? "Dashed lines part the input from the answer slots."
                                                               : "A token sees itself and those before it."},
-                                           {"attention", maps},
+                                           {"attention", maps}});
+  write_file(out + "/index.html",
+             page::document(inspect_html, {{"title", title},
+                                           {"readings", readings},
+                                           {"about", about_section(tasks, encodings)},
+                                           {"inside", within},
+                                           {"whose", inside ? "attention" : "the encoder's attention"},
+                                           {"dispersion", dispersed},
                                            {"command", escape(command)},
                                            {"data", page::script_safe(data)}}));
 }

@@ -14,7 +14,22 @@ namespace poslab::page {
 
 namespace {
 
-// One pass, so that a part that itself holds {{...}} stays as it is.
+// Links to the headings of a page that has many, for the side of a wide screen.
+std::string contents(const std::string& body) {
+  std::string links;
+  int headings = 0;
+  const std::string open = "<h2 id=\"", close = "</h2>";
+  for (size_t at = 0; (at = body.find(open, at)) != body.npos; ++headings) {
+    const size_t id = at + open.size(), quote = body.find('"', id), text = body.find('>', quote) + 1;
+    at = body.find(close, text);
+    links +=
+        fmt::format("<li><a href=\"#{}\">{}</a></li>\n", body.substr(id, quote - id), body.substr(text, at - text));
+  }
+  return headings < 3 ? "" : fmt::format("<nav class=\"side\" aria-label=\"Contents\"><ul>\n{}</ul></nav>\n", links);
+}
+
+}  // namespace
+
 std::string filled(std::string_view html, const std::map<std::string, std::string>& parts) {
   std::string made;
   std::string_view rest = html;
@@ -27,22 +42,6 @@ std::string filled(std::string_view html, const std::map<std::string, std::strin
   }
   return made.append(rest);
 }
-
-// Links to the headings of a page that has many, for the side of a wide screen.
-std::string contents(const std::string& body) {
-  std::string links;
-  int headings = 0;
-  const std::string open = "<h2 id=\"", close = "</h2>";
-  for (size_t at = 0; (at = body.find(open, at)) != body.npos; ++headings) {
-    const size_t id = at + open.size(), quote = body.find('"', id), text = body.find('>', quote) + 1;
-    at = body.find(close, text);
-    links += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", body.substr(id, quote - id),
-                         body.substr(text, at - text));
-  }
-  return headings < 3 ? "" : fmt::format("<nav class=\"side\" aria-label=\"Contents\"><ul>\n{}</ul></nav>\n", links);
-}
-
-}  // namespace
 
 std::string document(std::string_view html, const std::map<std::string, std::string>& parts, std::string_view script) {
   const std::string body = filled(html, parts);

@@ -7,9 +7,12 @@
 
 namespace poslab::page {
 
+// HTML in which {{name}} has become the part of that name. A part that itself holds {{...}} stays as it is.
+std::string filled(std::string_view html, const std::map<std::string, std::string>& parts);
+
 // A page from page.html, with its style and the script that draws pictures, which all pages share. `html`, what stands
-// between its header and its end: {{name}} becomes the part of that name. Parts that every page has: title, and data,
-// the JSON that scripts read. `script`: the page's own, after figures.js.
+// between its header and its end, filled with the parts. Those that every page has: title, and data, the JSON that
+// scripts read. `script`: the page's own, after figures.js.
 std::string document(std::string_view html, const std::map<std::string, std::string>& parts,
                      std::string_view script = "");
 

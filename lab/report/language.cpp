@@ -6,7 +6,6 @@
 #include <cmath>
 #include <sstream>
 
-#include "lab/about.h"
 #include "lab/sweep/collect.h"
 
 namespace poslab {
@@ -142,10 +141,9 @@ std::string language_csv(const std::vector<Group>& groups) {
 }
 
 std::string language_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
-  std::string readings, text, against, position, training;
+  std::string readings, text, against, position, trained;
   Figures figures;
   size_t runs = 0;
-  std::vector<std::string> encodings;
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group& g = groups[i];
     const std::string seeds =
@@ -153,8 +151,7 @@ std::string language_page(const std::vector<Group>& groups, const std::string& n
                         "highest."
                       : "";
     readings += fmt::format("<p class=\"reading\">{}</p>\n", language_reading(g));
-    text += fmt::format("<p><b>{}</b>: {}.</p>\n", heading(g),
-                        escape(g.lines.front().first().text));
+    text += fmt::format("<p><b>{}</b>: {}.</p>\n", heading(g), escape(g.lines.front().first().text));
     for (const Measure& m : measures)
       for (const bool repeated : {false, true}) {
         const std::string id = fmt::format("length{}-{}-{}", i, &m - measures, int(repeated));
@@ -164,31 +161,27 @@ std::string language_page(const std::vector<Group>& groups, const std::string& n
     for (const bool repeated : {false, true})
       position += figures.captioned(by_position(g, repeated, fmt::format("position{}-{}", i, int(repeated))),
                                     "A point is an eighth of the window." + seeds);
-    const std::string even = figures.show(loss_chart(g, fmt::format("loss{}", i), false)),
-                      log = figures.show(loss_chart(g, fmt::format("log{}", i), true));
-    training += fmt::format(
-        "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption><b>{}.</b> Mean cross-entropy of a "
-        "training batch. Faint: single batches{}. Strong: the mean over the nearest 4&#8239;% of the run.</figcaption>"
-        "</figure>\n",
-        even, log, heading(g), g.has_seeds() ? " or seeds" : "");
-    training += figures.captioned(training_accuracy_chart(g, fmt::format("training{}", i)),
-                                  "The share of a training batch's tokens that were the most probable one.");
-    for (const Line& line : g.lines) runs += line.runs.size(), encodings.push_back(line.first().encoding);
+    trained += figures.losses(
+        g, fmt::format("{}", i),
+        fmt::format("<b>{}.</b> Mean cross-entropy of a training batch. Faint: single batches{}. Strong: the mean over "
+                    "the nearest 4&#8239;% of the run.",
+                    heading(g), g.has_seeds() ? " or seeds" : ""));
+    trained += figures.captioned(training_accuracy_chart(g, fmt::format("training{}", i)),
+                                 "The share of a training batch's tokens that were the most probable one.");
+    for (const Line& line : g.lines) runs += line.runs.size();
   }
-  return document(language_html,
-                  {{"title", runs == 1 ? "A language model, trained short and tested long"
-                                       : fmt::format("{} language models, trained short and tested long", runs)},
-                   {"readings", readings + notes},
-                   {"table", language_table(groups)},
-                   {"lengths", language_lengths(groups)},
-                   {"text", text},
-                   {"about", about_section({}, encodings)},
-                   {"against", against},
-                   {"position", position},
-                   {"differences", paired_differences(groups)},
-                   {"training", training},
-                   {"configuration", configuration(groups, out)},
-                   {"data", script_safe(figures.data)}});
+  return report_page(groups, out, language_html,
+                     {{"title", runs == 1 ? "A language model, trained short and tested long"
+                                          : fmt::format("{} language models, trained short and tested long", runs)},
+                      {"readings", readings + notes},
+                      {"table", language_table(groups)},
+                      {"lengths", language_lengths(groups)},
+                      {"text", text},
+                      {"about", about(groups)},
+                      {"against", against},
+                      {"position", position},
+                      {"training", training("Training", trained)},
+                      {"data", script_safe(figures.data)}});
 }
 
 }  // namespace poslab::report

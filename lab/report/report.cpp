@@ -11,7 +11,7 @@
 #include "lab/report/t5.h"
 
 namespace poslab {
-extern const std::string_view report_html, report_js;
+extern const std::string_view tasks_html, report_js;
 }
 
 namespace poslab::report {
@@ -28,45 +28,40 @@ std::string svg_of(const std::vector<Group>& groups) {
   return svg_file(charts);
 }
 
+std::string tasks_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
+  std::string readings, accuracy, loss;
+  Figures figures;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Group& g = groups[i];
+    readings += fmt::format("<p class=\"reading\">{}</p>\n", reading(g));
+    accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
+                            figures.show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
+    loss += figures.losses(g, fmt::format("{}", i), loss_caption(g));
+    for (const Line& line : g.lines)  // what it looks like inside is drawn of its first seed
+      figures.data["runs"].push_back(
+          {{"name", line.runs.size() > 1 ? fmt::format("{}, seed {}", line.name, line.first().seed) : line.name},
+           {"task", g.task},
+           {"color", color_class(line.color)},
+           {"folder", line.first().folder},
+           {"pictures", line.first().pictures}});
+  }
+  return report_page(groups, out, tasks_html,
+                     {{"title", title(groups)},
+                      {"readings", readings + notes},
+                      {"table", table(groups)},
+                      {"about", about(groups)},
+                      {"accuracy", accuracy},
+                      {"training", training("Training loss", loss)},
+                      {"data", script_safe(figures.data)}},
+                     report_js);
+}
+
 std::string page_of(const std::vector<Group>& groups, const std::vector<std::string>& passed, const std::string& out) {
   std::string notes;
   for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
   if (groups.front().kind() == RunKind::language) return language_page(groups, notes, out);
   if (groups.front().kind() == RunKind::t5) return t5_page(groups, notes, out);
-  std::string readings, accuracy, loss;
-  nlohmann::json data = {{"charts", nlohmann::json::array()}, {"runs", nlohmann::json::array()}};
-  const auto show = [&](const Chart& chart) {
-    data["charts"].push_back(chart_json(chart));
-    return figure(chart);
-  };
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const Group& g = groups[i];
-    readings += fmt::format("<p class=\"reading\">{}</p>\n", reading(g));
-    accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
-                            show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
-    loss += fmt::format(
-        "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption>{}</figcaption></figure>\n",
-        show(loss_chart(g, fmt::format("loss{}", i), false)), show(loss_chart(g, fmt::format("log{}", i), true)),
-        loss_caption(g));
-    for (const Line& line : g.lines)  // what it looks like inside is drawn of its first seed
-      data["runs"].push_back({{"name", line.runs.size() > 1 ? fmt::format("{}, seed {}", line.name, line.first().seed)
-                                                            : line.name},
-                              {"task", g.task},
-                              {"color", color_class(line.color)},
-                              {"folder", line.first().folder},
-                              {"pictures", line.first().pictures}});
-  }
-  return document(report_html,
-                  {{"title", title(groups)},
-                   {"readings", readings + notes},
-                   {"table", table(groups)},
-                   {"about", about(groups)},
-                   {"accuracy", accuracy},
-                   {"differences", paired_differences(groups)},
-                   {"loss", loss},
-                   {"configuration", configuration(groups, out)},
-                   {"data", script_safe(data)}},
-                  report_js);
+  return tasks_page(groups, notes, out);
 }
 
 }  // namespace

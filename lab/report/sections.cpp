@@ -7,6 +7,10 @@
 
 #include "lab/page/page.h"
 
+namespace poslab {
+extern const std::string_view report_html, training_html;
+}
+
 namespace poslab::report {
 namespace {
 
@@ -17,8 +21,7 @@ using Baseline = double Baselines::*;
 double mean_beyond(const Line& line, Baseline value) {
   std::vector<double> at;
   for (const AtLength& row : line.tested)
-    if (row.length > line.train_length() || line.longest() <= line.train_length())
-      at.push_back(row.baselines.*value);
+    if (row.length > line.train_length() || line.longest() <= line.train_length()) at.push_back(row.baselines.*value);
   return mean(at);
 }
 
@@ -98,6 +101,13 @@ std::string Figures::captioned(const Chart& chart, const std::string& words) {
                      words);
 }
 
+std::string Figures::losses(const Group& g, const std::string& suffix, const std::string& caption) {
+  const std::string even = show(loss_chart(g, "loss" + suffix, false)), log = show(loss_chart(g, "log" + suffix, true));
+  return fmt::format(
+      "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption>{}</figcaption></figure>\n", even,
+      log, caption);
+}
+
 std::string mark(const Line& line) {
   return fmt::format("<i class=\"mark {}\" aria-hidden=\"true\"></i>", color_class(line.color));
 }
@@ -156,9 +166,8 @@ std::string paired_differences(const std::vector<Group>& groups) {
       if (d.paired.seeds < 2) continue;
       fewest = std::min(fewest, d.paired.seeds);
       rows +=
-          fmt::format("<tr><th scope=\"row\">{}{} − {}{}</th>{}{}{}{}</tr>\n", mark(*d.better),
-                      escape(d.better->name), mark(*d.worse), escape(d.worse->name),
-                      groups.size() > 1 ? cell(of_what, "text", heading(g)) : "",
+          fmt::format("<tr><th scope=\"row\">{}{} − {}{}</th>{}{}{}{}</tr>\n", mark(*d.better), escape(d.better->name),
+                      mark(*d.worse), escape(d.worse->name), groups.size() > 1 ? cell(of_what, "text", heading(g)) : "",
                       cell("difference", d.paired.interval.excludes(0) ? "score" : "", signed_points(d.paired.mean)),
                       cell("95 % interval", "", interval_text(d.paired.interval, true)),
                       cell("paired seeds", "", fmt::format("{}", d.paired.seeds)));
@@ -178,6 +187,18 @@ scope="col">95&#8239;% interval</th><th scope="col">paired seeds</th></tr></thea
 )",
       groups.size() > 1 ? fmt::format("<th scope=\"col\" class=\"text\">{}</th>", of_what) : "", rows,
       about_intervals(fewest));
+}
+
+std::string training(const char* heading, const std::string& figures) {
+  return filled(training_html, {{"heading", heading}, {"figures", figures}});
+}
+
+std::string report_page(const std::vector<Group>& groups, const std::string& out, std::string_view html,
+                        std::map<std::string, std::string> parts, std::string_view script) {
+  parts["differences"] = paired_differences(groups);
+  parts["configuration"] = configuration(groups, out);
+  parts["sections"] = filled(html, parts);
+  return document(report_html, parts, script);
 }
 
 }  // namespace poslab::report

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/about.h"
 #include "lab/report/language.h"
 #include "tasks/retrieval/retrieval.h"
 
@@ -59,9 +58,8 @@ std::string t5_reading(const Group& g) {
 }
 
 std::string t5_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
-  std::string readings, against, place, asked, training;
+  std::string readings, against, place, asked;
   Figures figures;
-  std::vector<std::string> encodings;
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group& g = groups[i];
     const Chosen<Retrieval> task = choose_retrieval(g.task);
@@ -73,27 +71,25 @@ std::string t5_page(const std::vector<Group>& groups, const std::string& notes, 
     if (task->placed)
       place +=
           figures.captioned(by_position(g, false, fmt::format("place{}", i)), "A point is an eighth of the context.");
-    for (const Line& line : g.lines) encodings.push_back(line.first().encoding);
   }
   const Group& any = groups.front();  // all tasks of a run are learned together, in one training
-  training += fmt::format(
-      "<figure><div class=\"even\">{}</div><div class=\"log\">{}</div><figcaption>Mean cross-entropy of a training "
-      "step, whose contexts grow at first. Faint: single steps{}. Strong: the mean over the nearest 4&#8239;% of the "
-      "run.</figcaption></figure>\n",
-      figures.show(loss_chart(any, "loss", false)), figures.show(loss_chart(any, "log", true)),
-      any.has_seeds() ? " or seeds" : "");
-  training +=
+  std::string trained = figures.losses(
+      any, "",
+      fmt::format("Mean cross-entropy of a training step, whose contexts grow at first. Faint: single steps{}. Strong: "
+                  "the mean over the nearest 4&#8239;% of the run.",
+                  any.has_seeds() ? " or seeds" : ""));
+  trained +=
       figures.captioned(training_accuracy_chart(any, "training"), "The share of a step's answers that were right.");
-  return document(t5_html, {{"title", title(groups)},
-                            {"readings", readings + notes},
-                            {"against", against},
-                            {"place", place},
-                            {"table", lengths_table(groups)},
-                            {"about", asked + about_section({}, encodings)},
-                            {"differences", paired_differences(groups)},
-                            {"training", training},
-                            {"configuration", configuration(groups, out)},
-                            {"data", script_safe(figures.data)}});
+  return report_page(groups, out, t5_html,
+                     {{"title", title(groups)},
+                      {"readings", readings + notes},
+                      {"against", against},
+                      {"place", place},
+                      {"table", lengths_table(groups)},
+                      {"asked", asked},
+                      {"about", about(groups)},
+                      {"training", training("Training", trained)},
+                      {"data", script_safe(figures.data)}});
 }
 
 }  // namespace poslab::report

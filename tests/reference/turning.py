@@ -1,4 +1,4 @@
-"""What schemes of turned channels have in common: logits of queries and keys whose pairs turn by given frequencies."""
+"""What schemes of turned channels have in common: logits of queries and keys whose pairs turn by given angles."""
 
 import numpy as np
 
@@ -24,3 +24,16 @@ def logits(q, k, positions, frequencies, factor=1.0, pairing="interleaved"):
     angles = np.asarray(positions["tokens"], float)[:, :, None, None] * frequencies
     product = np.einsum("bihd,bjhd->bhij", turn(q, angles, pairing), turn(k, angles, pairing))
     return factor * product / np.sqrt(q.shape[-1])
+
+
+def by_pairs(q, k, differences):
+    """(B, H, T, T). differences(m): the angle from key to query of pair m of channels, m and m + D/2, for each (i, j);
+    of a shape that broadcasts to (B, H, T, T)."""
+    size, s = q.shape[-1], 0
+    for m in range(size // 2):
+        d = differences(m)
+        qa, qb, ka, kb = q[..., m], q[..., m + size // 2], k[..., m], k[..., m + size // 2]
+        same = np.einsum("bih,bjh->bhij", qa, ka) + np.einsum("bih,bjh->bhij", qb, kb)
+        cross = np.einsum("bih,bjh->bhij", qa, kb) - np.einsum("bih,bjh->bhij", qb, ka)
+        s = s + same * np.cos(d) + cross * np.sin(d)
+    return s / np.sqrt(size)

@@ -3,9 +3,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 native=$(realpath "$1") wasm=$(realpath "$2")
-folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
-cd "$folder"
 . "$here/../check.sh"
+scratch
 
 natively() { "$native" | tee native; }
 under_node() { node --no-warnings --experimental-wasi-unstable-preview1 "$here/run.mjs" "$wasm" | tee wasm; }

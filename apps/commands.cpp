@@ -1,0 +1,31 @@
+#include "apps/commands.h"
+
+#include "apps/refuse.h"
+
+namespace poslab {
+
+// One command at the most: a word behind it that is the name of another may be a run's folder.
+Commands::Commands(CLI::App* of) : of_(of) { of->require_subcommand(0, 1); }
+
+CLI::App* Commands::add(const char* name, const char* summary, const std::string& footer,
+                        std::function<void()> action) {
+  CLI::App* c = of_->add_subcommand(name, summary);
+  c->footer("\n" + footer);
+  c->allow_extras();
+  actions_[c] = std::move(action);
+  return c;
+}
+
+void Commands::add(const char* name, const char* summary,
+                   const std::function<std::function<void()>(CLI::App*)>& declare) {
+  CLI::App* c = add(name, summary, "", {});
+  actions_[c] = declare(c);
+}
+
+void Commands::act(const std::string& full_name) const { actions_.at(chosen_command(*of_, full_name))(); }
+
+void add_threads(CLI::App* c, std::string& word) {
+  c->add_option("--threads", word, "0: one for each core; never changes a result")->type_name("0 .. 256");
+}
+
+}  // namespace poslab

@@ -1,0 +1,72 @@
+"""What compare.py, generate.py and t5.py share: options, the names of processor and commit, results, and their end."""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import signal
+import subprocess
+import sys
+import time
+
+from sides import ROOT, Disagree, Ended
+
+
+def numbers(text):
+    return [int(word) for word in text.split(",")]
+
+
+def names(text):
+    return text.split(",")
+
+
+def parser(about):
+    return argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def check(parser, options, peers, remedy):
+    """Ends where a peer has no such name, or a program is not there; `remedy` makes the Python of the peers."""
+    if unknown := set(options.peers) - set(peers):
+        parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(peers)}")
+    for path, way in ((options.program, "build the target poslab_bench"), (options.python, remedy)):
+        if not pathlib.Path(path).exists():
+            parser.error(f"{path} is not there; {way}")
+
+
+def processor():
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def commit():
+    """Of the working tree, with -dirty where it differs from that; absent outside git."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or None
+
+
+def save(path, task, results):
+    whole = {
+        "cpu": processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "device": results[0].get("sides", {}).get("poslab", {}).get("device", "cpu"),
+        "commit": commit(),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "task": task,
+        "results": results,
+    }
+    part = pathlib.Path(path + ".partial")
+    part.write_text(json.dumps(whole, indent=None, separators=(",", ":")).replace('{"what"', '\n{"what"') + "\n")
+    part.replace(path)
+
+
+def run(main):
+    """main(), whose sides are closed too where it is stopped: as they stand still, they do not end by themselves."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        main()
+    except (Disagree, Ended) as e:
+        sys.exit(f"bench: {e}")
