@@ -137,9 +137,10 @@ void eval_command(const Words& w) {
     bad_input("with another encoding or temperature, -o FILE says where the figures go; eval.csv is the run's own");
   const int64_t done = run.state.adam.step, all = run.state.config.whole("steps");
   if (done < all && w.file.empty())
-    bad_input("{} is trained to step {} of {}, and eval.csv is of the end; finish it with `poslab lm resume {}`, "
-              "or say with -o FILE where the figures go",
-              w.run, done, all, shell_word(w.run));
+    bad_input(
+        "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `poslab lm resume {}`, "
+        "or say with -o FILE where the figures go",
+        w.run, done, all, shell_word(w.run));
   test(run, w.file.empty() ? run.folder.file("eval.csv") : w.file);
 }
 
