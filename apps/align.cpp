@@ -120,7 +120,7 @@ std::function<void()> add_align(CLI::App* align) {
       ->type_name("1 .. 8000  (16)")
       ->check(CLI::Range(1, 8000).description(""));
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");
-  align->add_option("--tasks", w->request.tasks, "of a T5: other tasks (as the run has them)")->type_name("NAME");
+  align->add_option("--tasks", w->request.tasks, "of a T5's run: other tasks (as it has them)")->type_name("NAME");
   align->add_option("--threads", w->threads, "0: one for each core; never changes a result")
       ->type_name("0 .. 256  (0)")
       ->check(CLI::Range(0, 256).description(""));

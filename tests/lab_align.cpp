@@ -3,6 +3,7 @@
 
 #include "autograd/tape.h"
 #include "lab/align.h"
+#include "lab/language/hf_run.h"
 #include "lab/run_folder.h"
 #include "lab/spelled_file.h"
 #include "lab/t5/questions.h"
@@ -133,4 +134,13 @@ TEST_CASE("align: what a checkpoint is not asked is refused before it is opened"
   CHECK(holds(refused({.hf = "hf", .task = "documents", .questions = folder / "q.jsonl"}),
               "q.jsonl, line 1: the question \"where?\" has 0 documents"));
   CHECK(!std::filesystem::exists(file));
+}
+
+TEST_CASE("align: temperatures by hand suit a language model of others, those of other weights do not") {
+  const auto refused = [](const std::string& of) {
+    const std::string folder = std::string(source_folder) + "/tests/huggingface/golden/llama";
+    return refusal([&] { language::open_hf_run(folder, {{"temperature", "aligned:of=" + of}}, true); });
+  };
+  CHECK(holds(refused("2.4.0badcafe 8 64:0.5"), "temperature aligned: it is of weights 0badcafe, and this model has"));
+  CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // which comes behind, and this checkpoint has none
 }
