@@ -61,13 +61,18 @@ void run(AlignWords w) {
       fmt::print("at length {}, {} of {} targets cannot be reached by any temperature: these are the nearest\n",
                  l.length, l.unreachable, l.found.tau.size());
   }
+  const std::string with = "--temperature " + shell_word("aligned:" + w.out);
+  if (const AlignRequest& r = w.request; !r.hf.empty()) {
+    fmt::print("test with it: poslab t5 eval --hf {} --task {}{} --sizes {} {}\n", shell_word(r.hf), shell_word(r.task),
+               r.questions.empty() ? "" : " --questions " + shell_word(r.questions), fmt::join(how.longer, "/"), with);
+    return;
+  }
   const RunKind kind = kind_of_folder(w.request.run);
-  const bool task = kind == RunKind::task;
-  fmt::print("test with it: poslab {} {} --temperature {}{}\n",
-             task                  ? "eval"
+  fmt::print("test with it: poslab {} {} {}{}\n",
+             kind == RunKind::task ? "eval"
              : kind == RunKind::t5 ? "t5 eval"
                                    : "lm eval",
-             shell_word(w.request.run), shell_word("aligned:" + w.out), task ? "" : " -o aligned.csv");
+             shell_word(w.request.run), with, kind == RunKind::task ? "" : " -o aligned.csv");
 }
 
 const char* align_footer = R"(
@@ -80,9 +85,14 @@ temperature at which it is as peaked on long ones; nothing is trained. docs/alig
   log       ln short / ln long, in numbers of keys
   prop1, prop2   propositions 1 and 2: one formula each for pmax and entropy, from the first layer's logits
 
-Example:
+With --hf a T5 of the Hugging Face form is aligned on the questions that `poslab t5 eval --hf` asks. Lengths are then
+sizes of the task: lines, topics, documents, or characters of filler.
+
+Examples:
   poslab align runs/first --short 40 --long 150,500 -o temperatures.json
-  poslab eval runs/first --temperature aligned:temperatures.json)";
+  poslab eval runs/first --temperature aligned:temperatures.json
+  poslab align --hf ~/models/flan-t5-large --task line --short 20 --long 200,600 -o line.json
+  poslab t5 eval --hf ~/models/flan-t5-large --task line --sizes 200/600 --temperature aligned:line.json)";
 
 }  // namespace
 
@@ -90,7 +100,13 @@ std::function<void()> add_align(CLI::App* align) {
   const auto w = std::make_shared<AlignWords>();
   const auto at_least_one = CLI::Range(1, 1 << 24).description("");
   align->footer(align_footer);
-  align->add_option("run", w->request.run, "the run folder")->required();
+  align->add_option("run", w->request.run, "the run folder");
+  align->add_option("--hf", w->request.hf, "a T5 of the Hugging Face form in place of a run, asked in English")
+      ->type_name("FOLDER");
+  align->add_option("--task", w->request.task, "with --hf: the task, in whose sizes lengths are counted")
+      ->type_name("passkey | line | topic | documents");
+  align->add_option("--questions", w->request.questions, "with --hf --task documents: questions of your own")
+      ->type_name("FILE");
   align->add_option("--mode", w->mode, "what is kept, or the rule")
       ->type_name(fmt::format("{}  (pmax)", fmt::join(align_modes(), " | ")));
   align->add_option("--short", w->request.how.shortest, "input length of the target, one of training")
@@ -104,7 +120,7 @@ std::function<void()> add_align(CLI::App* align) {
       ->type_name("1 .. 8000  (16)")
       ->check(CLI::Range(1, 8000).description(""));
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");
-  align->add_option("--tasks", w->request.tasks, "of a T5: other tasks (as the run has them)")->type_name("NAME");
+  align->add_option("--tasks", w->request.tasks, "of a T5's run: other tasks (as it has them)")->type_name("NAME");
   align->add_option("--threads", w->threads, "0: one for each core; never changes a result")
       ->type_name("0 .. 256  (0)")
       ->check(CLI::Range(0, 256).description(""));

@@ -12,11 +12,12 @@
 
 #include "apps/columns.h"
 #include "core/error.h"
+#include "encodings/aligned.h"
 #include "encodings/picture.h"
 #include "encodings/temperature.h"
 #include "experiment/config.h"
-#include "lab/spelled_file.h"
 #include "lab/shell.h"
+#include "lab/spelled_file.h"
 #include "tasks/retrieval/symbols.h"
 #include "tasks/task.h"
 
@@ -39,12 +40,14 @@ std::string text_of(const std::vector<Option>& options) {
   std::vector<std::array<std::string, 3>> rows;
   for (const Option& o : options) {
     const std::string also = o.run_option.empty() ? "" : fmt::format("; also {}", dashed(o.run_option));
-    rows.push_back({"  " + o.name, fmt::format("{}  ({})", o.takes(), o.standard), o.help + also});
+    const std::string standard = o.standard.empty() ? "" : "  (" + o.standard + ")";
+    rows.push_back({"  " + o.name, o.takes() + standard, o.help + also});
   }
   return "\noptions, with their defaults in parentheses\n" + in_columns(rows);
 }
 
-// "alibi, alibi:mode=offset_table,symmetric": alone, and with every option away from its default.
+// "alibi, alibi:mode=offset_table,symmetric": alone, unless it has to be told something, and with every option away
+// from its default.
 std::string spelling(const std::string& name, const std::vector<Option>& options) {
   if (options.empty()) return name;
   Choices c(name, options);
@@ -53,7 +56,8 @@ std::string spelling(const std::string& name, const std::vector<Option>& options
                   : o.kind == Option::Kind::word
                       ? (o.words.empty() ? "@FILE" : o.words[1])
                       : o.value(fmt::format("{}", std::min(o.range.max, 2 * std::stod(o.standard) + 1))));
-  return fmt::format("{}, {}", name, c.spelled());
+  const bool alone = std::none_of(options.begin(), options.end(), [](const Option& o) { return o.standard.empty(); });
+  return (alone ? name + ", " : "") + c.spelled();
 }
 
 // Of a thing of any list: its sentences, then `rows`, then the example and the options.
@@ -209,11 +213,14 @@ double factor(const Chosen<TemperaturePolicy>& t, int keys) {
 }
 
 std::string of_temperature(const std::string& name) {
-  const Chosen<TemperaturePolicy> t = choose_temperature(name);
-  std::string keys = "example   keys  ", factors = "          factor";
+  const bool of_nothing = name == "aligned";  // it has to be told what to show
+  const Chosen<TemperaturePolicy> t = choose_temperature(of_nothing ? aligned_example : name);
+  std::string keys = of_nothing ? fmt::format("example   of    {}\n          keys  ", t.choices["of"])
+                                : "example   keys  ",
+              factors = "          factor";
   for (const int n : {10, 40, 80, 160, 640, 2560})
     keys += fmt::format("{:>8}", n), factors += fmt::format("{:>8.3f}", factor(t, n));
-  return text_of(t.thing, t.spelled(),
+  return text_of(t.thing, of_nothing ? name : t.spelled(),
                  {{"formula", t->formula},
                   {"learned", t->learned ? "yes" : "no"},
                   {"source", t->source},

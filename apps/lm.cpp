@@ -81,6 +81,13 @@ std::string shown(std::string text) {
   return text;
 }
 
+// Another scheme at test may read other draws of the positions.
+language::Run opened_run(const Words& w) {
+  language::Run run = language::open(w.run);
+  if (!w.encoding.empty()) run.state.config.set("encoding", w.encoding);
+  return run;
+}
+
 // Another scheme or temperature at test.
 Decoder changed(const language::State& state, const Words& w) {
   Decoder other = state.net;
@@ -127,7 +134,7 @@ void eval_command(const Words& w) {
     show(language::evaluate(run.net, run.config, run.source, "poslab lm eval --hf " + shell_word(w.hf)), w.file);
     return;
   }
-  language::Run run = language::open(w.run);
+  language::Run run = opened_run(w);
   if (!w.times.empty()) run.state.config.set("eval_times", w.times);
   if (!w.samples.empty()) run.state.config.set("eval_samples", w.samples);
   language::check(run.state.config);
@@ -147,7 +154,7 @@ void eval_command(const Words& w) {
 // A run as a checkpoint of others is opened.
 language::HfRun writer(const Words& w) {
   if (of_others(w, "generate")) return opened(w, false);
-  language::Run run = language::open(w.run);
+  language::Run run = opened_run(w);
   return {run.state.config, run.source, changed(run.state, w)};
 }
 

@@ -11,6 +11,7 @@
 #include "experiment/align.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/language/safetensors.h"
 #include "lab/shell.h"
 #include "lab/spelled_file.h"
 #include "lab/t5/questions.h"
@@ -60,19 +61,15 @@ void t5_resume_command(const T5Words& w) {
   train_to_end(run);
 }
 
-// run: whose weights an aligned temperature must be of; null for a checkpoint of others.
-T5 changed(T5 net, const T5Words& w, const Params* run) {
+// weights: the model's, or how to find their checksum.
+template <class Weights>
+T5 changed(T5 net, const T5Words& w, const Weights& weights) {
   if (!w.encoding.empty()) net = net.with_encoding(choose_encoding(w.encoding));
   if (w.temperature.empty()) return net;
   const Chosen<TemperaturePolicy> policy = choose_temperature(with_spelled_file("temperature", w.temperature));
-  if (run)
-    check_aligned(policy, *run);
-  else if (policy->name == "aligned" && !policy.choices["of"].starts_with("any"))
-    bad_input(
-        "--temperature {}: it is of a run whose weights it names; write `any` in their place to use it with a "
-        "checkpoint of others",
-        w.temperature);
-  return net.at_temperature(policy);
+  net = net.at_temperature(policy);
+  check_aligned(policy, weights);
+  return net;
 }
 
 // Questions in English, of a checkpoint of others.
@@ -80,22 +77,17 @@ void ask_others(const T5Words& w) {
   for (const auto& [option, value] : {std::pair{"--tasks", &w.tasks}, {"--lengths", &w.lengths}})
     if (!value->empty())
       bad_input("{} {} goes with a run; a checkpoint is asked in English: --task and --sizes", option, *value);
-  if (w.task.empty()) bad_input("which task? Say --task passkey, line, topic or documents");
+  t5::English e = t5::english(w.task, w.questions);
   if (w.sizes.empty()) bad_input("of which sizes? Say --sizes 10/20/30, in what `poslab explain retrieval` says");
-  t5::English e{.task = choose_retrieval(w.task)};
   const Choices c = t5::configure({{"eval_samples", w.samples.empty() ? "16" : w.samples}});
   e.samples = c.whole("eval_samples");
   const Option sizes = Option::wholes("sizes", w.sizes, {1, 1 << 24}, "");
   Choices of_sizes("t5 eval", {sizes});
   of_sizes.set("sizes", w.sizes);
   e.sizes = of_sizes.wholes("sizes");
-  if (!w.questions.empty()) {
-    if (e.task->name != "documents")
-      bad_input("--questions {} goes with --task documents, not with {}", w.questions, e.task->name);
-    e.questions = t5::read_questions(w.questions);
-  }
+  t5::check(e);
   t5::HfModel model = t5::open_hf_model(w.hf);
-  model.net = changed(model.net, w, nullptr);
+  model.net = changed(model.net, w, [&] { return weights_checksum(map_weights(w.hf)); });
   const std::vector<t5::AtSize> all =
       t5::ask(model, e,
               sampler_for(model.net.spec().encoding, choose_sampler(w.positions.empty() ? "sequential" : w.positions)));
@@ -119,11 +111,13 @@ void t5_eval_command(const T5Words& w) {
                 w.run);
   const t5::Run run = t5::open(w.run);
   Choices c = run.state.config;
-  for (const auto& [option, value] :
-       {std::pair{"tasks", &w.tasks}, {"eval_lengths", &w.lengths}, {"eval_samples", &w.samples}})
+  for (const auto& [option, value] : {std::pair{"tasks", &w.tasks},
+                                      {"encoding", &w.encoding},  // it may read other draws of the positions
+                                      {"eval_lengths", &w.lengths},
+                                      {"eval_samples", &w.samples}})
     if (!value->empty()) c.set(option, *value);
   t5::check(c);
-  const T5 net = changed(run.state.net, w, &run.state.params);
+  const T5 net = changed(run.state.net, w, run.state.params);
   t5::check_rows(net, c);
   const bool other = !w.encoding.empty() || !w.temperature.empty() || !w.tasks.empty();
   if (other && w.file.empty())

@@ -11,6 +11,7 @@
 #include "experiment/align.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/language/safetensors.h"
 #include "lab/spelled_file.h"
 #include "lab/t5/export.h"
 #include "lab/t5/hf.h"
@@ -33,12 +34,13 @@ struct Writer {
   T5Generation how{};
   std::function<std::vector<int>(const std::string&)> read;
   std::function<std::string(const std::vector<int>&)> written;
-  std::function<void(const Chosen<TemperaturePolicy>&)> suits = [](auto&) {
-  };  // throws BadInput for one of other weights
+  std::function<void(const Chosen<TemperaturePolicy>&)> suits;  // throws BadInput for one of other weights
 };
 
-Writer writer_of_run(const std::string& folder) {
-  const t5::Run run = t5::open(folder);
+// encoding: another one in place of the run's; it may read other draws of the positions.
+Writer writer_of_run(const std::string& folder, const std::string& encoding) {
+  t5::Run run = t5::open(folder);
+  if (!encoding.empty()) run.state.config.set("encoding", encoding);
   const std::vector<int> ends = {symbols::end};
   return {run.state.net,
           {.ends = ends, .positions = sampler(run.state.config)},
@@ -52,7 +54,8 @@ Writer writer_of_checkpoint(const std::string& folder) {
   const auto tokenizer = t5::open_hf_tokenizer(*model);
   return {model->net, model->config.writing,
           [=](const std::string& text) { return t5::tokens_of(*model, *tokenizer, text); },
-          [=](const std::vector<int>& tokens) { return t5::text_of(model->config.spec, *tokenizer, tokens); }};
+          [=](const std::vector<int>& tokens) { return t5::text_of(model->config.spec, *tokenizer, tokens); },
+          [=](const auto& policy) { check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); }); }};
 }
 
 T5Generation generation(const Asked& asked, T5Generation how) {
@@ -84,13 +87,13 @@ void generate_answer(const Asked& asked) {
   catch_signals();
   const std::string prompt = prompt_of(asked);
   generation(asked, {});  // before anything is opened
-  Writer writer = asked.hf.empty() ? writer_of_run(asked.run) : writer_of_checkpoint(asked.hf);
+  Writer writer = asked.hf.empty() ? writer_of_run(asked.run, asked.encoding) : writer_of_checkpoint(asked.hf);
   const T5Generation how = generation(asked, writer.how);
   if (!asked.encoding.empty()) writer.net = writer.net.with_encoding(choose_encoding(asked.encoding));
   if (!asked.temperature.empty()) {
     const auto policy = choose_temperature(with_spelled_file("temperature", asked.temperature));
-    writer.suits(policy);
     writer.net = writer.net.at_temperature(policy);
+    writer.suits(policy);
   }
   const std::vector<int> tokens = writer.read(prompt);
   if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");

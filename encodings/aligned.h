@@ -26,6 +26,9 @@ struct AlignedTemperatures {
   bool by_head() const;  // whether any length has a number for each head
 };
 
+// Of any model, for explanations and tests.
+constexpr const char* aligned_example = "aligned:of=any 64 256:0.85 1024:0.7";
+
 // Throws BadInput, naming the word, unless it is written as above.
 AlignedTemperatures read_aligned(const std::string& text);
 std::string text_of(const AlignedTemperatures&);  // temperatures with six digits

@@ -82,7 +82,7 @@ Temperature aligned(const Params&, const Choices& c, const ModelShape& m) {
 }
 
 Option aligned_numbers() {
-  Option of("of", std::vector<std::string>{"any 64 256:0.85 1024:0.7"},
+  Option of("of", std::vector<std::string>{""},
             "the numbers that `poslab align` found, or @FILE, its file; aligned:FILE is short for it");
   of.words.clear();   // any text
   return of;
@@ -228,7 +228,12 @@ multiplied by that number too.)",
 }
 
 Chosen<TemperaturePolicy> choose_temperature(const std::string& text) {
-  return choose("temperature", all_temperatures(), text);
+  Chosen<TemperaturePolicy> made = choose("temperature", all_temperatures(), text);
+  if (made->make == nullptr || !made.choices.has("of") || !made.choices["of"].empty()) return made;
+  bad_input(
+      "temperature {}: there are no temperatures behind it; say aligned:FILE, a file that `poslab align` writes "
+      "for your model",
+      text);
 }
 
 Heads Temperature::operator()(Heads in, const Positions& p, const Span& span) const {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
+
+#include "core/checksum.h"
 
 namespace poslab {
 namespace {
@@ -20,6 +21,37 @@ Chosen<TemperaturePolicy> plain() { return choose_temperature("none"); }
 RowMeans of_group(const Dispersion& d, AlignPer per, int layer, int head) {
   return per == AlignPer::model ? d.of_model() : per == AlignPer::layer ? d.of_layer(layer) : d.of(layer, head);
 }
+
+// What a rule reads of them at both lengths; of the log rule nothing.
+double RowMeans::*read_by(AlignMode mode) {
+  return mode == AlignMode::pmax      ? &RowMeans::largest_weight
+         : mode == AlignMode::entropy ? &RowMeans::entropy
+         : mode == AlignMode::log     ? nullptr
+                                      : &RowMeans::variance;
+}
+// Of the whole model the propositions take its first layer.
+AlignPer read_per(const Aligning& how) {
+  return how.mode >= AlignMode::prop1 && how.per == AlignPer::model ? AlignPer::layer : how.per;
+}
+
+// That figure. Throws BadInput where it is no number.
+double figure(const Aligning& how, const Dispersion& d, int layer, int head) {
+  double RowMeans::*which = read_by(how.mode);
+  const RowMeans of = of_group(d, read_per(how), layer, head);
+  if (!std::isnan(of.*which)) return of.*which;
+  if (read_per(how) == AlignPer::model)
+    while (layer + 1 < d.layers && !std::isnan(d.of_layer(layer).*which)) ++layer;
+  const std::string where =
+      fmt::format("align --mode {}: layer {} of {}", align_modes()[size_t(how.mode)], layer + 1, d.layers);
+  if (!std::isnan(of.entropy)) bad_input("{} has weights of its own and no logits; choose pmax, entropy or log", where);
+  bad_input(
+      "{}: its attention over {} keys is nan; align a run that has not diverged, or leave low temperatures out "
+      "of --grid",
+      where, d.keys);
+}
+
+int rounds_of(const Probed& model, const Aligning& how) { return how.per == AlignPer::model ? 1 : model.layers; }
+int groups_of(const Probed& model, const Aligning& how) { return how.per == AlignPer::head ? model.heads : 1; }
 
 // Alignment at one length, the shorter ones done.
 class AtOne {
@@ -41,8 +73,8 @@ class AtOne {
     AlignedAt made{length_, {double(model_.keys(length_)), {}}, 0, dispersion(model_, length_, plain()), {}};
     pass_();
     const bool at_once = how_.per == AlignPer::model;
-    for (int layer = 0; layer < (at_once ? 1 : model_.layers); ++layer) {
-      const int groups = how_.per == AlignPer::head ? model_.heads : 1;
+    for (int layer = 0; layer < rounds_of(model_, how_); ++layer) {
+      const int groups = groups_of(model_, how_);
       const Taus best = of_layer(layer, groups, made.unreachable);
       for (int l = at_once ? 0 : layer; l < (at_once ? model_.layers : layer + 1); ++l)
         for (int h = 0; h < model_.heads; ++h) taus_[size_t(l * model_.heads + h)] = best[size_t(groups == 1 ? 0 : h)];
@@ -58,8 +90,7 @@ class AtOne {
     const Chosen<TemperaturePolicy> policy = policy_of(temperatures_);
     const std::string key = policy.choices["of"];
     const auto known = seen_.find(key);
-    if (known != seen_.end()) return known->second;
-    const Dispersion& made = seen_[key] = dispersion(model_, length_, policy);
+    const Dispersion& made = known != seen_.end() ? known->second : seen_[key] = dispersion(model_, length_, policy);
     pass_();
     return made;
   }
@@ -79,26 +110,23 @@ class AtOne {
     if (how_.mode == AlignMode::log) {
       std::fill(best.begin(), best.end(), log_rule(short_keys, long_keys));
     } else if (how_.mode == AlignMode::pmax || how_.mode == AlignMode::entropy) {
-      const double RowMeans::*figure = how_.mode == AlignMode::pmax ? &RowMeans::largest_weight : &RowMeans::entropy;
       Taus least(size_t(groups), INFINITY);
       for (const double tau : how_.grid) {
         const Dispersion& d = measured_at(tau, layer);
         for (int g = 0; g < groups; ++g) {
-          const double off =
-              std::abs(of_group(d, how_.per, layer, g).*figure - of_group(target_, how_.per, layer, g).*figure);
+          const double off = std::abs(figure(how_, d, layer, g) - figure(how_, target_, layer, g));
           if (off < least[size_t(g)]) least[size_t(g)] = off, best[size_t(g)] = tau;
         }
       }
     } else {
       const Dispersion& d = measured_at(1, layer);
       for (int g = 0; g < groups; ++g) {
-        // of the whole model: its first layer, as the propositions have it
-        const AlignPer per = how_.per == AlignPer::model ? AlignPer::layer : how_.per;
-        const RowMeans from = of_group(target_, per, layer, g), to = of_group(d, per, layer, g);
+        const double from = figure(how_, target_, layer, g), to = figure(how_, d, layer, g);
         if (how_.mode == AlignMode::prop2) {
-          best[size_t(g)] = proposition2(short_keys, from.variance, long_keys, to.variance);
+          best[size_t(g)] = proposition2(short_keys, from, long_keys, to);
         } else {
-          const Proposition1 p = proposition1(from.largest_weight, short_keys, from.variance, long_keys, to.variance);
+          const double weight = of_group(target_, read_per(how_), layer, g).largest_weight;
+          const Proposition1 p = proposition1(weight, short_keys, from, long_keys, to);
           best[size_t(g)] = p.tau, unreachable += !p.reachable;
         }
         best[size_t(g)] = std::clamp(best[size_t(g)], 0.001, 1000.);
@@ -123,6 +151,9 @@ void check(const Probed& model, const Aligning& how) {
   for (const int length : how.longer) {
     if (length <= before)
       bad_input("align: the long length {} is not above {}; let lengths rise from the short one", length, before);
+    if (model.keys(length) <= model.keys(before))
+      bad_input("align: the long length {} has {} keys and {} has {}; let lengths rise by more", length,
+                model.keys(length), before, model.keys(before));
     before = length;
   }
   if (how.shortest < 1 || model.keys(how.shortest) < 2)
@@ -148,8 +179,8 @@ Alignment align(const Probed& model, const Aligning& asked, const std::function<
   Aligning how = asked;
   std::sort(how.grid.rbegin(), how.grid.rend());  // of two that are as near, the larger one
   const bool grid = how.mode == AlignMode::pmax || how.mode == AlignMode::entropy;
-  const int rounds = how.per == AlignPer::model ? 1 : model.layers;
-  const int passes = 1 + int(how.longer.size()) * (2 + rounds * (grid ? int(how.grid.size()) : 1));
+  const int in_round = grid ? int(how.grid.size()) : how.mode == AlignMode::log ? 0 : 1;
+  const int passes = 1 + int(how.longer.size()) * (2 + rounds_of(model, how) * in_round);
   int done = 0, length = how.shortest;
   const std::function<void()> pass = [&] {
     if (++done; step) step(done, passes, length);
@@ -158,10 +189,9 @@ Alignment align(const Probed& model, const Aligning& asked, const std::function<
   Alignment made;
   made.target = dispersion(model, how.shortest, plain());
   made.temperatures = {model.layers, model.heads, {}, double(model.keys(how.shortest)), {}};
+  for (int n = 0; how.mode != AlignMode::log && n < rounds_of(model, how) * groups_of(model, how); ++n)
+    figure(how, made.target, n / groups_of(model, how), n % groups_of(model, how));  // refused before the long passes
   pass();
-  if (how.mode >= AlignMode::prop1 && std::isnan(made.target.of_model().variance))
-    bad_input("align --mode {}: the run's encoding has weights of its own and no logits; choose pmax or entropy",
-              align_modes()[size_t(how.mode)]);
   for (const int next : how.longer) {
     length = next;
     made.lengths.push_back(AtOne(model, how, made, length, pass).find());
@@ -188,23 +218,25 @@ double proposition2(double short_keys, double short_variance, double long_keys, 
 }
 
 std::string weights_checksum(const Params& params) {
-  uint32_t hash = 0x811c9dc5;
+  Checksum sum;
   for (const Params::Entry& entry : params.entries())
     for (const real x : entry.tensor.values()) {
       const auto value = float(x);
-      uint32_t bits;
-      std::memcpy(&bits, &value, sizeof bits);
-      for (int byte = 0; byte < 4; ++byte) hash = (hash ^ (bits >> 8 * byte & 255)) * 0x01000193;
+      sum.add(&value, sizeof value);
     }
-  return fmt::format("{:08x}", hash);
+  return sum.digits();
+}
+
+void check_aligned(const Chosen<TemperaturePolicy>& policy, const std::function<std::string()>& weights) {
+  const std::string of = policy->name == "aligned" ? read_aligned(policy.choices["of"]).weights : "";
+  if (of.empty()) return;
+  if (const std::string here = weights(); of != here)
+    bad_input("temperature aligned: it is of weights {}, and this model has {}; align this one by `poslab align`", of,
+              here);
 }
 
 void check_aligned(const Chosen<TemperaturePolicy>& policy, const Params& params) {
-  if (policy.thing.name != "aligned") return;
-  const std::string of = read_aligned(policy.choices["of"]).weights, here = weights_checksum(params);
-  if (!of.empty() && of != here)
-    bad_input("temperature aligned: it is of weights {}, and this model has {}; align this one by `poslab align`", of,
-              here);
+  check_aligned(policy, [&] { return weights_checksum(params); });
 }
 
 }  // namespace poslab

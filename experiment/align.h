@@ -45,8 +45,9 @@ struct Alignment {
   std::vector<AlignedAt> lengths;
   AlignedTemperatures temperatures;  // without the checksum of the weights
 };
-// step(passes done, of at most how many, length): after each pass; may be absent. Throws BadInput for lengths that do
-// not rise from the short one, a grid without numbers above 0, and propositions with a scheme that has no logits.
+// step(passes done, of how many, length): after each, also after one that need not be done as it is known from before;
+// may be absent. Throws BadInput for lengths that do not rise from the short one, a grid without numbers above 0,
+// propositions where a layer that they read has no logits, and attention that is no number.
 Alignment align(const Probed&, const Aligning&, const std::function<void(int, int, int)>& step);
 
 double log_rule(double short_keys, double long_keys);
@@ -60,9 +61,11 @@ Proposition1 proposition1(double weight, double short_keys, double short_varianc
                           double long_variance);
 double proposition2(double short_keys, double short_variance, double long_keys, double long_variance);
 
-// By which a file of temperatures knows the model: 8 hexadecimal digits, FNV-1a of 32 bits over all parameters.
+// By which a file of temperatures knows the model: core/checksum.h over all parameters.
 std::string weights_checksum(const Params&);
-// Throws BadInput if the policy is `aligned` and of other weights.
+// Throws BadInput if the policy is `aligned` and of other weights than these, or than those with that checksum, which
+// is asked for only if it matters.
 void check_aligned(const Chosen<TemperaturePolicy>&, const Params&);
+void check_aligned(const Chosen<TemperaturePolicy>&, const std::function<std::string()>& weights);
 
 }  // namespace poslab

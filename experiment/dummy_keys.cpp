@@ -1,14 +1,16 @@
 #include "experiment/dummy_keys.h"
 
+#include "encodings/written_out.h"
+
 namespace poslab {
 namespace {
 
-struct DummyKeys : Encoding {
-  std::shared_ptr<const PositionLayers> all;
+struct DummyKeys : WrittenOut {
+  Transformer net;
   size_t layer;
   int count;
-  DummyKeys(std::shared_ptr<const PositionLayers> a, size_t l, int n) : all(std::move(a)), layer(l), count(n) {}
-  const Encoding& inner() const { return *all->layers[layer]; }
+  DummyKeys(Transformer n, size_t l, int c) : net(std::move(n)), layer(l), count(c) {}
+  const Encoding& inner() const { return *net.encoding().layers[layer]; }
 
   // z_i / (z_i + count) of the largest weight exp(m_i) / z_i and the largest logit m_i: (B, H, Tq, 1)
   Tensor kept(const Heads& in, const Positions& p, const Span& span) const {
@@ -19,9 +21,6 @@ struct DummyKeys : Encoding {
   Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
     return inner().attend(in, v, p, span) * permute(kept(in, p, span), {0, 2, 1, 3});
   }
-  Tensor logits(const Heads& in, const Positions& p, const Span& span) const override {
-    return inner().logits(in, p, span);
-  }
   Tensor weights(const Heads& in, const Positions& p, const Span& span) const override {
     return inner().weights(in, p, span) * kept(in, p, span);
   }
@@ -30,10 +29,9 @@ struct DummyKeys : Encoding {
 }  // namespace
 
 Transformer with_dummy_keys(const Transformer& net, int count) {
-  const std::shared_ptr<const PositionLayers> all = net.shared_encoding();
   auto wrapped = std::make_shared<PositionLayers>(Params(0), choose_encoding("none"), net.spec().shape());
-  wrapped->embed = all->embed;
-  for (size_t n = 0; n < wrapped->layers.size(); ++n) wrapped->layers[n] = std::make_unique<DummyKeys>(all, n, count);
+  wrapped->embed = net.encoding().embed;
+  for (size_t n = 0; n < wrapped->layers.size(); ++n) wrapped->layers[n] = std::make_unique<DummyKeys>(net, n, count);
   return net.with_layers(std::move(wrapped));
 }
 

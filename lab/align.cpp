@@ -15,8 +15,10 @@
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/language/run.h"
+#include "lab/language/safetensors.h"
 #include "lab/progress.h"
 #include "lab/run_folder.h"
+#include "lab/t5/questions.h"
 #include "lab/t5/run.h"
 
 namespace poslab {
@@ -46,9 +48,10 @@ std::string to_json(const AlignRequest& r, const Alignment& a) {
   Json all = {{"format", alignment_format},
               {"mode", align_modes()[size_t(r.how.mode)]},
               {"per", align_groups()[size_t(r.how.per)]},
-              {"run", r.run},
+              {r.hf.empty() ? "run" : "hf", r.hf.empty() ? r.run : r.hf},
               {"model", {{"layers", t.layers}, {"heads", t.heads}, {"weights", t.weights}}},
               {"short", {{"length", r.how.shortest}, {"keys", int64_t(t.shortest)}, {"measured", json_of(a.target)}}}};
+  if (!r.hf.empty()) all["task"] = r.task;
   for (const AlignedAt& l : a.lengths) {
     Json taus = Json::array();
     for (const double tau : l.found.tau) taus.push_back(std::strtod(fmt::format("{:.6g}", tau).c_str(), nullptr));
@@ -116,16 +119,44 @@ Alignment of_t5(const AlignRequest& r) {
   return made;
 }
 
+// Of the questions that `poslab t5 eval --hf` asks.
+Alignment of_checkpoint(const AlignRequest& r) {
+  t5::English e = t5::english(r.task, r.questions);
+  e.sizes = all_lengths(r.how), e.samples = r.samples;
+  t5::check(e);
+  const t5::HfModel model = t5::open_hf_model(r.hf);
+  const std::string weights = weights_checksum(map_weights(r.hf));
+  Alignment made = with_bar(t5::probed(model, e), r.how);
+  made.temperatures.weights = weights;
+  return made;
+}
+
+void must_be_one(const AlignRequest& r) {
+  if (r.run.empty() == r.hf.empty())
+    bad_input("poslab align takes a run, as in `poslab align runs/first`, or a checkpoint, --hf FOLDER{}",
+              r.run.empty() ? "" : "; not both");
+  for (const auto& [option, value] : {std::pair{"--task", &r.task}, {"--questions", &r.questions}})
+    if (r.hf.empty() && !value->empty())
+      bad_input("{} {} goes with --hf; the run {} has its own", option, *value, r.run);
+  if (!r.hf.empty() && !r.tasks.empty())
+    bad_input("--tasks {} goes with a run; a checkpoint is asked in English: --task", r.tasks);
+}
+
 }  // namespace
 
 Alignment write_alignment(const AlignRequest& r, const std::string& out) {
+  if (std::filesystem::is_directory(out)) bad_input("cannot write {}: it is a folder; choose another path", out);
   if (const auto folder = std::filesystem::path(out).parent_path(); !folder.empty() && !std::filesystem::exists(folder))
     bad_input("cannot write {}: there is no such folder; choose another path", out);
-  const RunKind kind = kind_of_folder(r.run);
+  must_be_one(r);
+  const RunKind kind = r.hf.empty() ? kind_of_folder(r.run) : RunKind::t5;
   if (kind != RunKind::t5 && !r.tasks.empty()) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
   if (kind != RunKind::task && !r.device.empty() && r.device != "cpu")
     bad_input("--device {}: {} run on the cpu", r.device, kind == RunKind::t5 ? "T5s" : "language models");
-  const Alignment made = kind == RunKind::task ? of_task(r) : kind == RunKind::t5 ? of_t5(r) : of_language(r);
+  const Alignment made = !r.hf.empty()           ? of_checkpoint(r)
+                         : kind == RunKind::task ? of_task(r)
+                         : kind == RunKind::t5   ? of_t5(r)
+                                                 : of_language(r);
   write_file(out, to_json(r, made));
   return made;
 }

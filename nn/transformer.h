@@ -35,7 +35,6 @@ class Transformer {
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
   const TransformerSpec& spec() const { return spec_; }
   const PositionLayers& encoding() const { return *encoding_; }
-  std::shared_ptr<const PositionLayers> shared_encoding() const { return encoding_; }
   // This model, its weights shared, with other layers of positions, as many as it has.
   Transformer with_layers(std::shared_ptr<const PositionLayers>) const;
   // This model, its weights shared, with another temperature. Throws BadInput for a policy that has parameters.

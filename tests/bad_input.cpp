@@ -56,6 +56,7 @@ void furnish(const TemporaryFolder& folder) {
       {"nested.toml", "[train]\ntask = \"even_pairs\"\n"},
       {"nan.txt", "0\n1\nnan\n3\n"},
       {"questions.jsonl", asked + asked + "{}\n"},
+      {"short.jsonl", asked},
       {"short.txt", "0\n1\n2\n3\n4\n"},
       {"words.txt", "0\n1 two 3\n"},
       {"lm-task.toml", "command = \"lm train\"\ntask = \"even_pairs\"\n"},

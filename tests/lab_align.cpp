@@ -1,7 +1,12 @@
 // `poslab align`: the file that it writes, who takes it, and what is refused.
+#include <cmath>
+
+#include "autograd/tape.h"
 #include "lab/align.h"
+#include "lab/language/hf_run.h"
 #include "lab/run_folder.h"
 #include "lab/spelled_file.h"
+#include "lab/t5/questions.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -43,4 +48,99 @@ TEST_CASE("align: what is no file of temperatures is refused by its name, and a 
   RunFolder::create(folder / "sharp", State(tiny_config({{"temperature", "log_n"}})));
   CHECK(holds(refusal([&] { write_alignment({.run = folder / "sharp", .how = {.shortest = 4, .longer = {8}}}, file); }),
               "was trained with temperature = log_n"));
+}
+
+namespace {
+
+// The mean over all rows of the encoder of their largest weight.
+double largest_weight(const T5& net, const std::vector<int>& prompt) {
+  const NoGrad still;
+  const int T = int(prompt.size());
+  Trace trace({"encoder.block*.attention.weights"});
+  const PositionSample counted(choose_sampler("sequential"), Resample::per_forward, {}, 1, T);
+  net.encode(Ids({1, T}, prompt), {}, {counted, {}, &trace});
+  double sum = 0, rows = 0;
+  for (const auto& [name, a] : trace.captured)
+    for (int64_t row = 0; row < a.rows(); ++row, ++rows)
+      sum += double(*std::max_element(a.data() + row * T, a.data() + (row + 1) * T));
+  return sum / rows;
+}
+
+}  // namespace
+
+TEST_CASE("align: a checkpoint of others on questions in English; the file is its own and no other's") {
+  const TemporaryFolder folder;
+  const std::string hf = std::string(source_folder) + "/tests/huggingface/golden/t5/v1_0", file = folder / "t.json";
+  AlignRequest request{.hf = hf, .how = {.shortest = 2, .longer = {9}}, .samples = 1, .task = "line"};
+  const Alignment made = write_alignment(request, file);
+  {
+    const t5::HfModel model = t5::open_hf_model(hf);
+    const auto tokens = t5::open_hf_tokenizer(model);
+    t5::English e = t5::english("line", "");
+    e.samples = 1;
+    const auto prompt = [&](int size) { return t5::tokens_of(model, *tokens, t5::written(e, size, 0).prompt); };
+    CHECK(made.temperatures.shortest == double(prompt(2).size()));
+    CHECK(made.lengths[0].found.keys == double(prompt(9).size()));
+    const double target = largest_weight(model.net, prompt(2));
+    CHECK(made.target.of_model().largest_weight == doctest::Approx(target).epsilon(1e-4));
+    double least = INFINITY, nearest = 0;
+    for (const double tau : request.how.grid) {
+      const T5 sharper = model.net.at_temperature(choose_temperature(fmt::format("constant:tau={}", tau)));
+      const double off = std::abs(largest_weight(sharper, prompt(9)) - target);
+      if (off < least) least = off, nearest = tau;
+    }
+    CHECK(nearest < 1);
+    CHECK(made.lengths[0].found.tau == std::vector{nearest});
+    e.samples = 5, e.sizes = {4};  // of a size with prompts of several lengths: the mean of them
+    double sum = 0;
+    for (int n = 0; n < 5; ++n) sum += double(t5::tokens_of(model, *tokens, t5::written(e, 4, n).prompt).size()) / 5;
+    CHECK(t5::probed(model, e).keys(4) == std::lround(sum));
+  }
+  const std::string copy = folder / "copy";
+  std::filesystem::copy(hf, copy);
+  const auto answered = [&](const std::string& words) {
+    Program program(folder, words + " --hf " + copy + " --temperature aligned:" + file);
+    return fmt::format("{}: {}", program.status(), program.output());
+  };
+  const std::string eval = "t5 eval --task line --sizes 9 --samples 1", write = "t5 generate --prompt a --count 1";
+  CHECK(answered(eval).starts_with("0: "));
+  CHECK(answered(write).starts_with("0: "));
+  const std::string weights = copy + "/model-00002-of-00002.safetensors";
+  std::string bytes = read_file(weights);
+  bytes.back() ^= 1;
+  std::filesystem::remove(weights), write_file(weights, bytes);
+  for (const std::string& words : {eval, write}) {
+    CHECK(answered(words).starts_with("2: "));
+    CHECK(holds(answered(words), "temperature aligned: it is of weights " + made.temperatures.weights));
+  }
+}
+
+TEST_CASE("align: what a checkpoint is not asked is refused before it is opened") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "t.json";
+  const auto refused = [&](AlignRequest r) {
+    r.how.shortest = 2, r.how.longer = {4};
+    return refusal([&] { write_alignment(r, file); });
+  };
+  CHECK(holds(refused({.hf = folder / "none"}), "which task? Say --task passkey"));
+  CHECK(holds(refused({.hf = folder / "none", .task = "line"}), "is no folder; --hf names one with config.json"));
+  CHECK(holds(refused({.run = "run", .hf = "hf", .task = "line"}), "--hf FOLDER; not both"));
+  CHECK(holds(refused({.run = "run", .task = "line"}), "--task line goes with --hf"));
+  CHECK(holds(refused({.hf = "hf", .tasks = "line"}), "--tasks line goes with a run"));
+  CHECK(holds(refused({.hf = "hf", .device = "cuda", .task = "line"}), "--device cuda: T5s run on the cpu"));
+  write_file(
+      folder / "q.jsonl",
+      R"({"question": "where?", "answers": ["Rome"], "ctxs": [{"title": "y", "text": "Rome", "isgold": true}]})");
+  CHECK(holds(refused({.hf = "hf", .task = "documents", .questions = folder / "q.jsonl"}),
+              "q.jsonl, line 1: the question \"where?\" has 0 documents"));
+  CHECK(!std::filesystem::exists(file));
+}
+
+TEST_CASE("align: temperatures by hand suit a language model of others, those of other weights do not") {
+  const auto refused = [](const std::string& of) {
+    const std::string folder = std::string(source_folder) + "/tests/huggingface/golden/llama";
+    return refusal([&] { language::open_hf_run(folder, {{"temperature", "aligned:of=" + of}}, true); });
+  };
+  CHECK(holds(refused("2.4.0badcafe 8 64:0.5"), "temperature aligned: it is of weights 0badcafe, and this model has"));
+  CHECK(holds(refused("any 8 64:0.5"), "tokenizer"));  // which comes behind, and this checkpoint has none
 }

@@ -194,6 +194,24 @@ TEST_CASE("a language model records what trained it; a run without that is repor
               "/old is of `poslab lm train`, and "));
 }
 
+TEST_CASE("a language model with another encoding at test reads the positions that are drawn for that one") {
+  const TemporaryFolder folder;
+  train(folder, "run", "--encoding none --positions randomized:max_position=256");
+  const std::string other = "alibi:mode=offset_table";
+  std::string expected;
+  {
+    language::Run run = language::open(folder / "run");
+    REQUIRE(language::sampler(run.state.config)->name == "randomized");
+    run.state.net = run.state.net.with_encoding(choose_encoding(other));
+    run.state.config.set("encoding", other);
+    REQUIRE(language::sampler(run.state.config)->name == "randomized_offsets");
+    expected = language::to_csv(language::evaluate(run));
+  }
+  Program eval(folder, "lm eval " + folder / "run" + " --encoding " + other + " -o " + folder / "o.csv");
+  REQUIRE_MESSAGE(eval.status() == 0, eval.output());
+  CHECK(read_file(folder / "o.csv") == expected);
+}
+
 TEST_CASE("inspect: a language model, its text on the page and the numbers beside it") {
   const TemporaryFolder folder;
   train(folder, "rope", ""), train(folder, "random", "--positions randomized:max_position=64");

@@ -134,6 +134,25 @@ TEST_CASE("a run of a T5 that is stopped goes on to the same bits; its figures a
   CHECK(holds(refusal([&] { RunFolder::open(folder / "torn").load(); }), "is of a T5; `poslab t5` reads it"));
 }
 
+TEST_CASE("another encoding at test reads the positions that are drawn for it, not those of the trained one") {
+  const TemporaryFolder folder;
+  const Choices c = with({{"encoding", "none"}, {"positions", "randomized:max_position=256"}, {"out", folder / "run"}});
+  const std::string other = "alibi:mode=offset_table";
+  Choices as_other = c;
+  as_other.set("encoding", other);
+  REQUIRE(t5::sampler(c)->name != t5::sampler(as_other)->name);  // tokens, or a table of offsets
+  const T5 net = t5::create(c).state.net.with_encoding(choose_encoding(other));
+  std::vector<t5::AtLength> all;
+  for (const Chosen<Retrieval>& task : t5::tasks(c))
+    for (const int length : t5::eval_lengths(c)) all.push_back(t5::evaluate(net, as_other, task, length));
+  Program eval(folder, "t5 eval " + folder / "run" + " --encoding " + other + " -o " + folder / "o.csv");
+  REQUIRE_MESSAGE(eval.status() == 0, eval.output());
+  CHECK(read_file(folder / "o.csv") == t5::to_csv(all));
+  Program write(folder, "t5 generate " + folder / "run" + " --encoding " + other +
+                            " --prompt 'passkey a4 b11 . . . . ask passkey' --count 2");
+  CHECK(holds(write.output(), "randomized_offsets:max_position=256 draws other positions"));  // refused by that name
+}
+
 TEST_CASE("a sweep of T5s is run, collected and reported, with a group for each task") {
   const TemporaryFolder folder;
   std::string toml = "command = \"t5 train\"\nencoding = [\"t5\", \"alibi\"]\n";
@@ -200,6 +219,15 @@ TEST_CASE("questions with documents from a file: which document is gold, and a b
               ", line 3: no document holds the answer"));
   write_file(path, "");
   CHECK(holds(refusal([&] { t5::read_questions(path); }), "has no question"));
+
+  // All lines are looked at before any is asked: the first has documents for two, the second too few.
+  write_file(path, one_line + "\n" + bare + "\n");
+  t5::English e = t5::english("documents", path);
+  e.sizes = {1, 2}, e.samples = 1;
+  CHECK_NOTHROW(t5::check(e));
+  e.questions[1].documents[0].shown = false;
+  CHECK(holds(refusal([&] { t5::check(e); }), "2: " + path + ", line 2: the question \"where?\" has 0 documents"));
+  CHECK(holds(refusal([&] { t5::english("line", path); }), "goes with --task documents, not with line"));
 }
 
 TEST_CASE("a checkpoint of others is asked in English: so many questions, at places from front to back") {
@@ -215,5 +243,5 @@ TEST_CASE("a checkpoint of others is asked in English: so many questions, at pla
   CHECK(holds(t5::to_csv(all), fmt::format("\nline,9,{},8,0,", all[1].tokens)));
   t5::English too_many = line;
   too_many.sizes = {2, 5000};
-  CHECK(holds(refusal([&] { t5::ask(model, too_many, choose_sampler("sequential")); }), "5000 lines"));
+  CHECK(holds(refusal([&] { t5::check(too_many); }), "5000 lines"));
 }

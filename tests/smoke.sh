@@ -291,6 +291,12 @@ checkpoint_answers() {   # a small random one: the words are of no use
       --beams 3 --length-penalty 0.6 --threads 1 > other && cmp one other
 }
 check 'a checkpoint of others answers' checkpoint_answers
+checkpoint_aligned() {
+  local folder=$source/tests/huggingface/golden/t5/v1_0
+  "$program" align --hf "$folder" --task line --short 2 --long 9 --samples 2 -o lines.json &&
+    "$program" t5 eval --hf "$folder" --task line --sizes 9 --samples 2 --temperature aligned:lines.json
+}
+check 'and is aligned' checkpoint_aligned
 check 'a T5 is no language model' refuses 2 'poslab t5' "$program" lm eval finding
 
 check 'no command' refuses 2 'One of list, train' "$program"

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "encodings/aligned.h"
 #include "nn/transformer.h"
 #include "tests/schemes.h"
 
@@ -16,7 +17,8 @@ namespace {
 std::vector<Chosen<TemperaturePolicy>> policies() {
   std::vector<Chosen<TemperaturePolicy>> all;
   for (const TemperaturePolicy& policy : all_temperatures()) {
-    const Chosen<TemperaturePolicy> plain = choose_temperature(policy.name);
+    const Chosen<TemperaturePolicy> plain =
+        choose_temperature(policy.name == "aligned" ? aligned_example : policy.name);
     if (policy.make) all.push_back(plain);
     for (const Option& o : policy.options)
       for (const std::string& value : other_values(o)) {

@@ -2,9 +2,11 @@
 
 #include <filesystem>
 
+#include "experiment/align.h"
 #include "lab/files.h"
 #include "lab/language/corpus.h"
 #include "lab/language/hf_rope.h"
+#include "lab/language/safetensors.h"
 
 namespace poslab::language {
 
@@ -14,8 +16,11 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
     read_generation(read_input(more), more, model.config);
   const HfConfig& its = model.config;
   int trained = its.trained_length;
-  for (auto& [name, value] : asked)
+  std::string temperature = "none";  // of the test alone, so that it may be aligned
+  for (auto& [name, value] : asked) {
     if (name == "train_length") trained = configure({{name, value}}).whole(name);
+    if (name == "temperature") std::swap(temperature, value);
+  }
   bool other = false;
   for (auto& [name, value] : asked)
     if (name == "encoding") value = for_hf_model(value, its.base, trained), other = true;
@@ -27,7 +32,9 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   HfRun run{configure(all), {}, model.net, its.ends, its.choice};
   check(run.config);
   if (other) run.net = run.net.with_encoding(choose_encoding(run.config["encoding"]));
-  run.net = run.net.at_temperature(choose_temperature(run.config["temperature"]));
+  const Chosen<TemperaturePolicy> policy = choose_temperature(temperature);
+  run.net = run.net.at_temperature(policy);
+  check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); });
   const auto tokenizer = open_hf_tokenizer(model);
   run.source.others = tokenizer, run.source.prefix = tokenizer->prefix();
   const Choices& c = run.config;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/checksum.h"
 #include "core/error.h"
 #include "lab/files.h"
 
@@ -116,6 +117,15 @@ StoredTensors map_weights(const std::string& folder) {
     if (!tensors.count(name))
       bad_input("{} has no tensor {}, and the index names it there", file.get<std::string>(), name);
   return tensors;
+}
+
+std::string weights_checksum(const StoredTensors& all) {
+  Checksum sum;
+  for (const auto& [name, t] : all) {
+    sum.add(name.data(), name.size());
+    sum.add(t.at, size_t(size_of(t.shape)) * size_t(bytes_of_number(t.dtype)));
+  }
+  return sum.digits();
 }
 
 StoredMatrix matrix_of(const std::string& name, const StoredTensor& t) {

@@ -26,6 +26,9 @@ StoredTensors map_safetensors(const std::string& path);
 // also where a file or tensor that the index names is missing, or one is there that it does not name.
 StoredTensors map_weights(const std::string& folder);
 
+// By which a file of temperatures knows these weights: core/checksum.h over names and numbers. Reads them all.
+std::string weights_checksum(const StoredTensors&);
+
 // As a matrix; of a vector the only row. Throws BadInput for numbers of a form that is not computed with.
 StoredMatrix matrix_of(const std::string& name, const StoredTensor&);
 

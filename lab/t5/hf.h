@@ -23,7 +23,7 @@ void read_generation(const std::string& text, const std::string& path, HfConfig&
 // The name in such a checkpoint of a parameter of T5: "encoder.block3.attention.query" is
 // "encoder.block.3.layer.0.SelfAttention.q.weight". "" for one that the form does not have.
 std::string hf_name(const std::string& parameter, bool gated);
-// How config.json says the activation: "relu", "gated-gelu". Both throw BadInput for one that is not known.
+// How config.json says the activation: "relu", "gated-gelu".
 std::string hf_activation(const T5Spec&);
 
 struct HfModel {

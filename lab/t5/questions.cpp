@@ -61,6 +61,8 @@ DocumentQuestion read_question(const std::string& line) {
   return q;
 }
 
+}  // namespace
+
 TextQuestion written(const English& e, int size, int n) {
   const double place = (n + 0.5) / e.samples;
   const uint64_t seed = e.seed + uint64_t(n);
@@ -69,26 +71,39 @@ TextQuestion written(const English& e, int size, int n) {
   return ask_of_documents(e.questions[size_t(n) % e.questions.size()], size, place, rng);
 }
 
-}  // namespace
-
 std::vector<DocumentQuestion> read_questions(const std::string& path) {
   std::istringstream lines(read_input(path));
   std::vector<DocumentQuestion> all;
   std::string line;
-  for (int n = 1; std::getline(lines, line); ++n) {
-    try {
-      all.push_back(read_question(line));
-    } catch (const BadInput& e) { bad_input("{}, line {}: {}", path, n, e.what()); }
-  }
+  for (int n = 1; std::getline(lines, line); ++n)
+    naming(fmt::format("{}, line {}", path, n), [&] { all.push_back(read_question(line)); });
   if (all.empty()) bad_input("{} has no question; {}", path, form);
   return all;
+}
+
+English english(const std::string& task, const std::string& file) {
+  if (task.empty()) bad_input("which task? Say --task passkey, line, topic or documents");
+  English e{.task = choose_retrieval(task), .file = file};
+  if (file.empty()) return e;
+  if (e.task->name != "documents")
+    bad_input("--questions {} goes with --task documents, not with {}", file, e.task->name);
+  e.questions = read_questions(file);
+  return e;
+}
+
+void check(const English& e) {
+  for (const int size : e.sizes) {
+    if (e.questions.empty()) written(e, size, 0);
+    Rng rng = rng_of_text(0);
+    for (size_t n = 0; n < e.questions.size(); ++n)
+      naming(fmt::format("{}, line {}", e.file, n + 1), [&] { ask_of_documents(e.questions[n], size, 0., rng); });
+  }
 }
 
 std::vector<AtSize> ask(const HfModel& model, const English& e, const Chosen<Sampler>& positions) {
   const NoGrad still;
   const std::shared_ptr<const Tokenizer> tokens = open_hf_tokenizer(model);
   const T5Generation writing{.count = 64, .ends = model.config.writing.ends};
-  for (const int size : e.sizes) written(e, size, 0);  // refused now, and not behind the others
   Progress progress("asking", "questions", 0, int64_t(e.sizes.size()) * e.samples);
   std::vector<AtSize> all;
   int64_t done = 0;

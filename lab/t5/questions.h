@@ -1,5 +1,6 @@
 // Retrieval tasks in English, asked of a checkpoint that others trained.
 #pragma once
+#include "experiment/dispersion.h"
 #include "experiment/t5/t5.h"
 #include "lab/t5/hf.h"
 #include "tasks/retrieval/documents.h"
@@ -17,8 +18,21 @@ struct English {
   std::vector<int> sizes;                        // what they count, the task says
   int samples = 16;                              // questions of each size, their answers evenly from front to back
   uint64_t seed = 0;
-  std::vector<DocumentQuestion> questions{};     // in place of made-up ones
+  std::string file{};                         // of the questions, in place of made-up ones
+  std::vector<DocumentQuestion> questions{};  // those of its lines, one after the other
 };
+// task: as it is spelled; file: "" for made-up questions. Throws BadInput: there is no such task, or it takes no file.
+English english(const std::string& task, const std::string& file);
+// Throws BadInput for a size that the task does not have, or that one of the questions of the file has too few
+// documents for, with file and line. Before anything is computed.
+void check(const English&);
+
+// Question n of a size, a function of that and of the seed alone.
+TextQuestion written(const English&, int size, int n);
+// The encoder on the prompts of these sizes, one at a time, at the positions that it has by itself. Keys of a size: the
+// tokens of a prompt on average. The model has to live as long.
+Probed probed(const HfModel&, const English&);
+
 struct AtSize {
   std::string task;
   int size = 0, tokens = 0;                      // tokens of the longest prompt, its end included
@@ -27,7 +41,7 @@ struct AtSize {
   double accuracy_of_place[places] = {};         // NaN where no answer stood
 };
 // Of what the model says greedily, in at most 64 tokens, under these positions of the encoder, with a bar. Throws
-// Interrupted, and BadInput for a size that the task does not have.
+// Interrupted.
 std::vector<AtSize> ask(const HfModel&, const English&, const Chosen<Sampler>& positions);
 std::string to_csv(const std::vector<AtSize>&);  // task,size,tokens,samples,accuracy,accuracy_1,...,accuracy_8
 std::string table(const std::vector<AtSize>&, const std::string& counted);

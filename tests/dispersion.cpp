@@ -1,0 +1,94 @@
+// How dispersed attention is: sorted logits against rows that are known, and quantiles of the normal distribution.
+#include "experiment/dispersion.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/random.h"
+
+using namespace poslab;
+
+namespace {
+
+// Logits of a model that looks at these alone, (1, heads, queries, keys); of how many queries it was asked for.
+struct KnownRows {
+  static constexpr int heads = 2, keys = 8;
+  std::vector<real> s;
+  int queries, asked = 0;
+  explicit KnownRows(int n) : queries(n) {
+    Rng rng({0, 9, 4});
+    for (int i = 0; i < heads * n * keys; ++i) s.push_back(real(rng.normal() + i / keys));  // means that differ
+  }
+  Probed model(bool causal) {
+    const auto run = [this](const Look& look) {
+      asked = look.queries;
+      Trace trace({"*"});
+      trace.capture("block0.attention.logits", Tensor::from({1, heads, queries, keys}, s));
+      for (int n = 0; n < look.samples; ++n) look.done(trace, {});
+    };
+    return {.layers = 1, .heads = heads, .causal = causal, .keys = [](int) { return keys; }, .run = run};
+  }
+  // Sorted, less their mean; those of masked keys left out.
+  std::vector<double> sorted(int head, int query) const {
+    std::vector<double> row;
+    for (int j = 0; j < keys; ++j)
+      if (const double x = double(s[size_t((head * queries + query) * keys + j)]); std::isfinite(x)) row.push_back(x);
+    double mean = 0;
+    for (const double x : row) mean += x / double(row.size());
+    for (double& x : row) x -= mean;
+    std::sort(row.begin(), row.end());
+    return row;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("sorted logits: of each row less its mean, then averaged over rows and heads") {
+  constexpr int heads = KnownRows::heads, keys = KnownRows::keys;
+  KnownRows rows(keys);
+  const std::vector<double> found = sorted_logits(rows.model(false), keys, keys, 3);
+  CHECK(rows.asked >= keys);
+  for (int k = 0; k < keys; ++k) {
+    double mean = 0;
+    for (int row = 0; row < heads * keys; ++row) mean += rows.sorted(row / keys, row % keys)[size_t(k)] / heads / keys;
+    CHECK(found[size_t(k)] == doctest::Approx(mean).epsilon(1e-6));
+  }
+  CHECK(std::is_sorted(found.begin(), found.end()));
+}
+
+TEST_CASE("sorted logits: of a causal model those of the last eighth of the queries") {
+  constexpr int heads = KnownRows::heads, keys = KnownRows::keys;
+  KnownRows rows(keys);
+  const std::vector<double> found = sorted_logits(rows.model(true), keys, keys, 1);
+  for (int k = 0; k < keys; ++k) {
+    double mean = 0;
+    for (int h = 0; h < heads; ++h) mean += rows.sorted(h, keys - 1)[size_t(k)] / heads;
+    CHECK(found[size_t(k)] == doctest::Approx(mean).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("sorted logits: masked keys are left out, between two of them it is linear, and a row of one counts not") {
+  constexpr int heads = KnownRows::heads, keys = KnownRows::keys;
+  KnownRows rows(1);
+  for (int n = 0; n < heads * keys; ++n) rows.s[size_t(n)] = -std::numeric_limits<real>::infinity();
+  for (const int key : {1, 4, 7}) rows.s[size_t(key)] = real(key);                 // head 1: -3, 0, 3 about their mean
+  rows.s[keys] = 5;                                                                // head 2: one key
+  const std::vector<double> found = sorted_logits(rows.model(false), keys, 6, 1);  // at -1/4, 1/4, ... of the ranks
+  const double expected[] = {-3, -2.25, -.75, .75, 2.25, 3};
+  for (size_t k = 0; k < 6; ++k) CHECK(found[k] == doctest::Approx(expected[k]));
+}
+
+TEST_CASE("normal quantiles are those of tables") {
+  // NIST/SEMATECH e-Handbook 1.3.6.7.1, and further digits of R's qnorm
+  for (const auto& [p, z] : {std::pair{.5, 0.},
+                             {.8413447460685429, 1.},
+                             {.975, 1.959963984540054},
+                             {.99, 2.3263478740408408},
+                             {.001, -3.090232306167813},
+                             {1e-10, -6.361340902404056}}) {
+    CHECK(normal_quantile(p) == doctest::Approx(z).epsilon(1e-10));
+    CHECK(std::abs(normal_quantile(p) + normal_quantile(1 - p)) < 1e-5);
+  }
+}
