@@ -201,10 +201,11 @@ TEST_CASE("a language model with another encoding at test reads the positions th
   std::string expected;
   {
     language::Run run = language::open(folder / "run");
-    REQUIRE(language::sampler(run.state.config)->name == "randomized");
     run.state.net = run.state.net.with_encoding(choose_encoding(other));
     run.state.config.set("encoding", other);
-    REQUIRE(language::sampler(run.state.config)->name == "randomized_offsets");
+    const Chosen<Sampler> drawn = choose_sampler(run.state.config["positions"]);
+    REQUIRE(drawn->name == "randomized");
+    REQUIRE(sampler_for(choose_encoding(other), drawn)->name == "randomized_offsets");
     expected = language::to_csv(language::evaluate(run));
   }
   Program eval(folder, "lm eval " + folder / "run" + " --encoding " + other + " -o " + folder / "o.csv");
