@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,12 +27,14 @@ def parser(about):
 
 
 def check(parser, options, peers, remedy):
-    """Ends where a peer has no such name, or a program is not there; `remedy` makes the Python of the peers."""
+    """Ends where a peer has no such name, or a program does not run; `remedy` makes the Python of the peers."""
     if unknown := set(options.peers) - set(peers):
         parser.error(f"no peer {', '.join(unknown)}; there are {', '.join(peers)}")
-    for path, way in ((options.program, "build the target poslab_bench"), (options.python, remedy)):
-        if not pathlib.Path(path).exists():
-            parser.error(f"{path} is not there; {way}")
+    for what, way in (("program", "build the target poslab_bench"), ("python", remedy)):
+        found = shutil.which(str(getattr(options, what)))  # a path, or a name that PATH has
+        if not found:
+            parser.error(f"--{what} {getattr(options, what)} is no program that runs here; {way}")
+        setattr(options, what, os.path.abspath(found))  # sides start in the root of the tree
 
 
 def processor():
@@ -43,16 +46,20 @@ def processor():
 
 
 def commit():
-    """Of the working tree, with -dirty where it differs from that; absent outside git."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
-    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or None
+    """Of the working tree, with -dirty where it differs from that; absent outside git and bundles."""
+    if (ROOT / ".git").exists():
+        words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+        return subprocess.run(words, capture_output=True, text=True).stdout.strip() or None
+    bundled = ROOT / ".bundle/commit"
+    return bundled.read_text().strip() if bundled.exists() else None
 
 
-def save(path, task, results):
+def save(path, task, results, **more):
     whole = {
         "cpu": processor(),
         "cores": len(os.sched_getaffinity(0)),
         "device": results[0].get("sides", {}).get("poslab", {}).get("device", "cpu"),
+        **more,
         "commit": commit(),
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "task": task,

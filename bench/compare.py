@@ -2,8 +2,9 @@
 """poslab beside PyTorch (eager and compiled) and JAX: training steps, evaluation and memory, in one run.
 
 For each configuration all sides are started, compute loss, logits and all gradients of one batch from equal weights,
-and must agree; then they take turns of a few steps, A B C D, D C B A, ..., each alone on the cores while the others are
-stopped, so that all meet the same weather. Large products take a turn too: they are the ceiling. Standard library only.
+and must agree: one that does not is named and counts in no ratio, and the status is 1. Then they take turns of a few
+steps, A B C D, D C B A, ..., each alone on the cores while the others are stopped, so that all meet the same weather.
+Large products take a turn too: they are the ceiling. Standard library only.
 
     bench/compare.py                       # everything: training at 20+20 and 40+40, evaluation at 500+500
     bench/compare.py --quick               # three encodings at 20+20 slots
@@ -11,6 +12,7 @@ stopped, so that all meet the same weather. Large products take a turn too: they
     bench/compare.py --decoder             # the causal decoder: 6 layers of width 256, windows of 256 tokens, batch 16
     bench/compare.py --encoding rope --positions randomized --length 40 --threads 2
     bench/compare.py --scaling             # poslab alone: a step with one thread and with more, in turns
+    bench/compare.py --device cuda --precision tf32        # on a GPU, where the peers' products may round to TF32
     bench/compare.py --example             # how long the example preset takes: mixed lengths, extrapolated to its steps
 """
 
@@ -21,7 +23,20 @@ import time
 
 import command
 import table
-from sides import PEERS, ROOT, Ended, Side, agreement, start_ours, start_peer, take_turns, turns
+from sides import (
+    ON_GPU,
+    PEERS,
+    PRECISIONS,
+    ROOT,
+    Disagree,
+    Ended,
+    Side,
+    agreement,
+    start_ours,
+    start_peer,
+    take_turns,
+    turns,
+)
 
 ENCODINGS = ["none", "sincos", "learned", "relative", "alibi", "rope"]
 SCHEMES = [*ENCODINGS, "t5", "shaw", "kerple", "fire", "cope", "xpos", "yarn", "partial_rope"]
@@ -32,7 +47,8 @@ class Configuration:
     """All sides of one line of the table."""
 
     def __init__(self, options, task, batch, threads, encoding, positions, more=()):
-        self.options, self.batch, self.sides, self.failed, self.agreed = options, batch, [], {}, {}
+        self.options, self.batch, self.sides, self.failed = options, batch, [], {}
+        self.agreed, self.disagreed = {}, {}
         wish = (batch, threads, encoding, positions)
         self.ours = start_ours(options, task, *wish)
         self.sides.append(self.ours)
@@ -61,8 +77,12 @@ class Configuration:
         mine = self.ours.tensors(what, size)
         for peer in self.sides[1:]:
             theirs = self.attempt(peer.name, lambda: peer.tensors(what, size))
-            if theirs:
-                self.agreed[peer.name] = agreement(mine, theirs, peer.name)
+            if not theirs:
+                continue
+            try:
+                self.agreed[peer.name] = agreement(mine, theirs, peer.name, PRECISIONS[self.options.precision][1])
+            except Disagree as e:
+                self.disagreed[peer.name] = str(e)
 
     def warm(self, what, sizes):
         for side in list(self.sides):
@@ -101,9 +121,10 @@ class Configuration:
             "load": os.getloadavg()[0],
             "agreement": self.agreed,
             "failed": self.failed,
+            "disagreed": self.disagreed,
             "ceiling_gflops": kinds,
             "sides": sides,
-            **table.compare(sides),
+            **table.compare(sides, self.disagreed),
             **({"none_ms": statistics.median(self.none.ms)} if self.none else {}),
         }
 
@@ -149,9 +170,12 @@ def example(options, threads, encoding, positions):
         side["example_seconds"] = statistics.mean(side["ms"]) * EXAMPLE["steps"] / 1e3
         minutes = side["example_seconds"] / 60
         print(f"  {name:15} {minutes:7.1f} min, and {side['warm_seconds']:.0f} s to compile and warm")
-    fastest = min(side["example_seconds"] for name, side in r["sides"].items() if name != "poslab")
-    r["ratio"] = fastest / r["sides"]["poslab"]["example_seconds"]
-    print(f"  ratio to the fastest peer {r['ratio']:.2f}x", flush=True)
+    peers = [side["example_seconds"] for name, side in r["sides"].items() if name not in ("poslab", *r["disagreed"])]
+    if peers:
+        r["ratio"] = min(peers) / r["sides"]["poslab"]["example_seconds"]
+        print(f"  ratio to the fastest peer {r['ratio']:.2f}x", flush=True)
+    for words in r["disagreed"].values():
+        print(f"  {words}; it counts in no ratio", flush=True)
     return r
 
 
@@ -203,6 +227,7 @@ def parse():
     parser.add_argument("--scaling", action="store_true", help="poslab alone, with each of --threads in turns")
     parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--precision", default="fp32", choices=PRECISIONS, help="of the peers' products, on a GPU")
     parser.add_argument("--program", help="default: poslab_bench of the preset release, or of cuda for --device cuda")
     parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="has torch and jax; bench/venv.sh makes it")
     parser.add_argument("--out", help="a JSON file with all times, written anew after each configuration")
@@ -212,11 +237,16 @@ def parse():
     )
     if options.device == "cuda" and options.threads == all_threads:
         options.threads = [cores]  # they only feed the GPU
+    known = PEERS | (ON_GPU if options.device == "cuda" else {})
     if options.peers is None:
-        options.peers = ["torch", "torch compiled"] if options.schemes else list(PEERS)
-    command.check(parser, options, PEERS, "run bench/venv.sh")
+        options.peers = [name for name in known if name != "jax" or not options.schemes]
+    if options.precision != "fp32" and options.device == "cpu":
+        parser.error(f"--precision {options.precision}: processors have no such products; it needs --device cuda")
+    if options.device == "cuda" and options.decoder:
+        parser.error("--decoder is measured on the processor alone; leave out --device cuda")
     if unknown := set(options.what) - {"train", "eval"}:
         parser.error(f"--what {', '.join(unknown)}: it takes train, eval or both")
+    command.check(parser, options, known, "run bench/venv.sh")
     if options.scaling:
         options.what, options.peers = ["train"], []
     if options.quick:
@@ -251,14 +281,14 @@ def main():
                 for positions in options.positions or ["randomized"]:
                     results.append(example(options, threads, encoding, positions))
                     if options.out:
-                        command.save(options.out, options.task, results)
+                        command.save(options.out, options.task, results, precision=options.precision)
         return
     if options.scaling:
         every = dict.fromkeys((length, *rest) for _, length, _, *rest in configurations(options))
         for length, encoding, positions in every:
             results.append(scaling(options, length, encoding, positions))
             if options.out:
-                command.save(options.out, options.task, results)
+                command.save(options.out, options.task, results, precision=options.precision)
         return
     wanted = list(configurations(options))
     minutes = len(wanted) * (options.seconds + 28) / 60
@@ -275,10 +305,15 @@ def main():
             print(table.heading(options.peers))
         print(table.row(r, options.peers), flush=True)
         for name, words in r["failed"].items():
-            print(f"      {name} failed: {words.splitlines()[-1] if words else 'without a word'}")
+            print(f"      {name} failed: {words.splitlines()[-1] if words else 'without a word'}", flush=True)
+        for words in r["disagreed"].values():
+            print(f"      {words}; it counts in no ratio", flush=True)
         if options.out:
-            command.save(options.out, options.task, results)
+            command.save(options.out, options.task, results, precision=options.precision)
     print("\n".join(table.scaling(results)))
+    bad = sum(len(r["disagreed"]) for r in results)
+    if bad:
+        sys.exit(f"bench: peers disagreed with poslab {bad} times, see above")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import statistics
 
 LAYERS, WIDTH, WIDENING = 5, 64, 4
-NAMES = {"poslab": "poslab", "torch": "torch", "torch compiled": "compiled", "jax": "jax"}
+NAMES = {"poslab": "poslab", "torch": "torch", "torch compiled": "compiled", "torch graph": "graph", "jax": "jax"}
 
 
 def encoder_flop(what, batch, inputs, outputs, encoding, hello):
@@ -49,10 +49,11 @@ def told(side):
     }
 
 
-def compare(sides):
-    """The ratios of a configuration: above 1, poslab is better. sides: {name: told(side)}, poslab's first."""
+def compare(sides, without=()):
+    """The ratios of a configuration: above 1, poslab is better. sides: {name: told(side)}, poslab's first; peers in
+    `without` compute something else."""
     ours = sides["poslab"]
-    peers = {name: side for name, side in sides.items() if name != "poslab"}
+    peers = {name: side for name, side in sides.items() if name != "poslab" and name not in without}
     if not peers:
         return {}
     fastest = min(peers, key=lambda name: peers[name]["median_ms"])

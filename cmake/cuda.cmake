@@ -4,18 +4,26 @@ set(POSLAB_CUDA AUTO CACHE STRING "kernels for the GPU: AUTO, ON (an error if th
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS cuda/*.cu)
 set(cuda_host cuda/queue.cpp cuda/table.cpp)
-find_package(Boost REQUIRED COMPONENTS context)
+if(POSLAB_CUDA STREQUAL "ON")           # a machine with a GPU may do without the emulation, and without its tests
+  find_package(Boost QUIET COMPONENTS context)
+else()
+  find_package(Boost REQUIRED COMPONENTS context)
+endif()
 foreach(source IN LISTS cuda_sources)
   get_filename_component(stem ${source} NAME_WE)
   set(as_cpp ${CMAKE_BINARY_DIR}/emulated/${stem}.cpp)
   file(CONFIGURE OUTPUT ${as_cpp} CONTENT "#include \"cuda/${stem}.cu\"\n")
   list(APPEND emulated ${as_cpp})
 endforeach()
-add_library(cuda_emulated STATIC EXCLUDE_FROM_ALL ${emulated} ${cuda_host} cuda/emulate.cpp cuda/driver_emulated.cpp)
-target_compile_definitions(cuda_emulated PUBLIC POSLAB_EMULATE)
-# Registers are filled in a loop of at least one round.
-target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized $<$<CONFIG:Release>:-O1>)    # -O1: quick to build
-target_link_libraries(cuda_emulated PUBLIC core Boost::context)
+if(TARGET Boost::context)
+  add_library(cuda_emulated STATIC EXCLUDE_FROM_ALL ${emulated} ${cuda_host} cuda/emulate.cpp cuda/driver_emulated.cpp)
+  target_compile_definitions(cuda_emulated PUBLIC POSLAB_EMULATE)
+  # Registers are filled in a loop of at least one round.
+  target_compile_options(cuda_emulated PRIVATE -Wno-maybe-uninitialized $<$<CONFIG:Release>:-O1>)  # -O1: quick to build
+  target_link_libraries(cuda_emulated PUBLIC core Boost::context)
+else()
+  message(STATUS "poslab: no Boost.Context, so no emulated GPU and no poslab_tests")
+endif()
 
 set(cuda_found no)
 if(NOT POSLAB_CUDA STREQUAL "OFF")

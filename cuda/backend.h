@@ -15,6 +15,17 @@ struct DeviceMemoryOpen {
   DeviceMemoryOpen();
   ~DeviceMemoryOpen();
 };
+
+// While one lives the emulated GPU takes everything and runs nothing, neither kernels nor copies: what a step costs
+// the host is left, and what the GPU is given can be counted. Results are not what a model computes.
+struct NothingRuns {
+  NothingRuns();
+  ~NothingRuns();
+};
+struct Given {
+  int64_t launches = 0, copies = 0, bytes = 0;       // copied, both ways
+};
+Given given();                 // since the start, the launches of replayed steps one by one
 #endif
 
 }  // namespace poslab::cuda

@@ -24,6 +24,8 @@ std::shared_ptr<Launches> recording;
 struct Region { void* at; size_t bytes; };
 std::vector<Region> regions;
 int open = 0;
+bool runs = true;
+Given so_far;
 
 void protect(int what) {
   for (const Region& r : regions) mprotect(r.at, r.bytes, what);
@@ -38,14 +40,28 @@ DeviceMemoryOpen::~DeviceMemoryOpen() {
   if (--open == 0) protect(PROT_NONE);
 }
 
+NothingRuns::NothingRuns() { runs = false; }
+NothingRuns::~NothingRuns() { runs = true; }
+Given given() { return so_far; }
+
 void run_or_record(std::function<void()> launch) {
-  if (recording) {
-    recording->push_back(std::move(launch));
-  } else {
-    const DeviceMemoryOpen memory;
-    launch();
-  }
+  if (recording) return recording->push_back(std::move(launch));
+  ++so_far.launches;
+  if (!runs) return;
+  const DeviceMemoryOpen memory;
+  launch();
 }
+
+namespace {
+
+void copy(void* to, const void* from, size_t bytes) {
+  ++so_far.copies, so_far.bytes += int64_t(bytes);
+  if (!runs) return;
+  const DeviceMemoryOpen memory;
+  std::memcpy(to, from, bytes);
+}
+
+}  // namespace
 
 namespace driver {
 
@@ -63,16 +79,10 @@ void* device_memory(size_t bytes) {
   regions.push_back({at, bytes});
   return at;
 }
-void* pinned_memory(size_t bytes) { return std::malloc(bytes); }
+void* pinned_memory(size_t bytes) { return std::calloc(bytes, 1); }   // zeros, where nothing is copied
 
-void to_device(void* to, const void* pinned, size_t bytes) {
-  const DeviceMemoryOpen memory;
-  std::memcpy(to, pinned, bytes);
-}
-void to_host(void* pinned, const void* from, size_t bytes) {
-  const DeviceMemoryOpen memory;
-  std::memcpy(pinned, from, bytes);
-}
+void to_device(void* to, const void* pinned, size_t bytes) { copy(to, pinned, bytes); }
+void to_host(void* pinned, const void* from, size_t bytes) { copy(pinned, from, bytes); }
 void wait() {}
 Mark mark() { return {}; }
 void wait_for(const Mark&) {}
@@ -81,8 +91,11 @@ void begin_recording() { recording = std::make_shared<Launches>(); }
 Recorded end_recording() { return std::exchange(recording, nullptr); }
 void abandon_recording() { recording = nullptr; }
 void replay(const Recorded& r) {
+  const Launches& all = *static_cast<const Launches*>(r.get());
+  so_far.launches += int64_t(all.size());
+  if (!runs) return;
   const DeviceMemoryOpen memory;
-  for (const auto& launch : *static_cast<const Launches*>(r.get())) launch();
+  for (const auto& launch : all) launch();
 }
 
 }  // namespace driver

@@ -83,12 +83,13 @@ class Encoder(nn.Module):
 
 
 class Peer(torch_base.Peer):
+    mode = "reduce-overhead"  # of torch.compile on a GPU: the launches of a block become CUDA graphs
+
     def __init__(self, options):
         # Block by block, with eager's random numbers: measured faster than compiling the model whole (rope, 20+20: 187
-        # to 213 ms) and than the compiler's own generator (206 to 224), and it compiles one block, not five. On a GPU
-        # its launches become CUDA graphs.
+        # to 213 ms) and than the compiler's own generator (206 to 224), and it compiles one block, not five.
         torch._inductor.config.fallback_random = options.device == "cpu"
-        self.compiling = {"dynamic": options.dynamic, "mode": None if options.device == "cpu" else "reduce-overhead"}
+        self.compiling = {"dynamic": options.dynamic, "mode": None if options.device == "cpu" else self.mode}
         super().__init__(options, Encoder(options))
         self.forms = self.model.scheme.forms
 
@@ -125,12 +126,16 @@ class Peer(torch_base.Peer):
         return self.model(self.there(batch.tokens), self.there(batch.positions), batch.targets.shape[1])
 
 
-if __name__ == "__main__":
-    options = peer.parse(__doc__, torch_schemes.SCHEMES)
+def main(kind, about):
+    options = peer.parse(about, torch_schemes.SCHEMES)
     torch.manual_seed(1)
     torch.set_default_device(options.device)
     # One thread while the weights are filled: a child of peer.faster would wait for threads that it does not have.
     torch.set_num_threads(1)
-    ours = Peer(options)
+    ours = kind(options)
     torch.set_num_threads(options.threads)
     peer.serve(ours)
+
+
+if __name__ == "__main__":
+    main(Peer, __doc__)

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# ./dev bundle: everything that a machine without network and root needs, from a Debian machine that has it all.
+#
+#   .bundle/bin      poslab, poslab_bench and poslab_cuda_tests with CUDA, stripped, and ninja
+#   .bundle/lib      the shared libraries that they start with; all but glibc
+#   .bundle/deps     headers and libraries that sources are compiled with: `./dev build cuda` finds them there
+#   .bundle/commit   what it was built from
+#   build/poslab-bundle.tar.gz     the tree with .bundle in it
+#
+# usage: cuda/bundle.sh NVCC ARCHITECTURES PACKAGE...      packages of Debian, installed here, that go into deps
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+nvcc=$1 architectures=$2 packages=("${@:3}")
+bundle=$PWD/.bundle build=$PWD/build/bundle archive=$PWD/build/poslab-bundle.tar.gz
+say() { printf './dev bundle: %s\n' "$*"; }
+stop() { printf './dev bundle: %s\n' "$*" >&2; exit 1; }
+command -v dpkg > /dev/null || stop 'there is no dpkg here: bundles are made on Debian and its kin'
+
+# The programs find their libraries beside them, before any of the machine's, and so do those libraries.
+cmake --preset cuda -B "$build" -DCMAKE_CUDA_COMPILER="$nvcc" \
+  ${architectures:+-DCMAKE_CUDA_ARCHITECTURES="$architectures"} \
+  -DCMAKE_CUDA_FLAGS='-lineinfo -Xptxas=-v' -DOPENBLAS_LIBRARY=OFF -DDNNL_LIBRARY=OFF -DPOSLAB_KERNELS=all \
+  -DCMAKE_BUILD_RPATH='$ORIGIN/../lib' -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags
+programs=(poslab poslab_bench poslab_cuda_tests)
+cmake --build "$build" --target "${programs[@]/%poslab/poslab_program}"
+
+rm -rf "$bundle"
+mkdir -p "$bundle"/{bin,lib,deps}
+for program in "${programs[@]}"; do strip -o "$bundle/bin/$program" "$build/$program"; done
+cp -L "$(type -P ninja)" "$bundle/bin/"
+ldd "${programs[@]/#/$build/}" | awk '$2 == "=>" {print $3}' | sort -u |
+  grep -vE '/(libc|libm|libdl|librt|libpthread)\.so' | xargs cp -Lt "$bundle/lib"
+
+# Files, not links, which some ways of copying leave out; static libraries and manuals stay behind.
+for package in "${packages[@]}"; do dpkg -L "$package"; done | sort -u | while read -r file; do
+  case $file in
+    /usr/share/doc/* | /usr/share/man/* | /usr/share/lintian/* | *.a | *.pc) continue ;;
+  esac
+  [[ ! -f $file ]] || { mkdir -p "$bundle/deps$(dirname "$file")" && cp -L "$file" "$bundle/deps$file"; }
+done
+# Of libraries that nothing here is linked with, nothing; and a second copy where CMake's files name the whole number.
+for library in "$bundle"/deps/usr/lib/*/lib*.so; do
+  stem=$(basename "$library") whole=$(basename "$(realpath "${library#"$bundle/deps"}")")
+  if ! compgen -G "$bundle/lib/$stem.*" > /dev/null; then
+    rm "$library"
+  elif grep -rqF "$whole" "$bundle"/deps/usr/lib/*/cmake; then
+    cp "$library" "$(dirname "$library")/$whole"
+  fi
+done
+
+if [[ -e .git ]]; then git describe --always --dirty --exclude='*' > "$bundle/commit"; fi
+foreign=$(ldd "$bundle"/bin/poslab* | awk '$2 == "=>" && $3 !~ /\/(libc|libm|libdl|librt|libpthread)\.so/ {print $3}' |
+          grep -vF "$bundle/" | sort -u || true)
+[[ -z $foreign ]] || stop "programs would start with libraries from outside the bundle: $foreign"
+"$bundle/bin/poslab" version > /dev/null || stop 'the program does not start'
+glibc=$(objdump -T "$bundle"/bin/* "$bundle"/lib/* | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+
+{ git ls-files -z --cached --others --exclude-standard; printf '.bundle\0'; } |
+  tar --null --files-from=- --transform='s,^,poslab/,' -czf "$archive.partial"
+mv "$archive.partial" "$archive"
+say "$(du -sm "$bundle" | cut -f1) MB in .bundle, $(du -m "$archive" | cut -f1) MB in build/$(basename "$archive")," \
+  "for glibc ${glibc#GLIBC_} and newer. There: tar -xf poslab-bundle.tar.gz; poslab/dev cuda-test first"

@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+"""./dev cuda-test: what is tested and measured on a machine with a GPU. Standard library only; nothing is installed.
+
+    first       the GPU, every test case in a process of its own, steps a second, and the kernels of one step
+    sanitize    compute-sanitizer: memcheck, racecheck, synccheck and initcheck, side by side
+    bench       beside PyTorch (eager, compiled, a step as one graph) and JAX of $PYTHON, in fp32 and with TF32
+    train       Reverse String with relative positions, sequential and randomized; goes on where it was stopped
+
+Without a stage, all four. Each ends within 8 minutes, says `not run` of what it had no time for, and prints a table
+last, also when it is stopped. Exit status 1 if anything failed or was not run, or if there is no usable GPU. Programs
+are those of build/cuda, or else of .bundle/bin (./dev bundle). All is written into $OUT (runs/cuda-test): STAGE.txt
+is the table, STAGE.log all output.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import ncu
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+OUT = pathlib.Path(os.environ.get("OUT") or ROOT / "runs/cuda-test").absolute()
+BUDGET = 465  # seconds of a stage, which leaves 15 to end what runs
+RATES = [("none", "sequential"), ("relative", "sequential"), ("relative", "randomized"), ("rope", "sequential"),
+         ("learned", "randomized"), ("alibi", "randomized"), ("geometric", "sequential")]  # fmt: skip
+COUNTED_KERNELS = ["cuda: every kernel*", "cuda: a recorded step*"]
+
+
+def programs():
+    """The folder of the programs, and whether they are those of the bundle."""
+    built, bundled = ROOT / "build/cuda", ROOT / ".bundle/bin"
+    for folder in (built, bundled):
+        if all((folder / name).exists() for name in ("poslab", "poslab_bench", "poslab_cuda_tests")):
+            return folder
+    sys.exit("cuda-test: no programs for a GPU; `./dev build cuda` makes build/cuda, `./dev bundle` makes .bundle/bin")
+
+
+def tool(name):
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
+
+
+class Stage:
+    """A table of what was done, which is written when it ends, however it ends."""
+
+    def __init__(self, name):
+        self.name, self.rows, self.notes, self.running = name, [], [], []
+        self.start, self.bin = time.monotonic(), programs()
+        self.log = open(OUT / f"{name}.log", "w", buffering=1)
+
+    def left(self):
+        return BUDGET - (time.monotonic() - self.start)
+
+    def launch(self, words, environment=(), lines=""):
+        """A program in a group of its own, so that it ends with all that it started."""
+        words = [str(word) for word in words]
+        print("$", *words, file=self.log)
+        out = open(OUT / f".{self.name}.{len(self.rows)}.{len(self.running)}", "w+", errors="replace")
+        program = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT,
+                                   text=True, env=os.environ | dict(environment), start_new_session=True)  # fmt: skip
+        self.running.append((program, out))
+        try:
+            program.stdin.write(lines)
+            program.stdin.close()
+        except BrokenPipeError:
+            pass
+        return program, out
+
+    def end(self, job, limit):
+        """(exit status, output); the status is None if the limit came first."""
+        program, out = job
+        try:
+            status = program.wait(max(1, min(limit, self.left())))
+        except subprocess.TimeoutExpired:
+            status = None
+            self.stop(program)
+        return status, self.read(job)
+
+    def stop(self, program):
+        """Asked first, so that a training can write its checkpoint."""
+        for word, patience in ((signal.SIGTERM, 8), (signal.SIGKILL, 2)):
+            try:
+                os.killpg(program.pid, word)
+                program.wait(patience)
+                return
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
+
+    def read(self, job):
+        program, out = job
+        if job in self.running:
+            self.running.remove(job)
+        out.seek(0)
+        text = out.read()
+        out.close()
+        os.unlink(out.name)
+        self.log.write(text if text.endswith("\n") or not text else text + "\n")
+        return text
+
+    def run(self, words, limit=120, environment=(), lines=""):
+        return self.end(self.launch(words, environment, lines), limit)
+
+    def row(self, what, status, told=""):
+        """status: ok, FAILED, not run, or a figure."""
+        self.rows.append((what, status, told))
+        print(f"{status:>14}  {what}  {told}", flush=True)
+
+    def note(self, text):
+        self.notes.append(text)
+
+    def finish(self):
+        for job in list(self.running):
+            self.stop(job[0])
+            self.read(job)
+        bad = [r for r in self.rows if r[1] in ("FAILED", "not run")]
+        lines = [f"cuda-test {self.name}, {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}, {commit()}, {self.bin}"]
+        lines += self.notes
+        lines += [f"{status:>14}  {what}  {told}".rstrip() for what, status, told in self.rows]
+        lines += [f"{len(self.rows) - len(bad)} ok, {len(bad)} not, {time.monotonic() - self.start:.0f} s"]
+        text = "\n".join(lines) + "\n"
+        (OUT / f"{self.name}.txt").write_text(text)
+        print("\n" + text, end="", flush=True)
+        return not bad
+
+
+def commit():
+    said = ROOT / ".bundle/commit"
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+        return subprocess.run(words, capture_output=True, text=True).stdout.strip()
+    return said.read_text().strip() if said.exists() else "unknown commit"
+
+
+def tail(text, count=1):
+    return "\n".join(text.strip().splitlines()[-count:])
+
+
+def usable(stage):
+    """The GPU as the program sees it; if there is none that it can use, why."""
+    status, said = stage.run([stage.bin / "poslab_bench", "serve", "--device", "cuda"], 60)
+    if status == 0:
+        stage.note("GPU: " + json.loads(tail(said))["device"])
+        if smi := tool("nvidia-smi"):
+            query = "driver_version,memory.total,clocks.max.sm,compute_mode"
+            stage.note(f"{query}: " + tail(stage.run([smi, f"--query-gpu={query}", "--format=csv,noheader"])[1]))
+        return True
+    stage.row("a usable GPU", "FAILED", tail(said) or f"exit status {status}")
+    return False
+
+
+def tests(stage):
+    listed = stage.run([stage.bin / "poslab_cuda_tests", "--list-test-cases"])[1]
+    cases = [line for line in listed.splitlines() if line.startswith("cuda:")]
+    if not cases:
+        stage.row("test cases", "FAILED", "the test program lists none")
+    for name in cases:
+        if stage.left() < 5:
+            stage.row(name, "not run", "no time left")
+            continue
+        start = time.monotonic()
+        filter = name.split(",")[0] + "*"  # a comma would begin another
+        words = [stage.bin / "poslab_cuda_tests", f"--test-case={filter}"]
+        status, said = stage.run(words, 200)
+        good = status == 0 and "assertions: 0 " not in " ".join(said.split())
+        took = f"{time.monotonic() - start:.0f} s"
+        stage.row(name, "ok" if good else "FAILED", took if status is not None else f"stopped after {took}")
+        worth = ("ERROR", "THREW", "terminate", "what()", "values:", "logged:")
+        lines = [line for line in said.splitlines() if line.startswith("Worst") or any(w in line for w in worth)]
+        if not good:
+            print("\n".join(lines[:25]), flush=True)
+
+
+def rate(stage, encoding, positions, length):
+    size = f"{length}+{length}"
+    many = " ".join([size] * 400)
+    lines = f"warm steps {' '.join([size] * 5)}\nsteps {many}\nsteps {many}\n"
+    words = [stage.bin / "poslab_bench", "serve", "--device", "cuda", "--encoding", encoding, "--positions", positions]
+    what = f"steps/s, batch 128, {encoding} {positions} {size}"
+    if stage.left() < 5:
+        return stage.row(what, "not run", "no time left")
+    status, said = stage.run([*words, "--threads", min(8, os.cpu_count())], 60, lines=lines)
+    answers = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    ms = [sum(a["ms"]) / len(a["ms"]) for a in answers if a.get("ms")][1:]
+    if status != 0 or not ms:
+        return stage.row(what, "FAILED", tail(said))
+    stage.row(what, f"{1e3 / min(ms):.0f}", "ms a step, twice: " + ", ".join(f"{x:.3f}" for x in ms))
+
+
+def kernels_of_a_step(stage):
+    program, csv = tool("ncu"), OUT / "launches.csv"
+    if not program:
+        return stage.row("kernels of a step", "skipped", "ncu is not here; it comes with the CUDA toolkit")
+    if stage.left() < 10:
+        return stage.row("kernels of a step", "not run", "no time left")
+    words = [program, *ncu.OPTIONS, "--log-file", csv, stage.bin / "poslab_bench", "serve", "--device", "cuda"]
+    words += ["--encoding", "relative", "--positions", "sequential"]
+    status, said = stage.run(words, 150, lines="steps 40+40 40+40 40+40\n")
+    table = ncu.table(csv) if csv.exists() else []
+    stage.row("kernels of the last of 3 steps, relative 40+40", "ok" if table else "FAILED", tail(said))
+    stage.notes += table
+
+
+def first(stage, _):
+    tests(stage)
+    for length in (40, 20):
+        for encoding, positions in RATES:
+            rate(stage, encoding, positions, length)
+    kernels_of_a_step(stage)
+
+
+def sanitize(stage, _):
+    """The small cases of every kernel in four shares for each tool, and recorded steps replayed, side by side."""
+    program = tool("compute-sanitizer")
+    if not program:
+        return stage.row("compute-sanitizer", "FAILED", "it is not here; it comes with the CUDA toolkit")
+    jobs, shares = [], max(1, min(4, (os.cpu_count() or 1) // 4))
+    for name in ("memcheck", "racecheck", "synccheck", "initcheck"):
+        for case in COUNTED_KERNELS:
+            for n in range(1, 1 + (shares if case == COUNTED_KERNELS[0] else 1)):
+                share = f"{n}/{shares}" if case == COUNTED_KERNELS[0] else "1/1"
+                words = [program, "--tool", name, "--error-exitcode", "9", "--print-limit", "20"]
+                words += [stage.bin / "poslab_cuda_tests", f"--test-case={case}"]
+                jobs.append((f"{name}, {case}, {share}", stage.launch(words, {"POSLAB_SHARE": share})))
+    for what, job in jobs:
+        status, said = stage.end(job, BUDGET)
+        errors = [line for line in said.splitlines() if line.startswith("=========") and "ERROR SUMMARY" in line]
+        told = tail("\n".join(errors)).strip("= ") or tail(said)
+        if status is None:
+            stage.row(what, "not run", f"stopped when time was up; {told}")
+        else:
+            clean = status == 0 and "| 0 passed" not in said
+            stage.row(what, "ok" if clean else "FAILED", told if clean else f"exit status {status}; {told}")
+
+
+def bench(stage, words):
+    python = shutil.which(os.environ.get("PYTHON", "python3")) or sys.executable
+    for number, precision in enumerate(["fp32", "tf32"]):
+        out = OUT / f"bench-{precision}.json"
+        command = [python, "bench/compare.py", "--device", "cuda", "--precision", precision, "--python", python]
+        command += ["--program", stage.bin / "poslab_bench", "--what", "train", "--length", "40,20", "--seconds", "4"]
+        command += ["--encoding", "relative", "--out", out, *words]
+        started = time.time()
+        status, said = stage.run(command, stage.left() / (2 - number) - 5)
+        print(said, flush=True)
+        known = json.loads(out.read_text())["results"] if out.exists() and out.stat().st_mtime >= started else []
+        for r in known:
+            what = f"{precision} {r['encoding']} {r['positions']} {r['size']}, ms a step"
+            ms = ", ".join(f"{name} {side['median_ms']:.3f}" for name, side in r["sides"].items())
+            wrong = [*r["failed"], *r["disagreed"]]
+            told = ms + "".join(f"; {name} failed or disagreed" for name in wrong)
+            stage.row(what, "FAILED" if wrong else f"{r['ratio']:.2f}x", told)
+        if status != 0:
+            stage.row(f"{precision}, all configurations", "not run" if status is None else "FAILED", tail(said))
+
+
+def train(stage, words):
+    seconds = int(words[0]) if words else 200
+    for positions in ("randomized", "sequential"):
+        if stage.left() < 20:
+            stage.row(positions, "not run", "no time left")
+            continue
+        run = OUT / f"reverse-string-{positions}"
+        command = ["resume", run] if (run / "config.json").exists() else [
+            "train", "--task", "reverse_string", "--encoding", "relative", "--positions", positions, "--device", "cuda",
+            "--lr", "3e-4", "--steps", os.environ.get("STEPS", "2000000"), "--eval-lengths", "41:500",
+            "--eval-samples", "64", "--checkpoint-every", "5000", "--log-every", "200", "--out", run]  # fmt: skip
+        status, said = stage.run([stage.bin / "poslab", *command], min(seconds, stage.left() - 25))
+        metrics = run / "metrics.jsonl"
+        last = json.loads(tail(metrics.read_text())) if metrics.exists() and metrics.stat().st_size else {}
+        if not last:
+            stage.row(f"training, {positions}", "FAILED", tail(said))
+            continue
+        stage.row(f"training, {positions}", f"step {last.get('step', '?')}", json.dumps(last))
+        done, said = stage.run([stage.bin / "poslab", "eval", run, "--lengths", "41:60", "--samples", "64", "--device",
+                                "cuda"], 60)  # fmt: skip
+        stage.row(f"its accuracy, {positions}", "ok" if done == 0 else "FAILED", tail(said))
+
+
+STAGES = {"first": first, "sanitize": sanitize, "bench": bench, "train": train}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev cuda-test", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser.add_argument("stage", nargs="?", choices=STAGES, help="default: one after the other")
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="of train: SECONDS of each of its two runs (200); "
+                        "of bench: options of bench/compare.py")  # fmt: skip
+    options = parser.parse_args()
+    OUT.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(1))
+    good = True
+    for name in [options.stage] if options.stage else STAGES:
+        stage = Stage(name)
+        try:
+            if there := usable(stage):
+                STAGES[name](stage, options.words)
+        finally:
+            good = stage.finish() and good
+        if not there:
+            break
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
