@@ -15,129 +15,17 @@ is the table, STAGE.log all output.
 import argparse
 import json
 import os
-import pathlib
 import shutil
 import signal
-import subprocess
 import sys
 import time
 
 import ncu
+from stage import BUDGET, OUT, Stage, how_it_ended, tail, tool
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-OUT = pathlib.Path(os.environ.get("OUT") or ROOT / "runs/cuda-test").absolute()
-BUDGET = 465  # seconds of a stage, which leaves 15 to end what runs
 RATES = [("none", "sequential"), ("relative", "sequential"), ("relative", "randomized"), ("rope", "sequential"),
          ("learned", "randomized"), ("alibi", "randomized"), ("geometric", "sequential")]  # fmt: skip
-COUNTED_KERNELS = ["cuda: every kernel*", "cuda: a recorded step*"]
-
-
-def programs():
-    """The folder of the programs, and whether they are those of the bundle."""
-    built, bundled = ROOT / "build/cuda", ROOT / ".bundle/bin"
-    for folder in (built, bundled):
-        if all((folder / name).exists() for name in ("poslab", "poslab_bench", "poslab_cuda_tests")):
-            return folder
-    sys.exit("cuda-test: no programs for a GPU; `./dev build cuda` makes build/cuda, `./dev bundle` makes .bundle/bin")
-
-
-def tool(name):
-    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
-
-
-class Stage:
-    """A table of what was done, which is written when it ends, however it ends."""
-
-    def __init__(self, name):
-        self.name, self.rows, self.notes, self.running = name, [], [], []
-        self.start, self.bin = time.monotonic(), programs()
-        self.log = open(OUT / f"{name}.log", "w", buffering=1)
-
-    def left(self):
-        return BUDGET - (time.monotonic() - self.start)
-
-    def launch(self, words, environment=(), lines=""):
-        """A program in a group of its own, so that it ends with all that it started."""
-        words = [str(word) for word in words]
-        print("$", *words, file=self.log)
-        out = open(OUT / f".{self.name}.{len(self.rows)}.{len(self.running)}", "w+", errors="replace")
-        program = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT,
-                                   text=True, env=os.environ | dict(environment), start_new_session=True)  # fmt: skip
-        self.running.append((program, out))
-        try:
-            program.stdin.write(lines)
-            program.stdin.close()
-        except BrokenPipeError:
-            pass
-        return program, out
-
-    def end(self, job, limit):
-        """(exit status, output); the status is None if the limit came first."""
-        program, out = job
-        try:
-            status = program.wait(max(1, min(limit, self.left())))
-        except subprocess.TimeoutExpired:
-            status = None
-            self.stop(program)
-        return status, self.read(job)
-
-    def stop(self, program):
-        """Asked first, so that a training can write its checkpoint."""
-        for word, patience in ((signal.SIGTERM, 8), (signal.SIGKILL, 2)):
-            try:
-                os.killpg(program.pid, word)
-                program.wait(patience)
-                return
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                pass
-
-    def read(self, job):
-        program, out = job
-        if job in self.running:
-            self.running.remove(job)
-        out.seek(0)
-        text = out.read()
-        out.close()
-        os.unlink(out.name)
-        self.log.write(text if text.endswith("\n") or not text else text + "\n")
-        return text
-
-    def run(self, words, limit=120, environment=(), lines=""):
-        return self.end(self.launch(words, environment, lines), limit)
-
-    def row(self, what, status, told=""):
-        """status: ok, FAILED, not run, or a figure."""
-        self.rows.append((what, status, told))
-        print(f"{status:>14}  {what}  {told}", flush=True)
-
-    def note(self, text):
-        self.notes.append(text)
-
-    def finish(self):
-        for job in list(self.running):
-            self.stop(job[0])
-            self.read(job)
-        bad = [r for r in self.rows if r[1] in ("FAILED", "not run")]
-        lines = [f"cuda-test {self.name}, {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}, {commit()}, {self.bin}"]
-        lines += self.notes
-        lines += [f"{status:>14}  {what}  {told}".rstrip() for what, status, told in self.rows]
-        lines += [f"{len(self.rows) - len(bad)} ok, {len(bad)} not, {time.monotonic() - self.start:.0f} s"]
-        text = "\n".join(lines) + "\n"
-        (OUT / f"{self.name}.txt").write_text(text)
-        print("\n" + text, end="", flush=True)
-        return not bad
-
-
-def commit():
-    said = ROOT / ".bundle/commit"
-    if (ROOT / ".git").exists() and shutil.which("git"):
-        words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
-        return subprocess.run(words, capture_output=True, text=True).stdout.strip()
-    return said.read_text().strip() if said.exists() else "unknown commit"
-
-
-def tail(text, count=1):
-    return "\n".join(text.strip().splitlines()[-count:])
+SANITIZED = ["cuda: every kernel*", "cuda: a recorded step*"]
 
 
 def usable(stage):
@@ -149,7 +37,7 @@ def usable(stage):
             query = "driver_version,memory.total,clocks.max.sm,compute_mode"
             stage.note(f"{query}: " + tail(stage.run([smi, f"--query-gpu={query}", "--format=csv,noheader"])[1]))
         return True
-    stage.row("a usable GPU", "FAILED", tail(said) or f"exit status {status}")
+    stage.row("a usable GPU", "FAILED", tail(said) or how_it_ended(status))
     return False
 
 
@@ -166,9 +54,10 @@ def tests(stage):
         filter = name.split(",")[0] + "*"  # a comma would begin another
         words = [stage.bin / "poslab_cuda_tests", f"--test-case={filter}"]
         status, said = stage.run(words, 200)
-        good = status == 0 and "assertions: 0 " not in " ".join(said.split())
-        took = f"{time.monotonic() - start:.0f} s"
-        stage.row(name, "ok" if good else "FAILED", took if status is not None else f"stopped after {took}")
+        empty = "assertions: 0 " in " ".join(said.split())
+        good = status == 0 and not empty
+        took = f"{time.monotonic() - start:.0f} s" + (", no assertion" if empty else "")
+        stage.row(name, "ok" if good else "FAILED", took if good else f"{took}, {how_it_ended(status)}")
         worth = ("ERROR", "THREW", "terminate", "what()", "values:", "logged:")
         lines = [line for line in said.splitlines() if line.startswith("Worst") or any(w in line for w in worth)]
         if not good:
@@ -220,21 +109,31 @@ def sanitize(stage, _):
         return stage.row("compute-sanitizer", "FAILED", "it is not here; it comes with the CUDA toolkit")
     jobs, shares = [], max(1, min(4, (os.cpu_count() or 1) // 4))
     for name in ("memcheck", "racecheck", "synccheck", "initcheck"):
-        for case in COUNTED_KERNELS:
-            for n in range(1, 1 + (shares if case == COUNTED_KERNELS[0] else 1)):
-                share = f"{n}/{shares}" if case == COUNTED_KERNELS[0] else "1/1"
+        for case in SANITIZED:
+            for n in range(1, 1 + (shares if case == SANITIZED[0] else 1)):
+                share = f"{n}/{shares}" if case == SANITIZED[0] else "1/1"
                 words = [program, "--tool", name, "--error-exitcode", "9", "--print-limit", "20"]
                 words += [stage.bin / "poslab_cuda_tests", f"--test-case={case}"]
                 jobs.append((f"{name}, {case}, {share}", stage.launch(words, {"POSLAB_SHARE": share})))
     for what, job in jobs:
         status, said = stage.end(job, BUDGET)
-        errors = [line for line in said.splitlines() if line.startswith("=========") and "ERROR SUMMARY" in line]
+        errors = [line for line in said.splitlines() if line.startswith("=========") and "SUMMARY:" in line]
         told = tail("\n".join(errors)).strip("= ") or tail(said)
         if status is None:
-            stage.row(what, "not run", f"stopped when time was up; {told}")
+            stage.row(what, "not run", f"{how_it_ended(status)}; {told}")
         else:
             clean = status == 0 and "| 0 passed" not in said
-            stage.row(what, "ok" if clean else "FAILED", told if clean else f"exit status {status}; {told}")
+            stage.row(what, "ok" if clean else "FAILED", told if clean else f"{how_it_ended(status)}; {told}")
+
+
+def compared(stage, precision, path):
+    """A row for each configuration that bench/compare.py has written."""
+    for r in json.loads(path.read_text())["results"] if path.exists() else []:
+        what = f"{precision} {r['encoding']} {r['positions']} {r['size']}, ms a step"
+        ms = ", ".join(f"{name} {side['median_ms']:.3f}" for name, side in r["sides"].items())
+        wrong = [*r["failed"], *r["disagreed"]]
+        told = ms + "".join(f"; {name} failed or disagreed" for name in wrong)
+        stage.row(what, "FAILED" if wrong else f"{r.get('ratio', 0):.2f}x", told)
 
 
 def bench(stage, words):
@@ -244,16 +143,12 @@ def bench(stage, words):
         command = [python, "bench/compare.py", "--device", "cuda", "--precision", precision, "--python", python]
         command += ["--program", stage.bin / "poslab_bench", "--what", "train", "--length", "40,20", "--seconds", "4"]
         command += ["--encoding", "relative", "--out", out, *words]
-        started = time.time()
-        status, said = stage.run(command, stage.left() / (2 - number) - 5)
-        print(said, flush=True)
-        known = json.loads(out.read_text())["results"] if out.exists() and out.stat().st_mtime >= started else []
-        for r in known:
-            what = f"{precision} {r['encoding']} {r['positions']} {r['size']}, ms a step"
-            ms = ", ".join(f"{name} {side['median_ms']:.3f}" for name, side in r["sides"].items())
-            wrong = [*r["failed"], *r["disagreed"]]
-            told = ms + "".join(f"; {name} failed or disagreed" for name in wrong)
-            stage.row(what, "FAILED" if wrong else f"{r['ratio']:.2f}x", told)
+        out.unlink(missing_ok=True)
+        try:
+            status, said = stage.run(command, stage.left() / (2 - number) - 5)
+            print(said, flush=True)
+        finally:  # also when the stage is stopped
+            compared(stage, precision, out)
         if status != 0:
             stage.row(f"{precision}, all configurations", "not run" if status is None else "FAILED", tail(said))
 
@@ -300,6 +195,9 @@ def main():
         try:
             if there := usable(stage):
                 STAGES[name](stage, options.words)
+        except SystemExit:
+            stage.row("the rest", "not run", "the stage was stopped")
+            raise
         finally:
             good = stage.finish() and good
         if not there:

@@ -1,0 +1,127 @@
+"""A stage of cuda/on_gpu.py: programs that run for a time and no longer, and a table of what came out."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+OUT = pathlib.Path(os.environ.get("OUT") or ROOT / "runs/cuda-test").absolute()
+BUDGET = 465  # seconds of a stage, which leaves 15 to end what runs
+
+
+def programs():
+    """The folder of the programs, and whether they are those of the bundle."""
+    built, bundled = ROOT / "build/cuda", ROOT / ".bundle/bin"
+    for folder in (built, bundled):
+        if all((folder / name).exists() for name in ("poslab", "poslab_bench", "poslab_cuda_tests")):
+            return folder
+    sys.exit("cuda-test: no programs for a GPU; `./dev build cuda` makes build/cuda, `./dev bundle` makes .bundle/bin")
+
+
+def tool(name):
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
+
+
+class Stage:
+    """A table of what was done, which is written when it ends, however it ends."""
+
+    def __init__(self, name):
+        self.name, self.rows, self.notes, self.running, self.stopped = name, [], [], [], set()
+        self.start, self.bin = time.monotonic(), programs()
+        self.log = open(OUT / f"{name}.log", "w", buffering=1)
+
+    def left(self):
+        return BUDGET - (time.monotonic() - self.start)
+
+    def launch(self, words, environment=(), lines=""):
+        """A program in a group of its own, so that it ends with all that it started."""
+        words = [str(word) for word in words]
+        print("$", *words, file=self.log)
+        out = open(OUT / f".{self.name}.{len(self.rows)}.{len(self.running)}", "w+", errors="replace")
+        program = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT,
+                                   text=True, env=os.environ | dict(environment), start_new_session=True)  # fmt: skip
+        self.running.append((program, out))
+        try:
+            program.stdin.write(lines)
+            program.stdin.close()
+        except BrokenPipeError:
+            pass
+        return program, out
+
+    def end(self, job, limit):
+        """(exit status, output); the status is None if the limit came first."""
+        program, out = job
+        try:
+            status = program.wait(max(0.1, min(limit, self.left())))
+        except subprocess.TimeoutExpired:
+            self.stop([job] if self.left() > 1 else self.running)
+        return None if program in self.stopped else status, self.read(job)
+
+    def stop(self, jobs):
+        """All at once. Asked first, so that a training can write its checkpoint; killed after 8 seconds."""
+        for word, patience in ((signal.SIGTERM, 8), (signal.SIGKILL, 2)):
+            left = [program for program, _ in jobs if program.poll() is None]
+            self.stopped.update(left)
+            for program in left:
+                os.killpg(program.pid, word)
+            end = time.monotonic() + patience
+            while any(program.poll() is None for program in left) and time.monotonic() < end:
+                time.sleep(0.05)
+
+    def read(self, job):
+        program, out = job
+        if job in self.running:
+            self.running.remove(job)
+        out.seek(0)
+        text = out.read()
+        out.close()
+        os.unlink(out.name)
+        self.log.write(text if text.endswith("\n") or not text else text + "\n")
+        return text
+
+    def run(self, words, limit=120, environment=(), lines=""):
+        return self.end(self.launch(words, environment, lines), limit)
+
+    def row(self, what, status, told=""):
+        """status: ok, FAILED, not run, or a figure."""
+        self.rows.append((what, status, told))
+        print(f"{status:>14}  {what}  {told}", flush=True)
+
+    def note(self, text):
+        self.notes.append(text)
+
+    def finish(self):
+        self.stop(self.running)
+        for job in list(self.running):
+            self.read(job)
+        bad = [r for r in self.rows if r[1] in ("FAILED", "not run")]
+        lines = [f"cuda-test {self.name}, {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}, {commit()}, {self.bin}"]
+        lines += self.notes
+        lines += [f"{status:>14}  {what}  {told}".rstrip() for what, status, told in self.rows]
+        lines += [f"{len(self.rows) - len(bad)} ok, {len(bad)} not, {time.monotonic() - self.start:.0f} s"]
+        text = "\n".join(lines) + "\n"
+        (OUT / f"{self.name}.txt").write_text(text)
+        print("\n" + text, end="", flush=True)
+        return not bad
+
+
+def commit():
+    said = ROOT / ".bundle/commit"
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+        return subprocess.run(words, capture_output=True, text=True).stdout.strip()
+    return said.read_text().strip() if said.exists() else "unknown commit"
+
+
+def how_it_ended(status):
+    if status is None:
+        return "stopped as time was up"
+    return f"exit status {status}" if status >= 0 else f"ended by {signal.Signals(-status).name}"
+
+
+def tail(text, count=1):
+    return "\n".join(text.strip().splitlines()[-count:])
