@@ -292,6 +292,14 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   CHECK_FALSE(fs::exists(folder.path / "taken.html.partial"));
 }
 
+TEST_CASE("pages: a chart has zones only if it says where they end, also where its axis begins below 0") {
+  page::Chart c{"c", "c", "", "x", "y", -4, 4, 0, 1, false};
+  c.curves.push_back({"one", 0, {{-4, 0}, {4, 1}}});
+  CHECK_FALSE(holds(page::svg(c, false), "class=\"zone\""));
+  c.shaded = 2;
+  CHECK(holds(page::svg(c, false), ">unseen</text>"));
+}
+
 TEST_CASE("report: outline keeps the extremes, smooth keeps the mean") {
   std::vector<page::Point> noisy;
   for (int i = 0; i < 1000; ++i) noisy.push_back({double(i), i == 333 ? 9. : i % 2 ? 1. : -1.});

@@ -27,7 +27,6 @@ void fit(Chart& c) {
   const double room = std::max(1e-6, .04 * (c.y_high - c.y_low));
   c.y_low -= room, c.y_high += room;
   if (c.x_low == c.x_high) c.x_low = .9 * c.x_low, c.x_high = 1.1 * c.x_high + 1;
-  c.shaded = c.x_low;  // no zones on this axis
 }
 
 std::string drawn(Chart& c, const std::string& caption, nlohmann::json& data) {

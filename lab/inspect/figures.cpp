@@ -167,7 +167,6 @@ std::string coverage_figure(const Coverage& c, const std::string& name, const st
     shares += fmt::format("{}{} at {}", n > 1 ? ", " : "", percent(c.tests[n - 1].seen), label);
     chart.description += fmt::format("{}: {} to {}. ", label, counts->begin()->first, counts->rbegin()->first);
   }
-  chart.shaded = chart.x_low;  // no zones on this axis
   data["charts"].push_back(page::chart_json(chart));
   return fmt::format(
       "<figure>{}<figcaption><b>{}.</b> {} that training met (grey; {} of its steps are counted) and that a test "

@@ -159,7 +159,7 @@ std::string svg(const Chart& c, bool narrow) {
       "<title id=\"{3}-t\">{9}</title><desc id=\"{3}-d\">{10}</desc>",
       narrow ? "narrow" : "wide", width, height, escape(key), escape(c.id), f.left, f.right, f.top, f.bottom,
       escape(c.title), escape(c.description));
-  if (c.shaded > c.x_low) {
+  if (c.shaded != 0 && c.shaded > c.x_low) {
     const double end = f.x(std::min(c.shaded, c.x_high));
     made += fmt::format("<rect class=\"trained\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
                         f.left, f.top, end - f.left, f.bottom - f.top);

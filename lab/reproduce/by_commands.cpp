@@ -24,9 +24,9 @@ std::string standing(const std::vector<Chain>& all) {
       const bool training = &s == &c.steps.front();
       runs += training && is_done(s), tests += !training, tests_done += !training && is_done(s);
     }
-  return all.empty() ? ""
-                     : fmt::format("{} of {} runs are trained, and {} of {} further tests done.", runs, all.size(),
-                                   tests_done, tests);
+  if (all.empty()) return "";
+  return fmt::format("{} of {} runs are trained{}.", runs, all.size(),
+                     tests ? fmt::format(", and {} of {} further tests done", tests_done, tests) : "");
 }
 
 }  // namespace

@@ -101,8 +101,8 @@ Section biases(const Results& r) {
   }
   chart.unit = "distance";
   s.readings = {
-      fmt::format("Of {} heads {} add more to the logits of neighbours than to those of far keys, and {} add less.",
-                  all.dim(0), near, far)};
+      fmt::format("Heads that add more to the logits of neighbours than to those of far keys: {} of {}; less: {}.",
+                  near, all.dim(0), far)};
   s.pictures = {picture(chart, "<b>One table for all layers of the encoder.</b> The first of the seeds.")};
   s.notes = {
       "The source shows two heads of Flan-T5-XL at query 7,500 of 15,000 tokens: one that prefers near keys and one "

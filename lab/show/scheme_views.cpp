@@ -150,7 +150,6 @@ std::optional<View> similarity_view(const Subject& s) {
                           by_distance(m.heads[h], m.rows)});
   }
   fit(c);
-  c.shaded = c.x_low;   // nothing: distances begin below 0
   c.description = fmt::format("{} curves over distances {} to {}.", c.curves.size(), c.x_low, c.x_high);
   view.table = {"the mean of what the scheme makes of pairs at a distance", {"distance"}, {}};
   for (const page::Curve& curve : c.curves) view.table.head.push_back(curve.name);
