@@ -17,6 +17,7 @@ SHOWN = {
     "seed1-tiny": ["table1", "table3", "fig5", "coverage"],
     "gap_shift-tiny": ["first", "matched"],
     "su2023-tiny": ["main", "claims"],
+    "chi2023-tiny": ["table4", "table5"],
     "seed1-example": ["table1"],
 }  # what `poslab reproduce` left there, of what is there
 
