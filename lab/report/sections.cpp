@@ -160,14 +160,15 @@ scope="col">trained lengths</th><th scope="col">paper score</th><th scope="col">
 std::string paired_differences(const std::vector<Group>& groups) {
   std::string rows;
   const char* of_what = groups.front().kind() == RunKind::language ? "text" : "task";
+  const auto named = [](const auto& line) { return mark(line) + escape(line.name); };
   int fewest = 1 << 30;
   for (const Group& g : groups)
     for (const Difference& d : differences(g)) {
       if (d.paired.seeds < 2) continue;
       fewest = std::min(fewest, d.paired.seeds);
       rows +=
-          fmt::format("<tr><th scope=\"row\">{}{} − {}{}</th>{}{}{}{}</tr>\n", mark(*d.better), escape(d.better->name),
-                      mark(*d.worse), escape(d.worse->name), groups.size() > 1 ? cell(of_what, "text", heading(g)) : "",
+          fmt::format("<tr><th scope=\"row\">{} − {}</th>{}{}{}{}</tr>\n", named(*d.better), named(*d.worse),
+                      groups.size() > 1 ? cell(of_what, "text", heading(g)) : "",
                       cell("difference", d.paired.interval.excludes(0) ? "score" : "", signed_points(d.paired.mean)),
                       cell("95 % interval", "", interval_text(d.paired.interval, true)),
                       cell("paired seeds", "", fmt::format("{}", d.paired.seeds)));
