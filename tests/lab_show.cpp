@@ -128,6 +128,9 @@ TEST_CASE("show: gaps and coverage of samplers") {
   CHECK(plain.charts[0].curves[3].points.back().y == doctest::Approx(1));
   CHECK(wide.charts[0].curves[2].points.back().y > 0.95);      // every gap, too, but
   CHECK(wide.charts[0].curves[3].points.back().y < 0.5);       // long strings have small ones far more often
+  // In 2000 of a million steps the pool is still a quarter, 512 of 2048 positions; the test draws from all.
+  const show::View growing = view_of("coverage", {"rope"}, 32, false, "randomized:grow=1000000");
+  CHECK(growing.charts[0].curves[0].points.back().y == doctest::Approx(0.25).epsilon(0.1));
   const show::View draws = view_of("positions", {"rope"}, 32, false, "randomized:max_position=320");
   double slots = 0;
   for (const double n : draws.matrices[0].heads[0]) slots += n;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "encodings/samplers.h"
 #include "experiment/coverage.h"
 #include "lab/show/views.h"
 
@@ -98,10 +99,10 @@ std::optional<View> coverage_view(const Subject& s) {
   const Chosen<Sampler>* sampler = sampler_of(s);
   if (!sampler || pool_of(*sampler) < s.train_length) return {};
   View view{.name = "coverage", .title = "What training has met",
-            .reading = fmt::format("Training draws strings of up to {} slots, {} times. At each test length: the share "
-                                   "of positions, of distances between slots, and of gaps between neighbours that have "
-                                   "occurred in training, rounded to whole numbers. `as often`: how much of the test's "
-                                   "gaps lies below the training's, if both are drawn as shares of all gaps.",
+            .reading = fmt::format("Training draws strings of up to {} slots in {} steps. At each test length: the "
+                                   "share of positions, of distances between slots, and of gaps between neighbours "
+                                   "that have occurred in training, rounded to whole numbers. `as often`: how much of "
+                                   "the test's gaps lies below the training's, both drawn as shares of all gaps.",
                                    s.train_length, training_draws)};
   enum Kind { positions, distances, between, kinds };
   const auto count = [](const std::vector<double>& p, std::array<Histogram, kinds>& all) {
@@ -119,7 +120,7 @@ std::optional<View> coverage_view(const Subject& s) {
   std::array<Histogram, kinds> trained;
   for (int n = 0; n < training_draws; ++n) {
     const int slots = 1 + int(Rng(stream(s.seed, Purpose::length, uint64_t(n))).below(uint32_t(s.train_length)));
-    count(drawn(s, *sampler, Purpose::positions, n, slots), trained);
+    count(drawn(s, at_step(*sampler, n, slots), Purpose::positions, n, slots), trained);
   }
   page::Chart c{"coverage", view.title, "", "slots at test", "share met in training", 1, 1, 0, 1, true};
   c.unit = "slots";
