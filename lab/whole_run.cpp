@@ -35,8 +35,8 @@ std::string test_and_keep(const RunFolder& run, const State& state, std::optiona
     const std::vector<AtLength> all = evaluate(state);
     write_pictures(run, state);
     write_result(run, state, all, seconds);  // last: a run with a result is complete
-    return fmt::format("{}\nall of it is in {}; `poslab report {} -o report.html` draws it", summary(state, all, seconds),
-                       run.path(), shell_word(run.path()));
+    return fmt::format("{}\nall of it is in {}; `poslab report {} -o report.html` draws it",
+                       summary(state, all, seconds), run.path(), shell_word(run.path()));
   } catch (const Interrupted& i) {
     throw Interrupted(i.signal,
                       fmt::format("{}; go on with `poslab {} {}`", i.what(), command, shell_word(run.path())));

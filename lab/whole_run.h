@@ -9,8 +9,8 @@ namespace poslab {
 
 // Each returns what is to be said at the end: the table of accuracies and where everything is kept. Throw BadInput as
 // `check`, RunFolder and check_room do.
-std::string train_run(const Settings&, bool force);   // into a new folder; force: even if it seems too large
+std::string train_run(const Settings&, bool force);  // into a new folder; force: even if it seems too large
 std::string resume_run(const std::string& path, const Settings&);
-std::string test_run(const std::string& path, const Settings&);   // settings: of the test alone
+std::string test_run(const std::string& path, const Settings&);  // settings: of the test alone
 
 }  // namespace poslab

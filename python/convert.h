@@ -20,19 +20,23 @@ using namespace nb::literals;
 
 inline bool anything(PyObject*) { return true; }
 // Arguments that tensor_of and ids_of take; the names stand in signatures.
-struct TensorLike : nb::object { NB_OBJECT_DEFAULT(TensorLike, nb::object, "object", anything) };
-struct IdsLike : nb::object { NB_OBJECT_DEFAULT(IdsLike, nb::object, "object", anything) };
+struct TensorLike : nb::object {
+  NB_OBJECT_DEFAULT(TensorLike, nb::object, "object", anything)
+};
+struct IdsLike : nb::object {
+  NB_OBJECT_DEFAULT(IdsLike, nb::object, "object", anything)
+};
 
 nb::module_ numpy();
-std::string type_of(nb::handle);                 // "ndarray"
-std::string text_of(nb::handle);                 // as str() has it
+std::string type_of(nb::handle);  // "ndarray"
+std::string text_of(nb::handle);  // as str() has it
 // A Tensor itself, a number as shape (1), or a copy of an array or a nested list as float32. Throws BadInput.
 Tensor tensor_of(nb::handle);
-Tensor tensor_or_absent(nb::handle);             // None is the empty Tensor
-Ids ids_of(nb::handle);                          // whole numbers; None is the empty Ids. Throws BadInput
-nb::object array_of(const Ids&);                 // a new NumPy array of int32
-nb::object array_of(const Shape&, const std::vector<double>&);   // a new NumPy array of float64
-int int_of(int64_t n, const char* what);         // throws BadInput beyond 32 bits
+Tensor tensor_or_absent(nb::handle);                            // None is the empty Tensor
+Ids ids_of(nb::handle);                                         // whole numbers; None is the empty Ids. Throws BadInput
+nb::object array_of(const Ids&);                                // a new NumPy array of int32
+nb::object array_of(const Shape&, const std::vector<double>&);  // a new NumPy array of float64
+int int_of(int64_t n, const char* what);                        // throws BadInput beyond 32 bits
 
 // The value of a word of a short list. Throws BadInput with did-you-mean.
 template <class Value>
@@ -45,7 +49,7 @@ Value word_of(const char* kind, const std::string& text, const std::vector<std::
   raise<BadInput>(unknown(kind, text, names));
 }
 
-Tensor indexed(const Tensor& x, nb::handle index);   // x[index]
+Tensor indexed(const Tensor& x, nb::handle index);  // x[index]
 
 void add_tensor(nb::module_&);
 void add_ops(nb::module_&);

@@ -101,7 +101,7 @@ nb::dict as_dict(const show::View& view) {
   }
   nb::dict d;
   d["name"] = view.name, d["title"] = view.title, d["reading"] = view.reading, d["row"] = view.row, d["col"] = view.col;
-  d["matrices"] = matrices, d["charts"] = charts;
+  d["one_scale"] = view.one_scale, d["matrices"] = matrices, d["charts"] = charts;
   return d;
 }
 
@@ -128,7 +128,8 @@ Tensor factors(const std::string& policy, int length, bool causal, int heads, in
   const std::vector<Temperature> all = temperature_layers(params, choose_temperature(policy), shape);
   if (!params.entries().empty()) params.pack();
   if (!all[0].factor) return Tensor::full({1, length, 1}, 1);
-  return all[0].factor(all_alike(shape, length, 1), Positions::of_tokens(1, even_steps(0, 1, length)), {.causal = causal});
+  return all[0].factor(all_alike(shape, length, 1), Positions::of_tokens(1, even_steps(0, 1, length)),
+                       {.causal = causal});
 }
 
 }  // namespace
@@ -139,42 +140,60 @@ void add_encodings(nb::module_& m) {
            "positions"_a = "sequential", "layers"_a = 1, "heads"_a = 8, "d_model"_a = 64, "causal"_a = false,
            "pool"_a = 2048, "seed"_a = 0)
       .def_prop_ro("parameters", &Built::parameters, "what it learns: names and tensors")
-      .def("embed", [](const Built& b, TensorLike x, int step) { return b.embed(tensor_of(x), step); }, "x"_a,
-           "step"_a = 0, "x (B, T, C) with positions added, for an encoding that does so.")
-      .def("logits", [](const Built& b, TensorLike q, TensorLike k, nb::object x, int layer, int step) {
-          return b.logits(tensor_of(q), tensor_of(k), tensor_or_absent(x), layer, step);
-        }, "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0,
-        "(B, H, T, T) of queries and keys (B, T, H, D), -infinity where masked. x (B, T, C): the states that they are\n"
-        "made from, for encodings that read them; without it, q and k themselves.")
-      .def("attend", [](const Built& b, TensorLike q, TensorLike k, TensorLike v, nb::object x, int layer, int step) {
-          return b.attend(tensor_of(q), tensor_of(k), tensor_of(v), tensor_or_absent(x), layer, step);
-        }, "q"_a, "k"_a, "v"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0,
-        "What attention gives with these logits: (B, T, H, D). It has gradients.")
+      .def(
+          "embed", [](const Built& b, TensorLike x, int step) { return b.embed(tensor_of(x), step); }, "x"_a,
+          "step"_a = 0, "x (B, T, C) with positions added, for an encoding that does so.")
+      .def(
+          "logits",
+          [](const Built& b, TensorLike q, TensorLike k, nb::object x, int layer, int step) {
+            return b.logits(tensor_of(q), tensor_of(k), tensor_or_absent(x), layer, step);
+          },
+          "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0,
+          "(B, H, T, T) of queries and keys (B, T, H, D), -infinity where masked. x (B, T, C): the states that they\n"
+          "are made from, for encodings that read them; without it, q and k themselves.")
+      .def(
+          "attend",
+          [](const Built& b, TensorLike q, TensorLike k, TensorLike v, nb::object x, int layer, int step) {
+            return b.attend(tensor_of(q), tensor_of(k), tensor_of(v), tensor_or_absent(x), layer, step);
+          },
+          "q"_a, "k"_a, "v"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0,
+          "What attention gives with these logits: (B, T, H, D). It has gradients.")
       .def("__repr__", [](const Built& b) { return "<" + b.spelled() + ", built>"; });
-  m.def("spelled", [](const std::string& kind, const std::string& text) {
-    if (kind == "encoding") return choose_encoding(with_spelled_file("encoding", text)).spelled();
-    if (kind == "temperature") return choose_temperature(text).spelled();
-    const Chosen<Sampler> s = choose_sampler(with_spelled_file("positions", text));
-    return s->parts ? s->name : s.spelled();
-  }, "kind"_a, "text"_a, "How an encoding, a sampler or a temperature is spelled, shortest. ValueError if it is none.");
-  m.def("view", [](const std::vector<std::string>& encodings, const std::string& view, int length,
-                   const std::string& positions, int train_length, int heads, int d_model, int layer, bool causal,
-                   uint64_t seed) {
-      const auto limited = [](const char* name, int value, int most) {
-        if (value < 1 || value > most) bad_input("{} is {}; give a number from 1 to {}", name, value, most);
-      };
-      limited("length", length, 4096), limited("train_length", train_length, 4096), limited("heads", heads, 1024);
-      limited("d_model", d_model, 65536), limited("layer", layer, 1024);
-      show::Asked asked{.positions = with_spelled_file("positions", positions), .views = {view}, .length = length,
-                        .train_length = train_length, .heads = heads, .d_model = d_model, .layer = layer,
-                        .causal = causal, .seed = seed};
-      for (const std::string& e : encodings) asked.encodings.push_back(with_spelled_file("encoding", e));
-      if (asked.encodings.empty()) bad_input("view: no encoding; give one or more");
-      return as_dict(show::views(asked)[0]);
-    }, "encodings"_a, "view"_a, "length"_a, "positions"_a, "train_length"_a, "heads"_a, "d_model"_a, "layer"_a,
-    "causal"_a, "seed"_a, "What `poslab show` draws, as numbers.");
-  m.def("draw", draw, "sampler"_a, "length"_a, "sequences"_a, "seed"_a, "step"_a,
-        nb::arg("classes").none());
+  m.def(
+      "spelled",
+      [](const std::string& kind, const std::string& text) {
+        if (kind == "encoding") return choose_encoding(with_spelled_file("encoding", text)).spelled();
+        if (kind == "temperature") return choose_temperature(text).spelled();
+        const Chosen<Sampler> s = choose_sampler(with_spelled_file("positions", text));
+        return s->parts ? s->name : s.spelled();
+      },
+      "kind"_a, "text"_a,
+      "How an encoding, a sampler or a temperature is spelled, shortest. ValueError if it is none.");
+  m.def(
+      "view",
+      [](const std::vector<std::string>& encodings, const std::string& view, int length, const std::string& positions,
+         int train_length, int heads, int d_model, int layer, bool causal, uint64_t seed) {
+        const auto limited = [](const char* name, int value, int most) {
+          if (value < 1 || value > most) bad_input("{} is {}; give a number from 1 to {}", name, value, most);
+        };
+        limited("length", length, 4096), limited("train_length", train_length, 4096), limited("heads", heads, 1024);
+        limited("d_model", d_model, 65536), limited("layer", layer, 1024);
+        show::Asked asked{.positions = with_spelled_file("positions", positions),
+                          .views = {view},
+                          .length = length,
+                          .train_length = train_length,
+                          .heads = heads,
+                          .d_model = d_model,
+                          .layer = layer,
+                          .causal = causal,
+                          .seed = seed};
+        for (const std::string& e : encodings) asked.encodings.push_back(with_spelled_file("encoding", e));
+        if (asked.encodings.empty()) bad_input("view: no encoding; give one or more");
+        return as_dict(show::views(asked)[0]);
+      },
+      "encodings"_a, "view"_a, "length"_a, "positions"_a, "train_length"_a, "heads"_a, "d_model"_a, "layer"_a,
+      "causal"_a, "seed"_a, "What `poslab show` draws, as numbers.");
+  m.def("draw", draw, "sampler"_a, "length"_a, "sequences"_a, "seed"_a, "step"_a, nb::arg("classes").none());
   m.def("factors", factors, "temperature"_a, "length"_a, "causal"_a, "heads"_a, "d_model"_a, "seed"_a);
 }
 

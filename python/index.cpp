@@ -1,5 +1,5 @@
-// x[index] by the engine's slices and lookups, so that it has a gradient: whole numbers, slices with any step, ..., None,
-// and, alone, an array of rows. A dimension that is indexed by a number goes, except the last one: a tensor has one.
+// x[index] by the engine's slices and lookups, so that it has a gradient: whole numbers, slices with any step, ...,
+// None, and, alone, an array of rows. A dimension that is indexed by a number goes, except the last one.
 #include <numeric>
 
 #include "autograd/ops.h"
@@ -8,12 +8,12 @@
 namespace poslab::python {
 namespace {
 
-Tensor rows(const Tensor& x, const Ids& at) {                 // (N, ...), (A, ..., Z) -> (A, ..., Z, ...)
+Tensor rows(const Tensor& x, const Ids& at) {  // (N, ...), (A, ..., Z) -> (A, ..., Z, ...)
   if (x.dims() > 1) return gather(x, at);
   return gather(x.reshape({-1, 1}), at).reshape(at.shape());
 }
 
-Tensor with_first(const Tensor& x, int axis) {                // that axis and the first one change places
+Tensor with_first(const Tensor& x, int axis) {  // that axis and the first one change places
   std::vector<int> order(size_t(x.dims()));
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[0], order[size_t(axis)]);
@@ -22,7 +22,8 @@ Tensor with_first(const Tensor& x, int axis) {                // that axis and t
 
 Tensor sliced(const Tensor& x, int axis, const nb::slice& part) {
   const auto [start, stop, step, length] = part.compute(size_t(x.dim(axis)));
-  if (length == 0) bad_input("index: an empty slice of axis {} of {}; sizes are at least 1", axis, to_string(x.shape()));
+  if (length == 0)
+    bad_input("index: an empty slice of axis {} of {}; sizes are at least 1", axis, to_string(x.shape()));
   if (step == 1) return int64_t(length) == x.dim(axis) ? x : slice(x, axis, int(start), int(start) + int(length));
   std::vector<int> at;
   for (int64_t i = 0, n = start; i < int64_t(length); ++i, n += step) at.push_back(int(n));
@@ -42,13 +43,16 @@ bool is_ellipsis(nb::handle h) { return h.ptr() == Py_Ellipsis; }
 
 Tensor indexed(const Tensor& x, nb::handle index) {
   std::vector<nb::object> parts;
-  if (nb::isinstance<nb::tuple>(index)) for (const nb::handle part : index) parts.push_back(nb::borrow(part));
-  else parts.push_back(nb::borrow(index));
+  if (nb::isinstance<nb::tuple>(index))
+    for (const nb::handle part : index) parts.push_back(nb::borrow(part));
+  else
+    parts.push_back(nb::borrow(index));
   int named = 0;
   for (const nb::object& part : parts) named += !part.is_none() && !is_ellipsis(part);
-  if (named > x.dims()) bad_input("index: {} indices for the {} dimensions of {}", named, x.dims(), to_string(x.shape()));
+  if (named > x.dims())
+    bad_input("index: {} indices for the {} dimensions of {}", named, x.dims(), to_string(x.shape()));
   Tensor y = x;
-  Shape shape;                                                // of the result; y keeps an axis of 1 for each number
+  Shape shape;  // of the result; y keeps an axis of 1 for each number
   int axis = 0;
   bool ellipsis = false;
   for (const nb::object& part : parts) {

@@ -26,25 +26,36 @@ nb::dict of_thing(const Thing& thing, const std::string& formula = "") {
 }  // namespace
 
 void add_lists(nb::module_& m) {
-  m.def("things", [](const std::string& kind) {
-    nb::list all;
-    if (kind == "encoding") for (const Scheme& s : all_encodings()) all.append(of_thing(s, s.formula));
-    else if (kind == "sampler") for (const Sampler& s : all_samplers()) all.append(of_thing(s));
-    else if (kind == "temperature") for (const auto& t : all_temperatures()) all.append(of_thing(t, t.formula));
-    else if (kind == "task") for (const TaskEntry& t : all_tasks()) all.append(of_thing(t));
-    else raise<BadInput>(unknown("list", kind, {"encoding", "sampler", "temperature", "task"}));
-    return all;
-  }, "kind"_a, "What there is of a kind: encoding, sampler, temperature or task.");
+  m.def(
+      "things",
+      [](const std::string& kind) {
+        nb::list all;
+        if (kind == "encoding")
+          for (const Scheme& s : all_encodings()) all.append(of_thing(s, s.formula));
+        else if (kind == "sampler")
+          for (const Sampler& s : all_samplers()) all.append(of_thing(s));
+        else if (kind == "temperature")
+          for (const auto& t : all_temperatures()) all.append(of_thing(t, t.formula));
+        else if (kind == "task")
+          for (const TaskEntry& t : all_tasks()) all.append(of_thing(t));
+        else
+          raise<BadInput>(unknown("list", kind, {"encoding", "sampler", "temperature", "task"}));
+        return all;
+      },
+      "kind"_a, "What there is of a kind: encoding, sampler, temperature or task.");
   m.def("unknown", unknown, "kind"_a, "name"_a, "known"_a, "What is said of a name that is in no list.");
-  m.def("run_options", [] {
-    nb::list all;
-    for (const RunOption& o : all_options()) {
-      nb::dict d;
-      d["name"] = o.name, d["takes"] = takes(o), d["default"] = get(Config(), o), d["help"] = o.help;
-      all.append(d);
-    }
-    return all;
-  }, "The options of a run, in the order of `poslab train --help`.");
+  m.def(
+      "run_options",
+      [] {
+        nb::list all;
+        for (const RunOption& o : all_options()) {
+          nb::dict d;
+          d["name"] = o.name, d["takes"] = takes(o), d["default"] = get(Config(), o), d["help"] = o.help;
+          all.append(d);
+        }
+        return all;
+      },
+      "The options of a run, in the order of `poslab train --help`.");
 }
 
 }  // namespace poslab::python

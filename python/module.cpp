@@ -15,9 +15,7 @@ namespace {
 void translate(const std::exception_ptr& e, void*) {
   try {
     std::rethrow_exception(e);
-  } catch (const BadInput& bad) {
-    PyErr_SetString(PyExc_ValueError, bad.what());
-  } catch (const Interrupted& stopped) {
+  } catch (const BadInput& bad) { PyErr_SetString(PyExc_ValueError, bad.what()); } catch (const Interrupted& stopped) {
     PyErr_SetString(PyExc_KeyboardInterrupt, stopped.what());
   } catch (const Stopped& stopped) { PyErr_SetString(PyExc_KeyboardInterrupt, stopped.what()); }
 }
@@ -56,11 +54,14 @@ NB_MODULE(_poslab, m) {
   m.def("tape_length", tape_length, "How many ops this thread has recorded since the last backward().");
   m.def("threads", threads, "How many threads an op may use; results do not depend on it.");
   m.def("set_threads", set_threads, "n"_a, "Use so many threads, 1 to 256.");
-  m.def("about", [] {
-    nb::dict all;
-    for (const auto& [name, word] : about()) all[name.c_str()] = word;
-    return all;
-  }, "Version, commit, instruction set and threads, as `poslab version` prints them.");
+  m.def(
+      "about",
+      [] {
+        nb::dict all;
+        for (const auto& [name, word] : about()) all[name.c_str()] = word;
+        return all;
+      },
+      "Version, commit, instruction set and threads, as `poslab version` prints them.");
   // What is recorded may hold arrays of Python, which must go before Python does.
   nb::module_::import_("atexit").attr("register")(m.attr("clear_tape"));
 }

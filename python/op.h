@@ -37,7 +37,8 @@ inline auto given(ResidualNorm r) { return std::tuple(r.s, r.y); }
 
 template <class Result, class... Args, class... Extra>
 void op(nb::module_& m, const char* name, Result (*f)(Args...), const Extra&... extra) {
-  m.def(name, [f](typename Taken<Args>::Type... args) { return given(f(Taken<Args>::from(args)...)); }, extra...);
+  m.def(
+      name, [f](typename Taken<Args>::Type... args) { return given(f(Taken<Args>::from(args)...)); }, extra...);
 }
 
 }  // namespace poslab::python

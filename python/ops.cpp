@@ -14,8 +14,8 @@ Pairing pairing_of(const std::string& word) {
   return word_of<Pairing>("pairing", word, {{"half", Pairing::half}, {"interleaved", Pairing::interleaved}});
 }
 Gate gate_of(const std::string& word) {
-  return word_of<Gate>("gate", word, {{"relu", Gate::relu}, {"silu", Gate::silu}, {"gelu", Gate::gelu},
-                                      {"gelu_tanh", Gate::gelu_tanh}});
+  return word_of<Gate>(
+      "gate", word, {{"relu", Gate::relu}, {"silu", Gate::silu}, {"gelu", Gate::gelu}, {"gelu_tanh", Gate::gelu_tanh}});
 }
 
 // Ops whose arguments have another form in C++, or that C++ has twice.
@@ -72,7 +72,8 @@ void add_simple_ops(nb::module_& m) {
   op(m, "max", max, "x"_a, "over the last axis, which stays with size 1");
   op(m, "interpolate", interpolate, "table"_a, "places"_a,
      "each row of a table (..., N) read at places (..., n) from 0 to N-1, in straight lines between entries: (..., n)");
-  op(m, "top_k", top_k, "x"_a, "k"_a, "the k largest of each row, the largest first, and their columns: (..., k) twice");
+  op(m, "top_k", top_k, "x"_a, "k"_a,
+     "the k largest of each row, the largest first, and their columns: (..., k) twice");
   op(m, "permute", permute, "x"_a, "order"_a, "dimension i of the result is dimension order[i] of x");
   op(m, "transpose", transpose, "x"_a, "the last two dimensions change places");
   op(m, "slice", slice, "x"_a, "axis"_a, "start"_a, "stop"_a, "start <= index < stop along the axis");
@@ -90,7 +91,7 @@ void add_simple_ops(nb::module_& m) {
 
 }  // namespace
 
-void add_attention(nb::module_&);   // ops of attention.cpp
+void add_attention(nb::module_&);  // ops of attention.cpp
 
 void add_ops(nb::module_& m) {
   add_simple_ops(m);
@@ -101,16 +102,22 @@ void add_ops(nb::module_& m) {
   op(m, "rotate", turned, "x"_a, "angles"_a, "pairing"_a = "half",
      "pairs of channels turned: x (B, T, H, D), angles (1 or B, T, D/2) in radians");
   op(m, "rotate", turned_by, "x"_a, "cosine"_a, "sine"_a, "pairing"_a = "half", "the same by cosines and sines");
-  m.def("linear", [](TensorLike x, TensorLike w, std::optional<TensorLike> b) {
-      return linear(tensor_of(x), tensor_of(w), b ? tensor_of(*b) : Tensor());
-    }, "x"_a, "w"_a, "b"_a = nb::none(), "x w + b: (..., in) -> (..., out), w (in, out)");
-  m.def("gated_feed_forward", [](TensorLike x, TensorLike w1, TensorLike w3, TensorLike w2, nb::object b1,
-                                 nb::object b3, nb::object b2, const std::string& gate) {
-      const GatedWeights w{tensor_of(w1), tensor_or_absent(b1), tensor_of(w3), tensor_or_absent(b3), tensor_of(w2),
-                           tensor_or_absent(b2)};
-      return gated_feed_forward(tensor_of(x), w, gate_of(gate));
-    }, "x"_a, "w1"_a, "w3"_a, "w2"_a, "b1"_a = nb::none(), "b3"_a = nb::none(), "b2"_a = nb::none(), "gate"_a = "silu",
-    "(gate(x w1 + b1) (x w3 + b3)) w2 + b2; gate is relu, silu, gelu or gelu_tanh");
+  m.def(
+      "linear",
+      [](TensorLike x, TensorLike w, std::optional<TensorLike> b) {
+        return linear(tensor_of(x), tensor_of(w), b ? tensor_of(*b) : Tensor());
+      },
+      "x"_a, "w"_a, "b"_a = nb::none(), "x w + b: (..., in) -> (..., out), w (in, out)");
+  m.def(
+      "gated_feed_forward",
+      [](TensorLike x, TensorLike w1, TensorLike w3, TensorLike w2, nb::object b1, nb::object b3, nb::object b2,
+         const std::string& gate) {
+        const GatedWeights w{tensor_of(w1),        tensor_or_absent(b1), tensor_of(w3),
+                             tensor_or_absent(b3), tensor_of(w2),        tensor_or_absent(b2)};
+        return gated_feed_forward(tensor_of(x), w, gate_of(gate));
+      },
+      "x"_a, "w1"_a, "w3"_a, "w2"_a, "b1"_a = nb::none(), "b3"_a = nb::none(), "b2"_a = nb::none(), "gate"_a = "silu",
+      "(gate(x w1 + b1) (x w3 + b3)) w2 + b2; gate is relu, silu, gelu or gelu_tanh");
   op(m, "residual_norm", normed_sum, "x"_a, "z"_a, "gain"_a, "bias"_a, "rate"_a = 0, "seed"_a = 0, "step"_a = 0,
      "norm(x + dropout(z), gain, bias)");
   op(m, "residual_rms_norm", rms_normed_sum, "x"_a, "z"_a, "gain"_a, "epsilon"_a = 1e-6, "rate"_a = 0, "seed"_a = 0,

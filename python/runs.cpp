@@ -27,18 +27,27 @@ std::string shown(bool progress, const Work& work) {
 
 void add_runs(nb::module_& m) {
   using Said = std::vector<std::pair<std::string, std::string>>;
-  m.def("train_run", [](const Said& said, bool force, bool progress) {
-    const Settings settings = settings_of(said);
-    return shown(progress, [&] { return train_run(settings, force); });
-  }, "options"_a, "force"_a, "progress"_a);
-  m.def("resume_run", [](const std::string& path, const Said& said, bool progress) {
-    const Settings settings = settings_of(said);
-    return shown(progress, [&] { return resume_run(path, settings); });
-  }, "path"_a, "options"_a, "progress"_a);
-  m.def("test_run", [](const std::string& path, const Said& said, bool progress) {
-    const Settings settings = settings_of(said);
-    return shown(progress, [&] { return test_run(path, settings); });
-  }, "path"_a, "options"_a, "progress"_a);
+  m.def(
+      "train_run",
+      [](const Said& said, bool force, bool progress) {
+        const Settings settings = settings_of(said);
+        return shown(progress, [&] { return train_run(settings, force); });
+      },
+      "options"_a, "force"_a, "progress"_a);
+  m.def(
+      "resume_run",
+      [](const std::string& path, const Said& said, bool progress) {
+        const Settings settings = settings_of(said);
+        return shown(progress, [&] { return resume_run(path, settings); });
+      },
+      "path"_a, "options"_a, "progress"_a);
+  m.def(
+      "test_run",
+      [](const std::string& path, const Said& said, bool progress) {
+        const Settings settings = settings_of(said);
+        return shown(progress, [&] { return test_run(path, settings); });
+      },
+      "path"_a, "options"_a, "progress"_a);
 }
 
 }  // namespace poslab::python

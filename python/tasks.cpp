@@ -1,7 +1,6 @@
 // Tasks: batches as a model reads them, answers, and what can be reached without understanding.
-#include "tasks/batch.h"
-
 #include "python/convert.h"
+#include "tasks/batch.h"
 
 namespace poslab::python {
 namespace {
@@ -27,16 +26,22 @@ std::vector<std::pair<std::string, double>> guesses(const std::string& spelled, 
 
 void add_tasks(nb::module_& m) {
   m.def("task_batch", batch, "task"_a, "sequences"_a, "length"_a, "seed"_a, "step"_a);
-  m.def("task_answer", [](const std::string& spelled, const std::string& text) {
-    const Task& t = task(spelled);
-    return written_answer(t.answer(read_input(t, text)));
-  }, "task"_a, "text"_a);
-  m.def("task_example", [](const std::string& spelled, int length) {
-    const Task& t = task(spelled);
-    if (length < 1 || length > 1 << 20) bad_input("{}: a string of length {}; give at least 1", spelled, length);
-    const TaskExample e = example(t, length);
-    return std::pair(written_input(t, e.input), written_answer(e.answer));
-  }, "task"_a, "length"_a);
+  m.def(
+      "task_answer",
+      [](const std::string& spelled, const std::string& text) {
+        const Task& t = task(spelled);
+        return written_answer(t.answer(read_input(t, text)));
+      },
+      "task"_a, "text"_a);
+  m.def(
+      "task_example",
+      [](const std::string& spelled, int length) {
+        const Task& t = task(spelled);
+        if (length < 1 || length > 1 << 20) bad_input("{}: a string of length {}; give at least 1", spelled, length);
+        const TaskExample e = example(t, length);
+        return std::pair(written_input(t, e.input), written_answer(e.answer));
+      },
+      "task"_a, "length"_a);
   m.def("task_baselines", guesses, "task"_a, "length"_a, "samples"_a, "seed"_a);
 }
 

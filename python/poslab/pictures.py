@@ -1,5 +1,7 @@
 """Pictures with matplotlib, which is asked for when one is drawn."""
 
+import numpy as np
+
 
 def pyplot():
     try:
@@ -10,11 +12,12 @@ def pyplot():
 
 
 def plot_view(view, head=1, axes=None):
-    """A view as Encoding.view() gives it: its matrices side by side on one colour scale, or the curves of its charts."""
+    """A view as Encoding.view() gives it: its matrices side by side, or the curves of its charts."""
     plt = pyplot()
     things = view["matrices"] or view["charts"]
     if axes is None:
-        axes = plt.subplots(1, len(things), squeeze=False, figsize=(5 * len(things), 4.2), layout="constrained")[1][0]
+        wide = 5 * len(things)
+        axes = plt.subplots(1, len(things), squeeze=False, figsize=(wide, 4.2), layout="constrained")[1][0]
     else:
         axes = [axes] if not hasattr(axes, "__len__") else list(axes)
     if len(axes) != len(things):
@@ -27,10 +30,15 @@ def plot_view(view, head=1, axes=None):
 
 
 def _draw_matrices(view, head, axes):
+    limits = {}
+    if view["one_scale"]:                        # the same colours for the same numbers, differences left out
+        seen = [m[np.isfinite(m)] for name, m in view["matrices"] if name != "difference"]
+        limits = {"vmin": min(m.min() for m in seen), "vmax": max(m.max() for m in seen)}
     for ax, (name, matrix) in zip(axes, view["matrices"]):
         if not 1 <= head <= len(matrix) and len(matrix) > 1:
             raise ValueError(f"head {head} of {len(matrix)}; they are counted from 1")
-        image = ax.imshow(matrix[head - 1 if len(matrix) > 1 else 0], interpolation="nearest")
+        shown = {} if name == "difference" else limits
+        image = ax.imshow(matrix[head - 1 if len(matrix) > 1 else 0], interpolation="nearest", **shown)
         ax.set(title=f"{name}: {view['title'].lower()}", xlabel=f"{view['col']} slot", ylabel=f"{view['row']} slot")
         ax.figure.colorbar(image, ax=ax)
 

@@ -141,7 +141,7 @@ def test_log_n_is_its_formula():
     assert f[7] == pytest.approx(1, rel=1e-5) and f[15] == pytest.approx(np.log(16) / np.log(8), rel=1e-5)
 
 
-@pytest.mark.parametrize("task", pl.tasks, ids=str)
+@pytest.mark.parametrize("task", list(pl.tasks), ids=str)
 def test_tasks(task):
     b = task.batch(8, length=20)
     assert b["tokens"].shape[0] == b["targets"].shape[0] == 8 and b["scored_slots"].shape == (8,)
