@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <csignal>
-#include <filesystem>
 
 #include "apps/align.h"
 #include "apps/ask.h"
@@ -26,22 +25,16 @@
 #include "core/debug.h"
 #include "core/error.h"
 #include "core/names.h"
-#include "core/parallel.h"
 #include "core/stop.h"
 #include "encodings/temperature.h"
 #include "lab/colour.h"
 #include "lab/config_toml.h"
-#include "lab/evaluate.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
-#include "lab/pictures.h"
 #include "lab/report/report.h"
-#include "lab/result.h"
-#include "lab/room.h"
-#include "lab/shell.h"
 #include "lab/spelled_file.h"
-#include "lab/train.h"
 #include "lab/version.h"
+#include "lab/whole_run.h"
 #include "tasks/curriculum.h"
 #include "tasks/retrieval/retrieval.h"
 #include "tasks/task.h"
@@ -90,63 +83,19 @@ void merge(Settings& all, const Settings& more) { all.insert(all.end(), more.beg
 
 // -- commands -------------------------------------------------------------------------------------------------------
 
-void use_threads(const Config& c) {
-  if (c.threads > 0) set_threads(c.threads);
-}
-
-// That of the command line, or "".
-std::string device_of(const Settings& settings) {
-  const auto said = std::find_if(settings.rbegin(), settings.rend(), [](auto& s) { return s.first == "device"; });
-  return said == settings.rend() ? "" : said->second;
-}
-
-void test_and_report(const RunFolder& run, const State& state, std::optional<double> seconds, const char* command) {
-  try {
-    const std::vector<AtLength> all = evaluate(state);
-    write_pictures(run, state);
-    write_result(run, state, all, seconds);  // last: a run with a result is complete
-    fmt::print("{}\nall of it is in {}; `poslab report {} -o report.html` draws it\n", summary(state, all, seconds),
-               run.path(), shell_word(run.path()));
-  } catch (const Interrupted& i) {
-    throw Interrupted(i.signal,
-                      fmt::format("{}; go on with `poslab {} {}`", i.what(), command, shell_word(run.path())));
-  }
-}
-
 void train_command(const Settings& settings, bool force) {
-  const Config c = configure(settings);
-  use_threads(c);
   catch_signals();
-  check(c);
-  RunFolder::check_free(c.out);
-  if (!force) check_room(c);
-  fmt::print(stderr, "{}\n", estimate(c));
-  State state(c);
-  stop_if_wanted();
-  const RunFolder run = RunFolder::create(c.out, state);
-  test_and_report(run, state, train(run, state), "resume");
+  fmt::print("{}\n", train_run(settings, force));
 }
 
 void resume_command(const std::string& path, const Settings& settings) {
-  use_threads(configure(settings));
   catch_signals();
-  const RunFolder run = RunFolder::open(path);
-  State state = run.load(device_of(settings));
-  if (state.adam.step == state.config.steps && std::filesystem::exists(run.file("result.json"))) {
-    fmt::print("{} is complete: {} steps; `poslab eval {}` tests it again\n", path, state.adam.step, shell_word(path));
-    return;
-  }
-  test_and_report(run, state, train(run, state), "resume");
+  fmt::print("{}\n", resume_run(path, settings));
 }
 
 void eval_command(const std::string& path, const Settings& settings) {
   catch_signals();
-  const RunFolder run = RunFolder::open(path);
-  State state = run.load(device_of(settings));
-  for (auto& [name, text] : settings) set(state.config, option(name), text);
-  check(state.config);
-  use_threads(state.config);
-  test_and_report(run, state, {}, "eval");
+  fmt::print("{}\n", test_run(path, settings));
 }
 
 void list_command(const std::string& kind, const std::string& name) {

@@ -38,6 +38,12 @@ NoGrad::~NoGrad() { --no_grad; }
 bool recording() { return no_grad == 0; }
 size_t tape_length() { return tape.size(); }
 void clear_tape() { tape.clear(); }
+bool on_tape(const Tensor& x) {
+  const auto is_x = [&](const Tensor& y) { return y.data() == x.data(); };
+  return std::any_of(tape.rbegin(), tape.rend(), [&](const Step& s) {
+    return is_x(s.y) || std::any_of(s.results.begin(), s.results.end(), is_x);
+  });
+}
 
 Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward backward) {
   if (leaving_out()) stop_if_wanted();

@@ -47,6 +47,7 @@ class NoGrad {
 };
 bool recording();
 size_t tape_length();
+bool on_tape(const Tensor&);   // whether this thread's tape holds the op that computed it
 void clear_tape();   // forget a forward pass that will have no backward
 
 }  // namespace poslab

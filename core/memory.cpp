@@ -44,8 +44,9 @@ real* cut(Device device, Pool& p, size_t bytes) {
   return static_cast<real*>(backend(device).allocate(bytes));
 #endif
   if (p.rest_bytes < bytes) {
-    p.rest_bytes = std::max(bytes, region);
-    p.rest = static_cast<char*>(backend(device).allocate(p.rest_bytes));
+    const size_t size = std::max(bytes, region);
+    p.rest = static_cast<char*>(backend(device).allocate(size));   // may throw: then the rest is as it was
+    p.rest_bytes = size;
   }
   p.rest_bytes -= bytes;
   return reinterpret_cast<real*>(std::exchange(p.rest, p.rest + bytes));

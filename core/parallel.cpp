@@ -2,6 +2,8 @@
 // for pieces that somebody has really begun: a worker that the system has put aside delays nobody.
 #include "core/parallel.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -102,6 +104,11 @@ std::unique_ptr<Pool>& pool() {
   return p;
 }
 
+// A forked child has none of the workers: it leaves their pool where it lies, and makes its own when it needs one.
+void survive_forks() {
+  pthread_atfork([] { busy.lock(); }, [] { busy.unlock(); }, [] { (void)pool().release(), busy.unlock(); });
+}
+
 }  // namespace
 
 int threads() { return count(); }
@@ -116,7 +123,11 @@ void set_threads(int n) {
 void parallel_pieces(int64_t pieces, void (*piece)(const void*, int64_t), const void* context) {
   if (pieces > 1 && threads() > 1 && !inside && busy.try_lock()) {
     const std::lock_guard held(busy, std::adopt_lock);
-    if (!pool()) pool() = std::make_unique<Pool>(threads());
+    if (!pool()) {
+      static std::once_flag once;
+      std::call_once(once, survive_forks);
+      pool() = std::make_unique<Pool>(threads());
+    }
     pool()->run(pieces, piece, context);
   } else {
     for (int64_t i = 0; i < pieces && !leaving_out(); ++i) piece(context, i);

@@ -10,7 +10,8 @@ struct Stopped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-inline std::atomic<bool> stop_wanted = false;   // never taken back; a signal handler may set it
+// A signal handler may set it. Only a caller that goes on after a stop takes it back, as the Python module does.
+inline std::atomic<bool> stop_wanted = false;
 void stop_if_wanted();                          // throws Stopped; between two ops, and in long loops
 
 // What is computed while one lives is of no use once a stop is wanted: kernels then leave out the pieces that are left

@@ -16,9 +16,18 @@ int64_t size_of(const Shape& shape) {
   return n;
 }
 
+namespace {
+void check_sizes(const Shape& shape) {
+  if (shape.empty() || std::any_of(shape.begin(), shape.end(), [](int d) { return d < 1; }))
+    bad_input("tensor: shape {} has a size below 1; every size must be positive", to_string(shape));
+  double values = 1;
+  for (const int d : shape) values *= d;
+  if (values > double(int64_t(1) << 48)) bad_input("tensor: shape {} holds more than 2^48 values", to_string(shape));
+}
+}  // namespace
+
 Tensor::Tensor(Shape shape, Device device) : storage_(std::make_shared<Storage>()), shape_(std::move(shape)) {
-  if (shape_.empty() || std::any_of(shape_.begin(), shape_.end(), [](int d) { return d < 1; }))
-    bad_input("tensor: shape {} has a size below 1; every size must be positive", to_string(shape_));
+  check_sizes(shape_);
   storage_->device = device;
   storage_->own_value = Block(size(), device);
   storage_->value = storage_->own_value.get();
@@ -27,6 +36,14 @@ Tensor::Tensor(Shape shape, Device device) : storage_(std::make_shared<Storage>(
 Tensor Tensor::full(Shape shape, real value, Device device) {
   Tensor x(std::move(shape), device);
   backend(device).fill(x.data(), value, x.size());
+  return x;
+}
+
+Tensor Tensor::over(Shape shape, real* at, std::shared_ptr<const void> keep) {
+  check_sizes(shape);
+  Tensor x;
+  x.shape_ = std::move(shape), x.storage_ = std::make_shared<Storage>();
+  x.storage_->value = at, x.storage_->keep = std::move(keep);
   return x;
 }
 
@@ -102,6 +119,7 @@ Tensor Tensor::reshape(Shape shape) const {
   if (size_of(shape) != size())
     bad_input("reshape: {} has {} values, {} would have {}", to_string(shape_), size(), to_string(shape),
               size_of(shape));
+  check_sizes(shape);                              // two negative sizes may have the right product
   Tensor x = *this;
   x.shape_ = std::move(shape);
   return x;

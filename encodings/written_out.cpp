@@ -77,7 +77,7 @@ Tensor WrittenOut::statistics(const Heads& in, const Positions& p, const Span& s
 }
 
 Tensor WrittenOut::logits(const Heads&, const Positions&, const Span&) const {
-  raise<Failure>("an encoding with weights of its own has no logits");
+  bad_input("an encoding with weights of its own has no logits; ask for its weights, or what it attends to");
 }
 
 Tensor at_temperature(const Tensor& s, const Heads& in) {

@@ -23,4 +23,10 @@ void catch_signals() {
 
 int caught_signal() { return caught; }
 
+void ask_to_stop(int signal) {
+  if (caught) stop_wanted = true;
+  caught = signal;
+}
+void forget_stop() { caught = 0, stop_wanted = false; }
+
 }  // namespace poslab

@@ -10,6 +10,10 @@ namespace poslab {
 // Slurm send the first two to all processes of a sweep; the third is for a worker to send to its trials.
 void catch_signals();
 int caught_signal();  // 0: none yet
+// The same without a signal, for a caller that has its own way to hear of one: at first the loop stops at such a point;
+// asked again, in the middle. Afterwards forget_stop(), if it goes on.
+void ask_to_stop(int signal);
+void forget_stop();
 
 struct Interrupted : std::runtime_error {
   Interrupted(int signal, const std::string& text) : std::runtime_error(text), signal(signal) {}

@@ -39,10 +39,10 @@ Progress::~Progress() {
 }
 
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-bool Progress::due() const { return Clock::now() >= next_; }
+bool Progress::due() const { return shown && Clock::now() >= next_; }
 
 void Progress::at(int64_t done, const std::string& note) {
-  if (done < total_ && !due()) return;
+  if (!shown || (done < total_ && !due())) return;
   next_ = Clock::now() + std::chrono::milliseconds(terminal_ ? 100 : 10000);
   const double rate = double(done - from_) / std::max(seconds(), 1e-9);
   std::string line = fmt::format("{}  {}/{}  ", what_, done, total_) + note;

@@ -15,6 +15,7 @@ class Progress {
   ~Progress();
   void at(int64_t done, const std::string& note = "");  // note: "loss 0.412  accuracy 81.0 %"
   bool due() const;  // whether at() would show something now: build the note only then
+  static inline bool shown = true;  // for a caller that wants silence
 
  private:
   using Clock = std::chrono::steady_clock;

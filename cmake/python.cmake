@@ -1,0 +1,32 @@
+# The Python module, poslab._poslab, from the same objects as the program: ./dev python, or `pip install .`
+# (pyproject.toml). In the build tree it lies in python/poslab beside links to the sources of the package.
+option(POSLAB_PYTHON "build the Python module; takes nanobind, found by Python_EXECUTABLE" OFF)
+if(NOT POSLAB_PYTHON)
+  return()
+endif()
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE
+  OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
+find_package(nanobind CONFIG REQUIRED)
+
+file(GLOB module CONFIGURE_DEPENDS python/*.cpp)
+nanobind_add_module(poslab_python NB_STATIC NOMINSIZE ${module})
+target_link_libraries(poslab_python PRIVATE lab $<TARGET_NAME_IF_EXISTS:cuda_device>)
+target_link_options(poslab_python PRIVATE -Wl,--exclude-libs,ALL)
+set_target_properties(poslab_python PROPERTIES OUTPUT_NAME _poslab EXCLUDE_FROM_ALL ON
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/poslab)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(poslab_python PRIVATE -Os)
+endif()
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/python/poslab)
+file(GLOB package CONFIGURE_DEPENDS python/poslab/*.py)
+foreach(source IN LISTS package)
+  cmake_path(GET source FILENAME name)
+  file(CREATE_LINK ${source} ${CMAKE_BINARY_DIR}/python/poslab/${name} SYMBOLIC)
+endforeach()
+install(TARGETS poslab_python LIBRARY DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
+# The types of all that it has, for editors: _poslab.pyi, from the module itself.
+set(stub ${CMAKE_BINARY_DIR}/python/poslab/_poslab.pyi ${CMAKE_BINARY_DIR}/python/poslab/py.typed)
+nanobind_add_stub(poslab_stub EXCLUDE_FROM_ALL MODULE poslab._poslab OUTPUT python/poslab/_poslab.pyi
+  MARKER_FILE python/poslab/py.typed PYTHON_PATH ${CMAKE_BINARY_DIR}/python DEPENDS poslab_python)
+install(FILES ${stub} DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)

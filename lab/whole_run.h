@@ -1,0 +1,16 @@
+// A run from its options to its result, as `poslab train`, `resume` and `eval` do it, and as the Python module does. A
+// signal throws Interrupted, with a message that says how to go on.
+#pragma once
+#include <string>
+
+#include "experiment/config.h"
+
+namespace poslab {
+
+// Each returns what is to be said at the end: the table of accuracies and where everything is kept. Throw BadInput as
+// `check`, RunFolder and check_room do.
+std::string train_run(const Settings&, bool force);  // into a new folder; force: even if it seems too large
+std::string resume_run(const std::string& path, const Settings&);
+std::string test_run(const std::string& path, const Settings&);  // settings: of the test alone
+
+}  // namespace poslab

@@ -1,0 +1,61 @@
+// What the files of the module share: how values of Python become those of the engine. Every op takes tensors, arrays
+// of NumPy or DLPack, lists and numbers; what it is given wrongly raises ValueError with the engine's words.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "core/error.h"
+#include "core/names.h"
+#include "core/tensor.h"
+
+namespace poslab::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+inline bool anything(PyObject*) { return true; }
+// Arguments that tensor_of and ids_of take; the names stand in signatures.
+struct TensorLike : nb::object {
+  NB_OBJECT_DEFAULT(TensorLike, nb::object, "object", anything)
+};
+struct IdsLike : nb::object {
+  NB_OBJECT_DEFAULT(IdsLike, nb::object, "object", anything)
+};
+
+nb::module_ numpy();
+std::string type_of(nb::handle);  // "ndarray"
+std::string text_of(nb::handle);  // as str() has it
+// A Tensor itself, a number as shape (1), or a copy of an array or a nested list as float32. Throws BadInput.
+Tensor tensor_of(nb::handle);
+Tensor tensor_or_absent(nb::handle);                            // None is the empty Tensor
+Ids ids_of(nb::handle);                                         // whole numbers; None is the empty Ids. Throws BadInput
+nb::object array_of(const Ids&);                                // a new NumPy array of int32
+nb::object array_of(const Shape&, const std::vector<double>&);  // a new NumPy array of float64
+int int_of(int64_t n, const char* what);                        // throws BadInput beyond 32 bits
+
+// The value of a word of a short list. Throws BadInput with did-you-mean.
+template <class Value>
+Value word_of(const char* kind, const std::string& text, const std::vector<std::pair<std::string, Value>>& words) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : words) {
+    if (name == text) return value;
+    names.push_back(name);
+  }
+  raise<BadInput>(unknown(kind, text, names));
+}
+
+Tensor indexed(const Tensor& x, nb::handle index);  // x[index]
+
+void add_tensor(nb::module_&);
+void add_ops(nb::module_&);
+void add_lists(nb::module_&);
+void add_encodings(nb::module_&);
+void add_tasks(nb::module_&);
+void add_runs(nb::module_&);
+
+}  // namespace poslab::python

@@ -1,0 +1,61 @@
+// The lists of things to choose from, as the command line has them: all names, options and sentences come from there.
+#include "encodings/temperature.h"
+#include "experiment/config.h"
+#include "python/convert.h"
+#include "tasks/task.h"
+
+namespace poslab::python {
+namespace {
+
+nb::dict of_option(const Option& o) {
+  nb::dict d;
+  d["name"] = o.name, d["takes"] = o.takes(), d["default"] = o.standard, d["help"] = o.help;
+  return d;
+}
+
+template <class Thing>
+nb::dict of_thing(const Thing& thing, const std::string& formula = "") {
+  nb::list options;
+  for (const Option& o : thing.options) options.append(of_option(o));
+  nb::dict d;
+  d["name"] = thing.name, d["summary"] = thing.summary, d["about"] = thing.about, d["source"] = thing.source;
+  d["formula"] = formula, d["options"] = options;
+  return d;
+}
+
+}  // namespace
+
+void add_lists(nb::module_& m) {
+  m.def(
+      "things",
+      [](const std::string& kind) {
+        nb::list all;
+        if (kind == "encoding")
+          for (const Scheme& s : all_encodings()) all.append(of_thing(s, s.formula));
+        else if (kind == "sampler")
+          for (const Sampler& s : all_samplers()) all.append(of_thing(s));
+        else if (kind == "temperature")
+          for (const auto& t : all_temperatures()) all.append(of_thing(t, t.formula));
+        else if (kind == "task")
+          for (const TaskEntry& t : all_tasks()) all.append(of_thing(t));
+        else
+          raise<BadInput>(unknown("list", kind, {"encoding", "sampler", "temperature", "task"}));
+        return all;
+      },
+      "kind"_a, "What there is of a kind: encoding, sampler, temperature or task.");
+  m.def("unknown", unknown, "kind"_a, "name"_a, "known"_a, "What is said of a name that is in no list.");
+  m.def(
+      "run_options",
+      [] {
+        nb::list all;
+        for (const RunOption& o : all_options()) {
+          nb::dict d;
+          d["name"] = o.name, d["takes"] = takes(o), d["default"] = get(Config(), o), d["help"] = o.help;
+          all.append(d);
+        }
+        return all;
+      },
+      "The options of a run, in the order of `poslab train --help`.");
+}
+
+}  // namespace poslab::python

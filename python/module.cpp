@@ -1,0 +1,69 @@
+// The Python module: a door to the libraries, and no second implementation. What a user sees is python/poslab/, which
+// adds pictures and names to what stands here.
+#include "autograd/tape.h"
+#include "core/kernels.h"
+#include "core/parallel.h"
+#include "core/stop.h"
+#include "lab/interrupt.h"
+#include "lab/version.h"
+#include "python/convert.h"
+
+namespace poslab::python {
+namespace {
+
+// Errors of the engine, with the same words. Failure is a std::runtime_error, which is RuntimeError already.
+void translate(const std::exception_ptr& e, void*) {
+  try {
+    std::rethrow_exception(e);
+  } catch (const BadInput& bad) { PyErr_SetString(PyExc_ValueError, bad.what()); } catch (const Interrupted& stopped) {
+    PyErr_SetString(PyExc_KeyboardInterrupt, stopped.what());
+  } catch (const Stopped& stopped) { PyErr_SetString(PyExc_KeyboardInterrupt, stopped.what()); }
+}
+
+// Nothing is recorded inside; may be nested.
+class NoGradBlock {
+ public:
+  NoGradBlock() = default;
+  NoGradBlock(const NoGradBlock&) = delete;
+  void enter() { blocks_.push_back(std::make_unique<NoGrad>()); }
+  void exit() {
+    if (!blocks_.empty()) blocks_.pop_back();
+  }
+
+ private:
+  std::vector<std::unique_ptr<NoGrad>> blocks_;
+};
+
+}  // namespace
+
+NB_MODULE(_poslab, m) {
+  nb::register_exception_translator(translate);
+  add_tensor(m);
+  add_ops(m);
+  nb::module_ inside = m.def_submodule("_inside", "What the files of the package call; not for others.");
+  add_lists(inside);
+  add_encodings(inside);
+  add_tasks(inside);
+  add_runs(inside);
+
+  nb::class_<NoGradBlock>(m, "no_grad", "with pl.no_grad(): nothing is recorded inside, so nothing needs backward().")
+      .def(nb::init<>())
+      .def("__enter__", &NoGradBlock::enter)
+      .def("__exit__", [](NoGradBlock& b, nb::args) { b.exit(); });
+  m.def("clear_tape", clear_tape, "Forget what this thread has recorded: a forward pass that will have no backward().");
+  m.def("tape_length", tape_length, "How many ops this thread has recorded since the last backward().");
+  m.def("threads", threads, "How many threads an op may use; results do not depend on it.");
+  m.def("set_threads", set_threads, "n"_a, "Use so many threads, 1 to 256.");
+  m.def(
+      "about",
+      [] {
+        nb::dict all;
+        for (const auto& [name, word] : about()) all[name.c_str()] = word;
+        return all;
+      },
+      "Version, commit, instruction set and threads, as `poslab version` prints them.");
+  // What is recorded may hold arrays of Python, which must go before Python does.
+  nb::module_::import_("atexit").attr("register")(m.attr("clear_tape"));
+}
+
+}  // namespace poslab::python

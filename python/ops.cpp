@@ -1,0 +1,128 @@
+// Every op of autograd/ops.h under its name. Not here: products with weights as files of others store them.
+#include "autograd/ops.h"
+
+#include "python/op.h"
+
+namespace poslab::python {
+namespace {
+
+Dropout dropout_of(double rate, uint64_t seed, uint32_t step) {
+  if (!(rate >= 0 && rate <= 0.999)) bad_input("dropout: rate {}; give a number from 0 to 0.999", rate);
+  return {real(rate), stream(seed, Purpose::dropout, step)};
+}
+Pairing pairing_of(const std::string& word) {
+  return word_of<Pairing>("pairing", word, {{"half", Pairing::half}, {"interleaved", Pairing::interleaved}});
+}
+Gate gate_of(const std::string& word) {
+  return word_of<Gate>(
+      "gate", word, {{"relu", Gate::relu}, {"silu", Gate::silu}, {"gelu", Gate::gelu}, {"gelu_tanh", Gate::gelu_tanh}});
+}
+
+// Ops whose arguments have another form in C++, or that C++ has twice.
+Tensor rows(const Tensor& table, const Ids& at) { return gather(table, at); }
+Tensor drop(const Tensor& x, double rate, uint64_t seed, uint32_t step) {
+  return dropout(x, dropout_of(rate, seed, step));
+}
+Tensor running_sum(const Tensor& x, int axis, bool exclusive, bool reverse) {
+  return scan(x, axis, {exclusive, reverse});
+}
+Tensor turned(const Tensor& x, const Tensor& angles, const std::string& pairing) {
+  return rotate(x, angles, pairing_of(pairing));
+}
+Tensor turned_by(const Tensor& x, const Tensor& cosine, const Tensor& sine, const std::string& pairing) {
+  return rotate(x, Rotation{cosine, sine}, pairing_of(pairing));
+}
+Tensor normed_sum(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, double rate, uint64_t seed,
+                  uint32_t step) {
+  return residual_norm(x, z, gain, bias, dropout_of(rate, seed, step));
+}
+ResidualNorm rms_normed_sum(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, double rate,
+                            uint64_t seed, uint32_t step) {
+  return residual_rms_norm(x, z, gain, epsilon, dropout_of(rate, seed, step));
+}
+
+// Names as in the engine: the shapes stand there too.
+void add_simple_ops(nb::module_& m) {
+  op(m, "add", add, "a"_a, "b"_a, "a + b; shapes broadcast from the right");
+  op(m, "sub", sub, "a"_a, "b"_a, "a - b, likewise");
+  op(m, "mul", mul, "a"_a, "b"_a, "a b, likewise");
+  op(m, "div", div, "a"_a, "b"_a, "a / b, likewise");
+  op(m, "pow", pow, "x"_a, "c"_a, "x to the power of a number c; NaN for x < 0 unless c is whole");
+  op(m, "greater_equal", greater_equal, "a"_a, "b"_a, "1 where a >= b, else 0, without a gradient");
+  op(m, "where", where, "mask"_a, "a"_a, "b"_a, "a where the mask is 1, b where it is 0");
+  op(m, "minimum", minimum, "a"_a, "b"_a, "the smaller of each; where a = b, all of the gradient goes to a");
+  op(m, "maximum", maximum, "a"_a, "b"_a, "the larger of each; where a = b, all of the gradient goes to a");
+  op(m, "clamp", clamp, "x"_a, "low"_a, "high"_a, "x, but at least low and at most high; slope 1 at both ends");
+  op(m, "abs", abs, "x"_a, "|x|; slope 0 at 0");
+  op(m, "exp", exp, "x"_a, "e^x");
+  op(m, "log", log, "x"_a, "the natural logarithm");
+  op(m, "tanh", tanh, "x"_a, "the hyperbolic tangent");
+  op(m, "sigmoid", sigmoid, "x"_a, "1 / (1 + e^-x)");
+  op(m, "softplus", softplus, "x"_a, "ln(1 + e^x)");
+  op(m, "relu", relu, "x"_a, "max(x, 0)");
+  op(m, "silu", silu, "x"_a, "x sigmoid(x)");
+  op(m, "gelu", gelu, "x"_a, "x (1 + erf(x / sqrt(2))) / 2");
+  op(m, "gelu_tanh", gelu_tanh, "x"_a, "gelu's approximation by a tanh, \"gelu_new\" of GPT-2 and T5 v1.1");
+  op(m, "cos", cos, "x"_a, "of radians");
+  op(m, "sin", sin, "x"_a, "of radians");
+  op(m, "sqrt", sqrt, "x"_a, "the square root");
+  op(m, "sum", sum, "x"_a, "axis"_a, "over one axis, which stays with size 1");
+  op(m, "mean", mean, "x"_a, "axis"_a, "over one axis, which stays with size 1");
+  op(m, "sum_all", sum_all, "x"_a, "of all numbers: (1,)");
+  op(m, "max", max, "x"_a, "over the last axis, which stays with size 1");
+  op(m, "interpolate", interpolate, "table"_a, "places"_a,
+     "each row of a table (..., N) read at places (..., n) from 0 to N-1, in straight lines between entries: (..., n)");
+  op(m, "top_k", top_k, "x"_a, "k"_a,
+     "the k largest of each row, the largest first, and their columns: (..., k) twice");
+  op(m, "permute", permute, "x"_a, "order"_a, "dimension i of the result is dimension order[i] of x");
+  op(m, "transpose", transpose, "x"_a, "the last two dimensions change places");
+  op(m, "slice", slice, "x"_a, "axis"_a, "start"_a, "stop"_a, "start <= index < stop along the axis");
+  op(m, "concat", concat, "parts"_a, "axis"_a, "tensors one after the other along the axis");
+  op(m, "gather", rows, "table"_a, "at"_a, "rows by number: (N, ...), whole numbers (A, ..., Z) -> (A, ..., Z, ...)");
+  op(m, "matmul", matmul, "a"_a, "b"_a, "(..., m, k) x (..., k, n) or (k, n) -> (..., m, n)");
+  op(m, "softmax", softmax, "x"_a, "over the last axis");
+  op(m, "norm", norm, "x"_a, "gain"_a, "bias"_a, "LayerNorm over the last axis");
+  op(m, "rms_norm", rms_norm, "x"_a, "gain"_a, "epsilon"_a = 1e-6, "RMSNorm over the last axis");
+  op(m, "feed_forward", feed_forward, "x"_a, "w1"_a, "b1"_a, "w2"_a, "b2"_a,
+     "max(x w1 + b1, 0) w2 + b2: (..., in) -> (..., out)");
+  op(m, "cross_entropy", cross_entropy, "logits"_a, "targets"_a,
+     "the mean over rows, in nats: (..., V), whole numbers (...) -> (1,)");
+}
+
+}  // namespace
+
+void add_attention(nb::module_&);  // ops of attention.cpp
+
+void add_ops(nb::module_& m) {
+  add_simple_ops(m);
+  op(m, "scan", running_sum, "x"_a, "axis"_a, "exclusive"_a = false, "reverse"_a = false,
+     "running sums along the axis; exclusive: without the number itself");
+  op(m, "dropout", drop, "x"_a, "rate"_a, "seed"_a = 0, "step"_a = 0,
+     "zeros for a share of the numbers, the rest / (1 - rate); which ones is a function of seed and step");
+  op(m, "rotate", turned, "x"_a, "angles"_a, "pairing"_a = "half",
+     "pairs of channels turned: x (B, T, H, D), angles (1 or B, T, D/2) in radians");
+  op(m, "rotate", turned_by, "x"_a, "cosine"_a, "sine"_a, "pairing"_a = "half", "the same by cosines and sines");
+  m.def(
+      "linear",
+      [](TensorLike x, TensorLike w, std::optional<TensorLike> b) {
+        return linear(tensor_of(x), tensor_of(w), b ? tensor_of(*b) : Tensor());
+      },
+      "x"_a, "w"_a, "b"_a = nb::none(), "x w + b: (..., in) -> (..., out), w (in, out)");
+  m.def(
+      "gated_feed_forward",
+      [](TensorLike x, TensorLike w1, TensorLike w3, TensorLike w2, nb::object b1, nb::object b3, nb::object b2,
+         const std::string& gate) {
+        const GatedWeights w{tensor_of(w1),        tensor_or_absent(b1), tensor_of(w3),
+                             tensor_or_absent(b3), tensor_of(w2),        tensor_or_absent(b2)};
+        return gated_feed_forward(tensor_of(x), w, gate_of(gate));
+      },
+      "x"_a, "w1"_a, "w3"_a, "w2"_a, "b1"_a = nb::none(), "b3"_a = nb::none(), "b2"_a = nb::none(), "gate"_a = "silu",
+      "(gate(x w1 + b1) (x w3 + b3)) w2 + b2; gate is relu, silu, gelu or gelu_tanh");
+  op(m, "residual_norm", normed_sum, "x"_a, "z"_a, "gain"_a, "bias"_a, "rate"_a = 0, "seed"_a = 0, "step"_a = 0,
+     "norm(x + dropout(z), gain, bias)");
+  op(m, "residual_rms_norm", rms_normed_sum, "x"_a, "z"_a, "gain"_a, "epsilon"_a = 1e-6, "rate"_a = 0, "seed"_a = 0,
+     "step"_a = 0, "s = x + dropout(z) and rms_norm(s, gain)");
+  add_attention(m);
+}
+
+}  // namespace poslab::python

@@ -1,0 +1,18 @@
+"""Positional encodings and length generalization: the engine, its encodings, tasks and trainings, from Python.
+
+    import poslab as pl
+    x = pl.Tensor([[1.0, 2.0]], requires_grad=True)
+    pl.sum_all(pl.softmax(x) * x).backward()        # x.grad
+    pl.encodings.rerope(window=8).matrix(32)        # what it makes of each pair of slots, without a model
+    pl.tasks.reverse_string.batch(8, length=20)     # tokens and targets
+    run = pl.train(preset="tiny", task="even_pairs", encoding="rope", out="runs/rope")
+
+docs/python.md has more. Every function here is the C++ engine's: the numbers are those of the command line, bit by bit.
+"""
+
+from . import _poslab
+from ._poslab import *  # noqa: F403: all ops, under their names
+from .chosen import encodings, samplers, tasks, temperatures
+from .runs import Run, evaluate, options, resume, train
+
+__version__ = _poslab.about()["version"]

@@ -1,0 +1,213 @@
+"""Encodings, samplers, temperatures and tasks to choose from: what is here comes from the engine's lists."""
+
+import inspect
+import keyword
+
+from ._poslab import Tensor, _inside
+from .pictures import plot_view
+
+
+def spelled_value(value):
+    """A value as the command line spells it: on, 0.5, 1/2/8."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (list, tuple)):
+        return "/".join(spelled_value(v) for v in value)
+    return str(value)
+
+
+def _keyword(name):
+    """An option that is a word of Python, such as global, is spelled global_."""
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+class Chosen:
+    """A thing of a list, with options. Call it with other options to get another one."""
+
+    kind = ""
+
+    def __init__(self, row, spelling=None):
+        self._row = row
+        self.name = row["name"]
+        self.spelled = spelling or self.name
+        self.__doc__ = _doc(row, self.kind)
+        self.__signature__ = inspect.Signature(
+            [inspect.Parameter(_keyword(o["name"]), inspect.Parameter.KEYWORD_ONLY, default=_Default(o["default"]))
+             for o in row["options"]])
+
+    def __call__(self, **options):
+        said = ",".join(f"{name.rstrip('_')}={spelled_value(value)}" for name, value in options.items())
+        return type(self)(self._row, self._checked(f"{self.name}:{said}" if said else self.name))
+
+    def _checked(self, text):
+        return _inside.spelled(self.kind, text)
+
+    def __str__(self):
+        return self.spelled
+
+    def __repr__(self):
+        return f"<{self.kind} {self.spelled}>"
+
+    def __eq__(self, other):
+        return type(other) is type(self) and other.spelled == self.spelled
+
+    def __hash__(self):
+        return hash((self.kind, self.spelled))
+
+    def __reduce__(self):
+        return _by_spelling, (self.kind, self.spelled)
+
+
+class Encoding(Chosen):
+    kind = "encoding"
+
+    def view(self, name, length=32, *, beside=(), positions="sequential", train_length=40, heads=8, d_model=64,
+             layer=1, causal=False, seed=0):
+        """What `poslab show --view NAME` draws, as numbers: a dict with "title", "reading", "matrices" and "charts".
+
+        name: relative, bias, similarity, frequencies, positions or coverage. beside: other encodings to compare."""
+        return _inside.view([self.spelled, *map(str, beside)], name, length, str(positions), train_length, heads,
+                            d_model, layer, causal, seed)
+
+    def positions(self, length=32, **how):
+        """The relative position that it makes of each pair of slots: (heads that differ, length, length).
+
+        A row is a query, a column a key; NaN where the pair is masked. ValueError for an encoding that makes no single
+        distance of a pair. Other arguments as in view()."""
+        return self.view("relative", length, **how)["matrices"][0][1]
+
+    def matrix(self, length=32, **how):
+        """What it adds to the logit of each pair, or how alike it makes them: (heads that differ, length, length).
+
+        Other arguments as in view(); view("bias")["reading"] says what the numbers are."""
+        return self.view("bias", length, **how)["matrices"][0][1]
+
+    def plot(self, view="bias", length=32, *, head=1, axes=None, **how):
+        """Draws a view with matplotlib, and returns the axes. Other arguments as in view()."""
+        return plot_view(self.view(view, length, **how), head, axes)
+
+    def build(self, positions="sequential", *, layers=1, heads=8, d_model=64, causal=False, pool=2048, seed=0):
+        """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k),
+        .attend(q, k, v) and .embed(x), with gradients."""
+        return _inside.Built(self.spelled, str(positions), layers, heads, d_model, causal, pool, seed)
+
+    def logits(self, q, k, x=None, **how):
+        """Logits of queries and keys (batch, time, heads, head size): (batch, heads, time, time).
+
+        x: the states that they are made from, (batch, time, width), for an encoding that reads them. Other arguments
+        as in build(). An encoding that learns has the parameters that it begins with."""
+        q, k = (t if isinstance(t, Tensor) else Tensor(t) for t in (q, k))
+        if q.ndim != 4:
+            raise ValueError(f"{self.spelled}: q is {q.shape}; it must be (batch, time, heads, head size)")
+        return self.build(heads=q.shape[2], d_model=q.shape[2] * q.shape[3], **how).logits(q, k, x)
+
+
+class Sampler(Chosen):
+    kind = "sampler"
+
+    def draw(self, length, sequences=1, *, seed=0, step=0, classes=None):
+        """Positions of `length` slots: (sequences, length), or a table of 2 length - 1 offsets for one that draws
+        offsets.
+
+        The same seed and step give the same positions. classes (sequences, length): 0 a digit, 1 another symbol, 2 an
+        empty slot, for one that reads them."""
+        return _inside.draw(self.spelled, length, sequences, seed, step, classes)
+
+
+class Temperature(Chosen):
+    kind = "temperature"
+
+    def factor(self, length=32, *, causal=True, heads=8, d_model=64, seed=0):
+        """The factor on the logits of each query: (1, length, 1 or heads). 1 for one that changes queries and keys."""
+        return _inside.factors(self.spelled, length, causal, heads, d_model, seed)
+
+
+class Task(Chosen):
+    kind = "task"
+
+    def _checked(self, text):
+        _inside.task_example(text, 1)
+        return text
+
+    def batch(self, sequences, length, *, seed=0, step=0):
+        """Strings as a model reads them: a dict of tokens (sequences, input and empty slots), targets (sequences,
+        output slots) and scored_slots (sequences,): how many of a row's targets count for accuracy."""
+        return _inside.task_batch(self.spelled, sequences, length, seed, step)
+
+    def answer(self, text):
+        """The answer to an input, both as they are written: reverse_string.answer("001") is "100"."""
+        return _inside.task_answer(self.spelled, text)
+
+    def example(self, length=8):
+        """An input and its answer, always the same."""
+        return _inside.task_example(self.spelled, length)
+
+    def baselines(self, length, samples=512, *, seed=0):
+        """What can be reached without understanding: accuracies by chance, by majority, and by content only."""
+        return dict(_inside.task_baselines(self.spelled, length, samples, seed))
+
+
+class _Default:
+    """A default of an option, as it is spelled."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text or "''"
+
+
+def _doc(row, kind):
+    parts = [f"{row['name']}: {row['summary']}", row["about"]]
+    if row["formula"]:
+        parts.append(row["formula"])
+    parts.append(f"Source: {row['source']}")
+    if row["options"]:
+        parts.append("Options, with their defaults in parentheses:\n" + "\n".join(
+            f"    {o['name']}: {o['takes']} ({o['default']})  {o['help']}" for o in row["options"]))
+    return "\n\n".join(p for p in parts if p)
+
+
+class Things:
+    """All things of a kind, as attributes; things["name:option=value"] takes a spelling of the command line."""
+
+    def __init__(self, chosen):
+        self._chosen = chosen
+        self._rows = {row["name"]: row for row in _inside.things(chosen.kind)}
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._rows:
+            raise AttributeError(_inside.unknown(self._chosen.kind, name, list(self._rows)))
+        return self._chosen(self._rows[name])
+
+    def __getitem__(self, spelling):
+        row = self._rows.get(str(spelling).split(":")[0])
+        if row is None:                                     # a composition, such as rope|none
+            row = {"name": spelling, "summary": "a composition", "about": "", "source": "its parts", "formula": "",
+                   "options": []}
+        thing = self._chosen(row)
+        return self._chosen(row, thing._checked(str(spelling)))
+
+    def __dir__(self):
+        return list(self._rows)
+
+    def __iter__(self):
+        return (self._chosen(row) for row in self._rows.values())
+
+    def __len__(self):
+        return len(self._rows)
+
+    def __repr__(self):
+        return f"<{len(self)} {self._chosen.kind}s: {', '.join(self._rows)}>"
+
+
+encodings = Things(Encoding)
+samplers = Things(Sampler)
+temperatures = Things(Temperature)
+tasks = Things(Task)
+
+
+def _by_spelling(kind, spelling):
+    return {"encoding": encodings, "sampler": samplers, "temperature": temperatures, "task": tasks}[kind][spelling]

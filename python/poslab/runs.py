@@ -1,0 +1,100 @@
+"""Training and testing: the options of the command line, and a run folder with the same bits."""
+
+import json
+import os
+from pathlib import Path
+
+from ._poslab import _inside
+from .chosen import spelled_value
+
+
+class Run:
+    """A run folder: what its training and its tests left."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        if not os.path.exists(os.path.join(self.path, "config.toml")):
+            raise ValueError(f"{self.path} is no run folder: it has no config.toml; pl.train makes one")
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    @property
+    def result(self):
+        """Scores, baselines, configuration and speed: a dict."""
+        return json.loads(Path(self.file("result.json")).read_text(encoding="utf-8"))
+
+    @property
+    def lengths(self):
+        """Accuracy by length: a DataFrame of pandas, or a list of dicts where it is not installed."""
+        lines = Path(self.file("eval.csv")).read_text(encoding="utf-8").splitlines()
+        names = lines[0].split(",")
+        return _table([dict(zip(names, map(_number, line.split(",")))) for line in lines[1:]])
+
+    @property
+    def metrics(self):
+        """Loss, accuracy and the gradient's norm by step: likewise."""
+        lines = Path(self.file("metrics.jsonl")).read_text(encoding="utf-8").splitlines()
+        return _table([json.loads(line) for line in lines])
+
+    def __fspath__(self):
+        return self.path
+
+    def __repr__(self):
+        return f"<run {self.path}>"
+
+
+def train(*, force=False, progress=True, **options):
+    """Trains a model into the new folder `out`, then tests it: `poslab train` with the same options, spelled with _.
+
+    task and encoding are required; pl.options() says what there is. Other threads go on meanwhile, and Ctrl-C stops it
+    after the step at hand, which is saved: resume(out) goes on. progress: whether a bar is shown on stderr. Returns a
+    Run."""
+    _inside.train_run(_texts(options), force, progress)
+    return Run(options["out"])
+
+
+def resume(run, *, progress=True, **options):
+    """Goes on with a run that was stopped, exactly as if it had not been. Options: threads, device. Returns a Run."""
+    path = os.fspath(run)
+    _inside.resume_run(path, _texts(options, ("threads", "device")), progress)
+    return Run(path)
+
+
+_testing = {"lengths": "eval_lengths", "samples": "eval_samples", "positions": "test_positions",
+            "temperature": "test_temperature"}
+
+
+def evaluate(run, *, progress=True, **options):
+    """Tests a run again, and rewrites its eval.csv and result.json: `poslab eval`. Returns a Run.
+
+    Options: lengths ("1:100"), samples, positions, temperature, test_dropout, threads, device."""
+    path = os.fspath(run)
+    named = {_testing.get(name, name): value for name, value in options.items()}
+    _inside.test_run(path, _texts(named, (*_testing.values(), "test_dropout", "threads", "device")), progress)
+    return Run(path)
+
+
+def options():
+    """The options of train(): name, what it takes, default, what it is."""
+    return _table(_inside.run_options())
+
+
+def _texts(options, allowed=None):
+    for name in options:
+        if allowed is not None and name not in allowed:
+            raise ValueError(_inside.unknown("option", name, list(allowed)))
+    return [(name, os.fspath(value) if hasattr(value, "__fspath__") else spelled_value(value))
+            for name, value in options.items()]
+
+
+def _number(text):
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+def _table(rows):
+    try:
+        import pandas
+    except ImportError:
+        return rows
+    return pandas.DataFrame(rows)

@@ -1,0 +1,212 @@
+"""What is wrong is refused with an exception that says so; nothing here may end the process."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import poslab as pl
+
+X = pl.Tensor(np.arange(6.0).reshape(2, 3))
+Q = pl.Tensor(np.ones((1, 4, 2, 8)))
+
+
+def read_only():
+    a = np.zeros(3, "float32")
+    a.flags.writeable = False
+    return a
+
+
+def unaligned():
+    return np.zeros(13, "uint8")[1:].view("float32")
+
+
+def throws(rows):
+    yield X
+    raise KeyError("of the caller")
+
+
+# What is done, and the words of the ValueError that it must get, or another exception.
+BAD = {
+    "complex numbers": (lambda: pl.Tensor([1j]), "dtype complex128"),
+    "text": (lambda: pl.Tensor("abc"), "cannot read a str"),
+    "nothing": (lambda: pl.Tensor(None), TypeError),
+    "objects": (lambda: X + object(), "cannot read a object"),
+    "dates": (lambda: pl.Tensor(np.array(["2020-01-01"], "datetime64[D]")), "datetime64"),
+    "ragged lists": (lambda: pl.Tensor([[1, 2], [3]]), "inhomogeneous"),
+    "no numbers": (lambda: pl.Tensor([]), "every size must be positive"),
+    "an empty axis": (lambda: pl.Tensor(np.zeros((2, 0, 3))), "every size must be positive"),
+    "shared float64": (lambda: pl.from_numpy(np.zeros(3)), "dtype float64 and not float32"),
+    "shared other byte order": (lambda: pl.from_numpy(np.zeros(3, ">f4")), "not float32"),
+    "shared columns": (lambda: pl.from_numpy(np.zeros((3, 4), "float32").T), "not contiguous"),
+    "shared steps": (lambda: pl.from_numpy(np.zeros(8, "float32")[::2]), "not contiguous"),
+    "shared broadcast": (lambda: pl.from_numpy(np.broadcast_to(np.float32(1), (4,))), "not contiguous|read-only"),
+    "shared read-only": (lambda: pl.from_numpy(read_only()), "read-only"),
+    "shared unaligned": (lambda: pl.from_numpy(unaligned()), "not aligned"),
+    "shared empty": (lambda: pl.from_numpy(np.zeros((0,), "float32")), "every size must be positive"),
+    "shared list": (lambda: pl.from_numpy([1.0]), "no memory to share"),
+    "as float64 without a copy": (lambda: X.__array__(np.float64, copy=False), "without a copy"),
+    "shapes that do not broadcast": (lambda: X + np.zeros(4), "do not broadcast"),
+    "inner sizes": (lambda: X @ X, "did you mean transpose"),
+    "product of vectors": (lambda: pl.matmul([1.0], [1.0]), "needs matrices"),
+    "reshape to another size": (lambda: X.reshape(4), "has 6 values"),
+    "reshape to negative sizes": (lambda: X.reshape(-2, -3), "every size must be positive"),
+    "reshape of two unknowns": (lambda: X.reshape(-1, -1), "has 6 values"),
+    "full of a negative size": (lambda: pl.full([-1], 0), "every size must be positive"),
+    "full of no size": (lambda: pl.full([], 0), "every size must be positive"),
+    "axis": (lambda: pl.sum(X, 2), "has no axis 2"),
+    "axis far below": (lambda: pl.concat([X, X], -3), "has no axis -3"),
+    "slice": (lambda: pl.slice(X, 0, 1, 5), "not a range"),
+    "order": (lambda: pl.permute(X, [0, 0]), "does not name each"),
+    "no tensors to join": (lambda: pl.concat([], 0), "no tensors to join"),
+    "an index behind the end": (lambda: X[2], IndexError),
+    "too many indices": (lambda: X[0, 0, 0], "3 indices for the 2 dimensions"),
+    "an empty slice": (lambda: X[1:1], "an empty slice"),
+    "an index of floats": (lambda: X[[0.5]], "give whole numbers"),
+    "an index of rows beside others": (lambda: X[[0, 1], 0], "stands alone"),
+    "two ellipses": (lambda: X[..., ...], "two ellipses"),
+    "an assignment": (lambda: X.__setitem__(0, 1), AttributeError),
+    "a row behind the table": (lambda: pl.gather(X, [7]), "row 7 of a table of 2 rows"),
+    "a negative row": (lambda: pl.gather(X, [-1]), "row -1"),
+    "a huge row": (lambda: pl.gather(X, [1 << 40]), "does not fit into 32 bits"),
+    "a huger row": (lambda: pl.gather(X, np.array([1 << 63], "uint64")), "does not fit into 32 bits"),
+    "no rows": (lambda: pl.gather(X, np.zeros(0, int)), "there are none"),
+    "a target that is no class": (lambda: pl.cross_entropy(X, [0, 3]), "target 3 among 3 classes"),
+    "k": (lambda: pl.top_k(X, 4), "k must be from 1 to 3"),
+    "rate above 1": (lambda: pl.dropout(X, 1.5), "dropout: rate 1.5"),
+    "rate NaN": (lambda: pl.residual_norm(X, X, [1, 1, 1], [0, 0, 0], float("nan")), "dropout: rate nan"),
+    "epsilon": (lambda: pl.rms_norm(X, [1, 1, 1], -1), "epsilon is -1"),
+    "gain": (lambda: pl.norm(X, [1, 1], [0, 0]), r"gain and bias must be \(3\)"),
+    "pairing": (lambda: pl.rotate(Q, np.zeros((1, 4, 4)), "halves"), 'did you mean "half"'),
+    "gate": (lambda: pl.gated_feed_forward(X, X, X, X, gate="step"), "unknown gate"),
+    "a range upside down": (lambda: pl.clamp(X, 1, 0), "above high"),
+    "many dimensions": (lambda: pl.permute(np.zeros((2,) * 12), list(range(12))[::-1]), "dimensions"),
+    "more memory than there is": (lambda: pl.full([1 << 20, 1 << 20, 1 << 8], 0), RuntimeError),
+    "numbers that no memory could hold": (lambda: pl.full([1 << 30] * 4, 0), r"more than 2\^48 values"),
+    "a broadcast that nothing holds": (lambda: pl.full([1 << 21, 1], 0) + pl.full([1, 1 << 21], 0), RuntimeError),
+    "backward of many": (lambda: X.backward(), "reduce it to one number"),
+    "backward of nothing": (lambda: pl.Tensor([1.0]).backward(), "depends on nothing"),
+    "backward of a leaf": (lambda: pl.Tensor([1.0], requires_grad=True).backward(), "nothing on this thread's tape"),
+    "item of many": (lambda: X.item(), "holds 6 values"),
+    "truth of many": (lambda: bool(X), "holds 6 values"),
+    "a gradient taken back": (lambda: setattr(pl.Tensor([1.0], True), "requires_grad", False), "use detach"),
+    "no pieces": (lambda: pl.attention(pl.Scores([], 1), Q), "0 pieces"),
+    "pieces that overlap": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)] * 2, 1)), "overlap"),
+    "rows of bias": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1, bias=np.ones((3, 2)))), "3 rows"),
+    "key lengths": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1), pl.Span(key_lengths=[9])), "9 keys"),
+    "values of other heads": (lambda: pl.attention(pl.Scores([pl.Piece(Q, Q)], 1), np.ones((1, 4, 3, 8))), "v is"),
+    "a negative window": (lambda: pl.Span(window=-1), "window is -1"),
+    "a negative slot": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1), pl.Span(offset=-5)), "slot of"),
+    "match logits": (lambda: pl.geometric([1.0], [1.0]), "match logits are"),
+    "too few arguments": (lambda: pl.add(X), TypeError),
+    "a caller that throws": (lambda: pl.concat(list(throws(2)), 0), KeyError),
+    "an iterator": (lambda: pl.concat(throws(2), 0), TypeError),
+    "an encoding": (lambda: pl.encodings.ropo, AttributeError),
+    "a spelling": (lambda: pl.encodings["ropo:window=8"], 'did you mean "rope"'),
+    "an option": (lambda: pl.encodings.rerope(windw=8), 'did you mean "window"'),
+    "a value": (lambda: pl.encodings.rerope(window="wide"), "window"),
+    "a value that is none": (lambda: pl.encodings.rerope(window=None), "window"),
+    "a view": (lambda: pl.encodings.rope.view("biass"), 'did you mean "bias"'),
+    "a view that it lacks": (lambda: pl.encodings.alibi.view("frequencies"), "no fixed frequencies"),
+    "no slots": (lambda: pl.encodings.rope.matrix(0), "length is 0"),
+    "too many slots": (lambda: pl.encodings.rope.matrix(10**6), "length is 1000000"),
+    "heads that do not divide": (lambda: pl.encodings.rope.matrix(4, heads=7), "multiple"),
+    "no heads": (lambda: pl.encodings.rope.build(heads=0), "0 heads"),
+    "an odd head for RoPE": (lambda: pl.encodings.rope.build(heads=1, d_model=3), "rope"),
+    "keys of another shape": (lambda: pl.encodings.rope.logits(Q, np.ones((1, 5, 2, 8))), "both must be"),
+    "queries of two dimensions": (lambda: pl.encodings.rope.logits(X, X), "q is"),
+    "a layer that is not there": (lambda: pl.encodings.rope.build(heads=2, d_model=16).logits(Q, Q, layer=1),
+                                  "layer 1"),
+    "more slots than positions": (lambda: pl.samplers.randomized(max_position=4).draw(8), "raise max_position"),
+    "a sampler of no slots": (lambda: pl.samplers.sequential.draw(0), "0 slots"),
+    "a task": (lambda: pl.tasks.revers_string, AttributeError),
+    "no strings": (lambda: pl.tasks.reverse_string.batch(0, length=5), "give at least one"),
+    "a negative length": (lambda: pl.tasks.bucket_sort.batch(1, length=-5), "give at least one"),
+    "a question": (lambda: pl.tasks.reverse_string.answer("012"), "0 1"),
+    "a temperature of no keys": (lambda: pl.temperatures.log_n.factor(0), "0 slots"),
+    "training of nothing": (lambda: pl.train(), "which task"),
+    "an option of training": (lambda: pl.train(stepps=3), 'did you mean "steps"'),
+    "steps below 0": (lambda: pl.train(task="even_pairs", encoding="rope", steps=-1, out="x"), "steps"),
+    "no folder": (lambda: pl.train(task="even_pairs", encoding="rope"), "which folder"),
+    "a folder that is none": (lambda: pl.evaluate("no such run", progress=False), "no such run"),
+    "an option of a test": (lambda: pl.evaluate("x", steps=3), "unknown option"),
+    "a run that is none": (lambda: pl.Run("/"), "no run folder"),
+    "no threads": (lambda: pl.set_threads(0), "threads is 0"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    do, expected = BAD[name]
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match=expected):
+            do()
+    else:
+        with pytest.raises(expected):
+            do()
+    np.testing.assert_array_equal((X + X).numpy(), 2 * np.arange(6.0).reshape(2, 3))   # and the module goes on
+    pl.clear_tape()
+
+
+def test_there_are_enough():
+    assert len(BAD) >= 40
+
+
+@pytest.mark.parametrize("op", ["softmax", "exp", "relu", "max", "sum_all", "silu", "gelu"])
+def test_nan_stays_nan(op):
+    assert np.isnan(getattr(pl, op)([[1, float("nan"), 2]]).numpy()).any()
+
+
+def test_two_threads_have_tapes_of_their_own():
+    right = []
+    def work(seed):
+        a = np.random.default_rng(seed).normal(size=(40, 40)).astype("float32")
+        for _ in range(50):
+            x = pl.Tensor(a, requires_grad=True)
+            pl.sum_all(pl.softmax(x @ x.T) * a).backward()
+            right.append((seed, x.grad.numpy().tobytes()))
+    threads = [threading.Thread(target=work, args=(n % 2,)) for n in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(right) == 200 and len(set(right)) == 2
+
+
+def test_a_loss_of_another_thread_is_refused():
+    x = pl.Tensor([2.0], requires_grad=True)
+    losses = []
+    thread = threading.Thread(target=lambda: losses.append(x * x))
+    thread.start()
+    thread.join()
+    with pytest.raises(ValueError, match="on the same thread"):
+        losses[0].backward()
+
+
+def in_child(queue, a):
+    queue.put(float(pl.sum_all(pl.Tensor(a) @ pl.Tensor(a)).item()))
+
+
+def test_a_fork_computes_the_same():
+    a = np.random.default_rng(0).normal(size=(300, 300)).astype("float32")
+    before = pl.sum_all(pl.Tensor(a) @ pl.Tensor(a)).item()       # the parent's worker threads exist now
+    fork = multiprocessing.get_context("fork")
+    queue = fork.Queue()
+    child = fork.Process(target=in_child, args=(queue, a))
+    child.start()
+    assert queue.get(timeout=30) == before
+    child.join(30)
+    assert child.exitcode == 0 and pl.sum_all(pl.Tensor(a) @ pl.Tensor(a)).item() == before
+
+
+def test_python_may_end_with_a_graph_that_holds_arrays():
+    code = ("import numpy as np, poslab as pl, threading\n"
+            "def work():\n"
+            "    x = pl.from_numpy(np.ones(1000, 'float32')).require_grad()\n"
+            "    global y; y = pl.exp(x) * x\n"
+            "t = threading.Thread(target=work); t.start(); t.join(); work()\n")
+    assert subprocess.run([sys.executable, "-c", code], env={**os.environ}, timeout=60).returncode == 0

@@ -1,0 +1,113 @@
+"""Training and testing from Python: the bits of the command line, stopped by Ctrl-C, beside other threads."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import poslab as pl
+
+PROGRAM = Path(__file__).parents[2] / "build/release/poslab"
+TINY = {"preset": "tiny", "task": "even_pairs", "encoding": "rope", "positions": "randomized", "steps": 12,
+        "eval_lengths": "1:6", "eval_samples": 16, "dropout": 0.1}
+FILES = ["config.toml", "checkpoint.safetensors", "metrics.jsonl", "eval.csv", "pictures.json"]
+
+
+def assert_same(one, other):
+    for name in FILES:
+        assert (Path(one) / name).read_bytes() == (Path(other) / name).read_bytes(), name
+
+
+def test_training_has_the_bits_of_the_command_line(tmp_path):
+    words = [w for name, value in TINY.items() for w in (f"--{name.replace('_', '-')}", str(value))]
+    subprocess.run([PROGRAM, "train", *words, "--out", tmp_path / "program"], check=True, capture_output=True)
+    run = pl.train(out=tmp_path / "python", progress=False, **{**TINY, "encoding": pl.encodings.rope})
+    assert_same(tmp_path / "program", run)
+    assert run.result["steps"] == 12 and run.result["task"] == "even_pairs"
+    assert list(run.lengths["length"]) == [1, 2, 3, 4, 5, 6] and run.lengths["samples"][0] == 16
+    assert run.metrics["step"].iloc[-1] == 12
+
+    subprocess.run([PROGRAM, "eval", tmp_path / "program", "--lengths", "2:4", "--samples", "8", "--test-positions",
+                    "sequential"], check=True, capture_output=True)
+    again = pl.evaluate(run, lengths="2:4", samples=8, positions=pl.samplers.sequential, progress=False)
+    assert (tmp_path / "program/eval.csv").read_bytes() == Path(again.file("eval.csv")).read_bytes()
+
+
+def test_results_without_pandas_are_dicts(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    run = pl.train(out=tmp_path / "run", progress=False, **TINY)
+    assert run.lengths[0]["length"] == 1 and isinstance(run.lengths[0]["accuracy"], float)
+    assert pl.options()[0]["name"] == "preset"
+
+
+STOPPED = """
+import sys, threading, signal, os, time
+import poslab as pl
+def stop():
+    while not os.path.exists(sys.argv[1] + "/metrics.jsonl"): time.sleep(0.01)
+    time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=stop).start()
+options = dict(preset="tiny", task="even_pairs", encoding="rope", eval_lengths="1:3", eval_samples=8, progress=False)
+try:
+    pl.train(steps=100000, out=sys.argv[1], **options)
+except KeyboardInterrupt as e:
+    assert "poslab resume" in str(e), e
+    assert pl.train(steps=3, out=sys.argv[2], **options).result["steps"] == 3        # and the next one is not stopped
+    print("stopped and went on")
+"""
+
+
+def test_ctrl_c_stops_a_training_and_what_is_done_is_kept(tmp_path):
+    said = subprocess.run([sys.executable, "-c", STOPPED, tmp_path / "a", tmp_path / "b"], capture_output=True,
+                          text=True, timeout=60)
+    assert said.stdout == "stopped and went on\n", said.stderr
+    assert (tmp_path / "a/checkpoint.safetensors").exists()
+
+
+def test_an_interrupted_training_goes_on_with_the_same_bits(tmp_path):
+    options = {**TINY, "steps": 150, "checkpoint_every": 30, "progress": False}
+    def stop():
+        while not (tmp_path / "stopped").exists():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+    thread = threading.Thread(target=stop)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt, match="stopped after step"):
+        pl.train(out=tmp_path / "stopped", **options)
+    thread.join()
+    pl.resume(tmp_path / "stopped", progress=False)
+    assert_same(tmp_path / "stopped", pl.train(out=tmp_path / "whole", **options))
+
+
+def test_other_threads_run_meanwhile(tmp_path):
+    ticks, done = [], threading.Event()
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.005)
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.monotonic()
+    pl.train(out=tmp_path / "run", progress=False, **{**TINY, "steps": 60})
+    took = time.monotonic() - begun
+    done.set()
+    thread.join()
+    gaps = [b - a for a, b in zip(ticks, ticks[1:])]
+    assert len(ticks) > 10 and max(gaps) < max(0.5, took / 2)
+
+
+def test_two_trainings_at_once_are_done_one_after_the_other(tmp_path):
+    threads = [threading.Thread(target=pl.train, kwargs={**TINY, "out": tmp_path / name, "progress": False})
+               for name in "ab"]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert_same(tmp_path / "a", tmp_path / "b")
