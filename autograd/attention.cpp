@@ -134,11 +134,28 @@ AttentionArgs arguments(const Scores& s, const Tensor& v, const Span& span) {
   return a;
 }
 
+void must_fit(const Tensor& bias, const Tensor& to, const char* what) {
+  if (bias && (!to || to.dims() != 4 || bias.shape() != Shape{to.dim(2), to.dim(3)}))
+    bad_input("attention: the bias of {0} is {1} and {0} is {2}; it must be (H, D) where that is (B, Tq, H, D)", what,
+              to_string(bias.shape()), to ? to_string(to.shape()) : "absent");
+}
+
+// The same, written with sums.
+Scores with_biases(Scores s, const QueryBiases& add) {
+  if (add.q) s.pieces[0].q = s.pieces[0].q + add.q;
+  if (add.q_rel) s.q_rel = s.q_rel + add.q_rel;
+  return s;
+}
+
 }  // namespace
 
-Tensor attention(const Scores& s, const Tensor& v, const Span& span) {
+Tensor attention(const Scores& s, const Tensor& v, const Span& span, const QueryBiases& add) {
   if (!s.pieces.empty()) check(bool(v), "v", v, s);
-  const AttentionArgs args = arguments(s, v, span);
+  const bool biased = add.q || add.q_rel;
+  if (biased && !s.pieces.empty()) must_fit(add.q, s.pieces[0].q, "q"), must_fit(add.q_rel, s.q_rel, "q_rel");
+  if (biased && v.device() == Device::cpu) return attention(with_biases(s, add), v, span);
+  AttentionArgs args = arguments(s, v, span);
+  args.q_bias = add.q.data(), args.q_rel_bias = add.q_rel.data();
   const Kernels& run = kernels(v.device());
   Tensor o({args.batch, args.queries, args.heads, args.value_dim}, v.device());
   Tensor stats({args.batch, args.heads, args.queries, 2}, v.device());
@@ -148,13 +165,17 @@ Tensor attention(const Scores& s, const Tensor& v, const Span& span) {
   const std::vector<Piece>& p = four.pieces;
   return record(
       "attention", o,
-      {p[0].q, p[0].k, p[1].q, p[1].k, p[2].q, p[2].k, p[3].q, p[3].k, s.q_rel, s.r, s.gain, s.bias, s.temperature, v},
+      {p[0].q, p[0].k, p[1].q, p[1].k, p[2].q, p[2].k, p[3].q, p[3].k, s.q_rel, s.r, s.gain, s.bias, s.temperature, v,
+       add.q, add.q_rel},
       [=, &run, s = four, lengths = span.key_lengths](const real* d_o) {
         const auto& p = s.pieces;
-        const auto [q0, k0, q1, k1, q2, k2, q3, k3, dv, dq_rel, dr, dgain, dbias, dtemperature] =
-            grad_accumulators(p[0].q, p[0].k, p[1].q, p[1].k, p[2].q, p[2].k, p[3].q, p[3].k, v, s.q_rel, s.r, s.gain,
-                              s.bias, s.temperature);
-        const AttentionGrads grads{{q0, q1, q2, q3}, {k0, k1, k2, k3}, dv, dq_rel, dr, dgain, dbias, dtemperature};
+        const bool one_query = biased && s.q_rel && s.q_rel.data() == p[0].q.data();
+        auto [q0, k0, q1, k1, q2, k2, q3, k3, dv, dq_rel, dr, dgain, dbias, dtemperature, dq_bias, dq_rel_bias] =
+            grad_accumulators(p[0].q, p[0].k, p[1].q, p[1].k, p[2].q, p[2].k, p[3].q, p[3].k, v,
+                              one_query ? Tensor() : s.q_rel, s.r, s.gain, s.bias, s.temperature, add.q, add.q_rel);
+        if (one_query) dq_rel = {q0.at, false};        // the kernel gives dq first, and adds dq_rel
+        const AttentionGrads grads{{q0, q1, q2, q3}, {k0, k1, k2, k3}, dv,           dq_rel,  dr,
+                                   dgain,            dbias,            dtemperature, dq_bias, dq_rel_bias};
         run.attention_backward(grads, args, d_o, o.data(), stats.data());
       });
 }

@@ -115,8 +115,12 @@ struct Span {
   Ids key_lengths{};                       // (B): keys j >= key_lengths[b] are padding
   int window = 0;                          // keys so many slots before a query, or more, are not seen; 0: all are
 };
-// A query that sees no key has weights 0 and result 0.
-Tensor attention(const Scores&, const Tensor& v, const Span&);         // (B, Tk, G, Dv) -> (B, Tq, H, Dv)
+// Added to every query of the first piece and to every q_rel, as Transformer-XL's u and v: (H, D), (H, R); or absent.
+struct QueryBiases {
+  Tensor q{}, q_rel{};
+};
+// A query that sees no key has weights 0 and result 0.            (B, Tk, G, Dv) -> (B, Tq, H, Dv)
+Tensor attention(const Scores&, const Tensor& v, const Span&, const QueryBiases& = {});
 Tensor attention_weights(const Scores&, const Span&);                  // (B, H, Tq, Tk), no gradient
 // Of each row of these weights: its largest, their entropy in nats, the largest logit, mean and variance of the logits
 // that are seen. Runs through the keys and stores no weight. (B, H, Tq, row_figures), no gradient

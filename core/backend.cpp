@@ -56,8 +56,14 @@ void read_result(int ticket, void* to) {
 const void* upload(const void*, size_t) { return nullptr; }
 void wait() {}
 void step(const std::function<void()>& work) { work(); }
+void multiply_in(Matmul how) {
+  if (how != Matmul::fp32)
+    bad_input("matmul: tf32x3, tf32 and bf16 are what the tensor cores of a GPU do, and the CPU multiplies in fp32; "
+              "say --matmul fp32, or --device cuda");
+}
 
-const Backend cpu{name, peak_flops, cpu_kernels, allocate, write, fill, start_read, read_result, upload, wait, step};
+const Backend cpu{name,        peak_flops, cpu_kernels, allocate, write, fill, start_read,
+                  read_result, upload,     wait,        step,     multiply_in};
 const Backend* cuda = nullptr;
 
 }  // namespace

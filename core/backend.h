@@ -9,6 +9,13 @@
 
 namespace poslab {
 
+// How a GPU multiplies matrices. Numbers go in and come out as fp32, and are added up in fp32; what is rounded are the
+// two factors of each product (docs/gpu.md has how far that is off):
+//   fp32     not at all, on the plain units
+//   tf32x3   each split into two numbers of 11 bits: three products on tensor cores, nearly as exact as fp32
+//   tf32     to 11 bits, on tensor cores       bf16     to 8 bits, likewise
+enum class Matmul { fp32, tf32x3, tf32, bf16 };
+
 struct Backend {
   std::string (*name)();                                         // "NVIDIA H100 80GB HBM3, compute capability 9.0"
   double (*peak_flops)();                                        // multiply-adds count 2; 0 if it is not known
@@ -28,6 +35,7 @@ struct Backend {
   // same: then work() runs for its uploads alone and its kernels are not started one by one. So work() may be called
   // twice, and may read nothing back.
   void (*step)(const std::function<void()>& work);
+  void (*multiply_in)(Matmul);                 // from now on. Throws BadInput if this device cannot, as no CPU can but fp32
 };
 
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it

@@ -199,17 +199,19 @@ Cost cross_entropy_backward(Accumulator dx, const real*, const real*, const int*
 namespace {
 
 struct Attention {
-  double q, k, o, v, q_rel, r, gain, bias, temperature, tables, seen;   // elements of the arrays, pairs not masked
+  // elements of the arrays, pairs not masked
+  double q, k, o, v, q_rel, r, gain, bias, temperature, q_bias, q_rel_bias, tables, seen;
   explicit Attention(const AttentionArgs& args) {
     // All fields by name, so that one which is added does not compile until it is counted here.
     const auto& [B, Tq, Tk, H, G, D, Dv, causal, offset, scale, pieces, N, piece, v_at, q_rel_at, r_at, gain_at,
-                 bias_at, temperature_at, temperature_batch, temperature_heads, key_lengths, pairs, pairs_batch, R] =
-        args;
+                 bias_at, temperature_at, temperature_batch, temperature_heads, key_lengths, pairs, pairs_batch, R,
+                 q_bias_at, q_rel_bias_at] = args;
     const double rows = double(B) * Tq * H, keys = double(B) * Tk * G;
     q = rows * D, k = keys * D, o = rows * Dv, v = keys * Dv;
     q_rel = q_rel_at ? rows * R : 0, r = r_at ? double(N) * H * R : 0;
     gain = gain_at ? double(N) * H : 0, bias = bias_at ? double(N) * H : 0;
     temperature = temperature_at ? double(temperature_batch) * Tq * temperature_heads : 0;
+    q_bias = q_bias_at ? double(H) * D : 0, q_rel_bias = q_rel_bias_at ? double(H) * R : 0;
     tables = (pairs ? double(pairs_batch) * Tq * Tk : 0) + (key_lengths ? B : 0);
     // Key lengths may lie on a GPU, and are not looked at: padding is counted in.
     seen = 0;
@@ -222,7 +224,7 @@ struct Attention {
     seen *= double(B) * H;
   }
   double logit_bytes(const AttentionArgs& a) const {
-    return (a.pieces * (q + k) + q_rel + r + gain + bias + temperature) * word + tables * number;
+    return (a.pieces * (q + k) + q_rel + r + gain + bias + temperature + q_bias + q_rel_bias) * word + tables * number;
   }
 };
 double dot(double pairs, int n) { return 2 * pairs * n; }
@@ -239,15 +241,16 @@ Cost attention(real*, real*, const AttentionArgs& args) {
 // the kernel computes again, are not counted.
 Cost attention_backward(const AttentionGrads& d, const AttentionArgs& args, const real*, const real*, const real*) {
   const Attention a(args);
-  const auto& [dq, dk, dv, dq_rel, dr, dgain, dbias, dtemperature] = d;
-  double bytes = written(dv, a.v) + written(dq_rel, a.q_rel) + written(dr, a.r) + written(dgain, a.gain) +
-                 written(dbias, a.bias) + written(dtemperature, a.temperature);
+  const auto& [dq, dk, dv, dq_rel, dr, dgain, dbias, dtemperature, dq_bias, dq_rel_bias] = d;
+  double bytes = written(dq_bias, a.q_bias) + written(dq_rel_bias, a.q_rel_bias) + written(dv, a.v) +
+                 written(dq_rel, a.q_rel) + written(dr, a.r) + written(dgain, a.gain) + written(dbias, a.bias) +
+                 written(dtemperature, a.temperature);
   bool of_q = false, of_k = false;
   for (int p = 0; p < args.pieces; ++p) {
     of_q |= bool(dq[p]), of_k |= bool(dk[p]);
     bytes += written(dq[p], a.q) + written(dk[p], a.k);
   }
-  const bool logits = of_q || of_k || dq_rel || dr || dgain || dbias || dtemperature;
+  const bool logits = of_q || of_k || dq_rel || dr || dgain || dbias || dtemperature || dq_bias || dq_rel_bias;
   return {dot(a.seen, (logits + bool(dv)) * args.value_dim + (of_q + of_k) * args.head_dim +
                           (bool(dq_rel) + bool(dr)) * args.rel_dim),
           a.logit_bytes(args) + (a.v + 2 * a.o + 2 * a.q / args.head_dim) * word + bytes};   // v do o stats

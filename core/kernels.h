@@ -89,14 +89,18 @@ struct AttentionArgs {
   const int* pairs = nullptr;          // (pairs_batch, queries, keys), values in 0 .. rows-1, or null
   int pairs_batch = 1;                 // 1: shared by the batch; else = batch
   int rel_dim = 0;                     // of q_rel and r
+  // Added to each query of piece 0 and to each q_rel before they are multiplied, or null. The GPU's kernels alone know
+  // them; the CPU's are never given any, as there autograd/attention.cpp adds them first.
+  const real *q_bias = nullptr, *q_rel_bias = nullptr;   // (heads, head_dim), (heads, rel_dim)
   FIELDS(AttentionArgs, batch, queries, keys, heads, kv_heads, head_dim, value_dim, causal, offset, scale, pieces, rows,
          piece, v, q_rel, r, gain, bias, temperature, temperature_batch, temperature_heads, key_lengths, pairs,
-         pairs_batch, rel_dim)
+         pairs_batch, rel_dim, q_bias, q_rel_bias)
 };
 constexpr int row_figures = 5;         // of attention_statistics
 struct AttentionGrads {
   Accumulator q[max_pieces], k[max_pieces], v, q_rel, r, gain, bias, temperature;   // shapes as above
-  FIELDS(AttentionGrads, q, k, v, q_rel, r, gain, bias, temperature)
+  Accumulator q_bias, q_rel_bias;                                                   // of the GPU's kernels alone
+  FIELDS(AttentionGrads, q, k, v, q_rel, r, gain, bias, temperature, q_bias, q_rel_bias)
 };
 
 // The gated feed-forward network of T5 v1.1 and LLaMA (Shazeer 2020). Biases may be null.

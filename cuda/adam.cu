@@ -41,6 +41,7 @@ __global__ void step_of_adam(real* p, real* m, real* v, const real* g, int64_t n
 }  // namespace
 
 void squares(double* sum, const real* x, int64_t n) {
+  start_sums_in(x, x + n);
   double* partial = reinterpret_cast<double*>(scratch(0, partial_sums * int64_t(sizeof(double) / sizeof(real))));
   launch(sum_squares, partial_sums, threads, partial, x, n);
   launch(add_partial_sums, 1, threads, sum, partial);
@@ -48,6 +49,7 @@ void squares(double* sum, const real* x, int64_t n) {
 
 // Few blocks: each thread takes the root of the norm, in double, before it begins.
 void adam(real* p, real* m, real* v, const real* g, int64_t n, const double* squares, AdamStep s) {
+  start_sums_in(g, g + n);
   const int blocks = blocks_for(n);
   launch(step_of_adam, blocks < 1056 ? blocks : 1056, threads, p, m, v, g, n, squares, upload(s));
 }

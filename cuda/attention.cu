@@ -4,6 +4,7 @@
 //   m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j exp(s_ij - m')   o' = exp(m - m') o + sum_j exp(s_ij - m') v_j
 //
 // The order of the keys is free, so pieces come one after the other, each with the tiles that its runs of keys touch.
+#include "cuda/attention_biases.h"
 #include "cuda/attention_general.cuh"
 #include "cuda/logits.cuh"
 
@@ -14,7 +15,7 @@ namespace {
 template <int L, bool relative, bool plain>
 __global__ void __launch_bounds__(max_threads) attend(real* o, real* stats, const AttentionArgs x, const Tiling cut) {
   SHARED(Four, pool, pool_fours(L == 1, relative));
-  const int lanes = L ? L : cut.lanes, head = int(blockIdx.y), D = x.head_dim, Dv = plain ? D : x.value_dim;
+  const int lanes = L ? L : cut.lanes, head = int(blockIdx.y), Dv = plain ? x.head_dim : x.value_dim;
   const int i0 = int(blockIdx.x) % cut.tiles * cut.queries, b0 = int(blockIdx.x) / cut.tiles * cut.sequences;
   const int end = smaller(i0 + cut.queries, x.queries);
   const QueryRow me = own_row<L>(x, cut, b0, i0, end);
@@ -22,14 +23,10 @@ __global__ void __launch_bounds__(max_threads) attend(real* o, real* stats, cons
   const int64_t query = query_row(x, me.b, me.i, head);
   const real temperature = plain ? real(1) : temperature_of(x, me.b, head, me.i);
   Eight q_rel{}, sum{};
-  if constexpr (relative) {
-    q_rel = eight(x.q_rel + query * x.rel_dim, me.lane * lane_channels, x.rel_dim, cut.whole);
-    multiply(q_rel, x.scale);
-  }
+  if constexpr (relative) q_rel = scaled_q_rel(x, query, head, me.lane * lane_channels, cut.whole);
   real max = -INFINITY, z = 0;
   for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
-    Eight q = eight(x.piece[plain ? 0 : p].q + query * D, me.lane * lane_channels, D, cut.whole);
-    multiply(q, x.scale);
+    const Eight q = scaled_query(x, plain ? 0 : p, query, head, me.lane * lane_channels, cut.whole);
     const Run seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
     const Run of_warp{plain ? 0 : -warp_max(-seen.begin), warp_max(seen.end)};
     for (int j0 = of_block.begin; j0 < of_block.end; j0 += cut.keys) {
@@ -79,7 +76,7 @@ void start(real* o, real* stats, const AttentionArgs& x, const Tiling& cut) {
 }  // namespace
 
 void attention(real* o, real* stats, const AttentionArgs& x) {
-  if (channels_of(x) > max_channels) return general::attention(o, stats, x);
+  if (channels_of(x) > max_channels) return general::attention(o, stats, with_sums(x));
   Tiling cut = tiling_for(x, false);
   cut.whole = in_fours(x) && aligned(o);
   if (cut.lanes == 1)

@@ -4,9 +4,11 @@
 //   dq_i += scale sum_j gain du_ij k_j                         dk_j += scale sum_i gain du_ij q_i
 //   dq_rel_i += scale sum_j gain du_ij r[pair(i,j)]            dv_j += sum_i a_ij do_i
 //   dr, dgain, dbias, dtemperature, which collect from the whole batch: cuda/row_sums.cuh
+#include "cuda/attention_biases.h"
 #include "cuda/attention_general.cuh"
 #include "cuda/logits.cuh"
 #include "cuda/row_sums.cuh"
+#include "cuda/sums.h"
 
 namespace poslab::cuda {
 
@@ -16,6 +18,27 @@ namespace {
 
 constexpr int row_fours = 512 / words;  // q and do of the query rows that max_threads serve
 
+// Where each warp of the grid leaves what it adds to dq_bias and dq_rel_bias, `pitch` apart, or null.
+struct BiasSums {
+  real *q = nullptr, *q_rel = nullptr;     // (heads, head_dim), (heads, rel_dim), and so on
+  int64_t pitch = 0;
+  FIELDS(BiasSums, q, q_rel, pitch)
+};
+
+// sums[head] = or += y summed over the query rows of this warp
+__device__ inline void sum_over_rows(real* sums, int64_t pitch, bool empty, int head, int n, const QueryRow& me,
+                                     int lanes, Eight y) {
+  if (!me.alive) y = {};
+  for (int away = warp / 2; away >= lanes; away /= 2)
+    for (int e = 0; e < 4; ++e) {
+      y.low.c[e] += __shfl_xor_sync(0xFFFFFFFFu, y.low.c[e], away);
+      y.high.c[e] += __shfl_xor_sync(0xFFFFFFFFu, y.high.c[e], away);
+    }
+  const int64_t number = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / warp;
+  if (int(threadIdx.x) % warp < lanes)
+    put(sums + number * pitch + int64_t(head) * n, empty, me.lane * lane_channels, n, false, y);
+}
+
 // Blocks: (groups of sequences, key heads), each for all queries from .. to of the heads that read its keys, so that
 // every sum has one owner. For each tile of keys a thread first has a query row, leaves gain du and a of the tile in
 // shared memory, and collects dq. Then it has four channels of a dk or dv, and goes along the queries. If not plain, dk
@@ -23,7 +46,7 @@ constexpr int row_fours = 512 / words;  // q and do of the query rows that max_t
 template <int L, bool relative, bool plain>
 __global__ void __launch_bounds__(max_threads)
     attend_backward(const AttentionGrads d, const AttentionArgs x, const Tiling cut, const real* d_o, const real* o,
-                    const real* stats, const LogitGrads wanted, int from, int to) {
+                    const real* stats, const LogitGrads wanted, const BiasSums bias_sums, int from, int to) {
   SHARED(Four, pool, pool_fours(L == 1, relative));
   SHARED(Four, query_rows, row_fours);                  // scale q, then do
   SHARED(real, weights, 2 * waiting_reals(L == 1));     // gain du, then a: (query rows, cut.keys + 1)
@@ -45,16 +68,13 @@ __global__ void __launch_bounds__(max_threads)
       const real dy_o = over_lanes<L>(dot(dy, eight(o + query * Dv, c, Dv, cut.whole)), lanes);
       Eight q_rel{}, dq_rel{};
       real dtemperature = 0;
-      if constexpr (relative) {
-        q_rel = eight(x.q_rel + query * R, c, R, cut.whole);
-        multiply(q_rel, x.scale);
-      }
+      if constexpr (relative) q_rel = scaled_q_rel(x, query, head, c, cut.whole);
       const bool writes = me.alive && me.lane == 0;
       const int own = me.at * stride;
       const int64_t own_column = (int64_t(me.b) * x.heads + head) * x.keys * (to - from) + me.i - from;
       for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
-        Eight q = eight(x.piece[plain ? 0 : p].q + query * D, c, D, cut.whole), dq{};
-        multiply(q, x.scale);
+        const Eight q = scaled_query(x, plain ? 0 : p, query, head, c, cut.whole);
+        Eight dq{};
         const Run seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
         const Run of_warp{plain ? 0 : -warp_max(-seen.begin), warp_max(seen.end)};
         const int until = plain && i0 == 0 ? x.keys : of_block.end;  // plain: the first tile of queries writes all keys
@@ -124,9 +144,12 @@ __global__ void __launch_bounds__(max_threads)
         multiply(dq, x.scale);
         const Accumulator sum = d.q[plain ? 0 : p];
         if (me.alive && sum.at) put(sum.at + query * D, sum.empty, c, D, cut.whole, dq);
+        if (bias_sums.q && p == 0) sum_over_rows(bias_sums.q, bias_sums.pitch, i0 == from, head, D, me, lanes, dq);
       }
-      if (!me.alive) continue;
       multiply(dq_rel, x.scale);
+      if (relative && bias_sums.q_rel)
+        sum_over_rows(bias_sums.q_rel, bias_sums.pitch, i0 == from, head, R, me, lanes, dq_rel);
+      if (!me.alive) continue;
       if (relative && d.q_rel.at) put(d.q_rel.at + query * R, d.q_rel.empty, c, R, cut.whole, dq_rel);
       if constexpr (!plain)
         if (wanted.dtemperature && writes) wanted.dtemperature[row] = dtemperature;
@@ -136,8 +159,17 @@ __global__ void __launch_bounds__(max_threads)
 template <int L, bool relative>
 void start(const AttentionPass& p, const Tiling& cut, bool plain, int from, int to) {
   const dim3 blocks(unsigned(ceil_div(p.x.batch, cut.sequences)), unsigned(p.x.kv_heads));
+  const int64_t n = p.d.q_bias ? int64_t(p.x.heads) * p.x.head_dim : 0;
+  const int64_t n_rel = p.d.q_rel_bias ? int64_t(p.x.heads) * p.x.rel_dim : 0;
+  const int warps = int(blocks.x) * (cut.threads() / warp);
+  BiasSums sums{.pitch = n + n_rel};
+  real* const partial = sums.pitch ? room_for_sums(warps * sums.pitch) : nullptr;
+  if (n) sums.q = partial;
+  if (n_rel) sums.q_rel = partial + n;
   launch(plain ? attend_backward<L, relative, true> : attend_backward<L, relative, false>, blocks, cut.threads(), p.d,
-         p.x, cut, p.d_o, p.o, p.stats, p.wanted, from, to);
+         p.x, cut, p.d_o, p.o, p.stats, p.wanted, sums, from, to);
+  add_up_later({p.d.q_bias, sums.q, n, sums.pitch, warps});
+  add_up_later({p.d.q_rel_bias, sums.q_rel, n_rel, sums.pitch, warps});
 }
 
 enum class Route { plain, tiles, general };
@@ -200,12 +232,16 @@ void attention_backward(const AttentionGrads& grads, const AttentionArgs& x, con
                         const real* stats) {
   AttentionGrads d = grads;
   const Route route = route_of(d, x);
+  if (route == Route::general && (x.q_bias || x.q_rel_bias))
+    return backward_of_sums(grads, x, [&](const AttentionGrads& of_sums, const AttentionArgs& args) {
+      attention_backward(of_sums, args, d_o, o, stats);
+    });
   if (route != Route::plain) {
     const int64_t keys = int64_t(x.batch) * x.keys * x.kv_heads;
     for (int p = 0; p < x.pieces; ++p) clear(d.k[p], keys * x.head_dim);
     clear(d.v, keys * x.value_dim);
   }
-  RowSum sums[] = {{.to = d.r, .y = x.q_rel, .gain = x.gain, .n = x.rel_dim, .factor = x.scale},
+  RowSum sums[] = {{.to = d.r, .y = x.q_rel, .y_bias = x.q_rel_bias, .gain = x.gain, .n = x.rel_dim, .factor = x.scale},
                    {.to = d.bias},
                    {.to = d.gain, .of_gain = true}};
   constexpr int count = 3;
@@ -231,6 +267,7 @@ void attention_backward(const AttentionGrads& grads, const AttentionArgs& x, con
     for (int b = 0; b < x.batch; b += batch) {
       const AttentionPass pass = some({d, x, d_o, o, stats, wanted}, b, smaller(batch, x.batch - b), from == 0);
       run(pass, route, from, to);
+      d.q_bias.empty = d.q_rel_bias.empty = false;             // of the next sequences and queries
       for (int s = 0; s < count; ++s) {
         if (!sums[s].to) continue;
         RowSum sum = sums[s];

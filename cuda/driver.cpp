@@ -12,6 +12,7 @@ namespace {
 
 cudaStream_t the_stream = nullptr;
 std::string the_name;
+bool tensor_cores = false;
 
 }  // namespace
 
@@ -36,9 +37,11 @@ void start() {
               CUDART_VERSION % 1000 / 10);
   cudaDeviceProp about{};
   check(cudaGetDeviceProperties(&about, 0), "asking for the GPU's properties");
+  tensor_cores = about.major >= 8;
   the_name = fmt::format("{}, compute capability {}.{}", about.name, about.major, about.minor);
   check(cudaStreamCreateWithFlags(&the_stream, cudaStreamNonBlocking), "making a stream");
 }
+bool has_tensor_cores() { return tensor_cores; }
 std::string name() { return the_name; }
 
 double peak_flops() {

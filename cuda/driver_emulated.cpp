@@ -67,6 +67,7 @@ namespace driver {
 
 void start() {}
 double peak_flops() { return 0; }
+bool has_tensor_cores() { return true; }
 std::string name() { return "emulated on the CPU"; }
 
 void* device_memory(size_t bytes) {

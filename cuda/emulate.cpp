@@ -32,6 +32,7 @@ struct Barrier {
 
 struct Warp {
   Barrier barrier;
+  Fragment fragment[2][32];
   uint64_t value[2][32];           // of this exchange and of the one before, which some lanes may still have to read
 };
 
@@ -85,7 +86,7 @@ struct Machine {
   void run_block(int count) {
     ++number;
     block = {count, 0, 0};
-    warps.assign(size_t(count / 32), {{32, 0, 0}, {}});
+    warps.assign(size_t(count / 32), {{32, 0, 0}, {}, {}});
     for (int t = 0; t < count; ++t) threads[size_t(t)].running = true;
     for (int left = count; left > 0;) {
       const uint32_t before = total_opened();
@@ -158,6 +159,14 @@ uint64_t exchange(uint64_t mine, unsigned from) {
   values[lane()] = mine;
   sync_warp();
   return values[from];
+}
+
+const Fragment* exchange_all(const Fragment& mine) {
+  Warp& w = machine->warp();
+  Fragment* all = w.fragment[w.barrier.opened % 2];
+  all[lane()] = mine;
+  sync_warp();
+  return all;
 }
 
 void beyond_end(const char* name, int64_t index, int64_t n) {

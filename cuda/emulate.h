@@ -41,6 +41,9 @@ void sync_warp();
 // All lanes of the warp hand in 8 bytes and get those of lane `from`.
 uint64_t exchange(uint64_t mine, unsigned from);
 unsigned lane();
+// The same of six floats, and each lane gets those of all 32: for what a warp's tensor core does together.
+struct Fragment { float at[6]; };
+const Fragment* exchange_all(const Fragment& mine);
 
 // Who touched an element of shared memory, and when: time is counted in barriers.
 struct Touch {

@@ -10,6 +10,9 @@ __global__ void fill_all(real* to, real value, int64_t n) {
 
 }  // namespace
 
-void fill(real* to, real value, int64_t n) { launch(fill_all, blocks_for(n), threads, to, value, n); }
+void fill(real* to, real value, int64_t n) {
+  start_sums_in(to, to + n);
+  launch(fill_all, blocks_for(n), threads, to, value, n);
+}
 
 }  // namespace poslab::cuda

@@ -2,7 +2,7 @@
 // Backward: dh = dy w2^T, then da, dc and h in one pass, then the products with x and the weights. h, dh, da and dc are
 // working space.
 #include "cuda/activations.cuh"
-#include "cuda/partial_sums.cuh"
+#include "cuda/partial_sums.h"
 
 namespace poslab::cuda {
 namespace {
@@ -29,19 +29,19 @@ Kernel for_gate(Gate gate, Kernel relu, Kernel silu, Kernel gelu, Kernel gelu_ta
   return gate == Gate::relu ? relu : gate == Gate::silu ? silu : gate == Gate::gelu ? gelu : gelu_tanh;
 }
 
-enum Slot { h_slot = 1, da_slot, dc_slot };   // 0 belongs to the partial sums
+enum Slot { h_slot = 1, da_slot, dc_slot };
 
 }  // namespace
 
 void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
   const int m = int(g.rows);
   const int64_t n = g.rows * g.d_ff;
-  multiply(one_product(along(g.x, g.in), across(g.w1, g.d_ff), a, m, g.d_ff, g.in, WithBias{g.b1, false}),
-           one_product(along(g.x, g.in), across(g.w3, g.d_ff), c, m, g.d_ff, g.in, WithBias{g.b3, false}));
+  multiply(one_product(along(g.x, g.in), across(g.w1, g.d_ff), a, m, g.d_ff, g.in, {.bias = g.b1}));
+  multiply(one_product(along(g.x, g.in), across(g.w3, g.d_ff), c, m, g.d_ff, g.in, {.bias = g.b3}));
   real* h = scratch(h_slot, n);
   launch(for_gate(g.gate, gate_hidden<Relu>, gate_hidden<Silu>, gate_hidden<Gelu>, gate_hidden<GeluTanh>),
          blocks_for(n), threads, h, a, c, n);
-  multiply(one_product(along(h, g.d_ff), across(g.w2, g.out), y, m, g.out, g.d_ff, WithBias{g.b2, false}));
+  multiply(one_product(along(h, g.d_ff), across(g.w2, g.out), y, m, g.out, g.d_ff, {.bias = g.b2}));
 }
 
 void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real* a, const real* c,
@@ -49,19 +49,17 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
   const int m = int(g.rows);
   const int64_t n = g.rows * g.d_ff;
   real *h = scratch(h_slot, n), *da = scratch(da_slot, n), *dc = scratch(dc_slot, n);
-  multiply(one_product(along(dy, g.out), along(g.w2, g.out), da, m, g.d_ff, g.out, Into{}));
+  multiply(one_product(along(dy, g.out), along(g.w2, g.out), da, m, g.d_ff, g.out, {}));
   launch(for_gate(g.gate, gate_hidden_backward<Relu>, gate_hidden_backward<Silu>, gate_hidden_backward<Gelu>,
                   gate_hidden_backward<GeluTanh>),
          blocks_for(n), threads, h, da, dc, a, c, n);
   const auto inputs = [&](const real* hidden, const real* w, bool add) {
-    return d.x ? one_product(along(hidden, g.d_ff), along(w, g.d_ff), d.x.at, m, g.in, g.d_ff, Into{add}) : Job<Into>();
+    if (d.x) multiply(one_product(along(hidden, g.d_ff), along(w, g.d_ff), d.x.at, m, g.in, g.d_ff, {.add_to_c = add}));
   };
-  const WeightGradients first(g.rows, {d.w1, d.b1, g.x, da, g.in, g.d_ff}, {d.w3, d.b3, g.x, dc, g.in, g.d_ff});
-  multiply(inputs(da, g.w1, !d.x.empty), first.job(0), first.job(1));
-  first.add_up();
-  const WeightGradients second(g.rows, {d.w2, d.b2, h, dy, g.d_ff, g.out});
-  multiply(inputs(dc, g.w3, true), second.job(0));
-  second.add_up();
+  inputs(da, g.w1, !d.x.empty), inputs(dc, g.w3, true);
+  multiply(g.rows, {d.w1, d.b1, g.x, da, g.in, g.d_ff});
+  multiply(g.rows, {d.w3, d.b3, g.x, dc, g.in, g.d_ff});
+  multiply(g.rows, {d.w2, d.b2, h, dy, g.d_ff, g.out});
 }
 
 }  // namespace poslab::cuda

@@ -1,6 +1,6 @@
 // y_i = table[at_i], and the way back: dtable[at_i] += dy_i, where several rows may meet in one entry of the table.
-#include "cuda/add_up.cuh"
 #include "cuda/rows.cuh"
+#include "cuda/sums.h"
 
 namespace poslab::cuda {
 namespace {
@@ -66,10 +66,11 @@ void gather_backward(Accumulator dtable, const real* dy, const int* at, int64_t 
   const int64_t most = (rows + 63) / 64, wanted = 8192 / places;
   const int64_t tried = wanted < 1 ? 1 : wanted < most ? wanted : most, rows_per_split = (rows + tried - 1) / tried;
   const int splits = int((rows + rows_per_split - 1) / rows_per_split);
-  real* partial = splits > 1 ? scratch(0, int64_t(splits) * entries * n) : nullptr;
+  const int64_t size = int64_t(entries) * n;
+  real* partial = splits > 1 ? room_for_sums(splits * size) : nullptr;
   launch(gather_entries, unsigned((places * splits * warp + threads - 1) / threads), threads, dtable, partial, dy,
          at, rows, n, entries, splits, rows_per_split);
-  if (partial) add_up(dtable, {}, 1, partial, int64_t(entries) * n, splits);
+  if (partial) add_up_later({dtable, partial, size, size, splits});
 }
 
 }  // namespace poslab::cuda

@@ -9,7 +9,9 @@
 #pragma once
 #ifdef POSLAB_EMULATE
 #include "cuda/emulate.h"
+#define UNROLL
 #else
+#define UNROLL _Pragma("unroll")      // a loop over an array that is to stay in registers
 #include <cuda_runtime.h>
 #define SHARED(type, name, n) __shared__ type name[n]                   // n values that the threads of a block share
 #endif
@@ -21,9 +23,10 @@ namespace poslab::cuda {
 
 constexpr int warp = 32, threads = 256;          // of a block, unless a kernel asks for another number
 
-// Starts kernel(args...) on a grid of blocks; it runs after everything that was started before.
+// Starts kernel(args...) on a grid of blocks; it runs after everything that was launched before, and before what is held
+// back (cuda/queue.h).
 template <class... Parameters, class... Args>
-void launch(void (*kernel)(Parameters...), dim3 blocks, int threads_of_block, Args... args) {
+void launch_first(void (*kernel)(Parameters...), dim3 blocks, int threads_of_block, Args... args) {
   if (std::string* key = step_key()) {
     append_key(*key, blocks.x), append_key(*key, blocks.y), append_key(*key, blocks.z);
     append_key(*key, threads_of_block), append_key(*key, reinterpret_cast<const void*>(kernel));
@@ -36,6 +39,16 @@ void launch(void (*kernel)(Parameters...), dim3 blocks, int threads_of_block, Ar
   kernel<<<blocks, threads_of_block, 0, stream()>>>(args...);
   check(cudaGetLastError(), "starting a kernel");
 #endif
+}
+
+// The same after all that it may have to wait for. A kernel that reads or writes in front of an address that it is
+// given, or far behind it, needs a start_sums_in() of its own, as Adam's have.
+template <class... Parameters, class... Args>
+void launch(void (*kernel)(Parameters...), dim3 blocks, int threads_of_block, Args... args) {
+  start_products();
+  const auto wait_for_sums = [](const void* at) { start_sums_in(at, static_cast<const char*>(at) + 1); };
+  (each_pointer(wait_for_sums, Parameters(args)), ...);
+  launch_first(kernel, blocks, threads_of_block, args...);
 }
 
 // Blocks enough for n independent items, one a thread; 4096 of them fill any GPU, the rest is a loop (see all).

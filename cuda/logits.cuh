@@ -43,12 +43,26 @@ inline bool is_plain(const AttentionArgs& x) {
 }
 inline bool in_fours(const AttentionArgs& x) {
   bool whole = x.head_dim % 4 == 0 && x.value_dim % 4 == 0 && x.rel_dim % 4 == 0 && aligned(x.v) && aligned(x.q_rel) &&
-               aligned(x.r);
+               aligned(x.r) && aligned(x.q_bias) && aligned(x.q_rel_bias);
   for (int p = 0; p < x.pieces; ++p) whole = whole && aligned(x.piece[p].q) && aligned(x.piece[p].k);
   return whole;
 }
 
 // -- where rows are, in rows ------------------------------------------------------------------------------------------
+
+// Channels c .. c + 7 of a query of piece p or of its q_rel, with its bias, times scale.
+__device__ inline Eight scaled_query(const AttentionArgs& x, int p, int64_t query, int head, int c, bool whole) {
+  Eight q = eight(x.piece[p].q + query * x.head_dim, c, x.head_dim, whole);
+  if (p == 0 && x.q_bias) add_scaled(q, 1, eight(x.q_bias + head * x.head_dim, c, x.head_dim, whole));
+  multiply(q, x.scale);
+  return q;
+}
+__device__ inline Eight scaled_q_rel(const AttentionArgs& x, int64_t query, int head, int c, bool whole) {
+  Eight q = eight(x.q_rel + query * x.rel_dim, c, x.rel_dim, whole);
+  if (x.q_rel_bias) add_scaled(q, 1, eight(x.q_rel_bias + head * x.rel_dim, c, x.rel_dim, whole));
+  multiply(q, x.scale);
+  return q;
+}
 
 // Of q, o, q_rel; of k and v; of r, gain and bias.
 __device__ inline int64_t query_row(const AttentionArgs& x, int b, int i, int head) {

@@ -1,30 +1,26 @@
 // c += a b for each pair of matrices of a batch. Few tiles of results with long sums are split, and so are the
-// products of a batch that go into one c: a second launch adds the partial sums in order.
-#include "cuda/partial_sums.cuh"
+// products of a batch that go into one c: partial sums, which are then added up in order.
+#include "cuda/partial_sums.h"
 
 namespace poslab::cuda {
 
 void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
-  Job<Into> job{.a = p.a_transposed ? across(a, p.m, p.a_step) : along(a, p.k, p.a_step),
-                .b = p.b_transposed ? along(b, p.k, p.b_step) : across(b, p.n, p.b_step),
-                .c = c.at, .m = p.m, .n = p.n, .k = p.k,
-                .finish = {!c.empty},
-                .parts = int(p.batch),
-                .k_total = p.batch * p.k,
-                .c_step = p.c_step};
+  const Factor left = p.a_transposed ? across(a, p.m, p.a_step) : along(a, p.k, p.a_step);
+  const Factor right = p.b_transposed ? along(b, p.k, p.b_step) : across(b, p.n, p.b_step);
+  Job job{.term = {{left, right, p.k}},
+          .c = c.at, .m = p.m, .n = p.n,
+          .finish = {.add_to_c = !c.empty},
+          .parts = int(p.batch),
+          .k_total = p.batch * p.k,
+          .c_step = p.c_step};
   const bool summed = p.c_step == 0 && p.batch > 1;
-  PartialSums sums = summed ? PartialSums::of_batch(int(p.batch), p.k) : PartialSums(p.k, tiles(p.m, p.n));
-  const bool split = summed || (p.batch == 1 && p.k >= 512 && sums.count() > 1);
-  if (split) {
-    sums.section(c, int64_t(p.m) * p.n);
-    job.c = sums.allocate(), job.c_step = sums.size(), job.finish = {};
-    if (!summed) {
-      job.a = sums.split(job.a), job.b = sums.split(job.b);
-      job.k = sums.length(), job.parts = sums.count();
-    }
-  }
+  const Splits splits = summed ? Splits{p.k, int(p.batch)} : Splits::of(p.k, tiles(p.m, p.n));
+  if (!summed && (p.batch > 1 || p.k < 512 || splits.count == 1)) return multiply(job);
+  const int64_t n = int64_t(p.m) * p.n;
+  job.c_step = in_fours(n), job.c = room_for_sums(splits.count * job.c_step), job.finish = {};
+  if (!summed) job.term[0] = {splits(left), splits(right), splits.length}, job.parts = splits.count;
   multiply(job);
-  if (split) sums.add_up();
+  add_up_later({c, job.c, n, job.c_step, splits.count});
 }
 
 }  // namespace poslab::cuda

@@ -1,30 +1,15 @@
 // LayerNorm of rows, forward and backward, for norm.cu and residual_norm.cu. With h = (x - mean) / std and g = dy gain:
 //   y = gain h + bias     dx = (g - mean(g) - h mean(g h)) / std     dgain = sum dy h     dbias = sum dy
-// A block sums dgain and dbias of its rows, cuda/add_up.cuh adds up the blocks.
+// A block sums dgain and dbias of its rows, cuda/sums.h adds up the blocks.
 #pragma once
-#include "cuda/add_up.cuh"
 #include "cuda/dropout.cuh"
-#include "cuda/rows.cuh"
+#include "cuda/norm_row.cuh"
+#include "cuda/sums.h"
 
 namespace poslab::cuda {
 namespace {
 
-constexpr real norm_epsilon = real(1e-5);
 constexpr int max_partial_sums = 384;             // blocks of a backward pass, 3 for each of 132 SMs
-
-// 1 / sqrt(variance + epsilon) of the row x, whose first panel is v.
-template <int team>
-__device__ inline real inverse_deviation(const Row<team>& row, real (&v)[per_thread], const real* x, real mean) {
-  real squares = 0;
-  for (int p = 0; p < row.end(); p += row.panel) {
-    if (row.again()) row.read(v, x, p, 0);
-    for (int k = 0; k < per_thread; ++k) {
-      const real off = row.column(p, k) < row.n ? v[k] - mean : real(0);
-      squares += off * off;
-    }
-  }
-  return 1 / std::sqrt(team_sum<team>(squares) / real(row.width) + norm_epsilon);
-}
 
 // y = norm(s), s = x + dropout(z); without z, s is x and not written.
 template <int team>
@@ -43,15 +28,7 @@ __global__ void norm_rows(real* y, real* s, const real* x, const real* z, const 
       }
       for (int k = 0; k < per_thread; ++k) sum += v[k];
     }
-    const real *in = z ? s : x, mean = team_sum<team>(sum) / real(n);
-    const real inverse = inverse_deviation(row, v, in, mean);
-    for (int p = 0; p < row.end(); p += row.panel) {
-      if (row.again()) row.read(v, in, p, 0);
-      real factor[per_thread], more[per_thread];
-      row.read_columns(factor, gain, p, 0), row.read_columns(more, bias, p, 0);
-      for (int k = 0; k < per_thread; ++k) v[k] = factor[k] * ((v[k] - mean) * inverse) + more[k];
-      row.write(y, v, p);
-    }
+    write_normed(row, y, v, sum, z ? s : x, gain, bias);
   }
 }
 
@@ -133,10 +110,11 @@ void norm_backward_of(const Accumulator& dx, const Accumulator& dz, const Accumu
   const bool sums = dgain || dbias;
   if (!dx && !dz && !sums) return;
   const int all = row_blocks(rows, n), blocks = all < max_partial_sums ? all : max_partial_sums;
-  real* partial = sums ? scratch(0, int64_t(blocks) * 2 * n) : nullptr;
+  real* partial = sums ? room_for_sums(int64_t(blocks) * 2 * n) : nullptr;
   launch(for_team(n, norm_rows_backward<8>, norm_rows_backward<warp>, norm_rows_backward<threads>), blocks, threads, dx,
          dz, partial, dy, x, gain, rows, n, drop);
-  if (sums) add_up(dgain, dbias, 2, partial, n, blocks);
+  if (sums)
+    add_up_later({dgain, partial, n, 2 * n, blocks}), add_up_later({dbias, partial + n, n, 2 * n, blocks});
 }
 
 }  // namespace

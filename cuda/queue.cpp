@@ -1,6 +1,6 @@
 // The queue of work behind cuda/queue.h and the GPU's core/backend.h.
 //
-// A training step of a small model is 150 to 220 launches of a few microseconds each, which take the host longer than
+// A training step of a small model is about a hundred launches of a few microseconds each, which take the host longer than
 // the GPU. So a step is recorded once and replayed by one call. Each time, the host still goes through the step in a
 // dry run: its launches only add to the record key, and its uploads (tokens, positions, the numbers of Adam) are
 // collected in one block of pinned memory, which is sent ahead. If the key, every argument of every launch, is that of
@@ -130,11 +130,15 @@ void go_through(const std::function<void()>& work, bool dry_run) {
   Queue& q = queue();
   struct Leave {
     Queue& q;
-    ~Leave() { q.in_step = q.dry_run = false; }
+    ~Leave() {
+      q.in_step = q.dry_run = false;
+      drop_products(), drop_sums();          // if an error ended it; else there are none
+    }
   } leave{q};
   q.key.clear(), q.uploads.rewind();
   q.in_step = true, q.dry_run = dry_run;
   work();
+  start_sums();
 }
 
 driver::Recorded record(const std::function<void()>& work) {
@@ -173,6 +177,7 @@ void* allocate(size_t bytes) {
 void write(void* to, const void* from, size_t bytes) {
   constexpr size_t at_once = 4 << 20;
   if (!queue().dry_run) not_in_step("a write to the GPU");   // a constant may be made when a step first needs it
+  start_sums();
   char*& bounce = queue().bounce;
   if (!bounce) bounce = static_cast<char*>(driver::pinned_memory(at_once));
   for (size_t done = 0; done < bytes; done += at_once) {
@@ -185,6 +190,7 @@ void write(void* to, const void* from, size_t bytes) {
 
 int start_read(const void* from, size_t bytes) {
   not_in_step("a read from the GPU");
+  start_sums();
   std::vector<Read>& all = queue().reads;
   auto r = std::find_if(all.begin(), all.end(), [](const Read& x) { return x.taken; });
   if (r == all.end()) r = all.insert(all.end(), Read());
@@ -205,6 +211,19 @@ const void* upload_in_step(const void* values, size_t bytes) {
   return queue().in_step ? queue().uploads.add(values, bytes) : nullptr;
 }
 
+void wait() {
+  start_sums();
+  driver::wait();
+}
+
+void multiply_in(Matmul how) {
+  driver::start();
+  if (how != Matmul::fp32 && (sizeof(real) != sizeof(float) || !driver::has_tensor_cores()))
+    bad_input("matmul: TF32 and bfloat16 take the tensor cores of a GPU of compute capability 8.0 or later, and a build "
+              "with real = float; this is {}; say --matmul fp32", driver::name());
+  use_matmul(how);
+}
+
 void step(const std::function<void()>& work) {
   if (debug_level() > 0) return work();    // every op is looked at by itself
 #ifdef __SANITIZE_ADDRESS__
@@ -212,6 +231,7 @@ void step(const std::function<void()>& work) {
 #endif
   driver::start();
   Queue& q = queue();
+  start_sums();
   go_through(work, true);
   auto known = q.recorded.find(q.key);
   if (known == q.recorded.end()) {
@@ -229,7 +249,7 @@ void step(const std::function<void()>& work) {
 
 const Backend& as_backend() {
   static const Backend b{name,        peak_flops,     kernels,      allocate, write, fill, start_read,
-                         read_result, upload_in_step, driver::wait, step};
+                         read_result, upload_in_step, wait,         step,     multiply_in};
   return b;
 }
 int recordings() { return queue().recordings; }
@@ -244,13 +264,17 @@ const void* upload_bytes(const void* values, size_t bytes) {
   return q.in_step ? q.uploads.add(values, bytes) : q.arguments.send(values, bytes);
 }
 
+real* memory_for_good(int64_t n) {
+  const size_t bytes = size_t(n) * sizeof(real);
+  return static_cast<real*>(must_have(driver::device_memory(bytes), bytes));
+}
+
 // What was outgrown is kept: recorded steps still point there.
 real* scratch(int slot, int64_t n) {
   auto& [at, size] = queue().scratch[size_t(slot)];
   if (size < n) {
-    const size_t bytes = aligned(size_t(n) * sizeof(real) * 5 / 4);
-    at = static_cast<real*>(must_have(driver::device_memory(bytes), bytes));
-    size = int64_t(bytes / sizeof(real));
+    size = int64_t(aligned(size_t(n) * sizeof(real) * 5 / 4) / sizeof(real));
+    at = memory_for_good(size);
   }
   return at;
 }

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "core/kernels.h"
+#include "core/backend.h"
 
 #ifndef POSLAB_EMULATE
 #include <cuda_runtime.h>
@@ -29,8 +29,20 @@ const T* upload(const T& value) {
   return static_cast<const T*>(upload_bytes(&value, sizeof value));
 }
 
+// What is held back: products (cuda/product.h) and sums over many rows (cuda/sums.h). A launch lets go what it may have to
+// wait for. start_sums() lets everything go, start_sums_in() too if a sum goes to a place there.
+void start_products();
+void start_sums();
+void start_sums_in(const void* begin, const void* end);
+void drop_products();                      // after an error
+void drop_sums();
+void use_matmul(Matmul);                   // of products from now on
+
 // Working space of kernels on the device: at least n reals, valid until the next call with the same slot, 0 to 15.
 real* scratch(int slot, int64_t n);
+
+// n reals of the device that are never given back; throws Failure if there are none left.
+real* memory_for_good(int64_t n);
 
 #ifdef POSLAB_EMULATE
 void run_or_record(std::function<void()>);

@@ -29,4 +29,16 @@ std::string record_key(const T&... values) {
   return key;
 }
 
+// Calls f(address) for every pointer among the values.
+template <class F, class T>
+void each_pointer(const F& f, const T& value) {
+  if constexpr (std::is_pointer_v<T>) {
+    f(static_cast<const void*>(value));
+  } else if constexpr (requires { std::begin(value); }) {
+    for (const auto& element : value) each_pointer(f, element);
+  } else if constexpr (!std::is_scalar_v<T>) {
+    std::apply([&](const auto&... field) { (each_pointer(f, field), ...); }, fields(value));
+  }
+}
+
 }  // namespace poslab::cuda

@@ -1,10 +1,10 @@
 // RMSNorm of rows, forward and backward, for rms_norm.cu and residual_rms_norm.cu. With h = x / rms and g = dy gain:
 //   y = gain h     dx = (g - h mean(g h)) / rms     dgain = sum dy h
-// A block sums dgain of its rows, cuda/add_up.cuh adds up the blocks.
+// A block sums dgain of its rows, cuda/sums.h adds up the blocks.
 #pragma once
-#include "cuda/add_up.cuh"
 #include "cuda/dropout.cuh"
 #include "cuda/rows.cuh"
+#include "cuda/sums.h"
 
 namespace poslab::cuda {
 namespace {
@@ -111,10 +111,10 @@ void rms_norm_backward_of(const Accumulator& dx, const Accumulator& dz, const Ac
                           const DropoutArgs& drop) {
   if (!dx && !dz && !dgain) return;
   const int all = row_blocks(rows, n), blocks = all < max_rms_norm_blocks ? all : max_rms_norm_blocks;
-  real* partial = dgain ? scratch(0, int64_t(blocks) * n) : nullptr;
+  real* partial = dgain ? room_for_sums(int64_t(blocks) * n) : nullptr;
   launch(for_team(n, rms_norm_rows_backward<8>, rms_norm_rows_backward<warp>, rms_norm_rows_backward<threads>), blocks,
          threads, dx, dz, partial, ds, dy, x, gain, rows, n, epsilon, drop);
-  if (dgain) add_up(dgain, {}, 1, partial, n, blocks);
+  add_up_later({dgain, partial, n, n, blocks});
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The derivatives of what collects from the whole batch. With du and p as in cuda/logits.cuh, over all b, i, j
 // whose pair(i,j) is row p:
 //
-//   dr[p] += scale gain[p] sum du_bij q_rel_bi     dbias[p] += sum du_bij     dgain[p] += sum du_bij p_bij
+//   dr[p] += scale gain[p] sum du_bij q_rel_bi    dbias[p] += sum du_bij     dgain[p] += sum du_bij p_bij
 //
 // If the sequences share their pairs, the batch is summed first: g_ij = sum_b du_bij q_rel_bi. Then each row gathers
 // the pairs that name it, in a fixed order: atomics would be simpler, and end in other bits every time.
@@ -14,11 +14,12 @@ namespace poslab::cuda {
 struct RowSum {
   Accumulator to;
   const real* y = nullptr;      // q_rel, or null: ones
+  const real* y_bias = nullptr; // (heads, n): added to y, or null
   const real* gain = nullptr;   // (rows, heads), or null: ones
   int n = 1;                    // channels of y
   real factor = 1;
   bool of_gain = false;         // the sum is of du_bij p_bij
-  FIELDS(RowSum, to, y, gain, n, factor, of_gain)
+  FIELDS(RowSum, to, y, y_bias, gain, n, factor, of_gain)
 };
 
 namespace {
@@ -46,6 +47,7 @@ __global__ void collect(real* g, bool add, const real* du, const RowSum sum, con
       if (b >= x.batch) continue;
       y[v].low.c[0] = 1;
       if (sum.y) y[v] = eight(sum.y + query_row(x, b, i, head) * sum.n, c0, sum.n, whole);
+      if (sum.y_bias) add_scaled(y[v], 1, eight(sum.y_bias + head * sum.n, c0, sum.n, whole));
       const real* column = du + ((int64_t(b) * x.heads + head) * x.keys + j0) * queries + at;
       for (int u = 0; u < collect_keys; ++u)
         if (plain ? j0 + u < end : piece_of<plain>(x, b, i, j0 + u) >= 0) weight[v][u] = column[int64_t(u) * queries];
@@ -127,7 +129,8 @@ __global__ void gather_pairs(const RowSum sum, const real* g, const real* du, co
           const int head = at / sum.n;
           if (piece_of<plain>(x, b, i, j) < 0) continue;
           value = du[((int64_t(b) * x.heads + head) * x.keys + j) * x.queries + i];
-          if (sum.y) value *= sum.y[query_row(x, b, i, head) * sum.n + at % sum.n];
+          if (sum.y)
+            value *= sum.y[query_row(x, b, i, head) * sum.n + at % sum.n] + (sum.y_bias ? sum.y_bias[at] : real(0));
         }
         part[((w * at_once + found / run) * of_lane + u) * warp + lane] += value;
       }
@@ -149,7 +152,7 @@ inline void start_collect(real* g, bool add, const real* du, const RowSum& sum, 
   const int tiles = ceil_div(to - from, warp) * ceil_div(x.keys, collect_keys);
   const dim3 blocks(unsigned(tiles), unsigned(x.heads * ceil_div(sum.n, lane_channels)));
   launch(is_plain(x) ? collect<true> : collect<false>, blocks, warps * warp, g, add, du, sum, x, from, to,
-         sum.n % 4 == 0 && aligned(sum.y));
+         sum.n % 4 == 0 && aligned(sum.y) && aligned(sum.y_bias));
 }
 
 // g null: pairs for each sequence, du of all of them

@@ -42,6 +42,15 @@ struct Relative : Encoding {
         key(fmt::format("relative {} {}", C, row.released)) {}
 
   Scores scores(const Heads& in, const Positions& p) const override {
+    Scores s = without_biases(in, p);
+    s.pieces[0].q = in.q + u, s.q_rel = in.q + v;
+    return s;
+  }
+  Tensor attend(const Heads& in, const Tensor& values, const Positions& p, const Span& span) const override {
+    return attention(without_biases(in, p), values, span, {u, v});
+  }
+
+  Scores without_biases(const Heads& in, const Positions& p) const {
     const Distances& distances = table ? p.offsets("relative") : p.distances();
     const Tensor rows = p.once(key, in.q.device(), [&](Device device) {   // (N, C)
       std::vector<double> d;
@@ -49,7 +58,7 @@ struct Relative : Encoding {
       return sinusoid(d, C, device);
     });
     Scores s = Encoding::scores(in, p);
-    s.pieces[0].q = in.q + u, s.q_rel = in.q + v;
+    s.q_rel = in.q;
     s.r = linear(rows, w).reshape({rows.dim(0), H, D});                    // (N, H, D)
     s.pairs = distances.of_last(in.q.dim(1));
     return s;

@@ -19,6 +19,14 @@ const std::vector<Word<Resample>>& all_resamplings() {
   return list;
 }
 
+const std::vector<Word<Matmul>>& all_matmuls() {
+  static const std::vector<Word<Matmul>> list = {
+      {"fp32", Matmul::fp32}, {"tf32x3", Matmul::tf32x3}, {"tf32", Matmul::tf32}, {"bf16", Matmul::bf16}};
+  return list;
+}
+
+Matmul matmul(const Config& c) { return find("matmul", all_matmuls(), c.matmul).value; }
+
 Device device(const Config& c) { return find("device", all_devices(), c.device).value; }
 
 Chosen<Scheme> scheme(const Config& c) { return choose_encoding(c.encoding, run_values(c)); }

@@ -1,5 +1,6 @@
 // From the words of a Config to the objects they name.
 #pragma once
+#include "core/backend.h"
 #include "experiment/config.h"
 #include "nn/transformer.h"
 #include "tasks/task.h"
@@ -14,8 +15,10 @@ struct Word {
 };
 const std::vector<Word<Device>>& all_devices();
 const std::vector<Word<Resample>>& all_resamplings();
+const std::vector<Word<Matmul>>& all_matmuls();
 
 Device device(const Config&);
+Matmul matmul(const Config&);
 TransformerSpec transformer_spec(const Config&);
 Chosen<Scheme> scheme(const Config&);  // the encoding and its options; scheme(c).spelled() is its name on pages
 Chosen<TemperaturePolicy> test_temperature(const Config&);

@@ -31,6 +31,7 @@ std::vector<std::string> test_temperatures() {
 
 std::vector<std::string> resamplings() { return names_of(all_resamplings()); }
 std::vector<std::string> devices() { return names_of(all_devices()); }
+std::vector<std::string> matmuls() { return names_of(all_matmuls()); }
 
 // The spelling without the options that all runs have, which are set.
 template <class Thing>
@@ -136,6 +137,8 @@ std::vector<RunOption> make_options() {
       {"checkpoint_every", running, &C::checkpoint_every, "steps between two checkpoints", 1, most_steps},
       {"log_every", running, &C::log_every, "steps between two lines of metrics.jsonl", 1, most_steps},
       {"device", running, &C::device, "where kernels run", 0, 0, devices},
+      {"matmul", running, &C::matmul, "what a GPU rounds the factors of products to; a CPU has fp32 alone", 0, 0, matmuls,
+       true, nullptr, true},
       {"threads", running, &C::threads, "0: one for each core; never changes a result", 0, 256, nullptr, false},
       {"out", running, &C::out, "the run folder to make", 0, 0, nullptr, false},
   };

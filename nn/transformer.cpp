@@ -58,7 +58,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   const Tensor rows = embedding_ * std::sqrt(double(spec_.d_model));   // a few rows are scaled, not all tokens
   BlockInput in{gather(rows, tokens)};
   if (encoding_->embed) in.x = dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop);
-  else in.table = rows, in.at = tokens;
+  else if (rows.device() == Device::cpu) in.table = rows, in.at = tokens;   // on a GPU launches cost more than products
   if (pass.trace) pass.trace->capture("embedding", in.x);
   for (const EncoderBlock& block : blocks_) {
     const int layer = int(&block - blocks_.data());

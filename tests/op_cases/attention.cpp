@@ -188,6 +188,42 @@ void add(std::vector<OpCase>& all, const Variant& v) {
   all.push_back(statistics);
 }
 
+// With biases of queries: of the content alone, of both, and, as in Transformer-XL, where q_rel is the query itself.
+enum class Biased { content, both, one_query };
+void add_biased(std::vector<OpCase>& all, const Variant& v, Biased how) {
+  const Ids table = v.table();
+  const size_t values = size_t(v.v()), rel = values + 1, bias = v.shapes().size();
+  std::vector<Shape> shapes = v.shapes();
+  shapes.push_back({v.n.heads, v.n.head_dim});
+  if (how != Biased::content) shapes.push_back({v.n.heads, v.n.rel_dim});
+  const auto scores = [=](const Tensors& x) {
+    Scores s = v.scores(x, table);
+    if (how == Biased::one_query) s.q_rel = x[0];
+    return s;
+  };
+  OpCase c{"attention", v.name() + " biases " + std::to_string(int(how)), shapes};
+  c.op = [=](const Tensors& x) {
+    const QueryBiases add{x[bias], how == Biased::content ? Tensor() : x[bias + 1]};
+    return poslab::attention(scores(x), x[values], v.span(), add);
+  };
+  c.reference = [=](Arrays x) {
+    if (how == Biased::one_query) x[rel] = x[0];
+    const auto add = [&](Array& q, Array& b) {
+      for (size_t e = 0; e < q.at.size(); ++e) q.at[e] += b.at[e % b.at.size()];
+    };
+    add(x[0], x[bias]);
+    if (how != Biased::content) add(x[rel], x[bias + 1]);
+    return v.outputs(x, table);
+  };
+  c.twin = [=](const Tensors& x) {
+    Scores s = scores(x);
+    s.pieces[0].q = s.pieces[0].q + x[bias];
+    if (how != Biased::content) s.q_rel = s.q_rel + x[bias + 1];
+    return composed::attention(s, x[values], v.span());
+  };
+  all.push_back(c);
+}
+
 // ReRoPE's two and three products, a window, the three parts of a Lambda mask.
 const std::vector<Form> inside_and_outside = {{-3, 4}, {-far, -3}, {4, far}}, past_only = {{-3, far}, {-far, -3}},
                         window = {{-4, 1}}, window_and_sinks = {{-4, 1}, {-far, -4, 0, 2}},
@@ -209,6 +245,18 @@ const Cases plain([](std::vector<OpCase>& all) {
   add(all, {several_tiles, false, false, false, Pairs::by_distance});
   add(all, {several_tiles, true, true, true, Pairs::by_distance});
   add(all, {several_tiles, false, true, false, Pairs::shared});
+});
+
+const Cases biased([](std::vector<OpCase>& all) {
+  for (const Pairs pairs : {Pairs::by_distance, Pairs::shared, Pairs::per_sequence}) {
+    add_biased(all, {.n = {3, 33, 33, 3, 8, 8}, .relative = true, .pairs = pairs}, Biased::one_query);
+    add_biased(all, {.n = {2, 9, 13, 2, 8, 5}, .causal = true, .relative = true, .pairs = pairs}, Biased::both);
+  }
+  add_biased(all, {.n = {2, 5, 9, 2, 64, 20}, .relative = true, .kv_heads = 1}, Biased::both);    // several lanes a row
+  add_biased(all, {.n = {1, 3, 4, 2, 264, 3}, .relative = true}, Biased::both);                   // the general way
+  add_biased(all, {.n = {2, 140, 140, 1, 8, 8}, .relative = true}, Biased::one_query);            // several tiles
+  add_biased(all, {.n = {4, 13, 13, 4, 6, 0}, .pieces = {{-3, 4}, {-far, -3}, {4, far}}, .lengths = true},
+             Biased::content);
 });
 
 const Cases forms([](std::vector<OpCase>& all) {

@@ -1,0 +1,50 @@
+// Products with very many places in their sums: x^T dy of a weight matrix has a few tiles of results, each a sum over
+// thousands of rows. So the rows are split (split-K), each split gives partial sums of its own, and those are added up
+// in order (cuda/sums.h).
+#pragma once
+#include "cuda/product.h"
+#include "cuda/sums.h"
+
+namespace poslab::cuda {
+
+// How a sum over k terms, of `tiles` tiles of results, is split: the GPU full, no split shorter than 64, in a way that
+// depends on the sizes alone.
+struct Splits {
+  int length, count;
+  static Splits of(int64_t k, int64_t tiles) {
+    const int64_t wanted = tiles < enough_blocks ? enough_blocks / tiles : 1, even = (k + wanted - 1) / wanted;
+    const int length = int(even < 64 ? 64 : (even + 31) / 32 * 32);
+    return {length, int((k + length - 1) / length)};
+  }
+  Factor operator()(Factor f) const {
+    f.step = f.is_along ? length : int64_t(length) * f.line;
+    return f;
+  }
+};
+inline int64_t in_fours(int64_t n) { return (n + 3) / 4 * 4; }
+
+// dw += x^T dy   db += sum of rows of dy                                  x: (rows, in)   dy: (rows, out)
+struct Weights {
+  Accumulator dw, db;
+  const real *x = nullptr, *dy = nullptr;
+  int in = 0, out = 0;
+};
+inline void multiply(int64_t rows, const Weights& w) {
+  if (!w.dw && !w.db) return;
+  const Splits splits = Splits::of(rows, tiles(w.in, w.out));
+  const int64_t n = w.dw ? int64_t(w.in) * w.out : 0, pitch = in_fours(n) + (w.db ? in_fours(w.out) : 0);
+  real* const partial = room_for_sums(splits.count * pitch);
+  real* const of_b = partial + in_fours(n);
+  multiply({.term = {{splits(across(w.x, w.in)), splits(across(w.dy, w.out)), splits.length}},
+            .c = partial,
+            .m = w.dw ? w.in : 0,                            // no rows of dw, but the sums of dy's columns
+            .n = w.out,
+            .parts = splits.count,
+            .k_total = rows,
+            .c_step = pitch,
+            .b_sums = w.db ? of_b : nullptr});
+  add_up_later({w.dw, partial, n, pitch, splits.count});
+  add_up_later({w.db, of_b, w.out, pitch, splits.count});
+}
+
+}  // namespace poslab::cuda

@@ -1,0 +1,272 @@
+// The product behind cuda/product.h, and which products wait for which.
+//
+// A block of 256 threads makes a tile of c, 32 or 64 rows by 64 columns. In each step 32 places of the sum go through
+// shared memory; results stay in registers, teams of threads divide the places of a step among them and add up at the
+// end.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "cuda/norm_row.cuh"
+#include "cuda/product_tile.cuh"
+
+namespace poslab::cuda {
+namespace {
+
+struct Jobs {
+  Job at[max_jobs];
+  FIELDS(Jobs, at)
+};
+
+// y = norm(s), s = x + dropout(z) of the rows i0 .. i0 + rows - 1, whose z lies in the tile: 8 threads a row.
+template <int rows, class Shared>
+__device__ inline void norm_of_tile(Shared& tile, const NormOfProduct& to, int i0, int m, int n) {
+  for (int r = int(threadIdx.x) / 8; r < rows; r += threads / 8) {
+    Row<8> row(m, n);
+    row.i = i0 + r, row.n = row.i < m ? n : 0;
+    real v[per_thread], sum = 0;
+    row.read(v, to.x, 0, 0);
+    const Factors<8> kept(to.drop, row.start());
+    for (int k = 0; k < per_thread; ++k) {
+      const Quad z = tile[r * 16 + row.column(0, k) / 4];
+      const int e = row.lane % 4;                              // no index that is known only when it runs: registers
+      const real at = e == 0 ? z.at[0] : e == 1 ? z.at[1] : e == 2 ? z.at[2] : z.at[3];
+      v[k] += (row.column(0, k) < row.n ? at : real(0)) * kept.of(k);
+      sum += v[k];
+    }
+    row.write(to.s, v, 0);
+    write_normed(row, to.y, v, sum, to.s, to.gain, to.bias);
+  }
+}
+
+template <unsigned rows, class Sums>
+__global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, const NormOfProduct norm) {
+  constexpr unsigned a_fours = rows / 4, b_fours = tile_columns / 4, b_tile = depth * a_fours;
+  SHARED(Quad, tile, 1024);                                                    // a's, then b's
+
+  int which = 0;
+  while (which + 1 < max_jobs && blockIdx.x >= jobs.at[which + 1].first_block) ++which;
+  const Job& job = jobs.at[which];
+  const int m = job.m, n = job.n;
+  const unsigned tiles_across = unsigned(n + int(tile_columns) - 1) / tile_columns;
+  const unsigned tiles_down = m > int(rows) ? (unsigned(m) + rows - 1) / rows : 1;
+  const unsigned block = blockIdx.x - job.first_block, down = block / tiles_across;    // unsigned: shifts divide
+  const int i0 = int(down % tiles_down * rows), j0 = int(block % tiles_across * tile_columns);
+  const int part = int(down / tiles_down);
+
+  // Half of the threads bring the tile of b, the others that of a.
+  const unsigned t = threadIdx.x;
+  const bool of_b = t < threads / 2;
+  const auto length = [&](int term) {
+    const int64_t left = job.k_total - int64_t(part) * job.term[term].k;
+    return job.terms == 1 && left < job.term[term].k ? int(left) : job.term[term].k;
+  };
+  const auto first_of = [&](int term) {
+    const Term& x = job.term[term];
+    return Fetch(of_b ? x.b : x.a, part, of_b ? j0 : i0, of_b ? n : m, length(term), of_b ? b_fours : a_fours,
+                 t % (threads / 2));
+  };
+  const bool adds_b = job.b_sums && i0 == 0;                   // sums of b's columns: two places of each step a thread
+  const unsigned b_four = t % b_fours, b_place = t / b_fours * 2;
+  Sums sums(t);
+  Quad b_sum{};
+
+  Fetch fetch = first_of(0);
+  for (int term = 0, p0 = 0; term < job.terms;) {
+    fetch.put(tile, of_b ? b_tile : 0);
+    __syncthreads();
+    p0 += int(depth);
+    if (p0 < length(term)) fetch.next();
+    else if (p0 = 0, ++term; term < job.terms) fetch = first_of(term);
+    sums.step(tile);
+    if (adds_b)
+      for (unsigned p = b_place; p < b_place + 2; ++p) add(b_sum, tile[b_tile + place(p, b_four, b_fours)]);
+    __syncthreads();
+  }
+
+  if (adds_b) {
+    tile[t] = b_sum;
+    __syncthreads();
+    if (t < b_fours) {
+      for (unsigned other = t + b_fours; other < threads; other += b_fours) add(b_sum, tile[other]);
+      const int j = j0 + 4 * int(t);
+      store(job.b_sums + part * job.c_step + j, b_sum, n - j, false);
+    }
+    __syncthreads();
+  }
+  constexpr unsigned at_once = 1024 / threads * 2;             // quads of a thread that the upper half can hand over
+  for (unsigned upper = Sums::teams / 2; upper > 0; upper /= 2)
+    UNROLL for (unsigned first = 0; first < Sums::quads; first += at_once) {
+      const unsigned to = sums.team % upper * at_once * Sums::team_threads + sums.in_team;
+      if (sums.team >= upper && sums.team < 2 * upper)
+        UNROLL for (unsigned q = 0; q < at_once; ++q) tile[to + q * Sums::team_threads] = sums.get(first + q);
+      __syncthreads();
+      if (sums.team < upper)
+        UNROLL for (unsigned q = 0; q < at_once; ++q) {
+          Quad sum = sums.get(first + q);
+          add(sum, tile[to + q * Sums::team_threads]);
+          sums.set(first + q, sum);
+        }
+      __syncthreads();
+    }
+
+  const Finish& f = job.finish;
+  const bool whole = n % 4 == 0 && job.c_step % 4 == 0 && aligned(job.c) && aligned(f.bias) && aligned(f.gate);
+  const auto at = [&](unsigned q) {
+    return part * job.c_step + int64_t(i0 + int(sums.row(q))) * n + j0 + int(sums.column(q));
+  };
+  const auto mine = [&](unsigned q) { return sums.team == 0 && i0 + int(sums.row(q)) < m; };
+  UNROLL for (unsigned q = 0; q < Sums::quads; ++q) {                 // all reads first: none has to wait for a write
+    if (!mine(q)) continue;
+    const int j = j0 + int(sums.column(q));
+    Quad x = sums.get(q);
+    if (f.bias) add(x, load(f.bias + j, n - j, whole));
+    if (f.relu)
+      for (int e = 0; e < 4; ++e) x.at[e] = x.at[e] < 0 ? 0 : x.at[e];                       // NaN stays
+    if (f.gate) {
+      const Quad gate = load(f.gate + at(q), n - j, whole);
+      for (int e = 0; e < 4; ++e) x.at[e] = gate.at[e] > 0 ? x.at[e] : 0;
+    }
+    if (f.add_to_c) add(x, load(job.c + at(q), n - j, whole));
+    sums.set(q, x);
+  }
+  UNROLL for (unsigned q = 0; q < Sums::quads; ++q)
+    if (mine(q)) store(job.c + at(q), sums.get(q), n - j0 - int(sums.column(q)), whole);
+  if (!norm.y) return;
+  if (sums.team == 0)
+    UNROLL for (unsigned q = 0; q < Sums::quads; ++q) tile[sums.row(q) * b_fours + sums.column(q) / 4] = sums.get(q);
+  __syncthreads();
+  norm_of_tile<int(rows)>(tile, norm, i0, m, n);
+}
+
+// -- which products wait for which -----------------------------------------------------------------------------------
+
+struct Reach { const real *begin, *end; };         // in memory
+bool meet(const Reach& a, const Reach& b) { return a.begin < b.end && b.begin < a.end; }
+bool meet(const std::vector<Reach>& a, const std::vector<Reach>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const Reach& x) {
+    return std::any_of(b.begin(), b.end(), [&](const Reach& y) { return meet(x, y); });
+  });
+}
+struct Touched { std::vector<Reach> read, written; };
+
+Touched touched(const Job& j) {
+  Touched all;
+  const int64_t last = j.parts - 1;
+  for (int t = 0; t < j.terms; ++t) {
+    const int64_t k = j.terms > 1 ? j.term[t].k : std::min<int64_t>(j.term[t].k, j.k_total - last * j.term[t].k);
+    const auto read = [&](const Factor& f, int64_t width, int64_t sum) {
+      const int64_t lines = f.is_along ? width : sum, of_line = f.is_along ? sum : width;
+      if (lines > 0 && of_line > 0) all.read.push_back({f.at, f.at + last * f.step + (lines - 1) * f.line + of_line});
+    };
+    const int64_t longest = j.term[t].k;                       // the last split may have fewer
+    for (const Factor* f : {&j.term[t].a, &j.term[t].b})
+      read(*f, f == &j.term[t].a ? j.m : j.n, f->step == 0 ? longest : k);
+  }
+  const int64_t size = last * j.c_step + int64_t(j.m) * j.n;
+  if (j.finish.bias) all.read.push_back({j.finish.bias, j.finish.bias + j.n});
+  if (j.finish.gate) all.read.push_back({j.finish.gate, j.finish.gate + size});
+  if (j.m) all.written.push_back({j.c, j.c + size});
+  if (j.b_sums) all.written.push_back({j.b_sums, j.b_sums + last * j.c_step + j.n});
+  return all;
+}
+
+struct Held {
+  std::vector<Job> jobs;
+  Touched all;                                                 // by them together
+  void add(const Touched& t) {
+    all.read.insert(all.read.end(), t.read.begin(), t.read.end());
+    all.written.insert(all.written.end(), t.written.begin(), t.written.end());
+  }
+};
+Held& held() {
+  static Held h;
+  return h;
+}
+Matmul form = Matmul::fp32;
+
+template <unsigned rows>
+auto kernel() {
+  switch (form) {
+    case Matmul::tf32x3: return product_tiles<rows, Fragments<rows, Matmul::tf32x3>>;
+    case Matmul::tf32: return product_tiles<rows, Fragments<rows, Matmul::tf32>>;
+    case Matmul::bf16: return product_tiles<rows, Fragments<rows, Matmul::bf16>>;
+    case Matmul::fp32: break;
+  }
+  return product_tiles<rows, Patch<rows>>;
+}
+
+void start(const std::vector<Job>& all, const NormOfProduct& norm) {
+  Jobs jobs;
+  std::copy(all.begin(), all.end(), jobs.at);
+  const auto count = [&](int rows) {
+    int64_t blocks = 0;
+    for (Job& j : jobs.at) {
+      j.first_block = unsigned(blocks);
+      blocks += j.parts * tiles(j.m, j.n, rows);
+    }
+    return unsigned(blocks);
+  };
+  if (const unsigned blocks = count(64); blocks >= enough_blocks) launch_first(kernel<64>(), blocks, threads, jobs, norm);
+  else launch_first(kernel<32>(), count(32), threads, jobs, norm);
+}
+
+// Takes job as a further term of one that is held and has the same c. What it reads nobody writes any more.
+bool joins(const Job& job) {
+  const Finish& f = job.finish;
+  if (!f.add_to_c || f.bias || f.relu || f.gate || job.parts != 1 || job.b_sums) return false;
+  for (Job& j : held().jobs)
+    if (j.c == job.c && j.m == job.m && j.n == job.n && j.parts == 1 && j.terms < max_terms && !j.b_sums &&
+        !j.finish.relu && !j.finish.gate) {
+      j.term[j.terms++] = job.term[0];
+      return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+void start_products() {
+  if (held().jobs.empty()) return;
+  const std::vector<Job> jobs = std::exchange(held(), {}).jobs;
+  start(jobs, {});
+}
+void drop_products() { held() = {}; }
+
+void multiply(const Job& job) {
+  if (!job.parts) return;
+  const Touched mine = touched(job);
+  for (const auto* reaches : {&mine.read, &mine.written})
+    for (const Reach& r : *reaches) start_sums_in(r.begin, r.end);
+  if (meet(mine.read, held().all.written)) start_products();
+  if (joins(job)) return held().add(mine);
+  if (meet(mine.written, held().all.read) || meet(mine.written, held().all.written)) start_products();
+  if (held().jobs.size() == max_jobs) start_products();
+  held().jobs.push_back(job), held().add(mine);
+#ifdef __SANITIZE_ADDRESS__
+  start_products();                // there memory has no pool, and what a held product reads would be gone
+#endif
+}
+
+bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct& norm) {
+  const int64_t size = rows * n;
+  const std::vector<Reach> read{{norm.x, norm.x + size}, {norm.gain, norm.gain + n}, {norm.bias, norm.bias + n}};
+  const std::vector<Reach> written{{norm.y, norm.y + size}, {norm.s, norm.s + size}};
+  for (const auto* reaches : {&read, &written})
+    for (const Reach& r : *reaches) start_sums_in(r.begin, r.end);
+  if (held().jobs.size() != 1) return false;
+  const Job& job = held().jobs[0];
+  if (job.c != z || job.m != rows || job.n != n || job.parts != 1 || job.b_sums || n > int(tile_columns)) return false;
+  const Touched& of_job = held().all;
+  if (meet(read, of_job.written) || meet(written, of_job.written) || meet(written, of_job.read)) return false;
+  const std::vector<Job> jobs = std::exchange(held(), {}).jobs;
+  start(jobs, norm);
+  return true;
+}
+
+void use_matmul(Matmul how) {
+  if (how != form) start_products();
+  form = how;
+}
+
+}  // namespace poslab::cuda

@@ -1,0 +1,77 @@
+// c = finish(a b): the one product that matmul, linear layers and feed-forward networks are made of (cuda/product.cu).
+//
+// Products are held back: those that do not wait for each other share a launch, up to eight of them. So q, k and v of a
+// layer are one launch, and so are the gradients of their weights. What a product waits for is seen from the memory it
+// reads and writes. Everything else that is launched first lets the products go that are held.
+#pragma once
+#include "cuda/dropout.cuh"
+
+namespace poslab::cuda {
+
+// A matrix is lines of `line` numbers. They lie along the sum, as those of a: (m, k) and of a transposed b: (n, k), or
+// across it, as those of a transposed a: (k, m) and of b: (k, n).
+struct Factor {
+  const real* at = nullptr;
+  int line = 0;
+  bool is_along = false;
+  int64_t step = 0;                // from one part of the job to the next
+  FIELDS(Factor, at, line, is_along, step)
+  __device__ bool whole() const { return aligned(at) && line % 4 == 0 && step % 4 == 0; }
+};
+inline Factor along(const real* at, int k, int64_t step = 0) { return {at, k, true, step}; }
+inline Factor across(const real* at, int width, int64_t step = 0) { return {at, width, false, step}; }
+
+// What becomes of a sum before it goes to c, in this order; what is null or false is left out.
+struct Finish {
+  const real* bias = nullptr;      // (n): is added
+  bool relu = false;               // below 0 it is 0
+  const real* gate = nullptr;      // like c: where this is not above 0 it is 0, the gradient behind a ReLU
+  bool add_to_c = false;
+  FIELDS(Finish, bias, relu, gate, add_to_c)
+};
+
+struct Term {
+  Factor a, b;
+  int k = 0;                       // a: (m, k)   b: (k, n), for each part
+  FIELDS(Term, a, b, k)
+};
+// Several products with one c are the terms of one job, so that c is written once. Parts are the products of a batch,
+// or the splits of one long sum; a job that has several of them has one term.
+constexpr int max_terms = 3, max_jobs = 8;
+struct Job {
+  Term term[max_terms];
+  int terms = 1;
+  real* c = nullptr;
+  int m = 0, n = 0;                // c: (m, n), for each part
+  Finish finish = {};
+  int parts = 0;                   // 0: there is nothing to do
+  int64_t k_total = 0;             // of all parts: the last split may have fewer terms than k
+  int64_t c_step = 0;              // from one part's results to the next's
+  real* b_sums = nullptr;          // (n) for each part, c_step apart: sums of b's columns, or null
+  unsigned first_block = 0;
+  FIELDS(Job, term, terms, c, m, n, finish, parts, k_total, c_step, b_sums, first_block)
+};
+inline Job one_product(Factor a, Factor b, real* c, int m, int n, int k, const Finish& finish) {
+  return {.term = {{a, b, k}}, .c = c, .m = m, .n = n, .finish = finish, .parts = 1, .k_total = k};
+}
+
+// Starts it, now or later; results are seen by all that is launched or copied after it.
+void multiply(const Job&);
+
+// The end of a sub-layer, y = norm(s), s = x + dropout(z), in the launch of the product that makes z, if that is still
+// held, is alone, and a row is one tile wide. False: nothing was done. (cuda/norm.cuh has what is done otherwise.)
+struct NormOfProduct {
+  real *y, *s;
+  const real *x, *gain, *bias;
+  DropoutArgs drop;
+  FIELDS(NormOfProduct, y, s, x, gain, bias, drop)
+};
+bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct&);
+
+inline int64_t tiles(int64_t m, int n, int rows = 64) {
+  return (m > rows ? (m + rows - 1) / rows : 1) * ((n + 63) / 64);
+}
+// Tiles of 64 rows are the better deal for a multiprocessor, but there must be two for each of an H100's 132.
+constexpr int64_t enough_blocks = 2 * 132;
+
+}  // namespace poslab::cuda

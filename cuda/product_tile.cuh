@@ -1,0 +1,227 @@
+// What a block of cuda/product.cu does with a tile: how numbers come into shared memory, and how threads share the
+// multiplications, on the plain units (Patch) or on tensor cores (Fragments).
+#pragma once
+#include "core/backend.h"
+#include "cuda/product.h"
+
+namespace poslab::cuda {
+
+// Quad numbers that travel together: 16 bytes are the widest load. `left` of them exist; where `whole`, that is all or
+// none, and they are aligned.
+struct alignas(16) Quad { real at[4]; };
+
+__device__ inline Quad load(const real* from, int left, bool whole) {
+  Quad x{};
+  if (whole) {
+    if (left > 0) x = *reinterpret_cast<const Quad*>(from);
+  } else {
+    for (int e = 0; e < 4; ++e)
+      if (e < left) x.at[e] = from[e];
+  }
+  return x;
+}
+__device__ inline void store(real* to, const Quad& x, int left, bool whole) {
+  if (whole) {
+    if (left > 0) *reinterpret_cast<Quad*>(to) = x;
+  } else {
+    for (int e = 0; e < 4; ++e)
+      if (e < left) to[e] = x.at[e];
+  }
+}
+__device__ inline void add(Quad& sum, const Quad& x) {
+  for (int e = 0; e < 4; ++e) sum.at[e] += x.at[e];
+}
+__device__ inline void add(Quad& sum, real factor, const Quad& x) {
+  for (int e = 0; e < 4; ++e) sum.at[e] += factor * x.at[e];
+}
+
+constexpr unsigned depth = 32, tile_columns = 64;              // places of the sum in a step; columns of a tile
+
+// In shared memory a tile is (depth, fours): this is where four s of place p lies. Neither those who transpose lines
+// that run along the sum nor those who read meet in a bank.
+__device__ inline unsigned place(unsigned p, unsigned s, unsigned fours) {
+  return p * fours + (s ^ (p / 4) ^ (p % 4 * 2));
+}
+
+// The 4 x 4 numbers that one thread brings to a tile in each step, four lines of four: four s of places 4q .. 4q + 3.
+// While the block works on one step, those of the next are on their way.
+struct Fetch {
+  const real* from;
+  int line, lines, left;           // `lines` lines and `left` numbers of each exist from here on
+  unsigned fours, s, q;
+  bool is_along, whole, idle;
+  Quad x[4];
+
+  __device__ Fetch(const Factor& f, int part, int start, int width, int k, unsigned fours_, unsigned worker)
+      : line(f.line), fours(fours_), is_along(f.is_along), whole(f.whole()), idle(worker >= fours_ * (depth / 4)) {
+    s = is_along ? worker / (depth / 4) : worker % fours;
+    q = is_along ? worker % (depth / 4) : worker / fours;
+    const int across = start + 4 * int(s), sum = 4 * int(q);
+    from = f.at + part * f.step + (is_along ? int64_t(across) * line + sum : int64_t(sum) * line + across);
+    lines = idle ? 0 : is_along ? width - across : k - sum;
+    left = is_along ? k - sum : width - across;
+    load_lines();
+  }
+  __device__ void load_lines() {
+    for (int r = 0; r < 4; ++r) x[r] = load(from + int64_t(r) * line, r < lines ? left : 0, whole);
+  }
+  __device__ void next() {
+    if (is_along) from += depth, left -= int(depth);
+    else from += int64_t(depth) * line, lines -= int(depth);
+    load_lines();
+  }
+  template <class Shared>
+  __device__ void put(Shared& tile, unsigned base) const {
+    if (idle) return;
+    for (unsigned p = 0; p < 4; ++p) {
+      const Quad transposed{{x[0].at[p], x[1].at[p], x[2].at[p], x[3].at[p]}};
+      tile[base + place(4 * q + p, s, fours)] = is_along ? transposed : x[p];
+    }
+  }
+};
+
+// 8 rows by 4 columns in registers are one thread's, 4 x 8 such patches a warp's. Neighbours share the four of a, and
+// lanes at distance 2 that of b: then shared memory serves 16 lanes at once. To fill the block, two or four teams of
+// threads divide the places of a step among them.
+template <unsigned rows>
+struct Patch {
+  static constexpr unsigned teams = 128 / rows, team_threads = threads / teams, a_fours = rows / 4, quads = 8;
+  unsigned team, in_team, eight, four;
+  Quad sum[quads] = {};
+
+  __device__ explicit Patch(unsigned t) : team(t / team_threads), in_team(t % team_threads) {
+    const unsigned w = in_team / warp, lane = t % warp;
+    eight = w / 2 * 4 + lane / 2 % 2 + lane / 16 * 2, four = w % 2 * 8 + lane % 2 + lane / 4 % 4 * 2;
+  }
+  template <class Shared>
+  __device__ void step(Shared& tile) {
+    constexpr unsigned share = depth / 4 / teams, b_tile = depth * a_fours;     // of a team, in fours of places
+    for (unsigned q = team * share; q < team * share + share; ++q)
+      for (unsigned p = 4 * q; p < 4 * q + 4; ++p) {
+        const Quad low = tile[place(p, 2 * eight, a_fours)], high = tile[place(p, 2 * eight + 1, a_fours)];
+        const Quad b = tile[b_tile + place(p, four, tile_columns / 4)];
+        for (int r = 0; r < 4; ++r) add(sum[r], low.at[r], b), add(sum[4 + r], high.at[r], b);
+      }
+  }
+  __device__ Quad get(unsigned q) const { return sum[q]; }
+  __device__ void set(unsigned q, const Quad& x) { sum[q] = x; }
+  __device__ unsigned row(unsigned q) const { return 8 * eight + q; }
+  __device__ unsigned column(unsigned) const { return 4 * four; }
+};
+
+// -- tensor cores ----------------------------------------------------------------------------------------------------
+
+// The bits of x rounded as the tensor core wants it: to 11 bits (TF32: 8 of exponent, 10 stored of fraction), ties away
+// from 0; two of them to 8 bits each (bfloat16), ties to even, low in the lower half.
+#ifdef POSLAB_EMULATE
+__device__ inline float to_tf32(float x) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  if (std::isfinite(x)) bits = (bits + 0x1000u) & ~0x1FFFu;
+  __builtin_memcpy(&x, &bits, sizeof bits);
+  return x;
+}
+__device__ inline float to_bf16(float x) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  if (std::isfinite(x)) bits = (bits + 0x7FFFu + (bits >> 16 & 1)) & ~0xFFFFu;
+  __builtin_memcpy(&x, &bits, sizeof bits);
+  return x;
+}
+// c += a b on a tile of 16 x 8 x 8: lane 4g + t has a's rows g and g + 8 at t, then both at t + 4; b's column g at t
+// and t + 4; and of c row g at columns 2t and 2t + 1, then row g + 8 there.
+__device__ inline void multiply_add(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
+  const auto* all = emulate::exchange_all({a[0], a[1], a[2], a[3], b[0], b[1]});
+  const unsigned g = emulate::lane() / 4, t = emulate::lane() % 4;
+  for (unsigned e = 0; e < 4; ++e)
+    for (unsigned k = 0; k < 8; ++k)
+      c[e] += all[4 * g + k % 4].at[k / 4 * 2 + e / 2] * all[4 * (2 * t + e % 2) + k % 4].at[4 + k / 4];
+}
+__device__ inline void multiply_add_bf16(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
+  multiply_add(c, {to_bf16(a[0]), to_bf16(a[1]), to_bf16(a[2]), to_bf16(a[3])}, {to_bf16(b[0]), to_bf16(b[1])});
+}
+#else
+__device__ inline float to_tf32(float x) {
+#if __CUDA_ARCH__ >= 800
+  uint32_t bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return __uint_as_float(bits);
+#else
+  return x;                        // never started there: see driver::has_tensor_cores()
+#endif
+}
+__device__ inline void multiply_add(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])),
+        "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
+#endif
+}
+// Here places 2t and 2t + 1 of the sum are one register; which place is which is free, if a and b agree.
+__device__ inline uint32_t two_bf16(float low, float high) {
+  uint32_t both = 0;
+#if __CUDA_ARCH__ >= 800
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+#endif
+  return both;
+}
+__device__ inline void multiply_add_bf16(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(two_bf16(a[0], a[2])), "r"(two_bf16(a[1], a[3])), "r"(two_bf16(b[0], b[1])));
+#endif
+}
+#endif
+
+// Each of four teams of two warps takes 8 places of a step, a warp of it all rows and 32 columns. Rows and columns are
+// dealt to the tensor core's tiles so that a Quad of shared memory serves four of them: of 32 rows, row 4g + 2w + e is
+// row g + 8e of tile w, and of 32 columns, column 4g + v is column g of tile v.
+template <unsigned rows, Matmul how>
+struct Fragments {
+  static constexpr unsigned teams = 4, team_threads = threads / teams, a_fours = rows / 4, quads = rows / 4;
+  unsigned team, in_team, g, t, half;
+  float c[rows / 32][2][4][4] = {};                            // of 32 rows, tile w, tile v, as in multiply_add
+
+  __device__ explicit Fragments(unsigned thread)
+      : team(thread / team_threads), in_team(thread % team_threads), g(thread % warp / 4), t(thread % 4),
+        half(in_team / warp) {}
+  template <class Shared>
+  __device__ void step(Shared& tile) {
+    constexpr unsigned b_tile = depth * a_fours;
+    const unsigned p = 8 * team + t;
+    const Quad b0 = tile[b_tile + place(p, 8 * half + g, tile_columns / 4)];
+    const Quad b1 = tile[b_tile + place(p + 4, 8 * half + g, tile_columns / 4)];
+    for (unsigned h = 0; h < rows / 32; ++h) {
+      const Quad a0 = tile[place(p, 8 * h + g, a_fours)], a1 = tile[place(p + 4, 8 * h + g, a_fours)];
+      for (int w = 0; w < 2; ++w) {
+        const float a[4] = {float(a0.at[2 * w]), float(a0.at[2 * w + 1]), float(a1.at[2 * w]), float(a1.at[2 * w + 1])};
+        for (int v = 0; v < 4; ++v) add_product(c[h][w][v], a, {float(b0.at[v]), float(b1.at[v])});
+      }
+    }
+  }
+  static __device__ void add_product(float (&c)[4], const float (&a)[4], const float (&b)[2]) {
+    if constexpr (how == Matmul::bf16) return multiply_add_bf16(c, a, b);
+    const float a_big[4] = {to_tf32(a[0]), to_tf32(a[1]), to_tf32(a[2]), to_tf32(a[3])};
+    const float b_big[2] = {to_tf32(b[0]), to_tf32(b[1])};
+    if constexpr (how == Matmul::tf32x3) {                     // a b = small big + big small + big big; the rest is lost
+      multiply_add(c, {to_tf32(a[0] - a_big[0]), to_tf32(a[1] - a_big[1]), to_tf32(a[2] - a_big[2]),
+                       to_tf32(a[3] - a_big[3])}, b_big);
+      multiply_add(c, a_big, {to_tf32(b[0] - b_big[0]), to_tf32(b[1] - b_big[1])});
+    }
+    multiply_add(c, a_big, b_big);
+  }
+  // Quad q = 8h + 4w + 2e + d is four tiles' column 2t + d of row g + 8e.
+  __device__ Quad get(unsigned q) const {
+    const float(&x)[4][4] = c[q / 8][q / 4 % 2];
+    return {{real(x[0][q % 4]), real(x[1][q % 4]), real(x[2][q % 4]), real(x[3][q % 4])}};
+  }
+  __device__ void set(unsigned q, const Quad& y) {
+    for (int v = 0; v < 4; ++v) c[q / 8][q / 4 % 2][v][q % 4] = float(y.at[v]);
+  }
+  __device__ unsigned row(unsigned q) const { return 4 * (q / 8 * 8 + g) + q / 2 % 4; }
+  __device__ unsigned column(unsigned q) const { return 4 * (8 * half + 2 * t + q % 2); }
+};
+
+}  // namespace poslab::cuda

@@ -1,0 +1,120 @@
+// Adds up partial sums, see cuda/sums.h.
+#include "cuda/sums.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+namespace poslab::cuda {
+namespace {
+
+constexpr int max_sections = 64;                               // what the arguments of a launch have room for: 4 KB
+struct Sections {
+  Section at[max_sections];
+  FIELDS(Sections, at)
+};
+
+// 32 sums a block, one a lane; the warps share the splits.
+__global__ void add_partial_sums(const Sections sections, int count) {
+  SHARED(real, of_warp, threads);
+  int mine = 0;                                                // the last section that begins no later than this block
+  for (int step = max_sections / 2; step > 0; step /= 2)
+    if (mine + step < count && sections.at[mine + step].first_block <= blockIdx.x) mine += step;
+  const Section& s = sections.at[mine];
+  const int lane = int(threadIdx.x) % warp, w = int(threadIdx.x) / warp, warps = threads / warp;
+  const int64_t e = int64_t(blockIdx.x - s.first_block) * warp + lane;
+  real sum = 0;
+  for (int first = w; e < s.n && first < s.splits; first += 4 * warps) {
+    real x[4];                                                 // four loads in flight
+    for (int u = 0; u < 4; ++u)
+      x[u] = first + u * warps < s.splits ? s.partial[int64_t(first + u * warps) * s.pitch + e] : real(0);
+    for (int u = 0; u < 4; ++u) sum += x[u];
+  }
+  of_warp[threadIdx.x] = sum;
+  __syncthreads();
+  if (w > 0 || e >= s.n) return;
+  for (int other = 1; other < warps; ++other) sum += of_warp[other * warp + lane];
+  add_to(s.to, e, sum);
+}
+
+// Partial sums lie in chunks that are filled in one order, so that a replayed step finds them where they were.
+struct Chunk { real* at; int64_t size; };
+struct Waiting {
+  std::vector<Section> sections;
+  std::vector<Chunk> chunks;
+  size_t chunk = 0;
+  int64_t used = 0, all_used = 0;                              // of this chunk, of all, in reals
+};
+Waiting& waiting() {
+  static Waiting w;
+  return w;
+}
+
+constexpr int64_t most_waiting = (32 << 20) / int64_t(sizeof(real));
+
+bool overlap(const Accumulator& a, int64_t n, const real* begin, const real* end) {
+  return a.at < end && begin < a.at + n;
+}
+
+void start(std::vector<Section>::const_iterator from, std::vector<Section>::const_iterator to) {
+  Sections sections;
+  unsigned blocks = 0;
+  for (auto s = from; s != to; ++s) {
+    Section& own = sections.at[s - from] = *s;
+    own.first_block = blocks;
+    blocks += unsigned((s->n + warp - 1) / warp);
+  }
+  launch_first(add_partial_sums, blocks, threads, sections, int(to - from));
+}
+
+}  // namespace
+
+real* room_for_sums(int64_t n) {
+  Waiting& w = waiting();
+  n = (n + 3) / 4 * 4;
+  if (!w.sections.empty() && w.all_used + n > most_waiting) start_sums();
+  while (w.chunk < w.chunks.size() && w.used + n > w.chunks[w.chunk].size) ++w.chunk, w.used = 0;
+  if (w.chunk == w.chunks.size()) {
+    const int64_t size = std::max(n, most_waiting);
+    w.chunks.push_back({memory_for_good(size), size});
+  }
+  w.all_used += n;
+  return w.chunks[w.chunk].at + std::exchange(w.used, w.used + n);
+}
+
+void add_up_later(Section s) {
+  if (s.to && s.n > 0) waiting().sections.push_back(s);
+#ifdef __SANITIZE_ADDRESS__
+  start_sums();                    // there memory has no pool, and its results may be gone later
+#endif
+}
+
+// Sections of one result follow each other; the others go together.
+void start_sums() {
+  start_products();
+  std::vector<Section> all = std::exchange(waiting().sections, {});
+  waiting().chunk = 0, waiting().used = waiting().all_used = 0;
+  for (auto from = all.cbegin(); from != all.cend();) {
+    auto to = from;
+    const auto free = [&](const Section& s) {
+      return std::none_of(from, to, [&](const Section& o) { return overlap(o.to, o.n, s.to.at, s.to.at + s.n); });
+    };
+    while (to != all.cend() && to - from < max_sections && free(*to)) ++to;
+    start(from, to);
+    from = to;
+  }
+}
+
+void start_sums_in(const void* begin, const void* end) {
+  const std::vector<Section>& all = waiting().sections;
+  const auto in = [&](const Section& s) {
+    return overlap(s.to, s.n, static_cast<const real*>(begin), static_cast<const real*>(end));
+  };
+  if (std::any_of(all.begin(), all.end(), in)) start_sums();
+}
+
+void drop_sums() {
+  waiting().sections.clear();
+  waiting().chunk = 0, waiting().used = waiting().all_used = 0;
+}
+
+}  // namespace poslab::cuda
