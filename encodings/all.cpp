@@ -1,5 +1,8 @@
 // The only list of schemes. A new one is a file encodings/NAME.cpp and a place in the two lists below.
-#include "encodings/encoding.h"
+#include "encodings/own.h"
+
+#include <algorithm>
+#include <cctype>
 
 namespace poslab {
 
@@ -27,8 +30,10 @@ Scheme pope(), selective_rope(), carope(), path(), grape(), repo(), lerope(), ho
 // logits that others have changed, and weights of its own
 Scheme cope(), dape(), forgetting(), cable(), stick_breaking(), entmax(), geometric();
 
-const std::vector<Scheme>& all_encodings() {
-  static const std::vector<Scheme> list = {
+namespace {
+
+std::vector<Scheme>& schemes() {
+  static std::vector<Scheme> list = {
       none(), sincos(), scaled_sincos(), learned_fourier(), learned(), ids(), bipe(),
 
       relative(), shaw(), music(), bert_relative(), deberta(), projection_bank(), tupe(),
@@ -46,6 +51,23 @@ const std::vector<Scheme>& all_encodings() {
 
       cope(), dape(), forgetting(), cable(), stick_breaking(), entmax(), geometric()};
   return list;
+}
+
+}  // namespace
+
+const std::vector<Scheme>& all_encodings() { return schemes(); }
+
+void add_encoding(Scheme scheme) {
+  static const size_t ours = schemes().size();
+  const auto spells = [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
+  if (scheme.name.empty() || !std::all_of(scheme.name.begin(), scheme.name.end(), spells))
+    bad_input("\"{}\" is no name of an encoding; give small letters, digits and _", scheme.name);
+  std::vector<Scheme>& all = schemes();
+  const auto there = std::find_if(all.begin(), all.end(), [&](const Scheme& s) { return s.name == scheme.name; });
+  if (there < all.begin() + ptrdiff_t(ours))
+    bad_input("there is an encoding {} already; give another name", scheme.name);
+  if (there == all.end()) all.push_back(std::move(scheme));
+  else *there = std::move(scheme);
 }
 
 }  // namespace poslab

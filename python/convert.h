@@ -57,5 +57,6 @@ void add_lists(nb::module_&);
 void add_encodings(nb::module_&);
 void add_tasks(nb::module_&);
 void add_runs(nb::module_&);
+void add_own(nb::module_&);
 
 }  // namespace poslab::python

@@ -38,6 +38,7 @@ class NoGradBlock {
 
 NB_MODULE(_poslab, m) {
   nb::register_exception_translator(translate);
+  nb::set_leak_warnings(false);        // encodings written in Python stay in the list to the end
   add_tensor(m);
   add_ops(m);
   nb::module_ inside = m.def_submodule("_inside", "What the files of the package call; not for others.");
@@ -45,6 +46,7 @@ NB_MODULE(_poslab, m) {
   add_encodings(inside);
   add_tasks(inside);
   add_runs(inside);
+  add_own(inside);
 
   nb::class_<NoGradBlock>(m, "no_grad", "with pl.no_grad(): nothing is recorded inside, so nothing needs backward().")
       .def(nb::init<>())

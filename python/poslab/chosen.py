@@ -13,7 +13,7 @@ def spelled_value(value):
         return "on" if value else "off"
     if isinstance(value, (list, tuple)):
         return "/".join(spelled_value(v) for v in value)
-    return str(value)
+    return value.name if isinstance(value, type) else str(value)
 
 
 def _keyword(name):
@@ -173,7 +173,11 @@ class Things:
 
     def __init__(self, chosen):
         self._chosen = chosen
-        self._rows = {row["name"]: row for row in _inside.things(chosen.kind)}
+        self.look_again()
+
+    def look_again(self):
+        """Reads the list anew: something was added."""
+        self._rows = {row["name"]: row for row in _inside.things(self._chosen.kind)}
 
     def __getattr__(self, name):
         if name.startswith("_"):

@@ -21,7 +21,8 @@ def program(*words):
 def test_the_lists_are_the_programs(kind):
     listed = [line.split()[0] for line in program("list", kind).splitlines() if not line.startswith(" ")]
     things = getattr(pl, kind)
-    assert [t.name for t in things] == listed and len(things) == len(listed) and dir(things) == sorted(listed)
+    assert [t.name for t in things if "written in Python" not in t.__doc__] == listed
+    assert dir(things) == sorted(t.name for t in things) and len(things) >= len(listed)
     for thing in things:
         assert thing.name in thing.__doc__ and "Source" in thing.__doc__
         inspect.signature(thing)

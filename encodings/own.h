@@ -1,0 +1,11 @@
+// Schemes that somebody else adds to the list while the program runs, as the Python module does.
+#pragma once
+#include "encodings/encoding.h"
+
+namespace poslab {
+
+// Adds it, or puts it in the place of the one that was added under its name before. Throws BadInput for a name that
+// poslab has already, and for one that cannot be spelled. Not while another thread may read the list.
+void add_encoding(Scheme);
+
+}  // namespace poslab

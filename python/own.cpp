@@ -1,0 +1,114 @@
+// Encodings written in Python: a class whose objects are layers joins the list of schemes, for training and checks.
+#include "encodings/own.h"
+
+#include "encodings/checks/checks.h"
+#include "python/long_call.h"
+
+namespace poslab::python {
+namespace {
+
+// A layer: an object of Python with scores(q, k, positions). Training runs without the GIL, so each call takes it.
+class OwnLayer : public Encoding {
+ public:
+  OwnLayer(std::string name, nb::object layer) : name_(std::move(name)), layer_(layer.release().ptr()) {}
+  ~OwnLayer() override {
+    if (!nb::is_alive()) return;
+    const nb::gil_scoped_acquire hold;
+    Py_DECREF(layer_);
+  }
+  Scores scores(const Heads& in, const Positions& p) const override {
+    const nb::gil_scoped_acquire hold;
+    const nb::object positions = array_of({p.sequences(), p.time()}, p.tokens(name_));
+    const nb::object given = nb::handle(layer_).attr("scores")(in.q, in.k, positions);
+    if (!nb::isinstance<Scores>(given)) bad_input("{}: scores() gave a {}; it must give Scores", name_, type_of(given));
+    Scores s = nb::cast<Scores>(given);
+    if (in.temperature) s.temperature = s.temperature ? s.temperature * in.temperature : in.temperature;
+    return s;
+  }
+
+ private:
+  std::string name_;
+  PyObject* layer_;
+};
+
+Option option_of(const std::string& name, nb::handle standard) {
+  const std::string help = "an option of your own";
+  constexpr int most = 1 << 24;
+  if (PyBool_Check(standard.ptr())) return {name, standard.is(nb::handle(Py_True)), help};
+  if (PyLong_Check(standard.ptr())) return {name, nb::cast<int>(standard), {-most, most}, help};
+  if (PyFloat_Check(standard.ptr())) return {name, nb::cast<double>(standard), {-1e9, 1e9}, help};
+  bad_input("option {}: its default is a {}; give a bool, an int or a float", name, type_of(standard));
+}
+
+nb::object value_of(const Choices& c, const Option& o) {
+  if (o.kind == Option::Kind::toggle) return nb::cast(c.on(o.name));
+  return o.kind == Option::Kind::whole ? nb::cast(c.whole(o.name)) : nb::cast(c.number(o.name));
+}
+
+// The class stays for as long as the process does, as the list does.
+void add(const std::string& name, nb::object layer_class, const std::string& about, nb::dict options, nb::dict laws) {
+  const std::unique_lock alone(long_calls(), std::try_to_lock);
+  if (!alone) bad_input("{}: a training runs, which reads the list of encodings; wait for it", name);
+  Scheme s{.name = name,
+           .summary = "written in Python",
+           .about = about,
+           .source = "yours",
+           .formula = "yours",
+           .doors = "2, 3",
+           .reads = always(Reads::positions)};
+  for (const auto& [key, standard] : options) s.options.push_back(option_of(nb::cast<std::string>(key), standard));
+  Laws obeyed;
+  for (const auto& [key, value] : laws)
+    *word_of<bool*>("law", nb::cast<std::string>(key),
+                    {{"shift", &obeyed.shift},
+                     {"toeplitz", &obeyed.toeplitz},
+                     {"two_sided", &obeyed.two_sided},
+                     {"permutes", &obeyed.permutes},
+                     {"by_length", &obeyed.by_length}}) = nb::cast<bool>(value);
+  s.laws = always(obeyed);
+  s.shows = always("What positions alone add to the logit of each pair.");
+  PyObject* kind = nb::object(layer_class).release().ptr();
+  s.make = [name, kind](const LayerParams& p, const ModelShape& m, const Choices& c, int layer) {
+    const nb::gil_scoped_acquire hold;
+    nb::dict chosen;
+    for (const Option& o : c.options()) chosen[o.name.c_str()] = value_of(c, o);
+    nb::object made = nb::handle(kind)(Params(p), m.heads, m.head_dim(), layer, m.causal, **chosen);
+    return std::make_unique<OwnLayer>(name, std::move(made));
+  };
+  add_encoding(std::move(s));
+}
+
+nb::list check(const std::string& spelling) {
+  choose_encoding(spelling);
+  const auto reports = long_call([&] {
+    std::vector<checks::Report> all;
+    for (const checks::Check& one : checks::all_checks()) all.push_back(checks::run(one, spelling));
+    return all;
+  });
+  nb::list rows;
+  for (size_t n = 0; n < reports.size(); ++n) {
+    const checks::Report& r = reports[n];
+    nb::dict d;
+    d["check"] = checks::all_checks()[n].name, d["law"] = checks::all_checks()[n].law;
+    d["passed"] = r.failures.empty() && r.unseen.empty();
+    d["worst"] = r.worst, d["bound"] = r.bound, d["why_not"] = r.why_not;
+    d["failures"] = nb::cast(r.failures), d["unseen"] = nb::cast(r.unseen);
+    rows.append(d);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void add_own(nb::module_& m) {
+  nb::class_<Params>(m, "Parameters", "Where a layer makes what it learns; each tensor has a name of its own.")
+      .def("full", &Params::full, "name"_a, "shape"_a, "value"_a, "The same number everywhere.")
+      .def("normal", &Params::normal, "name"_a, "shape"_a, "std"_a, "Normally distributed numbers.")
+      .def("truncated_normal", &Params::truncated_normal, "name"_a, "shape"_a, "std"_a,
+           "The same, within two standard deviations.")
+      .def("uniform", &Params::uniform, "name"_a, "shape"_a, "low"_a, "high"_a, "Numbers from low to high.");
+  m.def("add_encoding", add, "name"_a, "layer"_a, "about"_a, "options"_a, "laws"_a);
+  m.def("check", check, "spelling"_a);
+}
+
+}  // namespace poslab::python

@@ -1,0 +1,117 @@
+"""Encodings written in Python: trained and checked like any other."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import poslab as pl
+
+TINY = {"preset": "tiny", "task": "even_pairs", "steps": 8, "eval_lengths": "1:4", "eval_samples": 8,
+        "positions": "randomized", "max_position": 64, "progress": False}
+
+
+class Plain(pl.Encoding):
+    """Without positions."""
+
+
+def rows_of(q, positions):
+    queries = positions[:, -q.shape[1]:]                     # the last of the slots
+    return np.abs(positions[:, None, :] - queries[:, :, None]).astype(int)
+
+
+class Farther(pl.Encoding):
+    """A penalty for distance."""
+
+    name = "farther_away"
+    options = {"slope": 0.5, "squared": False}
+    laws = {"two_sided": True}
+
+    def scores(self, q, k, positions):
+        rows = rows_of(q, positions)
+        distance = np.arange(rows.max() + 1.0)[:, None] ** (2 if self.squared else 1)
+        bias = np.repeat(-self.slope * distance, self.heads, 1)
+        return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=bias, pairs=rows)
+
+
+class LearnedBias(pl.Encoding):
+    """A learned bias for each distance up to 63."""
+
+    def learn(self, parameters):
+        self.bias = parameters.full("bias", [64, self.heads], 0)
+
+    def scores(self, q, k, positions):
+        return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=self.bias,
+                         pairs=np.minimum(rows_of(q, positions), 63))
+
+
+class Absolute(pl.Encoding):
+    """A bias by the position of the key, which claims to obey all laws."""
+
+    def scores(self, q, k, positions):
+        keys = np.broadcast_to(positions[:, None, :], (len(positions), q.shape[1], positions.shape[1])).astype(int)
+        return pl.Scores([pl.Piece(q, k)], 1, bias=np.arange(5000.0)[:, None] * np.ones(self.heads) * 0.01,
+                         pairs=np.clip(keys, 0, 4999))
+
+
+def test_a_twin_of_a_scheme_trains_with_its_bits(tmp_path):
+    ours = pl.train(encoding=Plain, out=tmp_path / "ours", **TINY)
+    theirs = pl.train(encoding="none", out=tmp_path / "theirs", **TINY)
+    for name in ("metrics.jsonl", "eval.csv"):
+        assert Path(ours.file(name)).read_bytes() == Path(theirs.file(name)).read_bytes()
+
+
+def test_parameters_and_options(tmp_path):
+    run = pl.train(encoding=LearnedBias, out=tmp_path / "learned", **TINY)
+    with open(run.file("checkpoint.safetensors"), "rb") as f:
+        header = json.loads(f.read(int.from_bytes(f.read(8), "little")))
+    assert header["encoding.layer0.bias"]["shape"][0] == 64
+    assert pl.encodings.farther_away.spelled in dir(pl.encodings)
+    d = np.abs(np.arange(5)[:, None] - np.arange(5))
+    np.testing.assert_allclose(pl.encodings.farther_away(slope=2).matrix(5)[0], -2.0 * d)
+    np.testing.assert_allclose(pl.encodings.farther_away(slope=2, squared=True).matrix(5)[0], -2.0 * d * d)
+    pl.train(encoding=pl.encodings.farther_away(slope=0.25), out=tmp_path / "farther", **TINY)
+    with pytest.raises(ValueError, match='did you mean "slope"'):
+        pl.encodings.farther_away(slpe=1)
+
+
+def test_check_says_what_is_wrong():
+    assert [r["failures"] + r["unseen"] for r in pl.check(Farther) if not r["passed"]] == []
+    wrong = {r["check"] for r in pl.check(Absolute) if not r["passed"]}
+    assert "shift" in wrong and wrong != {r["check"] for r in pl.check(Absolute)}
+
+
+class Throws(pl.Encoding):
+    def scores(self, q, k, positions):
+        return {}["nothing"]
+
+
+class GivesNothing(pl.Encoding):
+    def scores(self, q, k, positions):
+        return None
+
+
+class OfAnotherShape(pl.Encoding):
+    def scores(self, q, k, positions):
+        return pl.Scores([pl.Piece(q[:, :1], k)], 1)
+
+
+@pytest.mark.parametrize("encoding, error, words", [(Throws, KeyError, "nothing"),
+                                                    (GivesNothing, ValueError, "it must give Scores"),
+                                                    (OfAnotherShape, ValueError, "residual|shape|must be|linear")])
+def test_what_goes_wrong_inside_reaches_the_caller(encoding, error, words, tmp_path):
+    with pytest.raises(error, match=words):
+        pl.train(encoding=encoding, out=tmp_path / "run", **TINY)
+    pl.train(encoding=Plain, out=tmp_path / "next", **{**TINY, "steps": 1})
+
+
+def test_names_and_options_are_looked_at():
+    with pytest.raises(ValueError, match="there is an encoding rope already"):
+        type("Rope", (pl.Encoding,), {})
+    with pytest.raises(ValueError, match="no name of an encoding"):
+        type("Mine", (pl.Encoding,), {"name": "my encoding"})
+    with pytest.raises(ValueError, match="give a bool, an int or a float"):
+        type("Mine", (pl.Encoding,), {"options": {"a": "b"}})
+    with pytest.raises(ValueError, match='unknown law "shfit"'):
+        type("Mine", (pl.Encoding,), {"laws": {"shfit": False}})
