@@ -207,8 +207,10 @@ void start(const std::vector<Job>& all, const NormOfProduct& norm) {
     }
     return unsigned(blocks);
   };
-  if (const unsigned blocks = count(64); blocks >= enough_blocks) launch_first(kernel<64>(), blocks, threads, jobs, norm);
-  else launch_first(kernel<32>(), count(32), threads, jobs, norm);
+  if (const unsigned blocks = count(64); blocks >= enough_blocks)
+    launch_first(kernel<64>(), blocks, threads, jobs, norm);
+  else
+    launch_first(kernel<32>(), count(32), threads, jobs, norm);
 }
 
 // Takes job as a further term of one that is held and has the same c. What it reads nobody writes any more.
