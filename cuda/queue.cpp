@@ -1,8 +1,8 @@
 // The queue of work behind cuda/queue.h and the GPU's core/backend.h.
 //
 // A training step of a small model is about a hundred launches of a few microseconds each, which take the host longer
-// than the GPU. So a step is recorded once and replayed by one call. Each time, the host still goes through the step in a
-// dry run: its launches only add to the record key, and its uploads (tokens, positions, the numbers of Adam) are
+// than the GPU. So a step is recorded once and replayed by one call. Each time, the host still goes through the step in
+// a dry run: its launches only add to the record key, and its uploads (tokens, positions, the numbers of Adam) are
 // collected in one block of pinned memory, which is sent ahead. If the key, every argument of every launch, is that of
 // a recorded step, that one is replayed.
 #include "cuda/queue.h"
