@@ -35,7 +35,7 @@ struct Backend {
   // same: then work() runs for its uploads alone and its kernels are not started one by one. So work() may be called
   // twice, and may read nothing back.
   void (*step)(const std::function<void()>& work);
-  void (*multiply_in)(Matmul);                 // from now on. Throws BadInput if this device cannot, as no CPU can but fp32
+  void (*multiply_in)(Matmul);      // from now on. Throws BadInput if this device cannot: a CPU has fp32 alone
 };
 
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it

@@ -23,8 +23,8 @@ namespace poslab::cuda {
 
 constexpr int warp = 32, threads = 256;          // of a block, unless a kernel asks for another number
 
-// Starts kernel(args...) on a grid of blocks; it runs after everything that was launched before, and before what is held
-// back (cuda/queue.h).
+// Starts kernel(args...) on a grid of blocks; it runs after everything that was launched before, and before what is
+// held back (cuda/queue.h).
 template <class... Parameters, class... Args>
 void launch_first(void (*kernel)(Parameters...), dim3 blocks, int threads_of_block, Args... args) {
   if (std::string* key = step_key()) {

@@ -188,7 +188,7 @@ Matmul form = Matmul::fp32;
 template <unsigned rows>
 auto kernel() {
   switch (form) {
-    case Matmul::tf32x3: return product_tiles<rows, Fragments<rows, Matmul::tf32x3>>;
+    case Matmul::tf32x3: return product_tiles<32, Fragments<32, Matmul::tf32x3>>;   // of 64 rows it spills registers
     case Matmul::tf32: return product_tiles<rows, Fragments<rows, Matmul::tf32>>;
     case Matmul::bf16: return product_tiles<rows, Fragments<rows, Matmul::bf16>>;
     case Matmul::fp32: break;
@@ -207,8 +207,10 @@ void start(const std::vector<Job>& all, const NormOfProduct& norm) {
     }
     return unsigned(blocks);
   };
-  if (const unsigned blocks = count(64); blocks >= enough_blocks) launch_first(kernel<64>(), blocks, threads, jobs, norm);
-  else launch_first(kernel<32>(), count(32), threads, jobs, norm);
+  if (const unsigned blocks = count(64); blocks >= enough_blocks && form != Matmul::tf32x3)
+    launch_first(kernel<64>(), blocks, threads, jobs, norm);
+  else
+    launch_first(kernel<32>(), count(32), threads, jobs, norm);
 }
 
 // Takes job as a further term of one that is held and has the same c. What it reads nobody writes any more.

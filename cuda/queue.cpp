@@ -1,8 +1,8 @@
 // The queue of work behind cuda/queue.h and the GPU's core/backend.h.
 //
-// A training step of a small model is about a hundred launches of a few microseconds each, which take the host longer than
-// the GPU. So a step is recorded once and replayed by one call. Each time, the host still goes through the step in a
-// dry run: its launches only add to the record key, and its uploads (tokens, positions, the numbers of Adam) are
+// A training step of a small model is about a hundred launches of a few microseconds each, which take the host longer
+// than the GPU. So a step is recorded once and replayed by one call. Each time, the host still goes through the step in
+// a dry run: its launches only add to the record key, and its uploads (tokens, positions, the numbers of Adam) are
 // collected in one block of pinned memory, which is sent ahead. If the key, every argument of every launch, is that of
 // a recorded step, that one is replayed.
 #include "cuda/queue.h"
@@ -42,15 +42,20 @@ class Uploads {
  public:
   void rewind() {
     for (Chunk& c : chunks_) c.used = 0;
+    tables_.clear();
     now_ = 0, turn_ = (turn_ + 1) % copies;
     if (sent_[turn_]) driver::wait_for(sent_[turn_]);
   }
   void* add(const void* values, size_t bytes) {
+    const bool is_table = bytes >= 1024;                     // such as pairs, of which all layers have the same
+    for (const Table& t : tables_)
+      if (is_table && t.bytes == bytes && std::memcmp(t.host, values, bytes) == 0) return t.device;
     while (now_ < chunks_.size() && chunks_[now_].used + bytes > chunks_[now_].size) ++now_;
     if (now_ == chunks_.size()) chunks_.push_back(Chunk(std::max(aligned(bytes), size_t(1) << 20)));
     Chunk& c = chunks_[now_];
     const size_t at = std::exchange(c.used, aligned(c.used + bytes));
     std::memcpy(c.host[turn_] + at, values, bytes);
+    if (is_table) tables_.push_back({bytes, c.host[turn_] + at, c.device + at});
     return c.device + at;
   }
   void send() {
@@ -70,6 +75,8 @@ class Uploads {
       for (char*& h : host) h = static_cast<char*>(driver::pinned_memory(bytes));
     }
   };
+  struct Table { size_t bytes; const char* host; char* device; };
+  std::vector<Table> tables_;                                // of this step so far
   std::vector<Chunk> chunks_;
   size_t now_ = 0, turn_ = 0;
   std::array<driver::Mark, copies> sent_;
@@ -219,8 +226,8 @@ void wait() {
 void multiply_in(Matmul how) {
   driver::start();
   if (how != Matmul::fp32 && (sizeof(real) != sizeof(float) || !driver::has_tensor_cores()))
-    bad_input("matmul: TF32 and bfloat16 take the tensor cores of a GPU of compute capability 8.0 or later, and a build "
-              "with real = float; this is {}; say --matmul fp32", driver::name());
+    bad_input("matmul: TF32 and bfloat16 take the tensor cores of a GPU of compute capability 8.0 or later, and a "
+              "build with real = float; this is {}; say --matmul fp32", driver::name());
   use_matmul(how);
 }
 

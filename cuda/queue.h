@@ -29,8 +29,8 @@ const T* upload(const T& value) {
   return static_cast<const T*>(upload_bytes(&value, sizeof value));
 }
 
-// What is held back: products (cuda/product.h) and sums over many rows (cuda/sums.h). A launch lets go what it may have to
-// wait for. start_sums() lets everything go, start_sums_in() too if a sum goes to a place there.
+// What is held back: products (cuda/product.h) and sums over many rows (cuda/sums.h). A launch lets go what it may have
+// to wait for. start_sums() lets everything go, start_sums_in() too if a sum goes to a place there.
 void start_products();
 void start_sums();
 void start_sums_in(const void* begin, const void* end);

@@ -22,7 +22,7 @@ def kernels(log):
     names = subprocess.run(["c++filt"], input="\n".join(f["name"] for f in found), capture_output=True, text=True)
     rows = []
     for f, name in zip(found, names.stdout.splitlines()):
-        file = re.search(r"_\d+_(\w+)_cu_[0-9a-f]{8}", f["name"])[1]
+        file = re.search(r"_[0-9a-f]{8}_\d+_(\w+)_cu_[0-9a-f]{8}", f["name"])[1]
         short = re.sub(r"\(anonymous namespace\)::", "", name)
         short = re.match(r"(?:void )?poslab::cuda::((?:general::)?\w+)", short)[1]
         shared = re.search(r"(\d+) bytes smem", f["more"])

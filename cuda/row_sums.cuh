@@ -42,18 +42,18 @@ __global__ void collect(real* g, bool add, const real* du, const RowSum sum, con
   for (int b0 = int(threadIdx.x) / warp; b0 < x.batch && at < queries; b0 += 2 * warps) {
     Eight y[2] = {};  // of two sequences: more loads under way at a time
     real weight[2][collect_keys] = {};
-    for (int v = 0; v < 2; ++v) {
+    UNROLL for (int v = 0; v < 2; ++v) {
       const int b = b0 + v * warps;
       if (b >= x.batch) continue;
       y[v].low.c[0] = 1;
       if (sum.y) y[v] = eight(sum.y + query_row(x, b, i, head) * sum.n, c0, sum.n, whole);
       if (sum.y_bias) add_scaled(y[v], 1, eight(sum.y_bias + head * sum.n, c0, sum.n, whole));
       const real* column = du + ((int64_t(b) * x.heads + head) * x.keys + j0) * queries + at;
-      for (int u = 0; u < collect_keys; ++u)
+      UNROLL for (int u = 0; u < collect_keys; ++u)
         if (plain ? j0 + u < end : piece_of<plain>(x, b, i, j0 + u) >= 0) weight[v][u] = column[int64_t(u) * queries];
     }
-    for (int v = 0; v < 2; ++v)
-      for (int u = 0; u < collect_keys; ++u)
+    UNROLL for (int v = 0; v < 2; ++v)
+      UNROLL for (int u = 0; u < collect_keys; ++u)
         if (plain ? j0 + u < end : weight[v][u] != 0) add_scaled(total[u], weight[v][u], y[v]);
   }
   // Thread t adds up what the warps have for query t / 8 of the tile and channel t % 8.

@@ -66,7 +66,7 @@ TEST_CASE("record key: a change in any byte of a field is another key") {
   every_byte_matters(cuda::LogitGrads{});
   every_byte_matters(cuda::RowSum{});
   every_byte_matters(cuda::Section{});
-  every_byte_matters(cuda::Term{});                    // of a whole Job g++ 12 takes padding behind the array for values
+  every_byte_matters(cuda::Term{});                   // of a whole Job g++ 12 takes padding for values
   every_byte_matters(cuda::Finish{});
   every_byte_matters(cuda::NormOfProduct{});
 }

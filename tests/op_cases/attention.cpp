@@ -196,18 +196,19 @@ void add_biased(std::vector<OpCase>& all, const Variant& v, Biased how) {
   std::vector<Shape> shapes = v.shapes();
   shapes.push_back({v.n.heads, v.n.head_dim});
   if (how != Biased::content) shapes.push_back({v.n.heads, v.n.rel_dim});
-  const auto scores = [=](const Tensors& x) {
-    Scores s = v.scores(x, table);
-    if (how == Biased::one_query) s.q_rel = x[0];
-    return s;
+  if (how == Biased::one_query) shapes.erase(shapes.begin() + int64_t(rel));
+  const auto all_of = [=](auto x) {
+    if (how == Biased::one_query) x.insert(x.begin() + int64_t(rel), x[0]);
+    return x;
   };
   OpCase c{"attention", v.name() + " biases " + std::to_string(int(how)), shapes};
-  c.op = [=](const Tensors& x) {
+  c.op = [=](const Tensors& own) {
+    const Tensors x = all_of(own);
     const QueryBiases add{x[bias], how == Biased::content ? Tensor() : x[bias + 1]};
-    return poslab::attention(scores(x), x[values], v.span(), add);
+    return poslab::attention(v.scores(x, table), x[values], v.span(), add);
   };
-  c.reference = [=](Arrays x) {
-    if (how == Biased::one_query) x[rel] = x[0];
+  c.reference = [=](const Arrays& own) {
+    Arrays x = all_of(own);
     const auto add = [&](Array& q, Array& b) {
       for (size_t e = 0; e < q.at.size(); ++e) q.at[e] += b.at[e % b.at.size()];
     };
@@ -215,8 +216,9 @@ void add_biased(std::vector<OpCase>& all, const Variant& v, Biased how) {
     if (how != Biased::content) add(x[rel], x[bias + 1]);
     return v.outputs(x, table);
   };
-  c.twin = [=](const Tensors& x) {
-    Scores s = scores(x);
+  c.twin = [=](const Tensors& own) {
+    const Tensors x = all_of(own);
+    Scores s = v.scores(x, table);
     s.pieces[0].q = s.pieces[0].q + x[bias];
     if (how != Biased::content) s.q_rel = s.q_rel + x[bias + 1];
     return composed::attention(s, x[values], v.span());
