@@ -45,9 +45,11 @@ def test_results_without_pandas_are_dicts(tmp_path, monkeypatch):
     assert pl.options()[0]["name"] == "preset"
 
 
+# A shell lets what it starts in the background ignore Ctrl-C, and Python keeps it so. These tests hear it anyway.
 STOPPED = """
 import sys, threading, signal, os, time
 import poslab as pl
+signal.signal(signal.SIGINT, signal.default_int_handler)
 def stop():
     while not os.path.exists(sys.argv[1] + "/metrics.jsonl"): time.sleep(0.01)
     time.sleep(0.5)
@@ -70,8 +72,15 @@ def test_ctrl_c_stops_a_training_and_what_is_done_is_kept(tmp_path):
     assert (tmp_path / "a/checkpoint.safetensors").exists()
 
 
-def test_an_interrupted_training_goes_on_with_the_same_bits(tmp_path):
-    options = {**TINY, "steps": 150, "checkpoint_every": 30, "progress": False}
+@pytest.fixture
+def ctrl_c():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupted_training_goes_on_with_the_same_bits(tmp_path, ctrl_c):
+    options = {**TINY, "steps": 600, "checkpoint_every": 150, "progress": False}
     def stop():
         while not (tmp_path / "stopped").exists():
             time.sleep(0.01)
