@@ -1,9 +1,6 @@
 // The only list of schemes. A new one is a file encodings/NAME.cpp and a place in the two lists below.
 #include "encodings/own.h"
 
-#include <algorithm>
-#include <cctype>
-
 namespace poslab {
 
 // nothing, or added to the embedding
@@ -30,9 +27,7 @@ Scheme pope(), selective_rope(), carope(), path(), grape(), repo(), lerope(), ho
 // logits that others have changed, and weights of its own
 Scheme cope(), dape(), forgetting(), cable(), stick_breaking(), entmax(), geometric();
 
-namespace {
-
-std::vector<Scheme>& schemes() {
+std::vector<Scheme>& list_of_encodings() {
   static std::vector<Scheme> list = {
       none(), sincos(), scaled_sincos(), learned_fourier(), learned(), ids(), bipe(),
 
@@ -53,21 +48,6 @@ std::vector<Scheme>& schemes() {
   return list;
 }
 
-}  // namespace
-
-const std::vector<Scheme>& all_encodings() { return schemes(); }
-
-void add_encoding(Scheme scheme) {
-  static const size_t ours = schemes().size();
-  const auto spells = [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
-  if (scheme.name.empty() || !std::all_of(scheme.name.begin(), scheme.name.end(), spells))
-    bad_input("\"{}\" is no name of an encoding; give small letters, digits and _", scheme.name);
-  std::vector<Scheme>& all = schemes();
-  const auto there = std::find_if(all.begin(), all.end(), [&](const Scheme& s) { return s.name == scheme.name; });
-  if (there < all.begin() + ptrdiff_t(ours))
-    bad_input("there is an encoding {} already; give another name", scheme.name);
-  if (there == all.end()) all.push_back(std::move(scheme));
-  else *there = std::move(scheme);
-}
+const std::vector<Scheme>& all_encodings() { return list_of_encodings(); }
 
 }  // namespace poslab

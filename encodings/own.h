@@ -8,4 +8,6 @@ namespace poslab {
 // poslab has already, and for one that cannot be spelled. Not while another thread may read the list.
 void add_encoding(Scheme);
 
+std::vector<Scheme>& list_of_encodings();   // what all_encodings() gives; add_encoding() alone changes it
+
 }  // namespace poslab

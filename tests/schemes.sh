@@ -122,7 +122,7 @@ sed '/^<!-- .*\.\/dev schemes/q' docs/schemes.md    # what stands above is writt
 echo
 # The groups are those of encodings/all.cpp: a comment, and the declarations of its schemes.
 groups() {
-  sed -n '/^\/\/ The only list/d; /^namespace {$/q; s/^\/\/ /group /p; /();/p; /(),$/p' encodings/all.cpp |
+  sed -n '/^\/\/ The only list/d; /^std::vector/q; s/^\/\/ /group /p; /();/p; /(),$/p' encodings/all.cpp |
     sed 's/\(^\| \)Scheme / /g; s/()[,;]/ /g'
 }
 {
