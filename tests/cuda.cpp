@@ -312,7 +312,7 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
                fmt::format("{0}+{0}", line.length), launches, after.copies - before.copies,
                (after.bytes - before.bytes) / 1024, median(drawing), median(queueing));
     CHECK(launches > 0);
-    CHECK(launches <= line.most);
+    CHECK(launches <= line.most + (sizeof(real) > sizeof(float) ? 8 : 0));   // doubles fill the room for sums sooner
   }
 }
 #endif
