@@ -26,7 +26,7 @@ foreach(source IN LISTS package)
 endforeach()
 install(TARGETS poslab_python LIBRARY DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
 # The types of all that it has, for editors: _poslab.pyi, from the module itself.
-set(stub ${CMAKE_BINARY_DIR}/python/poslab/_poslab.pyi ${CMAKE_BINARY_DIR}/python/poslab/py.typed)
-nanobind_add_stub(poslab_stub EXCLUDE_FROM_ALL MODULE poslab._poslab OUTPUT python/poslab/_poslab.pyi
+set(types ${CMAKE_BINARY_DIR}/python/poslab/_poslab.pyi ${CMAKE_BINARY_DIR}/python/poslab/py.typed)
+nanobind_add_stub(poslab_python_types EXCLUDE_FROM_ALL MODULE poslab._poslab OUTPUT python/poslab/_poslab.pyi
   MARKER_FILE python/poslab/py.typed PYTHON_PATH ${CMAKE_BINARY_DIR}/python DEPENDS poslab_python)
-install(FILES ${stub} DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
+install(FILES ${types} DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)

@@ -58,8 +58,8 @@ void wait() {}
 void step(const std::function<void()>& work) { work(); }
 void multiply_in(Matmul how) {
   if (how != Matmul::fp32)
-    bad_input("matmul: tf32x3, tf32 and bf16 are what the tensor cores of a GPU do, and the CPU multiplies in fp32; "
-              "say --matmul fp32, or --device cuda");
+    bad_input("matmul = {}: this is what the tensor cores of a GPU do, and the CPU multiplies in fp32; say matmul = "
+              "fp32, or device = cuda", matmul_names[int(how)]);
 }
 
 const Backend cpu{name,        peak_flops, cpu_kernels, allocate, write, fill, start_read,

@@ -15,6 +15,7 @@ namespace poslab {
 //   tf32x3   each split into two numbers of 11 bits: three products on tensor cores, nearly as exact as fp32
 //   tf32     to 11 bits, on tensor cores       bf16     to 8 bits, likewise
 enum class Matmul { fp32, tf32x3, tf32, bf16 };
+inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in its order
 
 struct Backend {
   std::string (*name)();                                         // "NVIDIA H100 80GB HBM3, compute capability 9.0"

@@ -20,8 +20,11 @@ const std::vector<Word<Resample>>& all_resamplings() {
 }
 
 const std::vector<Word<Matmul>>& all_matmuls() {
-  static const std::vector<Word<Matmul>> list = {
-      {"fp32", Matmul::fp32}, {"tf32x3", Matmul::tf32x3}, {"tf32", Matmul::tf32}, {"bf16", Matmul::bf16}};
+  static const std::vector<Word<Matmul>> list = [] {
+    std::vector<Word<Matmul>> all;
+    for (const char* name : matmul_names) all.push_back({name, Matmul(all.size())});
+    return all;
+  }();
   return list;
 }
 

@@ -71,10 +71,7 @@ void check(const Config& c) {
   if (c.task.empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
   if (c.encoding.empty()) bad_input("which encoding? Say --encoding NAME; `poslab list encodings` shows them");
   kernels(device(c));   // throws if this program or this machine does not have it
-  if (device(c) == Device::cpu && matmul(c) != Matmul::fp32)
-    bad_input("matmul = {}: this is what the tensor cores of a GPU do, and the CPU multiplies in fp32; say matmul = "
-              "fp32, or device = cuda", c.matmul);
-  backend(device(c)).multiply_in(matmul(c));   // throws if that GPU cannot
+  backend(device(c)).multiply_in(matmul(c));   // throws if it cannot
   check_sizes(c);
   check_owned(c);
   check_table(c);

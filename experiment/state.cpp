@@ -14,11 +14,14 @@ State::State(const Config& c)
 }
 
 Transformer State::test_net() const {
+  set_matmul();
   if (config.test_temperature == "same") return net;
   const Chosen<TemperaturePolicy> policy = test_temperature(config);
   Transformer made = net.at_temperature(policy);
   check_aligned(policy, params);
   return made;
 }
+
+void State::set_matmul() const { backend(params.device()).multiply_in(matmul(config)); }
 
 }  // namespace poslab

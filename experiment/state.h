@@ -10,8 +10,9 @@ struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit (check).
   explicit State(const Config&);
   // The model as it is tested: `net`, or `net` at the temperature of the test. Throws BadInput for a temperature that
-  // is aligned to other weights.
+  // is aligned to other weights. Calls set_matmul().
   Transformer test_net() const;
+  void set_matmul() const;   // the device multiplies from now on as this run does: others of the process may differ
   Config config;
   Params params;
   Transformer net;

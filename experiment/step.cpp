@@ -47,7 +47,7 @@ PendingStep start_step(State& state, StepInputs inputs) {
   const int64_t step = state.adam.step;
   Tensor logits, loss;
   Stoppable until_update(state.params.device() == Device::cpu);  // a GPU's steps are short, and recorded
-  backend(state.params.device()).multiply_in(matmul(c));   // another run of this process may have another
+  state.set_matmul();
   backend(state.params.device()).step([&] {
     logits = loss = {};
     const Pass pass{inputs.positions, {real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))}};

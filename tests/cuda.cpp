@@ -234,6 +234,36 @@ TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded on
     }
 }
 
+TEST_CASE("cuda: runs that multiply differently take turns in one process, each as if it were alone") {
+  if (sizeof(real) == 8) return;         // doubles have one way only
+  const OneThread one;
+  const auto fresh = [](const char* how) {
+    return State(tiny_config({{"device", "cuda"}, {"matmul", how}, {"batch", "4"}, {"train_length", "3"},
+                              {"eval_lengths", "1:4"}, {"eval_samples", "4"}}));
+  };
+  struct Seen {
+    std::vector<double> losses;
+    void look(State& s) { losses.push_back(step(s).loss), losses.push_back(evaluate(s, 4).loss); }
+  };
+  const auto alone = [&](const char* how) {
+    State s = fresh(how);
+    Seen seen;
+    for (int n = 0; n < 4; ++n) seen.look(s);
+    return seen.losses;
+  };
+  const std::vector<double> fp32 = alone("fp32"), bf16 = alone("bf16");
+  CHECK(fp32 != bf16);
+  Seen first, second;
+  State a = fresh("fp32"), b = fresh("bf16");
+  for (int n = 0; n < 4; ++n) first.look(a), second.look(b);
+  evaluate(b, 4);
+  const double of_a = evaluate(a, 4).loss;
+  CHECK(first.losses == fp32);
+  CHECK(second.losses == bf16);
+  CHECK(of_a == fp32.back());
+  backend(Device::cuda).multiply_in(Matmul::fp32);
+}
+
 #ifndef POSLAB_EMULATE
 // Emulated, these steps would take a day.
 TEST_CASE("cuda: 300 steps of the paper's model stay within 1e-4 of the CPU's loss") {
