@@ -10,15 +10,23 @@
 namespace poslab::python {
 namespace {
 
+void limit(const char* name, int value, int most) {
+  if (value < 1 || value > most) bad_input("{} is {}; give a number from 1 to {}", name, value, most);
+}
+
+void limit_shape(int heads, int d_model, int layers) {
+  limit("heads", heads, 1024), limit("d_model", d_model, 65536), limit("layers", layers, 1024);
+}
+
 // A scheme in a model of some shape, with parameters of its own and positions drawn for it.
 class Built {
  public:
   Built(const std::string& encoding, const std::string& positions, int layers, int heads, int d_model, bool causal,
         int pool, uint64_t seed)
       : params_(seed) {
-    if (heads < 1 || layers < 1 || d_model < 1 || d_model % heads)
-      bad_input("{}: {} layers of width {} with {} heads; the width must be a multiple of the heads", encoding, layers,
-                d_model, heads);
+    limit_shape(heads, d_model, layers), limit("pool", pool, 1 << 20);
+    if (d_model % heads)
+      bad_input("{}: width {} with {} heads; the width must be a multiple of the heads", encoding, d_model, heads);
     scheme_ = choose_encoding(with_spelled_file("encoding", encoding));
     sampler_ = sampler_for(scheme_, choose_sampler(with_spelled_file("positions", positions)));
     shape_ = {.layers = layers, .heads = heads, .d_model = d_model, .causal = causal, .pool = pool};
@@ -107,6 +115,8 @@ nb::dict as_dict(const show::View& view) {
 
 nb::object draw(const std::string& sampler, int length, int sequences, uint64_t seed, uint64_t step, IdsLike classes) {
   const Chosen<Sampler> s = choose_sampler(with_spelled_file("positions", sampler));
+  if (int64_t(sequences) * length > 1 << 28)
+    bad_input("{}: {} sequences of {} slots; give at most 2^28 slots", s->name, sequences, length);
   if (s->parts) bad_input("{} draws for each layer its own; draw from its parts", s->name);
   Rng rng(stream(seed, Purpose::positions, step));
   const Positions p = sample(s, {sequences, length, ids_of(classes)}, rng);
@@ -120,9 +130,9 @@ nb::object draw(const std::string& sampler, int length, int sequences, uint64_t 
 }
 
 Tensor factors(const std::string& policy, int length, bool causal, int heads, int d_model, uint64_t seed) {
-  if (length < 1 || heads < 1 || d_model < heads || d_model % heads)
-    bad_input("{}: {} slots, {} heads, width {}; the width must be a multiple of the heads", policy, length, heads,
-              d_model);
+  limit("length", length, 1 << 20), limit_shape(heads, d_model, 1);
+  if (d_model % heads)
+    bad_input("{}: width {} with {} heads; the width must be a multiple of the heads", policy, d_model, heads);
   const ModelShape shape{.layers = 1, .heads = heads, .d_model = d_model, .causal = causal};
   const Params params(seed);
   const std::vector<Temperature> all = temperature_layers(params, choose_temperature(policy), shape);
@@ -173,11 +183,8 @@ void add_encodings(nb::module_& m) {
       "view",
       [](const std::vector<std::string>& encodings, const std::string& view, int length, const std::string& positions,
          int train_length, int heads, int d_model, int layer, bool causal, uint64_t seed) {
-        const auto limited = [](const char* name, int value, int most) {
-          if (value < 1 || value > most) bad_input("{} is {}; give a number from 1 to {}", name, value, most);
-        };
-        limited("length", length, 4096), limited("train_length", train_length, 4096), limited("heads", heads, 1024);
-        limited("d_model", d_model, 65536), limited("layer", layer, 1024);
+        limit("length", length, 4096), limit("train_length", train_length, 4096), limit("layer", layer, 1024);
+        limit_shape(heads, d_model, 1);
         show::Asked asked{.positions = with_spelled_file("positions", positions),
                           .views = {view},
                           .length = length,

@@ -16,6 +16,12 @@ inline std::mutex& long_calls() {
   return one;
 }
 
+// Whether this thread does the work of one, so that another one would wait forever.
+inline bool& within_long_call() {
+  static thread_local bool within = false;
+  return within;
+}
+
 // Whether Python has heard a signal whose handler raised an error; it becomes `error`.
 inline bool interrupted(std::optional<nb::python_error>& error) {
   const nb::gil_scoped_acquire hold;
@@ -29,6 +35,8 @@ inline bool interrupted(std::optional<nb::python_error>& error) {
 // then throws is thrown, or what the handler of the signal raised if that is another error than KeyboardInterrupt.
 template <class Work>
 auto long_call(const Work& work) {
+  if (within_long_call())
+    bad_input("a training or a check runs, and this is called from inside it; call it before or afterwards");
   constexpr std::chrono::milliseconds look(50), patience(1000);
   std::optional<nb::python_error> error;
   decltype(work()) result;
@@ -40,7 +48,10 @@ auto long_call(const Work& work) {
       if (interrupted(error)) break;
     }
     if (alone) {
-      std::future<decltype(work())> running = std::async(std::launch::async, work);
+      std::future<decltype(work())> running = std::async(std::launch::async, [&work] {
+        within_long_call() = true;
+        return work();
+      });
       auto asked = std::chrono::steady_clock::time_point::max();
       while (running.wait_for(look) != std::future_status::ready) {
         const auto now = std::chrono::steady_clock::now();

@@ -1,6 +1,9 @@
 // Encodings written in Python: a class whose objects are layers joins the list of schemes, for training and checks.
 #include "encodings/own.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "encodings/checks/checks.h"
 #include "python/long_call.h"
 
@@ -31,12 +34,36 @@ class OwnLayer : public Encoding {
   PyObject* layer_;
 };
 
+// What a layer makes has a name of its own in the checkpoint.
+template <auto make, class... Numbers>
+Tensor parameter(const Params& p, const std::string& name, const Shape& shape, Numbers... numbers) {
+  const size_t before = p.entries().size();
+  const Tensor x = (p.*make)(name, shape, numbers...);
+  for (size_t n = 0; n < before; ++n)
+    if (p.entries()[n].name == p.entries().back().name)
+      bad_input("there is a parameter {} already; give each a name of its own", p.entries()[n].name);
+  return x;
+}
+
+// A standard value that is no bool, within the bounds of its option.
+double number_of(const std::string& name, nb::handle standard, double most) {
+  const double x = PyFloat_AsDouble(standard.ptr());
+  if (PyErr_Occurred())
+    PyErr_Clear();
+  else if (std::abs(x) <= most)
+    return x;
+  bad_input("option {}: its default is {}; give a number from {} to {}", name, text_of(standard), -most, most);
+}
+
 Option option_of(const std::string& name, nb::handle standard) {
   const std::string help = "an option of your own";
   constexpr int most = 1 << 24;
+  constexpr const char* taken[] = {"parameters", "heads", "head_size", "layer", "causal"};
+  if (!PyUnicode_IsIdentifier(nb::cast(name).ptr()) || std::ranges::find(taken, name) != std::end(taken))
+    bad_input("option \"{}\": give it the name of a variable, and none of {}", name, fmt::join(taken, ", "));
   if (PyBool_Check(standard.ptr())) return {name, standard.is(nb::handle(Py_True)), help};
-  if (PyLong_Check(standard.ptr())) return {name, nb::cast<int>(standard), {-most, most}, help};
-  if (PyFloat_Check(standard.ptr())) return {name, nb::cast<double>(standard), {-1e9, 1e9}, help};
+  if (PyLong_Check(standard.ptr())) return {name, int(number_of(name, standard, most)), {-most, most}, help};
+  if (PyFloat_Check(standard.ptr())) return {name, number_of(name, standard, 1e9), {-1e9, 1e9}, help};
   bad_input("option {}: its default is a {}; give a bool, an int or a float", name, type_of(standard));
 }
 
@@ -102,11 +129,12 @@ nb::list check(const std::string& spelling) {
 
 void add_own(nb::module_& m) {
   nb::class_<Params>(m, "Parameters", "Where a layer makes what it learns; each tensor has a name of its own.")
-      .def("full", &Params::full, "name"_a, "shape"_a, "value"_a, "The same number everywhere.")
-      .def("normal", &Params::normal, "name"_a, "shape"_a, "std"_a, "Normally distributed numbers.")
-      .def("truncated_normal", &Params::truncated_normal, "name"_a, "shape"_a, "std"_a,
+      .def("full", parameter<&Params::full, double>, "name"_a, "shape"_a, "value"_a, "The same number everywhere.")
+      .def("normal", parameter<&Params::normal, double>, "name"_a, "shape"_a, "std"_a, "Normally distributed numbers.")
+      .def("truncated_normal", parameter<&Params::truncated_normal, double>, "name"_a, "shape"_a, "std"_a,
            "The same, within two standard deviations.")
-      .def("uniform", &Params::uniform, "name"_a, "shape"_a, "low"_a, "high"_a, "Numbers from low to high.");
+      .def("uniform", parameter<&Params::uniform, double, double>, "name"_a, "shape"_a, "low"_a, "high"_a,
+           "Numbers from low to high.");
   m.def("add_encoding", add, "name"_a, "layer"_a, "about"_a, "options"_a, "laws"_a);
   m.def("check", check, "spelling"_a);
 }

@@ -5,10 +5,14 @@
 namespace poslab::python {
 namespace {
 
-nb::dict batch(const std::string& spelled, int sequences, int length, uint64_t seed, uint64_t step) {
-  if (sequences < 1 || length < 1 || int64_t(sequences) * length > 1 << 28)
-    bad_input("{}: {} strings of length {}; give at least one of each, and at most 2^28 symbols", spelled, sequences,
+void limit(const std::string& spelled, int strings, int length) {
+  if (strings < 1 || length < 1 || int64_t(strings) * length > 1 << 28)
+    bad_input("{}: {} strings of length {}; give at least one of each, and at most 2^28 symbols", spelled, strings,
               length);
+}
+
+nb::dict batch(const std::string& spelled, int sequences, int length, uint64_t seed, uint64_t step) {
+  limit(spelled, sequences, length);
   const Batch b = make_batch(task(spelled), sequences, length, stream(seed, Purpose::tokens, step));
   nb::dict d;
   d["tokens"] = array_of(b.tokens), d["targets"] = array_of(b.targets), d["scored_slots"] = array_of(b.scored_slots);
@@ -17,7 +21,7 @@ nb::dict batch(const std::string& spelled, int sequences, int length, uint64_t s
 
 std::vector<std::pair<std::string, double>> guesses(const std::string& spelled, int length, int samples,
                                                     uint64_t seed) {
-  if (length < 1 || samples < 1) bad_input("{}: {} samples of length {}; give at least one", spelled, samples, length);
+  limit(spelled, samples, length);
   const Baselines b = baselines(task(spelled), length, samples, seed);
   return {{"chance", b.chance}, {"majority", b.majority}, {"content_only", b.content_only}};
 }

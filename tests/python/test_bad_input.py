@@ -30,6 +30,40 @@ def throws(rows):
     raise KeyError("of the caller")
 
 
+class Hostile:
+    """Raises whatever is asked of it."""
+
+    def __array__(self, *how, **more):
+        raise KeyError("of the caller")
+
+    def __dlpack__(self, **how):
+        raise KeyError("of the caller")
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, n):
+        raise KeyError("of the caller")
+
+    __index__ = __float__ = __len__
+
+
+def grow_shared():
+    a = np.zeros(10, "float32")
+    x = pl.from_numpy(a)
+    a.resize(10**6)
+    return x
+
+
+def itself():
+    a = []
+    a.append(a)
+    return a
+
+
 # What is done, and the words of the ValueError that it must get, or another exception.
 BAD = {
     "complex numbers": (lambda: pl.Tensor([1j]), "dtype complex128"),
@@ -105,6 +139,20 @@ BAD = {
     "too few arguments": (lambda: pl.add(X), TypeError),
     "a caller that throws": (lambda: pl.concat(list(throws(2)), 0), KeyError),
     "an iterator": (lambda: pl.concat(throws(2), 0), TypeError),
+    "an array that throws": (lambda: pl.Tensor(Hostile()), KeyError),
+    "an array that throws, added": (lambda: X + Hostile(), KeyError),
+    "memory that throws": (lambda: pl.from_dlpack(Hostile()), KeyError),
+    "a sequence that throws": (lambda: pl.concat(Hostile(), 0), KeyError),
+    "a list in itself": (lambda: pl.Tensor(itself()), "sequence"),
+    "a tensor that was never made": (lambda: pl.Tensor.__new__(pl.Tensor).shape, TypeError),
+    "an array that grows while it is shared": (grow_shared, ValueError),
+    "a size beyond 64 bits": (lambda: pl.full([1 << 70], 0), TypeError),
+    "a gradient that is set": (lambda: setattr(X, "grad", X), AttributeError),
+    "half a piece": (lambda: pl.Piece(Q, None), TypeError),
+    "pieces that are none": (lambda: pl.Scores([Q], 1), TypeError),
+    "rows that are NaN": (lambda: pl.gather(X, [float("nan")]), "dtype float64"),
+    "half a letter": (lambda: pl.encodings["\ud800"], TypeError),
+    "a zero in a name": (lambda: pl.encodings["ro\0pe"], "unknown encoding"),
     "an encoding": (lambda: pl.encodings.ropo, AttributeError),
     "a spelling": (lambda: pl.encodings["ropo:window=8"], 'did you mean "rope"'),
     "an option": (lambda: pl.encodings.rerope(windw=8), 'did you mean "window"'),
@@ -115,25 +163,36 @@ BAD = {
     "no slots": (lambda: pl.encodings.rope.matrix(0), "length is 0"),
     "too many slots": (lambda: pl.encodings.rope.matrix(10**6), "length is 1000000"),
     "heads that do not divide": (lambda: pl.encodings.rope.matrix(4, heads=7), "multiple"),
-    "no heads": (lambda: pl.encodings.rope.build(heads=0), "0 heads"),
+    "no heads": (lambda: pl.encodings.rope.build(heads=0), "heads is 0"),
     "an odd head for RoPE": (lambda: pl.encodings.rope.build(heads=1, d_model=3), "rope"),
+    "a width that no memory holds": (lambda: pl.encodings.rope.build(d_model=10**9), "d_model is 1000000000"),
+    "layers without end": (lambda: pl.encodings.t5.build(layers=10**9), "layers is 1000000000"),
+    "a pool below 1": (lambda: pl.encodings.rope.build("randomized", pool=-1), "pool is -1"),
     "keys of another shape": (lambda: pl.encodings.rope.logits(Q, np.ones((1, 5, 2, 8))), "both must be"),
     "queries of two dimensions": (lambda: pl.encodings.rope.logits(X, X), "q is"),
     "a layer that is not there": (lambda: pl.encodings.rope.build(heads=2, d_model=16).logits(Q, Q, layer=1),
                                   "layer 1"),
     "more slots than positions": (lambda: pl.samplers.randomized(max_position=4).draw(8), "raise max_position"),
     "a sampler of no slots": (lambda: pl.samplers.sequential.draw(0), "0 slots"),
+    "sequences without end": (lambda: pl.samplers.randomized.draw(10, 10**9), "at most 2"),
+    "a negative seed": (lambda: pl.samplers.randomized.draw(10, seed=-1), TypeError),
+    "classes of floats": (lambda: pl.samplers.abacus.draw(5, classes=np.ones((1, 5))), "dtype float64"),
     "a task": (lambda: pl.tasks.revers_string, AttributeError),
     "no strings": (lambda: pl.tasks.reverse_string.batch(0, length=5), "give at least one"),
     "a negative length": (lambda: pl.tasks.bucket_sort.batch(1, length=-5), "give at least one"),
     "a question": (lambda: pl.tasks.reverse_string.answer("012"), "0 1"),
-    "a temperature of no keys": (lambda: pl.temperatures.log_n.factor(0), "0 slots"),
+    "a temperature of no keys": (lambda: pl.temperatures.log_n.factor(0), "length is 0"),
+    "a temperature without end": (lambda: pl.temperatures.log_n.factor(10**9), "length is 1000000000"),
+    "baselines without end": (lambda: pl.tasks.reverse_string.baselines(10**6, 10**6), "at most 2"),
+    "a check of nothing": (lambda: pl.check("ropo"), 'did you mean "rope"'),
     "training of nothing": (lambda: pl.train(), "which task"),
     "an option of training": (lambda: pl.train(stepps=3), 'did you mean "steps"'),
     "steps below 0": (lambda: pl.train(task="even_pairs", encoding="rope", steps=-1, out="x"), "steps"),
     "no folder": (lambda: pl.train(task="even_pairs", encoding="rope"), "which folder"),
     "a folder that is none": (lambda: pl.evaluate("no such run", progress=False), "no such run"),
     "an option of a test": (lambda: pl.evaluate("x", steps=3), "unknown option"),
+    "a folder below a file": (lambda: pl.train(task="even_pairs", encoding="rope", out="/dev/null/x"), "is a file"),
+    "no path": (lambda: pl.resume(3), TypeError),
     "a run that is none": (lambda: pl.Run("/"), "no run folder"),
     "no threads": (lambda: pl.set_threads(0), "threads is 0"),
 }

@@ -1,6 +1,7 @@
 """Encodings written in Python: trained and checked like any other."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -97,13 +98,95 @@ class OfAnotherShape(pl.Encoding):
         return pl.Scores([pl.Piece(q[:, :1], k)], 1)
 
 
-@pytest.mark.parametrize("encoding, error, words", [(Throws, KeyError, "nothing"),
-                                                    (GivesNothing, ValueError, "it must give Scores"),
-                                                    (OfAnotherShape, ValueError, "residual|shape|must be|linear")])
+class NoSuchRow(pl.Encoding):
+    def scores(self, q, k, positions):
+        pairs = np.full((1, q.shape[1], k.shape[1]), -1)
+        return pl.Scores([pl.Piece(q, k)], 1, bias=np.ones((3, self.heads)), pairs=pairs)
+
+
+class RowsOfFloats(pl.Encoding):
+    def scores(self, q, k, positions):
+        return pl.Scores([pl.Piece(q, k)], 1, bias=np.ones((3, self.heads)), pairs=np.ones((1, 1, 1)) / 2)
+
+
+class WritesNaN(pl.Encoding):
+    def scores(self, q, k, positions):
+        q.numpy()[...] = np.nan
+        return pl.Scores([pl.Piece(q, k)], 1)
+
+
+class GoesBack(pl.Encoding):
+    def scores(self, q, k, positions):
+        pl.sum_all(pl.Tensor([1.0])).backward()
+
+
+class Leaves(pl.Encoding):
+    def scores(self, q, k, positions):
+        raise SystemExit(3)
+
+
+class LearnsTwice(pl.Encoding):
+    def learn(self, parameters):
+        self.a, self.b = (parameters.full("bias", [3], 0) for _ in range(2))
+
+
+class LearnsNothing(pl.Encoding):
+    def learn(self, parameters):
+        parameters.normal("bias", [-3], 1)
+
+
+class LearnsLate(pl.Encoding):
+    def learn(self, parameters):
+        self.parameters = parameters
+
+    def scores(self, q, k, positions):
+        self.parameters.full("late", [3], 0)
+
+
+class TrainsInside(pl.Encoding):
+    def scores(self, q, k, positions):
+        pl.train(encoding="rope", out="never", **TINY)
+
+
+class ChecksInside(pl.Encoding):
+    def scores(self, q, k, positions):
+        pl.check("rope")
+
+
+class MakesInside(pl.Encoding):
+    def scores(self, q, k, positions):
+        type("Another", (pl.Encoding,), {})
+
+
+@pytest.mark.parametrize("encoding, error, words", [
+    (Throws, KeyError, "nothing"), (GivesNothing, ValueError, "it must give Scores"),
+    (OfAnotherShape, ValueError, "residual|shape|must be|linear"), (NoSuchRow, ValueError, "row -1"),
+    (RowsOfFloats, ValueError, "whole numbers"), (WritesNaN, RuntimeError, "the loss is nan"),
+    (GoesBack, ValueError, "depends on nothing"), (Leaves, SystemExit, "3"),
+    (LearnsTwice, ValueError, "there is a parameter .*bias already"), (LearnsNothing, ValueError, "must be positive"),
+    (LearnsLate, ValueError, r"late comes after pack"), (TrainsInside, ValueError, "called from inside it"),
+    (ChecksInside, ValueError, "called from inside it"), (MakesInside, ValueError, "a training runs")])
 def test_what_goes_wrong_inside_reaches_the_caller(encoding, error, words, tmp_path):
     with pytest.raises(error, match=words):
         pl.train(encoding=encoding, out=tmp_path / "run", **TINY)
     pl.train(encoding=Plain, out=tmp_path / "next", **{**TINY, "steps": 1})
+
+
+class Forks(pl.Encoding):
+    def scores(self, q, k, positions):
+        child = os.fork()
+        if child == 0:
+            pl.sum_all(pl.Tensor(np.ones((300, 300))) @ np.ones((300, 300)))
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5)
+
+
+def test_a_fork_in_the_middle_of_a_training(tmp_path):
+    options = {**TINY, "steps": 1}
+    forked = pl.train(encoding=Forks, out=tmp_path / "forked", **options)
+    plain = pl.train(encoding=Plain, out=tmp_path / "plain", **options)
+    assert Path(forked.file("eval.csv")).read_bytes() == Path(plain.file("eval.csv")).read_bytes()
 
 
 def test_names_and_options_are_looked_at():
@@ -113,5 +196,11 @@ def test_names_and_options_are_looked_at():
         type("Mine", (pl.Encoding,), {"name": "my encoding"})
     with pytest.raises(ValueError, match="give a bool, an int or a float"):
         type("Mine", (pl.Encoding,), {"options": {"a": "b"}})
+    for standard in (10**30, 1 << 25, float("nan"), 1e10):
+        with pytest.raises(ValueError, match="option a: its default is"):
+            type("Mine", (pl.Encoding,), {"options": {"a": standard}})
+    for name in ("a b", "", "heads"):
+        with pytest.raises(ValueError, match="give it the name of a variable"):
+            type("Mine", (pl.Encoding,), {"options": {name: 1}})
     with pytest.raises(ValueError, match='unknown law "shfit"'):
         type("Mine", (pl.Encoding,), {"laws": {"shfit": False}})
