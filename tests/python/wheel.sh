@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# A wheel on a machine that has Python and no compiler: in a new environment, with nothing else on the PATH, outside of
+# the tree. Prints its size and how long an import takes.
+# usage: tests/python/wheel.sh WHEEL     Ends with a line in doctest's form, which ./dev test adds up.
+set -uo pipefail
+wheel=$(realpath "$1")
+source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
+# shellcheck source=tests/check.sh
+. "$source/tests/check.sh"
+scratch
+python3 -m venv venv
+python=$folder/venv/bin/python
+
+check 'it installs' "$python" -m pip install --quiet --disable-pip-version-check --only-binary :all: "$wheel"
+alone() { env -i HOME="$folder" PATH="$folder/venv/bin" "$@"; }
+no_compiler() { ! alone "$python" -c 'import shutil, sys; sys.exit(not any(map(shutil.which, ("cc", "g++", "sh"))))'; }
+check 'no compiler is on the PATH' no_compiler
+sed -n '/^```python$/,/^```$/p' "$source/docs/python.md" | sed -n '2,/^```$/{/^```$/!p}' > example.py
+check 'the first example of docs/python.md runs' alone "$python" example.py
+check 'and leaves a run' test -s runs/first/result.json
+same() {   # the program's run is the module's
+  alone poslab train --preset tiny --task even_pairs --encoding rerope:window=8 --steps 20 --eval-lengths 1:8 \
+    --out runs/program && cmp runs/first/checkpoint.safetensors runs/program/checkpoint.safetensors
+}
+check 'the program is there, and trains with the same bits' same
+check 'the program of the wheel is the one that is called' test "$(alone "$python" -c \
+  'import shutil; print(shutil.which("poslab"))')" = "$folder/venv/bin/poslab"
+inside() {   # all that is linked is in the wheel or, as manylinux has it, in every system
+  find venv -path '*poslab*' \( -name '*.so*' -o -name poslab \) -type f -exec ldd {} + | grep '=>' > linked
+  ! grep -vE "=> $folder/venv/|lib(c|m|stdc\+\+|gcc_s|z)\.so" linked
+}
+check 'what else is linked is the C and C++ runtimes and zlib' inside
+
+seconds() {   # MODULE: of the processor; the least of seven, as others may run beside
+  alone "$python" - "$1" <<'END'
+import resource, subprocess, sys
+def spent():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+def once():
+    before = spent()
+    subprocess.run([sys.executable, "-c", f"import {sys.argv[1]}"], check=True)
+    return spent() - before
+print(f"{min(once() for _ in range(7)):.2f}")
+END
+}
+echo "the wheel: $(stat -c %s "$wheel" | awk '{printf "%.1f MB", $1 / 1e6}'), $(basename "$wheel")"
+echo "seconds of the processor to start Python and import: nothing $(seconds sys), numpy $(seconds numpy)," \
+  "poslab $(seconds poslab)"
+checked wheel
