@@ -13,7 +13,9 @@ docs/python.md has more. Every function here is the C++ engine's: the numbers ar
 from . import _poslab
 from ._poslab import *  # noqa: F403: all ops, under their names
 from .chosen import encodings, samplers, tasks, temperatures
+from .html import of_tensor
 from .own import Encoding, check
 from .runs import Run, evaluate, options, resume, train
 
+Tensor._repr_html_ = of_tensor  # noqa: F405
 __version__ = _poslab.about()["version"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ._poslab import _inside
 from .chosen import spelled_value
+from .html import of_run
 
 
 class Run:
@@ -27,15 +28,23 @@ class Run:
     @property
     def lengths(self):
         """Accuracy by length: a DataFrame of pandas, or a list of dicts where it is not installed."""
-        lines = Path(self.file("eval.csv")).read_text(encoding="utf-8").splitlines()
-        names = lines[0].split(",")
-        return _table([dict(zip(names, map(_number, line.split(",")))) for line in lines[1:]])
+        return _table(self._tested())
 
     @property
     def metrics(self):
         """Loss, accuracy and the gradient's norm by step: likewise."""
         lines = Path(self.file("metrics.jsonl")).read_text(encoding="utf-8").splitlines()
         return _table([json.loads(line) for line in lines])
+
+    def _tested(self):
+        lines = Path(self.file("eval.csv")).read_text(encoding="utf-8").splitlines()
+        names = lines[0].split(",")
+        return [dict(zip(names, map(_number, line.split(",")))) for line in lines[1:]]
+
+    def _repr_html_(self):
+        done = os.path.exists(self.file("result.json"))
+        return of_run(self.path, self.result if done else None,
+                      self._tested() if os.path.exists(self.file("eval.csv")) else [])
 
     def __fspath__(self):
         return self.path

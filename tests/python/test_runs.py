@@ -31,6 +31,11 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     assert run.result["steps"] == 12 and run.result["task"] == "even_pairs"
     assert list(run.lengths["length"]) == [1, 2, 3, 4, 5, 6] and run.lengths["samples"][0] == 16
     assert run.metrics["step"].iloc[-1] == 12
+    html = run._repr_html_()
+    assert "<td>encoding</td><td>rope</td>" in html and "<th>accuracy</th>" in html and html.count("<tr>") > 6 + 4
+    (tmp_path / "stopped").mkdir()
+    (tmp_path / "stopped/config.toml").touch()
+    assert "without a result yet" in pl.Run(tmp_path / "stopped")._repr_html_()
 
     subprocess.run([PROGRAM, "eval", tmp_path / "program", "--lengths", "2:4", "--samples", "8", "--test-positions",
                     "sequential"], check=True, capture_output=True)

@@ -132,3 +132,13 @@ def test_copies_and_text():
         assert y.tolist() == x.tolist() and y.requires_grad and address(y.numpy()) != address(x.numpy())
     assert repr(x) == "Tensor([[1. , 2.5]], requires_grad=True)"
     assert len(x) == 1 and float(x[0, 1]) == 2.5 and x.ndim == 2 and x.size == 2 and x.dtype == np.float32
+
+
+def test_a_notebook_shows_a_table():
+    html = pl.Tensor([[1.0, 2.5], [float("nan"), -3e-9]], requires_grad=True)._repr_html_()
+    assert "Tensor (2, 2), with a gradient<" in html
+    assert "<tr><td>1</td><td>2.5</td></tr><tr><td>nan</td><td>-3e-09</td></tr>" in html
+    big = pl.Tensor(np.arange(2 * 300 * 300).reshape(2, 300, 300))._repr_html_()
+    assert "the first of 2 matrices" in big and big.count("<tr>") == 10 and len(big) < 3000
+    assert "<td>0</td><td>1</td>" in big and "<td>9e+04</td></tr></table>" in big
+    assert pl.Tensor([3.0])._repr_html_().count("<td>") == 1
