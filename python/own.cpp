@@ -31,13 +31,25 @@ class OwnLayer : public Encoding {
   PyObject* layer_;
 };
 
-Option option_of(const std::string& name, nb::handle standard) {
+// A default, or (default, least, most).
+Option option_of(const std::string& name, nb::handle said) {
   const std::string help = "an option of your own";
-  constexpr int most = 1 << 24;
+  const bool ranged = PyTuple_Check(said.ptr()) && nb::len(said) == 3;
+  const nb::object standard = ranged ? said[0] : nb::borrow(said);
+  const auto range = [&](double most) {
+    return ranged ? std::pair(nb::cast<double>(said[1]), nb::cast<double>(said[2])) : std::pair(-most, most);
+  };
   if (PyBool_Check(standard.ptr())) return {name, standard.is(nb::handle(Py_True)), help};
-  if (PyLong_Check(standard.ptr())) return {name, nb::cast<int>(standard), {-most, most}, help};
-  if (PyFloat_Check(standard.ptr())) return {name, nb::cast<double>(standard), {-1e9, 1e9}, help};
-  bad_input("option {}: its default is a {}; give a bool, an int or a float", name, type_of(standard));
+  if (PyLong_Check(standard.ptr())) {
+    const auto [least, most] = range(1 << 24);
+    return {name, nb::cast<int>(standard), {least, most}, help};
+  }
+  if (PyFloat_Check(standard.ptr())) {
+    const auto [least, most] = range(1e9);
+    return {name, nb::cast<double>(standard), {least, most}, help};
+  }
+  bad_input("option {}: its default is a {}; give a bool, an int or a float, or (default, least, most)", name,
+            type_of(standard));
 }
 
 nb::object value_of(const Choices& c, const Option& o) {

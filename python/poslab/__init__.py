@@ -14,6 +14,8 @@ from . import _poslab
 from ._poslab import *  # noqa: F403: all ops, under their names
 from .chosen import encodings, samplers, tasks, temperatures
 from .own import Encoding, check
+from .pictures import plot_lengths, plot_matrices
 from .runs import Run, evaluate, options, resume, train
+from .tape import Tape
 
 __version__ = _poslab.about()["version"]

@@ -27,9 +27,13 @@ class Run:
     @property
     def lengths(self):
         """Accuracy by length: a DataFrame of pandas, or a list of dicts where it is not installed."""
-        lines = Path(self.file("eval.csv")).read_text(encoding="utf-8").splitlines()
+        return _table(self.rows("eval.csv"))
+
+    def rows(self, name):
+        """A table of the folder, such as eval.csv: a list of dicts."""
+        lines = Path(self.file(name)).read_text(encoding="utf-8").splitlines()
         names = lines[0].split(",")
-        return _table([dict(zip(names, map(_number, line.split(",")))) for line in lines[1:]])
+        return [dict(zip(names, map(_number, line.split(",")))) for line in lines[1:]]
 
     @property
     def metrics(self):

@@ -35,6 +35,18 @@ class Farther(pl.Encoding):
         return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=bias, pairs=rows)
 
 
+class Power(pl.Encoding):
+    """A penalty by a power of the distance, which must not be negative."""
+
+    options = {"power": (1, 1, 3), "slope": (0.5, 0.0, 4.0)}
+    laws = {"two_sided": True}
+
+    def scores(self, q, k, positions):
+        rows = rows_of(q, positions)
+        bias = np.repeat(-self.slope * np.arange(rows.max() + 1.0)[:, None] ** self.power, self.heads, 1)
+        return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=bias, pairs=rows)
+
+
 class LearnedBias(pl.Encoding):
     """A learned bias for each distance up to 63."""
 
@@ -80,6 +92,16 @@ def test_check_says_what_is_wrong():
     assert [r["failures"] + r["unseen"] for r in pl.check(Farther) if not r["passed"]] == []
     wrong = {r["check"] for r in pl.check(Absolute) if not r["passed"]}
     assert "shift" in wrong and wrong != {r["check"] for r in pl.check(Absolute)}
+
+
+def test_options_have_ranges():
+    assert [r["failures"] + r["unseen"] for r in pl.check(Power) if not r["passed"]] == []
+    assert pl.encodings.power(power=2, slope=1.0).matrix(5)[0].min() == -16
+    for wrong in ({"power": 0}, {"power": 4}, {"slope": -0.5}):
+        with pytest.raises(ValueError, match="out of range"):
+            pl.encodings.power(**wrong)
+    with pytest.raises(ValueError, match="default, least, most"):
+        type("Mine", (pl.Encoding,), {"options": {"a": (1, 2)}})
 
 
 class Throws(pl.Encoding):
