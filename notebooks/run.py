@@ -10,6 +10,7 @@ import argparse
 import base64
 import io
 import re
+import resource
 import sys
 import time
 from pathlib import Path
@@ -122,6 +123,12 @@ def run(path, write):
     return wrong
 
 
+def seconds():
+    """On the clock, and of processor time that kernels have taken."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic(), used.ru_utime + used.ru_stime
+
+
 def main():
     ask = argparse.ArgumentParser(description=__doc__.splitlines()[2])
     ask.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help="01 or 01_tensor; all without one")
@@ -134,12 +141,13 @@ def main():
             ask.error(f"there is no notebook {name}; there are {', '.join(p.stem for p in there)}")
     failed = 0
     for path in chosen:
-        began = time.monotonic()
+        began = seconds()
         wrong = run(path, asked.write)
-        took = time.monotonic() - began
+        took, busy = (now - then for now, then in zip(seconds(), began))
         if took > SLOW:
             wrong.append(f"it took longer than {SLOW} seconds")
-        print(f"{'FAILED' if wrong else 'ran'} {path.stem}, {took:.0f} s", *wrong, sep="\n  ", flush=True)
+        print(f"{'FAILED' if wrong else 'ran'} {path.stem}, {took:.0f} s, {busy:.0f} s of processor time", *wrong,
+              sep="\n  ", flush=True)
         failed += bool(wrong)
     print(f"test cases: {len(chosen)} | {len(chosen) - failed} passed | {failed} failed")
     sys.exit(1 if failed else 0)

@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import poslab as pl
@@ -31,6 +32,7 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     assert run.result["steps"] == 12 and run.result["task"] == "even_pairs"
     assert list(run.lengths["length"]) == [1, 2, 3, 4, 5, 6] and run.lengths["samples"][0] == 16
     assert run.metrics["step"].iloc[-1] == 12
+    assert run.weights["embedding"].shape == (3, 64) and all(np.isfinite(w).all() for w in run.weights.values())
 
     subprocess.run([PROGRAM, "eval", tmp_path / "program", "--lengths", "2:4", "--samples", "8", "--test-positions",
                     "sequential"], check=True, capture_output=True)
