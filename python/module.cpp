@@ -1,6 +1,7 @@
 // The Python module: a door to the libraries, and no second implementation. What a user sees is python/poslab/, which
 // adds pictures and names to what stands here.
 #include "autograd/tape.h"
+#include "autograd/tape_steps.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
 #include "core/stop.h"
@@ -20,19 +21,28 @@ void translate(const std::exception_ptr& e, void*) {
   } catch (const Stopped& stopped) { PyErr_SetString(PyExc_KeyboardInterrupt, stopped.what()); }
 }
 
-// Nothing is recorded inside; may be nested.
-class NoGradBlock {
+// NoGrad or KeepInputs as a block of Python; may be nested.
+template <class Guard>
+class Block {
  public:
-  NoGradBlock() = default;
-  NoGradBlock(const NoGradBlock&) = delete;
-  void enter() { blocks_.push_back(std::make_unique<NoGrad>()); }
+  Block() = default;
+  Block(const Block&) = delete;
+  void enter() { blocks_.push_back(std::make_unique<Guard>()); }
   void exit() {
     if (!blocks_.empty()) blocks_.pop_back();
   }
 
  private:
-  std::vector<std::unique_ptr<NoGrad>> blocks_;
+  std::vector<std::unique_ptr<Guard>> blocks_;
 };
+template <class Guard>
+void add_block(nb::module_& m, const char* name, const char* doc) {
+  using Guarded = Block<Guard>;
+  nb::class_<Guarded>(m, name, doc)
+      .def(nb::init<>())
+      .def("__enter__", &Guarded::enter)
+      .def("__exit__", [](Guarded& b, nb::args) { b.exit(); });
+}
 
 }  // namespace
 
@@ -48,10 +58,16 @@ NB_MODULE(_poslab, m) {
   add_runs(inside);
   add_own(inside);
 
-  nb::class_<NoGradBlock>(m, "no_grad", "with pl.no_grad(): nothing is recorded inside, so nothing needs backward().")
-      .def(nb::init<>())
-      .def("__enter__", &NoGradBlock::enter)
-      .def("__exit__", [](NoGradBlock& b, nb::args) { b.exit(); });
+  add_block<NoGrad>(m, "no_grad", "with pl.no_grad(): nothing is recorded inside, so nothing needs backward().");
+  add_block<KeepInputs>(inside, "keep_inputs", "What is recorded inside keeps all that its ops read.");
+  inside.def(
+      "tape_steps",
+      [] {
+        nb::list all;
+        for (const TapeStep& s : tape_steps()) all.append(nb::make_tuple(s.op, s.inputs, s.results));
+        return all;
+      },
+      "The ops on this thread's tape, in order: (name, inputs, results). Inputs are of ops inside keep_inputs.");
   m.def("clear_tape", clear_tape, "Forget what this thread has recorded: a forward pass that will have no backward().");
   m.def("tape_length", tape_length, "How many ops this thread has recorded since the last backward().");
   m.def("threads", threads, "How many threads an op may use; results do not depend on it.");

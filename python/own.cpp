@@ -45,26 +45,34 @@ Tensor parameter(const Params& p, const std::string& name, const Shape& shape, N
   return x;
 }
 
-// A standard value that is no bool, within the bounds of its option.
+// A number of an option: its default, or a bound.
 double number_of(const std::string& name, nb::handle standard, double most) {
   const double x = PyFloat_AsDouble(standard.ptr());
   if (PyErr_Occurred())
     PyErr_Clear();
   else if (std::abs(x) <= most)
     return x;
-  bad_input("option {}: its default is {}; give a number from {} to {}", name, text_of(standard), -most, most);
+  bad_input("option {}: {} is no number from {} to {}", name, text_of(standard), -most, most);
 }
 
-Option option_of(const std::string& name, nb::handle standard) {
+// A default, or (default, least, most).
+Option option_of(const std::string& name, nb::handle said) {
   const std::string help = "an option of your own";
-  constexpr int most = 1 << 24;
   constexpr const char* taken[] = {"parameters", "heads", "head_size", "layer", "causal"};
   if (!PyUnicode_IsIdentifier(nb::cast(name).ptr()) || std::ranges::find(taken, name) != std::end(taken))
     bad_input("option \"{}\": give it the name of a variable, and none of {}", name, fmt::join(taken, ", "));
+  const bool ranged = PyTuple_Check(said.ptr()) && nb::len(said) == 3;
+  const nb::object standard = ranged ? said[0] : nb::borrow(said);
+  const auto range = [&](double most) {
+    if (!ranged) return Range{-most, most};
+    return Range{number_of(name, said[1], most), number_of(name, said[2], most)};
+  };
+  constexpr int whole = 1 << 24;
   if (PyBool_Check(standard.ptr())) return {name, standard.is(nb::handle(Py_True)), help};
-  if (PyLong_Check(standard.ptr())) return {name, int(number_of(name, standard, most)), {-most, most}, help};
-  if (PyFloat_Check(standard.ptr())) return {name, number_of(name, standard, 1e9), {-1e9, 1e9}, help};
-  bad_input("option {}: its default is a {}; give a bool, an int or a float", name, type_of(standard));
+  if (PyLong_Check(standard.ptr())) return {name, int(number_of(name, standard, whole)), range(whole), help};
+  if (PyFloat_Check(standard.ptr())) return {name, number_of(name, standard, 1e9), range(1e9), help};
+  bad_input("option {}: its default is a {}; give a bool, an int or a float, or (default, least, most)", name,
+            type_of(standard));
 }
 
 nb::object value_of(const Choices& c, const Option& o) {

@@ -15,7 +15,9 @@ from ._poslab import *  # noqa: F403: all ops, under their names
 from .chosen import encodings, samplers, tasks, temperatures
 from .html import of_tensor
 from .own import Encoding, check
+from .pictures import plot_lengths, plot_matrices
 from .runs import Run, evaluate, options, resume, train
+from .tape import Tape
 
 Tensor._repr_html_ = of_tensor  # noqa: F405
 __version__ = _poslab.about()["version"]

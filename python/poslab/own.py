@@ -18,6 +18,7 @@ class Encoding:
                 bias = np.repeat(-self.slope * np.arange(rows.max() + 1)[:, None], self.heads, 1)
                 return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=bias, pairs=rows)
 
+    A default may be (default, least, most): other values are refused, and pl.check tries none of them.
     pairs says which row of bias each pair of a query and a key reads, so it takes whole numbers from 0 on.
     `learn(parameters)` makes what it learns: self.bias = parameters.full("bias", [10, self.heads], 0). laws: what
     differs from {"shift": True, "toeplitz": True, "permutes": True, "two_sided": False, "by_length": False}.

@@ -51,3 +51,62 @@ def _draw_charts(view, axes):
                yscale="log" if chart["logarithmic"] else "linear")
         if len(chart["curves"]) > 1:
             ax.legend(fontsize="small")
+
+
+def plot_matrices(matrices, *, row="query slot", column="key slot", one_scale=True, numbers=None, axes=None):
+    """Matrices side by side, and returns the axes. matrices: a dict of name and (rows, columns), or one of them.
+
+    one_scale: the same colours for the same numbers. numbers: whether cells show their number, by default where there
+    are at most 64 of them. NaN and infinite cells stay empty."""
+    plt = pyplot()
+    if not isinstance(matrices, dict):
+        matrices = {"": matrices}
+    matrices = {name: np.asarray(m, dtype=float) for name, m in matrices.items()}
+    for name, m in matrices.items():
+        if m.ndim != 2:
+            raise ValueError(f"plot_matrices: {name or 'the matrix'} has shape {m.shape}; give (rows, columns), such "
+                             "as one head of (heads, rows, columns)")
+    if axes is None:
+        axes = plt.subplots(1, len(matrices), squeeze=False, figsize=(3.5 * len(matrices) + 0.4, 3.2),
+                            layout="constrained")[1][0]
+    axes = np.atleast_1d(axes)
+    if len(axes) != len(matrices):
+        raise ValueError(f"{len(axes)} axes for {len(matrices)} pictures; give as many, or none")
+    seen = np.concatenate([m[np.isfinite(m)] for m in matrices.values()])
+    limits = {"vmin": seen.min(), "vmax": seen.max()} if one_scale and len(seen) else {}
+    for ax, (name, m) in zip(axes, matrices.items()):
+        image = ax.imshow(np.where(np.isfinite(m), m, np.nan), interpolation="nearest", **limits)
+        ax.set(title=name, xlabel=column, ylabel=row)
+        for side, size in ((ax.xaxis, m.shape[1]), (ax.yaxis, m.shape[0])):
+            if size <= 12:
+                side.set_ticks(range(size))
+        if numbers or numbers is None and m.size <= 64:
+            _write_numbers(ax, m, image)
+        if not limits:
+            ax.figure.colorbar(image, ax=ax)
+    if limits:
+        axes[-1].figure.colorbar(image, ax=list(axes))
+    return axes[0] if len(axes) == 1 else axes
+
+
+def _write_numbers(ax, matrix, image):
+    for (i, j), x in np.ndenumerate(matrix):
+        if np.isfinite(x):
+            bright = image.norm(x) > 0.55
+            ax.text(j, i, f"{x:.3g}" if abs(x) >= 10 else f"{x:.2g}" if abs(x) >= 0.01 else f"{x:.1g}", ha="center",
+                    va="center", fontsize="small", color="black" if bright else "white")
+
+
+def plot_lengths(runs, axes=None):
+    """Accuracy against the length of the input, one line for each run, and returns the axes. runs: a dict of name and
+    Run. Dashed: the longest trained input. Dotted: who answers with the most frequent symbol of each slot."""
+    if axes is None:
+        axes = pyplot().subplots(figsize=(6.4, 3.6), layout="constrained")[1]
+    for name, run in runs.items():
+        rows = run.rows("eval.csv")
+        axes.plot([r["length"] for r in rows], [100 * r["accuracy"] for r in rows], label=name)
+    axes.plot([r["length"] for r in rows], [100 * r["majority"] for r in rows], ":", color="#888", label="majority")
+    axes.axvline(run.result["config"]["train_length"], linestyle="--", color="#888", linewidth=1)
+    axes.set(title=run.result["task"], xlabel="length of the input, symbols", ylabel="accuracy, %", ylim=(0, 103))
+    axes.legend(fontsize="small")
+    return axes

@@ -4,6 +4,8 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
+
 from ._poslab import _inside
 from .chosen import spelled_value
 from .html import of_run
@@ -28,7 +30,22 @@ class Run:
     @property
     def lengths(self):
         """Accuracy by length: a DataFrame of pandas, or a list of dicts where it is not installed."""
-        return _table(self._tested())
+        return _table(self.rows("eval.csv"))
+
+    @property
+    def weights(self):
+        """What was learned, by name: a dict of arrays."""
+        with open(self.file("checkpoint.safetensors"), "rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+            numbers = file.read()
+        return {name: np.frombuffer(numbers[slice(*at["data_offsets"])], "<f4").reshape(at["shape"]).copy()
+                for name, at in header.items() if not name.startswith(("__", "adam."))}
+
+    def rows(self, name):
+        """A table of the folder, such as eval.csv: a list of dicts."""
+        lines = Path(self.file(name)).read_text(encoding="utf-8").splitlines()
+        names = lines[0].split(",")
+        return [dict(zip(names, map(_number, line.split(",")))) for line in lines[1:]]
 
     @property
     def metrics(self):
@@ -36,15 +53,10 @@ class Run:
         lines = Path(self.file("metrics.jsonl")).read_text(encoding="utf-8").splitlines()
         return _table([json.loads(line) for line in lines])
 
-    def _tested(self):
-        lines = Path(self.file("eval.csv")).read_text(encoding="utf-8").splitlines()
-        names = lines[0].split(",")
-        return [dict(zip(names, map(_number, line.split(",")))) for line in lines[1:]]
-
     def _repr_html_(self):
         done = os.path.exists(self.file("result.json"))
         return of_run(self.path, self.result if done else None,
-                      self._tested() if os.path.exists(self.file("eval.csv")) else [])
+                      self.rows("eval.csv") if os.path.exists(self.file("eval.csv")) else [])
 
     def __fspath__(self):
         return self.path

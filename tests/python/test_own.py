@@ -36,6 +36,18 @@ class Farther(pl.Encoding):
         return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=bias, pairs=rows)
 
 
+class Power(pl.Encoding):
+    """A penalty by a power of the distance, which must not be negative."""
+
+    options = {"power": (1, 1, 3), "slope": (0.5, 0.0, 4.0)}
+    laws = {"two_sided": True}
+
+    def scores(self, q, k, positions):
+        rows = rows_of(q, positions)
+        bias = np.repeat(-self.slope * np.arange(rows.max() + 1.0)[:, None] ** self.power, self.heads, 1)
+        return pl.Scores([pl.Piece(q, k)], self.head_size**-0.5, bias=bias, pairs=rows)
+
+
 class LearnedBias(pl.Encoding):
     """A learned bias for each distance up to 63."""
 
@@ -81,6 +93,16 @@ def test_check_says_what_is_wrong():
     assert [r["failures"] + r["unseen"] for r in pl.check(Farther) if not r["passed"]] == []
     wrong = {r["check"] for r in pl.check(Absolute) if not r["passed"]}
     assert "shift" in wrong and wrong != {r["check"] for r in pl.check(Absolute)}
+
+
+def test_options_have_ranges():
+    assert [r["failures"] + r["unseen"] for r in pl.check(Power) if not r["passed"]] == []
+    assert pl.encodings.power(power=2, slope=1.0).matrix(5)[0].min() == -16
+    for wrong in ({"power": 0}, {"power": 4}, {"slope": -0.5}):
+        with pytest.raises(ValueError, match="out of range"):
+            pl.encodings.power(**wrong)
+    with pytest.raises(ValueError, match="default, least, most"):
+        type("Mine", (pl.Encoding,), {"options": {"a": (1, 2)}})
 
 
 class Throws(pl.Encoding):
@@ -197,7 +219,7 @@ def test_names_and_options_are_looked_at():
     with pytest.raises(ValueError, match="give a bool, an int or a float"):
         type("Mine", (pl.Encoding,), {"options": {"a": "b"}})
     for standard in (10**30, 1 << 25, float("nan"), 1e10):
-        with pytest.raises(ValueError, match="option a: its default is"):
+        with pytest.raises(ValueError, match="option a: .* is no number from"):
             type("Mine", (pl.Encoding,), {"options": {"a": standard}})
     for name in ("a b", "", "heads"):
         with pytest.raises(ValueError, match="give it the name of a variable"):

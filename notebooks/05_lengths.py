@@ -1,0 +1,209 @@
+# %% [markdown]
+# # 05 Why length generalization fails: positions, distances and gaps never met
+#
+# A model is trained on strings of up to 10 symbols, and answers most of them right. At 15 symbols it begins to fail,
+# and at 30 it is worse than someone who has not read the string. After this notebook you know
+#
+# - three things that a longer string brings and training has not met: positions, distances, gaps;
+# - how to measure, without training, which share of a test was met;
+# - what this predicts, and where a prediction from it ends.
+#
+# You need notebook 04. The models here are tiny and train for seconds, so look at shapes and not at single points.
+
+# %%
+import shutil
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import poslab as pl
+from exercise import check
+
+plt.rcParams["figure.dpi"] = 72
+
+# %% [markdown]
+# ## The task
+#
+# Bucket Sort: the answer is the input, sorted. An input of $n$ symbols is followed by $n$ empty slots, in which the
+# model says the answer. A string of length 10 takes 20 slots.
+
+# %%
+task = pl.tasks.bucket_sort
+batch = task.batch(1, length=6)
+print("4120 ->", task.answer("4120"))
+print("tokens", batch["tokens"][0], "  targets", batch["targets"][0])
+for length in (10, 30):
+    print(f"length {length}:", {name: f"{100 * value:.0f} %" for name, value in task.baselines(length).items()})
+
+# %% [markdown]
+# Of five symbols, guessing gets 20 %. *Majority* says the most frequent symbol of each output slot: the first is
+# usually 0, the last 4. The longer the string, the better it is. What matters is whether a model is above *that*.
+#
+# ## First reason: positions never met
+#
+# A learned table has a row for each position. **Predict.** Training strings have up to 20 slots. The test has up to 60.
+# Where does the curve break: at length 10, at 20 or at 30? And is the break sudden or smooth?
+
+# %%
+folder = Path(tempfile.mkdtemp())
+
+
+def train(name, encoding, **more):
+    options = dict(preset="tiny", task="bucket_sort", encoding=encoding, steps=300, lr=0.001, layers=2,
+                   train_length=10, eval_lengths="1:30", eval_samples=64, max_position=128, progress=False)
+    return pl.train(**{**options, **more}, out=folder / name)
+
+
+learned = train("learned", "learned")
+pl.plot_lengths({"learned": learned});
+
+# %% [markdown]
+# It breaks at once, where the first untrained slot comes in: at length 11, which takes 22 slots. It falls far below
+# majority, to a guess or less. Random vectors are worse than none, as they look like something.
+#
+# The table itself shows why. **Predict.** How far has training moved each row? (We compare with a run of one step.)
+
+# %%
+moved = learned.weights["encoding.table"] - train("one step", "learned", steps=1).weights["encoding.table"]
+figure, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
+ax.bar(range(60), np.linalg.norm(moved, axis=1)[:60])
+ax.set(xlabel="row of the table: position", ylabel="|change| in training", title="What training did to each position");
+
+# %% [markdown]
+# Rows from 20 on have never been read, so they never had a gradient. They are the random numbers of the first day.
+#
+# ## Second reason: distances never met
+#
+# Relative encodings read $p_j - p_i$ and have no table of positions. **Predict.** Does that help beyond length 10? The
+# largest distance in training is 19.
+
+# %%
+relative = train("relative", "relative", steps=500)
+pl.plot_lengths({"learned": learned, "relative": relative});
+
+# %% [markdown]
+# It falls more slowly, because most pairs of a slightly longer string are still at known distances. But it falls. How
+# many pairs are at distances that training has met can be counted, without any model: in a string of $T$ slots there
+# are $2(T - d)$ pairs at distance $d$.
+
+# %%
+slots = np.arange(2, 61, 2)
+known = [sum(2 * (t - d) for d in range(1, min(t, 20))) / (t * (t - 1)) for t in slots]
+figure, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
+ax.plot(slots, 100 * np.array(known))
+ax.axvline(20, linestyle="--", color="#888")
+ax.set(xlabel="slots at test (input and output)", ylabel="pairs, %", ylim=(0, 103),
+       title="Pairs of slots at a distance below 20");
+
+# %% [markdown]
+# At 60 slots (length 30) half of all pairs are at distances that were never met. And the pairs that matter are among
+# them: an output slot is about as many slots away from its inputs as the string is long.
+#
+# ## What training has met, for any sampler
+#
+# `coverage` draws positions as training does and as a test does. For each test length it says which share of positions,
+# of distances and of *gaps* between neighbours has occurred in training.
+#
+# **Predict.** Randomized positions (Ruoss et al. 2023) draw the slots' positions from a pool of 128 and sort them.
+# Which of the three curves will be at 100 % for them?
+
+# %%
+figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained")
+for ax, positions in zip(axes, ("sequential", "randomized:max_position=128")):
+    pl.encodings.rope.plot("coverage", positions=positions, train_length=20, axes=ax)
+    ax.set(title=positions, xlim=(0, 120));
+
+# %% [markdown]
+# All three: with random positions a training string of 20 slots has had every position, every distance and every gap
+# that a longer string will ever show. So let us train with them.
+
+# %%
+randomized = train("randomized", "relative", steps=500, positions="randomized")
+pl.plot_lengths({"learned": learned, "relative": relative, "randomized relative": randomized});
+
+# %% [markdown]
+# The same model, the same steps, another way to count. This is the finding of Ruoss et al. (table 1).
+#
+# ## Third reason: gaps
+#
+# One curve above is not at 100 %: *gaps, as often*. Training has met all gaps, but not as often as the test has them.
+# Twenty slots in a pool of 128 are 6 apart on average, and sixty are 2 apart.
+#
+# **Predict.** We test the randomized model at its *trained* lengths, but with the positions 0, 1, 2, ...: gaps of 1
+# only. Is a string of 8 symbols still easy for it?
+
+# %%
+copy = pl.Run(shutil.copytree(randomized.path, folder / "dense"))        # a test rewrites what the run has
+dense = pl.evaluate(copy, positions="sequential", progress=False)
+ax = pl.plot_lengths({"randomized": randomized, "tested with positions 0, 1, 2, ...": dense})
+ax.set_title("bucket_sort: the same model, two ways to count at test");
+
+# %% [markdown]
+# At short strings it is clearly worse: every single position and distance was met, but hardly ever so many neighbours
+# at distance 1 together. At length 30, where random gaps are small as well, the two meet. Randomized positions trade
+# unseen distances for rare gaps. Whether length or gap costs more can be measured, and depends on the task:
+# [docs/results.md](../docs/results.md#which-comes-first-the-gap-or-the-length-size-tiny).
+#
+# ## Exercise 1: the share of known pairs
+#
+# Training has up to `trained` slots. Write the share of ordered pairs $i \ne j$ of a string of `slots` slots whose
+# distance $|i - j|$ occurred in training.
+
+# %%
+def known_pairs(slots, trained):
+    return ...
+
+# %%
+@check(known_pairs)
+def _(known_pairs):
+    assert np.isclose(known_pairs(10, 20), 1), "a string that is not longer than in training has known distances only"
+    assert np.isclose(known_pairs(3, 2), 4 / 6), \
+        f"of the 6 pairs of 3 slots, 4 are at distance 1: 4/6, not {known_pairs(3, 2):.3f}"
+    assert np.isclose(known_pairs(60, 20), 0.5367, atol=1e-3), f"60 slots, 20 trained: {known_pairs(60, 20):.3f}?"
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# def known_pairs(slots, trained):
+#     distance = abs(np.arange(slots)[:, None] - np.arange(slots))
+#     return (distance[distance > 0] < trained).mean()
+# ```
+# </details>
+
+# %% [markdown]
+# ## Exercise 2: a pool that is large enough
+#
+# How large must the pool be so that random positions of 100 slots have an average gap of at least 4 between
+# neighbours? The average of the smallest of $n$ positions from 1 to $N$ is $(N + 1)/(n + 1)$, and all gaps have that
+# average as well.
+
+# %%
+pool = ...
+
+# %%
+@check(pool)
+def _(pool):
+    drawn = pl.samplers.randomized(max_position=int(pool)).draw(100, sequences=400)
+    gap = np.diff(drawn, axis=1).mean()
+    assert gap > 3.9, f"with a pool of {pool} the average gap is {gap:.2f}"
+    assert pool < 450, f"with a pool of {pool} the average gap is {gap:.2f}; a smaller pool will do"
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# $(N + 1)/101 \ge 4$, so $N \ge 403$.
+#
+# ```python
+# pool = 403
+# ```
+# </details>
+
+# %% [markdown]
+# ## Where to read on
+#
+# - A. Ruoss et al., *Randomized Positional Encodings Boost Length Generalization of Transformers*, ACL 2023.
+# - [docs/show.md](../docs/show.md): `poslab show --view coverage`, for any encoding and sampler.
+# - Next: [06 randomized positions](06_randomized.ipynb): is it the randomness, or the order?

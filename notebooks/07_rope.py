@@ -1,0 +1,217 @@
+# %% [markdown]
+# # 07 RoPE's frequencies, and four ways to longer texts
+#
+# Most language models use RoPE and are trained on texts of one length. After this notebook you know
+#
+# - what the frequencies of RoPE are, and which of them a training sees whole;
+# - what position interpolation (PI), NTK-aware scaling and ReRoPE change, in one picture each;
+# - how they do on a small language model that was trained with RoPE and reads 8 times its trained length.
+#
+# You need notebooks 04 and 05. The model is trained by the program `poslab`, whose language models Python does not have
+# yet: `./dev build` makes it.
+
+# %%
+import csv
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import poslab as pl
+from exercise import check
+
+plt.rcParams["figure.dpi"] = 72
+HEADS, WIDTH, TRAINED = 4, 64, 32                    # 16 channels a head: 8 pairs
+
+# %% [markdown]
+# ## Eight clock hands
+#
+# RoPE (Su et al. 2021, section 3.2.2) takes the $D$ channels of a head in pairs. Pair $m$ is turned by the angle
+# $p \cdot f_m$, with the *frequency* $f_m = 10000^{-2m/D}$ in radians a position. A full turn takes
+# $\lambda_m = 2\pi / f_m$ positions, the *wavelength*. A product of a query and a key then sees only
+#
+# $$\sum_m |q_m|\,|k_m| \cos\big(\phi_m + (p_j - p_i) f_m\big)$$
+#
+# where $\phi_m$ comes from the contents. So every pair is a hand of a clock, which shows the distance.
+#
+# **Predict.** With $D = 16$ there are 8 hands. The first takes $2\pi = 6.3$ positions for a turn. How many of the eight
+# come round within 32 positions?
+
+# %%
+f = 10000.0 ** (-np.arange(0, 16, 2) / 16)
+distance = np.arange(0, 257)
+figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.2), layout="constrained")
+for m in (0, 1, 2, 3):
+    axes[0].plot(distance[:129], np.cos(distance[:129] * f[m]), label=f"pair {m}: λ = {2 * np.pi / f[m]:.0f}")
+axes[0].axvspan(0, TRAINED, color="#ddd", label="seen in training")
+axes[0].set(xlabel="distance", ylabel="cos(distance · f)", title="Four of the eight hands")
+axes[0].legend(fontsize="small", loc="lower right")
+pl.encodings.rope.plot("frequencies", heads=HEADS, d_model=WIDTH, train_length=TRAINED, axes=axes[1])
+axes[1].set(title="Positions for a full turn", xlabel="pair, counted from 1");
+
+# %% [markdown]
+# Two. The others have shown training a part of their circle, the slowest a six-hundredth of it. A text of 256 tokens
+# turns them to angles that no training has seen. That is what "RoPE does not extrapolate" means.
+#
+# ## Three repairs
+#
+# A model is trained and shall read texts $s$ times as long, without further training.
+#
+# - **PI** (Chen et al. 2023): all positions divided by $s$. All angles are then known ones, but neighbours are only
+#   $1/s$ apart, which training has not met either.
+# - **NTK-aware** (bloc97 2023): another base, $10000 \cdot s^{D/(D-2)}$. The slowest pair is slowed by $s$, the fastest
+#   not at all.
+# - **ReRoPE** (Su 2023): frequencies stay, and distances end at a window: $\min(d, w)$.
+#
+# **Predict.** In the picture of the wavelengths, PI moves the whole line up. What does NTK-aware do to it? And ReRoPE?
+
+# %%
+ax = pl.encodings.rope.plot("frequencies", beside=["pi:factor=8", "ntk:factor=8", "ntk_by_parts:factor=8"],
+                            heads=HEADS, d_model=WIDTH, train_length=TRAINED)
+ax.set(title="Positions for a full turn, factor 8", xlabel="pair, counted from 1");
+
+# %% [markdown]
+# NTK-aware turns the line around its left end. *By parts* (Peng et al. 2024, section 3.2; a part of YaRN) leaves pairs
+# alone that come round in training and slows the others down as PI does. ReRoPE has RoPE's line: it changes distances
+# and not frequencies.
+#
+# The logits tell the same story. With equal contents, a query and a key that are $d$ apart have the mean of all
+# cosines. **Predict.** Which of the curves have the same shape as RoPE's for the first few distances, where a language
+# model looks most?
+
+# %%
+names = ["pi:factor=8", "ntk:factor=8", "rerope:window=16"]
+ax = pl.encodings.rope.plot("similarity", 65, beside=names, heads=HEADS, d_model=WIDTH, causal=True)
+ax.axvline(-TRAINED, linestyle="--", color="#888")
+ax.set(title="How alike positions make query and key; dashed: the trained length", ylabel="mean cosine");
+
+# %% [markdown]
+# PI flattens everything: a neighbour looks like the token itself. NTK-aware keeps the first dip nearly, ReRoPE keeps it
+# exactly and is flat beyond its window of 16.
+#
+# ## On a language model
+#
+# The text is a made-up language of `poslab lm`, `copy_grammar`, in which words come back, so that looking far is of
+# use. A decoder of two layers reads windows of 32 tokens for 600 steps. Then the same weights read up to 256 tokens
+# with other encodings in RoPE's place.
+#
+# **Predict.** Order these by their accuracy at 256 tokens, 8 times the trained length: RoPE as it is, no positions at
+# all, PI, NTK-aware, ReRoPE with a window of 16.
+
+# %%
+poslab = shutil.which("poslab") or str(Path("../build/release/poslab").resolve())
+folder = Path(tempfile.mkdtemp())
+
+
+def run(*words):
+    subprocess.run([poslab, "lm", *map(str, words)], check=True, capture_output=True, text=True, cwd=folder)
+
+
+def tested(encoding):
+    """Accuracy by length, and accuracy in each eighth of the longest window, both on long texts."""
+    out = folder / "test.csv"
+    run("eval", "model", "--encoding", encoding, "--times", "1/2/4/8", "--samples", 32, "-o", out)
+    rows = [row for row in csv.DictReader(out.read_text().splitlines()) if row["set"] == "plain"]
+    return ([int(r["length"]) for r in rows], [100 * float(r["accuracy"]) for r in rows],
+            [100 * float(rows[-1][f"accuracy_{n}"]) for n in range(1, 9)])
+
+
+run("train", "--preset", "tiny", "--text", "copy_grammar", "--encoding", "rope", "--layers", 2, "--d-model", WIDTH,
+    "--heads", HEADS, "--key-heads", HEADS, "--d-ff", 128, "--train-length", TRAINED, "--batch", 16, "--lr", 0.003,
+    "--steps", 600, "--eval-times", 1, "--eval-samples", 16, "--out", "model")
+encodings = ["rope", "none", "pi:factor=8", "ntk:factor=8", "ntk_by_parts:factor=8", "rerope:window=16"]
+results = {name: tested(name) for name in encodings}
+figure, axes = plt.subplots(1, 2, figsize=(10.5, 3.8), layout="constrained", sharey=True)
+for name, (lengths, accuracy, eighths) in results.items():
+    axes[0].plot(lengths, accuracy, "o-", label=name)
+    axes[1].plot(np.arange(16, 256, 32), eighths, "o-")
+axes[0].set(xscale="log", xticks=lengths, xticklabels=lengths, xlabel="tokens of the text",
+            ylabel="next tokens right, %", title="One model, six encodings at test")
+axes[0].minorticks_off()
+axes[1].set(xlabel="place in a text of 256 tokens", title="The same by place, 8 times the trained length")
+for ax in axes:
+    ax.axvline(TRAINED, linestyle="--", color="#888")
+axes[0].legend(fontsize="small");
+
+# %% [markdown]
+# - RoPE is best where it was trained, and falls with every doubling.
+# - PI and NTK-aware lose already at 32 tokens, since neighbours no longer look as they did. With further training they
+#   recover; without, PI is here hardly more than no positions at all.
+# - ReRoPE is RoPE at 32 tokens and stays the best at all lengths but the longest. It falls at 256 tokens, too, and the
+#   next notebook asks whether too many keys are a reason.
+#
+# This is one small model and one seed. [docs/results.md](../docs/results.md) has three seeds of a larger one, and says
+# which of Su's claims hold there.
+#
+# ## Exercise 1: the base of NTK-aware RoPE
+#
+# Choose the new base $b'$ such that the slowest pair, $m = D/2 - 1$, turns exactly $s$ times as slowly as before. Its
+# frequency is $b^{-(D-2)/D}$.
+
+# %%
+def ntk_base(base, factor, D):
+    return ...
+
+# %%
+@check(ntk_base)
+def _(ntk_base):
+    for D, factor in ((16, 8), (64, 4)):
+        new = ntk_base(10000.0, factor, D)
+        slower = 10000.0 ** (-(D - 2) / D) / new ** (-(D - 2) / D)
+        assert np.isclose(slower, factor), f"D = {D}: the slowest pair is {slower:.3f} times slower, not {factor} times"
+    view = pl.encodings["ntk:factor=8"].view("frequencies", heads=4, d_model=64)["charts"][0]["curves"][0][1]
+    assert np.allclose(2 * np.pi * ntk_base(10000.0, 8, 16) ** (np.arange(8) / 8), view[:, 1], rtol=1e-3)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# $b'^{-(D-2)/D} = b^{-(D-2)/D} / s$, so $b' = b \cdot s^{D/(D-2)}$.
+#
+# ```python
+# def ntk_base(base, factor, D):
+#     return base * factor ** (D / (D - 2))
+# ```
+# </details>
+
+# %% [markdown]
+# ## Exercise 2: RoPE by complex numbers
+#
+# A pair of channels (0 and 1, 2 and 3, ...) is a complex number, and to turn it is to multiply it by $e^{i p f_m}$.
+# Write the rotation of one vector `x` of `D` numbers at the position `p`. `x[0::2]` and `x[1::2]` are the two halves.
+
+# %%
+def turned(x, p):
+    return ...                       # D numbers again
+
+# %%
+@check(turned)
+def _(turned):
+    q, k = np.random.default_rng(0).normal(size=(2, 12, 16))
+    right = pl.encodings.rope.logits(q[None, :, None, :], k[None, :, None, :]).numpy()[0, 0] * 4
+    assert np.shape(turned(q[0], 0)) == (16,), f"the shape is {np.shape(turned(q[0], 0))}, not (16,)"
+    assert np.allclose(turned(q[0], 0), q[0]), "at position 0 nothing turns"
+    for i, j in ((3, 3), (5, 2), (11, 0)):
+        found = turned(q[i], i) @ turned(k[j], j)
+        assert np.isclose(found, right[i, j], atol=1e-4), f"query {i}, key {j}: {found:.3f} and not {right[i, j]:.3f}"
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# def turned(x, p):
+#     f = 10000.0 ** (-np.arange(0, len(x), 2) / len(x))
+#     z = (x[0::2] + 1j * x[1::2]) * np.exp(1j * p * f)
+#     return np.stack([z.real, z.imag], axis=1).ravel()
+# ```
+# </details>
+
+# %% [markdown]
+# ## Where to read on
+#
+# - J. Su et al., *RoFormer*, 2021; S. Chen et al., *Position Interpolation*, 2023; B. Peng et al., *YaRN*, 2024; J. Su,
+#   *ReRoPE*, 2023.
+# - [docs/language.md](../docs/language.md): language models, and LLaMA checkpoints with ReRoPE.
+# - Next: [08 dispersed attention](08_temperature.ipynb).

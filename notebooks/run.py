@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""usage: notebooks/run.py [--write] [NOTEBOOK...]     ./dev notebooks calls it with the right Python
+
+Runs the notebooks, each in a process of its own and as it stands in its .py (jupytext's percent format). It fails if a
+cell fails, if the .ipynb is not of these cells, if an exercise that nobody has answered counts as right, or if its
+solution does not. --write puts the outputs into the .ipynb. Ends with a line that ./dev test counts.
+"""
+
+import argparse
+import base64
+import io
+import re
+import resource
+import sys
+import time
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from PIL import Image
+
+HERE = Path(__file__).parent
+SLOW = 180                                    # seconds that a notebook may take on two cores
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+SOLUTION = re.compile(r"<details>.*?```python\n(.*?)```", re.S)
+
+
+def cells_of(path):
+    """The notebook of a .py, with names of cells that do not change from run to run."""
+    notebook = jupytext.read(path)
+    notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+                         "language_info": {"name": "python"}}
+    for number, cell in enumerate(notebook.cells):
+        cell["id"] = f"cell-{number}"
+        cell.metadata = {}
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    return notebook
+
+
+def with_solutions(notebook):
+    """The same, with the code of each <details> and once more the check above it, both marked."""
+    cells, check = [], None
+    for cell in notebook.cells:
+        cells.append(cell)
+        if cell.cell_type == "code" and "@check(" in cell.source:
+            check = cell
+        solution = SOLUTION.search(cell.source) if cell.cell_type == "markdown" else None
+        if solution:
+            if check is None:
+                raise ValueError(f"there is no cell with @check above the solution\n{cell.source}")
+            cells += [marked(solution[1], "solution"), marked(check.source, "checked")]
+            check.metadata["mark"], check = "check", None
+    if check is not None:
+        raise ValueError(f"there is no solution below the check\n{check.source}")
+    return nbformat.v4.new_notebook(cells=cells, metadata=notebook.metadata)
+
+
+def marked(source, mark):
+    return nbformat.v4.new_code_cell(source, metadata={"mark": mark})
+
+
+def text_of(cell):
+    return "".join(o.get("text", "") for o in cell.outputs)
+
+
+def faults(cells):
+    for cell in cells:
+        mark = cell.metadata.get("mark")
+        if mark == "check" and not text_of(cell).startswith("Not answered yet"):
+            yield f"an exercise without an answer should say so, and says {text_of(cell)!r}\n{cell.source}"
+        if mark == "checked" and text_of(cell) != "Right.\n":
+            yield f"the solution should be right, and the check says {text_of(cell)!r}\n{cell.source}"
+        if cell.cell_type == "code" and not mark:
+            yield from (f"a cell warns: {o.text}\n{cell.source}" for o in cell.outputs if o.get("name") == "stderr")
+
+
+def smaller(png):
+    """The same picture with 256 colours, which takes a third of the room."""
+    small = io.BytesIO()
+    Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB").quantize(dither=Image.Dither.NONE).save(
+        small, "PNG", optimize=True)
+    return base64.b64encode(small.getvalue()).decode()
+
+
+def plain(notebook):
+    """As it is committed: without solutions and marks, with small pictures."""
+    notebook.cells = [c for c in notebook.cells if c.metadata.get("mark") not in ("solution", "checked")]
+    for number, cell in enumerate(c for c in notebook.cells if c.cell_type == "code"):
+        cell.execution_count = number + 1
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = number + 1
+            if "image/png" in output.get("data", {}):
+                output.data["image/png"] = smaller(output.data["image/png"])
+    for cell in notebook.cells:
+        cell.metadata = {}
+    return notebook
+
+
+def sources(notebook):
+    return [(c.cell_type, c.source) for c in notebook.cells]
+
+
+def run(path, write):
+    """What is wrong with a notebook, a list."""
+    pair = path.with_suffix(".ipynb")
+    notebook = cells_of(path)
+    if not write and not pair.exists():
+        return [f"there is no {pair.name}; ./dev notebooks --write makes it"]
+    if not write and sources(nbformat.read(pair, as_version=4)) != sources(notebook):
+        return [f"{pair.name} has other cells than {path.name}; ./dev notebooks --write {path.stem} makes it anew"]
+    solved = with_solutions(notebook)
+    client = NotebookClient(solved, timeout=SLOW, kernel_name="python3", resources={"metadata": {"path": str(HERE)}})
+    try:
+        client.execute()
+    except CellExecutionError as error:
+        return [COLOUR.sub("", str(error))]
+    wrong = list(faults(solved.cells))
+    if write and not wrong:
+        nbformat.write(plain(solved), pair)
+    return wrong
+
+
+def seconds():
+    """On the clock, and of processor time that kernels have taken."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic(), used.ru_utime + used.ru_stime
+
+
+def main():
+    ask = argparse.ArgumentParser(description=__doc__.splitlines()[2])
+    ask.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help="01 or 01_tensor; all without one")
+    ask.add_argument("--write", action="store_true", help="put the outputs into the .ipynb")
+    asked = ask.parse_args()
+    there = sorted(HERE.glob("[0-9][0-9]_*.py"))
+    chosen = [p for p in there if not asked.notebooks or any(p.stem.startswith(n) for n in asked.notebooks)]
+    for name in asked.notebooks:
+        if not any(p.stem.startswith(name) for p in there):
+            ask.error(f"there is no notebook {name}; there are {', '.join(p.stem for p in there)}")
+    failed = 0
+    for path in chosen:
+        began = seconds()
+        wrong = run(path, asked.write)
+        took, busy = (now - then for now, then in zip(seconds(), began))
+        if took > SLOW:
+            wrong.append(f"it took longer than {SLOW} seconds")
+        print(f"{'FAILED' if wrong else 'ran'} {path.stem}, {took:.0f} s, {busy:.0f} s of processor time", *wrong,
+              sep="\n  ", flush=True)
+        failed += bool(wrong)
+    print(f"test cases: {len(chosen)} | {len(chosen) - failed} passed | {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
