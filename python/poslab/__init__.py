@@ -13,6 +13,7 @@ docs/python.md has more. Every function here is the C++ engine's: the numbers ar
 from . import _poslab
 from ._poslab import *  # noqa: F403: all ops, under their names
 from .chosen import encodings, samplers, tasks, temperatures
+from .model import Model, load
 from .own import Encoding, check
 from .runs import Run, evaluate, options, resume, train
 
