@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "autograd/debug_check.h"
+#include "autograd/watch.h"
 #include "core/backend.h"
 #include "core/debug.h"
 #include "core/error.h"
@@ -20,6 +21,7 @@ struct Step {
 };
 thread_local std::vector<Step> tape;
 thread_local int no_grad = 0;
+thread_local TapeWatch* watch = nullptr;
 
 bool needed(std::initializer_list<Tensor> inputs) {
   return no_grad == 0 && std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.requires_grad(); });
@@ -33,6 +35,8 @@ std::vector<Tensor> checked_inputs(const char* op, const std::vector<Tensor>& ys
 
 }  // namespace
 
+TapeWatch::TapeWatch() { watch = this; }
+TapeWatch::~TapeWatch() { watch = nullptr; }
 NoGrad::NoGrad() { ++no_grad; }
 NoGrad::~NoGrad() { --no_grad; }
 bool recording() { return no_grad == 0; }
@@ -49,7 +53,9 @@ Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Ba
   if (leaving_out()) stop_if_wanted();
   std::vector<Tensor> to_check;
   if (debug_level()) to_check = checked_inputs(op, {y}, inputs);
-  if (needed(inputs)) tape.push_back({op, y.require_grad(), std::move(backward), std::move(to_check), {}});
+  if (!needed(inputs)) return y;
+  if (watch) watch->recorded(tape.size(), op, {y}, inputs);
+  tape.push_back({op, y.require_grad(), std::move(backward), std::move(to_check), {}});
   return y;
 }
 
@@ -59,6 +65,7 @@ std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, std::initiali
   std::vector<Tensor> to_check;
   if (debug_level()) to_check = checked_inputs(op, ys, inputs);
   if (!needed(inputs)) return ys;
+  if (watch) watch->recorded(tape.size(), op, ys, inputs);
   for (Tensor& y : ys) y.require_grad();
   const auto all = [ys, backward = std::move(backward)](const real*) {
     std::vector<const real*> dy;
@@ -93,7 +100,9 @@ void backward(const Tensor& loss) {
     tape.pop_back();
     const auto reached = [](const Tensor& y) { return y.has_grad(); };
     if (!reached(step.y) && std::none_of(step.results.begin(), step.results.end(), reached)) continue;
+    if (watch) watch->before_backward(tape.size());
     step.backward(gradient(step.y));
+    if (watch) watch->after_backward(tape.size());
     if (leaving_out()) stop_if_wanted();
     if (debug_level()) check_backward(step.op, step.results.empty() ? std::vector{step.y} : step.results, step.inputs);
   }
