@@ -15,6 +15,7 @@
 #include "apps/compare.h"
 #include "apps/completion.h"
 #include "apps/explain.h"
+#include "apps/graph.h"
 #include "apps/inspect.h"
 #include "apps/lm.h"
 #include "apps/refuse.h"
@@ -260,6 +261,7 @@ void parse_and_run(int argc, char** argv) {
   commands.add("show", "draw what an encoding or a sampler does, without training", add_show);
   commands.add("check", "hold an encoding to the laws it has to obey, your own too", add_check);
   commands.add("inspect", "look inside runs: positions met, activations in a plane, attention", add_inspect);
+  commands.add("graph", "draw the tape of a training step: what ran, on what, how long, and the gradients", add_graph);
   commands.add("align", "find temperatures for inputs longer than those of training", add_align);
   commands.add("calibrate", "write where a run's heads look, as the bias of another run", add_calibrate);
   commands.add("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", add_sweep);

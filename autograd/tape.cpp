@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "autograd/debug_check.h"
-#include "autograd/tape_steps.h"
+#include "autograd/watch.h"
 #include "core/backend.h"
 #include "core/debug.h"
 #include "core/error.h"
@@ -16,11 +16,12 @@ struct Step {
   const char* op;
   Tensor y;
   Backward backward;
-  std::vector<Tensor> inputs;    // kept only for the checks of POSLAB_DEBUG and for KeepInputs
+  std::vector<Tensor> inputs;    // kept only for the checks of POSLAB_DEBUG
   std::vector<Tensor> results;   // of an op with several: all of them, y being the first
 };
 thread_local std::vector<Step> tape;
-thread_local int no_grad = 0, keep_inputs = 0;
+thread_local int no_grad = 0;
+thread_local TapeWatch* watch = nullptr;
 
 bool needed(std::initializer_list<Tensor> inputs) {
   return no_grad == 0 && std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.requires_grad(); });
@@ -34,10 +35,10 @@ std::vector<Tensor> checked_inputs(const char* op, const std::vector<Tensor>& ys
 
 }  // namespace
 
+TapeWatch::TapeWatch() : outer_(watch) { watch = this; }
+TapeWatch::~TapeWatch() { watch = outer_; }
 NoGrad::NoGrad() { ++no_grad; }
 NoGrad::~NoGrad() { --no_grad; }
-KeepInputs::KeepInputs() { ++keep_inputs; }
-KeepInputs::~KeepInputs() { --keep_inputs; }
 bool recording() { return no_grad == 0; }
 size_t tape_length() { return tape.size(); }
 void clear_tape() { tape.clear(); }
@@ -50,37 +51,29 @@ bool on_tape(const Tensor& x) {
 
 Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward backward) {
   if (leaving_out()) stop_if_wanted();
-  std::vector<Tensor> kept;
-  if (debug_level()) kept = checked_inputs(op, {y}, inputs);
-  if (keep_inputs) kept = inputs;
-  if (needed(inputs)) tape.push_back({op, y.require_grad(), std::move(backward), std::move(kept), {}});
+  std::vector<Tensor> to_check;
+  if (debug_level()) to_check = checked_inputs(op, {y}, inputs);
+  if (!needed(inputs)) return y;
+  if (watch) watch->recorded(tape.size(), op, {y}, inputs);
+  tape.push_back({op, y.require_grad(), std::move(backward), std::move(to_check), {}});
   return y;
 }
 
 std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, std::initializer_list<Tensor> inputs,
                            BackwardOfSeveral backward) {
   if (leaving_out()) stop_if_wanted();
-  std::vector<Tensor> kept;
-  if (debug_level()) kept = checked_inputs(op, ys, inputs);
-  if (keep_inputs) kept = inputs;
+  std::vector<Tensor> to_check;
+  if (debug_level()) to_check = checked_inputs(op, ys, inputs);
   if (!needed(inputs)) return ys;
+  if (watch) watch->recorded(tape.size(), op, ys, inputs);
   for (Tensor& y : ys) y.require_grad();
   const auto all = [ys, backward = std::move(backward)](const real*) {
     std::vector<const real*> dy;
     for (const Tensor& y : ys) dy.push_back(gradient(y));
     backward(dy);
   };
-  tape.push_back({op, ys[0], all, std::move(kept), ys});
+  tape.push_back({op, ys[0], all, std::move(to_check), ys});
   return ys;
-}
-
-std::vector<TapeStep> tape_steps() {
-  std::vector<TapeStep> all;
-  for (const Step& s : tape) {
-    all.push_back({s.op, s.inputs, s.results.empty() ? std::vector{s.y} : s.results});
-    std::erase_if(all.back().inputs, [](const Tensor& x) { return !x; });   // terms that are absent
-  }
-  return all;
 }
 
 void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums) {
@@ -107,7 +100,9 @@ void backward(const Tensor& loss) {
     tape.pop_back();
     const auto reached = [](const Tensor& y) { return y.has_grad(); };
     if (!reached(step.y) && std::none_of(step.results.begin(), step.results.end(), reached)) continue;
+    if (watch) watch->before_backward(tape.size());
     step.backward(gradient(step.y));
+    if (watch) watch->after_backward(tape.size());
     if (leaving_out()) stop_if_wanted();
     if (debug_level()) check_backward(step.op, step.results.empty() ? std::vector{step.y} : step.results, step.inputs);
   }

@@ -35,7 +35,7 @@ void AttentionMaps::add(const Tensor& weights) {
 Tensor attention_of(const State& state, const Batch& batch, const PositionSample& positions, int layer) {
   const NoGrad no_grad;
   Trace trace({fmt::format("block{}.attention.weights", layer)});
-  state.test_net()(batch.tokens, batch.outputs, {positions, {}, &trace});
+  state.test_net()(batch.tokens, batch.tokens.shape()[1], {positions, {}, &trace});    // of all slots
   const Tensor& weights = trace.captured.begin()->second;
   return weights.reshape({weights.dim(1), weights.dim(2), weights.dim(3)});
 }

@@ -62,10 +62,11 @@ Probed probed(const State& state, int samples) {
       Stoppable whole(state.params.device() == Device::cpu);
       const int count = std::min(cut, all - first);
       const Batch batch = test_batch(c, look.length, first, count);
-      const PositionSample positions = test_draw(c, look.length, first, count, batch.tokens.shape()[1], batch.tokens);
+      const int T = batch.tokens.shape()[1];
+      const PositionSample positions = test_draw(c, look.length, first, count, T, batch.tokens);
       Trace trace(look.names);
       trace.queries = look.queries;
-      net(batch.tokens, batch.outputs, {positions, {}, &trace});
+      net(batch.tokens, T, {positions, {}, &trace});
       whole.complete();
       look.done(trace, {});
     }

@@ -30,8 +30,8 @@ Activations activations(const State& state, int length, int from, int samples) {
     const int T = batch.tokens.shape()[1], O = batch.outputs;
     const PositionSample positions = test_draw(c, length, first, count, T, batch.tokens);
     Trace trace(names);
-    const Tensor logits = state.test_net()(batch.tokens, O, {positions, {}, &trace});
-    const Score s = score(logits.values().data(), logits.dim(-1), batch);
+    const Tensor logits = state.test_net()(batch.tokens, T, {positions, {}, &trace});
+    const Score s = score(slice(logits, 1, T - O, T).values().data(), logits.dim(-1), batch);
     all.accuracy += double(count) / samples * double(s.correct) / double(s.scored);
     for (int layer = 0; layer < c.layers; ++layer) {
       const std::vector<real> x = trace.captured.at(output_of(layer)).values();  // (count, T, C)

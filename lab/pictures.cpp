@@ -117,12 +117,12 @@ json example(const State& state, int length) {
   const int T = int(batch.tokens.size());
   const PositionSample drawn = test_draw(c, length, 0, 1, T, batch.tokens);
   Trace trace({"block*.attention.weights"});
-  const Tensor logits = state.test_net()(batch.tokens, batch.outputs, {drawn, {}, &trace});
+  const Tensor logits = state.test_net()(batch.tokens, T, {drawn, {}, &trace});
   const int V = logits.dim(-1);
   const std::vector<real> logits_values = logits.values();
   std::vector<int> predicted;
   for (int o = 0; o < batch.outputs; ++o) {
-    const real* row = logits_values.data() + o * V;
+    const real* row = logits_values.data() + (T - batch.outputs + o) * V;
     predicted.push_back(int(std::max_element(row, row + V) - row));
   }
   const int block = (T + max_cells - 1) / max_cells;

@@ -17,22 +17,34 @@ Tensor last_queries(const Tensor& x, int n) {
   return !x || x.dim(1) <= n ? x : slice(x, 1, x.dim(1) - n, x.dim(1));
 }
 
-}  // namespace
-
-void trace_attention(const std::string& name, const LayerPass& pass, const Heads& in, const Span& span) {
-  if (!pass.trace) return;
-  Trace& trace = *pass.trace;
+// Sees what the fused attention does not compute.
+void look(const std::string& of, Trace& trace, const LayerPass& pass, const Heads& in, const Span& span) {
   const NoGrad only_looking;
-  const std::string of = name + ".attention.";
-  if (trace.wants(of + "weights")) trace.capture(of + "weights", pass.encoding.weights(in, pass.positions, span));
+  if (trace.wants(of + "weights")) trace.look(of + "weights", pass.encoding.weights(in, pass.positions, span));
   if (trace.wants(of + "statistics"))
-    trace.capture(of + "statistics", pass.encoding.statistics(in, pass.positions, span));
+    trace.look(of + "statistics", pass.encoding.statistics(in, pass.positions, span));
   if (!trace.queries || !trace.wants(of + "logits")) return;
   const int n = std::min(trace.queries, in.q.dim(1));
   const Heads some{last_queries(in.q, n), in.k, last_queries(in.x, n), in.x_keys, last_queries(in.temperature, n)};
   Span of_some = span;
   of_some.offset += in.q.dim(1) - n;
-  trace.capture(of + "logits", pass.encoding.logits(some, pass.positions, of_some));
+  trace.look(of + "logits", pass.encoding.logits(some, pass.positions, of_some));
+}
+
+}  // namespace
+
+Tensor attend(const std::string& name, const LayerPass& pass, const Heads& in, const Tensor& v, const Span& span) {
+  if (pass.trace) look(name + ".attention.", *pass.trace, pass, in, span);
+  return traced(pass.trace, name, ".attention.heads", pass.encoding.attend(in, v, pass.positions, span));
+}
+
+// The fused norm is one of the sum itself; where it may not be that, or a gradient is to be seen, it is computed anew.
+ResidualNorm traced(Trace* trace, const std::string& name, const char* part, const ResidualNorm& h, const Tensor& gain,
+                    double epsilon) {
+  if (!trace || !trace->wants(name + part)) return h;
+  const Tensor s = traced(trace, name, part, h.s);
+  if (s.data() == h.s.data() && !recording()) return h;
+  return {s, rms_norm(s, gain, epsilon)};
 }
 
 EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
@@ -51,19 +63,18 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   const int B = x.dim(0), T = x.dim(1), H = spec_.heads, D = spec_.d_model / H;
   const Tensor own = num_queries == T ? x : slice(x, 1, T - num_queries, T);
   const Shape queries{B, num_queries, H, D}, keys{B, T, H, D};
-  const Tensor q = num_queries == T ? in.project(query_) : linear(own, query_), k = in.project(key_),
-               v = in.project(value_);
+  const auto seen = [&](const char* part, Tensor z) { return traced(pass.trace, name_, part, std::move(z)); };
+  const Tensor own_q = num_queries == T ? in.project(query_) : linear(own, query_);
+  const Tensor q = seen(".attention.query", own_q.reshape(queries));
+  const Tensor k = seen(".attention.key", in.project(key_).reshape(keys));
+  const Tensor v = seen(".attention.value", in.project(value_).reshape(keys));
   const Span span{.causal = spec_.causal, .offset = T - num_queries};
-  const Heads heads = pass.temperature({q.reshape(queries), k.reshape(keys), own, x}, pass.positions, span);
-  const Tensor mixed = pass.encoding.attend(heads, v.reshape(keys), pass.positions, span).reshape(own.shape());
-  const Tensor h = residual_norm(own, linear(mixed, output_), gain1_, bias1_, pass.dropout);
-  const Tensor y = residual_norm(h, feed_forward(h, w1_, b1_, w2_, b2_), gain2_, bias2_, pass.second_dropout());
-  if (Trace* trace = pass.trace) {
-    trace_attention(name_, pass, heads, span);
-    trace->capture(name_ + ".attention.out", h);
-    trace->capture(name_ + ".out", y);
-  }
-  return y;
+  const Heads heads = pass.temperature({q, k, own, x}, pass.positions, span);
+  const Tensor mixed = attend(name_, pass, heads, v, span).reshape(own.shape());
+  const Tensor a = seen(".attention.added", linear(mixed, output_));
+  const Tensor h = seen(".attention.out", residual_norm(own, a, gain1_, bias1_, pass.dropout));
+  const Tensor f = seen(".ffn.added", feed_forward(h, w1_, b1_, w2_, b2_));
+  return seen(".out", residual_norm(h, f, gain2_, bias2_, pass.second_dropout()));
 }
 
 }  // namespace poslab

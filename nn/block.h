@@ -33,10 +33,14 @@ struct LayerPass {
   }
 };
 
-// Captures what the trace wants of NAME.attention: weights (B, H, Tq, Tk), statistics (B, H, Tq, row_figures), and the
-// logits (B, H, n, Tk) of the last n queries, n at most Trace::queries. Throws Failure if those are wanted of a scheme
-// that has none.
-void trace_attention(const std::string& name, const LayerPass&, const Heads&, const Span&);
+// What each head has read: (B, Tq, H, Dv), of v like k. A trace may change it, under the name NAME.attention.heads, and
+// see weights (B, H, Tq, Tk), statistics (B, H, Tq, row_figures), and the logits (B, H, n, Tk) of the last n queries, n
+// at most Trace::queries. Throws BadInput if those are wanted of a scheme that has none.
+Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Tensor& v, const Span&);
+
+// A sum under the name NAME + part, which a trace may change, and the norm of what is then there.
+ResidualNorm traced(Trace*, const std::string& name, const char* part, const ResidualNorm&, const Tensor& gain,
+                    double epsilon);
 
 class EncoderBlock {                               // poslab::Block is a piece of memory
  public:

@@ -29,28 +29,27 @@ DecoderBlock::DecoderBlock(Params p, DecoderBlockSpec s) : spec_(s), name_("bloc
 
 Tensor DecoderBlock::attend(const Tensor& y, const LayerPass& pass, KeyValueCache* cache) const {
   const int B = y.dim(0), n = y.dim(1), H = spec_.heads, G = spec_.key_heads, D = spec_.head_dim;
-  const Tensor q = linear(y, query_, query_bias_).reshape({B, n, H, D});
-  KeyValueCache::Entries all{linear(y, key_, key_bias_).reshape({B, n, G, D}),
-                             linear(y, value_, value_bias_).reshape({B, n, G, D}), y};
+  const auto seen = [&](const char* part, Tensor z) { return traced(pass.trace, name_, part, std::move(z)); };
+  const Tensor q = seen(".attention.query", linear(y, query_, query_bias_).reshape({B, n, H, D}));
+  KeyValueCache::Entries all{seen(".attention.key", linear(y, key_, key_bias_).reshape({B, n, G, D})),
+                             seen(".attention.value", linear(y, value_, value_bias_).reshape({B, n, G, D})), y};
   if (cache) all = cache->append(spec_.layer, all);
   const Span span{.causal = true, .offset = all.k.dim(1) - n, .window = spec_.window};
-  const Encoding& encoding = pass.encoding;
   Heads heads = pass.temperature({q, all.k, y, all.x}, pass.positions, span);
-  heads = fitted(encoding, std::move(heads), pass.positions);
-  trace_attention(name_, pass, heads, span);
-  const Tensor v = each_head(all.v, heads.k.dim(2));
-  return linear(encoding.attend(heads, v, pass.positions, span).reshape({B, n, H * D}), output_, output_bias_);
+  heads = fitted(pass.encoding, std::move(heads), pass.positions);
+  const Tensor mixed = poslab::attend(name_, pass, heads, each_head(all.v, heads.k.dim(2)), span);
+  return seen(".attention.added", linear(mixed.reshape({B, n, H * D}), output_, output_bias_));
 }
 
 ResidualNorm DecoderBlock::operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass& pass,
                                       KeyValueCache* cache) const {
-  const ResidualNorm mid = residual_rms_norm(in.s, attend(in.y, pass, cache), gain2_, spec_.epsilon, pass.dropout);
-  const ResidualNorm out = residual_rms_norm(mid.s, gated_(mid.y), next_gain, spec_.epsilon, pass.second_dropout());
-  if (pass.trace) {
-    pass.trace->capture(name_ + ".attention.out", mid.s);
-    pass.trace->capture(name_ + ".out", out.s);
-  }
-  return out;
+  const auto add = [&](const Tensor& s, const Tensor& z, const Tensor& gain, Dropout drop, const char* name) {
+    const ResidualNorm sum = residual_rms_norm(s, z, gain, spec_.epsilon, drop);
+    return traced(pass.trace, name_, name, sum, gain, spec_.epsilon);
+  };
+  const ResidualNorm mid = add(in.s, attend(in.y, pass, cache), gain2_, pass.dropout, ".attention.out");
+  const Tensor f = traced(pass.trace, name_, ".ffn.added", gated_(mid.y));
+  return add(mid.s, f, next_gain, pass.second_dropout(), ".out");
 }
 
 }  // namespace poslab

@@ -108,7 +108,7 @@ Tensor T5::decode(const Ids& read, const Tensor& states, const Ids& lengths, con
   must_be_rows("what the decoder reads", read);
   if (read.shape()[0] != states.dim(0))
     bad_input("t5: {} sequences to decode and states of {}; they must be as many", read.shape()[0], states.dim(0));
-  return logits(run(decoder_, read, {}, pass, memory(states, lengths), nullptr));
+  return traced(pass.trace, "logits", "", logits(run(decoder_, read, {}, pass, memory(states, lengths), nullptr)));
 }
 
 T5Cache T5::cache(const Tensor& states, const Ids& lengths, int capacity, int beams) const {
@@ -151,7 +151,7 @@ Tensor T5::run(const Stack& stack, const Ids& tokens, const Ids& lengths, const 
   pass.positions.begin_pass();
   Tensor x = gather(embedding_, tokens);
   if (stack.encoding->embed) x = stack.encoding->embed(x, last_slots(pass.positions.at_embedding(), n, "t5"));
-  if (pass.trace) pass.trace->capture(memory.empty() ? "encoder.embedding" : "decoder.embedding", x);
+  x = traced(pass.trace, memory.empty() ? "encoder" : "decoder", ".embedding", x);
   // A block draws dropout up to three times; the decoder's stand behind those of the encoder.
   Dropout drop = pass.dropout;
   drop.stream.site += 1 + (memory.empty() ? 0 : 2 * uint32_t(spec_.layers));

@@ -36,15 +36,16 @@ T5Memory T5Block::memory(const Tensor& states, const Ids& lengths) const {
 
 Tensor T5Block::attend(const Tensor& y, const T5LayerPass& pass) const {
   const LayerPass& at = pass.self;
-  Tensor q = in_heads(y, self_.query);
+  const auto seen = [&](const char* part, Tensor z) { return traced(at.trace, name_, part, std::move(z)); };
+  Tensor q = seen(".attention.query", in_heads(y, self_.query));
   if (pass.content != 1) q = q * pass.content;
-  KeyValueCache::Entries all{in_heads(y, self_.key), in_heads(y, self_.value), y};
+  KeyValueCache::Entries all{seen(".attention.key", in_heads(y, self_.key)),
+                             seen(".attention.value", in_heads(y, self_.value)), y};
   if (pass.cache) all = pass.cache->append(spec_.layer, all);
   const Span span{.causal = spec_.decoder, .offset = all.k.dim(1) - y.dim(1), .key_lengths = pass.lengths};
   const Heads heads = at.temperature({q, all.k, y, all.x}, at.positions, span);
-  trace_attention(name_, at, heads, span);
-  const Tensor mixed = at.encoding.attend(heads, all.v, at.positions, span);
-  return linear(mixed.reshape({y.dim(0), y.dim(1), -1}), self_.output);
+  const Tensor mixed = poslab::attend(name_, at, heads, all.v, span);
+  return seen(".attention.added", linear(mixed.reshape({y.dim(0), y.dim(1), -1}), self_.output));
 }
 
 // The sequences that share a memory stand behind one another as queries of one, since none sees the others.
@@ -57,28 +58,23 @@ Tensor T5Block::attend_memory(const Tensor& y, const T5LayerPass& pass) const {
   const Span span{.key_lengths = m.lengths};
   if (Trace* trace = pass.self.trace; trace && trace->wants(name_ + ".cross.weights")) {
     const NoGrad only_looking;
-    trace->capture(name_ + ".cross.weights", attention_weights(s, span));
+    trace->look(name_ + ".cross.weights", attention_weights(s, span));
   }
-  return linear(poslab::attention(s, m.v, span).reshape({y.dim(0), y.dim(1), -1}), cross_.output);
+  const Tensor mixed = traced(pass.self.trace, name_, ".cross.heads", poslab::attention(s, m.v, span));
+  const Tensor z = linear(mixed.reshape({y.dim(0), y.dim(1), -1}), cross_.output);
+  return traced(pass.self.trace, name_, ".cross.added", z);
 }
 
 ResidualNorm T5Block::operator()(const ResidualNorm& in, const Tensor& next_gain, const T5LayerPass& pass) const {
   Dropout drop = pass.self.dropout;
-  const auto add = [&](const ResidualNorm& to, const Tensor& z, const Tensor& gain) {
+  const auto add = [&](const ResidualNorm& to, const Tensor& z, const Tensor& gain, const char* name) {
     const ResidualNorm sum = residual_rms_norm(to.s, z, gain, spec_.epsilon, drop);
     ++drop.stream.site;
-    return sum;
+    return traced(pass.self.trace, name_, name, sum, gain, spec_.epsilon);
   };
-  Trace* trace = pass.self.trace;
-  ResidualNorm h = add(in, attend(in.y, pass), spec_.decoder ? gain_cross_ : gain2_);
-  if (trace) trace->capture(name_ + ".attention.out", h.s);
-  if (spec_.decoder) {
-    h = add(h, attend_memory(h.y, pass), gain2_);
-    if (trace) trace->capture(name_ + ".cross.out", h.s);
-  }
-  h = add(h, feed_forward_(h.y), next_gain);
-  if (trace) trace->capture(name_ + ".out", h.s);
-  return h;
+  ResidualNorm h = add(in, attend(in.y, pass), spec_.decoder ? gain_cross_ : gain2_, ".attention.out");
+  if (spec_.decoder) h = add(h, attend_memory(h.y, pass), gain2_, ".cross.out");
+  return add(h, traced(pass.self.trace, name_, ".ffn.added", feed_forward_(h.y)), next_gain, ".out");
 }
 
 }  // namespace poslab

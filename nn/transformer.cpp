@@ -58,18 +58,18 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   const Tensor rows = embedding_ * std::sqrt(double(spec_.d_model));   // a few rows are scaled, not all tokens
   BlockInput in{gather(rows, tokens)};
   if (encoding_->embed) in.x = dropout(encoding_->embed(in.x, pass.positions.at_embedding()), drop);
-  else if (rows.device() == Device::cpu) in.table = rows, in.at = tokens;   // on a GPU launches cost more than products
-  if (pass.trace) pass.trace->capture("embedding", in.x);
+  else if (rows.device() == Device::cpu && !(pass.trace && pass.trace->wants("embedding")))
+    in.table = rows, in.at = tokens;                           // on a GPU launches cost more than products
+  in.x = traced(pass.trace, "embedding", "", in.x);
   for (const EncoderBlock& block : blocks_) {
     const int layer = int(&block - blocks_.data());
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice
-    const bool last = layer + 1 == spec_.layers;               // only a Trace reads its other slots
-    in = {block(in, last && !pass.trace ? outputs : T,
+    const bool last = layer + 1 == spec_.layers;               // nothing reads its other slots
+    in = {block(in, last ? outputs : T,
                 {*encoding_->layers[size_t(layer)], temperature_[size_t(layer)], pass.positions.at_layer(layer), drop,
                  pass.trace})};
   }
-  const Tensor& h = in.x;
-  return linear(h.dim(1) == outputs ? h : slice(h, 1, T - outputs, T), head_w_, head_b_);
+  return traced(pass.trace, "logits", "", linear(in.x, head_w_, head_b_));
 }
 
 }  // namespace poslab

@@ -21,17 +21,17 @@ struct TransformerSpec {
   ModelShape shape() const { return {layers, heads, d_model, causal, pool, first}; }
 };
 
-// What one forward pass needs besides tokens: its positions, its dropout, and a Trace if activations are to be kept.
+// What one forward pass needs besides tokens: its positions, its dropout, and a Trace if activations are to be seen.
 struct Pass {
   const PositionSample& positions;
   Dropout dropout;           // stream: of this pass; each place uses stream.site + its own index
-  Trace* trace = nullptr;    // with one, the last block computes all slots and draws dropout for all of them
+  Trace* trace = nullptr;    // changes no bit, unless it replaces something
 };
 
 class Transformer {
  public:
   Transformer(Params, TransformerSpec);
-  // tokens (B, T) -> logits of the last `outputs` slots (B, outputs, symbols_out)
+  // tokens (B, T) -> logits of the last `outputs` slots (B, outputs, symbols_out). The last block computes no others.
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
   const TransformerSpec& spec() const { return spec_; }
   const PositionLayers& encoding() const { return *encoding_; }

@@ -1,7 +1,7 @@
 // The Python module: a door to the libraries, and no second implementation. What a user sees is python/poslab/, which
 // adds pictures and names to what stands here.
 #include "autograd/tape.h"
-#include "autograd/tape_steps.h"
+#include "autograd/watch.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
 #include "core/stop.h"
@@ -21,28 +21,51 @@ void translate(const std::exception_ptr& e, void*) {
   } catch (const Stopped& stopped) { PyErr_SetString(PyExc_KeyboardInterrupt, stopped.what()); }
 }
 
-// NoGrad or KeepInputs as a block of Python; may be nested.
-template <class Guard>
-class Block {
+// NoGrad as a block of Python; may be nested.
+class NoGradBlock {
  public:
-  Block() = default;
-  Block(const Block&) = delete;
-  void enter() { blocks_.push_back(std::make_unique<Guard>()); }
-  void exit() {
+  NoGradBlock() = default;
+  NoGradBlock(const NoGradBlock&) = delete;
+  void enter() { blocks_.push_back(std::make_unique<NoGrad>()); }
+  void exit(nb::args) {
     if (!blocks_.empty()) blocks_.pop_back();
   }
 
  private:
-  std::vector<std::unique_ptr<Guard>> blocks_;
+  std::vector<std::unique_ptr<NoGrad>> blocks_;
 };
-template <class Guard>
-void add_block(nb::module_& m, const char* name, const char* doc) {
-  using Guarded = Block<Guard>;
-  nb::class_<Guarded>(m, name, doc)
-      .def(nb::init<>())
-      .def("__enter__", &Guarded::enter)
-      .def("__exit__", [](Guarded& b, nb::args) { b.exit(); });
-}
+
+// The ops that this thread records between enter() and exit(), in order, with all that they read and make.
+class TapeReader {
+ public:
+  struct Step {
+    std::string op;
+    std::vector<Tensor> inputs, results;
+  };
+  void enter() { watch_ = std::make_unique<Watch>(steps_); }
+  void exit() { watch_.reset(); }
+  nb::list steps() const {
+    nb::list all;
+    for (const Step& s : steps_) all.append(nb::make_tuple(s.op, s.inputs, s.results));
+    return all;
+  }
+
+ private:
+  struct Watch : TapeWatch {
+    explicit Watch(std::vector<Step>& to) : steps(to) {}
+    void recorded(size_t, const char* op, const std::vector<Tensor>& results,
+                  const std::vector<Tensor>& inputs) override {
+      Step s{op, inputs, results};
+      std::erase_if(s.inputs, [](const Tensor& x) { return !x; });
+      steps.push_back(std::move(s));
+    }
+    void before_backward(size_t) override {}
+    void after_backward(size_t) override {}
+    std::vector<Step>& steps;
+  };
+  std::vector<Step> steps_;
+  std::unique_ptr<Watch> watch_;
+};
 
 }  // namespace
 
@@ -57,17 +80,17 @@ NB_MODULE(_poslab, m) {
   add_tasks(inside);
   add_runs(inside);
   add_own(inside);
+  add_model(inside);
 
-  add_block<NoGrad>(m, "no_grad", "with pl.no_grad(): nothing is recorded inside, so nothing needs backward().");
-  add_block<KeepInputs>(inside, "keep_inputs", "What is recorded inside keeps all that its ops read.");
-  inside.def(
-      "tape_steps",
-      [] {
-        nb::list all;
-        for (const TapeStep& s : tape_steps()) all.append(nb::make_tuple(s.op, s.inputs, s.results));
-        return all;
-      },
-      "The ops on this thread's tape, in order: (name, inputs, results). Inputs are of ops inside keep_inputs.");
+  nb::class_<NoGradBlock>(m, "no_grad", "with pl.no_grad(): nothing is recorded inside, so nothing needs backward().")
+      .def(nb::init<>())
+      .def("__enter__", &NoGradBlock::enter)
+      .def("__exit__", &NoGradBlock::exit);
+  nb::class_<TapeReader>(inside, "TapeReader", "Reads what this thread records: steps are (name, inputs, results).")
+      .def(nb::init<>())
+      .def("enter", &TapeReader::enter)
+      .def("exit", &TapeReader::exit)
+      .def("steps", &TapeReader::steps);
   m.def("clear_tape", clear_tape, "Forget what this thread has recorded: a forward pass that will have no backward().");
   m.def("tape_length", tape_length, "How many ops this thread has recorded since the last backward().");
   m.def("threads", threads, "How many threads an op may use; results do not depend on it.");

@@ -27,7 +27,8 @@ Probed made_up_model(const MadeUpRows& row_of) {
       const double tau = plain ? 1 : read_aligned(choices["of"]).at(layer, 0, look.length);
       const MadeUpRow r = row_of(layer + 1, look.length, tau);
       const std::vector<double> figures{r.largest_weight, r.entropy, 0, 0, r.variance};
-      trace.capture(fmt::format("block{}.attention.statistics", layer), Tensor::from({1, 1, 1, row_figures}, figures));
+      trace.captured[fmt::format("block{}.attention.statistics", layer)] =
+          Tensor::from({1, 1, 1, row_figures}, figures);
     }
     look.done(trace, {});
   };

@@ -189,7 +189,7 @@ TEST_CASE("ask: attention weights are those that a trace records, and sum to one
   }
   Trace trace({"block1.attention.weights"});
   const PositionSample positions = test_draw(state.config, 5, 0, 1, 10);
-  state.net(Ids({1, 10}, {0, 1, 1, 0, 1, 2, 2, 2, 2, 2}), 5, {positions, {}, &trace});
+  state.net(Ids({1, 10}, {0, 1, 1, 0, 1, 2, 2, 2, 2, 2}), 10, {positions, {}, &trace});
   CHECK(trace.captured.begin()->second.values() == w);
 }
 

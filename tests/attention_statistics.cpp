@@ -83,7 +83,7 @@ TEST_CASE("attention statistics: a trace captures them, and logits of the last q
   const PositionSample positions(choose_sampler("sequential"), Resample::per_forward, {0, 1, 2}, 3, 9);
   Trace trace({"block1.attention.*"});
   trace.queries = 4;
-  net(Ids({3, 9}, std::vector<int>(27, 1)), 2, {positions, {}, &trace});
+  net(Ids({3, 9}, std::vector<int>(27, 1)), 9, {positions, {}, &trace});
   const Tensor &a = trace.captured.at("block1.attention.weights"), &s = trace.captured.at("block1.attention.logits");
   REQUIRE(s.shape() == Shape{3, 2, 4, 9});
   const Tensor last = slice(a, 2, 5, 9);

@@ -92,8 +92,9 @@ TEST_CASE("inspect: clouds are the answer slots' activations on the map of the f
                            int first) {  // what leaves block 1 at the answer slots of 3 strings, and their score
     const Batch batch = test_batch(state.config, length, first, 3);
     Trace trace({"block1.out"});
-    const Tensor logits =
-        state.net(batch.tokens, batch.outputs, {test_draw(state.config, length, first, 3, 2 * length), {}, &trace});
+    const int T = 2 * length;
+    const Tensor logits = slice(
+        state.net(batch.tokens, T, {test_draw(state.config, length, first, 3, T), {}, &trace}), 1, T - batch.outputs, T);
     const std::vector<real> all = trace.captured.at("block1.out").values();
     std::vector<double> points;
     for (int b = 0; b < 3; ++b)

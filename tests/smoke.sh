@@ -165,6 +165,12 @@ inside() {   # the page, the numbers, and what NumPy would read
     [[ $(head -c 2 inspected/pca.npz)$(head -c 2 inspected/attention.npz) == PKPK ]]
 }
 check 'two runs from inside' inside
+tape() {   # a row for each op is more than one for each module
+  "$program" graph straight -o modules.svg && "$program" graph straight --zoom op -o ops.svg &&
+    grep -q 'block1.attention' modules.svg && grep -q 'gradient norm' ops.svg &&
+    (($(grep -c '<circle' ops.svg) > $(grep -c '<circle' modules.svg)))
+}
+check 'the tape of a step' tape
 
 second_stage() {   # what a run looks at is the bias of another, which needs no file any more
   "$program" calibrate straight --samples 4 -o biases.txt && grep -q '^1\.1 ' biases.txt &&

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._poslab import _inside, tape_length
+from ._poslab import _inside
 from .pictures import pyplot
 
 
@@ -15,21 +15,20 @@ class Tape:
         tape.steps                          # [("softmax", [inputs], [results]), ...] in the order of recording
         tape.plot(x=x, loss=loss)           # before or after loss.backward(): gradients are drawn if they are there
 
-    It holds all tensors that it names, so it takes memory for as long as it lives. backward() inside the block clears
-    what was recorded, and then there is nothing to see."""
+    It holds all tensors that it names, so it takes memory for as long as it lives. Within another one it alone is told
+    what is recorded."""
 
     def __init__(self):
         self.steps = []
 
     def __enter__(self):
-        self._block = _inside.keep_inputs()
-        self._block.__enter__()
-        self._before = tape_length()
+        self._reader = _inside.TapeReader()
+        self._reader.enter()
         return self
 
     def __exit__(self, *error):
-        self._block.__exit__(*error)
-        self.steps = _inside.tape_steps()[self._before:]
+        self._reader.exit()
+        self.steps = self._reader.steps()
 
     def __len__(self):
         return len(self.steps)
@@ -89,8 +88,8 @@ def _nodes_and_arrows(steps, names):
 
 def _draw(steps, names, axes):
     if not steps:
-        raise ValueError("the tape is empty: nothing was recorded inside the with-block that needs a gradient, or "
-                         "backward() has cleared it there; call backward() after the block")
+        raise ValueError("the tape is empty: nothing was recorded inside the with-block that needs a gradient; make "
+                         "a tensor with requires_grad=True and compute with it there")
     nodes, arrows = _nodes_and_arrows(steps, names)
     rows = {}
     for node in nodes.values():

@@ -38,16 +38,19 @@ def test_an_empty_tape_says_why():
         tape.plot()
 
 
-def test_inputs_are_kept_inside_a_tape_alone():
+def test_a_tape_has_what_its_own_block_records():
     x = pl.Tensor([1.0], requires_grad=True)
     with pytest.raises(KeyError), pl.Tape():
         raise KeyError
     x * x
-    with pl.Tape() as tape:
-        x * x
-    assert len(tape) == 1
-    from poslab._poslab import _inside
-    assert [len(inputs) for _, inputs, _ in _inside.tape_steps()] == [0, 2]
+    with pl.Tape() as outer:
+        pl.exp(x)
+        with pl.Tape() as tape:
+            pl.sum_all(x * x).backward()
+        pl.exp(x)
+    x * x
+    assert [(op, len(inputs), len(results)) for op, inputs, results in tape.steps] == [("mul", 2, 1), ("sum_all", 1, 1)]
+    assert [op for op, _, _ in outer.steps] == ["exp", "exp"]
     pl.clear_tape()
 
 

@@ -1,0 +1,47 @@
+#include "apps/graph.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "core/error.h"
+#include "core/names.h"
+#include "lab/files.h"
+#include "lab/graph/graph.h"
+
+namespace poslab {
+namespace {
+
+struct GraphWords {
+  std::string run, zoom = "module", out = "graph.svg";
+};
+
+void run(const GraphWords& w) {
+  if (w.zoom != "module" && w.zoom != "op") raise<BadInput>(unknown("--zoom", w.zoom, {"module", "op"}));
+  if (!w.out.ends_with(".svg")) bad_input("-o {}: the picture is an SVG; name it .svg", w.out);
+  const graph::Graph tape = graph::of_run(w.run);
+  write_file(w.out, graph::svg(w.zoom == "op" ? tape : graph::by_module(tape)));
+  fmt::print("{}\n", w.out);
+}
+
+const char* graph_footer = R"(
+Does training steps of the run, forward and backward, on the CPU and on one batch, and draws what the tape recorded: a
+row for each op, or for each module, with what it reads, the shape of its result, microseconds forward and backward (the
+least of five steps), bytes of its results, and the norm of the gradient that came back to it. The run stays as it is.
+
+Examples:
+  poslab graph runs/r1
+  poslab graph runs/r1 --zoom op -o tape.svg)";
+
+}  // namespace
+
+std::function<void()> add_graph(CLI::App* graph) {
+  const auto w = std::make_shared<GraphWords>();
+  graph->footer(graph_footer);
+  graph->add_option("run", w->run, "the run folder")->required();
+  graph->add_option("--zoom", w->zoom, "a row for each module, or for each op")->type_name("module | op  (module)");
+  graph->add_option("-o,--out", w->out, "the picture to write")->type_name("FILE.svg  (graph.svg)");
+  return [=] { run(*w); };
+}
+
+}  // namespace poslab
