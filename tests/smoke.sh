@@ -263,6 +263,8 @@ inside_language() {
     grep -q '"symbols":\["12"\|"symbols":\["1"' inside_language/index.html
 }
 check 'and a look inside' inside_language
+rows_of() { "$program" graph "$1" -o "$1.svg" && grep -q ">$2<" "$1.svg"; }   # RUN MODULE
+check 'and the tape of a step' rows_of language block0.ffn
 check 'another scheme cannot be exported' refuses 2 'no architecture of transformers' "$program" lm export units --to x
 check 'a scheme that nobody trained' refuses 2 'it learns parameters' "$program" lm eval language --encoding t5 -o x
 check 'another kind of run' refuses 2 'poslab lm' "$program" resume language
@@ -286,6 +288,7 @@ check 'resumed to its end' "$program" t5 resume cut_finding --threads 2
 check 'has the same checkpoint' cmp straight_finding/checkpoint.safetensors cut_finding/checkpoint.safetensors
 check 'and the same answers' cmp straight_finding/eval.csv cut_finding/eval.csv
 check 'a report of it' page finding.html finding
+check 'and the tape of a step' rows_of finding decoder.block0.cross
 check 'it answers' "$program" t5 generate finding --prompt 'passkey a4 . . . . ask passkey' --count 4
 check 'it is exported' "$program" t5 export finding --to exported_finding
 check 'without tokens nobody reads it' refuses 2 'has no spiece.model' "$program" t5 generate --hf exported_finding \

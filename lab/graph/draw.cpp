@@ -127,8 +127,8 @@ std::string svg(const Graph& g) {
                            text(c.bytes, end, "end", bytes(all_bytes));
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-      "role=\"img\" aria-labelledby=\"t d\"><title id=\"t\">{2}</title><desc id=\"d\">The tape, from its first op to the "
-      "loss: {3} rows of module, op, parameters, shape, time, bytes and gradient norm.</desc>\n<style>{4}</style>\n"
+      "role=\"img\" aria-labelledby=\"t d\"><title id=\"t\">{2}</title><desc id=\"d\">The tape, from its first op to "
+      "the loss: {3} rows of module, op, parameters, shape, time, bytes and gradient norm.</desc>\n<style>{4}</style>\n"
       "<rect class=\"paper\" width=\"{0:.0f}\" height=\"{1:.0f}\"/>{5}<g class=\"lines\">{6}</g>\n{7}\n{8}{9}</svg>\n",
       c.width, height, page::escape(g.title), g.nodes.size(), style, shades, lines, head, rows, foot);
 }

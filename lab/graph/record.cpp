@@ -84,21 +84,20 @@ void name_modules(std::vector<Node>& nodes) {
 
 constexpr int repeats = 5;
 
-// Steps on the input of the next one. The first warms caches and memory; of the others each time is the least, as what
-// else the machine does only adds to it.
+// Steps on the input of the next one: gradients are of the first, at the weights of the run, and each time is the least,
+// as cold caches and what else the machine does only add to it.
 template <class State, class Draw, class Step>
 std::vector<Node> watched(State& state, const Draw& draw, const Step& step) {
   const auto input = draw(state.adam.step);
-  step(state, input);
   std::vector<Node> all;
   for (int n = 0; n < repeats; ++n) {
     Recorder recorder(state.params);
     step(state, input);
+    if (n == 0) all = recorder.nodes;
     for (size_t i = 0; i < all.size(); ++i) {
-      recorder.nodes[i].forward = std::min(recorder.nodes[i].forward, all[i].forward);
-      recorder.nodes[i].backward = std::min(recorder.nodes[i].backward, all[i].backward);
+      all[i].forward = std::min(all[i].forward, recorder.nodes[i].forward);
+      all[i].backward = std::min(all[i].backward, recorder.nodes[i].backward);
     }
-    all = std::move(recorder.nodes);
   }
   name_modules(all);
   return all;
@@ -118,7 +117,7 @@ Graph of_run(const std::string& path) {
     }
     case RunKind::t5: {
       t5::Run run = t5::open(path);
-      return {fmt::format("{}: a training step of {} questions", path, run.state.config.whole("batch")),
+      return {fmt::format("{}: a training step of questions", path),
               watched(
                   run.state, [&](int64_t n) { return t5::draw_batch(run.state.config, n); }, t5::train_step)};
     }

@@ -100,8 +100,8 @@ def test_positions_of_your_own(model):
 
 
 def test_a_language_model(tmp_path):
-    subprocess.run([PROGRAM, "lm", "train", "--preset", "tiny", "--text", "copy_grammar", "--steps", "3", "--eval-times", "1", "--out",
-                    tmp_path / "lm"], check=True, capture_output=True)
+    options = ["--preset", "tiny", "--text", "copy_grammar", "--steps", "3", "--eval-times", "1"]
+    subprocess.run([PROGRAM, "lm", "train", *options, "--out", tmp_path / "lm"], check=True, capture_output=True)
     model = pl.load(tmp_path / "lm")
     plain = model([[1, 2, 3, 4]])
     assert (model([[1, 2, 3, 4]], trace={"*": None}).numpy() == plain.numpy()).all()
