@@ -8,10 +8,10 @@ namespace poslab {
 
 struct TapeStep {
   const char* op;
-  std::vector<Tensor> inputs;    // none where KeepInputs was not alive when the op was recorded
+  std::vector<Tensor> inputs;  // none where KeepInputs was not alive when the op was recorded
   std::vector<Tensor> results;
 };
-std::vector<TapeStep> tape_steps();   // in the order of recording
+std::vector<TapeStep> tape_steps();  // in the order of recording
 
 // While one is alive, the tape of this thread keeps all inputs of its ops. Gradients need fewer of them, so this takes
 // memory, and is for pictures only.
