@@ -113,8 +113,8 @@ print(f"reshape {seconds(lambda: big.reshape(2000, 8000)) * 1e6:12.1f} microseco
 print(f"T       {seconds(lambda: big.T) * 1e6:12.1f} microseconds")
 
 # %% [markdown]
-# Your numbers will differ, but not the picture: reshape moves nothing. The other way to save time is not to write a
-# copy at all. That is what *fused* kernels do, in notebook 03.
+# Some hundred thousand times. Your numbers will differ, but not the picture: reshape moves nothing. The other way to
+# save time is not to write a copy at all. That is what *fused* kernels do, in notebook 03.
 #
 # ## Broadcasting
 #
@@ -170,9 +170,9 @@ def _(distances):
 (pl.Tensor([2.0**24]) + 1 - 2.0**24).item(), (pl.Tensor([0.1]) + 0.2).item()
 
 # %% [markdown]
-# $2^{24} + 1$ has no float32, so the 1 is lost. Positions are numbers as well: a rotation by an angle of a million
-# radians knows the angle to a sixteenth only. Sums of many numbers suffer in the same way, which is why tests of
-# gradients use double precision.
+# $2^{24} + 1$ has no float32, so the 1 is lost, and the nearest float32 to 0.3 is a little above it. Positions are
+# numbers as well: a rotation by an angle of a million radians knows the angle to a sixteenth only. Sums of many numbers
+# suffer in the same way, which is why tests of gradients use double precision.
 #
 # ## Exercise 2: places in memory
 #

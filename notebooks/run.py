@@ -2,8 +2,9 @@
 """usage: notebooks/run.py [--write] [NOTEBOOK...]     ./dev notebooks calls it with the right Python
 
 Runs the notebooks, each in a process of its own and as it stands in its .py (jupytext's percent format). It fails if a
-cell fails, if the .ipynb is not of these cells, if an exercise that nobody has answered counts as right, or if its
-solution does not. --write puts the outputs into the .ipynb. Ends with a line that ./dev test counts.
+cell fails or warns, if the .ipynb is not of these cells, if a link leads nowhere, if an exercise that nobody has
+answered counts as right, or if its solution does not. --write puts the outputs into the .ipynb. Ends with a line that
+./dev test counts.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from PIL import Image
 HERE = Path(__file__).parent
 SLOW = 180                                    # seconds that a notebook may take on two cores
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
+LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
 SOLUTION = re.compile(r"<details>.*?```python\n(.*?)```", re.S)
 
 
@@ -59,6 +61,12 @@ def with_solutions(notebook):
 
 def marked(source, mark):
     return nbformat.v4.new_code_cell(source, metadata={"mark": mark})
+
+
+def lost_links(notebook):
+    """Links to files that are not there."""
+    targets = [m[1] for c in notebook.cells if c.cell_type == "markdown" for m in LINK.finditer(c.source)]
+    return [f"there is no {target}" for target in targets if not (HERE / target).exists()]
 
 
 def text_of(cell):
@@ -117,7 +125,7 @@ def run(path, write):
         client.execute()
     except CellExecutionError as error:
         return [COLOUR.sub("", str(error))]
-    wrong = list(faults(solved.cells))
+    wrong = [*faults(solved.cells), *lost_links(notebook)]
     if write and not wrong:
         nbformat.write(plain(solved), pair)
     return wrong

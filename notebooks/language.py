@@ -1,0 +1,35 @@
+"""The small language model of notebooks 07 and 08, by the program `poslab`: Python has none of its own yet."""
+
+import csv
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+HEADS, WIDTH, TRAINED = 4, 64, 32                    # 16 channels a head; windows of 32 tokens in training
+
+
+class Model:
+    """A decoder of two layers with RoPE, which has read `copy_grammar` for 600 steps."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp()
+        self._run("train", "--preset", "tiny", "--text", "copy_grammar", "--encoding", "rope", "--layers", 2,
+                  "--d-model", WIDTH, "--heads", HEADS, "--key-heads", HEADS, "--d-ff", 128, "--train-length", TRAINED,
+                  "--batch", 16, "--lr", 0.003, "--steps", 600, "--eval-times", 1, "--eval-samples", 16,
+                  "--out", "model")
+
+    def test(self, encoding, temperature="none"):
+        """Its accuracy on long texts with another encoding: a list of dicts, one for each length, which has besides
+        the accuracy and the loss of all tokens those of each eighth of the text, as accuracy_1 to accuracy_8."""
+        out = Path(self.folder, "test.csv")
+        self._run("eval", "model", "--encoding", encoding, "--temperature", temperature, "--times", "1/2/4/8",
+                  "--samples", 32, "-o", out)
+        return [{name: float(value) for name, value in row.items() if name != "set"}
+                for row in csv.DictReader(out.read_text().splitlines()) if row["set"] == "plain"]
+
+    def _run(self, *words):
+        program = shutil.which("poslab") or Path(__file__).resolve().parents[1] / "build/release/poslab"
+        done = subprocess.run([program, "lm", *map(str, words)], capture_output=True, text=True, cwd=self.folder)
+        if done.returncode:
+            raise RuntimeError(done.stderr)

@@ -1,0 +1,60 @@
+"""What holds the notebooks together: answers that are checked, solutions that are there, pairs that agree."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+sys.path.insert(0, str(NOTEBOOKS))
+
+import exercise  # noqa: E402
+import run  # noqa: E402
+
+
+def twice(x):
+    assert x(3) == 6 if callable(x) else x == 6, "it should be 6"
+
+
+@pytest.mark.parametrize("answer, words", [(6, "Right."), (5, "Not yet: it should be 6"), (..., "Not answered yet"),
+                                           (lambda x: 2 * x, "Right."), (lambda x: x, "Not yet: it should be 6"),
+                                           (lambda x: ..., "Not answered yet")])
+def test_answers_are_checked(answer, words, capsys):
+    exercise.check(answer)(twice)
+    assert capsys.readouterr().out.startswith(words)
+
+
+def test_an_answer_that_breaks_shows_where():
+    with pytest.raises(ZeroDivisionError):
+        exercise.check(lambda x: x / 0)(twice)
+
+
+@pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("[0-9]*.py")), ids=lambda p: p.stem)
+def test_pairs_agree_and_each_exercise_has_a_solution(path):
+    notebook = run.cells_of(path)
+    pair = run.nbformat.read(path.with_suffix(".ipynb"), as_version=4)
+    assert run.sources(pair) == run.sources(notebook), "./dev notebooks --write makes it anew"
+    assert any(cell.outputs for cell in pair.cells if cell.cell_type == "code")
+    assert not run.lost_links(notebook)
+    solved = run.with_solutions(notebook).cells
+    marks = [cell.metadata.get("mark") for cell in solved]
+    assert marks.count("check") == marks.count("solution") == marks.count("checked") >= 1
+    first = notebook.cells[0].source
+    assert first.startswith(f"# {path.stem[:2]} ") and "After this notebook you know" in first
+    assert sum("**Predict" in cell.source for cell in notebook.cells) >= 3
+
+
+def test_what_is_wrong_with_a_notebook_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "HERE", tmp_path)
+    path = tmp_path / "01_bad.py"
+    path.write_text("# %% [markdown]\n# [nowhere](gone.md)\n\n# %%\nfrom exercise import check\nanswer = ...\n\n"
+                    "# %%\n@check(answer)\ndef _(x):\n    assert x == 1\n")
+    assert run.run(path, write=False) == ["there is no 01_bad.ipynb; ./dev notebooks --write makes it"]
+    with pytest.raises(ValueError, match="no solution below the check"):
+        run.run(path, write=True)
+    (tmp_path / "exercise.py").write_text((NOTEBOOKS / "exercise.py").read_text())
+    with path.open("a") as file:
+        file.write("\n# %% [markdown]\n# <details>\n#\n# ```python\n# answer = 2\n# ```\n# </details>\n")
+    wrong = run.run(path, write=True)
+    assert "the solution should be right" in wrong[0] and wrong[1] == "there is no gone.md" and len(wrong) == 2
+    assert not path.with_suffix(".ipynb").exists()
