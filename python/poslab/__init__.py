@@ -14,7 +14,7 @@ from . import _poslab
 from ._poslab import *  # noqa: F403: all ops, under their names
 from .chosen import encodings, samplers, tasks, temperatures
 from .html import of_tensor
-from .own import Encoding, check
+from .own import Encoding, Sampler, check
 from .runs import Run, evaluate, options, resume, train
 
 Tensor._repr_html_ = of_tensor  # noqa: F405
