@@ -13,10 +13,11 @@ void add(std::vector<Thing>& all, size_t ours, const std::string& kind, Thing th
   if (thing.name.empty() || !std::all_of(thing.name.begin(), thing.name.end(), spells))
     bad_input("\"{}\" is no name of {}; give small letters, digits and _", thing.name, kind);
   const auto there = std::find_if(all.begin(), all.end(), [&](const Thing& t) { return t.name == thing.name; });
-  if (there < all.begin() + ptrdiff_t(ours))
-    bad_input("there is {} {} already; give another name", kind, thing.name);
-  if (there == all.end()) all.push_back(std::move(thing));
-  else *there = std::move(thing);
+  if (there < all.begin() + ptrdiff_t(ours)) bad_input("there is {} {} already; give another name", kind, thing.name);
+  if (there == all.end())
+    all.push_back(std::move(thing));
+  else
+    *there = std::move(thing);
 }
 
 }  // namespace
