@@ -79,8 +79,8 @@ def main(preset="tiny", steps="100", rounds="8"):
                     took[side].append(1e3 * run(encoding, options, os.path.join(folder, "run")) / int(steps))
         first, then = map(min, took)
         middle = statistics.median(took[1]) / statistics.median(took[0])
-        print(f"{name}: {first:.2f} and {then:.2f} ms a step, {then / first:.3f} times as long; by medians {middle:.3f}",
-              flush=True)
+        print(f"{name}: {first:.2f} and {then:.2f} ms a step, {then / first:.3f} times as long; "
+              f"by medians {middle:.3f}", flush=True)
 
 
 if __name__ == "__main__":
