@@ -30,6 +30,7 @@ set(types ${CMAKE_BINARY_DIR}/python/poslab/_poslab.pyi ${CMAKE_BINARY_DIR}/pyth
 nanobind_add_stub(poslab_python_types EXCLUDE_FROM_ALL MODULE poslab._poslab OUTPUT python/poslab/_poslab.pyi
   MARKER_FILE python/poslab/py.typed PYTHON_PATH ${CMAKE_BINARY_DIR}/python DEPENDS poslab_python)
 install(FILES ${types} DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
-if(SKBUILD)                              # pip's build (pyproject.toml): the program, where an environment has its commands
-  install(TARGETS poslab_program RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
+if(SKBUILD)                              # pip's build (pyproject.toml): the program, where environments have commands
+  install(TARGETS poslab_program RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python EXCLUDE_FROM_ALL
+    OPTIONAL)
 endif()

@@ -7,11 +7,12 @@
 #include <limits>
 
 #include "core/error.h"
+#include "encodings/own.h"
 
 namespace poslab {
 
-const std::vector<Sampler>& all_samplers() {
-  static const std::vector<Sampler> list = [] {
+std::vector<Sampler>& list_of_samplers() {
+  static std::vector<Sampler> list = [] {
     std::vector<Sampler> all;
     for (const auto& [family, samplers] : {std::pair{"spread", spread_samplers()},
                                            {"subset", subset_samplers()},
@@ -22,6 +23,8 @@ const std::vector<Sampler>& all_samplers() {
   }();
   return list;
 }
+
+const std::vector<Sampler>& all_samplers() { return list_of_samplers(); }
 
 Option pool_option() {
   return {"max_position", 2048, {1, 1 << 24}, "size of the pool of positions, rows of the learned table",

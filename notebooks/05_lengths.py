@@ -66,7 +66,8 @@ pl.plot_lengths({"learned": learned});
 # The table itself shows why. **Predict.** How far has training moved each row? (We compare with a run of one step.)
 
 # %%
-moved = learned.weights["encoding.table"] - train("one step", "learned", steps=1).weights["encoding.table"]
+table = "encoding.table"
+moved = pl.load(learned).parameters[table] - pl.load(train("one step", "learned", steps=1)).parameters[table]
 figure, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
 ax.bar(range(60), np.linalg.norm(moved, axis=1)[:60])
 ax.set(xlabel="row of the table: position", ylabel="|change| in training", title="What training did to each position");

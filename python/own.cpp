@@ -1,4 +1,5 @@
-// Encodings written in Python: a class whose objects are layers joins the list of schemes, for training and checks.
+// Encodings and samplers written in Python: a class whose objects are layers, or draw positions, joins the list of
+// schemes or of samplers, for training and checks.
 #include "encodings/own.h"
 
 #include <algorithm>
@@ -80,18 +81,36 @@ nb::object value_of(const Choices& c, const Option& o) {
   return o.kind == Option::Kind::whole ? nb::cast(c.whole(o.name)) : nb::cast(c.number(o.name));
 }
 
+std::vector<Option> options_of(const nb::dict& options) {
+  std::vector<Option> all;
+  for (const auto& [key, standard] : options) all.push_back(option_of(nb::cast<std::string>(key), standard));
+  return all;
+}
+
+nb::dict values_of(const Choices& c) {
+  nb::dict chosen;
+  for (const Option& o : c.options()) chosen[o.name.c_str()] = value_of(c, o);
+  return chosen;
+}
+
+// The lists may change; the lock is held meanwhile.
+std::unique_lock<std::mutex> lists_at_rest(const std::string& name) {
+  std::unique_lock alone(long_calls(), std::try_to_lock);
+  if (!alone) bad_input("{}: a training runs, which reads the lists; wait for it", name);
+  return alone;
+}
+
 // The class stays for as long as the process does, as the list does.
 void add(const std::string& name, nb::object layer_class, const std::string& about, nb::dict options, nb::dict laws) {
-  const std::unique_lock alone(long_calls(), std::try_to_lock);
-  if (!alone) bad_input("{}: a training runs, which reads the list of encodings; wait for it", name);
+  const auto alone = lists_at_rest(name);
   Scheme s{.name = name,
            .summary = "written in Python",
            .about = about,
            .source = "yours",
            .formula = "yours",
            .doors = "2, 3",
+           .options = options_of(options),
            .reads = always(Reads::positions)};
-  for (const auto& [key, standard] : options) s.options.push_back(option_of(nb::cast<std::string>(key), standard));
   Laws obeyed;
   for (const auto& [key, value] : laws)
     *word_of<bool*>("law", nb::cast<std::string>(key),
@@ -105,12 +124,51 @@ void add(const std::string& name, nb::object layer_class, const std::string& abo
   PyObject* kind = nb::object(layer_class).release().ptr();
   s.make = [name, kind](const LayerParams& p, const ModelShape& m, const Choices& c, int layer) {
     const nb::gil_scoped_acquire hold;
-    nb::dict chosen;
-    for (const Option& o : c.options()) chosen[o.name.c_str()] = value_of(c, o);
-    nb::object made = nb::handle(kind)(Params(p), m.heads, m.head_dim(), layer, m.causal, **chosen);
+    nb::object made = nb::handle(kind)(Params(p), m.heads, m.head_dim(), layer, m.causal, **values_of(c));
     return std::make_unique<OwnLayer>(name, std::move(made));
   };
   add_encoding(std::move(s));
+}
+
+// The positions that draw(slots, rng) of an object of Python gives for a sequence.
+std::vector<double> drawn(const std::string& name, nb::handle sampler, int slots, nb::handle rng) {
+  const nb::object numbers = sampler.attr("draw")(slots, rng);
+  nb::object array = numpy().attr("asarray")(numbers);
+  const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  if (std::string("fiu").find(kind) == std::string::npos || nb::cast<nb::tuple>(array.attr("shape")).size() != 1 ||
+      nb::cast<int64_t>(array.attr("size")) != slots)
+    bad_input("{}: draw() gave a {} of shape {} and dtype {}; it must give {} numbers, one for each slot", name,
+              type_of(numbers), text_of(array.attr("shape")), text_of(array.attr("dtype")), slots);
+  array = numpy().attr("ascontiguousarray")(array, "dtype"_a = "float64");
+  const auto a = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
+  const std::vector<double> all(a.data(), a.data() + a.size());
+  for (const double x : all)
+    if (!(std::abs(x) < 1 << 24)) bad_input("{}: draw() gave position {}; give numbers below 2^24", name, x);
+  return all;
+}
+
+// Each draw has a generator of NumPy that is seeded by ours, so the same seed of a run gives the same positions.
+void add_drawing(const std::string& name, nb::object sampler_class, const std::string& about, nb::dict options) {
+  const auto alone = lists_at_rest(name);
+  PyObject* kind = nb::object(sampler_class).release().ptr();
+  add_sampler({.name = name,
+               .summary = "written in Python",
+               .about = about,
+               .source = "yours",
+               .options = options_of(options),
+               .random = true,
+               .draw = [name, kind](const Choices& c, const Slots& slots, Rng& rng) {
+                 const uint32_t seed = rng.bits();
+                 const nb::gil_scoped_acquire hold;
+                 const nb::object sampler = nb::handle(kind)(**values_of(c));
+                 const nb::object random = numpy().attr("random").attr("default_rng")(seed);
+                 std::vector<double> all;
+                 for (int s = 0; s < slots.sequences; ++s) {
+                   const std::vector<double> one = drawn(name, sampler, slots.time, random);
+                   all.insert(all.end(), one.begin(), one.end());
+                 }
+                 return Positions::of_tokens(slots.sequences, std::move(all));
+               }});
 }
 
 nb::list check(const std::string& spelling) {
@@ -144,6 +202,7 @@ void add_own(nb::module_& m) {
       .def("uniform", parameter<&Params::uniform, double, double>, "name"_a, "shape"_a, "low"_a, "high"_a,
            "Numbers from low to high.");
   m.def("add_encoding", add, "name"_a, "layer"_a, "about"_a, "options"_a, "laws"_a);
+  m.def("add_sampler", add_drawing, "name"_a, "sampler"_a, "about"_a, "options"_a);
   m.def("check", check, "spelling"_a);
 }
 

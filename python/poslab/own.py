@@ -1,7 +1,15 @@
-"""Encodings of your own."""
+"""Encodings and samplers of your own."""
+
+import numpy as np
 
 from . import chosen
 from ._poslab import Piece, Scores, _inside
+
+
+def _join(cls, add, things, *more):
+    cls.name = cls.__dict__.get("name") or cls.__name__.lower()
+    add(cls.name, cls, (cls.__doc__ or "").strip(), cls.options, *more)
+    things.look_again()
 
 
 class Encoding:
@@ -30,9 +38,7 @@ class Encoding:
 
     def __init_subclass__(cls, **how):
         super().__init_subclass__(**how)
-        cls.name = cls.__dict__.get("name") or cls.__name__.lower()
-        _inside.add_encoding(cls.name, cls, (cls.__doc__ or "").strip(), cls.options, cls.laws)
-        chosen.encodings.look_again()
+        _join(cls, _inside.add_encoding, chosen.encodings, cls.laws)
 
     def __init__(self, parameters, heads, head_size, layer, causal, **options):
         self.heads, self.head_size, self.layer, self.causal = heads, head_size, layer, causal
@@ -47,8 +53,56 @@ class Encoding:
         return Scores([Piece(q, k)], self.head_size**-0.5)
 
 
-def check(encoding):
-    """Holds an encoding to all laws, as `poslab check` does: its class, its object or its spelling.
+class Sampler:
+    """A sampler of positions written in Python. A class that derives from it joins pl.samplers under its name in small
+    letters, or under `name`; pl.train takes the class, and pl.check(it) looks at what it draws.
 
-    A list of dicts, one for each law: check, law, passed, worst, bound, failures."""
-    return _inside.check(chosen.spelled_value(encoding))
+        class Jumps(pl.Sampler):
+            options = {"most": 8}                        # defaults: bool, int or float
+
+            def draw(self, slots, rng):                  # a generator of NumPy
+                return np.cumsum(rng.integers(1, self.most + 1, slots))
+
+    draw() gives a number for each slot of a sequence: 0, 1, 2, ... for plain positions. All its randomness comes from
+    rng, so that a run has the same bits when it is done again.
+    """
+
+    name = None
+    options = {}
+
+    def __init_subclass__(cls, **how):
+        super().__init_subclass__(**how)
+        _join(cls, _inside.add_sampler, chosen.samplers)
+
+    def __init__(self, **options):
+        self.__dict__.update(options)
+
+    def draw(self, slots, rng):
+        """The positions of so many slots: (slots,). Here those of sequential."""
+        return np.arange(slots)
+
+
+def _check_sampler(sampler):
+    """The laws that each sampler of pl.samplers obeys, unless it draws offsets or reads the tokens."""
+    def law(name, words, bad):
+        found = [f"{n} slots, seed {seed}" for n in (1, 2, 7, 40, 200) for seed in range(5) if bad(n, seed)]
+        return {"check": name, "law": words, "passed": not found, "failures": found}
+
+    def draw(slots, seed, step=0):
+        return sampler.draw(slots, seed=seed, step=step)[0]
+    return [law("repeats", "the same seed and step give the same positions",
+                lambda n, seed: not np.array_equal(draw(n, seed), draw(n, seed))),
+            law("apart", "no two slots have one position", lambda n, seed: len(set(draw(n, seed))) < n),
+            law("rises", "a later slot has a greater position", lambda n, seed: (np.diff(draw(n, seed)) <= 0).any())]
+
+
+def check(thing):
+    """Holds an encoding to all laws, as `poslab check` does: its class, its object or its spelling; or looks at what a
+    sampler written in Python, or an object of pl.samplers, draws.
+
+    A list of dicts, one for each law: check, law, passed, failures; of an encoding also worst and bound."""
+    if isinstance(thing, type) and issubclass(thing, Sampler):
+        thing = getattr(chosen.samplers, thing.name)
+    if isinstance(thing, chosen.Sampler):
+        return _check_sampler(thing)
+    return _inside.check(chosen.spelled_value(thing))

@@ -4,8 +4,6 @@ import json
 import os
 from pathlib import Path
 
-import numpy as np
-
 from ._poslab import _inside
 from .chosen import spelled_value
 from .html import of_run
@@ -31,15 +29,6 @@ class Run:
     def lengths(self):
         """Accuracy by length: a DataFrame of pandas, or a list of dicts where it is not installed."""
         return _table(self.rows("eval.csv"))
-
-    @property
-    def weights(self):
-        """What was learned, by name: a dict of arrays."""
-        with open(self.file("checkpoint.safetensors"), "rb") as file:
-            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-            numbers = file.read()
-        return {name: np.frombuffer(numbers[slice(*at["data_offsets"])], "<f4").reshape(at["shape"]).copy()
-                for name, at in header.items() if not name.startswith(("__", "adam."))}
 
     def rows(self, name):
         """A table of the folder, such as eval.csv: a list of dicts."""

@@ -8,7 +8,6 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import poslab as pl
@@ -37,7 +36,6 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     (tmp_path / "stopped").mkdir()
     (tmp_path / "stopped/config.toml").touch()
     assert "without a result yet" in pl.Run(tmp_path / "stopped")._repr_html_()
-    assert run.weights["embedding"].shape == (3, 64) and all(np.isfinite(w).all() for w in run.weights.values())
 
     subprocess.run([PROGRAM, "eval", tmp_path / "program", "--lengths", "2:4", "--samples", "8", "--test-positions",
                     "sequential"], check=True, capture_output=True)
