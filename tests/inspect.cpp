@@ -93,8 +93,8 @@ TEST_CASE("inspect: clouds are the answer slots' activations on the map of the f
     const Batch batch = test_batch(state.config, length, first, 3);
     Trace trace({"block1.out"});
     const int T = 2 * length;
-    const Tensor logits = slice(
-        state.net(batch.tokens, T, {test_draw(state.config, length, first, 3, T), {}, &trace}), 1, T - batch.outputs, T);
+    const PositionSample drawn = test_draw(state.config, length, first, 3, T);
+    const Tensor logits = slice(state.net(batch.tokens, T, {drawn, {}, &trace}), 1, T - batch.outputs, T);
     const std::vector<real> all = trace.captured.at("block1.out").values();
     std::vector<double> points;
     for (int b = 0; b < 3; ++b)

@@ -84,8 +84,8 @@ void name_modules(std::vector<Node>& nodes) {
 
 constexpr int repeats = 5;
 
-// Steps on the input of the next one: gradients are of the first, at the weights of the run, and each time is the least,
-// as cold caches and what else the machine does only add to it.
+// Steps on the input of the next one. Gradients are of the first, at the weights of the run. Each time is the least, as
+// cold caches and what else the machine does only add to it.
 template <class State, class Draw, class Step>
 std::vector<Node> watched(State& state, const Draw& draw, const Step& step) {
   const auto input = draw(state.adam.step);
