@@ -167,7 +167,7 @@ inside() {   # the page, the numbers, and what NumPy would read
 check 'two runs from inside' inside
 tape() {   # a row for each op is more than one for each module
   "$program" graph straight -o modules.svg && "$program" graph straight --zoom op -o ops.svg &&
-    grep -q 'block1.attention' modules.svg && grep -q 'gradient norm' ops.svg &&
+    grep -q 'block0.attention' modules.svg && grep -q 'gradient norm' ops.svg &&
     (($(grep -c '<circle' ops.svg) > $(grep -c '<circle' modules.svg)))
 }
 check 'the tape of a step' tape

@@ -18,6 +18,7 @@ SHOWN = {
     "gap_shift-tiny": ["first", "matched"],
     "su2023-tiny": ["main", "claims"],
     "chi2023-tiny": ["table4", "table5"],
+    "cross-tiny": ["cross"],
     "seed1-example": ["table1"],
 }  # what `poslab reproduce` left there, of what is there
 
