@@ -1,4 +1,5 @@
-"""The small language model of notebooks 07 and 08, by the program `poslab`: Python has none of its own yet."""
+"""The small language model of notebooks 07 and 08, trained and tested by the program `poslab`, as Python reads
+language models and does not train them."""
 
 import csv
 import shutil
