@@ -18,7 +18,8 @@ def twice(x):
 
 @pytest.mark.parametrize("answer, words", [(6, "Right."), (5, "Not yet: it should be 6"), (..., "Not answered yet"),
                                            (lambda x: 2 * x, "Right."), (lambda x: x, "Not yet: it should be 6"),
-                                           (lambda x: ..., "Not answered yet")])
+                                           (lambda x: ..., "Not answered yet"),
+                                           (lambda x: None, "Not yet: it gives None; is there a return?")])
 def test_answers_are_checked(answer, words, capsys):
     exercise.check(answer)(twice)
     assert capsys.readouterr().out.startswith(words)
