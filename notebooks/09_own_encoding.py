@@ -66,7 +66,8 @@ report(FirstTry)
 # Two laws fail. *shift*: if all tokens move by 100 positions, nothing may change, because no distance does. *Toeplitz*:
 # with the same content everywhere, logits may depend on $j - i$ only. Below each stands the first case in which it was
 # seen: the encoding, the sampler (`per_forward`: one draw for all strings of a batch), the error and its bound. The
-# laws that passed need not concern you; docs/encodings.md, linked at the end, explains them.
+# laws that passed need not concern you; [docs/encodings.md](../docs/encodings.md#a7-invariants-and-golden-values)
+# explains them.
 #
 # The picture shows why.
 
