@@ -42,7 +42,7 @@ ax.legend(fontsize="small");
 
 # %% [markdown]
 # 0.37 among 256 keys and 0.035 among 4096, where $g = 9.9$ would be needed. The weight is one half where
-# $g = \ln(n - 1)$, so a logit that stays the same loses as soon as there are keys enough: attention is *dispersed*. If
+# $g = \ln(n - 1)$, so a logit that stays the same loses as soon as there are enough keys: attention is *dispersed*. If
 # all logits are multiplied by
 #
 # $$\lambda_n = \frac{\ln n}{\ln n_0}$$
@@ -103,7 +103,7 @@ ax.set(xlabel="keys that a query sees", ylabel="factor on its logits", title="Te
 ax.legend(fontsize="small");
 
 # %% [markdown]
-# `only_longer`, and nearly Llama 4's, whose first step is at the 32nd key. So a model that was trained without a
+# `only_longer` does, and `llama4` nearly: its first step is at the 32nd key. So a model that was trained without a
 # temperature reads its trained length as before. `log_n` alone is 1 at 32 keys but flattens the attention of earlier
 # queries. It suits models that were trained with it. YaRN's (Peng et al. 2024, equation 22) changes all.
 #

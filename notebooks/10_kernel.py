@@ -117,7 +117,7 @@ ax.invert_yaxis();
 a = pl.full([1024, 1024], 0.5)
 peak = 2 * 1024**3 / best(lambda: a @ a) / 1e9
 target = large.copy()
-bandwidth = 2 * large.nbytes / best(lambda: np.copyto(target, large)) / 1e9
+bandwidth = 2 * large.nbytes / best(lambda: np.copyto(target, large), 40) / 1e9
 print(f"peak {peak:.0f} operations a nanosecond, bandwidth {bandwidth:.1f} bytes a nanosecond")
 
 OPERATIONS, BYTES = 15, {"loops": 32, "arrays": 32, "kernel": 8}
@@ -129,7 +129,7 @@ for (name, moved), marker in zip(BYTES.items(), "ov^"):
     roof = min(peak, OPERATIONS / moved * bandwidth)
     label = f"{name}: {100 * reached / roof:.3g} % of its roof"
     ax.plot(OPERATIONS / moved, reached, marker, markersize=9, label=label)
-ax.plot(2 * 1024 / 12, peak, "s", label="product of matrices")
+ax.plot(2 * 1024 / 12, peak, "s", markersize=8, label="product of matrices")
 ax.set(xlabel="operations for each byte moved", ylabel="operations a nanosecond", title="Roofline, one thread")
 ax.legend(fontsize="small");
 
@@ -155,7 +155,7 @@ for name, work in {"arrays": arrays, "kernel": kernel}.items():
     times = []
     for count in rows:
         part = large[:count] if name == "arrays" else pl.from_numpy(large[:count])
-        times.append(best(lambda: work(part), 3) * 1e9 / part.size)
+        times.append(best(lambda: work(part)) * 1e9 / part.size)
     ax.loglog(rows * 4096 / 2**20, times, marker="o", label=name)
 ax.set(xlabel="size of the matrix, MB", ylabel="nanoseconds for one number", title="Small and large matrices",
        xticks=[0.1, 1, 10, 100], xticklabels=[0.1, 1, 10, 100], yticks=[0.3, 1, 3, 10], yticklabels=[0.3, 1, 3, 10])
@@ -164,9 +164,9 @@ ax.legend();
 
 # %% [markdown]
 # Arrays have a step where the data no longer fit, since they come by five times. Part of it is the system, which hands
-# out new memory for every large intermediate result; that is why they stay below the roof, too. The kernel hardly has a
-# step. Near the bend of the roof memory and arithmetic take about as long, and the processor fetches the next row while
-# it computes this one.
+# out new memory for every large intermediate result; that is most of why they stay below the roof, too. The kernel
+# hardly has a step. Near the bend of the roof memory and arithmetic take about as long, and the processor fetches the
+# next row while it computes this one.
 #
 # ## On a GPU
 #
