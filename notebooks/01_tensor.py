@@ -19,7 +19,7 @@ import numpy as np
 import poslab as pl
 from exercise import check
 
-plt.rcParams["figure.dpi"] = 72
+plt.style.use("course.mplstyle")
 
 # %% [markdown]
 # ## A shape and a row of numbers
@@ -30,8 +30,8 @@ plt.rcParams["figure.dpi"] = 72
 #
 # $$\text{place}(i, j) = i \cdot 4 + j$$
 #
-# **Predict.** In `x` below, which number stands right behind the 4 in memory? And how many bytes are there between the
-# 1 and the 5, which is below it?
+# **Predict.** In `x` below, which number stands right behind the 4 in memory? And how many bytes after the 1 does
+# the 5 begin, which is below it?
 
 # %%
 x = pl.Tensor([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]])
@@ -59,6 +59,7 @@ pl.plot_matrices({"place of x[i, j]": places, "place of x.T[i, j], without a cop
 #
 # **Predict.** Which of these five have the address of `x`?
 # `x.numpy()`, `x.reshape(4, 3)`, `x.T`, `x.detach()`, `pl.Tensor(x)`
+# (`detach()` gives the same numbers without their part in gradients, which are the subject of notebook 02.)
 
 # %%
 def address(t):
@@ -113,7 +114,7 @@ print(f"reshape {seconds(lambda: big.reshape(2000, 8000)) * 1e6:12.1f} microseco
 print(f"T       {seconds(lambda: big.T) * 1e6:12.1f} microseconds")
 
 # %% [markdown]
-# Some hundred thousand times. Your numbers will differ, but not the picture: reshape moves nothing. The other way to
+# A hundred thousand times or more. Your numbers will differ, but reshape never moves anything. The other way to
 # save time is not to write a copy at all. That is what *fused* kernels do, in notebook 03.
 #
 # ## Broadcasting
@@ -128,12 +129,14 @@ total = column + row
 pl.plot_matrices({"(3, 1)": column, "(1, 4)": row, f"sum {total.shape}": total}, row="row", column="column");
 
 # %% [markdown]
-# One subtraction of this kind makes the central matrix of this course: how far each key is from each query.
+# One subtraction of this kind makes the central matrix of this course. The tokens of a text stand in *slots*, counted
+# from 0. In attention (notebook 03) each token looks at the others: as the one that looks it is a *query*, as one that
+# is looked at a *key*. How far is each key from each query?
 #
 # ## Exercise 1: all distances at once
 #
-# Write a function that gives a (T, T) tensor whose element (i, j) is $j - i$. Use broadcasting, no loop. The row is the
-# query's slot and the column the key's.
+# Write a function that gives a (T, T) tensor whose element (i, j) is $j - i$. Use broadcasting, no loop. The row i is
+# the query's slot and the column j the key's.
 
 # %%
 def distances(length):
@@ -147,6 +150,7 @@ def _(distances):
     assert d.shape == (5, 5), f"the shape is {d.shape} and should be (5, 5); reshape slots to (T, 1) and to (1, T)"
     assert d[1, 3].item() == 2, f"element (1, 3) is {d[1, 3].item():g} and should be 3 - 1 = 2: key minus query"
     assert d[4, 0].item() == -4, f"element (4, 0) is {d[4, 0].item():g} and should be -4"
+    assert distances(8).shape == (8, 8), f"distances(8) has the shape {distances(8).shape} and should have (8, 8)"
 
 # %% [markdown]
 # <details><summary>Solution</summary>
@@ -161,23 +165,26 @@ def _(distances):
 # %% [markdown]
 # ## What float32 cannot hold
 #
-# A float32 has 24 binary digits for the number and 8 for its size. That is about seven decimal digits, wherever the
-# point is.
+# A float32 has a sign, 24 binary digits (the first is always 1 and is not stored) and 8 bits that say where the point
+# is. That is about seven decimal digits, wherever the point is.
 #
-# **Predict.** What do these two give?
+# **Predict.** Which number does the first line give? Is the second one 0.3?
 
 # %%
-(pl.Tensor([2.0**24]) + 1 - 2.0**24).item(), (pl.Tensor([0.1]) + 0.2).item()
+print((pl.Tensor([2.0**24]) + 1 - 2.0**24).item())
+print((pl.Tensor([0.1]) + 0.2).item())
 
 # %% [markdown]
 # $2^{24} + 1$ has no float32, so the 1 is lost, and the nearest float32 to 0.3 is a little above it. Positions are
-# numbers as well: a rotation by an angle of a million radians knows the angle to a sixteenth only. Sums of many numbers
-# suffer in the same way, which is why tests of gradients use double precision.
+# numbers as well: RoPE (notebook 07) turns vectors by angles that grow with the position, and an angle of a million
+# radians is known to a sixteenth of a radian only. Sums of many numbers suffer in the same way, which is why tests of
+# gradients use double precision.
 #
 # ## Exercise 2: places in memory
 #
-# Attention works on tensors of shape (B, T, H, D): batch, time, heads, channels of a head. Write the place of element
-# (b, t, h, d) in the row of numbers, counted from 0.
+# Attention works on tensors of shape (B, T, H, D): batch, time, heads, channels of a head. (Notebook 03 says what heads
+# are; here they are an axis like the others.) Write the place of element (b, t, h, d) in the row of numbers, counted
+# from 0.
 
 # %%
 def place(b, t, h, d, shape):

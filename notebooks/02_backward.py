@@ -16,14 +16,15 @@ import numpy as np
 import poslab as pl
 from exercise import check
 
-plt.rcParams["figure.dpi"] = 72
+plt.style.use("course.mplstyle")
 rng = np.random.default_rng(0)
 
 # %% [markdown]
 # ## What is recorded
 #
-# A classifier in one line: two inputs with three features, a matrix of weights, a softmax, and the loss
-# $L = -\sum_n \ln p_{n,\,\text{right class}}$. We ask for the gradient of `w` only.
+# A classifier in two lines: two inputs with three features, a matrix of weights, a softmax that makes the probabilities
+# $p_{n,c}$ of class $c$ for input $n$, and the loss $L = -\sum_n \ln p_{n,\,\text{right class}}$. `right` has a 1 where
+# the right class is. We ask for the gradient of `w` only.
 #
 # While an op computes its result, it also writes a line on the *tape*: what it read, what it made, and how gradients go
 # back through it. `pl.Tape` keeps these lines for us to see.
@@ -42,9 +43,10 @@ tape
 
 # %% [markdown]
 # An op is recorded if *any* of its inputs wants a gradient; then its result wants one, too. (`sum` reads 4 numbers in a
-# row: `sum_all` first gives its input the shape (4,), which moves nothing. The minus sign is the last op.)
+# row: `sum_all` first gives its input the shape (4,), which moves nothing. The last op is the minus sign: times -1.)
 #
-# Drawn, with the data from top to bottom. Yellow tensors were there before and want a gradient, grey ones want none.
+# Drawn, with the data from top to bottom. A blue box is an op with the shape of its result. Round boxes were there
+# before: `w`, in yellow, wants a gradient, and the grey ones want none.
 
 # %%
 tape.plot(x=x, w=w, right=right, loss=loss);
@@ -64,8 +66,9 @@ loss.backward()
 tape.plot(x=x, w=w, right=right, loss=loss);
 
 # %% [markdown]
-# All boxes on the way from `w` to the loss have one, and `x` has none. Each op knew only its own formula. For the
-# softmax $y = \text{softmax}(x)$ it is, with $dy$ for $\partial L/\partial y$:
+# All boxes on the way from `w` to the loss have one, and `x` has none. `|grad|` is its norm, the root of the sum of its
+# squares. Each op knew only its own formula. For the softmax $y = \text{softmax}(x)$ it is, with $dy$ for
+# $\partial L/\partial y$:
 #
 # $$dx_i = y_i \Big(dy_i - \sum_k dy_k\, y_k\Big)$$
 #
@@ -73,7 +76,7 @@ tape.plot(x=x, w=w, right=right, loss=loss);
 # sum of $dx$ over a row?
 
 # %%
-_, (logits,), _ = tape.steps[1]
+_, (logits,), _ = tape.steps[1]                      # of op 2, softmax: its name, its inputs and its results
 print("gradient of the logits\n", logits.grad.numpy())
 print("sum of each row", logits.grad.numpy().sum(axis=1))
 print("p - right\n", p.numpy() - right.numpy())
@@ -104,7 +107,7 @@ for _ in range(2):
 #
 # $$\frac{\partial L}{\partial w} \approx \frac{L(w + \varepsilon) - L(w - \varepsilon)}{2 \varepsilon}$$
 #
-# **Predict.** With float32, which $\varepsilon$ gives the smallest error: $10^{-1}$, $10^{-3}$ or $10^{-6}$?
+# **Predict.** With float32, which $\varepsilon$ gives the smallest error: $1$, $10^{-2}$ or $10^{-5}$?
 
 # %%
 def loss_of(w):
@@ -130,8 +133,9 @@ ax.set(xlabel="step ε", ylabel="|difference - gradient|", title="A gradient bes
 # %% [markdown]
 # To the right of the valley the curve of the loss is not straight enough, and the error grows with $\varepsilon^2$. To
 # the left the two losses are nearly equal, and their difference keeps few of their seven digits: the error grows with
-# $1/\varepsilon$. The best of float32 is near $10^{-2}$, and even there only some five digits agree. poslab's own tests
-# compile everything once more with double precision, and there every gradient agrees to $10^{-6}$.
+# $1/\varepsilon$. The best of float32 is near $10^{-2}$, and even there only some five digits after the point agree.
+# poslab's own tests compile everything once more with double precision, and there every gradient agrees to one part in
+# a million.
 #
 # ## What it is for
 #
@@ -195,8 +199,8 @@ def _(sigmoid_backward):
 #
 # Compose ops, and the gradient comes by itself. Write $\text{lse}(x) = \ln \sum_i e^{x_i}$ over a row of shape (1, n).
 # Its gradient is the softmax: the check looks. It also tries $x = (1000, 1001)$. $e^{1000}$ is infinite in float32, so
-# subtract the largest number first: $\text{lse}(x) = m + \ln \sum_i e^{x_i - m}$. `pl.max`, `pl.exp`, `pl.sum(x, 1)`
-# and `pl.log` are there.
+# subtract the largest number first: $\text{lse}(x) = m + \ln \sum_i e^{x_i - m}$. `pl.exp` and `pl.log` are there, and
+# `pl.max(x)` and `pl.sum(x, 1)`, which make one number of each row: (1, 1).
 
 # %%
 def lse(x):
@@ -211,10 +215,11 @@ def _(lse):
         expected = np.logaddexp.reduce(row)
         assert np.isfinite(y.item()), f"lse of {row} is {y.item()}; subtract the largest number before exp"
         assert np.isclose(y.item(), expected), f"lse of {row} is {y.item():.4f} and should be {expected:.4f}"
+        assert isinstance(y, pl.Tensor) and y.requires_grad, "no gradient gets through; compose ops of pl, not of NumPy"
         pl.sum_all(y).backward()
         softmax = pl.softmax(x).numpy()
         assert np.allclose(x.grad.numpy(), softmax, atol=1e-5), \
-            f"the gradient is {x.grad.numpy()} and not the softmax {softmax}; compose ops of pl, not of NumPy"
+            f"the gradient is {x.grad.numpy()} and not the softmax {softmax}"
 
 # %% [markdown]
 # <details><summary>Solution</summary>

@@ -18,9 +18,9 @@ import numpy as np
 import poslab as pl
 from exercise import check
 
-plt.rcParams["figure.dpi"] = 72
+plt.style.use("course.mplstyle")
 rng = np.random.default_rng(0)
-pl.set_threads(1)                                    # one thread, and its own time: others disturb that less
+pl.set_threads(1)                                    # below we take the processor time of one thread
 
 # %% [markdown]
 # ## Softmax
@@ -41,7 +41,9 @@ for logits in ([0, 0.69, 1.39], [100, 100.69, 101.39], [0, 2.08, 4.16]):
 #
 # ## Four tokens
 #
-# Each token asks with a query $q_i$ and offers a key $k_j$ and a value $v_j$. A head of $D = 2$ channels:
+# Each token asks with a query $q_i$ and offers a key $k_j$ and a value $v_j$, vectors of $D$ channels. One such
+# attention is a *head*; a layer has several side by side, each with queries, keys and values of its own. Here is one
+# with $D = 2$:
 #
 # | token | q | k | v |
 # |---|---|---|---|
@@ -60,7 +62,7 @@ k = pl.Tensor([[0, 0], [1, 0], [0, 1], [1, 1]])
 v = k                                                # our values are those of the keys
 logits = q @ k.T / 2**0.5
 weights = pl.softmax(logits)
-pl.plot_matrices({"logits q k / √2": logits, "weights: softmax of each row": weights}, row="query token",
+pl.plot_matrices({"logits q·k / √2": logits, "weights: softmax of each row": weights}, row="query token",
                  column="key token", one_scale=False);
 
 # %% [markdown]
@@ -102,7 +104,7 @@ for scaled in (False, True):
         a, b = rng.normal(size=(1, 400, width)), rng.normal(size=(1, width, 16))
         products = pl.matmul(a, b) / (width**0.5 if scaled else 1)
         largest.append(pl.softmax(products).numpy().max(axis=2).mean())
-    ax.plot(widths, largest, "o-", label="divided by √D" if scaled else "as it is")
+    ax.plot(widths, largest, marker="o", label="divided by √D" if scaled else "as it is")
 ax.axhline(1 / 16, linestyle=":", color="#888", label="all keys alike")
 ax.set(xscale="log", xticks=widths, xticklabels=widths, xlabel="channels D", ylabel="largest of 16 weights, mean",
        ylim=(0, 1), title="Attention of random queries and keys")
@@ -126,6 +128,9 @@ causal = pl.softmax(logits + np.where(ahead, -np.inf, 0))
 pl.plot_matrices({"causal weights": causal}, row="query token", column="key token");
 
 # %% [markdown]
+# Token 0 sees only itself, so its output is its own value, (0, 0). Token 1 gives one half to token 0 and one half to
+# itself.
+#
 # ## Exercise 1: attention by hand
 #
 # Write causal attention for one head, q, k and v of shape (T, D). Any D.
@@ -143,6 +148,7 @@ def _(attend):
                          v.reshape(1, 5, 1, 9), pl.Span(causal=True)).reshape(5, 9).numpy()
     assert found.shape == (5, 9), f"the shape is {found.shape} and should be (5, 9)"
     found = np.asarray(found)
+    assert np.isfinite(found).all(), "the result is not finite; mask with np.where, as 0 * infinity is NaN"
     assert np.allclose(found[0], np.asarray(v)[0], atol=1e-5), "query 0 sees key 0 only, so its output is v[0]"
     assert np.allclose(found, right, atol=1e-5), f"row 1 is {found[1].round(2)} and should be {right[1].round(2)}; " \
                                                  "is it divided by the root of 9?"
@@ -162,7 +168,8 @@ def _(attend):
 # ## Composed and fused
 #
 # What you wrote is the *composed* form: a product, a softmax, a product. It writes down all $T^2$ logits and weights,
-# and the tape keeps them for the backward pass. The *fused* op `pl.attention` gives the same numbers.
+# and the tape keeps them for the backward pass. The *fused* op `pl.attention` gives the same numbers. `pl.Scores` tells
+# it what the logits are: here one product of queries and keys, and a scale.
 #
 # **Predict.** How much memory do the weights of 8 heads take at 4096 tokens, in float32?
 
@@ -189,7 +196,7 @@ for form in (composed, fused):
         t.clear_grad()
 print("largest difference of the results  ", abs(composed(q, k, v) - fused(q, k, v)).numpy().max())
 print("largest difference of the gradients", abs(gradients[0] - gradients[1]).max())
-pl.clear_tape()
+pl.clear_tape()                                      # of what was recorded after the last backward()
 
 # %% [markdown]
 # The same up to rounding. **Predict.** Which is faster, and does the difference grow with the length?
@@ -211,9 +218,9 @@ for length in lengths:
         taken[form].append(milliseconds(lambda: form(q, k, v)))
 figure, ax = plt.subplots(figsize=(5.6, 3.2), layout="constrained")
 for form, times in taken.items():
-    ax.loglog(lengths, times, "o-", label=form.__name__)
-ax.set(xticks=lengths, xticklabels=lengths, xlabel="tokens", ylabel="milliseconds of the processor",
-       title=f"Attention forward, 8 heads of 16 channels, one thread")
+    ax.loglog(lengths, times, marker="o", label=form.__name__)
+ax.set(xticks=lengths, xticklabels=lengths, xlabel="tokens", ylabel="processor time, milliseconds",
+       title="Attention forward, 8 heads of 16 channels, one thread")
 ax.minorticks_off()
 ax.legend();
 
@@ -246,6 +253,7 @@ def one_more(m, z, o, s, v):
 def _(one_more):
     for largest in (3, 1000):
         s, v = rng.uniform(-largest, largest, 20), rng.normal(size=20)
+        s[7] = largest
         m, z, o = -np.inf, 0.0, 0.0
         for one in zip(s, v):
             m, z, o = one_more(m, z, o, *one)

@@ -17,18 +17,20 @@ import numpy as np
 import poslab as pl
 from exercise import check
 
-plt.rcParams["figure.dpi"] = 72
+plt.style.use("course.mplstyle")
 
 # %% [markdown]
 # ## Where positions can enter
 #
-# Query $i$ and key $j$ stand at the positions $p_i$ and $p_j$. There are four places, *doors*:
+# Query $i$ and key $j$ stand at the positions $p_i$ and $p_j$. There are four places, *doors*. $\text{PE}(p)$ is a
+# vector for position $p$, $R(p)$ turns a vector by angles that grow with $p$, $b$ is a number for each distance, and
+# $a_{ij}$ are the weights:
 #
 # | door | formula | who uses it |
 # |---|---|---|
 # | 1 the embedding | $x_i = \text{embed}_i + \text{PE}(p_i)$ | sines and cosines, a learned table |
-# | 2 queries and keys | $s_{ij} = R(p_i)q_i \cdot R(p_j)k_j\, /\sqrt D$ | RoPE and all its kin, windows |
-# | 3 a term of the logit | $s_{ij} = q_i \cdot k_j/\sqrt D + b(p_j - p_i)$ | ALiBi, T5, KERPLE; relative vectors |
+# | 2 queries and keys | $s_{ij} = R(p_i)q_i \cdot R(p_j)k_j\, /\sqrt D$ | RoPE and its relatives |
+# | 3 a term of the logit | $s_{ij} = q_i \cdot k_j/\sqrt D + b(p_j - p_i)$ | ALiBi, T5, KERPLE |
 # | 4 the weights | $a_{ij}$ not by softmax of single logits | geometric attention, CoPE, stick-breaking |
 #
 # In all pictures a row is a query and a column a key, both counted in *slots* from 0.
@@ -36,7 +38,8 @@ plt.rcParams["figure.dpi"] = 72
 # ## Door 1: added to the embedding
 #
 # Sines and cosines (Vaswani et al. 2017, section 3.5) give each position a vector, $\sin(p f_m)$ and $\cos(p f_m)$ with
-# $f_m = 10000^{-2m/C}$. A learned table has one random vector for each position, which training may change.
+# $f_m = 10000^{-2m/C}$ for $m = 0, \dots, C/2 - 1$, where $C$ is the number of channels. A learned table has one random
+# vector for each position, which training may change.
 #
 # Here are the vectors themselves: `embed` adds them to an embedding of zeros. **Predict.** Which channels change
 # fastest from slot to slot, those at the beginning of each half or those at its end?
@@ -88,7 +91,9 @@ pl.plot_matrices({f"{n}\nup to {np.nanmax(p):g}": p for n, p in positions.items(
 
 # %%
 ax = pl.encodings.rope.plot("similarity", 64, beside=["pi:factor=4", "rerope:window=7"])
-ax.set(title="How alike positions make query and key", ylabel="mean cosine of the angles");
+ax.set(title="How alike positions make query and key", ylabel="mean cosine of the angles", ylim=(-0.25, 1.05),
+       yticks=np.linspace(0, 1, 6))
+ax.legend(fontsize="small", ncols=3, loc="lower center");
 
 # %% [markdown]
 # It swings: each pair of channels is a cosine with a wavelength of its own, and a head of 8 channels has only four of
@@ -96,9 +101,9 @@ ax.set(title="How alike positions make query and key", ylabel="mean cosine of th
 #
 # ## Door 3: a term of the logit
 #
-# ALiBi (Press et al. 2022, section 3) adds $-m\,|j - i|$, where each head has its own slope $m$. poslab's adds half a
-# slope for keys on the left if it sees both sides, as the code of Ruoss et al. (2023) does; `symmetric=True` leaves
-# that out.
+# ALiBi (Press et al. 2022, section 3) adds $-m\,|j - i|$, where each head has its own slope $m$. That is
+# `symmetric=True`. (Without it, keys on the left get half a slope more, as in the code of Ruoss et al. 2023, so that a
+# model that sees both sides can tell them apart.)
 #
 # **Predict.** With 8 heads the slopes are 1/2, 1/4, ..., 1/256. Which head looks furthest, and what does ALiBi add in
 # head 1 at distance 10?
@@ -110,41 +115,49 @@ pl.plot_matrices({f"alibi, head {h}": alibi[h - 1] for h in (1, 3, 8)});
 # %% [markdown]
 # In head 1 it is -5, a factor of $e^{-5} = 0.007$ on the weight. Head 8 adds hardly anything and sees everything.
 #
-# Other terms bend the line. KERPLE (Chi et al. 2022) takes a logarithm, and T5 (Raffel et al. 2020) learns a number for
-# each *bucket* of distances. Before training these are small random numbers.
+# Other terms bend the line. KERPLE (Chi et al. 2022) takes a logarithm, Sandwich (Chi et al. 2023) a sum of cosines,
+# and T5 (Raffel et al. 2020) learns a number for each *bucket* of distances: near distances have a bucket each, far
+# ones share. Before training these are small random numbers. **Predict.** Where will the stripes of T5 be widest?
 
 # %%
 names = ["alibi:symmetric", "kerple", "sandwich", "t5"]
 pl.plot_matrices({n: pl.encodings[n].matrix(32)[2] for n in names}, one_scale=False);
 
 # %% [markdown]
+# The widest stripes of T5 are far from the diagonal, where a bucket holds many distances.
+#
 # ## Door 4: weights of their own
 #
 # The last family does not take a softmax of logits. Stick-breaking (Tan et al. 2025) and geometric attention (Csordás
-# et al. 2022, section 3) walk away from the query, and each key takes a share of what the nearer ones left.
+# et al. 2022, section 3) walk away from the query, and each key takes a share of what the nearer ones left: the share
+# $1/(1 + e^{-z})$, if $z$ is its logit. Neither looks at the query's own slot. Geometric attention looks at both sides,
+# in turn to the right and to the left.
 #
 # There is no logit to draw, so we look at the weights. The values are one-hot: value $j$ is 1 in channel $j$ only. Then
-# output $i$ *is* the row of weights $a_{i\cdot}$. All queries and keys are 0, so that every key matches with 1/2.
+# output $i$ *is* the row of weights $a_{i\cdot}$. All queries and keys are 0, so that the share of every key is 1/2.
 #
 # **Predict.** How much of the attention does the nearest key get, and the next one?
 
 # %%
 def weights(name, causal):
     layer = pl.encodings[name].build(heads=1, d_model=8, causal=causal)
-    same, one_hot = np.zeros((1, 8, 1, 8)), np.eye(8).reshape(1, 8, 1, 8)
-    return layer.attend(same, same, one_hot).numpy()[0, :, 0]
+    same, one_hot = np.zeros((1, 5, 1, 8)), np.eye(5, 8).reshape(1, 5, 1, 8)      # 5 slots, 8 channels
+    return layer.attend(same, same, one_hot).numpy()[0, :, 0, :5]
 
 
 pl.plot_matrices({"none: softmax": weights("none", False), "stick_breaking, causal": weights("stick_breaking", True),
                   "geometric": weights("geometric", False)});
 
 # %% [markdown]
-# One half, one quarter, one eighth: near keys win although no position was read at all. Only the *order* counts.
+# One half, one quarter, one eighth: near keys win although no position was read at all. Only the *order* counts. What
+# no key has taken is lost in stick-breaking; geometric attention divides by the sum of the shares, so one half becomes
+# 0.53.
 #
 # ## All families at a glance
 #
 # Three of each family, as they are before training (head 3, 24 slots). Colours differ from picture to picture: look at
-# shapes. **Predict** before you look closely: in which family are most pictures plain stripes, and why?
+# shapes. Most are stripes along the diagonal. **Predict** before you look closely: which of the schemes that you have
+# met by now will not be? (The others are in [docs/schemes.md](../docs/schemes.md).)
 
 # %%
 families = {
@@ -168,8 +181,9 @@ figure.supxlabel("key slot"), figure.supylabel("query slot");
 
 # %% [markdown]
 # Stripes along the diagonal are distances, and nearly every family has them. The exceptions: `learned` knows slots one
-# by one, `sinks` sees the first keys from everywhere, and `none` is flat. So is `cope`, which counts by what the tokens
-# *say*, and has learned nothing yet. `poslab` has many more schemes, and each knows its formula and its source:
+# by one, `sinks` sees the first keys from everywhere, and in `path` the first keys differ, because the tokens between
+# key and query act on the logit. `none` is flat. So is `cope`, which counts by what the tokens *say*, and has learned
+# nothing yet. `poslab` has many more schemes, and each knows its formula and its source:
 
 # %%
 print(len(pl.encodings), "encodings\n")
@@ -218,8 +232,8 @@ def _(my_window):
 
 # %%
 print("randomized draws", pl.samplers.randomized(max_position=64).draw(8)[0].astype(int))
-mode = pl.encodings.alibi(symmetric=True, mode="differences")
-pl.plot_matrices({s: mode.matrix(8, positions=s)[2]
+alibi = pl.encodings.alibi(symmetric=True, mode="differences")           # reads positions, not slots
+pl.plot_matrices({s: alibi.matrix(6, positions=s)[0]
                   for s in ("sequential", "evenly_spread:max_position=64", "randomized:max_position=64")});
 
 # %% [markdown]
@@ -241,6 +255,9 @@ def _(is_toeplitz):
     distance = np.arange(6)[None, :] - np.arange(6)[:, None]
     assert is_toeplitz(distance), "j - i depends on j - i only; compare matrix[1:, 1:] with matrix[:-1, :-1]"
     assert not is_toeplitz(np.add.outer(np.arange(6), np.arange(6))), "i + j is not constant along its diagonals"
+    changed = distance.copy()
+    changed[5, 1] = 0
+    assert not is_toeplitz(changed), "a single number may differ; look along all diagonals"
     assert is_toeplitz(pl.encodings.rope.matrix(16)[0]), "RoPE with sequential positions is Toeplitz, up to rounding"
     assert not is_toeplitz(pl.encodings.learned.matrix(16)[0]), "a learned table is not"
     assert not is_toeplitz(pl.encodings.rope.matrix(16, positions="randomized")[0]), "nor is RoPE at random positions"

@@ -7,8 +7,8 @@
 # - what position interpolation (PI), NTK-aware scaling and ReRoPE change, in one picture each;
 # - how they do on a small language model that was trained with RoPE and reads 8 times its trained length.
 #
-# You need notebooks 04 and 05. The model is trained by the program `poslab`, whose language models Python does not have
-# yet: `./dev build` makes it.
+# You need notebooks 04 and 05. The model is trained by the program `poslab`, because Python cannot train language
+# models yet; `./dev build` makes the program.
 
 # %%
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ import poslab as pl
 from exercise import check
 from language import HEADS, TRAINED, WIDTH, Model   # 4 heads, 32 tokens, width 64: 16 channels a head, 8 pairs
 
-plt.rcParams["figure.dpi"] = 72
+plt.style.use("course.mplstyle")
 
 # %% [markdown]
 # ## Eight clock hands
@@ -39,16 +39,18 @@ f = 10000.0 ** (-np.arange(0, 16, 2) / 16)
 distance = np.arange(0, 257)
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.2), layout="constrained")
 for m in (0, 1, 2, 3):
-    axes[0].plot(distance[:129], np.cos(distance[:129] * f[m]), label=f"pair {m}: λ = {2 * np.pi / f[m]:.0f}")
+    axes[0].plot(distance[:129], np.cos(distance[:129] * f[m]), label=f"m = {m}: λ = {2 * np.pi / f[m]:.0f}")
 axes[0].axvspan(0, TRAINED, color="#ddd", label="seen in training")
-axes[0].set(xlabel="distance", ylabel="cos(distance · f)", title="Four of the eight hands")
-axes[0].legend(fontsize="small", loc="lower right")
+axes[0].set(xlabel="distance", ylabel="cos(distance · f)", title="Four of the eight hands", ylim=(-2.1, 1.1),
+            yticks=[-1, 0, 1])
+axes[0].legend(fontsize="small", ncols=2, loc="lower center")
 pl.encodings.rope.plot("frequencies", heads=HEADS, d_model=WIDTH, train_length=TRAINED, axes=axes[1])
-axes[1].set(title="Positions for a full turn", xlabel="pair, counted from 1");
+axes[1].set(title="Positions for a full turn", xlabel="pair m", xticks=range(1, 9), xticklabels=range(8));
 
 # %% [markdown]
-# Two. The others have shown training a part of their circle, the slowest a six-hundredth of it. A text of 256 tokens
-# turns them to angles that no training has seen. That is what "RoPE does not extrapolate" means.
+# Two: in the right picture only $m = 0$ and $m = 1$ lie below the trained length. In training the other six turn by
+# a part of their circle only, the slowest by a six-hundredth of it. A text of 256 tokens turns them to angles that no
+# training has seen. That is what "RoPE does not extrapolate" means.
 #
 # ## Three repairs
 #
@@ -56,8 +58,8 @@ axes[1].set(title="Positions for a full turn", xlabel="pair, counted from 1");
 #
 # - **PI** (Chen et al. 2023): all positions divided by $s$. All angles are then known ones, but neighbours are only
 #   $1/s$ apart, which training has not met either.
-# - **NTK-aware** (bloc97 2023): another base, $10000 \cdot s^{D/(D-2)}$. The slowest pair is slowed by $s$, the fastest
-#   not at all.
+# - **NTK-aware** (bloc97 2023): a larger base than 10000, such that the slowest pair is slowed by $s$. The fastest
+#   is not slowed at all. Exercise 1 asks for the base.
 # - **ReRoPE** (Su 2023): frequencies stay, and distances end at a window: $\min(d, w)$.
 #
 # **Predict.** In the picture of the wavelengths, PI moves the whole line up. What does NTK-aware do to it? And ReRoPE?
@@ -65,7 +67,7 @@ axes[1].set(title="Positions for a full turn", xlabel="pair, counted from 1");
 # %%
 ax = pl.encodings.rope.plot("frequencies", beside=["pi:factor=8", "ntk:factor=8", "ntk_by_parts:factor=8"],
                             heads=HEADS, d_model=WIDTH, train_length=TRAINED)
-ax.set(title="Positions for a full turn, factor 8", xlabel="pair, counted from 1");
+ax.set(title="Positions for a full turn, factor 8", xlabel="pair m", xticks=range(1, 9), xticklabels=range(8));
 
 # %% [markdown]
 # NTK-aware turns the line around its left end. *By parts* (Peng et al. 2024, section 3.2; a part of YaRN) leaves pairs
@@ -79,12 +81,14 @@ ax.set(title="Positions for a full turn, factor 8", xlabel="pair, counted from 1
 # %%
 names = ["pi:factor=8", "ntk:factor=8", "rerope:window=16"]
 ax = pl.encodings.rope.plot("similarity", 65, beside=names, heads=HEADS, d_model=WIDTH, causal=True)
-ax.axvline(-TRAINED, linestyle="--", color="#888")
-ax.set(title="How alike positions make query and key; dashed: the trained length", ylabel="mean cosine");
+ax.axvline(-TRAINED, linestyle=":", color="#888", label="trained length")
+ax.set(title="How alike positions make query and key", ylabel="mean cosine", ylim=(0.1, 1.4),
+       yticks=[0.2, 0.4, 0.6, 0.8, 1])
+ax.legend(fontsize="small", ncols=2, loc="upper center");
 
 # %% [markdown]
-# PI flattens everything: a neighbour looks like the token itself. NTK-aware keeps the first dip nearly, ReRoPE keeps it
-# exactly and is flat beyond its window of 16.
+# PI flattens everything: a neighbour looks like the token itself. NTK-aware nearly keeps the first dip. ReRoPE has the
+# same curve as RoPE within its window of 16, and is flat beyond.
 #
 # ## On a language model
 #
@@ -102,15 +106,15 @@ results = {name: model.test(name) for name in encodings}
 lengths = [int(row["length"]) for row in results["rope"]]
 figure, axes = plt.subplots(1, 2, figsize=(10.5, 3.8), layout="constrained", sharey=True)
 for name, rows in results.items():
-    axes[0].plot(lengths, [100 * row["accuracy"] for row in rows], "o-", label=name)
-    axes[1].plot(np.arange(16, 256, 32), [100 * rows[-1][f"accuracy_{n}"] for n in range(1, 9)], "o-")
+    axes[0].plot(lengths, [100 * row["accuracy"] for row in rows], marker="o", label=name)
+    axes[1].plot(np.arange(16, 256, 32), [100 * rows[-1][f"accuracy_{n}"] for n in range(1, 9)], marker="o")
 axes[0].set(xscale="log", xticks=lengths, xticklabels=lengths, xlabel="tokens of the text",
             ylabel="next tokens right, %", title="One model, six encodings at test")
 axes[0].minorticks_off()
 axes[1].set(xlabel="place in a text of 256 tokens", title="The same by place, 8 times the trained length")
 for ax in axes:
-    ax.axvline(TRAINED, linestyle="--", color="#888")
-axes[0].legend(fontsize="small");
+    ax.axvline(TRAINED, linestyle=":", color="#888")
+figure.legend(fontsize="small", loc="outside right center");
 
 # %% [markdown]
 # - RoPE is good where it was trained and falls with every doubling.
@@ -126,8 +130,8 @@ axes[0].legend(fontsize="small");
 #
 # ## Exercise 1: the base of NTK-aware RoPE
 #
-# Choose the new base $b'$ such that the slowest pair, $m = D/2 - 1$, turns exactly $s$ times as slowly as before. Its
-# frequency is $b^{-(D-2)/D}$.
+# Choose the new base $b'$ such that the slowest pair, $m = D/2 - 1$, turns exactly $s$ (`factor`) times as slowly as
+# with the base $b$. Its frequency is $b^{-(D-2)/D}$.
 
 # %%
 def ntk_base(base, factor, D):
@@ -141,7 +145,8 @@ def _(ntk_base):
         slower = 10000.0 ** (-(D - 2) / D) / new ** (-(D - 2) / D)
         assert np.isclose(slower, factor), f"D = {D}: the slowest pair is {slower:.3f} times slower, not {factor} times"
     view = pl.encodings["ntk:factor=8"].view("frequencies", heads=4, d_model=64)["charts"][0]["curves"][0][1]
-    assert np.allclose(2 * np.pi * ntk_base(10000.0, 8, 16) ** (np.arange(8) / 8), view[:, 1], rtol=1e-3)
+    assert np.allclose(2 * np.pi * ntk_base(10000.0, 8, 16) ** (np.arange(8) / 8), view[:, 1], rtol=1e-3), \
+        "the other pairs do not turn as those of poslab's ntk do"
 
 # %% [markdown]
 # <details><summary>Solution</summary>
@@ -158,7 +163,8 @@ def _(ntk_base):
 # ## Exercise 2: RoPE by complex numbers
 #
 # A pair of channels (0 and 1, 2 and 3, ...) is a complex number, and to turn it is to multiply it by $e^{i p f_m}$.
-# Write the rotation of one vector `x` of `D` numbers at the position `p`. `x[0::2]` and `x[1::2]` are the two halves.
+# Write the rotation of one vector `x` of `D` numbers at the position `p`. `x[0::2]` are the real parts and `x[1::2]`
+# the imaginary ones. The check compares products of turned queries and keys with poslab's logits.
 
 # %%
 def turned(x, p):
@@ -168,7 +174,7 @@ def turned(x, p):
 @check(turned)
 def _(turned):
     q, k = np.random.default_rng(0).normal(size=(2, 12, 16))
-    right = pl.encodings.rope.logits(q[None, :, None, :], k[None, :, None, :]).numpy()[0, 0] * 4
+    right = pl.encodings.rope.logits(q[None, :, None, :], k[None, :, None, :]).numpy()[0, 0] * 16**0.5
     assert np.shape(turned(q[0], 0)) == (16,), f"the shape is {np.shape(turned(q[0], 0))}, not (16,)"
     assert np.allclose(turned(q[0], 0), q[0]), "at position 0 nothing turns"
     for i, j in ((3, 3), (5, 2), (11, 0)):

@@ -18,7 +18,7 @@ import poslab as pl
 from exercise import check
 from language import TRAINED, Model
 
-plt.rcParams["figure.dpi"] = 72
+plt.style.use("course.mplstyle")
 
 # %% [markdown]
 # ## One needle
@@ -28,27 +28,27 @@ plt.rcParams["figure.dpi"] = 72
 # $$a = \frac{e^g}{e^g + (n - 1)} = \frac{1}{1 + (n - 1)\,e^{-g}}$$
 #
 # **Predict.** With $g = 5$ the weight among 32 keys is 0.83. What is it among 256, and among 4096? How large would $g$
-# have to be for 4096?
+# have to be for 0.83 among 4096?
 
 # %%
 n = 2 ** np.arange(1, 15)
 figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
 for g in (3, 5, 8):
     ax.plot(n, 1 / (1 + (n - 1) * np.exp(-g)), label=f"g = {g}")
-ax.plot(n, 1 / (1 + (n - 1) * np.exp(-5 * np.log(n) / np.log(32))), "k--", label="g = 5 ln n / ln 32")
+ax.plot(n, 1 / (1 + (n - 1) * np.exp(-5 * np.log(n) / np.log(32))), "k-", linewidth=2.5, label="g = 5 ln n / ln 32")
 ax.set(xscale="log", xlabel="keys n", ylabel="weight of the right key", ylim=(0, 1.02), title="A needle among n keys")
 ax.axvline(32, linestyle=":", color="#888")
 ax.legend(fontsize="small");
 
 # %% [markdown]
 # 0.37 among 256 keys and 0.035 among 4096, where $g = 9.9$ would be needed. The weight is one half where
-# $g = \ln(n - 1)$, so a logit that stays the same loses against any number of keys: attention is *dispersed*. If all
-# logits are multiplied by
+# $g = \ln(n - 1)$, so a logit that stays the same loses as soon as there are enough keys: attention is *dispersed*. If
+# all logits are multiplied by
 #
 # $$\lambda_n = \frac{\ln n}{\ln n_0}$$
 #
-# the needle stays found (dashed), where $n_0$ is the number of keys that training had (Su 2021; Chiang and Cholak 2022,
-# section 5.3). A factor on the logits is one over a *temperature*.
+# the needle stays found (thick curve), where $n_0$, here 32, is the number of keys that training had (Su 2021; Chiang
+# and Cholak 2022, section 5.3). A factor on the logits is one over a *temperature*.
 #
 # ## Random logits
 #
@@ -62,7 +62,8 @@ ax.legend(fontsize="small");
 # %%
 def statistics(keys, factor=1.0, heads=4, queries=64):
     """Mean over random queries: the largest weight, and the entropy in nats."""
-    q, k = (np.random.default_rng(1).normal(size=(1, length, heads, 16)) for length in (queries, keys))
+    rng = np.random.default_rng(1)
+    q, k = (rng.normal(size=(1, length, heads, 16)) for length in (queries, keys))
     found = pl.attention_statistics(pl.Scores([pl.Piece(q, k)], factor / 4)).numpy()
     return found[..., 0].mean(), found[..., 1].mean()
 
@@ -71,20 +72,27 @@ keys = [64, 128, 256, 512, 1024, 2048]
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.2), layout="constrained")
 for name, factor in {"as it is": lambda n: 1, "times ln n / ln 64": lambda n: np.log(n) / np.log(64)}.items():
     largest, entropy = zip(*(statistics(n, factor(n)) for n in keys))
-    axes[0].loglog(keys, largest, "o-", label=name)
-    axes[1].loglog(keys, np.exp(entropy), "o-", label=name)
-axes[0].set(xlabel="keys n", ylabel="largest weight, mean", title="Attention to the most liked key")
-axes[1].set(xlabel="keys n", ylabel="exp(entropy)", title="Keys that share the attention")
+    axes[0].loglog(keys, largest, marker="o", label=name)
+    axes[1].loglog(keys, np.exp(entropy), marker="o", label=name)
+axes[0].set(ylabel="largest weight, mean", title="Attention to the most liked key", yticks=[0.01, 0.03, 0.1],
+            yticklabels=[0.01, 0.03, 0.1])
+axes[1].set(ylabel="exp(entropy)", title="Keys that share the attention", yticks=keys, yticklabels=keys)
+for ax in axes:
+    ax.set(xlabel="keys n", xticks=keys, xticklabels=keys)
+    ax.minorticks_off()
 axes[1].legend(fontsize="small");
 
 # %% [markdown]
-# It grows as $n$ does. For normal logits with variance 1 the entropy comes to $\ln n - 1/2$: 61 % of all keys take
-# part, however many there are. $\ln n$ slows that down, but does not stop it here. It is a rule for one needle, not for
-# every distribution of logits.
+# It grows as $n$ does: twice the keys, twice as many share. For normal logits with variance 1 the entropy comes to
+# $\ln n - 1/2$: $e^{-1/2}$ or 61 % of all keys take part, however many there are. $\ln n$ slows that down, but does not
+# stop it here. It is a rule for one needle, not for every distribution of logits.
 #
 # ## Policies
 #
-# poslab has several rules for the factor. **Predict.** Which of these leave the trained length, 32 keys, alone?
+# poslab has several rules for the factor. `log_n` is $\ln n / \ln 32$ for a query that sees $n$ keys. The same with
+# `only_longer` is at least 1. `llama4` takes a step up at every 32nd key. `yarn` is one number for all queries,
+# chosen for texts of 8 times the trained length. **Predict.** A text of the trained length has queries that see 1 to 32
+# keys. Which of the four leave all of these alone?
 
 # %%
 figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
@@ -95,8 +103,9 @@ ax.set(xlabel="keys that a query sees", ylabel="factor on its logits", title="Te
 ax.legend(fontsize="small");
 
 # %% [markdown]
-# Two: `only_longer` is $\max(1, \ln n / \ln 32)$, and Llama 4's rises in steps. So a model that was trained without a
-# temperature reads its trained length as before. YaRN's (Peng et al. 2024, equation 22) is one number for all lengths.
+# `only_longer` does, and `llama4` nearly: its first step is at the 32nd key. So a model that was trained without a
+# temperature reads its trained length as before. `log_n` alone is 1 at 32 keys but flattens the attention of earlier
+# queries. It suits models that were trained with it. YaRN's (Peng et al. 2024, equation 22) changes all.
 #
 # ## On the language model
 #
@@ -109,13 +118,14 @@ ax.legend(fontsize="small");
 # %%
 model = Model()
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained")
-for encoding, colour in (("rope", "#1f77b4"), ("rerope:window=16", "#d62728")):
+for encoding, colour, marker in (("rope", "#0072B2", "o"), ("rerope:window=16", "#D55E00", "s")):
     for temperature, style in (("none", "-"), ("log_n:length=32,only_longer", "--")):
         rows = model.test(encoding, temperature)
         lengths = [int(row["length"]) for row in rows]
         label = encoding + (", log n" if temperature != "none" else "")
-        axes[0].plot(lengths, [100 * row["accuracy"] for row in rows], style, marker="o", color=colour, label=label)
-        axes[1].plot(lengths, [row["loss"] for row in rows], style, marker="o", color=colour)
+        line = dict(linestyle=style, marker=marker, color=colour, label=label)
+        axes[0].plot(lengths, [100 * row["accuracy"] for row in rows], **line)
+        axes[1].plot(lengths, [row["loss"] for row in rows], **line)
 axes[0].set(ylabel="next tokens right, %", title="Accuracy")
 axes[1].set(ylabel="loss, nats a token", title="Loss")
 for ax in axes:
@@ -182,9 +192,10 @@ def aligned(trained, tested):
 @check(aligned)
 def _(aligned):
     assert np.isclose(aligned(64, 64), 1), f"at the trained number of keys nothing is to be changed: {aligned(64, 64)}"
-    found = [aligned(64, tested) for tested in (128, 256, 512)]
+    found = [round(float(aligned(64, tested)), 2) for tested in (128, 256, 512)]
     assert all(np.isclose(taus, tau).any() for tau in found), f"{found} are not of the list taus"
-    assert found[0] > found[1] > found[2], f"temperatures should fall with the length and are {found}"
+    assert found[0] > found[1] > found[2], f"temperatures should fall with the length and are {found}; the factor is " \
+                                           "one over the temperature"
     goal = statistics(64)[0]
     off = [abs(statistics(256, 1 / tau)[0] - goal) for tau in taus]
     best = taus[np.argmin(off)]

@@ -27,5 +27,6 @@ def _asked(function):
         value = function(*args, **named)
         if value is ...:
             raise NotYet
+        assert value is not None, "it gives None; is there a return?"
         return value
     return of

@@ -1,5 +1,5 @@
-"""The small language model of notebooks 07 and 08, trained and tested by the program `poslab`, as Python reads
-language models and does not train them."""
+"""The small language model of notebooks 07 and 08. The program `poslab` trains and tests it, because from Python one
+can load language models but not train them."""
 
 import csv
 import shutil

@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+import numpy as np
+import poslab as pl
 import pytest
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -18,7 +20,8 @@ def twice(x):
 
 @pytest.mark.parametrize("answer, words", [(6, "Right."), (5, "Not yet: it should be 6"), (..., "Not answered yet"),
                                            (lambda x: 2 * x, "Right."), (lambda x: x, "Not yet: it should be 6"),
-                                           (lambda x: ..., "Not answered yet")])
+                                           (lambda x: ..., "Not answered yet"),
+                                           (lambda x: None, "Not yet: it gives None; is there a return?")])
 def test_answers_are_checked(answer, words, capsys):
     exercise.check(answer)(twice)
     assert capsys.readouterr().out.startswith(words)
@@ -27,6 +30,25 @@ def test_answers_are_checked(answer, words, capsys):
 def test_an_answer_that_breaks_shows_where():
     with pytest.raises(ZeroDivisionError):
         exercise.check(lambda x: x / 0)(twice)
+
+
+@pytest.mark.parametrize("stem, name, answer", [
+    ("01_tensor", "distances", lambda length: pl.Tensor(np.arange(5)[None, :] - np.arange(5)[:, None])),
+    ("02_backward", "lse", lambda x: np.logaddexp.reduce(x.numpy(), axis=1)),
+    ("03_attention", "one_more", lambda m, z, o, s, v: (max(m, s), z + np.exp(s), o + np.exp(s) * v)),
+    ("04_four_doors", "is_toeplitz", lambda matrix: np.ptp(np.diag(matrix, 1)) < 1e-4),
+    ("05_lengths", "known_pairs", lambda n, trained: min(1, trained / (2 * n))),
+    ("05_lengths", "pool", 400),
+    ("06_randomized", "chance", (10 / 128)**9),
+    ("07_rope", "ntk_base", lambda base, factor, D: base * factor),
+    ("08_temperature", "factor_for", lambda g, n, wanted: np.log(n - 1) / g),
+    ("10_kernel", "intensities", lambda T, D: (271, 8.2121212))])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_plausible_wrong_answers_are_refused(stem, name, answer, capsys):
+    cells = [cell.source for cell in run.cells_of(NOTEBOOKS / f"{stem}.py").cells]
+    checks = [source for source in cells if source.startswith(f"@check({name})")]
+    exec(checks[0], {"pl": pl, "np": np, "rng": np.random.default_rng(0), "check": exercise.check, name: answer})
+    assert capsys.readouterr().out.startswith("Not yet: ")
 
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("[0-9]*.py")), ids=lambda p: p.stem)
