@@ -11,6 +11,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 sys.path.insert(0, str(Path(__file__).parent))
 import tree  # noqa: E402
+from formulas import mathml  # noqa: E402
 from navigation import navigation  # noqa: E402
 
 project = "poslab"
@@ -61,8 +62,8 @@ def with_navigation(app, docname, source):
 
 
 def visit_math(self, node):
-    display = "block" if isinstance(node, nodes.math_block) else "inline"
-    self.body.append(convert(node.astext(), display=display))
+    block = isinstance(node, nodes.math_block)
+    self.body.append(mathml(node.astext()) if block else convert(node.astext()))
     raise nodes.SkipNode
 
 

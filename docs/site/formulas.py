@@ -16,9 +16,11 @@ class Formula:
     tex: str
     said: list[str]                                # what a comment of these files says
 
-    @property
-    def mathml(self):
-        return convert(self.tex, display="block")
+
+def mathml(tex):
+    """What stands between two quads is a formula of its own: beside the one before, or below it where room is short."""
+    parts = [convert(one, display="block") for one in tex.split(r"\qquad")]
+    return f'<div class="formula">{"".join(parts)}</div>'
 
 
 @functools.cache

@@ -10,14 +10,21 @@ from split import as_markdown
 ENGINE = "poslab._poslab"
 
 
+def with_defaults(text, defaults):
+    """In place of a default the engine's signatures have a backslash and its number."""
+    def shown(m):
+        value = defaults[int(m.group(1))]
+        return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else "..."
+    return re.sub(r"\\(\d+)", shown, text)
+
+
 def signatures(name, thing):
     """[(signature, docstring)], of a function of the engine one for each way to call it."""
-    if hasattr(thing, "__nb_signature__"):       # a default that is no literal is a backslash and its number
-        return [(name + re.sub(r"\\\d+", "...", text[text.index("("):]), doc)
-                for text, doc, _ in thing.__nb_signature__]
-    if isinstance(thing, type) and hasattr(thing.__init__, "__nb_signature__"):
-        return [(name + text.removeprefix("def __init__").removesuffix(" -> None"), thing.__doc__)
-                for text, _, _ in thing.__init__.__nb_signature__]
+    called = thing.__init__ if isinstance(thing, type) else thing
+    if hasattr(called, "__nb_signature__"):
+        found = [(name + with_defaults(text[text.index("("):], defaults), doc)
+                 for text, doc, defaults in called.__nb_signature__]
+        return found if called is thing else [(text.removesuffix(" -> None"), thing.__doc__) for text, _ in found]
     try:
         return [(name + str(inspect.signature(thing)), thing.__doc__)]
     except (TypeError, ValueError):

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from string import Template
 
 import tree
-from formulas import formulas_of
+from formulas import formulas_of, mathml
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import TextLexer, get_lexer_by_name, get_lexer_for_filename
@@ -55,16 +55,14 @@ def code_html(section, lines):
 
 def body_of(name, text):
     lines = highlight(text, lexer_of(name), HtmlFormatter(nowrap=True)).split("\n")
-    parts = sections(text, mark_of(name))
-    formulas = "".join(f"<figure>{f.mathml}</figure>" for f in formulas_of(name))
-    body = []
-    if parts and (parts[0].prose or formulas):
-        body.append(f'<div class="intro"><div>{prose_html(parts[0].prose)}</div>'
-                    f'{f"<div>{formulas}</div>" if formulas else ""}</div>')
-        parts[0].prose = []
-    for part in parts:
-        body.append(f'<section><div class="prose">{prose_html(part.prose)}</div>{code_html(part, lines)}</section>')
-    return "".join(body)
+    first, *others = sections(text, mark_of(name))
+    formulas = "".join(mathml(f.tex) for f in formulas_of(name))
+    above = " above" if len(first.code) < 15 else ""    # what is longer than the code beside it
+    body = (f'<section><div class="prose{above}"><div>{prose_html(first.prose)}</div><div>{formulas}</div></div>'
+            f"{code_html(first, lines)}</section>")
+    for part in others:
+        body += f'<section><div class="prose">{prose_html(part.prose)}</div>{code_html(part, lines)}</section>'
+    return body
 
 
 def write(out, name, body):
@@ -92,9 +90,9 @@ def about(name):
     if not tree.is_listed(name):
         return ""
     text = (tree.ROOT / name).read_text(errors="replace")
-    first = sections(text, mark_of(name))[:1]
-    words = " ".join(next((lines for formula, lines in paragraphs(first[0].prose) if not formula), [])) if first else ""
-    return inline(re.split(r"(?<=[.:])\s", words, maxsplit=1)[0])
+    first = sections(text, mark_of(name))[0]
+    words = " ".join(next((lines for formula, lines in paragraphs(first.prose) if not formula), []))
+    return inline(re.split(r"(?<!al)[.:](?=\s|$)", words, maxsplit=1)[0])
 
 
 def write_folder(out, folder):

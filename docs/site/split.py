@@ -24,12 +24,13 @@ def mark_of(path):
 
 
 def sections(text, mark):
-    """Each comment with the code up to the next one. The first has no prose unless the file begins with a comment."""
+    """Each comment with the code up to the next one. The first has no prose unless the file begins with a
+    comment."""
     found = [Section()]
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         if mark and line.startswith(mark) and not line.startswith("#!"):
-            if any(lines[n - 1].strip() and not lines[n - 1].startswith("#!") for n in found[-1].code):
+            if any(not lines[n - 1].startswith("#!") for n in found[-1].code):
                 found.append(Section())
             found[-1].prose.append(line.removeprefix(mark).removeprefix(" ").rstrip())
         else:
@@ -39,7 +40,7 @@ def sections(text, mark):
             del section.code[0]
         while section.code and not lines[section.code[-1] - 1].strip():
             del section.code[-1]
-    return [s for s in found if s.prose or s.code]
+    return found
 
 
 def paragraphs(prose):
