@@ -38,7 +38,7 @@ def main():
     wrong = navigation.forgotten() + stale()
     if wrong:
         sys.exit("\n".join(wrong))
-    jobs = len(os.sched_getaffinity(0))
+    jobs = min(8, os.cpu_count())
     shutil.rmtree(OUT, ignore_errors=True)          # what is kept would not be warned of again
     lay_out(OUT / "source")
     status = sphinx(["-q", "-b", "html", "-c", str(HERE), "-j", str(jobs), "-W", "--keep-going",

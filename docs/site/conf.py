@@ -25,16 +25,17 @@ nb_execution_mode = "off"
 nb_merge_streams = True
 highlight_language = "none"
 add_module_names = False
+smartquotes = False                                # two hyphens are an option's
 html_theme = "furo"
 html_title = "poslab"
 html_static_path = ["site.css", "source.css"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_show_sourcelink = False
 html_show_search_summary = False                   # it would be fetched, which browsers refuse for files
 html_math_renderer = "mathml"
 pygments_style = "tango"
 pygments_dark_style = "github-dark"
-templates_path = []
 
 
 class LinksToSources(SphinxPostTransform):

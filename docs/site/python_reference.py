@@ -8,6 +8,7 @@ import poslab
 from split import as_markdown
 
 ENGINE = "poslab._poslab"
+CHOSEN = poslab.chosen.Chosen.__subclasses__()
 
 
 def with_defaults(text, defaults):
@@ -25,10 +26,13 @@ def signatures(name, thing):
         found = [(name + with_defaults(text[text.index("("):], defaults), doc)
                  for text, doc, defaults in called.__nb_signature__]
         return found if called is thing else [(text.removesuffix(" -> None"), thing.__doc__) for text, _ in found]
+    doc = inspect.getdoc(thing)
+    if thing in CHOSEN:                              # nobody makes one: pl.encodings and its kin have them
+        return [(name, doc)]
     try:
-        return [(name + str(inspect.signature(thing)), thing.__doc__)]
-    except (TypeError, ValueError):
-        return [(name, thing.__doc__)]
+        return [(name + str(inspect.signature(thing)), doc)]
+    except ValueError:                               # a class of the engine that cannot be made
+        return [(name, doc)]
 
 
 def directive(kind, name, thing, fence="```", inside=()):
@@ -71,7 +75,7 @@ def page():
         # what draws tensors in notebooks is called by them alone
         if not name.startswith("_") and not inspect.ismodule(thing) and module_of(thing) != "poslab.html":
             groups.setdefault(module_of(thing), {})[name] = thing
-    groups["poslab.chosen"].update({c.__name__: c for c in poslab.chosen.Chosen.__subclasses__()})
+    groups["poslab.chosen"].update({c.__name__: c for c in CHOSEN})
     out = ["# Python reference", "", "All public names of `import poslab as pl`, with their docstrings."
            " [poslab from Python](../docs/python.md) tells how they go together.", "",
            "```{py:currentmodule} poslab", "```", ""]

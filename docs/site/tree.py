@@ -13,8 +13,7 @@ LISTED = {".h", ".cpp", ".cu", ".cuh", ".def", ".py", ".sh", ".cmake", ".mjs", "
 @functools.cache
 def files():
     """Paths of all files that belong to the tree, but for the numbers that tests compare with."""
-    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True,
-                           text=True).stdout.splitlines()
+    names = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True).splitlines()
     return sorted(n for n in names if "/golden/" not in n and (ROOT / n).is_file())
 
 
