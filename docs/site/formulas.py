@@ -10,11 +10,19 @@ from latex2mathml.converter import convert
 PAGE = "docs/formulas.md"
 
 
+def words(text):
+    """What is compared: without the marks of comments, and with one space for any gap."""
+    return re.sub(r"\s+", " ", re.sub(r"^\s*(//|#)", " ", text, flags=re.M))
+
+
 @dataclass
 class Formula:
     files: list[str]                               # that compute it
     tex: str
     said: list[str]                                # what a comment of these files says
+
+    def is_said_in(self, comment):
+        return any(words(line).strip() in words(comment) for line in self.said)
 
 
 def mathml(tex):
@@ -45,11 +53,6 @@ def formulas():
 
 def formulas_of(name):
     return [f for f in formulas() if name in f.files]
-
-
-def words(text):
-    """What is compared: without the marks of comments, and with one space for any gap."""
-    return re.sub(r"\s+", " ", re.sub(r"^\s*(//|#)", " ", text, flags=re.M))
 
 
 def stale():

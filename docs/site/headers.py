@@ -46,8 +46,10 @@ def header(name):
     """A heading for the header and one for each type, so that contents and search find them."""
     text = declarations((tree.ROOT / name).read_text())
     lines = text.splitlines()
-    out = [f"## {name}", "", f"[Source](../../{name})", ""]
-    for section in sections(text, "//"):
+    first, *others = sections(text, "//")
+    out = [f"## {name}", "", f"[Source](../../{name})", "", *as_markdown(first.prose)]
+    first.prose = []                               # it is the header's, not the first type's
+    for section in [first, *others]:
         prose = as_markdown(section.prose)
         for block in blocks([lines[n - 1] for n in section.code]) or [[]]:
             if type_of(block):

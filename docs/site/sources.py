@@ -55,13 +55,16 @@ def code_html(section, lines):
 
 def body_of(name, text):
     lines = highlight(text, lexer_of(name), HtmlFormatter(nowrap=True)).split("\n")
-    first, *others = sections(text, mark_of(name))
-    formulas = "".join(mathml(f.tex) for f in formulas_of(name))
-    above = " above" if len(first.code) < 15 else ""    # what is longer than the code beside it
-    body = (f'<section><div class="prose{above}"><div>{prose_html(first.prose)}</div><div>{formulas}</div></div>'
-            f"{code_html(first, lines)}</section>")
-    for part in others:
-        body += f'<section><div class="prose">{prose_html(part.prose)}</div>{code_html(part, lines)}</section>'
+    parts = sections(text, mark_of(name))
+    beside = [[] for _ in parts]                   # of each part its formulas; one that no comment says is the file's
+    for f in formulas_of(name):
+        where = next((n for n, part in enumerate(parts) if f.is_said_in("\n".join(part.prose))), 0)
+        beside[where].append(mathml(f.tex))
+    body = ""
+    for n, part in enumerate(parts):
+        above = " above" if n == 0 and len(part.code) < 15 else ""    # what is longer than the code beside it
+        body += (f'<section><div class="prose{above}"><div>{prose_html(part.prose)}</div>'
+                 f'<div>{"".join(beside[n])}</div></div>{code_html(part, lines)}</section>')
     return body
 
 

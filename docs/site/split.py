@@ -32,7 +32,8 @@ def sections(text, mark):
         if mark and line.startswith(mark) and not line.startswith("#!"):
             if any(not lines[n - 1].startswith("#!") for n in found[-1].code):
                 found.append(Section())
-            found[-1].prose.append(line.removeprefix(mark).removeprefix(" ").rstrip())
+            line = line.removeprefix(mark).removeprefix(" ").rstrip()
+            found[-1].prose.append(re.sub(r"^-- (.*) -{3,}$", r"\1", line))    # a heading with a rule
         else:
             found[-1].code.append(number)
     for section in found:
