@@ -2,7 +2,8 @@
 # usage: tests/venv.sh FOLDER [OPTION OF PIP...]
 # Makes .venv-FOLDER at the top of the tree, once, with what tests/FOLDER/requirements.txt pins. PyTorch and NumPy are
 # those of .venv, which tests/reference/venv.sh makes, unless NumPy is pinned too: then the folder stands alone. Another
-# 0.2 GB for huggingface, 0.3 GB for published, 0.4 GB for python. It is of the python3 that is first on the PATH.
+# 0.2 GB for huggingface, 0.3 GB for published and for site, 0.4 GB for python. It is of the python3 that is first on
+# the PATH.
 set -e
 cd "$(dirname "$0")/.."
 wanted=tests/${1:?the folder of tests/ that has requirements.txt}/requirements.txt

@@ -1,0 +1,46 @@
+"""The parts of the site and their pages, in order: PAGE, or TITLE <PAGE> where its heading is too long for a list.
+
+Every page of the tree stands in one of them.
+"""
+
+import re
+
+import tree
+
+navigation = {
+    "Getting started": ["A tour <self>", "docs/encodings", "docs/tasks", "Pictures <docs/show>",
+                        "Installing <docs/library>"],
+    "Notebooks": ["notebooks/01_tensor", "notebooks/02_backward", "03 From softmax to attention <notebooks/03_attention>",
+                  "04 The four doors <notebooks/04_four_doors>", "05 Why lengths fail <notebooks/05_lengths>",
+                  "06 Randomized positions <notebooks/06_randomized>", "07 RoPE's frequencies <notebooks/07_rope>",
+                  "notebooks/08_temperature", "09 Your own encoding <notebooks/09_own_encoding>",
+                  "10 From kernel to GPU <notebooks/10_kernel>"],
+    "Encodings": ["All schemes and samplers <docs/schemes>", "A scheme of your own <docs/own_scheme>",
+                  "Papers and their code <docs/differences>", "Sources, and what is missing <docs/other-schemes>",
+                  "What every scheme passes <docs/checks>", "Attention alignment <docs/align>"],
+    "Trainings": ["docs/sweeps", "docs/compare", "docs/reproduce"],
+    "Language models": ["docs/language", "docs/t5"],
+    "Results": ["All results <docs/results>", "Ruoss et al. 2023, tiny <lab/results/seed1-tiny/README>",
+                "Ruoss et al. 2023, example <lab/results/seed1-example/README>",
+                "The gap shift <lab/results/gap_shift-tiny/README>", "ReRoPE <lab/results/su2023-tiny/README>",
+                "Attention alignment <lab/results/chi2023-tiny/README>",
+                "Every scheme <lab/results/every-scheme/README>",
+                "Temperatures and positions <lab/results/cross-tiny/README>"],
+    "Python and C++": ["docs/python", "reference/python", "reference/cpp/index"],
+    "How it works": ["Design <docs/design>", "Formulas and their files <docs/formulas>",
+                     "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu"],
+    "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "Golden files <tests/reference/README>",
+                     "Other people's code <tests/published/README>", "tests/huggingface/README", "CHANGELOG"],
+}
+made = {"reference/python", "reference/cpp/index"}  # by docs/site/build.py
+
+
+def forgotten():
+    """Pages without a place in the navigation, and names in it without a page: a line each."""
+    named = [re.sub(r".*<(.*)>", r"\1", page) for pages in navigation.values() for page in pages]
+    named.remove("self")                           # the front page
+    there = {name.rsplit(".", 1)[0] for name in tree.files() if tree.is_page(name)} - {"README"} | made
+    said = [f"{page} is a page, but in no part of `navigation` in docs/site/navigation.py: name it there"
+            for page in sorted(there - set(named))]
+    said += [f"docs/site/navigation.py names {page}, and there is no such page" for page in named if page not in there]
+    return said

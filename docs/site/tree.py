@@ -1,0 +1,44 @@
+"""The tree as the site has it: which file is a page of its own, which a listing of its source, and which is copied."""
+
+import functools
+import posixpath
+import subprocess
+from pathlib import Path, PurePath
+
+ROOT = Path(__file__).resolve().parents[2]
+LISTED = {".h", ".cpp", ".cu", ".cuh", ".def", ".py", ".sh", ".cmake", ".mjs", ".js", ".css", ".toml", ".txt", ".html",
+          ""}
+
+
+@functools.cache
+def files():
+    """Paths of all files that belong to the tree, but for the numbers that tests compare with."""
+    names = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True).splitlines()
+    return sorted(n for n in names if "/golden/" not in n and (ROOT / n).is_file())
+
+
+@functools.cache
+def folders():
+    return {str(parent) for name in files() for parent in PurePath(name).parents}
+
+
+def is_page(name):
+    """Markdown that is read as a page, and notebooks; tables that programs wrote beside results are none."""
+    return name.endswith(".ipynb") or (
+        name.endswith(".md") and (not name.startswith("lab/results/") or name.endswith("/README.md")))
+
+
+def is_listed(name):
+    return PurePath(name).suffix in LISTED and not name.startswith("lab/results/") and not is_page(name)
+
+
+@functools.cache
+def place_of(path):
+    """Where the site has what stands at that path of the tree; None if it is nowhere."""
+    if path in folders():
+        return posixpath.normpath(posixpath.join(path, "files.html"))
+    if path not in files():
+        return None
+    if is_page(path):
+        return "index.html" if path == "README.md" else str(PurePath(path).with_suffix(".html"))
+    return path + ".html" if is_listed(path) else path

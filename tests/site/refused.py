@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""A page without a place in the navigation, a formula that its file no longer has, and links that lead nowhere: each is
+told by its name. Run with the Python of .venv-site."""
+
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1] / "docs/site"), str(HERE)]
+
+import check  # noqa: E402
+import formulas  # noqa: E402
+import navigation  # noqa: E402
+import tree  # noqa: E402
+
+
+def told(said, *words):
+    assert len(said) == 1 and all(w in said[0] for w in words), said
+
+
+def pages():
+    with patch.object(tree, "files", lambda there=tree.files(): [*there, "docs/forgotten.md"]):
+        told(navigation.forgotten(), "docs/forgotten", "navigation.py")
+    with patch.dict(navigation.navigation, {"Results": [*navigation.navigation["Results"], "docs/gone"]}):
+        told(navigation.forgotten(), "docs/gone")
+
+
+def quoted_lines():
+    first, *others = formulas.formulas()
+    for changed, words in ((replace(first, said=["y = x + 1"]), ["y = x + 1", first.files[0]]),
+                           (replace(first, said=[]), ["no line"]),
+                           (replace(first, files=[*first.files, "core/gone.cpp"]), ["no file core/gone.cpp"])):
+        with patch.object(formulas, "formulas", lambda: [changed, *others]):
+            told(formulas.stale(), *words)
+
+
+def links():
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        (folder / "a.html").write_text('<h1 id="here">a</h1>')
+        for link, words in (('<a href="a.html#here">', []), ('<a href="b.html">', ["no b.html"]),
+                            ('<a href="a.html#there">', ["no anchor #there"]),
+                            ('<script src="https://example.com/x.js">', ["fetches"])):
+            (folder / "page.html").write_text(link)
+            found = list(check.lost(folder))
+            assert words or not found, found
+            if words:
+                told(found, *words)
+
+
+for case in (pages, quoted_lines, links):
+    case()

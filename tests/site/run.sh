@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# The documentation site: built without a warning, every link resolves, and what would make it untrue is refused.
+# Ends with a line that ./dev test counts.
+cd "$(dirname "$0")/../.." || exit
+# shellcheck source=tests/check.sh
+. tests/check.sh
+source=$PWD
+scratch
+check 'the site is built without a warning' "$source/dev" docs
+check 'its links resolve, and it fetches nothing' "$source/tests/site/check.py" "$source/build/site/html"
+check 'what makes it untrue is refused' "$source/.venv-site/bin/python" "$source/tests/site/refused.py"
+checked site
