@@ -58,6 +58,7 @@ void add_encodings(nb::module_&);
 void add_tasks(nb::module_&);
 void add_runs(nb::module_&);
 void add_own(nb::module_&);
+void add_own_task(nb::module_&);
 void add_model(nb::module_&);
 
 }  // namespace poslab::python

@@ -15,7 +15,7 @@ from ._poslab import *  # noqa: F403: all ops, under their names
 from .chosen import encodings, samplers, tasks, temperatures
 from .html import of_tensor
 from .model import Model, load
-from .own import Encoding, Sampler, check
+from .own import Encoding, Sampler, Task, check
 from .pictures import plot_lengths, plot_matrices
 from .runs import Run, evaluate, options, resume, train
 from .tape import Tape
