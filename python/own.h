@@ -60,7 +60,7 @@ class Calling {
 
 // Options of a class: names, and defaults or (default, least, most). Throws BadInput.
 std::vector<Option> options_of(const nb::dict&);
-nb::dict values_of(const Choices&);   // by name, as its objects are given them
+nb::dict values_of(const Choices&);  // by name, as its objects are given them
 
 // While this is held, no training reads the lists, and so they may change. Throws BadInput where one runs.
 std::unique_lock<std::mutex> lists_at_rest(const std::string& name);

@@ -110,7 +110,7 @@ class OwnTask : public Task {
   std::string name_, about_;
   Kept task_;
   int in_ = 0, out_ = 0;
-  bool draws_ = false, shuffles_ = false, scores_ = false;   // whether the class has methods of its own for them
+  bool draws_ = false, shuffles_ = false, scores_ = false;  // whether the class has methods of its own for them
   std::vector<std::string> alphabet_;
 };
 
@@ -118,7 +118,7 @@ class OwnTask : public Task {
 void add(const std::string& name, nb::object task_class, const std::string& about, nb::dict options,
          std::vector<std::string> own) {
   const auto alone = lists_at_rest(name);
-  PyObject* kind = nb::object(task_class).release().ptr();   // stays as long as the list does
+  PyObject* kind = nb::object(task_class).release().ptr();  // stays as long as the list does
   add_task({.name = name,
             .level = "yours",
             .summary = "written in Python",
@@ -133,8 +133,6 @@ void add(const std::string& name, nb::object task_class, const std::string& abou
 
 }  // namespace
 
-void add_own_task(nb::module_& m) {
-  m.def("add_task", add, "name"_a, "task"_a, "about"_a, "options"_a, "own"_a);
-}
+void add_own_task(nb::module_& m) { m.def("add_task", add, "name"_a, "task"_a, "about"_a, "options"_a, "own"_a); }
 
 }  // namespace poslab::python

@@ -6,12 +6,16 @@ from . import chosen
 from ._poslab import Piece, Scores, _inside
 
 
+written_in_python = set()      # names
+
+
 def _join(cls, add, things, *more):
     for name in cls.options:
         if callable(getattr(cls, str(name), None)):
             raise ValueError(f'option "{name}": a method has that name; give the option another one')
     cls.name = cls.__dict__.get("name") or cls.__name__.lower()
     add(cls.name, cls, (cls.__doc__ or "").strip(), cls.options, *more)
+    written_in_python.add(cls.name)
     things.look_again()
 
 
