@@ -42,7 +42,8 @@ def run(words, progress):
     """Runs the program, with what it says of its progress on sys.stderr. Its errors become exceptions with its words,
     ValueError for what one can put right; Ctrl-C lets it save what it has."""
     child = subprocess.Popen([path(), *map(os.fspath, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.PIPE, text=True, start_new_session=True)    # so that Ctrl-C is ours
+                             stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
+                             start_new_session=True)       # so that Ctrl-C comes to Python alone
     said = []
 
     def listen():
