@@ -171,22 +171,12 @@ void generate_command(const Words& w) {
   catch_signals();
   choice_of(w, {});  // before anything is opened
   const language::HfRun of = writer(w);
-  const bool grammar = of.source.grammar.has_value();
-  std::vector<int> prompt = of.source.prefix;
-  const std::vector<int> said = grammar ? std::vector{of.source.grammar->symbols} : of.source.reader().encode(w.prompt);
-  if (said.empty()) bad_input("--prompt is empty; give the model a letter to begin with");
-  prompt.insert(prompt.end(), said.begin(), said.end());
-  const auto written = [&](int token) {
-    return grammar ? fmt::format("{} ", token) : shown(of.source.reader().text(token));
-  };
-  if (grammar)
-    fmt::print("{}", written(said[0]));
-  else
-    fmt::print("{}", shown(w.prompt));
+  const std::vector<int> prompt = of.source.prompt(w.prompt);
+  fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : w.prompt));
   const Generation wanted{w.count, choice_of(w, of.choice), w.seed, sampler(of.config)};
   generate(of.net, prompt, wanted, [&](int token) {
     if (std::find(of.ends.begin(), of.ends.end(), token) != of.ends.end()) return false;
-    fmt::print("{}", written(token));
+    fmt::print("{}", shown(of.source.text(token)));
     std::fflush(stdout);
     return caught_signal() == 0;
   });

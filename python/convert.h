@@ -3,6 +3,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -57,7 +58,10 @@ void add_lists(nb::module_&);
 void add_encodings(nb::module_&);
 void add_tasks(nb::module_&);
 void add_runs(nb::module_&);
+void add_sweeps(nb::module_&);
+void add_pages(nb::module_&);
 void add_own(nb::module_&);
+void add_own_task(nb::module_&);
 void add_model(nb::module_&);
 
 }  // namespace poslab::python

@@ -16,7 +16,7 @@ inline std::mutex& long_calls() {
   return one;
 }
 
-// Whether this thread does the work of one, so that another one would wait forever.
+// Whether this thread does some of the work of one, so that another one would wait forever.
 inline bool& within_long_call() {
   static thread_local bool within = false;
   return within;

@@ -1,11 +1,16 @@
 // A trained model of a run folder: logits of tokens of one's own, its activations seen and changed by functions of
-// Python, its weights.
+// Python, its weights, and what it writes.
 #include "autograd/tape.h"
+#include "core/stop.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "lab/language/run.h"
 #include "lab/run_config.h"
-#include "python/convert.h"
+#include "lab/t5/run.h"
+#include "nn/generate.h"
+#include "nn/t5_generate.h"
+#include "python/long_call.h"
+#include "tasks/retrieval/symbols.h"
 
 namespace poslab::python {
 namespace {
@@ -14,7 +19,14 @@ namespace {
 struct Asked {
   Ids tokens;  // (B, T)
   int outputs;
+  Ids read;  // (B, O), of a T5's decoder; empty for others
   std::vector<Positions> positions{};
+};
+
+// Of a language model, without its folder, which is locked while a language::Run has it.
+struct Writer {
+  language::State state;
+  language::Source source;
 };
 
 struct Model {
@@ -22,7 +34,13 @@ struct Model {
   Params params;
   int vocabulary;
   std::function<Tensor(const Asked&, Trace*)> net;
+  std::shared_ptr<const Writer> writer{};       // of a language model
+  std::shared_ptr<const t5::State> answerer{};  // of a T5
 };
+
+PositionSample positions_for(const Choices& config, int slots) {
+  return {sampler(config), Resample::per_forward, {}, 1, slots};
+}
 
 // The input length whose strings have so many slots, as the test has them; T for other tokens.
 int length_of(const Config& c, int T) {
@@ -46,19 +64,28 @@ Model load(const std::string& path) {
       return {path, s->params, s->net.spec().symbols_in, net};
     }
     case RunKind::language: {
-      const auto s = std::make_shared<const language::State>(language::open(path).state);
-      const auto net = [s](const Asked& a, Trace* trace) {
-        const PositionSample drawn = a.positions.empty() ? language::test_positions(s->config, a.tokens.shape()[1])
-                                                         : PositionSample(a.positions);
-        return s->net(a.tokens, a.outputs, {drawn, {}, trace});
+      language::Run run = language::open(path);
+      const auto writer = std::make_shared<const Writer>(Writer{std::move(run.state), std::move(run.source)});
+      const auto net = [writer](const Asked& a, Trace* trace) {
+        const language::State& s = writer->state;
+        const PositionSample drawn =
+            a.positions.empty() ? language::test_positions(s.config, a.tokens.shape()[1]) : PositionSample(a.positions);
+        return s.net(a.tokens, a.outputs, {drawn, {}, trace});
       };
-      return {path, s->params, s->net.spec().vocabulary, net};
+      return {path, writer->state.params, writer->state.net.spec().vocabulary, net, writer};
     }
     case RunKind::t5:
       break;
   }
-  bad_input("{} is a T5, which reads a text and what it has answered; load a run of a task or of a language model",
-            path);
+  const auto answerer = std::make_shared<const t5::State>(t5::open(path).state);
+  const auto net = [answerer](const Asked& a, Trace* trace) {
+    const t5::State& s = *answerer;
+    const PositionSample drawn =
+        a.positions.empty() ? positions_for(s.config, a.tokens.shape()[1]) : PositionSample(a.positions);
+    const PositionSample read = positions_for(s.config, a.read.shape()[1]);
+    return s.net.decode(a.read, s.net.encode(a.tokens, {}, {drawn, {}, trace}), {}, {read, {}, trace});
+  };
+  return {path, answerer->params, answerer->net.spec().vocabulary, net, {}, answerer};
 }
 
 // Positions (T) of all sequences, or (B, T), for T tokens.
@@ -81,15 +108,35 @@ Trace::Change change_of(nb::object function) {
   };
 }
 
-// Logits, and what the patterns have captured.
-std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int> outputs, nb::object positions,
-                                const std::vector<std::pair<std::string, nb::object>>& trace, bool gradient) {
+// Tokens (B, T) that the model knows.
+Ids given_tokens(const Model& m, const char* what, nb::handle given) {
   const Ids tokens = ids_of(given);
   if (tokens.shape().size() != 2)
-    bad_input("tokens have shape {}; they must be (sequences, time)", to_string(tokens.shape()));
+    bad_input("{} have shape {}; they must be (sequences, time)", what, to_string(tokens.shape()));
   for (int64_t n = 0; n < tokens.size(); ++n)
     if (tokens[n] < 0 || tokens[n] >= m.vocabulary)
       bad_input("token {}: the model of {} knows 0 to {}", tokens[n], m.run, m.vocabulary - 1);
+  return tokens;
+}
+
+// What the decoder of a T5 reads; empty for other models.
+Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::optional<int>& outputs) {
+  if (m.answerer && (given.is_none() || outputs))
+    bad_input("{} is a T5, whose decoder reads tokens too: say read, (sequences, slots), {} and the answer so far{}",
+              m.run, m.answerer->net.spec().start, outputs ? "; it has logits for each, so no outputs" : "");
+  if (!m.answerer && !given.is_none()) bad_input("{} is no T5; leave out read", m.run);
+  if (!m.answerer) return {};
+  const Ids read = given_tokens(m, "read", given);
+  if (read.shape()[0] != tokens.shape()[0])
+    bad_input("read has {} sequences and tokens {}; give as many", read.shape()[0], tokens.shape()[0]);
+  return read;
+}
+
+// Logits, and what the patterns have captured.
+std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int> outputs, nb::object given_to_read,
+                                nb::object positions, const std::vector<std::pair<std::string, nb::object>>& trace,
+                                bool gradient) {
+  const Ids tokens = given_tokens(m, "tokens", given), read = given_read(m, given_to_read, tokens, outputs);
   std::vector<std::string> captures;
   for (const auto& [pattern, function] : trace)
     if (function.is_none()) captures.push_back(pattern);
@@ -100,11 +147,59 @@ std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int
   }
   std::optional<NoGrad> off;
   if (!gradient) off.emplace();
-  const Tensor logits = m.net({tokens, outputs.value_or(tokens.shape()[1]), given_positions(positions, tokens)},
+  const Tensor logits = m.net({tokens, outputs.value_or(tokens.shape()[1]), read, given_positions(positions, tokens)},
                               trace.empty() ? nullptr : &all);
   nb::dict captured;
   for (const auto& [name, x] : all.captured) captured[name.c_str()] = nb::cast(x);
   return {logits, captured};
+}
+
+std::vector<int> tokens_of(const Model& m, const std::string& text) {
+  if (m.writer) return m.writer->source.prompt(text);
+  if (!m.answerer) bad_input("{} is of a task; pl.tasks has its tokens", m.run);
+  const std::vector<int> tokens = symbols::read(text);
+  if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");
+  return tokens;
+}
+
+// What comes behind the prompt.
+nb::bytes written(const Model& m, const std::string& prompt, int count, double temperature, int top_k, double top_p,
+                  uint64_t seed) {
+  if (!m.writer) bad_input("{} is no language model, so it goes on with no text", m.run);
+  if (count < 1 || count > 1000000) bad_input("count is {}; give a number from 1 to 1000000", count);
+  const Writer& r = *m.writer;
+  const Generation wanted{count, {temperature, top_k, top_p}, seed, sampler(r.state.config)};
+  wanted.choice.check();
+  const std::string text = long_call([&] {
+    std::string all;
+    generate(r.state.net, r.source.prompt(prompt), wanted, [&](int token) {
+      stop_if_wanted();
+      all += r.source.text(token);
+      return true;
+    });
+    return all;
+  });
+  return nb::bytes(text.data(), text.size());
+}
+
+std::string answered(const Model& m, const std::string& prompt, int count, int beams, double length_penalty,
+                     const std::string& early_stopping) {
+  if (!m.answerer) bad_input("{} is no T5, so it has no answer to a text", m.run);
+  const t5::State& s = *m.answerer;
+  T5Generation how{count, beams, length_penalty};
+  how.early_stopping =
+      word_of<EarlyStopping>("early_stopping", early_stopping,
+                             {{"off", EarlyStopping::off}, {"on", EarlyStopping::on}, {"never", EarlyStopping::never}});
+  how.ends = {symbols::end}, how.positions = sampler(s.config);
+  how.check();
+  const std::vector<int> tokens = tokens_of(m, prompt);
+  return long_call([&] {
+    const NoGrad still;
+    const PositionSample positions = positions_for(s.config, int(tokens.size()));
+    const Tensor states = s.net.encode(Ids({1, int(tokens.size())}, tokens), {}, {positions, {}});
+    return symbols::written(how.beams == 1 ? answer(s.net, states, {}, how)[0]
+                                           : beam_search(s.net, states, {}, how)[0].at(0).tokens);
+  });
 }
 
 }  // namespace
@@ -117,7 +212,15 @@ void add_model(nb::module_& m) {
                      for (const Params::Entry& e : model.params.entries()) all[e.name.c_str()] = nb::cast(e.tensor);
                      return all;
                    })
-      .def("run", run, "tokens"_a, "outputs"_a.none(), "positions"_a.none(), "trace"_a, "gradient"_a);
+      .def("run", run, "tokens"_a, "outputs"_a.none(), "read"_a.none(), "positions"_a.none(), "trace"_a, "gradient"_a)
+      .def_prop_ro("start",
+                   [](const Model& model) -> std::optional<int> {
+                     if (!model.answerer) return {};
+                     return model.answerer->net.spec().start;
+                   })
+      .def("tokens", tokens_of, "text"_a)
+      .def("write", written, "prompt"_a, "count"_a, "temperature"_a, "top_k"_a, "top_p"_a, "seed"_a)
+      .def("answer", answered, "prompt"_a, "count"_a, "beams"_a, "length_penalty"_a, "early_stopping"_a);
   m.def("load", load, "path"_a);
 }
 

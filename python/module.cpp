@@ -79,7 +79,10 @@ NB_MODULE(_poslab, m) {
   add_encodings(inside);
   add_tasks(inside);
   add_runs(inside);
+  add_sweeps(inside);
+  add_pages(inside);
   add_own(inside);
+  add_own_task(inside);
   add_model(inside);
 
   nb::class_<NoGradBlock>(m, "no_grad", "with pl.no_grad(): nothing is recorded inside, so nothing needs backward().")

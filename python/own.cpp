@@ -1,12 +1,12 @@
 // Encodings and samplers written in Python: a class whose objects are layers, or draw positions, joins the list of
 // schemes or of samplers, for training and checks.
-#include "encodings/own.h"
+#include "python/own.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "encodings/checks/checks.h"
-#include "python/long_call.h"
+#include "encodings/own.h"
 
 namespace poslab::python {
 namespace {
@@ -14,16 +14,11 @@ namespace {
 // A layer: an object of Python with scores(q, k, positions). Training runs without the GIL, so each call takes it.
 class OwnLayer : public Encoding {
  public:
-  OwnLayer(std::string name, nb::object layer) : name_(std::move(name)), layer_(layer.release().ptr()) {}
-  ~OwnLayer() override {
-    if (!nb::is_alive()) return;
-    const nb::gil_scoped_acquire hold;
-    Py_DECREF(layer_);
-  }
+  OwnLayer(std::string name, nb::object layer) : name_(std::move(name)), layer_(std::move(layer)) {}
   Scores scores(const Heads& in, const Positions& p) const override {
-    const nb::gil_scoped_acquire hold;
+    const Calling from_outside;
     const nb::object positions = array_of({p.sequences(), p.time()}, p.tokens(name_));
-    const nb::object given = nb::handle(layer_).attr("scores")(in.q, in.k, positions);
+    const nb::object given = layer_.get().attr("scores")(in.q, in.k, positions);
     if (!nb::isinstance<Scores>(given)) bad_input("{}: scores() gave a {}; it must give Scores", name_, type_of(given));
     Scores s = nb::cast<Scores>(given);
     if (in.temperature) s.temperature = s.temperature ? s.temperature * in.temperature : in.temperature;
@@ -32,7 +27,7 @@ class OwnLayer : public Encoding {
 
  private:
   std::string name_;
-  PyObject* layer_;
+  Kept layer_;
 };
 
 // What a layer makes has a name of its own in the checkpoint.
@@ -81,6 +76,8 @@ nb::object value_of(const Choices& c, const Option& o) {
   return o.kind == Option::Kind::whole ? nb::cast(c.whole(o.name)) : nb::cast(c.number(o.name));
 }
 
+}  // namespace
+
 std::vector<Option> options_of(const nb::dict& options) {
   std::vector<Option> all;
   for (const auto& [key, standard] : options) all.push_back(option_of(nb::cast<std::string>(key), standard));
@@ -93,12 +90,13 @@ nb::dict values_of(const Choices& c) {
   return chosen;
 }
 
-// The lists may change; the lock is held meanwhile.
 std::unique_lock<std::mutex> lists_at_rest(const std::string& name) {
   std::unique_lock alone(long_calls(), std::try_to_lock);
   if (!alone) bad_input("{}: a training runs, which reads the lists; wait for it", name);
   return alone;
 }
+
+namespace {
 
 // The class stays for as long as the process does, as the list does.
 void add(const std::string& name, nb::object layer_class, const std::string& about, nb::dict options, nb::dict laws) {
@@ -123,7 +121,7 @@ void add(const std::string& name, nb::object layer_class, const std::string& abo
   s.shows = always("What positions alone add to the logit of each pair.");
   PyObject* kind = nb::object(layer_class).release().ptr();
   s.make = [name, kind](const LayerParams& p, const ModelShape& m, const Choices& c, int layer) {
-    const nb::gil_scoped_acquire hold;
+    const Calling from_outside;
     nb::object made = nb::handle(kind)(Params(p), m.heads, m.head_dim(), layer, m.causal, **values_of(c));
     return std::make_unique<OwnLayer>(name, std::move(made));
   };
@@ -159,7 +157,7 @@ void add_drawing(const std::string& name, nb::object sampler_class, const std::s
                .random = true,
                .draw = [name, kind](const Choices& c, const Slots& slots, Rng& rng) {
                  const uint32_t seed = rng.bits();
-                 const nb::gil_scoped_acquire hold;
+                 const Calling from_outside;
                  const nb::object sampler = nb::handle(kind)(**values_of(c));
                  const nb::object random = numpy().attr("random").attr("default_rng")(seed);
                  std::vector<double> all;

@@ -4,7 +4,9 @@
 
 #include <map>
 
+#include "core/add_own.h"
 #include "core/parallel.h"
+#include "tasks/own.h"
 
 namespace poslab {
 namespace {
@@ -19,10 +21,8 @@ TaskEntry entry(NewTask (*make)()) {
   return entry({}, [make](const Choices&) { return make(); });
 }
 
-}  // namespace
-
-const std::vector<TaskEntry>& all_tasks() {
-  static const std::vector<TaskEntry> list = {
+std::vector<TaskEntry>& list_of_tasks() {
+  static std::vector<TaskEntry> list = {
       entry(even_pairs), entry(modular_arithmetic), entry(parity_check), entry(cycle_navigation),
       entry(stack_manipulation), entry(reverse_string), entry(modular_arithmetic_brackets), entry(solve_equation),
       entry({{"copies", 2, {1, 64}, "how often the input is said"}},
@@ -33,16 +33,46 @@ const std::vector<TaskEntry>& all_tasks() {
   return list;
 }
 
+struct Made {
+  Mutex mutex;
+  std::map<std::string, std::unique_ptr<const Task>> tasks;    // by their spelling
+  std::vector<std::unique_ptr<const Task>> replaced;           // somebody may still read them
+};
+Made& made() {
+  static Made all;
+  return all;
+}
+
+}  // namespace
+
+const std::vector<TaskEntry>& all_tasks() { return list_of_tasks(); }
+
+// It is made without the lock: one that is written in Python may have to wait there for whoever waits here.
 const Task& task(const std::string& spelled) {
-  static Mutex mutex;
-  static std::map<std::string, std::unique_ptr<const Task>> made;
-  const std::lock_guard lock(mutex);
-  auto known = made.find(spelled);
-  if (known == made.end()) {
-    const Chosen<TaskEntry> chosen = choose("task", all_tasks(), spelled);
-    known = made.emplace(spelled, chosen->make(chosen.choices)).first;
+  Made& all = made();
+  {
+    const std::lock_guard lock(all.mutex);
+    if (const auto known = all.tasks.find(spelled); known != all.tasks.end()) return *known->second;
   }
-  return *known->second;
+  const Chosen<TaskEntry> chosen = choose("task", all_tasks(), spelled);
+  std::unique_ptr<const Task> fresh = chosen->make(chosen.choices);
+  const std::lock_guard lock(all.mutex);
+  return *all.tasks.try_emplace(spelled, std::move(fresh)).first->second;
+}
+
+void add_task(TaskEntry entry) {
+  static const size_t ours = all_tasks().size();
+  const std::string name = entry.name;
+  add_own(list_of_tasks(), ours, "a task", std::move(entry));
+  Made& all = made();
+  const std::lock_guard lock(all.mutex);
+  for (auto at = all.tasks.begin(); at != all.tasks.end();)
+    if (read_spelling(at->first).name == name) {
+      all.replaced.push_back(std::move(at->second));
+      at = all.tasks.erase(at);
+    } else {
+      ++at;
+    }
 }
 
 }  // namespace poslab

@@ -13,6 +13,9 @@ Batch batch_of(const Task& task, const std::vector<Tokens>& inputs) {
   std::vector<int> tokens, targets, scored_slots;
   for (const Tokens& x : inputs) {
     stop_if_wanted();
+    if (x.size() != inputs.front().size())
+      bad_input("{}: strings of {} and of {} symbols in one batch; all must be as long", task.name(),
+                inputs.front().size(), x.size());
     const Tokens y = task.answer(x);
     tokens.insert(tokens.end(), x.begin(), x.end());
     tokens.insert(tokens.end(), size_t(outputs), task.symbols_in());   // empty

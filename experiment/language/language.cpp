@@ -22,6 +22,16 @@ std::vector<int> Source::repeated(bool of_test, int unit, int length, Rng& rng) 
   return all;
 }
 
+std::vector<int> Source::prompt(const std::string& text) const {
+  std::vector<int> all = prefix;
+  const std::vector<int> said = grammar ? std::vector{grammar->symbols} : reader().encode(text);
+  if (said.empty()) bad_input("the prompt is empty; give the model a letter to begin with");
+  all.insert(all.end(), said.begin(), said.end());
+  return all;
+}
+
+std::string Source::text(int token) const { return grammar ? fmt::format("{} ", token) : reader().text(token); }
+
 double Source::bytes(const int* tokens, int count) const {
   if (grammar) return count;
   size_t all = 0;

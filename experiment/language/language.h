@@ -24,6 +24,10 @@ struct Source {
   // A window of `unit` tokens, over and over.
   std::vector<int> repeated(bool of_test, int unit, int length, Rng&) const;
   double bytes(const int* tokens, int count) const;      // how many they stand for; with a grammar one each
+  // What a model reads to go on with a text: the prefix and its tokens. With a grammar the symbol
+  // that begins a clause, whatever the text. Throws BadInput for an empty text.
+  std::vector<int> prompt(const std::string& text) const;
+  std::string text(int token) const;             // its bytes; of a grammar "17 "
 };
 
 struct State {

@@ -64,20 +64,33 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
   return tasks_page(groups, notes, out);
 }
 
-}  // namespace
+struct Drawn {
+  std::vector<Group> groups;
+  std::vector<std::string> passed;
+  std::string text;
+};
 
-std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out) {
-  const Inputs inputs = find_runs(words);
+Drawn draw(const std::vector<std::string>& words, const std::string& out) {
+  Inputs inputs = find_runs(words);
   std::vector<Run> runs;
   one_kind(inputs.runs, "report");
   for (const std::string& folder : inputs.runs)
     for (Run& run : read_runs(folder)) runs.push_back(std::move(run));
-  const std::vector<Group> groups = by_task(runs);
-  const bool drawing = out.ends_with(".svg");
-  write_file(out, drawing ? svg_of(groups) : page_of(groups, inputs.passed, out));
-  if (groups.front().kind() == RunKind::language && !drawing)
-    write_file(std::filesystem::path(out).replace_extension().string() + "-lengths.csv", language_csv(groups));
-  return inputs.passed;
+  Drawn d{by_task(runs), std::move(inputs.passed), ""};
+  d.text = out.ends_with(".svg") ? svg_of(d.groups) : page_of(d.groups, d.passed, out);
+  return d;
 }
+
+}  // namespace
+
+std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out) {
+  const Drawn d = draw(words, out);
+  write_file(out, d.text);
+  if (d.groups.front().kind() == RunKind::language && !out.ends_with(".svg"))
+    write_file(std::filesystem::path(out).replace_extension().string() + "-lengths.csv", language_csv(d.groups));
+  return d.passed;
+}
+
+std::string text(const std::vector<std::string>& words, const std::string& out) { return draw(words, out).text; }
 
 }  // namespace poslab::report

@@ -19,4 +19,7 @@ namespace poslab::report {
 // there.
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out);
 
+// What it would write into `out`, without the CSV.
+std::string text(const std::vector<std::string>& words, const std::string& out);
+
 }  // namespace poslab::report

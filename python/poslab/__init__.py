@@ -15,9 +15,11 @@ from ._poslab import *  # noqa: F403: all ops, under their names
 from .chosen import encodings, samplers, tasks, temperatures
 from .html import of_tensor
 from .model import Model, load
-from .own import Encoding, Sampler, check
+from .own import Encoding, Sampler, Task, check
+from .pages import Page, graph, inspect, report
 from .pictures import plot_lengths, plot_matrices
 from .runs import Run, evaluate, options, resume, train
+from .sweeps import Reproduction, Sweep, reproduce, sweep
 from .tape import Tape
 
 Tensor._repr_html_ = of_tensor  # noqa: F405

@@ -6,7 +6,8 @@ from ._poslab import _inside
 
 
 def load(run):
-    """The trained model of a run folder of `poslab train` or `poslab lm`: a Model. Takes a Run or a path."""
+    """The trained model of a run folder of `poslab train`, `poslab lm` or `poslab t5`: a Model. Takes a Run or a path.
+    """
     return Model(run)
 
 
@@ -28,15 +29,22 @@ class Model:
         """The weights by name. They are those of this object: the run folder stays as it is."""
         return self._model.parameters
 
-    def __call__(self, tokens, outputs=None, *, positions=None, trace=None, gradient=False):
+    def __call__(self, tokens, outputs=None, *, read=None, positions=None, trace=None, gradient=False):
         """Logits (B, outputs, symbols) of the last `outputs` slots of tokens (B, T); of all of them without it.
 
-        positions: (T,) or (B, T); without them those that the run's test draws. gradient: whether backward() can go
-        through this pass. trace: a dict of patterns of names(). With None, what matches is kept in `seen`; a function
-        (name, x) gives what takes the place of x, a tensor of its shape, or None to leave it. Functions come in the
-        order of the dict, and what is kept is what the pass went on with."""
-        logits, self.seen = self._model.run(tokens, outputs, positions, list((trace or {}).items()), gradient)
+        read: of a T5, which reads `tokens` with its encoder, what its decoder reads (B, O): `start` and the answer so
+        far; logits are then (B, O, symbols). positions: (T,) or (B, T); without them those that the run's test draws,
+        or of a T5 those with which it answers. gradient: whether backward() can go through this pass. trace: a dict of
+        patterns of names(). With None, what matches is kept in `seen`; a function (name, x) gives what takes the place
+        of x, a tensor of its shape, or None to leave it. Functions come in the order of the dict, and what is kept is
+        what the pass went on with."""
+        logits, self.seen = self._model.run(tokens, outputs, read, positions, list((trace or {}).items()), gradient)
         return logits
+
+    @property
+    def start(self):
+        """The token with which the answers of a T5 begin; None for other models."""
+        return self._model.start
 
     def names(self):
         """The names of all activations, in the order in which a pass makes them.
@@ -44,8 +52,25 @@ class Model:
         Beside these each layer of a scheme that has logits has "block0.attention.logits", (B, H, T, T). They are
         computed if a pattern ends in ".logits"."""
         names = []
-        self._model.run([[0, 0]], None, None, [("*", lambda name, x: names.append(name))], False)
+        read = None if self.start is None else [[self.start, self.start]]
+        self._model.run([[0, 0]], None, read, None, [("*", lambda name, x: names.append(name))], False)
         return names
+
+    def tokens(self, text):
+        """The tokens of a text, as a language model or a T5 reads them: a list."""
+        return self._model.tokens(text)
+
+    def write(self, prompt="", count=100, *, temperature=1.0, top_k=0, top_p=1.0, seed=0):
+        """What a language model writes behind the prompt, as `poslab lm generate` does: a text of `count` tokens.
+
+        temperature 0 takes the most probable token each time; top_k and top_p leave only the most probable ones."""
+        return self._model.write(prompt, count, temperature, top_k, top_p, seed).decode(errors="replace")
+
+    def answer(self, prompt, count=64, *, beams=1, length_penalty=1.0, early_stopping="off"):
+        """What a T5 answers, as `poslab t5 generate` does: greedily, or the best that a search with `beams` finds.
+
+        early_stopping: "off", "on" or "never"."""
+        return self._model.answer(prompt, count, beams, length_penalty, early_stopping)
 
     def __repr__(self):
         return f"<model of {self.run}>"

@@ -1,4 +1,4 @@
-"""Encodings and samplers of your own."""
+"""Encodings, samplers and tasks of your own."""
 
 import numpy as np
 
@@ -6,9 +6,16 @@ from . import chosen
 from ._poslab import Piece, Scores, _inside
 
 
+written_in_python = set()      # names
+
+
 def _join(cls, add, things, *more):
+    for name in cls.options:
+        if callable(getattr(cls, str(name), None)):
+            raise ValueError(f'option "{name}": a method has that name; give the option another one')
     cls.name = cls.__dict__.get("name") or cls.__name__.lower()
     add(cls.name, cls, (cls.__doc__ or "").strip(), cls.options, *more)
+    written_in_python.add(cls.name)
     things.look_again()
 
 
@@ -82,11 +89,71 @@ class Sampler:
         return np.arange(slots)
 
 
+class Task:
+    """A task written in Python. A class that derives from it joins pl.tasks under its name in small letters, or under
+    `name`; pl.train takes the class, and pl.check(it) looks at its strings and answers.
+
+        class Majority(pl.Task):
+            symbols_in = 3                               # symbols are 0, 1, 2; of answers 0, 1, as symbols_out says
+
+            def output_length(self, length):             # slots of the answer to an input of that length
+                return 1
+
+            def answer(self, x):                         # x (length,) of NumPy
+                return [2 * (x == 1).sum() > len(x)]
+
+    Inputs are independent uniform symbols, unless `input` draws others. `options` as an encoding has them; symbols_in
+    and symbols_out may be properties that depend on them. alphabet: how symbols of inputs are written, ["a", "b"]; the
+    digits, if it is None. The same input has the same answer, always, and all randomness comes from rng, so that a run
+    has the same bits when it is done again.
+    """
+
+    name = None
+    options = {}
+    symbols_in = 2
+    symbols_out = 2
+    alphabet = None
+
+    def __init_subclass__(cls, **how):
+        super().__init_subclass__(**how)
+        own = [m for m in ("input", "shuffled", "scored_slots") if getattr(cls, m) is not getattr(Task, m)]
+        _join(cls, _inside.add_task, chosen.tasks, own)
+
+    def __init__(self, **options):
+        self.__dict__.update(options)
+
+    def output_length(self, length):
+        """How many symbols the answer to an input of that length has: at least 1."""
+        return 1
+
+    def answer(self, x):
+        """The answer to an input: output_length(len(x)) numbers below symbols_out."""
+        raise NotImplementedError(f"{type(self).__name__}: a task needs answer(self, x), which gives the answer to x")
+
+    def input(self, length, rng):
+        """Draws an input of `length` symbols below symbols_in, or of fewer, but always as many for one length. rng is
+        a generator of NumPy."""
+        return rng.integers(0, self.symbols_in, length)
+
+    def shuffled(self, x, rng):
+        """Another input with the symbols of x: any order of them, unless only some orders are inputs. It serves the
+        baseline `content_only`."""
+        return rng.permutation(x)
+
+    def scored_slots(self, answer):
+        """How many of the slots of an answer count for accuracy, from the first on: all of them."""
+        return len(answer)
+
+
+def _law(name, words, found):
+    return {"check": name, "law": words, "passed": not found, "failures": found}
+
+
 def _check_sampler(sampler):
     """The laws that each sampler of pl.samplers obeys, unless it draws offsets or reads the tokens."""
     def law(name, words, bad):
-        found = [f"{n} slots, seed {seed}" for n in (1, 2, 7, 40, 200) for seed in range(5) if bad(n, seed)]
-        return {"check": name, "law": words, "passed": not found, "failures": found}
+        return _law(name, words, [f"{n} slots, seed {seed}" for n in (1, 2, 7, 40, 200) for seed in range(5)
+                                  if bad(n, seed)])
 
     def draw(slots, seed, step=0):
         return sampler.draw(slots, seed=seed, step=step)[0]
@@ -96,13 +163,43 @@ def _check_sampler(sampler):
             law("rises", "a later slot has a greater position", lambda n, seed: (np.diff(draw(n, seed)) <= 0).any())]
 
 
+def _check_task(task):
+    """What training, tests and baselines take for granted of a task."""
+    lengths = (1, 2, 3, 7, 40)
+
+    def law(name, words, bad):
+        found = []
+        for n in lengths:
+            try:
+                if bad(n):
+                    found.append(f"length {n}")
+            except Exception as e:    # what a method of the class raises is what the check looks for
+                found.append(f"length {n}: {type(e).__name__}: {e}")
+        return _law(name, words, found)
+
+    def drawn(n, seed):
+        return [a.tolist() for a in task.batch(32, n, seed=seed).values()]
+    return [law("answers", "all inputs of a length have answers, of the symbols and lengths that it states",
+                lambda n: drawn(n, 0) and False),
+            law("repeats", "the same seed gives the same inputs, with the same answers",
+                lambda n: drawn(n, 1) != drawn(n, 1)),
+            law("varies", "another seed gives other inputs",
+                lambda n: n == max(lengths) and drawn(n, 1)[0] == drawn(n, 2)[0]),
+            law("shuffled", "the symbols of an input in another order are an input too, which has an answer",
+                lambda n: task.baselines(n, 8) and False)]
+
+
 def check(thing):
     """Holds an encoding to all laws, as `poslab check` does: its class, its object or its spelling; or looks at what a
-    sampler written in Python, or an object of pl.samplers, draws.
+    sampler or a task draws: a class written in Python, or an object of pl.samplers or pl.tasks.
 
     A list of dicts, one for each law: check, law, passed, failures; of an encoding also worst and bound."""
     if isinstance(thing, type) and issubclass(thing, Sampler):
         thing = getattr(chosen.samplers, thing.name)
+    if isinstance(thing, type) and issubclass(thing, Task):
+        thing = getattr(chosen.tasks, thing.name)
     if isinstance(thing, chosen.Sampler):
         return _check_sampler(thing)
+    if isinstance(thing, chosen.Task):
+        return _check_task(thing)
     return _inside.check(chosen.spelled_value(thing))

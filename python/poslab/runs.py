@@ -7,6 +7,7 @@ from pathlib import Path
 from ._poslab import _inside
 from .chosen import spelled_value
 from .html import of_run
+from .tables import read_csv, table
 
 
 class Run:
@@ -28,19 +29,17 @@ class Run:
     @property
     def lengths(self):
         """Accuracy by length: a DataFrame of pandas, or a list of dicts where it is not installed."""
-        return _table(self.rows("eval.csv"))
+        return table(self.rows("eval.csv"))
 
     def rows(self, name):
         """A table of the folder, such as eval.csv: a list of dicts."""
-        lines = Path(self.file(name)).read_text(encoding="utf-8").splitlines()
-        names = lines[0].split(",")
-        return [dict(zip(names, map(_number, line.split(",")))) for line in lines[1:]]
+        return read_csv(self.file(name))
 
     @property
     def metrics(self):
         """Loss, accuracy and the gradient's norm by step: likewise."""
         lines = Path(self.file("metrics.jsonl")).read_text(encoding="utf-8").splitlines()
-        return _table([json.loads(line) for line in lines])
+        return table([json.loads(line) for line in lines])
 
     def _repr_html_(self):
         done = os.path.exists(self.file("result.json"))
@@ -87,7 +86,7 @@ def evaluate(run, *, progress=True, **options):
 
 def options():
     """The options of train(): name, what it takes, default, what it is."""
-    return _table(_inside.run_options())
+    return table(_inside.run_options())
 
 
 def _texts(options, allowed=None):
@@ -96,15 +95,3 @@ def _texts(options, allowed=None):
             raise ValueError(_inside.unknown("option", name, list(allowed)))
     return [(name, os.fspath(value) if hasattr(value, "__fspath__") else spelled_value(value))
             for name, value in options.items()]
-
-
-def _number(text):
-    return int(text) if text.lstrip("-").isdigit() else float(text)
-
-
-def _table(rows):
-    try:
-        import pandas
-    except ImportError:
-        return rows
-    return pandas.DataFrame(rows)

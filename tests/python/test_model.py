@@ -99,13 +99,77 @@ def test_positions_of_your_own(model):
     assert not (moved == model(TOKENS).numpy()).all()
 
 
+def poslab(*words):
+    return subprocess.run([PROGRAM, *words], check=True, capture_output=True).stdout.decode(errors="replace")
+
+
+LM = ["lm", "train", "--preset", "tiny", "--steps", "3", "--eval-times", "1"]
+T5 = ["t5", "train", "--tasks", "passkey:digits=1/line", "--layers", "1", "--decoder-layers", "1", "--heads", "2",
+      "--d-model", "16", "--d-ff", "24", "--steps", "3", "--train-length", "48", "--eval-lengths", "48",
+      "--eval-samples", "4", "--tokens", "64"]
+
+
 def test_a_language_model(tmp_path):
-    options = ["--preset", "tiny", "--text", "copy_grammar", "--steps", "3", "--eval-times", "1"]
-    subprocess.run([PROGRAM, "lm", "train", *options, "--out", tmp_path / "lm"], check=True, capture_output=True)
+    (tmp_path / "text").mkdir()
+    for name in "abcdefgh":
+        (tmp_path / "text" / name).write_text(f"A small text, {name}, for a small model. " * 99)
+    poslab(*LM, "--text", tmp_path / "text", "--out", tmp_path / "lm")
     model = pl.load(tmp_path / "lm")
-    plain = model([[1, 2, 3, 4]])
-    assert (model([[1, 2, 3, 4]], trace={"*": None}).numpy() == plain.numpy()).all()
-    assert "block0.ffn.added" in model.names()
+    tokens = [model.tokens("A small")]
+    plain = model(tokens)
+    assert (model(tokens, trace={"*": None}).numpy() == plain.numpy()).all()
+    assert "block0.ffn.added" in model.names() and model.start is None
+    how = {"temperature": 0.7, "top_k": 9, "seed": 3}
+    words = [w for name, value in how.items() for w in (f"--{name}".replace("_", "-"), str(value))]
+    said = poslab("lm", "generate", tmp_path / "lm", "--prompt", "A small", "--count", "12", *words)
+    assert said == "A small" + model.write("A small", 12, **how) + "\n"
+    assert model.write("A small", 12, **how) != model.write("A small", 12, **{**how, "seed": 4})
+    first = model.write("A small", 1, temperature=0)
+    assert model.tokens("A small" + first)[-1] == plain.numpy()[0, -1].argmax() or len(first) > 1
+    for wrong, words in (({"count": 0}, "count is 0"), ({"top_p": 2.0}, "2"), ({"prompt": ""}, "empty"),
+                         ({"temperature": -1.0}, "-1")):
+        with pytest.raises(ValueError, match=words):
+            model.write(**{"prompt": "A", "count": 3, **wrong})
+    with pytest.raises(ValueError, match="is no T5"):
+        model.answer("A")
+    with pytest.raises(ValueError, match="leave out read"):
+        model(tokens, read=[[0]])
+
+
+def test_a_t5(tmp_path):
+    poslab(*T5, "--out", tmp_path / "t5")
+    model = pl.load(tmp_path / "t5")
+    prompt = "passkey a4 . . . . ask passkey"
+    for how in ({"count": 4}, {"count": 4, "beams": 3, "length_penalty": 0.6, "early_stopping": "on"}):
+        words = [w for name, value in how.items() for w in (f"--{name}".replace("_", "-"), str(value))]
+        said = poslab("t5", "generate", tmp_path / "t5", "--prompt", prompt, *words)
+        assert said == model.answer(prompt, **how) + "\n"
+    tokens, read = [model.tokens(prompt)], [[model.start]]
+    logits = model(tokens, read=read).numpy()
+    assert logits.shape[:2] == (1, 1) and (model(tokens, read=read, trace={"*": None}).numpy() == logits).all()
+    assert {"encoder.embedding", "decoder.block0.cross.heads", "logits"} <= set(model.names())
+    answer = []
+    for _ in range(4):                                          # greedily, by hand
+        answer.append(int(model(tokens, read=[[model.start, *answer]]).numpy()[0, -1].argmax()))
+    said = model.answer(prompt, 4)
+    assert said == "" or model.tokens(said) == answer[:len(said.split())]
+    pl.sum_all(model(tokens, read=read, gradient=True)).backward()
+    assert model.parameters["embedding"].grad.shape == model.parameters["embedding"].shape
+    for how, words in (({}, "say read"), ({"read": [0]}, "read have shape"), ({"read": [[0]] * 2}, "2 sequences"),
+                       ({"read": [[-1]]}, "token -1"), ({"read": read, "outputs": 1}, "no outputs")):
+        with pytest.raises(ValueError, match=words):
+            model(tokens, **how)
+    for wrong, words in (({"beams": 0}, "beams"), ({"early_stopping": "of"}, 'mean "off"'), ({"prompt": ""}, "empty"),
+                         ({"prompt": "hello"}, "hello"), ({"count": 0}, "0")):
+        with pytest.raises(ValueError, match=words):
+            model.answer(**{"prompt": prompt, **wrong})
+    with pytest.raises(ValueError, match="is no language model"):
+        model.write("a4")
+
+
+def test_a_model_of_a_task_reads_no_text(model):
+    with pytest.raises(ValueError, match="is of a task"):
+        model.tokens("0110")
 
 
 @pytest.mark.parametrize("trace, words", [

@@ -285,8 +285,20 @@ def test_what_goes_wrong_in_a_sampler_reaches_the_caller(drawn, error, words, tm
         pl.train(out=tmp_path / "run", **{**TINY, "encoding": "rope", "positions": wrong})
 
 
+class TrainsInDraw(pl.Sampler):
+    def draw(self, slots, rng):
+        pl.train(encoding="rope", out="never", **TINY)
+
+
+def test_a_sampler_must_not_train(tmp_path):
+    with pytest.raises(ValueError, match="called from inside it"):
+        pl.train(out=tmp_path / "run", **{**TINY, "encoding": "rope", "positions": TrainsInDraw})
+
+
 def test_names_of_samplers_are_looked_at():
     with pytest.raises(ValueError, match="there is a sampler randomized already"):
         type("Randomized", (pl.Sampler,), {})
     with pytest.raises(ValueError, match="give a bool, an int or a float"):
         type("Mine", (pl.Sampler,), {"options": {"a": "b"}})
+    with pytest.raises(ValueError, match="a method has that name"):
+        type("Mine", (pl.Sampler,), {"options": {"draw": 3}})

@@ -1,0 +1,27 @@
+// What somebody else adds to one of the lists while the program runs: schemes, samplers, tasks.
+#pragma once
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+
+namespace poslab {
+
+// Adds it, or puts it in the place of the one that was added under its name before. The first `ours` of the list are
+// poslab's. kind: "an encoding". Throws BadInput for a name of one of ours, and for one that cannot be spelled.
+template <class Thing>
+void add_own(std::vector<Thing>& all, size_t ours, const std::string& kind, Thing thing) {
+  const auto spells = [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
+  if (thing.name.empty() || !std::all_of(thing.name.begin(), thing.name.end(), spells))
+    bad_input("\"{}\" is no name of {}; give small letters, digits and _", thing.name, kind);
+  const auto there = std::find_if(all.begin(), all.end(), [&](const Thing& t) { return t.name == thing.name; });
+  if (there < all.begin() + ptrdiff_t(ours)) bad_input("there is {} {} already; give another name", kind, thing.name);
+  if (there == all.end())
+    all.push_back(std::move(thing));
+  else
+    *there = std::move(thing);
+}
+
+}  // namespace poslab

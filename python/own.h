@@ -1,0 +1,68 @@
+// What all things written in Python share.
+#pragma once
+#include "core/choices.h"
+#include "python/long_call.h"
+
+namespace poslab::python {
+
+// An object of Python that is kept by what runs without its lock, the GIL.
+class Kept {
+ public:
+  explicit Kept(nb::object object) : object_(object.release().ptr()) {}
+  ~Kept() {
+    if (!nb::is_alive()) return;
+    const nb::gil_scoped_acquire hold;
+    Py_DECREF(object_);
+  }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  nb::handle get() const { return object_; }
+
+ private:
+  PyObject* object_;
+};
+
+// What Python knows of a thread that it has not started, for as long as that runs. Making it anew takes longer than
+// most calls.
+class ThreadState {
+ public:
+  ThreadState() {
+    if (PyGILState_GetThisThreadState()) return;
+    PyGILState_Ensure();
+    state_ = PyEval_SaveThread();
+  }
+  ~ThreadState() {
+    if (!state_ || !nb::is_alive()) return;
+    PyEval_RestoreThread(state_);
+    PyGILState_Release(PyGILState_UNLOCKED);
+  }
+  ThreadState(const ThreadState&) = delete;
+  ThreadState& operator=(const ThreadState&) = delete;
+
+ private:
+  PyThreadState* state_ = nullptr;
+};
+
+// While a method written in Python is called: by training, from threads without the GIL, or by Python itself.
+class Calling {
+ public:
+  Calling() { within_long_call() = before_ || !std::unique_lock(long_calls(), std::try_to_lock); }
+  ~Calling() { within_long_call() = before_; }
+  Calling(const Calling&) = delete;
+  Calling& operator=(const Calling&) = delete;
+
+ private:
+  static void stay() { static thread_local const ThreadState of_this_thread; }
+  const bool stays_ = (stay(), true);
+  nb::gil_scoped_acquire hold_;
+  bool before_ = within_long_call();
+};
+
+// Options of a class: names, and defaults or (default, least, most). Throws BadInput.
+std::vector<Option> options_of(const nb::dict&);
+nb::dict values_of(const Choices&);  // by name, as its objects are given them
+
+// While this is held, no training reads the lists, and so they may change. Throws BadInput where one runs.
+std::unique_lock<std::mutex> lists_at_rest(const std::string& name);
+
+}  // namespace poslab::python

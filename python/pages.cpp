@@ -1,0 +1,36 @@
+// Pages that the program writes, from the same functions.
+#include "lab/graph/graph.h"
+#include "lab/inspect/inspect.h"
+#include "lab/report/report.h"
+#include "python/long_call.h"
+
+namespace poslab::python {
+
+void add_pages(nb::module_& m) {
+  m.def(
+      "report",
+      [](const std::vector<std::string>& words, const std::string& out) {
+        return long_call([&] { return report::text(words, out); });
+      },
+      "runs"_a, "out"_a);
+  m.def(
+      "inspect",
+      [](const std::vector<std::string>& runs, const std::vector<int>& lengths, int samples, const std::string& out,
+         const std::string& text, const std::string& device) {
+        if (samples < 1 || samples > 8000) bad_input("samples is {}; give a number from 1 to 8000", samples);
+        long_call([&] { return inspect::write(runs, lengths, samples, out, device, text), out; });
+      },
+      "runs"_a, "lengths"_a, "samples"_a, "out"_a, "text"_a, "device"_a);
+  m.def(
+      "graph",
+      [](const std::string& run, const std::string& zoom) {
+        const bool ops = word_of<bool>("zoom", zoom, {{"module", false}, {"op", true}});
+        return long_call([&] {
+          const graph::Graph tape = graph::of_run(run);
+          return graph::svg(ops ? tape : graph::by_module(tape));
+        });
+      },
+      "run"_a, "zoom"_a);
+}
+
+}  // namespace poslab::python

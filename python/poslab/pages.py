@@ -1,0 +1,50 @@
+"""Pages of the program, shown in a notebook: reports, looks inside runs, tapes as pictures."""
+
+import os
+from html import escape
+from pathlib import Path
+
+from ._poslab import _inside
+
+
+class Page:
+    """A page of HTML, or a picture of SVG, that needs no network. A notebook shows it; save(path) keeps it."""
+
+    def __init__(self, text):
+        self.text = text
+
+    @classmethod
+    def of(cls, folder):
+        """The index.html of a folder."""
+        return cls(Path(folder, "index.html").read_text(encoding="utf-8"))
+
+    def save(self, path):
+        Path(path).write_text(self.text, encoding="utf-8")
+
+    def _repr_html_(self):
+        return f'<iframe srcdoc="{escape(self.text)}" style="width: 100%; height: 640px; border: 0"></iframe>'
+
+    def __repr__(self):
+        return f"<page of {len(self.text)} characters>"
+
+
+def _paths(runs):
+    return [os.fspath(run) for run in (runs if isinstance(runs, (list, tuple)) else [runs])]
+
+
+def report(runs):
+    """The page of `poslab report`, which compares runs: a Run, a Sweep, a path, or a list of them. Returns a Page."""
+    return Page(_inside.report(_paths(runs), "report.html"))
+
+
+def inspect(runs, out="inspection", *, lengths=(), samples=30, text="", device=""):
+    """The page of `poslab inspect`, which looks inside runs: positions met, activations in a plane, attention. Its
+    numbers are files beside it in the folder `out`. Returns a Page."""
+    _inside.inspect(_paths(runs), list(lengths), samples, os.fspath(out), text, device)
+    return Page.of(out)
+
+
+def graph(run, zoom="module"):
+    """The picture of `poslab graph`: what the tape of a training step recorded, for each module or, with zoom="op",
+    each op. Returns a Page."""
+    return Page(_inside.graph(os.fspath(run), zoom))

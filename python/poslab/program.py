@@ -1,0 +1,68 @@
+"""The program `poslab` that came with this module: sweeps and reproductions are many processes of it."""
+
+import importlib.metadata
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from . import _poslab
+from .chosen import spelled_value
+
+
+def path():
+    """Where it is: beside the module in a build tree, or among the scripts of the environment."""
+    beside = Path(_poslab.__file__).resolve().parents[2] / "poslab"
+    if beside.is_file():
+        return beside
+    try:
+        files = importlib.metadata.files("poslab") or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    for file in files:
+        if file.name == "poslab" and file.locate().is_file():
+            return file.locate()
+    raise RuntimeError("the program poslab is not beside this module; `pip install .` installs both, and in a build "
+                       "tree `cmake --build build/release --target poslab_program` builds it")
+
+
+def words_of(options):
+    """jobs=2, retry=True, threads=None as words of a command: --jobs 2 --retry."""
+    words = []
+    for name, value in options.items():
+        if value is True:
+            words.append(f"--{name}")
+        elif value is not None and value is not False and value != "":
+            words += [f"--{name}", spelled_value(value)]
+    return words
+
+
+def run(words, progress):
+    """Runs the program, with what it says of its progress on sys.stderr. Its errors become exceptions with its words,
+    ValueError for what one can put right; Ctrl-C lets it save what it has."""
+    child = subprocess.Popen([path(), *map(os.fspath, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
+                             start_new_session=True)       # so that Ctrl-C comes to Python alone
+    said = []
+
+    def listen():
+        for line in child.stderr:
+            said.append(line)
+            if progress:
+                print(line, end="", file=sys.stderr, flush=True)
+        return child.wait()
+
+    with child.stderr:
+        try:
+            status = listen()
+        except BaseException:
+            child.send_signal(signal.SIGINT)
+            status = listen()
+            if status != 128 + signal.SIGINT:
+                raise
+    if status == 0:
+        return
+    last = max((n for n, line in enumerate(said) if line.startswith("poslab: ")), default=None)
+    text = f"poslab ended with status {status}" if last is None else "".join(said[last:])[len("poslab: "):].strip()
+    raise {2: ValueError, 128 + signal.SIGINT: KeyboardInterrupt}.get(status, RuntimeError)(text)

@@ -1,0 +1,135 @@
+"""Sweeps and reproductions: many runs as one, by the program's own workers."""
+
+import json
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from . import program
+from ._poslab import _inside
+from .chosen import spelled_value
+from .own import written_in_python
+from .pages import Page
+from .runs import Run
+from .tables import read_csv, table
+
+
+class Sweep:
+    """The folder of a sweep: its trials and what came of them, also while workers run."""
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+        if not os.path.exists(os.path.join(self.path, "plan.jsonl")):
+            raise ValueError(f"{self.path} is no folder of a sweep: it has no plan.jsonl; pl.sweep makes one")
+
+    def _rows(self, which):
+        return [json.loads(line) for line in _inside.sweep_tables(self.path)[which].splitlines()]
+
+    @property
+    def trials(self):
+        """A row for each trial: id, name, state, the options that differ, scores, all other options. A DataFrame of
+        pandas, or a list of dicts where it is not installed."""
+        return table(self._rows(0))
+
+    @property
+    def lengths(self):
+        """Accuracy by length, a row for each trial and length: likewise."""
+        return table(self._rows(1))
+
+    @property
+    def runs(self):
+        """The trials that are done, by their ids: a dict of Runs."""
+        return {row["id"]: Run(os.path.join(self.path, row["id"])) for row in self._rows(0) if row["state"] == "done"}
+
+    def __fspath__(self):
+        return self.path
+
+    def __repr__(self):
+        return f"<sweep {self.path}>"
+
+
+class Reproduction:
+    """The folder of a reproduction: its tables, and the page that shows them."""
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+
+    @property
+    def tables(self):
+        """The rows of each table and figure, by its name: dicts of DataFrames of pandas, or of lists of dicts."""
+        return {file.stem: table(read_csv(file)) for file in sorted(Path(self.path).glob("*.csv"))}
+
+    @property
+    def page(self):
+        """What a notebook shows: index.html."""
+        return Page.of(self.path)
+
+    def _repr_html_(self):
+        return self.page._repr_html_()
+
+    def __fspath__(self):
+        return self.path
+
+    def __repr__(self):
+        return f"<reproduction {self.path}>"
+
+
+def sweep(plan=None, *, out, jobs=1, threads=None, shard=None, name=None, also=(), command="train", retry=False,
+          force=False, progress=True, **options):
+    """Trains and tests many runs, each in a process of the program: `poslab sweep plan` and `sweep run`.
+
+        pl.sweep(task=["even_pairs", "bucket_sort"], encoding=["rope", "alibi"], preset="tiny", seeds=3,
+                 out="runs/sweep", jobs=2).trials
+
+    options: those of train(), each a value or a list of values; the trials are the product of all lists. seeds=3 is
+    seed=[0, 1, 2]. also: dicts, each a further product, with its options in place of those. command="lm train" makes
+    language models, with the options of `poslab lm train`, and "t5 train" T5s. Or plan: a plan.jsonl that was made
+    before. jobs: trials at once; threads: of each; shard: "0/4"; name: "{task}-{encoding}-{seed}" links each trial.
+
+    A trial that is done is not done again; one that was stopped goes on. Ctrl-C saves first. One that fails stops no
+    other; at the end RuntimeError says so, and Sweep(out).trials why. What is written in Python cannot be swept, as the
+    program does not know it. Returns a Sweep."""
+    how = program.words_of({"out": os.fspath(out), "jobs": jobs, "threads": threads, "shard": shard, "name": name,
+                            "retry": retry, "force": force})
+    if plan is not None:
+        if options or also or command != "train":
+            raise ValueError("a sweep takes a plan, or the options of one; give one of the two")
+        program.run(["sweep", "run", os.fspath(plan), *how], progress)
+        return Sweep(out)
+    lines = _inside.sweep_plan(_lists(options), [_lists(more) for more in also], command)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "plan.jsonl")
+        Path(file).write_text(lines, encoding="utf-8")
+        program.run(["sweep", "run", file, *how], progress)
+    return Sweep(out)
+
+
+def _lists(options):
+    lists = {name: [spelled_value(v) for v in (value if isinstance(value, (list, tuple)) else [value])]
+             for name, value in options.items()}
+    for text in (text for values in lists.values() for text in values):
+        for word in re.split(r"[|:]", text):
+            if word in written_in_python:
+                raise ValueError(f"{word} is written in Python, so the processes of a sweep do not know it; train it "
+                                 "with pl.train, a run at a time")
+    return lists
+
+
+def reproduce(*what, out, size="tiny", tasks=(), encodings=(), set=None, jobs=1, threads=None, retry=False, plan=False,
+              draw=False, progress=True):
+    """Makes tables and figures of a paper anew: `poslab reproduce`, with its options. Takes names such as
+    "ruoss2023:table1"; `poslab reproduce` lists them.
+
+    set: options of every run, a dict. plan: only write FOLDER/plan.jsonl; draw: only draw what is done. Returns a
+    Reproduction, which a notebook shows as its page."""
+    words = [spelled_value(w) for w in what]
+    if not words:
+        raise ValueError('reproduce what? Say for example pl.reproduce("ruoss2023:table1", out="runs/table1")')
+    settings = [f"--set={name}={json.dumps(v) if isinstance(v, (list, tuple)) else spelled_value(v)}"
+                for name, v in (set or {}).items()]
+    how = program.words_of({"size": size, "tasks": ",".join(map(spelled_value, tasks)),
+                            "encodings": ",".join(map(spelled_value, encodings)), "out": os.fspath(out), "jobs": jobs,
+                            "threads": threads, "retry": retry, "plan": plan, "draw": draw})
+    program.run(["reproduce", *words, *how, *settings], progress)
+    return Reproduction(out)

@@ -1,0 +1,46 @@
+// Sweeps: the plan of one, and its results as rows. Its trials are processes of the program (python/poslab/program.py).
+#include "lab/spelled_file.h"
+#include "lab/sweep/sweep.h"
+#include "python/long_call.h"
+
+namespace poslab::python {
+namespace {
+
+using namespace sweep;
+
+// Of each option the texts that are tried, as configure() takes them; `seeds` is how many.
+ValueLists lists_of(RunKind kind, const ValueLists& said) {
+  ValueLists all;
+  for (const auto& [name, values] : said) {
+    if (name == "seeds") {
+      if (values.size() != 1 || said.contains("seed")) bad_input("seeds is one number, and stands without seed");
+      all["seed"] = seeds(read_whole("seeds", values[0], {1, 1000000}, "1 .. 1000000"));
+      continue;
+    }
+    std::vector<std::string>& list = all[kept_option(kind, name).name];
+    for (const std::string& text : values) list.push_back(with_spelled_file(name, text));
+  }
+  return all;
+}
+
+std::string plan(const ValueLists& lists, const std::vector<ValueLists>& also, const std::string& command) {
+  const RunKind kind = kind_of_command(command);
+  std::vector<ValueLists> more;
+  for (const ValueLists& one : also) more.push_back(lists_of(kind, one));
+  return plan_lines(make_plan(lists_of(kind, lists), more, "sweep", kind));
+}
+
+// Lines of JSON: of the trials, and of the lengths.
+std::pair<std::string, std::string> tables(const std::string& folder) {
+  const Collected all = long_call([&] { return collect(read_plan(kept_plan(folder)), SweepFolder(folder)); });
+  return {to_json_lines(all.trials), to_json_lines(all.lengths)};
+}
+
+}  // namespace
+
+void add_sweeps(nb::module_& m) {
+  m.def("sweep_plan", plan, "lists"_a, "also"_a, "command"_a);
+  m.def("sweep_tables", tables, "folder"_a);
+}
+
+}  // namespace poslab::python
