@@ -63,7 +63,8 @@ struct T5 : ByDistance {
   double times;
 
   T5(const Params& shared, const ModelShape& m, const Choices& c)
-      : table(shared.normal("table", {c.whole("buckets"), m.heads}, 1 / std::sqrt(double(m.d_model)))),
+      : table(shared.normal("table", {c.whole("buckets"), m.heads},
+                            c.number("init") > 0 ? c.number("init") : 1 / std::sqrt(double(m.d_model)))),
         bucket(buckets(m, c)),
         unscaled(c.on("unscaled")),
         times(c.on("sqrt_d") ? std::sqrt(double(m.head_dim())) : 1) {}
@@ -93,7 +94,8 @@ mask is causal.)",
           .options = {{"buckets", 32, {8, 4096}, "how many, for both sides together"},
                       {"max_distance", 128, {2, 1 << 24}, "from where on all distances are one bucket"},
                       {"unscaled", false, "logits without 1 / sqrt(D), as in T5, where W_q starts smaller"},
-                      {"sqrt_d", false, "the bias times sqrt(D), as in GPT-NeoX and x-transformers"}},
+                      {"sqrt_d", false, "the bias times sqrt(D), as in GPT-NeoX and x-transformers"},
+                      {"init", 0., {0, 100}, "spread of the table before training; 0: 1 / sqrt(d_model)"}},
           .reads = always(Reads::distances),
           .make = shared_layer_of<T5>,
           .shows = always("The bias that is added to the logits of a head."),

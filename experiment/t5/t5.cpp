@@ -18,11 +18,14 @@ State::State(const Choices& c)
 }
 
 Batch batch_of(const std::vector<SymbolQuestion>& questions) {
+  size_t longest = 0;
+  for (const SymbolQuestion& q : questions) longest = std::max(longest, q.answer.size());
   std::vector<int> context, read, expected;
   for (const SymbolQuestion& q : questions) {
+    const std::vector<int> ends(longest - q.answer.size(), symbols::end);
     symbols::add(context, q.tokens);
-    read.push_back(symbols::pad), symbols::add(read, q.answer);
-    symbols::add(expected, q.answer), expected.push_back(symbols::end);
+    read.push_back(symbols::pad), symbols::add(read, q.answer), symbols::add(read, ends);
+    symbols::add(expected, q.answer), expected.push_back(symbols::end), symbols::add(expected, ends);
   }
   const int B = int(questions.size());
   return {Ids({B, int(context.size()) / B}, context), Ids({B, int(read.size()) / B}, read),
@@ -32,19 +35,19 @@ Batch batch_of(const std::vector<SymbolQuestion>& questions) {
 int longest(const Choices& c, int64_t step) {
   const double from = c.whole("shortest"), to = c.whole("train_length");
   const double growing = c.number("growing") * c.whole("steps");
-  return int(std::lround(double(step) >= growing ? to : from * std::pow(to / from, double(step) / growing)));
+  const double way = double(step) >= growing ? 1 : double(step) / growing;
+  return int(std::lround(from * std::pow(to / from, way * way)));
 }
 
 Batch draw_batch(const Choices& c, int64_t step) {
   const uint64_t seed = uint64_t(c.whole("seed"));
   const std::vector<Chosen<Retrieval>> all = tasks(c);
   Rng of_batch(stream(seed, Purpose::length, uint64_t(step)));
-  const Chosen<Retrieval>& task = all[of_batch.below(uint32_t(all.size()))];
   const int length = of_batch.between(c.whole("shortest"), longest(c, step));
   std::vector<SymbolQuestion> questions;
   for (int b = 0; b < std::max(1, c.whole("tokens") / length); ++b) {
     Rng rng(stream(seed, Purpose::tokens, uint64_t(step), uint32_t(b)));
-    questions.push_back(draw(task, length, {}, rng));
+    questions.push_back(draw(all[size_t(step + b) % all.size()], length, {}, rng));
   }
   return batch_of(questions);
 }

@@ -17,14 +17,14 @@ struct State {
   Adam adam;                                     // adam.step counts the steps done
 };
 
-// Questions of one task and one length. An answer ends with symbols::end.
+// Questions of one length. An answer ends with symbols::end, and goes on with it up to the longest of the batch.
 struct Batch {
   Ids context;                                   // (B, T)
   Ids read, expected;                            // (B, O): the start and the answer, the answer and its end
 };
 Batch batch_of(const std::vector<SymbolQuestion>&);
 int longest(const Choices&, int64_t step);       // tokens of the longest contexts of a step, which may grow at first
-// A function of seed and step alone: one of the tasks, at a length of shortest .. longest.
+// A function of seed and step alone: the tasks in turn, at one length of shortest .. longest.
 Batch draw_batch(const Choices&, int64_t step);
 
 double learning_rate(const Choices&, int64_t step);   // rises over the warm-up, and falls at the end
