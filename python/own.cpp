@@ -16,7 +16,7 @@ class OwnLayer : public Encoding {
  public:
   OwnLayer(std::string name, nb::object layer) : name_(std::move(name)), layer_(std::move(layer)) {}
   Scores scores(const Heads& in, const Positions& p) const override {
-    const Calling from_outside;
+    const Calling calling;
     const nb::object positions = array_of({p.sequences(), p.time()}, p.tokens(name_));
     const nb::object given = layer_.get().attr("scores")(in.q, in.k, positions);
     if (!nb::isinstance<Scores>(given)) bad_input("{}: scores() gave a {}; it must give Scores", name_, type_of(given));
@@ -121,7 +121,7 @@ void add(const std::string& name, nb::object layer_class, const std::string& abo
   s.shows = always("What positions alone add to the logit of each pair.");
   PyObject* kind = nb::object(layer_class).release().ptr();
   s.make = [name, kind](const LayerParams& p, const ModelShape& m, const Choices& c, int layer) {
-    const Calling from_outside;
+    const Calling calling;
     nb::object made = nb::handle(kind)(Params(p), m.heads, m.head_dim(), layer, m.causal, **values_of(c));
     return std::make_unique<OwnLayer>(name, std::move(made));
   };
@@ -157,7 +157,7 @@ void add_drawing(const std::string& name, nb::object sampler_class, const std::s
                .random = true,
                .draw = [name, kind](const Choices& c, const Slots& slots, Rng& rng) {
                  const uint32_t seed = rng.bits();
-                 const Calling from_outside;
+                 const Calling calling;
                  const nb::object sampler = nb::handle(kind)(**values_of(c));
                  const nb::object random = numpy().attr("random").attr("default_rng")(seed);
                  std::vector<double> all;

@@ -52,8 +52,11 @@ class Calling {
   Calling& operator=(const Calling&) = delete;
 
  private:
-  static void stay() { static thread_local const ThreadState of_this_thread; }
-  const bool stays_ = (stay(), true);
+  static const ThreadState& of_this_thread() {
+    static thread_local const ThreadState state;
+    return state;
+  }
+  const ThreadState& stays_ = of_this_thread();
   nb::gil_scoped_acquire hold_;
   bool before_ = within_long_call();
 };

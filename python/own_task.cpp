@@ -26,13 +26,13 @@ class OwnTask : public Task {
   int symbols_out() const override { return out_; }
   std::vector<std::string> alphabet() const override { return alphabet_; }
   int output_length(int length) const override {
-    const Calling from_outside;
+    const Calling calling;
     return whole(fmt::format("output_length({})", length), task_.get().attr("output_length")(length), most_slots);
   }
   Tokens input(Rng& rng, int length) const override {
     if (!draws_) return Task::input(rng, length);
     const uint32_t seed = rng.bits();
-    const Calling from_outside;
+    const Calling calling;
     const std::string said = fmt::format("input({})", length);
     const Tokens x = symbols(said, task_.get().attr("input")(length, generator(seed)), in_);
     if (x.empty() || x.size() > size_t(length))
@@ -42,7 +42,7 @@ class OwnTask : public Task {
   Tokens shuffled(const Tokens& x, Rng& rng) const override {
     if (!shuffles_) return Task::shuffled(x, rng);
     const uint32_t seed = rng.bits();
-    const Calling from_outside;
+    const Calling calling;
     const Tokens y = symbols("shuffled()", task_.get().attr("shuffled")(array(x), generator(seed)), in_);
     if (y.size() != x.size())
       bad_input("{}: shuffled() gave {} symbols in place of {}; it must give the same in another order", name_,
@@ -50,7 +50,7 @@ class OwnTask : public Task {
     return y;
   }
   Tokens answer(const Tokens& x) const override {
-    const Calling from_outside;
+    const Calling calling;
     const Tokens y = symbols("answer()", task_.get().attr("answer")(array(x)), out_);
     if (const int slots = output_length(int(x.size())); y.size() != size_t(slots))
       bad_input("{}: answer() gave {} symbols for an input of {}, and output_length({}) is {}; they must be equal",
@@ -59,7 +59,7 @@ class OwnTask : public Task {
   }
   int scored_slots(const Tokens& y) const override {
     if (!scores_) return int(y.size());
-    const Calling from_outside;
+    const Calling calling;
     return whole("scored_slots()", task_.get().attr("scored_slots")(array(y)), int(y.size()));
   }
 
@@ -126,7 +126,7 @@ void add(const std::string& name, nb::object task_class, const std::string& abou
             .source = "yours",
             .options = options_of(options),
             .make = [name, about, kind, own](const Choices& c) -> std::unique_ptr<const Task> {
-              const Calling from_outside;
+              const Calling calling;
               return std::make_unique<OwnTask>(name, about, nb::handle(kind)(**values_of(c)), own);
             }});
 }

@@ -65,18 +65,19 @@ std::string page_of(const std::vector<Group>& groups, const std::vector<std::str
 }
 
 struct Drawn {
-  std::vector<Group> groups;
+  std::vector<Run> runs;
+  std::vector<Group> groups;  // of these runs, which they point at
   std::vector<std::string> passed;
   std::string text;
 };
 
 Drawn draw(const std::vector<std::string>& words, const std::string& out) {
-  Inputs inputs = find_runs(words);
-  std::vector<Run> runs;
+  const Inputs inputs = find_runs(words);
   one_kind(inputs.runs, "report");
+  Drawn d;
   for (const std::string& folder : inputs.runs)
-    for (Run& run : read_runs(folder)) runs.push_back(std::move(run));
-  Drawn d{by_task(runs), std::move(inputs.passed), ""};
+    for (Run& run : read_runs(folder)) d.runs.push_back(std::move(run));
+  d.groups = by_task(d.runs), d.passed = inputs.passed;
   d.text = out.ends_with(".svg") ? svg_of(d.groups) : page_of(d.groups, d.passed, out);
   return d;
 }

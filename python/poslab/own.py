@@ -167,11 +167,11 @@ def _check_task(task):
     """What training, tests and baselines take for granted of a task."""
     lengths = (1, 2, 3, 7, 40)
 
-    def law(name, words, bad):
+    def law(name, words, holds):
         found = []
         for n in lengths:
             try:
-                if bad(n):
+                if not holds(n):
                     found.append(f"length {n}")
             except Exception as e:    # what a method of the class raises is what the check looks for
                 found.append(f"length {n}: {type(e).__name__}: {e}")
@@ -180,13 +180,13 @@ def _check_task(task):
     def drawn(n, seed):
         return [a.tolist() for a in task.batch(32, n, seed=seed).values()]
     return [law("answers", "all inputs of a length have answers, of the symbols and lengths that it states",
-                lambda n: drawn(n, 0) and False),
+                lambda n: bool(drawn(n, 0))),
             law("repeats", "the same seed gives the same inputs, with the same answers",
-                lambda n: drawn(n, 1) != drawn(n, 1)),
+                lambda n: drawn(n, 1) == drawn(n, 1)),
             law("varies", "another seed gives other inputs",
-                lambda n: n == max(lengths) and drawn(n, 1)[0] == drawn(n, 2)[0]),
+                lambda n: n < max(lengths) or drawn(n, 1)[0] != drawn(n, 2)[0]),
             law("shuffled", "the symbols of an input in another order are an input too, which has an answer",
-                lambda n: task.baselines(n, 8) and False)]
+                lambda n: bool(task.baselines(n, 8)))]
 
 
 def check(thing):
@@ -194,10 +194,9 @@ def check(thing):
     sampler or a task draws: a class written in Python, or an object of pl.samplers or pl.tasks.
 
     A list of dicts, one for each law: check, law, passed, failures; of an encoding also worst and bound."""
-    if isinstance(thing, type) and issubclass(thing, Sampler):
-        thing = getattr(chosen.samplers, thing.name)
-    if isinstance(thing, type) and issubclass(thing, Task):
-        thing = getattr(chosen.tasks, thing.name)
+    for kind, things in ((Sampler, chosen.samplers), (Task, chosen.tasks)):
+        if isinstance(thing, type) and issubclass(thing, kind):
+            thing = getattr(things, thing.name)
     if isinstance(thing, chosen.Sampler):
         return _check_sampler(thing)
     if isinstance(thing, chosen.Task):

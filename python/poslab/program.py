@@ -1,9 +1,7 @@
 """The program `poslab` that came with this module: sweeps and reproductions are many processes of it."""
 
-import importlib.metadata
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,9 +14,10 @@ def path():
     beside = Path(_poslab.__file__).resolve().parents[2] / "poslab"
     if beside.is_file():
         return beside
+    from importlib import metadata      # here, as in run(), so that `import poslab` takes no longer
     try:
-        files = importlib.metadata.files("poslab") or []
-    except importlib.metadata.PackageNotFoundError:
+        files = metadata.files("poslab") or []
+    except metadata.PackageNotFoundError:
         files = []
     for file in files:
         if file.name == "poslab" and file.locate().is_file():
@@ -41,6 +40,7 @@ def words_of(options):
 def run(words, progress):
     """Runs the program, with what it says of its progress on sys.stderr. Its errors become exceptions with its words,
     ValueError for what one can put right; Ctrl-C lets it save what it has."""
+    import subprocess
     child = subprocess.Popen([path(), *map(os.fspath, words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
                              start_new_session=True)       # so that Ctrl-C comes to Python alone

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tempfile
 from pathlib import Path
 
 from . import program
@@ -97,6 +96,7 @@ def sweep(plan=None, *, out, jobs=1, threads=None, shard=None, name=None, also=(
             raise ValueError("a sweep takes a plan, or the options of one; give one of the two")
         program.run(["sweep", "run", os.fspath(plan), *how], progress)
         return Sweep(out)
+    import tempfile
     lines = _inside.sweep_plan(_lists(options), [_lists(more) for more in also], command)
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "plan.jsonl")

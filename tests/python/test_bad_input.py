@@ -194,6 +194,17 @@ BAD = {
     "a folder below a file": (lambda: pl.train(task="even_pairs", encoding="rope", out="/dev/null/x"), "is a file"),
     "no path": (lambda: pl.resume(3), TypeError),
     "a run that is none": (lambda: pl.Run("/"), "no run folder"),
+    "a sweep that is none": (lambda: pl.Sweep("/"), "no plan.jsonl"),
+    "a sweep of nothing": (lambda: pl.sweep(out="never", progress=False), "which task"),
+    "a sweep into nowhere": (lambda: pl.sweep(task="even_pairs", encoding="rope"), TypeError),
+    "a kind of sweep": (lambda: pl.sweep(task="even_pairs", encoding="rope", command="trian", out="never"), "lm train"),
+    "a report of no runs": (lambda: pl.report([]), "run"),
+    "a report of nowhere": (lambda: pl.report("nowhere"), "nowhere"),
+    "a report of a number": (lambda: pl.report(3), TypeError),
+    "a zoom": (lambda: pl.graph("nowhere", zoom="modul"), 'did you mean "module"'),
+    "the tape of nowhere": (lambda: pl.graph("nowhere"), "nowhere"),
+    "samples to look inside": (lambda: pl.inspect("nowhere", samples=0), "samples is 0"),
+    "a look inside nowhere": (lambda: pl.inspect("nowhere"), "nowhere"),
     "no threads": (lambda: pl.set_threads(0), "threads is 0"),
 }
 
