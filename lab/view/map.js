@@ -49,14 +49,15 @@ const maps = (() => {
     if (kept.size > most_kept) kept.delete(kept.keys().next().value);
     return found;
   }
-  // The code of the cell of a level in which (query, key) is; undefined until its tile has come. Throws what loading it
-  // did.
-  function code_at(map, level, query, key) {
+  // The code of the cell of a level in which (query, key) is. Undefined until its tile has come, when `then` is called.
+  // Throws what loading it did.
+  function code_at(map, level, query, key, then) {
     const i = query >> level, j = key >> level;
     if (level === coarsest) return map.whole.codes[i * map.whole.width + j];
-    const {tile, error} = tile_of(map, level, Math.floor(i / data.tile), Math.floor(j / data.tile));
-    if (error) throw error;
-    return tile?.codes[i % data.tile * tile.width + j % data.tile];
+    const found = tile_of(map, level, Math.floor(i / data.tile), Math.floor(j / data.tile)), tile = found.tile;
+    if (found.error) throw found.error;
+    if (tile) return tile.codes[i % data.tile * tile.width + j % data.tile];
+    found.then(then, then);
   }
   // All weights of a query, at full resolution.
   async function row_of(map, query) {
@@ -110,7 +111,7 @@ const maps = (() => {
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.clearRect(0, 0, width, height);
     const x_of = key => margin + (key - view.x) * view.zoom, y_of = query => margin + (query - view.y) * view.zoom;
-    const right = Math.min(width - edge, x_of(data.slots)), bottom = Math.min(height, y_of(data.slots));
+    const right = Math.min(width - edge, x_of(data.slots)), bottom = Math.min(height - 1, y_of(data.slots));
     context.save();
     context.beginPath();
     context.rect(margin, margin, right - margin, bottom - margin);

@@ -11,11 +11,12 @@
     scale: 0, query: slots - 1, key: 0, x: 0, y: 0, span: slots
   };
   const state = {...standard};
-  let panes = [];
+  let panes = [], address = "";  // address: the link as it was last read or written
 
   // ---- The link: what differs from the standard. A number out of range is brought into it.
   const nearest = (list, value) => list.reduce((best, n) => Math.abs(n - value) < Math.abs(best - value) ? n : best);
   function read_link() {
+    address = location.hash;
     Object.assign(state, standard);
     for (const [name, text] of new URLSearchParams(location.hash.slice(1)))
       if (name in standard && Number.isFinite(Number(text))) state[name] = Number(text);
@@ -30,10 +31,12 @@
     state.span = within(state.span, Math.min(4, slots), slots);
   }
   function write_link() {
+    if (location.hash !== address) return;  // it was changed by hand, and is about to be read
     const kept = Object.keys(standard).filter(name => state[name] !== standard[name]);
     const link = "#" + kept.map(name => `${name}=${Number(state[name].toFixed(2))}`).join("&");
     document.getElementById("link").href = link;
     history.replaceState(null, "", link);
+    address = location.hash;
   }
 
   // ---- Zoom and scroll, alike in all panes.
@@ -75,24 +78,19 @@
     canvas.addEventListener("pointerup", () => { dragged = null; });
     canvas.addEventListener("pointermove", event => {
       const [query, key] = slot_at(event);
-      if (dragged) {
+      if (dragged)
         scroll_to(state.x + dragged[1] - key, state.y + dragged[0] - query);
-      } else if (query < state.y || key < state.x || query >= slots || key >= slots) {
-        return;
-      } else {
+      else if (query >= state.y && key >= state.x && query < slots && key < slots)
         state.query = Math.floor(query), state.key = Math.floor(key);
-      }
       show();
     });
     canvas.addEventListener("wheel", event => {
-      const before = [state.x, state.y, state.span].join();
-      const [query, key] = slot_at(event);
+      const [query, key] = slot_at(event), before = `${state.x} ${state.y}`;
       if (event.ctrlKey)
         zoom_by(2 ** (-event.deltaY / 200), key, query);
       else
         scroll_to(state.x + event.deltaX / zoom(), state.y + event.deltaY / zoom());
-      if (!event.ctrlKey && before === [state.x, state.y, state.span].join()) return;  // the page scrolls
-      event.preventDefault();
+      if (event.ctrlKey || before !== `${state.x} ${state.y}`) event.preventDefault();  // else the page scrolls
       show();
     }, {passive: false});
     canvas.addEventListener("keydown", event => {
@@ -168,7 +166,7 @@
     const size = cell(), run = runs[pane.run], from = name => Math.floor(state[name] / size) * size;
     const named = name => slots_named(run, name, from(name), Math.min(slots, from(name) + size));
     try {
-      const code = maps.code_at(pane.map, Math.log2(size), state.query, state.key);
+      const code = maps.code_at(pane.map, Math.log2(size), state.query, state.key, show);
       const value = code === undefined ? "…" : number(code) + (size > 1 ? " at most" : "");
       pane.said.textContent = `From ${named("query")} to ${named("key")}: ${value}.`;
     } catch (error) {

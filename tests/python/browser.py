@@ -90,9 +90,10 @@ class Page:
         }})""")
 
     def press(self, key, shift=False):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=8 * shift,
-                      **({"text": key} if len(key) == 1 and kind == "keyDown" else {}))
+        codes = {"Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        stroke = {"key": key, "code": key, "modifiers": 8 * shift, "windowsVirtualKeyCode": codes.get(key, 0)}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **stroke, **({"text": key} if len(key) == 1 else {}))
+        self.call("Input.dispatchKeyEvent", type="keyUp", **stroke)
 
     def picture(self, path):
         with open(path, "wb") as file:
