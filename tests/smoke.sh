@@ -297,6 +297,7 @@ check 'a report of it' page finding.html finding
 check 'and the tape of a step' rows_of finding decoder.block0.cross
 check 'it answers' "$program" t5 generate finding --prompt 'passkey a4 . . . . ask passkey' --count 4
 check 'its attention is drawn' "$program" view finding --length 24 -o viewed_finding
+check 'of 16 tokens or more' refuses 2 'ask for 16 tokens or more' "$program" view finding --length 3 -o x
 check 'it is exported' "$program" t5 export finding --to exported_finding
 check 'without tokens nobody reads it' refuses 2 'has no spiece.model' "$program" t5 generate --hf exported_finding \
   --prompt x

@@ -122,6 +122,8 @@ Subject of_t5(const std::string& folder, const Wanted& wanted) {
   const auto state = std::make_shared<t5::State>(std::move(run.state));
   Choices& c = state->config;
   const int length = wanted.length ? wanted.length : c.whole("train_length");
+  if (length < shortest_retrieval)
+    bad_input("view: length {} of a T5; ask for {} tokens or more", length, shortest_retrieval);
   c.set("eval_lengths", fmt::format("{}", length));
   t5::check(c);
   const Chosen<Retrieval> task = t5::tasks(c)[0];

@@ -23,7 +23,7 @@ struct Subject {
   std::string folder, heading;  // heading: its task or text
   Values setting;
   int layers, heads;
-  double matrices;                         // tensors of (H, T, T) numbers that its encoding needs besides the weights
+  double matrices;                         // at most so many tensors of (H, T, T) numbers are made besides the weights
   std::vector<std::string> symbols;        // of each slot, as it is shown
   int outputs;                             // how many of the last slots are answer slots
   std::vector<int64_t> steps;              // of its checkpoints, in order

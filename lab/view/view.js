@@ -225,7 +225,9 @@
           at: `maps/${pane.run}/${step}/${state.layer}-${state.head}`, whole, most: Math.max(...whole.codes)
         };
         pane.canvas.setAttribute("aria-label", `Attention of ${run.name} at step ${step}, ${name}`);
-        if (!whole) pane.said.textContent = `${run.name} has no ${name}.`;
+        if (whole) return;
+        pane.canvas.width = 0;
+        pane.said.textContent = `${run.name} has no ${name}.`;
       } catch (error) {
         pane.said.textContent = error.message;
       }
