@@ -1,9 +1,8 @@
 #include "apps/inspect.h"
 
-#include <charconv>
 #include <memory>
 
-#include "core/error.h"
+#include "apps/number_list.h"
 #include "experiment/config.h"
 #include "lab/inspect/inspect.h"
 
@@ -15,17 +14,6 @@ struct InspectWords {
   std::string lengths, device, text, out = "inspection";
   int samples = 30;
 };
-
-std::vector<int> lengths_of(const std::string& text) {
-  std::vector<int> lengths;
-  for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
-    const auto [rest, error] = std::from_chars(at, end, lengths.emplace_back());
-    if (error != std::errc() || (rest < end && (*rest != ',' || rest + 1 == end)))
-      bad_input("--lengths {} is no list of lengths; write them as 40,150", text);
-    at = rest;
-  }
-  return lengths;
-}
 
 const char* inspect_footer = R"(
 Writes FOLDER/index.html, a page with
@@ -62,7 +50,8 @@ std::function<void()> add_inspect(CLI::App* inspect) {
   inspect->add_option("--device", words->device, option("device").help)->type_name(takes(option("device")));
   inspect->add_option("-o,--out", words->out, "the folder to write (inspection)")->type_name("FOLDER");
   return [=] {
-    inspect::write(words->runs, lengths_of(words->lengths), words->samples, words->out, words->device, words->text);
+    const std::vector<int> lengths = number_list<int>("--lengths", words->lengths, "lengths", "40,150");
+    inspect::write(words->runs, lengths, words->samples, words->out, words->device, words->text);
     fmt::print("{}/index.html\n", words->out);
   };
 }

@@ -23,6 +23,7 @@
 #include "apps/show.h"
 #include "apps/sweep.h"
 #include "apps/t5.h"
+#include "apps/view.h"
 #include "core/debug.h"
 #include "core/error.h"
 #include "core/names.h"
@@ -261,6 +262,7 @@ void parse_and_run(int argc, char** argv) {
   commands.add("show", "draw what an encoding or a sampler does, without training", add_show);
   commands.add("check", "hold an encoding to the laws it has to obey, your own too", add_check);
   commands.add("inspect", "look inside runs: positions met, activations in a plane, attention", add_inspect);
+  commands.add("view", "draw attention cell by cell, to 4096 slots, with all kept checkpoints", add_view);
   commands.add("graph", "draw the tape of a training step: what ran, on what, how long, and the gradients", add_graph);
   commands.add("align", "find temperatures for inputs longer than those of training", add_align);
   commands.add("calibrate", "write where a run's heads look, as the bias of another run", add_calibrate);

@@ -24,6 +24,7 @@ include(cmake/embed.cmake)
 embed(lab lab/page/page.html lab/page/page.css lab/page/figures.js lab/report/report.html lab/report/report.js
   lab/report/tasks.html lab/report/language.html lab/report/t5.html lab/report/training.html
   lab/inspect/inspect.html lab/inspect/inside.html lab/ask/ask.html lab/ask/ask.js
+  lab/view/view.html lab/view/view.js lab/view/map.js
   lab/show/show.html lab/show/show.js
   lab/reproduce/reproduce.html
   lab/reproduce/paper/ruoss2023_table1.csv lab/reproduce/paper/ruoss2023_table3.csv

@@ -24,7 +24,7 @@ struct ChoiceTable {
   std::vector<ChoicePreset> presets;
 };
 // The options of a kind of run, by group. All kinds have `preset` before them, and after them what says how a run is
-// kept: checkpoint_every, log_every, threads and out.
+// kept: checkpoint_every, log_every, keep_checkpoints, threads and out.
 struct OwnOptions {
   std::vector<Option> studied, model, training, evaluation;
 };

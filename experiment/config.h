@@ -48,6 +48,7 @@ struct Config {
   int64_t checkpoint_every = 1000, log_every = 10;
   std::string device = "cpu";
   std::string matmul = "fp32";  // what a GPU rounds the factors of products to
+  bool keep_checkpoints = false;  // all that are written, in place of the newest alone
   int threads = 0;  // 0: as many as there are cores
   std::string out;
 };
@@ -61,8 +62,8 @@ struct RunOption {
   std::string help;
   double min = 0, max = 0;                        // of numbers and lengths, both allowed
   std::vector<std::string> (*names)() = nullptr;  // of a choice among names
-  // Whether it belongs to the run and is kept in config.toml and in checkpoints. The number of threads and the folder's
-  // name do not: they never change a result, and equal runs must leave equal files.
+  // Whether it belongs to the run and is kept in config.toml and in checkpoints. The number of threads, the folder's
+  // name and whether old checkpoints stay do not: they never change a result, and equal runs must leave equal files.
   bool kept = true;
   // Of an option that spells a thing and its options: sets it. What all runs have an option for is kept there, so that
   // a configuration has one form, and the one it always had.

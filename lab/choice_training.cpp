@@ -41,7 +41,9 @@ void train(RunKind kind, const RunFolder& run, const Choices& c, const Params& p
            Trainee& trainee) {
   const int64_t first = adam.step;
   const std::optional<double> seconds = train(
-      run, {c.whole("steps"), c.whole("checkpoint_every"), c.whole("log_every"), Device::cpu, resume_command(kind)},
+      run,
+      {c.whole("steps"), c.whole("checkpoint_every"), c.whole("log_every"), Device::cpu, resume_command(kind),
+       c.on("keep_checkpoints")},
       trainee);
   // Who only finds it trained has nothing to add, unless the process that trained it ended before it wrote this.
   const bool recorded = std::filesystem::exists(run.file("result.json"));

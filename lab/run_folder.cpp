@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -72,6 +73,18 @@ State RunFolder::load(const std::string& device) const {
     bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER",
               file("config.toml"), shell_word(file("config.toml")));
   return state;
+}
+
+std::vector<int64_t> RunFolder::kept_steps() const {
+  std::vector<int64_t> steps;
+  std::error_code none;
+  for (const auto& at : fs::directory_iterator(file("checkpoints"), none)) {
+    const std::string name = at.path().stem();
+    const bool number = !name.empty() && name.size() < 19 && name.find_first_not_of("0123456789") == name.npos;
+    if (number && at.path().extension() == ".safetensors") steps.push_back(std::stoll(name));
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
 }
 
 StepLog::StepLog(const RunFolder& run, const std::string& name, int64_t step) : path_(run.file(name)) {

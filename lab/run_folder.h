@@ -6,10 +6,13 @@
 //   tests.jsonl               with test_every, a line for each test while training (lab/curve.h)
 //   clock.jsonl               a line for each checkpoint: {"step", "seconds"} (lab/training_clock.h)
 //   checkpoint.safetensors    the newest state (lab/checkpoint.h)
+//   checkpoints/STEP.safetensors   with keep_checkpoints, all of them: of step 0, of each that was due, of the last
 //   eval.csv                  length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only
 //   pictures.json             position matrix and attention maps (lab/pictures.h)
 //   result.json               scores, baselines, configuration, speed and machine (lab/result.h)
 #pragma once
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -33,6 +36,8 @@ class RunFolder {
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string checkpoint() const { return file("checkpoint.safetensors"); }
+  std::string kept_checkpoint(int64_t step) const { return file(fmt::format("checkpoints/{}.safetensors", step)); }
+  std::vector<int64_t> kept_steps() const;  // of all kept checkpoints, in order; none of a run that keeps the newest
   // The newest checkpoint; Failure if it is damaged. device: on which to go on; "": on that of the run.
   State load(const std::string& device = "") const;
 

@@ -64,7 +64,7 @@ class OfTask : public Trainee {
 std::optional<double> train(const RunFolder& run, State& state) {
   const Config& c = state.config;
   OfTask trainee(run, state);
-  return train(run, {c.steps, c.checkpoint_every, c.log_every, state.params.device(), "resume"}, trainee);
+  return train(run, {c.steps, c.checkpoint_every, c.log_every, state.params.device(), "resume", c.keep_checkpoints}, trainee);
 }
 
 }  // namespace poslab

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "autograd/tape.h"
 #include "core/profile.h"
 #include "core/stop.h"
@@ -18,6 +20,12 @@ std::optional<double> train(const RunFolder& run, const TrainingPlan& plan, Trai
   StepLog metrics(run, "metrics.jsonl", first);
   TrainingClock clock(run, first);
   int64_t saved = first, finished = first;
+  const bool keep = plan.keep_checkpoints || std::filesystem::is_directory(run.file("checkpoints"));
+  const auto keep_this = [&] {
+    if (keep) write_file(run.kept_checkpoint(trainee.done()), trainee.checkpoint());
+  };
+  if (keep) make_folder(run.file("checkpoints"));
+  if (first == 0) keep_this();
   const auto save = [&] {
     metrics.sync();
     trainee.sync();
@@ -67,6 +75,7 @@ std::optional<double> train(const RunFolder& run, const TrainingPlan& plan, Trai
       }
       clock.resume();
     }
+    if (due) keep_this();
     if (due || signal) save();
     if (signal)
       throw Interrupted(signal, fmt::format("stopped after step {} of {}, which is saved; {}", done, total, go_on));

@@ -30,6 +30,7 @@ struct TrainingPlan {
   int64_t steps, checkpoint_every, log_every;
   Device device;
   const char* resume;                            // "resume", the command that goes on
+  bool keep_checkpoints;                         // also kept if the folder has checkpoints/, so after a resume too
 };
 // Steps up to plan.steps, with metrics, tests and checkpoints into the run folder and a bar on stderr. Returns the
 // seconds of training since step 0, if they are known (lab/training_clock.h). A signal throws Interrupted after a last

@@ -165,6 +165,11 @@ inside() {   # the page, the numbers, and what NumPy would read
     [[ $(head -c 2 inspected/pca.npz)$(head -c 2 inspected/attention.npz) == PKPK ]]
 }
 check 'two runs from inside' inside
+viewed() {   # the page, its tiles, and nothing left beside them
+  "$program" view straight twenty --length 12 --heads 1 -o viewed && grep -q '</html>' viewed/index.html &&
+    grep -q '^poslab_tile("maps/1/20"' viewed/maps/1/20/overview.js && [[ ! -e viewed.partial ]]
+}
+check 'and their attention, cell by cell' viewed
 tape() {   # a row for each op is more than one for each module
   "$program" graph straight -o modules.svg && "$program" graph straight --zoom op -o ops.svg &&
     grep -q 'block0.attention' modules.svg && grep -q 'gradient norm' ops.svg &&
@@ -263,6 +268,7 @@ inside_language() {
     grep -q '"symbols":\["12"\|"symbols":\["1"' inside_language/index.html
 }
 check 'and a look inside' inside_language
+check 'and its attention' "$program" view language --length 16 -o viewed_language
 rows_of() { "$program" graph "$1" -o "$1.svg" && grep -q ">$2<" "$1.svg"; }   # RUN MODULE
 check 'and the tape of a step' rows_of language block0.ffn
 check 'another scheme cannot be exported' refuses 2 'no architecture of transformers' "$program" lm export units --to x
@@ -290,6 +296,8 @@ check 'and the same answers' cmp straight_finding/eval.csv cut_finding/eval.csv
 check 'a report of it' page finding.html finding
 check 'and the tape of a step' rows_of finding decoder.block0.cross
 check 'it answers' "$program" t5 generate finding --prompt 'passkey a4 . . . . ask passkey' --count 4
+check 'its attention is drawn' "$program" view finding --length 24 -o viewed_finding
+check 'of 16 tokens or more' refuses 2 'ask for 16 tokens or more' "$program" view finding --length 3 -o x
 check 'it is exported' "$program" t5 export finding --to exported_finding
 check 'without tokens nobody reads it' refuses 2 'has no spiece.model' "$program" t5 generate --hf exported_finding \
   --prompt x

@@ -12,7 +12,6 @@
 namespace poslab::language {
 namespace {
 
-// A token as a page shows it: bytes that are no letters of ASCII by a sign or their number.
 std::string symbol(const std::string& bytes) {
   std::string text;
   for (const char c : bytes) {
@@ -29,13 +28,6 @@ std::string symbol(const std::string& bytes) {
       text += c;
   }
   return text;
-}
-
-std::vector<std::string> symbols(const Source& source, const std::vector<int>& tokens) {
-  std::vector<std::string> all;
-  for (const int token : tokens)
-    all.push_back(source.grammar ? fmt::format("{}", token) : symbol(source.reader().text(token)));
-  return all;
 }
 
 std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
@@ -67,6 +59,13 @@ Activations activations(const State& s, const Source& source, int length, int la
 }
 
 }  // namespace
+
+std::vector<std::string> symbols(const Source& source, const std::vector<int>& tokens) {
+  std::vector<std::string> all;
+  for (const int token : tokens)
+    all.push_back(source.grammar ? fmt::format("{}", token) : symbol(source.reader().text(token)));
+  return all;
+}
 
 void check_lengths(const State& s, const std::vector<int>& lengths, const std::string& command, bool maps) {
   if (maps && s.config.whole("d_model") < 2) bad_input("{}: d_model = 1 has no plane to look at", command);

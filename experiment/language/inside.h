@@ -16,6 +16,8 @@ void check_lengths(const State&, const std::vector<int>& lengths, const std::str
 // The n-th text of the test with so many tokens, and the token behind it.
 std::vector<int> test_window(const Choices&, const Source&, int length, int n);
 
+// Tokens as a page shows them: bytes that are no letters of ASCII by a sign or their number.
+std::vector<std::string> symbols(const Source&, const std::vector<int>& tokens);
 // Of these tokens, at the positions of a test; they become the maps' symbols.
 AttentionMaps attention_maps(const State&, const Source&, const std::vector<int>& tokens);
 // At the last tokens of the first `samples` windows of the test of each length, as many as the first length has.

@@ -267,5 +267,5 @@ const figures = (() => {
   }
   document.querySelectorAll(".plot").forEach(attach);
   document.querySelectorAll("[data-maps]").forEach(attach_maps);
-  return {data, element, short, count, choice, tell_slots, draw_map, scale_bar, draw};
+  return {data, element, short, count, choice, tell_slots, ramp, draw_map, scale_bar, draw};
 })();

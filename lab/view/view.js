@@ -1,0 +1,299 @@
+// The page of `poslab view`: what is looked at, which the link keeps, and what changes it.
+"use strict";
+(() => {
+  const {data, element, choice} = figures, {runs, slots} = data;
+  const steps = [...new Set(runs.flatMap(run => run.steps))].sort((a, b) => a - b);
+  const scales = ["logarithmic", "linear"];
+  // Of slots and cells the numbers count from 0; layer, head and step are what they are called. span: slots across the
+  // shorter side of a map. right: the run beside it; runs.length is none.
+  const standard = {
+    left: 0, right: Math.min(1, runs.length), step: steps.at(-1), layer: runs[0].layers[0], head: runs[0].heads[0],
+    scale: 0, query: slots - 1, key: 0, x: 0, y: 0, span: slots
+  };
+  const state = {...standard};
+  let panes = [], address = "";  // address: the link as it was last read or written
+
+  // ---- The link: what differs from the standard. A number out of range is brought into it.
+  const nearest = (list, value) => list.reduce((best, n) => Math.abs(n - value) < Math.abs(best - value) ? n : best);
+  function read_link() {
+    address = location.hash;
+    Object.assign(state, standard);
+    for (const [name, text] of new URLSearchParams(location.hash.slice(1)))
+      if (name in standard && Number.isFinite(Number(text))) state[name] = Number(text);
+    const within = (value, low, high) => Math.max(low, Math.min(high, value));
+    state.left = within(Math.floor(state.left), 0, runs.length - 1);
+    state.right = within(Math.floor(state.right), 0, runs.length);
+    state.step = nearest(steps, state.step);
+    state.layer = nearest(runs[state.left].layers, state.layer);
+    state.head = nearest(runs[state.left].heads, state.head);
+    state.scale = within(Math.floor(state.scale), 0, 1);
+    for (const name of ["query", "key"]) state[name] = within(Math.floor(state[name]), 0, slots - 1);
+    state.span = within(state.span, Math.min(4, slots), slots);
+  }
+  function write_link() {
+    if (location.hash !== address) return;  // it was changed by hand, and is about to be read
+    const kept = Object.keys(standard).filter(name => state[name] !== standard[name]);
+    const link = "#" + kept.map(name => `${name}=${Number(state[name].toFixed(2))}`).join("&");
+    document.getElementById("link").href = link;
+    history.replaceState(null, "", link);
+    address = location.hash;
+  }
+
+  // ---- Zoom and scroll, alike in all panes.
+  const room = () => {
+    const {clientWidth, clientHeight} = panes[0].canvas;
+    return [clientWidth - maps.margin - maps.edge, clientHeight - maps.margin - 1];
+  };
+  const zoom = () => Math.min(...room()) / state.span;
+  const cell = () => 2 ** maps.level_at(zoom());  // slots
+  function scroll_to(x, y) {
+    const [width, height] = room().map(pixels => pixels / zoom());
+    state.x = Math.max(0, Math.min(slots - width, x));
+    state.y = Math.max(0, Math.min(slots - height, y));
+  }
+  function zoom_by(factor, at_key = state.key, at_query = state.query) {
+    const span = Math.max(Math.min(4, slots), Math.min(slots, state.span / factor)), change = span / state.span;
+    state.span = span;
+    scroll_to(at_key + (state.x - at_key) * change, at_query + (state.y - at_query) * change);
+    show();
+  }
+  function read_cell(query, key) {  // and scroll to it where it is out of sight
+    state.query = Math.max(0, Math.min(slots - 1, query)), state.key = Math.max(0, Math.min(slots - 1, key));
+    const [width, height] = room().map(pixels => pixels / zoom()), size = cell();
+    scroll_to(
+      Math.min(state.key, Math.max(state.x, state.key + size - width)),
+      Math.min(state.query, Math.max(state.y, state.query + size - height)));
+    show();
+  }
+  function attach(canvas) {
+    const slot_at = event => {
+      const box = canvas.getBoundingClientRect(), from = maps.margin, scale = zoom();
+      return [state.y + (event.clientY - box.top - from) / scale, state.x + (event.clientX - box.left - from) / scale];
+    };
+    let dragged = null;
+    canvas.addEventListener("pointerdown", event => {
+      canvas.setPointerCapture(event.pointerId);
+      dragged = slot_at(event);
+    });
+    canvas.addEventListener("pointerup", () => { dragged = null; });
+    canvas.addEventListener("pointermove", event => {
+      const [query, key] = slot_at(event);
+      if (dragged)
+        scroll_to(state.x + dragged[1] - key, state.y + dragged[0] - query);
+      else if (query >= state.y && key >= state.x && query < slots && key < slots)
+        state.query = Math.floor(query), state.key = Math.floor(key);
+      show();
+    });
+    canvas.addEventListener("wheel", event => {
+      const [query, key] = slot_at(event), before = `${state.x} ${state.y}`;
+      if (event.ctrlKey)
+        zoom_by(2 ** (-event.deltaY / 200), key, query);
+      else
+        scroll_to(state.x + event.deltaX / zoom(), state.y + event.deltaY / zoom());
+      if (event.ctrlKey || before !== `${state.x} ${state.y}`) event.preventDefault();  // else the page scrolls
+      show();
+    }, {passive: false});
+    canvas.addEventListener("keydown", event => {
+      const arrow = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
+      if (arrow && event.shiftKey)
+        scroll_to(state.x + arrow[1] * state.span / 8, state.y + arrow[0] * state.span / 8), show();
+      else if (arrow)
+        read_cell(...["query", "key"].map((name, n) => (Math.floor(state[name] / cell()) + arrow[n]) * cell()));
+      else if (event.key === "+" || event.key === "=")
+        zoom_by(2);
+      else if (event.key === "-")
+        zoom_by(1 / 2);
+      else if (event.key === "0")
+        zoom_by(0);
+      else
+        return;
+      event.preventDefault();
+    });
+  }
+
+  // ---- A pane: the heads of a run, and the map of one of them.
+  function pane_of(run) {
+    const {name, layers, heads} = runs[run];
+    const title = element("h3", {}), said = element("p", {class: "said", "aria-live": "polite"});
+    const grid = element("div", {class: "heads", role: "radiogroup", "aria-label": `Heads of ${name}`});
+    grid.style.setProperty("--columns", heads.length);
+    grid.append(...["head", ...heads.map(String)].map(text => element("span", {class: "quiet"}, text)));
+    const buttons = layers.flatMap(layer => {
+      const row = heads.map(head => {
+        const button = element("button", {type: "button", role: "radio"}, element("canvas"));
+        button.addEventListener("click", () => choose(layer, head));
+        return {layer, head, button};
+      });
+      grid.append(element("span", {class: "quiet"}, `layer ${layer}`), ...row.map(({button}) => button));
+      return row;
+    });
+    grid.addEventListener("keydown", event => {
+      const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads.length, ArrowDown: heads.length}[event.key];
+      const to = buttons[buttons.findIndex(({button}) => button === document.activeElement) + step];
+      if (step === undefined) return;
+      event.preventDefault();
+      if (!to) return;
+      choose(to.layer, to.head);
+      to.button.focus();
+    });
+    const canvas = element("canvas", {
+      class: "map-canvas", tabindex: 0, role: "application", "aria-roledescription": "attention map",
+      "aria-describedby": "keys"
+    });
+    attach(canvas);
+    const most = element("ol", {}), row = element("details", {}, element("summary"), most);
+    const bar = element("i", {class: "sequential"});
+    const scale = element("div", {class: "scale"}, element("span"), bar, element("span"));
+    const pane = {run, title, said, buttons, canvas, row, most, scale, map: null};
+    row.addEventListener("toggle", () => tell_row(pane));
+    pane.root = element(
+      "section", {class: "pane", "aria-label": name}, title, grid,
+      element("div", {class: "read"}, said, canvas, scale, row));
+    return pane;
+  }
+  function choose(layer, head) {
+    Object.assign(state, {layer, head});
+    load();
+  }
+
+  // ---- What is said. Of a cell of several weights, the largest.
+  const number = code => code === 1 ? "below 0.000018" : code ? maps.weight(code).toPrecision(2) : "0";
+  function slots_named({symbols, outputs}, what, from, to) {
+    if (to > from + 1) return `${what} slots ${from + 1} to ${to}`;
+    return `${what} slot ${from + 1} (${from < slots - outputs ? symbols[from] : "answer"})`;
+  }
+  function tell(pane) {
+    const size = cell(), run = runs[pane.run], from = name => Math.floor(state[name] / size) * size;
+    const named = name => slots_named(run, name, from(name), Math.min(slots, from(name) + size));
+    try {
+      const code = maps.code_at(pane.map, Math.log2(size), state.query, state.key, show);
+      const value = code === undefined ? "…" : number(code) + (size > 1 ? " at most" : "");
+      pane.said.textContent = `From ${named("query")} to ${named("key")}: ${value}.`;
+    } catch (error) {
+      pane.said.textContent = error.message;
+    }
+    tell_row(pane);
+  }
+  async function tell_row({row, most, map, run}) {
+    row.firstChild.textContent = `Largest weights of query slot ${state.query + 1}`;
+    if (!row.open) return;
+    const query = state.query, weights = await maps.row_of(map, query).catch(() => []);
+    if (query !== state.query) return;
+    const order = [...weights.keys()].filter(key => weights[key]).sort((a, b) => weights[b] - weights[a]).slice(0, 10);
+    most.replaceChildren(...order.map(key => element(
+      "li", {}, `${slots_named(runs[run], "key", key, key + 1)}: ${weights[key].toPrecision(2)}`)));
+  }
+
+  // ---- Drawing
+  let waits = false;
+  function show() {  // at the next frame
+    if (!waits) requestAnimationFrame(draw);
+    waits = true;
+  }
+  function draw() {
+    waits = false;
+    const ready = panes.filter(pane => pane.map);
+    if (!ready.length) return;
+    scroll_to(state.x, state.y);
+    const code = Math.max(...ready.map(pane => pane.map.most));
+    const colors = maps.palette(scales[state.scale], code);
+    for (const pane of ready) {
+      const {symbols, outputs} = runs[pane.run];
+      maps.draw(pane.canvas, pane.map, {x: state.x, y: state.y, zoom: zoom()}, colors, {
+        here: state, symbols, first_output: slots - outputs, then: show
+      });
+      pane.scale.firstChild.textContent = state.scale ? "0" : maps.least.toPrecision(2);
+      pane.scale.lastChild.textContent = number(code);
+      tell(pane);
+    }
+    write_link();
+    if (ready.length === panes.length && !performance.getEntriesByName("maps drawn").length)
+      requestAnimationFrame(() => performance.mark("maps drawn"));
+  }
+  // The maps of the step, or of the last one before it that a run has kept.
+  async function load() {
+    const wanted = JSON.stringify([state.step, state.layer, state.head]);
+    await Promise.all(panes.map(async pane => {
+      const run = runs[pane.run], step = run.steps.findLast(s => s <= state.step) ?? run.steps[0];
+      try {
+        const all = await maps.overview(pane.run, step);
+        if (wanted !== JSON.stringify([state.step, state.layer, state.head])) return;
+        pane.title.textContent = `${run.name}, step ${step}`;
+        draw_heads(pane, all);
+        const whole = all.get(`${state.layer}-${state.head}`), name = `layer ${state.layer}, head ${state.head}`;
+        pane.map = whole && {
+          at: `maps/${pane.run}/${step}/${state.layer}-${state.head}`, whole, most: Math.max(...whole.codes)
+        };
+        pane.canvas.setAttribute("aria-label", `Attention of ${run.name} at step ${step}, ${name}`);
+        if (whole) return;
+        pane.canvas.width = 0;
+        pane.said.textContent = `${run.name} has no ${name}.`;
+      } catch (error) {
+        pane.said.textContent = error.message;
+      }
+    }));
+    show();
+  }
+  function draw_heads({buttons}, all) {
+    for (const {layer, head, button} of buttons) {
+      const tile = all.get(`${layer}-${head}`), most = Math.max(...tile.codes);
+      const chosen = layer === state.layer && head === state.head;
+      const picture = maps.picture_of(tile, maps.palette(scales[state.scale], most));
+      const canvas = button.firstChild;
+      canvas.width = tile.width, canvas.height = tile.height;
+      canvas.getContext("2d").drawImage(picture, 0, 0);
+      button.setAttribute("aria-checked", chosen);
+      button.setAttribute("aria-label", `layer ${layer}, head ${head}, largest weight ${number(most)}`);
+      button.title = button.getAttribute("aria-label");
+      button.tabIndex = chosen ? 0 : -1;
+    }
+  }
+
+  // ---- What is above the maps.
+  function controls() {
+    const button = (text, label, act) => {
+      const made = element("button", {type: "button", "aria-label": label, title: label}, text);
+      made.addEventListener("click", act);
+      return made;
+    };
+    const names = runs.map(run => run.name), parts = [];
+    if (runs.length > 1)
+      parts.push(
+        choice("left", names, state, "left", build), choice("right", [...names, "none"], state, "right", build));
+    if (steps.length > 1) {
+      const at = element("input", {type: "range", min: 0, max: steps.length - 1, value: steps.indexOf(state.step)});
+      const text = element("output", {}, String(state.step));
+      at.addEventListener("input", () => {
+        state.step = steps[at.value];
+        text.textContent = state.step;
+        at.setAttribute("aria-valuetext", `step ${state.step}`);
+        load();
+      });
+      at.setAttribute("aria-valuetext", `step ${state.step}`);
+      parts.push(element("label", {class: "steps"}, "checkpoint of step ", at, text));
+    }
+    parts.push(choice("colors", scales, state, "scale", load));
+    parts.push(element(
+      "span", {class: "zoom", role: "group", "aria-label": "Zoom"}, button("−", "zoom out", () => zoom_by(1 / 2)),
+      button("+", "zoom in", () => zoom_by(2)), button("whole map", "show the whole map", () => zoom_by(0))));
+    parts.push(element("a", {id: "link", href: "#"}, "link to this view"));
+    document.getElementById("controls").replaceChildren(...parts);
+  }
+  function build() {
+    const shown = [state.left, ...(state.right < runs.length ? [state.right] : [])];
+    panes = shown.map(pane_of);
+    const place = document.getElementById("panes");
+    place.className = shown.length > 1 ? "two" : "one";
+    place.replaceChildren(...panes.map(pane => pane.root));
+    load();
+  }
+  function begin() {
+    read_link();
+    controls();
+    build();
+  }
+  addEventListener("hashchange", begin);
+  addEventListener("resize", show);
+  for (const media of [maps.dark, matchMedia("print")]) media.addEventListener("change", load);
+  begin();
+})();

@@ -1,0 +1,100 @@
+"""A page in headless Chromium, driven over its debugging pipe: what it says on the console, what its scripts answer."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+class Page:
+    """A new browser, on a blank page. `messages`: all that pages have logged, and what they failed with."""
+
+    def __init__(self, width=1400, height=1000, dark=False):
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        (reads, to_browser), (from_browser, writes) = os.pipe(), os.pipe()
+
+        def fds():  # those that --remote-debugging-pipe reads and writes
+            os.dup2(reads, 63), os.dup2(writes, 64)
+            os.dup2(63, 3), os.dup2(64, 4)
+
+        self._browser = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
+             f"--window-size={width},{height}", f"--user-data-dir={self._profile.name}",
+             f"--blink-settings=preferredColorScheme={0 if dark else 1}"],
+            preexec_fn=fds, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(reads), os.close(writes)
+        self._to, self._from = os.fdopen(to_browser, "wb"), os.fdopen(from_browser, "rb")
+        self._rest, self._number, self._session = b"", 0, None
+        self.messages = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Runtime", "Log", "Page"):
+            self.call(f"{domain}.enable")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._to.close(), self._from.close()
+        self._browser.kill(), self._browser.wait()
+        self._profile.cleanup()
+
+    def call(self, method, **params):
+        """A command of the DevTools protocol, and its result."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": params}
+        if self._session:
+            message["sessionId"] = self._session
+        self._to.write(json.dumps(message).encode() + b"\0"), self._to.flush()
+        while True:
+            got = self._receive()
+            if got.get("id") == self._number:
+                assert "error" not in got, got
+                return got["result"]
+
+    def _receive(self):
+        while b"\0" not in self._rest:
+            more = os.read(self._from.fileno(), 1 << 20)
+            assert more, "the browser has ended"
+            self._rest += more
+        line, self._rest = self._rest.split(b"\0", 1)
+        got = json.loads(line)
+        said = got.get("params", {})
+        if got.get("method") == "Runtime.consoleAPICalled":
+            self.messages.append(" ".join(str(a.get("value", a)) for a in said["args"]))
+        elif got.get("method") == "Runtime.exceptionThrown":
+            self.messages.append(said["exceptionDetails"].get("exception", {}).get("description", "exception"))
+        elif got.get("method") == "Log.entryAdded":
+            self.messages.append(said["entry"]["text"])
+        return got
+
+    def open(self, path, link=""):
+        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url=f"file://{os.path.abspath(path)}{link}")
+
+    def run(self, script):
+        """What an expression comes to, or what its promise does."""
+        got = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in got, got
+        return got["result"].get("value")
+
+    def until(self, script, seconds=20):
+        """Waits until an expression is true."""
+        return self.run(f"""new Promise((done, late) => {{
+            setTimeout(() => late(new Error({json.dumps(script)} + " did not come")), {1000 * seconds});
+            (function look() {{ if ({script}) done(true); else setTimeout(look, 5); }})();
+        }})""")
+
+    def press(self, key, shift=False):
+        codes = {"Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        stroke = {"key": key, "code": key, "modifiers": 8 * shift, "windowsVirtualKeyCode": codes.get(key, 0)}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **stroke, **({"text": key} if len(key) == 1 else {}))
+        self.call("Input.dispatchKeyEvent", type="keyUp", **stroke)
+
+    def picture(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
