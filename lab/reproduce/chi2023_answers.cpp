@@ -25,7 +25,9 @@ Section encodings(const Results& r) {
   const Setup& setup = r.setup();
   const std::vector<std::string> tasks = setup.learned_together();
   s.data = data_of({"encoding", "task", "mode", "length"});
-  Grid grid{"Answers that are right, in %: as trained, and aligned by maximum probability", {"task, encoding, mode"}, {}};
+  Grid grid{"Answers that are right, in %: as trained, and aligned by maximum probability",
+            {"task, encoding, mode"},
+            {}};
   add_heads(grid, setup.lengths(), setup.length());
   for (const std::string& task : tasks)
     for (const auto& [model, name] : encoding_models())
@@ -46,7 +48,8 @@ Section encodings(const Results& r) {
                  ours = mean_of(setup.longer(), Mode::pmax);
     if (!learned.empty() && !plain.empty() && !ours.empty())
       s.readings.push_back(fmt::format("{}: {} % at the trained length, {} % beyond it, aligned {}.", name,
-                                       points(mean(learned)), points(mean(plain)), added_words(difference(ours, plain))));
+                                       points(mean(learned)), points(mean(plain)),
+                                       added_words(difference(ours, plain))));
   }
   s.grids = {grid};
   s.notes = {
