@@ -36,7 +36,7 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   add("Running", {{"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"},
                   {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}});
   add("Running",
-      {Option("keep_checkpoints", false, "keep all checkpoints, in checkpoints/, for `poslab view`"),
+      {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
        {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},
        text_option("out", "", "the run folder to make")},
       false);

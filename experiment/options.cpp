@@ -139,7 +139,7 @@ std::vector<RunOption> make_options() {
       {"device", running, &C::device, "where kernels run", 0, 0, devices},
       {"matmul", running, &C::matmul, "what a GPU rounds the factors of products to; a CPU has fp32", 0, 0, matmuls,
        true, nullptr, true},
-      {"keep_checkpoints", running, &C::keep_checkpoints, "keep all checkpoints, in checkpoints/, for `view`", 0, 0,
+      {"keep_checkpoints", running, &C::keep_checkpoints, "keep all checkpoints, for `poslab view`", 0, 0,
        nullptr, false},
       {"threads", running, &C::threads, "0: one for each core; never changes a result", 0, 256, nullptr, false},
       {"out", running, &C::out, "the run folder to make", 0, 0, nullptr, false},

@@ -64,7 +64,8 @@ class OfTask : public Trainee {
 std::optional<double> train(const RunFolder& run, State& state) {
   const Config& c = state.config;
   OfTask trainee(run, state);
-  const TrainingPlan plan{c.steps, c.checkpoint_every, c.log_every, state.params.device(), "resume", c.keep_checkpoints};
+  const Device device = state.params.device();
+  const TrainingPlan plan{c.steps, c.checkpoint_every, c.log_every, device, "resume", c.keep_checkpoints};
   return train(run, plan, trainee);
 }
 

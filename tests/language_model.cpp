@@ -35,7 +35,7 @@ TEST_CASE("lm: options have one form, presets stand before what is said, and wha
   CHECK(c.whole("d_model") == 96);
   CHECK(c["encoding"] == "rerope");  // 512 is its default
   const ChoiceTable& table = all_choices();
-  CHECK(kept(table, c).size() == table.options.size() - 2);
+  CHECK(kept(table, c).size() == table.options.size() - 3);  // not out, threads and keep_checkpoints
   CHECK(language::configure(kept(table, c)).spelled() == c.spelled());
   for (const ChoicePreset& p : table.presets) CHECK_NOTHROW(check(language::configure({{"preset", p.name}})));
   CHECK(eval_lengths(language::configure({{"train_length", "10"}, {"eval_times", "1/2.5"}})) ==
