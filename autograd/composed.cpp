@@ -198,12 +198,16 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets) {
 
 Tensor logits(const Scores& x, const Span& span) { return unmasked_logits(x, span) + masks(x, span).hidden; }
 
+Tensor mix(const Tensor& weights, const Tensor& v) {
+  return permute(matmul(weights, for_each_head(v, weights.dim(1))), {0, 2, 1, 3});
+}
+
 // o_i = sum_j softmax(s_i)_j v_j, 0 for a query that sees no key
 Tensor attention(const Scores& x, const Tensor& v, const Span& span) {
   const Masks m = masks(x, span);
   const Tensor weights =
       composed::softmax(unmasked_logits(x, span) + m.hidden_if_any_seen) * m.any_seen;  // (B, H, Tq, Tk)
-  return permute(matmul(weights, for_each_head(v, weights.dim(1))), {0, 2, 1, 3});      // (B, Tq, H, Dv)
+  return mix(weights, v);
 }
 
 // u_ij = ln P_ij + sum_k ln(1 - P_ik) [i asks k before j], P = sigmoid;  a_i = softmax of u_i over the keys that i asks

@@ -17,6 +17,7 @@ TopK top_k(const Tensor& x, int k);
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout);
 Tensor cross_entropy(const Tensor& logits, const Ids& targets);
 Tensor logits(const Scores&, const Span&);                             // (B, H, Tq, Tk), -infinity where masked
+Tensor mix(const Tensor& weights, const Tensor& v);  // sum_j a_ij v_j: (B, H, Tq, Tk), (B, Tk, G, D) -> (B, Tq, H, D)
 Tensor attention(const Scores&, const Tensor& v, const Span&);         // (B, Tq, H, Dv)
 Tensor geometric(const Tensor& z, const Tensor& side, const Span&);  // (B, H, Tq, Tk), (B, H, Tq, 2) -> (B, H, Tq, Tk)
 

@@ -56,11 +56,10 @@ Tensor T5Block::attend_memory(const Tensor& y, const T5LayerPass& pass) const {
   s.pieces = {{in_heads(y, cross_.query).reshape({S, queries, spec_.heads, spec_.head_dim}), m.k}};
   if (!spec_.unscaled) s.scale = real(1 / std::sqrt(double(spec_.head_dim)));
   const Span span{.key_lengths = m.lengths};
-  if (Trace* trace = pass.self.trace; trace && trace->wants(name_ + ".cross.weights")) {
-    const NoGrad only_looking;
-    trace->look(name_ + ".cross.weights", attention_weights(s, span));
-  }
-  const Tensor mixed = traced(pass.self.trace, name_, ".cross.heads", poslab::attention(s, m.v, span));
+  const Tensor heads = reweighed(
+      pass.self.trace, name_ + ".cross.weights", [&] { return attention_weights(s, span); },
+      poslab::attention(s, m.v, span), m.v);
+  const Tensor mixed = traced(pass.self.trace, name_, ".cross.heads", heads);
   const Tensor z = linear(mixed.reshape({y.dim(0), y.dim(1), -1}), cross_.output);
   return traced(pass.self.trace, name_, ".cross.added", z);
 }

@@ -84,6 +84,9 @@ TEST_CASE("t5: one table for all layers, for each part of a composition its own;
   CHECK(double(scores_of(raw, 1).scale) == 1);
   CHECK(bias(neox, 1) == about(2 * bias(plain, 1)));
   CHECK(bias(raw, 1) == bias(plain, 1));
+  const Model wide = model_of("t5:init=0.25");  // before training; without it 1 / sqrt(d_model)
+  const double by_default = 1 / std::sqrt(double(shape_of().d_model));
+  CHECK(bias(wide, 1) == about(0.25 / by_default * bias(model_of("t5"), 1)));
 }
 
 TEST_CASE("kerple: golden values; a power of 1 is alibi; what is learned stays above 0.01, powers below 2") {

@@ -34,14 +34,17 @@ std::string words_for(const Settings& settings) {
 
 }  // namespace
 
-TEST_CASE("a step of a T5 is of one task and one length, the length grows, and all is decided by seed and step") {
-  const Choices c = with({{"steps", "100"}, {"growing", "0.5"}, {"train_length", "64"}, {"tokens", "256"}});
+TEST_CASE("tasks take turns within a step of a T5, lengths grow from step to step, and seed and step decide it all") {
+  const Choices c = with({{"tasks", "passkey:digits=1/line"},
+                          {"steps", "100"},
+                          {"growing", "0.5"},
+                          {"train_length", "64"},
+                          {"tokens", "256"}});
   CHECK(t5::longest(c, 0) == 16);
   CHECK(t5::longest(c, 25) == 23);  // half way, and a quarter of the logarithm: 16 * 4^(1/4)
   CHECK(t5::longest(c, 50) == 64);
   CHECK(t5::longest(c, 99) == 64);
   CHECK(t5::longest(with({{"growing", "0"}, {"train_length", "64"}}), 0) == 64);
-  int of_line = 0;
   for (int64_t step = 0; step < 100; ++step) {
     const t5::Batch batch = t5::draw_batch(c, step), again = t5::draw_batch(c, step);
     const int B = batch.context.shape()[0], T = batch.context.shape()[1], O = batch.read.shape()[1];
@@ -49,14 +52,16 @@ TEST_CASE("a step of a T5 is of one task and one length, the length grows, and a
     CHECK(B == 256 / T);
     CHECK(batch.expected.shape() == batch.read.shape());
     for (int64_t i = 0; i < batch.context.size(); ++i) REQUIRE(batch.context[i] == again.context[i]);
+    CHECK(O == 3);  // two digits and an end, or one digit and two ends
     for (int b = 0; b < B; ++b) {
+      const bool of_line = batch.context[(b + 1) * T - 1] >= symbols::name;
+      CHECK(of_line == ((step + b) % 2 == 1));
       CHECK(batch.read[b * O] == symbols::pad);
+      CHECK((batch.expected[b * O + 1] == symbols::end) == !of_line);
       CHECK(batch.expected[(b + 1) * O - 1] == symbols::end);
       for (int o = 1; o < O; ++o) CHECK(batch.read[b * O + o] == batch.expected[b * O + o - 1]);
     }
-    of_line += batch.context[T - 1] >= symbols::name;
   }
-  CHECK((of_line > 25 && of_line < 75));
 }
 
 TEST_CASE("a T5 learns a task: what it answers is right, and told by the place of the answer") {

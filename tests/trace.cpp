@@ -64,10 +64,12 @@ std::vector<Traced> all_models() {
   return all;
 }
 
-// What only stands beside the pass.
-bool looked_at(const std::string& name) {
-  const std::string last = name.substr(name.rfind('.') + 1);
-  return last == "weights" || last == "statistics";
+std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+// Uniform weights of head 0 in place of its own.
+Tensor even_head_0(const std::string&, const Tensor& x) {
+  const Tensor even = Tensor::full({x.dim(0), 1, x.dim(2), x.dim(3)}, real(1) / real(x.dim(3)));
+  return concat({even, slice(x, 1, 1, x.dim(1))}, 1);
 }
 
 Tensor loss_of(const Tensor& logits) { return sum_all(logits * checks::random_tensor(logits.shape(), 7)); }
@@ -90,7 +92,7 @@ TEST_CASE("trace: what it sees, and what it replaces by itself, changes no bit")
       std::vector<std::string> names;
       changes.replace("*", [&](const std::string& name, const Tensor& x) {
         names.push_back(name);
-        return looked_at(name) ? x : Tensor::from(x.shape(), x.values());
+        return last_part(name) == "statistics" ? x : Tensor::from(x.shape(), x.values());
       });
       CHECK(values(&sees) == plain);
       CHECK(values(&changes) == plain);
@@ -151,9 +153,51 @@ TEST_CASE("trace: another shape, nothing at all, and what nothing reads are refu
                        "shape (2, 6, 8) on its device",
                        BadInput);
   CHECK_THROWS_AS(with("embedding", Tensor()), BadInput);
-  CHECK_THROWS_WITH_AS(with("block0.attention.weights", Tensor::full({B, H, T, T}, 0)),
-                       "trace: block0.attention.weights is computed only to be seen, and nothing reads it; replace "
+  CHECK_THROWS_WITH_AS(with("block0.attention.statistics", Tensor::full({B, H, T, row_figures}, 0)),
+                       "trace: block0.attention.statistics is computed only to be seen, and nothing reads it; replace "
                        "what comes of it, block0.attention.heads",
+                       BadInput);
+}
+
+TEST_CASE("trace: heads read values by the weights that a change gives, and its gradients are those of that formula") {
+  for (const char* block : {"block0", "block1"}) {
+    for (Traced m : {encoder("rope"), encoder("geometric"), encoder("cope", true), decoder(0), t5()}) {
+      const std::string at = (m.kind == "t5" ? "encoder.block0" : std::string(block)) + ".attention.";
+      CAPTURE(m.kind);
+      CAPTURE(at);
+      m.params.pack(), formula::fill(m.params);
+      const auto gradients = [&](Trace& t) {
+        m.params.clear_grads();
+        backward(loss_of(m.run(&t)));
+        return std::vector<real>(m.params.grads(), m.params.grads() + m.params.count());
+      };
+      Trace changed({at + "heads"}), plain({at + "heads"}), formula;
+      changed.replace(at + "weights", even_head_0);
+      Tensor v;
+      formula.replace(at + "value", [&](const std::string&, const Tensor& x) { return v = x; });
+      formula.replace(at + "heads", [&](const std::string&, const Tensor& x) {
+        const Tensor read = slice(mean(v, 1).reshape({B, 1, H, D}), 2, 0, 1) + Tensor::full({B, x.dim(1), 1, D}, 0);
+        return concat({read, slice(x, 2, 1, H)}, 2);
+      });
+      const std::vector<real> ours = gradients(changed), theirs = gradients(formula);
+      gradients(plain);
+      for (size_t n = 0; n < ours.size(); ++n) CHECK(ours[n] == doctest::Approx(theirs[n]).epsilon(1e-4).scale(0.1));
+      const Tensor of_others = slice(changed.captured.at(at + "heads").detach(), 2, 1, H);
+      CHECK(of_others.values() == slice(plain.captured.at(at + "heads").detach(), 2, 1, H).values());
+      CHECK(changed.captured.at(at + "heads").values() != plain.captured.at(at + "heads").values());
+    }
+  }
+}
+
+TEST_CASE("trace: weights are not changed where a head reads more than values") {
+  const Traced m = encoder("shaw");
+  m.params.pack(), formula::fill(m.params);
+  const NoGrad off;
+  Trace t;
+  t.replace("block1.attention.weights", even_head_0);
+  CHECK_THROWS_WITH_AS(m.run(&t),
+                       "trace: block1.attention.weights: what these heads read is more than values times weights, so "
+                       "others have no place there; replace block1.attention.heads",
                        BadInput);
 }
 
@@ -165,7 +209,7 @@ TEST_CASE("trace: gradients of all activations are finite differences" * doctest
     backward(loss_of(m.run(&sees)));
     int checked = 0;
     for (const auto& [name, x] : sees.captured) {
-      if (looked_at(name)) continue;
+      if (last_part(name) == "statistics" || last_part(name) == "weights") continue;  // they have no gradient
       CAPTURE(name);
       const std::vector<real> gradient = x.grad().values();
       for (int64_t e = 0; e < x.size(); e += std::max<int64_t>(1, x.size() / 5)) {

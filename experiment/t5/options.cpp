@@ -15,8 +15,8 @@ const ChoiceTable& all_choices() {
        "minutes on one core: 2 layers of width 96 in the encoder and 1 in the decoder",
        // The buckets of T5 end at a quarter of its trained length too: what is farther than any trained pair is then in
        // one that training has met often.
-       // Biases begin with a spread as wide as in T5X, sqrt(2 / (buckets + heads)). From a narrower one, heads of some
-       // seeds learn to leave out the token before, where others look at nothing else, and these find no line.
+       // The spread of its table is that of T5X, sqrt(2 / (buckets + heads)); sqrt_d makes 1.2 of it. With less, heads
+       // of some seeds learn to leave out the token before, in place of looking at it, and find no line (docs/t5.md).
        {{"encoding", "t5:sqrt_d,max_distance=32,init=0.25"},
         {"layers", "2"},
         {"decoder_layers", "1"},
@@ -40,7 +40,7 @@ const ChoiceTable& all_choices() {
   };
   static const ChoiceTable table = choice_table(
       "t5",
-      {.studied = {text_option("tasks", "passkey/line", "retrieval tasks; each step is of one of them"),
+      {.studied = {text_option("tasks", "passkey/line", "retrieval tasks, which take turns within a step"),
                    text_option("encoding", "t5:unscaled", "the positional encoding, in encoder and decoder"),
                    positions_option(),
                    text_option("temperature", "none", "a factor on the logits of the encoder's self-attention")},

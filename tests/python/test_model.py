@@ -174,7 +174,7 @@ def test_a_model_of_a_task_reads_no_text(model):
 
 @pytest.mark.parametrize("trace, words", [
     ({"block0.out": lambda name, x: x.numpy()[:, 1:]}, "block0.out has shape"),
-    ({"block0.attention.weights": lambda name, x: x * 2}, "only to be seen"),
+    ({"block0.attention.statistics": lambda name, x: x * 2}, "only to be seen"),
     ({"embedding": lambda name, x: "text"}, "numbers"),
 ])
 def test_replacements_that_do_not_fit(model, trace, words):
