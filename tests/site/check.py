@@ -25,6 +25,8 @@ def lost(folder):
     """What does not resolve: a line each."""
     pages = {path: Page(path) for path in sorted(folder.rglob("*.html")) if "lab" not in path.relative_to(folder).parts
              or path.name != "index.html"}          # reports that are copied: they have no links to pages
+    if not pages:
+        yield f"there is no page in {folder}"
     for path, page in pages.items():
         where = path.relative_to(folder)
         for tag, link in page.links:
