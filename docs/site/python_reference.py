@@ -48,9 +48,11 @@ def directive(kind, name, thing, fence="```", inside=()):
 def class_of(name, cls):
     inside = []
     for member, thing in vars(cls).items():
-        if member.startswith("_") or thing is None or isinstance(thing, (str, dict)):
+        if member.startswith("_") or thing is None or isinstance(thing, (str, dict, int)):
             continue
         kind = "property" if isinstance(thing, property) else "method"
+        if isinstance(thing, classmethod):
+            thing = getattr(cls, member)                       # which can be called
         inside += directive(kind, member, thing, "`````")
     return directive("class", name, cls, "``````", inside)
 
