@@ -57,6 +57,7 @@ auto long_call(const Work& work) {
         const auto now = std::chrono::steady_clock::now();
         if (interrupted(error) || (error && now - asked > patience)) ask_to_stop(SIGINT), asked = now;
       }
+      running.wait();      // joins: wait_for does not if the work ended before, and a thread that ends may want the GIL
       forget_stop();
       const nb::gil_scoped_acquire hold;
       try {

@@ -26,7 +26,8 @@ fields() {   # KIND NAME
       match($0, /.*[^ ]  +/); at = RLENGTH + 1; takes = substr($0, 1, at - 1); help = substr($0, at) }
     options && /^   / { takes = takes " " substr($0, 1, at - 1); more = substr($0, at); if (more) help = help " " more }
     options { next }
-    /^(formula|doors|reads|mask|learns|source|file) / { key = $1; print key, substr($0, 11); next }
+    /^(formula|doors|reads|mask|learns|source|file) / && match($0, /^[a-z]+ +/) && RLENGTH == 10 {   # no prose
+      key = $1; print key, substr($0, 11); next }
     /^          / && key { print key, substr($0, 11); next }
     { key = "" }
     END { option() }'

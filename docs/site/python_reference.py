@@ -48,6 +48,8 @@ def directive(kind, name, thing, fence="```", inside=()):
 def class_of(name, cls):
     inside = []
     for member, thing in vars(cls).items():
+        if isinstance(thing, classmethod):
+            thing = getattr(cls, member)             # which can be called
         if member.startswith("_") or not (callable(thing) or isinstance(thing, property)):
             continue                                 # the class says what its plain values are
         kind = "property" if isinstance(thing, property) else "method"

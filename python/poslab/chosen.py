@@ -175,6 +175,10 @@ class Things:
         self._chosen = chosen
         self.look_again()
 
+    @property
+    def kind(self):
+        return self._chosen.kind
+
     def look_again(self):
         """Reads the list anew: something was added."""
         self._rows = {row["name"]: row for row in _inside.things(self._chosen.kind)}

@@ -6,7 +6,7 @@ from . import chosen
 from ._poslab import Piece, Scores, _inside
 
 
-written_in_python = set()      # names
+written_in_python = set()      # kinds and names
 
 
 def _join(cls, add, things, *more):
@@ -15,7 +15,7 @@ def _join(cls, add, things, *more):
             raise ValueError(f'option "{name}": a method has that name; give the option another one')
     cls.name = cls.__dict__.get("name") or cls.__name__.lower()
     add(cls.name, cls, (cls.__doc__ or "").strip(), cls.options, *more)
-    written_in_python.add(cls.name)
+    written_in_python.add((things.kind, cls.name))
     things.look_again()
 
 

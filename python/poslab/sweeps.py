@@ -13,6 +13,9 @@ from .pages import Page
 from .runs import Run
 from .tables import read_csv, table
 
+# Of the options whose values name what may be written in Python.
+KINDS = {"task": "task", "encoding": "encoding", "positions": "sampler", "test_positions": "sampler"}
+
 
 class Sweep:
     """The folder of a sweep: its trials and what came of them, also while workers run."""
@@ -108,9 +111,9 @@ def sweep(plan=None, *, out, jobs=1, threads=None, shard=None, name=None, also=(
 def _lists(options):
     lists = {name: [spelled_value(v) for v in (value if isinstance(value, (list, tuple)) else [value])]
              for name, value in options.items()}
-    for text in (text for values in lists.values() for text in values):
-        for word in re.split(r"[|:]", text):
-            if word in written_in_python:
+    for option, kind in KINDS.items():
+        for word in re.split(r"[|:+*&,]|\w+=", ",".join(lists.get(option, []))):
+            if (kind, word) in written_in_python:
                 raise ValueError(f"{word} is written in Python, so the processes of a sweep do not know it; train it "
                                  "with pl.train, a run at a time")
     return lists

@@ -1,4 +1,4 @@
-"""Encodings and samplers written in Python: trained and checked like any other."""
+"""Encodings written in Python: trained and checked like any other."""
 
 import json
 import os
@@ -226,79 +226,3 @@ def test_names_and_options_are_looked_at():
             type("Mine", (pl.Encoding,), {"options": {name: 1}})
     with pytest.raises(ValueError, match='unknown law "shfit"'):
         type("Mine", (pl.Encoding,), {"laws": {"shfit": False}})
-
-
-class Counted(pl.Sampler):
-    """Plain positions."""
-
-
-class Jumps(pl.Sampler):
-    """Neighbours are up to `most` apart."""
-
-    options = {"most": 8}
-
-    def draw(self, slots, rng):
-        return np.cumsum(rng.integers(1, self.most + 1, slots))
-
-
-def test_a_sampler_trains_with_the_bits_of_its_twin(tmp_path):
-    options = {**TINY, "encoding": "rope", "test_positions": "sequential"}
-    ours = pl.train(out=tmp_path / "ours", **{**options, "positions": Counted})
-    theirs = pl.train(out=tmp_path / "theirs", **{**options, "positions": "sequential"})
-    for name in ("metrics.jsonl", "eval.csv"):
-        assert Path(ours.file(name)).read_bytes() == Path(theirs.file(name)).read_bytes()
-
-
-def test_a_random_sampler_repeats_itself(tmp_path):
-    jumps = pl.samplers.jumps(most=3)
-    p = jumps.draw(30, 4, seed=1)
-    assert p.shape == (4, 30) and set(np.diff(p).ravel()) == {1, 2, 3} and len({tuple(row) for row in p}) == 4
-    assert (p != jumps.draw(30, 4, seed=2)).any() and (p != jumps.draw(30, 4, seed=1, step=1)).any()
-    options = {**TINY, "encoding": "rope", "positions": jumps}
-    one, other = (pl.train(out=tmp_path / name, **options) for name in "ab")
-    assert Path(one.file("metrics.jsonl")).read_bytes() == Path(other.file("metrics.jsonl")).read_bytes()
-    sequential = pl.train(out=tmp_path / "c", **{**options, "positions": "sequential"})
-    assert Path(one.file("metrics.jsonl")).read_bytes() != Path(sequential.file("metrics.jsonl")).read_bytes()
-
-
-class Forgetful(pl.Sampler):
-    def draw(self, slots, rng):
-        return np.random.default_rng().uniform(0, 3, slots)
-
-
-def test_check_says_what_is_wrong_with_a_sampler():
-    assert all(row["passed"] for row in pl.check(Jumps)) and all(row["passed"] for row in pl.check(pl.samplers.jumps))
-    assert [row["check"] for row in pl.check(Forgetful) if not row["passed"]] == ["repeats", "rises"]
-
-
-@pytest.mark.parametrize("drawn, error, words", [
-    (lambda slots: 1 / 0, ZeroDivisionError, "division"), (lambda slots: None, ValueError, "it must give"),
-    (lambda slots: np.zeros(slots + 1), ValueError, "one for each slot"), (lambda slots: "abc", ValueError, "it must"),
-    (lambda slots: np.zeros((1, slots)), ValueError, "one for each slot"),
-    (lambda slots: [float("nan")] * slots, ValueError, "position nan"),
-    (lambda slots: [1e30] * slots, ValueError, "below 2"), (lambda slots: [1j] * slots, ValueError, "complex")])
-def test_what_goes_wrong_in_a_sampler_reaches_the_caller(drawn, error, words, tmp_path):
-    wrong = type("Wrong", (pl.Sampler,), {"draw": lambda self, slots, rng: drawn(slots)})
-    with pytest.raises(error, match=words):
-        pl.samplers.wrong.draw(5)
-    with pytest.raises(error, match=words):
-        pl.train(out=tmp_path / "run", **{**TINY, "encoding": "rope", "positions": wrong})
-
-
-class TrainsInDraw(pl.Sampler):
-    def draw(self, slots, rng):
-        pl.train(encoding="rope", out="never", **TINY)
-
-
-def test_a_sampler_must_not_train(tmp_path):
-    with pytest.raises(ValueError, match="called from inside it"):
-        pl.train(out=tmp_path / "run", **{**TINY, "encoding": "rope", "positions": TrainsInDraw})
-
-
-def test_names_of_samplers_are_looked_at():
-    with pytest.raises(ValueError, match="there is a sampler randomized already"):
-        type("Randomized", (pl.Sampler,), {})
-    with pytest.raises(ValueError, match="give a bool, an int or a float"):
-        type("Mine", (pl.Sampler,), {"options": {"a": "b"}})
-    with pytest.raises(ValueError, match="a method has that name"):
-        type("Mine", (pl.Sampler,), {"options": {"draw": 3}})

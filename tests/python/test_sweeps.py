@@ -80,6 +80,21 @@ class Own(pl.Task):
         return [0]
 
 
+class OwnBias(pl.Encoding):
+    pass
+
+
+class Base(pl.Encoding):
+    """Has the name of an option of rope."""
+
+
+def test_names_of_own_things_may_be_words_of_other_options(tmp_path):
+    for name in ("Tiny", "Rope"):                              # a preset, an encoding
+        type(name, (Own,), {})
+    trials = pl.sweep(task="even_pairs", encoding="rope:base=500", out=tmp_path, progress=False, **TINY).trials
+    assert [*trials["state"]] == ["done"]
+
+
 @pytest.mark.parametrize("options, words", [
     ({"task": "even_pairs", "encoding": "ropo"}, 'did you mean "rope"'),
     ({"task": "even_pairs"}, "which encoding"), ({"tsak": "even_pairs"}, 'did you mean "task"'),
@@ -91,6 +106,8 @@ class Own(pl.Task):
     ({"task": "even_pairs", "encoding": "rope", "command": "lm"}, "lm train"),
     ({"task": "even_pairs", "encoding": "rope", "seeds": 2, "name": "{task}"}, "two trials"),
     ({"task": Own, "encoding": "rope"}, "own is written in Python"),
+    *(({"task": "even_pairs", "encoding": ["rope", spelling]}, "ownbias is written in Python") for spelling in
+      (OwnBias, "ownbias*4+alibi*4", "sincos&ownbias", "scale_invariant:of=ownbias", "rope|ownbias")),
     ({"plan": "plan.jsonl", "task": "even_pairs"}, "one of the two"), ({"plan": "nowhere"}, "nowhere")])
 def test_sweeps_that_cannot_be(options, words, tmp_path):
     with pytest.raises(ValueError, match=words):
