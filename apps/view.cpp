@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/number_list.h"
+#include "lab/interrupt.h"
 #include "lab/room.h"
 #include "lab/view/view.h"
 
@@ -54,6 +55,7 @@ std::function<void()> add_view(CLI::App* view) {
     w->wanted.layers = number_list<int>("--layers", w->layers, "layers", "1,2");
     w->wanted.heads = number_list<int>("--heads", w->heads, "heads", "1,2");
     w->wanted.steps = number_list<int64_t>("--steps", w->steps, "steps", "0,1000");
+    catch_signals();
     const view::Written written = view::write(w->runs, w->wanted, w->out);
     fmt::print("{}/index.html: {} maps, {}\n", w->out, written.maps, gigabytes(written.bytes));
   };

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""How long the page of `poslab view` takes to open with the attention of 8 heads x 5 layers on 4096 slots, and to
-scroll, in headless Chromium. Fails if no opening takes less than 3 seconds (what runs beside it counts in each), and if
-the page writes anything on the console.
+"""What `poslab view` takes to draw the attention of 8 heads x 5 layers on 4096 slots, and how long its page takes to
+open and to scroll, in headless Chromium. Fails if no opening takes less than 3 seconds (what runs beside it counts in
+each), and if the page writes anything on the console.
 
 usage: ./dev bench view [TIMES]     TIMES: how often it is opened, each time in a new browser (5)
 """
 
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -21,12 +22,12 @@ import browser  # noqa: E402
 most = 3.0  # seconds
 scroll = """(async () => {
   const canvas = document.querySelector(".map-canvas"), times = [];
-  const frame = () => new Promise(requestAnimationFrame);
+  const frame = () => new Promise(requestAnimationFrame), link = () => document.getElementById("link").hash;
   for (let n = 0; n < 40; ++n) {
-    const before = performance.now(), at = location.hash;
+    const before = performance.now(), at = link();
     canvas.dispatchEvent(new WheelEvent("wheel", {deltaX: 80, deltaY: 80, cancelable: true}));
     await frame(), await frame();
-    if (location.hash === at) throw new Error(`it has not scrolled from ${at}`);
+    if (link() === at) throw new Error(`it has not scrolled from ${at}`);
     times.push(performance.now() - before);
   }
   return times;
@@ -41,9 +42,12 @@ def made(folder):
     subprocess.run([program, "train", "--task", "reverse_string", "--encoding", "rope", "--steps", "5", "--batch", "8",
                     "--eval-lengths", "1:2", "--eval-samples", "4", "--out", folder / "run"], check=True,
                    capture_output=True)
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     print(subprocess.run([program, "view", folder / "run", "--length", "2048", "-o", folder / "view"], check=True,
                          capture_output=True, text=True).stdout.strip(), f"in {time.perf_counter() - began:.0f} s")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # its maximum is of the training too, which takes less
+    print(f"memory at most {used.ru_maxrss * 1024 / 1e9:.2f} GB; CPU time "
+          f"{used.ru_utime + used.ru_stime - cpu.ru_utime - cpu.ru_stime:.0f} s")
     return folder / "view/index.html"
 
 
@@ -61,7 +65,8 @@ def main(times):
             metrics = {m["name"]: m["value"] for m in page.call("Performance.getMetrics")["metrics"]}
             busy.append(metrics["ProcessTime"])
             page.run('location.hash = "layer=3&head=2&span=600&x=9"')
-            page.until('location.hash.includes("x=") && !document.querySelector(".said").textContent.includes("…")')
+            page.until('document.getElementById("link").hash.includes("x=") &&'
+                       ' !document.querySelector(".said").textContent.includes("…")')
             scrolled += page.run(scroll)
             messages += page.messages
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")

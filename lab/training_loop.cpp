@@ -21,16 +21,15 @@ std::optional<double> train(const RunFolder& run, const TrainingPlan& plan, Trai
   TrainingClock clock(run, first);
   int64_t saved = first, finished = first;
   const bool keep = plan.keep_checkpoints || std::filesystem::is_directory(run.file("checkpoints"));
-  const auto keep_this = [&] {
-    if (keep) write_file(run.kept_checkpoint(trainee.done()), trainee.checkpoint());
-  };
   if (keep) make_folder(run.file("checkpoints"));
-  if (first == 0) keep_this();
-  const auto save = [&] {
+  if (keep && first == 0) write_file(run.kept_checkpoint(0), trainee.checkpoint());
+  const auto save = [&](bool due) {
+    const std::string bytes = trainee.checkpoint();
+    if (keep && due) write_file(run.kept_checkpoint(trainee.done()), bytes);
     metrics.sync();
     trainee.sync();
     clock.save(trainee.done());
-    write_file(run.checkpoint(), trainee.checkpoint());
+    write_file(run.checkpoint(), bytes);
     saved = trainee.done();
   };
   Profile profile("training", "step", plan.device);
@@ -57,7 +56,7 @@ std::optional<double> train(const RunFolder& run, const TrainingPlan& plan, Trai
     } catch (const Stopped&) {
       clear_tape();
       finish_all_but(0);
-      if (trainee.done() > saved) save();
+      if (trainee.done() > saved) save(false);
       throw Interrupted(caught_signal(),
                         fmt::format("stopped in the middle of step {} of {}, and all before it is saved; {}",
                                     trainee.done() + 1, total, go_on));
@@ -75,8 +74,7 @@ std::optional<double> train(const RunFolder& run, const TrainingPlan& plan, Trai
       }
       clock.resume();
     }
-    if (due) keep_this();
-    if (due || signal) save();
+    if (due || signal) save(due);
     if (signal)
       throw Interrupted(signal, fmt::format("stopped after step {} of {}, which is saved; {}", done, total, go_on));
   }

@@ -4,15 +4,19 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "autograd/tape.h"
+#include "core/stop.h"
 #include "experiment/attention_maps.h"
 #include "experiment/evaluate.h"
 #include "lab/checkpoint.h"
 #include "lab/run_folder.h"
+#include "lab/t5/run.h"
 #include "lab/train.h"
 #include "lab/view/tiles.h"
 #include "lab/view/view.h"
+#include "tasks/retrieval/symbols.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -189,4 +193,51 @@ TEST_CASE("view: two runs, what does not fit together, and a folder that is comp
   CHECK(write({a, a}, {}, out).maps == 8);
   for (const char* run : {"0", "1"}) CHECK(fs::exists(fmt::format("{}/maps/{}/0/overview.js", out, run)));
   CHECK_FALSE(fs::exists(out + ".partial"));
+  const std::string begun = folder / "begun";
+  std::ofstream(begun + ".partial") << "of somebody";
+  CHECK(holds(refusal([&] { write({a}, {}, begun); }), begun + ".partial exists already; choose another"));
+  CHECK(read_file(begun + ".partial") == "of somebody");
+  CHECK(holds(refusal([&] { write({a}, {}, ""); }), "Say -o FOLDER"));
+}
+
+TEST_CASE("view: a stop while maps are drawn leaves nothing") {
+  const TemporaryFolder folder;
+  RunFolder::create(folder / "run", State(long_config()));
+  const std::string out = folder / "out";
+  std::thread stopper([&] {
+    while (!fs::exists(out + ".partial") && !fs::exists(out)) std::this_thread::yield();
+    stop_wanted = true;
+  });
+  CHECK_THROWS_AS(write({folder / "run"}, {.length = 1000}, out), Stopped);
+  stopper.join();
+  stop_wanted = false;
+  CHECK_FALSE(fs::exists(out));
+  CHECK_FALSE(fs::exists(out + ".partial"));
+}
+
+TEST_CASE("view: of a T5, the question that the test asks, of the first of its tasks") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run";
+  const Choices c = t5::configure({{"tasks", "passkey:digits=1/line"},
+                                   {"layers", "1"},
+                                   {"decoder_layers", "1"},
+                                   {"heads", "2"},
+                                   {"d_model", "16"},
+                                   {"d_ff", "24"},
+                                   {"tokens", "64"},
+                                   {"train_length", "40"},
+                                   {"eval_lengths", "40"},
+                                   {"eval_samples", "5"},
+                                   {"out", run}});
+  t5::create(c);
+  const t5::Batch all = t5::test_batch(c, t5::tasks(c)[0], 40, {0, 5, 5});  // as t5::evaluate asks them
+  for (int sample = 1; sample <= 5; ++sample) {
+    const Subject s = view::open(run, RunKind::t5, {.sample = sample});
+    CHECK(s.heading == "passkey:digits=1");
+    std::vector<std::string> asked;
+    for (int t = 0; t < 40; ++t) asked.push_back(symbols::written({all.context[(sample - 1) * 40 + t]}));
+    CHECK(s.symbols == asked);
+  }
+  const std::string refused = refusal([&] { view::open(run, RunKind::t5, {.sample = 6}); });
+  CHECK(holds(refused, "--sample 6: the test of " + run + " has 5"));
 }

@@ -269,6 +269,7 @@ inside_language() {
 }
 check 'and a look inside' inside_language
 check 'and its attention' "$program" view language --length 16 -o viewed_language
+check 'also on a text of ours' "$program" view language --text '12 13' -o viewed_text
 rows_of() { "$program" graph "$1" -o "$1.svg" && grep -q ">$2<" "$1.svg"; }   # RUN MODULE
 check 'and the tape of a step' rows_of language block0.ffn
 check 'another scheme cannot be exported' refuses 2 'no architecture of transformers' "$program" lm export units --to x

@@ -14,14 +14,14 @@ nlohmann::ordered_json matrix(int rows, int cols, const std::vector<double>& m, 
 std::string data_uri(const std::string& type, std::string_view bytes);   // type: "image/svg+xml"
 
 // The maximum over each block x block cells (fewer at the right and lower edge) of a matrix that is nowhere negative.
-template <class T>
-std::vector<double> in_blocks(const T* a, int rows, int cols, int block) {
+template <class Cell = double, class T>
+std::vector<Cell> in_blocks(const T* a, int rows, int cols, int block) {
   const int across = (cols + block - 1) / block, down = (rows + block - 1) / block;
-  std::vector<double> m(size_t(down) * size_t(across), 0.);
+  std::vector<Cell> m(size_t(down) * size_t(across), Cell(0));
   for (int i = 0; i < rows; ++i)
     for (int j = 0; j < cols; ++j) {
-      double& cell = m[size_t(i / block) * size_t(across) + size_t(j / block)];
-      cell = std::max(cell, double(*a++));
+      Cell& cell = m[size_t(i / block) * size_t(across) + size_t(j / block)];
+      cell = std::max(cell, Cell(*a++));
     }
   return m;
 }

@@ -95,6 +95,10 @@ const maps = (() => {
     tile.colors = name;
     return tile.picture;
   }
+  function draw_whole(canvas, tile, colors) {  // a pixel for each cell
+    canvas.width = tile.width, canvas.height = tile.height;
+    canvas.getContext("2d").drawImage(picture_of(tile, colors), 0, 0);
+  }
 
   // ---- The part that is seen. view: {x, y, zoom}: the slot at the upper left corner, and pixels for each slot.
   // A cell of the level that is drawn covers a pixel of the screen or more, so that none is left out.
@@ -184,5 +188,5 @@ const maps = (() => {
     context.fillText("query slot ↓", 0, margin - 11);
   }
 
-  return {margin, edge, weight, least, dark, overview, code_at, row_of, palette, picture_of, level_at, draw};
+  return {margin, edge, weight, least, dark, overview, code_at, row_of, palette, draw_whole, level_at, draw};
 })();

@@ -55,18 +55,13 @@ Subject of_task(const std::string& folder, const Wanted& wanted) {
   check_lengths(c, {length}, "view");
   const Batch batch = test_batch(c, length, wanted.sample - 1, 1);
   const int T = batch.tokens.shape()[1];
-  Subject s{folder,
-            page::headed(c.task),
-            setting_of(values_of(c)),
-            c.layers,
-            c.heads,
-            matrices_of(c.encoding, transformer_spec(c).shape()),
-            {},
-            batch.outputs,
-            {},
-            "block",
-            {},
-            {}};
+  Subject s{.folder = folder,
+            .heading = page::headed(c.task),
+            .setting = setting_of(values_of(c)),
+            .layers = c.layers,
+            .heads = c.heads,
+            .matrices = matrices_of(c.encoding, transformer_spec(c).shape()),
+            .outputs = batch.outputs};
   const std::vector<std::string> alphabet = task(c.task).alphabet();
   for (int t = 0; t < T; ++t) s.symbols.push_back(t < T - batch.outputs ? alphabet[size_t(batch.tokens[t])] : "·");
   find_checkpoints(s, run, RunKind::task, state);
@@ -96,18 +91,13 @@ Subject of_language(const std::string& folder, const Wanted& wanted) {
     tokens = language::test_window(c, run.source, T, wanted.sample - 1);
     tokens.pop_back();
   }
-  Subject s{folder,
-            run.source.grammar ? "copy_grammar" : language::text_of(folder).path,
-            setting_of(values_of(c)),
-            state->net.spec().layers,
-            state->net.spec().heads,
-            matrices_of(c["encoding"], state->net.spec().shape()),
-            language::symbols(run.source, tokens),
-            0,
-            {},
-            "block",
-            {},
-            {}};
+  Subject s{.folder = folder,
+            .heading = run.source.grammar ? "copy_grammar" : language::text_of(folder).path,
+            .setting = setting_of(values_of(c)),
+            .layers = state->net.spec().layers,
+            .heads = state->net.spec().heads,
+            .matrices = matrices_of(c["encoding"], state->net.spec().shape()),
+            .symbols = language::symbols(run.source, tokens)};
   find_checkpoints(s, run.folder, RunKind::language, state);
   s.pass = [state, tokens, T](Trace& trace) {
     const NoGrad no_grad;
@@ -126,21 +116,20 @@ Subject of_t5(const std::string& folder, const Wanted& wanted) {
     bad_input("view: length {} of a T5; ask for {} tokens or more", length, shortest_retrieval);
   c.set("eval_lengths", fmt::format("{}", length));
   t5::check(c);
+  const int questions = c.whole("eval_samples");
+  if (wanted.sample > questions)
+    bad_input("--sample {}: the test of {} has {} questions at each length (eval_samples); ask for one of these",
+              wanted.sample, folder, questions);
   const Chosen<Retrieval> task = t5::tasks(c)[0];
-  const t5::Batch batch = t5::test_batch(c, task, length, {wanted.sample - 1, 1, std::max(wanted.sample, 2)});
+  const t5::Batch batch = t5::test_batch(c, task, length, {wanted.sample - 1, 1, questions});
   const T5Spec& spec = state->net.spec();
-  Subject s{folder,
-            c["tasks"],
-            setting_of(values_of(c)),
-            spec.layers,
-            spec.heads,
-            matrices_of(c["encoding"], spec.shape(false)),
-            {},
-            0,
-            {},
-            "encoder.block",
-            {},
-            {}};
+  Subject s{.folder = folder,
+            .heading = task.spelled(),
+            .setting = setting_of(values_of(c)),
+            .layers = spec.layers,
+            .heads = spec.heads,
+            .matrices = matrices_of(c["encoding"], spec.shape(false)),
+            .block = "encoder.block"};
   for (int t = 0; t < length; ++t) s.symbols.push_back(symbols::written({batch.context[t]}));
   find_checkpoints(s, run.folder, RunKind::t5, state);
   s.pass = [state, batch, length](Trace& trace) {

@@ -20,16 +20,16 @@ struct Wanted {
 };
 
 struct Subject {
-  std::string folder, heading;  // heading: its task or text
-  Values setting;
-  int layers, heads;
-  double matrices;                         // at most so many tensors of (H, T, T) numbers are made besides the weights
-  std::vector<std::string> symbols;        // of each slot, as it is shown
-  int outputs;                             // how many of the last slots are answer slots
-  std::vector<int64_t> steps;              // of its checkpoints, in order
-  std::string block = "block";             // what names of activations begin with, before the number of the layer
-  std::function<void(int64_t step)> load;  // the weights of that checkpoint
-  std::function<void(Trace&)> pass;        // over the sample, without gradients or dropout, on the CPU
+  std::string folder, heading;  // heading: its text, or the task that the sample is of
+  Values setting = {};
+  int layers = 0, heads = 0;
+  double matrices = 0;                    // at most so many tensors of (H, T, T) numbers are made besides the weights
+  std::vector<std::string> symbols = {};  // of each slot, as it is shown
+  int outputs = 0;                        // how many of the last slots are answer slots
+  std::vector<int64_t> steps = {};        // of its checkpoints, in order
+  std::string block = "block";            // what names of activations begin with, before the number of the layer
+  std::function<void(int64_t step)> load = {};  // the weights of that checkpoint
+  std::function<void(Trace&)> pass = {};        // over the sample, without gradients or dropout, on the CPU
 };
 // Throws BadInput: no such run, a length that has no room, a sample or a text that its kind does not have.
 Subject open(const std::string& folder, RunKind, const Wanted&);

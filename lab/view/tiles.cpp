@@ -11,20 +11,6 @@
 #include "lab/page/matrix.h"
 
 namespace poslab::view {
-namespace {
-
-Level coarser(const Level& fine) {
-  const int n = fine.side, side = (n + 1) / 2;
-  Level level{side, std::vector<uint8_t>(size_t(side) * size_t(side))};
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) {
-      uint8_t& cell = level.codes[size_t(i / 2) * size_t(side) + size_t(j / 2)];
-      cell = std::max(cell, fine.codes[size_t(i) * size_t(n) + size_t(j)]);
-    }
-  return level;
-}
-
-}  // namespace
 
 uint8_t code_of(double weight) {
   if (weight == 0) return 0;
@@ -37,7 +23,10 @@ std::vector<Level> pyramid(const real* weights, int slots) {
     std::transform(weights + from, weights + to, level.codes.begin() + from, code_of);
   });
   std::vector<Level> all = {std::move(level)};
-  while (all.back().side > overview_side) all.push_back(coarser(all.back()));
+  while (all.back().side > overview_side) {
+    const int side = all.back().side;
+    all.push_back({(side + 1) / 2, page::in_blocks<uint8_t>(all.back().codes.data(), side, side, 2)});
+  }
   return all;
 }
 

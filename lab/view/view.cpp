@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/parallel.h"
+#include "core/stop.h"
 #include "lab/files.h"
 #include "lab/naming.h"
 #include "lab/page/page.h"
@@ -45,6 +46,7 @@ class Folder {
  public:
   Folder(std::string folder, Progress& progress) : path_(std::move(folder)), progress_(progress) {}
   void file(const std::string& name, const std::string& bytes) {
+    stop_if_wanted();
     const std::string path = path_ + "/" + name;
     make_folder(fs::path(path).parent_path());
     std::ofstream to(path, std::ios::binary);  // without asking the disk each time: there are thousands
@@ -194,10 +196,11 @@ Written write(const std::vector<std::string>& folders, const Wanted& asked, cons
                 folders[0], subjects[0].symbols.size(), folder, subjects.back().symbols.size());
   }
   std::error_code error;
-  if (out.empty() || fs::exists(out, error))
-    bad_input("-o {}: it exists already; choose another folder, or remove it", shell_word(out));
+  if (out.empty()) bad_input("which folder shall the page be kept in? Say -o FOLDER");
   const std::string partial = fs::path(out + "/").parent_path().string() + ".partial";
-  fs::remove_all(partial, error);  // what an interrupted call left
+  for (const std::string& taken : {out, partial})
+    if (fs::exists(taken, error))
+      bad_input("-o {}: {} exists already; choose another folder, or remove it", shell_word(out), shell_word(taken));
   try {
     make_folder(partial);
     Written written = write_all_maps(subjects, wanted, partial);

@@ -20,7 +20,8 @@ struct Written {
 };
 // Makes the folder, complete or not at all. Keeps the weights of one layer in memory. BadInput, before anything is
 // written: runs of several kinds or with different numbers of slots, more than most_slots or than the memory holds,
-// what `open` refuses, `out` exists. Failure: a weight that is none, below 0 or above 1; a file cannot be written.
+// what `open` refuses, `out` exists, or `out`.partial, in which it begins. Failure: a weight that is none, below 0 or
+// above 1; a file cannot be written. Throws Stopped.
 Written write(const std::vector<std::string>& runs, const Wanted&, const std::string& out);
 
 }  // namespace poslab::view

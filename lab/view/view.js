@@ -11,11 +11,12 @@
     scale: 0, query: slots - 1, key: 0, x: 0, y: 0, span: slots
   };
   const state = {...standard};
-  let panes = [], address = "";  // address: the link as it was last read or written
+  let panes = [], address = "", writing;  // address: the link as it was last read or written; writing: it, soon
 
   // ---- The link: what differs from the standard. A number out of range is brought into it.
   const nearest = (list, value) => list.reduce((best, n) => Math.abs(n - value) < Math.abs(best - value) ? n : best);
   function read_link() {
+    clearTimeout(writing);
     address = location.hash;
     Object.assign(state, standard);
     for (const [name, text] of new URLSearchParams(location.hash.slice(1)))
@@ -31,12 +32,15 @@
     state.span = within(state.span, Math.min(4, slots), slots);
   }
   function write_link() {
-    if (location.hash !== address) return;  // it was changed by hand, and is about to be read
     const kept = Object.keys(standard).filter(name => state[name] !== standard[name]);
     const link = "#" + kept.map(name => `${name}=${Number(state[name].toFixed(2))}`).join("&");
     document.getElementById("link").href = link;
-    history.replaceState(null, "", link);
-    address = location.hash;
+    clearTimeout(writing);
+    writing = setTimeout(() => {  // when all is still: browsers refuse to be told of each frame
+      if (location.hash !== address) return;  // it was changed by hand, and is about to be read
+      history.replaceState(null, "", link);
+      address = location.hash;
+    }, 300);
   }
 
   // ---- Zoom and scroll, alike in all panes.
@@ -65,6 +69,7 @@
       Math.min(state.query, Math.max(state.y, state.query + size - height)));
     show();
   }
+  const of_browser = event => event.ctrlKey || event.metaKey || event.altKey;  // as Ctrl and + are
   function attach(canvas) {
     const slot_at = event => {
       const box = canvas.getBoundingClientRect(), from = maps.margin, scale = zoom();
@@ -75,7 +80,7 @@
       canvas.setPointerCapture(event.pointerId);
       dragged = slot_at(event);
     });
-    canvas.addEventListener("pointerup", () => { dragged = null; });
+    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => { dragged = null; });
     canvas.addEventListener("pointermove", event => {
       const [query, key] = slot_at(event);
       if (dragged)
@@ -94,17 +99,15 @@
       show();
     }, {passive: false});
     canvas.addEventListener("keydown", event => {
+      if (of_browser(event)) return;
       const arrow = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
+      const factor = {"+": 2, "=": 2, "-": 1 / 2, "0": 0}[event.key];
       if (arrow && event.shiftKey)
         scroll_to(state.x + arrow[1] * state.span / 8, state.y + arrow[0] * state.span / 8), show();
       else if (arrow)
         read_cell(...["query", "key"].map((name, n) => (Math.floor(state[name] / cell()) + arrow[n]) * cell()));
-      else if (event.key === "+" || event.key === "=")
-        zoom_by(2);
-      else if (event.key === "-")
-        zoom_by(1 / 2);
-      else if (event.key === "0")
-        zoom_by(0);
+      else if (factor !== undefined)
+        zoom_by(factor);
       else
         return;
       event.preventDefault();
@@ -130,11 +133,9 @@
     grid.addEventListener("keydown", event => {
       const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads.length, ArrowDown: heads.length}[event.key];
       const to = buttons[buttons.findIndex(({button}) => button === document.activeElement) + step];
-      if (step === undefined) return;
+      if (step === undefined || of_browser(event)) return;
       event.preventDefault();
-      if (!to) return;
-      choose(to.layer, to.head);
-      to.button.focus();
+      if (to) choose(to.layer, to.head), to.button.focus();
     });
     const canvas = element("canvas", {
       class: "map-canvas", tabindex: 0, role: "application", "aria-roledescription": "attention map",
@@ -174,14 +175,15 @@
     }
     tell_row(pane);
   }
-  async function tell_row({row, most, map, run}) {
-    row.firstChild.textContent = `Largest weights of query slot ${state.query + 1}`;
-    if (!row.open) return;
-    const query = state.query, weights = await maps.row_of(map, query).catch(() => []);
-    if (query !== state.query) return;
-    const order = [...weights.keys()].filter(key => weights[key]).sort((a, b) => weights[b] - weights[a]).slice(0, 10);
-    most.replaceChildren(...order.map(key => element(
-      "li", {}, `${slots_named(runs[run], "key", key, key + 1)}: ${weights[key].toPrecision(2)}`)));
+  async function tell_row(pane) {
+    const {row, most, map, run} = pane, {query} = state;
+    row.firstChild.textContent = `Largest weights of query slot ${query + 1}`;
+    if (!row.open || !map) return;
+    const lines = await maps.row_of(map, query).then(
+      weights => [...weights.keys()].filter(key => weights[key]).sort((a, b) => weights[b] - weights[a]).slice(0, 10)
+        .map(key => `${slots_named(runs[run], "key", key, key + 1)}: ${weights[key].toPrecision(2)}`),
+      error => [error.message]);
+    if (query === state.query && map === pane.map) most.replaceChildren(...lines.map(text => element("li", {}, text)));
   }
 
   // ---- Drawing
@@ -192,9 +194,10 @@
   }
   function draw() {
     waits = false;
+    scroll_to(state.x, state.y);
+    write_link();
     const ready = panes.filter(pane => pane.map);
     if (!ready.length) return;
-    scroll_to(state.x, state.y);
     const code = Math.max(...ready.map(pane => pane.map.most));
     const colors = maps.palette(scales[state.scale], code);
     for (const pane of ready) {
@@ -206,29 +209,28 @@
       pane.scale.lastChild.textContent = number(code);
       tell(pane);
     }
-    write_link();
     if (ready.length === panes.length && !performance.getEntriesByName("maps drawn").length)
       requestAnimationFrame(() => performance.mark("maps drawn"));
   }
   // The maps of the step, or of the last one before it that a run has kept.
   async function load() {
-    const wanted = JSON.stringify([state.step, state.layer, state.head]);
+    const looked_at = () => JSON.stringify([state.step, state.layer, state.head]), wanted = looked_at();
     await Promise.all(panes.map(async pane => {
       const run = runs[pane.run], step = run.steps.findLast(s => s <= state.step) ?? run.steps[0];
       try {
         const all = await maps.overview(pane.run, step);
-        if (wanted !== JSON.stringify([state.step, state.layer, state.head])) return;
+        if (wanted !== looked_at()) return;
         pane.title.textContent = `${run.name}, step ${step}`;
         draw_heads(pane, all);
         const whole = all.get(`${state.layer}-${state.head}`), name = `layer ${state.layer}, head ${state.head}`;
-        pane.map = whole && {
-          at: `maps/${pane.run}/${step}/${state.layer}-${state.head}`, whole, most: Math.max(...whole.codes)
-        };
+        if (!whole) throw new Error(`${run.name} has no ${name}.`);
+        pane.map = {at: `maps/${pane.run}/${step}/${state.layer}-${state.head}`, whole, most: Math.max(...whole.codes)};
         pane.canvas.setAttribute("aria-label", `Attention of ${run.name} at step ${step}, ${name}`);
-        if (whole) return;
-        pane.canvas.width = 0;
-        pane.said.textContent = `${run.name} has no ${name}.`;
       } catch (error) {
+        if (wanted !== looked_at()) return;
+        pane.map = null, pane.canvas.width = 0;
+        pane.canvas.setAttribute("aria-label", error.message);
+        pane.most.replaceChildren();
         pane.said.textContent = error.message;
       }
     }));
@@ -238,10 +240,7 @@
     for (const {layer, head, button} of buttons) {
       const tile = all.get(`${layer}-${head}`), most = Math.max(...tile.codes);
       const chosen = layer === state.layer && head === state.head;
-      const picture = maps.picture_of(tile, maps.palette(scales[state.scale], most));
-      const canvas = button.firstChild;
-      canvas.width = tile.width, canvas.height = tile.height;
-      canvas.getContext("2d").drawImage(picture, 0, 0);
+      maps.draw_whole(button.firstChild, tile, maps.palette(scales[state.scale], most));
       button.setAttribute("aria-checked", chosen);
       button.setAttribute("aria-label", `layer ${layer}, head ${head}, largest weight ${number(most)}`);
       button.title = button.getAttribute("aria-label");

@@ -1,6 +1,5 @@
 """A page in headless Chromium, driven over its debugging pipe: what it says on the console, what its scripts answer."""
 
-import base64
 import json
 import os
 import shutil
@@ -94,7 +93,3 @@ class Page:
         stroke = {"key": key, "code": key, "modifiers": 8 * shift, "windowsVirtualKeyCode": codes.get(key, 0)}
         self.call("Input.dispatchKeyEvent", type="keyDown", **stroke, **({"text": key} if len(key) == 1 else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **stroke)
-
-    def picture(self, path):
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(self.call("Page.captureScreenshot")["data"]))

@@ -66,6 +66,10 @@ def test_keys_move_zoom_and_scroll_and_the_link_restores_it(seen):
         page.until('location.hash.includes("span=37.5")')
         text, link = said(page), page.run("location.hash")
         assert text[0].startswith("From query slot 13 (") and "key slot 22 (" in text[0], text
+        for held, taken in (("ctrlKey", False), ("metaKey", False), ("altKey", False), ("shiftKey", True)):
+            event = f'new KeyboardEvent("keydown", {{key: "+", {held}: true, cancelable: true}})'
+            assert page.run(f'document.querySelector(".map-canvas").dispatchEvent({event})') != taken, held
+        page.press("-")
         page.press("ArrowRight", shift=True)
         page.until(f'location.hash !== "{link}"')
         assert said(page) == text
@@ -118,3 +122,23 @@ def test_a_tile_that_is_missing_is_named(seen, tmp_path):
         page.open(tmp_path / "viewed/index.html", "#span=20&right=2")
         missing = "maps/0/40/1-1/0-0-0.js is missing beside this page."
         page.until(f'document.querySelector(".said")?.textContent === "{missing}"')
+        page.run('document.querySelector("details").open = true')
+        page.until(f'document.querySelector("details li")?.textContent === "{missing}"')
+
+
+def test_a_checkpoint_that_is_missing_is_named_and_not_taken_for_another(seen, tmp_path):
+    subprocess.run(["cp", "-r", seen / "viewed", tmp_path / "viewed"], check=True)
+    (tmp_path / "viewed/maps/1/20/overview.js").unlink()
+    with browser.Page() as page:
+        page.open(tmp_path / "viewed/index.html")
+        page.until('performance.getEntriesByName("maps drawn").length')
+        before = said(page)
+        page.run('document.querySelector(".steps input").focus()')
+        page.press("ArrowLeft")
+        page.until('location.hash.includes("step=20")')  # 300 ms after the last frame
+        assert page.run('document.querySelector(".pane h3").textContent') == "one, step 20"
+        assert said(page)[1] == "maps/1/20/overview.js is missing beside this page."
+        assert page.run('document.querySelectorAll(".map-canvas")[1].width') == 0
+        page.press("ArrowRight")
+        page.until('!location.hash.includes("step")')
+        assert said(page) == before
