@@ -1,4 +1,4 @@
-// LayerNorm over the last axis:  y = gain (x - mean) / sqrt(variance + 1e-5) + bias
+// LayerNorm over the last axis:  y = gain (x - mean) / std + bias,   std = sqrt(variance + 1e-5)
 //   h = (x - mean) / std, g = dy gain:   dx = (g - mean(g) - h mean(g h)) / std     dgain = sum dy h     dbias = sum dy
 #include "autograd/ops.h"
 #include "autograd/tape.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A training step from Python beside the command line's, and one with an encoding written in Python beside one with
-its C++ twin: ./dev bench python [PRESET] [STEPS] [ROUNDS]. On one thread, in turn, in time of the processor, as others
-may run beside."""
+its C++ twin; strings of a task likewise: ./dev bench python [PRESET] [STEPS] [ROUNDS]. On one thread, in turn, in time
+of the processor, as others may run beside."""
 
 import os
 import resource
@@ -9,6 +9,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
+import timeit
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +43,24 @@ class OwnRope(pl.Encoding):
     def scores(self, q, k, positions):
         angles = positions[:, :, None] * 10000.0 ** (-np.arange(0, self.head_size, 2) / self.head_size)
         return pl.Scores([pl.Piece(pl.rotate(q, angles[:, -q.shape[1]:]), pl.rotate(k, angles))], self.head_size**-0.5)
+
+
+class OwnPairs(pl.Task):
+    """The twin of even_pairs."""
+
+    def answer(self, x):
+        return [x[0] != x[-1]]
+
+
+def tasks(rounds, calls=10):
+    """A batch of training, and the baselines of one length of a test."""
+    pl.set_threads(1)
+    twins = pl.tasks.even_pairs, pl.tasks.ownpairs
+    for name, call in (("a batch of 128 strings of length 40", lambda task: task.batch(128, length=40)),
+                       ("the baselines at length 40", lambda task: task.baselines(40))):
+        first, then = (1e3 / calls * min(timeit.repeat(lambda: call(task), timer=time.process_time, number=calls,
+                                                       repeat=rounds)) for task in twins)
+        print(f"even_pairs in C++, then in Python: {name}: {first:.3f} and {then:.3f} ms")
 
 
 def spent(who):
@@ -81,6 +101,7 @@ def main(preset="tiny", steps="100", rounds="8"):
         middle = statistics.median(took[1]) / statistics.median(took[0])
         print(f"{name}: {first:.2f} and {then:.2f} ms a step, {then / first:.3f} times as long; "
               f"by medians {middle:.3f}", flush=True)
+    tasks(int(rounds))
 
 
 if __name__ == "__main__":

@@ -48,8 +48,10 @@ def directive(kind, name, thing, fence="```", inside=()):
 def class_of(name, cls):
     inside = []
     for member, thing in vars(cls).items():
-        if member.startswith("_") or thing is None or isinstance(thing, (str, dict)):
-            continue
+        if isinstance(thing, classmethod):
+            thing = getattr(cls, member)             # which can be called
+        if member.startswith("_") or not (callable(thing) or isinstance(thing, property)):
+            continue                                 # the class says what its plain values are
         kind = "property" if isinstance(thing, property) else "method"
         inside += directive(kind, member, thing, "`````")
     return directive("class", name, cls, "``````", inside)
