@@ -18,11 +18,11 @@ template <class Cell = double, class T>
 std::vector<Cell> in_blocks(const T* a, int rows, int cols, int block) {
   const int across = (cols + block - 1) / block, down = (rows + block - 1) / block;
   std::vector<Cell> m(size_t(down) * size_t(across), Cell(0));
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < cols; ++j) {
-      Cell& cell = m[size_t(i / block) * size_t(across) + size_t(j / block)];
-      cell = std::max(cell, Cell(*a++));
-    }
+  for (int i = 0; i < rows; ++i) {
+    Cell* cell = m.data() + size_t(i / block) * size_t(across);
+    for (int from = 0; from < cols; from += block, ++cell)
+      for (int j = from; j < std::min(cols, from + block); ++j) *cell = std::max(*cell, Cell(*a++));
+  }
   return m;
 }
 
