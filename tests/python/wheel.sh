@@ -11,6 +11,8 @@ scratch
 python3 -m venv venv
 python=$folder/venv/bin/python
 
+stable() { [[ $wheel == *-cp310-abi3-* ]]; }
+check 'it is for Python 3.10 and all later ones' stable
 check 'it installs' "$python" -m pip install --quiet --disable-pip-version-check --only-binary :all: "$wheel"
 alone() { env -i HOME="$folder" PATH="$folder/venv/bin" "$@"; }
 no_compiler() { ! alone "$python" -c 'import shutil, sys; sys.exit(not any(map(shutil.which, ("cc", "g++", "sh"))))'; }
