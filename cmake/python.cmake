@@ -10,7 +10,9 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRI
 find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB module CONFIGURE_DEPENDS python/*.cpp)
-nanobind_add_module(poslab_python NB_STATIC NOMINSIZE ${module})
+# For the stable ABI: one file fits Python 3.10 and all later ones. What differs between those is in nanobind-backend,
+# which comes from PyPI.
+nanobind_add_module(poslab_python BACKEND_MODULE nanobind_backend NOMINSIZE ${module})
 target_link_libraries(poslab_python PRIVATE lab $<TARGET_NAME_IF_EXISTS:cuda_device>)
 target_link_options(poslab_python PRIVATE -Wl,--exclude-libs,ALL)
 set_target_properties(poslab_python PROPERTIES OUTPUT_NAME _poslab EXCLUDE_FROM_ALL ON

@@ -23,7 +23,7 @@ int let_go_of_all(void*) {
 }
 void let_go(PyObject* array) {
   if (!nb::is_alive()) return;  // Python has ended: nothing to give back to
-  if (PyGILState_Check()) {
+  if (NB_CALL(gil_check)()) {  // nanobind's, as the stable ABI has no PyGILState_Check
     Py_DECREF(array);
     return;
   }

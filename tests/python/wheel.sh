@@ -11,12 +11,16 @@ scratch
 python3 -m venv venv
 python=$folder/venv/bin/python
 
+stable() { [[ $wheel == *-cp310-abi3-* ]]; }
+check 'it is for Python 3.10 and all later ones' stable
 check 'it installs' "$python" -m pip install --quiet --disable-pip-version-check --only-binary :all: "$wheel"
 alone() { env -i HOME="$folder" PATH="$folder/venv/bin" "$@"; }
 no_compiler() { ! alone "$python" -c 'import shutil, sys; sys.exit(not any(map(shutil.which, ("cc", "g++", "sh"))))'; }
 check 'no compiler is on the PATH' no_compiler
-sed -n '/^```python$/,/^```$/p' "$source/docs/python.md" | sed -n '2,/^```$/{/^```$/!p}' > example.py
-check 'the first example of docs/python.md runs' alone "$python" example.py
+for page in README docs/python; do
+  sed -n '/^```python$/,/^```$/p' "$source/$page.md" | sed -n '2,/^```$/{/^```$/!p}' > example.py
+  check "the first example of $page.md runs" alone "$python" example.py
+done
 check 'and leaves a run' test -s runs/first/result.json
 same() {   # the program's run is the module's
   alone poslab train --preset tiny --task even_pairs --encoding rerope:window=8 --steps 20 --eval-lengths 1:8 \
