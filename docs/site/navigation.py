@@ -27,7 +27,7 @@ navigation = {
                 "Attention alignment <lab/results/chi2023-tiny/README>",
                 "Every scheme <lab/results/every-scheme/README>",
                 "Temperatures and positions <lab/results/cross-tiny/README>"],
-    "Python and C++": ["docs/python", "reference/python", "reference/cpp/index"],
+    "Python and C++": ["docs/python", "docs/python-training", "reference/python", "reference/cpp/index"],
     "How it works": ["Design <docs/design>", "Formulas and their files <docs/formulas>",
                      "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu"],
     "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "Golden files <tests/reference/README>",
