@@ -26,8 +26,10 @@ std::vector<Watched> watched(const Params& p, const Trace& trace) {
 
 void trace_update(Trace& trace, const Watched& w) {
   const NoGrad off;
-  const Tensor made = w.parameter - w.before, wanted = trace(w.name, made);
-  if (wanted.data() != made.data()) w.parameter.set((w.before + wanted).values().data());
+  const Tensor made = w.parameter - w.before;
+  const std::vector<real> as_made = made.values();  // a change may write to what it is given
+  const Tensor wanted = trace(w.name, made);
+  if (wanted.values() != as_made) w.parameter.set((w.before + wanted).values().data());
 }
 
 }  // namespace

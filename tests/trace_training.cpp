@@ -134,6 +134,21 @@ TEST_CASE("trace: an update of zero freezes that parameter, half of one halves i
   }
 }
 
+TEST_CASE("trace: an update that is written to is replaced, and one that is replaced by its like keeps all bits") {
+  const Training written = encoder(), alike = encoder(), plain = encoder();
+  const auto start = values(written);
+  Trace zeros, copies;
+  zeros.replace("update.embedding", [](const std::string&, const Tensor& x) {
+    std::fill_n(x.data(), x.size(), real(0));
+    return x;
+  });
+  copies.replace("update.*", [](const std::string&, const Tensor& x) { return Tensor::from(x.shape(), x.values()); });
+  written.step(&zeros), alike.step(&copies), plain.step(nullptr);
+  CHECK(values(written).at("embedding") == start.at("embedding"));
+  CHECK(values(plain).at("embedding") != start.at("embedding"));
+  CHECK(values(alike) == values(plain));
+}
+
 TEST_CASE("trace: in a step activations are replaced, too, and gradients flow through what takes their place") {
   const Training t = encoder();
   Trace silent({"block1.out"});
