@@ -42,22 +42,27 @@ StepInputs draw_step(const Config& c, int64_t step, int length) {
   return {length, std::move(batch), std::move(positions)};
 }
 
-PendingStep start_step(State& state, StepInputs inputs) {
+PendingStep start_step(State& state, StepInputs inputs, Trace* trace) {
   const Config& c = state.config;
   const int64_t step = state.adam.step;
   Tensor logits, loss;
-  Stoppable until_update(state.params.device() == Device::cpu);  // a GPU's steps are short, and recorded
+  // A GPU's steps are short, and recorded; and a trace sees no result that is left half computed.
+  Stoppable until_update(state.params.device() == Device::cpu && !trace);
   state.set_matmul();
-  backend(state.params.device()).step([&] {
+  const auto work = [&] {
     logits = loss = {};
-    const Pass pass{inputs.positions, {real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))}};
+    const Dropout dropout{real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))};
     state.params.clear_grads();
-    logits = state.net(inputs.batch.tokens, inputs.batch.outputs, pass);
+    logits = state.net(inputs.batch.tokens, inputs.batch.outputs, {inputs.positions, dropout, trace});
     loss = cross_entropy(logits, inputs.batch.targets);
     backward(loss);
     until_update.complete();
-    state.adam.update(state.params);
-  });
+    state.adam.update(state.params, trace);
+  };
+  if (trace)
+    work();
+  else
+    backend(state.params.device()).step(work);
   ++state.adam.step;
   return {step, std::move(inputs), AsyncRead(loss), AsyncRead(logits), AsyncRead(state.adam.squares)};
 }

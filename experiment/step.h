@@ -34,7 +34,11 @@ struct PendingStep {
   AsyncRead loss, logits, squares;
 };
 // Step number state.adam.step: forward, backward, update. Throws Stopped (core/stop.h), with the weights as before it.
-PendingStep start_step(State&, StepInputs);
+// A trace has the step's activations and updates; a GPU then computes it without a recording. What is only seen changes
+// no bit, except that gradients are summed in another order where "embedding" or, of decoders and T5s, "attention.out"
+// and "cross.out" are seen. If a change throws, the step is done by half: do not go on with this state, and
+// clear_tape().
+PendingStep start_step(State&, StepInputs, Trace* = nullptr);
 // Waits for it. Throws Failure when the loss or the gradient's norm is not finite; that gradient has not changed the
 // weights.
 Step finish_step(const Config&, PendingStep);

@@ -25,14 +25,14 @@ std::string metrics_line(const Step& s, int64_t step) {
 
 class OfTask : public Trainee {
  public:
-  OfTask(const RunFolder& run, State& state) : state_(state), tests_(run, state) {
+  OfTask(const RunFolder& run, State& state, Trace* trace) : state_(state), trace_(trace), tests_(run, state) {
     if (done() < state.config.steps) draw_ahead(done());
   }
   int64_t done() const override { return state_.adam.step; }
   void start() override {
     StepInputs now = next_.get();
     if (done() + 1 < state_.config.steps) draw_ahead(done() + 1);
-    running_.push_back(start_step(state_, std::move(now)));
+    running_.push_back(start_step(state_, std::move(now), trace_));
   }
   StepResult finish() override {
     const int64_t step = running_.front().number + 1;
@@ -54,6 +54,7 @@ class OfTask : public Trainee {
                        [this, step] { return draw_step(state_.config, step); });
   }
   State& state_;
+  Trace* trace_;
   SmallTests tests_;
   std::future<StepInputs> next_;
   std::deque<PendingStep> running_;
@@ -61,9 +62,9 @@ class OfTask : public Trainee {
 
 }  // namespace
 
-std::optional<double> train(const RunFolder& run, State& state) {
+std::optional<double> train(const RunFolder& run, State& state, Trace* trace) {
   const Config& c = state.config;
-  OfTask trainee(run, state);
+  OfTask trainee(run, state, trace);
   const Device device = state.params.device();
   const TrainingPlan plan{c.steps, c.checkpoint_every, c.log_every, device, "resume", c.keep_checkpoints};
   return train(run, plan, trainee);

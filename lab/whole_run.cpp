@@ -45,7 +45,7 @@ std::string test_and_keep(const RunFolder& run, const State& state, std::optiona
 
 }  // namespace
 
-std::string train_run(const Settings& settings, bool force) {
+std::string train_run(const Settings& settings, bool force, Trace* trace) {
   const Config c = configure(settings);
   use_threads_of(c);
   check(c);
@@ -55,17 +55,17 @@ std::string train_run(const Settings& settings, bool force) {
   State state(c);
   stop_if_wanted();
   const RunFolder run = RunFolder::create(c.out, state);
-  return test_and_keep(run, state, train(run, state), "resume");
+  return test_and_keep(run, state, train(run, state, trace), "resume");
 }
 
-std::string resume_run(const std::string& path, const Settings& settings) {
+std::string resume_run(const std::string& path, const Settings& settings, Trace* trace) {
   use_threads_of(configure(settings));
   const RunFolder run = RunFolder::open(path);
   State state = run.load(device_of(settings));
   if (state.adam.step == state.config.steps && std::filesystem::exists(run.file("result.json")))
     return fmt::format("{} is complete: {} steps; `poslab eval {}` tests it again", path, state.adam.step,
                        shell_word(path));
-  return test_and_keep(run, state, train(run, state), "resume");
+  return test_and_keep(run, state, train(run, state, trace), "resume");
 }
 
 std::string test_run(const std::string& path, const Settings& settings) {

@@ -4,13 +4,15 @@
 #include <string>
 
 #include "experiment/config.h"
+#include "nn/trace.h"
 
 namespace poslab {
 
 // Each returns what is to be said at the end: the table of accuracies and where everything is kept. Throw BadInput as
-// `check`, RunFolder and check_room do.
-std::string train_run(const Settings&, bool force);  // into a new folder; force: even if it seems too large
-std::string resume_run(const std::string& path, const Settings&);
+// `check`, RunFolder and check_room do. A trace as for train (lab/train.h).
+// train_run: into a new folder; force: even if it seems too large
+std::string train_run(const Settings&, bool force, Trace* = nullptr);
+std::string resume_run(const std::string& path, const Settings&, Trace* = nullptr);
 std::string test_run(const std::string& path, const Settings&);  // settings: of the test alone
 
 }  // namespace poslab

@@ -3,9 +3,36 @@
 #include <cmath>
 #include <cstring>
 
+#include "autograd/ops.h"
+#include "autograd/tape.h"
 #include "core/kernels.h"
 
 namespace poslab {
+namespace {
+
+// A parameter whose update a trace wants, and a copy of it from before the step.
+struct Watched {
+  std::string name;  // of the update
+  Tensor parameter, before;
+};
+
+std::vector<Watched> watched(const Params& p, const Trace& trace) {
+  std::vector<Watched> all;
+  for (const auto& [name, x, offset] : p.entries())
+    if (trace.wants("update." + name))
+      all.push_back({"update." + name, x, Tensor::from(x.shape(), x.values()).to(x.device())});
+  return all;
+}
+
+void trace_update(Trace& trace, const Watched& w) {
+  const NoGrad off;
+  const Tensor made = w.parameter - w.before;
+  const std::vector<real> as_made = made.values();  // a change may write to what it is given
+  const Tensor wanted = trace(w.name, made);
+  if (wanted.values() != as_made) w.parameter.set((w.before + wanted).values().data());
+}
+
+}  // namespace
 
 Adam::Adam(const Params& p, double rate)
     : lr(rate),
@@ -14,7 +41,8 @@ Adam::Adam(const Params& p, double rate)
       squares(Tensor::full({int(sizeof(double) / sizeof(real))}, 0, p.device())) {}
 
 // g <- g min(1, clip / |g|), then Kingma & Ba 2015, algorithm 1
-void Adam::update(const Params& p) {
+void Adam::update(const Params& p, Trace* trace) {
+  const std::vector<Watched> seen = trace ? watched(p, *trace) : std::vector<Watched>();
   const Kernels& run = kernels(p.device());
   double* sum = reinterpret_cast<double*>(squares.data());
   run.squares(sum, p.grads(), p.count());
@@ -23,6 +51,7 @@ void Adam::update(const Params& p) {
   s.lr = real(lr), s.beta1 = real(beta1), s.beta2 = real(beta2), s.epsilon = real(epsilon), s.clip = real(clip);
   s.correction1 = real(1 - std::pow(beta1, t)), s.correction2 = real(1 - std::pow(beta2, t));
   run.adam(p.values(), m.data(), v.data(), p.grads(), p.count(), sum, s);
+  for (const Watched& w : seen) trace_update(*trace, w);
 }
 
 double Adam::norm(const std::vector<real>& squares) {

@@ -1,6 +1,7 @@
 // Adam over the flat buffer, with the gradient's global norm clipped first (spec B.3: Adam, clip 1.0).
 #pragma once
 #include "core/params.h"
+#include "nn/trace.h"
 
 namespace poslab {
 
@@ -12,8 +13,9 @@ struct Adam {
 
   Adam(const Params&, double lr);
   // One update from params.grads(), on their device. Counting `step` is left to the caller: a recorded step may run
-  // this twice.
-  void update(const Params&);
+  // this twice. A trace sees what is added to a parameter, its value after minus its value before, under "update." and
+  // the parameter's name; what the trace puts there is added to the value before. m and v stay as without a trace.
+  void update(const Params&, Trace* = nullptr);
   // of the gradient before clipping, from the values of `squares`
   static double norm(const std::vector<real>& squares);
 };

@@ -1,7 +1,8 @@
 // Everything can be seen, and changed: activations have stable dotted names ("block2.attention.heads"), and a Trace
 // passed to a forward keeps those whose names match a pattern with '*', or puts others in their place. Both are part of
 // the computation, so gradients flow through what was put there, and after backward() captured.at(name).grad() is the
-// gradient of the loss by what was kept.
+// gradient of the loss by what was kept. Passed to a training step (experiment/step.h), it also has what the optimizer
+// adds to each parameter, "update.block2.attention.query" (nn/adam.h).
 #pragma once
 #include <functional>
 #include <map>

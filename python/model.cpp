@@ -10,6 +10,7 @@
 #include "nn/generate.h"
 #include "nn/t5_generate.h"
 #include "python/long_call.h"
+#include "python/trace.h"
 #include "tasks/retrieval/symbols.h"
 
 namespace poslab::python {
@@ -100,14 +101,6 @@ std::vector<Positions> given_positions(nb::handle positions, const Ids& tokens) 
   return {Positions::of_tokens(p.dims() == 2 ? p.dim(0) : 1, {values.begin(), values.end()})};
 }
 
-// A change is a function of Python, (name, x) -> tensor, or None to leave x. Its errors come out of the pass.
-Trace::Change change_of(nb::object function) {
-  return [function](const std::string& name, const Tensor& x) {
-    const nb::object y = function(name, x);
-    return y.is_none() ? x : tensor_of(y);
-  };
-}
-
 // Tokens (B, T) that the model knows.
 Ids given_tokens(const Model& m, const char* what, nb::handle given) {
   const Ids tokens = ids_of(given);
@@ -134,24 +127,14 @@ Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::o
 
 // Logits, and what the patterns have captured.
 std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int> outputs, nb::object given_to_read,
-                                nb::object positions, const std::vector<std::pair<std::string, nb::object>>& trace,
-                                bool gradient) {
+                                nb::object positions, const TraceLike& said, bool gradient) {
   const Ids tokens = given_tokens(m, "tokens", given), read = given_read(m, given_to_read, tokens, outputs);
-  std::vector<std::string> captures;
-  for (const auto& [pattern, function] : trace)
-    if (function.is_none()) captures.push_back(pattern);
-  Trace all(captures);
-  for (const auto& [pattern, function] : trace) {
-    if (!function.is_none()) all.replace(pattern, change_of(function));
-    if (pattern.ends_with(".logits")) all.queries = tokens.shape()[1];
-  }
+  Trace trace = trace_of(said);
   std::optional<NoGrad> off;
   if (!gradient) off.emplace();
   const Tensor logits = m.net({tokens, outputs.value_or(tokens.shape()[1]), read, given_positions(positions, tokens)},
-                              trace.empty() ? nullptr : &all);
-  nb::dict captured;
-  for (const auto& [name, x] : all.captured) captured[name.c_str()] = nb::cast(x);
-  return {logits, captured};
+                              said.empty() ? nullptr : &trace);
+  return {logits, captured_by(trace)};
 }
 
 std::vector<int> tokens_of(const Model& m, const std::string& text) {

@@ -3,6 +3,7 @@
 #include "lab/spelled_file.h"
 #include "lab/whole_run.h"
 #include "python/long_call.h"
+#include "python/trace.h"
 
 namespace poslab::python {
 namespace {
@@ -25,15 +26,12 @@ std::string shown(bool progress, const Work& work) {
   });
 }
 
-// Work on the run in a folder, with the options that the command has, under the command's name.
-void add_work_on_run(nb::module_& m, const char* name, std::string work(const std::string& path, const Settings&)) {
-  m.def(
-      name,
-      [work](const std::string& path, const Said& said, bool progress) {
-        const Settings settings = settings_of(said);
-        return shown(progress, [&] { return work(path, settings); });
-      },
-      "path"_a, "options"_a, "progress"_a);
+// Trains with work(trace), and gives what the trace has captured of the last step.
+template <class Work>
+nb::dict traced(const TraceLike& said, bool progress, const Work& work) {
+  Trace trace = trace_of(said);
+  shown(progress, [&] { return work(said.empty() ? nullptr : &trace); });
+  return captured_by(trace);
 }
 
 }  // namespace
@@ -41,13 +39,25 @@ void add_work_on_run(nb::module_& m, const char* name, std::string work(const st
 void add_runs(nb::module_& m) {
   m.def(
       "train_run",
-      [](const Said& said, bool force, bool progress) {
+      [](const Said& said, bool force, bool progress, const TraceLike& trace) {
         const Settings settings = settings_of(said);
-        return shown(progress, [&] { return train_run(settings, force); });
+        return traced(trace, progress, [&](Trace* t) { return train_run(settings, force, t); });
       },
-      "options"_a, "force"_a, "progress"_a);
-  add_work_on_run(m, "resume_run", resume_run);
-  add_work_on_run(m, "test_run", test_run);
+      "options"_a, "force"_a, "progress"_a, "trace"_a);
+  m.def(
+      "resume_run",
+      [](const std::string& path, const Said& said, bool progress, const TraceLike& trace) {
+        const Settings settings = settings_of(said);
+        return traced(trace, progress, [&](Trace* t) { return resume_run(path, settings, t); });
+      },
+      "path"_a, "options"_a, "progress"_a, "trace"_a);
+  m.def(
+      "test_run",
+      [](const std::string& path, const Said& said, bool progress) {
+        const Settings settings = settings_of(said);
+        shown(progress, [&] { return test_run(path, settings); });
+      },
+      "path"_a, "options"_a, "progress"_a);
 }
 
 }  // namespace poslab::python

@@ -347,6 +347,26 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
 }
 #endif
 
+TEST_CASE("cuda: a trace sees and replaces updates, and changes nothing else") {
+  State plain(small("rope", "randomized", "cuda")), traced(plain.config);
+  for (int n = 0; n < 3; ++n) {
+    std::map<std::string, std::vector<real>> before;
+    for (const Params::Entry& e : traced.params.entries()) before[e.name] = e.tensor.values();
+    Trace trace({"update.*"});
+    if (n == 2) trace.replace("update.head.w", [](const std::string&, const Tensor& x) { return x * 0; });
+    step(plain);
+    finish_step(traced.config, start_step(traced, draw_step(traced.config, n), &trace));
+    for (const Params::Entry& e : traced.params.entries()) {
+      CAPTURE(e.name);
+      const std::vector<real> after = e.tensor.values(), update = trace.captured.at("update." + e.name).values();
+      for (size_t i = 0; i < after.size(); ++i) CHECK(update[i] == after[i] - before[e.name][i]);
+      const bool stays = n == 2 && e.name == "head.w";
+      CHECK((after == before[e.name]) == stays);
+      CHECK((after == plain.params.at(e.name).values()) == !stays);
+    }
+  }
+}
+
 TEST_CASE("cuda: a gradient that is no number spoils no weights") {
   State s(small("none", "sequential", "cuda"));
   std::vector<real> w = s.params.at("head.b").values();

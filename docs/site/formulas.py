@@ -1,4 +1,4 @@
-"""docs/formulas.md: each central file with its formulas, and the lines of its comments that say the same."""
+"""The pages of formulas: each central file with its formulas, and the lines of comments that say the same."""
 
 import functools
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import tree
 from latex2mathml.converter import convert
 
-PAGE = "docs/formulas.md"
+PAGES = ["docs/formulas.md", "docs/formulas-encodings.md"]
 
 
 def words(text):
@@ -15,14 +15,26 @@ def words(text):
     return re.sub(r"\s+", " ", re.sub(r"^\s*(//|#)", " ", text, flags=re.M))
 
 
+def says(text, line):
+    """Whether these words, as a whole, are somewhere in the text."""
+    return re.search(rf"(?<!\S){re.escape(words(line).strip())}(?!\w)", words(text)) is not None
+
+
+@dataclass
+class Quote:
+    files: list[str]                               # in each of which it stands
+    line: str
+
+
 @dataclass
 class Formula:
+    page: str
     files: list[str]                               # that compute it
     tex: str
-    said: list[str]                                # what a comment of these files says
+    said: list[Quote]
 
     def is_said_in(self, comment):
-        return any(words(line).strip() in words(comment) for line in self.said)
+        return any(says(comment, quote.line) for quote in self.said)
 
 
 def mathml(tex):
@@ -33,19 +45,27 @@ def mathml(tex):
 
 @functools.cache
 def formulas():
-    """All of the page, in its order. A heading is followed by links to files, then come blocks of math, each with the
-    lines that it stands for."""
-    found, files = [], []
-    text = (tree.ROOT / PAGE).read_text()
+    """All of the pages, in their order."""
+    return [f for page in PAGES for f in formulas_on(page, (tree.ROOT / page).read_text())]
+
+
+def formulas_on(page, text):
+    """A heading is followed by links to files, then come blocks of math, each with the lines that it stands for, under
+    the files that say them: // FILE, FILE."""
+    found, files, sayers = [], [], []
     text = text[text.index("\n## "):]
-    for m in re.finditer(r"^### |\]\(\.\./([^)]+)\)|^```math\n((?s:.*?))^```$|^    (\S.*)$", text, re.M):
-        file, tex, said = m.groups()
+    parts = r"^### |\]\(\.\./([^)]+)\)|^```math\n((?s:.*?))^```$|^    // (.*)$|^    (\S.*)$"
+    for m in re.finditer(parts, text, re.M):
+        file, tex, named, said = m.groups()
         if file:
             files.append(file)
         elif tex:
-            found.append(Formula(files, tex.strip(), []))
+            found.append(Formula(page, files, tex.strip(), []))
+            sayers = []
+        elif named:
+            sayers = named.split(", ")
         elif said:
-            found[-1].said.append(said)
+            found[-1].said.append(Quote(sayers, said))
         else:
             files = []
     return found
@@ -56,14 +76,18 @@ def formulas_of(name):
 
 
 def stale():
-    """What the page says and the tree does not: a line each."""
+    """What the pages say and the tree does not: a line each."""
     found = []
     for f in formulas():
-        gone = [file for file in f.files if file not in tree.files()]
-        found += [f"{PAGE}: there is no file {file}" for file in gone]
-        text = "".join(words((tree.ROOT / file).read_text()) for file in f.files if file not in gone)
+        found += [f"{f.page}: there is no file {file}" for file in f.files if file not in tree.files()]
         if not f.said:
-            found.append(f"{PAGE}: below {f.tex.splitlines()[0]} no line of a comment is quoted")
-        found += [f"{PAGE}: {' and '.join(f.files)} do not say {line!r} any more; write formula and line anew"
-                  for line in f.said if words(line).strip() not in text]
+            found.append(f"{f.page}: below {f.tex.splitlines()[0]} no line of a comment is quoted")
+        for quote in f.said:
+            if not quote.files:
+                found.append(f"{f.page}: above {quote.line!r} no file is named that says it: // FILE")
+            for file in quote.files:
+                if file not in f.files:
+                    found.append(f"{f.page}: {quote.line!r} is quoted from {file}, which its heading does not link to")
+                elif file in tree.files() and not says((tree.ROOT / file).read_text(), quote.line):
+                    found.append(f"{f.page}: {file} does not say {quote.line!r} any more; write formula and line anew")
     return found

@@ -1,7 +1,7 @@
 """A page for every source file, its comments as prose beside its code, and one for every folder.
 
-These pages stand beside those of Sphinx and take their colours from them. A file that docs/formulas.md names shows its
-formulas above its code.
+These pages stand beside those of Sphinx and take their colours from them. A file that docs/formulas.md or
+docs/formulas-encodings.md names shows its formulas above its code.
 """
 
 import html

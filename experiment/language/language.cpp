@@ -91,19 +91,19 @@ int most_probable(const real* logits, int count) { return int(std::max_element(l
 
 }  // namespace
 
-Step train_step(State& s, const Batch& batch) {
+Step train_step(State& s, const Batch& batch, Trace* trace) {
   const int64_t step = s.adam.step;
   const int T = batch.read.shape()[1];
   const PositionSample draw = training_positions(s.config, step);
-  Stoppable until_update(true);
+  Stoppable until_update(!trace);
   s.params.clear_grads();
-  const Tensor logits = s.net(batch.read, T, {draw, {}});
+  const Tensor logits = s.net(batch.read, T, {draw, {}, trace});
   const Tensor loss = cross_entropy(logits, batch.expected);
   backward(loss);
   until_update.complete();
   const double warmup = s.config.whole("warmup");
   s.adam.lr = s.config.number("lr") * std::min(1., double(step + 1) / std::max(1., warmup));
-  s.adam.update(s.params);
+  s.adam.update(s.params, trace);
   Step done{double(loss.item()), 0, Adam::norm(s.adam.squares.values())};
   stop_if_diverged(s.config, step, done.loss, done.grad_norm);
   const int V = logits.dim(-1);

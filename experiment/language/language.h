@@ -50,7 +50,7 @@ PositionSample test_positions(const Choices&, int length);
 struct Step { double loss, accuracy, grad_norm; };
 // Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
 // when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
-Step train_step(State&, const Batch&);
+Step train_step(State&, const Batch&, Trace* = nullptr);  // a trace as for start_step of experiment/step.h
 
 struct AtLength {
   int length = 0;

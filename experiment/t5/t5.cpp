@@ -66,8 +66,9 @@ Draws draws(const Choices& c, Purpose purpose, int64_t step, const Batch& batch)
   return {of(0, batch.context.shape()[1]), of(1, batch.read.shape()[1])};
 }
 
-Tensor logits_of(const T5& net, const Batch& batch, const Draws& draw) {
-  return net.decode(batch.read, net.encode(batch.context, {}, {draw.encoder, {}}), {}, {draw.decoder, {}});
+Tensor logits_of(const T5& net, const Batch& batch, const Draws& draw, Trace* trace = nullptr) {
+  const Tensor states = net.encode(batch.context, {}, {draw.encoder, {}, trace});
+  return net.decode(batch.read, states, {}, {draw.decoder, {}, trace});
 }
 
 // Of each answer of a batch: whether all its symbols are the most probable ones.
@@ -103,16 +104,16 @@ double learning_rate(const Choices& c, int64_t step) {
   return c.number("lr") * std::min({1., rising, cooling > 0 ? left / cooling : 1.});
 }
 
-Step train_step(State& s, const Batch& batch) {
+Step train_step(State& s, const Batch& batch, Trace* trace) {
   const int64_t step = s.adam.step;
   const Draws draw = draws(s.config, Purpose::positions, step, batch);
-  Stoppable until_update(true);
+  Stoppable until_update(!trace);
   s.params.clear_grads();
-  const Tensor logits = logits_of(s.net, batch, draw), loss = cross_entropy(logits, batch.expected);
+  const Tensor logits = logits_of(s.net, batch, draw, trace), loss = cross_entropy(logits, batch.expected);
   backward(loss);
   until_update.complete();
   s.adam.lr = learning_rate(s.config, step);
-  s.adam.update(s.params);
+  s.adam.update(s.params, trace);
   Step done{double(loss.item()), 0, Adam::norm(s.adam.squares.values())};
   stop_if_diverged(s.config, step, done.loss, done.grad_norm);
   const std::vector<bool> answers = right(logits, batch.expected);

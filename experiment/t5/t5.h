@@ -33,7 +33,7 @@ struct Step {
 };
 // Step number state.adam.step: forward, backward, update. Throws Stopped with the weights as before it, and Failure
 // when the loss or the gradient's norm is not finite; that gradient has not changed the weights.
-Step train_step(State&, const Batch&);
+Step train_step(State&, const Batch&, Trace* = nullptr);  // a trace as for start_step of experiment/step.h
 
 // Questions first .. first + count - 1 of the test, functions of seed, task and length alone; where a task lets one
 // choose, answers of all `of` stand evenly from the beginning of the context to its end. And the encoder's positions.

@@ -113,13 +113,14 @@ Graph of_run(const std::string& path) {
                           run.state.config.whole("train_length")),
               watched(
                   run.state, [&](int64_t n) { return language::draw_batch(run.state.config, run.source, n); },
-                  language::train_step)};
+                  [](language::State& s, const language::Batch& batch) { language::train_step(s, batch); })};
     }
     case RunKind::t5: {
       t5::Run run = t5::open(path);
       return {fmt::format("{}: a training step of questions", path),
               watched(
-                  run.state, [&](int64_t n) { return t5::draw_batch(run.state.config, n); }, t5::train_step)};
+                  run.state, [&](int64_t n) { return t5::draw_batch(run.state.config, n); },
+                  [](t5::State& s, const t5::Batch& batch) { t5::train_step(s, batch); })};
     }
     case RunKind::task:
       break;

@@ -11,10 +11,11 @@ from .tables import read_csv, table
 
 
 class Run:
-    """A run folder: what its training and its tests left."""
+    """A run folder: what its training and its tests left. `seen` is what the trace of train() or resume() has kept."""
 
-    def __init__(self, path):
+    def __init__(self, path, seen=None):
         self.path = str(path)
+        self.seen = seen or {}
         if not os.path.exists(os.path.join(self.path, "config.toml")):
             raise ValueError(f"{self.path} is no run folder: it has no config.toml; pl.train makes one")
 
@@ -53,21 +54,24 @@ class Run:
         return f"<run {self.path}>"
 
 
-def train(*, force=False, progress=True, **options):
+def train(*, force=False, progress=True, trace=None, **options):
     """Trains a model into the new folder `out`, then tests it: `poslab train` with the same options, spelled with _.
 
     task and encoding are required; pl.options() says what there is. Other threads go on meanwhile, and Ctrl-C stops it
-    after the step at hand, which is saved: resume(out) goes on. progress: whether a bar is shown on stderr. Returns a
-    Run."""
-    _inside.train_run(_texts(options), force, progress)
-    return Run(options["out"])
+    after the step at hand, which is saved: resume(out) goes on. progress: whether a bar is shown on stderr. trace: what
+    is done with activations and updates in every step, as for a Model, whose names it takes. Each parameter has an
+    update besides, such as "update.head.w": what the step adds to it. With None, what matches is kept in `seen` of the
+    Run, that of the last step. What a function raises ends the training. Returns a Run."""
+    seen = _inside.train_run(_texts(options), force, progress, list((trace or {}).items()))
+    return Run(options["out"], seen)
 
 
-def resume(run, *, progress=True, **options):
-    """Goes on with a run that was stopped, exactly as if it had not been. Options: threads, device. Returns a Run."""
+def resume(run, *, progress=True, trace=None, **options):
+    """Goes on with a run that was stopped, exactly as if it had not been; one that had a trace needs it again. Options:
+    threads, device. Returns a Run."""
     path = os.fspath(run)
-    _inside.resume_run(path, _texts(options, ("threads", "device")), progress)
-    return Run(path)
+    seen = _inside.resume_run(path, _texts(options, ("threads", "device")), progress, list((trace or {}).items()))
+    return Run(path, seen)
 
 
 _testing = {"lengths": "eval_lengths", "samples": "eval_samples", "positions": "test_positions",

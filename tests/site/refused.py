@@ -29,12 +29,35 @@ def pages():
 
 
 def quoted_lines():
-    first, *others = formulas.formulas()
-    for changed, words in ((replace(first, said=["y = x + 1"]), ["y = x + 1", first.files[0]]),
+    first, *others = formulas.formulas()                       # softmax: two lines of autograd/softmax.cpp
+    quote, other = first.said
+    kernel = "core/cpu/softmax.cpp"
+    for changed, words in ((replace(first, said=[replace(quote, line="y = x + 1")]), ["y = x + 1", first.files[0]]),
+                           (replace(first, said=[replace(quote, line=quote.line[:-2])]), [first.files[0]]),
+                           (replace(first, said=[replace(quote, files=[*quote.files, kernel]), other]), [kernel]),
+                           (replace(first, said=[replace(quote, files=[]), other]), ["no file is named"]),
+                           (replace(first, said=[replace(quote, files=["nn/adam.cpp"])]), ["nn/adam.cpp", "heading"]),
                            (replace(first, said=[]), ["no line"]),
                            (replace(first, files=[*first.files, "core/gone.cpp"]), ["no file core/gone.cpp"])):
         with patch.object(formulas, "formulas", lambda: [changed, *others]):
             told(formulas.stale(), *words)
+    [read] = formulas.formulas_on("page.md", """
+## Ops
+
+### A
+
+[a](../a.cpp), [b](../b.cpp)
+
+```math
+a
+```
+
+    // a.cpp, b.cpp
+    one
+    // b.cpp
+    two
+""")
+    assert read.said == [formulas.Quote(["a.cpp", "b.cpp"], "one"), formulas.Quote(["b.cpp"], "two")], read
 
 
 def links():
