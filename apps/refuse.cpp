@@ -11,7 +11,7 @@
 namespace poslab {
 namespace {
 
-const auto any = [](const CLI::App*) { return true; };
+const auto in_help = [](const CLI::App* c) { return !c->get_group().empty(); };
 
 // What stands in the help beside an option.
 std::string takes(const CLI::App& command, const std::string& option) {
@@ -33,7 +33,7 @@ void refuse_bare_name(const std::string& word, const std::vector<std::string>& o
 
 std::vector<std::string> commands_of(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* c : app.get_subcommands(any)) names.push_back(c->get_name());
+  for (const CLI::App* c : app.get_subcommands(in_help)) names.push_back(c->get_name());
   return names;
 }
 
@@ -65,7 +65,7 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   const std::vector<RunOption>& all = all_options();
   const bool of_training =
       std::any_of(all.begin(), all.end(), [&](auto& o) { return o.kept && dashed(o.name) == word; });
-  if (of_training && full_name != "poslab train" && has("--device"))
+  if (of_training && full_name != "poslab train" && full_name != "poslab sweep run" && has("--device"))
     bad_input(
         "{0} has no {1}: a run keeps the options that it was trained with; train another one with {1}, or see "
         "`{0} --help`",
@@ -84,7 +84,7 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
     bad_input("which command? One of {}; `{} --help` explains them", fmt::join(names, ", "), full_name);
   }
   refuse_unknown(of, full_name);
-  if (chosen.front()->get_subcommands(any).empty())  // one with commands of its own asks again
+  if (chosen.front()->get_subcommands(in_help).empty())  // one with commands of its own asks again
     refuse_unknown(*chosen.front(), full_name + " " + chosen.front()->get_name());
   return chosen.front();
 }

@@ -7,9 +7,12 @@
 
 #include "apps/commands.h"
 #include "core/error.h"
+#include "experiment/build.h"
 #include "lab/files.h"
+#include "lab/interrupt.h"
 #include "lab/room.h"
 #include "lab/shell.h"
+#include "lab/sweep/population.h"
 #include "lab/sweep/sweep.h"
 
 namespace poslab {
@@ -18,8 +21,8 @@ namespace {
 using namespace sweep;
 
 struct SweepWords {
-  std::string file, out, shard = "0/1", name, csv, lengths_csv, jsonl, sqlite, time;
-  int jobs = 1, threads = 0, shards = 1;
+  std::string file, out, shard = "0/1", name, csv, lengths_csv, jsonl, sqlite, time, device;
+  int jobs = 1, threads = 0, shards = 1, population = 0;
   bool retry = false, force = false, slurm = false, dry = false;
 };
 
@@ -33,12 +36,45 @@ void plan_command(const SweepWords& w) {
 }
 
 // Whether as many of the largest trials as run at once fit into the memory; of language models there is no estimate.
-void check_room(const Plan& plan, Shard shard, int jobs) {
+void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
   if (kind_of(plan) != RunKind::task) return;
-  const Trial* largest = nullptr;
-  for (const Trial* t : trials_of(plan, shard))
-    if (!largest || footprint(t->config()).bytes() > footprint(largest->config()).bytes()) largest = t;
-  if (largest) check_room(largest->config(), std::min(size_t(jobs), plan.size()));
+  std::optional<Config> largest;
+  for (const Trial* t : trials_of(plan, shard)) {
+    Config c = t->config();
+    if (!w.device.empty()) c.device = w.device;
+    if (device(c) == Device::cpu && (!largest || footprint(c).bytes() > footprint(*largest).bytes())) largest = c;
+  }
+  if (largest) check_room(*largest, std::min(size_t(w.jobs), plan.size()));
+}
+
+// What is asked of all trials alike, before the first one begins.
+void check_together(const Plan& plan, const SweepWords& w) {
+  const bool of_tasks = kind_of(plan) == RunKind::task;
+  if (!of_tasks && (!w.device.empty() || w.population))
+    bad_input("{} is for trials of `poslab train`, and these are of `poslab {}`, which runs on the CPU; use --jobs",
+              w.population ? "--population" : "--device", train_command(kind_of(plan)));
+  if (w.population && w.jobs > 1)
+    bad_input("--population {} trains trials in one process, and --jobs {} in processes of their own; say one of them",
+              w.population, w.jobs);
+  if (!w.device.empty()) {
+    Config c;
+    set(c, option("device"), w.device);
+    backend(device(c));                  // is there one in this build?
+  }
+}
+
+// A worker's child: the population that the plan lists. What becomes of it stands on the output (lab/sweep/child.h).
+void members_command(const SweepWords& w) {
+  catch_signals();
+  const Plan plan = read_plan(w.file);
+  std::vector<const Trial*> all;
+  for (const Trial& t : plan) all.push_back(&t);
+  const auto say = [](const Trial& t, int status) {
+    fmt::print("{} {}\n", t.id, status);
+    std::fflush(stdout);
+  };
+  train_population(all, SweepFolder(w.out), {std::max(1, w.threads), w.device, w.force}, say);
+  if (const int signal = caught_signal()) throw Interrupted(signal, "the population is stopped");
 }
 
 void run_command(const SweepWords& w) {
@@ -46,10 +82,12 @@ void run_command(const SweepWords& w) {
   if (!w.name.empty()) name_trials(plan, w.name);
   const TrialNames names = names_of(plan);
   const Shard shard = read_shard(w.shard);
-  if (!w.force) check_room(plan, shard, w.jobs);
+  check_together(plan, w);
+  if (!w.force) check_room(plan, shard, w);
   const SweepFolder folder(w.out);
   keep_plan(plan, folder);
-  const std::vector<TrialState> all = run_shard(plan, folder, {shard, w.jobs, w.threads, w.retry, w.force});
+  const std::vector<TrialState> all = run_shard(
+      plan, folder, {shard, w.jobs, w.threads, w.retry, w.force, w.population, w.device});
   link_names(names, folder);
   std::vector<TrialState> mine;
   for (size_t line = size_t(shard.index); line < plan.size(); line += size_t(shard.of)) mine.push_back(all[line]);
@@ -122,8 +160,13 @@ A trial that fails leaves its reason in FOLDER/ID.failed and stops no other; the
 killed three times, for example because memory runs out, counts as failed. --retry tries failed trials again. Impossible
 ones never run.
 
-Example:
-  poslab sweep run plan.jsonl --out runs/sweep --jobs 2)";
+--population N trains up to N trials in one process. On a GPU they are trained at the same time, as the steps of one
+small model do not fill it; each has the bits that it has alone. When the last of them has ended the next N begin. On
+the CPU they are trained one after the other.
+
+Examples:
+  poslab sweep run plan.jsonl --out runs/sweep --jobs 2
+  poslab sweep run plan.jsonl --out runs/sweep --device cuda --population 30)";
 
 const char* collect_footer = R"(
 First come the options in which the trials differ; all others are the last columns, so that the tables of several sweeps
@@ -168,11 +211,23 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   CLI::App* run = command("run", "do the trials of a plan, or a shard of them", run_footer, run_command);
   plan_and_folder(run);
   run->add_option("--shard", words->shard, "every Nth trial, from the Ith (0/1)")->type_name("I/N");
-  jobs_and_threads(run, "threads of each trial (the cores divided by the jobs); they never change a result");
+  jobs_and_threads(run, "threads of each trial (the cores divided by the trials at once); they never change a result");
+  run->add_option("--population", words->population, "so many trials in one process, on a GPU all at once")
+      ->type_name(fmt::format("1 .. {}", most_together))
+      ->check(range(most_together));
+  run->add_option("--device", words->device, "where to train; without it as the plan says")
+      ->type_name(takes(option("device")));
   run->add_flag("--retry", words->retry, "try failed trials again");
   run->add_option("--name", words->name, "also link every trial as FOLDER/named/NAME, from {option}s of it")
       ->type_name("'{task}-{encoding}-{seed}'");
   run->add_flag("--force", words->force, "try it even if it seems too large for this machine's memory");
+
+  CLI::App* members = command("members", "train a population; `run` starts this by itself", "", members_command);
+  members->group("");                    // not in the help
+  plan_and_folder(members);
+  members->add_option("--threads", words->threads, "threads of each trial");
+  members->add_option("--device", words->device, "where to train");
+  members->add_flag("--force", words->force, "whatever memory it takes");
 
   plan_and_folder(command("status", "what has become of the trials; at any time, also while workers run",
                           "\nExample:\n  poslab sweep status plan.jsonl --out runs/sweep", status_command));

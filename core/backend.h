@@ -36,7 +36,10 @@ struct Backend {
   // same: then work() runs for its uploads alone and its kernels are not started one by one. So work() may be called
   // twice, and may read nothing back.
   void (*step)(const std::function<void()>& work);
-  void (*multiply_in)(Matmul);      // from now on. Throws BadInput if this device cannot: a CPU has fp32 alone
+  // From now on, in the calling thread's queue. Throws BadInput if this device cannot: a CPU has fp32 alone.
+  void (*multiply_in)(Matmul);
+  // The end of the calling thread's queue (core/own_queue.h): waits, and forgets its recorded steps. Throws nothing.
+  void (*leave_queue)();
 };
 
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it

@@ -9,9 +9,20 @@
 #include <vector>
 
 #include "core/backend.h"
+#include "core/own_queue.h"
 #include "core/parallel.h"
 
 namespace poslab {
+
+struct MemoryPool {
+  Device device = Device::cpu;
+  Mutex mutex;
+  std::array<std::vector<real*>, 256> free;
+  Memory count{};
+  char* rest = nullptr;  // of the latest region
+  size_t rest_bytes = 0;
+};
+
 namespace {
 
 constexpr size_t line = 64;  // a cache line, and the widest vector
@@ -25,27 +36,24 @@ size_t class_of(size_t bytes) {
 }
 size_t size_of_class(size_t c) { return (4 + c % 4 + 1) << (c / 4 - 2); }
 
-struct Pool {
-  Mutex mutex;
-  std::array<std::vector<real*>, 256> free;
-  Memory count{};
-  char* rest = nullptr;  // of the latest region
-  size_t rest_bytes = 0;
-};
-Pool& pool(Device device) {
-  static Pool* all = new Pool[2];  // outlive every static Tensor
-  return all[int(device)];
+MemoryPool& pool(Device device) {
+  static MemoryPool* all = [] {  // outlive every static Tensor
+    MemoryPool* pools = new MemoryPool[1 + most_queues];
+    for (int q = 0; q < most_queues; ++q) pools[1 + q].device = Device::cuda;
+    return pools;
+  }();
+  return all[device == Device::cpu ? 0 : 1 + queue_number()];
 }
 
 // Blocks are cut from large regions: fewer requests, and on the CPU huge pages.
-real* cut(Device device, Pool& p, size_t bytes) {
+real* cut(MemoryPool& p, size_t bytes) {
   constexpr size_t region = 16 << 20;
 #ifdef __SANITIZE_ADDRESS__  // there every buffer is its own allocation, so that the sanitizer sees its ends
-  return static_cast<real*>(backend(device).allocate(bytes));
+  return static_cast<real*>(backend(p.device).allocate(bytes));
 #endif
   if (p.rest_bytes < bytes) {
     const size_t size = std::max(bytes, region);
-    p.rest = static_cast<char*>(backend(device).allocate(size));   // may throw: then the rest is as it was
+    p.rest = static_cast<char*>(backend(p.device).allocate(size));   // may throw: then the rest is as it was
     p.rest_bytes = size;
   }
   p.rest_bytes -= bytes;
@@ -55,8 +63,8 @@ real* cut(Device device, Pool& p, size_t bytes) {
 }  // namespace
 
 Block::Block(int64_t reals, Device device)
-    : bytes_(std::max<size_t>(2 * line, size_t(reals) * sizeof(real))), asked_(bytes_), device_(device) {
-  Pool& p = pool(device);
+    : bytes_(std::max<size_t>(2 * line, size_t(reals) * sizeof(real))), asked_(bytes_), pool_(&pool(device)) {
+  MemoryPool& p = *pool_;
   const std::lock_guard lock(p.mutex);
   size_t c = class_of(bytes_);
   bytes_ = (size_of_class(c) + line - 1) / line * line;
@@ -69,7 +77,7 @@ Block::Block(int64_t reals, Device device)
   }
 #endif
   if (!at_) {
-    at_ = cut(device, p, bytes_);
+    at_ = cut(p, bytes_);
     ++p.count.system_allocations, p.count.bytes_held += int64_t(bytes_);
   }
   p.count.bytes_in_use += int64_t(bytes_), p.count.bytes_asked += int64_t(asked_);
@@ -78,7 +86,7 @@ Block::Block(int64_t reals, Device device)
 
 Block::~Block() {
   if (!at_) return;
-  Pool& p = pool(device_);
+  MemoryPool& p = *pool_;
   const std::lock_guard lock(p.mutex);
   p.count.bytes_in_use -= int64_t(bytes_), p.count.bytes_asked -= int64_t(asked_);
 #ifdef __SANITIZE_ADDRESS__
@@ -88,15 +96,16 @@ Block::~Block() {
   std::vector<real*>& blocks = p.free[class_of(bytes_)];
   // On the CPU the block that was used last comes first, as it is in the cache. Elsewhere the lowest, in whatever order
   // blocks came back: so a recorded step finds its tensors where they were.
-  const auto place = device_ == Device::cpu ? blocks.end()
-                                            : std::lower_bound(blocks.begin(), blocks.end(), at_, std::greater<>());
+  const auto place = p.device == Device::cpu ? blocks.end()
+                                             : std::lower_bound(blocks.begin(), blocks.end(), at_, std::greater<>());
   blocks.insert(place, at_);
 #endif
 }
 
 Memory memory(Device device) {
-  const std::lock_guard lock(pool(device).mutex);
-  return pool(device).count;
+  MemoryPool& p = pool(device);
+  const std::lock_guard lock(p.mutex);
+  return p.count;
 }
 
 real* scratch(int slot, int64_t n) {

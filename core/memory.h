@@ -10,15 +10,18 @@
 
 namespace poslab {
 
-// One buffer of a device's pool, 64-byte aligned; goes back to the pool when its last owner is gone.
+struct MemoryPool;
+
+// One buffer of a device's pool, 64-byte aligned; goes back to the pool when its last owner is gone. On a GPU each
+// queue (core/own_queue.h) has a pool of its own: what it frees, it alone uses again, after all that it started before.
 class Block {
  public:
   Block() = default;
   explicit Block(int64_t reals, Device = Device::cpu);
   Block(Block&& b) noexcept
-      : at_(std::exchange(b.at_, nullptr)), bytes_(b.bytes_), asked_(b.asked_), device_(b.device_) {}
+      : at_(std::exchange(b.at_, nullptr)), bytes_(b.bytes_), asked_(b.asked_), pool_(b.pool_) {}
   Block& operator=(Block&& b) noexcept {
-    std::swap(at_, b.at_), std::swap(bytes_, b.bytes_), std::swap(asked_, b.asked_), std::swap(device_, b.device_);
+    std::swap(at_, b.at_), std::swap(bytes_, b.bytes_), std::swap(asked_, b.asked_), std::swap(pool_, b.pool_);
     return *this;
   }
   ~Block();
@@ -27,7 +30,7 @@ class Block {
  private:
   real* at_ = nullptr;
   size_t bytes_ = 0, asked_ = 0;
-  Device device_ = Device::cpu;
+  MemoryPool* pool_ = nullptr;
 };
 
 struct Memory {
@@ -37,7 +40,7 @@ struct Memory {
   int64_t bytes_asked;         // by them too, without what their blocks are larger than they
   int64_t bytes_peak;          // largest bytes_in_use so far
 };
-Memory memory(Device = Device::cpu);
+Memory memory(Device = Device::cpu);   // on a GPU of the calling thread's queue
 
 // Working space of one kernel on the calling thread: at least n reals, valid until the thread's next call with the
 // same slot, 0 to 15. Kernels use it because they may not allocate.

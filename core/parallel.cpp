@@ -94,8 +94,8 @@ int from_environment() {
   if (*end || n < 1 || n > 256) bad_input("POSLAB_THREADS is \"{}\"; give a number from 1 to 256", text);
   return int(n);
 }
-int& count() {
-  static int n = from_environment();
+std::atomic<int>& count() {
+  static std::atomic<int> n = from_environment();
   return n;
 }
 std::mutex busy;                                 // one job at a time; who comes meanwhile works alone

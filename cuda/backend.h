@@ -5,7 +5,7 @@
 namespace poslab::cuda {
 
 const Backend& as_backend();
-int recordings();              // how many steps have been recorded so far, rather than replayed; for tests
+int recordings();              // how many steps this thread's queue has recorded, rather than replayed; for tests
 
 #ifdef POSLAB_EMULATE
 // Emulated memory of the device can be touched only while one lives, as in each launch and copy; a host that reads a

@@ -2,6 +2,7 @@
 #include "cuda/driver.h"
 
 #include <cstdlib>
+#include <mutex>
 #include <string>
 
 #include "core/error.h"
@@ -10,23 +11,25 @@
 namespace poslab::cuda {
 namespace {
 
-cudaStream_t the_stream = nullptr;
+struct Stream { cudaStream_t at = nullptr; };
 std::string the_name;
 bool tensor_cores = false;
 
 }  // namespace
 
-cudaStream_t stream() { return the_stream; }
+cudaStream_t stream() { return of_this_queue<Stream>().at; }
 
 void check(cudaError_t e, const char* doing) {
   if (e != cudaSuccess) failure("cuda: {} failed: {} ({})", doing, cudaGetErrorString(e), cudaGetErrorName(e));
 }
 
-namespace driver {
+namespace {
 
-void start() {
-  if (the_stream) return;
+void find_gpu() {
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);       // loading a kernel may synchronize, which a capture forbids
+  // So many streams reach the GPU each in a line of its own. There are 8 by default: then work of one stream could wait
+  // for another's.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int version = 0, devices = 0;
   if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0)
     bad_input("device cuda: this machine has no NVIDIA driver; install one, or use --device cpu");
@@ -39,7 +42,18 @@ void start() {
   check(cudaGetDeviceProperties(&about, 0), "asking for the GPU's properties");
   tensor_cores = about.major >= 8;
   the_name = fmt::format("{}, compute capability {}.{}", about.name, about.major, about.minor);
-  check(cudaStreamCreateWithFlags(&the_stream, cudaStreamNonBlocking), "making a stream");
+}
+
+}  // namespace
+
+namespace driver {
+
+// Every thread begins with the first device, so none has to choose it.
+void start() {
+  if (stream()) return;
+  static std::once_flag once;
+  std::call_once(once, find_gpu);                  // after an exception the next call tries again
+  check(cudaStreamCreateWithFlags(&of_this_queue<Stream>().at, cudaStreamNonBlocking), "making a stream");
 }
 bool has_tensor_cores() { return tensor_cores; }
 std::string name() { return the_name; }
@@ -67,26 +81,29 @@ void* pinned_memory(size_t bytes) {
 }
 
 void to_device(void* to, const void* pinned, size_t bytes) {
-  check(cudaMemcpyAsync(to, pinned, bytes, cudaMemcpyHostToDevice, the_stream), "copying to the GPU");
+  check(cudaMemcpyAsync(to, pinned, bytes, cudaMemcpyHostToDevice, stream()), "copying to the GPU");
 }
 void to_host(void* pinned, const void* from, size_t bytes) {
-  check(cudaMemcpyAsync(pinned, from, bytes, cudaMemcpyDeviceToHost, the_stream), "copying from the GPU");
+  check(cudaMemcpyAsync(pinned, from, bytes, cudaMemcpyDeviceToHost, stream()), "copying from the GPU");
 }
-void wait() { check(cudaStreamSynchronize(the_stream), "a kernel"); }
+void wait() { check(cudaStreamSynchronize(stream()), "a kernel"); }
 
 Mark mark() {
   cudaEvent_t event;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
-  check(cudaEventRecord(event, the_stream), "recording an event");
+  // A thread that trains beside others sleeps while it waits: there may be more of them than cores.
+  const unsigned sleeps = queue_number() ? cudaEventBlockingSync : 0;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | sleeps), "making an event");
+  check(cudaEventRecord(event, stream()), "recording an event");
   return {event, [](void* e) { cudaEventDestroy(static_cast<cudaEvent_t>(e)); }};
 }
 void wait_for(const Mark& m) { check(cudaEventSynchronize(static_cast<cudaEvent_t>(m.get())), "a kernel"); }
 
-void begin_recording() { check(cudaStreamBeginCapture(the_stream, cudaStreamCaptureModeRelaxed), "recording a step"); }
+// Relaxed: what this thread and others do meanwhile on other streams, and memory that it asks for, ends no recording.
+void begin_recording() { check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "recording a step"); }
 
 Recorded end_recording() {
   cudaGraph_t graph;
-  check(cudaStreamEndCapture(the_stream, &graph), "recording a step");
+  check(cudaStreamEndCapture(stream(), &graph), "recording a step");
   cudaGraphExec_t whole;
   const cudaError_t made = cudaGraphInstantiate(&whole, graph, 0);
   cudaGraphDestroy(graph);
@@ -96,12 +113,12 @@ Recorded end_recording() {
 
 void abandon_recording() {
   cudaGraph_t graph;
-  if (cudaStreamEndCapture(the_stream, &graph) == cudaSuccess && graph) cudaGraphDestroy(graph);
+  if (cudaStreamEndCapture(stream(), &graph) == cudaSuccess && graph) cudaGraphDestroy(graph);
   cudaGetLastError();
 }
 
 void replay(const Recorded& r) {
-  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(r.get()), the_stream), "replaying a step");
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(r.get()), stream()), "replaying a step");
 }
 
 }  // namespace driver

@@ -1,5 +1,6 @@
 // What the queue asks of the CUDA runtime, in a dozen functions: served by the GPU (cuda/driver.cpp), or by the CPU
-// where kernels are emulated (cuda/driver_emulated.cpp). All work is started on one stream.
+// where kernels are emulated (cuda/driver_emulated.cpp). Work is started on the stream of the calling thread's queue,
+// and waits, marks and recordings are that stream's.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -7,7 +8,7 @@
 
 namespace poslab::cuda::driver {
 
-void start();                              // once; throws BadInput if there is no GPU or no driver, and says which
+void start();                              // before all else; throws BadInput if there is no GPU or no driver
 double peak_flops();                       // in single precision, at the highest clock
 bool has_tensor_cores();                   // that multiply TF32 and bfloat16: compute capability 8.0
 std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"

@@ -1,6 +1,6 @@
 // A GPU for cuda/driver.h that is the CPU: kernels run when they are started, or are kept while a step is recorded. Its
 // memory can be touched by kernels and copies alone: a host that reads a device pointer is stopped at once, as on a
-// real GPU.
+// real GPU. Several threads may use it, one at a time.
 #include "cuda/backend.h"
 #include "cuda/driver.h"
 
@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,10 @@ namespace poslab::cuda {
 namespace {
 
 using Launches = std::vector<std::function<void()>>;
-std::shared_ptr<Launches> recording;
+struct Recording { std::shared_ptr<Launches> launches; };
+std::shared_ptr<Launches>& recording() { return of_this_queue<Recording>().launches; }
 
+std::recursive_mutex gpu;                  // guards what follows; memory is open to the thread that holds it
 struct Region { void* at; size_t bytes; };
 std::vector<Region> regions;
 int open = 0;
@@ -34,18 +37,30 @@ void protect(int what) {
 }  // namespace
 
 DeviceMemoryOpen::DeviceMemoryOpen() {
+  gpu.lock();
   if (open++ == 0) protect(PROT_READ | PROT_WRITE);
 }
 DeviceMemoryOpen::~DeviceMemoryOpen() {
   if (--open == 0) protect(PROT_NONE);
+  gpu.unlock();
 }
 
-NothingRuns::NothingRuns() { runs = false; }
-NothingRuns::~NothingRuns() { runs = true; }
-Given given() { return so_far; }
+NothingRuns::NothingRuns() {
+  const std::lock_guard lock(gpu);
+  runs = false;
+}
+NothingRuns::~NothingRuns() {
+  const std::lock_guard lock(gpu);
+  runs = true;
+}
+Given given() {
+  const std::lock_guard lock(gpu);
+  return so_far;
+}
 
 void run_or_record(std::function<void()> launch) {
-  if (recording) return recording->push_back(std::move(launch));
+  if (recording()) return recording()->push_back(std::move(launch));
+  const std::lock_guard lock(gpu);
   ++so_far.launches;
   if (!runs) return;
   const DeviceMemoryOpen memory;
@@ -55,6 +70,7 @@ void run_or_record(std::function<void()> launch) {
 namespace {
 
 void copy(void* to, const void* from, size_t bytes) {
+  const std::lock_guard lock(gpu);
   ++so_far.copies, so_far.bytes += int64_t(bytes);
   if (!runs) return;
   const DeviceMemoryOpen memory;
@@ -74,6 +90,7 @@ void* device_memory(size_t bytes) {
 #ifdef __SANITIZE_ADDRESS__                // each block by itself, so that the sanitizer sees its ends
   return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
 #endif
+  const std::lock_guard lock(gpu);
   const int access = open ? PROT_READ | PROT_WRITE : PROT_NONE;
   void* at = mmap(nullptr, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;
@@ -88,11 +105,12 @@ void wait() {}
 Mark mark() { return {}; }
 void wait_for(const Mark&) {}
 
-void begin_recording() { recording = std::make_shared<Launches>(); }
-Recorded end_recording() { return std::exchange(recording, nullptr); }
-void abandon_recording() { recording = nullptr; }
+void begin_recording() { recording() = std::make_shared<Launches>(); }
+Recorded end_recording() { return std::exchange(recording(), nullptr); }
+void abandon_recording() { recording() = nullptr; }
 void replay(const Recorded& r) {
   const Launches& all = *static_cast<const Launches*>(r.get());
+  const std::lock_guard lock(gpu);
   so_far.launches += int64_t(all.size());
   if (!runs) return;
   const DeviceMemoryOpen memory;

@@ -179,15 +179,16 @@ struct Held {
     all.written.insert(all.written.end(), t.written.begin(), t.written.end());
   }
 };
-Held& held() {
-  static Held h;
-  return h;
-}
-Matmul form = Matmul::fp32;
+struct Products {
+  Held held;
+  Matmul form = Matmul::fp32;
+};
+Held& held() { return of_this_queue<Products>().held; }
+Matmul& form() { return of_this_queue<Products>().form; }
 
 template <unsigned rows>
 auto kernel() {
-  switch (form) {
+  switch (form()) {
     case Matmul::tf32x3: return product_tiles<32, Fragments<32, Matmul::tf32x3>>;   // of 64 rows it spills registers
     case Matmul::tf32: return product_tiles<rows, Fragments<rows, Matmul::tf32>>;
     case Matmul::bf16: return product_tiles<rows, Fragments<rows, Matmul::bf16>>;
@@ -207,7 +208,7 @@ void start(const std::vector<Job>& all, const NormOfProduct& norm) {
     }
     return unsigned(blocks);
   };
-  if (const unsigned blocks = count(64); blocks >= enough_blocks && form != Matmul::tf32x3)
+  if (const unsigned blocks = count(64); blocks >= enough_blocks && form() != Matmul::tf32x3)
     launch_first(kernel<64>(), blocks, threads, jobs, norm);
   else
     launch_first(kernel<32>(), count(32), threads, jobs, norm);
@@ -267,8 +268,8 @@ bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct& 
 }
 
 void use_matmul(Matmul how) {
-  if (how != form) start_products();
-  form = how;
+  if (how != form()) start_products();
+  form() = how;
 }
 
 }  // namespace poslab::cuda

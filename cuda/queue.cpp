@@ -1,4 +1,4 @@
-// The queue of work behind cuda/queue.h and the GPU's core/backend.h.
+// The queues of work behind cuda/queue.h and the GPU's core/backend.h.
 //
 // A training step of a small model is about a hundred launches of a few microseconds each, which take the host longer
 // than the GPU. So a step is recorded once and replayed by one call. Each time, the host still goes through the step in
@@ -122,10 +122,7 @@ struct Queue {
   std::vector<Read> reads;
   char* bounce = nullptr;                  // pinned, for what is written outside steps
 };
-Queue& queue() {
-  static Queue* q = new Queue;             // outlives every static Tensor
-  return *q;
-}
+Queue& queue() { return of_this_queue<Queue>(); }
 
 void not_in_step(const char* what) {
   if (queue().in_step)
@@ -252,11 +249,20 @@ void step(const std::function<void()>& work) {
   driver::replay(known->second);
 }
 
+// The next owner has other tensors, and no use for the recorded steps. Memory stays with the queue.
+void leave_queue() {
+  drop_products(), drop_sums();            // if an error ended what they belong to; else there are none
+  try {
+    driver::wait();
+  } catch (const std::exception&) {}       // what failed on the GPU fails again in whatever asks it for something next
+  queue().recorded.clear();
+}
+
 }  // namespace
 
 const Backend& as_backend() {
-  static const Backend b{name,        peak_flops,     kernels,      allocate, write, fill, start_read,
-                         read_result, upload_in_step, wait,         step,     multiply_in};
+  static const Backend b{name,        peak_flops,     kernels, allocate, write,       fill,       start_read,
+                         read_result, upload_in_step, wait,    step,     multiply_in, leave_queue};
   return b;
 }
 int recordings() { return queue().recordings; }

@@ -1,19 +1,29 @@
-// The one queue of work of the GPU: what is started runs in the order in which it was started, while the host goes on.
-// A training step is recorded once and then replayed with one call (core/backend.h); here is what launches need for
-// that.
+// The queue of work of the GPU that the calling thread uses (core/own_queue.h): what is started runs in the order in
+// which it was started, while the host goes on. A training step is recorded once and then replayed with one call
+// (core/backend.h); here is what launches need for that.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 
 #include "core/backend.h"
+#include "core/own_queue.h"
 
 #ifndef POSLAB_EMULATE
 #include <cuda_runtime.h>
 #endif
 
 namespace poslab::cuda {
+
+// There is one State for each queue, and a thread sees that of its own: so threads with different queues share nothing,
+// and need no locks.
+template <class State>
+State& of_this_queue() {
+  static auto* const all = new std::array<State, most_queues>;      // outlives every static Tensor
+  return (*all)[size_t(queue_number())];
+}
 
 // The record key of the step at hand (cuda/record_key.h), to which each launch adds itself; null outside steps.
 std::string* step_key();

@@ -44,10 +44,7 @@ struct Waiting {
   size_t chunk = 0;
   int64_t used = 0, all_used = 0;                              // of this chunk, of all, in reals
 };
-Waiting& waiting() {
-  static Waiting w;
-  return w;
-}
+Waiting& waiting() { return of_this_queue<Waiting>(); }
 
 constexpr int64_t most_waiting = (32 << 20) / int64_t(sizeof(real));
 

@@ -8,6 +8,7 @@
 
 #include "autograd/ops.h"
 #include "core/error.h"
+#include "core/own_queue.h"
 #include "core/parallel.h"
 
 namespace poslab {
@@ -63,9 +64,9 @@ bool whole(double p) { return p == std::floor(p) && std::abs(p) < most; }
 // A GPU keeps the rows of -reach .. reach: a step sends it the numbers of rows and not the rows.
 Tensor rows_on(Device device, int channels, int reach) {
   static Mutex mutex;
-  static std::map<int, Tensor> tables;   // one GPU
+  static std::map<std::pair<int, int>, Tensor> tables;   // each queue has its own, in its own memory
   const std::lock_guard lock(mutex);
-  Tensor& table = tables[channels];
+  Tensor& table = tables[{queue_number(), channels}];
   if (!table || table.dim(0) < 2 * reach + 1) {
     const int rows = std::max(2048, 2 * reach);
     std::vector<double> positions;

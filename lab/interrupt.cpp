@@ -2,13 +2,14 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 
 #include "core/stop.h"
 
 namespace poslab {
 namespace {
-volatile std::sig_atomic_t caught = 0;
+std::atomic<int> caught = 0;      // a handler sets it, and all threads look at it
 constexpr unsigned patience = 1;  // seconds that the step or test at hand has to end by itself
 }
 

@@ -5,20 +5,34 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cerrno>
+#include <cstring>
+#include <utility>
 
+#include "core/error.h"
 #include "lab/colour.h"
 
 namespace poslab {
 namespace {
 
+thread_local std::FILE* log_file = nullptr;
+
 std::string bar(double part) {
   const int width = 20, full = int(part * width);
   const std::string done(size_t(full), '#');
-  return '[' + coloured(STDERR_FILENO, Colour::green, done) + std::string(size_t(width - full), '.') + "]  ";
+  const std::string left(size_t(width - full), '.');
+  return '[' + coloured(::fileno(log_of_thread()), Colour::green, done) + left + "]  ";
 }
 
 }  // namespace
+
+std::FILE* log_of_thread() { return log_file ? log_file : stderr; }
+LogFile::LogFile(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (!file) failure("cannot write {}: {}", path, std::strerror(errno));
+  log_file = file;
+}
+LogFile::~LogFile() { std::fclose(std::exchange(log_file, nullptr)); }
 
 std::string clock_time(double seconds) {
   const int64_t s = int64_t(seconds + 0.5);
@@ -32,10 +46,14 @@ size_t columns() {
 }
 
 Progress::Progress(std::string what, std::string unit, int64_t from, int64_t total)
-    : what_(std::move(what)), unit_(std::move(unit)), from_(from), total_(total), terminal_(isatty(STDERR_FILENO)) {}
+    : what_(std::move(what)),
+      unit_(std::move(unit)),
+      from_(from),
+      total_(total),
+      terminal_(isatty(::fileno(log_of_thread()))) {}
 
 Progress::~Progress() {
-  if (open_) std::fputc('\n', stderr);
+  if (open_) std::fputc('\n', log_of_thread());
 }
 
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -50,12 +68,12 @@ void Progress::at(int64_t done, const std::string& note) {
     line += fmt::format("  {:.4g} {}/s  {} left", rate, unit_, clock_time(double(total_ - done) / rate));
   if (terminal_) {
     line.resize(std::max<size_t>(columns(), 26) - 25, ' ');  // beside the bar; covers what a longer line left
-    fmt::print(stderr, "\r{}{}", bar(double(done) / double(total_)), line);
+    fmt::print(log_of_thread(), "\r{}{}", bar(double(done) / double(total_)), line);
     open_ = true;
   } else {
-    fmt::print(stderr, "{}\n", line);
+    fmt::print(log_of_thread(), "{}\n", line);
   }
-  std::fflush(stderr);
+  std::fflush(log_of_thread());
 }
 
 }  // namespace poslab

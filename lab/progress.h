@@ -2,12 +2,23 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 
 namespace poslab {
 
 std::string clock_time(double seconds);  // 0:07, 1:02:45
 size_t columns();                       // of the terminal at stderr; 80 if it does not say
+
+// Where the calling thread shows its bars and remarks: stderr, but while a LogFile of its own lives, that file.
+std::FILE* log_of_thread();
+class LogFile {
+ public:
+  explicit LogFile(const std::string& path);   // written anew; throws Failure
+  ~LogFile();
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+};
 
 class Progress {
  public:

@@ -51,7 +51,7 @@ std::string train_run(const Settings& settings, bool force, Trace* trace) {
   check(c);
   RunFolder::check_free(c.out);
   if (!force) check_room(c);
-  if (Progress::shown) fmt::print(stderr, "{}\n", estimate(c));
+  if (Progress::shown) fmt::print(log_of_thread(), "{}\n", estimate(c));
   State state(c);
   stop_if_wanted();
   const RunFolder run = RunFolder::create(c.out, state);

@@ -106,7 +106,7 @@ class Runner {
   }
 
   void fail(const Chain& c, const Step& s, sweep::End end) {
-    const std::string reason = sweep::why_failed(end, log(c));
+    const std::string reason = sweep::why_failed(end, sweep::last_line(log(c)));
     fmt::print(stderr, "{}, {}: failed: {}\n", c.name, s.name, reason);
     failed_[c.name] = fmt::format("{}: {}", s.name, reason);
   }

@@ -2,6 +2,8 @@
 #pragma once
 #include <sys/types.h>
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +21,30 @@ struct End {
 std::optional<End> ended(pid_t child);  // empty: it still runs
 
 std::string last_line(const std::string& path);        // of a log, not counting empty ones; "" if there is none
-std::string why_failed(End, const std::string& log);   // what the program said, or how it ended and after what
+std::string why_failed(End, const std::string& said);  // what the program said last, or how it ended after that
+
+// A process that does one trial, or one that trains a population and says how each of it ended.
+class Child {
+ public:
+  // As start_poslab().
+  static Child of_one(const std::vector<std::string>& words, const std::string& log, int kept);
+  // Its input is this text. On its output stand lines "ID STATUS", a trial and the exit status that a process of its
+  // own would have had.
+  static Child of_several(const std::vector<std::string>& words, const std::string& input,
+                          const std::vector<int>& kept);
+  pid_t process() const { return process_; }
+  void look();                                            // what became of it since
+  std::optional<End> end_of(const std::string& id) const;  // as it was said, or of the process; empty: not yet
+  bool said_of(const std::string& id) const { return reported_.count(id); }
+  const std::string& last_words() const { return words_; }  // the last other line of a population's output
+
+ private:
+  pid_t process_ = 0;
+  std::optional<End> end_;
+  std::shared_ptr<const int> output_;                     // a file in memory; none of one trial
+  size_t read_ = 0;                                       // bytes of it
+  std::string rest_, words_;                              // a line that is not complete; see last_words()
+  std::map<std::string, End> reported_;
+};
 
 }  // namespace poslab::sweep

@@ -1,0 +1,34 @@
+#include "core/own_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/error.h"
+#include "core/parallel.h"
+
+namespace poslab {
+namespace {
+
+Mutex taking;
+std::array<bool, most_queues> taken = {true};      // nobody owns queue 0
+
+}  // namespace
+
+OwnQueue::OwnQueue(Device device) : backend_(backend(device)) {
+  if (queue_of_thread) failure("this thread has queue {} of its own already", queue_of_thread);
+  const std::lock_guard lock(taking);
+  const auto free = std::find(taken.begin(), taken.end(), false);
+  if (free == taken.end())
+    failure("all {} queues of the device are taken; train fewer models at once", most_queues - 1);
+  *free = true;
+  queue_of_thread = int(free - taken.begin());
+}
+
+OwnQueue::~OwnQueue() {
+  backend_.leave_queue();
+  const std::lock_guard lock(taking);
+  taken[size_t(std::exchange(queue_of_thread, 0))] = false;
+}
+
+}  // namespace poslab
