@@ -27,10 +27,10 @@
 #include "core/debug.h"
 #include "core/error.h"
 #include "core/names.h"
-#include "core/stop.h"
 #include "encodings/temperature.h"
 #include "lab/colour.h"
 #include "lab/config_toml.h"
+#include "lab/exit_status.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/report/report.h"
@@ -291,10 +291,9 @@ void parse_and_run(int argc, char** argv) {
   commands.act("poslab");
 }
 
-int say(int status, const std::string& text) {
+void say(const std::string& text) {
   std::fflush(stdout);
   fmt::print(stderr, "{} {}\n", coloured(STDERR_FILENO, Colour::red, "poslab:"), text);
-  return status;
 }
 
 }  // namespace
@@ -304,16 +303,10 @@ int main(int argc, char** argv) {
 #ifdef POSLAB_CUDA
   add_backend(Device::cuda, cuda::as_backend());
 #endif
-  try {
+  const auto work = [&] {
     debug_level();  // a word that is none is refused before anything else is done
     parse_and_run(argc, argv);
-    if (std::fflush(stdout) != 0) return say(1, "cannot write to the standard output");
-    return 0;
-  } catch (const BadInput& e) { return say(2, e.what()); } catch (const Interrupted& e) {
-    return say(128 + e.signal, e.what());
-  } catch (const Stopped&) {
-    return say(128 + caught_signal(), "stopped before there was anything to keep");
-  } catch (const std::bad_alloc&) {
-    return say(1, "out of memory; a smaller batch, d_model or length needs less");
-  } catch (const std::exception& e) { return say(1, e.what()); }
+    if (std::fflush(stdout) != 0) failure("cannot write to the standard output");
+  };
+  return exit_status(work, say);
 }

@@ -2,14 +2,12 @@
 
 #include <filesystem>
 #include <mutex>
-#include <new>
 #include <thread>
 
 #include "autograd/tape.h"
 #include "core/debug.h"
-#include "core/error.h"
-#include "core/stop.h"
 #include "experiment/build.h"
+#include "lab/exit_status.h"
 #include "lab/interrupt.h"
 #include "lab/progress.h"
 #include "lab/whole_run.h"
@@ -34,22 +32,13 @@ void train_one(const Trial& t, const SweepFolder& folder, const Training& how) {
 
 // What the program's main function does with one run.
 int status_of(const Trial& t, const SweepFolder& folder, const Training& how) {
-  const auto say = [](int status, const std::string& text) {
-    fmt::print(log_of_thread(), "poslab: {}\n", text);
-    return status;
-  };
   std::optional<LogFile> log;
-  try {
-    log.emplace(folder.log(t));
-    train_one(t, folder, how);
-    return 0;
-  } catch (const BadInput& e) { return say(2, e.what()); } catch (const Interrupted& e) {
-    return say(128 + e.signal, e.what());
-  } catch (const Stopped&) {
-    return say(128 + caught_signal(), "stopped before there was anything to keep");
-  } catch (const std::bad_alloc&) {
-    return say(1, "out of memory; a smaller batch, d_model or length needs less");
-  } catch (const std::exception& e) { return say(1, e.what()); }
+  return exit_status(
+      [&] {
+        log.emplace(folder.log(t));
+        train_one(t, folder, how);
+      },
+      [](const std::string& text) { fmt::print(log_of_thread(), "poslab: {}\n", text); });
 }
 
 }  // namespace
