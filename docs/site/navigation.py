@@ -24,6 +24,7 @@ navigation = {
     "Results": ["All results <docs/results>", "Ruoss et al. 2023, tiny <lab/results/seed1-tiny/README>",
                 "Ruoss et al. 2023, example <lab/results/seed1-example/README>",
                 "The gap shift <lab/results/gap_shift-tiny/README>", "ReRoPE <lab/results/su2023-tiny/README>",
+                "ReRoPE, 10 million parameters <lab/results/su2023-example/README>",
                 "Attention alignment <lab/results/chi2023-tiny/README>",
                 "Every scheme <lab/results/every-scheme/README>",
                 "Temperatures and positions <lab/results/cross-tiny/README>"],
