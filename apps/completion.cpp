@@ -57,7 +57,7 @@ struct Command {
 };
 void collect(const std::string& path, const CLI::App& app, std::vector<Command>& all) {
   all.push_back({path, &app});
-  for (const CLI::App* c : app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); }))
+  for (const CLI::App* c : commands_in_help(app))
     collect(path.empty() ? c->get_name() : path + " " + c->get_name(), *c, all);
 }
 
@@ -132,7 +132,7 @@ std::string fish(const std::vector<Command>& all, const CLI::App& program) {
       for (const std::string& word : split(c.path, ' '))
         when += (when.empty() ? "" : "; and ") + fmt::format("__fish_seen_subcommand_from {}", word);
     }
-    const auto below = c.app->get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); });
+    const auto below = commands_in_help(*c.app);
     if (!c.path.empty() && !below.empty())
       when += fmt::format("; and not __fish_seen_subcommand_from {}", joined(commands_of(*c.app)));
     const std::string start = fmt::format("complete -c poslab -n {}", shell_word(when));

@@ -11,8 +11,6 @@
 namespace poslab {
 namespace {
 
-const auto in_help = [](const CLI::App* c) { return !c->get_group().empty(); };
-
 // What stands in the help beside an option.
 std::string takes(const CLI::App& command, const std::string& option) {
   const CLI::Option* o = command.get_option_no_throw(option);
@@ -31,9 +29,13 @@ void refuse_bare_name(const std::string& word, const std::vector<std::string>& o
 
 }  // namespace
 
+std::vector<const CLI::App*> commands_in_help(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); });
+}
+
 std::vector<std::string> commands_of(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* c : app.get_subcommands(in_help)) names.push_back(c->get_name());
+  for (const CLI::App* c : commands_in_help(app)) names.push_back(c->get_name());
   return names;
 }
 
@@ -84,7 +86,7 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name) {
     bad_input("which command? One of {}; `{} --help` explains them", fmt::join(names, ", "), full_name);
   }
   refuse_unknown(of, full_name);
-  if (chosen.front()->get_subcommands(in_help).empty())  // one with commands of its own asks again
+  if (commands_in_help(*chosen.front()).empty())  // one with commands of its own asks again
     refuse_unknown(*chosen.front(), full_name + " " + chosen.front()->get_name());
   return chosen.front();
 }

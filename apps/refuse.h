@@ -14,7 +14,8 @@ CLI::App* chosen_command(const CLI::App& of, const std::string& full_name);
 // Prints the help of `poslab sweep run` for {"sweep", "run"}. BadInput for a word that is no command.
 void print_help(const CLI::App& app, const std::vector<std::string>& words);
 
-std::vector<std::string> commands_of(const CLI::App&);
+std::vector<const CLI::App*> commands_in_help(const CLI::App&);  // all but those that poslab starts by itself
+std::vector<std::string> commands_of(const CLI::App&);           // their names
 std::vector<std::string> options_of(const CLI::App&);  // "--lengths", "-o", as they are typed
 
 }  // namespace poslab

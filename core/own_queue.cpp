@@ -20,7 +20,7 @@ OwnQueue::OwnQueue(Device device) : backend_(backend(device)) {
   const std::lock_guard lock(taking);
   const auto free = std::find(taken.begin(), taken.end(), false);
   if (free == taken.end())
-    failure("all {} queues of the device are taken; train fewer models at once", most_queues - 1);
+    failure("all {} queues of the device are taken; train fewer models at once", most_own_queues);
   *free = true;
   queue_of_thread = int(free - taken.begin());
 }

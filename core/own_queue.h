@@ -7,7 +7,8 @@
 
 namespace poslab {
 
-constexpr int most_queues = 33;            // queue 0, and as many as a GPU takes work from at once
+constexpr int most_own_queues = 32;        // as many as a GPU takes work from at once
+constexpr int most_queues = 1 + most_own_queues;                // and queue 0
 inline thread_local int queue_of_thread = 0;
 inline int queue_number() { return queue_of_thread; }
 

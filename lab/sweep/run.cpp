@@ -92,9 +92,9 @@ class Worker {
       const int signal = caught_signal();
       if (signal)
         stop();
-      else if (running_.empty() && work_.population) {
+      else if (running_.empty() && work_.population)
         start_population();
-      } else if (running_.size() < size_t(work_.jobs) && (running_.empty() || Clock::now() >= look)) {
+      else if (running_.size() < size_t(work_.jobs) && (running_.empty() || Clock::now() >= look)) {
         while (running_.size() < size_t(work_.jobs) && start_one()) continue;
         look = Clock::now() + std::chrono::seconds(1);  // what others have claimed may become free
       }
