@@ -267,6 +267,7 @@ bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct& 
   return true;
 }
 
+Matmul matmul_in_use() { return form(); }
 void use_matmul(Matmul how) {
   if (how != form()) start_products();
   form() = how;

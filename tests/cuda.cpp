@@ -36,6 +36,12 @@ struct Quick {};
 // Results are sums in another order, of other products: close, not equal.
 constexpr double tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
 
+// All batches go through encoder blocks of one kernel while one lives, whatever their size.
+struct BlockKernels {
+  const int before = cuda::block_kernel_from(1);
+  ~BlockKernels() { cuda::block_kernel_from(before); }
+};
+
 Config small(const std::string& encoding, const std::string& positions, const std::string& device) {
   return tiny_config({{"encoding", encoding}, {"positions", positions}, {"device", device}, {"batch", "4"},
                       {"train_length", "3"}, {"eval_lengths", "1:4"}, {"eval_samples", "4"}});
@@ -57,6 +63,7 @@ Step step(State& s) { return finish_step(s.config, start_step(s, draw_step(s.con
 
 TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward") {
   const OneThread one;
+  const BlockKernels blocks;
   [[maybe_unused]] const Quick quick;
   struct Worst { double value = 0, gradient = 0; int cases = 0; };
   std::map<std::string, Worst> table;
