@@ -12,21 +12,19 @@
 namespace poslab {
 namespace {
 
+real scale_of(const LayerTerms& terms, int head_dim) {
+  return terms.scale ? terms.scale : real(1 / std::sqrt(double(head_dim)));
+}
+
 Tensor op_by_op(const Tensor& x, const BlockWeights& w, const LayerTerms& terms, const BlockSizes& n, Dropout drop1,
                 Dropout drop2) {
   const int B = x.dim(0), T = x.dim(1), D = x.dim(2) / n.heads, from = T - n.queries;
   const Tensor own = from == 0 ? x : slice(x, 1, from, T);
-  Tensor q = linear(own, w.query).reshape({B, n.queries, n.heads, D});
-  Tensor k = linear(x, w.key).reshape({B, T, n.heads, D});
-  if (const auto& [cosine, sine] = terms.turn; cosine) {
-    const Rotation of_queries = from == 0 ? terms.turn : Rotation{slice(cosine, 1, from, T), slice(sine, 1, from, T)};
-    q = rotate(q, of_queries, terms.pairing), k = rotate(k, terms.turn, terms.pairing);
-  }
-  Scores s{.pieces = {{q, k}}, .scale = real(1 / std::sqrt(double(D))), .r = terms.r, .bias = terms.bias};
-  if (terms.r) s.q_rel = q;
-  s.pairs = terms.pairs;
-  const Tensor v = linear(x, w.value).reshape(k.shape());
-  const Tensor mixed = attention(s, v, {.causal = n.causal, .offset = from}, terms.add).reshape(own.shape());
+  const Shape queries{B, n.queries, n.heads, D}, keys{B, T, n.heads, D};
+  const Tensor q = linear(own, w.query).reshape(queries), k = linear(x, w.key).reshape(keys);
+  const Tensor v = linear(x, w.value).reshape(keys);       // before q and k are turned: three products in one launch
+  const Span span{.causal = n.causal, .offset = from};
+  const Tensor mixed = attention(scores_of(terms, q, k), v, span, terms.add).reshape(own.shape());
   const Tensor h = residual_norm(own, linear(mixed, w.output), w.gain1, w.bias1, drop1);
   return residual_norm(h, feed_forward(h, w.w1, w.b1, w.w2, w.b2), w.gain2, w.bias2, drop2);
 }
@@ -51,7 +49,6 @@ void check(const Tensor& x, const BlockWeights& w, const LayerTerms& terms, cons
     const int of = terms.turn.cosine.dim(0) == 1 ? 1 : x.dim(0);
     has("cosine", terms.turn.cosine, {of, x.dim(1), D / 2}), has("sine", terms.turn.sine, {of, x.dim(1), D / 2});
   }
-  if (terms.pairs) return;                         // attention checks the tables then
   if (terms.r) has("r", terms.r, {rows, n.heads, D});
   if (terms.bias) has("bias", terms.bias, {rows, n.heads});
   if (terms.add.q) has("the bias of q", terms.add.q, {n.heads, D});
@@ -63,7 +60,7 @@ BlockArgs arguments(const Tensor& x, const BlockWeights& w, const LayerTerms& te
   const int B = x.dim(0), T = x.dim(1), D = x.dim(2) / n.heads;
   BlockArgs a{.attention = {.batch = B, .queries = n.queries, .keys = T, .heads = n.heads, .kv_heads = n.heads,
                             .head_dim = D, .value_dim = D, .causal = n.causal, .offset = T - n.queries,
-                            .scale = real(1 / std::sqrt(double(D)))}};
+                            .scale = scale_of(terms, D)}};
   a.attention.r = terms.r.data(), a.attention.bias = terms.bias.data();
   if (terms.r) a.attention.rel_dim = D;
   if (terms.r || terms.bias) a.attention.rows = 2 * T - 1;
@@ -99,11 +96,23 @@ struct Kept {
 
 }  // namespace
 
+Scores scores_of(const LayerTerms& terms, const Tensor& q, const Tensor& k) {
+  Scores s{.pieces = {{q, k}}, .scale = scale_of(terms, q.dim(-1))};
+  if (const auto& [cosine, sine] = terms.turn; cosine) {
+    const int T = k.dim(1), from = T - q.dim(1);
+    const Rotation of_queries = from == 0 ? terms.turn : Rotation{slice(cosine, 1, from, T), slice(sine, 1, from, T)};
+    s.pieces[0] = {rotate(q, of_queries, terms.pairing), rotate(k, terms.turn, terms.pairing)};
+  }
+  if (terms.r) s.q_rel = s.pieces[0].q, s.r = terms.r;
+  s.bias = terms.bias;
+  return s;
+}
+
 Tensor encoder_block(const Tensor& x, const BlockWeights& w, const LayerTerms& terms, const BlockSizes& n,
                      Dropout drop1, Dropout drop2) {
   check(x, w, terms, n);
   const Kernels& run = kernels(x.device());
-  if (!run.encoder_block || terms.pairs) return op_by_op(x, w, terms, n, drop1, drop2);
+  if (!run.encoder_block) return op_by_op(x, w, terms, n, drop1, drop2);
   const BlockArgs args = arguments(x, w, terms, n, drop1, drop2);
   if (!run.encoder_block_fits(args)) return op_by_op(x, w, terms, n, drop1, drop2);
   Tensor y({x.dim(0), n.queries, x.dim(2)}, x.device());

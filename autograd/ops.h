@@ -127,14 +127,16 @@ struct BlockWeights {
   Tensor query, key, value, output;        // (C, C)
   Tensor gain1, bias1, w1, b1, w2, b2, gain2, bias2;   // (C), (C), (C, d_ff), (d_ff), (d_ff, C), (C), (C), (C)
 };
-// What an encoding brings to a layer's logits, where that is the same whatever the states are. All may be absent.
+// What an encoding brings to a layer's logits, where that is the same whatever the states are, and of rows by distance
+// the same for all pairs of slots that are equally far apart. All may be absent.
 struct LayerTerms {
+  real scale = 0;                          // of content and relative logits; 0: 1 / sqrt(D)
   Rotation turn{};                         // of queries and keys: (1 or B, T, D/2)
   Pairing pairing = Pairing::interleaved;
-  Tensor r{}, bias{};                      // as in Scores; q_rel is q
-  Ids pairs{};
+  Tensor r{}, bias{};                      // as in Scores, N = 2T - 1; q_rel is q
   QueryBiases add{};
 };
+Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // queries are the last of the slots
 struct BlockSizes { int heads, queries; bool causal; };
 Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
                      Dropout behind_attention, Dropout behind_ffn);

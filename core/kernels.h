@@ -109,9 +109,10 @@ struct BlockArgs {
   AttentionArgs attention;                              // q, k and v are the kernel's own: null here
   int d_ff = 0;
   const real* x = nullptr;                              // (batch, keys, C)
-  const real *query = nullptr, *key = nullptr, *value = nullptr, *output = nullptr;      // (C, C) each, stored (in, out)
+  const real *query = nullptr, *key = nullptr, *value = nullptr, *output = nullptr;      // (C, C), stored (in, out)
   const real *gain1 = nullptr, *bias1 = nullptr, *gain2 = nullptr, *bias2 = nullptr;     // (C)
-  const real *w1 = nullptr, *b1 = nullptr, *w2 = nullptr, *b2 = nullptr;                 // (C, d_ff) (d_ff) (d_ff, C) (C)
+  const real *w1 = nullptr, *b1 = nullptr;              // (C, d_ff), (d_ff)
+  const real *w2 = nullptr, *b2 = nullptr;              // (d_ff, C), (C)
   const real *cosine = nullptr, *sine = nullptr;        // (turn_batch, keys, head_dim / 2), or null: q and k turn
   int turn_batch = 1;                                   // 1 or batch
   bool interleaved = false;                             // see the kernel `rotate`

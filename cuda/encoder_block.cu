@@ -10,13 +10,6 @@
 //   1: q ... o ........... 64 of hidden ....................    3: v .......
 #include "cuda/encoder_block.cuh"
 
-#include <atomic>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
-
-#include "core/error.h"
-#include "cuda/backend.h"
 #include "cuda/driver.h"
 
 namespace poslab::cuda {
@@ -26,8 +19,8 @@ constexpr int forward_matrices = 4;
 
 // o in place of q, as a query is read by one thread alone. Keys come by a few at a time, as in cuda/attention.cu.
 template <bool relative, class Pool>
-__device__ inline void attend_in_block(Pool& pool, const BlockFrame& f, const BlockArgs& x, const BlockKept& kept, int b,
-                                       Matrix queries, Matrix keys, Matrix values) {
+__device__ inline void attend_in_block(Pool& pool, const BlockFrame& f, const BlockArgs& x, const BlockKept& kept,
+                                       int b, Matrix queries, Matrix keys, Matrix values) {
   const AttentionArgs& a = x.attention;
   for (int n = int(threadIdx.x); n < block_heads * f.query_rows; n += int(blockDim.x)) {
     const int head = n / f.query_rows, i = n % f.query_rows, slot = f.offset + i;
@@ -76,8 +69,10 @@ __device__ inline void norm_of_rows(Pool& pool, const BlockFrame& f, int b, Matr
     Eight s = head_of(pool, x, slot, lane);                    // channels 8 lane .., as those of a head
     const Eight more = head_of(pool, z, slot, lane), factor = dropout_factors(drop, at + c);
     s = map(s, map(more, factor, [](real v, real k) { return v * k; }), [](real v, real w) { return v + w; });
-    const Eight h = normed(s).h, scaled = map(h, eight(gain, c, block_width, true), [](real v, real g) { return g * v; });
-    const Eight normed_row = map(scaled, eight(bias, c, block_width, true), [](real v, real w) { return v + w; });
+    const auto times = [](real v, real w) { return v * w; };
+    const auto plus = [](real v, real w) { return v + w; };
+    const Eight scaled = map(normed(s).h, eight(gain, c, block_width, true), times);
+    const Eight normed_row = map(scaled, eight(bias, c, block_width, true), plus);
     if (in_place) put_head(pool, x, slot, lane, normed_row);
     if (i >= f.queries) return;
     if (s_kept) put(s_kept + at, true, c, block_width, true, s);
@@ -94,7 +89,7 @@ __global__ void __launch_bounds__(most_block_threads)
   const int b = int(blockIdx.x), C = block_width;
   const Matrix m0 = f.matrix(0), m1 = f.matrix(1), m2 = f.matrix(2), m3 = f.matrix(3);
   const int64_t first_key = int64_t(b) * f.keys, first_query = int64_t(b) * f.queries;
-  WeightStream weights(pool, f.tile, {x.query, C});
+  WeightStream<how, decltype(pool)> weights(pool, f.tile, {x.query, C});
   read_matrix(pool, m0, x.x + first_key * C, 0, f.keys, f.rows);
   read_tables<relative>(pool, f, x.attention);
 
@@ -153,31 +148,12 @@ __global__ void __launch_bounds__(most_block_threads)
 
 }  // namespace
 
-// One thread block for each sequence pays only if there are about as many sequences as multiprocessors.
-namespace {
-std::atomic<int>& fewest_sequences() {
-  static std::atomic<int> n = [] {
-    constexpr int half_of_an_h100 = 66;
-    const char* text = std::getenv("POSLAB_BLOCK_KERNEL");
-    if (!text) return half_of_an_h100;
-    int value = 0;
-    const char* const end = text + std::strlen(text);
-    if (const auto [at, error] = std::from_chars(text, end, value); error != std::errc() || at != end || value < 1)
-      bad_input("POSLAB_BLOCK_KERNEL={}: it must be a whole number, 1 or more: from how many sequences on a batch goes "
-                "through encoder blocks of one kernel", text);
-    return value;
-  }();
-  return n;
-}
-}  // namespace
-int block_kernel_from(int sequences) { return fewest_sequences().exchange(sequences); }
-
-// Sizes that the kernels are written for, or that a block has no memory for, go op by op.
+// Other sizes than the kernels are written for, and those that a block has no memory for, go op by op.
 bool encoder_block_fits(const BlockArgs& x) {
   const AttentionArgs& a = x.attention;
   const bool sizes = a.heads == block_heads && a.kv_heads == block_heads && a.head_dim == lane_channels &&
                      a.value_dim == lane_channels && (!a.r || a.rel_dim == lane_channels) && x.d_ff % block_width == 0;
-  if (a.batch < fewest_sequences() || !sizes || !is_plain(a) || a.pairs || a.offset != a.keys - a.queries) return false;
+  if (!sizes || !is_plain(a) || a.pairs || a.offset != a.keys - a.queries) return false;
   for (const real* at : {x.x, x.query, x.key, x.value, x.output, x.gain1, x.bias1, x.gain2, x.bias2, x.w1, x.b1, x.w2,
                          x.b2, x.cosine, x.sine, a.r, a.q_bias, a.q_rel_bias})
     if (!aligned(at)) return false;

@@ -1,10 +1,11 @@
 // What the two kernels of a whole encoder block have in common (cuda/encoder_block.cu, encoder_block_backward.cu): a
 // thread block has one sequence from end to end, and everything between two layers stays in its shared memory.
 //
-// Shared memory of a block, in Fours, for T slots of which Tq are queries (T = Tq = 80: 152 KB forward, 166 backward):
+// Shared memory of a block, in Fours, for T slots of which Tq are queries (T = Tq = 80, with r: 147,488 bytes forward,
+// 179,488 backward; docs/gpu.md draws them):
 //
 //   matrix 0 | matrix 1 | ... | tile of weights | r (2T-1, C) | biases (H, 2T-1) | figures of the rows (H, Tq)
-//   T x 16     T x 16           64 x 16           if there is    if there are      in the backward pass
+//   T x 17     T x 17           64 x 16           if there is    if there are      in the backward pass
 //
 // A matrix holds a row of C = 64 channels for each slot: what it is changes as the block goes on. A product is that of
 // a matrix and a tile of 64 x 64 weights, which all threads bring; its results stay in registers until all have read.
@@ -25,13 +26,12 @@ constexpr int most_block_threads = 512;
 
 // -- where numbers lie ------------------------------------------------------------------------------------------------
 
-// Slots in rows. The XOR spreads a four of neighbouring rows over all banks: lanes that read rows of their own do not
-// meet, nor do those of a tensor core, which read four fours of two rows.
+// Slots in rows, one Four further apart than they are long: so lanes that read rows of their own meet in no bank, nor
+// do those of a tensor core, which read every other four of two rows.
+constexpr int pitch = fours_of_row + 1;
 struct Matrix {
   int first;                       // its first Four
-  __device__ int place(int row, int four) const {
-    return first + row * fours_of_row + (four ^ (row % 2 * 4 + row / 2 % 4));
-  }
+  __device__ int place(int row, int four) const { return first + row * pitch + four; }
 };
 
 struct BlockFrame {
@@ -41,7 +41,7 @@ struct BlockFrame {
   int table_rows = 0;                      // of r and of biases; zeros at the end, which no query sees
   int tile = 0, r = 0, biases = -1, figures = 0, fours = 0;     // first Fours; of all
   FIELDS(BlockFrame, offset, queries, keys, query_rows, key_rows, rows, table_rows, tile, r, biases, figures, fours)
-  __host__ __device__ Matrix matrix(int n) const { return {n * rows * fours_of_row}; }
+  __host__ __device__ Matrix matrix(int n) const { return {n * rows * pitch}; }
   int threads() const { return larger(256, larger(query_rows, key_rows) / tile_rows * 2 * warp); }
   int bytes() const { return fours * int(sizeof(Four)); }
 };
@@ -52,9 +52,9 @@ inline BlockFrame frame_of(const BlockArgs& x, int matrices, bool backward) {
   f.rows = larger(f.key_rows, f.offset + f.query_rows);
   if (a.r || a.bias) f.table_rows = a.rows + keys_at_once - 1;
   const auto take = [&](int fours) { return std::exchange(f.fours, f.fours + fours); };
-  take(matrices * f.rows * fours_of_row);
+  take(matrices * f.rows * pitch);
   f.tile = take(block_width * fours_of_row);
-  if (a.r) f.r = take(f.table_rows * fours_of_row);
+  if (a.r) f.r = take(f.table_rows * pitch);
   if (a.bias) f.biases = take(f.table_rows * block_heads);
   if (backward) f.figures = take(f.query_rows * block_heads);
   return f;
@@ -86,32 +86,37 @@ struct WeightTile {
   int line = 0;
   bool transposed = false;
 };
-// Where a four of row k lies in the tile, for lanes that read neighbouring fours, or two fours of every fourth row.
-__device__ inline int tile_place(int k, int four) {
-  return k * fours_of_row + (four ^ (k / 4 % 4 * 2 + k / 16 % 2));
-}
+// Where a four of row k lies in the tile, so that neither lanes that read neighbouring fours meet in a bank, nor those
+// that read two fours of every eighth row.
+__device__ inline int tile_place(int k, int four) { return k * fours_of_row + (four ^ (k / 8 % 4 * 2)); }
 
 // The results of a warp: 16 rows and half of the columns, four Fours a lane. Which ones is for each form to say.
 struct PlainSums {                 // on the plain units: a four of columns of four rows
   Four sum[4] = {};
-  static __device__ int row(int n) { return int(threadIdx.x) / (2 * warp) * tile_rows + int(threadIdx.x) % warp / 8 + 4 * n; }
+  static __device__ int row(int n) {
+    return int(threadIdx.x) / (2 * warp) * tile_rows + int(threadIdx.x) % warp / 8 + 4 * n;
+  }
   static __device__ int column(int) { return int(threadIdx.x) / warp % 2 * 8 + int(threadIdx.x) % 8; }     // in fours
   __device__ Four get(int n) const { return sum[n]; }
   template <class Pool>
   __device__ void add_product(Pool& pool, Matrix a, int from, int tile) {
-    for (int k = 0; k < fours_of_row; ++k) {
-      Four left[4];
-      for (int n = 0; n < 4; ++n) left[n] = pool[a.place(from + row(n), k)];
-      for (int e = 0; e < 4; ++e) {
-        const Four right = pool[tile + tile_place(4 * k + e, column(0))];
-        for (int n = 0; n < 4; ++n) add_scaled(sum[n], left[n].c[e], right);
+    const int first = a.place(from + row(0), 0);
+    for (int k = 0; k < fours_of_row; k += 2) {                // two fours of a: 8 rows of the tile lie alike
+      const int eight_rows = tile + tile_place(4 * k, column(0));
+      UNROLL for (int part = 0; part < 2; ++part) {
+        Four left[4];
+        for (int n = 0; n < 4; ++n) left[n] = pool[first + 4 * n * pitch + k + part];
+        for (int e = 0; e < 4; ++e) {
+          const Four right = pool[eight_rows + (4 * part + e) * fours_of_row];
+          for (int n = 0; n < 4; ++n) add_scaled(sum[n], left[n].c[e], right);
+        }
       }
     }
   }
 };
 
 // On tensor cores, 16 x 8 x 8 at a time. As in cuda/product_tile.cuh, column v of a four belongs to tile v, and places
-// of the sum are dealt out so that both factors are read in Fours: of 16, lane t has 4t .. 4t + 3.
+// of the sum are dealt out so that both factors are read in Fours: of 32, lane t has 8t .. 8t + 7.
 template <Matmul how>
 struct TensorSums {
   float c[4][4] = {};
@@ -122,24 +127,32 @@ struct TensorSums {
   __device__ Four get(int n) const { return {{real(c[0][n]), real(c[1][n]), real(c[2][n]), real(c[3][n])}}; }
   template <class Pool>
   __device__ void add_product(Pool& pool, Matrix a, int from, int tile) {
-    const int t = lane() % 4;
-    for (int k = 0; k < fours_of_row; k += 4) {
-      const Four upper = pool[a.place(from + row(0), k + t)], lower = pool[a.place(from + row(2), k + t)];
-      Four right[4];
-      for (int e = 0; e < 4; ++e) right[e] = pool[tile + tile_place(4 * (k + t) + e, half() + lane() / 4)];
-      for (int e = 0; e < 4; e += 2) {
-        const float left[4] = {float(upper.c[e]), float(lower.c[e]), float(upper.c[e + 1]), float(lower.c[e + 1])};
-        for (int v = 0; v < 4; ++v)
-          Fragments<32, how>::add_product(c[v], left, {float(right[e].c[v]), float(right[e + 1].c[v])});
+    const int t = lane() % 4, first = a.place(from + row(0), 2 * t);
+    const int eight_rows = tile + tile_place(8 * t, half() + lane() / 4);
+    for (int k = 0; k < fours_of_row; k += 8)                  // 32 rows of the tile
+      UNROLL for (int part = 0; part < 2; ++part) {
+        const Four upper = pool[first + k + part], lower = pool[first + 8 * pitch + k + part];
+        Four right[4];
+        for (int e = 0; e < 4; ++e) right[e] = pool[eight_rows + (4 * k + 4 * part + e) * fours_of_row];
+        for (int e = 0; e < 4; e += 2) {
+          const float left[4] = {float(upper.c[e]), float(lower.c[e]), float(upper.c[e + 1]), float(lower.c[e + 1])};
+          for (int v = 0; v < 4; ++v) {
+            const float two[2] = {float(right[e].c[v]), float(right[e + 1].c[v])};
+            if constexpr (how == Matmul::tf32)                 // the tile is rounded already
+              multiply_add(c[v], {to_tf32(left[0]), to_tf32(left[1]), to_tf32(left[2]), to_tf32(left[3])}, two);
+            else
+              Fragments<32, how>::add_product(c[v], left, two);
+          }
+        }
       }
-    }
   }
 };
 template <Matmul how>
 using BlockSums = std::conditional_t<how == Matmul::fp32, PlainSums, TensorSums<how>>;
 
 // The one tile of weights in shared memory, and the next one, which is on its way in registers: 4 x 4 of it a thread.
-template <class Pool>
+// TF32 is rounded to here, once, and not by every warp that reads it.
+template <Matmul how, class Pool>
 struct WeightStream {
   Pool& pool;
   int tile;
@@ -156,6 +169,9 @@ struct WeightStream {
   }
   __device__ void put() {
     if (!brings()) return;
+    if constexpr (how == Matmul::tf32)
+      for (Four& four : x)
+        for (real& number : four.c) number = to_tf32(float(number));
     const int line = int(threadIdx.x) / fours_of_row, along = int(threadIdx.x) % fours_of_row;
     for (int e = 0; e < 4; ++e) {
       const Four column{{x[0].c[e], x[1].c[e], x[2].c[e], x[3].c[e]}};
@@ -283,7 +299,9 @@ Matmul matmul_in_use();            // cuda/product.cu
 // f.template operator()<how, relative>() for how products are rounded and whether there is an r.
 template <class F>
 void for_block_form(bool relative, const F& f) {
-  const auto with = [&]<Matmul how>() { relative ? f.template operator()<how, true>() : f.template operator()<how, false>(); };
+  const auto with = [&]<Matmul how>() {
+    relative ? f.template operator()<how, true>() : f.template operator()<how, false>();
+  };
   switch (matmul_in_use()) {
     case Matmul::fp32: return with.template operator()<Matmul::fp32>();
     case Matmul::tf32x3: return with.template operator()<Matmul::tf32x3>();

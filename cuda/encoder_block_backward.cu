@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(most_block_threads)
   const int b = int(blockIdx.x), C = block_width;
   const Matrix m0 = f.matrix(0), m1 = f.matrix(1), m2 = f.matrix(2), m3 = f.matrix(3), m4 = f.matrix(4);
   const int64_t first_key = int64_t(b) * f.keys, first_query = int64_t(b) * f.queries;
-  WeightStream weights(pool, f.tile, {x.w2, C, true});
+  WeightStream<how, decltype(pool)> weights(pool, f.tile, {x.w2, C, true});
   read_matrix(pool, m3, kept.k + first_key * C, 0, f.keys, f.rows);
   read_matrix(pool, m4, kept.v + first_key * C, 0, f.keys, f.rows);
   read_tables<relative>(pool, f, a);
@@ -287,7 +287,7 @@ void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept
   x.dropout1 = x.dropout2 = {};                                // their streams are other ones in each step
   constexpr int C = block_width;
   const int64_t queries = int64_t(a.batch) * a.queries, keys = int64_t(a.batch) * a.keys;
-  const int warps = a.batch * f.threads() / warp, tiles = a.batch * f.query_rows / tile_rows;
+  const int warps = a.batch * f.threads() / warp, row_tiles = a.batch * f.query_rows / tile_rows;
 
   BlockLeft left;
   real* memory = scratch(7, (2 * queries + 3 * keys) * C + queries * x.d_ff);
@@ -297,8 +297,8 @@ void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept
   left.dq = take(memory, keys * C), left.dk = take(memory, keys * C), left.dv = take(memory, keys * C);
 
   const bool of_queries = d.q_bias || d.q_rel_bias;
-  const int64_t n_norms = int64_t(warps) * 4 * C, n_queries = of_queries ? int64_t(tiles) * 2 * C : 0;
-  const int64_t n_r = d.r ? int64_t(a.batch) * a.rows * C : 0, n_biases = d.bias ? int64_t(a.batch) * a.rows * block_heads : 0;
+  const int64_t n_norms = int64_t(warps) * 4 * C, n_queries = of_queries ? int64_t(row_tiles) * 2 * C : 0;
+  const int64_t rows = int64_t(a.batch) * a.rows, n_r = d.r ? rows * C : 0, n_biases = d.bias ? rows * block_heads : 0;
   real* partial = room_for_sums(n_norms + n_queries + n_r + n_biases);
   left.norms = take(partial, n_norms);
   if (n_queries) left.query_biases = take(partial, n_queries);
@@ -312,17 +312,20 @@ void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept
 
   const Accumulator of_norms[] = {d.gain1, d.bias1, d.gain2, d.bias2};
   for (int n = 0; n < 4; ++n) add_up_later({of_norms[n], left.norms + n * C, C, 4 * C, warps});
-  add_up_later({d.q_bias, left.query_biases, C, 2 * C, tiles});
-  add_up_later({d.q_rel_bias, left.query_biases + C, C, 2 * C, tiles});
+  add_up_later({d.q_bias, left.query_biases, C, 2 * C, row_tiles});
+  add_up_later({d.q_rel_bias, left.query_biases + C, C, 2 * C, row_tiles});
   add_up_later({d.r, left.r, int64_t(a.rows) * C, int64_t(a.rows) * C, a.batch});
   add_up_later({d.bias, left.biases, int64_t(a.rows) * block_heads, int64_t(a.rows) * block_heads, a.batch});
 
-  multiply(keys, {.dw = d.query, .db = {}, .x = x.x, .dy = left.dq, .in = C, .out = C});
-  multiply(keys, {.dw = d.key, .db = {}, .x = x.x, .dy = left.dk, .in = C, .out = C});
-  multiply(keys, {.dw = d.value, .db = {}, .x = x.x, .dy = left.dv, .in = C, .out = C});
-  multiply(queries, {.dw = d.output, .db = {}, .x = kept.mixed, .dy = left.dz1, .in = C, .out = C});
-  multiply(queries, {.dw = d.w1, .db = d.b1, .x = kept.h, .dy = left.dhidden, .in = C, .out = x.d_ff});
-  multiply(queries, {.dw = d.w2, .db = d.b2, .x = kept.hidden, .dy = left.dz2, .in = x.d_ff, .out = C});
+  const Weights all[] = {{d.query, {}, x.x, left.dq, C, C},           {d.key, {}, x.x, left.dk, C, C},
+                         {d.value, {}, x.x, left.dv, C, C},           {d.output, {}, kept.mixed, left.dz1, C, C},
+                         {d.w1, d.b1, kept.h, left.dhidden, C, x.d_ff}, {d.w2, d.b2, kept.hidden, left.dz2, x.d_ff, C}};
+  int64_t all_tiles = 0;
+  for (const Weights& w : all) all_tiles += tiles(w.in, w.out);
+  for (Weights w : all) {
+    w.beside = all_tiles - tiles(w.in, w.out);
+    multiply(w.x == x.x ? keys : queries, w);
+  }
 }
 
 }  // namespace poslab::cuda

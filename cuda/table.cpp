@@ -1,6 +1,13 @@
 // The table of the CUDA kernels: each under the name that it has in core/kernels.def. One that is missing does not
 // link.
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/error.h"
 #include "core/kernels.h"
+#include "cuda/backend.h"
 
 namespace poslab::cuda {
 
@@ -11,6 +18,23 @@ bool encoder_block_fits(const BlockArgs&);
 void encoder_block(real* y, const BlockKept&, const BlockArgs&);
 void encoder_block_backward(const BlockGrads&, const real* dy, const BlockKept&, const BlockArgs&);
 
+// One thread block for each sequence pays only if there are about as many sequences as multiprocessors.
+static std::atomic<int>& fewest_sequences() {
+  static std::atomic<int> n = [] {
+    constexpr int half_of_an_h100 = 66;
+    const char* const text = std::getenv("POSLAB_BLOCK_KERNEL");
+    if (!text) return half_of_an_h100;
+    int value = 0;
+    const char* const end = text + std::strlen(text);
+    if (const auto [at, error] = std::from_chars(text, end, value); error != std::errc() || at != end || value < 1)
+      bad_input("POSLAB_BLOCK_KERNEL={}: it must be a whole number, 1 or more: from how many sequences on a batch goes "
+                "through encoder blocks of one kernel", text);
+    return value;
+  }();
+  return n;
+}
+int block_kernel_from(int sequences) { return fewest_sequences().exchange(sequences); }
+
 const Kernels& table() {
   static const Kernels t = [] {
     Kernels k;
@@ -18,7 +42,9 @@ const Kernels& table() {
 #define KERNEL(name, result, ...) k.name = cuda::name;
 #include "core/kernels.def"
 #undef KERNEL
-    k.encoder_block_fits = cuda::encoder_block_fits;
+    k.encoder_block_fits = [](const BlockArgs& x) {
+      return x.attention.batch >= fewest_sequences() && cuda::encoder_block_fits(x);
+    };
     k.encoder_block = cuda::encoder_block, k.encoder_block_backward = cuda::encoder_block_backward;
     return k;
   }();

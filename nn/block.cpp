@@ -104,4 +104,9 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   return seen(".out", residual_norm(h, f, gain2_, bias2_, pass.second_dropout()));
 }
 
+Tensor EncoderBlock::in_one(const Tensor& x, int num_queries, const LayerPass& pass, const LayerTerms& terms) const {
+  return encoder_block(x, {query_, key_, value_, output_, gain1_, bias1_, w1_, b1_, w2_, b2_, gain2_, bias2_}, terms,
+                       {spec_.heads, num_queries, spec_.causal}, pass.dropout, pass.second_dropout());
+}
+
 }  // namespace poslab

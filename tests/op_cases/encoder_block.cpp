@@ -1,5 +1,5 @@
-// encoder_block: a whole post-norm block, with all that an encoding may bring to it. A GPU has one kernel for heads of 8
-// channels in 64 (cuda/encoder_block.cu); the other sizes are composed there too.
+// encoder_block: a post-norm block with all that an encoding may bring to it. A GPU has one kernel for 8 heads of
+// 8 channels (cuda/encoder_block.cu); other sizes are composed there too.
 #include <fmt/format.h>
 
 #include "tests/op_cases/reference.h"
@@ -33,7 +33,7 @@ struct BlockVariant {
                               {C}, {C}, {C}};
     if (relative) all.push_back({rows(), heads, D()});
     if (bias) all.push_back({rows(), heads});
-    if (query_biases) all.insert(all.end(), {{heads, D()}, {heads, D()}});
+    for (int n = 0; n < query_biases * (1 + relative); ++n) all.push_back({heads, D()});
     return all;
   }
   double angle(int b, int t, int m) const { return 0.3 * (t + 1) + 0.7 * m + (turn == 2 ? b : 0); }
@@ -73,7 +73,7 @@ struct BlockVariant {
       for (int t = 0; t < slots; ++t)
         for (int h = 0; h < heads; ++h)
           for (int m = 0; m < D() / 2; ++m) {
-            const int one = h * D() + (interleaved ? 2 * m : m), other = h * D() + (interleaved ? 2 * m + 1 : m + D() / 2);
+            const int one = h * D() + (interleaved ? 2 * m : m), other = one + (interleaved ? 1 : D() / 2);
             const double c = real(std::cos(angle(b, t, m))), s = real(std::sin(angle(b, t, m)));
             const double from = x(b, t, one), to = x(b, t, other);
             x(b, t, one) = from * c - to * s, x(b, t, other) = from * s + to * c;
