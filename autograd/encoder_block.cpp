@@ -25,8 +25,7 @@ Tensor op_by_op(const Tensor& x, const BlockWeights& w, const LayerTerms& terms,
   const Tensor v = linear(x, w.value).reshape(keys);       // before q and k are turned: three products in one launch
   const Span span{.causal = n.causal, .offset = from};
   const Tensor mixed = attention(scores_of(terms, q, k), v, span, terms.add).reshape(own.shape());
-  const Tensor h = residual_norm(own, linear(mixed, w.output), w.gain1, w.bias1, drop1);
-  return residual_norm(h, feed_forward(h, w.w1, w.b1, w.w2, w.b2), w.gain2, w.bias2, drop2);
+  return encoder_tail(own, mixed, w, drop1, drop2);
 }
 
 void check(const Tensor& x, const BlockWeights& w, const LayerTerms& terms, const BlockSizes& n) {

@@ -140,6 +140,9 @@ Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // queri
 struct BlockSizes { int heads, queries; bool causal; };
 Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
                      Dropout behind_attention, Dropout behind_ffn);
+// What comes behind its attention: x and what attention has mixed, (..., C) each -> (..., C).
+Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights&, Dropout behind_attention,
+                    Dropout behind_ffn);
 Tensor attention_weights(const Scores&, const Span&);                  // (B, H, Tq, Tk), no gradient
 // Of each row of these weights: its largest, their entropy in nats, the largest logit, mean and variance of the logits
 // that are seen. Runs through the keys and stores no weight. (B, H, Tq, row_figures), no gradient

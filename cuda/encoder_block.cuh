@@ -40,14 +40,23 @@ struct BlockFrame {
   int rows = 0;                            // of a matrix
   int table_rows = 0;                      // of r and of biases; zeros at the end, which no query sees
   int tile = 0, r = 0, biases = -1, figures = 0, fours = 0;     // first Fours; of all
-  FIELDS(BlockFrame, offset, queries, keys, query_rows, key_rows, rows, table_rows, tile, r, biases, figures, fours)
+  bool whole = false;                      // parameters begin where Fours may
+  FIELDS(BlockFrame, offset, queries, keys, query_rows, key_rows, rows, table_rows, tile, r, biases, figures, fours,
+         whole)
   __host__ __device__ Matrix matrix(int n) const { return {n * rows * pitch}; }
   int threads() const { return larger(256, larger(query_rows, key_rows) / tile_rows * 2 * warp); }
   int bytes() const { return fours * int(sizeof(Four)); }
 };
+// Parameters follow each other in one buffer, so one of odd size puts those behind it where no Four may begin.
+inline bool whole_parameters(const BlockArgs& x) {
+  for (const real* at : {x.query, x.key, x.value, x.output, x.gain1, x.bias1, x.gain2, x.bias2, x.w1, x.b1, x.w2, x.b2,
+                         x.attention.q_bias, x.attention.q_rel_bias})
+    if (!aligned(at)) return false;
+  return true;
+}
 inline BlockFrame frame_of(const BlockArgs& x, int matrices, bool backward) {
   const AttentionArgs& a = x.attention;
-  BlockFrame f{.offset = a.offset, .queries = a.queries, .keys = a.keys};
+  BlockFrame f{.offset = a.offset, .queries = a.queries, .keys = a.keys, .whole = whole_parameters(x)};
   f.query_rows = ceil_div(a.queries, tile_rows) * tile_rows, f.key_rows = ceil_div(a.keys, tile_rows) * tile_rows;
   f.rows = larger(f.key_rows, f.offset + f.query_rows);
   if (a.r || a.bias) f.table_rows = a.rows + keys_at_once - 1;
@@ -58,6 +67,26 @@ inline BlockFrame frame_of(const BlockArgs& x, int matrices, bool backward) {
   if (a.bias) f.biases = take(f.table_rows * block_heads);
   if (backward) f.figures = take(f.query_rows * block_heads);
   return f;
+}
+
+// Where the second half of a block is a kernel of its own, rows of any sequences are a thread block's: so many that an
+// H100's multiprocessors have one thread block each, but whole tiles, and no more than a thread block may have.
+inline BlockFrame tail_frame(const BlockArgs& x, int matrices) {
+  const int rows = x.attention.queries;
+  constexpr int multiprocessors = 132, most = most_block_threads / (2 * warp) * tile_rows;
+  const int own = smaller(most, ceil_div(ceil_div(rows, multiprocessors), tile_rows) * tile_rows);
+  BlockFrame f{.queries = own, .keys = own, .query_rows = own, .key_rows = own, .rows = own};
+  f.whole = whole_parameters(x);
+  f.tile = matrices * own * pitch, f.fours = f.tile + block_width * fours_of_row;
+  return f;
+}
+inline unsigned tail_blocks(const BlockFrame& f, int rows) { return unsigned(ceil_div(rows, f.queries)); }
+
+// The query rows of this thread block, in memory.
+struct QueryRows { int64_t first; int count; };
+__device__ inline QueryRows rows_of_block(const BlockFrame& f, int all) {
+  const int first = int(blockIdx.x) * f.queries;
+  return {first, smaller(f.queries, all - first)};
 }
 
 // Rows from .. to - 1 of a matrix from (n, C) in memory, whose row 0 goes to row `first`; all others are zeros.
@@ -156,16 +185,19 @@ template <Matmul how, class Pool>
 struct WeightStream {
   Pool& pool;
   int tile;
-  bool transposed = false;
+  bool whole, transposed = false;
   Four x[4] = {};
 
-  __device__ WeightStream(Pool& pool_, int tile_, const WeightTile& first) : pool(pool_), tile(tile_) { fetch(first); }
+  __device__ WeightStream(Pool& pool_, const BlockFrame& f, const WeightTile& first)
+      : pool(pool_), tile(f.tile), whole(f.whole) {
+    fetch(first);
+  }
   __device__ static bool brings() { return threadIdx.x < fours_of_row * fours_of_row; }
   __device__ void fetch(const WeightTile& w) {
     if (!w.at || !brings()) return;
     transposed = w.transposed;
     const int line = int(threadIdx.x) / fours_of_row * 4, along = int(threadIdx.x) % fours_of_row * 4;
-    for (int r = 0; r < 4; ++r) x[r] = *reinterpret_cast<const Four*>(w.at + int64_t(line + r) * w.line + along);
+    for (int r = 0; r < 4; ++r) x[r] = four(w.at + int64_t(line + r) * w.line, along, along + 4, whole);
   }
   __device__ void put() {
     if (!brings()) return;
@@ -224,16 +256,16 @@ __device__ inline Eight turned(const BlockArgs& x, int b, int slot, const Eight&
   return z;
 }
 // bias + y of a head, scaled; bias: (H, 8) or null
-__device__ inline Eight biased(const Eight& y, const real* bias, int head, real scale) {
+__device__ inline Eight biased(const Eight& y, const real* bias, int head, real scale, bool whole) {
   Eight sum = y;
-  if (bias) add_scaled(sum, 1, eight(bias + head * lane_channels, 0, lane_channels, true));
+  if (bias) add_scaled(sum, 1, eight(bias, head * lane_channels, block_width, whole));
   multiply(sum, scale);
   return sum;
 }
 // scale (q_rel_bias - q_bias): what makes scale (q + q_rel_bias) of scale (q + q_bias)
-__device__ inline Eight bias_difference(const AttentionArgs& a, int head) {
-  Eight y = biased({}, a.q_rel_bias, head, a.scale);
-  if (a.q_bias) add_scaled(y, -a.scale, eight(a.q_bias + head * lane_channels, 0, lane_channels, true));
+__device__ inline Eight bias_difference(const AttentionArgs& a, int head, bool whole) {
+  Eight y = biased({}, a.q_rel_bias, head, a.scale, whole);
+  if (a.q_bias) add_scaled(y, -a.scale, eight(a.q_bias, head * lane_channels, block_width, whole));
   return y;
 }
 // r and biases of all rows

@@ -64,19 +64,19 @@ __device__ inline Eight over_rows_of_tile(Eight y) {
 // The norm of s, and the dropout in front of it, backward: ds to one matrix, dz to another and to memory. dy: what
 // dy_of(i, lane) says. `sums`: (2, C) of this warp, of gain and bias.
 template <class Pool, class F>
-__device__ inline void norm_backward_of_rows(Pool& pool, const BlockFrame& f, int b, const real* s, const real* gain,
-                                             const DropoutArgs& drop, Matrix ds_to, Matrix dz_to, real* dz_left,
-                                             real* sums, const F& dy_of) {
+__device__ inline void norm_backward_of_rows(Pool& pool, const BlockFrame& f, const QueryRows& own, const real* s,
+                                             const real* gain, const DropoutArgs& drop, Matrix ds_to, Matrix dz_to,
+                                             real* dz_left, real* sums, const F& dy_of) {
   Eight dgain{}, dbias{};
   each_norm_row(f, [&](int i, int lane) {
     const int c = lane * lane_channels, slot = f.offset + i;
-    const int64_t at = (int64_t(b) * f.queries + i) * block_width;
-    const bool alive = i < f.queries;
+    const int64_t at = (own.first + i) * block_width;
+    const bool alive = i < own.count;
     const Eight dy = alive ? dy_of(i, lane) : Eight{};
     const NormedRow row = normed(alive ? eight(s + at, c, block_width, true) : Eight{});
     const Eight dy_h = map(dy, row.h, [](real d, real h) { return d * h; });
     add_scaled(dgain, 1, dy_h), add_scaled(dbias, 1, dy);
-    const Eight g = map(dy, eight(gain, c, block_width, true), [](real d, real factor) { return d * factor; });
+    const Eight g = map(dy, eight(gain, c, block_width, f.whole), [](real d, real factor) { return d * factor; });
     const real g_mean = team_sum<8>(sum_of(g)) / block_width, gh_mean = team_sum<8>(dot(g, row.h)) / block_width;
     const Eight ds = map(g, row.h, [&](real v, real h) { return (v - g_mean - h * gh_mean) * row.inverse; });
     const Eight dz = map(ds, dropout_factors(drop, at + c), [](real d, real k) { return d * k; });
@@ -108,7 +108,7 @@ __device__ inline void along_keys(Pool& pool, const BlockFrame& f, const BlockAr
     if (alive) {
       const Eight q = head_of(pool, queries, slot, head), dy = head_of(pool, dy_rows, slot, head);
       Eight q_rel = q;
-      if (relative) add_scaled(q_rel, 1, bias_difference(a, head));
+      if (relative) add_scaled(q_rel, 1, bias_difference(a, head, f.whole));
       const Figures row = figures_of(pool, f, head, i);
       const int end = a.causal ? smaller(slot + 1, f.keys) : f.keys, first_row = row_of_distance_0(a) - i;
       for (int j = 0; j < end; ++j) {
@@ -147,7 +147,7 @@ __device__ inline void along_queries(Pool& pool, const BlockFrame& f, const Bloc
     const int head = n / f.keys, j = n % f.keys;
     const Eight k = head_of(pool, keys, j, head), v = head_of(pool, values, j, head);
     Eight dk{}, dv{}, apart{};
-    if (relative) apart = bias_difference(a, head);
+    if (relative) apart = bias_difference(a, head, f.whole);
     for (int i = a.causal ? larger(0, j - f.offset) : 0; i < f.queries; ++i) {
       const int slot = f.offset + i, pair = row_of_distance_0(a) + j - i;
       const Eight q = head_of(pool, queries, slot, head), dy = head_of(pool, dy_rows, slot, head);
@@ -170,7 +170,7 @@ __device__ inline void along_distances(Pool& pool, const BlockFrame& f, const At
   for (int n = int(threadIdx.x); n < block_heads * a.rows; n += int(blockDim.x)) {
     const int head = n / a.rows, pair = n % a.rows, distance = pair - row_of_distance_0(a) - f.offset;   // j - slot
     Eight r{}, dr{}, apart{};
-    if constexpr (relative) r = head_of(pool, Matrix{f.r}, pair, head), apart = bias_difference(a, head);
+    if constexpr (relative) r = head_of(pool, Matrix{f.r}, pair, head), apart = bias_difference(a, head, f.whole);
     real dbias = 0;
     const int end = a.causal && distance > 0 ? 0 : smaller(f.queries, f.keys - distance - f.offset);
     for (int i = larger(0, -distance - f.offset); i < end; ++i) {
@@ -188,25 +188,21 @@ __device__ inline void along_distances(Pool& pool, const BlockFrame& f, const At
   }
 }
 
-template <Matmul how, bool relative>
-__global__ void __launch_bounds__(most_block_threads)
-    block_backward(const Accumulator dx, const real* dy, const BlockKept kept, const BlockLeft left, const BlockArgs x,
-                   const BlockFrame f, const DropoutArgs drop1, const DropoutArgs drop2) {
-  SHARED_OF_LAUNCH(Four, pool);
+// From dy back to attention: ds1 to matrix 0, do to matrix 2; uses matrix 1. W2 is the tile that comes next, and behind it
+// all Wq, if there is one.
+template <Matmul how, class Pool>
+__device__ inline void back_to_attention(Pool& pool, WeightStream<how, Pool>& weights, const BlockFrame& f,
+                                         const BlockArgs& x, const BlockKept& kept, const BlockLeft& left,
+                                         const QueryRows& own, const real* dy, const DropoutArgs& drop1,
+                                         const DropoutArgs& drop2) {
   using Sums = BlockSums<how>;
-  const AttentionArgs& a = x.attention;
-  const int b = int(blockIdx.x), C = block_width;
-  const Matrix m0 = f.matrix(0), m1 = f.matrix(1), m2 = f.matrix(2), m3 = f.matrix(3), m4 = f.matrix(4);
-  const int64_t first_key = int64_t(b) * f.keys, first_query = int64_t(b) * f.queries;
-  WeightStream<how, decltype(pool)> weights(pool, f.tile, {x.w2, C, true});
-  read_matrix(pool, m3, kept.k + first_key * C, 0, f.keys, f.rows);
-  read_matrix(pool, m4, kept.v + first_key * C, 0, f.keys, f.rows);
-  read_tables<relative>(pool, f, a);
-  const int warp_number = b * int(blockDim.x / warp) + int(threadIdx.x) / warp;
+  constexpr int C = block_width;
+  const Matrix m0 = f.matrix(0), m1 = f.matrix(1), m2 = f.matrix(2);
+  const int warp_number = int(blockIdx.x) * int(blockDim.x / warp) + int(threadIdx.x) / warp;
   real* const norm_sums = left.norms + int64_t(warp_number) * 4 * C;
 
-  norm_backward_of_rows(pool, f, b, kept.s2, x.gain2, drop2, m0, m1, left.dz2, norm_sums + 2 * C, [&](int i, int lane) {
-    return eight(dy + (first_query + i) * C, lane * lane_channels, C, true);
+  norm_backward_of_rows(pool, f, own, kept.s2, x.gain2, drop2, m0, m1, left.dz2, norm_sums + 2 * C, [&](int i, int lane) {
+    return eight(dy + (own.first + i) * C, lane * lane_channels, C, true);
   });
 
   {
@@ -215,8 +211,8 @@ __global__ void __launch_bounds__(most_block_threads)
       Sums dhidden;
       weights.multiply(dhidden, m1, f.offset, f.query_rows, {x.w1 + s, x.d_ff, true});
       each_result(dhidden, f.query_rows, [&](int row, int c, Four z) {
-        const int64_t at = (first_query + row) * x.d_ff + s;
-        if (row < f.queries) {
+        const int64_t at = (own.first + row) * x.d_ff + s;
+        if (row < own.count) {
           const Four gate = four(kept.hidden + at, 4 * c, C, true);
           for (int e = 0; e < 4; ++e) z.c[e] = gate.c[e] > 0 ? z.c[e] : 0;
           put(left.dhidden + at, true, 4 * c, C, true, z);
@@ -234,7 +230,7 @@ __global__ void __launch_bounds__(most_block_threads)
     });
   }
   __syncthreads();
-  norm_backward_of_rows(pool, f, b, kept.s1, x.gain1, drop1, m0, m1, left.dz1, norm_sums, [&](int i, int lane) {
+  norm_backward_of_rows(pool, f, own, kept.s1, x.gain1, drop1, m0, m1, left.dz1, norm_sums, [&](int i, int lane) {
     return head_of(pool, m0, f.offset + i, lane);
   });
 
@@ -243,13 +239,30 @@ __global__ void __launch_bounds__(most_block_threads)
     weights.multiply(d_mixed, m1, f.offset, f.query_rows, {x.query, C, true});
     each_result(d_mixed, f.query_rows, [&](int row, int c, const Four& z) { pool[m2.place(f.offset + row, c)] = z; });
   }
+}
+
+template <Matmul how, bool relative>
+__global__ void __launch_bounds__(most_block_threads)
+    block_backward(const Accumulator dx, const real* dy, const BlockKept kept, const BlockLeft left, const BlockArgs x,
+                   const BlockFrame f, const DropoutArgs drop1, const DropoutArgs drop2) {
+  SHARED_OF_LAUNCH(Four, pool);
+  using Sums = BlockSums<how>;
+  const AttentionArgs& a = x.attention;
+  const int b = int(blockIdx.x), C = block_width;
+  const Matrix m0 = f.matrix(0), m1 = f.matrix(1), m2 = f.matrix(2), m3 = f.matrix(3), m4 = f.matrix(4);
+  const int64_t first_key = int64_t(b) * f.keys, first_query = int64_t(b) * f.queries;
+  WeightStream<how, std::remove_reference_t<decltype(pool)>> weights(pool, f, {x.w2, C, true});
+  read_matrix(pool, m3, kept.k + first_key * C, 0, f.keys, f.rows);
+  read_matrix(pool, m4, kept.v + first_key * C, 0, f.keys, f.rows);
+  read_tables<relative>(pool, f, a);
+  back_to_attention<how>(pool, weights, f, x, kept, left, {first_query, f.queries}, dy, drop1, drop2);
   __syncthreads();
   for (int n = int(threadIdx.x); n < block_heads * f.query_rows; n += int(blockDim.x)) {
     const int head = n / f.query_rows, i = n % f.query_rows, c = head * lane_channels;
     if (i >= f.queries) continue;
     const int64_t at = (first_query + i) * C;
     const Eight q = eight(kept.q + at, c, C, true), o = eight(kept.mixed + at, c, C, true);
-    put_head(pool, m1, f.offset + i, head, biased(q, a.q_bias, head, a.scale));
+    put_head(pool, m1, f.offset + i, head, biased(q, a.q_bias, head, a.scale, f.whole));
     const real* const stats = kept.stats + 2 * ((int64_t(b) * block_heads + head) * f.queries + i);
     pool[f.figures + head * f.query_rows + i] =
         Four{{stats[0], stats[1], dot(head_of(pool, m2, f.offset + i, head), o), 0}};
@@ -277,7 +290,66 @@ __global__ void __launch_bounds__(most_block_threads)
   });
 }
 
+template <Matmul how>
+__global__ void __launch_bounds__(most_block_threads)
+    tail_backward(const Accumulator dx, const Accumulator d_mixed, const real* dy, const BlockKept kept,
+                  const BlockLeft left, const BlockArgs x, const BlockFrame f, const DropoutArgs drop1,
+                  const DropoutArgs drop2) {
+  SHARED_OF_LAUNCH(Four, pool);
+  constexpr int C = block_width;
+  const QueryRows own = rows_of_block(f, x.attention.queries);
+  WeightStream<how, std::remove_reference_t<decltype(pool)>> weights(pool, f, {x.w2, C, true});
+  back_to_attention<how>(pool, weights, f, x, kept, left, own, dy, drop1, drop2);
+  __syncthreads();
+  const auto write = [&](const Accumulator& to, Matrix m) {
+    for (int e = int(threadIdx.x); to.at && e < own.count * fours_of_row; e += int(blockDim.x)) {
+      const int row = e / fours_of_row, c = e % fours_of_row;
+      put(to.at + (own.first + row) * C, to.empty, 4 * c, C, true, pool[m.place(row, c)]);
+    }
+  };
+  write(dx, f.matrix(0)), write(d_mixed, f.matrix(2));
+}
+
+// The gradients of all weights in one launch.
+template <int n>
+void multiply_together(const int64_t (&rows)[n], const Weights (&all)[n]) {
+  int64_t all_tiles = 0;
+  for (const Weights& w : all) all_tiles += tiles(w.in, w.out);
+  for (int k = 0; k < n; ++k) {
+    Weights w = all[k];
+    w.beside = all_tiles - tiles(w.in, w.out);
+    multiply(rows[k], w);
+  }
+}
+real* taken(real*& from, int64_t n) { return std::exchange(from, from + n); }
+void add_up_norms(const BlockGrads& d, const real* sums, int warps) {
+  const Accumulator all[] = {d.gain1, d.bias1, d.gain2, d.bias2};
+  for (int n = 0; n < 4; ++n) add_up_later({all[n], sums + n * block_width, block_width, 4 * block_width, warps});
+}
+
 }  // namespace
+
+void encoder_tail_backward(const BlockGrads& d, const Accumulator& d_mixed, const real* dy, const real* mixed,
+                           const BlockKept& kept, const BlockArgs& args) {
+  BlockArgs x = args;
+  const int rows = x.attention.queries, C = block_width;
+  const BlockFrame f = tail_frame(x, 3);
+  const DropoutArgs drop1 = dropout_args(x.dropout1), drop2 = dropout_args(x.dropout2);
+  x.dropout1 = x.dropout2 = {};
+  const int warps = int(tail_blocks(f, rows)) * f.threads() / warp;
+  BlockLeft left;
+  real* memory = scratch(7, 2 * int64_t(rows) * C + int64_t(rows) * x.d_ff);
+  left.dz1 = taken(memory, int64_t(rows) * C), left.dz2 = taken(memory, int64_t(rows) * C), left.dhidden = memory;
+  left.norms = room_for_sums(int64_t(warps) * 4 * C);
+  for_block_form(false, [&]<Matmul how, bool>() {
+    launch(tail_backward<how>, tail_blocks(f, rows), BlockSize(f.threads(), f.bytes()), d.x, d_mixed, dy, kept, left, x,
+           f, drop1, drop2);
+  });
+  add_up_norms(d, left.norms, warps);
+  multiply_together({rows, rows, rows}, {{d.output, {}, mixed, left.dz1, C, C},
+                                         {d.w1, d.b1, kept.h, left.dhidden, C, x.d_ff},
+                                         {d.w2, d.b2, kept.hidden, left.dz2, x.d_ff, C}});
+}
 
 void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept& kept, const BlockArgs& args) {
   BlockArgs x = args;
@@ -291,41 +363,37 @@ void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept
 
   BlockLeft left;
   real* memory = scratch(7, (2 * queries + 3 * keys) * C + queries * x.d_ff);
-  const auto take = [](real*& from, int64_t n) { return std::exchange(from, from + n); };
-  left.dz1 = take(memory, queries * C), left.dz2 = take(memory, queries * C);
-  left.dhidden = take(memory, queries * x.d_ff);
-  left.dq = take(memory, keys * C), left.dk = take(memory, keys * C), left.dv = take(memory, keys * C);
+  left.dz1 = taken(memory, queries * C), left.dz2 = taken(memory, queries * C);
+  left.dhidden = taken(memory, queries * x.d_ff);
+  left.dq = taken(memory, keys * C), left.dk = taken(memory, keys * C), left.dv = taken(memory, keys * C);
 
   const bool of_queries = d.q_bias || d.q_rel_bias;
   const int64_t n_norms = int64_t(warps) * 4 * C, n_queries = of_queries ? int64_t(row_tiles) * 2 * C : 0;
   const int64_t rows = int64_t(a.batch) * a.rows, n_r = d.r ? rows * C : 0, n_biases = d.bias ? rows * block_heads : 0;
   real* partial = room_for_sums(n_norms + n_queries + n_r + n_biases);
-  left.norms = take(partial, n_norms);
-  if (n_queries) left.query_biases = take(partial, n_queries);
-  if (n_r) left.r = take(partial, n_r);
-  if (n_biases) left.biases = take(partial, n_biases);
+  left.norms = taken(partial, n_norms);
+  if (n_queries) left.query_biases = taken(partial, n_queries);
+  if (n_r) left.r = taken(partial, n_r);
+  if (n_biases) left.biases = taken(partial, n_biases);
 
   for_block_form(a.r, [&]<Matmul how, bool relative>() {
     launch(block_backward<how, relative>, unsigned(a.batch), BlockSize(f.threads(), f.bytes()), d.x, dy, kept, left, x,
            f, drop1, drop2);
   });
 
-  const Accumulator of_norms[] = {d.gain1, d.bias1, d.gain2, d.bias2};
-  for (int n = 0; n < 4; ++n) add_up_later({of_norms[n], left.norms + n * C, C, 4 * C, warps});
+  add_up_norms(d, left.norms, warps);
   add_up_later({d.q_bias, left.query_biases, C, 2 * C, row_tiles});
   add_up_later({d.q_rel_bias, left.query_biases + C, C, 2 * C, row_tiles});
   add_up_later({d.r, left.r, int64_t(a.rows) * C, int64_t(a.rows) * C, a.batch});
   add_up_later({d.bias, left.biases, int64_t(a.rows) * block_heads, int64_t(a.rows) * block_heads, a.batch});
 
-  const Weights all[] = {{d.query, {}, x.x, left.dq, C, C},           {d.key, {}, x.x, left.dk, C, C},
-                         {d.value, {}, x.x, left.dv, C, C},           {d.output, {}, kept.mixed, left.dz1, C, C},
-                         {d.w1, d.b1, kept.h, left.dhidden, C, x.d_ff}, {d.w2, d.b2, kept.hidden, left.dz2, x.d_ff, C}};
-  int64_t all_tiles = 0;
-  for (const Weights& w : all) all_tiles += tiles(w.in, w.out);
-  for (Weights w : all) {
-    w.beside = all_tiles - tiles(w.in, w.out);
-    multiply(w.x == x.x ? keys : queries, w);
-  }
+  multiply_together({keys, keys, keys, queries, queries, queries},
+                    {{d.query, {}, x.x, left.dq, C, C},
+                     {d.key, {}, x.x, left.dk, C, C},
+                     {d.value, {}, x.x, left.dv, C, C},
+                     {d.output, {}, kept.mixed, left.dz1, C, C},
+                     {d.w1, d.b1, kept.h, left.dhidden, C, x.d_ff},
+                     {d.w2, d.b2, kept.hidden, left.dz2, x.d_ff, C}});
 }
 
 }  // namespace poslab::cuda

@@ -17,6 +17,10 @@ namespace poslab::cuda {
 bool encoder_block_fits(const BlockArgs&);
 void encoder_block(real* y, const BlockKept&, const BlockArgs&);
 void encoder_block_backward(const BlockGrads&, const real* dy, const BlockKept&, const BlockArgs&);
+bool encoder_tail_fits(const BlockArgs&);
+void encoder_tail(real* y, const real* mixed, const BlockKept&, const BlockArgs&);
+void encoder_tail_backward(const BlockGrads&, const Accumulator& d_mixed, const real* dy, const real* mixed,
+                           const BlockKept&, const BlockArgs&);
 
 // One thread block for each sequence pays only if there are about as many sequences as multiprocessors.
 static std::atomic<int>& fewest_sequences() {
@@ -45,6 +49,11 @@ const Kernels& table() {
     k.encoder_block_fits = [](const BlockArgs& x) {
       return x.attention.batch >= fewest_sequences() && cuda::encoder_block_fits(x);
     };
+    k.encoder_tail_fits = [](const BlockArgs& x) {
+      constexpr int least_rows = 16;                           // of a thread block
+      return x.attention.queries >= int64_t(least_rows) * fewest_sequences() && cuda::encoder_tail_fits(x);
+    };
+    k.encoder_tail = cuda::encoder_tail, k.encoder_tail_backward = cuda::encoder_tail_backward;
     k.encoder_block = cuda::encoder_block, k.encoder_block_backward = cuda::encoder_block_backward;
     return k;
   }();

@@ -59,6 +59,7 @@ class EncoderBlock {                               // poslab::Block is a piece o
   Tensor in_one(const Tensor& x, int num_queries, const LayerPass&, const LayerTerms&) const;
 
  private:
+  BlockWeights weights() const;
   BlockSpec spec_;
   std::string name_;                              // "block2"
   Tensor query_, key_, value_, output_;           // (C, C) each, stored (in, out)

@@ -151,6 +151,47 @@ const Cases cases([](std::vector<OpCase>& all) {
   }
 });
 
+// The half behind attention: rows that fill tiles and rows that do not, of fewer thread blocks than an H100 has
+// multiprocessors and of as many; a width that no kernel is written for.
+const Cases tails([](std::vector<OpCase>& all) {
+  struct Sizes { Shape shape; int d_ff; double rate; };
+  for (const auto& [shape, d_ff, rate] : {Sizes{{1, 64}, 64, 0.}, {{2, 19, 64}, 128, 0.3}, {{16, 64}, 64, 0.},
+                                          {{2123, 64}, 64, 0.1}, {{3, 8}, 12, 0.5}}) {
+    const int C = shape.back();
+    OpCase c{"encoder_tail", fmt::format("{} d_ff {} dropout {}", to_string(shape), d_ff, rate),
+             {shape, shape, {C, C}, {C}, {C}, {C, d_ff}, {d_ff}, {d_ff, C}, {C}, {C}, {C}}};
+    const Dropout drop1{real(rate), {17, 3, 5}}, drop2{real(rate), {17, 3, 6}};
+    c.op = [=](auto& x) {
+      return encoder_tail(x[0], x[1], {{}, {}, {}, x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10]}, drop1, drop2);
+    };
+    c.twin = [=](auto& x) {
+      const Tensor h = composed::residual_norm(x[0], matmul(x[1], x[2]), x[3], x[4], drop1);
+      return composed::residual_norm(h, composed::feed_forward(h, x[5], x[6], x[7], x[8]), x[9], x[10], drop2);
+    };
+    c.reference = [=, d_ff = d_ff](Arrays x) {
+      const int rows = int(x[0].at.size()) / C;
+      const auto end_of = [&](Array to, const Array& z, const Dropout& drop, const Array& gain, const Array& bias) {
+        for (size_t e = 0; e < to.at.size(); ++e) to.at[e] += z.at[e] * dropout_factor(int64_t(e), drop);
+        return norm_reference(to, gain, bias);
+      };
+      Array z(x[0].shape), hidden({rows, d_ff}), f(x[0].shape);
+      multiply(z.at.data(), x[1].at.data(), x[2].at.data(), rows, C, C);
+      const Array h = end_of(x[0], z, drop1, x[3], x[4]);
+      for (size_t e = 0; e < hidden.at.size(); ++e) hidden.at[e] = x[6].at[e % size_t(d_ff)];
+      multiply(hidden.at.data(), h.at.data(), x[5].at.data(), rows, C, d_ff);
+      for (double& e : hidden.at) e = e < 0 ? 0 : e;
+      for (size_t e = 0; e < f.at.size(); ++e) f.at[e] = x[8].at[e % size_t(C)];
+      multiply(f.at.data(), hidden.at.data(), x[7].at.data(), rows, d_ff, C);
+      return end_of(h, f, drop2, x[9], x[10]);
+    };
+    const double spread = 1.7 / std::sqrt(double(C)), wide = 1.7 / std::sqrt(double(d_ff));
+    c.ranges = {{-1, 1}, {-1, 1}, {-spread, spread}, {0.5, 1.5}, {-1, 1}, {-spread, spread}, {-0.2, 0.2}, {-wide, wide},
+                {-0.2, 0.2}, {0.5, 1.5}};
+    c.step = 1e-6, c.of_gpu = true;
+    all.push_back(c);
+  }
+});
+
 const Cases speed([](std::vector<OpCase>& all) {
   const BlockVariant v{.batch = 128, .slots = 80, .queries = 80, .d_ff = 256, .relative = true, .query_biases = true,
                        .rate = 0.1};
