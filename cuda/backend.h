@@ -5,6 +5,9 @@
 namespace poslab::cuda {
 
 const Backend& as_backend();
+// The same GPU with the kernels of cuda/naive/, which are there to be read, in place of the fast ones: for tests and
+// `poslab_bench naive`. Tensors of the one are tensors of the other.
+const Backend& as_naive_backend();
 int recordings();              // how many steps this thread's queue has recorded, rather than replayed; for tests
 
 // From how many sequences on a batch goes through encoder blocks of one kernel (cuda/encoder_block.cu); returns what it
