@@ -181,8 +181,8 @@ struct Kernels {
   bool (*encoder_block_fits)(const BlockArgs&) = nullptr;
   void (*encoder_block)(real* y, const BlockKept&, const BlockArgs&) = nullptr;
   void (*encoder_block_backward)(const BlockGrads&, const real* dy, const BlockKept&, const BlockArgs&) = nullptr;
-  // The block behind attention alone: `queries` rows of x and of what attention has `mixed`, (queries, C) each, whatever
-  // sequences they are of.
+  // The block behind attention alone: `queries` rows of x and of what attention has `mixed`, (queries, C) each, of any
+  // sequences.
   bool (*encoder_tail_fits)(const BlockArgs&) = nullptr;
   void (*encoder_tail)(real* y, const real* mixed, const BlockKept&, const BlockArgs&) = nullptr;
   void (*encoder_tail_backward)(const BlockGrads&, const Accumulator& d_mixed, const real* dy, const real* mixed,

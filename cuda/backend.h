@@ -11,7 +11,8 @@ const Backend& as_naive_backend();
 int recordings();              // how many steps this thread's queue has recorded, rather than replayed; for tests
 
 // From how many sequences on a batch goes through encoder blocks of one kernel (cuda/encoder_block.cu); returns what it
-// was. At first it is what the environment's POSLAB_BLOCK_KERNEL says, a number; else half of an H100's multiprocessors.
+// was. At first it is what the environment's POSLAB_BLOCK_KERNEL says, a number; else half of an H100's
+// multiprocessors.
 int block_kernel_from(int sequences);
 
 #ifdef POSLAB_EMULATE

@@ -188,8 +188,8 @@ __device__ inline void along_distances(Pool& pool, const BlockFrame& f, const At
   }
 }
 
-// From dy back to attention: ds1 to matrix 0, do to matrix 2; uses matrix 1. W2 is the tile that comes next, and behind it
-// all Wq, if there is one.
+// From dy back to attention: ds1 to matrix 0, do to matrix 2; uses matrix 1. W2 is the tile that comes next, and behind
+// it all Wq, if there is one.
 template <Matmul how, class Pool>
 __device__ inline void back_to_attention(Pool& pool, WeightStream<how, Pool>& weights, const BlockFrame& f,
                                          const BlockArgs& x, const BlockKept& kept, const BlockLeft& left,
@@ -201,9 +201,8 @@ __device__ inline void back_to_attention(Pool& pool, WeightStream<how, Pool>& we
   const int warp_number = int(blockIdx.x) * int(blockDim.x / warp) + int(threadIdx.x) / warp;
   real* const norm_sums = left.norms + int64_t(warp_number) * 4 * C;
 
-  norm_backward_of_rows(pool, f, own, kept.s2, x.gain2, drop2, m0, m1, left.dz2, norm_sums + 2 * C, [&](int i, int lane) {
-    return eight(dy + (own.first + i) * C, lane * lane_channels, C, true);
-  });
+  const auto dy_of = [&](int i, int lane) { return eight(dy + (own.first + i) * C, lane * lane_channels, C, true); };
+  norm_backward_of_rows(pool, f, own, kept.s2, x.gain2, drop2, m0, m1, left.dz2, norm_sums + 2 * C, dy_of);
 
   {
     Sums dh;

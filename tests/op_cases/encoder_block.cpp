@@ -162,7 +162,8 @@ const Cases tails([](std::vector<OpCase>& all) {
              {shape, shape, {C, C}, {C}, {C}, {C, d_ff}, {d_ff}, {d_ff, C}, {C}, {C}, {C}}};
     const Dropout drop1{real(rate), {17, 3, 5}}, drop2{real(rate), {17, 3, 6}};
     c.op = [=](auto& x) {
-      return encoder_tail(x[0], x[1], {{}, {}, {}, x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10]}, drop1, drop2);
+      const BlockWeights w{{}, {}, {}, x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10]};
+      return encoder_tail(x[0], x[1], w, drop1, drop2);
     };
     c.twin = [=](auto& x) {
       const Tensor h = composed::residual_norm(x[0], matmul(x[1], x[2]), x[3], x[4], drop1);
