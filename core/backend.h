@@ -39,8 +39,8 @@ const Backend& backend(Device);             // throws BadInput if this build or 
 void add_backend(Device, const Backend&);   // by a main program that was linked with it
 
 // As long as it lives, the calling thread's products on the device are in this form, and afterwards in the one before:
-// in fp32, unless it stood inside another. So what else a process computes rounds nothing. Throws BadInput if the device
-// cannot.
+// in fp32, unless it stood inside another. So what else a process computes rounds nothing. Throws BadInput if the
+// device cannot.
 class Multiplying {
  public:
   Multiplying(Device, Matmul);

@@ -1,5 +1,5 @@
-// How products of matrices round: linear layers, matmul and feed-forward networks, forward and backward. Attention's own
-// products, the optimizer and weights that are read as they are stored (linear_stored) know fp32 alone.
+// How products of matrices round: those of linear layers, matmul and feed-forward networks, forward and backward.
+// Attention's own products, the optimizer and weights that are read as they are stored (linear_stored) know fp32 alone.
 #pragma once
 
 namespace poslab {

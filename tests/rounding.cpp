@@ -121,40 +121,52 @@ TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infin
 
 TEST_CASE("rounded products: sums of rounded factors, whichever way they lie, small and cut into blocks") {
   struct Sizes { int m, n, k; };
-  on_each_isa([&] {
-    for (const Sizes& size : {Sizes{1, 1, 1}, {7, 5, 13}, {70, 33, 65}, {130, 579, 517}})
-      for (const bool a_transposed : {false, true})
-        for (const bool b_transposed : {false, true})
-          for (const Form& form : {tf32x3, tf32, bf16}) {
-            const auto [m, n, k] = size;
-            INFO(form.name, " ", m, "x", k, "x", n, " a_transposed ", a_transposed, " b_transposed ", b_transposed);
-            Rng rng({0, 12, uint32_t(m)});
-            std::vector<real> a(size_t(m * k)), b(size_t(k * n)), c(size_t(m * n), 3);
-            for (auto* x : {&a, &b})
-              for (real& v : *x) v = real(2 * rng.uniform() - 1);
-            const Product p{.m = m, .n = n, .k = k, .a_transposed = a_transposed, .b_transposed = b_transposed};
-            {
-              const Multiplying as(Device::cpu, form.how);
-              kernels(Device::cpu).matmul({c.data(), false}, a.data(), b.data(), p);
-            }
+  for (const auto& [m, n, k] : {Sizes{1, 1, 1}, {7, 5, 13}, {70, 33, 65}, {33, 530, 517}})
+    for (const Form& form : {tf32x3, tf32, bf16}) {
+      Rng rng({0, 12, uint32_t(m)});
+      std::vector<real> a(size_t(m * k)), b(size_t(k * n));               // (m, k), (k, n)
+      for (auto* x : {&a, &b})
+        for (real& v : *x) v = real(2 * rng.uniform() - 1);
+      std::vector<double> sum(size_t(m * n), 3), unrounded(size_t(m * n), 3);
+      const auto factors = [&](const std::vector<real>& x) {
+        std::vector<double> y(x.begin(), x.end());
+        if (form.how != Matmul::tf32x3)
+          for (double& v : y) v = rounded(v, form);
+        return y;
+      };
+      const std::vector<double> a_rounded = factors(a), b_rounded = factors(b);
+      const auto add_product = [&, m = m, n = n, k = k](double* c, const auto* x, const auto* y) {
+        for (int i = 0; i < m; ++i)
+          for (int q = 0; q < k; ++q)
+            for (int j = 0; j < n; ++j) c[i * n + j] += double(x[i * k + q]) * double(y[q * n + j]);
+      };
+      add_product(sum.data(), a_rounded.data(), b_rounded.data()), add_product(unrounded.data(), a.data(), b.data());
+      const auto transposed = [](const std::vector<real>& x, int rows, int columns) {
+        std::vector<real> y(x.size());
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < columns; ++j) y[size_t(j * rows + i)] = x[size_t(i * columns + j)];
+        return y;
+      };
+      const std::vector<real> a_turned = transposed(a, m, k), b_turned = transposed(b, k, n);
+      on_each_isa([&, m = m, n = n, k = k] {
+        for (const bool turn_a : {false, true})
+          for (const bool turn_b : {false, true}) {
+            INFO(form.name, " ", m, "x", k, "x", n, " a_transposed ", turn_a, " b_transposed ", turn_b);
+            const Product p{.m = m, .n = n, .k = k, .a_transposed = turn_a, .b_transposed = turn_b};
+            std::vector<real> c(size_t(m * n), 3);
+            const Multiplying as(Device::cpu, form.how);
+            kernels(Device::cpu).matmul({c.data(), false}, (turn_a ? a_turned : a).data(),
+                                        (turn_b ? b_turned : b).data(), p);
             double off = 0, off_unrounded = 0;
-            for (int i = 0; i < m; ++i)
-              for (int j = 0; j < n; ++j) {
-                double sum = 3, unrounded = 3;
-                for (int q = 0; q < k; ++q) {
-                  const double x = a[size_t(a_transposed ? q * m + i : i * k + q)];
-                  const double y = b[size_t(b_transposed ? j * k + q : q * n + j)];
-                  sum += form.how == Matmul::tf32x3 ? x * y : rounded(x, form) * rounded(y, form);
-                  unrounded += x * y;
-                }
-                const double got = c[size_t(i * n + j)];
-                off = std::max(off, std::abs(got - sum));
-                off_unrounded = std::max(off_unrounded, std::abs(got - unrounded));
-              }
+            for (size_t e = 0; e < c.size(); ++e) {
+              off = std::max(off, std::abs(c[e] - sum[e]));
+              off_unrounded = std::max(off_unrounded, std::abs(c[e] - unrounded[e]));
+            }
             CHECK(off < 2e-7 * (3 + k));
             if (form.how != Matmul::tf32x3) CHECK(off_unrounded > 10 * off);
           }
-  });
+      });
+    }
 }
 
 TEST_CASE("rounded products: forward and backward passes by two threads have the bits of those by one") {
@@ -179,7 +191,9 @@ TEST_CASE("rounded products: forward and backward passes by two threads have the
 TEST_CASE("rounded products: in a run's steps and tests and nowhere else") {
   const OneThread one;
   const auto fresh = [](const char* how) { return State(tiny_config({{"matmul", how}})); };
-  const auto step = [](State& s) { return finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))).loss; };
+  const auto step = [](State& s) {
+    return finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))).loss;
+  };
   std::vector<std::vector<double>> losses;
   for (const char* how : matmul_names) {
     State s = fresh(how);

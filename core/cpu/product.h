@@ -8,8 +8,8 @@
 
 namespace poslab::POSLAB_ISA {
 
-// x rounded to 11 bits, ties away from zero, as cvt.rna.tf32.f32 does; to 8 bits, ties to even, as cvt.rn.bf16.f32 does.
-// Numbers that are too large become infinite; infinity and NaN stay.
+// x rounded to 11 bits, ties away from zero, as cvt.rna.tf32.f32 does; to 8 bits, ties to even, as cvt.rn.bf16.f32
+// does. Numbers that are too large become infinite; infinity and NaN stay.
 inline real to_tf32(real x) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, float(x)), exponent = 0x7F800000u;
   return __builtin_bit_cast(float, (bits & exponent) == exponent ? bits : (bits + 0x1000u) & ~0x1FFFu);
