@@ -1,5 +1,5 @@
 // poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py, `generate` by
-// bench/generate.py, `t5` by bench/t5.py; `kernels`, `schemes` and `decoder` print tables.
+// bench/generate.py, `t5` by bench/t5.py; `kernels`, `naive`, `schemes` and `decoder` print tables.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include "bench/decoder.h"
 #include "bench/generate.h"
 #include "bench/kernels.h"
+#include "bench/naive.h"
 #include "bench/products.h"
 #include "bench/schemes.h"
 #include "bench/serve.h"
@@ -26,6 +27,15 @@ poslab::Settings settings_of(const std::map<std::string, std::string>& words) {
   for (const auto& [name, word] : words)
     if (!word.empty()) settings.emplace_back(name, word);
   return settings;
+}
+
+// That of a GPU, with the kernels of cuda/naive/. Throws BadInput where there is none.
+const poslab::Backend& naive_backend() {
+#ifdef POSLAB_CUDA
+  return poslab::cuda::as_naive_backend();
+#else
+  return poslab::backend(poslab::Device::cuda);
+#endif
 }
 
 }  // namespace
@@ -48,6 +58,9 @@ int main(int count, char** words) {
   std::string filter;
   ops->add_option("filter", filter, "only kernels whose name contains this");
   ops->add_option("--threads", cores);
+  CLI::App* rungs =
+      app.add_subcommand("naive", "on a GPU: the kernels of cuda/naive, which are there to be read, and the fast ones");
+  rungs->add_option("filter", filter, "only kernels whose name contains this");
   CLI::App* each = app.add_subcommand("schemes", "a training step of every scheme beside one without positions");
   each->add_option("filter", filter, "only schemes whose name contains this");
   CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE beside RoPE");
@@ -71,7 +84,9 @@ int main(int count, char** words) {
     if (*ops) {
       time_kernels(filter);
       if (filter.empty() || filter == "matmul") time_products();
-    } else if (*each)
+    } else if (*rungs)
+      time_naive(test::op_cases(test::For::bench), naive_backend(), filter, 0.1);
+    else if (*each)
       time_schemes(filter);
     else if (*rerope)
       time_decoder();

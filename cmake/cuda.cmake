@@ -2,17 +2,17 @@
 # there is an nvcc. POSLAB_CUDA: AUTO takes nvcc if it is found; ON makes it an error if it is not; OFF does without.
 set(POSLAB_CUDA AUTO CACHE STRING "kernels for the GPU: AUTO, ON (an error if there is no nvcc) or OFF")
 
-file(GLOB cuda_sources CONFIGURE_DEPENDS cuda/*.cu)
-set(cuda_host cuda/queue.cpp cuda/table.cpp)
+file(GLOB cuda_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} cuda/*.cu cuda/naive/*.cu)
+set(cuda_host cuda/queue.cpp cuda/table.cpp cuda/naive/table.cpp)
 if(POSLAB_CUDA STREQUAL "ON")           # a machine with a GPU may do without the emulation, and without its tests
   find_package(Boost QUIET COMPONENTS context)
 else()
   find_package(Boost REQUIRED COMPONENTS context)
 endif()
 foreach(source IN LISTS cuda_sources)
-  get_filename_component(stem ${source} NAME_WE)
-  set(as_cpp ${CMAKE_BINARY_DIR}/emulated/${stem}.cpp)
-  file(CONFIGURE OUTPUT ${as_cpp} CONTENT "#include \"cuda/${stem}.cu\"\n")
+  string(REGEX REPLACE "^cuda/(.*)\\.cu$" "\\1.cpp" name ${source})
+  set(as_cpp ${CMAKE_BINARY_DIR}/emulated/${name})
+  file(CONFIGURE OUTPUT ${as_cpp} CONTENT "#include \"${source}\"\n")
   list(APPEND emulated ${as_cpp})
 endforeach()
 if(TARGET Boost::context)

@@ -103,6 +103,37 @@ struct AttentionGrads {
   FIELDS(AttentionGrads, q, k, v, q_rel, r, gain, bias, temperature, q_bias, q_rel_bias)
 };
 
+// A post-norm encoder block (formulas: nn/block.h) in one kernel a direction, of the GPU alone; elsewhere, and where it
+// does not fit, the block is composed of the other kernels. C = heads head_dim; the queries are the last of the slots.
+struct BlockArgs {
+  AttentionArgs attention;                              // q, k and v are the kernel's own: null here
+  int d_ff = 0;
+  const real* x = nullptr;                              // (batch, keys, C)
+  const real *query = nullptr, *key = nullptr, *value = nullptr, *output = nullptr;      // (C, C), stored (in, out)
+  const real *gain1 = nullptr, *bias1 = nullptr, *gain2 = nullptr, *bias2 = nullptr;     // (C)
+  const real *w1 = nullptr, *b1 = nullptr;              // (C, d_ff), (d_ff)
+  const real *w2 = nullptr, *b2 = nullptr;              // (d_ff, C), (C)
+  const real *cosine = nullptr, *sine = nullptr;        // (turn_batch, keys, head_dim / 2), or null: q and k turn
+  int turn_batch = 1;                                   // 1 or batch
+  bool interleaved = false;                             // see the kernel `rotate`
+  Dropout dropout1, dropout2;                           // behind attention, behind the feed-forward network
+  FIELDS(BlockArgs, attention, d_ff, x, query, key, value, output, gain1, bias1, gain2, bias2, w1, b1, w2, b2, cosine,
+         sine, turn_batch, interleaved, dropout1, dropout2)
+};
+// What the backward pass reads of the forward one. All null: there will be none, and nothing is kept.
+struct BlockKept {
+  real *q = nullptr, *k = nullptr, *v = nullptr;        // (batch, queries, C), (batch, keys, C) twice; q and k turned
+  real *mixed = nullptr, *stats = nullptr;              // o and stats of `attention`
+  real *s1 = nullptr, *h = nullptr, *s2 = nullptr;      // (batch, queries, C): before the norms, and behind the first
+  real* hidden = nullptr;                               // (batch, queries, d_ff)
+  FIELDS(BlockKept, q, k, v, mixed, stats, s1, h, s2, hidden)
+};
+struct BlockGrads {
+  Accumulator x, query, key, value, output, gain1, bias1, w1, b1, w2, b2, gain2, bias2, r, bias, q_bias, q_rel_bias;
+  FIELDS(BlockGrads, x, query, key, value, output, gain1, bias1, w1, b1, w2, b2, gain2, bias2, r, bias, q_bias,
+         q_rel_bias)
+};
+
 // The gated feed-forward network of T5 v1.1 and LLaMA (Shazeer 2020). Biases may be null.
 //   a = x w1 + b1   c = x w3 + b3   h = act(a) c   y = h w2 + b2
 enum class Gate { relu, silu, gelu, gelu_tanh };        // act, as in core/kernels.def
@@ -145,6 +176,17 @@ struct Kernels {
                         int out) = nullptr;
   // y_i = table[at_i]                                                         table: (entries, n)   y: (rows, n)
   void (*gather_stored)(real* y, StoredAs, const void* table, const int* at, int64_t rows, int n) = nullptr;
+  // Of the GPU alone, and null elsewhere: see BlockArgs. y: (batch, queries, C), like dy. One that does not fit may not
+  // be started.
+  bool (*encoder_block_fits)(const BlockArgs&) = nullptr;
+  void (*encoder_block)(real* y, const BlockKept&, const BlockArgs&) = nullptr;
+  void (*encoder_block_backward)(const BlockGrads&, const real* dy, const BlockKept&, const BlockArgs&) = nullptr;
+  // The block behind attention alone: `queries` rows of x and of what attention has `mixed`, (queries, C) each, whatever
+  // sequences they are of.
+  bool (*encoder_tail_fits)(const BlockArgs&) = nullptr;
+  void (*encoder_tail)(real* y, const real* mixed, const BlockKept&, const BlockArgs&) = nullptr;
+  void (*encoder_tail_backward)(const BlockGrads&, const Accumulator& d_mixed, const real* dy, const real* mixed,
+                                const BlockKept&, const BlockArgs&) = nullptr;
 };
 
 // The backend of a device. Throws BadInput if this build or this machine does not have it.

@@ -4,6 +4,8 @@
 //   dq_i += scale sum_j gain du_ij k_j                         dk_j += scale sum_i gain du_ij q_i
 //   dq_rel_i += scale sum_j gain du_ij r[pair(i,j)]            dv_j += sum_i a_ij do_i
 //   dr, dgain, dbias, dtemperature, which collect from the whole batch: cuda/row_sums.cuh
+//
+// cuda/naive/attention_backward.cu has the same without tiles; docs/gpu.md draws the shared memory.
 #include "cuda/attention_biases.h"
 #include "cuda/attention_general.cuh"
 #include "cuda/logits.cuh"

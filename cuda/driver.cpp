@@ -14,6 +14,7 @@ namespace {
 struct Stream { cudaStream_t at = nullptr; };
 std::string the_name;
 bool tensor_cores = false;
+int bytes_of_block = 0;
 
 }  // namespace
 
@@ -40,7 +41,7 @@ void find_gpu() {
               CUDART_VERSION % 1000 / 10);
   cudaDeviceProp about{};
   check(cudaGetDeviceProperties(&about, 0), "asking for the GPU's properties");
-  tensor_cores = about.major >= 8;
+  tensor_cores = about.major >= 8, bytes_of_block = int(about.sharedMemPerBlockOptin);
   the_name = fmt::format("{}, compute capability {}.{}", about.name, about.major, about.minor);
 }
 
@@ -56,6 +57,7 @@ void start() {
   check(cudaStreamCreateWithFlags(&of_this_queue<Stream>().at, cudaStreamNonBlocking), "making a stream");
 }
 bool has_tensor_cores() { return tensor_cores; }
+int shared_memory() { return bytes_of_block; }
 std::string name() { return the_name; }
 
 double peak_flops() {

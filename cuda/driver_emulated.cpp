@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "cuda/queue.h"
+#include "cuda/launch.h"
 
 namespace poslab::cuda {
 namespace {
@@ -84,6 +84,7 @@ namespace driver {
 void start() {}
 double peak_flops() { return 0; }
 bool has_tensor_cores() { return true; }
+int shared_memory() { return emulate::most_shared_bytes; }
 std::string name() { return "emulated on the CPU"; }
 
 void* device_memory(size_t bytes) {

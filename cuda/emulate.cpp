@@ -48,6 +48,7 @@ struct Machine {
   Barrier block;
   uint32_t number = 0;             // of the block, over all launches
   int now = 0;                     // thread that is running
+  int shared_bytes = 0;            // of this launch
   fiber back;                      // to the loop over threads
   const std::function<void()>* body = nullptr;
   std::exception_ptr error;
@@ -118,14 +119,17 @@ bool between(const Touch& before, const Machine& m) {        // is a barrier bet
 
 }  // namespace
 
-void run(dim3 blocks, int count, const std::function<void()>& body) {
+void run(dim3 blocks, int count, const std::function<void()>& body, int shared_bytes) {
   if (count < 32 || count > 1024 || count % 32)
     failure("emulation: {} threads in a block; it must be a multiple of 32, at most 1024", count);
   if (!blocks.x || !blocks.y || !blocks.z || blocks.y > 65535 || blocks.z > 65535)
     failure("emulation: a grid of ({}, {}, {}) blocks; there must be one at least, and along y and z at most 65535",
             blocks.x, blocks.y, blocks.z);
+  if (shared_bytes > most_shared_bytes)
+    failure("emulation: {} bytes of shared memory; a block has at most {}", shared_bytes, most_shared_bytes);
   if (!machine) machine = std::make_unique<Machine>();
   Machine& m = *machine;
+  m.shared_bytes = shared_bytes;
   while (m.threads.size() < size_t(count)) {
     Thread& thread = m.threads.emplace_back();
     thread.here = fiber(std::allocator_arg, boost::context::fixedsize_stack(256 * 1024), [&m, &thread](fiber&& back) {
@@ -151,6 +155,7 @@ void run(dim3 blocks, int count, const std::function<void()>& body) {
 
 void sync_block() { machine->wait(machine->block); }
 void sync_warp() { machine->wait(machine->warp().barrier); }
+int shared_bytes() { return machine->shared_bytes; }
 unsigned lane() { return unsigned(machine->now) % 32; }
 
 uint64_t exchange(uint64_t mine, unsigned from) {

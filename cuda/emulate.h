@@ -5,7 +5,7 @@
 //
 // What real hardware would leave to chance is an error here: reading shared memory that nobody wrote, an index beyond
 // its end, two threads that meet in one place without a barrier between them, a barrier that not all threads reach.
-// Leaves out: what no kernel here uses (textures, streams, cooperative groups, dynamic shared memory).
+// Leaves out: what no kernel here uses (textures, streams, cooperative groups).
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -32,8 +32,11 @@ extern thread_local dim3 blockDim, gridDim;
 
 namespace poslab::emulate {
 
-// Runs body once for each thread of each block. Throws Failure for what is an error, see above.
-void run(dim3 blocks, int threads, const std::function<void()>& body);
+// Runs body once for each thread of each block, with so many bytes of SHARED_OF_LAUNCH. Throws Failure for what is an
+// error, see above.
+void run(dim3 blocks, int threads, const std::function<void()>& body, int shared_bytes = 0);
+constexpr int most_shared_bytes = 227 << 10;       // as an H100 has for a block
+int shared_bytes();                                // of the launch that is running
 
 void sync_block();
 void sync_warp();
@@ -58,10 +61,12 @@ struct Element {
 void touch(Element&, bool write, const char* name, int64_t index);
 [[noreturn]] void beyond_end(const char* name, int64_t index, int64_t n);
 
-template <class T, int n>
+template <class T>
 class Shared {
  public:
-  explicit Shared(const char* name) : name_(name), value_(new T[n]), element_(new Element[n]) {}
+  // of_launch: it ends where that of the launch does
+  Shared(const char* name, int64_t n, bool of_launch = false)
+      : name_(name), n_(n), of_launch_(of_launch), value_(new T[size_t(n)]), element_(new Element[size_t(n)]) {}
   class Place {
    public:
     Place(Shared& s, int64_t i) : s_(s), i_(i) {}
@@ -76,12 +81,15 @@ class Shared {
     int64_t i_;
   };
   Place operator[](int64_t i) {
+    const int64_t n = of_launch_ ? shared_bytes() / int64_t(sizeof(T)) : n_;
     if (i < 0 || i >= n) beyond_end(name_, i, n);
     return {*this, i};
   }
 
  private:
   const char* name_;
+  int64_t n_;
+  bool of_launch_;
   std::unique_ptr<T[]> value_;
   std::unique_ptr<Element[]> element_;
 };
@@ -89,7 +97,10 @@ class Shared {
 }  // namespace poslab::emulate
 
 // n values that the threads of a block share
-#define SHARED(type, name, n) static thread_local poslab::emulate::Shared<type, (n)> name(#name)
+#define SHARED(type, name, n) static thread_local poslab::emulate::Shared<type> name(#name, (n))
+// as many as the launch asks for
+#define SHARED_OF_LAUNCH(type, name) \
+  static thread_local poslab::emulate::Shared<type> name(#name, poslab::emulate::most_shared_bytes / sizeof(type), true)
 
 inline void __syncthreads() { poslab::emulate::sync_block(); }
 inline void __syncwarp(unsigned = 0xFFFFFFFFu) { poslab::emulate::sync_warp(); }

@@ -14,6 +14,7 @@
 #define UNROLL _Pragma("unroll")      // a loop over an array that is to stay in registers
 #include <cuda_runtime.h>
 #define SHARED(type, name, n) __shared__ type name[n]                   // n values that the threads of a block share
+#define SHARED_OF_LAUNCH(type, name) extern __shared__ type name[]      // so many as the launch asks for, see BlockSize
 #endif
 
 #include "cuda/queue.h"
@@ -23,20 +24,31 @@ namespace poslab::cuda {
 
 constexpr int warp = 32, threads = 256;          // of a block, unless a kernel asks for another number
 
+// Threads of a block, and bytes of its SHARED_OF_LAUNCH. A number alone is one of threads.
+struct BlockSize {
+  int threads, shared = 0;
+  BlockSize(int threads_, int shared_ = 0) : threads(threads_), shared(shared_) {}
+};
+
 // Starts kernel(args...) on a grid of blocks; it runs after everything that was launched before, and before what is
 // held back (cuda/queue.h).
 template <class... Parameters, class... Args>
-void launch_first(void (*kernel)(Parameters...), dim3 blocks, int threads_of_block, Args... args) {
+void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, Args... args) {
   if (std::string* key = step_key()) {
     append_key(*key, blocks.x), append_key(*key, blocks.y), append_key(*key, blocks.z);
-    append_key(*key, threads_of_block), append_key(*key, reinterpret_cast<const void*>(kernel));
+    append_key(*key, size.threads), append_key(*key, size.shared);
+    append_key(*key, reinterpret_cast<const void*>(kernel));
     (append_key(*key, Parameters(args)), ...);
   }
   if (dry_run()) return;
 #ifdef POSLAB_EMULATE
-  run_or_record([=] { emulate::run(blocks, threads_of_block, [=] { kernel(args...); }); });
+  run_or_record([=] { emulate::run(blocks, size.threads, [=] { kernel(args...); }, size.shared); });
 #else
-  kernel<<<blocks, threads_of_block, 0, stream()>>>(args...);
+  constexpr int always_there = 48 << 10;           // bytes of shared memory; more has to be asked for
+  if (size.shared > always_there)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, size.shared),
+          "asking for shared memory");
+  kernel<<<blocks, size.threads, size_t(size.shared), stream()>>>(args...);
   check(cudaGetLastError(), "starting a kernel");
 #endif
 }
@@ -44,11 +56,11 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, int threads_of_blo
 // The same after all that it may have to wait for. A kernel that reads or writes in front of an address that it is
 // given, or far behind it, needs a start_sums_in() of its own, as Adam's have.
 template <class... Parameters, class... Args>
-void launch(void (*kernel)(Parameters...), dim3 blocks, int threads_of_block, Args... args) {
+void launch(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, Args... args) {
   start_products();
   const auto wait_for_sums = [](const void* at) { start_sums_in(at, static_cast<const char*>(at) + 1); };
   (each_pointer(wait_for_sums, Parameters(args)), ...);
-  launch_first(kernel, blocks, threads_of_block, args...);
+  launch_first(kernel, blocks, size, args...);
 }
 
 // Blocks enough for n independent items, one a thread; 4096 of them fill any GPU, the rest is a loop (see all).

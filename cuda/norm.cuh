@@ -1,6 +1,6 @@
 // LayerNorm of rows, forward and backward, for norm.cu and residual_norm.cu. With h = (x - mean) / std and g = dy gain:
 //   y = gain h + bias     dx = (g - mean(g) - h mean(g h)) / std     dgain = sum dy h     dbias = sum dy
-// A block sums dgain and dbias of its rows, cuda/sums.h adds up the blocks.
+// A block sums dgain and dbias of its rows, cuda/sums.h adds up the blocks. Read cuda/naive/norm.cu first.
 #pragma once
 #include "cuda/dropout.cuh"
 #include "cuda/norm_row.cuh"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """./dev cuda-test: what is tested and measured on a machine with a GPU. Standard library only; nothing is installed.
 
-    first       the GPU, every test case in a process of its own, steps a second, and the kernels of one step
+    first       the GPU, every test case in a process of its own, steps a second, the kernels of one step, and those of
+                cuda/naive beside the fast ones
     sanitize    compute-sanitizer: memcheck, racecheck, synccheck and initcheck, side by side
     bench       beside PyTorch (eager, compiled, a step as one graph) and JAX of $PYTHON, in fp32 and with TF32
     train       Reverse String with relative positions, sequential and randomized; goes on where it was stopped
@@ -15,6 +16,7 @@ is the table, STAGE.log all output.
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -94,12 +96,34 @@ def kernels_of_a_step(stage):
     stage.notes += table
 
 
+def naive_lines(said):
+    """The columns of the table that `poslab_bench naive` prints, a tuple of words for each line."""
+    line = re.compile(r"(\w+) {2,}(.*?)" + r" +(-?[\d.]+|-?inf|-?nan)" * 6 + r" +(\d\S*|inf)")
+    return [m.groups() for m in map(line.fullmatch, said.splitlines()) if m]
+
+
+def beside_naive(stage):
+    """A row for each line that `poslab_bench naive` has printed, also if it was stopped."""
+    what = "kernels of cuda/naive beside the fast ones"
+    if stage.left() < 10:
+        return stage.row(what, "not run", "no time left")
+    status, said = stage.run([stage.bin / "poslab_bench", "naive"], 150)
+    lines = naive_lines(said)
+    for kernel, case, naive, fast, ratio, naive_back, fast_back, ratio_back, off in lines:
+        agree = float(off) < 1e-4  # sums in another order are off by much less
+        told = f"us: forward naive {naive}, fast {fast}; backward naive {naive_back}, fast {fast_back}; off by {off}"
+        stage.row(f"naive/fast, {kernel} {case}", f"{ratio}x {ratio_back}x" if agree else "FAILED", told)
+    if status != 0 or not lines:
+        stage.row(what, "not run" if status is None else "FAILED", f"{how_it_ended(status)}; {tail(said)}")
+
+
 def first(stage, _):
     tests(stage)
     for length in (40, 20):
         for encoding, positions in RATES:
             rate(stage, encoding, positions, length)
     kernels_of_a_step(stage)
+    beside_naive(stage)
 
 
 def sanitize(stage, _):

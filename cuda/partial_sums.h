@@ -28,10 +28,11 @@ struct Weights {
   Accumulator dw, db;
   const real *x = nullptr, *dy = nullptr;
   int in = 0, out = 0;
+  int64_t beside = 0;              // tiles of other sums in the same launch, which fill the GPU too
 };
 inline void multiply(int64_t rows, const Weights& w) {
   if (!w.dw && !w.db) return;
-  const Splits splits = Splits::of(rows, tiles(w.in, w.out));
+  const Splits splits = Splits::of(rows, tiles(w.in, w.out) + w.beside);
   const int64_t n = w.dw ? int64_t(w.in) * w.out : 0, pitch = in_fours(n) + (w.db ? in_fours(w.out) : 0);
   real* const partial = room_for_sums(splits.count * pitch);
   real* const of_b = partial + in_fours(n);

@@ -1,5 +1,5 @@
 // What a block of cuda/product.cu does with a tile: how numbers come into shared memory, and how threads share the
-// multiplications, on the plain units (Patch) or on tensor cores (Fragments).
+// multiplications, on the plain units (Patch) or on tensor cores (Fragments). docs/gpu.md draws it.
 #pragma once
 #include "core/backend.h"
 #include "cuda/product.h"

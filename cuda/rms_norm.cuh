@@ -1,6 +1,6 @@
 // RMSNorm of rows, forward and backward, for rms_norm.cu and residual_rms_norm.cu. With h = x / rms and g = dy gain:
 //   y = gain h     dx = (g - h mean(g h)) / rms     dgain = sum dy h
-// A block sums dgain of its rows, cuda/sums.h adds up the blocks.
+// A block sums dgain of its rows, cuda/sums.h adds up the blocks. Read cuda/naive/rms_norm.cu first.
 #pragma once
 #include "cuda/dropout.cuh"
 #include "cuda/rows.cuh"

@@ -1,12 +1,43 @@
 // The table of the CUDA kernels: each under the name that it has in core/kernels.def. One that is missing does not
 // link.
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/error.h"
 #include "core/kernels.h"
+#include "cuda/backend.h"
 
 namespace poslab::cuda {
 
 #define KERNEL(name, result, ...) result name(__VA_ARGS__);
 #include "core/kernels.def"
 #undef KERNEL
+bool encoder_block_fits(const BlockArgs&);
+void encoder_block(real* y, const BlockKept&, const BlockArgs&);
+void encoder_block_backward(const BlockGrads&, const real* dy, const BlockKept&, const BlockArgs&);
+bool encoder_tail_fits(const BlockArgs&);
+void encoder_tail(real* y, const real* mixed, const BlockKept&, const BlockArgs&);
+void encoder_tail_backward(const BlockGrads&, const Accumulator& d_mixed, const real* dy, const real* mixed,
+                           const BlockKept&, const BlockArgs&);
+
+// One thread block for each sequence pays only if there are about as many sequences as multiprocessors.
+static std::atomic<int>& fewest_sequences() {
+  static std::atomic<int> n = [] {
+    constexpr int half_of_an_h100 = 66;
+    const char* const text = std::getenv("POSLAB_BLOCK_KERNEL");
+    if (!text) return half_of_an_h100;
+    int value = 0;
+    const char* const end = text + std::strlen(text);
+    if (const auto [at, error] = std::from_chars(text, end, value); error != std::errc() || at != end || value < 1)
+      bad_input("POSLAB_BLOCK_KERNEL={}: it must be a whole number, 1 or more: from how many sequences on a batch goes "
+                "through encoder blocks of one kernel", text);
+    return value;
+  }();
+  return n;
+}
+int block_kernel_from(int sequences) { return fewest_sequences().exchange(sequences); }
 
 const Kernels& table() {
   static const Kernels t = [] {
@@ -15,6 +46,15 @@ const Kernels& table() {
 #define KERNEL(name, result, ...) k.name = cuda::name;
 #include "core/kernels.def"
 #undef KERNEL
+    k.encoder_block_fits = [](const BlockArgs& x) {
+      return x.attention.batch >= fewest_sequences() && cuda::encoder_block_fits(x);
+    };
+    k.encoder_tail_fits = [](const BlockArgs& x) {
+      constexpr int least_rows = 16;                           // of a thread block
+      return x.attention.queries >= int64_t(least_rows) * fewest_sequences() && cuda::encoder_tail_fits(x);
+    };
+    k.encoder_tail = cuda::encoder_tail, k.encoder_tail_backward = cuda::encoder_tail_backward;
+    k.encoder_block = cuda::encoder_block, k.encoder_block_backward = cuda::encoder_block_backward;
     return k;
   }();
   return t;

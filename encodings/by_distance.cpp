@@ -12,6 +12,14 @@ Scores ByDistance::scores(const Heads& in, const Positions& p) const {
   return s;
 }
 
+std::optional<LayerTerms> ByDistance::terms(const Positions& p, const LayerShape& n) const {
+  Scores s{.scale = real(1 / std::sqrt(double(n.head_dim)))};
+  if (p.distances().pairs) return std::nullopt;
+  rows(s, p, n.device);
+  if (s.gain) return std::nullopt;
+  return LayerTerms{.scale = s.scale, .bias = s.bias};
+}
+
 Tensor of_distances(const Positions& p, const std::string& name, Device device, int columns,
                     const std::function<double(double, int)>& f) {
   return p.once(name, device, [&](Device there) {

@@ -15,6 +15,7 @@ namespace poslab {
 class ByDistance : public Encoding {
  public:
   Scores scores(const Heads&, const Positions&) const override;
+  std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override;   // without gains
 
  protected:
   // Sets bias, gain or both, (N, H), for the distances of p.

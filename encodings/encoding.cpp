@@ -2,6 +2,7 @@
 #include "encodings/encoding.h"
 
 #include <cmath>
+#include <typeinfo>
 
 #include "autograd/composed.h"
 #include "encodings/fits.h"
@@ -19,6 +20,12 @@ Scores Encoding::scores(const Heads& in, const Positions&) const {
 
 Tensor Encoding::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
   return attention(scores(in, p), v, span);
+}
+
+// A scheme that says nothing of its own is not NoPE.
+std::optional<LayerTerms> Encoding::terms(const Positions&, const LayerShape&) const {
+  if (typeid(*this) != typeid(Encoding)) return std::nullopt;
+  return LayerTerms{};
 }
 
 Tensor Encoding::weights(const Heads& in, const Positions& p, const Span& span) const {

@@ -10,6 +10,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct Heads {
   Tensor temperature{};                          // (1 or B, Tq, 1 or H): a factor on all logits, or absent
 };
 
+// The sizes of one layer's attention, on a device.
+struct LayerShape { int heads, head_dim; Device device; };
+
 // Doors 2 to 4 of one layer. The base class opens none: it is NoPE.
 class Encoding {
  public:
@@ -48,6 +52,9 @@ class Encoding {
   // attention over the scores, of which a scheme that opens this door has none.
   virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const;
   virtual Tensor weights(const Heads&, const Positions&, const Span&) const;
+  // All that `attend` adds to NoPE, if that fits LayerTerms: then a GPU may run the whole block in one kernel. Absent:
+  // it does not fit, or the scheme does not say.
+  virtual std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const;
   // Each row in five numbers, as attention_statistics (autograd/ops.h): (B, H, Tq, row_figures). NaN for those of the
   // logits where a scheme has none. The base streams over the keys.
   virtual Tensor statistics(const Heads&, const Positions&, const Span&) const;

@@ -50,18 +50,25 @@ struct Relative : Encoding {
     return attention(without_biases(in, p), values, span, {u, v});
   }
 
+  std::optional<LayerTerms> terms(const Positions& p, const LayerShape& n) const override {
+    if (distances(p).pairs) return std::nullopt;
+    return LayerTerms{.r = rows_of(p, n.device), .add = {u, v}};
+  }
+
   Scores without_biases(const Heads& in, const Positions& p) const {
-    const Distances& distances = table ? p.offsets("relative") : p.distances();
-    const Tensor rows = p.once(key, in.q.device(), [&](Device device) {   // (N, C)
+    Scores s = Encoding::scores(in, p);
+    s.q_rel = in.q, s.r = rows_of(p, in.q.device()), s.pairs = distances(p).of_last(in.q.dim(1));
+    return s;
+  }
+
+  const Distances& distances(const Positions& p) const { return table ? p.offsets("relative") : p.distances(); }
+  Tensor rows_of(const Positions& p, Device where) const {                 // (N, H, D)
+    const Tensor rows = p.once(key, where, [&](Device device) {            // (N, C)
       std::vector<double> d;
-      for (double value : distances.rows(device)) d.push_back(row(value));
+      for (double value : distances(p).rows(device)) d.push_back(row(value));
       return sinusoid(d, C, device);
     });
-    Scores s = Encoding::scores(in, p);
-    s.q_rel = in.q;
-    s.r = linear(rows, w).reshape({rows.dim(0), H, D});                    // (N, H, D)
-    s.pairs = distances.of_last(in.q.dim(1));
-    return s;
+    return linear(rows, w).reshape({rows.dim(0), H, D});
   }
 };
 

@@ -74,12 +74,26 @@ Rotary::Rotary(std::string name, std::vector<double> frequencies, Pairing pairin
 Rotary::Rotary(std::string name, Pairing pairing, std::function<std::vector<Group>(int slots)> groups)
     : name_(std::move(name)), pairing_(pairing), groups_(std::move(groups)) {}
 
+Rotation Rotary::of_group(const Group& group, int from, const Positions& p, const LayerShape& n) const {
+  const std::string key = fmt::format("{} {} {} {}", name_, n.head_dim, n.heads, from);
+  return turned_by(p, name_, key, n.device, group.turns.frequencies);
+}
+
+std::optional<LayerTerms> Rotary::terms(const Positions& p, const LayerShape& n) const {
+  const std::vector<Group> all = groups_(p.time());
+  const Turns& turns = all[0].turns;
+  if (all.size() > 1 || 2 * int(turns.frequencies.size()) != n.head_dim) return std::nullopt;
+  return LayerTerms{.scale = real(turns.factor / std::sqrt(double(n.head_dim))),
+                    .turn = of_group(all[0], 0, p, n),
+                    .pairing = pairing_};
+}
+
 Scores Rotary::scores(const Heads& in, const Positions& p) const {
   const std::vector<Group> all = groups_(in.k.dim(1));
   std::vector<Tensor> q, k;
   for (int from = 0; const Group& group : all) {
-    const std::string key = fmt::format("{} {} {} {}", name_, in.q.dim(3), in.q.dim(2), from);
-    const Rotation of_keys = turned_by(p, name_, key, in.q.device(), group.turns.frequencies);
+    const LayerShape shape{in.q.dim(2), in.q.dim(3), in.q.device()};
+    const Rotation of_keys = of_group(group, from, p, shape);
     const auto own = [&](const Tensor& x) { return all.size() == 1 ? x : slice(x, 2, from, from + group.heads); };
     q.push_back(turned(own(in.q), of_last(of_keys, in.q.dim(1)), pairing_));
     k.push_back(turned(own(in.k), of_keys, pairing_));

@@ -33,11 +33,14 @@ class Rotary : public Encoding {
   Rotary(std::string name, std::vector<double> frequencies, Pairing);
   Rotary(std::string name, Pairing, std::function<std::vector<Group>(int slots)>);
   Scores scores(const Heads&, const Positions&) const override;
+  std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override;   // if all channels turn alike
   // The logit of equal contents, `factor` at distance 0: the mean of cos(d f_m) over the pairs of channels.
   Tensor shown(const ModelShape&, const Positions&) const override;
   bool heads_alike() const { return groups_(1).size() == 1; }   // all heads turn alike
 
  private:
+  // Of the group that begins with head `from`.
+  Rotation of_group(const Group&, int from, const Positions&, const LayerShape&) const;
   std::string name_;
   Pairing pairing_;
   std::function<std::vector<Group>(int slots)> groups_;

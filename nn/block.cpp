@@ -12,7 +12,7 @@ namespace poslab {
 namespace {
 
 // The default of the library that the released code uses: N(0, 1/in) cut off at two standard deviations (spec B.3).
-Tensor weights(const Params& p, const char* name, int in, int out) {
+Tensor drawn(const Params& p, const char* name, int in, int out) {
   return p.truncated_normal(name, {in, out}, 1 / std::sqrt(double(in)));
 }
 
@@ -77,11 +77,11 @@ ResidualNorm traced(Trace* trace, const std::string& name, const char* part, con
 EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
   const int C = s.d_model, d_ff = s.ffn_multiplier * C;
   const Params a = p / "attention", n1 = p / "norm1", f = p / "ffn", n2 = p / "norm2";
-  query_ = weights(a, "query", C, C), key_ = weights(a, "key", C, C);
-  value_ = weights(a, "value", C, C), output_ = weights(a, "output", C, C);
+  query_ = drawn(a, "query", C, C), key_ = drawn(a, "key", C, C);
+  value_ = drawn(a, "value", C, C), output_ = drawn(a, "output", C, C);
   gain1_ = n1.full("gain", {C}, 1), bias1_ = n1.full("bias", {C}, 0);
-  w1_ = weights(f, "w1", C, d_ff), b1_ = f.full("b1", {d_ff}, 0);
-  w2_ = weights(f, "w2", d_ff, C), b2_ = f.full("b2", {C}, 0);
+  w1_ = drawn(f, "w1", C, d_ff), b1_ = f.full("b1", {d_ff}, 0);
+  w2_ = drawn(f, "w2", d_ff, C), b2_ = f.full("b2", {C}, 0);
   gain2_ = n2.full("gain", {C}, 1), bias2_ = n2.full("bias", {C}, 0);
 }
 
@@ -98,10 +98,21 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   const Span span{.causal = spec_.causal, .offset = T - num_queries};
   const Heads heads = pass.temperature({q, k, own, x}, pass.positions, span);
   const Tensor mixed = attend(name_, pass, heads, v, span).reshape(own.shape());
+  if (!pass.trace && kernels(x.device()).encoder_tail)
+    return encoder_tail(own, mixed, weights(), pass.dropout, pass.second_dropout());
   const Tensor a = seen(".attention.added", linear(mixed, output_));
   const Tensor h = seen(".attention.out", residual_norm(own, a, gain1_, bias1_, pass.dropout));
   const Tensor f = seen(".ffn.added", feed_forward(h, w1_, b1_, w2_, b2_));
   return seen(".out", residual_norm(h, f, gain2_, bias2_, pass.second_dropout()));
+}
+
+BlockWeights EncoderBlock::weights() const {
+  return {query_, key_, value_, output_, gain1_, bias1_, w1_, b1_, w2_, b2_, gain2_, bias2_};
+}
+
+Tensor EncoderBlock::in_one(const Tensor& x, int num_queries, const LayerPass& pass, const LayerTerms& terms) const {
+  return encoder_block(x, weights(), terms, {spec_.heads, num_queries, spec_.causal}, pass.dropout,
+                       pass.second_dropout());
 }
 
 }  // namespace poslab

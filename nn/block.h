@@ -54,8 +54,12 @@ class EncoderBlock {                               // poslab::Block is a piece o
   // Only the last `num_queries` of the T slots are computed: (B, T, C) -> (B, num_queries, C). The others are read as
   // keys and values.
   Tensor operator()(const BlockInput&, int num_queries, const LayerPass&) const;
+  // The same as one op, which a GPU may have as one kernel: of an encoding that fits LayerTerms, without temperature and
+  // without a trace.
+  Tensor in_one(const Tensor& x, int num_queries, const LayerPass&, const LayerTerms&) const;
 
  private:
+  BlockWeights weights() const;
   BlockSpec spec_;
   std::string name_;                              // "block2"
   Tensor query_, key_, value_, output_;           // (C, C) each, stored (in, out)

@@ -61,13 +61,20 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   else if (rows.device() == Device::cpu && !(pass.trace && pass.trace->wants("embedding")))
     in.table = rows, in.at = tokens;                           // on a GPU launches cost more than products
   in.x = traced(pass.trace, "embedding", "", in.x);
+  // Where a block may be one kernel. All encodings come first, so that what they multiply shares a launch.
+  std::vector<std::optional<LayerTerms>> terms(blocks_.size());
+  for (size_t l = 0; kernels(rows.device()).encoder_block && !pass.trace && l < terms.size(); ++l)
+    if (temperature_[l].absent())
+      terms[l] = encoding_->layers[l]->terms(pass.positions.at_layer(int(l)),
+                                             {spec_.heads, spec_.d_model / spec_.heads, rows.device()});
   for (const EncoderBlock& block : blocks_) {
     const int layer = int(&block - blocks_.data());
     drop.stream.site = pass.dropout.stream.site + 1 + 2 * uint32_t(layer);     // a block draws twice
-    const bool last = layer + 1 == spec_.layers;               // nothing reads its other slots
-    in = {block(in, last ? outputs : T,
-                {*encoding_->layers[size_t(layer)], temperature_[size_t(layer)], pass.positions.at_layer(layer), drop,
-                 pass.trace})};
+    const int queries = layer + 1 == spec_.layers ? outputs : T;        // nothing reads the last block's other slots
+    const LayerPass of_layer{*encoding_->layers[size_t(layer)], temperature_[size_t(layer)],
+                             pass.positions.at_layer(layer), drop, pass.trace};
+    const auto& one = terms[size_t(layer)];
+    in = {one ? block.in_one(in.x, queries, of_layer, *one) : block(in, queries, of_layer)};
   }
   return traced(pass.trace, "logits", "", linear(in.x, head_w_, head_b_));
 }

@@ -15,6 +15,7 @@
 #include <map>
 
 #include "autograd/tape.h"
+#include "autograd/watch.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "experiment/evaluate.h"
@@ -36,6 +37,13 @@ struct Quick {};
 // Results are sums in another order, of other products: close, not equal.
 constexpr double tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
 
+// All batches go through encoder blocks of one kernel while one lives, whatever their size; or none does.
+struct BlockKernels {
+  const int before;
+  explicit BlockKernels(bool all = true) : before(cuda::block_kernel_from(all ? 1 : 1 << 30)) {}
+  ~BlockKernels() { cuda::block_kernel_from(before); }
+};
+
 Config small(const std::string& encoding, const std::string& positions, const std::string& device) {
   return tiny_config({{"encoding", encoding}, {"positions", positions}, {"device", device}, {"batch", "4"},
                       {"train_length", "3"}, {"eval_lengths", "1:4"}, {"eval_samples", "4"}});
@@ -51,12 +59,23 @@ bool in_share(int n) {
   return n % of == part - 1;
 }
 
+// Counts the ops that are whole encoder blocks, and those that are the half behind attention.
+struct BlockCount : TapeWatch {
+  int blocks = 0, tails = 0;
+  void recorded(size_t, const char* op, const std::vector<Tensor>&, const std::vector<Tensor>&) override {
+    blocks += std::string(op) == "encoder_block", tails += std::string(op) == "encoder_tail";
+  }
+  void before_backward(size_t) override {}
+  void after_backward(size_t) override {}
+};
+
 Step step(State& s) { return finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))); }
 
 }  // namespace
 
 TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward") {
   const OneThread one;
+  const BlockKernels blocks;
   [[maybe_unused]] const Quick quick;
   struct Worst { double value = 0, gradient = 0; int cases = 0; };
   std::map<std::string, Worst> table;
@@ -85,6 +104,7 @@ TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward")
 // then differs by a unit of the form, and all that is made from it by a share of that.
 TEST_CASE("cuda: products on tensor cores are as far off as their factors are rounded, and the CPU's likewise") {
   const OneThread one;
+  const BlockKernels blocks;
   [[maybe_unused]] const Quick quick;
   const Backend& gpu = backend(Device::cuda);
   if (sizeof(real) == 8) {
@@ -101,25 +121,30 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
     int tried = 0;
     for (const OpCase& c : op_cases()) {
       const bool network = c.kernel == "feed_forward" || c.kernel == "gated_feed_forward";
-      if (c.kernel != "linear" && c.kernel != "matmul" && !network) continue;
+      const bool block = c.kernel.starts_with("encoder_");
+      if (c.kernel != "linear" && c.kernel != "matmul" && !network && !block) continue;
       const Tensors x = inputs(c);
       if (c.kernel == "gated_feed_forward" && x[0].size() > 10000) continue;     // emulation takes its time
       INFO(name << " " << title(c));
       const Result plain = run(c, x);
       const Multiplying cpu_as(Device::cpu, form.how), gpu_as(Device::cuda, form.how);
-      const Result there = run(c, x, Device::cuda), here = run(c, x);
-      const double off_here = difference(there, here);
-      CHECK(off_here <= (network ? form.unit : tolerance));
-      (network ? networks_to_cpu : to_cpu) = std::max(network ? networks_to_cpu : to_cpu, off_here);
-      const auto count = [&](const std::vector<real>& a, const std::vector<real>& b, double floor) {
-        const double least = tolerance * std::max(largest(b), floor);
-        for (size_t e = 0; e < a.size(); ++e) off_numbers += std::abs(double(a[e]) - double(b[e])) > least;
-        numbers += int64_t(a.size());
-      };
-      count(there.value, here.value, 0);
-      for (size_t i = 0; i < x.size(); ++i) count(there.grads[i], here.grads[i], floor_of(here));
-      if (network && form.how != Matmul::tf32x3) continue;                       // a hidden number may change its sign
-      const double off = difference(there, plain);
+      const Result there = run(c, x, Device::cuda);
+      if (!block) {
+        const Result here = run(c, x);
+        const double off_here = difference(there, here);
+        CHECK(off_here <= (network ? form.unit : tolerance));
+        (network ? networks_to_cpu : to_cpu) = std::max(network ? networks_to_cpu : to_cpu, off_here);
+        const auto count = [&](const std::vector<real>& a, const std::vector<real>& b, double floor) {
+          const double least = tolerance * std::max(largest(b), floor);
+          for (size_t e = 0; e < a.size(); ++e) off_numbers += std::abs(double(a[e]) - double(b[e])) > least;
+          numbers += int64_t(a.size());
+        };
+        count(there.value, here.value, 0);
+        for (size_t i = 0; i < x.size(); ++i) count(there.grads[i], here.grads[i], floor_of(here));
+      }
+      // A hidden number may change its sign, and then its gradient is another one.
+      const bool values_alone = (network || block) && form.how != Matmul::tf32x3;
+      const double off = values_alone ? difference(there.value, plain.value, 0) : difference(there, plain);
       CHECK(off <= form.most);
       worst = std::max(worst, off), ++tried;
     }
@@ -254,6 +279,35 @@ TEST_CASE("cuda: a model is trained as on the CPU, and its steps are recorded on
     }
 }
 
+TEST_CASE("cuda: a model whose blocks are one kernel each is trained as on the CPU") {
+  const OneThread one;
+  const BlockKernels blocks;
+  struct Line { const char *encoding, *positions; bool one_kernel; };
+  for (const Line& line : {Line{"none", "sequential", true}, {"learned", "randomized", true},
+                           {"relative", "sequential", true}, {"relative", "randomized", false},
+                           {"alibi", "sequential", true}, {"t5", "sequential", true}, {"rope", "randomized", true},
+                           {"none|rope", "sequential", true}, {"none*4+rope*4", "sequential", false},
+                           {"geometric", "sequential", false}}) {
+    INFO(line.encoding << " " << line.positions);
+    const auto config = [&](const char* device) {
+      Config c = small(line.encoding, line.positions, device);
+      return c.d_model = 64, c.heads = 8, c;
+    };
+    State cpu(config("cpu")), gpu(config("cuda"));
+    for (int n = 0; n < 4; ++n) {
+      const BlockCount count;
+      const Step a = step(cpu), b = step(gpu);
+      CHECK(count.blocks % gpu.config.layers == 0);            // a step is gone through twice if it is recorded
+      if (line.one_kernel) CHECK(count.blocks > 0);
+      else if (b.length > 1) CHECK(count.blocks == 0);         // two slots are always evenly spaced
+      if (!line.one_kernel && b.length > 1) CHECK(count.tails > 0);
+      CHECK(b.loss == doctest::Approx(a.loss).epsilon(1e-4));
+      CHECK(b.grad_norm == doctest::Approx(a.grad_norm).epsilon(1e-3));
+    }
+    CHECK(evaluate(gpu, 4).loss == doctest::Approx(evaluate(cpu, 4).loss).epsilon(1e-3));
+  }
+}
+
 TEST_CASE("cuda: runs that multiply differently take turns in one process, each as if it were alone") {
   if (sizeof(real) == 8) return;         // doubles have one way only
   const OneThread one;
@@ -332,12 +386,16 @@ TEST_CASE("cuda: a recorded step is replayed with other data, and asks for no me
 TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
   const OneThread one;
   fmt::print("\nA step on a GPU that does nothing, batch 128: what it is given, and the host's median microseconds\n"
-             "{:<10} {:<10} {:>7} {:>8} {:>6} {:>7} {:>6} {:>7}\n",
-             "encoding", "positions", "slots", "launches", "copies", "KB", "draw", "queue");
-  struct Line { const char *encoding, *positions; int length, most; };
-  for (const Line& line : {Line{"none", "sequential", 40, 83}, {"rope", "randomized", 40, 105},
-                           {"relative", "sequential", 20, 93}, {"relative", "sequential", 40, 95},
-                           {"relative", "randomized", 40, 95}, {"geometric", "sequential", 40, 279}}) {
+             "{:<10} {:<10} {:>7} {:<10} {:>8} {:>6} {:>7} {:>6} {:>7}\n",
+             "encoding", "positions", "slots", "blocks", "launches", "copies", "KB", "draw", "queue");
+  struct Line { const char *encoding, *positions; int length, most; bool fused = false; };
+  for (const Line& line : {Line{"none", "sequential", 40, 83}, {"none", "sequential", 40, 32, true},
+                           {"rope", "randomized", 40, 105}, {"rope", "randomized", 40, 32, true},
+                           {"relative", "sequential", 20, 93}, {"relative", "sequential", 20, 38, true},
+                           {"relative", "sequential", 40, 94}, {"relative", "sequential", 40, 38, true},
+                           {"relative", "randomized", 40, 95}, {"relative", "randomized", 40, 70, true},
+                           {"geometric", "sequential", 40, 279}, {"geometric", "sequential", 40, 254, true}}) {
+    const BlockKernels blocks(line.fused);
     State s(configure({{"task", "reverse_string"}, {"encoding", line.encoding}, {"positions", line.positions},
                        {"device", "cuda"}, {"curriculum", "fixed"}, {"train_length", fmt::format("{}", line.length)}}));
     const cuda::NothingRuns nothing;
@@ -358,9 +416,9 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
     }
     const auto median = [](std::vector<double>& x) { return std::sort(x.begin(), x.end()), x[x.size() / 2]; };
     const int64_t launches = after.launches - before.launches;
-    fmt::print("{:<10} {:<10} {:>7} {:>8} {:>6} {:>7} {:>6.0f} {:>7.0f}\n", line.encoding, line.positions,
-               fmt::format("{0}+{0}", line.length), launches, after.copies - before.copies,
-               (after.bytes - before.bytes) / 1024, median(drawing), median(queueing));
+    fmt::print("{:<10} {:<10} {:>7} {:<10} {:>8} {:>6} {:>7} {:>6.0f} {:>7.0f}\n", line.encoding, line.positions,
+               fmt::format("{0}+{0}", line.length), line.fused ? "fused" : "op by op", launches,
+               after.copies - before.copies, (after.bytes - before.bytes) / 1024, median(drawing), median(queueing));
     CHECK(launches > 0);
     CHECK(launches <= line.most + (sizeof(real) > sizeof(float) ? 8 : 0));   // doubles fill the room for sums sooner
   }

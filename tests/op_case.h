@@ -31,7 +31,7 @@ using Arrays = std::vector<Array>;
 struct Range { double low = -1, high = 1; };
 
 struct OpCase {
-  std::string kernel;                                 // as in core/kernels.def, the forward one
+  std::string kernel;                                 // as in core/kernels.h, the forward one
   std::string name;                                   // variant and shapes
   std::vector<Shape> shapes;                          // of the inputs, which are drawn uniformly from `ranges`
   std::function<Tensor(const Tensors&)> op;
@@ -41,6 +41,7 @@ struct OpCase {
   double floor = 1;                                   // values may be off by 1e-5 (|value| + floor), 1e-12 in double
   bool differentiable = true;
   double step = 1e-4;                                 // of the central differences; small for formulas with kinks
+  bool of_gpu = false;                                // the kernel is of the GPU alone: a CPU runs what it is made of
   double flops = 0;                                   // of one forward pass; 0: its speed is counted in bytes
 };
 

@@ -167,9 +167,25 @@ std::map<std::string, Tensor> pass(const Setup& setup, bool fused) {
   return all;
 }
 
+// What a scheme says that it adds to NoPE (Encoding::terms) is all that it adds. bound 0: it says nothing.
+Outcome terms_as_attention(const Setup& setup) {
+  const Model model(setup);
+  const Content content = content_of(setup);
+  const PositionSample draw = setup.draw();
+  const Positions& p = draw.at_layer(1);
+  const Heads in = content.heads(model, p, T / 2);
+  const auto terms = model->terms(p, {in.q.dim(2), in.q.dim(3), in.q.device()});
+  if (!terms) return {0, Expect::below, 0};
+  Span span = setup.span();
+  span.offset = T - in.q.dim(1);
+  const Tensor by_terms = attention(scores_of(*terms, in.q, in.k), content.v, span, terms->add);
+  return {apart(by_terms, model->attend(in, content.v, p, span)), Expect::below, tolerance, "terms"};
+}
+
 Outcomes fused(const Setup& setup) {
   if (!has_twin(Model(setup))) return {{}, "it is written with primitive ops, and has no fused form"};
   Outcomes list;
+  if (const Outcome terms = terms_as_attention(setup); terms.bound > 0) list.all.push_back(terms);
   const auto one = pass(setup, true), twin = pass(setup, false);
   for (const auto& [name, expected] : twin)
     list.all.push_back({apart(one.at(name), expected), Expect::below, tolerance, name});

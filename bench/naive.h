@@ -1,0 +1,22 @@
+// The CUDA kernels that are there to be read, cuda/naive/, beside the fast ones: what each op takes with either.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/backend.h"
+#include "tests/op_case.h"
+
+namespace poslab {
+
+struct Beside {
+  std::string kernel, name;                         // of the OpCase
+  struct Seconds { double naive = 0, fast = 0; } forward, backward;
+  double off = 0;                                   // largest difference of their results, of the largest number of one
+};
+
+// Prints a line for each case whose kernel contains `filter` and of which `naive`, a backend of Device::cuda, has
+// another kernel than the one that is there (backend(Device::cuda)). Each is timed for about `seconds` in four ways.
+std::vector<Beside> time_naive(const std::vector<test::OpCase>& cases, const Backend& naive, const std::string& filter,
+                               double seconds);
+
+}  // namespace poslab

@@ -1,0 +1,116 @@
+// The kernels of cuda/naive/, which are there to be read: they give what the CPU's give, and can be timed beside the
+// fast ones. Emulated like all others where there is no GPU (tests/cuda.cpp).
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "bench/naive.h"
+#include "cuda/backend.h"
+#include "tests/op_run.h"
+
+namespace poslab::test {
+namespace {
+
+#ifdef POSLAB_EMULATE
+using Quick = cuda::DeviceMemoryOpen;
+constexpr int64_t most = 20000;                     // numbers of the inputs: emulated, larger cases take minutes
+#else
+struct Quick {};
+constexpr int64_t most = 1 << 30;
+#endif
+
+constexpr double tolerance = sizeof(real) == 8 ? 1e-11 : 1e-5;
+
+struct Naive {
+  Naive() { add_backend(Device::cuda, cuda::as_naive_backend()); }
+  ~Naive() { add_backend(Device::cuda, cuda::as_backend()); }
+};
+
+// Those that cuda/naive/ has, by the name of the forward one.
+const std::set<std::string> naive_ops = {"attention", "linear",        "norm",
+                                         "rms_norm",  "residual_norm", "residual_rms_norm"};
+
+bool is_small(const OpCase& c, int64_t most) {
+  int64_t size = 0;
+  for (const Shape& shape : c.shapes) size += size_of(shape);
+  return size <= most;
+}
+
+}  // namespace
+
+TEST_CASE("cuda: the naive kernels give what the CPU's give, forward and backward") {
+  const OneThread one;
+  [[maybe_unused]] const Quick quick;
+  const Naive naive;
+  CHECK(!kernels(Device::cuda).encoder_block);            // a block goes op by op, through the naive kernels
+  std::map<std::string, int> tried;
+  double worst = 0;
+  for (const OpCase& c : op_cases()) {
+    if (!naive_ops.count(c.kernel) || !is_small(c, most)) continue;
+    INFO(title(c));
+    const Tensors x = inputs(c);
+    const Result cpu = run(c, x), gpu = run(c, x, Device::cuda), again = run(c, x, Device::cuda);
+    CHECK(value_error(c, gpu.value, c.reference(in_double(x))) <= value_tolerance);
+    CHECK(difference(gpu, cpu) <= tolerance);
+    CHECK(same_bits(gpu, again));
+    worst = std::max(worst, difference(gpu, cpu)), ++tried[c.kernel];
+  }
+  CHECK(tried.size() == naive_ops.size());
+  for (const auto& [kernel, cases] : tried) fmt::print("naive {:<18}{:>4} cases\n", kernel, cases);
+  fmt::print("worst relative error of values and gradients, to the CPU: {:.1e}\n", worst);
+}
+
+TEST_CASE("cuda: the naive kernels give the gradients that are wanted, and add to what is there") {
+  const OneThread one;
+  [[maybe_unused]] const Quick quick;
+  const Naive naive;
+  int tried = 0;
+  for (const OpCase& c : op_cases()) {
+    if (!naive_ops.count(c.kernel) || !is_small(c, 2000)) continue;
+    INFO(title(c));
+    const Tensors x = inputs(c);
+    const Result cpu = run(c, x), twice = run(c, c.op, x, all_inputs, 2, Device::cuda);
+    for (size_t i = 0; i < x.size(); ++i) {
+      CHECK(difference(twice.grads[i], cpu.grads[i], floor_of(cpu), 2) <= tolerance);
+      const Result only = run(c, c.op, x, [i](size_t j) { return i == j; }, 1, Device::cuda);
+      CHECK(difference(only.grads[i], cpu.grads[i], floor_of(cpu)) <= tolerance);
+    }
+    ++tried;
+  }
+  CHECK(tried > 20);
+}
+
+#ifndef __SANITIZE_ADDRESS__                              // there steps are not recorded
+TEST_CASE("cuda: naive and fast kernels are timed beside each other, as recorded steps, and agree") {
+  const OneThread one;
+  [[maybe_unused]] const Quick quick;
+  std::vector<OpCase> few;                                // a small one of each kernel, and one that has no naive form
+  std::set<std::string> seen;
+  for (const OpCase& c : op_cases())
+    if ((naive_ops.count(c.kernel) || c.kernel == "softmax") && is_small(c, 2000) && !is_small(c, 100) &&
+        seen.insert(c.kernel).second)
+      few.push_back(c);
+  CHECK(few.size() == naive_ops.size() + 1);
+  const Kernels& before = backend(Device::cuda).kernels();
+  const int recorded = cuda::recordings();
+  const std::vector<Beside> lines = time_naive(few, cuda::as_naive_backend(), "", 0);
+  CHECK(&backend(Device::cuda).kernels() == &before);     // the fast ones are back
+  CHECK(cuda::recordings() - recorded <= int(2 + 8 * lines.size()));      // four each, and again if memory has grown
+  std::set<std::string> timed;
+  for (const Beside& line : lines) {
+    INFO(line.kernel << " " << line.name);
+    timed.insert(line.kernel);
+    CHECK(line.forward.naive > 0);
+    CHECK(line.forward.fast > 0);
+    CHECK(line.off <= tolerance);
+  }
+  CHECK(timed == naive_ops);                              // softmax has no naive form, and is not timed
+  CHECK(time_naive(few, cuda::as_naive_backend(), "attention", 0).size() == 1);
+  CHECK(time_naive(few, cuda::as_backend(), "", 0).empty());              // nothing differs from itself
+}
+#endif
+
+}  // namespace poslab::test
