@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -56,10 +57,13 @@ void read_result(int ticket, void* to) {
 const void* upload(const void*, size_t) { return nullptr; }
 void wait() {}
 void step(const std::function<void()>& work) { work(); }
+thread_local Matmul form = Matmul::fp32;                      // of the CPU
+thread_local Matmul current[2] = {Matmul::fp32, Matmul::fp32};   // of each device, as Multiplying has set it
 void multiply_in(Matmul how) {
-  if (how != Matmul::fp32)
-    bad_input("matmul = {}: this is what the tensor cores of a GPU do, and the CPU multiplies in fp32; say matmul = "
-              "fp32, or device = cuda", matmul_names[int(how)]);
+  if (how != Matmul::fp32 && sizeof(real) != sizeof(float))
+    bad_input("matmul = {}: it rounds numbers of 32 bits, and this build of poslab computes with real = double; say "
+              "matmul = fp32", matmul_names[int(how)]);
+  form = how;
 }
 
 void leave_queue() {}
@@ -69,6 +73,23 @@ const Backend cpu{name,        peak_flops, cpu_kernels, allocate, write,       f
 const Backend* cuda = nullptr;
 
 }  // namespace
+
+Matmul cpu_matmul() { return form; }
+
+Multiplying::Multiplying(Device device, Matmul how) : device_(device) {
+  backend(device).multiply_in(how);
+  before_ = std::exchange(current[int(device)], how);
+}
+Multiplying::~Multiplying() {
+  const Matmul how = current[int(device_)] = before_;
+#ifdef __cpp_exceptions               // WebAssembly has none, and no device that fails
+  try {
+    backend(device_).multiply_in(how);
+  } catch (const std::exception&) {}  // what failed on the device is said by the next call that asks it for something
+#else
+  backend(device_).multiply_in(how);
+#endif
+}
 
 const Backend& backend(Device device) {
   if (device == Device::cpu) return cpu;

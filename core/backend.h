@@ -6,16 +6,9 @@
 #include <string>
 
 #include "core/kernels.h"
+#include "core/rounding.h"
 
 namespace poslab {
-
-// How a GPU multiplies matrices. Numbers go in and come out as fp32, and are added up in fp32; what is rounded are the
-// two factors of each product (docs/gpu.md has how far that is off):
-//   fp32     not at all, on the plain units
-//   tf32x3   each split into two numbers of 11 bits: three products on tensor cores, nearly as exact as fp32
-//   tf32     to 11 bits, on tensor cores       bf16     to 8 bits, likewise
-enum class Matmul { fp32, tf32x3, tf32, bf16 };
-inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in its order
 
 struct Backend {
   std::string (*name)();                                         // "NVIDIA H100 80GB HBM3, compute capability 9.0"
@@ -36,7 +29,7 @@ struct Backend {
   // same: then work() runs for its uploads alone and its kernels are not started one by one. So work() may be called
   // twice, and may read nothing back.
   void (*step)(const std::function<void()>& work);
-  // From now on, in the calling thread's queue. Throws BadInput if this device cannot: a CPU has fp32 alone.
+  // From now on, in the calling thread's queue; `Multiplying` below sets an end. Throws BadInput if this device cannot.
   void (*multiply_in)(Matmul);
   // The end of the calling thread's queue (core/own_queue.h): waits, and forgets its recorded steps. Throws nothing.
   void (*leave_queue)();
@@ -44,5 +37,20 @@ struct Backend {
 
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it
 void add_backend(Device, const Backend&);   // by a main program that was linked with it
+
+// As long as it lives, the calling thread's products on the device are in this form, and afterwards in the one before:
+// in fp32, unless it stood inside another. So what else a process computes rounds nothing. Throws BadInput if the
+// device cannot.
+class Multiplying {
+ public:
+  Multiplying(Device, Matmul);
+  ~Multiplying();
+  Multiplying(const Multiplying&) = delete;
+  Multiplying& operator=(const Multiplying&) = delete;
+
+ private:
+  Device device_;
+  Matmul before_;
+};
 
 }  // namespace poslab

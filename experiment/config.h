@@ -47,7 +47,7 @@ struct Config {
 
   int64_t checkpoint_every = 1000, log_every = 10;
   std::string device = "cpu";
-  std::string matmul = "fp32";  // what a GPU rounds the factors of products to
+  std::string matmul = "fp32";  // what the factors of products are rounded to (core/rounding.h)
   bool keep_checkpoints = false;  // all that are written, in place of the newest alone
   int threads = 0;  // 0: as many as there are cores
   std::string out;

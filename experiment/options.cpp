@@ -137,7 +137,7 @@ std::vector<RunOption> make_options() {
       {"checkpoint_every", running, &C::checkpoint_every, "steps between two checkpoints", 1, most_steps},
       {"log_every", running, &C::log_every, "steps between two lines of metrics.jsonl", 1, most_steps},
       {"device", running, &C::device, "where kernels run", 0, 0, devices},
-      {"matmul", running, &C::matmul, "what a GPU rounds the factors of products to; a CPU has fp32", 0, 0, matmuls,
+      {"matmul", running, &C::matmul, "what the factors of products are rounded to", 0, 0, matmuls,
        true, nullptr, true},
       {"keep_checkpoints", running, &C::keep_checkpoints, "keep all checkpoints, for `poslab view`", 0, 0,
        nullptr, false},

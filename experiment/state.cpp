@@ -14,7 +14,6 @@ State::State(const Config& c)
 }
 
 Transformer State::test_net() const {
-  set_matmul();
   if (config.test_temperature == "same") return net;
   const Chosen<TemperaturePolicy> policy = test_temperature(config);
   Transformer made = net.at_temperature(policy);
@@ -22,6 +21,6 @@ Transformer State::test_net() const {
   return made;
 }
 
-void State::set_matmul() const { backend(params.device()).multiply_in(matmul(config)); }
+Multiplying State::multiplying() const { return {params.device(), matmul(config)}; }
 
 }  // namespace poslab

@@ -1,5 +1,6 @@
 // All that a training step reads and changes, and so all that a checkpoint holds.
 #pragma once
+#include "core/backend.h"
 #include "experiment/config.h"
 #include "nn/adam.h"
 #include "nn/transformer.h"
@@ -10,9 +11,10 @@ struct State {
   // Step 0: fresh weights from the seed. Throws BadInput if the choices do not fit (check).
   explicit State(const Config&);
   // The model as it is tested: `net`, or `net` at the temperature of the test. Throws BadInput for a temperature that
-  // is aligned to other weights. Calls set_matmul().
+  // is aligned to other weights.
   Transformer test_net() const;
-  void set_matmul() const;   // the device multiplies from now on as this run does: others of the process may differ
+  // What holds it multiplies as this run does; other runs of the process may differ. Every pass needs one.
+  Multiplying multiplying() const;
   Config config;
   Params params;
   Transformer net;

@@ -137,7 +137,6 @@ State checkpoint_state(const std::string& bytes, const std::string& path, const 
   const Checkpoint checkpoint(bytes, path);
   Config c = configure(read_toml(checkpoint.config(), path));
   if (!device.empty()) c.device = device;
-  if (c.device == "cpu") c.matmul = "fp32";   // a run may move
   State s(c);
   checkpoint.read_into(s.params, s.adam);
   return s;

@@ -1,6 +1,8 @@
 // Checkpoints of a model on the GPU, here an emulated one where there is none.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "cuda/backend.h"
 #include "experiment/step.h"
 #include "lab/checkpoint.h"
@@ -23,6 +25,21 @@ TEST_CASE("cuda: checkpoints move between devices") {
   CHECK(again.params.device() == Device::cuda);
   CHECK(checkpoint_bytes(again) == bytes);
   CHECK(gpu_step(again).loss == doctest::Approx(gpu_step(cpu).loss).epsilon(1e-5));
+}
+
+TEST_CASE("cuda: a run that moves between devices goes on rounding as it did") {
+  add_backend(Device::cuda, cuda::as_backend());
+  State gpu(tiny_config({{"device", "cuda"}, {"matmul", "bf16"}, {"batch", "4"}, {"train_length", "3"}}));
+  for (int n = 0; n < 3; ++n) gpu_step(gpu);
+  const std::string bytes = checkpoint_bytes(gpu);
+  State cpu = checkpoint_state(bytes, "test", "cpu");
+  CHECK(cpu.config.matmul == "bf16");
+  State fp32(tiny_config({{"batch", "4"}, {"train_length", "3"}}));      // the same weights, without rounding
+  Checkpoint(bytes, "test").read_into(fp32.params, fp32.adam);
+  const double there = gpu_step(gpu).loss, here = gpu_step(cpu).loss, unrounded = gpu_step(fp32).loss;
+  CHECK(std::abs(here - there) < 1e-4);
+  CHECK(std::abs(here - there) < std::abs(unrounded - there) / 4);
+  CHECK(checkpoint_state(checkpoint_bytes(cpu), "test", "cuda").config.matmul == "bf16");
 }
 
 // No kernel adds up in an order that chance decides. Emulated, that order is always the same, and what is left to find

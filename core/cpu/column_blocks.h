@@ -1,6 +1,7 @@
 // The second factor of a product, copied into blocks of 64 columns, each contiguous: in place, the rows of such a block
 // would fall into the same few lines of the first cache, if the matrix is wider.
 #pragma once
+#include "core/cpu/product.h"
 #include "core/cpu/row_blocks.h"
 
 namespace poslab::POSLAB_ISA {
@@ -35,14 +36,14 @@ inline const real* transposed_in_column_blocks(int slot, int other, const real* 
 
 // c = the finished a b, b in blocks of columns; end(j) finishes columns j .. j + 64
 template <class End>
-inline void gemm_blocks(int m, int k, Left a, const real* b, const ColumnBlocks& of, real* c, ptrdiff_t c_row,
-                        const End& end) {
+inline void multiply_blocks(const Multiply& multiply, int m, int k, Left a, const real* b, const ColumnBlocks& of,
+                            real* c, ptrdiff_t c_row, const End& end) {
   for (int s = 0, j = 0; s < of.count(); ++s, j += columns)
-    gemm(m, of.width(s), k, a, b + of.start(s), columns, c + j, c_row, end(j));
+    multiply(m, of.width(s), k, a, b + of.start(s), columns, c + j, c_row, end(j));
 }
-inline void gemm_blocks(int m, int k, Left a, const real* b, const ColumnBlocks& of, real* c, ptrdiff_t c_row,
-                        bool add) {
-  gemm_blocks(m, k, a, b, of, c, c_row, [=](int) { return Into{add}; });
+inline void multiply_blocks(const Multiply& multiply, int m, int k, Left a, const real* b, const ColumnBlocks& of,
+                            real* c, ptrdiff_t c_row, bool add) {
+  multiply_blocks(multiply, m, k, a, b, of, c, c_row, [=](int) { return Into{add}; });
 }
 
 }  // namespace poslab::POSLAB_ISA

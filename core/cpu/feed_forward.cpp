@@ -6,15 +6,16 @@ namespace poslab::POSLAB_ISA {
 // hidden = max(x w1 + b1, 0)   y = hidden w2 + b2
 void feed_forward(real* y, real* hidden, const real* x, const real* w1, const real* b1, const real* w2, const real* b2,
                   int64_t rows, int in, int d_ff, int out) {
+  const Multiply multiply;
   const ColumnBlocks blocks{in, d_ff};
   const real* w1_blocks = in_column_blocks(column_blocks_slot, w1, blocks);
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     real* h = hidden + from * d_ff;
     for (int s = 0; s < blocks.count(); ++s)
-      gemm(m, blocks.width(s), in, {x + from * in, in, 1}, w1_blocks + blocks.start(s), columns, h + s * columns, d_ff,
-           WithBias{b1 + s * columns, 0});
-    gemm(m, out, d_ff, {h, d_ff, 1}, w2, out, y + from * out, out, WithBias{b2, neg_infinity});
+      multiply(m, blocks.width(s), in, {x + from * in, in, 1}, w1_blocks + blocks.start(s), columns, h + s * columns,
+               d_ff, WithBias{b1 + s * columns, 0});
+    multiply(m, out, d_ff, {h, d_ff, 1}, w2, out, y + from * out, out, WithBias{b2, neg_infinity});
   });
 }
 
@@ -22,6 +23,7 @@ void feed_forward(real* y, real* hidden, const real* x, const real* w1, const re
 void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Accumulator dw2, Accumulator db2,
                            const real* dy, const real* x, const real* hidden, const real* w1, const real* w2,
                            int64_t rows, int in, int d_ff, int out) {
+  const Multiply multiply;
   const int64_t n1 = int64_t(in) * d_ff, n2 = int64_t(d_ff) * out;
   const int64_t at_b1 = n1, at_w2 = at_b1 + d_ff, at_b2 = at_w2 + n2;
   const PartialSums partial_sums(rows, at_b2 + out);
@@ -36,14 +38,14 @@ void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Acc
     const ColumnBlocks blocks{out, d_ff};
     for (int s = 0; s < blocks.count(); ++s) {
       const int n = blocks.width(s), j = s * columns;
-      gemm(m, n, out, {dys, out, 1}, w2_blocks + blocks.start(s), columns, dh, columns, Gated{h + j, d_ff});
+      multiply(m, n, out, {dys, out, 1}, w2_blocks + blocks.start(s), columns, dh, columns, Gated{h + j, d_ff});
       if (dx)
-        gemm(m, in, n, {dh, columns, 1}, w1_transposed + int64_t(j) * in, in, dx.at + from * in, in,
-             s > 0 || !dx.empty);
-      if (dw1) gemm(in, n, m, {xs, 1, in}, dh, columns, partial + j, d_ff, add);
+        multiply(m, in, n, {dh, columns, 1}, w1_transposed + int64_t(j) * in, in, dx.at + from * in, in,
+                 s > 0 || !dx.empty);
+      if (dw1) multiply(in, n, m, {xs, 1, in}, dh, columns, partial + j, d_ff, add);
       if (db1) sum_of_rows(partial + at_b1 + j, dh, m, n, columns, add);
     }
-    if (dw2) gemm(d_ff, out, m, {h, 1, d_ff}, dys, out, partial + at_w2, out, add);
+    if (dw2) multiply(d_ff, out, m, {h, 1, d_ff}, dys, out, partial + at_w2, out, add);
     if (db2) sum_of_rows(partial + at_b2, dys, m, out, out, add);
   });
   partial_sums.add_up(dw1, 0, n1);

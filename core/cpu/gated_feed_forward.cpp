@@ -11,10 +11,10 @@ namespace {
 enum Slot { weights1_slot = column_blocks_slot, weights3_slot, weights2_slot, block_slot };
 
 // to = a b + bias, bias null for none
-void product(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, const real* bias, real* to,
-             ptrdiff_t to_row) {
-  if (bias) gemm(m, n, k, a, b, b_row, to, to_row, WithBias{bias, neg_infinity});
-  else gemm(m, n, k, a, b, b_row, to, to_row, false);
+void product(const Multiply& multiply, int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, const real* bias,
+             real* to, ptrdiff_t to_row) {
+  if (bias) multiply(m, n, k, a, b, b_row, to, to_row, WithBias{bias, neg_infinity});
+  else multiply(m, n, k, a, b, b_row, to, to_row, false);
 }
 
 // One block of m rows, from row `from` on, and n <= 64 columns, from column j on.
@@ -56,6 +56,7 @@ void gate_block_backward(real* h, real* da, real* dc, const real* a, const real*
 }  // namespace
 
 void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
+  const Multiply multiply;
   const ColumnBlocks blocks{g.in, g.d_ff};
   const real* w1 = in_column_blocks(weights1_slot, g.w1, blocks);
   const real* w3 = in_column_blocks(weights3_slot, g.w3, blocks);
@@ -67,18 +68,19 @@ void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
     real *h = scratch(block_slot, 2 * size), *c_block = h + size, *ys = y + from * g.out;
     for (int s = 0; s < blocks.count(); ++s) {
       const HiddenBlock b{from, m, s * columns, blocks.width(s)};
-      product(m, b.n, g.in, x, w1 + blocks.start(s), columns, g.b1 ? g.b1 + b.j : nullptr, h, columns);
-      product(m, b.n, g.in, x, w3 + blocks.start(s), columns, g.b3 ? g.b3 + b.j : nullptr, c_block, columns);
+      product(multiply, m, b.n, g.in, x, w1 + blocks.start(s), columns, g.b1 ? g.b1 + b.j : nullptr, h, columns);
+      product(multiply, m, b.n, g.in, x, w3 + blocks.start(s), columns, g.b3 ? g.b3 + b.j : nullptr, c_block, columns);
       gate(h, c_block, a, c, g, b);
       const real* w2 = g.w2 + int64_t(b.j) * g.out;
-      if (s == 0) product(m, g.out, b.n, {h, columns, 1}, w2, g.out, g.b2, ys, g.out);
-      else gemm(m, g.out, b.n, {h, columns, 1}, w2, g.out, ys, g.out, true);
+      if (s == 0) product(multiply, m, g.out, b.n, {h, columns, 1}, w2, g.out, g.b2, ys, g.out);
+      else multiply(m, g.out, b.n, {h, columns, 1}, w2, g.out, ys, g.out, true);
     }
   });
 }
 
 void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real* a, const real* c,
                                  const GatedArgs& g) {
+  const Multiply multiply;
   const int in = g.in, d_ff = g.d_ff, out = g.out;
   const int64_t n1 = int64_t(in) * d_ff, n2 = int64_t(d_ff) * out;
   const int64_t at_w3 = n1, at_b1 = at_w3 + n1, at_b3 = at_b1 + d_ff, at_w2 = at_b3 + d_ff, at_b2 = at_w2 + n2;
@@ -95,18 +97,18 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
     real *h = scratch(block_slot, 3 * size), *da = h + size, *dc = da + size;
     for (int s = 0; s < blocks.count(); ++s) {
       const HiddenBlock b{from, m, s * columns, blocks.width(s)};
-      gemm(m, b.n, out, {dys, out, 1}, w2 + blocks.start(s), columns, da, columns, false);
+      multiply(m, b.n, out, {dys, out, 1}, w2 + blocks.start(s), columns, da, columns, false);
       gate(h, da, dc, a, c, g, b);
       if (d.x) {
         real* dx = d.x.at + from * in;
-        gemm(m, in, b.n, {da, columns, 1}, w1 + int64_t(b.j) * in, in, dx, in, s > 0 || !d.x.empty);
-        gemm(m, in, b.n, {dc, columns, 1}, w3 + int64_t(b.j) * in, in, dx, in, true);
+        multiply(m, in, b.n, {da, columns, 1}, w1 + int64_t(b.j) * in, in, dx, in, s > 0 || !d.x.empty);
+        multiply(m, in, b.n, {dc, columns, 1}, w3 + int64_t(b.j) * in, in, dx, in, true);
       }
-      if (d.w1) gemm(in, b.n, m, {x, 1, in}, da, columns, partial + b.j, d_ff, add);
-      if (d.w3) gemm(in, b.n, m, {x, 1, in}, dc, columns, partial + at_w3 + b.j, d_ff, add);
+      if (d.w1) multiply(in, b.n, m, {x, 1, in}, da, columns, partial + b.j, d_ff, add);
+      if (d.w3) multiply(in, b.n, m, {x, 1, in}, dc, columns, partial + at_w3 + b.j, d_ff, add);
       if (d.b1) sum_of_rows(partial + at_b1 + b.j, da, m, b.n, columns, add);
       if (d.b3) sum_of_rows(partial + at_b3 + b.j, dc, m, b.n, columns, add);
-      if (d.w2) gemm(b.n, out, m, {h, 1, columns}, dys, out, partial + at_w2 + int64_t(b.j) * out, out, add);
+      if (d.w2) multiply(b.n, out, m, {h, 1, columns}, dys, out, partial + at_w2 + int64_t(b.j) * out, out, add);
     }
     if (d.b2) sum_of_rows(partial + at_b2, dys, m, out, out, add);
   });

@@ -13,6 +13,7 @@ bool in_blocks(int64_t rows, int width) { return rows >= row_block && width > co
 
 // y = x w + b
 void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, int in, int out) {
+  const Multiply multiply;
   const bool blocked = in_blocks(rows, out);
   const ColumnBlocks blocks{in, out};
   const real* w_blocks = blocked ? in_column_blocks(column_blocks_slot, w, blocks) : nullptr;
@@ -21,16 +22,17 @@ void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, 
     const Left xs{x + from * in, in, 1};
     real* ys = y + from * out;
     const auto with_bias = [&](int j) { return WithBias{b + j, neg_infinity}; };
-    if (blocked && b) gemm_blocks(m, in, xs, w_blocks, blocks, ys, out, with_bias);
-    else if (blocked) gemm_blocks(m, in, xs, w_blocks, blocks, ys, out, false);
-    else if (b) gemm(m, out, in, xs, w, out, ys, out, with_bias(0));
-    else gemm(m, out, in, xs, w, out, ys, out, false);
+    if (blocked && b) multiply_blocks(multiply, m, in, xs, w_blocks, blocks, ys, out, with_bias);
+    else if (blocked) multiply_blocks(multiply, m, in, xs, w_blocks, blocks, ys, out, false);
+    else if (b) multiply(m, out, in, xs, w, out, ys, out, with_bias(0));
+    else multiply(m, out, in, xs, w, out, ys, out, false);
   });
 }
 
 // dx += dy w^T   dw += x^T dy   db += sum of rows of dy
 void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real* dy, const real* x, const real* w,
                      int64_t rows, int in, int out) {
+  const Multiply multiply;
   const int64_t weights = int64_t(in) * out;
   const PartialSums partial_sums(rows, weights + out);
   const ColumnBlocks of_w{out, in};                                        // of w^T (out, in)
@@ -45,14 +47,14 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
     const Left of_dys{dys, out, 1}, of_xs{x + from * in, 1, in};
     if (dx) {
       real* to = dx.at + from * in;
-      if (w_blocked) gemm_blocks(m, out, of_dys, w_blocks, of_w, to, in, !dx.empty);
-      else gemm(m, in, out, of_dys, w_transposed, in, to, in, !dx.empty);
+      if (w_blocked) multiply_blocks(multiply, m, out, of_dys, w_blocks, of_w, to, in, !dx.empty);
+      else multiply(m, in, out, of_dys, w_transposed, in, to, in, !dx.empty);
     }
     if (dw && dy_blocked) {
       const ColumnBlocks of_dy{m, out};
-      gemm_blocks(in, m, of_xs, in_column_blocks(hidden_slot, dys, of_dy), of_dy, partial, out, add);
+      multiply_blocks(multiply, in, m, of_xs, in_column_blocks(hidden_slot, dys, of_dy), of_dy, partial, out, add);
     } else if (dw) {
-      gemm(in, out, m, of_xs, dys, out, partial, out, add);
+      multiply(in, out, m, of_xs, dys, out, partial, out, add);
     }
     if (db) sum_of_rows(partial + weights, dys, m, out, out, add);
   });

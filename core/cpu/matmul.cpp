@@ -8,9 +8,8 @@
 // 32.
 #include <cstring>
 
-#include "core/cpu/gemm.h"
+#include "core/cpu/product.h"
 #include "core/kernels.h"
-#include "core/memory.h"
 #include "core/parallel.h"
 
 namespace poslab::POSLAB_ISA {
@@ -49,7 +48,7 @@ void pack(const Product& p, const real* b, int from, int k, int j, int n, real* 
 }
 
 // One product. However it is cut, element (i, j) is summed over the inner index in the same order.
-void large_product(const Product& p, const real* a, const real* b, real* c, bool add) {
+void large_product(const Multiply& multiply, const Product& p, const real* a, const real* b, real* c, bool add) {
   real* packed = scratch(0, int64_t(block_inner) * p.n);
   const int across = blocks(p.n, block_columns);
   for (int from = 0; from < p.k; from += block_inner, add = true) {
@@ -69,7 +68,7 @@ void large_product(const Product& p, const real* a, const real* b, real* c, bool
       }
       for (int at = j; at < end; at += panel) {
         const int width = smaller(panel, end - at);
-        gemm(m, width, k, rows, packed + int64_t(at) * k, width, c + int64_t(i) * p.n + at, p.n, add);
+        multiply(m, width, k, rows, packed + int64_t(at) * k, width, c + int64_t(i) * p.n + at, p.n, add);
       }
     });
   }
@@ -78,10 +77,11 @@ void large_product(const Product& p, const real* a, const real* b, real* c, bool
 }  // namespace
 
 void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
+  const Multiply multiply;
   const bool summed = p.c_step == 0 && p.batch > 1;               // all matrices of the batch go into one c
   if (large(p)) {
     for (int64_t batch = 0; batch < p.batch; ++batch)
-      large_product(p, a + batch * p.a_step, b + batch * p.b_step, c.at + batch * p.c_step,
+      large_product(multiply, p, a + batch * p.a_step, b + batch * p.b_step, c.at + batch * p.c_step,
                     !c.empty || (summed && batch > 0));
     return;
   }
@@ -104,8 +104,8 @@ void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
         transpose(p.n, p.k, bm, p.k, to, p.n);
         bm = to;
       }
-      gemm(m, p.n, p.k, left(p, a + batch * p.a_step, i, 0), bm, p.n, c.at + batch * p.c_step + int64_t(i) * p.n, p.n,
-           !c.empty || batch > first);
+      multiply(m, p.n, p.k, left(p, a + batch * p.a_step, i, 0), bm, p.n, c.at + batch * p.c_step + int64_t(i) * p.n,
+               p.n, !c.empty || batch > first);
     }
   });
 }

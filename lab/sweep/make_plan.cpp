@@ -11,7 +11,7 @@ constexpr int64_t max_trials = 1000000;
 
 std::string refusal(RunConfig c) {
   if (Config* of_task = std::get_if<Config>(&c))
-    of_task->device = "cpu", of_task->matmul = "fp32";  // a GPU is asked for where the trial runs
+    of_task->device = "cpu";  // a GPU is asked for where the trial runs
   try {
     check(c);
   } catch (const BadInput& e) { return e.what(); }

@@ -1,0 +1,19 @@
+// How products of matrices round: those of linear layers, matmul and feed-forward networks, forward and backward.
+// Attention's own products, the optimizer and weights that are read as they are stored (linear_stored) know fp32 alone.
+#pragma once
+
+namespace poslab {
+
+// Numbers go in and come out as fp32, and are added up in fp32; what is rounded are the two factors of each product
+// (docs/gpu.md has how far that is off). A GPU then multiplies on its tensor cores; a CPU rounds in software, which is
+// slower, and lets one study anywhere how many bits products need.
+//   fp32     not at all
+//   tf32x3   each split into two numbers of 11 bits, of which three products are added up: nearly as exact as fp32
+//   tf32     to 11 bits, ties away from zero       bf16     to 8 bits, ties to even
+enum class Matmul { fp32, tf32x3, tf32, bf16 };
+inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in its order
+
+// What the calling thread's products on the CPU are in; backend(Device::cpu).multiply_in() sets it.
+Matmul cpu_matmul();
+
+}  // namespace poslab

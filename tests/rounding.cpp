@@ -1,0 +1,224 @@
+// Products with rounded factors (core/rounding.h) on the CPU: which factors are rounded and to what, which bits depend
+// on threads (none), and where a form begins and ends. tests/cuda.cpp holds them against the GPU's.
+#include "core/rounding.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/tape.h"
+#include "core/backend.h"
+#include "core/error.h"
+#include "core/isa.h"
+#include "experiment/evaluate.h"
+#include "experiment/step.h"
+#include "tests/lab_helpers.h"
+#include "tests/op_run.h"
+
+namespace poslab::test {
+namespace {
+
+struct Form { Matmul how; const char* name; int bits; bool to_even; };
+constexpr Form tf32x3{Matmul::tf32x3, "tf32x3", 22, false}, tf32{Matmul::tf32, "tf32", 11, false},
+    bf16{Matmul::bf16, "bf16", 8, true};
+
+double two_to(int n) { return std::ldexp(1., n); }
+
+// x with so many bits, or fewer below the smallest normal number of fp32, as the formula has it.
+[[maybe_unused]] double rounded(double x, const Form& to) {
+  if (x == 0 || !std::isfinite(x)) return x;
+  const double unit = two_to(std::max(std::ilogb(x), -126) - (to.bits - 1));
+  const double n = to.to_even ? std::nearbyint(x / unit) : std::round(x / unit);
+  return std::abs(n * unit) >= two_to(128) ? std::copysign(INFINITY, x) : n * unit;
+}
+
+// Each x times 1, x on the left and on the right.
+[[maybe_unused]] std::vector<std::vector<real>> times_one(const std::vector<double>& x) {
+  const NoGrad none;
+  const int n = int(x.size());
+  const Tensor one = Tensor::full({1, 1}, 1);
+  return {linear(Tensor::from(Shape{n, 1}, x), one).values(), linear(one, Tensor::from(Shape{1, n}, x)).values(),
+          matmul(transpose(Tensor::from(Shape{1, n}, x)), one).values()};
+}
+
+template <class Work>
+void on_each_isa(const Work& work) {
+  const std::string before = isa();
+  for (const std::string& set : available_isas()) {
+    INFO(set);
+    use_isa(set);
+    work();
+  }
+  use_isa(before);
+}
+
+[[maybe_unused]] bool is_product(const OpCase& c) {
+  return c.kernel == "linear" || c.kernel == "matmul" || c.kernel == "feed_forward" || c.kernel == "gated_feed_forward";
+}
+
+}  // namespace
+
+#ifdef POSLAB_DOUBLE
+TEST_CASE("rounded products: doubles have one form") {
+  CHECK_THROWS_AS(Multiplying(Device::cpu, Matmul::tf32), BadInput);
+  CHECK_NOTHROW(Multiplying(Device::cpu, Matmul::fp32));
+  CHECK(cpu_matmul() == Matmul::fp32);
+}
+#else
+
+TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infinity and NaN") {
+  const double tiny = std::numeric_limits<float>::denorm_min(), most = std::numeric_limits<float>::max();
+  const auto all = [&](const Form& form, const std::vector<double>& x) {
+    const Multiplying as(Device::cpu, form.how);
+    return times_one(x);
+  };
+  on_each_isa([&] {
+    // By hand, so that the formula above is tested, too: x and what becomes of it.
+    const auto becomes = [&](const Form& form, double x, double y) {
+      INFO(form.name, " of ", x);
+      CHECK(rounded(x, form) == y);
+      for (const std::vector<real>& got : all(form, {x})) CHECK(double(got[0]) == y);
+    };
+    becomes(tf32, 1 + two_to(-11), 1 + two_to(-10));                       // ties go away from 0
+    becomes(tf32, -1 - two_to(-11), -1 - two_to(-10));
+    becomes(tf32, 1 + two_to(-11) - two_to(-23), 1);
+    becomes(tf32, 2 - two_to(-23), 2);                                     // and into the next power of two
+    becomes(tf32, two_to(-137), two_to(-136));                             // a subnormal tie
+    becomes(tf32, tiny, 0);
+    becomes(tf32, most, INFINITY);
+    becomes(bf16, 1 + two_to(-8), 1);                                      // ties go to even
+    becomes(bf16, 1 + 3 * two_to(-8), 1 + two_to(-6));
+    becomes(bf16, -1 - two_to(-8) - two_to(-23), -1 - two_to(-7));
+    becomes(bf16, two_to(-134), 0);                                        // subnormal ties
+    becomes(bf16, 3 * two_to(-134), two_to(-132));
+    becomes(bf16, -most, -INFINITY);
+    for (const Form& form : {tf32, bf16}) {
+      for (const double x : {0., 1., double(-INFINITY), two_to(-126), two_to(127)}) becomes(form, x, x);
+      for (const auto& got : all(form, {NAN})) CHECK(std::isnan(got[0]));
+
+      std::vector<double> x;
+      Rng rng({0, 11, uint32_t(form.bits)});
+      for (int n = 0; n < 3000; ++n) {                       // of all sizes; every third a tie
+        const auto mantissa = float(2 * rng.uniform() - 1);
+        const double of_bits = rounded(mantissa, form), half = two_to(std::ilogb(of_bits) - form.bits);
+        x.push_back(double(float(std::ldexp(n % 3 ? double(mantissa) : of_bits + half, int(rng.below(270)) - 140))));
+      }
+      for (const auto& got : all(form, x)) {
+        int wrong = 0;
+        for (size_t n = 0; n < x.size(); ++n) wrong += double(got[n]) != rounded(x[n], form);
+        CHECK(wrong == 0);
+      }
+    }
+    // Two parts of 11 bits: what is left over is less than a 22nd bit. What is infinite has no second part.
+    std::vector<double> x = {1 + two_to(-12), 1 + two_to(-22), -3.14159265f, 1e-30f, 0};
+    for (const auto& got : all(tf32x3, x))
+      for (size_t n = 0; n < x.size(); ++n) CHECK(std::abs(got[n] - x[n]) <= two_to(-23) * std::abs(x[n]));
+    for (const double none : {double(INFINITY), double(NAN), most})
+      for (const auto& got : all(tf32x3, {none})) CHECK(!std::isfinite(got[0]));
+  });
+}
+
+TEST_CASE("rounded products: sums of rounded factors, whichever way they lie, small and cut into blocks") {
+  struct Sizes { int m, n, k; };
+  for (const auto& [m, n, k] : {Sizes{1, 1, 1}, {7, 5, 13}, {70, 33, 65}, {33, 530, 517}})
+    for (const Form& form : {tf32x3, tf32, bf16}) {
+      Rng rng({0, 12, uint32_t(m)});
+      std::vector<real> a(size_t(m * k)), b(size_t(k * n));               // (m, k), (k, n)
+      for (auto* x : {&a, &b})
+        for (real& v : *x) v = real(2 * rng.uniform() - 1);
+      std::vector<double> sum(size_t(m * n), 3), unrounded(size_t(m * n), 3);
+      const auto factors = [&](const std::vector<real>& x) {
+        std::vector<double> y(x.begin(), x.end());
+        if (form.how != Matmul::tf32x3)
+          for (double& v : y) v = rounded(v, form);
+        return y;
+      };
+      const std::vector<double> a_rounded = factors(a), b_rounded = factors(b);
+      const auto add_product = [&, m = m, n = n, k = k](double* c, const auto* x, const auto* y) {
+        for (int i = 0; i < m; ++i)
+          for (int q = 0; q < k; ++q)
+            for (int j = 0; j < n; ++j) c[i * n + j] += double(x[i * k + q]) * double(y[q * n + j]);
+      };
+      add_product(sum.data(), a_rounded.data(), b_rounded.data()), add_product(unrounded.data(), a.data(), b.data());
+      const auto transposed = [](const std::vector<real>& x, int rows, int columns) {
+        std::vector<real> y(x.size());
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < columns; ++j) y[size_t(j * rows + i)] = x[size_t(i * columns + j)];
+        return y;
+      };
+      const std::vector<real> a_turned = transposed(a, m, k), b_turned = transposed(b, k, n);
+      on_each_isa([&, m = m, n = n, k = k] {
+        for (const bool turn_a : {false, true})
+          for (const bool turn_b : {false, true}) {
+            INFO(form.name, " ", m, "x", k, "x", n, " a_transposed ", turn_a, " b_transposed ", turn_b);
+            const Product p{.m = m, .n = n, .k = k, .a_transposed = turn_a, .b_transposed = turn_b};
+            std::vector<real> c(size_t(m * n), 3);
+            const Multiplying as(Device::cpu, form.how);
+            kernels(Device::cpu).matmul({c.data(), false}, (turn_a ? a_turned : a).data(),
+                                        (turn_b ? b_turned : b).data(), p);
+            double off = 0, off_unrounded = 0;
+            for (size_t e = 0; e < c.size(); ++e) {
+              off = std::max(off, std::abs(c[e] - sum[e]));
+              off_unrounded = std::max(off_unrounded, std::abs(c[e] - unrounded[e]));
+            }
+            CHECK(off < 2e-7 * (3 + k));
+            if (form.how != Matmul::tf32x3) CHECK(off_unrounded > 10 * off);
+          }
+      });
+    }
+}
+
+TEST_CASE("rounded products: forward and backward passes by two threads have the bits of those by one") {
+  const OneThread one;
+  for (const Form& form : {tf32x3, tf32, bf16}) {
+    const Multiplying as(Device::cpu, form.how);
+    int tried = 0;
+    for (const OpCase& c : op_cases()) {
+      if (!is_product(c)) continue;
+      INFO(form.name, " ", title(c));
+      const Tensors x = inputs(c);
+      set_threads(1);
+      const Result by_one = run(c, x);
+      set_threads(2);
+      CHECK(same_bits(run(c, x), by_one));
+      ++tried;
+    }
+    CHECK(tried > 20);
+  }
+}
+
+TEST_CASE("rounded products: in a run's steps and tests and nowhere else") {
+  const OneThread one;
+  const auto fresh = [](const char* how) { return State(tiny_config({{"matmul", how}})); };
+  const auto step = [](State& s) {
+    return finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))).loss;
+  };
+  std::vector<std::vector<double>> losses;
+  for (const char* how : matmul_names) {
+    State s = fresh(how);
+    losses.push_back({});
+    for (int n = 0; n < 4; ++n) losses.back().push_back(step(s)), losses.back().push_back(evaluate(s, 4).loss);
+    CHECK(cpu_matmul() == Matmul::fp32);
+    for (size_t n = 0; n < 8; ++n) CHECK(losses.back()[n] == doctest::Approx(losses[0][n]).epsilon(0.03));
+    for (size_t n = 0; n + 1 < losses.size(); ++n) CHECK(losses[n] != losses.back());
+  }
+  // Each as if it were alone, though they take turns.
+  State a = fresh("fp32"), b = fresh("bf16");
+  for (size_t n = 0; n < 8; n += 2) {
+    CHECK(step(a) == losses[0][n]);
+    CHECK(step(b) == losses[3][n]);
+    CHECK(evaluate(b, 4).loss == losses[3][n + 1]);
+    CHECK(evaluate(a, 4).loss == losses[0][n + 1]);
+  }
+  {
+    const Multiplying outer(Device::cpu, Matmul::bf16);
+    CHECK(cpu_matmul() == Matmul::bf16);
+    CHECK(step(a) != losses[0][0]);
+    CHECK(cpu_matmul() == Matmul::bf16);
+  }
+  CHECK(cpu_matmul() == Matmul::fp32);
+}
+#endif
+
+}  // namespace poslab::test
