@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "autograd/ops.h"
+#include "autograd/encoder_block.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 

@@ -2,7 +2,7 @@
 // above that of the whole block (cuda/encoder_block_backward.cu). Otherwise it is what it is made of, op by op:
 //
 //   h = norm(x + dropout(o Wo))     y = norm(h + dropout(max(h W1 + b1, 0) W2 + b2))             x, o, h, y: (..., C)
-#include "autograd/ops.h"
+#include "autograd/encoder_block.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 

@@ -121,28 +121,6 @@ struct QueryBiases {
 };
 // A query that sees no key has weights 0 and result 0.            (B, Tk, G, Dv) -> (B, Tq, H, Dv)
 Tensor attention(const Scores&, const Tensor& v, const Span&, const QueryBiases& = {});
-// A post-norm encoder block (nn/block.h): the last Tq of the slots of x, (B, T, C) -> (B, Tq, C). On a GPU one kernel
-// where it fits (core/kernels.h, BlockArgs), else the ops that it is made of.
-struct BlockWeights {
-  Tensor query, key, value, output;        // (C, C)
-  Tensor gain1, bias1, w1, b1, w2, b2, gain2, bias2;   // (C), (C), (C, d_ff), (d_ff), (d_ff, C), (C), (C), (C)
-};
-// What an encoding brings to a layer's logits, where that is the same whatever the states are, and of rows by distance
-// the same for all pairs of slots that are equally far apart. All may be absent.
-struct LayerTerms {
-  real scale = 0;                          // of content and relative logits; 0: 1 / sqrt(D)
-  Rotation turn{};                         // of queries and keys: (1 or B, T, D/2)
-  Pairing pairing = Pairing::interleaved;
-  Tensor r{}, bias{};                      // as in Scores, N = 2T - 1; q_rel is q
-  QueryBiases add{};
-};
-Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // queries are the last of the slots
-struct BlockSizes { int heads, queries; bool causal; };
-Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
-                     Dropout behind_attention, Dropout behind_ffn);
-// What comes behind its attention: x and what attention has mixed, (..., C) each -> (..., C).
-Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights&, Dropout behind_attention,
-                    Dropout behind_ffn);
 Tensor attention_weights(const Scores&, const Span&);                  // (B, H, Tq, Tk), no gradient
 // Of each row of these weights: its largest, their entropy in nats, the largest logit, mean and variance of the logits
 // that are seen. Runs through the keys and stores no weight. (B, H, Tq, row_figures), no gradient

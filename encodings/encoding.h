@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/encoder_block.h"
 #include "autograd/ops.h"
 #include "core/choices.h"
 #include "core/params.h"

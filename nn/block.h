@@ -3,6 +3,7 @@
 //   x <- norm(x + dropout(w2 relu(w1 x + b1) + b2))
 // Projections q, k, v, o have no bias; dropout comes after the attention's output, not on the weights.
 #pragma once
+#include "autograd/encoder_block.h"
 #include "encodings/temperature.h"
 #include "nn/trace.h"
 

@@ -2,6 +2,7 @@
 // 8 channels (cuda/encoder_block.cu); other sizes are composed there too.
 #include <fmt/format.h>
 
+#include "autograd/encoder_block.h"
 #include "tests/op_cases/reference.h"
 
 namespace poslab::test {

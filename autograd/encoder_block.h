@@ -1,0 +1,32 @@
+// A post-norm encoder block (formulas: nn/block.h) as one op, and its half behind attention: on a GPU one kernel each
+// where it fits (core/kernels.h, BlockArgs), elsewhere the ops that it is made of. For nn/block.cpp. All throw BadInput
+// with the op's name and the shapes when these do not fit.
+#pragma once
+#include "autograd/ops.h"
+
+namespace poslab {
+
+struct BlockWeights {
+  Tensor query, key, value, output;        // (C, C)
+  Tensor gain1, bias1, w1, b1, w2, b2, gain2, bias2;   // (C), (C), (C, d_ff), (d_ff), (d_ff, C), (C), (C), (C)
+};
+// What an encoding brings to a layer's logits, where that is the same whatever the states are, and of rows by distance
+// the same for all pairs of slots that are equally far apart. All may be absent.
+struct LayerTerms {
+  real scale = 0;                          // of content and relative logits; 0: 1 / sqrt(D)
+  Rotation turn{};                         // of queries and keys: (1 or B, T, D/2)
+  Pairing pairing = Pairing::interleaved;
+  Tensor r{}, bias{};                      // as in Scores, N = 2T - 1; q_rel is q
+  QueryBiases add{};
+};
+Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // queries are the last of the slots
+
+// The last `queries` slots: x (B, T, C) -> (B, queries, C)
+struct BlockSizes { int heads, queries; bool causal; };
+Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
+                     Dropout behind_attention, Dropout behind_ffn);
+// What comes behind attention: x and what attention has mixed, (..., C) each -> (..., C). Reads no query, key or value.
+Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights&, Dropout behind_attention,
+                    Dropout behind_ffn);
+
+}  // namespace poslab
