@@ -53,8 +53,8 @@ struct Relative : Encoding {
   Scores without_biases(const Heads& in, const Positions& p) const {
     const Distances& distances = table ? p.offsets("relative") : p.distances();
     const Tensor rows = p.once(key, in.q.device(), [&](Device device) {   // (N, C)
-      std::vector<double> d;
-      for (double value : distances.rows(device)) d.push_back(row(value));
+      std::vector<double> d = distances.rows(device);
+      for (double& value : d) value = row(value);
       return sinusoid(d, C, device);
     });
     Scores s = Encoding::scores(in, p);
