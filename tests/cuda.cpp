@@ -19,6 +19,7 @@
 #include "core/memory.h"
 #include "experiment/evaluate.h"
 #include "experiment/step.h"
+#include "tests/allocations.h"
 #include "tests/lab_helpers.h"
 #include "tests/op_run.h"
 
@@ -315,41 +316,47 @@ TEST_CASE("cuda: a recorded step is replayed with other data, and asks for no me
 
 #ifdef POSLAB_EMULATE
 // The paper's model on a GPU that does nothing: what a step gives it to do, and what is left for the host. Fewer
-// launches are better: lower the bound when there are.
+// launches, copies and allocations are better: lower the bounds when there are. Times are printed, with no bound.
 TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
   const OneThread one;
   fmt::print("\nA step on a GPU that does nothing, batch 128: what it is given, and the host's median microseconds\n"
-             "{:<10} {:<10} {:>7} {:>8} {:>6} {:>7} {:>6} {:>7}\n",
-             "encoding", "positions", "slots", "launches", "copies", "KB", "draw", "queue");
-  struct Line { const char *encoding, *positions; int length, most; };
-  for (const Line& line : {Line{"none", "sequential", 40, 83}, {"rope", "randomized", 40, 105},
-                           {"relative", "sequential", 20, 93}, {"relative", "sequential", 40, 95},
-                           {"relative", "randomized", 40, 95}, {"geometric", "sequential", 40, 279}}) {
+             "{:<10} {:<10} {:>7} {:>8} {:>6} {:>7} {:>11} {:>6} {:>7}\n",
+             "encoding", "positions", "slots", "launches", "copies", "KB", "allocations", "draw", "queue");
+  struct Line { const char *encoding, *positions; int length, launches, kilobytes, allocations; };
+  for (const Line& line : {Line{"none", "sequential", 40, 83, 105, 780}, {"rope", "randomized", 40, 105, 107, 1050},
+                           {"relative", "sequential", 20, 93, 55, 930}, {"relative", "sequential", 40, 95, 106, 930},
+                           {"relative", "randomized", 40, 95, 153, 950},
+                           {"geometric", "sequential", 40, 279, 105, 2400}}) {
     State s(configure({{"task", "reverse_string"}, {"encoding", line.encoding}, {"positions", line.positions},
                        {"device", "cuda"}, {"curriculum", "fixed"}, {"train_length", fmt::format("{}", line.length)}}));
     const cuda::NothingRuns nothing;
     std::vector<double> drawing, queueing;
     cuda::Given before, after;
-    for (int n = 0; n < 23; ++n) {
+    int64_t allocated = 0;
+    for (int n = 0; n < 203; ++n) {
       using Clock = std::chrono::steady_clock;
       const auto start = Clock::now();
       StepInputs drawn = draw_step(s.config, s.adam.step);
       const auto drew = Clock::now();
-      before = cuda::given();
+      before = cuda::given(), allocated = allocations();
       finish_step(s.config, start_step(s, std::move(drawn)));
       const auto end = Clock::now();
-      after = cuda::given();
+      after = cuda::given(), allocated = allocations() - allocated;
       if (n < 3) continue;                               // in which the step is recorded
       const auto us = [](auto span) { return std::chrono::duration<double, std::micro>(span).count(); };
       drawing.push_back(us(drew - start)), queueing.push_back(us(end - drew));
     }
     const auto median = [](std::vector<double>& x) { return std::sort(x.begin(), x.end()), x[x.size() / 2]; };
-    const int64_t launches = after.launches - before.launches;
-    fmt::print("{:<10} {:<10} {:>7} {:>8} {:>6} {:>7} {:>6.0f} {:>7.0f}\n", line.encoding, line.positions,
-               fmt::format("{0}+{0}", line.length), launches, after.copies - before.copies,
-               (after.bytes - before.bytes) / 1024, median(drawing), median(queueing));
+    const int64_t launches = after.launches - before.launches, kilobytes = (after.bytes - before.bytes) / 1024;
+    fmt::print("{:<10} {:<10} {:>7} {:>8} {:>6} {:>7} {:>11} {:>6.0f} {:>7.0f}\n", line.encoding, line.positions,
+               fmt::format("{0}+{0}", line.length), launches, after.copies - before.copies, kilobytes, allocated,
+               median(drawing), median(queueing));
+    const bool doubles = sizeof(real) > sizeof(float);                       // they fill the room for sums sooner
     CHECK(launches > 0);
-    CHECK(launches <= line.most + (sizeof(real) > sizeof(float) ? 8 : 0));   // doubles fill the room for sums sooner
+    CHECK(launches <= line.launches + (doubles ? 8 : 0));
+    CHECK(after.copies - before.copies == 4);            // the uploads of a step at once; loss, logits and norm back
+    CHECK(kilobytes <= line.kilobytes * (doubles ? 2 : 1));
+    CHECK(allocated <= line.allocations);
   }
 }
 #endif
