@@ -2,7 +2,9 @@
 // AttentionArgs in core/kernels.h and above the kernels. Leaves out dropout of the weights: the papers' models have
 // none.
 #include <algorithm>
+#include <array>
 
+#include "autograd/first_outside.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -102,10 +104,9 @@ void add_pairs(AttentionArgs& a, const Scores& s) {
   const Shape& p = s.pairs.shape();
   if (p.size() != 3 || (p[0] != 1 && p[0] != a.batch) || p[1] != a.queries || p[2] != a.keys)
     bad_input("attention: pairs is {}; it must be (1 or {}, {}, {})", to_string(p), a.batch, a.queries, a.keys);
-  for (int64_t i = 0; i < s.pairs.size(); ++i)
-    if (s.pairs[i] < 0 || s.pairs[i] >= a.rows)
-      bad_input("attention: pairs names row {} of r, gain or bias, which have {}; rows are counted from 0", s.pairs[i],
-                a.rows);
+  if (const int64_t i = first_outside(s.pairs, a.rows); i >= 0)
+    bad_input("attention: pairs names row {} of r, gain or bias, which have {}; rows are counted from 0", s.pairs[i],
+              a.rows);
   a.pairs = s.pairs.on(s.pieces[0].q.device()), a.pairs_batch = p[0];
 }
 
@@ -160,19 +161,18 @@ Tensor attention(const Scores& s, const Tensor& v, const Span& span, const Query
   Tensor o({args.batch, args.queries, args.heads, args.value_dim}, v.device());
   Tensor stats({args.batch, args.heads, args.queries, 2}, v.device());
   run.attention(o.data(), stats.data(), args);
-  Scores four = s;
-  four.pieces.resize(max_pieces);  // the absent ones are empty Tensors
-  const std::vector<Piece>& p = four.pieces;
+  std::array<Piece, max_pieces> p;  // the absent ones are empty Tensors
+  std::copy(s.pieces.begin(), s.pieces.end(), p.begin());
   return record(
       "attention", o,
       {p[0].q, p[0].k, p[1].q, p[1].k, p[2].q, p[2].k, p[3].q, p[3].k, s.q_rel, s.r, s.gain, s.bias, s.temperature, v,
        add.q, add.q_rel},
-      [=, &run, s = four, lengths = span.key_lengths](const real* d_o) {
-        const auto& p = s.pieces;
-        const bool one_query = biased && s.q_rel && s.q_rel.data() == p[0].q.data();
+      [=, &run, q_rel = s.q_rel, r = s.r, gain = s.gain, bias = s.bias, temperature = s.temperature, pairs = s.pairs,
+       lengths = span.key_lengths](const real* d_o) {                          // the last two: args points into them
+        const bool one_query = biased && q_rel && q_rel.data() == p[0].q.data();
         auto [q0, k0, q1, k1, q2, k2, q3, k3, dv, dq_rel, dr, dgain, dbias, dtemperature, dq_bias, dq_rel_bias] =
             grad_accumulators(p[0].q, p[0].k, p[1].q, p[1].k, p[2].q, p[2].k, p[3].q, p[3].k, v,
-                              one_query ? Tensor() : s.q_rel, s.r, s.gain, s.bias, s.temperature, add.q, add.q_rel);
+                              one_query ? Tensor() : q_rel, r, gain, bias, temperature, add.q, add.q_rel);
         if (one_query) dq_rel = {q0.at, false};        // the kernel gives dq first, and adds dq_rel
         const AttentionGrads grads{{q0, q1, q2, q3}, {k0, k1, k2, k3}, dv,           dq_rel,  dr,
                                    dgain,            dbias,            dtemperature, dq_bias, dq_rel_bias};

@@ -1,5 +1,6 @@
 // loss = mean_i (ln sum_j exp(x_ij) - x_i,target_i), in nats
 //   dx_ij = dloss (p_ij - [j = target_i]) / rows,  p = softmax(x)
+#include "autograd/first_outside.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -13,9 +14,8 @@ Tensor cross_entropy(const Tensor& logits, const Ids& targets) {          // (..
     bad_input(
         "cross_entropy: logits {} and targets {}; targets must have the shape of the logits without the last size",
         to_string(logits.shape()), to_string(targets.shape()));
-  for (int64_t i = 0; i < rows; ++i)
-    if (targets[i] < 0 || targets[i] >= classes)
-      bad_input("cross_entropy: target {} among {} classes", targets[i], classes);
+  if (const int64_t i = first_outside(targets, classes); i >= 0)
+    bad_input("cross_entropy: target {} among {} classes", targets[i], classes);
   const Kernels& run = kernels(logits.device());
   Tensor loss({1}, logits.device()), p(logits.shape(), logits.device());
   const int* target = targets.on(logits.device());

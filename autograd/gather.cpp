@@ -1,4 +1,5 @@
 // y_i = table[at_i]: rows looked up by number, an embedding for example. Rows that are read twice get both gradients.
+#include "autograd/first_outside.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -8,9 +9,8 @@ namespace poslab {
 Tensor gather(const Tensor& table, const Ids& at) {           // (N, ...), (A, ..., Z) -> (A, ..., Z, ...)
   if (table.dims() < 2) bad_input("gather: the table {} has no rows; give it two dimensions", to_string(table.shape()));
   const int entries = table.dim(0), n = int(table.size() / entries);
-  for (int64_t i = 0; i < at.size(); ++i)
-    if (at[i] < 0 || at[i] >= entries)
-      bad_input("gather: row {} of a table of {} rows, {}", at[i], entries, to_string(table.shape()));
+  if (const int64_t i = first_outside(at, entries); i >= 0)
+    bad_input("gather: row {} of a table of {} rows, {}", at[i], entries, to_string(table.shape()));
   Shape shape = at.shape();
   shape.insert(shape.end(), table.shape().begin() + 1, table.shape().end());
   const Kernels& run = kernels(table.device());

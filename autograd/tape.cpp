@@ -23,14 +23,20 @@ thread_local std::vector<Step> tape;
 thread_local int no_grad = 0;
 thread_local TapeWatch* watch = nullptr;
 
-bool needed(std::initializer_list<Tensor> inputs) {
-  return no_grad == 0 && std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.requires_grad(); });
+bool needed(Inputs inputs) {
+  return no_grad == 0 && std::any_of(inputs.begin(), inputs.end(), [](Input in) { return in.x.requires_grad(); });
+}
+std::vector<Tensor> kept(Inputs inputs) {
+  std::vector<Tensor> all;
+  for (const Input in : inputs) all.push_back(in.x);
+  return all;
 }
 const real* gradient(const Tensor& y) { return y.has_grad() ? y.grad_accumulator().at : nullptr; }
 
-std::vector<Tensor> checked_inputs(const char* op, const std::vector<Tensor>& ys, std::vector<Tensor> inputs) {
-  check_forward(op, ys, inputs);
-  return inputs;
+std::vector<Tensor> checked_inputs(const char* op, const std::vector<Tensor>& ys, Inputs inputs) {
+  std::vector<Tensor> all = kept(inputs);
+  check_forward(op, ys, all);
+  return all;
 }
 
 }  // namespace
@@ -49,23 +55,22 @@ bool on_tape(const Tensor& x) {
   });
 }
 
-Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward backward) {
+Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
   if (leaving_out()) stop_if_wanted();
   std::vector<Tensor> to_check;
   if (debug_level()) to_check = checked_inputs(op, {y}, inputs);
   if (!needed(inputs)) return y;
-  if (watch) watch->recorded(tape.size(), op, {y}, inputs);
+  if (watch) watch->recorded(tape.size(), op, {y}, kept(inputs));
   tape.push_back({op, y.require_grad(), std::move(backward), std::move(to_check), {}});
   return y;
 }
 
-std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, std::initializer_list<Tensor> inputs,
-                           BackwardOfSeveral backward) {
+std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs inputs, BackwardOfSeveral backward) {
   if (leaving_out()) stop_if_wanted();
   std::vector<Tensor> to_check;
   if (debug_level()) to_check = checked_inputs(op, ys, inputs);
   if (!needed(inputs)) return ys;
-  if (watch) watch->recorded(tape.size(), op, ys, inputs);
+  if (watch) watch->recorded(tape.size(), op, ys, kept(inputs));
   for (Tensor& y : ys) y.require_grad();
   const auto all = [ys, backward = std::move(backward)](const real*) {
     std::vector<const real*> dy;

@@ -13,15 +13,21 @@ namespace poslab {
 
 using Backward = std::function<void(const real* dy)>;   // dy: d loss / d y, same shape as y
 
+// A tensor as record() is given it, {x, w, b}: it is looked at and not copied.
+struct Input {
+  const Tensor& x;
+  Input(const Tensor& tensor) : x(tensor) {}
+};
+using Inputs = std::initializer_list<Input>;
+
 // Called by every op with its result, its inputs and its derivative. Keeps them only if an input requires a gradient,
 // and then so does the result, which it returns.
-Tensor record(const char* op, Tensor y, std::initializer_list<Tensor> inputs, Backward);
+Tensor record(const char* op, Tensor y, Inputs, Backward);
 
 // The same for an op with several results. dy[i] is d loss / d ys[i], or null where nothing has flowed into that
 // result; if nothing has flowed into any, backward is not called.
 using BackwardOfSeveral = std::function<void(std::span<const real* const> dy)>;
-std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, std::initializer_list<Tensor> inputs,
-                           BackwardOfSeveral);
+std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs, BackwardOfSeveral);
 
 void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);
 

@@ -33,13 +33,10 @@ struct BlockSize {
 // Starts kernel(args...) on a grid of blocks; it runs after everything that was launched before, and before what is
 // held back (cuda/queue.h).
 template <class... Parameters, class... Args>
-void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, Args... args) {
-  if (std::string* key = step_key()) {
-    append_key(*key, blocks.x), append_key(*key, blocks.y), append_key(*key, blocks.z);
-    append_key(*key, size.threads), append_key(*key, size.shared);
-    append_key(*key, reinterpret_cast<const void*>(kernel));
-    (append_key(*key, Parameters(args)), ...);
-  }
+void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, const Args&... args) {
+  if (std::string* key = step_key())
+    append_key(*key, blocks.x, blocks.y, blocks.z, size.threads, size.shared, reinterpret_cast<const void*>(kernel),
+               static_cast<const Parameters&>(args)...);
   if (dry_run()) return;
 #ifdef POSLAB_EMULATE
   run_or_record([=] { emulate::run(blocks, size.threads, [=] { kernel(args...); }, size.shared); });
@@ -56,10 +53,13 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, Ar
 // The same after all that it may have to wait for. A kernel that reads or writes in front of an address that it is
 // given, or far behind it, needs a start_sums_in() of its own, as Adam's have.
 template <class... Parameters, class... Args>
-void launch(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, Args... args) {
+void launch(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, const Args&... args) {
   start_products();
-  const auto wait_for_sums = [](const void* at) { start_sums_in(at, static_cast<const char*>(at) + 1); };
-  (each_pointer(wait_for_sums, Parameters(args)), ...);
+  const Extent sums = where_sums_go();
+  const auto wait_for_sums = [sums](const void* at) {
+    if (sums.begin <= at && at < sums.end) start_sums_in(at, static_cast<const char*>(at) + 1);
+  };
+  (each_pointer(wait_for_sums, static_cast<const Parameters&>(args)), ...);
   launch_first(kernel, blocks, size, args...);
 }
 

@@ -4,8 +4,8 @@
 // shared memory; results stay in registers, teams of threads divide the places of a step among them and add up at the
 // end. cuda/naive/linear.cu has the same without tiles; docs/gpu.md draws the shared memory.
 #include <algorithm>
-#include <utility>
-#include <vector>
+#include <span>
+#include <tuple>
 
 #include "cuda/norm_row.cuh"
 #include "cuda/product_tile.cuh"
@@ -15,7 +15,8 @@ namespace {
 
 struct Jobs {
   Job at[max_jobs];
-  FIELDS(Jobs, at)
+  int count = 0;
+  friend auto fields(const Jobs& all) { return std::tuple(all.count, std::span(all.at, size_t(all.count))); }
 };
 
 // y = norm(s), s = x + dropout(z) of the rows i0 .. i0 + rows - 1, whose z lies in the tile: 8 threads a row.
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
   SHARED(Quad, tile, 1024);                                                    // a's, then b's
 
   int which = 0;
-  while (which + 1 < max_jobs && blockIdx.x >= jobs.at[which + 1].first_block) ++which;
+  while (which + 1 < jobs.count && blockIdx.x >= jobs.at[which + 1].first_block) ++which;
   const Job& job = jobs.at[which];
   const int m = job.m, n = job.n;
   const unsigned tiles_across = unsigned(n + int(tile_columns) - 1) / tile_columns;
@@ -142,13 +143,34 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
 // -- which products wait for which -----------------------------------------------------------------------------------
 
 struct Reach { const real *begin, *end; };         // in memory
-bool meet(const Reach& a, const Reach& b) { return a.begin < b.end && b.begin < a.end; }
-bool meet(const std::vector<Reach>& a, const std::vector<Reach>& b) {
-  return std::any_of(a.begin(), a.end(), [&](const Reach& x) {
-    return std::any_of(b.begin(), b.end(), [&](const Reach& y) { return meet(x, y); });
-  });
+
+template <int most>
+struct Reaches {
+  Reach at[most];
+  int count = 0;
+  void add(const real* begin, int64_t n) { at[count++] = {begin, begin + n}; }
+  template <int others>
+  void add(const Reaches<others>& all) { count = int(std::copy(all.begin(), all.end(), at + count) - at); }
+  const Reach* begin() const { return at; }
+  const Reach* end() const { return at + count; }
+};
+template <int n, int m>
+bool meet(const Reaches<n>& a, const Reaches<m>& b) {
+  for (const Reach& x : a)
+    for (const Reach& y : b)
+      if (x.begin < y.end && y.begin < x.end) return true;
+  return false;
 }
-struct Touched { std::vector<Reach> read, written; };
+template <int n>
+void wait_for_sums(const Reaches<n>& all) {
+  for (const Reach& r : all) start_sums_in(r.begin, r.end);
+}
+
+constexpr int most_read = 2 * max_terms + 2, most_written = 2;     // by one job
+struct Touched {
+  Reaches<most_read> read;
+  Reaches<most_written> written;
+};
 
 Touched touched(const Job& j) {
   Touched all;
@@ -157,27 +179,25 @@ Touched touched(const Job& j) {
     const int64_t k = j.terms > 1 ? j.term[t].k : std::min<int64_t>(j.term[t].k, j.k_total - last * j.term[t].k);
     const auto read = [&](const Factor& f, int64_t width, int64_t sum) {
       const int64_t lines = f.is_along ? width : sum, of_line = f.is_along ? sum : width;
-      if (lines > 0 && of_line > 0) all.read.push_back({f.at, f.at + last * f.step + (lines - 1) * f.line + of_line});
+      if (lines > 0 && of_line > 0) all.read.add(f.at, last * f.step + (lines - 1) * f.line + of_line);
     };
     const int64_t longest = j.term[t].k;                       // the last split may have fewer
     for (const Factor* f : {&j.term[t].a, &j.term[t].b})
       read(*f, f == &j.term[t].a ? j.m : j.n, f->step == 0 ? longest : k);
   }
   const int64_t size = last * j.c_step + int64_t(j.m) * j.n;
-  if (j.finish.bias) all.read.push_back({j.finish.bias, j.finish.bias + j.n});
-  if (j.finish.gate) all.read.push_back({j.finish.gate, j.finish.gate + size});
-  if (j.m) all.written.push_back({j.c, j.c + size});
-  if (j.b_sums) all.written.push_back({j.b_sums, j.b_sums + last * j.c_step + j.n});
+  if (j.finish.bias) all.read.add(j.finish.bias, j.n);
+  if (j.finish.gate) all.read.add(j.finish.gate, size);
+  if (j.m) all.written.add(j.c, size);
+  if (j.b_sums) all.written.add(j.b_sums, last * j.c_step + j.n);
   return all;
 }
 
 struct Held {
-  std::vector<Job> jobs;
-  Touched all;                                                 // by them together
-  void add(const Touched& t) {
-    all.read.insert(all.read.end(), t.read.begin(), t.read.end());
-    all.written.insert(all.written.end(), t.written.begin(), t.written.end());
-  }
+  Jobs jobs;
+  Reaches<max_jobs * most_read> read;                          // by them together
+  Reaches<max_jobs * most_written> written;
+  void forget() { jobs.count = read.count = written.count = 0; }
 };
 struct Products {
   Held held;
@@ -197,12 +217,13 @@ auto kernel() {
   return product_tiles<rows, Patch<rows>>;
 }
 
-void start(const std::vector<Job>& all, const NormOfProduct& norm) {
-  Jobs jobs;
-  std::copy(all.begin(), all.end(), jobs.at);
+// Starts what is held.
+void start(Held& held, const NormOfProduct& norm) {
+  Jobs jobs = held.jobs;
+  held.forget();
   const auto count = [&](int rows) {
     int64_t blocks = 0;
-    for (Job& j : jobs.at) {
+    for (Job& j : std::span(jobs.at, size_t(jobs.count))) {
       j.first_block = unsigned(blocks);
       blocks += j.parts * tiles(j.m, j.n, rows);
     }
@@ -215,10 +236,10 @@ void start(const std::vector<Job>& all, const NormOfProduct& norm) {
 }
 
 // Takes job as a further term of one that is held and has the same c. What it reads nobody writes any more.
-bool joins(const Job& job) {
+bool joins(Held& held, const Job& job) {
   const Finish& f = job.finish;
   if (!f.add_to_c || f.bias || f.relu || f.gate || job.parts != 1 || job.b_sums) return false;
-  for (Job& j : held().jobs)
+  for (Job& j : std::span(held.jobs.at, size_t(held.jobs.count)))
     if (j.c == job.c && j.m == job.m && j.n == job.n && j.parts == 1 && j.terms < max_terms && !j.b_sums &&
         !j.finish.relu && !j.finish.gate) {
       j.term[j.terms++] = job.term[0];
@@ -230,22 +251,19 @@ bool joins(const Job& job) {
 }  // namespace
 
 void start_products() {
-  if (held().jobs.empty()) return;
-  const std::vector<Job> jobs = std::exchange(held(), {}).jobs;
-  start(jobs, {});
+  if (Held& h = held(); h.jobs.count > 0) start(h, {});
 }
-void drop_products() { held() = {}; }
+void drop_products() { held().forget(); }
 
 void multiply(const Job& job) {
   if (!job.parts) return;
   const Touched mine = touched(job);
-  for (const auto* reaches : {&mine.read, &mine.written})
-    for (const Reach& r : *reaches) start_sums_in(r.begin, r.end);
-  if (meet(mine.read, held().all.written)) start_products();
-  if (joins(job)) return held().add(mine);
-  if (meet(mine.written, held().all.read) || meet(mine.written, held().all.written)) start_products();
-  if (held().jobs.size() == max_jobs) start_products();
-  held().jobs.push_back(job), held().add(mine);
+  wait_for_sums(mine.read), wait_for_sums(mine.written);
+  Held& h = held();
+  if (meet(mine.read, h.written)) start(h, {});
+  if (joins(h, job)) return h.read.add(mine.read);             // it writes what the other one writes
+  if (meet(mine.written, h.read) || meet(mine.written, h.written) || h.jobs.count == max_jobs) start_products();
+  h.jobs.at[h.jobs.count++] = job, h.read.add(mine.read), h.written.add(mine.written);
 #ifdef __SANITIZE_ADDRESS__
   start_products();                // there memory has no pool, and what a held product reads would be gone
 #endif
@@ -253,17 +271,17 @@ void multiply(const Job& job) {
 
 bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct& norm) {
   const int64_t size = rows * n;
-  const std::vector<Reach> read{{norm.x, norm.x + size}, {norm.gain, norm.gain + n}, {norm.bias, norm.bias + n}};
-  const std::vector<Reach> written{{norm.y, norm.y + size}, {norm.s, norm.s + size}};
-  for (const auto* reaches : {&read, &written})
-    for (const Reach& r : *reaches) start_sums_in(r.begin, r.end);
-  if (held().jobs.size() != 1) return false;
-  const Job& job = held().jobs[0];
+  Reaches<3> read;
+  Reaches<2> written;
+  read.add(norm.x, size), read.add(norm.gain, n), read.add(norm.bias, n);
+  written.add(norm.y, size), written.add(norm.s, size);
+  wait_for_sums(read), wait_for_sums(written);
+  Held& h = held();
+  if (h.jobs.count != 1) return false;
+  const Job& job = h.jobs.at[0];
   if (job.c != z || job.m != rows || job.n != n || job.parts != 1 || job.b_sums || n > int(tile_columns)) return false;
-  const Touched& of_job = held().all;
-  if (meet(read, of_job.written) || meet(written, of_job.written) || meet(written, of_job.read)) return false;
-  const std::vector<Job> jobs = std::exchange(held(), {}).jobs;
-  start(jobs, norm);
+  if (meet(read, h.written) || meet(written, h.written) || meet(written, h.read)) return false;
+  start(h, norm);
   return true;
 }
 

@@ -4,6 +4,9 @@
 // layer are one launch, and so are the gradients of their weights. What a product waits for is seen from the memory it
 // reads and writes. Everything else that is launched first lets the products go that are held.
 #pragma once
+#include <span>
+#include <tuple>
+
 #include "cuda/dropout.cuh"
 
 namespace poslab::cuda {
@@ -49,7 +52,11 @@ struct Job {
   int64_t c_step = 0;              // from one part's results to the next's
   real* b_sums = nullptr;          // (n) for each part, c_step apart: sums of b's columns, or null
   unsigned first_block = 0;
-  FIELDS(Job, term, terms, c, m, n, finish, parts, k_total, c_step, b_sums, first_block)
+  friend auto fields(const Job& job) {                         // terms beyond `terms` are not read
+    const auto& [term, terms, c, m, n, finish, parts, k_total, c_step, b_sums, first_block] = job;
+    return std::tuple(terms, std::span(term, size_t(terms)), c, m, n, finish, parts, k_total, c_step, b_sums,
+                      first_block);
+  }
 };
 inline Job one_product(Factor a, Factor b, real* c, int m, int n, int k, const Finish& finish) {
   return {.term = {{a, b, k}}, .c = c, .m = m, .n = n, .finish = finish, .parts = 1, .k_total = k};

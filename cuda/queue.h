@@ -44,6 +44,8 @@ const T* upload(const T& value) {
 void start_products();
 void start_sums();
 void start_sums_in(const void* begin, const void* end);
+struct Extent { const void *begin = nullptr, *end = nullptr; };
+Extent where_sums_go();                    // all places of all sums that are held back lie within
 void drop_products();                      // after an error
 void drop_sums();
 void use_matmul(Matmul);                   // of products from now on

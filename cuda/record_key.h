@@ -3,6 +3,7 @@
 // field, since padding holds anything, by the list of fields that stands in each (core/fields.h): a field that the key
 // lacked would replay a stale step.
 #pragma once
+#include <cstring>
 #include <iterator>
 #include <string>
 #include <type_traits>
@@ -11,34 +12,43 @@
 
 namespace poslab::cuda {
 
-template <class T>
-void append_key(std::string& key, const T& value) {
+// Calls f(scalar) for every number, flag and pointer that the value is made of.
+template <class F, class T>
+void each_scalar(const F& f, const T& value) {
   if constexpr (std::is_scalar_v<T>) {
-    key.append(reinterpret_cast<const char*>(&value), sizeof value);
+    f(value);
   } else if constexpr (requires { std::begin(value); }) {
-    for (const auto& element : value) append_key(key, element);
+    for (const auto& element : value) each_scalar(f, element);
   } else {
     static_assert(requires { fields(value); }, "give this struct a list of its FIELDS, see core/fields.h");
-    std::apply([&](const auto&... field) { (append_key(key, field), ...); }, fields(value));
+    std::apply([&](const auto&... field) { (each_scalar(f, field), ...); }, fields(value));
   }
+}
+
+// All values at once: the key grows once, and what is left is a store for each scalar.
+template <class... T>
+void append_key(std::string& key, const T&... values) {
+  size_t bytes = 0;
+  (each_scalar([&](const auto& scalar) { bytes += sizeof scalar; }, values), ...);
+  const size_t before = key.size();
+  key.resize(before + bytes);
+  char* to = key.data() + before;
+  (each_scalar([&](const auto& scalar) { std::memcpy(to, &scalar, sizeof scalar), to += sizeof scalar; }, values), ...);
 }
 template <class... T>
 std::string record_key(const T&... values) {
   std::string key;
-  (append_key(key, values), ...);
+  append_key(key, values...);
   return key;
 }
 
 // Calls f(address) for every pointer among the values.
 template <class F, class T>
 void each_pointer(const F& f, const T& value) {
-  if constexpr (std::is_pointer_v<T>) {
-    f(static_cast<const void*>(value));
-  } else if constexpr (requires { std::begin(value); }) {
-    for (const auto& element : value) each_pointer(f, element);
-  } else if constexpr (!std::is_scalar_v<T>) {
-    std::apply([&](const auto&... field) { (each_pointer(f, field), ...); }, fields(value));
-  }
+  const auto if_pointer = [&](const auto& scalar) {
+    if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(scalar)>>) f(static_cast<const void*>(scalar));
+  };
+  each_scalar(if_pointer, value);
 }
 
 }  // namespace poslab::cuda

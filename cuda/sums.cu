@@ -2,23 +2,27 @@
 #include "cuda/sums.h"
 
 #include <algorithm>
+#include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
+
 namespace poslab::cuda {
 namespace {
 
 constexpr int max_sections = 64;                               // what the arguments of a launch have room for: 4 KB
 struct Sections {
   Section at[max_sections];
-  FIELDS(Sections, at)
+  int count = 0;
+  friend auto fields(const Sections& all) { return std::tuple(all.count, std::span(all.at, size_t(all.count))); }
 };
 
 // 32 sums a block, one a lane; the warps share the splits.
-__global__ void add_partial_sums(const Sections sections, int count) {
+__global__ void add_partial_sums(const Sections sections) {
   SHARED(real, of_warp, threads);
   int mine = 0;                                                // the last section that begins no later than this block
   for (int step = max_sections / 2; step > 0; step /= 2)
-    if (mine + step < count && sections.at[mine + step].first_block <= blockIdx.x) mine += step;
+    if (mine + step < sections.count && sections.at[mine + step].first_block <= blockIdx.x) mine += step;
   const Section& s = sections.at[mine];
   const int lane = int(threadIdx.x) % warp, w = int(threadIdx.x) / warp, warps = threads / warp;
   const int64_t e = int64_t(blockIdx.x - s.first_block) * warp + lane;
@@ -39,10 +43,12 @@ __global__ void add_partial_sums(const Sections sections, int count) {
 // Partial sums lie in chunks that are filled in one order, so that a replayed step finds them where they were.
 struct Chunk { real* at; int64_t size; };
 struct Waiting {
-  std::vector<Section> sections;
+  std::vector<Section> sections, started;                      // started: its memory is used again
+  Extent extent;                                               // of all that sections add to
   std::vector<Chunk> chunks;
   size_t chunk = 0;
   int64_t used = 0, all_used = 0;                              // of this chunk, of all, in reals
+  void forget() { sections.clear(), extent = {}, chunk = 0, used = all_used = 0; }
 };
 Waiting& waiting() { return of_this_queue<Waiting>(); }
 
@@ -60,7 +66,8 @@ void start(std::vector<Section>::const_iterator from, std::vector<Section>::cons
     own.first_block = blocks;
     blocks += unsigned((s->n + warp - 1) / warp);
   }
-  launch_first(add_partial_sums, blocks, threads, sections, int(to - from));
+  sections.count = int(to - from);
+  launch_first(add_partial_sums, blocks, threads, sections);
 }
 
 }  // namespace
@@ -79,7 +86,12 @@ real* room_for_sums(int64_t n) {
 }
 
 void add_up_later(Section s) {
-  if (s.to && s.n > 0) waiting().sections.push_back(s);
+  if (s.to && s.n > 0) {
+    Waiting& w = waiting();
+    w.sections.push_back(s);
+    const void *begin = s.to.at, *end = s.to.at + s.n;
+    w.extent = {w.extent.begin ? std::min(w.extent.begin, begin) : begin, std::max(w.extent.end, end)};
+  }
 #ifdef __SANITIZE_ADDRESS__
   start_sums();                    // there memory has no pool, and its results may be gone later
 #endif
@@ -88,8 +100,9 @@ void add_up_later(Section s) {
 // Sections of one result follow each other; the others go together.
 void start_sums() {
   start_products();
-  std::vector<Section> all = std::exchange(waiting().sections, {});
-  waiting().chunk = 0, waiting().used = waiting().all_used = 0;
+  Waiting& w = waiting();
+  std::vector<Section>& all = w.started;
+  all.swap(w.sections), w.forget();
   for (auto from = all.cbegin(); from != all.cend();) {
     auto to = from;
     const auto free = [&](const Section& s) {
@@ -101,17 +114,18 @@ void start_sums() {
   }
 }
 
+Extent where_sums_go() { return waiting().extent; }
+
 void start_sums_in(const void* begin, const void* end) {
-  const std::vector<Section>& all = waiting().sections;
+  const Waiting& w = waiting();
+  if (end <= w.extent.begin || w.extent.end <= begin) return;
+  const std::vector<Section>& all = w.sections;
   const auto in = [&](const Section& s) {
     return overlap(s.to, s.n, static_cast<const real*>(begin), static_cast<const real*>(end));
   };
   if (std::any_of(all.begin(), all.end(), in)) start_sums();
 }
 
-void drop_sums() {
-  waiting().sections.clear();
-  waiting().chunk = 0, waiting().used = waiting().all_used = 0;
-}
+void drop_sums() { waiting().forget(); }
 
 }  // namespace poslab::cuda

@@ -64,8 +64,8 @@ struct Relative : Encoding {
   const Distances& distances(const Positions& p) const { return table ? p.offsets("relative") : p.distances(); }
   Tensor rows_of(const Positions& p, Device where) const {                 // (N, H, D)
     const Tensor rows = p.once(key, where, [&](Device device) {            // (N, C)
-      std::vector<double> d;
-      for (double value : distances(p).rows(device)) d.push_back(row(value));
+      std::vector<double> d = distances(p).rows(device);
+      for (double& value : d) value = row(value);
       return sinusoid(d, C, device);
     });
     return linear(rows, w).reshape({rows.dim(0), H, D});

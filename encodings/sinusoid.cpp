@@ -59,7 +59,7 @@ Rows whole_rows(int channels, const std::vector<double>& f, size_t count) {
 namespace {
 
 constexpr double most = 1 << 16;   // a larger table would not be worth its memory
-bool whole(double p) { return p == std::floor(p) && std::abs(p) < most; }
+bool whole(double p) { return std::abs(p) < most && p == double(int(p)); }
 
 // A GPU keeps the rows of -reach .. reach: a step sends it the numbers of rows and not the rows.
 Tensor rows_on(Device device, int channels, int reach) {
@@ -85,8 +85,9 @@ Tensor sinusoid(const std::vector<double>& positions, int channels, Device devic
   double longest = 0;
   for (const double p : positions) longest = std::max(longest, std::abs(p));
   const Tensor table = rows_on(device, channels, int(longest));
-  std::vector<int> row;
-  for (const double p : positions) row.push_back(int(p) + table.dim(0) / 2);
+  std::vector<int> row(positions.size());
+  std::transform(positions.begin(), positions.end(), row.begin(),
+                 [zero = table.dim(0) / 2](double p) { return int(p) + zero; });
   return gather(table, Ids({int(positions.size())}, std::move(row)));
 }
 

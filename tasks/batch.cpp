@@ -41,13 +41,15 @@ Batch make_batch(const Task& task, int sequences, int length, Stream s) {
 
 Score score(const real* logits, int symbols_out, const Batch& batch) {
   Score sum;
-  for (int64_t slot = 0; slot < batch.targets.size(); ++slot) {
-    const real* row = logits + slot * symbols_out;
-    const bool correct = std::max_element(row, row + symbols_out) - row == batch.targets[slot];  // the first of equals
-    const bool scored = slot % batch.outputs < batch.scored_slots[slot / batch.outputs];
-    sum.correct += correct && scored, sum.scored += scored;
-    sum.correct_unmasked += correct, ++sum.slots;
-  }
+  const real* row = logits;
+  const int* target = batch.targets.data();
+  for (int64_t b = 0; b < batch.scored_slots.size(); ++b)
+    for (int slot = 0; slot < batch.outputs; ++slot, ++target, row += symbols_out) {
+      const bool correct = std::max_element(row, row + symbols_out) - row == *target;  // the first of equals
+      const bool scored = slot < batch.scored_slots[b];
+      sum.correct += correct && scored, sum.scored += scored;
+      sum.correct_unmasked += correct, ++sum.slots;
+    }
   return sum;
 }
 

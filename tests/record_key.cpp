@@ -86,6 +86,36 @@ TEST_CASE("record key: of a strided loop, the dimensions that it has and no more
   CHECK(keys.size() == 1 + 4 * 2 + 1);
 }
 
+TEST_CASE("record key: of a product, the terms that it has and everything else") {
+  cuda::Job job{.term = {{.k = 3}, {.k = 4}, {.k = 5}}, .terms = 2};
+  const std::string key = cuda::record_key(job);
+  std::set<std::string> keys{key};
+  for (int t = 0; t < cuda::max_terms; ++t) {
+    cuda::Job other = job;
+    other.term[t].a.line = 7;
+    CHECK((cuda::record_key(other) == key) == (t >= job.terms));
+    keys.insert(cuda::record_key(other));
+  }
+  real number = 0;
+  const auto change = [&](const auto& what) {
+    cuda::Job other = job;
+    what(other);
+    keys.insert(cuda::record_key(other));
+  };
+  change([](cuda::Job& j) { j.terms = 1; });
+  change([](cuda::Job& j) { j.terms = 3; });
+  change([&](cuda::Job& j) { j.c = &number; });
+  change([](cuda::Job& j) { j.m = 1; });
+  change([](cuda::Job& j) { j.n = 1; });
+  change([](cuda::Job& j) { j.finish.relu = true; });
+  change([](cuda::Job& j) { j.parts = 1; });
+  change([](cuda::Job& j) { j.k_total = 1; });
+  change([](cuda::Job& j) { j.c_step = 1; });
+  change([&](cuda::Job& j) { j.b_sums = &number; });
+  change([](cuda::Job& j) { j.first_block = 1; });
+  CHECK(keys.size() == 1 + 2 + 11);
+}
+
 TEST_CASE("record key: a list that lacks a field does not compile") {
   const auto with_list = [](const std::string& list) {
     return compiler_says("#include \"core/fields.h\"\nstruct S { int a; float* b; bool c; FIELDS(S, " + list + ") };");
