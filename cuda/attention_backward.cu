@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
           query_rows[at] = q.low, query_rows[at + 1] = q.high;
           query_rows[rows * fours + at] = dy.low, query_rows[rows * fours + at + 1] = dy.high;
           if constexpr (sums && relative)
-            query_rows[2 * rows * fours + at] = q_rel.low, query_rows[2 * rows * fours + at + 1] = q_rel.high;
+            query_rows[4 * rows + me.at] = q_rel.low, query_rows[5 * rows + me.at] = q_rel.high;
         }
         if (of_block.begin < until) fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, of_block.begin);
         for (int j0 = of_block.begin; j0 < until; j0 += cut.keys) {
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
           if constexpr (sums) {       // read again for each tile: the sums below have use for the registers
             const int at = me.at * fours;
             q = eight(query_rows, at), dy = eight(query_rows, rows * fours + at);
-            if constexpr (relative) q_rel = eight(query_rows, 2 * rows * fours + at);
+            if constexpr (relative) q_rel = halves(query_rows, 4 * rows + me.at, rows);
           }
           const int here = smaller(cut.keys, x.keys - j0), lit = larger(0, smaller(here, of_warp.end - j0));
           const int dark = plain ? 0 : smaller(lit, larger(0, of_warp.begin - j0));
@@ -190,6 +190,10 @@ void start(const AttentionPass& p, const Tiling& cut, bool plain, bool sums, int
   const int64_t n_rel = p.d.q_rel_bias ? int64_t(x.heads) * x.rel_dim : 0;
   const OfDiagonals rows = sums ? of_diagonals(p.d, x) : OfDiagonals{};
   const int warps = int(blocks.x) * (cut.threads() / warp);
+  AttentionGrads d = p.d;                                     // what the kernel itself adds to
+  d.r = d.bias = d.q_bias = d.q_rel_bias = {};
+  const auto wait_for_sums = [](const void* at) { start_sums_in(at, static_cast<const char*>(at) + 1); };
+  each_pointer(wait_for_sums, d), each_pointer(wait_for_sums, x);   // before there is room for more of them
   const int64_t of_warps = ceil_div(warps * (n + n_rel), 4) * 4, all = of_warps + x.batch * rows.pitch;
   real* const partial = all ? room_for_sums(all) : nullptr;
   BiasSums biases{.pitch = n + n_rel};
@@ -201,11 +205,13 @@ void start(const AttentionPass& p, const Tiling& cut, bool plain, bool sums, int
   auto* kernel = plain ? attend_backward<L, relative, true, false> : attend_backward<L, relative, false, false>;
   if constexpr (L == 1)
     if (sums) kernel = attend_backward<L, relative, true, true>;
-  launch(kernel, blocks, cut.threads(), p.d, x, cut, p.d_o, p.o, p.stats, p.wanted, biases, diagonals, from, to);
+  launch(kernel, blocks, cut.threads(), d, x, cut, p.d_o, p.o, p.stats, p.wanted, biases, diagonals, from, to);
   add_up_later({p.d.q_bias, biases.q, n, biases.pitch, warps});
   add_up_later({p.d.q_rel_bias, biases.q_rel, n_rel, biases.pitch, warps});
   add_up_later({p.d.r, diagonals.r, rows.r, rows.pitch, x.batch});
   add_up_later({p.d.bias, diagonals.bias, rows.bias, rows.pitch, x.batch});
+  // Often these are read next, by an op that asks for room for sums of its own: it must not lose that room to a start.
+  if (rows.pitch) start_sums();
 }
 
 // From the fastest to the one that takes everything. `diagonals` is plain, for heads of eight channels and pairs by

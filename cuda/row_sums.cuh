@@ -62,9 +62,17 @@ struct WeightTile {
   bool first, last;                  // of the tiles with these queries
 };
 
-// Adds up gain du_ij scale q_rel_i, and gain du_ij, of each diagonal j - i of a tile. weights: (query
-// rows, cut.keys + 1)   query_rows: q, do and scaled q_rel, (3, query rows, 8)
-// The next tile of keys has most of the diagonals, too: what is not complete waits in shared memory, in a ring.
+// Rows of eight channels whose first halves lie side by side, and behind them the second halves: so neighbours are in
+// different banks of shared memory.
+template <class Pool>
+__device__ inline Eight halves(Pool& pool, int at, int rows) {
+  const Four low = pool[at], high = pool[at + rows];
+  return {low, high};
+}
+
+// Adds up du_ij scale q_rel_i, and du_ij, of each diagonal j - i of a tile. The next tile of keys has most of the
+// diagonals, too: what is not complete waits in shared memory, in a ring.
+//   weights: du, (query rows, cut.keys + 1)     query_rows: q and do, (2, query rows, 8), and halves of scaled q_rel
 template <bool relative, int room, class Weights, class Rows>
 __device__ inline void sum_diagonals(const DiagonalSums& sums, Weights& weights, Rows& query_rows,
                                      const AttentionArgs& x, const Tiling& cut, const WeightTile& tile) {
@@ -79,22 +87,22 @@ __device__ inline void sum_diagonals(const DiagonalSums& sums, Weights& weights,
     real of_bias = 0;
     UNROLL_2 for (int i = larger(tile.begin, -ahead); i < end; ++i) {
       const real weight = weights[(row0 + i) * stride + i + ahead];
-      if constexpr (relative) add_scaled(total, weight, eight(query_rows, 2 * (2 * all_rows + row0 + i)));
+      if constexpr (relative) add_scaled(total, weight, halves(query_rows, 4 * all_rows + row0 + i, all_rows));
       of_bias += weight;
     }
     const int ring = quotient(tile.j0 + c, count), slot = n * count + tile.j0 + c - ring * count;
     if (!tile.first && c < cut.queries - 1) {
-      if constexpr (relative) add_scaled(total, 1, eight(waiting, 2 * slot));
+      if constexpr (relative) add_scaled(total, 1, halves(waiting, slot, room));
       if (sums.bias) of_bias += waiting_bias[slot];
     }
     if (!tile.last && c >= cut.keys) {
-      if constexpr (relative) waiting[2 * slot] = total.low, waiting[2 * slot + 1] = total.high;
+      if constexpr (relative) waiting[slot] = total.low, waiting[room + slot] = total.high;
       if (sums.bias) waiting_bias[slot] = of_bias;
       continue;
     }
     const int row = tile.j0 - tile.i0 + ahead + x.queries - 1;
     if (row < 0 || row >= x.queries + x.keys - 1) continue;
-    const bool empty = row < x.queries - tile.i0 || tile.i0 == 0;   // no earlier queries are as far ahead of a key
+    const bool empty = tile.i0 == 0 || row < x.queries - tile.i0;   // or else earlier queries have the diagonal, too
     const int64_t sequence = (tile.b0 + n) * sums.pitch, to = int64_t(row) * x.heads + tile.head;
     if constexpr (relative)
       if (sums.r) put(sums.r + sequence + to * x.rel_dim, empty, 0, x.rel_dim, cut.whole, total);
