@@ -12,10 +12,14 @@
 namespace poslab::cuda {
 namespace {
 
+constexpr Room room_of(bool narrow, bool relative) {
+  return {.lanes = max_threads, .fours = (!narrow ? 1792 : relative ? 1056 : 512) / words};
+}
+
 // Blocks: (groups of sequences x tiles of queries, heads)
 template <int L, bool relative, bool plain>
 __global__ void __launch_bounds__(max_threads) attend(real* o, real* stats, const AttentionArgs x, const Tiling cut) {
-  SHARED(Four, pool, pool_fours(L == 1, relative));
+  SHARED(Four, pool, room_of(L == 1, relative).fours);
   const int lanes = L ? L : cut.lanes, head = int(blockIdx.y), Dv = plain ? x.head_dim : x.value_dim;
   const int i0 = int(blockIdx.x) % cut.tiles * cut.queries, b0 = int(blockIdx.x) / cut.tiles * cut.sequences;
   const int end = smaller(i0 + cut.queries, x.queries);
@@ -78,7 +82,7 @@ void start(real* o, real* stats, const AttentionArgs& x, const Tiling& cut) {
 
 void attention(real* o, real* stats, const AttentionArgs& x) {
   if (channels_of(x) > max_channels) return general::attention(o, stats, with_sums(x));
-  Tiling cut = tiling_for(x, false);
+  Tiling cut = tiling_for(x, room_of(channels_of(x) <= lane_channels, x.q_rel));
   cut.whole = in_fours(x) && aligned(o);
   if (cut.lanes == 1)
     x.q_rel ? start<1, true>(o, stats, x, cut) : start<1, false>(o, stats, x, cut);

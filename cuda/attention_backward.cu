@@ -18,8 +18,6 @@ void fill(real* to, real value, int64_t n);              // cuda/fill.cu
 
 namespace {
 
-constexpr int row_fours = 512 / words;  // q and do of the query rows that max_threads serve
-
 // Where each warp of the grid leaves what it adds to dq_bias and dq_rel_bias, `pitch` apart, or null.
 struct BiasSums {
   real *q = nullptr, *q_rel = nullptr;     // (heads, head_dim), (heads, rel_dim), and so on
@@ -41,21 +39,38 @@ __device__ inline void sum_over_rows(real* sums, int64_t pitch, bool empty, int 
     put(sums + number * pitch + int64_t(head) * n, empty, me.lane * lane_channels, n, false, y);
 }
 
+// What the forms of the kernel have room for. Those with `sums` (Route::diagonals) are made for 80 query rows: then six
+// blocks, with r, or eight, without, stand on a multiprocessor of an H100 at once. It has shared memory of 228 KB and
+// 65,536 registers, which is 96 or 80 for each thread.
+constexpr Room room_of(bool narrow, bool relative, bool sums) {
+  if (sums && relative)
+    return {.lanes = 96 / words, .fours = 400 / words, .weights = 1704 / words, .diagonals = 120 / words};
+  if (sums) return {.lanes = 96 / words, .fours = 376 / words, .weights = 1720 / words, .diagonals = 128 / words};
+  if (narrow) return {.lanes = max_threads, .fours = (relative ? 1056 : 512) / words, .weights = 2560 / words};
+  return {.lanes = max_threads, .fours = 1792 / words, .weights = 1280 / words};
+}
+constexpr int blocks_at_once(bool relative, bool sums) { return words > 1 ? 1 : sums ? (relative ? 6 : 8) : 4; }
+
 // Blocks: (groups of sequences, key heads), each for all queries from .. to of the heads that read its keys, so that
 // every sum has one owner. For each tile of keys a thread first has a query row, leaves gain du and a of the tile in
-// shared memory, and collects dq. Then it has four channels of a dk or dv, and goes along the queries. If not plain, dk
-// and dv hold something (are not `empty`), as keys that no query of a tile sees are passed by.
-template <int L, bool relative, bool plain>
-__global__ void __launch_bounds__(max_threads)
+// shared memory, and collects dq. Then it has eight channels of a dk or dv, and goes along the queries. Last, if
+// `sums`, it has a diagonal (cuda/row_sums.cuh). If not plain, dk and dv hold something (are not `empty`), as keys that
+// no query of a tile sees are passed by.
+template <int L, bool relative, bool plain, bool sums>
+__global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blocks_at_once(relative, sums))
     attend_backward(const AttentionGrads d, const AttentionArgs x, const Tiling cut, const real* d_o, const real* o,
-                    const real* stats, const LogitGrads wanted, const BiasSums bias_sums, int from, int to) {
-  SHARED(Four, pool, pool_fours(L == 1, relative));
-  SHARED(Four, query_rows, row_fours);                  // scale q, then do
-  SHARED(real, weights, 2 * waiting_reals(L == 1));     // gain du, then a: (query rows, cut.keys + 1)
+                    const real* stats, const LogitGrads wanted, const BiasSums bias_sums, const DiagonalSums diagonals,
+                    int from, int to) {
+  static_assert(!sums || (L == 1 && plain));
+  constexpr Room room = room_of(L == 1, relative, sums);
+  SHARED(Four, pool, room.fours);
+  SHARED(Four, query_rows, (sums && relative ? 6 : 4) * room.lanes);   // scale q, do, and scale q_rel for its sums
+  SHARED(real, weights, 2 * room.weights);                             // gain du, then a: (query rows, cut.keys + 1)
   const int lanes = L ? L : cut.lanes, fours = 2 * lanes;
   const int kv_head = int(blockIdx.y), b0 = int(blockIdx.x) * cut.sequences;
   const int D = x.head_dim, Dv = plain ? D : x.value_dim, R = x.rel_dim;
   const int stride = cut.keys + 1;      // odd against bank conflicts
+  const int of_kind = ceil_div(cut.sequences * cut.keys * lanes, warp) * warp;  // a warp has dk alone or dv
   const int rows = cut.sequences * cut.queries, group = plain ? 1 : x.heads / x.kv_heads;
   for (int head = kv_head * group; head < kv_head * group + group; ++head)
     for (int i0 = from; i0 < to; i0 += cut.queries) {
@@ -66,7 +81,7 @@ __global__ void __launch_bounds__(max_threads)
       const int c = me.lane * lane_channels;
       const real max = stats[2 * row], inverse = stats[2 * row + 1];
       const real temperature = plain ? real(1) : temperature_of(x, me.b, head, me.i);
-      const Eight dy = eight(d_o + query * Dv, c, Dv, cut.whole);
+      Eight dy = eight(d_o + query * Dv, c, Dv, cut.whole);
       const real dy_o = over_lanes<L>(dot(dy, eight(o + query * Dv, c, Dv, cut.whole)), lanes);
       Eight q_rel{}, dq_rel{};
       real dtemperature = 0;
@@ -75,7 +90,7 @@ __global__ void __launch_bounds__(max_threads)
       const int own = me.at * stride;
       const int64_t own_column = (int64_t(me.b) * x.heads + head) * x.keys * (to - from) + me.i - from;
       for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
-        const Eight q = scaled_query(x, plain ? 0 : p, query, head, c, cut.whole);
+        Eight q = scaled_query(x, plain ? 0 : p, query, head, c, cut.whole);
         Eight dq{};
         const Run seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
         const Run of_warp{plain ? 0 : -warp_max(-seen.begin), warp_max(seen.end)};
@@ -85,63 +100,74 @@ __global__ void __launch_bounds__(max_threads)
           const int at = me.at * fours + 2 * me.lane;
           query_rows[at] = q.low, query_rows[at + 1] = q.high;
           query_rows[rows * fours + at] = dy.low, query_rows[rows * fours + at + 1] = dy.high;
+          if constexpr (sums && relative)
+            query_rows[4 * rows + me.at] = q_rel.low, query_rows[5 * rows + me.at] = q_rel.high;
         }
         if (of_block.begin < until) fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, of_block.begin);
         for (int j0 = of_block.begin; j0 < until; j0 += cut.keys) {
           __syncthreads();
-          const int here = smaller(cut.keys, x.keys - j0), lit = larger(0, smaller(here, of_warp.end - j0));
-          const int dark = plain ? 0 : smaller(lit, larger(0, of_warp.begin - j0) / 2 * 2);
-          for (int j = 0; !plain && j < dark && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
-          int64_t at = own_column + int64_t(j0 + dark) * (to - from);
-          for (int j = dark; j < lit; j += 2, at += 2 * (to - from)) {
-            real a[2], du[2], dlogit[2], product[2];
-            for (int u = 0; u < 2; ++u) {
-              const int key = (j + u) * tile.key_step, pair = (j + u) * tile.pair_step;
-              const Eight k = eight(pool, tile.k + key);
-              Eight r{};
-              if constexpr (relative) r = eight(pool, tile.r + pair);
-              real gain = 1, u_ij = product[u] = over_lanes<L>(dots<relative>(q, k, q_rel, r), lanes);
-              if constexpr (!plain)
-                if (x.gain) gain = Four(pool[tile.factors + pair]).c[1], u_ij *= gain;
-              if (x.bias) u_ij += Four(pool[tile.factors + pair]).c[0];
-              const bool is_seen = j0 + j + u < seen.end && (plain || j0 + j + u >= seen.begin);
-              a[u] = exp((plain ? u_ij : temperature * u_ij) - max) * inverse;
-              du[u] = a[u] * (over_lanes<L>(dot(dy, eight(pool, tile.v + key)), lanes) - dy_o);
-              if (!is_seen) a[u] = 0, du[u] = 0;
-              if constexpr (!plain) {
-                if (is_seen) dtemperature += du[u] * u_ij;
-                du[u] *= temperature;
-              }
-              dlogit[u] = plain ? du[u] : gain * du[u];
-              add_scaled(dq, dlogit[u], k);
-              if constexpr (relative) add_scaled(dq_rel, dlogit[u], r);
-            }
-            if (!writes) continue;
-            for (int u = 0; u < 2; ++u) {
-              weights[own + j + u] = dlogit[u], weights[own + rows * stride + j + u] = a[u];
-              if (j0 + j + u >= seen.end || (!plain && j0 + j + u < seen.begin)) continue;
-              if (wanted.du) wanted.du[at + u * (to - from)] = du[u];
-              if constexpr (!plain)
-                if (wanted.dgain) wanted.dgain[at + u * (to - from)] = du[u] * product[u];
-            }
+          if constexpr (sums) {       // read again for each tile: the sums below have use for the registers
+            const int at = me.at * fours;
+            q = eight(query_rows, at), dy = eight(query_rows, rows * fours + at);
+            if constexpr (relative) q_rel = halves(query_rows, 4 * rows + me.at, rows);
           }
-          const int rest = lit > dark ? lit + (lit - dark) % 2 : dark;
-          for (int j = rest; j < here && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
+          const int here = smaller(cut.keys, x.keys - j0), lit = larger(0, smaller(here, of_warp.end - j0));
+          const int dark = plain ? 0 : smaller(lit, larger(0, of_warp.begin - j0));
+          for (int j = 0; !plain && j < dark && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
+          UNROLL_2 for (int j = dark; j < lit; ++j) {
+            const int key = j * tile.key_step, pair = j * tile.pair_step;
+            const Eight k = eight(pool, tile.k + key);
+            Eight r{};
+            if constexpr (relative) r = eight(pool, tile.r + pair);
+            const real product = over_lanes<L>(dots<relative>(q, k, q_rel, r), lanes);
+            real gain = 1, u = product;
+            if constexpr (!plain)
+              if (x.gain) gain = Four(pool[tile.factors + pair]).c[1], u *= gain;
+            if (x.bias) u += Four(pool[tile.factors + pair]).c[0];
+            const bool is_seen = j0 + j < seen.end && (plain || j0 + j >= seen.begin);
+            const real a = is_seen ? exp((plain ? u : temperature * u) - max) * inverse : real(0);
+            real du = a * (over_lanes<L>(dot(dy, eight(pool, tile.v + key)), lanes) - dy_o);
+            if (!is_seen) du = 0;                                   // a may be 0 and do . v infinite
+            if constexpr (!plain) {
+              if (is_seen) dtemperature += du * u;
+              du *= temperature;
+            }
+            const real dlogit = plain ? du : gain * du;
+            add_scaled(dq, dlogit, k);
+            if constexpr (relative) add_scaled(dq_rel, dlogit, r);
+            if (!writes) continue;
+            weights[own + j] = dlogit, weights[own + rows * stride + j] = a;
+            if constexpr (!sums)
+              if (wanted.du && is_seen) {
+                const int64_t at = own_column + int64_t(j0 + j) * (to - from);
+                wanted.du[at] = du;
+                if constexpr (!plain)
+                  if (wanted.dgain) wanted.dgain[at] = du * product;
+              }
+          }
+          for (int j = larger(dark, lit); j < here && writes; ++j)
+            weights[own + j] = 0, weights[own + rows * stride + j] = 0;
           __syncthreads();
           if (j0 + cut.keys < until) fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, j0 + cut.keys);
           const int begin = x.causal ? larger(0, j0 - x.offset - i0) : 0;
-          for (int e = int(threadIdx.x); e < 2 * cut.sequences * cut.keys * fours; e += int(blockDim.x)) {
-            const int f = e % fours, column = quotient(e / fours, cut.keys), j = e / fours - column * cut.keys;
-            const int which = column >= cut.sequences, n = column - which * cut.sequences, width = which ? Dv : D;
-            const Accumulator sum = which == 0 ? d.k[plain ? 0 : p] : d.v;
-            if (!sum.at || b0 + n >= x.batch || j >= here || f * 4 >= width) continue;
-            const int first = which * rows + n * cut.queries;
-            Four total{};
-            for (int i = begin; i < end - i0; ++i)
-              add_scaled(total, weights[(first + i) * stride + j], query_rows[(first + i) * fours + f]);
+          for (int e = int(threadIdx.x); e < 2 * of_kind; e += int(blockDim.x)) {
+            const bool of_v = e >= of_kind;
+            const int item = e - of_v * of_kind, column = quotient(item, lanes), lane = item - column * lanes;
+            const int n = quotient(column, cut.keys), j = column - n * cut.keys, width = of_v ? Dv : D;
+            const Accumulator sum = of_v ? d.v : d.k[plain ? 0 : p];
+            if (!sum.at || n >= cut.sequences || b0 + n >= x.batch || j >= here) continue;
+            const int first = of_v * rows + n * cut.queries;
+            Eight total{};
+            UNROLL_2 for (int i = begin; i < end - i0; ++i)
+              add_scaled(total, weights[(first + i) * stride + j], eight(query_rows, (first + i) * fours + 2 * lane));
             real* const key = sum.at + key_row(x, b0 + n, j0 + j, kv_head) * width;
-            put(key, sum.empty && i0 == 0, f * 4, width, cut.whole, total);
+            put(key, sum.empty && i0 == 0, lane * lane_channels, width, cut.whole, total);
           }
+          if constexpr (sums)
+            if (diagonals.pitch)
+              sum_diagonals<relative, room.diagonals>(
+                  diagonals, weights, query_rows, x, cut,
+                  {b0, head, i0, j0, begin, end - i0, here, j0 == 0, j0 + cut.keys >= until});
         }
         multiply(dq, x.scale);
         const Accumulator sum = d.q[plain ? 0 : p];
@@ -159,22 +185,36 @@ __global__ void __launch_bounds__(max_threads)
 }
 
 template <int L, bool relative>
-void start(const AttentionPass& p, const Tiling& cut, bool plain, int from, int to) {
-  const dim3 blocks(unsigned(ceil_div(p.x.batch, cut.sequences)), unsigned(p.x.kv_heads));
-  const int64_t n = p.d.q_bias ? int64_t(p.x.heads) * p.x.head_dim : 0;
-  const int64_t n_rel = p.d.q_rel_bias ? int64_t(p.x.heads) * p.x.rel_dim : 0;
+void start(const AttentionPass& p, const Tiling& cut, bool plain, bool sums, int from, int to) {
+  const AttentionArgs& x = p.x;
+  const dim3 blocks(unsigned(ceil_div(x.batch, cut.sequences)), unsigned(x.kv_heads));
+  const int64_t n = p.d.q_bias ? int64_t(x.heads) * x.head_dim : 0;
+  const int64_t n_rel = p.d.q_rel_bias ? int64_t(x.heads) * x.rel_dim : 0;
+  const OfDiagonals rows = sums ? of_diagonals(p.d, x) : OfDiagonals{};
   const int warps = int(blocks.x) * (cut.threads() / warp);
-  BiasSums sums{.pitch = n + n_rel};
-  real* const partial = sums.pitch ? room_for_sums(warps * sums.pitch) : nullptr;
-  if (n) sums.q = partial;
-  if (n_rel) sums.q_rel = partial + n;
-  launch(plain ? attend_backward<L, relative, true> : attend_backward<L, relative, false>, blocks, cut.threads(), p.d,
-         p.x, cut, p.d_o, p.o, p.stats, p.wanted, sums, from, to);
-  add_up_later({p.d.q_bias, sums.q, n, sums.pitch, warps});
-  add_up_later({p.d.q_rel_bias, sums.q_rel, n_rel, sums.pitch, warps});
+  AttentionGrads d = p.d;                                     // what the kernel itself adds to
+  d.r = d.bias = d.q_bias = d.q_rel_bias = {};
+  const int64_t of_warps = ceil_div(warps * (n + n_rel), 4) * 4, all = of_warps + x.batch * rows.pitch;
+  real* const partial = all ? room_for_sums(all) : nullptr;
+  BiasSums biases{.pitch = n + n_rel};
+  if (n) biases.q = partial;
+  if (n_rel) biases.q_rel = partial + n;
+  DiagonalSums diagonals{.pitch = rows.pitch};
+  if (rows.r) diagonals.r = partial + of_warps;
+  if (rows.bias) diagonals.bias = partial + of_warps + rows.r;
+  auto* kernel = plain ? attend_backward<L, relative, true, false> : attend_backward<L, relative, false, false>;
+  if constexpr (L == 1)
+    if (sums) kernel = attend_backward<L, relative, true, true>;
+  launch(kernel, blocks, cut.threads(), d, x, cut, p.d_o, p.o, p.stats, p.wanted, biases, diagonals, from, to);
+  add_up_later({p.d.q_bias, biases.q, n, biases.pitch, warps});
+  add_up_later({p.d.q_rel_bias, biases.q_rel, n_rel, biases.pitch, warps});
+  add_up_later({p.d.r, diagonals.r, rows.r, rows.pitch, x.batch});
+  add_up_later({p.d.bias, diagonals.bias, rows.bias, rows.pitch, x.batch});
 }
 
-enum class Route { plain, tiles, general };
+// From the fastest to the one that takes everything. `diagonals` is plain, for heads of eight channels and pairs by
+// distance: the blocks sum the gradients of distances themselves, and du is never written.
+enum class Route { diagonals, plain, tiles, general };
 
 // In tiles, a block's threads add to dq, dk and dv of one place at different moments: these have to be different
 // arrays.
@@ -189,20 +229,20 @@ bool distinct(const AttentionGrads& d) {
 }
 Route route_of(const AttentionGrads& d, const AttentionArgs& x) {
   if (channels_of(x) > max_channels || !distinct(d)) return Route::general;
-  return is_plain(x) ? Route::plain : Route::tiles;
+  if (!is_plain(x)) return Route::tiles;
+  return channels_of(x) <= lane_channels && !x.pairs && diagonals_fit(d, x) ? Route::diagonals : Route::plain;
 }
 
 void run(const AttentionPass& p, Route route, int from, int to) {
   const AttentionArgs& x = p.x;
   if (route == Route::general) return general::backward(p, from, to);
-  Tiling cut = tiling_for(x, true);
+  const bool sums = route == Route::diagonals, plain = sums || route == Route::plain;
+  Tiling cut = tiling_for(x, room_of(channels_of(x) <= lane_channels, x.q_rel, sums));
   cut.whole = in_fours(x) && aligned(p.d_o) && aligned(p.o) && aligned(p.d.v.at) && aligned(p.d.q_rel.at);
   for (int n = 0; n < x.pieces; ++n) cut.whole = cut.whole && aligned(p.d.q[n].at) && aligned(p.d.k[n].at);
-  const bool plain = route == Route::plain;
-  if (cut.lanes == 1)
-    x.q_rel ? start<1, true>(p, cut, plain, from, to) : start<1, false>(p, cut, plain, from, to);
-  else
-    x.q_rel ? start<0, true>(p, cut, plain, from, to) : start<0, false>(p, cut, plain, from, to);
+  const auto start_it = cut.lanes == 1 ? (x.q_rel ? start<1, true> : start<1, false>)
+                                       : (x.q_rel ? start<0, true> : start<0, false>);
+  start_it(p, cut, plain, sums, from, to);
 }
 
 // The pass of sequences b .. b + n.
@@ -238,10 +278,15 @@ void attention_backward(const AttentionGrads& grads, const AttentionArgs& x, con
     return backward_of_sums(grads, x, [&](const AttentionGrads& of_sums, const AttentionArgs& args) {
       attention_backward(of_sums, args, d_o, o, stats);
     });
-  if (route != Route::plain) {
+  if (route == Route::tiles || route == Route::general) {
     const int64_t keys = int64_t(x.batch) * x.keys * x.kv_heads;
     for (int p = 0; p < x.pieces; ++p) clear(d.k[p], keys * x.head_dim);
     clear(d.v, keys * x.value_dim);
+  }
+  if (route == Route::diagonals) {
+    const int64_t rows = int64_t(x.rows) * x.heads;
+    if (x.rows > diagonals_of(x)) clear(d.r, rows * x.rel_dim), clear(d.bias, rows);     // rows that no pair has
+    return run({d, x, d_o, o, stats, {}}, route, 0, x.queries);
   }
   RowSum sums[] = {{.to = d.r, .y = x.q_rel, .y_bias = x.q_rel_bias, .gain = x.gain, .n = x.rel_dim, .factor = x.scale},
                    {.to = d.bias},

@@ -13,10 +13,17 @@
 #include "cuda/launch.h"
 #include "cuda/vectors.cuh"
 
+#ifdef POSLAB_EMULATE
+#define UNROLL_2
+#else
+#define UNROLL_2 _Pragma("unroll 2")  // more at a time would take registers that let more blocks run
+#endif
+
 namespace poslab::cuda {
 
 constexpr int lane_channels = 8;
 constexpr int keys_at_once = 4;                    // that a thread takes
+constexpr int keys_at_once_backward = 2;
 constexpr int max_channels = warp * lane_channels; // of a head; more: cuda/attention_general.cuh
 constexpr int words = int(sizeof(real)) / 4;       // of doubles half as many fit
 constexpr int max_threads = 128 / words;           // of a block
@@ -132,24 +139,29 @@ struct Tiling {
   int threads() const { return ceil_div(rows() * lanes, warp) * warp; }
 };
 
-// Fours of shared memory for the tiles, by kind of kernel; reals for weights that wait for the backward pass.
-constexpr int pool_fours(bool narrow, bool relative) { return (!narrow ? 1792 : relative ? 1056 : 512) / words; }
-constexpr int waiting_reals(bool narrow) { return (narrow ? 2560 : 1280) / words; }
+// What a kernel has room for, in shared memory that its code fixes.
+struct Room {
+  int lanes;                                 // of all query rows
+  int fours;                                 // of the tiles
+  int weights = 0;                           // reals of a tile's weights, if they wait there for a second look
+  int diagonals = 0;                         // of those weights, in all sequences of the block, if it sums them
+  constexpr int threads() const { return (lanes + warp - 1) / warp * warp; }
+};
 
 // The most channels that a row of q, k, v, or r has.
 inline int channels_of(const AttentionArgs& x) {
   return larger(larger(x.head_dim, x.value_dim), x.q_rel ? x.rel_dim : 0);
 }
 
-// backward: a block keeps the weights of a tile.
-inline Tiling tiling_for(const AttentionArgs& x, bool backward) {
+inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
   Tiling c;
   while (c.lanes * lane_channels < channels_of(x)) c.lanes *= 2;
   const bool relative = x.q_rel, factors = x.bias || x.gain, looked_up = (relative || factors) && x.pairs;
   const bool shared = looked_up && x.pairs_batch == 1;
+  const int at_once = room.weights ? keys_at_once_backward : keys_at_once;
   const int wanted = larger(1, smaller(int(int64_t(x.batch) * x.heads / target_blocks), x.batch));
   c.stride = relative ? c.fours() + 1 : factors ? 1 : 0;  // an odd number: neighbours lie in different banks
-  for (int rows = max_threads / c.lanes; rows >= 1; rows /= 2) {
+  for (int rows = room.lanes / c.lanes; rows >= 1; rows /= 2) {
     // A row of r that is looked up serves several sequences; otherwise a block has rows of one, if it has so many.
     const int tallest = smaller(x.queries, shared ? larger(1, rows / smaller(wanted, 4)) : rows);
     c.tiles = ceil_div(x.queries, tallest);
@@ -158,12 +170,13 @@ inline Tiling tiling_for(const AttentionArgs& x, bool backward) {
     c.step = shared ? c.queries : looked_up ? c.rows() : 1;
     const int of_key = 2 * c.sequences * c.fours() + c.stride * c.step;
     const int of_tile = looked_up ? 0 : c.stride * (c.queries - 1);
-    c.keys = larger(0, pool_fours(c.lanes == 1, relative) - of_tile) / of_key;
-    if (backward) c.keys = smaller(c.keys, waiting_reals(c.lanes == 1) / c.rows() - 1);
-    c.keys -= c.keys % keys_at_once;
+    c.keys = larger(0, room.fours - of_tile) / of_key;
+    if (room.weights) c.keys = smaller(c.keys, room.weights / c.rows() - 1);
+    if (room.diagonals) c.keys = smaller(c.keys, room.diagonals / c.sequences - c.queries + 1);
+    c.keys -= c.keys % at_once;
     if (c.keys > 0) break;  // fewer query rows, until some keys fit beside them
   }
-  c.keys = ceil_div(ceil_div(x.keys, ceil_div(x.keys, c.keys)), keys_at_once) * keys_at_once;  // tiles of like size
+  c.keys = ceil_div(ceil_div(x.keys, ceil_div(x.keys, c.keys)), at_once) * at_once;  // tiles of like size
   return c;
 }
 

@@ -5,6 +5,9 @@
 //
 // If the sequences share their pairs, the batch is summed first: g_ij = sum_b du_bij q_rel_bi. Then each row gathers
 // the pairs that name it, in a fixed order: atomics would be simpler, and end in other bits every time.
+//
+// Without a table of pairs a row is a diagonal of du. If the sums of single sequences are few, a block of the backward
+// pass adds up the diagonals of the weights that lie in its shared memory, and du is not written at all.
 #pragma once
 #include "cuda/logits.cuh"
 
@@ -23,6 +26,89 @@ struct RowSum {
 };
 
 namespace {
+
+// Where each sequence leaves its sums of diagonals, `pitch` apart, or null. Row 0 is that of the last query and the
+// first key: (queries + keys - 1, heads, rel_dim) and (queries + keys - 1, heads)
+struct DiagonalSums {
+  real *r = nullptr, *bias = nullptr;
+  int64_t pitch = 0;
+  FIELDS(DiagonalSums, r, bias, pitch)
+};
+
+constexpr int64_t most_diagonal_sums = 2 << 20;   // of all sequences, of the 8 Mi reals that may wait (cuda/sums.cu)
+inline int diagonals_of(const AttentionArgs& x) { return x.queries + x.keys - 1; }
+
+// How many reals of them a sequence has.
+struct OfDiagonals {
+  int64_t r = 0, bias = 0, pitch = 0;
+};
+inline OfDiagonals of_diagonals(const AttentionGrads& d, const AttentionArgs& x) {
+  OfDiagonals n;
+  if (d.r) n.r = int64_t(diagonals_of(x)) * x.heads * x.rel_dim;
+  if (d.bias) n.bias = int64_t(diagonals_of(x)) * x.heads;
+  n.pitch = (n.r + n.bias + 3) / 4 * 4;
+  return n;
+}
+// Row 0 of the sums has to be that of dr, as sums that wait are found by the address of the whole (cuda/launch.h).
+inline bool diagonals_fit(const AttentionGrads& d, const AttentionArgs& x) {
+  return (!d.r && !d.bias) ||
+         (row_of_distance_0(x) == x.queries - 1 && x.batch * of_diagonals(d, x).pitch <= most_diagonal_sums);
+}
+
+// A tile of weights in shared memory: `rows` queries from i0 of each sequence from b0, by `keys` from j0. The first
+// `begin` queries see none of the keys.
+struct WeightTile {
+  int b0, head, i0, j0, begin, rows, keys;
+  bool first, last;                  // of the tiles with these queries
+};
+
+// Rows of eight channels whose first halves lie side by side, and behind them the second halves: so neighbours are in
+// different banks of shared memory.
+template <class Pool>
+__device__ inline Eight halves(Pool& pool, int at, int rows) {
+  const Four low = pool[at], high = pool[at + rows];
+  return {low, high};
+}
+
+// Adds up du_ij scale q_rel_i, and du_ij, of each diagonal j - i of a tile. The next tile of keys has most of the
+// diagonals, too: what is not complete waits in shared memory, in a ring.
+//   weights: du, (query rows, cut.keys + 1)     query_rows: q and do, (2, query rows, 8), and halves of scaled q_rel
+template <bool relative, int room, class Weights, class Rows>
+__device__ inline void sum_diagonals(const DiagonalSums& sums, Weights& weights, Rows& query_rows,
+                                     const AttentionArgs& x, const Tiling& cut, const WeightTile& tile) {
+  SHARED(Four, waiting, relative ? 2 * room : 1);
+  SHARED(real, waiting_bias, room);
+  const int stride = cut.keys + 1, count = cut.queries + cut.keys - 1, all_rows = cut.sequences * cut.queries;
+  for (int e = int(threadIdx.x); e < cut.sequences * count; e += int(blockDim.x)) {
+    const int n = quotient(e, count), c = e - n * count, ahead = c - (cut.queries - 1);   // key i + ahead of the tile
+    if (tile.b0 + n >= x.batch) continue;
+    const int row0 = n * cut.queries, end = smaller(tile.rows, tile.keys - ahead);
+    Eight total{};
+    real of_bias = 0;
+    UNROLL_2 for (int i = larger(tile.begin, -ahead); i < end; ++i) {
+      const real weight = weights[(row0 + i) * stride + i + ahead];
+      if constexpr (relative) add_scaled(total, weight, halves(query_rows, 4 * all_rows + row0 + i, all_rows));
+      of_bias += weight;
+    }
+    const int ring = quotient(tile.j0 + c, count), slot = n * count + tile.j0 + c - ring * count;
+    if (!tile.first && c < cut.queries - 1) {
+      if constexpr (relative) add_scaled(total, 1, halves(waiting, slot, room));
+      if (sums.bias) of_bias += waiting_bias[slot];
+    }
+    if (!tile.last && c >= cut.keys) {
+      if constexpr (relative) waiting[slot] = total.low, waiting[room + slot] = total.high;
+      if (sums.bias) waiting_bias[slot] = of_bias;
+      continue;
+    }
+    const int row = tile.j0 - tile.i0 + ahead + x.queries - 1;
+    if (row < 0 || row >= x.queries + x.keys - 1) continue;
+    const bool empty = tile.i0 == 0 || row < x.queries - tile.i0;   // or else earlier queries have the diagonal, too
+    const int64_t sequence = (tile.b0 + n) * sums.pitch, to = int64_t(row) * x.heads + tile.head;
+    if constexpr (relative)
+      if (sums.r) put(sums.r + sequence + to * x.rel_dim, empty, 0, x.rel_dim, cut.whole, total);
+    if (sums.bias) add_to({sums.bias + sequence, empty}, to, of_bias);
+  }
+}
 
 constexpr int warps = 8;  // of the blocks here
 constexpr int collect_keys = 4;

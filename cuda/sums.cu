@@ -48,7 +48,12 @@ struct Waiting {
   std::vector<Chunk> chunks;
   size_t chunk = 0;
   int64_t used = 0, all_used = 0;                              // of this chunk, of all, in reals
-  void forget() { sections.clear(), extent = {}, chunk = 0, used = all_used = 0; }
+  int64_t open = 0;                // of the room whose op has not said add_up_later() yet: nobody else gets that
+  void forget() {
+    sections.clear(), extent = {};
+    if (open) all_used = open;
+    else chunk = 0, used = all_used = 0;
+  }
 };
 Waiting& waiting() { return of_this_queue<Waiting>(); }
 
@@ -81,13 +86,14 @@ real* room_for_sums(int64_t n) {
     const int64_t size = std::max(n, most_waiting);
     w.chunks.push_back({memory_for_good(size), size});
   }
-  w.all_used += n;
+  w.all_used += n, w.open = n;
   return w.chunks[w.chunk].at + std::exchange(w.used, w.used + n);
 }
 
 void add_up_later(Section s) {
+  Waiting& w = waiting();
+  w.open = 0;
   if (s.to && s.n > 0) {
-    Waiting& w = waiting();
     w.sections.push_back(s);
     const void *begin = s.to.at, *end = s.to.at + s.n;
     w.extent = {w.extent.begin ? std::min(w.extent.begin, begin) : begin, std::max(w.extent.end, end)};
@@ -126,6 +132,9 @@ void start_sums_in(const void* begin, const void* end) {
   if (std::any_of(all.begin(), all.end(), in)) start_sums();
 }
 
-void drop_sums() { waiting().forget(); }
+void drop_sums() {
+  waiting().open = 0;
+  waiting().forget();
+}
 
 }  // namespace poslab::cuda
