@@ -12,7 +12,7 @@ Large products take a turn too: they are the ceiling. Standard library only.
     bench/compare.py --decoder             # the causal decoder: 6 layers of width 256, windows of 256 tokens, batch 16
     bench/compare.py --encoding rope --positions randomized --length 40 --threads 2
     bench/compare.py --scaling             # poslab alone: a step with one thread and with more, in turns
-    bench/compare.py --device cuda --precision tf32        # on a GPU, where the peers' products may round to TF32
+    bench/compare.py --device cuda --precision tf32        # on a GPU, where products may round to TF32
     bench/compare.py --example             # how long the example preset takes: mixed lengths, extrapolated to its steps
 """
 
@@ -227,7 +227,7 @@ def parse():
     parser.add_argument("--scaling", action="store_true", help="poslab alone, with each of --threads in turns")
     parser.add_argument("--example-steps", type=int, default=200, help="measured, of 10,001")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--precision", default="fp32", choices=PRECISIONS, help="of the peers' products, on a GPU")
+    parser.add_argument("--precision", default="fp32", choices=PRECISIONS, help="of all products, on a GPU")
     parser.add_argument("--program", help="default: poslab_bench of the preset release, or of cuda for --device cuda")
     parser.add_argument("--python", default=ROOT / ".venv/bin/python", help="has torch and jax; bench/venv.sh makes it")
     parser.add_argument("--out", help="a JSON file with all times, written anew after each configuration")

@@ -47,7 +47,7 @@ int main(int count, char** words) {
   CLI::App* model = app.add_subcommand("serve", "steps of a model on command; see bench/compare.py");
   // The options of `poslab train` that matter to the time of a step.
   const std::vector<std::string> names = {"task",  "encoding",     "positions", "relative_mode", "causal",
-                                          "batch", "max_position", "dropout",   "device"};
+                                          "batch", "max_position", "dropout",   "device", "matmul"};
   std::map<std::string, std::string> words_of = {{"task", "reverse_string"}, {"encoding", "none"}, {"seed", "1"}};
   for (const std::string& name : names) model->add_option(dashed(name), words_of[name]);
   model->add_option("--threads", cores);

@@ -139,6 +139,7 @@ def start_ours(options, task, batch, threads, encoding, positions):
         words += ["--decoder"]
     else:
         words += ["--task", task, "--positions", positions, "--device", options.device]
+        words += ["--matmul", options.precision] if options.device == "cuda" else []
         words += ["--causal", "true"] if encoding in CAUSAL else []
     return Side("poslab", [options.program, "serve", *words], threads)
 

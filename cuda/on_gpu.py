@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """./dev cuda-test: what is tested and measured on a machine with a GPU. Standard library only; nothing is installed.
 
-    first       the GPU, every test case in a process of its own, steps a second, the kernels of one step, and those of
-                cuda/naive beside the fast ones
+    first       the GPU, every test case in a process of its own, steps a second (encoder blocks of one kernel, and
+                op by op), the kernels of one step, and those of cuda/naive beside the fast ones
     sanitize    compute-sanitizer: memcheck, racecheck, synccheck and initcheck, side by side
     bench       beside PyTorch (eager, compiled, a step as one graph) and JAX of $PYTHON, in fp32 and with TF32
     train       Reverse String with relative positions, sequential and randomized; goes on where it was stopped
@@ -27,7 +27,8 @@ from stage import BUDGET, OUT, Stage, how_it_ended, tail, tool
 
 RATES = [("none", "sequential"), ("relative", "sequential"), ("relative", "randomized"), ("rope", "sequential"),
          ("learned", "randomized"), ("alibi", "randomized"), ("geometric", "sequential")]  # fmt: skip
-SANITIZED = ["cuda: every kernel*", "cuda: a recorded step*"]
+OP_BY_OP = {"POSLAB_BLOCK_KERNEL": "1000000"}  # no batch is so large that its encoder blocks are one kernel
+SANITIZED = ["cuda: every kernel*", "cuda: a recorded step*", "cuda: a model whose blocks*"]
 
 
 def usable(stage):
@@ -66,15 +67,15 @@ def tests(stage):
             print("\n".join(lines[:25]), flush=True)
 
 
-def rate(stage, encoding, positions, length):
+def rate(stage, encoding, positions, length, environment=()):
     size = f"{length}+{length}"
     many = " ".join([size] * 400)
     lines = f"warm steps {' '.join([size] * 5)}\nsteps {many}\nsteps {many}\n"
     words = [stage.bin / "poslab_bench", "serve", "--device", "cuda", "--encoding", encoding, "--positions", positions]
-    what = f"steps/s, batch 128, {encoding} {positions} {size}"
+    what = f"steps/s, batch 128, {encoding} {positions} {size}" + (", op by op" if environment else "")
     if stage.left() < 5:
         return stage.row(what, "not run", "no time left")
-    status, said = stage.run([*words, "--threads", min(8, os.cpu_count())], 60, lines=lines)
+    status, said = stage.run([*words, "--threads", min(8, os.cpu_count())], 60, environment, lines)
     answers = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     ms = [sum(a["ms"]) / len(a["ms"]) for a in answers if a.get("ms")][1:]
     if status != 0 or not ms:
@@ -122,6 +123,8 @@ def first(stage, _):
     for length in (40, 20):
         for encoding, positions in RATES:
             rate(stage, encoding, positions, length)
+            if encoding in ("none", "relative"):
+                rate(stage, encoding, positions, length, OP_BY_OP)
     kernels_of_a_step(stage)
     beside_naive(stage)
 
