@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(most_block_threads)
   read_tables<relative>(pool, f, x.attention);
 
   // to = m0 w, rows of the slots; k and v are kept
-  const auto project = [&](Matrix to, real* keep, int from, int rows, const WeightTile& next) {
+  const auto project = [&](Matrix to, real* keep, int from, int rows, const WeightSquare& next) {
     Sums sums;
     weights.multiply(sums, m0, from, rows, next);
     each_result(sums, rows, [&](int row, int c, const Four& z) {

@@ -110,7 +110,7 @@ __device__ inline void put_head(Pool& pool, Matrix m, int row, int head, const E
 // -- products ---------------------------------------------------------------------------------------------------------
 
 // 64 x 64 weights of a matrix with `line` columns, or what they are transposed.
-struct WeightTile {
+struct WeightSquare {
   const real* at = nullptr;        // null: none
   int line = 0;
   bool transposed = false;
@@ -188,12 +188,12 @@ struct WeightStream {
   bool whole, transposed = false;
   Four x[4] = {};
 
-  __device__ WeightStream(Pool& pool_, const BlockFrame& f, const WeightTile& first)
+  __device__ WeightStream(Pool& pool_, const BlockFrame& f, const WeightSquare& first)
       : pool(pool_), tile(f.tile), whole(f.whole) {
     fetch(first);
   }
   __device__ static bool brings() { return threadIdx.x < fours_of_row * fours_of_row; }
-  __device__ void fetch(const WeightTile& w) {
+  __device__ void fetch(const WeightSquare& w) {
     if (!w.at || !brings()) return;
     transposed = w.transposed;
     const int line = int(threadIdx.x) / fours_of_row * 4, along = int(threadIdx.x) % fours_of_row * 4;
@@ -215,7 +215,7 @@ struct WeightStream {
   // meanwhile. All threads come along. What they wrote before, a too, is read after a barrier; and once another product
   // is through its barrier nobody reads the a of this one.
   template <class Sums>
-  __device__ void multiply(Sums& sums, Matrix a, int from, int rows, const WeightTile& next) {
+  __device__ void multiply(Sums& sums, Matrix a, int from, int rows, const WeightSquare& next) {
     __syncthreads();
     put();
     __syncthreads();

@@ -220,7 +220,7 @@ __device__ inline void back_to_attention(Pool& pool, WeightStream<how, Pool>& we
       });
       const bool more = s + C < x.d_ff;
       weights.multiply(dh, m2, f.offset, f.query_rows,
-                       more ? WeightTile{x.w2 + int64_t(s + C) * C, C, true} : WeightTile{x.output, C, true});
+                       more ? WeightSquare{x.w2 + int64_t(s + C) * C, C, true} : WeightSquare{x.output, C, true});
     }
     each_result(dh, f.query_rows, [&](int row, int c, Four z) {
       const int at = m0.place(f.offset + row, c);
