@@ -419,6 +419,8 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
         {"relative", "sequential", 40, 87, 106, 1110}, {"relative", "sequential", 40, 38, 106, 570, true},
         {"relative", "randomized", 40, 95, 153, 1070}, {"relative", "randomized", 40, 70, 153, 960, true},
         {"geometric", "sequential", 40, 279, 105, 2500}, {"geometric", "sequential", 40, 254, 105, 2400, true}}) {
+    const bool doubles = sizeof(real) > sizeof(float);                       // they fill the room for sums sooner
+    if (doubles && line.fused && line.length == 40) continue;                // and no thread block has memory for these
     const BlockKernels blocks(line.fused);
     State s(configure({{"task", "reverse_string"}, {"encoding", line.encoding}, {"positions", line.positions},
                        {"device", "cuda"}, {"curriculum", "fixed"}, {"train_length", fmt::format("{}", line.length)}}));
@@ -444,7 +446,6 @@ TEST_CASE("cuda: launches and copies of a step, and its time on the host") {
     fmt::print("{:<10} {:<10} {:>7} {:<8} {:>8} {:>6} {:>7} {:>11} {:>6.0f} {:>7.0f}\n", line.encoding, line.positions,
                fmt::format("{0}+{0}", line.length), line.fused ? "fused" : "op by op", launches,
                after.copies - before.copies, kilobytes, allocated, median(drawing), median(queueing));
-    const bool doubles = sizeof(real) > sizeof(float);                       // they fill the room for sums sooner
     CHECK(launches > 0);
     CHECK(launches <= line.launches + (doubles ? 8 : 0));
     CHECK(after.copies - before.copies == 4);            // the uploads of a step at once; loss, logits and norm back
