@@ -147,7 +147,8 @@ Environment:
   POSLAB_ISA=NAME     baseline, avx2 or avx512 instead of the best that the processor has
   POSLAB_BLOCK_KERNEL=N  on a GPU, from how many sequences on a batch goes through encoder blocks of one kernel (66)
   POSLAB_DEBUG=N      1: names of ops as they run; 2: where the time goes, at the end; 3: shapes and times of ops as
-                      they run; 4: stops at the first NaN or infinity and names the op. Results do not change)";
+                      they run; 4: stops at the first NaN or infinity and names the op. Results do not change, but on a
+                      GPU by rounding)";
 
 const char* train_footer =
     R"(

@@ -11,8 +11,6 @@
 //   1: q ... o ........... 64 of hidden ....................    3: v .......
 #include "cuda/encoder_block.cuh"
 
-#include "cuda/driver.h"
-
 namespace poslab::cuda {
 namespace {
 
@@ -192,10 +190,9 @@ bool encoder_tail_fits(const BlockArgs& x) {
 }
 
 void encoder_tail(real* y, const real* mixed, const BlockKept& kept, const BlockArgs& args) {
-  BlockArgs x = args;
+  const BlockArgs x = without_streams(args);
   const BlockFrame f = tail_frame(x, 3);
-  const DropoutArgs drop1 = dropout_args(x.dropout1), drop2 = dropout_args(x.dropout2);
-  x.dropout1 = x.dropout2 = {};
+  const DropoutArgs drop1 = dropout_args(args.dropout1), drop2 = dropout_args(args.dropout2);
   for_block_form(false, [&]<Matmul how, bool>() {
     launch(tail_forward<how>, tail_blocks(f, x.attention.queries), BlockSize(f.threads(), f.bytes()), y, mixed, kept, x,
            f, drop1, drop2);
@@ -203,10 +200,9 @@ void encoder_tail(real* y, const real* mixed, const BlockKept& kept, const Block
 }
 
 void encoder_block(real* y, const BlockKept& kept, const BlockArgs& args) {
-  BlockArgs x = args;
+  const BlockArgs x = without_streams(args);
   const BlockFrame f = frame_of(x, forward_matrices, false);
-  const DropoutArgs drop1 = dropout_args(x.dropout1), drop2 = dropout_args(x.dropout2);
-  x.dropout1 = x.dropout2 = {};                                // their streams are other ones in each step
+  const DropoutArgs drop1 = dropout_args(args.dropout1), drop2 = dropout_args(args.dropout2);
   for_block_form(x.attention.r, [&]<Matmul how, bool relative>() {
     launch(block_forward<how, relative>, unsigned(x.attention.batch), BlockSize(f.threads(), f.bytes()), y, kept, x, f,
            drop1, drop2);

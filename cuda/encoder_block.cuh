@@ -4,7 +4,7 @@
 // Shared memory of a block, in Fours, for T slots of which Tq are queries (T = Tq = 80, with r: 147,488 bytes forward,
 // 179,488 backward; docs/gpu.md draws them):
 //
-//   matrix 0 | matrix 1 | ... | tile of weights | r (2T-1, C) | biases (H, 2T-1) | figures of the rows (H, Tq)
+//   matrix 0 | matrix 1 | ... | tile of weights | r (2T+2, C) | biases (H, 2T+2) | figures of the rows (H, Tq)
 //   T x 17     T x 17           64 x 16           if there is    if there are      in the backward pass
 //
 // A matrix holds a row of C = 64 channels for each slot: what it is changes as the block goes on. A product is that of
@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cuda/driver.h"
 #include "cuda/dropout.cuh"
 #include "cuda/logits.cuh"
 #include "cuda/norm_row.cuh"
@@ -72,12 +73,14 @@ inline BlockFrame frame_of(const BlockArgs& x, int matrices, bool backward) {
 // Where the second half of a block is a kernel of its own, rows of any sequences are a thread block's: so many that an
 // H100's multiprocessors have one thread block each, but whole tiles, and no more than a thread block may have.
 inline BlockFrame tail_frame(const BlockArgs& x, int matrices) {
-  const int rows = x.attention.queries;
-  constexpr int multiprocessors = 132, most = most_block_threads / (2 * warp) * tile_rows;
-  const int own = smaller(most, ceil_div(ceil_div(rows, multiprocessors), tile_rows) * tile_rows);
+  constexpr int multiprocessors = 132, most_by_threads = most_block_threads / (2 * warp) * tile_rows;
+  constexpr int tile_fours = block_width * fours_of_row;
+  const int free_fours = driver::shared_memory() / int(sizeof(Four)) - tile_fours;
+  const int most = smaller(most_by_threads, free_fours / (matrices * pitch) / tile_rows * tile_rows);
+  const int own = smaller(most, ceil_div(ceil_div(x.attention.queries, multiprocessors), tile_rows) * tile_rows);
   BlockFrame f{.queries = own, .keys = own, .query_rows = own, .key_rows = own, .rows = own};
   f.whole = whole_parameters(x);
-  f.tile = matrices * own * pitch, f.fours = f.tile + block_width * fours_of_row;
+  f.tile = matrices * own * pitch, f.fours = f.tile + tile_fours;
   return f;
 }
 inline unsigned tail_blocks(const BlockFrame& f, int rows) { return unsigned(ceil_div(rows, f.queries)); }
@@ -324,6 +327,12 @@ __device__ inline Eight dropout_factors(const DropoutArgs& d, int64_t first) {
     y.low.c[e] = bits >> e & 1 ? scale : real(0), y.high.c[e] = bits >> (4 + e) & 1 ? scale : real(0);
   }
   return y;
+}
+
+// The arguments of a launch: the streams of dropout, which are other ones in each step, are uploaded (DropoutArgs).
+inline BlockArgs without_streams(BlockArgs x) {
+  x.dropout1 = x.dropout2 = {};
+  return x;
 }
 
 Matmul matmul_in_use();            // cuda/product.cu

@@ -330,11 +330,10 @@ void add_up_norms(const BlockGrads& d, const real* sums, int warps) {
 
 void encoder_tail_backward(const BlockGrads& d, const Accumulator& d_mixed, const real* dy, const real* mixed,
                            const BlockKept& kept, const BlockArgs& args) {
-  BlockArgs x = args;
+  const BlockArgs x = without_streams(args);
   const int rows = x.attention.queries, C = block_width;
   const BlockFrame f = tail_frame(x, 3);
-  const DropoutArgs drop1 = dropout_args(x.dropout1), drop2 = dropout_args(x.dropout2);
-  x.dropout1 = x.dropout2 = {};
+  const DropoutArgs drop1 = dropout_args(args.dropout1), drop2 = dropout_args(args.dropout2);
   const int warps = int(tail_blocks(f, rows)) * f.threads() / warp;
   BlockLeft left;
   real* memory = scratch(7, 2 * int64_t(rows) * C + int64_t(rows) * x.d_ff);
@@ -351,11 +350,10 @@ void encoder_tail_backward(const BlockGrads& d, const Accumulator& d_mixed, cons
 }
 
 void encoder_block_backward(const BlockGrads& d, const real* dy, const BlockKept& kept, const BlockArgs& args) {
-  BlockArgs x = args;
+  const BlockArgs x = without_streams(args);
   const AttentionArgs& a = x.attention;
   const BlockFrame f = frame_of(x, backward_matrices, true);
-  const DropoutArgs drop1 = dropout_args(x.dropout1), drop2 = dropout_args(x.dropout2);
-  x.dropout1 = x.dropout2 = {};                                // their streams are other ones in each step
+  const DropoutArgs drop1 = dropout_args(args.dropout1), drop2 = dropout_args(args.dropout2);
   constexpr int C = block_width;
   const int64_t queries = int64_t(a.batch) * a.queries, keys = int64_t(a.batch) * a.keys;
   const int warps = a.batch * f.threads() / warp, row_tiles = a.batch * f.query_rows / tile_rows;

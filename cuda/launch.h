@@ -17,6 +17,7 @@
 #define SHARED_OF_LAUNCH(type, name) extern __shared__ type name[]      // so many as the launch asks for, see BlockSize
 #endif
 
+#include "cuda/driver.h"
 #include "cuda/queue.h"
 #include "cuda/record_key.h"
 
@@ -41,9 +42,10 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
 #ifdef POSLAB_EMULATE
   run_or_record([=] { emulate::run(blocks, size.threads, [=] { kernel(args...); }, size.shared); });
 #else
-  constexpr int always_there = 48 << 10;           // bytes of shared memory; more has to be asked for
-  if (size.shared > always_there)
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, size.shared),
+  // More than 48 KB of shared memory has to be asked for. That is a property of the kernel, which other threads may
+  // start at the same time with less: so always all that there is.
+  if (size.shared > 48 << 10)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, driver::shared_memory()),
           "asking for shared memory");
   kernel<<<blocks, size.threads, size_t(size.shared), stream()>>>(args...);
   check(cudaGetLastError(), "starting a kernel");

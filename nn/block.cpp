@@ -98,8 +98,7 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   const Span span{.causal = spec_.causal, .offset = T - num_queries};
   const Heads heads = pass.temperature({q, k, own, x}, pass.positions, span);
   const Tensor mixed = attend(name_, pass, heads, v, span).reshape(own.shape());
-  if (!pass.trace && kernels(x.device()).encoder_tail)
-    return encoder_tail(own, mixed, weights(), pass.dropout, pass.second_dropout());
+  if (!pass.trace) return encoder_tail(own, mixed, weights(), pass.dropout, pass.second_dropout());
   const Tensor a = seen(".attention.added", linear(mixed, output_));
   const Tensor h = seen(".attention.out", residual_norm(own, a, gain1_, bias1_, pass.dropout));
   const Tensor f = seen(".ffn.added", feed_forward(h, w1_, b1_, w2_, b2_));

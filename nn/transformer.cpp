@@ -63,8 +63,9 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
   in.x = traced(pass.trace, "embedding", "", in.x);
   // Where a block may be one kernel. All encodings come first, so that what they multiply shares a launch.
   std::vector<std::optional<LayerTerms>> terms(blocks_.size());
-  for (size_t l = 0; kernels(rows.device()).encoder_block && !pass.trace && l < terms.size(); ++l)
-    if (temperature_[l].absent())
+  const bool may_be_one = kernels(rows.device()).encoder_block && !pass.trace;
+  for (size_t l = 0; l < terms.size(); ++l)
+    if (may_be_one && temperature_[l].absent())
       terms[l] = encoding_->layers[l]->terms(pass.positions.at_layer(int(l)),
                                              {spec_.heads, spec_.d_model / spec_.heads, rows.device()});
   for (const EncoderBlock& block : blocks_) {

@@ -129,6 +129,7 @@ struct BlockVariant {
 const Cases cases([](std::vector<OpCase>& all) {
   const std::vector<BlockVariant> variants = {
       {.batch = 2, .slots = 5, .queries = 5},
+      {.batch = 2, .slots = 1, .queries = 1, .relative = true},
       {.batch = 2, .slots = 5, .queries = 3, .heads = 2, .C = 8, .d_ff = 12, .relative = true, .bias = true,
        .query_biases = true},                                                        // composed everywhere
       {.batch = 3, .slots = 19, .queries = 19, .causal = true, .rate = 0.3},
