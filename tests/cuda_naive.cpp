@@ -71,13 +71,7 @@ TEST_CASE("cuda: the naive kernels give the gradients that are wanted, and add t
   for (const OpCase& c : op_cases()) {
     if (!naive_ops.count(c.kernel) || !is_small(c, 2000)) continue;
     INFO(title(c));
-    const Tensors x = inputs(c);
-    const Result cpu = run(c, x), twice = run(c, c.op, x, all_inputs, 2, Device::cuda);
-    for (size_t i = 0; i < x.size(); ++i) {
-      CHECK(difference(twice.grads[i], cpu.grads[i], floor_of(cpu), 2) <= tolerance);
-      const Result only = run(c, c.op, x, [i](size_t j) { return i == j; }, 1, Device::cuda);
-      CHECK(difference(only.grads[i], cpu.grads[i], floor_of(cpu)) <= tolerance);
-    }
+    check_gradients_alone(c, Device::cuda, tolerance);
     ++tried;
   }
   CHECK(tried > 20);

@@ -75,6 +75,16 @@ double difference(const Result& a, const Result& b) {
   return most;
 }
 
+void check_gradients_alone(const OpCase& c, Device device, double most) {
+  const Tensors x = inputs(c);
+  const Result cpu = run(c, x), twice = run(c, c.op, x, all_inputs, 2, device);
+  for (size_t i = 0; i < x.size(); ++i) {
+    CHECK(difference(twice.grads[i], cpu.grads[i], floor_of(cpu), 2) <= most);
+    const Result only = run(c, c.op, x, [i](size_t j) { return i == j; }, 1, device);
+    CHECK(difference(only.grads[i], cpu.grads[i], floor_of(cpu)) <= most);
+  }
+}
+
 double value_error(const OpCase& c, const std::vector<real>& y, const Array& expected) {
   REQUIRE(y.size() == expected.at.size());
   double worst = 0;

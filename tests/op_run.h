@@ -31,6 +31,10 @@ Result run(const OpCase&, const std::function<Tensor(const Tensors&)>& op, const
            int times = 1, Device = Device::cpu);
 Result run(const OpCase&, const Tensors& values, Device = Device::cpu);
 
+// Checks each input's gradient where no other is wanted, and where the op stands in the graph twice and gradients are
+// added to what is there: against the CPU's, to `most`.
+void check_gradients_alone(const OpCase&, Device, double most);
+
 bool same_bits(const Result&, const Result&);
 double largest(const std::vector<real>&);
 // Largest difference of a and times * b, relative to the largest number of b, but not to less than `floor`.
