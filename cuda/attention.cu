@@ -27,9 +27,9 @@ __global__ void __launch_bounds__(max_threads) attend(real* o, real* stats, cons
   const Tile tile = tile_of<L, relative>(x, cut, me);
   const int64_t query = query_row(x, me.b, me.i, head);
   const real temperature = plain ? real(1) : temperature_of(x, me.b, head, me.i);
-  Eight q_rel{}, sum{};
+  Eight q_rel{};
   if constexpr (relative) q_rel = scaled_q_rel(x, query, head, me.lane * lane_channels, cut.whole);
-  real max = -INFINITY, z = 0;
+  RunningSoftmax row;
   for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
     const Eight q = scaled_query(x, plain ? 0 : p, query, head, me.lane * lane_channels, cut.whole);
     const Run seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(max_threads) attend(real* o, real* stats, cons
       const int until = smaller(cut.keys, of_warp.end - j0);
       const int first = plain ? 0 : larger(0, of_warp.begin - j0) / keys_at_once * keys_at_once;
       for (int j = first; j < until; j += keys_at_once) {
-        real s[keys_at_once], top = max;
+        real s[keys_at_once];
         for (int u = 0; u < keys_at_once; ++u) {
           const int pair = (j + u) * tile.pair_step;
           Eight r{};
@@ -52,24 +52,18 @@ __global__ void __launch_bounds__(max_threads) attend(real* o, real* stats, cons
           if (x.bias) s[u] += Four(pool[tile.factors + pair]).c[0];
           if constexpr (!plain) s[u] *= temperature;
           if (j0 + j + u >= seen.end || (!plain && j0 + j + u < seen.begin)) s[u] = -INFINITY;
-          top = s[u] > top ? s[u] : top;
         }
-        const real shift = top == -INFINITY ? real(0) : top, fade = exp(max - shift);
-        max = top, z *= fade, multiply(sum, fade);
-        for (int u = 0; u < keys_at_once; ++u) {
-          const real e = exp(s[u] - shift);
-          z += e, add_scaled(sum, e, eight(pool, tile.v + (j + u) * tile.key_step));
-        }
+        row.add(s, [&](int u) { return eight(pool, tile.v + (j + u) * tile.key_step); });
       }
     }
   }
   if (!me.alive) return;
-  const real inverse = !plain && z == 0 ? real(0) : 1 / z;   // 0: no key was seen
-  multiply(sum, inverse);
-  put(o + query * Dv, true, me.lane * lane_channels, Dv, cut.whole, sum);
+  const real inverse = !plain && row.z == 0 ? real(0) : 1 / row.z;   // 0: no key was seen
+  multiply(row.sum, inverse);
+  put(o + query * Dv, true, me.lane * lane_channels, Dv, cut.whole, row.sum);
   if (me.lane > 0) return;
   real* kept = stats + 2 * weight_row(x, me.b, head, me.i);
-  kept[0] = inverse == 0 ? real(0) : max, kept[1] = inverse;
+  kept[0] = inverse == 0 ? real(0) : row.max, kept[1] = inverse;
 }
 
 template <int L, bool relative>

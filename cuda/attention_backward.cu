@@ -29,11 +29,7 @@ struct BiasSums {
 __device__ inline void sum_over_rows(real* sums, int64_t pitch, bool empty, int head, int n, const QueryRow& me,
                                      int lanes, Eight y) {
   if (!me.alive) y = {};
-  for (int away = warp / 2; away >= lanes; away /= 2)
-    for (int e = 0; e < 4; ++e) {
-      y.low.c[e] += __shfl_xor_sync(0xFFFFFFFFu, y.low.c[e], away);
-      y.high.c[e] += __shfl_xor_sync(0xFFFFFFFFu, y.high.c[e], away);
-    }
+  y = sum_over_lanes(y, lanes, warp / 2);
   const int64_t number = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / warp;
   if (int(threadIdx.x) % warp < lanes)
     put(sums + number * pitch + int64_t(head) * n, empty, me.lane * lane_channels, n, false, y);

@@ -6,6 +6,10 @@
 #include <memory>
 #include <string>
 
+namespace poslab::cuda {
+constexpr int multiprocessors = 132;       // of an H100, for which work is divided
+}
+
 namespace poslab::cuda::driver {
 
 void start();                              // before all else; throws BadInput if there is no GPU or no driver

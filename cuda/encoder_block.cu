@@ -14,8 +14,6 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int forward_matrices = 4;
-
 // o in place of q, as a query is read by one thread alone. Keys come by a few at a time, as in cuda/attention.cu.
 template <bool relative, class Pool>
 __device__ inline void attend_in_block(Pool& pool, const BlockFrame& f, const BlockArgs& x, const BlockKept& kept,
@@ -26,34 +24,28 @@ __device__ inline void attend_in_block(Pool& pool, const BlockFrame& f, const Bl
     if (i >= f.queries) continue;
     const Eight own = turned(x, b, slot, head_of(pool, queries, slot, head), false);
     const Eight q = biased(own, a.q_bias, head, a.scale, f.whole);
-    Eight q_rel{}, sum{};
+    Eight q_rel{};
     if constexpr (relative) q_rel = biased(own, a.q_rel_bias, head, a.scale, f.whole);
-    real max = -INFINITY, z = 0;
+    RunningSoftmax row;
     const int end = a.causal ? smaller(slot + 1, f.keys) : f.keys, first_row = row_of_distance_0(a) - i;
     for (int j = 0; j < end; j += keys_at_once) {
-      real s[keys_at_once], top = max;
+      real s[keys_at_once];
       for (int u = 0; u < keys_at_once; ++u) {
         Eight r{};
         if constexpr (relative) r = head_of(pool, Matrix{f.r}, first_row + j + u, head);
         s[u] = block_logit<relative>(pool, f, head, first_row + j + u, q, head_of(pool, keys, j + u, head), q_rel, r);
         if (j + u >= end) s[u] = -INFINITY;
-        top = s[u] > top ? s[u] : top;
       }
-      const real shift = top == -INFINITY ? real(0) : top, fade = exp(max - shift);
-      max = top, z *= fade, multiply(sum, fade);
-      for (int u = 0; u < keys_at_once; ++u) {
-        const real e = exp(s[u] - shift);
-        z += e, add_scaled(sum, e, head_of(pool, values, j + u, head));
-      }
+      row.add(s, [&](int u) { return head_of(pool, values, j + u, head); });
     }
-    multiply(sum, 1 / z);
-    put_head(pool, queries, slot, head, sum);
+    multiply(row.sum, 1 / row.z);
+    put_head(pool, queries, slot, head, row.sum);
     if (!kept.q) continue;
-    const int64_t row = int64_t(b) * f.queries + i;
-    put(kept.q + row * block_width, true, head * lane_channels, block_width, true, own);
-    put(kept.mixed + row * block_width, true, head * lane_channels, block_width, true, sum);
+    const int64_t at = int64_t(b) * f.queries + i;
+    put(kept.q + at * block_width, true, head * lane_channels, block_width, true, own);
+    put(kept.mixed + at * block_width, true, head * lane_channels, block_width, true, row.sum);
     real* const stats = kept.stats + 2 * ((int64_t(b) * block_heads + head) * f.queries + i);
-    stats[0] = max, stats[1] = 1 / z;
+    stats[0] = row.max, stats[1] = 1 / row.z;
   }
 }
 
@@ -179,19 +171,19 @@ bool encoder_block_fits(const BlockArgs& x) {
   if (!sizes || !is_plain(a) || a.pairs || a.offset != a.keys - a.queries) return false;
   for (const real* at : {x.x, x.cosine, x.sine, a.r})
     if (!aligned(at)) return false;
-  const BlockFrame f = frame_of(x, 5, true);                   // what the backward pass takes, which is more
+  const BlockFrame f = frame_of(x, backward_matrices, true);     // what the backward pass takes, which is more
   return f.threads() <= most_block_threads && f.bytes() <= driver::shared_memory();
 }
 
 bool encoder_tail_fits(const BlockArgs& x) {
   const AttentionArgs& a = x.attention;
   if (a.heads * a.head_dim != block_width || x.d_ff % block_width || !aligned(x.x)) return false;
-  return tail_frame(x, 3).bytes() <= driver::shared_memory();
+  return tail_frame(x).bytes() <= driver::shared_memory();
 }
 
 void encoder_tail(real* y, const real* mixed, const BlockKept& kept, const BlockArgs& args) {
   const BlockArgs x = without_streams(args);
-  const BlockFrame f = tail_frame(x, 3);
+  const BlockFrame f = tail_frame(x);
   const DropoutArgs drop1 = dropout_args(args.dropout1), drop2 = dropout_args(args.dropout2);
   for_block_form(false, [&]<Matmul how, bool>() {
     launch(tail_forward<how>, tail_blocks(f, x.attention.queries), BlockSize(f.threads(), f.bytes()), y, mixed, kept, x,

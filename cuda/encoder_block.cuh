@@ -24,6 +24,7 @@ namespace poslab::cuda {
 constexpr int block_width = 64, block_heads = block_width / lane_channels;   // a head has 8 channels
 constexpr int fours_of_row = block_width / 4, tile_rows = 16;                // rows of a product are a warp's
 constexpr int most_block_threads = 512;
+constexpr int forward_matrices = 4, backward_matrices = 5, tail_matrices = 3;    // in shared memory at once
 
 // -- where numbers lie ------------------------------------------------------------------------------------------------
 
@@ -72,15 +73,15 @@ inline BlockFrame frame_of(const BlockArgs& x, int matrices, bool backward) {
 
 // Where the second half of a block is a kernel of its own, rows of any sequences are a thread block's: so many that an
 // H100's multiprocessors have one thread block each, but whole tiles, and no more than a thread block may have.
-inline BlockFrame tail_frame(const BlockArgs& x, int matrices) {
-  constexpr int multiprocessors = 132, most_by_threads = most_block_threads / (2 * warp) * tile_rows;
+inline BlockFrame tail_frame(const BlockArgs& x) {
+  constexpr int most_by_threads = most_block_threads / (2 * warp) * tile_rows;
   constexpr int tile_fours = block_width * fours_of_row;
   const int free_fours = driver::shared_memory() / int(sizeof(Four)) - tile_fours;
-  const int most = smaller(most_by_threads, free_fours / (matrices * pitch) / tile_rows * tile_rows);
+  const int most = smaller(most_by_threads, free_fours / (tail_matrices * pitch) / tile_rows * tile_rows);
   const int own = smaller(most, ceil_div(ceil_div(x.attention.queries, multiprocessors), tile_rows) * tile_rows);
   BlockFrame f{.queries = own, .keys = own, .query_rows = own, .key_rows = own, .rows = own};
   f.whole = whole_parameters(x);
-  f.tile = matrices * own * pitch, f.fours = f.tile + tile_fours;
+  f.tile = tail_matrices * own * pitch, f.fours = f.tile + tile_fours;
   return f;
 }
 inline unsigned tail_blocks(const BlockFrame& f, int rows) { return unsigned(ceil_div(rows, f.queries)); }

@@ -23,8 +23,6 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int backward_matrices = 5;
-
 // What the blocks leave in memory, each for its sequence: factors of the weights' gradients, zeros where a slot has no
 // query; and partial sums of the other gradients, each null if it is not wanted.
 struct BlockLeft {
@@ -51,16 +49,6 @@ __device__ inline PairWeight weight_of(real logit, const Figures& row, const Eig
   return {a, a * (dot(dy, v) - row.dy_o)};
 }
 
-// Sum over 16 neighbouring lanes, which have rows of one head; every lane gets it.
-__device__ inline Eight over_rows_of_tile(Eight y) {
-  for (int away = tile_rows / 2; away > 0; away /= 2)
-    for (int e = 0; e < 4; ++e) {
-      y.low.c[e] += __shfl_xor_sync(0xFFFFFFFFu, y.low.c[e], away);
-      y.high.c[e] += __shfl_xor_sync(0xFFFFFFFFu, y.high.c[e], away);
-    }
-  return y;
-}
-
 // The norm of s, and the dropout in front of it, backward: ds to one matrix, dz to another and to memory. dy: what
 // dy_of(i, lane) says. `sums`: (2, C) of this warp, of gain and bias.
 template <class Pool, class F>
@@ -83,13 +71,7 @@ __device__ inline void norm_backward_of_rows(Pool& pool, const BlockFrame& f, co
     put_head(pool, ds_to, slot, lane, ds), put_head(pool, dz_to, slot, lane, dz);
     if (alive) put(dz_left + at, true, c, block_width, true, dz);
   });
-  for (int away = 8; away < warp; away *= 2)                   // the rows of a warp
-    for (int e = 0; e < 4; ++e) {
-      dgain.low.c[e] += __shfl_xor_sync(0xFFFFFFFFu, dgain.low.c[e], away);
-      dgain.high.c[e] += __shfl_xor_sync(0xFFFFFFFFu, dgain.high.c[e], away);
-      dbias.low.c[e] += __shfl_xor_sync(0xFFFFFFFFu, dbias.low.c[e], away);
-      dbias.high.c[e] += __shfl_xor_sync(0xFFFFFFFFu, dbias.high.c[e], away);
-    }
+  dgain = sum_over_lanes(dgain, 8, warp / 2), dbias = sum_over_lanes(dbias, 8, warp / 2);  // the rows of a warp
   const int lane = int(threadIdx.x) % warp;
   if (lane >= 8) return;
   put(sums, true, lane * lane_channels, block_width, true, dgain);
@@ -125,7 +107,8 @@ __device__ inline void along_keys(Pool& pool, const BlockFrame& f, const BlockAr
     if (left.query_biases) {
       const int64_t tile = (int64_t(b) * f.query_rows + i) / tile_rows;
       real* const sums = left.query_biases + tile * 2 * block_width;
-      const Eight of_q = over_rows_of_tile(dq), of_q_rel = over_rows_of_tile(dq_rel);
+      // 16 neighbouring lanes have rows of one head.
+      const Eight of_q = sum_over_lanes(dq, 1, tile_rows / 2), of_q_rel = sum_over_lanes(dq_rel, 1, tile_rows / 2);
       if (i % tile_rows == 0) {
         put(sums, true, head * lane_channels, block_width, true, of_q);
         put(sums + block_width, true, head * lane_channels, block_width, true, of_q_rel);
@@ -332,7 +315,7 @@ void encoder_tail_backward(const BlockGrads& d, const Accumulator& d_mixed, cons
                            const BlockKept& kept, const BlockArgs& args) {
   const BlockArgs x = without_streams(args);
   const int rows = x.attention.queries, C = block_width;
-  const BlockFrame f = tail_frame(x, 3);
+  const BlockFrame f = tail_frame(x);
   const DropoutArgs drop1 = dropout_args(args.dropout1), drop2 = dropout_args(args.dropout2);
   const int warps = int(tail_blocks(f, rows)) * f.threads() / warp;
   BlockLeft left;

@@ -261,6 +261,24 @@ __device__ inline void fill(Pool& pool, const AttentionArgs& x, const Tiling& cu
   }
 }
 
+// What a query row has gathered of the keys that came by, which fades when a larger logit turns up (cuda/attention.cu).
+struct RunningSoftmax {
+  real max = -INFINITY, z = 0;
+  Eight sum{};
+  // Some keys more: their logits, -infinity where one is not seen, and value(u) of the u-th of them.
+  template <class Value>
+  __device__ void add(const real (&s)[keys_at_once], const Value& value) {
+    real top = max;
+    for (int u = 0; u < keys_at_once; ++u) top = s[u] > top ? s[u] : top;
+    const real shift = top == -INFINITY ? real(0) : top, fade = exp(max - shift);
+    max = top, z *= fade, multiply(sum, fade);
+    for (int u = 0; u < keys_at_once; ++u) {
+      const real e = exp(s[u] - shift);
+      z += e, add_scaled(sum, e, value(u));
+    }
+  }
+};
+
 // Sum over the lanes of a query row.
 template <int L>
 __device__ inline real over_lanes(real y, int lanes) {

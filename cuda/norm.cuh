@@ -9,7 +9,7 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int max_partial_sums = 384;             // blocks of a backward pass, 3 for each of 132 SMs
+constexpr int max_partial_sums = 3 * multiprocessors;     // blocks of a backward pass, 3 for each multiprocessor
 
 // y = norm(s), s = x + dropout(z); without z, s is x and not written.
 template <int team>

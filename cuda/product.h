@@ -78,7 +78,7 @@ bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct&)
 inline int64_t tiles(int64_t m, int n, int rows = 64) {
   return (m > rows ? (m + rows - 1) / rows : 1) * ((n + 63) / 64);
 }
-// Tiles of 64 rows are the better deal for a multiprocessor, but there must be two for each of an H100's 132.
-constexpr int64_t enough_blocks = 2 * 132;
+// Tiles of 64 rows are the better deal for a multiprocessor, but there must be two for each.
+constexpr int64_t enough_blocks = 2 * multiprocessors;
 
 }  // namespace poslab::cuda

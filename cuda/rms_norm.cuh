@@ -9,7 +9,7 @@
 namespace poslab::cuda {
 namespace {
 
-constexpr int max_rms_norm_blocks = 384;     // of a backward pass, 3 for each of 132 SMs
+constexpr int max_rms_norm_blocks = 3 * multiprocessors;     // of a backward pass, 3 for each multiprocessor
 
 // y = rms_norm(s), s = x + dropout(z); without z, s is x and not written.
 template <int team>

@@ -32,7 +32,8 @@ void rotate(Accumulator y, const real* x, const real* cosine, const real* sine, 
   if (!y) return;
   const int channels = heads * head_dim;
   const int64_t plane = int64_t(time) * channels, table_step = table_batch == 1 ? 0 : int64_t(time) * (head_dim / 2);
-  const int blocks = blocks_for(plane), wanted = blocks < 1056 ? 1056 / blocks : 1;   // 8 blocks for each of 132 SMs
+  const int blocks = blocks_for(plane), all = 8 * multiprocessors;
+  const int wanted = blocks < all ? all / blocks : 1;
   launch(rotate_pairs, dim3(unsigned(blocks), unsigned(wanted < batch ? wanted : batch)), threads, y, x, cosine, sine,
          batch, table_step, plane, channels, head_dim, interleaved, real(back ? -1 : 1));
 }

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/kernels.h"
 #include "cuda/backend.h"
+#include "cuda/driver.h"
 
 namespace poslab::cuda {
 
@@ -25,9 +26,8 @@ void encoder_tail_backward(const BlockGrads&, const Accumulator& d_mixed, const 
 // One thread block for each sequence pays only if there are about as many sequences as multiprocessors.
 static std::atomic<int>& fewest_sequences() {
   static std::atomic<int> n = [] {
-    constexpr int half_of_an_h100 = 66;
     const char* const text = std::getenv("POSLAB_BLOCK_KERNEL");
-    if (!text) return half_of_an_h100;
+    if (!text) return multiprocessors / 2;
     int value = 0;
     const char* const end = text + std::strlen(text);
     if (const auto [at, error] = std::from_chars(text, end, value); error != std::errc() || at != end || value < 1)

@@ -27,6 +27,16 @@ __device__ inline void multiply(Eight& y, real w) {
   for (int e = 0; e < 4; ++e) y.low.c[e] *= w, y.high.c[e] *= w;
 }
 
+// Sum over the lanes that differ in the bits least .. most, powers of two; each of them gets it.
+__device__ inline Eight sum_over_lanes(Eight y, int least, int most) {
+  for (int away = most; away >= least; away /= 2)
+    for (int e = 0; e < 4; ++e) {
+      y.low.c[e] += __shfl_xor_sync(0xFFFFFFFFu, y.low.c[e], away);
+      y.high.c[e] += __shfl_xor_sync(0xFFFFFFFFu, y.high.c[e], away);
+    }
+  return y;
+}
+
 // Channels c .. c + 3 of the n of a row, zeros beyond. whole: n is a multiple of 4, and rows begin where Fours may.
 __device__ inline Four four(const real* row, int c, int n, bool whole) {
   if (whole) return c < n ? *reinterpret_cast<const Four*>(row + c) : Four{};
