@@ -35,7 +35,7 @@ std::string id(const std::string& toml) {
 
 TEST_CASE("compatibility: a plan of old options has its old ids, and old plans are written as they were") {
   CHECK(ids(make_plan(read_file(golden + "plan.toml"), "plan.toml")) == read_file(golden + "plan.ids"));
-  const std::string path = std::string(source_folder) + "/lab/results/seed1-tiny/plan.jsonl";
+  const std::string path = std::string(source_folder) + "/results/ruoss2023-tiny/plan.jsonl";
   CHECK(plan_lines(read_plan(path)) == read_file(path));
 }
 

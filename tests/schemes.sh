@@ -83,11 +83,11 @@ entry() {   # NAME OF A SCHEME
   item "Independent models: $(golden reference "$1" | wc -l).${by:+ Published code: $by.}"
 }
 
-# Accuracies of lab/results/every-scheme, where it has them: "even_pairs 58.1, bucket_sort 37.1 (3 seeds)".
+# Accuracies of results/every-scheme, where it has them: "even_pairs 58.1, bucket_sort 37.1 (3 seeds)".
 accuracies() {   # NAME
   local file
   for file in ranking causal; do
-    file=lab/results/every-scheme/$file.csv
+    file=results/every-scheme/$file.csv
     [[ ! -f $file ]] || awk -F, -v name="$1" '
       NR == 1 { for (n = 1; n <= NF; ++n) at[$n] = n; next }
       $1 != name || $at["task"] == "mean" || $at["mean"] == "" { next }

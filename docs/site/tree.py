@@ -25,11 +25,11 @@ def folders():
 def is_page(name):
     """Markdown that is read as a page, and notebooks; tables that programs wrote beside results are none."""
     return name.endswith(".ipynb") or (
-        name.endswith(".md") and (not name.startswith("lab/results/") or name.endswith("/README.md")))
+        name.endswith(".md") and (not name.startswith("results/") or name.endswith("/README.md")))
 
 
 def is_listed(name):
-    return PurePath(name).suffix in LISTED and not name.startswith("lab/results/") and not is_page(name)
+    return PurePath(name).suffix in LISTED and not name.startswith("results/") and not is_page(name)
 
 
 @functools.cache

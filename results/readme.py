@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/results.md, docs/speed.md and README.md from what measured runs left: lab/results/*/ and
+"""Writes the tables of docs/results.md, docs/speed.md and README.md from what measured runs left: results/*/ and
 bench/results/.
 
 Prints them; with --write puts them between the marks of those pages. Standard library only.
@@ -12,14 +12,14 @@ import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = HERE.parent
 SHOWN = {
-    "seed1-tiny": ["table1", "table3", "fig5", "coverage"],
+    "ruoss2023-tiny": ["table1", "table3", "fig5", "coverage"],
     "gap_shift-tiny": ["first", "matched"],
     "su2023-tiny": ["main", "claims"],
     "chi2023-tiny": ["table4", "table5"],
     "cross-tiny": ["cross"],
-    "seed1-example": ["table1"],
+    "ruoss2023-example": ["table1"],
 }  # what `poslab reproduce` left there, of what is there
 
 
@@ -41,7 +41,7 @@ def results():
 
 def results_in_short():
     """Means over seeds of table 1 at size tiny: two schemes, each with plain and with randomized positions."""
-    rows = list(csv.DictReader((HERE / "seed1-tiny/table1.csv").open()))
+    rows = list(csv.DictReader((HERE / "ruoss2023-tiny/table1.csv").open()))
     shown = [("rope", "sequential"), ("rope", "randomized"), ("relative", "sequential"), ("relative", "randomized")]
     lines = [
         "| task | RoPE | randomized RoPE | relative | randomized relative | guess | majority | content only |",

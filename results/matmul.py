@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the table of docs/gpu.md that says what --matmul costs in accuracy, from the trials of matmul.toml.
 
-    build/release/poslab sweep plan lab/results/matmul.toml > plan.jsonl
+    build/release/poslab sweep plan results/matmul.toml > plan.jsonl
     build/release/poslab sweep run plan.jsonl --out runs/matmul --jobs 2
-    lab/results/matmul.py runs/matmul
+    results/matmul.py runs/matmul
 
 Keeps the scores of each trial in matmul.csv beside it; without a folder the table is made from these. Standard library
 only.
@@ -18,9 +18,9 @@ import statistics
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SCORES, PAGE = HERE / "matmul.csv", HERE.parents[1] / "docs/gpu.md"
+SCORES, PAGE = HERE / "matmul.csv", HERE.parent / "docs/gpu.md"
 FORMS = ["fp32", "tf32x3", "tf32", "bf16"]
-MARKS = "<!-- matmul: lab/results/matmul.py makes what stands between these lines -->", "<!-- end of matmul -->"
+MARKS = "<!-- matmul: results/matmul.py makes what stands between these lines -->", "<!-- end of matmul -->"
 
 
 def scores_of(folder):
