@@ -72,16 +72,16 @@ std::string text_of(const Thing& thing, const std::string& name, const Rows& row
 // -- tasks ----------------------------------------------------------------------------------------------------------
 
 std::string of_task(const std::string& name) {
-  const Chosen<TaskEntry> t = choose("task", all_tasks(), name);
+  const Chosen<Task> t = choose("task", all_tasks(), name);
   const Task& made = task(name);
   const TaskExample e = example(made);
   std::vector<int> out;
-  for (int symbol = 0; symbol < made.symbols_out(); ++symbol) out.push_back(symbol);
+  for (int symbol = 0; symbol < made.symbols_out; ++symbol) out.push_back(symbol);
   const std::string input = written_input(made, e.input);
   const int ten = made.output_length(10);
   return text_of(t.thing, name,
-                 {{"inputs", made.form()},
-                  {"symbols", fmt::format("{} in, {} out", fmt::join(made.alphabet(), " "), fmt::join(out, " "))},
+                 {{"inputs", made.form},
+                  {"symbols", fmt::format("{} in, {} out", fmt::join(made.alphabet, " "), fmt::join(out, " "))},
                   {"answer", fmt::format("{} symbol{} to an input of 10", ten, ten == 1 ? "" : "s")},
                   {"level", t->level},
                   {"source", t->source},

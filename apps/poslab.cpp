@@ -108,7 +108,7 @@ void list_command(const std::string& kind, const std::string& name) {
   }
   std::vector<std::array<std::string, 3>> rows;
   if (kind == "tasks")
-    for (const TaskEntry& t : all_tasks()) rows.push_back({t.name, t.level, t.summary});
+    for (const Task& t : all_tasks()) rows.push_back({t.name, t.level, t.summary});
   else if (kind == "encodings")
     for (const Scheme& s : all_encodings()) rows.push_back({s.name, s.summary, s.source});
   else if (kind == "samplers")

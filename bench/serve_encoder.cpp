@@ -38,7 +38,7 @@ struct Encoder : Served {
     const Batch batch = make_batch(task, config.batch, length, stream(seed, Purpose::test_tokens, at));
     const PositionSample positions = draw_positions(config, int64_t(at), slots(config, length));
     const Tensor logits = state.net(batch.tokens, batch.outputs, {positions, {}});
-    const Score s = score(logits.values().data(), task.symbols_out(), batch);
+    const Score s = score(logits.values().data(), task.symbols_out, batch);
     return double(s.correct) / double(s.scored);
   }
 
@@ -83,7 +83,7 @@ struct Encoder : Served {
   }
 
   Checked checked(bool training, const std::string& size) override {
-    const int length = std::stoi(size), outputs = task.output_length(length), empty = task.symbols_in();
+    const int length = std::stoi(size), outputs = task.output_length(length), empty = task.symbols_in;
     const std::vector<int> symbols = formula::integers("check.tokens", int64_t(config.batch) * length, empty);
     std::vector<int> tokens;
     for (int b = 0; b < config.batch; ++b) {
@@ -91,7 +91,7 @@ struct Encoder : Served {
       tokens.insert(tokens.end(), size_t(outputs), empty);
     }
     const Ids targets({config.batch, outputs},
-                      formula::integers("check.targets", int64_t(config.batch) * outputs, task.symbols_out()));
+                      formula::integers("check.targets", int64_t(config.batch) * outputs, task.symbols_out));
     const PositionSample draw = check_positions(slots(config, length));
     const Tensor y = state.net(Ids({config.batch, slots(config, length)}, tokens), outputs, {draw, {}});
     return {y, training ? cross_entropy(y, targets) : Tensor()};

@@ -37,8 +37,8 @@ Chosen<Scheme> scheme(const Config& c) { return choose_encoding(c.encoding, run_
 TransformerSpec transformer_spec(const Config& c) {
   const Task& what = task(c.task);
   TransformerSpec s;
-  s.symbols_in = what.symbols_in() + 1;        // and "empty", at the output slots (spec B.1)
-  s.symbols_out = what.symbols_out();
+  s.symbols_in = what.symbols_in + 1;        // and "empty", at the output slots (spec B.1)
+  s.symbols_out = what.symbols_out;
   s.layers = c.layers, s.heads = c.heads, s.d_model = c.d_model, s.ffn_multiplier = c.widening;
   s.causal = c.causal;
   s.pool = c.max_position, s.first = c.first_position;
@@ -68,7 +68,7 @@ PositionSample draw(const Config& c, const Chosen<Sampler>& sampler, Stream stre
 
 Ids token_classes(const Task& task, const Ids& tokens) {
   std::vector<int> of_symbol, all;
-  for (const std::string& word : task.alphabet())
+  for (const std::string& word : task.alphabet)
     of_symbol.push_back(int(word.size() == 1 && std::isdigit(uint8_t(word[0])) ? TokenClass::digit : TokenClass::sign));
   of_symbol.push_back(int(TokenClass::empty));
   for (int64_t i = 0; i < tokens.size(); ++i) all.push_back(of_symbol.at(size_t(tokens[i])));

@@ -36,7 +36,7 @@ std::string paragraphs(const std::vector<std::string>& spellings, const Tell& te
 }
 
 std::string of_task(const std::string& spelled) {
-  const Chosen<TaskEntry> t = choose("task", all_tasks(), spelled);
+  const Chosen<Task> t = choose("task", all_tasks(), spelled);
   const Task& made = task(spelled);
   const TaskExample e = example(made);
   return fmt::format("<p><b>{}.</b> {} For example <code>{}</code> has the answer <code>{}</code>.</p>\n",

@@ -105,7 +105,7 @@ json symbols(const int* at, int n) {
 }
 
 json input_symbols(const Task& task, const int* at, int n) {
-  const std::vector<std::string> words = task.alphabet();
+  const std::vector<std::string> words = task.alphabet;
   json list = json::array();
   for (int i = 0; i < n; ++i) list.push_back(words[size_t(at[i])]);
   return list;

@@ -37,7 +37,7 @@ void add_lists(nb::module_& m) {
         else if (kind == "temperature")
           for (const auto& t : all_temperatures()) all.append(of_thing(t, t.formula));
         else if (kind == "task")
-          for (const TaskEntry& t : all_tasks()) all.append(of_thing(t));
+          for (const Task& t : all_tasks()) all.append(of_thing(t));
         else
           raise<BadInput>(unknown("list", kind, {"encoding", "sampler", "temperature", "task"}));
         return all;

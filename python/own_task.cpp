@@ -7,30 +7,20 @@ namespace {
 
 constexpr int most_slots = 1 << 20;
 
-// Training runs without the GIL and draws on two threads, so each call takes it.
-class OwnTask : public Task {
+// An instance of somebody's class. Training runs without the GIL and draws on two threads, so each call takes it.
+class OwnTask {
  public:
-  OwnTask(std::string name, std::string about, nb::object task, const std::vector<std::string>& own)
-      : name_(std::move(name)), about_(std::move(about)), task_(std::move(task)) {
+  OwnTask(std::string name, nb::object task) : name_(std::move(name)), task_(std::move(task)) {
     in_ = whole("symbols_in", task_.get().attr("symbols_in"), 1 << 16);
     out_ = whole("symbols_out", task_.get().attr("symbols_out"), 1 << 16);
-    alphabet_ = words();
-    for (const std::string& method : own)
-      (method == "input" ? draws_ : method == "shuffled" ? shuffles_ : scores_) = true;
   }
-  std::string name() const override { return name_; }
-  std::string level() const override { return "yours"; }
-  std::string summary() const override { return "written in Python"; }
-  std::string about() const override { return about_; }
-  int symbols_in() const override { return in_; }
-  int symbols_out() const override { return out_; }
-  std::vector<std::string> alphabet() const override { return alphabet_; }
-  int output_length(int length) const override {
+  int symbols_in() const { return in_; }
+  int symbols_out() const { return out_; }
+  int output_length(int length) const {
     const Calling calling;
     return whole(fmt::format("output_length({})", length), task_.get().attr("output_length")(length), most_slots);
   }
-  Tokens input(Rng& rng, int length) const override {
-    if (!draws_) return Task::input(rng, length);
+  Tokens input(Rng& rng, int length) const {
     const uint32_t seed = rng.bits();
     const Calling calling;
     const std::string said = fmt::format("input({})", length);
@@ -39,8 +29,7 @@ class OwnTask : public Task {
       bad_input("{}: {} gave {} symbols; it must give 1 to {}", name_, said, x.size(), length);
     return x;
   }
-  Tokens shuffled(const Tokens& x, Rng& rng) const override {
-    if (!shuffles_) return Task::shuffled(x, rng);
+  Tokens shuffled(const Tokens& x, Rng& rng) const {
     const uint32_t seed = rng.bits();
     const Calling calling;
     const Tokens y = symbols("shuffled()", task_.get().attr("shuffled")(array(x), generator(seed)), in_);
@@ -49,7 +38,7 @@ class OwnTask : public Task {
                 y.size(), x.size());
     return y;
   }
-  Tokens answer(const Tokens& x) const override {
+  Tokens answer(const Tokens& x) const {
     const Calling calling;
     const Tokens y = symbols("answer()", task_.get().attr("answer")(array(x)), out_);
     if (const int slots = output_length(int(x.size())); y.size() != size_t(slots))
@@ -57,10 +46,22 @@ class OwnTask : public Task {
                 name_, y.size(), x.size(), x.size(), slots);
     return y;
   }
-  int scored_slots(const Tokens& y) const override {
-    if (!scores_) return int(y.size());
+  int scored_slots(const Tokens& y) const {
     const Calling calling;
     return whole("scored_slots()", task_.get().attr("scored_slots")(array(y)), int(y.size()));
+  }
+  // empty: digits
+  std::vector<std::string> alphabet() const {
+    const nb::object given = task_.get().attr("alphabet");
+    if (given.is_none()) return {};
+    std::vector<std::string> all;
+    if (!nb::try_cast(given, all) || all.size() != size_t(in_))
+      bad_input("{}: alphabet is {}; give {} texts, one for each symbol of inputs", name_, text_of(given), in_);
+    for (const std::string& word : all)
+      if (word.empty() || std::count(all.begin(), all.end(), word) > 1)
+        bad_input("{}: alphabet has \"{}\" {}; give each symbol a text of its own", name_, word,
+                  word.empty() ? "for a symbol" : "twice");
+    return all;
   }
 
  private:
@@ -94,27 +95,24 @@ class OwnTask : public Task {
     return {a.data(), a.data() + a.size()};
   }
 
-  std::vector<std::string> words() const {
-    const nb::object given = task_.get().attr("alphabet");
-    if (given.is_none()) return Task::alphabet();
-    std::vector<std::string> all;
-    if (!nb::try_cast(given, all) || all.size() != size_t(in_))
-      bad_input("{}: alphabet is {}; give {} texts, one for each symbol of inputs", name_, text_of(given), in_);
-    for (const std::string& word : all)
-      if (word.empty() || std::count(all.begin(), all.end(), word) > 1)
-        bad_input("{}: alphabet has \"{}\" {}; give each symbol a text of its own", name_, word,
-                  word.empty() ? "for a symbol" : "twice");
-    return all;
-  }
-
-  std::string name_, about_;
+  std::string name_;
   Kept task_;
   int in_ = 0, out_ = 0;
-  bool draws_ = false, shuffles_ = false, scores_ = false;  // whether the class has methods of its own for them
-  std::vector<std::string> alphabet_;
 };
 
 // own: the methods that the class has in place of those of pl.Task
+Task with_instance(Task t, nb::object instance, const std::vector<std::string>& own) {
+  const auto its = std::make_shared<const OwnTask>(t.name, std::move(instance));
+  t.symbols_in = its->symbols_in(), t.symbols_out = its->symbols_out(), t.alphabet = its->alphabet();
+  t.output_length = [its](int length) { return its->output_length(length); };
+  t.answer = [its](const Tokens& x) { return its->answer(x); };
+  for (const std::string& method : own)
+    if (method == "input") t.input = [its](Rng& rng, int length) { return its->input(rng, length); };
+    else if (method == "shuffled") t.shuffled = [its](const Tokens& x, Rng& rng) { return its->shuffled(x, rng); };
+    else t.scored_slots = [its](const Tokens& y) { return its->scored_slots(y); };
+  return t;
+}
+
 void add(const std::string& name, nb::object task_class, const std::string& about, nb::dict options,
          std::vector<std::string> own) {
   const auto alone = lists_at_rest(name);
@@ -125,9 +123,9 @@ void add(const std::string& name, nb::object task_class, const std::string& abou
             .about = about,
             .source = "yours",
             .options = options_of(options),
-            .make = [name, about, kind, own](const Choices& c) -> std::unique_ptr<const Task> {
+            .with = [kind, own](Task t, const Choices& c) {
               const Calling calling;
-              return std::make_unique<OwnTask>(name, about, nb::handle(kind)(**values_of(c)), own);
+              return with_instance(std::move(t), nb::handle(kind)(**values_of(c)), own);
             }});
 }
 

@@ -3,6 +3,7 @@
 #include "tasks/all.h"
 
 #include <map>
+#include <memory>
 
 #include "core/add_own.h"
 #include "core/parallel.h"
@@ -11,25 +12,14 @@
 namespace poslab {
 namespace {
 
-// Of a task with options: `make` of what is chosen; name and summary are those of the defaults.
-TaskEntry entry(std::vector<Option> options, std::function<NewTask(const Choices&)> make) {
-  const NewTask plain = make(Choices("task", options));
-  return {plain->name(), plain->level(), plain->summary(), plain->about(), "Ruoss et al. 2023", std::move(options),
-          std::move(make)};
-}
-TaskEntry entry(NewTask (*make)()) {
-  return entry({}, [make](const Choices&) { return make(); });
-}
+std::vector<Task>& list_of_tasks() {
+  static std::vector<Task> list = {
+      even_pairs(), modular_arithmetic(), parity_check(), cycle_navigation(),
 
-std::vector<TaskEntry>& list_of_tasks() {
-  static std::vector<TaskEntry> list = {
-      entry(even_pairs), entry(modular_arithmetic), entry(parity_check), entry(cycle_navigation),
-      entry(stack_manipulation), entry(reverse_string), entry(modular_arithmetic_brackets), entry(solve_equation),
-      entry({{"copies", 2, {1, 64}, "how often the input is said"}},
-            [](const Choices& c) { return duplicate_string(c.whole("copies")); }),
-      entry(missing_duplicate_string), entry({}, [](const Choices&) { return odds_first(); }),
-      entry(binary_addition), entry(binary_multiplication), entry(compute_sqrt), entry(bucket_sort),
-  };
+      stack_manipulation(), reverse_string(), modular_arithmetic_brackets(), solve_equation(),
+
+      duplicate_string(), missing_duplicate_string(), odds_first(), binary_addition(), binary_multiplication(),
+      compute_sqrt(), bucket_sort()};
   return list;
 }
 
@@ -45,7 +35,7 @@ Made& made() {
 
 }  // namespace
 
-const std::vector<TaskEntry>& all_tasks() { return list_of_tasks(); }
+const std::vector<Task>& all_tasks() { return list_of_tasks(); }
 
 // It is made without the lock: one that is written in Python may have to wait there for whoever waits here.
 const Task& task(const std::string& spelled) {
@@ -54,16 +44,17 @@ const Task& task(const std::string& spelled) {
     const std::lock_guard lock(all.mutex);
     if (const auto known = all.tasks.find(spelled); known != all.tasks.end()) return *known->second;
   }
-  const Chosen<TaskEntry> chosen = choose("task", all_tasks(), spelled);
-  std::unique_ptr<const Task> fresh = chosen->make(chosen.choices);
+  const Chosen<Task> chosen = choose("task", all_tasks(), spelled);
+  auto fresh = std::make_unique<const Task>(completed(chosen->with ? chosen->with(chosen.thing, chosen.choices)
+                                                                   : chosen.thing));
   const std::lock_guard lock(all.mutex);
   return *all.tasks.try_emplace(spelled, std::move(fresh)).first->second;
 }
 
-void add_task(TaskEntry entry) {
+void add_task(Task task) {
   static const size_t ours = all_tasks().size();
-  const std::string name = entry.name;
-  add_own(list_of_tasks(), ours, "a task", std::move(entry));
+  const std::string name = task.name;
+  add_own(list_of_tasks(), ours, "a task", std::move(task));
   Made& all = made();
   const std::lock_guard lock(all.mutex);
   for (auto at = all.tasks.begin(); at != all.tasks.end();)

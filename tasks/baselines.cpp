@@ -22,7 +22,7 @@ void add(const Task& task, const Tokens& answer, Counts& counts) {
 
 // How often each symbol stands in each slot, where it counts.
 std::vector<Counts> fit(const Task& task, int length, int samples, uint64_t seed) {
-  std::vector<Counts> seen(size_t(task.output_length(length)), Counts(size_t(task.symbols_out()), 0));
+  std::vector<Counts> seen(size_t(task.output_length(length)), Counts(size_t(task.symbols_out), 0));
   for (int b = 0; b < samples; ++b) {
     stop_if_wanted();
     Rng rng = draw(seed, to_fit, b);
@@ -53,7 +53,7 @@ double majority(const Task& task, int length, int samples, uint64_t seed, const 
 // steadier.
 double content_only(const Task& task, int length, int samples, uint64_t seed, const std::vector<Counts>& any_content) {
   constexpr int orders_tried = 40, further = 10;
-  Counts prior(size_t(task.symbols_out()), 0);
+  Counts prior(size_t(task.symbols_out), 0);
   for (const Counts& slot : any_content)
     for (size_t symbol = 0; symbol < prior.size(); ++symbol) prior[symbol] += slot[symbol] * orders_tried / samples;
 
@@ -79,10 +79,10 @@ double content_only(const Task& task, int length, int samples, uint64_t seed, co
 }  // namespace
 
 Baselines baselines(const Task& task, int length, int samples, uint64_t seed) {
-  if (length < 1) bad_input("{}: strings of length {}; ask for at least 1", task.name(), length);
-  if (samples < 1) bad_input("{}: baselines from {} samples; ask for at least 1", task.name(), samples);
+  if (length < 1) bad_input("{}: strings of length {}; ask for at least 1", task.name, length);
+  if (samples < 1) bad_input("{}: baselines from {} samples; ask for at least 1", task.name, samples);
   const auto seen = fit(task, length, samples, seed);
-  return {1.0 / task.symbols_out(), majority(task, length, samples, seed, seen),
+  return {1.0 / task.symbols_out, majority(task, length, samples, seed, seen),
           content_only(task, length, samples, seed, seen)};
 }
 

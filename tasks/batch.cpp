@@ -14,11 +14,11 @@ Batch batch_of(const Task& task, const std::vector<Tokens>& inputs) {
   for (const Tokens& x : inputs) {
     stop_if_wanted();
     if (x.size() != inputs.front().size())
-      bad_input("{}: strings of {} and of {} symbols in one batch; all must be as long", task.name(),
+      bad_input("{}: strings of {} and of {} symbols in one batch; all must be as long", task.name,
                 inputs.front().size(), x.size());
     const Tokens y = task.answer(x);
     tokens.insert(tokens.end(), x.begin(), x.end());
-    tokens.insert(tokens.end(), size_t(outputs), task.symbols_in());   // empty
+    tokens.insert(tokens.end(), size_t(outputs), task.symbols_in);   // empty
     targets.insert(targets.end(), y.begin(), y.end());
     scored_slots.push_back(task.scored_slots(y));
   }
@@ -28,8 +28,8 @@ Batch batch_of(const Task& task, const std::vector<Tokens>& inputs) {
 }
 
 Batch make_batch(const Task& task, int sequences, int length, Stream s) {
-  if (sequences < 1) bad_input("{}: a batch of {} sequences; ask for at least 1", task.name(), sequences);
-  if (length < 1) bad_input("{}: strings of length {}; ask for at least 1", task.name(), length);
+  if (sequences < 1) bad_input("{}: a batch of {} sequences; ask for at least 1", task.name, sequences);
+  if (length < 1) bad_input("{}: strings of length {}; ask for at least 1", task.name, length);
   std::vector<Tokens> inputs;
   for (int b = 0; b < sequences; ++b) {
     stop_if_wanted();

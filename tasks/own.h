@@ -5,6 +5,6 @@
 namespace poslab {
 
 // As add_encoding() in encodings/own.h. What task() gave of an earlier one of that name stays valid.
-void add_task(TaskEntry);
+void add_task(Task);
 
 }  // namespace poslab

@@ -12,28 +12,33 @@
 
 namespace poslab {
 
-Tokens Task::input(Rng& rng, int length) const {
+Tokens uniform(Rng& rng, int length, int symbols) {
   Tokens x(size_t(length), 0);
-  for (int& symbol : x) symbol = rng.between(0, symbols_in() - 1);
+  for (int& symbol : x) symbol = rng.between(0, symbols - 1);
   return x;
 }
 
-Tokens Task::shuffled(const Tokens& input, Rng& rng) const {
-  Tokens x = input;
-  shuffle(x, rng);
-  return x;
+Task completed(Task t) {
+  if (!t.output_length || !t.answer) bad_input("task {}: it has no answer; give output_length and answer", t.name);
+  if (!t.scored_slots) t.scored_slots = [](const Tokens& answer) { return int(answer.size()); };
+  if (!t.input) t.input = [symbols = t.symbols_in](Rng& rng, int length) { return uniform(rng, length, symbols); };
+  if (!t.shuffled)
+    t.shuffled = [](Tokens x, Rng& rng) {
+      shuffle(x, rng);
+      return x;
+    };
+  if (t.alphabet.empty())
+    for (int symbol = 0; symbol < t.symbols_in; ++symbol) t.alphabet.push_back(std::to_string(symbol));
+  if (int(t.alphabet.size()) != t.symbols_in)
+    bad_input("task {}: an alphabet of {} for {} symbols; give one text for each", t.name, t.alphabet.size(),
+              t.symbols_in);
+  if (t.form.empty()) t.form = fmt::format("any strings of {}", fmt::join(t.alphabet, " "));
+  if (!t.fits) t.fits = [](const Tokens&) { return true; };
+  return t;
 }
-
-std::vector<std::string> Task::alphabet() const {
-  std::vector<std::string> digits;
-  for (int symbol = 0; symbol < symbols_in(); ++symbol) digits.push_back(std::to_string(symbol));
-  return digits;
-}
-
-std::string Task::form() const { return fmt::format("any strings of {}", fmt::join(alphabet(), " ")); }
 
 std::string written_input(const Task& task, const Tokens& x) {
-  const std::vector<std::string> words = task.alphabet();
+  const std::vector<std::string> words = task.alphabet;
   const bool long_words = std::any_of(words.begin(), words.end(), [](auto& word) { return word.size() > 1; });
   std::string text;
   for (const int symbol : x)
@@ -76,7 +81,7 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 Tokens read_input(const Task& task, const std::string& text) {
-  const std::vector<std::string> words = task.alphabet();
+  const std::vector<std::string> words = task.alphabet;
   Tokens x;
   for (size_t at = 0; at < text.size();) {
     if (std::isspace(static_cast<unsigned char>(text[at]))) {
@@ -86,12 +91,12 @@ Tokens read_input(const Task& task, const std::string& text) {
     const size_t symbol = symbol_at(text, at, words);
     if (symbol == words.size())
       bad_input("{} in {} is no symbol of {}; its symbols are {}", quoted(character(text, at)), quoted(text),
-                task.name(), fmt::join(words, " "));
+                task.name, fmt::join(words, " "));
     x.push_back(int(symbol));
     at += std::isdigit(static_cast<unsigned char>(text[at])) ? 1 : words[symbol].size();
   }
-  if (x.empty()) bad_input("an empty string is no input of {}; inputs are {}", task.name(), task.form());
-  if (!task.fits(x)) bad_input("{} is no input of {}; inputs are {}", quoted(text), task.name(), task.form());
+  if (x.empty()) bad_input("an empty string is no input of {}; inputs are {}", task.name, task.form);
+  if (!task.fits(x)) bad_input("{} is no input of {}; inputs are {}", quoted(text), task.name, task.form);
   return x;
 }
 

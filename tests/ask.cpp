@@ -36,10 +36,10 @@ Config tiny(const Settings& more = {}) {
 }  // namespace
 
 TEST_CASE("ask: what a task draws fits, can be written, and is read again") {
-  for (const TaskEntry& entry : all_tasks()) {
+  for (const Task& entry : all_tasks()) {
     CAPTURE(entry.name);
     const Task& t = task(entry.name);
-    REQUIRE(int(t.alphabet().size()) == t.symbols_in());
+    REQUIRE(int(t.alphabet.size()) == t.symbols_in);
     for (int length = 1; length <= 40; ++length) {
       Rng rng(stream(4, Purpose::tokens, uint64_t(length)));
       const Tokens x = t.input(rng, length);
@@ -60,7 +60,7 @@ TEST_CASE("ask: of all strings of small lengths those fit that the task draws, a
     // A stack without actions, brackets around one operand, small numbers that are never drawn: all have an answer.
     const bool more = oracle.task == "stack_manipulation" || oracle.task.starts_with("modular") ||
                       oracle.task == "solve_equation" || oracle.task.starts_with("binary");
-    const int longest = oracle.symbols.size() > 5 ? 5 : 6, V = t.symbols_in();
+    const int longest = oracle.symbols.size() > 5 ? 5 : 6, V = t.symbols_in;
     for (int length = 1; length <= longest; ++length) {
       const testing::Law law = oracle.law(length);
       Tokens x(size_t(length), 0);
@@ -72,7 +72,7 @@ TEST_CASE("ask: of all strings of small lengths those fit that the task draws, a
         if ((drawn ? !fits : fits && !more) && ++wrong <= 3) MESSAGE(text);
         if (fits) {
           const Tokens y = t.answer(x);
-          wrong += *std::max_element(y.begin(), y.end()) >= t.symbols_out();
+          wrong += *std::max_element(y.begin(), y.end()) >= t.symbols_out;
         }
         int place = 0;
         while (place < length && ++x[size_t(place)] == V) x[size_t(place++)] = 0;
@@ -202,11 +202,11 @@ TEST_CASE("ask: every task has an example, a form and at most five lines of pros
     for (const char c : about) longest = std::max(longest, line = c == '\n' ? 0 : line + 1);
     CHECK(longest <= 100);
   };
-  for (const TaskEntry& t : all_tasks()) {
+  for (const Task& t : all_tasks()) {
     short_prose(t.name, t.about);
     const TaskExample e = example(task(t.name));
     CHECK(task(t.name).answer(e.input) == e.answer);
-    CHECK(!task(t.name).form().empty());
+    CHECK(!task(t.name).form.empty());
   }
   for (const Scheme& s : all_encodings()) short_prose(s.name, s.about);
   for (const Sampler& s : all_samplers()) short_prose(s.name, s.about);
@@ -216,7 +216,7 @@ TEST_CASE("ask: every task has an example, a form and at most five lines of pros
 }
 
 TEST_CASE("ask: the example in each task's summary can be typed as it stands and has that answer") {
-  for (const TaskEntry& entry : all_tasks()) {
+  for (const Task& entry : all_tasks()) {
     CAPTURE(entry.summary);
     const size_t from = entry.summary.rfind("  "), arrow = entry.summary.find(" -> ");
     REQUIRE(from < arrow);

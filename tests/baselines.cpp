@@ -35,7 +35,7 @@ Majority majority_of(const Task& t, int length, int samples) {
   using Table = std::vector<std::vector<int>>;
   Table tables[2];
   for (uint32_t part = 0; part < 2; ++part) {
-    tables[part].assign(size_t(t.output_length(length)), std::vector<int>(size_t(t.symbols_out()), 0));
+    tables[part].assign(size_t(t.output_length(length)), std::vector<int>(size_t(t.symbols_out), 0));
     for (int b = 0; b < samples; ++b) {
       Rng rng({5, part, uint32_t(b)});
       const Tokens y = t.answer(t.input(rng, length));
@@ -93,7 +93,7 @@ TEST_CASE("baselines: small cases with exact values") {
 
 TEST_CASE("baselines: guessing") {
   for (const std::string& name : names_of(all_tasks()))
-    CHECK(baselines(task(name), 3, 1, 1).chance * task(name).symbols_out() == doctest::Approx(1));
+    CHECK(baselines(task(name), 3, 1, 1).chance * task(name).symbols_out == doctest::Approx(1));
 }
 
 TEST_CASE("baselines: value 0 is the majority of expressions with products, 30.3 %") {

@@ -23,7 +23,7 @@ std::vector<real> logits_for(const std::vector<int>& symbols, int classes) {
 TEST_CASE("make_batch: the input, then an empty symbol for each slot of the answer") {
   for (const std::string& each : names_of(all_tasks())) {
     const Task* t = &task(each);
-    CAPTURE(t->name());
+    CAPTURE(t->name);
     for (int length : {1, 2, 3, 7, 40}) {
       const Stream s = stream(1, Purpose::tokens, 5);
       const Batch batch = make_batch(*t, 6, length, s);
@@ -37,7 +37,7 @@ TEST_CASE("make_batch: the input, then an empty symbol for each slot of the answ
         const Tokens x = t->input(rng, length), y = t->answer(x);
         REQUIRE(int(x.size()) == read);
         for (int i = 0; i < width; ++i)
-          CHECK(batch.tokens[b * width + i] == (i < read ? x[size_t(i)] : t->symbols_in()));
+          CHECK(batch.tokens[b * width + i] == (i < read ? x[size_t(i)] : t->symbols_in));
         for (int i = 0; i < outputs; ++i) CHECK(batch.targets[b * outputs + i] == y[size_t(i)]);
         CHECK(batch.scored_slots[b] == t->scored_slots(y));
       }

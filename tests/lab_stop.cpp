@@ -138,21 +138,15 @@ TEST_CASE("stop: kernels leave out the pieces that are left, and then nothing re
 
 TEST_CASE("stop: in the baselines of a long string, between two answers and within one") {
   const Calm at_the_end;
-  struct Copy : Task {
-    mutable int answers = 0;
-    std::string name() const override { return "copy"; }
-    std::string level() const override { return "regular"; }
-    std::string summary() const override { return ""; }
-    int symbols_in() const override { return 2; }
-    int symbols_out() const override { return 2; }
-    int output_length(int length) const override { return length; }
-    Tokens answer(const Tokens& x) const override {
-      if (++answers == 25) stop_wanted = true;
-      return x;
-    }
-  } copy;
+  int answers = 0;
+  const Task copy = completed({.name = "copy",
+                               .output_length = as_long_as_input,
+                               .answer = [&](const Tokens& x) {
+                                 if (++answers == 25) stop_wanted = true;
+                                 return x;
+                               }});
   CHECK_THROWS_AS(baselines(copy, 3, 10, 0), Stopped);
-  CHECK(copy.answers == 25);  // ten to fit, ten to score, and five of the 51 orders of the first input
+  CHECK(answers == 25);  // ten to fit, ten to score, and five of the 51 orders of the first input
   const Natural four = from_bits({0, 0, 1});
   CHECK_THROWS_AS(isqrt(four), Stopped);
   Rng rng({1, 0, 0});

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "tasks/all.h"
+#include "tasks/task.h"
 #include "tests/statistics.h"
 #include "tests/task_oracle.h"
 
@@ -56,11 +56,11 @@ TEST_CASE("tasks: the fifteen of table 1, in its order, by level") {
   REQUIRE(oracles().size() == 15);
   for (size_t i = 0; i < 15; ++i) {
     const Task& t = task(all_tasks()[i].name);
-    CHECK(t.name() == oracles()[i].task);
-    CHECK(t.name() == all_tasks()[i].name);
-    CHECK(t.level() == (i < 4 ? "regular" : i < 8 ? "context_free" : "context_sensitive"));
-    CHECK(t.symbols_in() == int(oracles()[i].symbols.size()));
-    CHECK(!t.summary().empty());
+    CHECK(t.name == oracles()[i].task);
+    CHECK(t.name == all_tasks()[i].name);
+    CHECK(t.level == (i < 4 ? "regular" : i < 8 ? "context_free" : "context_sensitive"));
+    CHECK(t.symbols_in == int(oracles()[i].symbols.size()));
+    CHECK(!t.summary.empty());
   }
   CHECK_THROWS_AS(task("evn_pairs"), BadInput);
   CHECK_THROWS_WITH(task("evn_pairs"), doctest::Contains("unknown task \"evn_pairs\"; did you mean \"even_pairs\"?"));
@@ -79,7 +79,7 @@ TEST_CASE("tasks: every input of small lengths has the oracle's answer") {
         const size_t counted = ends ? expected.find('2') + 1 : expected.size();
         const bool right = digits(y) == expected && t.scored_slots(y) == int(counted) &&
                            t.output_length(length) == int(y.size()) &&
-                           *std::max_element(y.begin(), y.end()) < t.symbols_out();
+                           *std::max_element(y.begin(), y.end()) < t.symbols_out;
         if (!right && ++wrong <= 3) MESSAGE(text, " -> ", digits(y), ", expected ", expected);
       }
     }
@@ -194,19 +194,31 @@ TEST_CASE("tasks: length 1 to 4, as the table has them") {
 }
 
 TEST_CASE("tasks: other copies and the other order") {
-  CHECK(duplicate_string(1)->answer({1, 0}) == Tokens{1, 0});
-  CHECK(duplicate_string(3)->answer({1, 0}) == Tokens{1, 0, 1, 0, 1, 0});
-  CHECK(duplicate_string(3)->output_length(7) == 21);
-  CHECK_THROWS_AS(duplicate_string(0), BadInput);
+  CHECK(task("duplicate_string:copies=1").answer({1, 0}) == Tokens{1, 0});
   CHECK(task("duplicate_string:copies=3").answer({1, 0}) == Tokens{1, 0, 1, 0, 1, 0});
+  CHECK(task("duplicate_string:copies=3").output_length(7) == 21);
   CHECK(&task("duplicate_string:copies=3") == &task("duplicate_string:copies=3"));
   CHECK_THROWS_WITH_AS(task("duplicate_string:copies=0"),
                        "duplicate_string: copies = 0 is out of range; it takes 1 .. 64", BadInput);
   CHECK_THROWS_WITH_AS(task("even_pairs:copies=3"),
                        "even_pairs has no options, so \"copies\" is none; say even_pairs alone", BadInput);
   const Tokens slots{1, 2, 3, 4, 5};
-  CHECK(odds_first()->answer(slots) == Tokens{2, 4, 1, 3, 5});
-  CHECK(odds_first(First::slots_1_3_5)->answer(slots) == Tokens{1, 3, 5, 2, 4});
+  CHECK(task("odds_first").answer(slots) == Tokens{2, 4, 1, 3, 5});
+  CHECK(task("odds_first:order=named").answer(slots) == Tokens{1, 3, 5, 2, 4});
+}
+
+TEST_CASE("tasks: one of your own says its answer, and the rest is filled in or refused") {
+  const Task copy{.name = "copy", .output_length = as_long_as_input, .answer = [](const Tokens& x) { return x; }};
+  const Task whole = completed(copy);
+  Rng rng({3, 0, 0});
+  const Tokens x = whole.input(rng, 6);
+  CHECK((x.size() == 6 && whole.fits(x) && whole.scored_slots(x) == 6));
+  CHECK(std::is_permutation(x.begin(), x.end(), whole.shuffled(x, rng).begin()));
+  CHECK(whole.form == "any strings of 0 1");
+  CHECK_THROWS_WITH_AS(completed({.name = "mute"}), doctest::Contains("mute: it has no answer"), BadInput);
+  Task wide = copy;
+  wide.alphabet = {"a", "b", "c"};
+  CHECK_THROWS_WITH_AS(completed(wide), doctest::Contains("an alphabet of 3 for 2 symbols"), BadInput);
 }
 
 TEST_CASE("tasks: strings that are no input are refused, not read beyond") {
@@ -221,14 +233,14 @@ TEST_CASE("tasks: strings that are no input are refused, not read beyond") {
 TEST_CASE("tasks: lengths to 500 stay in the alphabet and in the slots") {
   for (const std::string& each : names_of(all_tasks())) {
     const Task* t = &task(each);
-    CAPTURE(t->name());
+    CAPTURE(t->name);
     for (int length : {31, 40, 63, 64, 65, 100, 129, 499, 500}) {
       for (uint32_t i = 0; i < 10; ++i) {
         Rng rng(stream(4, Purpose::tokens, uint64_t(length), i));
         const Tokens x = t->input(rng, length), y = t->answer(x), z = t->shuffled(x, rng);
-        CHECK(int(x.size()) == (t->name() == "modular_arithmetic" ? length - (length + 1) % 2 : length));
-        CHECK((*std::min_element(x.begin(), x.end()) >= 0 && *std::max_element(x.begin(), x.end()) < t->symbols_in()));
-        CHECK((*std::min_element(y.begin(), y.end()) >= 0 && *std::max_element(y.begin(), y.end()) < t->symbols_out()));
+        CHECK(int(x.size()) == (t->name == "modular_arithmetic" ? length - (length + 1) % 2 : length));
+        CHECK((*std::min_element(x.begin(), x.end()) >= 0 && *std::max_element(x.begin(), x.end()) < t->symbols_in));
+        CHECK((*std::min_element(y.begin(), y.end()) >= 0 && *std::max_element(y.begin(), y.end()) < t->symbols_out));
         CHECK(int(y.size()) == t->output_length(length));
         CHECK((t->scored_slots(y) >= 1 && t->scored_slots(y) <= int(y.size())));
         CHECK(std::is_permutation(x.begin(), x.end(), z.begin(), z.end()));

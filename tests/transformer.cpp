@@ -52,8 +52,8 @@ TEST_CASE("parameter counts are the published ones (spec A.7)") {
                                                              {"solve_equation", 249733}};
   for (const auto& [name, count] : by_task) {
     const Task& t = task(name);
-    CHECK_MESSAGE(parameters("none", t.symbols_in() + 1, t.symbols_out()) == count, name);
-    CHECK_MESSAGE(parameters("relative", t.symbols_in() + 1, t.symbols_out()) == count + 21120, name);
+    CHECK_MESSAGE(parameters("none", t.symbols_in + 1, t.symbols_out) == count, name);
+    CHECK_MESSAGE(parameters("relative", t.symbols_in + 1, t.symbols_out) == count + 21120, name);
   }
 }
 

@@ -63,7 +63,7 @@ std::string grid(const State& state, const Answer& answer, const Look& look, boo
   std::vector<std::string> shades = {" ", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
   if (utf8) shades = {" ", "░", "▒", "▓", "█"};
   // Symbols of several letters are written downwards.
-  const std::vector<std::string> alphabet = task(state.config.task).alphabet();
+  const std::vector<std::string> alphabet = task(state.config.task).alphabet;
   size_t tall = 1;
   for (const int symbol : answer.input) tall = std::max(tall, alphabet[size_t(symbol)].size());
   std::string text = fmt::format("  attention of {}: rows are answer slots, columns all slots; {} is {:.2f}\n",

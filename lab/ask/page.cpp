@@ -38,7 +38,7 @@ json maps(const Tensor& weights, int block) {
 }
 
 json question(const State& state, const Answer& a) {
-  const std::vector<std::string> alphabet = task(state.config.task).alphabet();
+  const std::vector<std::string> alphabet = task(state.config.task).alphabet;
   json symbols = json::array(), layers = json::array();
   for (const int symbol : a.input) symbols.push_back(alphabet[size_t(symbol)]);
   const int T = int(a.input.size() + a.expected.size()), block = (T + max_cells - 1) / max_cells;

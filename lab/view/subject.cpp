@@ -62,7 +62,7 @@ Subject of_task(const std::string& folder, const Wanted& wanted) {
             .heads = c.heads,
             .matrices = matrices_of(c.encoding, transformer_spec(c).shape()),
             .outputs = batch.outputs};
-  const std::vector<std::string> alphabet = task(c.task).alphabet();
+  const std::vector<std::string> alphabet = task(c.task).alphabet;
   for (int t = 0; t < T; ++t) s.symbols.push_back(t < T - batch.outputs ? alphabet[size_t(batch.tokens[t])] : "·");
   find_checkpoints(s, run, RunKind::task, state);
   s.pass = [state, batch, length, T, first = wanted.sample - 1](Trace& trace) {

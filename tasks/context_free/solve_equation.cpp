@@ -22,68 +22,65 @@ int hide(Tokens& expression, Rng& rng) {
   return std::exchange(expression[at], unknown_digit);
 }
 
-struct SolveEquation : Task {
-  std::string name() const override { return "solve_equation"; }
-  std::string level() const override { return "context_free"; }
-  std::string summary() const override { return "the digit x of an equation modulo 5  (3-x)=4 -> 4"; }
-  std::string about() const override {
-    return R"(The model reads an equation modulo 5 in which one digit is hidden behind an x, and answers with it.
-The left side is an expression with brackets, sums and differences; the right side is its value.
-There are no products, so exactly one digit is right.)";
-  }
-  int symbols_in() const override { return 11; }
-  int symbols_out() const override { return 5; }
-  int output_length(int) const override { return 1; }
+// strings of L < 3 symbols are zeros
+Tokens draw_equation(Rng& rng, int length) {
+  if (length < 3) return Tokens(size_t(length), 0);
+  Tokens x = draw_expression(rng, length - 2, equation_signs);
+  const int v = value(x, equation_signs);
+  hide(x, rng);
+  x.insert(x.end(), {equals, v});
+  return x;
+}
 
-  Tokens input(Rng& rng, int length) const override {
-    if (length < 3) return Tokens(size_t(length), 0);
-    Tokens x = draw_expression(rng, length - 2, equation_signs);
-    const int v = value(x, equation_signs);
-    hide(x, rng);
-    x.insert(x.end(), {equals, v});
-    return x;
-  }
+// Seen are all digits of the expression but one, and its value: any digits there have exactly one x, so all are
+// equally likely, and the value is shuffled among the digits.
+Tokens shuffled_equation(const Tokens& input, Rng& rng) {
+  if (input.size() < 3) return input;
+  Tokens expression(input.begin(), input.end() - 2);
+  std::replace(expression.begin(), expression.end(), int(unknown_digit), input.back());
+  Tokens x = shuffled_expression(expression, rng, equation_signs);
+  const int v = hide(x, rng);
+  x.insert(x.end(), {equals, v});
+  return x;
+}
 
-  // Seen are all digits of the expression but one, and its value: any digits there have exactly one x, so all are
-  // equally likely, and the value is shuffled among the digits.
-  Tokens shuffled(const Tokens& input, Rng& rng) const override {
-    if (input.size() < 3) return input;
-    Tokens expression(input.begin(), input.end() - 2);
-    std::replace(expression.begin(), expression.end(), int(unknown_digit), input.back());
-    Tokens x = shuffled_expression(expression, rng, equation_signs);
-    const int v = hide(x, rng);
-    x.insert(x.end(), {equals, v});
-    return x;
+Tokens solution(const Tokens& x) {
+  if (x.size() < 3) return {0};
+  Tokens expression(x.begin(), x.end() - 2);
+  const auto place = std::find(expression.begin(), expression.end(), unknown_digit);
+  for (int digit = 0; digit < 5 && place != expression.end(); ++digit) {
+    *place = digit;
+    if (value(expression, equation_signs) == x.back()) return {digit};
   }
+  bad_input("solve_equation: {} symbols that are no expression with one x, =, and a digit", x.size());
+}
 
-  Tokens answer(const Tokens& x) const override {
-    if (x.size() < 3) return {0};
-    Tokens expression(x.begin(), x.end() - 2);
-    const auto place = std::find(expression.begin(), expression.end(), unknown_digit);
-    for (int digit = 0; digit < 5 && place != expression.end(); ++digit) {
-      *place = digit;
-      if (value(expression, equation_signs) == x.back()) return {digit};
-    }
-    bad_input("solve_equation: {} symbols that are no expression with one x, =, and a digit", x.size());
-  }
-
-  std::vector<std::string> alphabet() const override {
-    return {"0", "1", "2", "3", "4", "+", "-", "(", ")", "x", "="};
-  }
-  std::string form() const override {
-    return "an expression of digits 0 to 4, brackets and + - with one x, then = and a digit, such as (3-x)=4";
-  }
-  bool fits(const Tokens& x) const override {
-    if (x.size() < 3) return std::count(x.begin(), x.end(), 0) == std::ssize(x);
-    Tokens expression(x.begin(), x.end() - 2);
-    if (std::count(expression.begin(), expression.end(), unknown_digit) != 1) return false;
-    std::replace(expression.begin(), expression.end(), int(unknown_digit), 0);
-    return x[x.size() - 2] == equals && is_digit(x.back()) && value_of(expression, equation_signs).has_value();
-  }
-};
+bool is_equation(const Tokens& x) {
+  if (x.size() < 3) return std::count(x.begin(), x.end(), 0) == std::ssize(x);
+  Tokens expression(x.begin(), x.end() - 2);
+  if (std::count(expression.begin(), expression.end(), unknown_digit) != 1) return false;
+  std::replace(expression.begin(), expression.end(), int(unknown_digit), 0);
+  return x[x.size() - 2] == equals && is_digit(x.back()) && value_of(expression, equation_signs).has_value();
+}
 
 }  // namespace
 
-NewTask solve_equation() { return std::make_unique<SolveEquation>(); }
+Task solve_equation() {
+  return {.name = "solve_equation",
+          .level = "context_free",
+          .summary = "the digit x of an equation modulo 5  (3-x)=4 -> 4",
+          .about = R"(The model reads an equation modulo 5 in which one digit is hidden behind an x, and answers with it.
+The left side is an expression with brackets, sums and differences; the right side is its value.
+There are no products, so exactly one digit is right.)",
+          .symbols_in = 11,
+          .symbols_out = 5,
+          .output_length = always_one,
+          .answer = solution,
+          .input = draw_equation,
+          .shuffled = shuffled_equation,
+          .alphabet = {"0", "1", "2", "3", "4", "+", "-", "(", ")", "x", "="},
+          .form = "an expression of digits 0 to 4, brackets and + - with one x, then = and a digit, such as (3-x)=4",
+          .fits = is_equation};
+}
 
 }  // namespace poslab

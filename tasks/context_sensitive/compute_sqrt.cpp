@@ -8,36 +8,34 @@
 namespace poslab {
 namespace {
 
-struct ComputeSqrt : Task {
-  std::string name() const override { return "compute_sqrt"; }
-  std::string level() const override { return "context_sensitive"; }
-  std::string summary() const override { return "floor of the square root, highest bit first  1 0 0 1 0 1 -> 1 1 0"; }
-  std::string about() const override {
-    return R"(The input is a binary number, highest bit first; the answer is the largest whole number whose square
-is not larger, highest bit first, with zeros in front.)";
-  }
-  int symbols_in() const override { return 2; }
-  int symbols_out() const override { return 2; }
-  int output_length(int length) const override { return (length + 1) / 2; }
+bool has_a_one(const Tokens& x) { return std::find(x.begin(), x.end(), 1) != x.end(); }
+int half_rounded_up(int length) { return (length + 1) / 2; }
 
-  Tokens input(Rng& rng, int length) const override {
-    Tokens x = Task::input(rng, length);
-    while (std::find(x.begin(), x.end(), 1) == x.end()) x = Task::input(rng, length);
-    return x;
-  }
+Tokens draw_positive(Rng& rng, int length) {
+  Tokens x;
+  do x = uniform(rng, length, 2); while (!has_a_one(x));
+  return x;
+}
 
-  Tokens answer(const Tokens& x) const override {
-    Tokens root = to_bits(isqrt(from_bits({x.rbegin(), x.rend()})));
-    root.resize(size_t(output_length(int(x.size()))), 0);
-    return {root.rbegin(), root.rend()};
-  }
-
-  std::string form() const override { return "bits with at least one 1, such as 100101"; }
-  bool fits(const Tokens& x) const override { return std::count(x.begin(), x.end(), 1) > 0; }
-};
+Tokens root_of(const Tokens& x) {
+  Tokens root = to_bits(isqrt(from_bits({x.rbegin(), x.rend()})));
+  root.resize(size_t(half_rounded_up(int(x.size()))), 0);
+  return {root.rbegin(), root.rend()};
+}
 
 }  // namespace
 
-NewTask compute_sqrt() { return std::make_unique<ComputeSqrt>(); }
+Task compute_sqrt() {
+  return {.name = "compute_sqrt",
+          .level = "context_sensitive",
+          .summary = "floor of the square root, highest bit first  1 0 0 1 0 1 -> 1 1 0",
+          .about = R"(The input is a binary number, highest bit first; the answer is the largest whole number whose square
+is not larger, highest bit first, with zeros in front.)",
+          .output_length = half_rounded_up,
+          .answer = root_of,
+          .input = draw_positive,
+          .form = "bits with at least one 1, such as 100101",
+          .fits = has_a_one};
+}
 
 }  // namespace poslab

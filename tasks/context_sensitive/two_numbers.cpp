@@ -12,14 +12,12 @@ inline constexpr int separator = 2;
 
 // Uniform on 1 .. 2^bits - 1: all strings of bits are equally likely, those without a one are drawn again.
 Tokens positive(Rng& rng, int bits) {
-  Tokens x(size_t(bits), 0);
-  do for (int& bit : x) bit = rng.between(0, 1); while (std::find(x.begin(), x.end(), 1) == x.end());
+  Tokens x;
+  do x = uniform(rng, bits, 2); while (std::find(x.begin(), x.end(), 1) == x.end());
   return x;
 }
 
-}  // namespace
-
-Tokens TwoNumbers::input(Rng& rng, int length) const {
+Tokens draw_two(Rng& rng, int length) {
   if (length == 1) return {0};
   if (length == 2) return std::vector<Tokens>{{0, 0}, {1, 0}, {0, 1}}[rng.below(3)];
   const int bits = rng.between(1, length - 2);
@@ -30,12 +28,7 @@ Tokens TwoNumbers::input(Rng& rng, int length) const {
   return x;
 }
 
-std::string TwoNumbers::form() const {
-  return fmt::format("two numbers of bits with a {0} between them, each with at least one 1, such as 11{0}01; strings "
-                     "of one or two symbols are a single number", sign());
-}
-
-bool TwoNumbers::fits(const Tokens& x) const {
+bool are_two(const Tokens& x) {
   const auto middle = std::find(x.begin(), x.end(), separator);
   if (x.size() <= 2) return middle == x.end();
   const auto positive = [](auto from, auto to) { return std::find(from, to, 1) != to; };
@@ -45,9 +38,12 @@ bool TwoNumbers::fits(const Tokens& x) const {
 // Any order of the bits and any place of the separator, if both numbers keep a one. Two numbers of a and b bits are as
 // likely as 1 / ((2^a - 1) (2^b - 1)), not 2^-(a+b), so a draw stays with a probability in proportion to the quotient,
 // 1 / ((1 - 2^-a) (1 - 2^-b)), which is at most 4.
-Tokens TwoNumbers::shuffled(const Tokens& input, Rng& rng) const {
-  if (input.size() <= 2) return Task::shuffled(input, rng);
+Tokens shuffled_two(const Tokens& input, Rng& rng) {
   Tokens bits = input;
+  if (input.size() <= 2) {
+    shuffle(bits, rng);
+    return bits;
+  }
   bits.erase(std::find(bits.begin(), bits.end(), separator));
   for (;;) {
     shuffle(bits, rng);
@@ -62,7 +58,19 @@ Tokens TwoNumbers::shuffled(const Tokens& input, Rng& rng) const {
   }
 }
 
-std::pair<Natural, Natural> TwoNumbers::read(const Tokens& x) {
+}  // namespace
+
+Task of_two_numbers(const std::string& sign, Task task) {
+  task.symbols_in = task.symbols_out = 3;
+  task.scored_slots = through_terminator;
+  task.input = draw_two, task.shuffled = shuffled_two, task.fits = are_two;
+  task.alphabet = {"0", "1", sign};
+  task.form = fmt::format("two numbers of bits with a {0} between them, each with at least one 1, such as 11{0}01; "
+                          "strings of one or two symbols are a single number", sign);
+  return task;
+}
+
+std::pair<Natural, Natural> read_two(const Tokens& x) {
   const auto middle = std::find(x.begin(), x.end(), separator);
   return {from_bits({x.begin(), middle}), from_bits({middle + 1, x.end()})};
 }

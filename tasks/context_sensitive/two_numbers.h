@@ -9,18 +9,7 @@
 
 namespace poslab {
 
-struct TwoNumbers : Task {
-  std::string level() const override { return "context_sensitive"; }
-  int symbols_in() const override { return 3; }
-  int symbols_out() const override { return 3; }
-  std::vector<std::string> alphabet() const override { return {"0", "1", sign()}; }
-  std::string form() const override;
-  bool fits(const Tokens&) const override;
-  virtual std::string sign() const = 0;                     // between the numbers: + or *
-  int scored_slots(const Tokens& answer) const override { return through_terminator(answer); }
-  Tokens input(Rng&, int length) const override;
-  Tokens shuffled(const Tokens& input, Rng&) const override;
-  static std::pair<Natural, Natural> read(const Tokens&);   // of at least three symbols
-};
+Task of_two_numbers(const std::string& sign, Task);         // + or * between them, which is symbol 2
+std::pair<Natural, Natural> read_two(const Tokens& input);  // of at least three symbols
 
 }  // namespace poslab

@@ -8,61 +8,61 @@ namespace {
 
 enum { plus = 5, minus, times };
 
-struct ModularArithmetic : Task {
-  std::string name() const override { return "modular_arithmetic"; }
-  std::string level() const override { return "regular"; }
-  std::string summary() const override { return "value modulo 5 of digits joined by + - *  1 + 2 * 3 -> 2"; }
-  std::string about() const override {
-    return R"(The model reads a sum of products without brackets and answers with its value modulo 5.
-Products bind more closely than sums, so it has to know which digits stand beside which signs.
-Every input has an odd length; where an even one is asked for, the task draws one symbol less.)";
-  }
-  int symbols_in() const override { return 9; }
-  int symbols_out() const override { return 5; }
-  int output_length(int) const override { return 1; }
+Tokens draw_sum(Rng& rng, int length) {
+  Tokens x(size_t(length % 2 ? length : length - 1));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = i % 2 ? rng.between(plus, times) : rng.between(0, 4);
+  return x;
+}
 
-  Tokens input(Rng& rng, int length) const override {
-    Tokens x(size_t(length % 2 ? length : length - 1));
-    for (size_t i = 0; i < x.size(); ++i) x[i] = i % 2 ? rng.between(plus, times) : rng.between(0, 4);
-    return x;
-  }
+// Digits change places with digits, operators with operators.
+Tokens shuffled_sum(const Tokens& input, Rng& rng) {
+  Tokens kinds[2];
+  for (size_t i = 0; i < input.size(); ++i) kinds[i % 2].push_back(input[i]);
+  for (Tokens& kind : kinds) shuffle(kind, rng);
+  Tokens x(input.size());
+  for (size_t i = 0; i < x.size(); ++i) x[i] = kinds[i % 2][i / 2];
+  return x;
+}
 
-  // Digits change places with digits, operators with operators.
-  Tokens shuffled(const Tokens& input, Rng& rng) const override {
-    Tokens kinds[2];
-    for (size_t i = 0; i < input.size(); ++i) kinds[i % 2].push_back(input[i]);
-    for (Tokens& kind : kinds) shuffle(kind, rng);
-    Tokens x(input.size());
-    for (size_t i = 0; i < x.size(); ++i) x[i] = kinds[i % 2][i / 2];
-    return x;
-  }
-
-  // sum of the finished terms, and the product that may still grow; reduced at every step, so nothing overflows
-  Tokens answer(const Tokens& x) const override {
-    int sum = 0, product = x[0];
-    for (size_t i = 1; i < x.size(); i += 2) {
-      const int digit = x[i + 1];
-      if (x[i] == times) {
-        product = product * digit % 5;
-      } else {
-        sum = (sum + product) % 5;
-        product = x[i] == plus ? digit : (5 - digit) % 5;
-      }
+// sum of the finished terms, and the product that may still grow; reduced at every step, so nothing overflows
+Tokens value_of_sum(const Tokens& x) {
+  int sum = 0, product = x[0];
+  for (size_t i = 1; i < x.size(); i += 2) {
+    const int digit = x[i + 1];
+    if (x[i] == times) {
+      product = product * digit % 5;
+    } else {
+      sum = (sum + product) % 5;
+      product = x[i] == plus ? digit : (5 - digit) % 5;
     }
-    return {(sum + product) % 5};
   }
+  return {(sum + product) % 5};
+}
 
-  std::vector<std::string> alphabet() const override { return {"0", "1", "2", "3", "4", "+", "-", "*", "_"}; }
-  std::string form() const override { return "digits 0 to 4 joined by + - *, such as 1+2*3"; }
-  bool fits(const Tokens& x) const override {
-    for (size_t i = 0; i < x.size(); ++i)
-      if (i % 2 ? x[i] < plus || x[i] > times : x[i] >= plus) return false;
-    return x.size() % 2 == 1;
-  }
-};
+bool is_sum(const Tokens& x) {
+  for (size_t i = 0; i < x.size(); ++i)
+    if (i % 2 ? x[i] < plus || x[i] > times : x[i] >= plus) return false;
+  return x.size() % 2 == 1;
+}
 
 }  // namespace
 
-NewTask modular_arithmetic() { return std::make_unique<ModularArithmetic>(); }
+Task modular_arithmetic() {
+  return {.name = "modular_arithmetic",
+          .level = "regular",
+          .summary = "value modulo 5 of digits joined by + - *  1 + 2 * 3 -> 2",
+          .about = R"(The model reads a sum of products without brackets and answers with its value modulo 5.
+Products bind more closely than sums, so it has to know which digits stand beside which signs.
+Every input has an odd length; where an even one is asked for, the task draws one symbol less.)",
+          .symbols_in = 9,
+          .symbols_out = 5,
+          .output_length = always_one,
+          .answer = value_of_sum,
+          .input = draw_sum,
+          .shuffled = shuffled_sum,
+          .alphabet = {"0", "1", "2", "3", "4", "+", "-", "*", "_"},
+          .form = "digits 0 to 4 joined by + - *, such as 1+2*3",
+          .fits = is_sum};
+}
 
 }  // namespace poslab
