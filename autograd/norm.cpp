@@ -1,23 +1,72 @@
-// LayerNorm over the last axis:  y = gain (x - mean) / std + bias,   std = sqrt(variance + 1e-5)
+// Row norms over the last axis                                                                       x, z, y: (..., C)
+//
+// LayerNorm:  y = gain (x - mean) / std + bias,   std = sqrt(variance + 1e-5)
 //   h = (x - mean) / std, g = dy gain:   dx = (g - mean(g) - h mean(g h)) / std     dgain = sum dy h     dbias = sum dy
+// RMSNorm (Zhang and Sennrich 2019):  y = gain x / rms, rms = sqrt(mean(x^2) + epsilon)
+//   h = x / rms, g = dy gain:   dx = (g - h mean(g h)) / rms     dgain = sum dy h
+//
+// The same of a residual sum s = x + dropout(z), which may be a result too: dx = ds, dz = ds keep / (1 - rate), and ds
+// is what flows into s and what comes through its norm.
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 
 namespace poslab {
+namespace {
+
+// What an op was given; z is absent where nothing is added, the bias of kind rms.
+struct Norm {
+  const char* op;
+  NormForm form;
+  Tensor x, z, gain, bias, s, y;
+
+  Norm(const char* op_, NormKind kind, Tensor x_, Tensor z_, Tensor gain_, Tensor bias_, double epsilon, Dropout drop)
+      : op(op_), form{kind, x_.rows(), x_.dim(-1), real(epsilon), drop}, x(std::move(x_)), z(std::move(z_)),
+        gain(std::move(gain_)), bias(std::move(bias_)) {
+    const Shape row{form.n};
+    if (z && x.shape() != z.shape())
+      bad_input("{}: x is {}, z is {}; they must be equal", op, to_string(x.shape()), to_string(z.shape()));
+    if (kind == NormKind::layer && (gain.shape() != row || bias.shape() != row))
+      bad_input("{}: x is {}, gain {}, bias {}; gain and bias must be ({})", op, to_string(x.shape()),
+                to_string(gain.shape()), to_string(bias.shape()), form.n);
+    if (gain.shape() != row)
+      bad_input("{}: x is {}, gain {}; gain must be ({})", op, to_string(x.shape()), to_string(gain.shape()), form.n);
+    if (!(epsilon > 0)) bad_input("{}: epsilon is {}; it must be above 0, for example 1e-6", op, epsilon);
+    y = Tensor(x.shape(), x.device());
+    s = z ? Tensor(x.shape(), x.device()) : x;
+    kernels(x.device()).norm(y.data(), s.data(), x.data(), z.data(), gain.data(), bias.data(), form);
+  }
+  void backward(const real* ds, const real* dy) const {
+    const auto [dx, dz, dgain, dbias] = grad_accumulators(x, z, dy ? gain : Tensor(), bias);   // s needs no gain
+    kernels(x.device()).norm_backward(dx, dz, dgain, dbias, ds, dy, s.data(), gain.data(), form);
+  }
+};
+
+Backward of_y(const Norm& n) {
+  return [n](const real* dy) { n.backward(nullptr, dy); };
+}
+
+}  // namespace
 
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
-  const int n = x.dim(-1);
-  if (gain.shape() != Shape{n} || bias.shape() != Shape{n})
-    bad_input("norm: x is {}, gain {}, bias {}; gain and bias must be ({})", to_string(x.shape()),
-              to_string(gain.shape()), to_string(bias.shape()), n);
-  const Kernels& run = kernels(x.device());
-  Tensor y(x.shape(), x.device());
-  run.norm(y.data(), x.data(), gain.data(), bias.data(), x.rows(), n);
-  return record("norm", y, {x, gain, bias}, [=, &run](const real* dy) {
-    const auto [dx, dgain, dbias] = grad_accumulators(x, gain, bias);
-    run.norm_backward(dx, dgain, dbias, dy, x.data(), gain.data(), x.rows(), n);
-  });
+  const Norm n("norm", NormKind::layer, x, {}, gain, bias, layer_norm_epsilon, {});
+  return record(n.op, n.y, {x, gain, bias}, of_y(n));
+}
+
+Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon) {
+  const Norm n("rms_norm", NormKind::rms, x, {}, gain, {}, epsilon, {});
+  return record(n.op, n.y, {x, gain}, of_y(n));
+}
+
+Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout drop) {
+  const Norm n("residual_norm", NormKind::layer, x, z, gain, bias, layer_norm_epsilon, drop);
+  return record(n.op, n.y, {x, z, gain, bias}, of_y(n));
+}
+
+ResidualNorm residual_rms_norm(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, Dropout drop) {
+  const Norm n("residual_rms_norm", NormKind::rms, x, z, gain, {}, epsilon, drop);
+  record(n.op, {n.s, n.y}, {x, z, gain}, [n](std::span<const real* const> d) { n.backward(d[0], d[1]); });
+  return {n.s, n.y};
 }
 
 }  // namespace poslab

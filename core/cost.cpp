@@ -92,38 +92,14 @@ Cost softmax(real*, const real*, int64_t rows, int n) { return unary(rows * n); 
 Cost softmax_backward(Accumulator dx, const real*, const real*, int64_t rows, int n) {
   return unary_backward(dx, rows * n);
 }
-Cost norm(real*, const real*, const real*, const real*, int64_t rows, int n) {
-  return arrays(2. * double(rows) * n + 2 * n);                                               // x y gain bias
+Cost norm(real*, real*, const real*, const real* z, const real*, const real* bias, const NormForm& form) {
+  return arrays((z ? 4. : 2.) * double(form.rows) * form.n + (bias ? 2 : 1) * form.n);          // x z s y gain bias
 }
-Cost norm_backward(Accumulator dx, Accumulator dgain, Accumulator dbias, const real*, const real*, const real*,
-                   int64_t rows, int n) {
-  const double x = double(rows) * n;
-  return {0, (2 * x + n) * word + written(dx, x) + written(dgain, n) + written(dbias, n)};    // dy x gain
-}
-Cost rms_norm(real*, const real*, const real*, int64_t rows, int n, real) {
-  return arrays(2. * double(rows) * n + n);                                                   // x y gain
-}
-Cost rms_norm_backward(Accumulator dx, Accumulator dgain, const real*, const real*, const real*, int64_t rows, int n,
-                       real) {
-  const double x = double(rows) * n;
-  return {0, (2 * x + n) * word + written(dx, x) + written(dgain, n)};                        // dy x gain
-}
-Cost residual_rms_norm(real*, real*, const real*, const real*, const real*, int64_t rows, int n, real, Dropout) {
-  return arrays(4. * double(rows) * n + n);                                                   // x z s y gain
-}
-Cost residual_rms_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, const real* ds, const real* dy,
-                                const real*, const real*, int64_t rows, int n, real, Dropout) {
-  const double x = double(rows) * n, read = (ds ? x : 0) + (dy ? 2 * x + n : 0);              // ds dy s gain
-  return {0, read * word + written(dx, x) + written(dz, x) + written(dgain, n)};
-}
-Cost residual_norm(real*, real*, const real*, const real*, const real*, const real*, int64_t rows, int n, Dropout) {
-  return arrays(4. * double(rows) * n + 2 * n);                                               // x z s y gain bias
-}
-Cost residual_norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* dy,
-                            const real* s, const real* gain, int64_t rows, int n, Dropout) {
-  Cost c = norm_backward(dx, dgain, dbias, dy, s, gain, rows, n);
-  c.bytes += written(dz, double(rows) * n);
-  return c;
+Cost norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* ds, const real* dy,
+                   const real*, const real*, const NormForm& form) {
+  const double n = form.n, x = double(form.rows) * n;
+  return {0, ((ds ? x : 0) + (dy ? 2 * x + n : 0)) * word + written(dx, x) + written(dz, x) + written(dgain, n) +
+                 written(dbias, n)};                                                            // ds dy s gain
 }
 
 // -- products -------------------------------------------------------------------------------------------------------

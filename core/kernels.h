@@ -54,6 +54,18 @@ struct Dropout {
   FIELDS(Dropout, rate, stream)
 };
 
+// Which norm of rows, of what, with which dropout of the summand z. LayerNorm's epsilon is that of Haiku and PyTorch.
+enum class NormKind { layer, rms };
+constexpr real layer_norm_epsilon = real(1e-5);
+struct NormForm {
+  NormKind kind = NormKind::layer;
+  int64_t rows = 0;
+  int n = 0;
+  real epsilon = layer_norm_epsilon;
+  Dropout dropout{};
+  FIELDS(NormForm, kind, rows, n, epsilon, dropout)
+};
+
 // The logits and weights of multi-head attention, doors 2 to 4 of an encoding (encodings/encoding.h). Key j stands at
 // slot j, query i at slot t = offset + i. H / G query heads read one key head: head h reads h / (H / G).
 //

@@ -316,7 +316,7 @@ struct NormedRow { Eight h; real inverse; };
 __device__ inline NormedRow normed(const Eight& x) {
   const real mean = team_sum<8>(sum_of(x)) / block_width;
   const Eight off = map(x, x, [&](real v, real) { return v - mean; });
-  const real inverse = 1 / std::sqrt(team_sum<8>(dot(off, off)) / block_width + norm_epsilon);
+  const real inverse = 1 / std::sqrt(team_sum<8>(dot(off, off)) / block_width + layer_norm_epsilon);
   return {map(off, off, [&](real v, real) { return v * inverse; }), inverse};
 }
 // keep / (1 - rate) of elements first .. first + 7; first is a multiple of 8

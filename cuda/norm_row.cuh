@@ -1,14 +1,20 @@
-// What LayerNorm does with one row that a team of threads holds (cuda/rows.cuh).
+// What LayerNorm and RMSNorm do with one row that a team of threads holds (cuda/rows.cuh).
 #pragma once
 #include "cuda/rows.cuh"
 
 namespace poslab::cuda {
 
-constexpr real norm_epsilon = real(1e-5);
+struct Moments { real mean, inverse; };      // h = (x - mean) inverse; inverse = 1 / std
 
-// 1 / sqrt(variance + epsilon) of the row x, whose first panel is v.
-template <int team>
-__device__ inline real inverse_deviation(const Row<team>& row, real (&v)[per_thread], const real* x, real mean) {
+// What a row is first summed up of: its numbers, or their squares.
+template <NormKind kind>
+__device__ inline real term(real x) { return kind == NormKind::layer ? x : x * x; }
+
+// Of the row x, whose first panel is v; `sum` is this thread's part of the sum of terms.
+template <NormKind kind, int team>
+__device__ inline Moments moments(const Row<team>& row, real (&v)[per_thread], real sum, const real* x, real epsilon) {
+  const real mean = team_sum<team>(sum) / real(row.width);
+  if constexpr (kind == NormKind::rms) return {0, 1 / std::sqrt(mean + epsilon)};
   real squares = 0;
   for (int p = 0; p < row.end(); p += row.panel) {
     if (row.again()) row.read(v, x, p, 0);
@@ -17,19 +23,19 @@ __device__ inline real inverse_deviation(const Row<team>& row, real (&v)[per_thr
       squares += off * off;
     }
   }
-  return 1 / std::sqrt(team_sum<team>(squares) / real(row.width) + norm_epsilon);
+  return {mean, 1 / std::sqrt(team_sum<team>(squares) / real(row.width) + epsilon)};
 }
 
-// y = gain (in - mean) / std + bias, where v is in's first panel and `sum` this thread's part of the row's.
-template <int team>
+// y = gain h + bias, without bias in RMSNorm. v is the first panel of `in`, and `sum` as above.
+template <NormKind kind, int team>
 __device__ inline void write_normed(const Row<team>& row, real* y, real (&v)[per_thread], real sum, const real* in,
-                                    const real* gain, const real* bias) {
-  const real mean = team_sum<team>(sum) / real(row.width);
-  const real inverse = inverse_deviation(row, v, in, mean);
+                                    const real* gain, const real* bias, real epsilon) {
+  const auto [mean, inverse] = moments<kind>(row, v, sum, in, epsilon);
   for (int p = 0; p < row.end(); p += row.panel) {
     if (row.again()) row.read(v, in, p, 0);
-    real factor[per_thread], more[per_thread];
-    row.read_columns(factor, gain, p, 0), row.read_columns(more, bias, p, 0);
+    real factor[per_thread], more[per_thread] = {};
+    row.read_columns(factor, gain, p, 0);
+    if (kind == NormKind::layer) row.read_columns(more, bias, p, 0);
     for (int k = 0; k < per_thread; ++k) v[k] = factor[k] * ((v[k] - mean) * inverse) + more[k];
     row.write(y, v, p);
   }

@@ -36,7 +36,7 @@ __device__ inline void norm_of_tile(Shared& tile, const NormOfProduct& to, int i
       sum += v[k];
     }
     row.write(to.s, v, 0);
-    write_normed(row, to.y, v, sum, to.s, to.gain, to.bias);
+    write_normed<NormKind::layer>(row, to.y, v, sum, to.s, to.gain, to.bias, to.epsilon);
   }
 }
 

@@ -66,12 +66,13 @@ inline Job one_product(Factor a, Factor b, real* c, int m, int n, int k, const F
 void multiply(const Job&);
 
 // The end of a sub-layer, y = norm(s), s = x + dropout(z), in the launch of the product that makes z, if that is still
-// held, is alone, and a row is one tile wide. False: nothing was done. (cuda/norm.cuh has what is done otherwise.)
+// held, is alone, and a row is one tile wide. False: nothing was done. (cuda/norm.cu has what is done otherwise.)
 struct NormOfProduct {
   real *y, *s;
   const real *x, *gain, *bias;
+  real epsilon;
   DropoutArgs drop;
-  FIELDS(NormOfProduct, y, s, x, gain, bias, drop)
+  FIELDS(NormOfProduct, y, s, x, gain, bias, epsilon, drop)
 };
 bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct&);
 

@@ -30,8 +30,7 @@ struct Naive {
 };
 
 // Those that cuda/naive/ has, by the name of the forward one.
-const std::set<std::string> naive_ops = {"attention", "linear",        "norm",
-                                         "rms_norm",  "residual_norm", "residual_rms_norm"};
+const std::set<std::string> naive_ops = {"attention", "linear", "norm"};
 
 bool is_small(const OpCase& c, int64_t most) {
   int64_t size = 0;

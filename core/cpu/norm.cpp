@@ -1,24 +1,154 @@
-// LayerNorm over rows; the formulas stand in core/cpu/norm.h.
-#include "core/cpu/norm.h"
+// LayerNorm and RMSNorm of rows, of x or of a residual sum s = x + dropout(z). The dropout factors are drawn again in
+// the backward pass (Philox), s is kept, and nothing else.
+#include "core/cpu/philox.h"
+#include "core/cpu/rows.h"
+#include "core/kernels.h"
+#include "core/memory.h"
+#include "core/parallel.h"
 
 namespace poslab::POSLAB_ISA {
+namespace {
 
-void norm(real* y, const real* x, const real* gain, const real* bias, int64_t rows, int width) {
-  with_width(width, [&](auto n) {
-    parallel_ranges(rows, norm_row_block, [&](int64_t from, int64_t to) {
-      for (int64_t i = from; i < to; ++i) norm_row(y + i * n, x + i * n, gain, bias, n);
+constexpr int row_block = 32;          // rows of one piece of work
+constexpr int max_partial_sums = 16;   // of dgain and dbias, whatever the number of threads
+
+// What a row is brought to one size by: h = (s - mean) inverse, inverse = 1 / std.
+template <NormKind kind>
+struct Moments {
+  real mean = 0, inverse = 0;
+
+  [[gnu::always_inline]] Moments(const real* s, int n, real epsilon) {
+    if constexpr (kind == NormKind::rms) {
+      inverse = 1 / std::sqrt(dot_row(s, s, n) / real(n) + epsilon);
+    } else {
+      mean = sum_row(s, n) / real(n);
+      Vec squares{};
+      for_vectors(n, [&](int j, int count) {
+        const Vec off = load_or(s + j, count, mean) - mean;
+        squares += off * off;
+      });
+      inverse = 1 / std::sqrt(sum_lanes(squares) / real(n) + epsilon);
+    }
+  }
+  [[gnu::always_inline]] Vec h(Vec s) const {
+    if constexpr (kind == NormKind::rms) return s * inverse;
+    else return (s - mean) * inverse;
+  }
+};
+
+template <NormKind kind>
+[[gnu::always_inline]] inline void norm_row(real* y, const real* s, const real* gain, const real* bias, int n,
+                                            real epsilon) {
+  const Moments<kind> m(s, n, epsilon);
+  write_row(y, false, n, [&](int j, int count) {
+    const Vec scaled = load_some(gain + j, count) * m.h(load_some(s + j, count));
+    if constexpr (kind == NormKind::rms) return scaled;
+    else return scaled + load_some(bias + j, count);
+  });
+}
+
+// ds, which may be null, and what comes through the norm, into `d`, overwriting it. This row's dgain and dbias are
+// added to `sums` (2, n).
+template <NormKind kind>
+[[gnu::always_inline]] inline void norm_row_backward(real* d, real* sums, const real* ds, const real* dy, const real* s,
+                                                     const real* gain, int n, real epsilon) {
+  const Moments<kind> m(s, n, epsilon);
+  Vec g_total{}, gh_total{};
+  for_vectors(n, [&](int j, int count) {
+    const Vec dyj = load_some(dy + j, count), gain_j = load_some(gain + j, count);
+    const Vec h = m.h(load_some(s + j, count)), dh = dyj * h;
+    store_some(sums + j, load_some(sums + j, count) + dh, count);
+    if constexpr (kind == NormKind::rms) {
+      gh_total += dh * gain_j;
+    } else {
+      const Vec g = dyj * gain_j;
+      g_total += g, gh_total += g * h;
+      store_some(sums + n + j, load_some(sums + n + j, count) + dyj, count);
+    }
+  });
+  const real g_mean = sum_lanes(g_total) / real(n), gh_mean = sum_lanes(gh_total) / real(n);
+  write_row(d, false, n, [&](int j, int count) {
+    const Vec h = m.h(load_some(s + j, count));
+    Vec g = load_some(dy + j, count) * load_some(gain + j, count);
+    if constexpr (kind == NormKind::layer) g -= g_mean;
+    const Vec dj = (g - h * gh_mean) * m.inverse;
+    return ds ? load_some(ds + j, count) + dj : dj;
+  });
+}
+
+// work(kind, n), both as constants if possible
+template <class Work>
+void with_form(const NormForm& form, const Work& work) {
+  with_width(form.n, [&](auto n) {
+    if (form.kind == NormKind::rms) work(std::integral_constant<NormKind, NormKind::rms>(), n);
+    else work(std::integral_constant<NormKind, NormKind::layer>(), n);
+  });
+}
+
+// Calls work(from, to, sums) for blocks of rows that start at multiples of row_block; sums: the partial sum (2, n) of
+// dgain and dbias that these rows belong to. Then adds the partial sums up in order.
+template <class Work>
+void sum_by_blocks(Accumulator dgain, Accumulator dbias, int64_t rows, int n, const Work& work) {
+  const int64_t blocks = (rows + row_block - 1) / row_block;
+  const int64_t count = blocks < max_partial_sums ? blocks : max_partial_sums;
+  real* partial = scratch(0, count * 2 * n);
+  parallel_for(count, [&](int64_t s) {
+    real* sums = partial + s * 2 * n;
+    for (int e = 0; e < 2 * n; ++e) sums[e] = 0;
+    for (int64_t t = blocks * s / count; t < blocks * (s + 1) / count; ++t)
+      work(t * row_block, t + 1 < blocks ? (t + 1) * row_block : rows, sums);
+  });
+  const auto add_up = [&](Accumulator to, int offset) {
+    for (int64_t s = 0; to && s < count; ++s)
+      write_row(to.at, !(to.empty && s == 0), n,
+                [&](int j, int count) { return load_some(partial + s * 2 * n + offset + j, count); });
+  };
+  add_up(dgain, 0);
+  add_up(dbias, n);
+}
+
+}  // namespace
+
+void norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, const NormForm& form) {
+  with_form(form, [&](auto kind, auto n) {
+    parallel_ranges(form.rows, row_block, [&](int64_t from, int64_t to) {
+      const auto norm_of = [&](const real* in, int64_t i) {
+        norm_row<kind()>(y + i * n, in + i * n, gain, bias, n, form.epsilon);
+      };
+      if (!z) {
+        for (int64_t i = from; i < to; ++i) norm_of(x, i);
+        return;
+      }
+      const real* f = dropout_factors(from, to, n, form.dropout);
+      for (int64_t i = from; i < to; ++i) {
+        const real* fi = f ? f + (i - from) * n : nullptr;
+        write_row(s + i * n, false, n, [&](int j, int count) {
+          const Vec zj = load_some(z + i * n + j, count);
+          return load_some(x + i * n + j, count) + (fi ? zj * load_some(fi + j, count) : zj);
+        });
+        if (n % lanes == 0) norm_of(s, i);
+      }
+      for (int64_t i = from; n % lanes && i < to; ++i) norm_of(s, i);     // not at once: see softmax_row
     });
   });
 }
 
-void norm_backward(Accumulator dx, Accumulator dgain, Accumulator dbias, const real* dy, const real* x,
-                   const real* gain, int64_t rows, int width) {
-  with_width(width, [&](auto n) {
-    norm_backward_rows(dgain, dbias, rows, n, [&](int64_t from, int64_t to, real* sums) {
-      real* d = scratch(1, n);
+void norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* ds,
+                   const real* dy, const real* s, const real* gain, const NormForm& form) {
+  with_form(form, [&](auto kind, auto n) {
+    sum_by_blocks(dgain, dbias, form.rows, n, [&](int64_t from, int64_t to, real* sums) {
+      real* own = scratch(1, n);
+      const real* f = dz ? dropout_factors(from, to, n, form.dropout) : nullptr;
       for (int64_t i = from; i < to; ++i) {
-        norm_row_backward(d, sums, dy + i * n, x + i * n, gain, n);
+        const real* d = ds ? ds + i * n : nullptr;
+        if (dy) norm_row_backward<kind()>(own, sums, d, dy + i * n, s + i * n, gain, n, form.epsilon), d = own;
         if (dx) write_row(dx.at + i * n, !dx.empty, n, [&](int j, int count) { return load_some(d + j, count); });
+        if (!dz) continue;
+        const real* fi = f ? f + (i - from) * n : nullptr;
+        write_row(dz.at + i * n, !dz.empty, n, [&](int j, int count) {
+          const Vec dj = load_some(d + j, count);
+          return fi ? dj * load_some(fi + j, count) : dj;
+        });
       }
     });
   });

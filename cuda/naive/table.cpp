@@ -17,9 +17,6 @@ const Kernels& table() {
     k.linear = linear, k.linear_backward = linear_backward;
     k.attention = attention, k.attention_backward = attention_backward;
     k.norm = norm, k.norm_backward = norm_backward;
-    k.residual_norm = residual_norm, k.residual_norm_backward = residual_norm_backward;
-    k.rms_norm = rms_norm, k.rms_norm_backward = rms_norm_backward;
-    k.residual_rms_norm = residual_rms_norm, k.residual_rms_norm_backward = residual_rms_norm_backward;
     k.encoder_block_fits = nullptr, k.encoder_block = nullptr, k.encoder_block_backward = nullptr;   // but op by op
     k.encoder_tail_fits = nullptr, k.encoder_tail = nullptr, k.encoder_tail_backward = nullptr;
     return k;
