@@ -85,7 +85,7 @@ double difference(const Numbers& a, const Numbers& b) {
 
 std::set<std::string> kernels_that_differ(const Kernels& a, const Kernels& b) {
   std::set<std::string> names;
-#define KERNEL(name, result, ...) if (a.name != b.name) names.insert(#name);
+#define KERNEL(name, ...) if (a.name != b.name) names.insert(#name);
 #include "core/kernels.def"
 #undef KERNEL
   return names;

@@ -1,5 +1,4 @@
-// What each kernel has to do at least, whoever runs it, from its arguments: one function for each entry of
-// core/kernels.def, with the kernel's name and arguments. A kernel without one does not link.
+// What each kernel has to do at least, whoever runs it, from its arguments: the last column of core/kernels.def.
 #pragma once
 #include "core/kernels.h"
 
@@ -12,7 +11,7 @@ namespace poslab {
 struct Cost { double flops = 0, bytes = 0; };
 
 namespace cost {
-#define KERNEL(name, result, ...) Cost name(__VA_ARGS__);
+#define KERNEL(name, result, arguments, ...) Cost name arguments;
 #include "core/kernels.def"
 #undef KERNEL
 }  // namespace cost

@@ -179,7 +179,7 @@ struct AdamStep {
 
 struct Kernels {
   const char* name = "";
-#define KERNEL(name, result, ...) result (*name)(__VA_ARGS__) = nullptr;
+#define KERNEL(name, result, arguments, ...) result (*name) arguments = nullptr;
 #include "core/kernels.def"
 #undef KERNEL
   // Of the CPU alone, into whose memory files are mapped, and null elsewhere: weights as they are stored.

@@ -19,13 +19,13 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 // -- profile totals ---------------------------------------------------------------------------------------------------
 
 enum Which {
-#define KERNEL(name, result, ...) which_##name,
+#define KERNEL(name, ...) which_##name,
 #include "core/kernels.def"
 #undef KERNEL
   kernel_count
 };
 constexpr const char* names[] = {
-#define KERNEL(name, result, ...) #name,
+#define KERNEL(name, ...) #name,
 #include "core/kernels.def"
 #undef KERNEL
 };
@@ -128,7 +128,7 @@ const Kernels& timed(const Kernels& plain, Device where) {
   running = &plain, device = &backend(where), place = where;
   static Kernels twins = [] {
     Kernels t;
-#define KERNEL(name, result, ...) t.name = Twin<which_##name, &Kernels::name, &cost::name>::run;
+#define KERNEL(name, ...) t.name = Twin<which_##name, &Kernels::name, &cost::name>::run;
 #include "core/kernels.def"
 #undef KERNEL
     return t;

@@ -12,7 +12,7 @@
 
 namespace poslab::cuda {
 
-#define KERNEL(name, result, ...) result name(__VA_ARGS__);
+#define KERNEL(name, result, arguments, ...) result name arguments;
 #include "core/kernels.def"
 #undef KERNEL
 bool encoder_block_fits(const BlockArgs&);
@@ -44,7 +44,7 @@ const Kernels& table() {
     fewest_sequences();                                        // what is wrong with it is said before a run begins
     Kernels k;
     k.name = "cuda";
-#define KERNEL(name, result, ...) k.name = cuda::name;
+#define KERNEL(name, ...) k.name = cuda::name;
 #include "core/kernels.def"
 #undef KERNEL
     k.encoder_block_fits = [](const BlockArgs& x) {

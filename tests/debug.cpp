@@ -76,7 +76,7 @@ TEST_CASE("debug: every kernel has a timed twin, and none is used below 2") {
   const Kernels& plain = kernels(Device::cpu);
   const Rung rung(2);
   const Kernels& twins = kernels(Device::cpu);
-#define KERNEL(name, result, ...) CHECK_MESSAGE((twins.name && twins.name != plain.name), #name);
+#define KERNEL(name, ...) CHECK_MESSAGE((twins.name && twins.name != plain.name), #name);
 #include "core/kernels.def"
 #undef KERNEL
   set_debug_level(1);

@@ -7,7 +7,7 @@
 
 namespace poslab::POSLAB_ISA {
 
-#define KERNEL(name, result, ...) result name(__VA_ARGS__);
+#define KERNEL(name, result, arguments, ...) result name arguments;
 #include "core/kernels.def"
 #undef KERNEL
 void linear_stored(real*, const real*, StoredAs, const void*, const real*, int64_t, int, int);
@@ -17,7 +17,7 @@ const Kernels& table() {
   static const Kernels kernels = [] {
     Kernels k;
     k.name = "cpu/" NAME(POSLAB_ISA);
-#define KERNEL(name, result, ...) k.name = poslab::POSLAB_ISA::name;
+#define KERNEL(name, ...) k.name = poslab::POSLAB_ISA::name;
 #include "core/kernels.def"
 #undef KERNEL
     k.linear_stored = poslab::POSLAB_ISA::linear_stored, k.gather_stored = poslab::POSLAB_ISA::gather_stored;

@@ -4,7 +4,7 @@
 namespace poslab::cuda {
 namespace naive {
 
-#define KERNEL(name, result, ...) result name(__VA_ARGS__);
+#define KERNEL(name, result, arguments, ...) result name arguments;
 #include "core/kernels.def"
 #undef KERNEL
 
