@@ -1,5 +1,5 @@
 // A post-norm encoder block as one op, for a GPU that has it as one kernel; the derivative stands above that kernel
-// (cuda/encoder_block_backward.cu). Otherwise the block is what it is made of, op by op:
+// (cuda/encoder_block_backward.cu).
 //
 //   h = norm(x + dropout(attention(x Wq, x Wk, x Wv) Wo))     y = norm(h + dropout(max(h W1 + b1, 0) W2 + b2))
 #include <cmath>
@@ -14,18 +14,6 @@ namespace {
 
 real scale_of(const LayerTerms& terms, int head_dim) {
   return terms.scale ? terms.scale : real(1 / std::sqrt(double(head_dim)));
-}
-
-Tensor op_by_op(const Tensor& x, const BlockWeights& w, const LayerTerms& terms, const BlockSizes& n, Dropout drop1,
-                Dropout drop2) {
-  const int B = x.dim(0), T = x.dim(1), D = x.dim(2) / n.heads, from = T - n.queries;
-  const Tensor own = from == 0 ? x : slice(x, 1, from, T);
-  const Shape queries{B, n.queries, n.heads, D}, keys{B, T, n.heads, D};
-  const Tensor q = linear(own, w.query).reshape(queries), k = linear(x, w.key).reshape(keys);
-  const Tensor v = linear(x, w.value).reshape(keys);       // before q and k are turned: three products in one launch
-  const Span span{.causal = n.causal, .offset = from};
-  const Tensor mixed = attention(scores_of(terms, q, k), v, span, terms.add).reshape(own.shape());
-  return encoder_tail(own, mixed, w, drop1, drop2);
 }
 
 void check(const Tensor& x, const BlockWeights& w, const LayerTerms& terms, const BlockSizes& n) {
@@ -44,9 +32,10 @@ void check(const Tensor& x, const BlockWeights& w, const LayerTerms& terms, cons
                                 {"bias2", &w.bias2}})
     has(what, *t, {C});
   const int D = C / n.heads, rows = 2 * x.dim(1) - 1;
-  if (terms.turn.cosine) {
-    const int of = terms.turn.cosine.dim(0) == 1 ? 1 : x.dim(0);
-    has("cosine", terms.turn.cosine, {of, x.dim(1), D / 2}), has("sine", terms.turn.sine, {of, x.dim(1), D / 2});
+  if (terms.rotation.cosine) {
+    const int of = terms.rotation.cosine.dim(0) == 1 ? 1 : x.dim(0);
+    has("cosine", terms.rotation.cosine, {of, x.dim(1), D / 2});
+    has("sine", terms.rotation.sine, {of, x.dim(1), D / 2});
   }
   if (terms.r) has("r", terms.r, {rows, n.heads, D});
   if (terms.bias) has("bias", terms.bias, {rows, n.heads});
@@ -68,8 +57,8 @@ BlockArgs arguments(const Tensor& x, const BlockWeights& w, const LayerTerms& te
   a.query = w.query.data(), a.key = w.key.data(), a.value = w.value.data(), a.output = w.output.data();
   a.gain1 = w.gain1.data(), a.bias1 = w.bias1.data(), a.gain2 = w.gain2.data(), a.bias2 = w.bias2.data();
   a.w1 = w.w1.data(), a.b1 = w.b1.data(), a.w2 = w.w2.data(), a.b2 = w.b2.data();
-  if (const Tensor& cosine = terms.turn.cosine) {
-    a.cosine = cosine.data(), a.sine = terms.turn.sine.data(), a.turn_batch = cosine.dim(0);
+  if (const Tensor& cosine = terms.rotation.cosine) {
+    a.cosine = cosine.data(), a.sine = terms.rotation.sine.data(), a.rotation_batch = cosine.dim(0);
     a.interleaved = terms.pairing == Pairing::interleaved;
   }
   a.dropout1 = drop1, a.dropout2 = drop2;
@@ -97,10 +86,10 @@ struct Kept {
 
 Scores scores_of(const LayerTerms& terms, const Tensor& q, const Tensor& k) {
   Scores s{.pieces = {{q, k}}, .scale = scale_of(terms, q.dim(-1))};
-  if (const auto& [cosine, sine] = terms.turn; cosine) {
+  if (const Rotation& all = terms.rotation; all.cosine) {
     const int T = k.dim(1), from = T - q.dim(1);
-    const Rotation of_queries = from == 0 ? terms.turn : Rotation{slice(cosine, 1, from, T), slice(sine, 1, from, T)};
-    s.pieces[0] = {rotate(q, of_queries, terms.pairing), rotate(k, terms.turn, terms.pairing)};
+    const Rotation of_queries = from == 0 ? all : Rotation{slice(all.cosine, 1, from, T), slice(all.sine, 1, from, T)};
+    s.pieces[0] = {rotate(q, of_queries, terms.pairing), rotate(k, all, terms.pairing)};
   }
   if (terms.r) s.q_rel = s.pieces[0].q, s.r = terms.r;
   s.bias = terms.bias;
@@ -111,9 +100,9 @@ Tensor encoder_block(const Tensor& x, const BlockWeights& w, const LayerTerms& t
                      Dropout drop1, Dropout drop2) {
   check(x, w, terms, n);
   const Kernels& run = kernels(x.device());
-  if (!run.encoder_block) return op_by_op(x, w, terms, n, drop1, drop2);
+  if (!run.encoder_block) return {};
   const BlockArgs args = arguments(x, w, terms, n, drop1, drop2);
-  if (!run.encoder_block_fits(args)) return op_by_op(x, w, terms, n, drop1, drop2);
+  if (!run.encoder_block_fits(args)) return {};
   Tensor y({x.dim(0), n.queries, x.dim(2)}, x.device());
   if (!recording()) {
     run.encoder_block(y.data(), {}, args);

@@ -1,6 +1,6 @@
-// A post-norm encoder block (formulas: nn/block.h) as one op, and its half behind attention: on a GPU one kernel each
-// where it fits (core/kernels.h, BlockArgs), elsewhere the ops that it is made of. For nn/block.cpp. All throw BadInput
-// with the op's name and the shapes when these do not fit.
+// A post-norm encoder block (formulas: nn/block.h) as one op, and its half after attention, for devices that have a
+// kernel for it (core/kernels.h, BlockArgs). An absent tensor says that this one has none for these sizes: then the
+// caller goes on op by op, as nn/block.cpp does. BadInput names the op and the shapes when these do not fit together.
 #pragma once
 #include "autograd/ops.h"
 
@@ -14,7 +14,7 @@ struct BlockWeights {
 // the same for all pairs of slots that are equally far apart. All may be absent.
 struct LayerTerms {
   real scale = 0;                          // of content and relative logits; 0: 1 / sqrt(D)
-  Rotation turn{};                         // of queries and keys: (1 or B, T, D/2)
+  Rotation rotation{};                     // of queries and keys: (1 or B, T, D/2)
   Pairing pairing = Pairing::interleaved;
   Tensor r{}, bias{};                      // as in Scores, N = 2T - 1; q_rel is q
   QueryBiases add{};
@@ -24,9 +24,9 @@ Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // queri
 // The last `queries` slots: x (B, T, C) -> (B, queries, C)
 struct BlockSizes { int heads, queries; bool causal; };
 Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
-                     Dropout behind_attention, Dropout behind_ffn);
-// What comes behind attention: x and what attention has mixed, (..., C) each -> (..., C). Reads no query, key or value.
-Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights&, Dropout behind_attention,
-                    Dropout behind_ffn);
+                     Dropout after_attention, Dropout after_ffn);
+// What comes after attention: x and what attention has mixed, (..., C) each -> (..., C). Reads no query, key or value.
+Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights&, Dropout after_attention,
+                    Dropout after_ffn);
 
 }  // namespace poslab

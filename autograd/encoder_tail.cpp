@@ -1,5 +1,5 @@
-// A post-norm encoder block behind its attention as one op, for a GPU that has it as one kernel; its derivative stands
-// above that of the whole block (cuda/encoder_block_backward.cu). Otherwise it is what it is made of, op by op:
+// A post-norm encoder block after its attention as one op, for a GPU that has it as one kernel; its derivative stands
+// above that of the whole block (cuda/encoder_block_backward.cu).
 //
 //   h = norm(x + dropout(o Wo))     y = norm(h + dropout(max(h W1 + b1, 0) W2 + b2))             x, o, h, y: (..., C)
 #include "autograd/encoder_block.h"
@@ -9,6 +9,8 @@
 namespace poslab {
 
 Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w, Dropout drop1, Dropout drop2) {
+  const Kernels& run = kernels(x.device());
+  if (!run.encoder_tail) return {};
   const int C = x.dim(-1), rows = int(x.rows());
   if (x.shape() != mixed.shape() || w.output.shape() != Shape{C, C} || w.w1.dims() != 2 || w.w2.dims() != 2 ||
       w.w1.dim(0) != C || w.w2.shape() != Shape{w.w1.dim(1), C} || w.b1.shape() != Shape{w.w1.dim(1)})
@@ -19,17 +21,13 @@ Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w,
     if (t.shape() != Shape{C})
       bad_input("encoder_tail: a bias or gain is {}, and x {}; it must be ({})", to_string(t.shape()),
                 to_string(x.shape()), C);
-  const Kernels& run = kernels(x.device());
   BlockArgs args{.attention = {.batch = 1, .queries = rows, .keys = rows, .heads = 1, .kv_heads = 1, .head_dim = C,
                                .value_dim = C}};
   args.d_ff = w.w1.dim(1), args.x = x.data(), args.output = w.output.data();
   args.gain1 = w.gain1.data(), args.bias1 = w.bias1.data(), args.gain2 = w.gain2.data(), args.bias2 = w.bias2.data();
   args.w1 = w.w1.data(), args.b1 = w.b1.data(), args.w2 = w.w2.data(), args.b2 = w.b2.data();
   args.dropout1 = drop1, args.dropout2 = drop2;
-  if (!run.encoder_tail || !run.encoder_tail_fits(args)) {
-    const Tensor h = residual_norm(x, linear(mixed, w.output), w.gain1, w.bias1, drop1);
-    return residual_norm(h, feed_forward(h, w.w1, w.b1, w.w2, w.b2), w.gain2, w.bias2, drop2);
-  }
+  if (!run.encoder_tail_fits(args)) return {};
   Tensor y(x.shape(), x.device());
   if (!recording()) {
     run.encoder_tail(y.data(), mixed.data(), {}, args);

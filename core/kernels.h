@@ -116,7 +116,7 @@ struct AttentionGrads {
 };
 
 // A post-norm encoder block (formulas: nn/block.h) in one kernel a direction, of the GPU alone; elsewhere, and where it
-// does not fit, the block is composed of the other kernels. C = heads head_dim; the queries are the last of the slots.
+// does not fit, the block is made of the other kernels. C = heads head_dim; the queries are the last of the slots.
 struct BlockArgs {
   AttentionArgs attention;                              // q, k and v are the kernel's own: null here
   int d_ff = 0;
@@ -125,16 +125,16 @@ struct BlockArgs {
   const real *gain1 = nullptr, *bias1 = nullptr, *gain2 = nullptr, *bias2 = nullptr;     // (C)
   const real *w1 = nullptr, *b1 = nullptr;              // (C, d_ff), (d_ff)
   const real *w2 = nullptr, *b2 = nullptr;              // (d_ff, C), (C)
-  const real *cosine = nullptr, *sine = nullptr;        // (turn_batch, keys, head_dim / 2), or null: q and k turn
-  int turn_batch = 1;                                   // 1 or batch
+  const real *cosine = nullptr, *sine = nullptr;        // (rotation_batch, keys, head_dim / 2), or null
+  int rotation_batch = 1;                               // 1 or batch
   bool interleaved = false;                             // see the kernel `rotate`
   Dropout dropout1, dropout2;                           // behind attention, behind the feed-forward network
   FIELDS(BlockArgs, attention, d_ff, x, query, key, value, output, gain1, bias1, gain2, bias2, w1, b1, w2, b2, cosine,
-         sine, turn_batch, interleaved, dropout1, dropout2)
+         sine, rotation_batch, interleaved, dropout1, dropout2)
 };
 // What the backward pass reads of the forward one. All null: there will be none, and nothing is kept.
 struct BlockKept {
-  real *q = nullptr, *k = nullptr, *v = nullptr;        // (batch, queries, C), (batch, keys, C) twice; q and k turned
+  real *q = nullptr, *k = nullptr, *v = nullptr;        // (batch, queries, C), (batch, keys, C) twice; q and k rotated
   real *mixed = nullptr, *stats = nullptr;              // o and stats of `attention`
   real *s1 = nullptr, *h = nullptr, *s2 = nullptr;      // (batch, queries, C): before the norms, and behind the first
   real* hidden = nullptr;                               // (batch, queries, d_ff)

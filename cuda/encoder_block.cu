@@ -22,7 +22,7 @@ __device__ inline void attend_in_block(Pool& pool, const BlockFrame& f, const Bl
   for (int n = int(threadIdx.x); n < block_heads * f.query_rows; n += int(blockDim.x)) {
     const int head = n / f.query_rows, i = n % f.query_rows, slot = f.offset + i;
     if (i >= f.queries) continue;
-    const Eight own = turned(x, b, slot, head_of(pool, queries, slot, head), false);
+    const Eight own = rotated(x, b, slot, head_of(pool, queries, slot, head), false);
     const Eight q = biased(own, a.q_bias, head, a.scale, f.whole);
     Eight q_rel{};
     if constexpr (relative) q_rel = biased(own, a.q_rel_bias, head, a.scale, f.whole);
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(most_block_threads)
   if (x.cosine) {
     for (int n = int(threadIdx.x); n < block_heads * f.keys; n += int(blockDim.x)) {
       const int head = n / f.keys, slot = n % f.keys;
-      const Eight k = turned(x, b, slot, head_of(pool, m2, slot, head), false);
+      const Eight k = rotated(x, b, slot, head_of(pool, m2, slot, head), false);
       put_head(pool, m2, slot, head, k);
       if (kept.k) put(kept.k + (first_key + slot) * C, true, head * lane_channels, C, true, k);
     }

@@ -237,10 +237,10 @@ __device__ inline void each_result(const Sums& sums, int rows, const F& f) {
 
 // -- attention --------------------------------------------------------------------------------------------------------
 
-// The pairs of 8 channels turned by the angles of a slot, or back: see the kernel `rotate`.
-__device__ inline Eight turned(const BlockArgs& x, int b, int slot, const Eight& y, bool back) {
+// The pairs of 8 channels rotated by the angles of a slot, or back: see the kernel `rotate`.
+__device__ inline Eight rotated(const BlockArgs& x, int b, int slot, const Eight& y, bool back) {
   if (!x.cosine) return y;
-  const int64_t at = (int64_t(x.turn_batch == 1 ? 0 : b) * x.attention.keys + slot) * (lane_channels / 2);
+  const int64_t at = (int64_t(x.rotation_batch == 1 ? 0 : b) * x.attention.keys + slot) * (lane_channels / 2);
   const Four cosine = four(x.cosine + at, 0, 4, true);
   Four sine = four(x.sine + at, 0, 4, true);
   for (int e = 0; e < 4; ++e) sine.c[e] = back ? -sine.c[e] : sine.c[e];

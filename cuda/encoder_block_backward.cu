@@ -4,7 +4,7 @@
 //
 //   ds2 = d norm(dy)     dz2 = dropout(ds2)     dhidden = dz2 W2^T [hidden > 0]     dh = ds2 + dhidden W1^T
 //   ds1 = d norm(dh)     dz1 = dropout(ds1)     do = dz1 Wo^T
-//   a_ij = exp(s_ij - max_i) / z_i     du_ij = a_ij (do_i . v_j - do_i . o_i)
+//   a_ij = exp(s_ij - max_i) / z_i     du_ij = a_ij (do_i . v_j - delta_i), delta_i = do_i . o_i
 //   dq_i = scale sum_j du_ij (k_j + r_ij)       dk_j = scale sum_i du_ij (q_i + u)       dv_j = sum_i a_ij do_i
 //   dr_n = scale sum over ij with row n: du_ij (q_i + v)                         dx = ds1 + dq Wq^T + dk Wk^T + dv Wv^T
 //
@@ -35,8 +35,8 @@ struct BlockLeft {
   FIELDS(BlockLeft, dz1, dz2, dhidden, dq, dk, dv, norms, query_biases, r, biases)
 };
 
-// The figures of a query row that all passes read: max_i, 1 / z_i, do_i . o_i.
-struct Figures { real max, inverse, dy_o; };
+// The figures of a query row that all passes read: max_i, 1 / z_i, delta_i = do_i . o_i.
+struct Figures { real max, inverse, delta; };
 template <class Pool>
 __device__ inline Figures figures_of(Pool& pool, const BlockFrame& f, int head, int i) {
   const Four y = pool[f.figures + head * f.query_rows + i];
@@ -46,7 +46,7 @@ __device__ inline Figures figures_of(Pool& pool, const BlockFrame& f, int head, 
 struct PairWeight { real a, du; };
 __device__ inline PairWeight weight_of(real logit, const Figures& row, const Eight& dy, const Eight& v) {
   const real a = exp(logit - row.max) * row.inverse;
-  return {a, a * (dot(dy, v) - row.dy_o)};
+  return {a, a * (dot(dy, v) - row.delta)};
 }
 
 // The norm of s, and the dropout in front of it, backward: ds to one matrix, dz to another and to memory. dy: what
@@ -117,7 +117,7 @@ __device__ inline void along_keys(Pool& pool, const BlockFrame& f, const BlockAr
     if (!alive) continue;
     add_scaled(dq, 1, dq_rel);
     put(left.dq + (int64_t(b) * f.keys + slot) * block_width, true, head * lane_channels, block_width, true,
-        turned(x, b, slot, dq, true));
+        rotated(x, b, slot, dq, true));
   }
 }
 
@@ -141,7 +141,7 @@ __device__ inline void along_queries(Pool& pool, const BlockFrame& f, const Bloc
       add_scaled(dk, w.du, q), add_scaled(dv, w.a, dy);
     }
     const int64_t row = (int64_t(b) * f.keys + j) * block_width;
-    put(left.dk + row, true, head * lane_channels, block_width, true, turned(x, b, j, dk, true));
+    put(left.dk + row, true, head * lane_channels, block_width, true, rotated(x, b, j, dk, true));
     put(left.dv + row, true, head * lane_channels, block_width, true, dv);
   }
 }

@@ -84,7 +84,7 @@ std::optional<LayerTerms> Rotary::terms(const Positions& p, const LayerShape& n)
   const Turns& turns = all[0].turns;
   if (all.size() > 1 || 2 * int(turns.frequencies.size()) != n.head_dim) return std::nullopt;
   return LayerTerms{.scale = real(turns.factor / std::sqrt(double(n.head_dim))),
-                    .turn = of_group(all[0], 0, p, n),
+                    .rotation = of_group(all[0], 0, p, n),
                     .pairing = pairing_};
 }
 

@@ -85,9 +85,15 @@ EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + st
   gain2_ = n2.full("gain", {C}, 1), bias2_ = n2.full("bias", {C}, 0);
 }
 
-Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const LayerPass& pass) const {
+// Whole blocks and their ends are one kernel where the device has one for these sizes (autograd/encoder_block.h), and
+// nobody looks at what lies between.
+Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const LayerPass& pass,
+                                const std::optional<LayerTerms>& terms) const {
   const Tensor& x = in.x;
   const int B = x.dim(0), T = x.dim(1), H = spec_.heads, D = spec_.d_model / H;
+  const Dropout drop1 = pass.dropout, drop2 = pass.second_dropout();
+  if (terms)
+    if (const Tensor y = encoder_block(x, weights(), *terms, {H, num_queries, spec_.causal}, drop1, drop2)) return y;
   const Tensor own = num_queries == T ? x : slice(x, 1, T - num_queries, T);
   const Shape queries{B, num_queries, H, D}, keys{B, T, H, D};
   const auto seen = [&](const char* part, Tensor z) { return traced(pass.trace, name_, part, std::move(z)); };
@@ -96,22 +102,21 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   const Tensor k = seen(".attention.key", in.project(key_).reshape(keys));
   const Tensor v = seen(".attention.value", in.project(value_).reshape(keys));
   const Span span{.causal = spec_.causal, .offset = T - num_queries};
-  const Heads heads = pass.temperature({q, k, own, x}, pass.positions, span);
-  const Tensor mixed = attend(name_, pass, heads, v, span).reshape(own.shape());
-  if (!pass.trace) return encoder_tail(own, mixed, weights(), pass.dropout, pass.second_dropout());
+  const auto attended = [&] {
+    if (terms) return attention(scores_of(*terms, q, k), v, span, terms->add);
+    return attend(name_, pass, pass.temperature({q, k, own, x}, pass.positions, span), v, span);
+  };
+  const Tensor mixed = attended().reshape(own.shape());
+  if (!pass.trace)
+    if (const Tensor y = encoder_tail(own, mixed, weights(), drop1, drop2)) return y;
   const Tensor a = seen(".attention.added", linear(mixed, output_));
-  const Tensor h = seen(".attention.out", residual_norm(own, a, gain1_, bias1_, pass.dropout));
+  const Tensor h = seen(".attention.out", residual_norm(own, a, gain1_, bias1_, drop1));
   const Tensor f = seen(".ffn.added", feed_forward(h, w1_, b1_, w2_, b2_));
-  return seen(".out", residual_norm(h, f, gain2_, bias2_, pass.second_dropout()));
+  return seen(".out", residual_norm(h, f, gain2_, bias2_, drop2));
 }
 
 BlockWeights EncoderBlock::weights() const {
   return {query_, key_, value_, output_, gain1_, bias1_, w1_, b1_, w2_, b2_, gain2_, bias2_};
-}
-
-Tensor EncoderBlock::in_one(const Tensor& x, int num_queries, const LayerPass& pass, const LayerTerms& terms) const {
-  return encoder_block(x, weights(), terms, {spec_.heads, num_queries, spec_.causal}, pass.dropout,
-                       pass.second_dropout());
 }
 
 }  // namespace poslab

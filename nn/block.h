@@ -3,6 +3,8 @@
 //   x <- norm(x + dropout(w2 relu(w1 x + b1) + b2))
 // Projections q, k, v, o have no bias; dropout comes after the attention's output, not on the weights.
 #pragma once
+#include <optional>
+
 #include "autograd/encoder_block.h"
 #include "encodings/temperature.h"
 #include "nn/trace.h"
@@ -53,11 +55,9 @@ class EncoderBlock {                               // poslab::Block is a piece o
  public:
   EncoderBlock(Params, BlockSpec);
   // Only the last `num_queries` of the T slots are computed: (B, T, C) -> (B, num_queries, C). The others are read as
-  // keys and values.
-  Tensor operator()(const BlockInput&, int num_queries, const LayerPass&) const;
-  // The same as one op, which a GPU may have as one kernel: of an encoding that fits LayerTerms, without temperature
-  // and without a trace.
-  Tensor in_one(const Tensor& x, int num_queries, const LayerPass&, const LayerTerms&) const;
+  // keys and values. terms: what the encoding brings to the logits, where the device has blocks as one kernel and
+  // nothing is traced; the block then attends by them. Always absent on the CPU.
+  Tensor operator()(const BlockInput&, int num_queries, const LayerPass&, const std::optional<LayerTerms>& terms) const;
 
  private:
   BlockWeights weights() const;

@@ -74,8 +74,7 @@ Tensor Transformer::operator()(const Ids& tokens, int outputs, const Pass& pass)
     const int queries = layer + 1 == spec_.layers ? outputs : T;        // nothing reads the last block's other slots
     const LayerPass of_layer{*encoding_->layers[size_t(layer)], temperature_[size_t(layer)],
                              pass.positions.at_layer(layer), drop, pass.trace};
-    const auto& one = terms[size_t(layer)];
-    in = {one ? block.in_one(in.x, queries, of_layer, *one) : block(in, queries, of_layer)};
+    in = {block(in, queries, of_layer, terms[size_t(layer)])};
   }
   return traced(pass.trace, "logits", "", linear(in.x, head_w_, head_b_));
 }
