@@ -13,7 +13,7 @@ __global__ void sum_squares(double* partial, const real* x, int64_t n) {
   sum = team_sum<threads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
-__global__ void add_partial_sums(double* sum, const double* partial) {
+__global__ void add_up_squares(double* sum, const double* partial) {
   double s = 0;
   for (int i = int(threadIdx.x); i < partial_sums; i += threads) s += partial[i];
   s = team_sum<threads>(s);
@@ -44,7 +44,7 @@ void squares(double* sum, const real* x, int64_t n) {
   start_sums_in(x, x + n);
   double* partial = reinterpret_cast<double*>(scratch(0, partial_sums * int64_t(sizeof(double) / sizeof(real))));
   launch(sum_squares, partial_sums, threads, partial, x, n);
-  launch(add_partial_sums, 1, threads, sum, partial);
+  launch(add_up_squares, 1, threads, sum, partial);
 }
 
 // Few blocks: each thread takes the root of the norm, in double, before it begins.

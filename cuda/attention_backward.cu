@@ -1,6 +1,7 @@
 // Fused attention, backward. The weights are computed again from the logits and the two numbers kept for each row:
 //
-//   a_ij = exp(s_ij - max_i) / z_i     ds_ij = a_ij (do_i . v_j - do_i . o_i)     du_ij = temperature_i ds_ij
+//   a_ij = exp(s_ij - max_i) / z_i     ds_ij = a_ij (do_i . v_j - delta_i), delta_i = do_i . o_i
+//   du_ij = temperature_i ds_ij
 //   dq_i += scale sum_j gain du_ij k_j                         dk_j += scale sum_i gain du_ij q_i
 //   dq_rel_i += scale sum_j gain du_ij r[pair(i,j)]            dv_j += sum_i a_ij do_i
 //   dr, dgain, dbias, dtemperature, which collect from the whole batch: cuda/row_sums.cuh
@@ -47,6 +48,28 @@ constexpr Room room_of(bool narrow, bool relative, bool sums) {
 }
 constexpr int blocks_at_once(bool relative, bool sums) { return words > 1 ? 1 : sums ? (relative ? 6 : 8) : 4; }
 
+// dk and dv of a tile, (keys, D) and (keys, Dv): a thread has eight channels of one, and a warp has dk alone or dv.
+template <int L, class Weights, class Rows>
+__device__ inline void sum_over_queries(const Accumulator& dk, int D, const Accumulator& dv, int Dv, Weights& weights,
+                                        Rows& query_rows, const AttentionArgs& x, const Tiling& cut, int kv_head,
+                                        const WeightTile& tile) {
+  const int lanes = L ? L : cut.lanes, fours = 2 * lanes, stride = cut.keys + 1;
+  const int of_kind = ceil_div(cut.sequences * cut.keys * lanes, warp) * warp;
+  for (int e = int(threadIdx.x); e < 2 * of_kind; e += int(blockDim.x)) {
+    const bool of_v = e >= of_kind;
+    const int item = e - of_v * of_kind, column = quotient(item, lanes), lane = item - column * lanes;
+    const int n = quotient(column, cut.keys), j = column - n * cut.keys, width = of_v ? Dv : D;
+    const Accumulator sum = of_v ? dv : dk;
+    if (!sum.at || n >= cut.sequences || tile.b0 + n >= x.batch || j >= tile.keys) continue;
+    const int first = (of_v * cut.sequences + n) * cut.queries;
+    Eight total{};
+    UNROLL_2 for (int i = tile.begin; i < tile.rows; ++i)
+      add_scaled(total, weights[(first + i) * stride + j], eight(query_rows, (first + i) * fours + 2 * lane));
+    real* const key = sum.at + key_row(x, tile.b0 + n, tile.j0 + j, kv_head) * width;
+    put(key, sum.empty && tile.i0 == 0, lane * lane_channels, width, cut.whole, total);
+  }
+}
+
 // Blocks: (groups of sequences, key heads), each for all queries from .. to of the heads that read its keys, so that
 // every sum has one owner. For each tile of keys a thread first has a query row, leaves gain du and a of the tile in
 // shared memory, and collects dq. Then it has eight channels of a dk or dv, and goes along the queries. Last, if
@@ -66,7 +89,6 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
   const int kv_head = int(blockIdx.y), b0 = int(blockIdx.x) * cut.sequences;
   const int D = x.head_dim, Dv = plain ? D : x.value_dim, R = x.rel_dim;
   const int stride = cut.keys + 1;      // odd against bank conflicts
-  const int of_kind = ceil_div(cut.sequences * cut.keys * lanes, warp) * warp;  // a warp has dk alone or dv
   const int rows = cut.sequences * cut.queries, group = plain ? 1 : x.heads / x.kv_heads;
   for (int head = kv_head * group; head < kv_head * group + group; ++head)
     for (int i0 = from; i0 < to; i0 += cut.queries) {
@@ -78,19 +100,23 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
       const real max = stats[2 * row], inverse = stats[2 * row + 1];
       const real temperature = plain ? real(1) : temperature_of(x, me.b, head, me.i);
       Eight dy = eight(d_o + query * Dv, c, Dv, cut.whole);
-      const real dy_o = over_lanes<L>(dot(dy, eight(o + query * Dv, c, Dv, cut.whole)), lanes);
+      const real delta = over_lanes<L>(dot(dy, eight(o + query * Dv, c, Dv, cut.whole)), lanes);
       Eight q_rel{}, dq_rel{};
       real dtemperature = 0;
       if constexpr (relative) q_rel = scaled_q_rel(x, query, head, c, cut.whole);
       const bool writes = me.alive && me.lane == 0;
       const int own = me.at * stride;
+      const auto no_weights = [&](int first, int last) {
+        for (int j = first; j < last && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
+      };
       const int64_t own_column = (int64_t(me.b) * x.heads + head) * x.keys * (to - from) + me.i - from;
       for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
         Eight q = scaled_query(x, plain ? 0 : p, query, head, c, cut.whole);
         Eight dq{};
-        const Run seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
-        const Run of_warp{plain ? 0 : -warp_max(-seen.begin), warp_max(seen.end)};
-        const int until = plain && i0 == 0 ? x.keys : of_block.end;  // plain: the first tile of queries writes all keys
+        const KeyRange seen = keys_of<plain>(x, p, me.b, me.i), of_block = keys_of_block<plain>(x, cut, p, b0, i0, end);
+        const KeyRange of_warp{plain ? 0 : -warp_max(-seen.first), warp_max(seen.last)};
+        // plain: the first tile of queries writes all keys
+        const int until = plain && i0 == 0 ? x.keys : of_block.last;
         __syncthreads();  // what came before is done with
         if (me.alive) {
           const int at = me.at * fours + 2 * me.lane;
@@ -99,17 +125,17 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
           if constexpr (sums && relative)
             query_rows[4 * rows + me.at] = q_rel.low, query_rows[5 * rows + me.at] = q_rel.high;
         }
-        if (of_block.begin < until) fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, of_block.begin);
-        for (int j0 = of_block.begin; j0 < until; j0 += cut.keys) {
+        if (of_block.first < until) fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, of_block.first);
+        for (int j0 = of_block.first; j0 < until; j0 += cut.keys) {
           __syncthreads();
           if constexpr (sums) {       // read again for each tile: the sums below have use for the registers
             const int at = me.at * fours;
             q = eight(query_rows, at), dy = eight(query_rows, rows * fours + at);
             if constexpr (relative) q_rel = halves(query_rows, 4 * rows + me.at, rows);
           }
-          const int here = smaller(cut.keys, x.keys - j0), lit = larger(0, smaller(here, of_warp.end - j0));
-          const int dark = plain ? 0 : smaller(lit, larger(0, of_warp.begin - j0));
-          for (int j = 0; !plain && j < dark && writes; ++j) weights[own + j] = 0, weights[own + rows * stride + j] = 0;
+          const int here = smaller(cut.keys, x.keys - j0), lit = larger(0, smaller(here, of_warp.last - j0));
+          const int dark = plain ? 0 : smaller(lit, larger(0, of_warp.first - j0));
+          no_weights(0, dark);
           UNROLL_2 for (int j = dark; j < lit; ++j) {
             const int key = j * tile.key_step, pair = j * tile.pair_step;
             const Eight k = eight(pool, tile.k + key);
@@ -120,9 +146,9 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
             if constexpr (!plain)
               if (x.gain) gain = Four(pool[tile.factors + pair]).c[1], u *= gain;
             if (x.bias) u += Four(pool[tile.factors + pair]).c[0];
-            const bool is_seen = j0 + j < seen.end && (plain || j0 + j >= seen.begin);
+            const bool is_seen = j0 + j < seen.last && (plain || j0 + j >= seen.first);
             const real a = is_seen ? exp((plain ? u : temperature * u) - max) * inverse : real(0);
-            real du = a * (over_lanes<L>(dot(dy, eight(pool, tile.v + key)), lanes) - dy_o);
+            real du = a * (over_lanes<L>(dot(dy, eight(pool, tile.v + key)), lanes) - delta);
             if (!is_seen) du = 0;                                   // a may be 0 and do . v infinite
             if constexpr (!plain) {
               if (is_seen) dtemperature += du * u;
@@ -141,29 +167,15 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
                   if (wanted.dgain) wanted.dgain[at] = du * product;
               }
           }
-          for (int j = larger(dark, lit); j < here && writes; ++j)
-            weights[own + j] = 0, weights[own + rows * stride + j] = 0;
+          no_weights(larger(dark, lit), here);
           __syncthreads();
           if (j0 + cut.keys < until) fill<L, relative, plain>(pool, x, cut, p, b0, head, i0, j0 + cut.keys);
           const int begin = x.causal ? larger(0, j0 - x.offset - i0) : 0;
-          for (int e = int(threadIdx.x); e < 2 * of_kind; e += int(blockDim.x)) {
-            const bool of_v = e >= of_kind;
-            const int item = e - of_v * of_kind, column = quotient(item, lanes), lane = item - column * lanes;
-            const int n = quotient(column, cut.keys), j = column - n * cut.keys, width = of_v ? Dv : D;
-            const Accumulator sum = of_v ? d.v : d.k[plain ? 0 : p];
-            if (!sum.at || n >= cut.sequences || b0 + n >= x.batch || j >= here) continue;
-            const int first = of_v * rows + n * cut.queries;
-            Eight total{};
-            UNROLL_2 for (int i = begin; i < end - i0; ++i)
-              add_scaled(total, weights[(first + i) * stride + j], eight(query_rows, (first + i) * fours + 2 * lane));
-            real* const key = sum.at + key_row(x, b0 + n, j0 + j, kv_head) * width;
-            put(key, sum.empty && i0 == 0, lane * lane_channels, width, cut.whole, total);
-          }
+          const WeightTile pairs{b0, head, i0, j0, begin, end - i0, here, j0 == 0, j0 + cut.keys >= until};
+          sum_over_queries<L>(d.k[plain ? 0 : p], D, d.v, Dv, weights, query_rows, x, cut, kv_head, pairs);
           if constexpr (sums)
             if (diagonals.pitch)
-              sum_diagonals<relative, room.diagonals>(
-                  diagonals, weights, query_rows, x, cut,
-                  {b0, head, i0, j0, begin, end - i0, here, j0 == 0, j0 + cut.keys >= until});
+              sum_diagonals<relative, room.diagonals>(diagonals, weights, query_rows, x, cut, pairs);
         }
         multiply(dq, x.scale);
         const Accumulator sum = d.q[plain ? 0 : p];

@@ -47,13 +47,13 @@ __device__ inline Logit logit(const AttentionArgs& x, int b, int head, int i, in
   return {piece, product, u, temperature_of(x, b, head, i) * u};
 }
 
-// do_i . v_j - do_i . o_i
+// do_i . v_j - delta_i, delta_i = do_i . o_i
 __device__ inline real dweight(const AttentionArgs& x, const real* d_o, const real* o, int b, int head, int i, int j) {
   const int D = x.value_dim;
   const int64_t query = query_row(x, b, i, head) * D, key = key_row(x, b, j, head / (x.heads / x.kv_heads)) * D;
-  real dy_o = 0, dy_v = 0;
-  for (int c = 0; c < D; ++c) dy_o += d_o[query + c] * o[query + c], dy_v += d_o[query + c] * x.v[key + c];
-  return dy_v - dy_o;
+  real delta = 0, dy_v = 0;
+  for (int c = 0; c < D; ++c) delta += d_o[query + c] * o[query + c], dy_v += d_o[query + c] * x.v[key + c];
+  return dy_v - delta;
 }
 
 // A warp takes a row of a: (batch, heads, to - from, keys). stats may be null.

@@ -99,11 +99,11 @@ __device__ inline real temperature_of(const AttentionArgs& x, int b, int head, i
 
 // -- which keys a query sees ------------------------------------------------------------------------------------------
 
-struct Run { int begin, end; };      // keys begin .. end - 1, none if begin >= end
+struct KeyRange { int first, last; };    // keys first .. last - 1, none if first >= last
 
 // In piece p.
 template <bool plain>
-__device__ inline Run keys_of(const AttentionArgs& x, int p, int b, int i) {
+__device__ inline KeyRange keys_of(const AttentionArgs& x, int p, int b, int i) {
   const int slot = x.offset + i, end = x.causal ? smaller(slot + 1, x.keys) : x.keys;
   if constexpr (plain) {
     return {0, end};
@@ -117,8 +117,8 @@ __device__ inline Run keys_of(const AttentionArgs& x, int p, int b, int i) {
 template <bool plain>
 __device__ inline int piece_of(const AttentionArgs& x, int b, int i, int j) {
   for (int p = 0; p < (plain ? 1 : x.pieces); ++p) {
-    const Run run = keys_of<plain>(x, p, b, i);
-    if (j >= run.begin && j < run.end) return p;
+    const KeyRange keys = keys_of<plain>(x, p, b, i);
+    if (j >= keys.first && j < keys.last) return p;
   }
   return -1;
 }
@@ -196,11 +196,11 @@ __device__ inline QueryRow own_row(const AttentionArgs& x, const Tiling& cut, in
 
 // All keys that queries i0 .. end - 1 of the block's sequences see in piece p.
 template <bool plain>
-__device__ inline Run keys_of_block(const AttentionArgs& x, const Tiling& cut, int p, int b0, int i0, int end) {
-  Run all{keys_of<plain>(x, p, b0, i0).begin, keys_of<plain>(x, p, b0, end - 1).end};
+__device__ inline KeyRange keys_of_block(const AttentionArgs& x, const Tiling& cut, int p, int b0, int i0, int end) {
+  KeyRange all{keys_of<plain>(x, p, b0, i0).first, keys_of<plain>(x, p, b0, end - 1).last};
   if constexpr (!plain)
     for (int n = 1; x.key_lengths && n < cut.sequences && b0 + n < x.batch; ++n)
-      all.end = larger(all.end, keys_of<plain>(x, p, b0 + n, end - 1).end);
+      all.last = larger(all.last, keys_of<plain>(x, p, b0 + n, end - 1).last);
   return all;
 }
 

@@ -29,9 +29,9 @@ __device__ inline void norm_of_tile(Shared& tile, const NormOfProduct& to, int i
     row.read(v, to.x, 0, 0);
     const Factors<8> kept(to.drop, row.start());
     for (int k = 0; k < per_thread; ++k) {
-      const Quad z = tile[r * 16 + row.column(0, k) / 4];
+      const Four z = tile[r * 16 + row.column(0, k) / 4];
       const int e = row.lane % 4;                              // no index that is known only when it runs: registers
-      const real at = e == 0 ? z.at[0] : e == 1 ? z.at[1] : e == 2 ? z.at[2] : z.at[3];
+      const real at = e == 0 ? z.c[0] : e == 1 ? z.c[1] : e == 2 ? z.c[2] : z.c[3];
       v[k] += (row.column(0, k) < row.n ? at : real(0)) * kept.of(k);
       sum += v[k];
     }
@@ -43,7 +43,7 @@ __device__ inline void norm_of_tile(Shared& tile, const NormOfProduct& to, int i
 template <unsigned rows, class Sums>
 __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, const NormOfProduct norm) {
   constexpr unsigned a_fours = rows / 4, b_fours = tile_columns / 4, b_tile = depth * a_fours;
-  SHARED(Quad, tile, 1024);                                                    // a's, then b's
+  SHARED(Four, tile, 1024);                                                    // a's, then b's
 
   int which = 0;
   while (which + 1 < jobs.count && blockIdx.x >= jobs.at[which + 1].first_block) ++which;
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
   const bool adds_b = job.b_sums && i0 == 0;                   // sums of b's columns: two places of each step a thread
   const unsigned b_four = t % b_fours, b_place = t / b_fours * 2;
   Sums sums(t);
-  Quad b_sum{};
+  Four b_sum{};
 
   Fetch fetch = first_of(0);
   for (int term = 0, p0 = 0; term < job.terms;) {
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
     else if (p0 = 0, ++term; term < job.terms) fetch = first_of(term);
     sums.step(tile);
     if (adds_b)
-      for (unsigned p = b_place; p < b_place + 2; ++p) add(b_sum, tile[b_tile + place(p, b_four, b_fours)]);
+      for (unsigned p = b_place; p < b_place + 2; ++p) add_scaled(b_sum, 1, tile[b_tile + place(p, b_four, b_fours)]);
     __syncthreads();
   }
 
@@ -89,23 +89,23 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
     tile[t] = b_sum;
     __syncthreads();
     if (t < b_fours) {
-      for (unsigned other = t + b_fours; other < threads; other += b_fours) add(b_sum, tile[other]);
+      for (unsigned other = t + b_fours; other < threads; other += b_fours) add_scaled(b_sum, 1, tile[other]);
       const int j = j0 + 4 * int(t);
-      store(job.b_sums + part * job.c_step + j, b_sum, n - j, false);
+      put(job.b_sums + part * job.c_step, true, j, n, false, b_sum);
     }
     __syncthreads();
   }
-  constexpr unsigned at_once = 1024 / threads * 2;             // quads of a thread that the upper half can hand over
+  constexpr unsigned at_once = 1024 / threads * 2;             // fours of a thread that the upper half can hand over
   for (unsigned upper = Sums::teams / 2; upper > 0; upper /= 2)
-    UNROLL for (unsigned first = 0; first < Sums::quads; first += at_once) {
+    UNROLL for (unsigned first = 0; first < Sums::fours; first += at_once) {
       const unsigned to = sums.team % upper * at_once * Sums::team_threads + sums.in_team;
       if (sums.team >= upper && sums.team < 2 * upper)
         UNROLL for (unsigned q = 0; q < at_once; ++q) tile[to + q * Sums::team_threads] = sums.get(first + q);
       __syncthreads();
       if (sums.team < upper)
         UNROLL for (unsigned q = 0; q < at_once; ++q) {
-          Quad sum = sums.get(first + q);
-          add(sum, tile[to + q * Sums::team_threads]);
+          Four sum = sums.get(first + q);
+          add_scaled(sum, 1, tile[to + q * Sums::team_threads]);
           sums.set(first + q, sum);
         }
       __syncthreads();
@@ -117,25 +117,25 @@ __global__ void __launch_bounds__(threads, 2) product_tiles(const Jobs jobs, con
     return part * job.c_step + int64_t(i0 + int(sums.row(q))) * n + j0 + int(sums.column(q));
   };
   const auto mine = [&](unsigned q) { return sums.team == 0 && i0 + int(sums.row(q)) < m; };
-  UNROLL for (unsigned q = 0; q < Sums::quads; ++q) {                 // all reads first: none has to wait for a write
+  UNROLL for (unsigned q = 0; q < Sums::fours; ++q) {                 // all reads first: none has to wait for a write
     if (!mine(q)) continue;
     const int j = j0 + int(sums.column(q));
-    Quad x = sums.get(q);
-    if (f.bias) add(x, load(f.bias + j, n - j, whole));
+    Four x = sums.get(q);
+    if (f.bias) add_scaled(x, 1, four(f.bias, j, n, whole));
     if (f.relu)
-      for (int e = 0; e < 4; ++e) x.at[e] = x.at[e] < 0 ? 0 : x.at[e];                       // NaN stays
+      for (int e = 0; e < 4; ++e) x.c[e] = x.c[e] < 0 ? 0 : x.c[e];                       // NaN stays
     if (f.gate) {
-      const Quad gate = load(f.gate + at(q), n - j, whole);
-      for (int e = 0; e < 4; ++e) x.at[e] = gate.at[e] > 0 ? x.at[e] : 0;
+      const Four gate = four(f.gate + at(q), 0, n - j, whole);
+      for (int e = 0; e < 4; ++e) x.c[e] = gate.c[e] > 0 ? x.c[e] : 0;
     }
-    if (f.add_to_c) add(x, load(job.c + at(q), n - j, whole));
+    if (f.add_to_c) add_scaled(x, 1, four(job.c + at(q), 0, n - j, whole));
     sums.set(q, x);
   }
-  UNROLL for (unsigned q = 0; q < Sums::quads; ++q)
-    if (mine(q)) store(job.c + at(q), sums.get(q), n - j0 - int(sums.column(q)), whole);
+  UNROLL for (unsigned q = 0; q < Sums::fours; ++q)
+    if (mine(q)) put(job.c + at(q), true, 0, n - j0 - int(sums.column(q)), whole, sums.get(q));
   if (!norm.y) return;
   if (sums.team == 0)
-    UNROLL for (unsigned q = 0; q < Sums::quads; ++q) tile[sums.row(q) * b_fours + sums.column(q) / 4] = sums.get(q);
+    UNROLL for (unsigned q = 0; q < Sums::fours; ++q) tile[sums.row(q) * b_fours + sums.column(q) / 4] = sums.get(q);
   __syncthreads();
   norm_of_tile<int(rows)>(tile, norm, i0, m, n);
 }

@@ -3,37 +3,9 @@
 #pragma once
 #include "core/backend.h"
 #include "cuda/product.h"
+#include "cuda/vectors.cuh"
 
 namespace poslab::cuda {
-
-// Quad numbers that travel together: 16 bytes are the widest load. `left` of them exist; where `whole`, that is all or
-// none, and they are aligned.
-struct alignas(16) Quad { real at[4]; };
-
-__device__ inline Quad load(const real* from, int left, bool whole) {
-  Quad x{};
-  if (whole) {
-    if (left > 0) x = *reinterpret_cast<const Quad*>(from);
-  } else {
-    for (int e = 0; e < 4; ++e)
-      if (e < left) x.at[e] = from[e];
-  }
-  return x;
-}
-__device__ inline void store(real* to, const Quad& x, int left, bool whole) {
-  if (whole) {
-    if (left > 0) *reinterpret_cast<Quad*>(to) = x;
-  } else {
-    for (int e = 0; e < 4; ++e)
-      if (e < left) to[e] = x.at[e];
-  }
-}
-__device__ inline void add(Quad& sum, const Quad& x) {
-  for (int e = 0; e < 4; ++e) sum.at[e] += x.at[e];
-}
-__device__ inline void add(Quad& sum, real factor, const Quad& x) {
-  for (int e = 0; e < 4; ++e) sum.at[e] += factor * x.at[e];
-}
 
 constexpr unsigned depth = 32, tile_columns = 64;              // places of the sum in a step; columns of a tile
 
@@ -50,7 +22,7 @@ struct Fetch {
   int line, lines, left;           // `lines` lines and `left` numbers of each exist from here on
   unsigned fours, s, q;
   bool is_along, whole, idle;
-  Quad x[4];
+  Four x[4];
 
   __device__ Fetch(const Factor& f, int part, int start, int width, int k, unsigned fours_, unsigned worker)
       : line(f.line), fours(fours_), is_along(f.is_along), whole(f.whole()), idle(worker >= fours_ * (depth / 4)) {
@@ -63,7 +35,7 @@ struct Fetch {
     load_lines();
   }
   __device__ void load_lines() {
-    for (int r = 0; r < 4; ++r) x[r] = load(from + int64_t(r) * line, r < lines ? left : 0, whole);
+    for (int r = 0; r < 4; ++r) x[r] = four(from + int64_t(r) * line, 0, r < lines ? left : 0, whole);
   }
   __device__ void next() {
     if (is_along) from += depth, left -= int(depth);
@@ -74,7 +46,7 @@ struct Fetch {
   __device__ void put(Shared& tile, unsigned base) const {
     if (idle) return;
     for (unsigned p = 0; p < 4; ++p) {
-      const Quad transposed{{x[0].at[p], x[1].at[p], x[2].at[p], x[3].at[p]}};
+      const Four transposed{{x[0].c[p], x[1].c[p], x[2].c[p], x[3].c[p]}};
       tile[base + place(4 * q + p, s, fours)] = is_along ? transposed : x[p];
     }
   }
@@ -85,9 +57,9 @@ struct Fetch {
 // threads divide the places of a step among them.
 template <unsigned rows>
 struct Patch {
-  static constexpr unsigned teams = 128 / rows, team_threads = threads / teams, a_fours = rows / 4, quads = 8;
+  static constexpr unsigned teams = 128 / rows, team_threads = threads / teams, a_fours = rows / 4, fours = 8;
   unsigned team, in_team, eight, four;
-  Quad sum[quads] = {};
+  Four sum[fours] = {};
 
   __device__ explicit Patch(unsigned t) : team(t / team_threads), in_team(t % team_threads) {
     const unsigned w = in_team / warp, lane = t % warp;
@@ -98,13 +70,13 @@ struct Patch {
     constexpr unsigned share = depth / 4 / teams, b_tile = depth * a_fours;     // of a team, in fours of places
     for (unsigned q = team * share; q < team * share + share; ++q)
       for (unsigned p = 4 * q; p < 4 * q + 4; ++p) {
-        const Quad low = tile[place(p, 2 * eight, a_fours)], high = tile[place(p, 2 * eight + 1, a_fours)];
-        const Quad b = tile[b_tile + place(p, four, tile_columns / 4)];
-        for (int r = 0; r < 4; ++r) add(sum[r], low.at[r], b), add(sum[4 + r], high.at[r], b);
+        const Four low = tile[place(p, 2 * eight, a_fours)], high = tile[place(p, 2 * eight + 1, a_fours)];
+        const Four b = tile[b_tile + place(p, four, tile_columns / 4)];
+        for (int r = 0; r < 4; ++r) add_scaled(sum[r], low.c[r], b), add_scaled(sum[4 + r], high.c[r], b);
       }
   }
-  __device__ Quad get(unsigned q) const { return sum[q]; }
-  __device__ void set(unsigned q, const Quad& x) { sum[q] = x; }
+  __device__ Four get(unsigned q) const { return sum[q]; }
+  __device__ void set(unsigned q, const Four& x) { sum[q] = x; }
   __device__ unsigned row(unsigned q) const { return 8 * eight + q; }
   __device__ unsigned column(unsigned) const { return 4 * four; }
 };
@@ -176,11 +148,11 @@ __device__ inline void multiply_add_bf16(float (&c)[4], const float (&a)[4], con
 #endif
 
 // Each of four teams of two warps takes 8 places of a step, a warp of it all rows and 32 columns. Rows and columns are
-// dealt to the tensor core's tiles so that a Quad of shared memory serves four of them: of 32 rows, row 4g + 2w + e is
+// dealt to the tensor core's tiles so that a Four of shared memory serves four of them: of 32 rows, row 4g + 2w + e is
 // row g + 8e of tile w, and of 32 columns, column 4g + v is column g of tile v.
 template <unsigned rows, Matmul how>
 struct Fragments {
-  static constexpr unsigned teams = 4, team_threads = threads / teams, a_fours = rows / 4, quads = rows / 4;
+  static constexpr unsigned teams = 4, team_threads = threads / teams, a_fours = rows / 4, fours = rows / 4;
   unsigned team, in_team, g, t, half;
   float c[rows / 32][2][4][4] = {};                            // of 32 rows, tile w, tile v, as in multiply_add
 
@@ -191,13 +163,13 @@ struct Fragments {
   __device__ void step(Shared& tile) {
     constexpr unsigned b_tile = depth * a_fours;
     const unsigned p = 8 * team + t;
-    const Quad b0 = tile[b_tile + place(p, 8 * half + g, tile_columns / 4)];
-    const Quad b1 = tile[b_tile + place(p + 4, 8 * half + g, tile_columns / 4)];
+    const Four b0 = tile[b_tile + place(p, 8 * half + g, tile_columns / 4)];
+    const Four b1 = tile[b_tile + place(p + 4, 8 * half + g, tile_columns / 4)];
     for (unsigned h = 0; h < rows / 32; ++h) {
-      const Quad a0 = tile[place(p, 8 * h + g, a_fours)], a1 = tile[place(p + 4, 8 * h + g, a_fours)];
+      const Four a0 = tile[place(p, 8 * h + g, a_fours)], a1 = tile[place(p + 4, 8 * h + g, a_fours)];
       for (int w = 0; w < 2; ++w) {
-        const float a[4] = {float(a0.at[2 * w]), float(a0.at[2 * w + 1]), float(a1.at[2 * w]), float(a1.at[2 * w + 1])};
-        for (int v = 0; v < 4; ++v) add_product(c[h][w][v], a, {float(b0.at[v]), float(b1.at[v])});
+        const float a[4] = {float(a0.c[2 * w]), float(a0.c[2 * w + 1]), float(a1.c[2 * w]), float(a1.c[2 * w + 1])};
+        for (int v = 0; v < 4; ++v) add_product(c[h][w][v], a, {float(b0.c[v]), float(b1.c[v])});
       }
     }
   }
@@ -212,13 +184,13 @@ struct Fragments {
     }
     multiply_add(c, a_big, b_big);
   }
-  // Quad q = 8h + 4w + 2e + d is four tiles' column 2t + d of row g + 8e.
-  __device__ Quad get(unsigned q) const {
+  // Four q = 8h + 4w + 2e + d is four tiles' column 2t + d of row g + 8e.
+  __device__ Four get(unsigned q) const {
     const float(&x)[4][4] = c[q / 8][q / 4 % 2];
     return {{real(x[0][q % 4]), real(x[1][q % 4]), real(x[2][q % 4]), real(x[3][q % 4])}};
   }
-  __device__ void set(unsigned q, const Quad& y) {
-    for (int v = 0; v < 4; ++v) c[q / 8][q / 4 % 2][v][q % 4] = float(y.at[v]);
+  __device__ void set(unsigned q, const Four& y) {
+    for (int v = 0; v < 4; ++v) c[q / 8][q / 4 % 2][v][q % 4] = float(y.c[v]);
   }
   __device__ unsigned row(unsigned q) const { return 4 * (q / 8 * 8 + g) + q / 2 % 4; }
   __device__ unsigned column(unsigned q) const { return 4 * (8 * half + 2 * t + q % 2); }

@@ -1,6 +1,7 @@
 // The gradient at one logit, from which those of all terms follow, and its sum over the keys of a query:
 //
-//   a_ij = exp(s_ij - max_i) / z_i     ds_ij = a_ij (do_i . v_j - do_i . o_i)     du_ij = temperature_i ds_ij
+//   a_ij = exp(s_ij - max_i) / z_i     ds_ij = a_ij (do_i . v_j - delta_i), delta_i = do_i . o_i
+//   du_ij = temperature_i ds_ij
 //
 // The weights are computed again from max_i and 1 / z_i, and never stored. This costs a logit, and 24 loads more for
 // heads of 8 channels.
