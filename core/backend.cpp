@@ -58,7 +58,7 @@ const void* upload(const void*, size_t) { return nullptr; }
 void wait() {}
 void step(const std::function<void()>& work) { work(); }
 thread_local Matmul form = Matmul::fp32;                      // of the CPU
-thread_local Matmul current[2] = {Matmul::fp32, Matmul::fp32};   // of each device, as Multiplying has set it
+thread_local Matmul current[2] = {Matmul::fp32, Matmul::fp32};   // of each device, as MatmulPrecision has set it
 void multiply_in(Matmul how) {
   if (how != Matmul::fp32 && sizeof(real) != sizeof(float))
     bad_input("matmul = {}: it rounds numbers of 32 bits, and this build of poslab computes with real = double; say "
@@ -76,11 +76,11 @@ const Backend* cuda = nullptr;
 
 Matmul cpu_matmul() { return form; }
 
-Multiplying::Multiplying(Device device, Matmul how) : device_(device) {
+MatmulPrecision::MatmulPrecision(Device device, Matmul how) : device_(device) {
   backend(device).multiply_in(how);
   before_ = std::exchange(current[int(device)], how);
 }
-Multiplying::~Multiplying() {
+MatmulPrecision::~MatmulPrecision() {
   const Matmul how = current[int(device_)] = before_;
 #ifdef __cpp_exceptions               // WebAssembly has none, and no device that fails
   try {

@@ -29,7 +29,8 @@ struct Backend {
   // same: then work() runs for its uploads alone and its kernels are not started one by one. So work() may be called
   // twice, and may read nothing back.
   void (*step)(const std::function<void()>& work);
-  // From now on, in the calling thread's queue; `Multiplying` below sets an end. Throws BadInput if this device cannot.
+  // From now on, in the calling thread's queue; `MatmulPrecision` below sets an end. Throws BadInput if this device
+  // cannot.
   void (*multiply_in)(Matmul);
   // The end of the calling thread's queue (core/own_queue.h): waits, and forgets its recorded steps. Throws nothing.
   void (*leave_queue)();
@@ -41,12 +42,12 @@ void add_backend(Device, const Backend&);   // by a main program that was linked
 // As long as it lives, the calling thread's products on the device are in this form, and afterwards in the one before:
 // in fp32, unless it stood inside another. So what else a process computes rounds nothing. Throws BadInput if the
 // device cannot.
-class Multiplying {
+class MatmulPrecision {
  public:
-  Multiplying(Device, Matmul);
-  ~Multiplying();
-  Multiplying(const Multiplying&) = delete;
-  Multiplying& operator=(const Multiplying&) = delete;
+  MatmulPrecision(Device, Matmul);
+  ~MatmulPrecision();
+  MatmulPrecision(const MatmulPrecision&) = delete;
+  MatmulPrecision& operator=(const MatmulPrecision&) = delete;
 
  private:
   Device device_;

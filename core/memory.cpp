@@ -108,9 +108,9 @@ Memory memory(Device device) {
   return p.count;
 }
 
-real* scratch(int slot, int64_t n) {
-  thread_local std::array<std::pair<Block, int64_t>, 16> slots;
-  auto& [block, size] = slots[size_t(slot)];
+real* scratch(int buffer, int64_t n) {
+  thread_local std::array<std::pair<Block, int64_t>, 16> buffers;
+  auto& [block, size] = buffers[size_t(buffer)];
   if (size < n) {
     block = Block();
     block = Block(n), size = n;

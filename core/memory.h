@@ -43,7 +43,7 @@ struct Memory {
 Memory memory(Device = Device::cpu);   // on a GPU of the calling thread's queue
 
 // Working space of one kernel on the calling thread: at least n reals, valid until the thread's next call with the
-// same slot, 0 to 15. Kernels use it because they may not allocate.
-real* scratch(int slot, int64_t n);
+// same buffer, 0 to 15. Kernels use it because they may not allocate.
+real* scratch(int buffer, int64_t n);
 
 }  // namespace poslab

@@ -29,7 +29,7 @@ Kernel for_gate(Gate gate, Kernel relu, Kernel silu, Kernel gelu, Kernel gelu_ta
   return gate == Gate::relu ? relu : gate == Gate::silu ? silu : gate == Gate::gelu ? gelu : gelu_tanh;
 }
 
-enum Slot { h_slot = 1, da_slot, dc_slot };
+enum Buffer { h_buffer = 1, da_buffer, dc_buffer };
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
   const int64_t n = g.rows * g.d_ff;
   multiply(one_product(along(g.x, g.in), across(g.w1, g.d_ff), a, m, g.d_ff, g.in, {.bias = g.b1}));
   multiply(one_product(along(g.x, g.in), across(g.w3, g.d_ff), c, m, g.d_ff, g.in, {.bias = g.b3}));
-  real* h = scratch(h_slot, n);
+  real* h = scratch(h_buffer, n);
   launch(for_gate(g.gate, gate_hidden<Relu>, gate_hidden<Silu>, gate_hidden<Gelu>, gate_hidden<GeluTanh>),
          blocks_for(n), threads, h, a, c, n);
   multiply(one_product(along(h, g.d_ff), across(g.w2, g.out), y, m, g.out, g.d_ff, {.bias = g.b2}));
@@ -48,7 +48,7 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
                                  const GatedArgs& g) {
   const int m = int(g.rows);
   const int64_t n = g.rows * g.d_ff;
-  real *h = scratch(h_slot, n), *da = scratch(da_slot, n), *dc = scratch(dc_slot, n);
+  real *h = scratch(h_buffer, n), *da = scratch(da_buffer, n), *dc = scratch(dc_buffer, n);
   multiply(one_product(along(dy, g.out), along(g.w2, g.out), da, m, g.d_ff, g.out, {}));
   launch(for_gate(g.gate, gate_hidden_backward<Relu>, gate_hidden_backward<Silu>, gate_hidden_backward<Gelu>,
                   gate_hidden_backward<GeluTanh>),

@@ -283,8 +283,8 @@ real* memory_for_good(int64_t n) {
 }
 
 // What was outgrown is kept: recorded steps still point there.
-real* scratch(int slot, int64_t n) {
-  auto& [at, size] = queue().scratch[size_t(slot)];
+real* scratch(int buffer, int64_t n) {
+  auto& [at, size] = queue().scratch[size_t(buffer)];
   if (size < n) {
     size = int64_t(aligned(size_t(n) * sizeof(real) * 5 / 4) / sizeof(real));
     at = memory_for_good(size);

@@ -50,8 +50,8 @@ void drop_products();                      // after an error
 void drop_sums();
 void use_matmul(Matmul);                   // of products from now on
 
-// Working space of kernels on the device: at least n reals, valid until the next call with the same slot, 0 to 15.
-real* scratch(int slot, int64_t n);
+// Working space of kernels on the device: at least n reals, valid until the next call with the same buffer, 0 to 15.
+real* scratch(int buffer, int64_t n);
 
 // n reals of the device that are never given back; throws Failure if there are none left.
 real* memory_for_good(int64_t n);

@@ -79,7 +79,7 @@ void check_question(const State& state, const Tokens& input) { posed(state, inpu
 Answer ask(const State& state, const Tokens& input, int draws) {
   const NoGrad no_grad;
   const Batch batch = posed(state, input);
-  const Multiplying as_this_run = state.multiplying();
+  const MatmulPrecision as_this_run = state.matmul_precision();
   const Transformer net = state.test_net();
   Answer a{input, task(state.config.task).answer(input), {}, batch.scored_slots[0], net.spec().symbols_out, {}, 0, 0};
   a.draws = draws_positions(state.config) ? draws : 1;

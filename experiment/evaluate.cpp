@@ -31,7 +31,7 @@ void add_sub_batch(const Config& c, const Transformer& net, int first, int count
 AtLength at_length(const State& state, int length, int samples) {
   const NoGrad no_grad;
   Stoppable all(state.params.device() == Device::cpu);
-  const Multiplying as_this_run = state.multiplying();
+  const MatmulPrecision as_this_run = state.matmul_precision();
   const Transformer net = state.test_net();
   const int cut = sub_batch(slots(state.config, length));
   AtLength a{length, 0, 0, 0, 0, {0, 0, 0}};

@@ -14,7 +14,7 @@ struct State {
   // is aligned to other weights.
   Transformer test_net() const;
   // What holds it multiplies as this run does; other runs of the process may differ. Every pass needs one.
-  Multiplying multiplying() const;
+  MatmulPrecision matmul_precision() const;
   Config config;
   Params params;
   Transformer net;

@@ -48,7 +48,7 @@ PendingStep start_step(State& state, StepInputs inputs, Trace* trace) {
   Tensor logits, loss;
   // A GPU's steps are short, and recorded; and a trace sees no result that is left half computed.
   Stoppable until_update(state.params.device() == Device::cpu && !trace);
-  const Multiplying as_this_run = state.multiplying();
+  const MatmulPrecision as_this_run = state.matmul_precision();
   const auto work = [&] {
     logits = loss = {};
     const Dropout dropout{real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))};

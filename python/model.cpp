@@ -56,7 +56,7 @@ Model load(const std::string& path) {
       const auto s = std::make_shared<const State>(RunFolder::open(path).load("cpu"));
       const auto net = [s, tested = s->test_net()](const Asked& a, Trace* trace) {
         const int B = a.tokens.shape()[0], T = a.tokens.shape()[1];
-        const Multiplying as_this_run = s->multiplying();
+        const MatmulPrecision as_this_run = s->matmul_precision();
         const PositionSample drawn = a.positions.empty()
                                          ? test_draw(s->config, length_of(s->config, T), 0, B, T, a.tokens)
                                          : PositionSample(a.positions);

@@ -150,7 +150,7 @@ TEST_CASE("cuda: products on tensor cores are as far off as their factors are ro
       if (c.kernel == "gated_feed_forward" && x[0].size() > 10000) continue;     // emulation takes its time
       INFO(name << " " << title(c));
       const Result plain = run(c, x);
-      const Multiplying cpu_as(Device::cpu, form.how), gpu_as(Device::cuda, form.how);
+      const MatmulPrecision cpu_as(Device::cpu, form.how), gpu_as(Device::cuda, form.how);
       const Result there = run(c, x, Device::cuda);
       if (!block) {
         const Result here = run(c, x);

@@ -61,8 +61,8 @@ void on_each_isa(const Work& work) {
 
 #ifdef POSLAB_DOUBLE
 TEST_CASE("rounded products: doubles have one form") {
-  CHECK_THROWS_AS(Multiplying(Device::cpu, Matmul::tf32), BadInput);
-  CHECK_NOTHROW(Multiplying(Device::cpu, Matmul::fp32));
+  CHECK_THROWS_AS(MatmulPrecision(Device::cpu, Matmul::tf32), BadInput);
+  CHECK_NOTHROW(MatmulPrecision(Device::cpu, Matmul::fp32));
   CHECK(cpu_matmul() == Matmul::fp32);
 }
 #else
@@ -70,7 +70,7 @@ TEST_CASE("rounded products: doubles have one form") {
 TEST_CASE("rounded products: single factors, with ties, subnormal numbers, infinity and NaN") {
   const double tiny = std::numeric_limits<float>::denorm_min(), most = std::numeric_limits<float>::max();
   const auto all = [&](const Form& form, const std::vector<double>& x) {
-    const Multiplying as(Device::cpu, form.how);
+    const MatmulPrecision as(Device::cpu, form.how);
     return times_one(x);
   };
   on_each_isa([&] {
@@ -154,7 +154,7 @@ TEST_CASE("rounded products: sums of rounded factors, whichever way they lie, sm
             INFO(form.name, " ", m, "x", k, "x", n, " a_transposed ", turn_a, " b_transposed ", turn_b);
             const Product p{.m = m, .n = n, .k = k, .a_transposed = turn_a, .b_transposed = turn_b};
             std::vector<real> c(size_t(m * n), 3);
-            const Multiplying as(Device::cpu, form.how);
+            const MatmulPrecision as(Device::cpu, form.how);
             kernels(Device::cpu).matmul({c.data(), false}, (turn_a ? a_turned : a).data(),
                                         (turn_b ? b_turned : b).data(), p);
             double off = 0, off_unrounded = 0;
@@ -172,7 +172,7 @@ TEST_CASE("rounded products: sums of rounded factors, whichever way they lie, sm
 TEST_CASE("rounded products: forward and backward passes by two threads have the bits of those by one") {
   const OneThread one;
   for (const Form& form : {tf32x3, tf32, bf16}) {
-    const Multiplying as(Device::cpu, form.how);
+    const MatmulPrecision as(Device::cpu, form.how);
     int tried = 0;
     for (const OpCase& c : op_cases()) {
       if (!is_product(c)) continue;
@@ -212,7 +212,7 @@ TEST_CASE("rounded products: in a run's steps and tests and nowhere else") {
     CHECK(evaluate(a, 4).loss == losses[0][n + 1]);
   }
   {
-    const Multiplying outer(Device::cpu, Matmul::bf16);
+    const MatmulPrecision outer(Device::cpu, Matmul::bf16);
     CHECK(cpu_matmul() == Matmul::bf16);
     CHECK(step(a) != losses[0][0]);
     CHECK(cpu_matmul() == Matmul::bf16);

@@ -65,20 +65,20 @@ real inverse_of(real sum) { return sum == 0 ? real(0) : 1 / sum; }
 // Calls done(tile, b, e, rows) with e_ij = exp(s_ij - max_i) of sequence b and softmax_i at `rows`, tile after tile.
 template <class Done>
 void for_weights(const AttentionArgs& x, const Done& done) {
-  const Plan plan(x);
+  const Tiling tiling(x);
   const auto nothing = [](const Tile&, int) {};
-  for_units(x, plan, 1, [&](const Head& h, int, int first, int last) {
+  for_units(x, tiling, 1, [&](const Head& h, int, int first, int last) {
     for_tiles(
-        h, plan, first, last, nothing,
+        h, tiling, first, last, nothing,
         [&](const Tile& tile, int from, int to) {
-          real* s = scratch(logits_slot, (to - from) * tile.sequence);
+          real* s = scratch(logits_buffer, (to - from) * tile.sequence);
           tile.products(s, from, to);
           const bool waits = !tile.last || !tile.first;  // a row's softmax, from tile to tile
-          Softmax here[Plan::max_rows], *rows = here;
+          Softmax here[Tiling::max_rows], *rows = here;
           if (waits)
-            rows = reinterpret_cast<Softmax*>(scratch(softmax_slot, int64_t(last - first) * Plan::max_rows * 3));
+            rows = reinterpret_cast<Softmax*>(scratch(softmax_buffer, int64_t(last - first) * Tiling::max_rows * 3));
           for (int b = from; b < to; ++b, s += tile.sequence) {
-            Softmax* own = waits ? rows + (b - first) * Plan::max_rows : rows;
+            Softmax* own = waits ? rows + (b - first) * Tiling::max_rows : rows;
             exponentials(s, own, tile, b);
             done(tile, b, s, own);
           }

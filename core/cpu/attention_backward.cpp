@@ -1,6 +1,6 @@
 // Fused attention, backward. The weights are computed again from the logits and the two numbers kept for each row:
 //
-//   a_ij = exp(s_ij - max_i) / z_i                 ds_ij = a_ij (do_i . v_j - do_i . o_i)
+//   a_ij = exp(s_ij - max_i) / z_i                 ds_ij = a_ij (do_i . v_j - delta_i), delta_i = do_i . o_i
 //   dtemperature_i += sum_j ds_ij u_ij             du_ij = temperature_i ds_ij
 //   dbias[p] += sum_ij [pair(i,j) = p] du_ij       dgain[p] += the same, of du_ij scale (q_i . k_j + q_rel_i . r[p])
 //
@@ -39,19 +39,19 @@ struct Unit {
   void end(const Tile&, int b) const;
 
  private:
-  void weigh(const Tile&, real* s, real* ds, int b) const;
-  void weigh_row(const Tile&, real* s, real* ds, int b, int i, const real* kept, real along) const;
+  void weights_and_grads(const Tile&, real* s, real* ds, int b) const;
+  void weights_and_grads_of_row(const Tile&, real* s, real* ds, int b, int i, const real* kept, real delta) const;
   void products(const Tile&, const real* a, const real* dx, int b) const;
-  void keys(const Tile&, Accumulator, Run, const real* weight, const real* y, int n, int b) const;
+  void keys(const Tile&, Accumulator, KeyRange, const real* weight, const real* y, int n, int b) const;
   void piece(const Tile&, int p, const real* dx, int b) const;
   void relative(const Tile&, const real* dx, int from, int to) const;
 };
 
 // s (m, width) -> a in s, dx in ds
-void Unit::weigh(const Tile& tile, real* s, real* ds, int b) const {
+void Unit::weights_and_grads(const Tile& tile, real* s, real* ds, int b) const {
   const Head& h = tile.h;
   const int D = x.value_dim, step = x.heads * D, width = tile.width;
-  real* v = scratch(values_slot, int64_t(D) * width);  // v^T, (D, width)
+  real* v = scratch(values_buffer, int64_t(D) * width);  // v^T, (D, width)
   transpose(tile.n, D, x.v + h.key_row(b, tile.j0) * D, x.kv_heads * D, v, width);
   for (int e = 0; e < D; ++e)
     for (int j = tile.n; j < width; ++j) v[e * width + j] = 0;
@@ -60,9 +60,9 @@ void Unit::weigh(const Tile& tile, real* s, real* ds, int b) const {
   const real* kept = stats + 2 * ((int64_t(b) * x.heads + h.head) * x.queries + tile.i0);
   const Tile::Seen seen_by = tile.seen(b);
   for (int i = 0; i < tile.m; ++i, s += width, ds += width, kept += 2) {
-    const real along = dot_row(d_o + first + i * step, o + first + i * step, D);
+    const real delta = dot_row(d_o + first + i * step, o + first + i * step, D);
     if (!tile.leading) {
-      weigh_row(tile, s, ds, b, i, kept, along);
+      weights_and_grads_of_row(tile, s, ds, b, i, kept, delta);
       continue;
     }
     const int seen = seen_by(i);
@@ -71,15 +71,16 @@ void Unit::weigh(const Tile& tile, real* s, real* ds, int b) const {
     for (; j < seen; j += lanes) {
       const Vec a = exp_small(logit(s, bias, j, seen) - kept[0]) * kept[1];
       store(s + j, a);
-      store(ds + j, x.scale * a * (load(ds + j) - along));
+      store(ds + j, x.scale * a * (load(ds + j) - delta));
     }
     for (; j < width; j += lanes) store(s + j, Vec{}), store(ds + j, Vec{});
   }
 }
 
 // The same for one row with a gain, a temperature, or keys that are not simply the first ones.
-void Unit::weigh_row(const Tile& tile, real* s, real* ds, int b, int i, const real* kept, real along) const {
-  real* logits = scratch(row_slot, tile.width);
+void Unit::weights_and_grads_of_row(const Tile& tile, real* s, real* ds, int b, int i, const real* kept,
+                                    real delta) const {
+  real* logits = scratch(row_buffer, tile.width);
   tile.finish_row(s, logits, b, i);
   const real *gain = tile.gain_row(i), *bias = tile.bias_row(i);
   real* dgain = of_tile.gain ? of_tile.gain + tile.start(i, tile.table_width) : nullptr;
@@ -88,7 +89,7 @@ void Unit::weigh_row(const Tile& tile, real* s, real* ds, int b, int i, const re
   for (int j = 0; j < tile.width; j += lanes) {
     const Vec logit = load(logits + j), g = gain ? load(gain + j) : splat(1), product = load(s + j);
     const auto masked = logit == neg_infinity;
-    const Vec a = exp_small(logit - kept[0]) * kept[1], d_s = masked ? Vec{} : a * (load(ds + j) - along);
+    const Vec a = exp_small(logit - kept[0]) * kept[1], d_s = masked ? Vec{} : a * (load(ds + j) - delta);
     const Vec du = temperature * d_s, u = bias ? g * product + load(bias + j) : g * product;
     of_temperature += masked ? Vec{} : d_s * u;
     if (dgain) store(dgain + j, load(dgain + j) + (masked ? Vec{} : du * product));
@@ -107,7 +108,7 @@ void Unit::weigh_row(const Tile& tile, real* s, real* ds, int b, int i, const re
 }
 
 // to_j += sum_i weight_ij y_i for the columns c of the tile     y: n reals for each query     to: n for each key
-void Unit::keys(const Tile& tile, Accumulator to, Run c, const real* weight, const real* y, int n, int b) const {
+void Unit::keys(const Tile& tile, Accumulator to, KeyRange c, const real* weight, const real* y, int n, int b) const {
   if (!to) return;
   const Head& h = tile.h;
   const int step = x.kv_heads * n;
@@ -129,11 +130,11 @@ void Unit::keys(const Tile& tile, Accumulator to, Run c, const real* weight, con
 void Unit::piece(const Tile& tile, int p, const real* dx, int b) const {
   const Head& h = tile.h;
   const int D = x.head_dim, step = x.heads * D, width = tile.width;
-  const Run c = overlap(tile.columns_of(p), {0, tile.keys_of(b)});
+  const KeyRange c = overlap(tile.columns_of(p), {0, tile.keys_of(b)});
   if (tile.pieces > 1 && !c.empty()) {
-    real* own = scratch(piece_slot, int64_t(tile.m) * width);
+    real* own = scratch(piece_buffer, int64_t(tile.m) * width);
     for (int i = 0; i < tile.m; ++i) {
-      const Run seen = overlap(tile.columns_of(p, i), c);
+      const KeyRange seen = overlap(tile.columns_of(p, i), c);
       const real* from = dx + i * width;
       for (int j = c.first / lanes * lanes; j < c.last; j += lanes)
         store(own + i * width + j, inside(seen, j, load(from + j), Vec{}));
@@ -176,18 +177,18 @@ void Unit::relative(const Tile& tile, const real* dx, int from, int to) const {
 
 void Unit::begin(const Tile& tile) {
   const int64_t size = int64_t(tile.tables) * tile.table_width;
-  if (sum.r) of_tile.r = zeros(r_grads_slot, size * x.rel_dim);
-  if (sum.gain) of_tile.gain = zeros(gain_grads_slot, size);
-  if (sum.bias) of_tile.bias = zeros(bias_grads_slot, size);
+  if (sum.r) of_tile.r = zeros(r_grads_buffer, size * x.rel_dim);
+  if (sum.gain) of_tile.gain = zeros(gain_grads_buffer, size);
+  if (sum.bias) of_tile.bias = zeros(bias_grads_buffer, size);
 }
 
 void Unit::work(const Tile& tile, int from, int to) const {
-  real *s = scratch(logits_slot, (to - from) * tile.sequence),
-       *ds = scratch(logit_grads_slot, (to - from) * tile.sequence);
+  real *s = scratch(logits_buffer, (to - from) * tile.sequence),
+       *ds = scratch(logit_grads_buffer, (to - from) * tile.sequence);
   tile.products(s, from, to);
   for (int b = from; b < to; ++b) {
     const ptrdiff_t at = (b - from) * tile.sequence;
-    weigh(tile, s + at, ds + at, b);
+    weights_and_grads(tile, s + at, ds + at, b);
     products(tile, s + at, ds + at, b);
   }
   relative(tile, ds, from, to);
@@ -198,7 +199,7 @@ void Unit::end(const Tile& tile, int b) const {
   const int R = x.rel_dim, width = tile.table_width;
   for (int t = 0; t < tile.tables; ++t) {
     if (of_tile.r) {
-      real* transposed = scratch(values_slot, int64_t(tile.columns) * R);  // (columns, R)
+      real* transposed = scratch(values_buffer, int64_t(tile.columns) * R);  // (columns, R)
       transpose(R, tile.columns, of_tile.r + int64_t(t) * R * width, width, transposed, R);
       for (int c = 0; c < tile.columns; ++c, transposed += R) {
         real* to = sum.r + tile.pair(b, t, c) * R;
@@ -248,20 +249,20 @@ void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const r
   if (is_narrow_backward(x) && !d.bias)
     return for_narrow_heads(x, [&](const NarrowHead& h) { h.backward(d, d_o, o, stats); });
   if (is_wide(x)) return wide_backward(d, x, d_o, o, stats);
-  const Plan plan(x);
+  const Tiling tiling(x);
   const int64_t of_r = d.r ? int64_t(x.rows) * x.rel_dim : 0, of_gain = d.gain ? x.rows : 0,
                 of_bias = d.bias ? x.rows : 0;
   const int64_t stride = of_r + of_gain + of_bias;
-  real* partial = stride ? scratch(partial_sums_slot, stride * plan.parts * x.heads) : nullptr;
+  real* partial = stride ? scratch(partial_sums_buffer, stride * tiling.parts * x.heads) : nullptr;
   real* dtemperature =
-      d.temperature ? scratch(temperature_grads_slot, int64_t(x.batch) * x.heads * x.queries) : nullptr;
-  for_units(x, plan, x.heads / x.kv_heads, [&](const Head& h, int part, int first, int last) {
+      d.temperature ? scratch(temperature_grads_buffer, int64_t(x.batch) * x.heads * x.queries) : nullptr;
+  for_units(x, tiling, x.heads / x.kv_heads, [&](const Head& h, int part, int first, int last) {
     real* at = partial + (int64_t(part) * x.heads + h.head) * stride;
     if (stride) __builtin_memset(at, 0, size_t(stride) * sizeof(real));
     const TableGrads sum = {d.r ? at : nullptr, d.gain ? at + of_r : nullptr, d.bias ? at + of_r + of_gain : nullptr};
     Unit unit{x, d, d_o, o, stats, dtemperature, sum};
     for_tiles(
-        h, plan, first, last,
+        h, tiling, first, last,
         [&](Tile& tile, int b) {
           if (d.q_rel) tile.prepare_rows(b);
           unit.begin(tile);
@@ -269,9 +270,9 @@ void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const r
         [&](const Tile& tile, int from, int to) { unit.work(tile, from, to); },
         [&](const Tile& tile, int b) { unit.end(tile, b); });
   });
-  if (d.r) add_partials(d.r, x, plan.parts, partial, stride, x.rel_dim, 1);
-  if (d.gain) add_partials(d.gain, x, plan.parts, partial + of_r, stride, 1, 1);
-  if (d.bias) add_partials(d.bias, x, plan.parts, partial + of_r + of_gain, stride, 1, 1 / x.scale);
+  if (d.r) add_partials(d.r, x, tiling.parts, partial, stride, x.rel_dim, 1);
+  if (d.gain) add_partials(d.gain, x, tiling.parts, partial + of_r, stride, 1, 1);
+  if (d.bias) add_partials(d.bias, x, tiling.parts, partial + of_r + of_gain, stride, 1, 1 / x.scale);
   if (d.temperature) add_temperatures(d.temperature, x, dtemperature);
 }
 

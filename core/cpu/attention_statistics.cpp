@@ -57,17 +57,18 @@ void write(real* y, const Gathered& row) {
 }  // namespace
 
 void attention_statistics(real* y, const AttentionArgs& x) {
-  const Plan plan(x);
+  const Tiling tiling(x);
   const auto nothing = [](const Tile&, int) {};
-  for_units(x, plan, 1, [&](const Head& h, int, int first, int last) {
+  for_units(x, tiling, 1, [&](const Head& h, int, int first, int last) {
     const auto work = [&](const Tile& tile, int from, int to) {
       constexpr int reals = sizeof(Gathered) / sizeof(real);
-      real* s = scratch(logits_slot, (to - from) * tile.sequence);
-      auto* rows = reinterpret_cast<Gathered*>(scratch(softmax_slot, int64_t(last - first) * Plan::max_rows * reals));
+      real* s = scratch(logits_buffer, (to - from) * tile.sequence);
+      const int64_t of_rows = int64_t(last - first) * Tiling::max_rows * reals;
+      auto* rows = reinterpret_cast<Gathered*>(scratch(softmax_buffer, of_rows));
       tile.products(s, from, to);
       for (int b = from; b < to; ++b, s += tile.sequence)
         for (int i = 0; i < tile.m; ++i) {
-          Gathered& row = rows[(b - first) * Plan::max_rows + i];
+          Gathered& row = rows[(b - first) * Tiling::max_rows + i];
           real* si = s + i * tile.width;
           if (tile.first) row = {};
           tile.finish_row(si, si, b, i);
@@ -76,7 +77,7 @@ void attention_statistics(real* y, const AttentionArgs& x) {
           if (tile.last) write(y + at * row_figures, row);
         }
     };
-    for_tiles(h, plan, first, last, nothing, work, nothing);
+    for_tiles(h, tiling, first, last, nothing, work, nothing);
   });
 }
 

@@ -1,4 +1,4 @@
-// The logits of attention for a tile, a block of query rows beside a run of keys, and how a call is cut into tiles.
+// The logits of attention for a tile, a block of query rows beside a range of keys, and how a call is cut into tiles.
 // docs/attention.md leads here from the formula; core/cpu/attention_naive.h is the same without any cut.
 //
 //   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij
@@ -30,34 +30,34 @@ inline void write_channels(real* to, int n, const Y& y) {
   for (; j < n; ++j) store<1>(to + j, y.template operator()<1>(j));
 }
 
-// What attention keeps in scratch(slot, n), on each thread.
-enum Slot {
-  logits_slot,
-  logit_grads_slot,
-  keys_slot,
-  values_slot,
-  piece_slot,
-  row_slot,
-  r_slot,
-  r_rows_slot,
-  gain_slot,
-  bias_slot,
-  r_grads_slot,
-  gain_grads_slot,
-  bias_grads_slot,
-  softmax_slot,
-  partial_sums_slot,
-  temperature_grads_slot
+// What attention keeps in scratch memory, on each thread: scratch(buffer, n).
+enum Buffer {
+  logits_buffer,
+  logit_grads_buffer,
+  keys_buffer,
+  values_buffer,
+  piece_buffer,
+  row_buffer,
+  r_buffer,
+  r_rows_buffer,
+  gain_buffer,
+  bias_buffer,
+  r_grads_buffer,
+  gain_grads_buffer,
+  bias_grads_buffer,
+  softmax_buffer,
+  partial_sums_buffer,
+  temperature_grads_buffer
 };
 
 // How a call is cut, a function of the shapes alone. A unit of work is one head and a part of the batch; in it there
 // are blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
-struct Plan {
+struct Tiling {
   static constexpr int max_rows = 64, max_keys = 1024;  // of a tile
   int parts = 16, part_size;  // of the batch; each part has partial sums of dr, dgain and dbias
   int group = 8, block_rows;
 
-  explicit Plan(const AttentionArgs& x) {
+  explicit Tiling(const AttentionArgs& x) {
     while (parts > 2 && int64_t(parts) * x.rows > 8 * 1024) parts /= 2;
     parts = smaller(parts, x.batch);
     if ((x.q_rel || x.pairs) && x.pairs_batch == 1)  // tables cost much: a whole group shares each
@@ -84,29 +84,29 @@ struct Head {
   int64_t pair_row(int64_t pair) const { return pair * x.heads + head; }
 };
 
-// Keys first .. last - 1: a contiguous run.
-struct Run {
+// Keys first .. last - 1.
+struct KeyRange {
   int first, last;
   bool empty() const { return last <= first; }
 };
-inline Run overlap(Run a, Run b) { return {larger(a.first, b.first), smaller(a.last, b.last)}; }
+inline KeyRange overlap(KeyRange a, KeyRange b) { return {larger(a.first, b.first), smaller(a.last, b.last)}; }
 
-// v for the columns j .. j + lanes that lie in a run, `other` for the rest. Rows are put together so, by whole vectors:
+// v for the columns j .. j + lanes that lie in a range, `other` for the rest. Rows are put together so, by whole vectors:
 // what is written in parts cannot be loaded as a whole before it is in the cache.
-inline Vec inside(Run run, int j, Vec v, Vec other) {
-  if (run.first <= j && j + lanes <= run.last) return v;
+inline Vec inside(KeyRange range, int j, Vec v, Vec other) {
+  if (range.first <= j && j + lanes <= range.last) return v;
   const LaneMask column = lane_numbers() + j;
-  return (column >= run.first) & (column < run.last) ? v : other;
+  return (column >= range.first) & (column < range.last) ? v : other;
 }
 
 // The keys that query i sees in one piece, but for key_lengths.
-inline Run seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i) {
+inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i) {
   const int slot = x.offset + i;
-  const Run diagonals = {slot + piece.from, x.causal ? smaller(slot + piece.to, slot + 1) : slot + piece.to};
+  const KeyRange diagonals = {slot + piece.from, x.causal ? smaller(slot + piece.to, slot + 1) : slot + piece.to};
   return overlap(overlap({0, x.keys}, {piece.first, piece.last}), diagonals);
 }
 // The keys that at least one of queries i0 .. i0 + m sees, and those between.
-inline Run seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i0, int m) {
+inline KeyRange seen_keys(const AttentionArgs& x, const AttentionPiece& piece, int i0, int m) {
   return {seen_keys(x, piece, i0).first, seen_keys(x, piece, i0 + m - 1).last};
 }
 
@@ -131,7 +131,7 @@ struct Tile {
   bool leading = true;  // every row sees keys from j0 on up to an end of its own, of one piece,
                         // and s = scale q.k + bias: what is masked follows from a count
 
-  Tile(const Head& head, int i, int rows, Run keys, bool is_first, bool is_last)
+  Tile(const Head& head, int i, int rows, KeyRange keys, bool is_first, bool is_last)
       : h(head), i0(i), m(rows), j0(keys.first), n(keys.last - keys.first), first(is_first), last(is_last) {
     for (int p = 0; p < x.pieces; ++p)
       if (!columns_of(p).empty()) piece[pieces++] = p;
@@ -142,8 +142,8 @@ struct Tile {
       end_of_first_ = x.offset + i0 - j0 + smaller(x.piece[piece[0]].to, x.causal ? 1 : far);
   }
 
-  Run columns_of(int p) const { return clip(seen_keys(x, x.piece[p], i0, m)); }
-  Run columns_of(int p, int i) const { return clip(seen_keys(x, x.piece[p], i0 + i)); }
+  KeyRange columns_of(int p) const { return clip(seen_keys(x, x.piece[p], i0, m)); }
+  KeyRange columns_of(int p, int i) const { return clip(seen_keys(x, x.piece[p], i0 + i)); }
   // Columns before the padding of sequence b.
   int keys_of(int b) const { return x.key_lengths ? larger(0, smaller(x.key_lengths[b] - j0, n)) : n; }
   // Of a `leading` tile: query row i of a sequence sees so many columns.
@@ -181,7 +181,7 @@ struct Tile {
 
  private:
   int end_of_all_ = 0, end_of_first_ = 0;
-  Run clip(Run keys) const { return overlap({keys.first - j0, keys.last - j0}, {0, n}); }
+  KeyRange clip(KeyRange keys) const { return overlap({keys.first - j0, keys.last - j0}, {0, n}); }
   void content(real* s, int b) const;
   const real* table(int slot, int b, const real* of) const;
 };
@@ -198,7 +198,7 @@ inline const real* Tile::table(int slot, int b, const real* of) const {
 inline void Tile::prepare(int b) {
   if (x.q_rel) {
     const int R = x.rel_dim;
-    real* to = scratch(r_slot, int64_t(tables) * R * table_width);
+    real* to = scratch(r_buffer, int64_t(tables) * R * table_width);
     r = to;
     for (int t = 0; t < tables; ++t, to += int64_t(R) * table_width) {
       transpose_rows(
@@ -207,13 +207,13 @@ inline void Tile::prepare(int b) {
         for (int c = columns; c < table_width; ++c) to[e * table_width + c] = 0;
     }
   }
-  if (x.gain) gain = table(gain_slot, b, x.gain);
-  if (x.bias) bias = table(bias_slot, b, x.bias);
+  if (x.gain) gain = table(gain_buffer, b, x.gain);
+  if (x.bias) bias = table(bias_buffer, b, x.bias);
 }
 
 inline void Tile::prepare_rows(int b) {
   const int R = x.rel_dim;
-  real* to = scratch(r_rows_slot, int64_t(tables) * columns * R);
+  real* to = scratch(r_rows_buffer, int64_t(tables) * columns * R);
   r_rows = to;
   for (int t = 0; t < tables; ++t)
     for (int c = 0; c < columns; ++c, to += R)
@@ -223,11 +223,11 @@ inline void Tile::prepare_rows(int b) {
 // s (m, width) = or, if there is a relative part, += scale q_i . k_j, each pair from its own piece
 inline void Tile::content(real* s, int b) const {
   const int D = x.head_dim, q_step = x.heads * D, k_step = x.kv_heads * D;
-  real* k = scratch(keys_slot, int64_t(D) * width);  // scale k^T, (D, width)
+  real* k = scratch(keys_buffer, int64_t(D) * width);  // scale k^T, (D, width)
   const bool add = x.q_rel;
   for (int u = 0; u < pieces; ++u) {
     const AttentionPiece& p = x.piece[piece[u]];
-    const Run c = overlap(columns_of(piece[u]), {0, keys_of(b)});
+    const KeyRange c = overlap(columns_of(piece[u]), {0, keys_of(b)});
     if (c.empty()) continue;
     const int count = c.last - c.first, computed = rounded_up(count, lanes / 2);
     for (int d = 0; d < D; ++d)
@@ -237,10 +237,10 @@ inline void Tile::content(real* s, int b) const {
         x.scale, k, width);
     const Left q = {p.q + h.query_row(b, i0) * D, q_step, 1};
     if (pieces == 1) return gemm(m, computed, D, q, k, width, s + c.first, width, add);
-    real* own = scratch(piece_slot, int64_t(m) * width + lanes);
+    real* own = scratch(piece_buffer, int64_t(m) * width + lanes);
     gemm(m, computed, D, q, k, width, own + c.first, width, false);
     for (int i = 0; i < m; ++i) {
-      const Run seen = overlap(columns_of(piece[u], i), c);
+      const KeyRange seen = overlap(columns_of(piece[u], i), c);
       real *row = s + i * width, *from = own + i * width;
       for (int j = seen.first / lanes * lanes; j < seen.last; j += lanes) {
         const Vec before = load(row + j), product = load(from + j);
@@ -264,13 +264,13 @@ inline void Tile::products(real* s, int from, int to) const {
 inline void Tile::finish_row(const real* s, real* to, int b, int i) const {
   const real *g = gain_row(i), *add = bias_row(i);
   const real t = x.temperature ? x.temperature[temperature_at(b, i)] : real(1);
-  Run seen[max_pieces];
-  const int runs = pieces, padding = keys_of(b);
-  for (int u = 0; u < runs; ++u) seen[u] = overlap(columns_of(piece[u], i), {0, padding});
+  KeyRange seen[max_pieces];
+  const int count = pieces, padding = keys_of(b);
+  for (int u = 0; u < count; ++u) seen[u] = overlap(columns_of(piece[u], i), {0, padding});
   for (int j = 0; j < width; j += lanes) {
     Vec v = g ? load(s + j) * load(g + j) : load(s + j), logit = splat(neg_infinity);
     v = t * (add ? v + load(add + j) : v);
-    for (int u = 0; u < runs; ++u) logit = inside(seen[u], j, v, logit);
+    for (int u = 0; u < count; ++u) logit = inside(seen[u], j, v, logit);
     store(to + j, logit);
   }
 }
@@ -284,13 +284,13 @@ inline Vec logit(const real* s, const real* bias, int j, int seen) {
 // Calls work(head, part, from, to) for each unit, sequences from .. to, on all threads. `together`: neighbouring heads
 // that stay on one thread; at least those that share cache lines do.
 template <class Work>
-void for_units(const AttentionArgs& x, const Plan& plan, int together, const Work& work) {
+void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const Work& work) {
   const int narrow = smaller(x.head_dim, x.value_dim), line = 64 / int(sizeof(real));
   const int bundle = rounded_up(narrow < line ? line / narrow : 1, together), bundles = (x.heads + bundle - 1) / bundle;
-  parallel_for(int64_t(plan.parts) * bundles, [&](int64_t u) {
-    const int part = int(u) / bundles, from = part * plan.part_size, first = int(u) % bundles * bundle;
+  parallel_for(int64_t(tiling.parts) * bundles, [&](int64_t u) {
+    const int part = int(u) / bundles, from = part * tiling.part_size, first = int(u) % bundles * bundle;
     for (int head = first; head < smaller(first + bundle, x.heads); ++head)
-      work(Head{x, head}, part, from, smaller(from + plan.part_size, x.batch));
+      work(Head{x, head}, part, from, smaller(from + tiling.part_size, x.batch));
   });
 }
 
@@ -298,48 +298,48 @@ void for_units(const AttentionArgs& x, const Plan& plan, int together, const Wor
 // without keys.
 template <class Work>
 void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
-  constexpr int near = 32;  // runs so near each other are one: unseen keys between them cost less than another tile
-  Run runs[max_pieces] = {{0, 0}};
+  constexpr int near = 32;  // ranges so near each other are one: unseen keys between them cost less than another tile
+  KeyRange ranges[max_pieces] = {{0, 0}};
   int count = 0;
   for (int p = 0; p < x.pieces; ++p) {
-    const Run keys = seen_keys(x, x.piece[p], i0, m);
+    const KeyRange keys = seen_keys(x, x.piece[p], i0, m);
     if (keys.empty()) continue;
     int at = count++;
-    for (; at > 0 && runs[at - 1].first > keys.first; --at) runs[at] = runs[at - 1];
-    runs[at] = keys;
+    for (; at > 0 && ranges[at - 1].first > keys.first; --at) ranges[at] = ranges[at - 1];
+    ranges[at] = keys;
   }
   int last = 0;
   for (int u = 1; u < count; ++u)
-    if (runs[u].first <= runs[last].last + near)
-      runs[last].last = larger(runs[last].last, runs[u].last);
+    if (ranges[u].first <= ranges[last].last + near)
+      ranges[last].last = larger(ranges[last].last, ranges[u].last);
     else
-      runs[++last] = runs[u];
+      ranges[++last] = ranges[u];
   for (int u = 0; u <= last; ++u) {
-    int j0 = runs[u].first;
+    int j0 = ranges[u].first;
     do {
-      const int end = smaller(j0 + Plan::max_keys, runs[u].last);
-      work(Run{j0, end}, u == 0 && j0 == runs[u].first, u == last && end == runs[u].last);
+      const int end = smaller(j0 + Tiling::max_keys, ranges[u].last);
+      work(KeyRange{j0, end}, u == 0 && j0 == ranges[u].first, u == last && end == ranges[u].last);
       j0 = end;
-    } while (j0 < runs[u].last);
+    } while (j0 < ranges[u].last);
   }
 }
 
 // Calls begin(tile, b) when the tables of a tile are needed, for the sequences from b on; work(tile, from, to) for each
 // group of sequences; and end(tile, b) when its tables are done with.
 template <class Begin, class Work, class End>
-void for_tiles(const Head& h, const Plan& plan, int from, int to, const Begin& begin, const Work& work,
+void for_tiles(const Head& h, const Tiling& tiling, int from, int to, const Begin& begin, const Work& work,
                const End& end) {
   const AttentionArgs& x = h.x;
   const bool tables = x.q_rel || x.gain || x.bias;
   const int shared = tables && x.pairs_batch == 1 ? to - from : 1;  // sequences that one set of tables serves
   for (int b0 = from; b0 < to; b0 += shared)
-    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += plan.block_rows) {
-      const int m = smaller(plan.block_rows, x.queries - i0);
-      for_key_tiles(x, i0, m, [&](Run keys, bool first, bool last) {
+    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += tiling.block_rows) {
+      const int m = smaller(tiling.block_rows, x.queries - i0);
+      for_key_tiles(x, i0, m, [&](KeyRange keys, bool first, bool last) {
         Tile tile(h, i0, m, keys, first, last);
         tile.prepare(b0);
         begin(tile, b0);
-        for (int b = b0; b < b0 + shared; b += plan.group) work(tile, b, smaller(b + plan.group, b0 + shared));
+        for (int b = b0; b < b0 + shared; b += tiling.group) work(tile, b, smaller(b + tiling.group, b0 + shared));
         end(tile, b0);
       });
     }

@@ -16,7 +16,7 @@ inline bool is_narrow(const AttentionArgs& x) {
   const AttentionPiece& p = x.piece[0];
   const bool all_pairs = x.pieces == 1 && p.from <= -far && p.to >= far && p.first <= 0 && p.last >= far;
   return all_pairs && x.head_dim == narrow_channels && x.value_dim == narrow_channels && x.kv_heads == x.heads &&
-         x.queries >= lanes && x.keys <= Plan::max_keys && !x.key_lengths && !x.temperature && !x.gain && !x.q_rel &&
+         x.queries >= lanes && x.keys <= Tiling::max_keys && !x.key_lengths && !x.temperature && !x.gain && !x.q_rel &&
          !x.pairs;
 }
 
@@ -50,11 +50,11 @@ struct NarrowHead {
   }
   // and back: rows = or += factor times what stands in the lanes
   void rows(real* to, bool add, const Vec* from, int block, real factor) const {
-    real turned[lanes * C];
-    transpose(C, lanes, reinterpret_cast<const real*>(from), lanes, turned, C);
+    real transposed[lanes * C];
+    transpose(C, lanes, reinterpret_cast<const real*>(from), lanes, transposed, C);
     for (int i = 0; i < count(block); ++i, to += step)
       write_channels(to, C, [&]<int W>(int c) {
-        const VecOf<W> y = factor * load<W>(turned + i * C + c);
+        const VecOf<W> y = factor * load<W>(transposed + i * C + c);
         return add ? load<W>(to + c) + y : y;
       });
   }
@@ -76,7 +76,7 @@ struct NarrowHead {
 
 inline void NarrowHead::forward(real* o, real* stats) const {
   const real *k = x.piece[0].k + key(0), *v = x.v + key(0);
-  real* s = scratch(logits_slot, int64_t(x.keys) * lanes);
+  real* s = scratch(logits_buffer, int64_t(x.keys) * lanes);
   for (int n = 0; n < blocks; ++n) {
     Vec q[C], sum{}, total[C] = {}, top = splat(neg_infinity);
     columns(q, x.piece[0].q + query(n * lanes), n, x.scale);
@@ -134,12 +134,12 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
   const int width = blocks * lanes;
   const real *k = x.piece[0].k + key(0), *v = x.v + key(0);
   const int64_t size = int64_t(x.keys) * width;
-  real *weights = scratch(logits_slot, size), *dx = scratch(logit_grads_slot, size);
+  real *weights = scratch(logits_buffer, size), *dx = scratch(logit_grads_buffer, size);
   for (int n = 0; n < blocks; ++n) {
     const int64_t first = query(n * lanes);
-    Vec q[C], go[C], dq[C], along{}, inverse{}, shift = splat(std::numeric_limits<real>::infinity());
+    Vec q[C], go[C], dq[C], delta{}, inverse{}, shift = splat(std::numeric_limits<real>::infinity());
     columns(q, x.piece[0].q + first, n, x.scale), columns(go, d_o + first, n, x.scale), columns(dq, o + first, n, 1);
-    for (int c = 0; c < C; ++c) along += go[c] * dq[c], dq[c] = Vec{};
+    for (int c = 0; c < C; ++c) delta += go[c] * dq[c], dq[c] = Vec{};
     const real* kept = stats + 2 * ((int64_t(b) * x.heads + head) * x.queries + n * lanes);
     // behind the last query the shift stays infinite, and no key has a weight
     for (int i = 0; i < count(n); ++i, kept += 2) shift[i] = kept[0], inverse[i] = kept[1];
@@ -150,7 +150,7 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
       Vec even = go[0] * vj[0], odd = go[1] * vj[1];
 #pragma GCC unroll 8
       for (int c = 2; c < C; c += 2) even += go[c] * vj[c], odd += go[c + 1] * vj[c + 1];
-      const Vec ds = a * (even + odd - along);   // times scale, as go and along are
+      const Vec ds = a * (even + odd - delta);   // times scale, as go and delta are
       store(a_j + int64_t(j) * width, a), store(dx_j + int64_t(j) * width, ds);
 #pragma GCC unroll 8
       for (int c = 0; c < C; ++c) dq[c] += ds * kj[c];
@@ -170,12 +170,12 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
 // Calls work(head) for each head of each sequence, on all threads.
 template <class Work>
 void for_narrow_heads(const AttentionArgs& x, const Work& work) {
-  const Plan plan(x);
-  for_units(x, plan, 1, [&](const Head& h, int, int first, int last) {
+  const Tiling tiling(x);
+  for_units(x, tiling, 1, [&](const Head& h, int, int first, int last) {
     const real* bias = nullptr;
     if (x.bias) {
       const int size = x.queries + x.keys - 1;
-      real* to = scratch(bias_slot, size + lanes);
+      real* to = scratch(bias_buffer, size + lanes);
       for (int n = 0; n < size; ++n)
         to[n] = x.bias[h.pair_row(x.keys - 1 - n - x.offset + larger(x.offset + x.queries, x.keys) - 1)];
       for (int n = size; n < size + lanes; ++n) to[n] = 0;

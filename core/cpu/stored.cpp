@@ -46,7 +46,7 @@ void with_numbers(StoredAs as, const void* at, const Work& work) {
 }
 
 constexpr int outputs = 64, inner = 512;  // of a block: 128 KB as reals
-enum StoredSlot { wide_slot, turned_slot };
+enum StoredBuffer { wide_buffer, transposed_buffer };
 
 inline real dot(const real* a, const real* b, int n) {
   Vec sum[4] = {};  // an FMA takes 4 cycles
@@ -64,7 +64,7 @@ inline real dot(const real* a, const real* b, int n) {
 template <class Number>
 void few_rows(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
   parallel_ranges(out, outputs, [=](int64_t from, int64_t to) {
-    real* wide = scratch(wide_slot, in);
+    real* wide = scratch(wide_buffer, in);
     for (int64_t o = from; o < to; ++o) {
       const real* row = wide;
       if constexpr (std::is_same_v<Number, real>)
@@ -80,21 +80,21 @@ void few_rows(real* y, const real* x, const Number* w, const real* b, int64_t ro
 template <class Number>
 void many_rows(real* y, const real* x, const Number* w, const real* b, int64_t rows, int in, int out) {
   parallel_ranges(out, outputs, [=](int64_t from, int64_t to) {
-    real *wide = scratch(wide_slot, outputs * inner), *turned = scratch(turned_slot, outputs * inner);
+    real *wide = scratch(wide_buffer, outputs * inner), *transposed = scratch(transposed_buffer, outputs * inner);
     const int m = int(rows), n = int(to - from);
     for (int start = 0; start < in; start += inner) {
       const int k = int(smaller_of(inner, in - start));
       if constexpr (std::is_same_v<Number, real>) {
-        transpose(n, k, w + from * in + start, in, turned, n);
+        transpose(n, k, w + from * in + start, in, transposed, n);
       } else {
         for (int o = 0; o < n; ++o) widen(w + (from + o) * in + start, k, wide + int64_t(o) * k);
-        transpose(n, k, wide, k, turned, n);
+        transpose(n, k, wide, k, transposed, n);
       }
       const Left xs{x + start, in, 1};
       if (b && start == 0)
-        gemm(m, n, k, xs, turned, n, y + from, out, WithBias{b + from, neg_infinity});
+        gemm(m, n, k, xs, transposed, n, y + from, out, WithBias{b + from, neg_infinity});
       else
-        gemm(m, n, k, xs, turned, n, y + from, out, start > 0);
+        gemm(m, n, k, xs, transposed, n, y + from, out, start > 0);
     }
   });
 }

@@ -16,9 +16,18 @@
 namespace poslab::POSLAB_ISA {
 
 constexpr int block_queries = 64, block_keys = 48, block_pairs = block_keys * block_queries;
+using QueryRange = KeyRange;   // of the columns of a block
 
-// What it keeps in scratch(slot, n), in place of what logits.h does.
-enum WideSlot { pairs_slot, pair_grads_slot, part_slot, queries_slot, outputs_slot, head_slot, head_grads_slot };
+// What it keeps in scratch memory, in place of what logits.h does.
+enum WideBuffer {
+  pairs_buffer,
+  pair_grads_buffer,
+  part_buffer,
+  queries_buffer,
+  outputs_buffer,
+  head_buffer,
+  head_grads_buffer
+};
 
 // Fewer keys than a block of queries are faster as one tile of logits.h.
 inline bool is_wide(const AttentionArgs& x) {
@@ -56,7 +65,7 @@ struct Fading {
 };
 
 // Queries i0 .. i0 + m of one head of one sequence, and its keys. Arrays of a block of pairs are (keys, block_queries),
-// and a run of columns is one of queries, counted from i0.
+// and columns are queries, counted from i0.
 struct QueryBlock {
   const Head& h;
   const KeyRows& rows;
@@ -66,7 +75,7 @@ struct QueryBlock {
   const int keys = x.key_lengths ? smaller(x.keys, x.key_lengths[b]) : x.keys;
 
   // The queries that see key j in a piece that holds this key.
-  Run seeing(const AttentionPiece& p, int j) const {
+  QueryRange seeing(const AttentionPiece& p, int j) const {
     const int at = j - x.offset - i0;
     return overlap({at - (x.causal ? smaller(p.to, 1) : p.to) + 1, at - p.from + 1}, {0, m});
   }
@@ -85,17 +94,17 @@ struct PairBlock {
   const QueryBlock& of;
   const int j0, n;
   int pieces = 0, piece[max_pieces] = {};
-  Run columns[max_pieces] = {}, all = {block_queries, 0};  // all: of any piece
+  QueryRange columns[max_pieces] = {}, all = {block_queries, 0};  // all: of any piece
   bool cut = false;                                        // some pair is in no piece, or several pieces meet
 
   PairBlock(const QueryBlock& queries, int j, int count) : of(queries), j0(j), n(count) {
     for (int p = 0; p < of.x.pieces; ++p) {
       const AttentionPiece& at = of.x.piece[p];
-      const Run held = overlap({j0, j0 + n}, {at.first, at.last});
+      const KeyRange held = overlap({j0, j0 + n}, {at.first, at.last});
       if (held.empty()) continue;
-      const Run first = of.seeing(at, held.first), last = of.seeing(at, held.last - 1);
+      const QueryRange first = of.seeing(at, held.first), last = of.seeing(at, held.last - 1);
       if (last.last <= first.first) continue;
-      const Run c = {first.first / lanes * lanes, whole_vectors(last.last)};
+      const QueryRange c = {first.first / lanes * lanes, whole_vectors(last.last)};
       cut =
           cut || pieces > 0 || held.last - held.first < n || last.first > c.first || first.last < smaller(c.last, of.m);
       all = {smaller(all.first, c.first), larger(all.last, c.last)};
@@ -106,14 +115,14 @@ struct PairBlock {
   Vec inside(int u, int j, int c, Vec v, Vec other) const {
     const AttentionPiece& p = of.x.piece[piece[u]];
     const bool held = p.first <= j0 + j && j0 + j < p.last;
-    return POSLAB_ISA::inside(held ? of.seeing(p, j0 + j) : Run{0, 0}, c, v, other);
+    return POSLAB_ISA::inside(held ? of.seeing(p, j0 + j) : QueryRange{0, 0}, c, v, other);
   }
   // s: the logits, -infinity where masked                q: scale Q^T of each piece, (head_dim, block_queries)
   void logits(real* s, const real* const* q) const {
     const int D = of.x.head_dim;
     for (int u = 0; u < pieces; ++u) {
-      const Run c = columns[u];
-      real* to = u == 0 ? s : scratch(part_slot, block_pairs);
+      const QueryRange c = columns[u];
+      real* to = u == 0 ? s : scratch(part_buffer, block_pairs);
       gemm(n, c.last - c.first, D, {of.rows.k[piece[u]] + int64_t(j0) * D, D, 1}, q[piece[u]] + c.first, block_queries,
            to + c.first, block_queries, false);
       if (!cut) return;
@@ -128,7 +137,7 @@ struct PairBlock {
   // The part of a block of pairs that piece u holds: the block itself where no two pieces meet.
   const real* part(int u, const real* from) const {
     if (pieces == 1) return from;
-    real* to = scratch(part_slot, block_pairs);
+    real* to = scratch(part_buffer, block_pairs);
     for (int j = 0; j < n; ++j)
       for (int at = columns[u].first; at < columns[u].last; at += lanes)
         store(to + j * block_queries + at, inside(u, j, at, load(from + j * block_queries + at), Vec{}));
@@ -139,9 +148,9 @@ struct PairBlock {
 // Calls work(block) for each block of keys that some query of the block sees.
 template <class Work>
 void for_pair_blocks(const QueryBlock& of, const Work& work) {
-  Run all = {of.keys, 0};
+  KeyRange all = {of.keys, 0};
   for (int p = 0; p < of.x.pieces; ++p) {
-    const Run keys = overlap(seen_keys(of.x, of.x.piece[p], of.i0, of.m), {0, of.keys});
+    const KeyRange keys = overlap(seen_keys(of.x, of.x.piece[p], of.i0, of.m), {0, of.keys});
     if (!keys.empty()) all = {smaller(all.first, keys.first), larger(all.last, keys.last)};
   }
   for (int j0 = all.first; j0 < all.last; j0 += block_keys) {
@@ -177,15 +186,15 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   const AttentionArgs& x = of.x;
   const int D = x.head_dim, Dv = x.value_dim;
   const real* q[max_pieces];
-  real *panels = scratch(queries_slot, int64_t(x.pieces) * D * block_queries), *s = scratch(pairs_slot, block_pairs),
-       *total = scratch(outputs_slot, int64_t(block_queries) * Dv);
+  real *panels = scratch(queries_buffer, int64_t(x.pieces) * D * block_queries),
+       *s = scratch(pairs_buffer, block_pairs), *total = scratch(outputs_buffer, int64_t(block_queries) * Dv);
   for (int p = 0; p < x.pieces; ++p)
     q[p] = of.columns(panels + int64_t(p) * D * block_queries, of.q(p), ptrdiff_t(x.heads) * D, D, x.scale);
   __builtin_memset(total, 0, size_t(block_queries) * size_t(Dv) * sizeof(real));
   OfQueries top, sum{}, fade;
   for (real& m : top.at) m = neg_infinity;
   for_pair_blocks(of, [&](const PairBlock& block) {
-    const Run c = block.all;
+    const QueryRange c = block.all;
     block.logits(s, q);
     exponentials(block, s, top, sum, fade);
     gemm(c.last - c.first, Dv, block.n, {s + c.first, 1, block_queries}, of.rows.v + int64_t(block.j0) * Dv, Dv,
@@ -204,9 +213,9 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
 template <class Work>
 void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
   const int D = x.head_dim, Dv = x.value_dim;
-  for_units(x, Plan(x), neighbours, [&](const Head& h, int, int first, int last) {
+  for_units(x, Tiling(x), neighbours, [&](const Head& h, int, int first, int last) {
     for (int b = first; b < last && !leaving_out(); ++b) {
-      const KeyRows rows(x, head_slot);
+      const KeyRows rows(x, head_buffer);
       const int64_t key = h.key_row(b, 0);
       for (int p = 0; p < x.pieces; ++p) together(rows.k[p], x.piece[p].k + key * D, x.kv_heads * D, x.keys, D, x.keys);
       together(rows.v, x.v + key * Dv, x.kv_heads * Dv, x.keys, Dv, x.keys);

@@ -5,11 +5,11 @@
 
 namespace poslab::POSLAB_ISA {
 
-// dx_ij = ds_ij in place of dp_ij, and the weights a_ij in place of the logits
+// dx_ij = ds_ij in place of dp_ij, and the weights a_ij in place of the logits; delta_i = do_i . o_i
 inline void weights_and_grads(const PairBlock& block, real* s, real* ds, const OfQueries& shift,
-                              const OfQueries& inverse, const OfQueries& along) {
+                              const OfQueries& inverse, const OfQueries& deltas) {
   for (int c = block.all.first; c < block.all.last; c += lanes) {
-    const Vec top = load(shift.at + c), over = load(inverse.at + c), delta = load(along.at + c);
+    const Vec top = load(shift.at + c), over = load(inverse.at + c), delta = load(deltas.at + c);
     for (int j = 0; j < block.n; ++j) {
       const int at = j * block_queries + c;
       const Vec a = exp_small(load(s + at) - top) * over;
@@ -25,33 +25,33 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
   const int D = x.head_dim, Dv = x.value_dim, q_step = x.heads * D, o_step = x.heads * Dv;
   const int64_t panel = int64_t(D) * block_queries;
   const real *q[max_pieces], *q_rows[max_pieces];
-  real *dq[max_pieces], *panels = scratch(queries_slot, 3 * x.pieces * panel);
+  real *dq[max_pieces], *panels = scratch(queries_buffer, 3 * x.pieces * panel);
   for (int p = 0; p < x.pieces; ++p, panels += 3 * panel) {
     q[p] = of.columns(panels, of.q(p), q_step, D, x.scale);
     q_rows[p] = together(panels + panel, of.q(p), q_step, of.m, D, of.width);
     dq[p] = static_cast<real*>(__builtin_memset(panels + 2 * panel, 0, size_t(panel) * sizeof(real)));
   }
   const int64_t first = of.h.query_row(of.b, of.i0);
-  real* go = scratch(outputs_slot, 2 * int64_t(Dv) * block_queries);  // times scale: so is then all of ds
+  real* go = scratch(outputs_buffer, 2 * int64_t(Dv) * block_queries);  // times scale: so is then all of ds
   const real *go_columns = of.columns(go, d_o + first * Dv, o_step, Dv, x.scale),
              *go_rows = together(go + Dv * block_queries, d_o + first * Dv, o_step, of.m, Dv, of.width);
   // behind the last query the shift is infinite, and no key has a weight
-  OfQueries shift, inverse{}, along{};
+  OfQueries shift, inverse{}, delta{};
   const real* kept = stats + 2 * ((int64_t(of.b) * x.heads + of.h.head) * x.queries + of.i0);
   for (real& m : shift.at) m = std::numeric_limits<real>::infinity();
   for (int i = 0; i < of.m; ++i, kept += 2) {
     const int64_t row = (first + int64_t(i) * x.heads) * Dv;
-    shift.at[i] = kept[0], inverse.at[i] = kept[1], along.at[i] = x.scale * dot_row(d_o + row, o + row, Dv);
+    shift.at[i] = kept[0], inverse.at[i] = kept[1], delta.at[i] = x.scale * dot_row(d_o + row, o + row, Dv);
   }
-  real *s = scratch(pairs_slot, block_pairs), *ds = scratch(pair_grads_slot, block_pairs);
+  real *s = scratch(pairs_buffer, block_pairs), *ds = scratch(pair_grads_buffer, block_pairs);
   for_pair_blocks(of, [&](const PairBlock& block) {
-    const Run c = block.all;
+    const QueryRange c = block.all;
     const int n = block.n, width = c.last - c.first;
     const int64_t j0 = block.j0;
     block.logits(s, q);
     gemm(n, width, Dv, {of.rows.v + j0 * Dv, Dv, 1}, go_columns + c.first, block_queries, ds + c.first, block_queries,
          false);
-    weights_and_grads(block, s, ds, shift, inverse, along);
+    weights_and_grads(block, s, ds, shift, inverse, delta);
     if (d.v)
       gemm(n, Dv, width, {s + c.first, block_queries, 1}, go_rows + c.first * Dv, Dv, sums.v + j0 * Dv, Dv, true);
     for (int u = 0; u < block.pieces; ++u) {
@@ -85,7 +85,7 @@ inline void wide_backward(const AttentionGrads& d, const AttentionArgs& x, const
   const int64_t size = int64_t(x.keys) * (x.value_dim + x.pieces * x.head_dim);
   const int sharing = x.heads / x.kv_heads;  // heads that add to the same sums
   for_wide_heads(x, sharing, [&](const Head& h, int b, const KeyRows& rows) {
-    const KeyRows sums(x, head_grads_slot);
+    const KeyRows sums(x, head_grads_buffer);
     __builtin_memset(sums.v, 0, size_t(size) * sizeof(real));
     for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += block_queries)
       wide_backward(QueryBlock{h, rows, b, i0}, sums, d, d_o, o, stats);

@@ -67,7 +67,7 @@ Subject of_task(const std::string& folder, const Wanted& wanted) {
   find_checkpoints(s, run, RunKind::task, state);
   s.pass = [state, batch, length, T, first = wanted.sample - 1](Trace& trace) {
     const NoGrad no_grad;
-    const Multiplying as_this_run = state->multiplying();
+    const MatmulPrecision as_this_run = state->matmul_precision();
     const PositionSample positions = test_draw(state->config, length, first, 1, T, batch.tokens);
     state->test_net()(batch.tokens, T, {positions, {}, &trace});  // of all slots
   };
