@@ -34,6 +34,8 @@ struct Backend {
   void (*multiply_in)(Matmul);
   // The end of the calling thread's queue (core/own_queue.h): waits, and forgets its recorded steps. Throws nothing.
   void (*leave_queue)();
+  // Told of all memory that a tensor is given, new or used before. Null: it does not care.
+  void (*handed_out)(real* at, size_t bytes) = nullptr;
 };
 
 const Backend& backend(Device);             // throws BadInput if this build or this machine does not have it

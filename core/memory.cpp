@@ -65,7 +65,7 @@ real* cut(MemoryPool& p, size_t bytes) {
 Block::Block(int64_t reals, Device device)
     : bytes_(std::max<size_t>(2 * line, size_t(reals) * sizeof(real))), asked_(bytes_), pool_(&pool(device)) {
   MemoryPool& p = *pool_;
-  const std::lock_guard lock(p.mutex);
+  std::unique_lock lock(p.mutex);
   size_t c = class_of(bytes_);
   bytes_ = (size_of_class(c) + line - 1) / line * line;
 #ifndef __SANITIZE_ADDRESS__
@@ -82,6 +82,8 @@ Block::Block(int64_t reals, Device device)
   }
   p.count.bytes_in_use += int64_t(bytes_), p.count.bytes_asked += int64_t(asked_);
   p.count.bytes_peak = std::max(p.count.bytes_peak, p.count.bytes_in_use);
+  lock.unlock();
+  if (const auto tell = backend(device).handed_out) tell(at_, bytes_);
 }
 
 Block::~Block() {

@@ -30,6 +30,12 @@ struct NothingRuns {
   NothingRuns();
   ~NothingRuns();
 };
+// While one lives, emulated memory is full of NaN when a kernel is given it, new or handed out again: one that reads what
+// nobody wrote is found by its results.
+struct PoisonedMemory {
+  PoisonedMemory();
+  ~PoisonedMemory();
+};
 struct Given {
   int64_t launches = 0, copies = 0, bytes = 0;       // copied, both ways
 };

@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -27,11 +28,13 @@ std::recursive_mutex gpu;                  // guards what follows; memory is ope
 struct Region { void* at; size_t bytes; };
 std::vector<Region> regions;
 int open = 0;
-bool runs = true;
+bool runs = true, poisoned = false;
 Given so_far;
 
 void protect(int what) {
+#ifndef __SANITIZE_ADDRESS__
   for (const Region& r : regions) mprotect(r.at, r.bytes, what);
+#endif
 }
 
 }  // namespace
@@ -53,6 +56,29 @@ NothingRuns::~NothingRuns() {
   const std::lock_guard lock(gpu);
   runs = true;
 }
+PoisonedMemory::PoisonedMemory() {
+  const std::lock_guard lock(gpu);
+  poisoned = true;
+}
+PoisonedMemory::~PoisonedMemory() {
+  const std::lock_guard lock(gpu);
+  poisoned = false;
+}
+bool memory_is_poisoned() {
+  const std::lock_guard lock(gpu);
+  return poisoned;
+}
+
+void must_be_device_memory(const void* at) {
+  const std::lock_guard lock(gpu);
+  const auto holds = [at](const Region& r) {          // or its end, where a kernel is given nothing to read
+    return r.at <= at && at <= static_cast<const char*>(r.at) + r.bytes;
+  };
+  if (at && std::none_of(regions.begin(), regions.end(), holds))
+    failure("emulation: a kernel is given {}, which is no memory of the device; give it what the device's allocate() "
+            "or upload() gave", at);
+}
+
 Given given() {
   const std::lock_guard lock(gpu);
   return so_far;
@@ -88,10 +114,11 @@ int shared_memory() { return emulate::most_shared_bytes; }
 std::string name() { return "emulated on the CPU"; }
 
 void* device_memory(size_t bytes) {
-#ifdef __SANITIZE_ADDRESS__                // each block by itself, so that the sanitizer sees its ends
-  return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-#endif
   const std::lock_guard lock(gpu);
+#ifdef __SANITIZE_ADDRESS__                // each block by itself, so that the sanitizer sees its ends
+  regions.push_back({std::aligned_alloc(256, (bytes + 255) / 256 * 256), bytes});
+  return regions.back().at;
+#endif
   const int access = open ? PROT_READ | PROT_WRITE : PROT_NONE;
   void* at = mmap(nullptr, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;

@@ -3,8 +3,11 @@
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/fixedsize_stack.hpp>
+#include <algorithm>
 #include <deque>
 #include <exception>
+#include <numeric>
+#include <random>
 #include <vector>
 
 #include "core/error.h"
@@ -21,6 +24,7 @@ using boost::context::fiber;
 struct Barrier {
   int alive = 0, waiting = 0;
   uint32_t opened = 0;
+  Site at = {};                    // where those stand who wait
   void open() { waiting = 0, ++opened; }
   void arrive() {
     if (++waiting == alive) open();
@@ -31,7 +35,7 @@ struct Barrier {
 };
 
 struct Warp {
-  Barrier barrier;
+  Barrier barrier;                 // of __syncwarp and of shuffles, of which the first alone orders memory
   Fragment fragment[2][32];
   uint64_t value[2][32];           // of this exchange and of the one before, which some lanes may still have to read
 };
@@ -40,7 +44,25 @@ struct Warp {
 struct Thread {
   fiber here;                      // where it goes on
   bool running = false;
+  uint32_t warp_barriers = 0;      // each __syncwarp in this block
 };
+
+// 0 .. n-1, each time in another order; as they are where no seed was said.
+class Turns {
+ public:
+  void seed(uint64_t seed) { shuffled_ = seed != 0, random_.seed(seed), order_.clear(); }
+  const std::vector<int>& of(int n) {
+    if (int(order_.size()) != n) order_.resize(size_t(n)), std::iota(order_.begin(), order_.end(), 0);
+    if (shuffled_) std::shuffle(order_.begin(), order_.end(), random_);
+    return order_;
+  }
+
+ private:
+  bool shuffled_ = false;
+  std::mt19937_64 random_;
+  std::vector<int> order_;
+};
+thread_local Turns blocks_in_turn, threads_in_turn;
 
 struct Machine {
   std::deque<Thread> threads;      // grows; a Thread never moves
@@ -59,7 +81,12 @@ struct Machine {
     back = std::move(back).resume();
     threadIdx.x = unsigned(now);
   }
-  void wait(Barrier& b) {
+  void wait(Barrier& b, Site at) {
+    if (b.waiting > 0 && !(b.at == at))
+      failure("emulation: thread {} of block ({}, {}, {}) waits at {}:{}, and others of its barrier at {}:{}; let all "
+              "of them come to one place", now, blockIdx.x, blockIdx.y, blockIdx.z, at.file, at.line, b.at.file,
+              b.at.line);
+    b.at = at;
     const uint32_t before = b.opened;
     b.arrive();
     while (b.opened == before) step_aside();
@@ -86,18 +113,18 @@ struct Machine {
 
   void run_block(int count) {
     ++number;
-    block = {count, 0, 0};
-    warps.assign(size_t(count / 32), {{32, 0, 0}, {}, {}});
-    for (int t = 0; t < count; ++t) threads[size_t(t)].running = true;
+    block = {.alive = count};
+    warps.assign(size_t(count / 32), {.barrier = {.alive = 32}});
+    for (int t = 0; t < count; ++t) threads[size_t(t)].running = true, threads[size_t(t)].warp_barriers = 0;
     for (int left = count; left > 0;) {
       const uint32_t before = total_opened();
       const int had = left;
       left = 0;
-      for (int t = 0; t < count && !error; ++t) {
+      for (const int t : threads_in_turn.of(count)) {
         if (threads[size_t(t)].running) go_on(t);
         left += threads[size_t(t)].running;
+        if (error) return;
       }
-      if (error) return;
       if (left == had && total_opened() == before)
         failure("emulation: {} of the {} threads of block ({}, {}, {}) wait at a barrier that the others never reach",
                 left, count, blockIdx.x, blockIdx.y, blockIdx.z);
@@ -112,9 +139,10 @@ struct Machine {
 
 thread_local std::unique_ptr<Machine> machine;
 
+bool same_warp(const Touch& before, const Machine& m) { return before.thread / 32 == m.now / 32; }
 bool between(const Touch& before, const Machine& m) {        // is a barrier between this touch and now
   if (before.barriers != m.block.opened) return true;
-  return before.thread / 32 == m.now / 32 && before.warp_barriers != m.warps[size_t(m.now / 32)].barrier.opened;
+  return same_warp(before, m) && before.warp_barriers != m.threads[size_t(m.now)].warp_barriers;
 }
 
 }  // namespace
@@ -142,35 +170,50 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared_b
   try {
     for (unsigned z = 0; z < blocks.z; ++z)
       for (unsigned y = 0; y < blocks.y; ++y)
-        for (unsigned x = 0; x < blocks.x && !m.error; ++x) {
-          blockIdx.x = x, blockIdx.y = y, blockIdx.z = z;
+        for (const int x : blocks_in_turn.of(int(blocks.x))) {
+          blockIdx.x = unsigned(x), blockIdx.y = y, blockIdx.z = z;
           m.run_block(count);
+          if (m.error) std::rethrow_exception(m.error);
         }
-    if (m.error) std::rethrow_exception(m.error);
   } catch (...) {
     machine.reset();               // threads that stand in the middle of a kernel are given up
     throw;
   }
 }
 
-void sync_block() { machine->wait(machine->block); }
-void sync_warp() { machine->wait(machine->warp().barrier); }
+void shuffle_turns(uint64_t seed) { blocks_in_turn.seed(seed), threads_in_turn.seed(seed); }
+
+void sync_block(Site at) { machine->wait(machine->block, at); }
+void sync_warp(Site at) {
+  machine->wait(machine->warp().barrier, at);
+  ++machine->threads[size_t(machine->now)].warp_barriers;
+}
+void whole_warp(unsigned mask, Site at) {
+  const auto where = [&] {
+    return fmt::format("emulation: thread {} of block ({}, {}, {}) at {}:{}", machine->now, blockIdx.x, blockIdx.y,
+                       blockIdx.z, at.file, at.line);
+  };
+  if (mask != 0xFFFFFFFFu) failure("{} names lanes {:#010x}; name all 32, {:#010x}", where(), mask, 0xFFFFFFFFu);
+  if (machine->warp().barrier.alive != 32)
+    failure("{} waits for a lane of its warp that has ended; let all 32 come here", where());
+}
 int shared_bytes() { return machine->shared_bytes; }
 unsigned lane() { return unsigned(machine->now) % 32; }
 
-uint64_t exchange(uint64_t mine, unsigned from) {
+uint64_t exchange(uint64_t mine, unsigned from, Site at) {
   Warp& w = machine->warp();
   uint64_t* values = w.value[w.barrier.opened % 2];
   values[lane()] = mine;
-  sync_warp();
+  machine->wait(w.barrier, at);
   return values[from];
 }
 
-const Fragment* exchange_all(const Fragment& mine) {
+const Fragment* exchange_all(const Fragment& mine, Site at) {
+  whole_warp(0xFFFFFFFFu, at);
   Warp& w = machine->warp();
   Fragment* all = w.fragment[w.barrier.opened % 2];
   all[lane()] = mine;
-  sync_warp();
+  machine->wait(w.barrier, at);
   return all;
 }
 
@@ -185,19 +228,23 @@ void touch(Element& e, bool write, const char* name, int64_t index) {
     return fmt::format("emulation: thread {} of block ({}, {}, {}) {} {}[{}]", m.now, blockIdx.x, blockIdx.y,
                        blockIdx.z, write ? "writes" : "reads", name, index);
   };
-  const bool written = e.written.block == m.number, read = e.read.block == m.number;
+  const bool written = e.written.block == m.number;
   if (!write && !written) failure("{}, which nobody in this block has written", where());
   if (written && e.written.thread != m.now && !between(e.written, m))
     failure("{}, which thread {} wrote with no barrier in between", where(), e.written.thread);
-  if (write && read && !between(e.read, m) && (e.read_by_several || e.read.thread != m.now))
-    failure("{}, which thread {} read with no barrier in between", where(), e.read.thread);
-  const Touch now{m.number, m.now, m.block.opened, m.warps[size_t(m.now / 32)].barrier.opened};
+  const Touch now{m.number, m.now, m.block.opened, m.threads[size_t(m.now)].warp_barriers};
+  const auto open = [&](const Element::Read& r) { return r.last.block == m.number && !between(r.last, m); };
   if (write) {
+    for (const Element::Read& r : e.read)
+      if (open(r) && (r.by_several || r.last.thread != m.now))
+        failure("{}, which thread {} read with no barrier in between", where(), r.last.thread);
     e.written = now;
-  } else {
-    e.read_by_several = read && !between(e.read, m) && (e.read_by_several || e.read.thread != m.now);
-    e.read = now;
+    return;
   }
+  // The place of this warp's readers; else one that is free; else another warp's, as two are there already.
+  Element::Read& r = open(e.read[0]) && !same_warp(e.read[0].last, m) ? e.read[1] : e.read[0];
+  r.by_several = open(r) && (r.by_several || r.last.thread != m.now);
+  r.last = now;
 }
 
 }  // namespace poslab::emulate

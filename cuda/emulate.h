@@ -1,10 +1,11 @@
 // CUDA C++ for a reader without a GPU, and for tests: .cu files compiled as plain C++ against this header run on the
 // CPU. A grid is a loop over blocks; the threads of a block are fibers that take turns at barriers, so __syncthreads,
 // shuffles within a warp, shared memory and atomics mean what they mean, and a debugger can stop in any thread.
-// Everything runs in one order, so results are the same in every run.
+// Everything runs in one order, or in one that a seed shuffles, so results are the same in every run.
 //
 // What real hardware would leave to chance is an error here: reading shared memory that nobody wrote, an index beyond
-// its end, two threads that meet in one place without a barrier between them, a barrier that not all threads reach.
+// its end, two threads that meet in one place without a barrier between them (a shuffle is none), a barrier that not
+// all threads reach or that they reach at different places, a shuffle of fewer than 32 lanes.
 // Leaves out: what no kernel here uses (textures, streams, cooperative groups).
 #pragma once
 #include <cmath>
@@ -38,25 +39,41 @@ void run(dim3 blocks, int threads, const std::function<void()>& body, int shared
 constexpr int most_shared_bytes = 227 << 10;       // as an H100 has for a block
 int shared_bytes();                                // of the launch that is running
 
-void sync_block();
-void sync_warp();
+// From now on, on this thread: blocks, and the threads of a block between two barriers, take turns in an order that the
+// seed shuffles anew each time. 0: as they are numbered.
+void shuffle_turns(uint64_t seed);
+
+// Where a barrier or a shuffle stands in a kernel: as a default argument, where it is called.
+struct Site {
+  const char* file = nullptr;
+  int line = 0;
+  static Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+  bool operator==(const Site&) const = default;
+};
+void sync_block(Site);
+void sync_warp(Site);
+void whole_warp(unsigned mask, Site);   // Failure unless the mask names all 32 lanes and none of them has ended
 
 // All lanes of the warp hand in 8 bytes and get those of lane `from`.
-uint64_t exchange(uint64_t mine, unsigned from);
+uint64_t exchange(uint64_t mine, unsigned from, Site);
 unsigned lane();
 // The same of six floats, and each lane gets those of all 32: for what a warp's tensor core does together.
 struct Fragment { float at[6]; };
-const Fragment* exchange_all(const Fragment& mine);
+const Fragment* exchange_all(const Fragment& mine, Site = Site::here());
 
-// Who touched an element of shared memory, and when: time is counted in barriers.
+// Who touched an element of shared memory, and when: time is counted in barriers of the block and of the thread's warp.
 struct Touch {
   uint32_t block = 0;                 // number of the block, over all launches; another one's touches count for nothing
   int32_t thread = -1;
   uint32_t barriers = 0, warp_barriers = 0;
 };
+// Since the last barrier of the block, readers of two warps are enough to know: no thread is in both.
 struct Element {
-  Touch written, read;
-  bool read_by_several = false;
+  Touch written;
+  struct Read {
+    Touch last;                       // by a thread of this warp
+    bool by_several = false;          // of its threads, since they last waited for each other
+  } read[2];
 };
 void touch(Element&, bool write, const char* name, int64_t index);
 [[noreturn]] void beyond_end(const char* name, int64_t index, int64_t n);
@@ -102,28 +119,33 @@ class Shared {
 #define SHARED_OF_LAUNCH(type, name) \
   static thread_local poslab::emulate::Shared<type> name(#name, poslab::emulate::most_shared_bytes / sizeof(type), true)
 
-inline void __syncthreads() { poslab::emulate::sync_block(); }
-inline void __syncwarp(unsigned = 0xFFFFFFFFu) { poslab::emulate::sync_warp(); }
+using poslab::emulate::Site;
+inline void __syncthreads(Site at = Site::here()) { poslab::emulate::sync_block(at); }
+inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, Site at = Site::here()) {
+  poslab::emulate::whole_warp(mask, at);
+  poslab::emulate::sync_warp(at);
+}
 
 // Shuffles: all 32 lanes take part, as in all of our kernels.
 template <class T>
-T __shfl_sync(unsigned, T value, int from) {
+T __shfl_sync(unsigned mask, T value, int from, Site at = Site::here()) {
   static_assert(sizeof(T) <= 8);
+  poslab::emulate::whole_warp(mask, at);
   uint64_t bits = 0;
   __builtin_memcpy(&bits, &value, sizeof value);
-  bits = poslab::emulate::exchange(bits, unsigned(from) % 32);
+  bits = poslab::emulate::exchange(bits, unsigned(from) % 32, at);
   __builtin_memcpy(&value, &bits, sizeof value);
   return value;
 }
 template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int bits) {
-  return __shfl_sync(mask, value, int(poslab::emulate::lane() ^ unsigned(bits)));
+T __shfl_xor_sync(unsigned mask, T value, int bits, Site at = Site::here()) {
+  return __shfl_sync(mask, value, int(poslab::emulate::lane() ^ unsigned(bits)), at);
 }
 
 // Bit i: does lane i say yes?
-inline unsigned __ballot_sync(unsigned mask, bool yes) {
+inline unsigned __ballot_sync(unsigned mask, bool yes, Site at = Site::here()) {
   unsigned bits = unsigned(yes) << poslab::emulate::lane();
-  for (int away = 16; away > 0; away /= 2) bits |= __shfl_xor_sync(mask, bits, away);
+  for (int away = 16; away > 0; away /= 2) bits |= __shfl_xor_sync(mask, bits, away, at);
   return bits;
 }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }   // number of the first one, from 1; 0 if there is none

@@ -40,6 +40,7 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
                static_cast<const Parameters&>(args)...);
   if (dry_run()) return;
 #ifdef POSLAB_EMULATE
+  (each_pointer(must_be_device_memory, static_cast<const Parameters&>(args)), ...);
   run_or_record([=] { emulate::run(blocks, size.threads, [=] { kernel(args...); }, size.shared); });
 #else
   // More than 48 KB of shared memory has to be asked for. That is a property of the kernel, which other threads may

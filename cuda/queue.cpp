@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -258,11 +259,20 @@ void leave_queue() {
   queue().recorded.clear();
 }
 
+#ifdef POSLAB_EMULATE
+void poison(real* at, size_t bytes) {
+  if (memory_is_poisoned()) fill(at, std::numeric_limits<real>::quiet_NaN(), int64_t(bytes / sizeof(real)));
+}
+constexpr auto handed_out = poison;
+#else
+constexpr std::nullptr_t handed_out = nullptr;
+#endif
+
 }  // namespace
 
 const Backend& as_backend() {
-  static const Backend b{name,        peak_flops,     kernels, allocate, write,       fill,       start_read,
-                         read_result, upload_in_step, wait,    step,     multiply_in, leave_queue};
+  static const Backend b{name,        peak_flops,     kernels, allocate, write,       fill,        start_read,
+                         read_result, upload_in_step, wait,    step,     multiply_in, leave_queue, handed_out};
   return b;
 }
 int recordings() { return queue().recordings; }

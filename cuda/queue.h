@@ -58,6 +58,8 @@ real* memory_for_good(int64_t n);
 
 #ifdef POSLAB_EMULATE
 void run_or_record(std::function<void()>);
+void must_be_device_memory(const void* at);      // what a kernel is given; throws Failure for any other, but null
+bool memory_is_poisoned();                       // cuda/backend.h
 #else
 cudaStream_t stream();
 void check(cudaError_t, const char* doing);      // throws Failure with CUDA's own words

@@ -23,6 +23,9 @@
 #include "tests/allocations.h"
 #include "tests/lab_helpers.h"
 #include "tests/op_run.h"
+#ifdef POSLAB_EMULATE
+#include "cuda/emulate.h"
+#endif
 
 namespace poslab::test {
 namespace {
@@ -99,6 +102,39 @@ TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward")
   for (const auto& [kernel, w] : table)
     fmt::print("{:<18}{:>6}{:>22.1e}{:>32.1e}\n", kernel, w.cases, w.value, w.gradient);
 }
+
+#ifdef POSLAB_EMULATE
+// What a GPU leaves open: the order of blocks and threads, and what lies in memory that nobody has written yet. A kernel
+// whose result depends on it is wrong.
+TEST_CASE("cuda: no kernel depends on the order of threads, or reads what nobody wrote") {
+  const OneThread one;
+  const BlockKernels blocks;
+  const Quick quick;
+  const cuda::PoisonedMemory poisoned;
+  struct InOrder {
+    ~InOrder() { emulate::shuffle_turns(0); }
+  } again;
+  for (const OpCase& c : op_cases()) {
+    int64_t size = 0;
+    for (const Shape& shape : c.shapes) size += size_of(shape);
+    if (size > (c.of_gpu ? 27000 : 5000)) continue;          // emulation takes its time
+    const Tensors x = inputs(c);
+    emulate::shuffle_turns(0);
+    const Result in_order = run(c, x, Device::cuda);
+    for (const uint64_t seed : {1, 2, 3}) {
+      INFO(title(c) << ", turns " << seed);
+      emulate::shuffle_turns(seed);
+      CHECK(difference(run(c, x, Device::cuda), in_order) == 0);
+    }
+  }
+}
+
+TEST_CASE("cuda: memory of the host is refused as what a kernel works on") {
+  const Tensor there = Tensor::full({4}, 1, Device::cuda), here = Tensor::full({4}, 1);
+  const Kernels& k = kernels(Device::cuda);
+  CHECK_THROWS_WITH_AS(k.squares(nullptr, here.data(), 4), doctest::Contains("is no memory of the device"), Failure);
+}
+#endif
 
 // So many sequences that a block of attention has two of them, and the last block one; so many keys that they come in
 // two tiles.

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/lab_helpers.h"
@@ -107,6 +108,66 @@ TEST_CASE("emulation: __syncwarp orders a warp, not a block") {
         }) == "");
 }
 
+TEST_CASE("emulation: a shuffle orders no memory") {
+  const auto neighbours = [](bool barrier) {
+    return error_of(32, [=] {
+      SHARED(int, x, 32);
+      x[threadIdx.x] = 1;
+      (void)__shfl_xor_sync(0xFFFFFFFFu, 1, 1);
+      if (barrier) __syncwarp();
+      if (x[threadIdx.x ^ 1] != 1) failure("lost");
+    });
+  };
+  CHECK(holds(neighbours(false), "no barrier in between"));
+  CHECK(neighbours(true) == "");
+}
+
+TEST_CASE("emulation: a write that overtakes another warp's read is found, however often its own warp has read since") {
+  const auto late = [](bool barrier) {
+    return error_of(64, [=] {
+      SHARED(int, x, 1);
+      if (threadIdx.x == 0) x[0] = 1;
+      __syncthreads();
+      int seen = 0;
+      if (threadIdx.x % 32 == 0) seen = x[0];
+      __syncwarp();
+      if (threadIdx.x == 33) seen = x[0];
+      if (barrier) __syncthreads();
+      if (threadIdx.x == 33) x[0] = seen + 1;
+    });
+  };
+  CHECK(holds(late(false), "which thread 0 read with no barrier in between"));
+  CHECK(late(true) == "");
+}
+
+TEST_CASE("emulation: a shuffle takes all lanes of a warp, and all of them live") {
+  CHECK(holds(error_of(32, [] {
+                const unsigned mine = threadIdx.x < 16 ? 0x0000FFFFu : 0xFFFF0000u;
+                (void)__shfl_xor_sync(mine, 1, 1);
+              }),
+              "names lanes 0x0000ffff; name all 32"));
+  CHECK(holds(error_of(32, [] {
+                if (threadIdx.x == 5) return;
+                (void)__shfl_sync(0xFFFFFFFFu, 1, 5);
+              }),
+              "a lane of its warp that has ended"));
+}
+
+// The last to write stays, so the order shows.
+TEST_CASE("emulation: a seed shuffles the turns of blocks and threads, the same way each time") {
+  const auto order_of = [](uint64_t seed) {
+    std::vector<int> order;
+    emulate::shuffle_turns(seed);
+    emulate::run(dim3(3), 64, [&] { order.push_back(int(blockIdx.x * 64 + threadIdx.x)); });
+    emulate::shuffle_turns(0);
+    return order;
+  };
+  const std::vector<int> plain = order_of(0), one = order_of(1), two = order_of(2);
+  CHECK(std::is_sorted(plain.begin(), plain.end()));
+  CHECK((one != plain && two != plain && one != two && one == order_of(1)));
+  CHECK(std::is_permutation(one.begin(), one.end(), plain.begin(), plain.end()));
+}
+
 TEST_CASE("emulation: beyond the end, never written, and barriers that some never reach") {
   CHECK(holds(error_of(32, [] {
                 SHARED(int, x, 31);
@@ -124,6 +185,11 @@ TEST_CASE("emulation: beyond the end, never written, and barriers that some neve
                 else __syncthreads();
               }),
               "64 of the 64 threads of block (0, 0, 0) wait at a barrier that the others never reach"));
+  CHECK(holds(error_of(64, [] {
+                if (threadIdx.x % 2) __syncthreads();
+                else __syncthreads();
+              }),
+              "let all of them come to one place"));
   CHECK(holds(error_of(33, [] {}), "multiple of 32"));
   CHECK_THROWS_WITH_AS(emulate::run(dim3(4, 0), 32, [] {}), doctest::Contains("a grid of (4, 0, 1) blocks"), Failure);
 }
