@@ -98,7 +98,7 @@ Tensor pow(const Tensor& x, double c) {
 
 Tensor greater_equal(const Tensor& a, const Tensor& b) {
   const Shape over = broadcast("greater_equal", a.shape(), b.shape());
-  return record("greater_equal", apply(kernels(a.device()).greater_equal, a.device(), a, b, over), {}, {});
+  return without_gradient("greater_equal", apply(kernels(a.device()).greater_equal, a.device(), a, b, over), {a, b});
 }
 
 namespace {
