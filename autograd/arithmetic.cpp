@@ -103,13 +103,11 @@ Tensor greater_equal(const Tensor& a, const Tensor& b) {
 
 namespace {
 
-// y = a where the mask is not 0, else 0: unlike the product, also where a is infinite or NaN. da = dy, likewise.
-Tensor keep(const Tensor& a, const Tensor& mask) {
-  const Shape over = broadcast("where", a.shape(), mask.shape());
-  const Kernels& run = kernels(a.device());
-  return record("keep", apply(run.keep, a.device(), a, mask, over), {a}, [&run, a, mask, over](const real* dy) {
-    add_grad(a, run.keep, {dy, over}, mask, over);
-  });
+// 1 where the mask is 0, else 0
+Tensor not_of(const Tensor& mask) {
+  const Kernels& run = kernels(mask.device());
+  const Tensor one = number(1, mask), is = apply(run.keep, mask.device(), one, mask, mask.shape());
+  return apply(run.sub, mask.device(), one, is, mask.shape());
 }
 
 // da = dy where the mask is 1, db = dy where it is 0                                          mask, dy: (over)
@@ -123,7 +121,21 @@ void add_grads_of_chosen(const Tensor& mask, const Tensor& a, const Tensor& b, c
 
 }  // namespace
 
-Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) { return keep(a, mask) + keep(b, 1 - mask); }
+// y = a [mask != 0] + b [mask = 0], where what is not chosen counts as 0 also if it is infinite or NaN
+// da = dy [mask != 0]   db = dy [mask = 0]
+Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
+  const Shape over = broadcast("where", broadcast("where", mask.shape(), a.shape()), b.shape());
+  const Kernels& run = kernels(mask.device());
+  const Tensor rest = not_of(mask);
+  const auto kept = [&](const Tensor& x, const Tensor& in) {                       // the shape of the two, not of all
+    return apply(run.keep, x.device(), x, in, broadcast("where", x.shape(), in.shape()));
+  };
+  const Tensor y = apply(run.add, mask.device(), kept(a, mask), kept(b, rest), over);
+  return record("where", y, {mask.detach(), a, b}, [&run, mask, rest, a, b, over](const real* dy) {
+    add_grad(a, run.keep, {dy, over}, mask, over);
+    add_grad(b, run.keep, {dy, over}, rest, over);
+  });
+}
 // da = dy [a <= b]   db = dy [a > b]
 Tensor minimum(const Tensor& a, const Tensor& b) {
   const Shape over = broadcast("minimum", a.shape(), b.shape());

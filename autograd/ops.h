@@ -27,9 +27,9 @@ inline Tensor operator/(double c, const Tensor& a) { return div(number(c, a), a)
 inline Tensor operator-(const Tensor& a) { return a * -1; }
 Tensor pow(const Tensor& x, double c);             // NaN for x < 0 unless c is whole
 
-// What is compared broadcasts likewise. A NaN in a or b is in the result.
-Tensor greater_equal(const Tensor& a, const Tensor& b);                 // 1 or 0, without a gradient
-Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);     // a where the mask is 1, b where it is 0
+// What is compared broadcasts likewise. A NaN in a or b is in the smaller and the larger of them.
+Tensor greater_equal(const Tensor& a, const Tensor& b);                 // 1 or 0, 1 for a NaN in a; without a gradient
+Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);     // b where the mask is 0, a where it is not
 Tensor minimum(const Tensor& a, const Tensor& b);  // where a = b, all of the gradient goes to a
 Tensor maximum(const Tensor& a, const Tensor& b);  // likewise
 Tensor clamp(const Tensor& x, double low, double high);                 // slope 1 at both ends

@@ -47,9 +47,9 @@ void add_simple_ops(nb::module_& m) {
   op(m, "sub", sub, "a"_a, "b"_a, "a - b, likewise");
   op(m, "mul", mul, "a"_a, "b"_a, "a b, likewise");
   op(m, "div", div, "a"_a, "b"_a, "a / b, likewise");
-  op(m, "pow", pow, "x"_a, "c"_a, "x to the power of a number c; NaN for x < 0 unless c is whole");
-  op(m, "greater_equal", greater_equal, "a"_a, "b"_a, "1 where a >= b, else 0, without a gradient");
-  op(m, "where", where, "mask"_a, "a"_a, "b"_a, "a where the mask is 1, b where it is 0");
+  op(m, "pow", pow, "x"_a, "c"_a, "x to the power of a number c; NaN for x < 0 unless c is whole, slope 0 for c = 0");
+  op(m, "greater_equal", greater_equal, "a"_a, "b"_a, "1 where a >= b or a is NaN, else 0, without a gradient");
+  op(m, "where", where, "mask"_a, "a"_a, "b"_a, "b where the mask is 0, a where it is any other number");
   op(m, "minimum", minimum, "a"_a, "b"_a, "the smaller of each; where a = b, all of the gradient goes to a");
   op(m, "maximum", maximum, "a"_a, "b"_a, "the larger of each; where a = b, all of the gradient goes to a");
   op(m, "clamp", clamp, "x"_a, "low"_a, "high"_a, "x, but at least low and at most high; slope 1 at both ends");
