@@ -71,7 +71,7 @@ Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          /
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);          // 1e-6 in T5, 1e-5 or 1e-6 in LLaMA
 Tensor dropout(const Tensor& x, Dropout);
 enum class Pairing { interleaved, half };          // RoPE's pairs of channels: (2m, 2m+1) or (m, m + D/2)
-struct Rotation { Tensor cosine, sine; };          // of the angles: (1 or B, T, D/2) each, without a gradient
+struct Rotation { Tensor cosine, sine; };          // of the angles: (1 or B, T, D/2) each
 Tensor rotate(const Tensor& x, const Rotation&, Pairing);              // (B, T, H, D)
 Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);
 
