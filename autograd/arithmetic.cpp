@@ -1,5 +1,7 @@
 // y = a + b, a - b, a b, a / b with broadcasting, powers, comparisons and what they choose. Where an input was
 // repeated, its gradient is the sum over all places; where it was not, the first gradient is written where it belongs.
+#include <cmath>
+
 #include "core/error.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
@@ -86,11 +88,13 @@ Tensor div(const Tensor& a, const Tensor& b) {
   });
 }
 
-// dx = dy c x^(c-1)
+// dx = dy c x^(c-1), and 0 for c = 0, also at x = 0
 Tensor pow(const Tensor& x, double c) {
+  if (!std::isfinite(real(c))) bad_input("pow: the exponent is {}; give a finite number", c);
   const Kernels& run = kernels(x.device());
   const auto power = [&run, x](double c) { return apply(run.pow, x.device(), x, number(c, x), x.shape()); };
   return record("pow", power(c), {x}, [&run, x, c, power](const real* dy) {
+    if (c == 0) return add_grad(x, Tensor::full(x.shape(), 0, x.device()).data(), x.shape());
     const Tensor slope = apply(run.mul, x.device(), power(c - 1), number(c, x), x.shape());
     add_grad(x, run.mul, {dy, x.shape()}, slope, x.shape());
   });
@@ -153,7 +157,8 @@ Tensor maximum(const Tensor& a, const Tensor& b) {
   });
 }
 Tensor clamp(const Tensor& x, double low, double high) {
-  if (!(low <= high)) bad_input("clamp: low = {} is above high = {}; exchange them", low, high);
+  if (std::isnan(low) || std::isnan(high)) bad_input("clamp: low = {}, high = {}; give numbers", low, high);
+  if (low > high) bad_input("clamp: low = {} is above high = {}; exchange them", low, high);
   return minimum(maximum(x, number(low, x)), number(high, x));
 }
 Tensor abs(const Tensor& x) { return relu(x) + relu(-x); }

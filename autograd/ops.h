@@ -25,7 +25,7 @@ inline Tensor operator-(double c, const Tensor& a) { return sub(number(c, a), a)
 inline Tensor operator*(double c, const Tensor& a) { return mul(number(c, a), a); }
 inline Tensor operator/(double c, const Tensor& a) { return div(number(c, a), a); }
 inline Tensor operator-(const Tensor& a) { return a * -1; }
-Tensor pow(const Tensor& x, double c);             // NaN for x < 0 unless c is whole
+Tensor pow(const Tensor& x, double c);             // NaN for x < 0 unless c is whole; x^0 is 1 and flat everywhere
 
 // What is compared broadcasts likewise. A NaN in a or b is in the smaller and the larger of them.
 Tensor greater_equal(const Tensor& a, const Tensor& b);                 // 1 or 0, 1 for a NaN in a; without a gradient
@@ -67,6 +67,7 @@ Tensor gather(const Tensor& table, const Ids& at);                     // (N, ..
 
 Tensor matmul(const Tensor& a, const Tensor& b);   // (..., m, k) x (..., k, n) or (k, n) -> (..., m, n)
 Tensor softmax(const Tensor& x);                   // over the last axis
+// Both norms square: a row with numbers above some 1e19 in float becomes 0, as in PyTorch.
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          // LayerNorm over the last axis
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);          // 1e-6 in T5, 1e-5 or 1e-6 in LLaMA
 Tensor dropout(const Tensor& x, Dropout);

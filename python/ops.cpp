@@ -69,7 +69,8 @@ void add_simple_ops(nb::module_& m) {
   op(m, "sum", sum, "x"_a, "axis"_a, "over one axis, which stays with size 1");
   op(m, "mean", mean, "x"_a, "axis"_a, "over one axis, which stays with size 1");
   op(m, "sum_all", sum_all, "x"_a, "of all numbers: (1,)");
-  op(m, "max", max, "x"_a, "over the last axis, which stays with size 1");
+  op(m, "max", max, "x"_a,
+     "over the last axis, which stays with size 1; of equal numbers the first has all of the gradient");
   op(m, "interpolate", interpolate, "table"_a, "places"_a,
      "each row of a table (..., N) read at places (..., n) from 0 to N-1, in straight lines between entries: (..., n)");
   op(m, "top_k", top_k, "x"_a, "k"_a,
