@@ -1,5 +1,7 @@
 // y = a + b, a - b, a b, a / b with broadcasting, powers, comparisons and what they choose. Where an input was
 // repeated, its gradient is the sum over all places; where it was not, the first gradient is written where it belongs.
+#include <cmath>
+
 #include "core/error.h"
 #include "autograd/ops.h"
 #include "autograd/tape.h"
@@ -86,11 +88,13 @@ Tensor div(const Tensor& a, const Tensor& b) {
   });
 }
 
-// dx = dy c x^(c-1)
+// dx = dy c x^(c-1), and 0 for c = 0, also at x = 0
 Tensor pow(const Tensor& x, double c) {
+  if (!std::isfinite(real(c))) bad_input("pow: the exponent is {}; give a finite number", c);
   const Kernels& run = kernels(x.device());
   const auto power = [&run, x](double c) { return apply(run.pow, x.device(), x, number(c, x), x.shape()); };
   return record("pow", power(c), {x}, [&run, x, c, power](const real* dy) {
+    if (c == 0) return add_grad(x, Tensor::full(x.shape(), 0, x.device()).data(), x.shape());
     const Tensor slope = apply(run.mul, x.device(), power(c - 1), number(c, x), x.shape());
     add_grad(x, run.mul, {dy, x.shape()}, slope, x.shape());
   });
@@ -98,18 +102,16 @@ Tensor pow(const Tensor& x, double c) {
 
 Tensor greater_equal(const Tensor& a, const Tensor& b) {
   const Shape over = broadcast("greater_equal", a.shape(), b.shape());
-  return record("greater_equal", apply(kernels(a.device()).greater_equal, a.device(), a, b, over), {}, {});
+  return without_gradient("greater_equal", apply(kernels(a.device()).greater_equal, a.device(), a, b, over), {a, b});
 }
 
 namespace {
 
-// y = a where the mask is not 0, else 0: unlike the product, also where a is infinite or NaN. da = dy, likewise.
-Tensor keep(const Tensor& a, const Tensor& mask) {
-  const Shape over = broadcast("where", a.shape(), mask.shape());
-  const Kernels& run = kernels(a.device());
-  return record("keep", apply(run.keep, a.device(), a, mask, over), {a}, [&run, a, mask, over](const real* dy) {
-    add_grad(a, run.keep, {dy, over}, mask, over);
-  });
+// 1 where the mask is 0, else 0
+Tensor not_of(const Tensor& mask) {
+  const Kernels& run = kernels(mask.device());
+  const Tensor one = number(1, mask), is = apply(run.keep, mask.device(), one, mask, mask.shape());
+  return apply(run.sub, mask.device(), one, is, mask.shape());
 }
 
 // da = dy where the mask is 1, db = dy where it is 0                                          mask, dy: (over)
@@ -123,7 +125,21 @@ void add_grads_of_chosen(const Tensor& mask, const Tensor& a, const Tensor& b, c
 
 }  // namespace
 
-Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) { return keep(a, mask) + keep(b, 1 - mask); }
+// y = a [mask != 0] + b [mask = 0], where what is not chosen counts as 0 also if it is infinite or NaN
+// da = dy [mask != 0]   db = dy [mask = 0]
+Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
+  const Shape over = broadcast("where", broadcast("where", mask.shape(), a.shape()), b.shape());
+  const Kernels& run = kernels(mask.device());
+  const Tensor rest = not_of(mask);
+  const auto kept = [&](const Tensor& x, const Tensor& in) {                       // the shape of the two, not of all
+    return apply(run.keep, x.device(), x, in, broadcast("where", x.shape(), in.shape()));
+  };
+  const Tensor y = apply(run.add, mask.device(), kept(a, mask), kept(b, rest), over);
+  return record("where", y, {mask.detach(), a, b}, [&run, mask, rest, a, b, over](const real* dy) {
+    add_grad(a, run.keep, {dy, over}, mask, over);
+    add_grad(b, run.keep, {dy, over}, rest, over);
+  });
+}
 // da = dy [a <= b]   db = dy [a > b]
 Tensor minimum(const Tensor& a, const Tensor& b) {
   const Shape over = broadcast("minimum", a.shape(), b.shape());
@@ -141,7 +157,8 @@ Tensor maximum(const Tensor& a, const Tensor& b) {
   });
 }
 Tensor clamp(const Tensor& x, double low, double high) {
-  if (!(low <= high)) bad_input("clamp: low = {} is above high = {}; exchange them", low, high);
+  if (std::isnan(low) || std::isnan(high)) bad_input("clamp: low = {}, high = {}; give numbers", low, high);
+  if (low > high) bad_input("clamp: low = {} is above high = {}; exchange them", low, high);
   return minimum(maximum(x, number(low, x)), number(high, x));
 }
 Tensor abs(const Tensor& x) { return relu(x) + relu(-x); }

@@ -3,6 +3,7 @@
 // none.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "autograd/first_outside.h"
 #include "autograd/ops.h"
@@ -112,6 +113,7 @@ void add_pairs(AttentionArgs& a, const Scores& s) {
 
 AttentionArgs arguments(const Scores& s, const Tensor& v, const Span& span) {
   AttentionArgs a = sizes(s, span);
+  if (!std::isfinite(s.scale)) bad_input("attention: scale is {}; give a finite number, such as 1 / sqrt(D)", s.scale);
   if (v) {
     check(v.dims() == 4 && v.dim(0) == a.batch && v.dim(1) == a.keys && v.dim(2) == a.kv_heads, "v", v, s);
     a.v = v.data(), a.value_dim = v.dim(3);
@@ -139,6 +141,14 @@ void must_fit(const Tensor& bias, const Tensor& to, const char* what) {
   if (bias && (!to || to.dims() != 4 || bias.shape() != Shape{to.dim(2), to.dim(3)}))
     bad_input("attention: the bias of {0} is {1} and {0} is {2}; it must be (H, D) where that is (B, Tq, H, D)", what,
               to_string(bias.shape()), to ? to_string(to.shape()) : "absent");
+}
+
+// What weights are computed from.
+std::vector<Input> inputs_of(const Scores& s) {
+  std::vector<Input> all;
+  for (const Piece& p : s.pieces) all.push_back(p.q), all.push_back(p.k);
+  for (const Tensor* x : {&s.q_rel, &s.r, &s.gain, &s.bias, &s.temperature}) all.push_back(*x);
+  return all;
 }
 
 // The same, written with sums.
@@ -185,7 +195,7 @@ Tensor attention_weights(const Scores& s, const Span& span) {
   const Device device = s.pieces[0].q.device();
   Tensor a({args.batch, args.heads, args.queries, args.keys}, device);
   kernels(device).attention_weights(a.data(), args);
-  return a;
+  return without_gradient("attention_weights", a, inputs_of(s));
 }
 
 Tensor attention_statistics(const Scores& s, const Span& span) {
@@ -193,7 +203,7 @@ Tensor attention_statistics(const Scores& s, const Span& span) {
   const Device device = s.pieces[0].q.device();
   Tensor y({args.batch, args.heads, args.queries, row_figures}, device);
   kernels(device).attention_statistics(y.data(), args);
-  return y;
+  return without_gradient("attention_statistics", y, inputs_of(s));
 }
 
 }  // namespace poslab

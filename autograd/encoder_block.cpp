@@ -106,7 +106,7 @@ Tensor encoder_block(const Tensor& x, const BlockWeights& w, const LayerTerms& t
   Tensor y({x.dim(0), n.queries, x.dim(2)}, x.device());
   if (!recording()) {
     run.encoder_block(y.data(), {}, args);
-    return y;
+    return without_gradient("encoder_block", y, {x});
   }
   const Kept kept(args, x.device());
   run.encoder_block(y.data(), kept.at, args);

@@ -31,7 +31,7 @@ Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w,
   Tensor y(x.shape(), x.device());
   if (!recording()) {
     run.encoder_tail(y.data(), mixed.data(), {}, args);
-    return y;
+    return without_gradient("encoder_tail", y, {x, mixed});
   }
   Tensor s1(x.shape(), x.device()), h(x.shape(), x.device()), s2(x.shape(), x.device());
   Tensor hidden({rows, args.d_ff}, x.device());

@@ -7,6 +7,8 @@
 //
 // The same of a residual sum s = x + dropout(z), which may be a result too: dx = ds, dz = ds keep / (1 - rate), and ds
 // is what flows into s and what comes through its norm.
+#include <cmath>
+
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -31,7 +33,8 @@ struct Norm {
                 to_string(gain.shape()), to_string(bias.shape()), form.n);
     if (gain.shape() != row)
       bad_input("{}: x is {}, gain {}; gain must be ({})", op, to_string(x.shape()), to_string(gain.shape()), form.n);
-    if (!(epsilon > 0)) bad_input("{}: epsilon is {}; it must be above 0, for example 1e-6", op, epsilon);
+    if (!(epsilon > 0 && std::isfinite(real(epsilon))))
+      bad_input("{}: epsilon is {}; it must be above 0, for example 1e-6", op, epsilon);
     y = Tensor(x.shape(), x.device());
     s = z ? Tensor(x.shape(), x.device()) : x;
     kernels(x.device()).norm(y.data(), s.data(), x.data(), z.data(), gain.data(), bias.data(), form);

@@ -25,11 +25,11 @@ inline Tensor operator-(double c, const Tensor& a) { return sub(number(c, a), a)
 inline Tensor operator*(double c, const Tensor& a) { return mul(number(c, a), a); }
 inline Tensor operator/(double c, const Tensor& a) { return div(number(c, a), a); }
 inline Tensor operator-(const Tensor& a) { return a * -1; }
-Tensor pow(const Tensor& x, double c);             // NaN for x < 0 unless c is whole
+Tensor pow(const Tensor& x, double c);             // NaN for x < 0 unless c is whole; x^0 is 1 and flat everywhere
 
-// What is compared broadcasts likewise. A NaN in a or b is in the result.
-Tensor greater_equal(const Tensor& a, const Tensor& b);                 // 1 or 0, without a gradient
-Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);     // a where the mask is 1, b where it is 0
+// What is compared broadcasts likewise. A NaN in a or b is in the smaller and the larger of them.
+Tensor greater_equal(const Tensor& a, const Tensor& b);                 // 1 or 0, 1 for a NaN in a; without a gradient
+Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);     // b where the mask is 0, a where it is not
 Tensor minimum(const Tensor& a, const Tensor& b);  // where a = b, all of the gradient goes to a
 Tensor maximum(const Tensor& a, const Tensor& b);  // likewise
 Tensor clamp(const Tensor& x, double low, double high);                 // slope 1 at both ends
@@ -67,11 +67,12 @@ Tensor gather(const Tensor& table, const Ids& at);                     // (N, ..
 
 Tensor matmul(const Tensor& a, const Tensor& b);   // (..., m, k) x (..., k, n) or (k, n) -> (..., m, n)
 Tensor softmax(const Tensor& x);                   // over the last axis
+// Both norms square: a row with numbers above some 1e19 in float becomes 0, as in PyTorch.
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias);          // LayerNorm over the last axis
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon);          // 1e-6 in T5, 1e-5 or 1e-6 in LLaMA
 Tensor dropout(const Tensor& x, Dropout);
 enum class Pairing { interleaved, half };          // RoPE's pairs of channels: (2m, 2m+1) or (m, m + D/2)
-struct Rotation { Tensor cosine, sine; };          // of the angles: (1 or B, T, D/2) each, without a gradient
+struct Rotation { Tensor cosine, sine; };          // of the angles: (1 or B, T, D/2) each
 Tensor rotate(const Tensor& x, const Rotation&, Pairing);              // (B, T, H, D)
 Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);
 

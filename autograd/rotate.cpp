@@ -1,11 +1,38 @@
 // Rotary embedding (Su et al. 2021): each pair of channels of x_t turns by its angle, the same for all heads.
 //   (y, y') = (x cos - x' sin, x sin + x' cos)
 // The gradient is rotated back:   (dx, dx') = (dy cos + dy' sin, dy' cos - dy sin)
+// Angles that are learned get theirs through    dcos = dy x + dy' x'    dsin = dy' x - dy x',    summed over heads
 #include "autograd/ops.h"
+#include "autograd/strided_loop.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 
 namespace poslab {
+namespace {
+
+// dtable += the products of dy and x, added up over both channels of a pair, over heads, and over the sequences that
+// share the table                                                        dy, x: (B, T, H, D)   table: (1 or B, T, D/2)
+void add_products(const Tensor& table, const real* dy, const Tensor& x, Pairing pairing) {
+  const int64_t B = x.dim(0), T = x.dim(1), H = x.dim(2), D = x.dim(3), half = D / 2;
+  const Kernels& run = kernels(x.device());
+  const Tensor products(x.shape(), x.device());
+  const Strides all = dense(x.shape());
+  run.mul(products.data(), dy, x.data(), strided_loop(x.shape(), all, all, all));
+  const bool interleaved = pairing == Pairing::interleaved;
+  const Shape pairs = {int(B), int(T), int(H), interleaved ? int(half) : 2, interleaved ? 2 : int(half)};
+  const int64_t b = table.dim(0) == 1 ? 0 : T * half;
+  const Strides of_table = {b, half, 0, interleaved ? 1 : 0, interleaved ? 0 : 1};
+  run.sum(table.grad_accumulator(), products.data(), strided_loop(pairs, of_table, dense(pairs)));
+}
+
+// (-x', x), which every dsin is the product of dy with
+Tensor quarter_turn(const Tensor& x, Pairing pairing) {
+  const NoGrad constant;
+  const Shape table = {1, x.dim(1), x.dim(3) / 2};
+  return rotate(x, Rotation{Tensor::full(table, 0, x.device()), Tensor::full(table, 1, x.device())}, pairing);
+}
+
+}  // namespace
 
 Tensor rotate(const Tensor& x, const Rotation& by, Pairing pairing) {   // (B, T, H, D), (1 or B, T, D/2)
   if (x.dims() != 4 || x.dim(3) % 2)
@@ -24,12 +51,16 @@ Tensor rotate(const Tensor& x, const Rotation& by, Pairing pairing) {   // (B, T
   };
   Tensor y(x.shape(), x.device());
   rotate_by({y.data(), true}, x.data(), false);
-  return record("rotate", y, {x}, [x, rotate_by](const real* dy) {
+  return record("rotate", y, {x, cosine, sine}, [x, cosine, sine, pairing, rotate_by](const real* dy) {
     if (Accumulator dx = x.grad_accumulator()) rotate_by(dx, dy, true);
+    if (cosine.requires_grad()) add_products(cosine, dy, x, pairing);
+    if (sine.requires_grad()) add_products(sine, dy, quarter_turn(x, pairing), pairing);
   });
 }
 
 Tensor rotate(const Tensor& x, const Tensor& angles, Pairing pairing) {
+  if (angles.requires_grad() && angles.device() != x.device())
+    bad_input("rotate: the angles want a gradient and are on another device than x; compute them where x is");
   return rotate(x, Rotation{cos(angles).to(x.device()), sin(angles).to(x.device())}, pairing);
 }
 

@@ -49,8 +49,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
     run.copy({y.data() + offset, true}, part.data(), strided_loop(part.shape(), strides, dense(part.shape())));
     offset += part.shape()[at] * strides[at];
   }
-  const auto wants = std::find_if(parts.begin(), parts.end(), [](const Tensor& part) { return part.requires_grad(); });
-  return record("concat", y, {wants == parts.end() ? parts[0] : *wants}, [&run, parts, at, strides](const real* dy) {
+  return record("concat", y, std::vector<Input>(parts.begin(), parts.end()), [=, &run](const real* dy) {
     for (const Tensor& part : parts) {
       if (Accumulator d = part.grad_accumulator())
         run.copy(d, dy, strided_loop(part.shape(), dense(part.shape()), strides));

@@ -24,7 +24,7 @@ Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b) {
   shape.back() = w.rows;
   Tensor y(shape);
   on_cpu(x.device()).linear_stored(y.data(), x.data(), w.as, w.at, b.data(), x.rows(), w.columns, w.rows);
-  return y;
+  return without_gradient("linear", y, {x, b});
 }
 
 Tensor gather(const StoredMatrix& table, const Ids& at) {
@@ -34,7 +34,7 @@ Tensor gather(const StoredMatrix& table, const Ids& at) {
   shape.push_back(table.columns);
   Tensor y(shape);
   on_cpu(Device::cpu).gather_stored(y.data(), table.as, table.at, at.data(), at.size(), table.columns);
-  return y;
+  return without_gradient("gather", y, {});
 }
 
 }  // namespace poslab

@@ -65,6 +65,12 @@ Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
   return y;
 }
 
+Tensor without_gradient(const char* op, Tensor y, Inputs inputs) {
+  if (leaving_out()) stop_if_wanted();
+  if (debug_level()) check_forward(op, {y}, kept(inputs));
+  return y;
+}
+
 std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs inputs, BackwardOfSeveral backward) {
   if (leaving_out()) stop_if_wanted();
   std::vector<Tensor> to_check;

@@ -18,16 +18,28 @@ struct Input {
   const Tensor& x;
   Input(const Tensor& tensor) : x(tensor) {}
 };
-using Inputs = std::initializer_list<Input>;
+class Inputs {
+ public:
+  Inputs(std::initializer_list<Input> all) : all_(all.begin(), all.size()) {}
+  Inputs(const std::vector<Input>& all) : all_(all) {}
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+ private:
+  std::span<const Input> all_;
+};
 
 // Called by every op with its result, its inputs and its derivative. Keeps them only if an input requires a gradient,
-// and then so does the result, which it returns.
+// and then so does the result, which it returns. The inputs are all tensors that the op reads.
 Tensor record(const char* op, Tensor y, Inputs, Backward);
 
 // The same for an op with several results. dy[i] is d loss / d ys[i], or null where nothing has flowed into that
 // result; if nothing has flowed into any, backward is not called.
 using BackwardOfSeveral = std::function<void(std::span<const real* const> dy)>;
 std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs, BackwardOfSeveral);
+
+// What an op calls whose result has no gradient: returns y, looked at as POSLAB_DEBUG asks (core/debug.h).
+Tensor without_gradient(const char* op, Tensor y, Inputs);
 
 void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);
 

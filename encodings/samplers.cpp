@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "autograd/first_outside.h"
 #include "core/error.h"
 #include "encodings/own.h"
 
@@ -45,6 +46,9 @@ Positions sample(const Chosen<Sampler>& s, const Slots& slots, Rng& rng) {
   if (slots.classes && (slots.classes.shape().size() != 2 || slots.classes.shape()[1] != slots.time))
     bad_input("{}: classes {} for {} slots; give one to each slot of each sequence", name,
               to_string(slots.classes.shape()), slots.time);
+  if (const int64_t i = first_outside(slots.classes, int(TokenClass::empty) + 1); i >= 0)
+    bad_input("{}: class {} of a token; give 0 for a digit, 1 for another symbol, 2 for an empty slot", name,
+              slots.classes[i]);
   return s->draw(s.choices, slots, rng);
 }
 

@@ -1,5 +1,7 @@
 #include "python/convert.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace poslab::python {
@@ -33,10 +35,24 @@ Shape shape_of(const Array& a, const char* what) {
 
 }  // namespace
 
+real real_of(double x, const char* what) {
+  const real y = real(x);
+  if (std::isinf(y) && std::isfinite(x)) bad_input("{}: {} does not fit into float32; give at most 3.4e38", what, x);
+  return y;
+}
+
 Tensor tensor_of(nb::handle x) {
   if (nb::isinstance<Tensor>(x)) return nb::cast<Tensor>(x);
-  if (PyFloat_Check(x.ptr())) return Tensor::full({1}, real(PyFloat_AsDouble(x.ptr())));
+  if (PyFloat_Check(x.ptr())) return Tensor::full({1}, real_of(PyFloat_AsDouble(x.ptr()), "Tensor"));
   nb::object array = as_array(x, "Tensor", "fiub", "floats or whole numbers");
+  const nb::object dtype = array.attr("dtype");
+  if (nb::cast<std::string>(dtype.attr("kind")) == "f" && nb::cast<int>(dtype.attr("itemsize")) > 4) {
+    array = numpy().attr("ascontiguousarray")(array, "dtype"_a = "float64");
+    const auto wide = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(array);
+    const Tensor copy(shape_of(wide, "Tensor"));
+    std::transform(wide.data(), wide.data() + wide.size(), copy.data(), [](double v) { return real_of(v, "Tensor"); });
+    return copy;
+  }
   array = numpy().attr("ascontiguousarray")(array, "dtype"_a = "float32");
   const auto a = nb::cast<nb::ndarray<const float, nb::c_contig, nb::device::cpu>>(array);
   const Tensor copy(shape_of(a, "Tensor"));

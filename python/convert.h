@@ -31,6 +31,8 @@ struct IdsLike : nb::object {
 nb::module_ numpy();
 std::string type_of(nb::handle);  // "ndarray"
 std::string text_of(nb::handle);  // as str() has it
+// The nearest float32; infinity and NaN stay what they are. Throws BadInput for a finite number beyond its range.
+real real_of(double x, const char* what);
 // A Tensor itself, a number as shape (1), or a copy of an array or a nested list as float32. Throws BadInput.
 Tensor tensor_of(nb::handle);
 Tensor tensor_or_absent(nb::handle);                            // None is the empty Tensor

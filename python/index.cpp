@@ -65,7 +65,11 @@ Tensor indexed(const Tensor& x, nb::handle index) {
       y = sliced(y, axis, s);
       shape.push_back(y.dim(axis++));
     } else if (PyIndex_Check(part.ptr()) && !PyBool_Check(part.ptr()) && !nb::hasattr(part, "__len__")) {
-      const int at = checked(y, axis, nb::cast<int64_t>(nb::int_(part)));
+      int64_t n = 0;
+      if (!nb::try_cast(nb::int_(part), n))
+        throw nb::index_error(fmt::format("index {} is outside axis {} of {}", text_of(part), axis,
+                                          to_string(x.shape())).c_str());
+      const int at = checked(y, axis, n);
       y = y.dim(axis) == 1 ? y : slice(y, axis, at, at + 1);
       ++axis;
     } else if (parts.size() == 1) {

@@ -47,9 +47,9 @@ void add_simple_ops(nb::module_& m) {
   op(m, "sub", sub, "a"_a, "b"_a, "a - b, likewise");
   op(m, "mul", mul, "a"_a, "b"_a, "a b, likewise");
   op(m, "div", div, "a"_a, "b"_a, "a / b, likewise");
-  op(m, "pow", pow, "x"_a, "c"_a, "x to the power of a number c; NaN for x < 0 unless c is whole");
-  op(m, "greater_equal", greater_equal, "a"_a, "b"_a, "1 where a >= b, else 0, without a gradient");
-  op(m, "where", where, "mask"_a, "a"_a, "b"_a, "a where the mask is 1, b where it is 0");
+  op(m, "pow", pow, "x"_a, "c"_a, "x to the power of a number c; NaN for x < 0 unless c is whole, slope 0 for c = 0");
+  op(m, "greater_equal", greater_equal, "a"_a, "b"_a, "1 where a >= b or a is NaN, else 0, without a gradient");
+  op(m, "where", where, "mask"_a, "a"_a, "b"_a, "b where the mask is 0, a where it is any other number");
   op(m, "minimum", minimum, "a"_a, "b"_a, "the smaller of each; where a = b, all of the gradient goes to a");
   op(m, "maximum", maximum, "a"_a, "b"_a, "the larger of each; where a = b, all of the gradient goes to a");
   op(m, "clamp", clamp, "x"_a, "low"_a, "high"_a, "x, but at least low and at most high; slope 1 at both ends");
@@ -69,7 +69,8 @@ void add_simple_ops(nb::module_& m) {
   op(m, "sum", sum, "x"_a, "axis"_a, "over one axis, which stays with size 1");
   op(m, "mean", mean, "x"_a, "axis"_a, "over one axis, which stays with size 1");
   op(m, "sum_all", sum_all, "x"_a, "of all numbers: (1,)");
-  op(m, "max", max, "x"_a, "over the last axis, which stays with size 1");
+  op(m, "max", max, "x"_a,
+     "over the last axis, which stays with size 1; of equal numbers the first has all of the gradient");
   op(m, "interpolate", interpolate, "table"_a, "places"_a,
      "each row of a table (..., N) read at places (..., n) from 0 to N-1, in straight lines between entries: (..., n)");
   op(m, "top_k", top_k, "x"_a, "k"_a,
@@ -99,9 +100,10 @@ void add_ops(nb::module_& m) {
      "running sums along the axis; exclusive: without the number itself");
   op(m, "dropout", drop, "x"_a, "rate"_a, "seed"_a = 0, "step"_a = 0,
      "zeros for a share of the numbers, the rest / (1 - rate); which ones is a function of seed and step");
-  op(m, "rotate", turned, "x"_a, "angles"_a, "pairing"_a = "half",
-     "pairs of channels turned: x (B, T, H, D), angles (1 or B, T, D/2) in radians");
-  op(m, "rotate", turned_by, "x"_a, "cosine"_a, "sine"_a, "pairing"_a = "half", "the same by cosines and sines");
+  op(m, "rotate", turned, "x"_a, "angles"_a, "pairing"_a,
+     "pairs of channels turned: x (B, T, H, D), angles (1 or B, T, D/2) in radians. pairing: \"interleaved\",\n"
+     "channels (2m, 2m+1), as --encoding rope does; or \"half\", channels (m, m + D/2)");
+  op(m, "rotate", turned_by, "x"_a, "cosine"_a, "sine"_a, "pairing"_a, "the same by cosines and sines");
   m.def(
       "linear",
       [](TensorLike x, TensorLike w, std::optional<TensorLike> b) {

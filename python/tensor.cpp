@@ -150,7 +150,11 @@ void add_tensor(nb::module_& m) {
           "reshape",
           [](const Tensor& x, nb::args sizes) {
             const bool one = sizes.size() == 1 && !nb::isinstance<nb::int_>(sizes[0]);
-            return x.reshape(nb::cast<Shape>(one ? nb::object(sizes[0]) : nb::object(sizes)));
+            const nb::object wanted = one ? nb::object(sizes[0]) : nb::object(sizes);
+            Shape shape;
+            if (!nb::try_cast(wanted, shape))
+              bad_input("reshape: {} is no shape; give whole numbers below 2^31", text_of(wanted));
+            return x.reshape(shape);
           },
           "sizes"_a, "The same memory and gradient in another shape; one size may be -1.")
       .def_prop_ro("T", transpose, "its last two dimensions exchanged, as pl.transpose(x)")
@@ -197,8 +201,8 @@ void add_tensor(nb::module_& m) {
       "CPU.");
   m.attr("from_dlpack") = m.attr("from_numpy");
   m.def(
-      "full", [](const Shape& shape, double value) { return Tensor::full(shape, real(value)); }, "shape"_a, "value"_a,
-      "A tensor of that shape with the same number everywhere.");
+      "full", [](const Shape& shape, double value) { return Tensor::full(shape, real_of(value, "full")); }, "shape"_a,
+      "value"_a, "A tensor of that shape with the same number everywhere.");
 }
 
 }  // namespace poslab::python

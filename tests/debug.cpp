@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "autograd/tape.h"
+#include "autograd/watch.h"
 #include "core/debug.h"
 #include "core/profile.h"
 #include "experiment/step.h"
@@ -56,6 +57,98 @@ double flops() {
   double sum = 0;
   for (const ProfileTotals& s : profile_totals()) sum += s.cost.flops;
   return sum;
+}
+
+bool has_nan(const Tensor& x) {
+  const std::vector<real> all = x ? x.values() : std::vector<real>();
+  return std::any_of(all.begin(), all.end(), [](real v) { return std::isnan(v); });
+}
+
+// All that a tape is told, and, if a step is `poisoned`, a gradient of NaN that reaches it out of nowhere.
+struct Steps : TapeWatch {
+  struct Step { std::string op; std::vector<Tensor> results, inputs; };
+  std::vector<Step> all;
+  size_t poisoned = SIZE_MAX;
+  bool reached = false, spread = false;   // the poison reached that step, and somebody got a NaN from it
+
+  void recorded(size_t, const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& in) override {
+    all.push_back({op, results, in});
+  }
+  void before_backward(size_t at) override {
+    if (at != poisoned) return;
+    for (const Tensor& y : all[at].results)
+      if (y.has_grad()) std::fill_n(y.grad_accumulator().at, y.size(), real(NAN)), reached = true;
+  }
+  void after_backward(size_t at) override {
+    if (at != poisoned) return;
+    const auto is_result = [&](const Tensor& x) {
+      return std::any_of(all[at].results.begin(), all[at].results.end(),
+                         [&](const Tensor& y) { return y.data() == x.data(); });
+    };
+    for (const Step& step : all)           // also those that this step does not name as its inputs
+      for (const Tensor& x : step.inputs) spread |= x && x.has_grad() && !is_result(x) && has_nan(x.grad());
+  }
+};
+
+// Fresh tensors that want gradients, if the case has them.
+Tensors leaves(const OpCase& c, const Tensors& values) {
+  Tensors x;
+  for (const Tensor& v : values) {
+    x.push_back(Tensor::from(v.shape(), v.values()));
+    if (c.differentiable) x.back().require_grad();
+  }
+  return x;
+}
+
+// With a NaN in input i: the first step that has one in its result is named; an op without gradient is named at all.
+bool check_forward_is_named(const OpCase& c, const Tensors& values, size_t i) {
+  const auto poisoned = [&] {
+    Tensors x = leaves(c, values);
+    x[i].data()[x[i].size() / 2] = real(NAN);
+    return x;
+  };
+  set_debug_level(0);
+  std::string first;
+  bool in_result = false;
+  {
+    const Steps steps;
+    in_result = has_nan(c.op(poisoned()));
+    for (size_t s = steps.all.size(); s-- > 0;)
+      if (std::any_of(steps.all[s].results.begin(), steps.all[s].results.end(), has_nan)) first = steps.all[s].op;
+  }
+  clear_tape();
+  set_debug_level(4);
+  const std::string said = refusal([&] { c.op(poisoned()); });
+  clear_tape();
+  if (!first.empty()) CHECK_MESSAGE(said.starts_with("1: " + first + " "), said);
+  else CHECK_MESSAGE(said.empty() == !in_result, said);
+  return !said.empty();
+}
+
+// With a NaN in the gradient of each step's result in turn: that step is named, if it hands the NaN on.
+int check_backward_is_named(const OpCase& c, const Tensors& values) {
+  int named = 0;
+  for (size_t step = 0, steps = 1; step < steps; ++step) {
+    const auto run = [&](Steps& watch) {
+      const Tensor y = c.op(leaves(c, values));
+      steps = watch.all.size();
+      watch.poisoned = step;
+      if (y.requires_grad()) backward(sum_all(y));
+    };
+    set_debug_level(0);
+    Steps quiet;
+    run(quiet);
+    set_debug_level(4);
+    Steps loud;
+    const std::string said = refusal([&] { run(loud); });
+    clear_tape();
+    if (!quiet.reached) continue;
+    INFO("step " << step << ", " << quiet.all[step].op);
+    if (quiet.spread) CHECK_MESSAGE(said.starts_with("1: the backward pass of " + quiet.all[step].op + " "), said);
+    else CHECK_MESSAGE(said == "", said);
+    named += quiet.spread;
+  }
+  return named;
 }
 
 // Training steps on Reverse String, 5 layers of width 64 unless said otherwise.
@@ -250,6 +343,23 @@ TEST_CASE("debug: of several results the one with a NaN is named, and a line has
   CHECK(refusal([&] { backward(sum_all(two(x, 1)[1])); }) ==
         "1: the backward pass of two (2) gives input 1 a gradient with nan at (0), the first of 1 such elements; those "
         "of its results (2) (3) are finite; its inputs are all finite");
+}
+
+TEST_CASE("debug: of every op, the first that makes a NaN is named, forward and backward") {
+  const Rung rung(0);
+  int forward = 0, backward_ = 0;
+  for (const OpCase& c : op_cases()) {
+    const Tensors values = inputs(c);
+    int64_t size = 0;
+    for (const Tensor& x : values) size += x.size();
+    if (size > 3000 || c.of_gpu) continue;
+    if (c.kernel == "adam" || c.kernel == "squares") continue;      // Adam's own, no ops of a tape
+    INFO(c.kernel << " " << c.name);
+    for (size_t i = 0; i < values.size(); ++i) forward += check_forward_is_named(c, values, i);
+    if (c.differentiable) backward_ += check_backward_is_named(c, values);
+  }
+  CHECK(forward > 400);
+  CHECK(backward_ > 400);
 }
 
 TEST_CASE("debug: the logits that a causal mask hides are nobody's infinity") {

@@ -72,3 +72,31 @@ TEST_CASE("7 permutation: tokens that keep their positions may stand in any orde
 TEST_CASE("10 mass: the weights of a query sum to 1, unless a scheme says so or it sees no key but its own") {
   CHECK(hold_to("mass").below > 20);
 }
+
+TEST_CASE("positions: one that is NaN or infinite is refused, whatever scheme would have read it") {
+  int refusals = 0;
+  for (const Setup& s : each_setup()) {
+    if (!s.reads_positions()) continue;
+    INFO(s.name());
+    const Model model(s);
+    const Content content;
+    const PositionSample sample = s.draw();
+    const Positions& drawn = sample.at_layer(int(model.layer));
+    const auto logits_at = [&](std::vector<double> numbers) {
+      const int sequences = drawn.sequences();
+      logits(s, model, drawn.only_offsets() ? Positions::of_offsets(sequences, std::move(numbers))
+             : drawn.channels() > 1 ? Positions::of_ids(sequences, drawn.channels(), std::move(numbers))
+                                    : Positions::of_tokens(sequences, std::move(numbers)), content);
+    };
+    const std::vector<double> numbers = drawn.only_offsets() ? drawn.distances().value : drawn.ids(s.scheme->name);
+    logits_at(numbers);
+    for (const double bad : {double(NAN), double(INFINITY), -double(INFINITY)})
+      for (const size_t at : {size_t(0), numbers.size() / 2, numbers.size() - 1}) {
+        std::vector<double> moved = numbers;
+        moved[at] = bad;
+        CHECK_THROWS_AS(logits_at(moved), BadInput);
+        ++refusals;
+      }
+  }
+  CHECK(refusals > 400);
+}

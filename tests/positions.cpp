@@ -1,6 +1,8 @@
 // Distances: each once, and the right one for every pair, in the Toeplitz and in the looked-up form.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <functional>
 #include <set>
 
 #include "core/error.h"
@@ -87,4 +89,19 @@ TEST_CASE("positions refuse sizes that do not divide, and tokens where there are
   CHECK_NOTHROW(table.offsets("alibi"));
   CHECK_NOTHROW(Positions::of_tokens(1, {0, 2, 4}).offsets("alibi"));
   CHECK_THROWS_AS(Positions::of_tokens(1, {0, 2, 5}).offsets("alibi"), BadInput);
+}
+
+TEST_CASE("positions that are no numbers are refused where they enter, with their place, whatever reads them") {
+  const double nan = NAN, inf = INFINITY;
+  const auto refuses = [](const std::function<void()>& action, const std::string& words) {
+    CHECK_THROWS_WITH_AS(action(), words.c_str(), BadInput);
+  };
+  refuses([&] { Positions::of_tokens(1, {0, 1, nan}); },
+          "positions: number 2 of sequence 0 is nan; give finite numbers");
+  refuses([&] { Positions::of_tokens(2, {0, 1, 2, inf, 4, nan}); },
+          "positions: number 0 of sequence 1 is inf; give finite numbers");
+  refuses([&] { Positions::of_ids(2, 2, {0, 1, 2, 3, 4, 5, 6, -inf}); },
+          "positions: number 1 of sequence 1 is -inf; give finite numbers");
+  refuses([&] { Positions::of_offsets(1, {-1, nan, 1}); },
+          "positions: number 1 of sequence 0 is nan; give finite numbers");
 }

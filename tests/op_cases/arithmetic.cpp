@@ -101,9 +101,9 @@ const Cases of_one([](std::vector<OpCase>& all) {
     }
   all.push_back({"keep", "where (5, 33): (33), (5, 1)", {{33}, {5, 1}}});
   all.back().op = [](auto& x) {
-    std::vector<int> mask(5 * 33);
-    for (size_t e = 0; e < mask.size(); ++e) mask[e] = e % 3 == 0;
-    return where(Tensor::from<int>({5, 33}, mask).to(x[0].device()), x[0], x[1]);
+    std::vector<double> mask(5 * 33);             // also numbers that are neither 0 nor 1
+    for (size_t e = 0; e < mask.size(); ++e) mask[e] = e % 3 == 0 ? std::vector<double>{1, 0.5, -2, 1e-30}[e % 4] : 0;
+    return where(Tensor::from({5, 33}, mask).to(x[0].device()), x[0], x[1]);
   };
   all.back().reference = [](Arrays x) {
     Array y({5, 33});

@@ -150,6 +150,40 @@ BAD = {
     "a gradient that is set": (lambda: setattr(X, "grad", X), AttributeError),
     "half a piece": (lambda: pl.Piece(Q, None), TypeError),
     "pieces that are none": (lambda: pl.Scores([Q], 1), TypeError),
+    "half a row": (lambda: pl.gather(X, [0.5]), "dtype float64"),
+    "rows by truth": (lambda: X[np.array([True, False])], "dtype bool"),
+    "rows by text": (lambda: pl.gather(X, "0"), "cannot read a str"),
+    "a row beyond 64 bits": (lambda: pl.gather(X, [1 << 70]), "dtype object"),
+    "a target beyond 32 bits": (lambda: pl.cross_entropy(X, [1 << 40, 0]), "does not fit into 32 bits"),
+    "half a target": (lambda: pl.cross_entropy(X, [1.5, 0]), "dtype float64"),
+    "a negative target": (lambda: pl.cross_entropy(X, [-1, 0]), "target -1"),
+    "targets of another shape": (lambda: pl.cross_entropy(X, [[0, 0]]), "must have the shape"),
+    "a pair beyond 32 bits": (lambda: pl.Scores([pl.Piece(Q, Q)], 1, pairs=np.full((1, 4, 4), 1 << 40)), "32 bits"),
+    "half a pair": (lambda: pl.Scores([pl.Piece(Q, Q)], 1, pairs=np.full((1, 4, 4), 0.5)), "dtype float64"),
+    "half a key": (lambda: pl.Span(key_lengths=[1.5]), "dtype float64"),
+    "a negative key length": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1), pl.Span(key_lengths=[-1])),
+                              "-1 keys"),
+    "an index beyond 32 bits": (lambda: X[1 << 40], IndexError),
+    "an index beyond 64 bits": (lambda: X[1 << 70], IndexError),
+    "a size beyond 32 bits": (lambda: X.reshape(1 << 40), "is no shape"),
+    "half a size": (lambda: X.reshape(1.5), "1.5 is no shape"),
+    "sizes of nothing": (lambda: X.reshape(None), "None is no shape"),
+    "a number beyond float32": (lambda: X * 1e39, "1e.39 does not fit into float32"),
+    "an array beyond float32": (lambda: pl.Tensor(np.array([[0, -1e39]])), "-1e.39 does not fit into float32"),
+    "full beyond float32": (lambda: pl.full([2], 1e39), "full: 1e.39 does not fit into float32"),
+    "a power of NaN": (lambda: pl.pow(X, float("nan")), "exponent is nan"),
+    "a power beyond float32": (lambda: X**1e39, "exponent is 1e.39"),
+    "a limit of NaN": (lambda: pl.clamp(X, float("nan"), 1), "low = nan"),
+    "epsilon NaN": (lambda: pl.rms_norm(X, [1, 1, 1], float("nan")), "epsilon is nan"),
+    "epsilon infinite": (lambda: pl.rms_norm(X, [1, 1, 1], float("inf")), "epsilon is inf"),
+    "a scale of NaN": (lambda: pl.attention(pl.Scores([pl.Piece(Q, Q)], float("nan")), Q), "scale is nan"),
+    "an infinite scale": (lambda: pl.attention_weights(pl.Scores([pl.Piece(Q, Q)], 1e39)), "scale is inf"),
+    "an option of NaN": (lambda: pl.encodings.rope(base=float("nan")), "base = nan is out of range"),
+    "a token of no class": (lambda: pl.samplers.abacus.draw(5, classes=np.full((1, 5), 9)), "class 9 of a token"),
+    "no pairing": (lambda: pl.rotate(Q, np.zeros((1, 4, 4))), TypeError),
+    "angles of another shape": (lambda: pl.rotate(Q, np.zeros((1, 4, 3)), "half"), "cosines are"),
+    "a mask that does not broadcast": (lambda: pl.where([1, 0], X, X), "where: .* do not broadcast"),
+    "an empty operand": (lambda: X + np.zeros((0, 3)), "every size must be positive"),
     "rows that are NaN": (lambda: pl.gather(X, [float("nan")]), "dtype float64"),
     "half a letter": (lambda: pl.encodings["\ud800"], TypeError),
     "a zero in a name": (lambda: pl.encodings["ro\0pe"], "unknown encoding"),
@@ -223,7 +257,16 @@ def test_bad_input(name):
 
 
 def test_there_are_enough():
-    assert len(BAD) >= 40
+    assert len(BAD) >= 150
+
+
+def test_arrays_of_any_layout_and_dtype_are_read():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    for x in (a.T, a[:, ::-1], a[:, :, ::2], np.asfortranarray(a), a.astype(">f8"), a.astype("float16"),
+              a.astype("longdouble"), a.astype("int8"), np.broadcast_to(a[0], (5, 3, 4))):
+        np.testing.assert_array_equal(pl.Tensor(x).numpy(), x.astype("float32"))
+    assert pl.Tensor(np.array([np.inf, -np.inf])).tolist() == [np.inf, -np.inf]
+    assert np.isnan(pl.Tensor(np.array([np.nan])).item())
 
 
 @pytest.mark.parametrize("op", ["softmax", "exp", "relu", "max", "sum_all", "silu", "gelu"])

@@ -76,6 +76,55 @@ def test_values_and_gradients(name):
         assert (given[i].grad.numpy() * direction).sum() == pytest.approx(slope, rel=1e-3, abs=1e-4)
 
 
+def rotated(x, cosine, sine, pairing):
+    half = x.shape[-1] // 2
+    first, second = (np.s_[..., ::2], np.s_[..., 1::2]) if pairing == "interleaved" else (np.s_[..., :half],
+                                                                                         np.s_[..., half:])
+    y, c, s = np.empty_like(x), cosine[:, :, None], sine[:, :, None]
+    y[first], y[second] = x[first] * c - x[second] * s, x[first] * s + x[second] * c
+    return y
+
+
+@pytest.mark.parametrize("pairing", ["interleaved", "half"])
+@pytest.mark.parametrize("sequences", [1, 2])
+def test_rotate_has_gradients_of_angles_cosines_and_sines(pairing, sequences):
+    x, angles = draw(2, 3, 5, 8), draw(sequences, 3, 4, seed=1, low=-3, high=3)
+    weight = draw(2, 3, 5, 8, seed=2).astype("float64")
+
+    def check(inputs, reference):
+        given = [pl.Tensor(a, requires_grad=True) for a in inputs]
+        pl.sum_all(pl.rotate(*given, pairing) * weight).backward()
+        for n, tensor in enumerate(given):
+            direction = draw(*inputs[n].shape, seed=10 + n).astype("float64")
+            def moved(step):
+                exact = [a + step * direction if i == n else a.astype("float64") for i, a in enumerate(inputs)]
+                return (reference(*exact) * weight).sum()
+            slope = (moved(1e-6) - moved(-1e-6)) / 2e-6
+            assert (tensor.grad.numpy() * direction).sum() == pytest.approx(slope, rel=1e-4, abs=1e-4)
+
+    check([x, angles], lambda x, a: rotated(x, np.cos(a), np.sin(a), pairing))
+    check([x, np.cos(angles), np.sin(angles)], lambda x, c, s: rotated(x, c, s, pairing))
+
+
+def test_rotate_is_what_rope_does():
+    q = draw(1, 6, 1, 8)
+    angles = np.arange(6.0)[None, :, None] * 10000.0 ** (-np.arange(4) / 4)
+    scheme = pl.encodings.rope.build(heads=1, d_model=8)
+    turned = pl.rotate(q, angles, "interleaved").numpy()[0, :, 0]
+    np.testing.assert_allclose(scheme.logits(q, q).numpy()[0, 0], turned @ turned.T / np.sqrt(8), rtol=1e-4, atol=1e-5)
+
+
+def test_where_is_numpys():
+    mask = np.array([0.0, -0.0, 1, 0.5, -1, 1e-40, np.inf, np.nan], "float32")
+    a, b = draw(8), draw(8, seed=1)
+    x, y = pl.Tensor(a, True), pl.Tensor(b, True)
+    chosen = pl.where(mask, x, y)
+    np.testing.assert_array_equal(chosen.numpy(), np.where(mask, a, b))
+    pl.sum_all(chosen).backward()
+    np.testing.assert_array_equal(x.grad.numpy(), np.where(mask, 1, 0))
+    np.testing.assert_array_equal(y.grad.numpy(), np.where(mask, 0, 1))
+
+
 def test_ops_of_whole_numbers():
     table = pl.Tensor(draw(5, 2))
     np.testing.assert_array_equal(pl.gather(table, [[4], [0]]).numpy(), table.numpy()[[[4], [0]]])
