@@ -79,7 +79,7 @@ Json older(Json config) {
 }  // namespace
 
 TEST_CASE("hf: logits and 200 greedy tokens equal those of transformers, for each rope_scaling type and model") {
-  CHECK(cases().size() == 19);
+  CHECK(cases().size() == 27);
   for (const Json& of : cases()) {
     INFO(of["name"]);
     const TemporaryFolder folder;
@@ -169,6 +169,23 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
   CHECK(holds(rope({{"rope_type", "mrope"}}), "c: rope_parameters: the type \"mrope\" is not known; default, linear"));
   CHECK(holds(rope({{"rope_type", "linear"}}), "c: rope_parameters: \"factor\" is missing; it must be a number"));
   CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 0.5}}), "c: rope_parameters: pi: factor"));
+  CHECK(rope({{"partial_rotary_factor", 1}}) == "");
+  CHECK(rope({{"partial_rotary_factor", 0.5}}) ==
+        "2: c: rope_parameters: \"partial_rotary_factor\" is 0.5; it must be 1: heads that turn in part are not read");
+  CHECK(rope({{"rope_theta", 1e20}}) == "");
+  CHECK(holds(rope({{"rope_theta", 1e31}}), "c: rope_parameters: \"rope_theta\" is 1e+31; it must be 2 .. 1e30"));
+  for (const std::vector<double>& wrong : {std::vector<double>{1, 2, 3}, {1, 2, 3, 4, 5}})   // of 4 pairs
+    for (const char* list : {"long_factor", "short_factor"}) {
+      Json all = {{"rope_type", "longrope"}, {"long_factor", {1, 2, 3, 4}}, {"short_factor", {1, 1, 1, 1}}};
+      CHECK(rope(all) == "");
+      all[list] = wrong;
+      CHECK(rope(all) ==
+            fmt::format("2: c: rope_parameters: \"{}\" has {} numbers, and a head has 4 pairs of channels; it must "
+                        "have one for each", list, wrong.size()));
+    }
+  CHECK(rope({{"rope_type", "yarn"}, {"factor", 4}, {"attention_factor", 0}}) ==
+        "2: c: rope_parameters: \"attention_factor\" is 0; it must be at most 1000, and not 0, with which all keys "
+        "weigh the same");
   CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 2}, {"beta_fast", 3}}),
               "the key \"beta_fast\" is not known with the type \"linear\""));
   CHECK(holds(rope({{"full_attention", {{"rope_type", "default"}}}}), "the key \"full_attention\" is not known"));
