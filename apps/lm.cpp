@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "apps/commands.h"
+#include "apps/number_option.h"
 #include "apps/typed_choices.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -273,16 +274,13 @@ std::function<void()> add_lm(CLI::App* lm) {
                             generate_footer, generate_command);
   run_or_hf(write), other(write);
   write->add_option("--prompt", words->prompt, "how the text begins ('#include <')")->type_name("TEXT");
-  write->add_option("--count", words->count, "new tokens (300)")
-      ->type_name("1 .. 1000000")
-      ->check(CLI::Range(1, 1000000).description(""));
-  write->add_option("--temperature", words->heat, "0: always the most probable token (0.8, or as --hf has it)")
-      ->type_name("0 or more");
-  write->add_option("--top-k", words->top_k, "only the K most probable tokens; 0: all (0, or as --hf has it)")
-      ->type_name("K");
-  write->add_option("--top-p", words->top_p, "only the most probable tokens of that share (1, or as --hf has it)")
-      ->type_name("0 .. 1");
-  write->add_option("--seed", words->seed, "the same seed writes the same text (0)")->type_name("N");
+  add_number(write, "count", words->count, "new tokens (300)", {1, 1000000});
+  add_number(write, "temperature", words->heat, "0: always the most probable token (0.8, or as --hf has it)", {0, 1e6});
+  add_number(write, "top-k", words->top_k, "only the K most probable tokens; 0: all (0, or as --hf has it)",
+             {0, 1 << 30});
+  add_number(write, "top-p", words->top_p, "only the most probable tokens of that share (1, or as --hf has it)",
+             {0, 1});
+  add_number(write, "seed", words->seed, "the same seed writes the same text (0)", {0, 999999999999999});
   add_threads(write, words->threads);
 
   CLI::App* hand_over =

@@ -9,10 +9,11 @@
 namespace poslab {
 namespace {
 
-// All of the text, which has no space, no + and no 0x in front; false if it is no number.
+// All of the text, which has no space, no + and no 0x in front; false if it is no number. One too large is the largest.
 bool parse(const std::string& text, int64_t& n) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  return error == std::errc() && end == text.data() + text.size();
+  if (error == std::errc::result_out_of_range) n = text[0] == '-' ? INT64_MIN : INT64_MAX;
+  return error != std::errc::invalid_argument && end == text.data() + text.size();
 }
 bool parse(const std::string& text, double& n) {   // libc++ has no from_chars for it; the locale is always C's
   char* end;
