@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "lab/language/hf_model.h"
 #include "lab/language/hf_rope.h"
+#include "lab/language/hf_weights.h"
 #include "lab/language/safetensors.h"
 #include "nn/generate.h"
 #include "tests/lab_helpers.h"
@@ -249,6 +250,42 @@ struct Spoiled {
 };
 
 }  // namespace
+
+TEST_CASE("hf: weights that are NaN or infinite are a damaged file, and the tensor is named") {
+  for (const double wrong : {double(NAN), double(INFINITY), -double(INFINITY)}) {
+    Spoiled s;
+    Tensor& down = s.tensors.back().values;                                               // (4, 6)
+    down = Tensor::full({4, 6}, 1), down.data()[21] = real(wrong), down.data()[23] = real(wrong);
+    CHECK(s.refused() == "1: F/model.safetensors is damaged: the tensor model.layers.0.mlp.down_proj.weight holds NaN "
+                         "or infinity, first at (3, 3); fetch it again");
+    down = Tensor::full({4, 6}, 3e38);
+    CHECK(s.refused() == "");
+    s.tensors[1].values.data()[2] = real(wrong);
+    CHECK(holds(s.refused(), "1: F/model.safetensors is damaged: the tensor model.norm.weight holds NaN or infinity, "
+                             "first at (2)"));
+  }
+  // 16 bits, and behind the first block of many: 0x7f80 and 0x7c00 are infinity, the numbers before them the largest
+  for (const auto& [dtype, largest] : {std::pair{"BF16", 0x7f7f}, {"F16", 0x7bff}}) {
+    const TemporaryFolder folder;
+    const int rows = 3, columns = 50000;
+    const auto refused = [&](int at, int bits) {
+      std::vector<uint16_t> numbers(size_t(rows * columns), uint16_t(largest));
+      numbers[size_t(at)] = uint16_t(bits);
+      std::string header = fmt::format(R"({{"w":{{"dtype":"{}","shape":[{},{}],"data_offsets":[0,{}]}}}})", dtype,
+                                             rows, columns, 2 * rows * columns);
+      while (header.size() % 8) header += ' ';
+      const uint64_t length = header.size();
+      write_file(folder / "model.safetensors", std::string(reinterpret_cast<const char*>(&length), 8) + header +
+                     std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * 2));
+      return refusal([&] {
+        HfWeights(folder.path, "c", [](const std::string&) { return "w"; }).params().stored("w", rows, columns);
+      });
+    };
+    CHECK(refused(7, largest | 0x8000) == "");
+    CHECK(holds(refused(149999, largest + 1), "the tensor w holds NaN or infinity, first at (2, 49999)"));
+    CHECK(holds(refused(50001, 0xffff), "first at (1, 1)"));
+  }
+}
 
 TEST_CASE("hf: a tensor too many, too few or of another shape, and files that are damaged, are one clear line each") {
   CHECK(Spoiled().refused() == "");
