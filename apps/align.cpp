@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/number_option.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "core/parallel.h"
@@ -98,7 +99,6 @@ Examples:
 
 std::function<void()> add_align(CLI::App* align) {
   const auto w = std::make_shared<AlignWords>();
-  const auto at_least_one = CLI::Range(1, 1 << 24).description("");
   align->footer(align_footer);
   align->add_option("run", w->request.run, "the run folder");
   align->add_option("--hf", w->request.hf, "a T5 of the Hugging Face form in place of a run, asked in English")
@@ -109,21 +109,15 @@ std::function<void()> add_align(CLI::App* align) {
       ->type_name("FILE");
   align->add_option("--mode", w->mode, "what is kept, or the rule")
       ->type_name(fmt::format("{}  (pmax)", fmt::join(align_modes(), " | ")));
-  align->add_option("--short", w->request.how.shortest, "input length of the target, one of training")
-      ->required()
-      ->type_name("N")
-      ->check(at_least_one);
+  add_number(align, "short", w->request.how.shortest, "input length of the target, one of training", {1, 1 << 24})
+      ->required();
   align->add_option("--long", w->longer, "input lengths to align, rising")->required()->type_name("N,N,...");
   align->add_option("--per", w->per, "what has a temperature of its own")
       ->type_name(fmt::format("{}  (model)", fmt::join(align_groups(), " | ")));
-  align->add_option("--samples", w->request.samples, "strings, texts or questions at each length")
-      ->type_name("1 .. 8000  (16)")
-      ->check(CLI::Range(1, 8000).description(""));
+  add_number(align, "samples", w->request.samples, "strings, texts or questions at each length", {1, 8000}, "16");
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");
   align->add_option("--tasks", w->request.tasks, "of a T5's run: other tasks (as it has them)")->type_name("NAME");
-  align->add_option("--threads", w->threads, "0: one for each core; never changes a result")
-      ->type_name("0 .. 256  (0)")
-      ->check(CLI::Range(0, 256).description(""));
+  add_number(align, "threads", w->threads, "0: one for each core; never changes a result", {0, 256}, "0");
   align->add_option("--device", w->request.device, option("device").help)->type_name(takes(option("device")));
   align->add_option("-o,--out", w->out, "the file to write")->type_name("FILE  (temperatures.json)");
   return [=] { run(*w); };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "apps/number_option.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "lab/files.h"
@@ -125,7 +126,6 @@ void make(const std::vector<reproduce::Planned>& planned, const Plan& trials, co
 }
 
 void add_making(CLI::App* c, Making& m) {
-  const auto range = [](int most) { return CLI::Range(1, most).description(""); };  // the type's name says it
   c->add_option("-o,--out", m.out, "the folder to make, or to go on with")->type_name("FOLDER");
   c->add_option("--set", m.sets,
                 "an option of every run, in place of the size's; may be repeated; lr and seed take lists")
@@ -133,11 +133,9 @@ void add_making(CLI::App* c, Making& m) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  c->add_option("--jobs", m.jobs, "trials at once (1)")->type_name("1 .. 1024")->check(range(1024));
-  c->add_option("--threads", m.threads,
-                "threads of each trial (the cores divided by the jobs); they never change a result")
-      ->type_name("1 .. 256")
-      ->check(range(256));
+  add_number(c, "jobs", m.jobs, "trials at once (1)", {1, 1024});
+  add_number(c, "threads", m.threads,
+             "threads of each trial (the cores divided by the jobs); they never change a result", {1, 256});
   c->add_flag("--retry", m.retry, "try failed trials again");
   CLI::Option* only_plan = c->add_flag("--plan", m.only_plan, "only write FOLDER/plan.jsonl");
   c->add_flag("--draw", m.only_draw, "only draw what is done")->excludes(only_plan);

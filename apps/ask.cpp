@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "apps/columns.h"
+#include "apps/number_option.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "experiment/config.h"
@@ -127,9 +128,7 @@ std::function<void()> add_ask(CLI::App* ask) {
       ->type_name("NAME");
   ask->add_option("--temperature", words->temperature, "temperature to ask under (that of the run's tests)")
       ->type_name("NAME");
-  ask->add_option("--samples", words->wanted.draws, "average over this many draws of random positions (1)")
-      ->type_name("1 .. 1000")
-      ->check(CLI::Range(1, 1000).description(""));
+  add_number(ask, "samples", words->wanted.draws, "average over this many draws of random positions (1)", {1, 1000});
   CLI::Option* attention =
       ask->add_option("--attention", words->wanted.attention,
                       "draw where each answer slot looked; max: maximum over the heads of the last layer (max)")

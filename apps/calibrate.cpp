@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "apps/number_option.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "experiment/config.h"
@@ -48,15 +49,10 @@ std::function<void()> add_calibrate(CLI::App* calibrate) {
   const auto w = std::make_shared<CalibrateWords>();
   calibrate->footer(calibrate_footer);
   calibrate->add_option("run", w->run, "the run folder")->required();
-  calibrate->add_option("--length", w->how.length, "input length of the strings")
-      ->type_name("N  (the longest trained)")
-      ->check(CLI::Range(1, 1 << 20).description(""));
-  calibrate->add_option("--samples", w->how.samples, "strings to average over")
-      ->type_name("1 .. 8000  (64)")
-      ->check(CLI::Range(1, 8000).description(""));
-  calibrate->add_option("--deviations", w->how.deviations, "standard deviations above the mean from which one is kept")
-      ->type_name("-10 .. 10  (0.87)")
-      ->check(CLI::Range(-10., 10.).description(""));
+  add_number(calibrate, "length", w->how.length, "input length of the strings", {1, 1 << 20}, "the longest trained");
+  add_number(calibrate, "samples", w->how.samples, "strings to average over", {1, 8000}, "64");
+  add_number(calibrate, "deviations", w->how.deviations, "standard deviations above the mean from which one is kept",
+             {-10, 10}, "0.87");
   calibrate->add_option("--along", w->along, "the mean of a diagonal, or the sum, as in the released code")
       ->type_name("mean | sum  (mean)");
   calibrate->add_option("--layers", w->layers, "biases of each layer's own, or of the last for all, as released")

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/artifacts.h"
+#include "apps/number_option.h"
 #include "core/error.h"
 #include "lab/compare/compare.h"
 #include "lab/shell.h"
@@ -69,9 +70,7 @@ std::function<void()> add_compare(CLI::App* c) {
   c->add_option("--size", w->asked.size, "size of the models and of their training (tiny)")
       ->type_name("tiny | example | paper");
   c->add_option("--positions", w->asked.positions, "which positions the tokens carry (sequential)")->type_name("NAME");
-  c->add_option("--seeds", w->asked.seeds, "how many seeds (as the size has them)")
-      ->type_name("1 .. 1000")
-      ->check(CLI::Range(1, 1000).description(""));
+  add_number(c, "seeds", w->asked.seeds, "how many seeds (as the size has them)", {1, 1000});
   c->add_flag("--causal", w->asked.causal, "compare all with a causal mask");
   add_making(c, *w);
   return [=] { compare_encodings(*w); };

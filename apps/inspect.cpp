@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "apps/number_list.h"
+#include "apps/number_option.h"
 #include "experiment/config.h"
 #include "lab/inspect/inspect.h"
 
@@ -42,9 +43,7 @@ std::function<void()> add_inspect(CLI::App* inspect) {
                    "input lengths; components are fitted at the first (the longest trained length, and 15/4 of it; of "
                    "a language model twice it)")
       ->type_name("N,N,...");
-  inspect->add_option("--samples", words->samples, "strings or texts at each length for the components (30)")
-      ->type_name("1 .. 8000")
-      ->check(CLI::Range(1, 8000).description(""));
+  add_number(inspect, "samples", words->samples, "strings or texts at each length for the components (30)", {1, 8000});
   inspect->add_option("--text", words->text, "of language models: the text whose attention is shown")
       ->type_name("TEXT");
   inspect->add_option("--device", words->device, option("device").help)->type_name(takes(option("device")));

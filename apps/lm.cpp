@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "apps/commands.h"
+#include "apps/finite_loss.h"
+#include "apps/number_option.h"
 #include "apps/typed_choices.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -45,11 +47,12 @@ void use_threads(const Words& w) {
 }
 
 // file: "" for none
-void show(const std::vector<language::AtLength>& all, const std::string& file) {
+void show(const std::vector<language::AtLength>& all, const std::string& file, bool after_training) {
   if (!file.empty()) write_file(file, language::to_csv(all));
   fmt::print("{}\n{}", language::table(all), file.empty() ? "" : fmt::format("all of it is in {}\n", file));
+  must_be_finite(all, after_training);
 }
-void test(const language::Run& run, const std::string& file) { show(language::evaluate(run), file); }
+void test_trained(const language::Run& run) { show(language::evaluate(run), run.folder.file("eval.csv"), true); }
 
 void train_command(const Words& w) {
   const Choices c = language::configure(w.training.settings());
@@ -57,7 +60,7 @@ void train_command(const Words& w) {
   catch_signals();
   language::Run run = language::create(c);
   language::train(run);
-  test(run, run.folder.file("eval.csv"));
+  test_trained(run);
 }
 
 void resume_command(const Words& w) {
@@ -70,7 +73,7 @@ void resume_command(const Words& w) {
     return;
   }
   language::train(run);
-  test(run, run.folder.file("eval.csv"));
+  test_trained(run);
 }
 
 // What a model writes may hold bytes that would command a terminal: there they are question marks.
@@ -131,7 +134,8 @@ void eval_command(const Words& w) {
   catch_signals();
   if (of_others(w, "eval")) {
     const language::HfRun run = opened(w, true);
-    show(language::evaluate(run.net, run.config, run.source, "poslab lm eval --hf " + shell_word(w.hf)), w.file);
+    show(language::evaluate(run.net, run.config, run.source, "poslab lm eval --hf " + shell_word(w.hf)), w.file,
+         false);
     return;
   }
   language::Run run = opened_run(w);
@@ -148,7 +152,7 @@ void eval_command(const Words& w) {
         "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `poslab lm resume {}`, "
         "or say with -o FILE where the figures go",
         w.run, done, all, shell_word(w.run));
-  test(run, w.file.empty() ? run.folder.file("eval.csv") : w.file);
+  show(language::evaluate(run), w.file.empty() ? run.folder.file("eval.csv") : w.file, false);
 }
 
 // A run as a checkpoint of others is opened.
@@ -273,16 +277,13 @@ std::function<void()> add_lm(CLI::App* lm) {
                             generate_footer, generate_command);
   run_or_hf(write), other(write);
   write->add_option("--prompt", words->prompt, "how the text begins ('#include <')")->type_name("TEXT");
-  write->add_option("--count", words->count, "new tokens (300)")
-      ->type_name("1 .. 1000000")
-      ->check(CLI::Range(1, 1000000).description(""));
-  write->add_option("--temperature", words->heat, "0: always the most probable token (0.8, or as --hf has it)")
-      ->type_name("0 or more");
-  write->add_option("--top-k", words->top_k, "only the K most probable tokens; 0: all (0, or as --hf has it)")
-      ->type_name("K");
-  write->add_option("--top-p", words->top_p, "only the most probable tokens of that share (1, or as --hf has it)")
-      ->type_name("0 .. 1");
-  write->add_option("--seed", words->seed, "the same seed writes the same text (0)")->type_name("N");
+  add_number(write, "count", words->count, "new tokens (300)", {1, 1000000});
+  add_number(write, "temperature", words->heat, "0: always the most probable token (0.8, or as --hf has it)", {0, 1e6});
+  add_number(write, "top-k", words->top_k, "only the K most probable tokens; 0: all (0, or as --hf has it)",
+             {0, 1 << 30});
+  add_number(write, "top-p", words->top_p, "only the most probable tokens of that share (1, or as --hf has it)",
+             {0, 1});
+  add_number(write, "seed", words->seed, "the same seed writes the same text (0)", {0, 999999999999999});
   add_threads(write, words->threads);
 
   CLI::App* hand_over =

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "apps/columns.h"
+#include "apps/number_option.h"
 #include "core/choices.h"
 #include "core/error.h"
 #include "lab/files.h"
@@ -105,9 +106,7 @@ std::function<void()> add_show(CLI::App* show) {
   const auto w = std::make_shared<ShowWords>();
   show->footer(show_footer());
   const auto whole = [&](const char* name, int& value, const char* help, int most) {
-    show->add_option(name, value, help)
-        ->type_name(fmt::format("1 .. {}  ({})", most, value))
-        ->check(CLI::Range(1, most).description(""));
+    add_number(show, name, value, help, {1, double(most)}, fmt::format("{}", value));
   };
   show->add_option("encoding", w->asked.encodings, "one encoding as it is spelled, or two to be compared");
   std::vector<std::string> sets;
@@ -118,15 +117,14 @@ std::function<void()> add_show(CLI::App* show) {
       ->type_name("NAME  (sequential)");
   show->add_option("--view", w->asked.views, "what to look at; may be repeated")->type_name("NAME")->take_all()
       ->expected(1)->allow_extra_args(false);
-  whole("--length", w->asked.length, "slots", 4096);
-  whole("--train-length", w->asked.train_length, "slots of the longest string in training", 4096);
-  whole("--heads", w->asked.heads, "heads of the model", 1024);
-  whole("--d-model", w->asked.d_model, "its width", 65536);
-  whole("--layer", w->asked.layer, "which layer", 1024);
-  whole("--head", w->head, "which head, on a terminal and in an SVG", 1024);
+  whole("length", w->asked.length, "slots", 4096);
+  whole("train-length", w->asked.train_length, "slots of the longest string in training", 4096);
+  whole("heads", w->asked.heads, "heads of the model", 1024);
+  whole("d-model", w->asked.d_model, "its width", 65536);
+  whole("layer", w->asked.layer, "which layer", 1024);
+  whole("head", w->head, "which head, on a terminal and in an SVG", 1024);
   show->add_flag("--causal", w->asked.causal, "with a causal mask");
-  show->add_option("--seed", w->asked.seed, "of random positions and of what a scheme learns")
-      ->type_name("0 .. 999999999999999  (0)")->check(CLI::Range(int64_t(0), int64_t(999999999999999)).description(""));
+  add_number(show, "seed", w->asked.seed, "of random positions and of what a scheme learns", {0, 999999999999999}, "0");
   show->add_option("-o,--out", w->out, "a page (.html), a picture (.svg) or the numbers (.csv)")->type_name("FILE");
   return [=] { run(*w); };
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "apps/commands.h"
+#include "apps/number_option.h"
 #include "core/error.h"
 #include "experiment/build.h"
 #include "lab/files.h"
@@ -199,10 +200,9 @@ std::function<void()> add_sweep(CLI::App* sweep) {
     c->add_option("plan", words->file, "the plan")->required();
     c->add_option("-o,--out", words->out, "the folder of the sweep")->type_name("FOLDER")->required();
   };
-  const auto range = [](int most) { return CLI::Range(1, most).description(""); };  // the type's name says it
   const auto jobs_and_threads = [&](CLI::App* c, const char* threads) {
-    c->add_option("--jobs", words->jobs, "trials at once (1)")->type_name("1 .. 1024")->check(range(1024));
-    c->add_option("--threads", words->threads, threads)->type_name("1 .. 256")->check(range(256));
+    add_number(c, "jobs", words->jobs, "trials at once (1)", {1, 1024});
+    add_number(c, "threads", words->threads, threads, {1, 256});
   };
 
   CLI::App* plan = command("plan", "print the trials of a TOML file", plan_footer, plan_command);
@@ -212,9 +212,8 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   plan_and_folder(run);
   run->add_option("--shard", words->shard, "every Nth trial, from the Ith (0/1)")->type_name("I/N");
   jobs_and_threads(run, "threads of each trial (the cores divided by the trials at once); they never change a result");
-  run->add_option("--population", words->population, "so many trials in one process, on a GPU all at once")
-      ->type_name(fmt::format("1 .. {}", most_together))
-      ->check(range(most_together));
+  add_number(run, "population", words->population, "so many trials in one process, on a GPU all at once",
+             {1, most_together});
   run->add_option("--device", words->device, "where to train; without it as the plan says")
       ->type_name(takes(option("device")));
   run->add_flag("--retry", words->retry, "try failed trials again");
@@ -225,7 +224,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   CLI::App* members = command("members", "train a population; `run` starts this by itself", "", members_command);
   members->group("");                    // not in the help
   plan_and_folder(members);
-  members->add_option("--threads", words->threads, "threads of each trial");
+  add_number(members, "threads", words->threads, "threads of each trial", {0, 256});
   members->add_option("--device", words->device, "where to train");
   members->add_flag("--force", words->force, "whatever memory it takes");
 
@@ -246,7 +245,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   CLI::App* submit = command("submit", "do the plan as a Slurm job array", submit_footer, submit_command);
   plan_and_folder(submit);
   submit->add_flag("--slurm", words->slurm, "to Slurm, the only scheduler that poslab writes for");
-  submit->add_option("--shards", words->shards, "tasks of the array (1)")->type_name("1 .. 10000")->check(range(10000));
+  add_number(submit, "shards", words->shards, "tasks of the array (1)", {1, 10000});
   jobs_and_threads(submit, "threads of each trial (1); a task asks for jobs x threads cores");
   submit
       ->add_option("--time", words->time,

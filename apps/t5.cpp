@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/commands.h"
+#include "apps/finite_loss.h"
 #include "apps/t5_generate.h"
 #include "apps/typed_choices.h"
 #include "core/error.h"
@@ -30,15 +31,16 @@ void use_threads_of(const Choices& c) {
   if (c.whole("threads")) set_threads(c.whole("threads"));
 }
 
-void test(const T5& net, const Choices& c, const std::string& run, const std::string& file) {
+void test(const T5& net, const Choices& c, const std::string& run, const std::string& file, bool after_training) {
   const std::vector<t5::AtLength> all = t5::evaluate(net, c, "poslab t5 eval " + shell_word(run));
   write_file(file, t5::to_csv(all));
   fmt::print("{}\nall of it is in {}\n", t5::table(all), file);
+  must_be_finite(all, after_training);
 }
 
 void train_to_end(t5::Run& run) {
   t5::train(run);
-  test(run.state.net, run.state.config, run.folder.path(), run.folder.file("eval.csv"));
+  test(run.state.net, run.state.config, run.folder.path(), run.folder.file("eval.csv"), true);
 }
 
 void t5_train_command(const T5Words& w) {
@@ -130,7 +132,7 @@ void t5_eval_command(const T5Words& w) {
         "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `poslab t5 resume {}`, or "
         "say with -o FILE where the figures go",
         w.run, done, all, shell_word(w.run));
-  test(net, c, w.run, w.file.empty() ? run.folder.file("eval.csv") : w.file);
+  test(net, c, w.run, w.file.empty() ? run.folder.file("eval.csv") : w.file, false);
 }
 
 const char* t5_train_footer = R"(

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "apps/commands.h"
+#include "apps/number_option.h"
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -137,14 +138,11 @@ std::function<void()> add_t5_generate(CLI::App* c) {
   c->add_option("--hf", asked->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
   c->add_option("--prompt", asked->prompt, "what the model reads")->type_name("TEXT");
   c->add_option("--file", asked->file, "the file that it reads instead")->type_name("FILE");
-  c->add_option("--count", asked->count, "new tokens, at most (64)")
-      ->type_name("1 .. 1000000")
-      ->check(CLI::Range(1, 1000000).description(""));
-  c->add_option("--beams", asked->beams, "beams of the search; 1: the most probable token (1, or as --hf has it)")
-      ->type_name("1 .. 1024");
-  c->add_option("--length-penalty", asked->length_penalty,
-                "above 0 favours long answers, below 0 short ones (1, or as --hf has it)")
-      ->type_name("X");
+  add_number(c, "count", asked->count, "new tokens, at most (64)", {1, 1000000});
+  add_number(c, "beams", asked->beams, "beams of the search; 1: the most probable token (1, or as --hf has it)",
+             {1, 1024});
+  add_number(c, "length-penalty", asked->length_penalty,
+             "above 0 favours long answers, below 0 short ones (1, or as --hf has it)", {-1000, 1000});
   c->add_option("--early-stopping", asked->early_stopping, "when the search ends (off, or as --hf has it)")
       ->type_name("off | on | never");
   c->add_option("--encoding", asked->encoding, "another scheme at test, without parameters")->type_name("NAME");

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/number_list.h"
+#include "apps/number_option.h"
 #include "lab/interrupt.h"
 #include "lab/room.h"
 #include "lab/view/view.h"
@@ -38,13 +39,9 @@ std::function<void()> add_view(CLI::App* view) {
   const auto w = std::make_shared<ViewWords>();
   view->footer(view_footer);
   view->add_option("runs", w->runs, "run folders")->required();
-  view->add_option("--length", w->wanted.length,
-                   "input length, or tokens; at most 4096 slots (the longest of training)")
-      ->type_name("N")
-      ->check(CLI::Range(1, view::most_slots).description(""));
-  view->add_option("--sample", w->wanted.sample, "which string, text or question of the test (1)")
-      ->type_name("1 .. 16384")
-      ->check(CLI::Range(1, 16384).description(""));
+  add_number(view, "length", w->wanted.length,
+             "input length, or tokens; at most 4096 slots (the longest of training)", {1, view::most_slots});
+  add_number(view, "sample", w->wanted.sample, "which string, text or question of the test (1)", {1, 16384});
   view->add_option("--text", w->wanted.text, "of language models: a text in place of the test's")->type_name("TEXT");
   view->add_option("--layers", w->layers, "only these")->type_name("N,N,...");
   view->add_option("--heads", w->heads, "only these")->type_name("N,N,...");

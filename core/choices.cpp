@@ -9,10 +9,11 @@
 namespace poslab {
 namespace {
 
-// All of the text, which has no space, no + and no 0x in front; false if it is no number.
+// All of the text, which has no space, no + and no 0x in front; false if it is no number. One too large is the largest.
 bool parse(const std::string& text, int64_t& n) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  return error == std::errc() && end == text.data() + text.size();
+  if (error == std::errc::result_out_of_range) n = text[0] == '-' ? INT64_MIN : INT64_MAX;
+  return error != std::errc::invalid_argument && end == text.data() + text.size();
 }
 bool parse(const std::string& text, double& n) {   // libc++ has no from_chars for it; the locale is always C's
   char* end;
@@ -34,7 +35,7 @@ Number read(const std::string& name, const std::string& text, Range range, const
 // "1/2.50/8", each read, as "1/2.5/8"
 template <class Read>
 std::string read_list(const std::string& text, const Read& read_one) {
-  std::vector<decltype(read_one(text))> each;
+  std::vector<std::string> each;
   for (const std::string& one : split(text, '/')) each.push_back(read_one(one));
   return fmt::format("{}", fmt::join(each, "/"));
 }
@@ -62,7 +63,17 @@ double read_number(const std::string& name, const std::string& text, Range range
   return read<double>(name, text, range, takes, "a number");
 }
 
-std::string to_string(Range range) { return fmt::format("{:.15g} .. {:.15g}", range.min, range.max); }
+std::string spelled(double n) {
+  std::string text = fmt::format("{}", n);
+  std::erase(text, '+');
+  return text;
+}
+
+std::string to_string(Range range) {
+  std::string text = fmt::format("{:.15g} .. {:.15g}", range.min, range.max);
+  std::erase(text, '+');
+  return text;
+}
 
 Option::Option(std::string name, bool standard, std::string help, std::string run_option)
     : name(std::move(name)),
@@ -77,7 +88,7 @@ Option::Option(std::string name, int standard, Range range, std::string help, st
     : name(std::move(name)), standard(fmt::format("{}", standard)), help(std::move(help)),
       run_option(std::move(run_option)), kind(Kind::whole), range(range) {}
 Option::Option(std::string name, double standard, Range range, std::string help, std::string run_option)
-    : name(std::move(name)), standard(fmt::format("{}", standard)), help(std::move(help)),
+    : name(std::move(name)), standard(spelled(standard)), help(std::move(help)),
       run_option(std::move(run_option)), kind(Kind::number), range(range) {}
 
 Option Option::wholes(std::string name, std::string standard, Range of_each, std::string help) {
@@ -103,9 +114,11 @@ std::string Option::value(const std::string& text) const {
   switch (kind) {
     case Kind::toggle: return read_toggle(name, text) ? "on" : "off";
     case Kind::whole: return fmt::format("{}", read_whole(name, text, range, takes()));
-    case Kind::number: return fmt::format("{}", read_number(name, text, range, takes()));
-    case Kind::wholes: return read_list(text, [&](auto& one) { return read_whole(name, one, range, takes()); });
-    case Kind::numbers: return read_list(text, [&](auto& one) { return read_number(name, one, range, takes()); });
+    case Kind::number: return spelled(read_number(name, text, range, takes()));
+    case Kind::wholes:
+      return read_list(text, [&](auto& one) { return fmt::format("{}", read_whole(name, one, range, takes())); });
+    case Kind::numbers:
+      return read_list(text, [&](auto& one) { return spelled(read_number(name, one, range, takes())); });
     case Kind::word: break;
   }
   const bool known = words.empty() || std::find(words.begin(), words.end(), text) != words.end();
@@ -133,9 +146,14 @@ Spelling read_spelling(const std::string& text) {
 }
 
 std::vector<std::string> split(const std::string& text, char at) {
+  const auto digit = [&](size_t n) { return n < text.size() && text[n] >= '0' && text[n] <= '9'; };
+  const auto in_exponent = [&](size_t n) {
+    return text[n] == '+' && n >= 2 && text[n - 1] == 'e' && digit(n - 2) && digit(n + 1);
+  };
   std::vector<std::string> parts;
   for (size_t from = 0;;) {
-    const size_t end = text.find(at, from);
+    size_t end = text.find(at, from);
+    while (end != std::string::npos && in_exponent(end)) end = text.find(at, end + 1);
     parts.push_back(trimmed(text.substr(from, end == std::string::npos ? end : end - from)));
     if (end == std::string::npos) return parts;
     from = end + 1;

@@ -45,6 +45,8 @@ struct Option {
 bool read_toggle(const std::string& name, const std::string& text);
 int64_t read_whole(const std::string& name, const std::string& text, Range, const std::string& takes);
 double read_number(const std::string& name, const std::string& text, Range, const std::string& takes);
+// The number again when it is read; no + in exponents, which stands between the groups of a composition: "1e16".
+std::string spelled(double);
 std::string to_string(Range);   // "1 .. 16777216"
 
 // "alibi:mode=differences,symmetric", in parts. A switch alone is "on".
@@ -54,7 +56,8 @@ struct Spelling {
 };
 Spelling read_spelling(const std::string& text);   // throws BadInput where it is none
 
-std::vector<std::string> split(const std::string& text, char at);   // of a composition: "rope|none"
+// Of a composition: "rope|none". The + of an exponent, as in 1e+16, separates nothing.
+std::vector<std::string> split(const std::string& text, char at);
 
 // The options of a thing, each with a value.
 class Choices {

@@ -105,11 +105,12 @@ Chosen<Scheme> one(const std::string& text, const RunValues& run) {
 }
 
 Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
-  if (text.find_first_of("+*") == std::string::npos) return one(text, run);
+  const std::vector<std::string> groups = split(text, '+');
+  if (groups.size() == 1 && text.find('*') == std::string::npos) return one(text, run);
   Parts parts;
   std::vector<std::string> names;
   int total = 0;
-  for (const std::string& part : split(text, '+')) {
+  for (const std::string& part : groups) {
     const size_t star = part.rfind('*');
     if (star == std::string::npos)
       bad_input("{}: how many heads has \"{}\"? A group is spelled SCHEME*HEADS, as in none*4+alibi*4", text, part);
@@ -204,7 +205,9 @@ ModelShape group(ModelShape m, int heads) {
   return m;
 }
 
-bool composed_spelling(const std::string& text) { return text.find_first_of("|+*&") != std::string::npos; }
+bool composed_spelling(const std::string& text) {
+  return text.find_first_of("|*&") != std::string::npos || split(text, '+').size() > 1;
+}
 
 namespace {
 

@@ -23,7 +23,8 @@ Turns by_list(const HeadAt& t, const Choices& c) {
   const std::vector<double> list = c.numbers(t.slots > c.whole("length") ? "long" : "short");
   std::vector<double> f = frequencies_of(t, c);
   for (size_t m = 0; m < f.size(); ++m) f[m] /= at(list, m, f.size());
-  return {f, 1 + std::log(c.number("factor")) / std::log(c.number("length"))};
+  const double said = c.number("attention");
+  return {f, said != 0 ? said * said : 1 + std::log(c.number("factor")) / std::log(c.number("length"))};
 }
 
 }  // namespace
@@ -42,6 +43,7 @@ is no published one. Logits grow with the logarithm of the factor.)",
        .options = {Option::numbers("long", "1/8", factors, "factors beyond the trained length"),
                    Option::numbers("short", "1", factors, "factors up to the trained length"),
                    {"factor", 8., {1, 1e6}, "of the logits; 1: as they are"},
+                   {"attention", 0., {0, 1000}, "logits times its square, whatever factor is; 0: by factor"},
                    length_option(2), rope_base(), pairing_option()}},
       by_list, always(true));
 }

@@ -157,7 +157,7 @@ Scheme rotary_scheme(Scheme s, FrequencyLaw law, std::function<bool(const Choice
 }
 
 Option rope_base(double standard) {
-  return {"base", standard, {2, 1e9}, "pair m turns by base^(-2m/D) a position"};
+  return {"base", standard, {2, 1e30}, "pair m turns by base^(-2m/D) a position"};
 }
 
 Option pairing_option(std::string run_option) {

@@ -3,6 +3,7 @@
 //   yarn           f'_m = (1 - w_m) f_m + w_m f_m / s,   logits times t^2,   t = 0.1 ln s + 1      Peng et al. 2024
 //     ramp=index   w_m from 0 at pair low to 1 at pair high, low = floor(pair(32)), high = ceil(pair(1)): the code
 //     ramp=turns   w_m from 0 at 32 turns in L to 1 at one turn: the paper.  pair(r) = D ln(L / 2 pi r) / (2 ln base)
+//                  The code holds low at 0 from below and high at D - 1 from above, and nothing else.
 //   ntk_by_parts   pairs of less than 1 turn f_m / s, of 2 turns bloc97's NTK, of 16 and more f_m: the code before it
 #include <algorithm>
 #include <cmath>
@@ -21,21 +22,19 @@ double pair_of(double turns, const HeadAt& t, const Choices& c) {
   return t.channels * std::log(c.number("length") / (circle * turns)) / (2 * std::log(c.number("base")));
 }
 
-// 0 up to pair low, 1 from pair high. Where a head has too few pairs for both it is a step.
+// 0 up to pair low, 1 from pair high. Where a head has too few pairs for both it is a step. Where both lie on one side
+// of the head, high comes before low and the ramp falls: 1 for all pairs that would stay, 0 for all that would not.
 double ramp(double m, double low, double high, int channels) {
-  low = std::clamp(low, 0.0, channels - 1.0), high = std::clamp(high, 0.0, channels - 1.0);
-  return std::clamp((m - low) / std::max(high - low, 0.001), 0.0, 1.0);
-}
-double ramp_between(double m, double many, double few, const HeadAt& t, const Choices& c) {
-  return ramp(m, std::floor(pair_of(many, t, c)), std::ceil(pair_of(few, t, c)), t.channels);
+  low = std::max(low, 0.0), high = std::min(high, channels - 1.0);
+  return std::clamp((m - low) / (high == low ? 0.001 : high - low), 0.0, 1.0);
 }
 
 double interpolated_share(int m, double frequency, const HeadAt& t, const Choices& c) {
   const double fast = c.number("beta_fast"), slow = c.number("beta_slow");
   if (c["ramp"] == "turns")
     return std::clamp((fast - frequency * c.number("length") / circle) / (fast - slow), 0.0, 1.0);
-  if (c.on("truncate")) return ramp_between(m, fast, slow, t, c);
-  return ramp(m, pair_of(fast, t, c), pair_of(slow, t, c), t.channels);
+  const double low = pair_of(fast, t, c), high = pair_of(slow, t, c);
+  return c.on("truncate") ? ramp(m, std::floor(low), std::ceil(high), t.channels) : ramp(m, low, high, t.channels);
 }
 
 Turns by_turns(const HeadAt& t, const Choices& c) {
@@ -46,16 +45,21 @@ Turns by_turns(const HeadAt& t, const Choices& c) {
     f[m] *= 1 - w + w / s;
   }
   const auto steepness = [&](const char* scale) { return 0.1 * c.number(scale) * std::log(s) + 1; };
-  const double attention = steepness("mscale") / steepness("mscale_all_dim");
+  const double said = c.number("attention");
+  const double attention = said != 0 ? said : steepness("mscale") / steepness("mscale_all_dim");
   return {c.on("resonance") ? resonant(f) : f, attention * attention};
 }
 
 Turns by_parts(const HeadAt& t, const Choices& c) {
   const double s = c.number("factor"), slower = slower_base(c.number("base"), s, t.channels);
   const std::vector<double> plain = frequencies_of(t, c), ntk = frequencies(t.channels, slower);
+  const auto between = [&](size_t m, double many, double few) {   // both ends are pairs of the head: it never falls
+    const auto held = [&](double pair) { return std::clamp(pair, 0.0, t.channels - 1.0); };
+    return ramp(double(m), held(std::floor(pair_of(many, t, c))), held(std::ceil(pair_of(few, t, c))), t.channels);
+  };
   std::vector<double> f;
   for (size_t m = 0; m < plain.size(); ++m) {
-    const double to_pi = ramp_between(double(m), 1.25, 0.75, t, c), to_plain = 1 - ramp_between(double(m), 16, 2, t, c);
+    const double to_pi = between(m, 1.25, 0.75), to_plain = 1 - between(m, 16, 2);
     const double slowed = (1 - to_pi) * ntk[m] + to_pi * plain[m] / s;
     f.push_back((1 - to_plain) * slowed + to_plain * plain[m]);
   }
@@ -72,7 +76,7 @@ Scheme yarn() {
 more stay, and a ramp joins them: linear in the pair's number, as in the released code, or in its
 turns, as in the paper. Logits are multiplied by (0.1 ln factor + 1)^2. In a head of few channels
 and a short trained length, as 8 and 40 here, the ramp is a step: the first pair stays, all others
-do not.)",
+do not. Where all pairs turn more than beta_fast times, the code's ramp interpolates all.)",
        .source = "Peng et al. 2024",
        .formula = "RoPE with f_m (1 - w_m + w_m / factor) and logits times (0.1 ln factor + 1)^2, w_m a ramp over m",
        .options = {factor_option(), length_option(),
@@ -83,6 +87,7 @@ do not.)",
                    {"dynamic", false, "slots / length in place of factor"},
                    {"mscale", 1., {0, 10}, "logits times (1 + 0.1 mscale ln factor)^2"},
                    {"mscale_all_dim", 0., {0, 10}, "over the same of this, as DeepSeek has it"},
+                   {"attention", 0., {0, 1000}, "logits times its square, whatever mscale is; 0: by mscale"},
                    {"resonance", false, "wavelengths rounded: Resonance YaRN"},
                    rope_base(), pairing_option()},
        .check =

@@ -53,7 +53,7 @@ double figure(const Aligning& how, const Dispersion& d, int layer, int head) {
 int rounds_of(const Probed& model, const Aligning& how) { return how.per == AlignPer::model ? 1 : model.layers; }
 int groups_of(const Probed& model, const Aligning& how) { return how.per == AlignPer::head ? model.heads : 1; }
 
-// Alignment at one length, the shorter ones done.
+// Alignment at one length, as if it were the only long one: what is found does not depend on the others that are asked.
 class AtOne {
  public:
   AtOne(const Probed& model, const Aligning& how, const Alignment& so_far, int length,
@@ -66,7 +66,7 @@ class AtOne {
         pass_(pass),
         taus_(size_t(model.layers * model.heads), 1.) {
     temperatures_.layers = model.layers, temperatures_.heads = model.heads, temperatures_.weights = "0";
-    temperatures_.lengths.push_back({double(model.keys(length)), {}});
+    temperatures_.lengths = {{double(model.keys(length)), {}}};
   }
 
   AlignedAt find() {

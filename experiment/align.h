@@ -9,8 +9,8 @@
 //   prop1, prop2    Propositions 1 and 2, from the row statistics of the first layer
 //
 // By layer or head the same is done from the first layer on: each layer's own statistics, with those before it at the
-// temperatures that they have got; the heads of a layer do not meet before the next one. In a pass at a length all
-// shorter lengths are already in place, since a query of a causal model has as many keys as its slot.
+// temperatures that they have got; the heads of a layer do not meet before the next one. Each length is aligned as if
+// it were the only long one; queries with fewer keys lie between it and the short one.
 #pragma once
 #include <functional>
 #include <string>

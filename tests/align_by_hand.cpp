@@ -155,7 +155,7 @@ TEST_CASE("align: by layer and by head as a search by hand, one layer or head af
         const Aligning how{.mode = mode, .per = per, .shortest = 5, .longer = {20, 60}};
         const Alignment found = align(model, how, {});
         const int groups = per == AlignPer::layer ? 1 : 2;
-        AlignedTemperatures t{2, 2, "0badcafe", double(model.keys(5)), {}};
+        const AlignedTemperatures t{2, 2, "0badcafe", double(model.keys(5)), {}};
         for (size_t n = 0; n < how.longer.size(); ++n) {
           std::vector<double> best(size_t(2 * groups), 1.);
           for (int at = 0; at < 2 * groups; ++at) {  // what comes later is at 1, also the other head of the layer
@@ -165,7 +165,7 @@ TEST_CASE("align: by layer and by head as a search by hand, one layer or head af
             };
             double least = INFINITY, nearest = 0;
             for (const double tau : how.grid) {
-              AlignedTemperatures tried = t;
+              AlignedTemperatures tried = t;   // this length alone
               std::vector<double> taus = best;
               taus[size_t(at)] = tau;
               tried.lengths.push_back({double(model.keys(how.longer[n])), taus});
@@ -175,11 +175,30 @@ TEST_CASE("align: by layer and by head as a search by hand, one layer or head af
             }
             best[size_t(at)] = nearest;
           }
-          t.lengths.push_back({double(model.keys(how.longer[n])), best});
           CHECK(found.lengths[n].found.tau == best);
         }
-        const std::vector<double>& last = t.lengths.back().tau;
+        const std::vector<double>& last = found.lengths.back().found.tau;
         CHECK(std::any_of(last.begin(), last.end(), [](double tau) { return tau != 1; }));
+      }
+  }
+}
+
+TEST_CASE("align: the temperature of a length is its own, whatever other lengths are asked") {
+  for (const bool causal : {false, true}) {
+    const State state = sharp_model(causal);
+    const Probed model = probed(state, 4);
+    for (const AlignMode mode : modes_of_alignment)
+      for (const AlignPer per : {AlignPer::model, AlignPer::head}) {
+        CAPTURE(causal);
+        CAPTURE(int(mode));
+        CAPTURE(int(per));
+        const auto at_60 = [&](std::vector<int> longer) {
+          const Aligning how{.mode = mode, .per = per, .shortest = 5, .longer = std::move(longer)};
+          return align(model, how, {}).lengths.back();
+        };
+        const AlignedAt alone = at_60({60}), third = at_60({20, 50, 60});
+        CHECK(third.found.tau == alone.found.tau);
+        CHECK(third.after.of_model().largest_weight == alone.after.of_model().largest_weight);
       }
   }
 }

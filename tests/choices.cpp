@@ -20,6 +20,7 @@ const std::vector<Thing> things = {
       {"bias", true, "whether"},
       {"window", 512, {1, 4096}, "how far", "all_windows"},
       {"leaky", 0.5, {0, 1}, "how much"}}},
+    {"wide", {{"base", 1e17, {2, 1e30}, "a number that is spelled with an exponent"}}},
     {"listed",
      {Option::numbers("factors", "1/8", {0.5, 100}, "one for each"),
       Option::wholes("lengths", "2/4", {1, 100}, "of each")}}};
@@ -53,6 +54,14 @@ TEST_CASE("choices: a spelling sets options, and is printed with those away from
   CHECK(spelled("listed:factors=1.0/8") == "listed");
   CHECK(choose("thing", things, "listed:lengths=3/100").choices.wholes("lengths") == std::vector<int>{3, 100});
   CHECK(spelled("listed:lengths=3/100") == "listed:lengths=3/100");
+  CHECK(spelled("wide:base=1e+17") == "wide");
+  for (const double base : {1e16, 3e29, 123456789012345678., 0.1 + 0.2, 1e9 + 1. / 3}) {
+    if (base >= 2) CHECK(choose("thing", things, "wide:base=" + poslab::spelled(base)).choices.number("base") == base);
+    CHECK(std::stod(poslab::spelled(base)) == base);
+    CHECK(poslab::spelled(base).find('+') == std::string::npos);
+  }
+  CHECK(split("a:base=1e+16*2+b:base=2*2", '+') == std::vector<std::string>{"a:base=1e+16*2", "b:base=2*2"});
+  CHECK(split("none*4+alibi*4+1e", '+') == std::vector<std::string>{"none*4", "alibi*4", "1e"});
   CHECK_THROWS_AS(c.choices["wndow"], Failure);   // a scheme that reads what it did not declare
 }
 
@@ -63,7 +72,7 @@ TEST_CASE("choices: where a spelling is silent the run is asked") {
 }
 
 TEST_CASE("choices: what is refused, with what was meant") {
-  CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich, listed");
+  CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich, wide, listed");
   CHECK(refused("rich:mod=code") ==
         "unknown rich option \"mod\"; did you mean \"mode\"? Known: mode, symmetric, bias, window, leaky");
   CHECK(refused("plain:mode=code") == "plain has no options, so \"mode\" is none; say plain alone");

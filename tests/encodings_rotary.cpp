@@ -88,11 +88,19 @@ TEST_CASE("rotary: YaRN's two ramps, golden ratios for D = 64, 512 positions and
       CHECK(slowed(spelled, 64, std::array{4u, 8u, 12u, 15u, 16u, 31u}[n]) == doctest::Approx(ratios[n]).epsilon(5e-4));
   CHECK(slowed("yarn:length=512", 64, 3) == near(1));
   CHECK(slowed("yarn:length=512,truncate=off", 64, 15) > 1.01 * slowed("yarn:length=512", 64, 15));
+  CHECK(choose_encoding("rope:base=1e+16").spelled() == "rope:base=1e16");
+  CHECK(choose_encoding("none*2+rope:base=1e+16*2").spelled() == "none*2+rope:base=1e16*2");
   const double t = 0.1 * std::log(8) + 1;
   CHECK(factor("yarn") == near(t * t));
   CHECK(factor("yarn:mscale=0") == near(1));
   CHECK(factor("yarn:mscale_all_dim=1") == near(1));
   CHECK(factor("yarn:mscale=0.7,mscale_all_dim=1") == near(std::pow((0.07 * std::log(8) + 1) / t, 2)));
+  CHECK(factor("yarn:mscale=0.7,attention=0.8") == near(0.64));
+  // Where all pairs turn more often, or less often, than the ramp's ends, it falls, as in the released code.
+  for (size_t m = 0; m < 4; ++m) {
+    CHECK(slowed("yarn:length=48,base=10,beta_fast=0.05,beta_slow=0.01", 8, m, 1, "rope:base=10") == near(8));
+    CHECK(slowed("yarn:length=16,base=100,beta_fast=40,beta_slow=20", 8, m, 1, "rope:base=100") == near(1));
+  }
 }
 
 TEST_CASE("rotary: in small heads YaRN's ramp is a step, and no length makes it anything but numbers") {
@@ -114,6 +122,7 @@ TEST_CASE("rotary: Llama 3's bands, LongRoPE's lists and factor, golden") {
   for (const auto& [m, ratio] : golden) CHECK(slowed("llama3", 128, m, 1, "abf") == near(ratio));
   CHECK(std::sqrt(factor("longrope:length=4096")) == near(1.118034));
   CHECK(factor("longrope:factor=1") == near(1));
+  CHECK(factor("longrope:attention=0.8") == near(0.64));
   const std::string lists = "longrope:length=40,long=1/2/5/9,short=1/3";
   for (size_t m = 0; m < 4; ++m) {
     CHECK(slowed(lists, 8, m, 41) == near(std::array{1., 2., 5., 9.}[m]));

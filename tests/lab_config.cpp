@@ -67,7 +67,7 @@ TEST_CASE("what no option can be") {
   CHECK(holds(refused("eval_lengths", "0:10"), "eval_lengths = 0 is out of range"));
   CHECK(holds(refused("eval_lengths", "10:5"), "eval_lengths = 10:5 is empty, as 5 is less than 10"));
   CHECK(holds(refused("eval_lengths", "5:"), "is no range of lengths"));
-  CHECK(holds(refused("steps", "99999999999999999999"), "not a whole number"));
+  CHECK(holds(refused("steps", "99999999999999999999"), "out of range"));
   for (const char* lr : {"nan", "inf", "-0.001", "0"}) CHECK(holds(refused("lr", lr), "is out of range"));
   CHECK(holds(refused("dropout", "1"), "out of range"));
   CHECK(holds(refused("unsorted", "perhaps"), "neither on nor off"));

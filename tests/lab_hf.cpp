@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "lab/language/hf_model.h"
 #include "lab/language/hf_rope.h"
+#include "lab/language/hf_weights.h"
 #include "lab/language/safetensors.h"
 #include "nn/generate.h"
 #include "tests/lab_helpers.h"
@@ -79,7 +80,7 @@ Json older(Json config) {
 }  // namespace
 
 TEST_CASE("hf: logits and 200 greedy tokens equal those of transformers, for each rope_scaling type and model") {
-  CHECK(cases().size() == 19);
+  CHECK(cases().size() == 27);
   for (const Json& of : cases()) {
     INFO(of["name"]);
     const TemporaryFolder folder;
@@ -169,6 +170,23 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
   CHECK(holds(rope({{"rope_type", "mrope"}}), "c: rope_parameters: the type \"mrope\" is not known; default, linear"));
   CHECK(holds(rope({{"rope_type", "linear"}}), "c: rope_parameters: \"factor\" is missing; it must be a number"));
   CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 0.5}}), "c: rope_parameters: pi: factor"));
+  CHECK(rope({{"partial_rotary_factor", 1}}) == "");
+  CHECK(rope({{"partial_rotary_factor", 0.5}}) ==
+        "2: c: rope_parameters: \"partial_rotary_factor\" is 0.5; it must be 1: heads that turn in part are not read");
+  CHECK(rope({{"rope_theta", 1e20}}) == "");
+  CHECK(holds(rope({{"rope_theta", 1e31}}), "c: rope_parameters: \"rope_theta\" is 1e+31; it must be 2 .. 1e30"));
+  for (const std::vector<double>& wrong : {std::vector<double>{1, 2, 3}, {1, 2, 3, 4, 5}})   // of 4 pairs
+    for (const char* list : {"long_factor", "short_factor"}) {
+      Json all = {{"rope_type", "longrope"}, {"long_factor", {1, 2, 3, 4}}, {"short_factor", {1, 1, 1, 1}}};
+      CHECK(rope(all) == "");
+      all[list] = wrong;
+      CHECK(rope(all) ==
+            fmt::format("2: c: rope_parameters: \"{}\" has {} numbers, and a head has 4 pairs of channels; it must "
+                        "have one for each", list, wrong.size()));
+    }
+  CHECK(rope({{"rope_type", "yarn"}, {"factor", 4}, {"attention_factor", 0}}) ==
+        "2: c: rope_parameters: \"attention_factor\" is 0; it must be at most 1000, and not 0, with which all keys "
+        "weigh the same");
   CHECK(holds(rope({{"rope_type", "linear"}, {"factor", 2}, {"beta_fast", 3}}),
               "the key \"beta_fast\" is not known with the type \"linear\""));
   CHECK(holds(rope({{"full_attention", {{"rope_type", "default"}}}}), "the key \"full_attention\" is not known"));
@@ -232,6 +250,42 @@ struct Spoiled {
 };
 
 }  // namespace
+
+TEST_CASE("hf: weights that are NaN or infinite are a damaged file, and the tensor is named") {
+  for (const double wrong : {double(NAN), double(INFINITY), -double(INFINITY)}) {
+    Spoiled s;
+    Tensor& down = s.tensors.back().values;                                               // (4, 6)
+    down = Tensor::full({4, 6}, 1), down.data()[21] = real(wrong), down.data()[23] = real(wrong);
+    CHECK(s.refused() == "1: F/model.safetensors is damaged: the tensor model.layers.0.mlp.down_proj.weight holds NaN "
+                         "or infinity, first at (3, 3); fetch it again");
+    down = Tensor::full({4, 6}, 3e38);
+    CHECK(s.refused() == "");
+    s.tensors[1].values.data()[2] = real(wrong);
+    CHECK(holds(s.refused(), "1: F/model.safetensors is damaged: the tensor model.norm.weight holds NaN or infinity, "
+                             "first at (2)"));
+  }
+  // 16 bits, and behind the first block of many: 0x7f80 and 0x7c00 are infinity, the numbers before them the largest
+  for (const auto& [dtype, largest] : {std::pair{"BF16", 0x7f7f}, {"F16", 0x7bff}}) {
+    const TemporaryFolder folder;
+    const int rows = 3, columns = 50000;
+    const auto refused = [&](int at, int bits) {
+      std::vector<uint16_t> numbers(size_t(rows * columns), uint16_t(largest));
+      numbers[size_t(at)] = uint16_t(bits);
+      std::string header = fmt::format(R"({{"w":{{"dtype":"{}","shape":[{},{}],"data_offsets":[0,{}]}}}})", dtype,
+                                             rows, columns, 2 * rows * columns);
+      while (header.size() % 8) header += ' ';
+      const uint64_t length = header.size();
+      write_file(folder / "model.safetensors", std::string(reinterpret_cast<const char*>(&length), 8) + header +
+                     std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * 2));
+      return refusal([&] {
+        HfWeights(folder.path, "c", [](const std::string&) { return "w"; }).params().stored("w", rows, columns);
+      });
+    };
+    CHECK(refused(7, largest | 0x8000) == "");
+    CHECK(holds(refused(149999, largest + 1), "the tensor w holds NaN or infinity, first at (2, 49999)"));
+    CHECK(holds(refused(50001, 0xffff), "first at (1, 1)"));
+  }
+}
 
 TEST_CASE("hf: a tensor too many, too few or of another shape, and files that are damaged, are one clear line each") {
   CHECK(Spoiled().refused() == "");

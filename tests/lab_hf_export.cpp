@@ -57,6 +57,11 @@ const std::vector<std::pair<std::string, language::Settings>> exported = {
     {"llama3", {{"encoding", "llama3:factor=4,length=12"}}},
     {"longrope", {{"encoding", "longrope:factor=4,length=12,long=1/2/3.5/6,short=1/1.1"}}},
     {"longrope_short", {{"encoding", "longrope:factor=4,length=4096,long=1/6,short=1/1.1/1.3/1.7,base=20000"}}},
+    {"longrope_flatter", {{"encoding", "longrope:factor=4,length=12,long=1/2/3.5/6,short=1/1.1,attention=0.8"}}},
+    {"yarn_flatter", {{"encoding", "yarn:factor=4,length=12,attention=0.8"}}},
+    {"yarn_fast", {{"encoding", "yarn:factor=4,length=48,base=10,beta_fast=0.05,beta_slow=0.01"}}},
+    {"yarn_slow", {{"encoding", "yarn:factor=4,length=16,base=100,beta_fast=40,beta_slow=20"}}},
+    {"huge_base", {{"encoding", "rope:base=3e16"}}},
     {"yarn", {{"encoding", "yarn:factor=4,length=12,mscale=0.7,mscale_all_dim=0.2,truncate=off"}}},
 };
 

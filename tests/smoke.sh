@@ -261,6 +261,18 @@ same_words() {
     cmp ours theirs
 }
 check 'and writes what the run writes' same_words
+with_gains() {   # BYTES WORDS: a test with these four bytes for each gain of the last norm, and what it says at its end
+  local about length from to n file=spoiled/model.safetensors
+  rm -rf spoiled && cp -r exported spoiled && length=$(od -An -tu8 -N8 $file)
+  about=$(head -c $((8 + length)) $file | grep -ao '"model.norm.weight":{[^}]*}')
+  read -r from to < <(sed 's/.*offsets":\[\([0-9]*\),\([0-9]*\)\].*/\1 \2/' <<< "$about")
+  for ((n = from; n < to; n += 4)); do printf '%b' "$1"; done |
+    dd of=$file bs=1 seek=$((8 + length + from)) conv=notrunc status=none
+  ! "$program" lm eval --hf spoiled --text texts --times 1 --samples 1 2> said && tail -n 1 said | finds "$2"
+}
+check 'weights that are NaN are a damaged file' with_gains '\0\0\xc0\x7f' \
+  'model.norm.weight holds NaN or infinity, first at (0)'
+check 'NaN from weights that are finite is told' with_gains '\xff\xff\x7f\x7f' 'the loss at length 16 is NaN'
 language_page() { page language.html language && [[ $(wc -l < language-lengths.csv) == 7 ]]; }
 check 'a report of it, and its table' language_page
 inside_language() {

@@ -167,7 +167,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   all.trained_length = config.whole("max_position_embeddings", family.longest);
   s.pool = std::max(1, all.trained_length);
   s.windows = windows_of(config, family.type, s.layers);
-  const HfRope rope = hf_rope(config, all.trained_length);
+  const HfRope rope = hf_rope(config, all.trained_length, s.head_dim || !s.heads ? s.head_dim : s.d_model / s.heads);
   all.base = rope.base, s.encoding = choose_encoding(rope.encoding);
   all.ends = ends_of(config);
   for (const auto& [key, value] : only)

@@ -14,56 +14,64 @@ namespace {
 
 using json = Keys::json;
 
-std::string list_of(const std::vector<double>& numbers) { return fmt::format("{}", fmt::join(numbers, "/")); }
+// A number for each pair of channels, "1/1.5/8".
+std::string list_of(Keys& of, const std::string& key, int pairs) {
+  std::vector<std::string> numbers;
+  for (const double x : of.numbers(key)) numbers.push_back(spelled(x));
+  if (int(numbers.size()) != pairs)
+    bad_input("{}: \"{}\" has {} numbers, and a head has {} pairs of channels; it must have one for each", of.where(),
+              key, numbers.size(), pairs);
+  return fmt::format("{}", fmt::join(numbers, "/"));
+}
 
-// What the logits of yarn are multiplied by is the square of `attention_factor`, 1 + 0.1 mscale ln factor by default.
+// ",attention=1.2" where the file says it. Cosines and sines are multiplied by it; its sign is lost in the logits.
+std::string attention_of(Keys& of) {
+  if (of.get("attention_factor").is_null()) return "";
+  const double attention = std::abs(of.number("attention_factor"));
+  if (attention == 0 || attention > 1000)
+    of.refuse("attention_factor", "at most 1000, and not 0, with which all keys weigh the same");
+  return ",attention=" + spelled(attention);
+}
+
+// 1 + 0.1 ln factor is the default of attention_factor, or this with mscale over this with mscale_all_dim.
 std::string yarn(Keys& of, int length, int longest) {
   const double factor = of.number("factor", double(longest) / length);
-  std::string text = fmt::format("yarn:factor={},length={}", factor, length);
+  std::string text = fmt::format("yarn:factor={},length={}", spelled(factor), length);
   const double fast = of.number("beta_fast", 0), slow = of.number("beta_slow", 0);
-  if (fast != 0) text += fmt::format(",beta_fast={}", fast);
-  if (slow != 0) text += fmt::format(",beta_slow={}", slow);
+  if (fast != 0) text += ",beta_fast=" + spelled(fast);
+  if (slow != 0) text += ",beta_slow=" + spelled(slow);
   if (!of.on("truncate", true)) text += ",truncate=off";
   const double scale = of.number("mscale", 0), all = of.number("mscale_all_dim", 0);
-  if (const json given = of.get("attention_factor"); !given.is_null()) {
-    const double attention = of.number("attention_factor");
-    if (factor > 1) return text + fmt::format(",mscale={}", (attention - 1) / (0.1 * std::log(factor)));
-    if (attention != 1) of.refuse("attention_factor", "1 where factor is 1");
-  } else if (scale != 0 && all != 0) {
-    text += fmt::format(",mscale={},mscale_all_dim={}", scale, all);
-  }
+  if (const std::string attention = attention_of(of); !attention.empty()) return text + attention;
+  if (scale != 0 && all != 0) text += fmt::format(",mscale={},mscale_all_dim={}", spelled(scale), spelled(all));
   return text;
 }
 
-// The logits are multiplied by 1 + ln factor / ln length, the square of attention_factor where that is given.
-std::string longrope(Keys& of, int length, int longest) {
-  double factor = of.number("factor", double(longest) / length);
-  if (!of.get("attention_factor").is_null()) {
-    const double attention = of.number("attention_factor");
-    factor = std::exp((attention * attention - 1) * std::log(length));
-  }
-  return fmt::format("longrope:length={},factor={},long={},short={}", length, std::max(1.0, factor),
-                     list_of(of.numbers("long_factor")), list_of(of.numbers("short_factor")));
+// The square root of 1 + ln factor / ln length is the default of attention_factor, 1 where factor is below 1.
+std::string longrope(Keys& of, int length, int longest, int pairs) {
+  const double factor = std::max(1.0, of.number("factor", double(longest) / length));
+  return fmt::format("longrope:length={},factor={},long={},short={}{}", length, spelled(factor),
+                     list_of(of, "long_factor", pairs), list_of(of, "short_factor", pairs), attention_of(of));
 }
 
-std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trained, int longest) {
+std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trained, int longest, int pairs) {
   if (type == "default") return "rope";
-  if (type == "linear") return fmt::format("pi:factor={}", of.number("factor"));
-  if (type == "dynamic") return fmt::format("dynamic_ntk:factor={},length={}", of.number("factor"), longest);
+  if (type == "linear") return "pi:factor=" + spelled(of.number("factor"));
+  if (type == "dynamic") return fmt::format("dynamic_ntk:factor={},length={}", spelled(of.number("factor")), longest);
   const int length = trained ? *trained : of.whole("original_max_position_embeddings", longest);
   if (trained) of.get("original_max_position_embeddings");
   if (type == "yarn") return yarn(of, length, longest);
-  if (type == "longrope" || type == "su") return longrope(of, length, longest);
+  if (type == "longrope" || type == "su") return longrope(of, length, longest, pairs);
   if (type == "llama3")
-    return fmt::format("llama3:factor={},low={},high={},length={}", of.number("factor"), of.number("low_freq_factor"),
-                       of.number("high_freq_factor"), length);
+    return fmt::format("llama3:factor={},low={},high={},length={}", spelled(of.number("factor")),
+                       spelled(of.number("low_freq_factor")), spelled(of.number("high_freq_factor")), length);
   bad_input("{}: the type \"{}\" is not known; default, linear, dynamic, yarn, longrope and llama3 are", of.where(),
             type);
 }
 
 }  // namespace
 
-HfRope hf_rope(Keys& config, int longest) {
+HfRope hf_rope(Keys& config, int longest, int head_dim) {
   const json scaling = config.get("rope_scaling"), parameters = config.get("rope_parameters");
   const char* name = scaling.is_null() ? "rope_parameters" : "rope_scaling";
   Keys of(scaling.is_null() ? parameters.is_null() ? json::object() : parameters : scaling,
@@ -71,16 +79,20 @@ HfRope hf_rope(Keys& config, int longest) {
   const std::string older = of.word("type", "default"), type = of.word("rope_type", older);
   HfRope rope;
   rope.base = of.number("rope_theta", config.number("rope_theta", 10000));
-  if (of.number("partial_rotary_factor", config.number("partial_rotary_factor", 1)) != 1)
-    config.refuse("partial_rotary_factor", "1: heads that turn in part are not read");
+  if (const Range most = rope_base().range; !(rope.base >= most.min && rope.base <= most.max))
+    (of.get("rope_theta").is_null() ? config : of).refuse("rope_theta", to_string(most));
+  for (Keys* keys : {&of, &config})
+    if (keys->number("partial_rotary_factor", 1) != 1)
+      keys->refuse("partial_rotary_factor", "1: heads that turn in part are not read");
   std::optional<int> trained;
   if (!config.get("original_max_position_embeddings").is_null())
     trained = config.whole("original_max_position_embeddings");
-  const std::string scheme = scheme_of(of, type, trained, longest);
+  const std::string scheme = scheme_of(of, type, trained, longest, head_dim / 2);
   if (const std::string key = of.left_over(); !key.empty())
     bad_input("{}: the key \"{}\" is not known with the type \"{}\", and may change what the model computes",
               of.where(), key, type);
-  const std::string text = fmt::format("{}{}base={},pairing=half", scheme, scheme == "rope" ? ":" : ",", rope.base);
+  const std::string text =
+      fmt::format("{}{}base={},pairing=half", scheme, scheme == "rope" ? ":" : ",", spelled(rope.base));
   rope.encoding = naming(of.where(), [&] { return choose_encoding(text).spelled(); });
   return rope;
 }
@@ -128,7 +140,8 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
     json all = keys("longrope", base);
     const int length = c.whole("length");
     all["original_max_position_embeddings"] = length, all["factor"] = c.number("factor");
-    all["attention_factor"] = std::sqrt(1 + std::log(c.number("factor")) / std::log(length));
+    const double said = c.number("attention");
+    all["attention_factor"] = said != 0 ? said : std::sqrt(1 + std::log(c.number("factor")) / std::log(length));
     all["short_factor"] = factors(length), all["long_factor"] = factors(length + 1);
     return {all};
   }
@@ -138,7 +151,9 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
     all["factor"] = c.number("factor"), all["original_max_position_embeddings"] = c.whole("length");
     all["beta_fast"] = c.number("beta_fast"), all["beta_slow"] = c.number("beta_slow");
     all["truncate"] = c.on("truncate");
-    all["attention_factor"] = (0.1 * c.number("mscale") * s + 1) / (0.1 * c.number("mscale_all_dim") * s + 1);
+    const double said = c.number("attention");
+    all["attention_factor"] =
+        said != 0 ? said : (0.1 * c.number("mscale") * s + 1) / (0.1 * c.number("mscale_all_dim") * s + 1);
     return {all};
   }
   refuse(
@@ -170,7 +185,7 @@ std::string completed(const std::string& one, const std::vector<std::pair<std::s
 
 std::string for_hf_model(const std::string& encoding, double base, int trained_length) {
   const std::vector<std::pair<std::string, std::string>> model = {
-      {"base", fmt::format("{}", base)}, {"pairing", "half"}, {"length", fmt::format("{}", trained_length)}};
+      {"base", spelled(base)}, {"pairing", "half"}, {"length", fmt::format("{}", trained_length)}};
   std::vector<std::string> layers;
   for (const std::string& layer : split(encoding, '|')) {
     std::vector<std::string> groups;

@@ -14,8 +14,9 @@ struct HfRope {
   std::string encoding;                          // as choose_encoding reads it
   double base = 10000;
 };
-// longest: max_position_embeddings. Throws BadInput for a type or a key that is not known, naming it.
-HfRope hf_rope(Keys& config, int longest);
+// longest: max_position_embeddings. Throws BadInput for a type or a key that is not known, naming it, and for lists
+// that do not fit heads of so many channels.
+HfRope hf_rope(Keys& config, int longest, int head_dim);
 
 // The other way: how config.json says a scheme. Throws BadInput, with the reason, for one that the form cannot say.
 struct HfRopeKeys {

@@ -16,7 +16,8 @@ class HfWeights {
   using Names = std::function<std::string(const std::string& parameter)>;
   HfWeights(const std::string& folder, const std::string& config, Names name_of);
   bool has(const std::string& tensor) const { return tensors_.count(tensor) > 0; }
-  // What a model is built from, while this lives. It throws BadInput for a tensor that is missing or of another shape.
+  // What a model is built from, while this lives. It throws BadInput for a tensor that is missing or of another shape,
+  // Failure for one that holds NaN or infinity.
   Params params();
   // Throws BadInput for a tensor that no parameter asked for, unless it is spare.
   void must_be_all_read(const std::function<bool(const std::string& tensor)>& is_spare) const;

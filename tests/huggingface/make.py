@@ -29,6 +29,7 @@ factors = dict(short_factor=[1.0, 1.1, 1.3, 1.7], long_factor=[1.0, 2.0, 3.5, 6.
 cases = {
     "llama": ("llama", dict(rope_parameters=rope("default"))),
     "llama_base": ("llama", dict(rope_parameters=dict(rope_type="default", rope_theta=500000.0))),
+    "llama_huge_base": ("llama", dict(rope_parameters=dict(rope_type="default", rope_theta=3e16))),
     "linear": ("llama", dict(rope_parameters=rope("linear", factor=4.0))),
     "dynamic": ("llama", dict(rope_parameters=rope("dynamic", factor=2.0))),
     "yarn": ("llama", dict(rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=32))),
@@ -37,10 +38,26 @@ cases = {
         mscale_all_dim=0.4, truncate=False))),
     "yarn_factor": ("llama", dict(rope_parameters=rope(
         "yarn", factor=4.0, original_max_position_embeddings=32, attention_factor=1.25))),
+    "yarn_flatter": ("llama", dict(rope_parameters=rope(
+        "yarn", factor=4.0, original_max_position_embeddings=32, attention_factor=0.8, mscale=0.5))),
+    "yarn_plain": ("llama", dict(rope_parameters=rope(
+        "yarn", factor=1.0, original_max_position_embeddings=64, attention_factor=1.5))),
+    "yarn_fast": ("llama", dict(rope_parameters=dict(  # all pairs turn more often than beta_fast
+        rope_type="yarn", rope_theta=10.0, factor=4.0, original_max_position_embeddings=48, beta_fast=0.05,
+        beta_slow=0.01))),
+    "yarn_slow": ("llama", dict(rope_parameters=dict(  # all pairs turn less often than beta_slow
+        rope_type="yarn", rope_theta=100.0, factor=4.0, original_max_position_embeddings=16, beta_fast=40.0,
+        beta_slow=20.0))),
     "longrope": ("llama", dict(rope_parameters=rope(
         "longrope", factor=4.0, original_max_position_embeddings=48, **factors))),
     "longrope_factor": ("llama", dict(rope_parameters=rope(
         "longrope", original_max_position_embeddings=16, attention_factor=1.1, **factors))),
+    "longrope_flatter": ("llama", dict(rope_parameters=rope(
+        "longrope", factor=4.0, original_max_position_embeddings=48, attention_factor=0.8, **factors))),
+    "longrope_sharp": ("llama", dict(rope_parameters=rope(
+        "longrope", factor=0.5, original_max_position_embeddings=48, attention_factor=3.0, **factors))),
+    "longrope_shorter": ("llama", dict(rope_parameters=rope(
+        "longrope", factor=0.5, original_max_position_embeddings=48, **factors))),
     "llama3": ("llama", dict(rope_parameters=dict(
         rope_type="llama3", rope_theta=500000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
         original_max_position_embeddings=32))),
@@ -61,7 +78,8 @@ models = {
                 torch.float16),
     "qwen2": (Qwen2Config, Qwen2ForCausalLM, dict(vocab_size=300, tie_word_embeddings=True), torch.bfloat16),
 }
-anew = ("dynamic", "longrope", "longrope_factor")  # a cache would hold keys that earlier lengths have turned
+# a cache would hold keys that earlier lengths have turned
+anew = [name for name in cases if name == "dynamic" or name.startswith("longrope")]
 
 
 def build(name, more):
