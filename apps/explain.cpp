@@ -40,8 +40,9 @@ std::string text_of(const std::vector<Option>& options) {
   std::vector<std::array<std::string, 3>> rows;
   for (const Option& o : options) {
     const std::string also = o.run_option.empty() ? "" : fmt::format("; also {}", dashed(o.run_option));
-    const std::string standard = o.standard.empty() ? "" : "  (" + o.standard + ")";
-    rows.push_back({"  " + o.name, o.takes() + standard, o.help + also});
+    const std::string standard = o.typed().empty() ? "" : "  (" + o.typed() + ")";
+    const std::string older = o.usual.empty() ? "" : fmt::format("; {} in a run that does not say it", o.standard);
+    rows.push_back({"  " + o.name, o.takes() + standard, o.help + also + older});
   }
   return "\noptions, with their defaults in parentheses\n" + in_columns(rows);
 }
@@ -53,6 +54,7 @@ std::string spelling(const std::string& name, const std::vector<Option>& options
   Choices c(name, options);
   for (const Option& o : options)
     c.set(o.name, o.kind == Option::Kind::toggle ? (o.standard == "on" ? "off" : "on")
+                  : o.kind == Option::Kind::length ? "128"
                   : o.kind == Option::Kind::word
                       ? (o.words.empty() ? "@FILE" : o.words[1])
                       : o.value(fmt::format("{}", std::min(o.range.max, 2 * std::stod(o.standard) + 1))));
@@ -125,13 +127,17 @@ std::string learned(const Untrained& u) {
                      u.params.count() == 1 ? "" : "s", u.shape.layers, u.shape.d_model, u.shape.heads);
 }
 
+constexpr int drawn_slots = 5;
+
 // What it shows of five slots in a row, in the first layer and head: a row for each query, a column for each key.
-std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u) {
-  constexpr int T = 5;
+// shares: some of its lengths are shares of these slots.
+std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) {
+  constexpr int T = drawn_slots;
   const PositionSample sample({Positions::of_tokens(1, {0, 1, 2, 3, 4})});
   const std::vector<real> m = position_matrices(u.layers, u.shape, sample)[0].values();
-  std::string text = fmt::format("example   positions 0 to 4; a row is a query, a column a key{}\n",
-                                 u.learns() ? "; before training" : "");
+  std::string text = fmt::format("example   positions 0 to 4; a row is a query, a column a key{}{}\n",
+                                 u.learns() ? "; before training" : "",
+                                 shares ? fmt::format("; of a trained length of {}: {}", T, s.spelled()) : "");
   for (int i = 0; i < T; ++i) {
     text += "         ";
     for (int j = 0; j < T; ++j) text += fmt::format("{:>7.3g}", double(m[size_t(i * T + j)]) + 0.);
@@ -142,12 +148,13 @@ std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u) {
 }
 
 std::string of_encoding(const std::string& name) {
-  const Chosen<Scheme> s = choose_encoding(name);
+  const std::string typed = choose_encoding(as_typed("encoding", name)).spelled();
+  const Chosen<Scheme> s = choose_encoding(typed, trained_on(drawn_slots));
   const bool composed = std::none_of(all_encodings().begin(), all_encodings().end(),
                                      [&](const Scheme& one) { return one.name == s->name; });
   const std::string why_causal = s->causal_only(s.choices);
   const Untrained untrained(s);
-  return text_of(s.thing, s.spelled(),
+  return text_of(s.thing, typed,
                  {{"formula", s->formula},
                   {"doors", s->doors},
                   {"reads", words_of(reads(s))},
@@ -157,9 +164,9 @@ std::string of_encoding(const std::string& name) {
                   {"file", composed         ? "encodings/compose.cpp"
                            : s->file.empty() ? fmt::format("encodings/{}.cpp", s->name)
                                              : s->file},
-                  {"spelled", "--encoding " + (composed ? shell_word(s->name) : spelling(s->name, s->options))},
+                  {"spelled", "--encoding " + (composed ? shell_word(typed) : spelling(s->name, s->options))},
                   {"read on", "docs/schemes.md"}},
-                 matrix_of(s, untrained), composed ? std::vector<Option>() : s->options);
+                 matrix_of(s, untrained, typed != s.spelled()), composed ? std::vector<Option>() : s->options);
 }
 
 // -- samplers -------------------------------------------------------------------------------------------------------

@@ -75,11 +75,24 @@ struct Typed {
       if (value.rfind("--", 0) == 0)
         bad_input("{} has no value, as {} comes next; it takes {}", option->get_name(), value, option->get_type_name());
       const bool toggle_alone = value.empty() && option->get_expected_min() == 0;
-      all.emplace_back(name, toggle_alone ? "on" : with_spelled_file(name, value));
+      all.emplace_back(name, toggle_alone ? "on" : as_typed(name, value));
     }
     return all;
   }
 };
+
+// A file that says every option was written by poslab, as a run's config.toml, and what its encoding leaves open is as
+// it was then. Any other was typed.
+Settings options_in(const std::string& path) {
+  Settings all = read_toml(read_input(path), path);
+  const auto says = [&](const RunOption& o) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.first == o.name; });
+  };
+  const std::vector<RunOption>& options = all_options();
+  if (!std::all_of(options.begin(), options.end(), [&](auto& o) { return !written(Config(), o) || says(o); }))
+    for (auto& [name, value] : all) value = as_typed(name, value);
+  return all;
+}
 
 void merge(Settings& all, const Settings& more) { all.insert(all.end(), more.begin(), more.end()); }
 
@@ -208,14 +221,14 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* train = commands.add("train", "train a model into a new run folder, then test it", train_footer, [&] {
     Settings settings;
-    if (train->count("--config")) settings = read_toml(read_input(config_file), config_file);
+    if (train->count("--config")) settings = options_in(config_file);
     merge(settings, training.settings());
     for (const std::string& s : sets) {
       const size_t equals = s.find('=');
       if (equals == std::string::npos || equals == 0)
         bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
       const std::string& name = option(s.substr(0, equals)).name;
-      settings.emplace_back(name, with_spelled_file(name, s.substr(equals + 1)));
+      settings.emplace_back(name, as_typed(name, s.substr(equals + 1)));
     }
     train_command(settings, force);
   });

@@ -230,6 +230,11 @@ says_complete() { "$program" lm resume language | finds 'language is complete: 2
 check 'it has no more to learn' says_complete
 check 'also with ReRoPE and log n' "$program" lm eval language --encoding rerope:window=8 \
   --temperature log_n:length=16,only_longer --times 1/8 -o rerope.csv
+check 'where it says no window, that follows the trained length' "$program" lm eval language --encoding rerope \
+  --temperature log_n:length=16,only_longer --times 1/8 -o half.csv
+check 'half of it' cmp half.csv rerope.csv
+check 'a window that no text reaches is told' says_unreached "$program" lm eval language --times 1 -o wide.csv \
+  --encoding rerope:window=512
 check 'at other lengths' lm_rows rerope.csv '16,plain 128,plain 16,repeated 128,repeated'
 check 'with gated attention units, on the grammar' "$program" lm train --unit gau --text copy_grammar --layers 2 \
   --d-model 16 --d-ff 32 --batch 4 --train-length 16 --eval-times 2 --eval-samples 2 --steps 10 --out units
@@ -254,6 +259,9 @@ check 'and the same losses' cmp straight_words/eval.csv cut_words/eval.csv
 check 'it is exported' "$program" lm export language --to exported
 check 'and tested as a checkpoint' "$program" lm eval --hf exported --text texts --times 1/4 --samples 2 \
   --encoding rerope:window=8 --temperature log_n:length=16,only_longer -o exported.csv
+check 'with a window that follows its length' "$program" lm eval --hf exported --text texts --times 1/4 --samples 2 \
+  --encoding rerope --temperature log_n:length=16,only_longer -o half.csv
+check 'half of it' cmp half.csv exported.csv
 check 'at the lengths asked for' lm_rows exported.csv '16,plain 64,plain 16,repeated 64,repeated'
 same_words() {
   local a=(--prompt 12 --count 40 --temperature 0)

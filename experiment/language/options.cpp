@@ -71,7 +71,7 @@ DecoderSpec decoder_spec(const Choices& c, int vocabulary) {
   s.key_heads = c.whole("key_heads"), s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
   s.biases = c.on("biases"), s.tied = c.on("tied");
   if (c["unit"] == "gau") s.heads = s.key_heads = 1, s.gau = std::min(128, s.d_model);
-  s.encoding = choose_encoding(c["encoding"]), s.temperature = choose_temperature(c["temperature"]);
+  s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
   for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, length);  // rows of a learned table
   return s;
 }

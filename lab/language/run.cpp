@@ -12,6 +12,7 @@
 #include "lab/language/corpus.h"
 #include "lab/progress.h"
 #include "lab/shell.h"
+#include "lab/unreached.h"
 
 namespace poslab::language {
 namespace {
@@ -84,6 +85,9 @@ Run create(const Choices& c) {
   check(c);
   RunFolder::check_free(c["out"]);
   Read read = read_new(c);
+  const std::vector<int> lengths = eval_lengths(c);
+  tell_unreached(scheme(c), sampler(c),
+                 std::max(c.whole("train_length"), *std::max_element(lengths.begin(), lengths.end())));
   State state(c, read.source.tokens());
   stop_if_wanted();
   RunFolder::Files files = {{"config.toml", to_toml(all_choices(), c)}, {"checkpoint.safetensors", checkpoint(state)}};
