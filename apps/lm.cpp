@@ -199,12 +199,13 @@ void export_command(const Words& w) {
 
 const char* train_footer = R"(
 Defaults stand in parentheses; the options override the preset. A run folder has config.toml, metrics.jsonl,
-checkpoint.safetensors, vocabulary.json, result.json and eval.csv; `poslab report` and `poslab inspect` draw it. One
-file in ten is of the test, by the hash of its path.
+checkpoint.safetensors, vocabulary.json, result.json and eval.csv; `poslab report` and `poslab inspect` draw it. Of a
+folder one file in ten is of the test, by the hash of its path; of a single file the last tenth.
 
 Examples:
   poslab lm train --preset tiny --out runs/lm
   poslab lm train --preset tiny --text copy_grammar --encoding alibi --out runs/grammar
+  poslab lm train --text shakespeare.txt --preset tiny --out runs/shakespeare
   poslab lm train --text ~/books --merges 768 --encoding rope --temperature log_n:length=256 --out runs/books)";
 
 const char* eval_footer = R"(

@@ -20,7 +20,7 @@ lists() {   # KIND COMMAND...: the names that this prints; what the sources say,
 }
 schemes() { sed -n '/> list = {/,/};/p' "$source/encodings/all.cpp" | grep -oE '[a-z0-9_]+\(\)' | tr -d '()'; }
 named() { (cd "$source/encodings" && sed -nE 's/^ *\{\.name = "([a-z0-9_]+)".*/\1/p' "$@"); }   # FILE...
-tasks() { sed -n 's/^NewTask //p' "$source/tasks/all.h" | grep -oE '[a-z_]+\(' | tr -d '('; }
+tasks() { sed -n '/^Task /,/;/p' "$source/tasks/all.h" | grep -oE '[a-z_]+\(' | tr -d '('; }
 whole() {
   local file
   for file in config.toml metrics.jsonl checkpoint.safetensors eval.csv result.json; do
@@ -228,6 +228,13 @@ check 'and tested, plain and repeated' lm_rows language/eval.csv \
   '16,plain 32,plain 64,plain 16,repeated 32,repeated 64,repeated'
 says_complete() { "$program" lm resume language | finds 'language is complete: 20 steps'; }
 check 'it has no more to learn' says_complete
+one_file() {   # key heads follow heads
+  seq 9999 > one.txt && "$program" lm train --text one.txt --layers 1 --heads 2 --d-model 16 --d-ff 24 --batch 2 \
+    --train-length 16 --eval-times 1 --eval-samples 2 --steps 2 --out one-file 2> log &&
+    grep -q 'one.txt: 1 file, .*; its last tenth is held out for the test' log &&
+    grep -q '^key_heads = 2 ' one-file/config.toml
+}
+check 'one on a single file' one_file
 check 'also with ReRoPE and log n' "$program" lm eval language --encoding rerope:window=8 \
   --temperature log_n:length=16,only_longer --times 1/8 -o rerope.csv
 check 'where it says no window, that follows the trained length' "$program" lm eval language --encoding rerope \
