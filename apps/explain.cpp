@@ -12,7 +12,9 @@
 
 #include "apps/columns.h"
 #include "core/error.h"
+#include "core/names.h"
 #include "encodings/aligned.h"
+#include "encodings/compose.h"
 #include "encodings/picture.h"
 #include "encodings/temperature.h"
 #include "experiment/config.h"
@@ -107,6 +109,15 @@ std::string words_of(Reads what) {
   return all.empty() ? "nothing" : fmt::format("{}", fmt::join(all, ", "));
 }
 
+// "2 or 3" with what each is: which of the four places where positions can enter a transformer.
+std::string doors_of(const std::string& doors) {
+  static const std::string what[] = {"adds to the embedding", "changes queries and keys", "adds to the logits",
+                                     "has weights of its own"};
+  std::string text;
+  for (const char c : doors) text += c < '1' || c > '4' ? std::string(1, c) : fmt::format("{} ({})", c, what[c - '1']);
+  return text + "; a door is one of four places where positions can enter a transformer";
+}
+
 // An untrained scheme in the model of the paper.
 struct Untrained {
   ModelShape shape{};
@@ -156,7 +167,7 @@ std::string of_encoding(const std::string& name) {
   const Untrained untrained(s);
   return text_of(s.thing, typed,
                  {{"formula", s->formula},
-                  {"doors", s->doors},
+                  {"doors", doors_of(s->doors)},
                   {"reads", words_of(reads(s))},
                   {"mask", why_causal.empty() ? "causal or none" : "causal only: " + why_causal},
                   {"learns", learned(untrained)},
@@ -274,37 +285,74 @@ std::string of_preset(const std::string& name) {
          (settings.empty() ? "" : "\nsets these options\n" + settings);
 }
 
-const std::vector<std::pair<std::string, std::string (*)(const std::string&)>>& kinds() {
-  static const std::vector<std::pair<std::string, std::string (*)(const std::string&)>> all = {
-      {"task", of_task}, {"encoding", of_encoding}, {"sampler", of_sampler}, {"temperature", of_temperature},
-      {"retrieval", of_retrieval}, {"preset", of_preset}};
+}  // namespace
+
+const std::vector<ExplainedKind>& explained_kinds() {
+  static const std::vector<ExplainedKind> all = {
+      {"task", option("task").names, of_task},
+      {"encoding", option("encoding").names, of_encoding},
+      {"sampler", option("positions").names, of_sampler},
+      {"temperature", option("temperature").names, of_temperature},
+      {"retrieval", [] { return names_of(all_retrievals()); }, of_retrieval},
+      {"preset", option("preset").names, of_preset}};
   return all;
+}
+
+namespace {
+
+const ExplainedKind* kind_named(const std::string& name) {   // "encoding" or "encodings"
+  for (const ExplainedKind& kind : explained_kinds())
+    if (name == kind.name || name == kind.name + "s") return &kind;
+  return nullptr;
+}
+
+// "rope", which one list has; where several have it, the answer is how to ask for each.
+std::string explained(const std::string& spelling) {
+  if (composed_spelling(spelling)) return of_encoding(spelling);
+  const std::string name = read_spelling(spelling).name;
+  if (const ExplainedKind* kind = kind_named(name))
+    bad_input("which {0}? Say its name, as in `poslab explain {1}`; `poslab list` shows them", kind->name,
+              kind->names().back());
+  std::vector<const ExplainedKind*> of;
+  std::vector<std::string> known, ways;
+  for (const ExplainedKind& kind : explained_kinds())
+    for (const std::string& one : kind.names()) {
+      known.push_back(one);
+      if (one != name) continue;
+      of.push_back(&kind);
+      ways.push_back(fmt::format("`poslab explain {} {}`", kind.name, shell_word(spelling)));
+    }
+  if (of.empty()) throw BadInput(unknown("name", name, known));
+  if (of.size() > 1) bad_input("{} is the name of several things; say {}", name, fmt::join(ways, " or "));
+  return of[0]->text(spelling);
 }
 
 }  // namespace
 
 std::string explained(const std::string& kind, const std::string& name) {
-  std::vector<std::string> known;
-  for (const auto& [one, text] : kinds()) {
-    if (kind == one || kind == one + "s") return text(name);
-    known.push_back(one);
-  }
-  throw BadInput(unknown("kind", kind, known));
+  if (const ExplainedKind* known = kind_named(kind)) return known->text(name);
+  throw BadInput(unknown("kind", kind, names_of(explained_kinds())));
 }
 
 std::function<void()> add_explain(CLI::App* explain) {
   const auto words = std::make_shared<std::pair<std::string, std::string>>();
   explain->footer(R"(
+Where two lists have a name, as none is an encoding and a temperature, the kind stands before it.
+
 Examples:
-  poslab explain task reverse_string
-  poslab explain encoding alibi:symmetric
+  poslab explain rope
+  poslab explain reverse_string
+  poslab explain alibi:symmetric
   poslab explain sampler randomized
   poslab explain temperature log_n:length=80
   poslab explain retrieval line
   poslab explain preset tiny)");
   explain->add_option("kind", words->first, "task | encoding | sampler | temperature | retrieval | preset")->required();
-  explain->add_option("name", words->second, "one of them; `poslab list tasks` shows which there are")->required();
-  return [=] { fmt::print("{}", explained(words->first, words->second)); };
+  explain->add_option("name", words->second, "one of them; `poslab list tasks` shows which there are; it may be alone");
+  return [=] {
+    const auto& [kind, name] = *words;
+    fmt::print("{}", name.empty() ? explained(kind) : explained(kind, name));
+  };
 }
 
 }  // namespace poslab

@@ -148,7 +148,7 @@ Examples:
   poslab resume runs/r1
   poslab eval runs/r1 --lengths 41:100 --samples 512
   poslab ask runs/r1 0110101
-  poslab explain encoding alibi
+  poslab explain alibi
   poslab report runs/r1 runs/r2 -o report.html
   poslab inspect runs/r1 runs/r2 -o inspection
 

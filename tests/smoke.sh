@@ -58,6 +58,7 @@ check 'its encoding' offers rerope lm eval run --encoding rer
 check 'the size of a T5' offers example t5 train --preset ''
 check 'a retrieval task to explain' offers passkey explain retrieval pass
 check 'a name to explain' offers parity_check explain task pari
+check 'without its kind' offers alibi explain ali
 check 'or to list' offers alibi list encodings al
 check 'a file' offers output report out
 names_all() {   # SHELL: its script has every task and encoding
