@@ -30,6 +30,7 @@
 #include "encodings/temperature.h"
 #include "lab/colour.h"
 #include "lab/config_toml.h"
+#include "lab/demo.h"
 #include "lab/exit_status.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
@@ -144,6 +145,7 @@ void list_command(const std::string& kind, const std::string& name) {
 
 const char* examples = R"(
 Examples:
+  poslab demo
   poslab train --task even_pairs --encoding relative --positions randomized --steps 1000 --out runs/r1
   poslab resume runs/r1
   poslab eval runs/r1 --lengths 41:100 --samples 512
@@ -172,6 +174,16 @@ Examples:
   poslab train --task even_pairs --encoding rope --positions randomized --out runs/rope
   poslab train --preset example --task bucket_sort --encoding relative --positions randomized --out runs/example
   poslab train --config runs/rope/config.toml --set seed=1 --out runs/rope-seed1)";
+
+const char* demo_footer =
+    R"(
+Trains a model of three layers to length 20, once with plain and once with randomized positions, and tests both to
+length 100: some minutes on one core. OUT/demo.html has both, with curves, position matrices and attention maps. A run
+that is complete is drawn again; one that was cut off goes on; one that was trained with other options is replaced.
+
+Examples:
+  poslab demo
+  poslab demo --steps 5000 --encoding relative --out relative)";
 
 const char* report_footer =
     R"(
@@ -210,7 +222,8 @@ void parse_and_run(int argc, char** argv) {
   std::string run, kind, listed, config_file, page = "report.html";
   std::vector<std::string> runs, sets;
   bool force = false;
-  Typed training, resuming, testing;
+  Typed training, resuming, testing, demonstrating;
+  std::string demo_folder = "runs";
 
   CLI::App* list = commands.add("list", "list what there is to choose from",
                                 "Examples:\n  poslab list encodings\n  poslab list encodings alibi",
@@ -241,6 +254,16 @@ void parse_and_run(int argc, char** argv) {
       ->allow_extra_args(false);
   train->add_flag("--force", force, "try it even if it seems too large for this machine's memory");
   for (const RunOption& o : all_options()) training.add(train, o, dashed(o.name));
+
+  CLI::App* demonstrate =
+      commands.add("demo", "train one small model with plain and with randomized positions, and draw both", demo_footer,
+                   [&] {
+                     catch_signals();
+                     fmt::print("{}\n", demo(demo_folder, demonstrating.settings()));
+                   });
+  demonstrate->add_option("--out", demo_folder, "the folder of both runs and of the page (runs)")->type_name("PATH");
+  for (const RunOption& o : all_options())
+    if (o.name != "out" && o.name != "positions") demonstrating.add(demonstrate, o, dashed(o.name));
 
   CLI::App* resume =
       commands.add("resume", "go on with a run that was stopped, exactly as if it had not been",

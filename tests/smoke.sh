@@ -130,6 +130,42 @@ check 'has the same checkpoint, bit for bit' cmp straight/checkpoint.safetensors
 check 'and the same metrics' cmp straight/metrics.jsonl cut/metrics.jsonl
 check 'and the same accuracies' cmp straight/eval.csv cut/eval.csv
 
+# Windows follow the trained length where a person leaves them open. What poslab wrote means what it meant.
+small=(--task even_pairs --layers 1 --heads 2 --d-model 16 --batch 4 --train-length 10 --eval-lengths 1:6
+       --eval-samples 4 --steps 2)
+check 'a window is left open' "$program" train "${small[@]}" --encoding rerope --eval-lengths 1:12 --out open
+check 'the run says which it is' grep -q '^encoding = "rerope:window=0.5L"' open/config.toml
+check 'it is one of 5 positions' "$program" train "${small[@]}" --encoding rerope:window=5 --eval-lengths 1:12 \
+  --out five
+check 'with the same losses' cmp open/metrics.jsonl five/metrics.jsonl
+says_unreached() {   # COMMAND...: a line on stderr says that 512 is too much
+  "$@" 2>&1 > /dev/null | finds '^rerope.*: window = 512 is not reached, as the longest string has [0-9]* slots'
+}
+sed 's/rerope:window=0.5L/rerope/' open/config.toml > old.toml
+check 'an old file' says_unreached "$program" train --config old.toml --out old
+check 'means 512' grep -q '^encoding = "rerope" ' old/config.toml
+check 'eval says so, too' says_unreached "$program" eval old
+check 'and show' says_unreached "$program" show rerope:window=512
+not_open() { ! says_unreached "$program" eval open; }
+check 'but not of one that is reached' not_open
+printf 'task = "even_pairs"\nencoding = "rerope"\nsteps = 2\n' > typed.toml
+typed_file() { "$program" sweep plan typed.toml | grep -q '"encoding":"rerope:window=0.5L"'; }
+check 'a file that a person wrote follows, too' typed_file
+explains() { "$program" explain "$1" | head -1 | grep -q "^$1[: ]"; }
+for one in rope bucket_sort randomized log_n 'rope|none' rerope:window=0.5L; do
+  check "explain $one needs no kind" explains "$one"
+done
+
+demo=("$program" demo --out shown --steps 5 --layers 1 --heads 2 --d-model 16 --eval-lengths 1:10 --eval-samples 4)
+drawn_twice() {   # trained once, drawn twice; other options train it anew
+  "${demo[@]}" > first && cp shown/demo-plain/checkpoint.safetensors kept && rm shown/demo.html &&
+    "${demo[@]}" 2> log > second && grep -q 'demo-plain is complete already' log && cmp first second &&
+    cmp kept shown/demo-plain/checkpoint.safetensors && [[ -s shown/demo.html ]] &&
+    grep -q '^    10 .* 5[0-9.]*' first && "${demo[@]}" --steps 6 > /dev/null &&
+    grep -q '^steps = 6 ' shown/demo-randomized/config.toml
+}
+check 'the demo trains two runs and draws them' drawn_twice
+
 cat > expected << 'END'
 twenty: even_pairs, relative (randomized), 20 steps on lengths 1 to 8
 asked under randomized:max_position=64 positions, draw 0: the one that tests of the same length meet first
