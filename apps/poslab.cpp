@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "apps/align.h"
+#include "apps/as_options.h"
 #include "apps/ask.h"
 #include "apps/calibrate.h"
 #include "apps/check.h"
@@ -326,7 +327,11 @@ void parse_and_run(int argc, char** argv) {
     app.exit(e);
     return;
   } catch (const CLI::ParseError& e) { refuse(e, app); }
-  commands.act("poslab");
+  const CLI::App* command = &app;   // the one that is done
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  try {
+    commands.act("poslab");
+  } catch (const BadInput& e) { throw BadInput(as_options(e.what(), *command)); }
 }
 
 void say(const std::string& text) {
