@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/explain.h"
 #include "apps/refuse.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "experiment/config.h"
 #include "lab/shell.h"
-#include "tasks/retrieval/retrieval.h"
 
 namespace poslab {
 namespace {
@@ -34,20 +34,6 @@ WordList values_of(const CLI::Option& o) {
   return {};
 }
 
-// What `list` and `explain` have names of.
-struct Kind {
-  const char* name;
-  WordList (*names)();
-};
-std::vector<Kind> completed_kinds() {
-  return {{"task", option("task").names},
-          {"encoding", option("encoding").names},
-          {"sampler", option("positions").names},
-          {"temperature", option("temperature").names},
-          {"retrieval", [] { return names_of(all_retrievals()); }},
-          {"preset", option("preset").names}};
-}
-
 bool takes_value(const CLI::Option& o) { return o.get_items_expected_max() > 0; }
 
 // A command of the program, by its words: "sweep run"; the program itself has none.
@@ -68,6 +54,10 @@ WordList arguments_of(const Command& c, const CLI::App& program) {
   WordList words = commands_of(*c.app);
   for (const CLI::Option* o : c.app->get_options([](const CLI::Option* o) { return o->get_positional(); }))
     for (const std::string& value : values_of(*o)) words.push_back(value);
+  if (c.path == "explain")   // a name may stand alone
+    for (const ExplainedKind& kind : explained_kinds())
+      for (const std::string& name : kind.names())
+        if (std::find(words.begin(), words.end(), name) == words.end()) words.push_back(name);
   return words;
 }
 
@@ -83,7 +73,7 @@ std::string bash(const std::vector<Command>& all, const CLI::App& program) {
       values += fmt::format("    {}) words={} ;;\n", fmt::join(names, " | "), shell_word(joined(values_of(*o))));
     }
     if (c.path == "list" || c.path == "explain")
-      for (const Kind& kind : completed_kinds())
+      for (const ExplainedKind& kind : explained_kinds())
         values += fmt::format("    '{0} {1}' | '{0} {1}s') words={2} ;;\n", c.path, kind.name,
                               shell_word(joined(kind.names())));
     const WordList options = options_of(*c.app);
@@ -139,7 +129,7 @@ std::string fish(const std::vector<Command>& all, const CLI::App& program) {
     for (const CLI::App* b : below)
       text += fmt::format("{} -f -a {} -d {}\n", start, b->get_name(), shell_word(b->get_description()));
     if (c.path == "list" || c.path == "explain")
-      for (const Kind& kind : completed_kinds()) {
+      for (const ExplainedKind& kind : explained_kinds()) {
         const std::string of_kind = fmt::format("{0}; and __fish_seen_subcommand_from {1} {1}s", when, kind.name);
         text +=
             fmt::format("complete -c poslab -n {} -f -a {}\n", shell_word(of_kind), shell_word(joined(kind.names())));

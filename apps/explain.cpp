@@ -12,7 +12,9 @@
 
 #include "apps/columns.h"
 #include "core/error.h"
+#include "core/names.h"
 #include "encodings/aligned.h"
+#include "encodings/compose.h"
 #include "encodings/picture.h"
 #include "encodings/temperature.h"
 #include "experiment/config.h"
@@ -40,8 +42,9 @@ std::string text_of(const std::vector<Option>& options) {
   std::vector<std::array<std::string, 3>> rows;
   for (const Option& o : options) {
     const std::string also = o.run_option.empty() ? "" : fmt::format("; also {}", dashed(o.run_option));
-    const std::string standard = o.standard.empty() ? "" : "  (" + o.standard + ")";
-    rows.push_back({"  " + o.name, o.takes() + standard, o.help + also});
+    const std::string standard = o.typed().empty() ? "" : "  (" + o.typed() + ")";
+    const std::string older = o.usual.empty() ? "" : fmt::format("; {} in a run that does not say it", o.standard);
+    rows.push_back({"  " + o.name, o.takes() + standard, o.help + also + older});
   }
   return "\noptions, with their defaults in parentheses\n" + in_columns(rows);
 }
@@ -53,6 +56,7 @@ std::string spelling(const std::string& name, const std::vector<Option>& options
   Choices c(name, options);
   for (const Option& o : options)
     c.set(o.name, o.kind == Option::Kind::toggle ? (o.standard == "on" ? "off" : "on")
+                  : o.kind == Option::Kind::length ? "128"
                   : o.kind == Option::Kind::word
                       ? (o.words.empty() ? "@FILE" : o.words[1])
                       : o.value(fmt::format("{}", std::min(o.range.max, 2 * std::stod(o.standard) + 1))));
@@ -105,6 +109,15 @@ std::string words_of(Reads what) {
   return all.empty() ? "nothing" : fmt::format("{}", fmt::join(all, ", "));
 }
 
+// "2 or 3" with what each is: which of the four places where positions can enter a transformer.
+std::string doors_of(const std::string& doors) {
+  static const std::string what[] = {"adds to the embedding", "changes queries and keys", "adds to the logits",
+                                     "has weights of its own"};
+  std::string text;
+  for (const char c : doors) text += c < '1' || c > '4' ? std::string(1, c) : fmt::format("{} ({})", c, what[c - '1']);
+  return text + "; a door is one of four places where positions can enter a transformer";
+}
+
 // An untrained scheme in the model of the paper.
 struct Untrained {
   ModelShape shape{};
@@ -125,13 +138,17 @@ std::string learned(const Untrained& u) {
                      u.params.count() == 1 ? "" : "s", u.shape.layers, u.shape.d_model, u.shape.heads);
 }
 
+constexpr int drawn_slots = 5;
+
 // What it shows of five slots in a row, in the first layer and head: a row for each query, a column for each key.
-std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u) {
-  constexpr int T = 5;
+// shares: some of its lengths are shares of these slots.
+std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u, bool shares) {
+  constexpr int T = drawn_slots;
   const PositionSample sample({Positions::of_tokens(1, {0, 1, 2, 3, 4})});
   const std::vector<real> m = position_matrices(u.layers, u.shape, sample)[0].values();
-  std::string text = fmt::format("example   positions 0 to 4; a row is a query, a column a key{}\n",
-                                 u.learns() ? "; before training" : "");
+  std::string text = fmt::format("example   positions 0 to 4; a row is a query, a column a key{}{}\n",
+                                 u.learns() ? "; before training" : "",
+                                 shares ? fmt::format("; of a trained length of {}: {}", T, s.spelled()) : "");
   for (int i = 0; i < T; ++i) {
     text += "         ";
     for (int j = 0; j < T; ++j) text += fmt::format("{:>7.3g}", double(m[size_t(i * T + j)]) + 0.);
@@ -142,14 +159,15 @@ std::string matrix_of(const Chosen<Scheme>& s, const Untrained& u) {
 }
 
 std::string of_encoding(const std::string& name) {
-  const Chosen<Scheme> s = choose_encoding(name);
+  const std::string typed = choose_encoding(as_typed("encoding", name)).spelled();
+  const Chosen<Scheme> s = choose_encoding(typed, trained_on(drawn_slots));
   const bool composed = std::none_of(all_encodings().begin(), all_encodings().end(),
                                      [&](const Scheme& one) { return one.name == s->name; });
   const std::string why_causal = s->causal_only(s.choices);
   const Untrained untrained(s);
-  return text_of(s.thing, s.spelled(),
+  return text_of(s.thing, typed,
                  {{"formula", s->formula},
-                  {"doors", s->doors},
+                  {"doors", doors_of(s->doors)},
                   {"reads", words_of(reads(s))},
                   {"mask", why_causal.empty() ? "causal or none" : "causal only: " + why_causal},
                   {"learns", learned(untrained)},
@@ -157,9 +175,9 @@ std::string of_encoding(const std::string& name) {
                   {"file", composed         ? "encodings/compose.cpp"
                            : s->file.empty() ? fmt::format("encodings/{}.cpp", s->name)
                                              : s->file},
-                  {"spelled", "--encoding " + (composed ? shell_word(s->name) : spelling(s->name, s->options))},
+                  {"spelled", "--encoding " + (composed ? shell_word(typed) : spelling(s->name, s->options))},
                   {"read on", "docs/schemes.md"}},
-                 matrix_of(s, untrained), composed ? std::vector<Option>() : s->options);
+                 matrix_of(s, untrained, typed != s.spelled()), composed ? std::vector<Option>() : s->options);
 }
 
 // -- samplers -------------------------------------------------------------------------------------------------------
@@ -267,37 +285,74 @@ std::string of_preset(const std::string& name) {
          (settings.empty() ? "" : "\nsets these options\n" + settings);
 }
 
-const std::vector<std::pair<std::string, std::string (*)(const std::string&)>>& kinds() {
-  static const std::vector<std::pair<std::string, std::string (*)(const std::string&)>> all = {
-      {"task", of_task}, {"encoding", of_encoding}, {"sampler", of_sampler}, {"temperature", of_temperature},
-      {"retrieval", of_retrieval}, {"preset", of_preset}};
+}  // namespace
+
+const std::vector<ExplainedKind>& explained_kinds() {
+  static const std::vector<ExplainedKind> all = {
+      {"task", option("task").names, of_task},
+      {"encoding", option("encoding").names, of_encoding},
+      {"sampler", option("positions").names, of_sampler},
+      {"temperature", option("temperature").names, of_temperature},
+      {"retrieval", [] { return names_of(all_retrievals()); }, of_retrieval},
+      {"preset", option("preset").names, of_preset}};
   return all;
+}
+
+namespace {
+
+const ExplainedKind* kind_named(const std::string& name) {   // "encoding" or "encodings"
+  for (const ExplainedKind& kind : explained_kinds())
+    if (name == kind.name || name == kind.name + "s") return &kind;
+  return nullptr;
+}
+
+// "rope", which one list has; where several have it, the answer is how to ask for each.
+std::string explained(const std::string& spelling) {
+  if (composed_spelling(spelling)) return of_encoding(spelling);
+  const std::string name = read_spelling(spelling).name;
+  if (const ExplainedKind* kind = kind_named(name))
+    bad_input("which {0}? Say its name, as in `poslab explain {1}`; `poslab list` shows them", kind->name,
+              kind->names().back());
+  std::vector<const ExplainedKind*> of;
+  std::vector<std::string> known, ways;
+  for (const ExplainedKind& kind : explained_kinds())
+    for (const std::string& one : kind.names()) {
+      known.push_back(one);
+      if (one != name) continue;
+      of.push_back(&kind);
+      ways.push_back(fmt::format("`poslab explain {} {}`", kind.name, shell_word(spelling)));
+    }
+  if (of.empty()) throw BadInput(unknown("name", name, known));
+  if (of.size() > 1) bad_input("{} is the name of several things; say {}", name, fmt::join(ways, " or "));
+  return of[0]->text(spelling);
 }
 
 }  // namespace
 
 std::string explained(const std::string& kind, const std::string& name) {
-  std::vector<std::string> known;
-  for (const auto& [one, text] : kinds()) {
-    if (kind == one || kind == one + "s") return text(name);
-    known.push_back(one);
-  }
-  throw BadInput(unknown("kind", kind, known));
+  if (const ExplainedKind* known = kind_named(kind)) return known->text(name);
+  throw BadInput(unknown("kind", kind, names_of(explained_kinds())));
 }
 
 std::function<void()> add_explain(CLI::App* explain) {
   const auto words = std::make_shared<std::pair<std::string, std::string>>();
   explain->footer(R"(
+Where two lists have a name, as none is an encoding and a temperature, the kind stands before it.
+
 Examples:
-  poslab explain task reverse_string
-  poslab explain encoding alibi:symmetric
+  poslab explain rope
+  poslab explain reverse_string
+  poslab explain alibi:symmetric
   poslab explain sampler randomized
   poslab explain temperature log_n:length=80
   poslab explain retrieval line
   poslab explain preset tiny)");
   explain->add_option("kind", words->first, "task | encoding | sampler | temperature | retrieval | preset")->required();
-  explain->add_option("name", words->second, "one of them; `poslab list tasks` shows which there are")->required();
-  return [=] { fmt::print("{}", explained(words->first, words->second)); };
+  explain->add_option("name", words->second, "one of them; `poslab list tasks` shows which there are; it may be alone");
+  return [=] {
+    const auto& [kind, name] = *words;
+    fmt::print("{}", name.empty() ? explained(kind) : explained(kind, name));
+  };
 }
 
 }  // namespace poslab

@@ -22,6 +22,7 @@
 #include "lab/language/run.h"
 #include "lab/shell.h"
 #include "lab/spelled_file.h"
+#include "lab/unreached.h"
 #include "nn/generate.h"
 
 namespace poslab {
@@ -87,14 +88,14 @@ std::string shown(std::string text) {
 // Another scheme at test may read other draws of the positions.
 language::Run opened_run(const Words& w) {
   language::Run run = language::open(w.run);
-  if (!w.encoding.empty()) run.state.config.set("encoding", w.encoding);
+  if (!w.encoding.empty()) run.state.config.set("encoding", with_usual_lengths(w.encoding));
   return run;
 }
 
 // Another scheme or temperature at test.
 Decoder changed(const language::State& state, const Words& w) {
   Decoder other = state.net;
-  if (!w.encoding.empty()) other = other.with_encoding(choose_encoding(w.encoding));
+  if (!w.encoding.empty()) other = other.with_encoding(scheme(state.config));
   if (!w.temperature.empty()) {
     const Chosen<TemperaturePolicy> policy = choose_temperature(with_spelled_file("temperature", w.temperature));
     other = other.at_temperature(policy);
@@ -117,16 +118,18 @@ bool of_others(const Words& w, const char* command) {
 
 language::HfRun opened(const Words& w, bool to_test) {
   language::Settings asked;
-  for (const auto& [name, value] : {std::pair{"encoding", &w.encoding},
-                                    {"positions", &w.positions},
-                                    {"train_length", &w.length},
-                                    {"eval_times", &w.times},
-                                    {"eval_samples", &w.samples},
-                                    {"text", &w.text}})
+  for (const auto& [name, value] : {std::pair{"positions", &w.positions}, {"train_length", &w.length},
+                                    {"eval_times", &w.times}, {"eval_samples", &w.samples}, {"text", &w.text}})
     if (!value->empty()) asked.emplace_back(name, *value);
+  if (!w.encoding.empty()) asked.emplace_back("encoding", with_usual_lengths(w.encoding));
   if (to_test && !w.temperature.empty())
     asked.emplace_back("temperature", with_spelled_file("temperature", w.temperature));
   return language::open_hf_run(w.hf, asked, to_test);
+}
+
+void tell_unreached(const Decoder& net, const Choices& c) {
+  const std::vector<int> lengths = language::eval_lengths(c);
+  tell_unreached(net.spec().encoding, sampler(c), *std::max_element(lengths.begin(), lengths.end()));
 }
 
 void eval_command(const Words& w) {
@@ -134,6 +137,7 @@ void eval_command(const Words& w) {
   catch_signals();
   if (of_others(w, "eval")) {
     const language::HfRun run = opened(w, true);
+    tell_unreached(run.net, run.config);
     show(language::evaluate(run.net, run.config, run.source, "poslab lm eval --hf " + shell_word(w.hf)), w.file,
          false);
     return;
@@ -143,6 +147,7 @@ void eval_command(const Words& w) {
   if (!w.samples.empty()) run.state.config.set("eval_samples", w.samples);
   language::check(run.state.config);
   run.state.net = changed(run.state, w);
+  tell_unreached(run.state.net, run.state.config);
   const bool other = !w.encoding.empty() || !w.temperature.empty();
   if (other && w.file.empty())
     bad_input("with another encoding or temperature, -o FILE says where the figures go; eval.csv is the run's own");
@@ -198,12 +203,13 @@ void export_command(const Words& w) {
 
 const char* train_footer = R"(
 Defaults stand in parentheses; the options override the preset. A run folder has config.toml, metrics.jsonl,
-checkpoint.safetensors, vocabulary.json, result.json and eval.csv; `poslab report` and `poslab inspect` draw it. One
-file in ten is of the test, by the hash of its path.
+checkpoint.safetensors, vocabulary.json, result.json and eval.csv; `poslab report` and `poslab inspect` draw it. Of a
+folder one file in ten is of the test, by the hash of its path; of a single file the last tenth.
 
 Examples:
   poslab lm train --preset tiny --out runs/lm
   poslab lm train --preset tiny --text copy_grammar --encoding alibi --out runs/grammar
+  poslab lm train --text shakespeare.txt --preset tiny --out runs/shakespeare
   poslab lm train --text ~/books --merges 768 --encoding rope --temperature log_n:length=256 --out runs/books)";
 
 const char* eval_footer = R"(

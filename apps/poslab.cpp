@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "apps/align.h"
+#include "apps/as_options.h"
 #include "apps/ask.h"
 #include "apps/calibrate.h"
 #include "apps/check.h"
@@ -30,6 +31,7 @@
 #include "encodings/temperature.h"
 #include "lab/colour.h"
 #include "lab/config_toml.h"
+#include "lab/demo.h"
 #include "lab/exit_status.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
@@ -75,11 +77,24 @@ struct Typed {
       if (value.rfind("--", 0) == 0)
         bad_input("{} has no value, as {} comes next; it takes {}", option->get_name(), value, option->get_type_name());
       const bool toggle_alone = value.empty() && option->get_expected_min() == 0;
-      all.emplace_back(name, toggle_alone ? "on" : with_spelled_file(name, value));
+      all.emplace_back(name, toggle_alone ? "on" : as_typed(name, value));
     }
     return all;
   }
 };
+
+// A file that says every option was written by poslab, as a run's config.toml, and what its encoding leaves open is as
+// it was then. Any other was typed.
+Settings options_in(const std::string& path) {
+  Settings all = read_toml(read_input(path), path);
+  const auto says = [&](const RunOption& o) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.first == o.name; });
+  };
+  const std::vector<RunOption>& options = all_options();
+  if (!std::all_of(options.begin(), options.end(), [&](auto& o) { return !written(Config(), o) || says(o); }))
+    for (auto& [name, value] : all) value = as_typed(name, value);
+  return all;
+}
 
 void merge(Settings& all, const Settings& more) { all.insert(all.end(), more.begin(), more.end()); }
 
@@ -131,11 +146,12 @@ void list_command(const std::string& kind, const std::string& name) {
 
 const char* examples = R"(
 Examples:
+  poslab demo
   poslab train --task even_pairs --encoding relative --positions randomized --steps 1000 --out runs/r1
   poslab resume runs/r1
   poslab eval runs/r1 --lengths 41:100 --samples 512
   poslab ask runs/r1 0110101
-  poslab explain encoding alibi
+  poslab explain alibi
   poslab report runs/r1 runs/r2 -o report.html
   poslab inspect runs/r1 runs/r2 -o inspection
 
@@ -159,6 +175,16 @@ Examples:
   poslab train --task even_pairs --encoding rope --positions randomized --out runs/rope
   poslab train --preset example --task bucket_sort --encoding relative --positions randomized --out runs/example
   poslab train --config runs/rope/config.toml --set seed=1 --out runs/rope-seed1)";
+
+const char* demo_footer =
+    R"(
+Trains a model of three layers to length 20, once with plain and once with randomized positions, and tests both to
+length 100: some minutes on one core. OUT/demo.html has both, with curves, position matrices and attention maps. A run
+that is complete is drawn again; one that was cut off goes on; one that was trained with other options is replaced.
+
+Examples:
+  poslab demo
+  poslab demo --steps 5000 --encoding relative --out relative)";
 
 const char* report_footer =
     R"(
@@ -197,7 +223,8 @@ void parse_and_run(int argc, char** argv) {
   std::string run, kind, listed, config_file, page = "report.html";
   std::vector<std::string> runs, sets;
   bool force = false;
-  Typed training, resuming, testing;
+  Typed training, resuming, testing, demonstrating;
+  std::string demo_folder = "runs";
 
   CLI::App* list = commands.add("list", "list what there is to choose from",
                                 "Examples:\n  poslab list encodings\n  poslab list encodings alibi",
@@ -208,14 +235,14 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* train = commands.add("train", "train a model into a new run folder, then test it", train_footer, [&] {
     Settings settings;
-    if (train->count("--config")) settings = read_toml(read_input(config_file), config_file);
+    if (train->count("--config")) settings = options_in(config_file);
     merge(settings, training.settings());
     for (const std::string& s : sets) {
       const size_t equals = s.find('=');
       if (equals == std::string::npos || equals == 0)
         bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
       const std::string& name = option(s.substr(0, equals)).name;
-      settings.emplace_back(name, with_spelled_file(name, s.substr(equals + 1)));
+      settings.emplace_back(name, as_typed(name, s.substr(equals + 1)));
     }
     train_command(settings, force);
   });
@@ -228,6 +255,16 @@ void parse_and_run(int argc, char** argv) {
       ->allow_extra_args(false);
   train->add_flag("--force", force, "try it even if it seems too large for this machine's memory");
   for (const RunOption& o : all_options()) training.add(train, o, dashed(o.name));
+
+  CLI::App* demonstrate =
+      commands.add("demo", "train one small model with plain and with randomized positions, and draw both", demo_footer,
+                   [&] {
+                     catch_signals();
+                     fmt::print("{}\n", demo(demo_folder, demonstrating.settings()));
+                   });
+  demonstrate->add_option("--out", demo_folder, "the folder of both runs and of the page (runs)")->type_name("PATH");
+  for (const RunOption& o : all_options())
+    if (o.name != "out" && o.name != "positions") demonstrating.add(demonstrate, o, dashed(o.name));
 
   CLI::App* resume =
       commands.add("resume", "go on with a run that was stopped, exactly as if it had not been",
@@ -290,7 +327,11 @@ void parse_and_run(int argc, char** argv) {
     app.exit(e);
     return;
   } catch (const CLI::ParseError& e) { refuse(e, app); }
-  commands.act("poslab");
+  const CLI::App* command = &app;   // the one that is done
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  try {
+    commands.act("poslab");
+  } catch (const BadInput& e) { throw BadInput(as_options(e.what(), *command)); }
 }
 
 void say(const std::string& text) {

@@ -15,6 +15,7 @@
 #include "lab/shell.h"
 #include "lab/show/show.h"
 #include "lab/spelled_file.h"
+#include "lab/unreached.h"
 
 namespace poslab {
 namespace {
@@ -62,8 +63,8 @@ void run(ShowWords w) {
   if (!w.out.empty() && !page && !table && !picture)
     bad_input("-o {}: what kind of file is this? Name it .html, .svg or .csv", w.out);
   const std::string command = command_of(w);
-  for (std::string& e : w.asked.encodings) e = with_spelled_file("encoding", e);
-  w.asked.positions = with_spelled_file("positions", w.asked.positions);
+  for (std::string& e : w.asked.encodings) e = as_typed("encoding", e);
+  w.asked.positions = as_typed("positions", w.asked.positions);
   if (!w.set.empty()) {
     w.asked.encodings = find("set", show::all_sets(), w.set).encodings(w.asked.length);
     w.asked.causal = true;
@@ -71,6 +72,9 @@ void run(ShowWords w) {
   }
   if (w.asked.views.empty() && !page && !table) w.asked.views = {"bias"};   // what every scheme has
   const std::vector<show::View> all = show::views(w.asked);
+  for (const std::string& e : w.asked.encodings)
+    tell_unreached(choose_encoding(e, trained_on(w.asked.train_length)), choose_sampler(w.asked.positions),
+                   w.asked.length);
   if (page) write_file(w.out, show::html(w.asked, all, command));
   else if (table) write_file(w.out, show::csv(all));
   else if (picture) write_file(w.out, show::svg(all, w.head));
@@ -118,7 +122,7 @@ std::function<void()> add_show(CLI::App* show) {
   show->add_option("--view", w->asked.views, "what to look at; may be repeated")->type_name("NAME")->take_all()
       ->expected(1)->allow_extra_args(false);
   whole("length", w->asked.length, "slots", 4096);
-  whole("train-length", w->asked.train_length, "slots of the longest string in training", 4096);
+  whole("train-length", w->asked.train_length, "slots of the longest string in training; 0.5L is half", 4096);
   whole("heads", w->asked.heads, "heads of the model", 1024);
   whole("d-model", w->asked.d_model, "its width", 65536);
   whole("layer", w->asked.layer, "which layer", 1024);

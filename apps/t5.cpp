@@ -65,8 +65,9 @@ void t5_resume_command(const T5Words& w) {
 
 // weights: the model's, or how to find their checksum.
 template <class Weights>
-T5 changed(T5 net, const T5Words& w, const Weights& weights) {
-  if (!w.encoding.empty()) net = net.with_encoding(choose_encoding(w.encoding));
+T5 changed(T5 net, const T5Words& w, int trained, const Weights& weights) {
+  if (!w.encoding.empty())
+    net = net.with_encoding(choose_encoding(with_usual_lengths(w.encoding), trained_on(trained)));
   if (w.temperature.empty()) return net;
   const Chosen<TemperaturePolicy> policy = choose_temperature(with_spelled_file("temperature", w.temperature));
   net = net.at_temperature(policy);
@@ -89,7 +90,7 @@ void ask_others(const T5Words& w) {
   e.sizes = of_sizes.wholes("sizes");
   t5::check(e);
   t5::HfModel model = t5::open_hf_model(w.hf);
-  model.net = changed(model.net, w, [&] { return weights_checksum(map_weights(w.hf)); });
+  model.net = changed(model.net, w, model.config.trained_length, [&] { return weights_checksum(map_weights(w.hf)); });
   const std::vector<t5::AtSize> all =
       t5::ask(model, e,
               sampler_for(model.net.spec().encoding, choose_sampler(w.positions.empty() ? "sequential" : w.positions)));
@@ -117,9 +118,9 @@ void t5_eval_command(const T5Words& w) {
                                       {"encoding", &w.encoding},  // it may read other draws of the positions
                                       {"eval_lengths", &w.lengths},
                                       {"eval_samples", &w.samples}})
-    if (!value->empty()) c.set(option, *value);
+    if (!value->empty()) c.set(option, as_typed(option, *value));
   t5::check(c);
-  const T5 net = changed(run.state.net, w, run.state.params);
+  const T5 net = changed(run.state.net, w, c.whole("train_length"), run.state.params);
   t5::check_rows(net, c);
   const bool other = !w.encoding.empty() || !w.temperature.empty() || !w.tasks.empty();
   if (other && w.file.empty())

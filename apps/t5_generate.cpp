@@ -36,18 +36,20 @@ struct Writer {
   std::function<std::vector<int>(const std::string&)> read;
   std::function<std::string(const std::vector<int>&)> written;
   std::function<void(const Chosen<TemperaturePolicy>&)> suits;  // throws BadInput for one of other weights
+  int trained;                                                  // the length, in tokens
 };
 
 // encoding: another one in place of the run's; it may read other draws of the positions.
 Writer writer_of_run(const std::string& folder, const std::string& encoding) {
   t5::Run run = t5::open(folder);
-  if (!encoding.empty()) run.state.config.set("encoding", encoding);
+  if (!encoding.empty()) run.state.config.set("encoding", with_usual_lengths(encoding));
   const std::vector<int> ends = {symbols::end};
   return {run.state.net,
           {.ends = ends, .positions = sampler(run.state.config)},
           symbols::read,
           symbols::written,
-          [params = run.state.params](const auto& policy) { check_aligned(policy, params); }};
+          [params = run.state.params](const auto& policy) { check_aligned(policy, params); },
+          run.state.config.whole("train_length")};
 }
 
 Writer writer_of_checkpoint(const std::string& folder) {
@@ -56,7 +58,8 @@ Writer writer_of_checkpoint(const std::string& folder) {
   return {model->net, model->config.writing,
           [=](const std::string& text) { return t5::tokens_of(*model, *tokenizer, text); },
           [=](const std::vector<int>& tokens) { return t5::text_of(model->config.spec, *tokenizer, tokens); },
-          [=](const auto& policy) { check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); }); }};
+          [=](const auto& policy) { check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); }); },
+          model->config.trained_length};
 }
 
 T5Generation generation(const Asked& asked, T5Generation how) {
@@ -90,7 +93,9 @@ void generate_answer(const Asked& asked) {
   generation(asked, {});  // before anything is opened
   Writer writer = asked.hf.empty() ? writer_of_run(asked.run, asked.encoding) : writer_of_checkpoint(asked.hf);
   const T5Generation how = generation(asked, writer.how);
-  if (!asked.encoding.empty()) writer.net = writer.net.with_encoding(choose_encoding(asked.encoding));
+  if (!asked.encoding.empty())
+    writer.net = writer.net.with_encoding(
+        choose_encoding(with_usual_lengths(asked.encoding), trained_on(writer.trained)));
   if (!asked.temperature.empty()) {
     const auto policy = choose_temperature(with_spelled_file("temperature", asked.temperature));
     writer.net = writer.net.at_temperature(policy);

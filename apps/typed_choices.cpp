@@ -1,5 +1,7 @@
 #include "apps/typed_choices.h"
 
+#include "encodings/encoding.h"
+
 namespace poslab {
 
 void TypedChoices::add(CLI::App* command, const ChoiceTable& table) {
@@ -19,7 +21,8 @@ Settings TypedChoices::settings() const {
   for (const auto& [name, option] : options_)
     if (option->count()) {
       const bool switch_alone = text_.at(name).empty() && option->get_expected_min() == 0;
-      all.emplace_back(name, switch_alone ? "on" : text_.at(name));
+      const std::string& text = text_.at(name);
+      all.emplace_back(name, switch_alone ? "on" : name == "encoding" ? with_usual_lengths(text) : text);
     }
   return all;
 }

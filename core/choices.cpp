@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 
 namespace poslab {
@@ -32,6 +33,15 @@ Number read(const std::string& name, const std::string& text, Range range, const
   return n;
 }
 
+// "0.50L" as "0.5L", or a whole number.
+std::string read_length(const std::string& name, const std::string& text, Range range, const std::string& takes) {
+  if (!is_share(text)) return fmt::format("{}", read_whole(name, text, range, takes));
+  double share{};
+  if (!parse(text.substr(0, text.size() - 1), share) || !(share > 0 && share <= 1024))
+    bad_input("{} = {} is no share of the trained length; it takes {}", name, text, takes);
+  return fmt::format("{}L", share);
+}
+
 // "1/2.50/8", each read, as "1/2.5/8"
 template <class Read>
 std::string read_list(const std::string& text, const Read& read_one) {
@@ -39,6 +49,8 @@ std::string read_list(const std::string& text, const Read& read_one) {
   for (const std::string& one : split(text, '/')) each.push_back(read_one(one));
   return fmt::format("{}", fmt::join(each, "/"));
 }
+
+const std::string trained_length = "trained_length";
 
 std::string trimmed(const std::string& text) {
   const size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
@@ -75,6 +87,12 @@ std::string to_string(Range range) {
   return text;
 }
 
+bool is_share(const std::string& length) { return length.ends_with('L'); }
+
+int64_t share_of(const std::string& length, int64_t whole) {
+  return int64_t(std::floor(std::stod(length) * double(whole) + 1e-9));
+}
+
 Option::Option(std::string name, bool standard, std::string help, std::string run_option)
     : name(std::move(name)),
       standard(standard ? "on" : "off"),
@@ -103,8 +121,15 @@ Option Option::numbers(std::string name, std::string standard, Range of_each, st
   return o;
 }
 
+Option Option::length(std::string name, int standard, std::string usual, Range range, std::string help) {
+  Option o(std::move(name), standard, range, std::move(help));
+  o.kind = Kind::length, o.usual = std::move(usual);
+  return o;
+}
+
 std::string Option::takes() const {
   if (kind == Kind::wholes || kind == Kind::numbers) return fmt::format("{}, one or more as 1/2/4", to_string(range));
+  if (kind == Kind::length) return fmt::format("{}, or 0.5L: half of the trained length", to_string(range));
   if (kind == Kind::toggle) return "on | off";
   if (kind == Kind::word) return words.empty() ? "text" : fmt::format("{}", fmt::join(words, " | "));
   return to_string(range);
@@ -115,6 +140,7 @@ std::string Option::value(const std::string& text) const {
     case Kind::toggle: return read_toggle(name, text) ? "on" : "off";
     case Kind::whole: return fmt::format("{}", read_whole(name, text, range, takes()));
     case Kind::number: return spelled(read_number(name, text, range, takes()));
+    case Kind::length: return read_length(name, text, range, takes());
     case Kind::wholes:
       return read_list(text, [&](auto& one) { return fmt::format("{}", read_whole(name, one, range, takes())); });
     case Kind::numbers:
@@ -162,6 +188,7 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 Choices::Choices(std::string owner, const std::vector<Option>& options) : owner_(std::move(owner)), options_(options) {
   for (const Option& o : options_) values_.push_back(o.standard);
+  set_.assign(options_.size(), false);
 }
 
 void Choices::set(const std::string& option, const std::string& text) {
@@ -169,6 +196,7 @@ void Choices::set(const std::string& option, const std::string& text) {
   for (size_t n = 0; n < options_.size(); ++n)
     if (options_[n].name == option) {
       values_[n] = naming(owner_, [&] { return options_[n].value(text); });
+      set_[n] = true;
       return;
     }
   if (!option.empty() && option.find_first_not_of("+-.0123456789e") == option.npos)
@@ -183,7 +211,12 @@ const std::string& Choices::operator[](const std::string& option) const {
   failure("{}: option {} was not declared; add it to the options where {} stands", owner_, option, owner_);
 }
 
-int Choices::whole(const std::string& option) const { return std::stoi((*this)[option]); }
+int Choices::whole(const std::string& option) const {
+  const std::string& text = (*this)[option];
+  if (is_share(text))
+    bad_input("{}: {} = {} is a share of a trained length, and none is known here; say a number", owner_, option, text);
+  return std::stoi(text);
+}
 double Choices::number(const std::string& option) const { return std::stod((*this)[option]); }
 
 std::vector<int> Choices::wholes(const std::string& option) const {
@@ -206,12 +239,14 @@ std::string Choices::spelled() const {
   std::string text = owner_;
   for (size_t n = 0; n < options_.size(); ++n) {
     const Option& o = options_[n];
-    if (values_[n] == o.standard) continue;
+    if (values_[n] == o.standard && !(o.kind == Option::Kind::length && set_[n])) continue;
     text += (text == owner_ ? ":" : ",") + o.name;
     if (o.kind != Option::Kind::toggle || values_[n] == "off") text += "=" + values_[n];
   }
   return text;
 }
+
+RunValues trained_on(int64_t slots) { return {{trained_length, fmt::format("{}", slots)}}; }
 
 Choices choose_options(const std::string& owner, const std::vector<Option>& options, const Spelling& spelling,
                        const RunValues& run) {
@@ -223,6 +258,12 @@ Choices choose_options(const std::string& owner, const std::vector<Option>& opti
       c.set(o.name, said->second);
     }
   for (const auto& [name, text] : spelling.said) c.set(name, text);
+  if (const auto whole = run.find(trained_length); whole != run.end())
+    for (const Option& o : options)
+      if (o.kind == Option::Kind::length && is_share(c[o.name])) {
+        const double share = double(share_of(c[o.name], std::stoll(whole->second)));
+        c.set(o.name, fmt::format("{}", int64_t(std::clamp(share, o.range.min, o.range.max))));
+      }
   return c;
 }
 

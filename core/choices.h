@@ -2,7 +2,7 @@
 // source and options of its own, declared where it stands. One spelling says which thing and which options, on the
 // command line, in TOML files and on pages:
 //
-//   alibi   alibi:symmetric   relative:mode=released   randomized:max_position=4096,unsorted
+//   alibi   alibi:symmetric   relative:mode=released   randomized:max_position=4096,unsorted   rerope:window=0.5L
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,10 +17,10 @@ namespace poslab {
 
 struct Range { double min, max; };   // both included
 
-// What a thing lets one choose: a switch, one of some words, a whole number, a number, or a list of whole numbers, as
-// 1/2/8, or of numbers, as 1/2.5/8.
+// What a thing lets one choose: a switch, one of some words, a whole number, a number, a list of whole numbers, as
+// 1/2/8, or of numbers, as 1/2.5/8, or a length: a whole number, or a share of the trained length, as 0.5L.
 struct Option {
-  enum class Kind { toggle, word, whole, number, wholes, numbers };
+  enum class Kind { toggle, word, whole, number, wholes, numbers, length };
   // `run_option`: the name under which all runs have this option, if they do. A run's own value then counts where the
   // spelling is silent, and what the spelling says is kept under that name (experiment/options.cpp).
   Option(std::string name, bool standard, std::string help, std::string run_option = "");
@@ -30,16 +30,24 @@ struct Option {
   Option(std::string name, double standard, Range, std::string help, std::string run_option = "");
   static Option wholes(std::string name, std::string standard, Range of_each, std::string help);
   static Option numbers(std::string name, std::string standard, Range of_each, std::string help);
+  // usual: what it is where a person leaves it open. Files that leave it open are older than shares, and mean standard.
+  static Option length(std::string name, int standard, std::string usual, Range, std::string help);
   // not a bool
   Option(std::string name, const char* standard, std::string help, std::string run_option = "") = delete;
 
   std::string name, standard, help, run_option;   // standard: the default, as it is spelled
+  std::string usual = {};                         // of a length; else empty
   Kind kind;
   std::vector<std::string> words = {};   // none: any text; of a switch, if any: its runs without and with it
   Range range = {0, 0};
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
   std::string value(const std::string& text) const;   // as it is spelled. Throws BadInput: not what it takes
+  const std::string& typed() const { return usual.empty() ? standard : usual; }   // the default of who types
 };
+
+bool is_share(const std::string& length);        // "0.5L"
+// So much of `whole`, rounded down: "0.5L" of 41 is 20.
+int64_t share_of(const std::string& length, int64_t whole);
 
 // Of `text`, said for `name`. They throw BadInput with name, text and what it takes.
 bool read_toggle(const std::string& name, const std::string& text);
@@ -68,18 +76,21 @@ class Choices {
   void set(const std::string& option, const std::string& text);
   const std::string& operator[](const std::string& option) const;    // throws Failure for what was not declared
   bool on(const std::string& option) const { return (*this)[option] == "on"; }
-  int whole(const std::string& option) const;
+  int whole(const std::string& option) const;   // throws BadInput for a share
   double number(const std::string& option) const;
   std::vector<int> wholes(const std::string& option) const;
   std::vector<double> numbers(const std::string& option) const;
   bool has(const std::string& option) const;
   const std::vector<Option>& options() const { return options_; }
-  std::string spelled() const;  // "alibi:symmetric": name and what is not at its default
+  // "alibi:symmetric": name and what is not at its default. A length that was set is always said, as its default is not
+  // the same for all.
+  std::string spelled() const;
 
  private:
   std::string owner_;
   std::vector<Option> options_;
   std::vector<std::string> values_;
+  std::vector<bool> set_;
 };
 
 // A thing of a list, with its options chosen.
@@ -107,8 +118,10 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
 }
 
 using RunValues = std::map<std::string, std::string>;   // by Option::run_option
+RunValues trained_on(int64_t slots);                     // what shares are of
 
-// What `text` spells. Where it is silent, `run` is asked. Throws BadInput.
+// What `text` spells. Where it is silent, `run` is asked, and shares become numbers if it has a trained length. Throws
+// BadInput.
 Choices choose_options(const std::string& owner, const std::vector<Option>&, const Spelling&, const RunValues& run);
 template <class Thing>
 Chosen<Thing> choose(const char* kind, const std::vector<Thing>& list, const std::string& text,

@@ -65,6 +65,12 @@ Scheme composition(const std::string& name, const Parts& parts) {
         return fmt::format("of its part {}, {}", part.scheme.spelled(), why);
     return std::string();
   };
+  s.unreached = [parts](const Choices&, const Extent& e) {
+    for (const Part& part : parts)
+      if (std::string what = part.scheme->unreached(part.scheme.choices, e); !what.empty())
+        return fmt::format("{} of its part {}", what, part.scheme->name);
+    return std::string();
+  };
   s.layers_differ = std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.scheme->layers_differ; });
   s.finite = [parts](const Choices&) {
     return std::any_of(parts.begin(), parts.end(), [](const Part& p) { return finite(p.scheme); });
@@ -205,6 +211,20 @@ ModelShape group(ModelShape m, int heads) {
   return m;
 }
 
+std::string each_part(const std::string& spelling, const std::function<std::string(const std::string&)>& of) {
+  const auto joined = [](const std::string& text, char at, const auto& each) {
+    std::vector<std::string> parts;
+    for (const std::string& part : split(text, at)) parts.push_back(each(part));
+    return fmt::format("{}", fmt::join(parts, std::string(1, at)));
+  };
+  const auto group = [&](const std::string& text) {
+    const size_t star = text.rfind('*');
+    return star == std::string::npos ? of(text) : of(text.substr(0, star)) + text.substr(star);
+  };
+  const auto layer = [&](const std::string& text) { return joined(text, '+', group); };
+  return joined(spelling, '&', [&](const std::string& text) { return joined(text, '|', layer); });
+}
+
 bool composed_spelling(const std::string& text) {
   return text.find_first_of("|*&") != std::string::npos || split(text, '+').size() > 1;
 }
@@ -242,7 +262,31 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
   return {s, {}};
 }
 
+// Lengths that are not said, as `of` gives them.
+std::string with_lengths(const std::string& spelling, const std::function<std::string(const Option&)>& of) {
+  return each_part(spelling, [&](const std::string& part) {
+    std::string text = part;
+    const size_t colon = part.find(':');
+    const auto& all = all_encodings();
+    const auto scheme = std::find_if(all.begin(), all.end(), [&](auto& s) { return s.name == part.substr(0, colon); });
+    if (scheme == all.end()) return text;
+    const Spelling said = read_spelling(part);
+    for (const Option& o : scheme->options)
+      if (o.kind == Option::Kind::length &&
+          std::none_of(said.said.begin(), said.said.end(), [&](auto& one) { return one.first == o.name; }))
+        text += (text.find(':') == std::string::npos ? ":" : ",") + o.name + "=" + of(o);
+    return text;
+  });
+}
+
 }  // namespace
+
+std::string with_usual_lengths(const std::string& spelling) {
+  return with_lengths(spelling, [](const Option& o) { return o.usual; });
+}
+std::string with_standard_lengths(const std::string& spelling) {
+  return with_lengths(spelling, [](const Option& o) { return o.standard; });
+}
 
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
   if (const size_t and_at = text.find('&'); and_at != std::string::npos)

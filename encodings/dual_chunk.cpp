@@ -94,8 +94,9 @@ its chunk. No distance reaches the trained length, chunk + window. It is made fo
 trained RoPE model. Chunks are measured in positions.)",
        .source = "An et al. 2024",
        .formula = "rho = q - p_j mod s,   q = p_i mod s, min(p_i mod s + s, s + w - 1) or s + w - 1",
-       .options = {{"chunk", 3072, {1, 1 << 24}, "positions to a chunk"},
-                   {"window", 1024, {1, 1 << 24}, "trained length - chunk; no distance reaches their sum"},
+       .options = {window_option("chunk", 3072, "0.75L", "positions to a chunk", {1, 1 << 24}),
+                   window_option("window", 1024, "0.25L", "trained length - chunk; no distance reaches their sum",
+                                 {1, 1 << 24}),
                    {"last", {"paper", "released"}, "far queries stand at s + w - 1, or at s + w"},
                    pairing_option(),
                    rope_base()},
@@ -118,7 +119,8 @@ trained RoPE model. Chunks are measured in positions.)",
                }
              return Tensor::from({p.time(), p.time()}, rho);
            },
-       .matrices = [](auto&, auto&) { return 2.; }});
+       .matrices = [](auto&, auto&) { return 2.; },
+       .unreached = until_position("chunk")});
 }
 
 }  // namespace poslab

@@ -119,6 +119,9 @@ auto always(Value value) {
   return [value](const auto&...) { return value; };
 }
 
+// How long the longest string is: its slots, and over how many positions they go.
+struct Extent { int slots, positions; };
+
 // An entry of the only list of schemes, encodings/all.cpp: all that the rest of the program knows of a scheme. What is
 // left out is as in NoPE.
 struct Scheme {
@@ -148,12 +151,21 @@ struct Scheme {
   std::function<bool(const Choices&)> finite = always(false);
   // How many tensors of B H T T numbers a layer keeps for the backward pass; fused attention keeps none.
   std::function<double(const ModelShape&, const Choices&)> matrices = always(0.);
+  // The option, "window = 512", that no string of that extent reaches, so that the scheme does nothing of its own;
+  // empty: it does.
+  std::function<std::string(const Choices&, const Extent&)> unreached = always("");
 };
 const std::vector<Scheme>& all_encodings();
 
 // What "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp); options that it leaves
 // out are as `run` has them. Throws BadInput with did-you-mean.
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run = {});
+
+// A person's spelling, compositions too: lengths that it leaves open follow the trained length, rerope:window=0.5L.
+// What cannot be is for choose_encoding to say.
+std::string with_usual_lengths(const std::string& spelling);
+// A file's spelling: they are the numbers that they always were, rerope:window=512.
+std::string with_standard_lengths(const std::string& spelling);
 
 inline Reads reads(const Chosen<Scheme>& s) { return s->reads(s.choices); }
 inline bool finite(const Chosen<Scheme>& s) { return s->finite(s.choices); }

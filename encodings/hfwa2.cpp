@@ -42,7 +42,8 @@ what is seen.)",
        },
        .shows = [](auto&, auto&) { return cosines_seen_shown; },
        .laws = [](auto&, auto&) { return Laws{.permutes = false}; },
-       .layers_differ = true},
+       .layers_differ = true,
+       .unreached = until_slot("window")},
       Reads::positions | Reads::slots);
 }
 

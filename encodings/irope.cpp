@@ -20,7 +20,7 @@ multiple of `length`. The causal mask tells it the order.)",
        .source = "Llama 4",
        .formula = "RoPE; in each layer `every` s_ij = (1 + scale ln(1 + floor(n_i / length))) q_i . k_j / sqrt(D)",
        .options = {{"every", 4, {2, 1024}, "each such layer has no positions"},
-                   {"length", 8192, {1, 1 << 24}, "keys to a step of the temperature"},
+                   window_option("length", 8192, "1L", "keys to a step of the temperature", {1, 1 << 24}),
                    {"scale", 0.1, {0, 100}, "height of its steps"},
                    pairing_option(),
                    rope_base()},
@@ -35,7 +35,8 @@ multiple of `length`. The causal mask tells it the order.)",
        .causal_only = [](const Choices&) -> std::string {
          return "its layers without positions tell slots apart by the number of keys that they see";
        },
-       .layers_differ = true});
+       .layers_differ = true,
+       .unreached = until_slot("length")});
 }
 
 }  // namespace poslab

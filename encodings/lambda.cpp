@@ -31,7 +31,7 @@ than the window, so a model trained on strings as long as that meets none that i
 Window and first keys are counted in slots: samplers change the rotations and not what is seen.)",
        .source = "Han et al. 2023",
        .formula = "rho = p_i - p_j where |i - j| < w, w for the other j < sinks, else masked",
-       .options = {{"window", 2048, {2, 1 << 24}, "slots of the window, and the distance of what is before it"},
+       .options = {window_option("window", 2048, "0.5L", "slots of the window, and the distance of what is before it"),
                    {"sinks", 4, {1, 1 << 24}, "first keys, seen by all queries"},
                    pairing_option(),
                    rope_base()},

@@ -30,7 +30,7 @@ training has not met. The window is measured in positions: random ones are furth
 these the weights are written out; evenly spaced positions take the fast route.)",
        .source = "Su 2023",
        .formula = "s_ij = q_i . R(-rho) k_j / sqrt(D), rho = r if r < w else w + (r - w) / k, r = p_i - p_j",
-       .options = {{"window", 512, {2, 1 << 24}, "distance up to which nothing changes"},
+       .options = {window_option("window", 512, "0.5L", "distance up to which nothing changes"),
                    {"leaky", 0., {0, 1e6}, "far distances grow by 1 / leaky a position; 0: never"},
                    pairing_option(),
                    rope_base()},

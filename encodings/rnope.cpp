@@ -17,7 +17,8 @@ sees all keys and is told no positions, so that it finds by content what is far.
 slots: samplers change the rotations and not what is seen.)",
        .source = "Yang et al. 2025",
        .formula = "RoPE where |i - j| < w; in each layer `every` s_ij = q_i . k_j / sqrt(D) for all keys",
-       .options = {{"window", 4096, {2, 1 << 24}, "keys at this many slots and beyond are not seen in most layers"},
+       .options = {window_option("window", 4096, "0.5L",
+                                 "keys at this many slots and beyond are not seen in most layers"),
                    {"every", 4, {2, 1024}, "each such layer sees all keys and has no positions"},
                    pairing_option(),
                    rope_base()},
@@ -27,7 +28,8 @@ slots: samplers change the rotations and not what is seen.)",
        },
        .shows = [](auto&, auto&) { return cosines_seen_shown + " A layer without positions is blank."; },
        .laws = [](auto&, auto&) { return Laws{.permutes = false}; },
-       .layers_differ = true},
+       .layers_differ = true,
+       .unreached = until_slot("window")},
       Reads::positions | Reads::slots);
 }
 

@@ -134,6 +134,11 @@ sides are alike. `of` names a scheme whose logits they are: scale_invariant:of=r
               [](const ModelShape& m, const Choices& c) {
                 const Chosen<Scheme> s = scheme_in(c);
                 return s->matrices(m, s.choices);
+              },
+          .unreached =
+              [](const Choices& c, const Extent& e) {
+                const Chosen<Scheme> s = scheme_in(c);
+                return s->unreached(s.choices, e);
               }};
 }
 

@@ -30,7 +30,7 @@ that far distances grow more slowly and stay among those of training. It is made
 trained RoPE model. Which group a slot falls into depends on where the string begins.)",
        .source = "Jin et al. 2024",
        .formula = "rho = r if r < w else floor(p_i / G) - floor(p_j / G) + w - floor(w / G),   r = p_i - p_j",
-       .options = {{"window", 1024, {2, 1 << 24}, "distance up to which nothing changes"},
+       .options = {window_option("window", 1024, "0.5L", "distance up to which nothing changes"),
                    {"group", 8, {1, 1 << 24}, "positions to a group beyond the window"},
                    {"shift", {"floor", "exact"}, "w - floor(w / group) as published, or w - w / group as released"},
                    pairing_option(),

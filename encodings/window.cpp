@@ -23,7 +23,7 @@ Scheme window() {
 the layers between. The window counts slots: samplers change the rotations and not what is seen.)",
        .source = "Beltagy et al. 2020; Jiang et al. 2023",
        .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where |i - j| < w, else masked",
-       .options = {{"window", 512, {2, 1 << 24}, "keys at this many slots and beyond are not seen"},
+       .options = {window_option("window", 512, "0.5L", "keys at this many slots and beyond are not seen"),
                    {"rope", true, "queries and keys are turned by their positions"},
                    pairing_option(),
                    rope_base()},

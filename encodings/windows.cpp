@@ -149,6 +149,26 @@ Tensor mean_cosines(const Encoding& e, const ModelShape& m, const Positions& p) 
   return Tensor::from({1, p.time(), p.time()}, all);
 }
 
+Option window_option(const std::string& name, int standard, const std::string& usual, const std::string& help,
+                     Range range) {
+  return Option::length(name, standard, usual, range, help);
+}
+
+namespace {
+
+std::string not_reached(const Choices& c, const std::string& option, double longest) {
+  return c.whole(option) < longest ? "" : fmt::format("{} = {}", option, c[option]);
+}
+
+}  // namespace
+
+std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option) {
+  return [option](const Choices& c, const Extent& e) { return not_reached(c, option, e.slots); };
+}
+std::function<std::string(const Choices&, const Extent&)> until_position(const std::string& option) {
+  return [option](const Choices& c, const Extent& e) { return not_reached(c, option, e.positions); };
+}
+
 PartsOf sliding(const std::string& scheme, int window, bool causal, bool rope) {
   return [=](const Positions& p) -> Parts {
     const std::vector<double> at = rope ? p.tokens(scheme) : std::vector<double>();
@@ -164,6 +184,7 @@ Scheme windowed_scheme(Scheme s, PartsFor parts, std::function<bool(const Choice
   s.make = [parts](Params, const ModelShape& m, const Choices& c, int) {
     return std::make_unique<Windowed>(turning(m, c), parts(m, c));
   };
+  s.unreached = until_slot("window");
   s.distances = [parts](const ModelShape& m, const Choices& c, const Positions& p) {
     return effective_distances(parts(m, c)(p), p.time());
   };
@@ -239,6 +260,7 @@ Scheme bent_scheme(Scheme s, std::function<Bent(const ModelShape&, const Choices
   s.make = [bent](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<Bent>(bent(m, c)); };
   s.distances = [bent](const ModelShape& m, const Choices& c, const Positions& p) { return bent(m, c).distances(p); };
   s.matrices = always(2.);
+  s.unreached = until_position("window");
   return turning_scheme(std::move(s));
 }
 

@@ -62,12 +62,19 @@ class Windowed : public Encoding {
   PartsOf parts_;
 };
 
+// A window, or another length, that follows the trained length unless it is said.
+Option window_option(const std::string& name, int standard, const std::string& usual, const std::string& help,
+                     Range = {2, 1 << 24});
+// For Scheme::unreached: the option says from which distance on, in slots or positions, a scheme does what it is for.
+std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option),
+    until_position(const std::string& option);
+
 // Pairs of slots less than `window` apart, those behind the query left out if `causal`; turned unless `rope` is false.
 PartsOf sliding(const std::string& scheme, int window, bool causal, bool rope = true);
 // A layer of which nothing else is seen, turned by `turning`; the option `window` says how wide.
 std::unique_ptr<Encoding> windowed_layer(const std::string& scheme, const ModelShape&, const Choices&);
 
-// `s`, which has name, words, options and laws, with layers that are Windowed by these parts.
+// `s`, which has name, words, laws and an option `window`, with layers that are Windowed by these parts.
 using PartsFor = std::function<PartsOf(const ModelShape&, const Choices&)>;
 Scheme windowed_scheme(Scheme s, PartsFor parts, std::function<bool(const Choices&)> turns = {});
 
@@ -102,7 +109,7 @@ class Bent : public WholeLogits {
   bool causal_;
 };
 
-// `s`, which has name, words and options, with layers that are Bent.
+// `s`, which has name, words and an option `window`, with layers that are Bent.
 Scheme bent_scheme(Scheme s, std::function<Bent(const ModelShape&, const Choices&)> bent);
 
 // A layer without positions whose logits grow with the keys that a query sees, n = 1 .. T under a causal mask:

@@ -32,7 +32,11 @@ Matmul matmul(const Config& c) { return find("matmul", all_matmuls(), c.matmul).
 
 Device device(const Config& c) { return find("device", all_devices(), c.device).value; }
 
-Chosen<Scheme> scheme(const Config& c) { return choose_encoding(c.encoding, run_values(c)); }
+Chosen<Scheme> scheme(const Config& c) {
+  RunValues run = run_values(c);
+  run.merge(trained_on(slots(c, c.train_length)));
+  return choose_encoding(c.encoding, run);
+}
 
 TransformerSpec transformer_spec(const Config& c) {
   const Task& what = task(c.task);

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "encodings/encoding.h"
 #include "encodings/temperature.h"
 
 namespace poslab {
@@ -78,9 +77,8 @@ void stop_if_diverged(const Choices& c, int64_t step, double loss, double grad_n
               c["lr"], c["clip"]);
 }
 
-Chosen<Sampler> sampler(const Choices& c) {
-  return sampler_for(choose_encoding(c["encoding"]), choose_sampler(c["positions"]));
-}
+Chosen<Scheme> scheme(const Choices& c) { return choose_encoding(c["encoding"], trained_on(c.whole("train_length"))); }
+Chosen<Sampler> sampler(const Choices& c) { return sampler_for(scheme(c), choose_sampler(c["positions"])); }
 
 void must_not_be_aligned(const std::string& temperature) {
   if (read_spelling(temperature).name == "aligned")

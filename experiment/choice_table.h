@@ -1,7 +1,7 @@
 // The options of a run that are kept as Choices, as of a language model or a T5: one table, from which the command
 // line, config.toml and the help are made.
 #pragma once
-#include "encodings/positions.h"
+#include "encodings/encoding.h"
 #include "experiment/config.h"
 
 namespace poslab {
@@ -34,6 +34,7 @@ Option warmup_option(int standard);
 // Defaults, then the preset that `settings` names, then `settings`. Encoding, positions and temperature are in their
 // one form. Throws BadInput: unknown option or name, a number out of range.
 Choices configure(const ChoiceTable&, const Settings&);
+Chosen<Scheme> scheme(const Choices&);     // the run's encoding; shares are of its train_length
 Chosen<Sampler> sampler(const Choices&);   // the run's positions, as its encoding takes them
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void must_not_be_aligned(const std::string& temperature);

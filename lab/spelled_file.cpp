@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "encodings/calibrated.h"
+#include "encodings/encoding.h"
 #include "encodings/positions.h"
 #include "lab/align.h"
 #include "lab/files.h"
@@ -74,6 +75,11 @@ std::string with_spelled_file(const std::string& option, const std::string& valu
     at += 1 + numbers.size();
   }
   return made;
+}
+
+std::string as_typed(const std::string& option, const std::string& value) {
+  const std::string made = with_spelled_file(option, value);
+  return option == "encoding" ? with_usual_lengths(made) : made;
 }
 
 }  // namespace poslab

@@ -15,6 +15,7 @@
 #include "lab/room.h"
 #include "lab/shell.h"
 #include "lab/train.h"
+#include "lab/unreached.h"
 
 namespace poslab {
 namespace {
@@ -52,6 +53,7 @@ std::string train_run(const Settings& settings, bool force, Trace* trace) {
   RunFolder::check_free(c.out);
   if (!force) check_room(c);
   if (Progress::shown) fmt::print(log_of_thread(), "{}\n", estimate(c));
+  tell_unreached(scheme(c), train_sampler(c), longest(c));
   State state(c);
   stop_if_wanted();
   const RunFolder run = RunFolder::create(c.out, state);
@@ -74,6 +76,7 @@ std::string test_run(const std::string& path, const Settings& settings) {
   for (auto& [name, text] : settings) set(state.config, option(name), text);
   check(state.config);
   use_threads_of(state.config);
+  tell_unreached(scheme(state.config), test_sampler(state.config), slots(state.config, state.config.eval_lengths.to));
   return test_and_keep(run, state, {}, "eval");
 }
 

@@ -16,10 +16,10 @@ DecoderSpec checked(DecoderSpec s) {
               s.vocabulary, s.layers, s.heads, s.key_heads, s.d_model, s.d_ff);
   if (s.head_dim < 0) bad_input("decoder: head_dim {}; it must be at least 1, or 0 for d_model / heads", s.head_dim);
   if (!s.head_dim && s.d_model % s.heads)
-    bad_input("decoder: {} heads do not divide d_model {}; choose heads so that d_model / heads is whole", s.heads,
+    bad_input("decoder: {} heads do not divide d_model = {}; choose as many as divide it", s.heads,
               s.d_model);
   if (s.heads % s.key_heads)
-    bad_input("decoder: {} key heads do not divide {} heads; choose key_heads so that heads / key_heads is whole",
+    bad_input("decoder: {} key heads do not divide {} heads; choose key_heads that do",
               s.key_heads, s.heads);
   if (s.gau < 0 || (s.gau && s.heads != 1))
     bad_input("decoder: gated attention units of width {} with {} heads; a unit has one head, of width 1 or more",

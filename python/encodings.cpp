@@ -22,12 +22,12 @@ void limit_shape(int heads, int d_model, int layers) {
 class Built {
  public:
   Built(const std::string& encoding, const std::string& positions, int layers, int heads, int d_model, bool causal,
-        int pool, uint64_t seed)
+        int pool, int train_length, uint64_t seed)
       : params_(seed) {
-    limit_shape(heads, d_model, layers), limit("pool", pool, 1 << 20);
+    limit_shape(heads, d_model, layers), limit("pool", pool, 1 << 20), limit("train_length", train_length, 1 << 24);
     if (d_model % heads)
       bad_input("{}: width {} with {} heads; the width must be a multiple of the heads", encoding, d_model, heads);
-    scheme_ = choose_encoding(with_spelled_file("encoding", encoding));
+    scheme_ = choose_encoding(as_typed("encoding", encoding), trained_on(train_length));
     sampler_ = sampler_for(scheme_, choose_sampler(with_spelled_file("positions", positions)));
     shape_ = {.layers = layers, .heads = heads, .d_model = d_model, .causal = causal, .pool = pool};
     if (const int most = pool_of(sampler_); sampler_.choices.has("max_position")) shape_.pool = most;
@@ -146,9 +146,9 @@ Tensor factors(const std::string& policy, int length, bool causal, int heads, in
 
 void add_encodings(nb::module_& m) {
   nb::class_<Built>(m, "Built", "An encoding in a model of some shape, with parameters of its own.")
-      .def(nb::init<const std::string&, const std::string&, int, int, int, bool, int, uint64_t>(), "encoding"_a,
+      .def(nb::init<const std::string&, const std::string&, int, int, int, bool, int, int, uint64_t>(), "encoding"_a,
            "positions"_a = "sequential", "layers"_a = 1, "heads"_a = 8, "d_model"_a = 64, "causal"_a = false,
-           "pool"_a = 2048, "seed"_a = 0)
+           "pool"_a = 2048, "train_length"_a = 40, "seed"_a = 0)
       .def_prop_ro("parameters", &Built::parameters, "what it learns: names and tensors")
       .def(
           "embed", [](const Built& b, TensorLike x, int step) { return b.embed(tensor_of(x), step); }, "x"_a,
@@ -194,7 +194,7 @@ void add_encodings(nb::module_& m) {
                           .layer = layer,
                           .causal = causal,
                           .seed = seed};
-        for (const std::string& e : encodings) asked.encodings.push_back(with_spelled_file("encoding", e));
+        for (const std::string& e : encodings) asked.encodings.push_back(as_typed("encoding", e));
         if (asked.encodings.empty()) bad_input("view: no encoding; give one or more");
         return as_dict(show::views(asked)[0]);
       },

@@ -23,7 +23,8 @@ const std::vector<Thing> things = {
     {"wide", {{"base", 1e17, {2, 1e30}, "a number that is spelled with an exponent"}}},
     {"listed",
      {Option::numbers("factors", "1/8", {0.5, 100}, "one for each"),
-      Option::wholes("lengths", "2/4", {1, 100}, "of each")}}};
+      Option::wholes("lengths", "2/4", {1, 100}, "of each")}},
+    {"near", {Option::length("reach", 512, "0.5L", {2, 4096}, "how far")}}};
 
 std::string spelled(const std::string& text, const RunValues& run = {}) {
   return choose("thing", things, text, run).spelled();
@@ -71,8 +72,28 @@ TEST_CASE("choices: where a spelling is silent the run is asked") {
   CHECK(spelled("plain", {{"all_windows", "9"}}) == "plain");
 }
 
+TEST_CASE("choices: a length is a number or a share of the trained length, and is said once it was set") {
+  CHECK(spelled("near") == "near");
+  CHECK(choose("thing", things, "near").choices.whole("reach") == 512);
+  CHECK(spelled("near:reach=512") == "near:reach=512");
+  CHECK(spelled("near:reach=0.50L") == "near:reach=0.5L");
+  CHECK(spelled("near:reach=0.5L", trained_on(41)) == "near:reach=20");
+  CHECK(spelled("near:reach=0.25L", trained_on(40)) == "near:reach=10");
+  CHECK(spelled("near:reach=1L", trained_on(1)) == "near:reach=2");
+  CHECK(spelled("near:reach=1L", trained_on(9999)) == "near:reach=4096");
+  CHECK(spelled("near:reach=7", trained_on(40)) == "near:reach=7");
+  CHECK(spelled("near", trained_on(40)) == "near");
+  CHECK_THROWS_AS(choose("thing", things, "near:reach=0.5L").choices.whole("reach"), BadInput);
+  const std::string takes = "it takes 2 .. 4096, or 0.5L: half of the trained length";
+  CHECK(refused("near:reach=0L") == "near: reach = 0L is no share of the trained length; " + takes);
+  CHECK(refused("near:reach=L") == "near: reach = L is no share of the trained length; " + takes);
+  CHECK(refused("near:reach=nanL") == "near: reach = nanL is no share of the trained length; " + takes);
+  CHECK(refused("near:reach=1") == "near: reach = 1 is out of range; " + takes);
+  CHECK(refused("near:reach=0.5") == "near: reach = \"0.5\" is not a whole number; " + takes);
+}
+
 TEST_CASE("choices: what is refused, with what was meant") {
-  CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich, wide, listed");
+  CHECK(refused("rch") == "unknown thing \"rch\"; did you mean \"rich\"? Known: plain, rich, wide, listed, near");
   CHECK(refused("rich:mod=code") ==
         "unknown rich option \"mod\"; did you mean \"mode\"? Known: mode, symmetric, bias, window, leaky");
   CHECK(refused("plain:mode=code") == "plain has no options, so \"mode\" is none; say plain alone");

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "lab/checkpoint.h"
 #include "lab/config_toml.h"
@@ -57,6 +58,24 @@ TEST_CASE("compatibility: the spelling of an option and the old option are one c
   CHECK(to_toml(configure({{"encoding", "alibi:symmetric"}, {"encoding", "rope"}})) ==
         to_toml(configure({{"encoding", "rope"}})));
   CHECK(to_toml(configure(read_toml(to_toml(c), "config.toml"))) == to_toml(c));
+}
+
+TEST_CASE("compatibility: a window that a file leaves open is the number that it was, and one that was typed is said") {
+  const auto kept = [](const std::string& encoding) {
+    return configure({{"task", "even_pairs"}, {"encoding", encoding}});
+  };
+  const Config old = kept("rerope"), now = kept("rerope:window=0.5L");
+  CHECK(old.encoding == "rerope");
+  CHECK(scheme(old).choices.whole("window") == 512);
+  CHECK(trial_id(old) == "66256646bd2a142e");                  // as the program before shares gave it
+  CHECK(now.encoding == "rerope:window=0.5L");
+  CHECK(scheme(now).choices.whole("window") == 20);            // 40 symbols and an answer
+  for (const Config& c : {old, now, kept("rerope:window=512")})
+    CHECK(configure(read_toml(to_toml(c), "config.toml")).encoding == c.encoding);
+  // A sweep's file is typed; the plan is poslab's.
+  CHECK(id("encoding = \"rerope\"") == trial_id(now));
+  const std::string path = std::string(source_folder) + "/results/every-scheme/plan.jsonl";
+  CHECK(plan_lines(read_plan(path)) == read_file(path));
 }
 
 TEST_CASE("compatibility: old run folders load; what is written again has the same bytes, and tests as it did") {

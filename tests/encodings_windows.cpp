@@ -271,10 +271,43 @@ TEST_CASE("windows: pictures have a number for every pair, -1 where it is masked
   }
 }
 
+TEST_CASE("windows: what a person leaves open follows the trained length; what a file does is as it always was") {
+  CHECK(with_usual_lengths("rerope") == "rerope:window=0.5L");
+  CHECK(with_usual_lengths("rerope:leaky=4") == "rerope:leaky=4,window=0.5L");
+  CHECK(with_usual_lengths("rerope:window=512") == "rerope:window=512");
+  CHECK(with_usual_lengths("dual_chunk") == "dual_chunk:chunk=0.75L,window=0.25L");
+  CHECK(with_usual_lengths("rope|window*2+alibi*6") == "rope|window:window=0.5L*2+alibi*6");
+  CHECK(with_usual_lengths("sincos&lambda") == "sincos&lambda:window=0.5L");
+  CHECK(with_usual_lengths("ropo:x=1") == "ropo:x=1");
+  CHECK(with_standard_lengths("rerope|irope") == "rerope:window=512|irope:length=8192");
+  CHECK(choose_encoding("rerope").choices.whole("window") == 512);
+  CHECK(choose_encoding("rope|rerope:window=0.5L", trained_on(41)).spelled() == "rope|rerope:window=20");
+  for (const char* name : {"rerope", "self_extend", "window", "lambda", "sinks", "rnope"})
+    CHECK(choose_encoding(with_usual_lengths(name), trained_on(64)).choices.whole("window") == 32);
+  CHECK(choose_encoding(with_usual_lengths("irope"), trained_on(64)).choices.whole("length") == 64);
+}
+
+TEST_CASE("windows: a scheme says which option no string reaches, and its layers are then those of RoPE") {
+  const auto said = [](const std::string& spelled, int slots, int positions) {
+    const Chosen<Scheme> s = choose_encoding(spelled);
+    return s->unreached(s.choices, {slots, positions});
+  };
+  CHECK(said("rerope:window=6", 6, 6) == "window = 6");
+  CHECK(said("rerope:window=6", 7, 7) == "");
+  CHECK(said("rerope", 40, 2048) == "");                       // random positions are further apart
+  CHECK(said("window", 40, 2048) == "window = 512");           // slots are not
+  CHECK(said("dual_chunk", 40, 40) == "chunk = 3072");
+  CHECK(said("irope", 40, 40) == "length = 8192");
+  CHECK(said("rope", 40, 40) == "");
+  CHECK(said("rope|rerope", 40, 40) == "window = 512 of its part rerope");
+  CHECK(said("scale_invariant:of=rerope", 40, 40) == "window = 512");
+}
+
 TEST_CASE("windows: what is refused") {
   const auto spelling = [](const char* text) { return refused(text, shape_with(true)); };
-  CHECK(spelling("rerope:window=0") == "rerope: window = 0 is out of range; it takes 2 .. 16777216");
-  CHECK(spelling("window:window=1") == "window: window = 1 is out of range; it takes 2 .. 16777216");
+  const std::string takes = "it takes 2 .. 16777216, or 0.5L: half of the trained length";
+  CHECK(spelling("rerope:window=0") == "rerope: window = 0 is out of range; " + takes);
+  CHECK(spelling("window:window=1") == "window: window = 1 is out of range; " + takes);
   CHECK(spelling("self_extend:group=0") == "self_extend: group = 0 is out of range; it takes 1 .. 16777216");
   CHECK(refused("sinks", shape_with(false)) ==
         "sinks needs a causal mask: its positions are those of a cache that holds the past alone; add --causal");

@@ -83,8 +83,6 @@ TEST_CASE("a text that cannot be used is refused in one line") {
   CHECK(refusal([&] { draw_window(c.text, Vocabulary(), 10, rng); }) ==
         "2: no file has 10 tokens: the longest of 1 has 9 bytes; use shorter windows, or a longer text");
   CHECK(draw_window(c.text, Vocabulary(), 9, rng) == Vocabulary().encode("nine byte"));
-  CHECK(refusal([&] { training_text(c.text); }) ==
-        "2: the text has 1 file, and training and test take whole files; name a folder with more of them");
   // a file that changes under way
   fs::resize_file(folder / "short.txt", 4);
   CHECK(holds(refusal([&] { draw_window(c.text, Vocabulary(), 9, rng); }), "it has become shorter"));

@@ -162,7 +162,12 @@ TEST_CASE("sides: whole files, one in ten by the hash of the path, whatever else
     CHECK(test_text(two).files.size() == 1);
     CHECK(training_text(two).files[0].path != test_text(two).files[0].path);
   }
-  CHECK_THROWS_AS(training_text(made({{"a", 10}})), BadInput);
+  // of one file, its last tenth
+  const Text one = made({{"a", 25}}), first = training_text(one), last = test_text(one);
+  CHECK(first.bytes() == 23);
+  CHECK(last.bytes() == 2);
+  CHECK(first.read(first.files[0], 0, 23) + last.read(last.files[0], 0, 2) == one.read(one.files[0], 0, 25));
+  CHECK(last.read(last.files[0], 1, 1) == one.read(one.files[0], 24, 1));
   CHECK_THROWS_AS(test_text(made({})), BadInput);
 }
 

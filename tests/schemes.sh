@@ -72,7 +72,8 @@ entry() {   # NAME OF A SCHEME
   printf '![poslab show %s](schemes/%s.svg)\n\n' "$(drawn "$1" "$about")" "$1"
   get "$about" option | while IFS= read -r by; do item "$by"; done
   mask=$(get "$about" mask | joined ' ' | sed 's/^causal or none/with a causal mask or without/; s/ only/ mask only/')
-  item "Doors: $(get "$about" doors). Reads $(get "$about" reads | joined ' '). Works ${mask/#causal/with a causal}."
+  doors=$(get "$about" doors | joined ' ')
+  item "Doors: ${doors%%;*}. Reads $(get "$about" reads | joined ' '). Works ${mask/#causal/with a causal}."
   item "Learns $(get "$about" learns | joined ' ')."
   cost=$(cost "$1")
   [[ -n $cost ]] || { echo "$costs has no $1; run ./dev bench schemes" >&2; return 1; }

@@ -20,7 +20,7 @@ lists() {   # KIND COMMAND...: the names that this prints; what the sources say,
 }
 schemes() { sed -n '/> list = {/,/};/p' "$source/encodings/all.cpp" | grep -oE '[a-z0-9_]+\(\)' | tr -d '()'; }
 named() { (cd "$source/encodings" && sed -nE 's/^ *\{\.name = "([a-z0-9_]+)".*/\1/p' "$@"); }   # FILE...
-tasks() { sed -n 's/^NewTask //p' "$source/tasks/all.h" | grep -oE '[a-z_]+\(' | tr -d '('; }
+tasks() { sed -n '/^Task /,/;/p' "$source/tasks/all.h" | grep -oE '[a-z_]+\(' | tr -d '('; }
 whole() {
   local file
   for file in config.toml metrics.jsonl checkpoint.safetensors eval.csv result.json; do
@@ -58,6 +58,7 @@ check 'its encoding' offers rerope lm eval run --encoding rer
 check 'the size of a T5' offers example t5 train --preset ''
 check 'a retrieval task to explain' offers passkey explain retrieval pass
 check 'a name to explain' offers parity_check explain task pari
+check 'without its kind' offers alibi explain ali
 check 'or to list' offers alibi list encodings al
 check 'a file' offers output report out
 names_all() {   # SHELL: its script has every task and encoding
@@ -128,6 +129,42 @@ check 'resumed to its end' "$program" resume cut --threads 2
 check 'has the same checkpoint, bit for bit' cmp straight/checkpoint.safetensors cut/checkpoint.safetensors
 check 'and the same metrics' cmp straight/metrics.jsonl cut/metrics.jsonl
 check 'and the same accuracies' cmp straight/eval.csv cut/eval.csv
+
+# Windows follow the trained length where a person leaves them open. What poslab wrote means what it meant.
+small=(--task even_pairs --layers 1 --heads 2 --d-model 16 --batch 4 --train-length 10 --eval-lengths 1:6
+       --eval-samples 4 --steps 2)
+check 'a window is left open' "$program" train "${small[@]}" --encoding rerope --eval-lengths 1:12 --out open
+check 'the run says which it is' grep -q '^encoding = "rerope:window=0.5L"' open/config.toml
+check 'it is one of 5 positions' "$program" train "${small[@]}" --encoding rerope:window=5 --eval-lengths 1:12 \
+  --out five
+check 'with the same losses' cmp open/metrics.jsonl five/metrics.jsonl
+says_unreached() {   # COMMAND...: a line on stderr says that 512 is too much
+  "$@" 2>&1 > /dev/null | finds '^rerope.*: window = 512 is not reached, as the longest string has [0-9]* slots'
+}
+sed 's/rerope:window=0.5L/rerope/' open/config.toml > old.toml
+check 'an old file' says_unreached "$program" train --config old.toml --out old
+check 'means 512' grep -q '^encoding = "rerope" ' old/config.toml
+check 'eval says so, too' says_unreached "$program" eval old
+check 'and show' says_unreached "$program" show rerope:window=512
+not_open() { ! says_unreached "$program" eval open; }
+check 'but not of one that is reached' not_open
+printf 'task = "even_pairs"\nencoding = "rerope"\nsteps = 2\n' > typed.toml
+typed_file() { "$program" sweep plan typed.toml | grep -q '"encoding":"rerope:window=0.5L"'; }
+check 'a file that a person wrote follows, too' typed_file
+explains() { "$program" explain "$1" | head -1 | grep -q "^$1[: ]"; }
+for one in rope bucket_sort randomized log_n 'rope|none' rerope:window=0.5L; do
+  check "explain $one needs no kind" explains "$one"
+done
+
+demo=("$program" demo --out shown --steps 5 --layers 1 --heads 2 --d-model 16 --eval-lengths 1:10 --eval-samples 4)
+drawn_twice() {   # trained once, drawn twice; other options train it anew
+  "${demo[@]}" > first && cp shown/demo-plain/checkpoint.safetensors kept && rm shown/demo.html &&
+    "${demo[@]}" 2> log > second && grep -q 'demo-plain is complete already' log && cmp first second &&
+    cmp kept shown/demo-plain/checkpoint.safetensors && [[ -s shown/demo.html ]] &&
+    grep -q '^    10 .* 5[0-9.]*' first && "${demo[@]}" --steps 6 > /dev/null &&
+    grep -q '^steps = 6 ' shown/demo-randomized/config.toml
+}
+check 'the demo trains two runs and draws them' drawn_twice
 
 cat > expected << 'END'
 twenty: even_pairs, relative (randomized), 20 steps on lengths 1 to 8
@@ -228,8 +265,20 @@ check 'and tested, plain and repeated' lm_rows language/eval.csv \
   '16,plain 32,plain 64,plain 16,repeated 32,repeated 64,repeated'
 says_complete() { "$program" lm resume language | finds 'language is complete: 20 steps'; }
 check 'it has no more to learn' says_complete
+one_file() {   # key heads follow heads
+  seq 9999 > one.txt && "$program" lm train --text one.txt --layers 1 --heads 2 --d-model 16 --d-ff 24 --batch 2 \
+    --train-length 16 --eval-times 1 --eval-samples 2 --steps 2 --out one-file 2> log &&
+    grep -q 'one.txt: 1 file, .*; its last tenth is held out for the test' log &&
+    grep -q '^key_heads = 2 ' one-file/config.toml
+}
+check 'one on a single file' one_file
 check 'also with ReRoPE and log n' "$program" lm eval language --encoding rerope:window=8 \
   --temperature log_n:length=16,only_longer --times 1/8 -o rerope.csv
+check 'where it says no window, that follows the trained length' "$program" lm eval language --encoding rerope \
+  --temperature log_n:length=16,only_longer --times 1/8 -o half.csv
+check 'half of it' cmp half.csv rerope.csv
+check 'a window that no text reaches is told' says_unreached "$program" lm eval language --times 1 -o wide.csv \
+  --encoding rerope:window=512
 check 'at other lengths' lm_rows rerope.csv '16,plain 128,plain 16,repeated 128,repeated'
 check 'with gated attention units, on the grammar' "$program" lm train --unit gau --text copy_grammar --layers 2 \
   --d-model 16 --d-ff 32 --batch 4 --train-length 16 --eval-times 2 --eval-samples 2 --steps 10 --out units
@@ -254,6 +303,9 @@ check 'and the same losses' cmp straight_words/eval.csv cut_words/eval.csv
 check 'it is exported' "$program" lm export language --to exported
 check 'and tested as a checkpoint' "$program" lm eval --hf exported --text texts --times 1/4 --samples 2 \
   --encoding rerope:window=8 --temperature log_n:length=16,only_longer -o exported.csv
+check 'with a window that follows its length' "$program" lm eval --hf exported --text texts --times 1/4 --samples 2 \
+  --encoding rerope --temperature log_n:length=16,only_longer -o half.csv
+check 'half of it' cmp half.csv exported.csv
 check 'at the lengths asked for' lm_rows exported.csv '16,plain 64,plain 16,repeated 64,repeated'
 same_words() {
   local a=(--prompt 12 --count 40 --temperature 0)

@@ -34,7 +34,7 @@ bool Setup::fits() const {
 std::vector<std::string> other_values(const Option& o) {
   std::vector<std::string> all = o.words;
   if (o.kind == Option::Kind::toggle) all = {"on", "off"};
-  if (o.kind == Option::Kind::whole)
+  if (o.kind == Option::Kind::whole || o.kind == Option::Kind::length)
     for (const double more : {0., 1., 3.})   // small ones: sequences are short
       all.push_back(fmt::format("{}", std::min(o.range.min + more, o.range.max)));
   if (o.kind == Option::Kind::number)
@@ -81,7 +81,7 @@ std::vector<Setup> all_setups(bool causal, const std::vector<std::string>& spell
       }
   };
   for (const std::string& name : spellings) {
-    const Chosen<Scheme> plain = choose_encoding(name);
+    const Chosen<Scheme> plain = choose_encoding(name, trained_on(T));
     const bool composed = composed_spelling(name);
     const int heads = composed ? heads_of(name) : H;
     const ModelShape shape{layers, heads, heads * D, causal, pool + 13, 0};

@@ -112,7 +112,7 @@ Coverage coverage(const State& s, const std::vector<int>& lengths) {
   const Choices& c = s.config;
   const Chosen<Sampler> drawn = sampler(c);
   const int layers = drawn->parts ? c.whole("layers") : 1;
-  return poslab::coverage({.scheme = choose_encoding(c["encoding"]),
+  return poslab::coverage({.scheme = scheme(c),
                            .causal = true,
                            .done = s.adam.step,
                            .training = [&](int64_t step) { return training_positions(c, step); },

@@ -42,7 +42,7 @@ const ChoiceTable& all_choices() {
        .model = {{"unit", {"llama", "gau"}, "what a layer is: a block of LLaMA's, or a gated attention unit"},
                  {"layers", 6, {1, 256}, "number of layers"},
                  {"heads", 8, {1, 1024}, "attention heads; must divide d_model"},
-                 {"key_heads", 8, {1, 1024}, "heads of keys and values; must divide heads"},
+                 {"key_heads", 8, {1, 1024}, "heads of keys and values; must divide heads; as many, unless set"},
                  {"d_model", 256, {1, 65536}, "width"},
                  {"d_ff", 688, {1, 1 << 20}, "width of the feed-forward network, or of the values of a unit"},
                  {"biases", false, "biases of queries, keys and values, as in Qwen 2"},
@@ -63,7 +63,15 @@ const ChoiceTable& all_choices() {
   return table;
 }
 
-Choices configure(const Settings& settings) { return configure(all_choices(), settings); }
+Choices configure(const Settings& settings) {
+  Settings all = settings;
+  const auto says = [&](const char* name) {
+    return std::find_if(all.rbegin(), all.rend(), [&](const auto& s) { return s.first == name; });
+  };
+  if (const auto heads = says("heads"); heads != all.rend() && says("key_heads") == all.rend())
+    all.emplace_back("key_heads", std::string(heads->second));
+  return configure(all_choices(), all);
+}
 
 DecoderSpec decoder_spec(const Choices& c, int vocabulary) {
   DecoderSpec s;
@@ -71,7 +79,7 @@ DecoderSpec decoder_spec(const Choices& c, int vocabulary) {
   s.key_heads = c.whole("key_heads"), s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff");
   s.biases = c.on("biases"), s.tied = c.on("tied");
   if (c["unit"] == "gau") s.heads = s.key_heads = 1, s.gau = std::min(128, s.d_model);
-  s.encoding = choose_encoding(c["encoding"]), s.temperature = choose_temperature(c["temperature"]);
+  s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
   for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, length);  // rows of a learned table
   return s;
 }

@@ -111,7 +111,7 @@ T5Spec spec(const Choices& c) {
   s.head_dim = s.d_model / s.heads, s.start = symbols::pad;
   if (c.on("gated")) s.gate = Gate::gelu_tanh;
   s.tied = c.on("tied");
-  s.encoding = choose_encoding(c["encoding"]), s.temperature = choose_temperature(c["temperature"]);
+  s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
   s.pool = std::max(s.pool, c.whole("train_length"));  // rows of a learned table
   for (const int length : eval_lengths(c)) s.pool = std::max(s.pool, length);
   if (const int drawn = pool_of(sampler(c)); drawn < far) s.pool = std::max(s.pool, drawn);

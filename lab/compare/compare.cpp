@@ -31,7 +31,8 @@ std::vector<std::string> spelled(const std::vector<std::string>& encodings) {
   std::vector<std::string> all;
   for (const std::string& one : encodings)
     for (const std::string& name : one == "all" ? names_of(all_encodings()) : std::vector<std::string>{one})
-      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+      if (const std::string said = with_usual_lengths(name); std::find(all.begin(), all.end(), said) == all.end())
+        all.push_back(said);
   return all;
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "encodings/encoding.h"
+#include "encodings/compose.h"
 #include "encodings/rotary.h"
 #include "encodings/sinusoid.h"
 
@@ -186,17 +186,7 @@ std::string completed(const std::string& one, const std::vector<std::pair<std::s
 std::string for_hf_model(const std::string& encoding, double base, int trained_length) {
   const std::vector<std::pair<std::string, std::string>> model = {
       {"base", spelled(base)}, {"pairing", "half"}, {"length", fmt::format("{}", trained_length)}};
-  std::vector<std::string> layers;
-  for (const std::string& layer : split(encoding, '|')) {
-    std::vector<std::string> groups;
-    for (const std::string& group : split(layer, '+')) {
-      const size_t star = group.rfind('*');
-      groups.push_back(star == std::string::npos ? completed(group, model)
-                                                 : completed(group.substr(0, star), model) + group.substr(star));
-    }
-    layers.push_back(fmt::format("{}", fmt::join(groups, "+")));
-  }
-  return fmt::format("{}", fmt::join(layers, "|"));
+  return each_part(encoding, [&](const std::string& one) { return completed(one, model); });
 }
 
 }  // namespace poslab

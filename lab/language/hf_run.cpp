@@ -31,7 +31,7 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
   all.insert(all.end(), asked.begin(), asked.end());
   HfRun run{configure(all), {}, model.net, its.ends, its.choice};
   check(run.config);
-  if (other) run.net = run.net.with_encoding(choose_encoding(run.config["encoding"]));
+  if (other) run.net = run.net.with_encoding(scheme(run.config));
   const Chosen<TemperaturePolicy> policy = choose_temperature(temperature);
   run.net = run.net.at_temperature(policy);
   check_aligned(policy, [&] { return weights_checksum(map_weights(folder)); });

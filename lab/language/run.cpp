@@ -12,6 +12,7 @@
 #include "lab/language/corpus.h"
 #include "lab/progress.h"
 #include "lab/shell.h"
+#include "lab/unreached.h"
 
 namespace poslab::language {
 namespace {
@@ -53,7 +54,8 @@ Read read_new(const Choices& c) {
   if (const int merges = c.whole("merges"))
     v = Vocabulary::learn(words_of(training_text(corpus.text), read_for_merges), merges);
   const RunFolder::Files files = {{"vocabulary.json", to_json(v)}, {"text.json", described(corpus)}};
-  Read all{of_text(corpus, std::move(v)), files, corpus.summary()};
+  const char* held_out = corpus.text.files.size() == 1 ? "; its last tenth is held out for the test" : "";
+  Read all{of_text(corpus, std::move(v)), files, corpus.summary() + held_out};
   Rng rng(stream(0, Purpose::tokens, 0));  // windows of every length can be drawn, or it is said now
   for (const int length : eval_lengths(c)) all.source.window(true, length + 1, rng);
   all.source.window(false, c.whole("train_length") + 1, rng);
@@ -84,6 +86,9 @@ Run create(const Choices& c) {
   check(c);
   RunFolder::check_free(c["out"]);
   Read read = read_new(c);
+  const std::vector<int> lengths = eval_lengths(c);
+  tell_unreached(scheme(c), sampler(c),
+                 std::max(c.whole("train_length"), *std::max_element(lengths.begin(), lengths.end())));
   State state(c, read.source.tokens());
   stop_if_wanted();
   RunFolder::Files files = {{"config.toml", to_toml(all_choices(), c)}, {"checkpoint.safetensors", checkpoint(state)}};

@@ -29,7 +29,8 @@ std::string options_of(const Run& run) {
   std::string words;
   for (const auto& [name, value] : run.config)
     if (const auto same = standard.find(name); name == "preset" || same == standard.end() || same->second != value)
-      words += fmt::format(" {} {}", dashed(name), shell_word(value));
+      words += fmt::format(" {} {}", dashed(name),
+                           shell_word(name == "encoding" ? with_standard_lengths(value) : value));
   return words;
 }
 

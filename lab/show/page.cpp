@@ -66,7 +66,7 @@ std::string html(const Asked& asked, const std::vector<View>& all, const std::st
   std::string reading, title = fmt::format("{}", fmt::join(asked.encodings, " beside "));
   if (many) title = fmt::format("{} encodings side by side", asked.encodings.size());
   for (const std::string& spelled : asked.encodings) {
-    const Chosen<Scheme> s = choose_encoding(spelled);
+    const Chosen<Scheme> s = choose_encoding(spelled, trained_on(asked.train_length));
     std::string about = s->about.empty() || many ? s->summary + "." : s->about;
     std::replace(about.begin(), about.end(), '\n', ' ');
     reading += fmt::format("{}<b>{}</b>: {}", reading.empty() ? "" : "<br>", page::escape(s.spelled()),

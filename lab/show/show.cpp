@@ -39,7 +39,7 @@ Subject subject(const Asked& asked) {
     bad_input("--d-model {} does not fall into --heads {}; make it a multiple", asked.d_model, asked.heads);
   std::vector<Chosen<Scheme>> schemes;
   for (const std::string& spelled : asked.encodings) {
-    schemes.push_back(choose_encoding(spelled));
+    schemes.push_back(choose_encoding(spelled, trained_on(asked.train_length)));
     if (schemes.back()->layers_differ) s.shape.layers = std::max(asked.layer, ModelShape().layers);
   }
   const Chosen<Sampler> sampler = choose_sampler(asked.positions);

@@ -1,4 +1,5 @@
 // From the TOML file of a sweep to its lists.
+#include "lab/spelled_file.h"
 #include "lab/sweep/named.h"
 #include "lab/toml.h"
 
@@ -7,10 +8,12 @@ namespace {
 
 std::vector<std::string> values(RunKind kind, const std::string& option, const toml::node& node) {
   std::vector<std::string> all;
+  // A person writes these files: poslab writes plans.
+  const auto text = [&](const toml::node& one) { return as_typed(option, option_text(kind, option, one)); };
   if (const toml::array* list = node.as_array())
-    for (const toml::node& one : *list) all.push_back(option_text(kind, option, one));
+    for (const toml::node& one : *list) all.push_back(text(one));
   else
-    all.push_back(option_text(kind, option, node));
+    all.push_back(text(node));
   if (all.empty()) bad_input("{} = [] leaves no trial; give it a value or leave it out", option);
   return all;
 }

@@ -86,10 +86,11 @@ class Encoding(Chosen):
         """Draws a view with matplotlib, and returns the axes. Other arguments as in view()."""
         return plot_view(self.view(view, length, **how), head, axes)
 
-    def build(self, positions="sequential", *, layers=1, heads=8, d_model=64, causal=False, pool=2048, seed=0):
+    def build(self, positions="sequential", *, layers=1, heads=8, d_model=64, causal=False, pool=2048,
+              train_length=40, seed=0):
         """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k),
-        .attend(q, k, v) and .embed(x), with gradients."""
-        return _inside.Built(self.spelled, str(positions), layers, heads, d_model, causal, pool, seed)
+        .attend(q, k, v) and .embed(x), with gradients. train_length: what a window of 0.5L is half of."""
+        return _inside.Built(self.spelled, str(positions), layers, heads, d_model, causal, pool, train_length, seed)
 
     def logits(self, q, k, x=None, **how):
         """Logits of queries and keys (batch, time, heads, head size): (batch, heads, time, time).

@@ -19,9 +19,15 @@ uint64_t hash_of(const std::string& path) {
 namespace {
 
 Text side(const Text& all, bool test) {
-  if (all.files.size() < 2)
-    bad_input("the text has {} file{}, and training and test take whole files; name a folder with more of them",
-              all.files.size(), all.files.size() == 1 ? "" : "s");
+  if (all.files.empty()) bad_input("the text has no files; name a file or a folder with text");
+  if (all.files.size() == 1) {
+    const TextFile& whole = all.files[0];
+    const int64_t last = whole.bytes - whole.bytes / 10;   // where its last tenth begins
+    return {{{whole.path, test ? whole.bytes - last : last}},
+            [all, test, last](const TextFile&, int64_t from, int64_t bytes) {
+              return all.read(all.files[0], test ? last + from : from, bytes);
+            }};
+  }
   const auto of_test = [](const TextFile& f) { return is_of_test(f.path); };
   const bool none = std::none_of(all.files.begin(), all.files.end(), of_test),
              every = std::all_of(all.files.begin(), all.files.end(), of_test);

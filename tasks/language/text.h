@@ -25,8 +25,8 @@ struct Text {
   std::function<std::string(const TextFile&, int64_t from, int64_t bytes)> read;
   int64_t bytes() const;
 };
-// The files of one side. Where no file, or every one, is of the test, the file with the smallest hash changes sides.
-// Throws BadInput for a text of fewer than two files.
+// The files of one side. Where no file, or every one, is of the test, the file with the smallest hash changes sides. Of
+// a single file the last tenth of its bytes is of the test. Throws BadInput for a text without files.
 Text training_text(const Text&);
 Text test_text(const Text&);
 

@@ -29,6 +29,10 @@ same() {   # the program's run is the module's
 check 'the program is there, and trains with the same bits' same
 check 'the program of the wheel is the one that is called' test "$(alone "$python" -c \
   'import shutil; print(shutil.which("poslab"))')" = "$folder/venv/bin/poslab"
+demo() {
+  alone poslab demo --steps 5 --layers 1 --eval-lengths 1:10 --eval-samples 4 --out shown && test -s shown/demo.html
+}
+check 'the demo runs from anywhere' demo
 check 'and by a sweep in Python' alone "$python" -c 'import poslab as pl
 pl.sweep(preset="tiny", task="even_pairs", encoding="rope", steps=2, eval_lengths="1:2", out="runs/sweep")'
 inside() {   # all that is linked is in the wheel or, as manylinux has it, in every system
