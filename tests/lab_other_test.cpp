@@ -117,8 +117,8 @@ TEST_CASE("other tests: of a language model, where another encoding is kept only
   const TemporaryFolder folder;
   const std::string run = folder / "lm";
   run_in(folder,
-         "lm train --text copy_grammar --layers 1 --heads 1 --key-heads 1 --d-model 8 --d-ff 8 --batch 2 --train-length "
-         "8 --eval-times 1 --eval-samples 2 --steps 2 --encoding rope --out " +
+         "lm train --text copy_grammar --layers 1 --heads 1 --key-heads 1 --d-model 8 --d-ff 8 --batch 2 "
+         "--train-length 8 --eval-times 1 --eval-samples 2 --steps 2 --encoding rope --out " +
              run);
   const std::string own = own_files(run);
   const std::string printed = run_in(folder, "lm eval " + run + " --encoding alibi");
