@@ -70,10 +70,7 @@ void run(AlignWords w) {
   }
   const RunKind kind = kind_of_folder(w.request.run);
   fmt::print("test with it: poslab {} {} {}{}\n",
-             kind == RunKind::task ? "eval"
-             : kind == RunKind::t5 ? "t5 eval"
-                                   : "lm eval",
-             shell_word(w.request.run), with, kind == RunKind::task ? "" : " -o aligned.csv");
+             eval_command(kind), shell_word(w.request.run), with, kind == RunKind::task ? "" : " -o aligned.csv");
 }
 
 const char* align_footer = R"(

@@ -80,6 +80,8 @@ std::string outlook(const Plan& trials, const SweepFolder& runs, const Making& m
 
 }  // namespace
 
+Output earlier_artifacts() { return {"", "", "# ", "\n    poslab "}; }
+
 ValueLists settings(const Making& m) {
   ValueLists all;
   for (const std::string& s : m.sets) all = overlaid(std::move(all), setting(s));
@@ -96,6 +98,7 @@ void make(const std::vector<reproduce::Planned>& planned, const Plan& trials, co
           const Making& m, const std::string& what, const std::string& command) {
   if (m.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
   if (m.only_plan && trials.empty()) bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", what);
+  check_output_folder("--out", m.out, "README.md", earlier_artifacts());
   const SweepFolder runs(m.out + "/runs");
   const std::string plan = m.out + "/plan.jsonl";
   if (m.only_draw) {

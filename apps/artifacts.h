@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/output.h"
 #include "lab/reproduce/reproduce.h"
 
 namespace poslab {
@@ -16,6 +17,7 @@ struct Making {
   bool only_plan = false, only_draw = false, retry = false;
 };
 void add_making(CLI::App*, Making&);  // must outlive the command
+Output earlier_artifacts();           // README.md of a folder that may be drawn into again
 
 sweep::ValueLists settings(const Making&);  // --set, as the trials take them. Throws BadInput
 // --set and --out as they would be typed again

@@ -14,6 +14,7 @@
 #include "experiment/config.h"
 #include "lab/ask/ask.h"
 #include "lab/files.h"
+#include "lab/output.h"
 #include "lab/spelled_file.h"
 #include "lab/run_folder.h"
 
@@ -87,6 +88,7 @@ std::vector<std::string> strings_of(const asking::Session& session, const std::s
 void run(const AskWords& w) {
   if (!w.strings.empty() && !w.file.empty())
     bad_input("strings as words and --file {}: give one of the two", w.file);
+  if (!w.page.empty()) check_output("-o", w.page, {html_output("poslab ask")});
   const State state = load(w);
   asking::Session session(w.run, state, w.wanted);
   const std::string heading = w.wanted.json ? "" : session.heading();

@@ -8,6 +8,7 @@
 #include "core/names.h"
 #include "lab/files.h"
 #include "lab/graph/graph.h"
+#include "lab/output.h"
 
 namespace poslab {
 namespace {
@@ -18,7 +19,7 @@ struct GraphWords {
 
 void run(const GraphWords& w) {
   if (w.zoom != "module" && w.zoom != "op") raise<BadInput>(unknown("--zoom", w.zoom, {"module", "op"}));
-  if (!w.out.ends_with(".svg")) bad_input("-o {}: the picture is an SVG; name it .svg", w.out);
+  check_output("-o", w.out, {svg_output("a picture")});
   const graph::Graph tape = graph::of_run(w.run);
   write_file(w.out, graph::svg(w.zoom == "op" ? tape : graph::by_module(tape)));
   fmt::print("{}\n", w.out);

@@ -10,6 +10,7 @@
 #include "apps/commands.h"
 #include "apps/finite_loss.h"
 #include "apps/number_option.h"
+#include "apps/kept_test.h"
 #include "apps/typed_choices.h"
 #include "core/error.h"
 #include "core/parallel.h"
@@ -20,6 +21,7 @@
 #include "lab/language/hf_export.h"
 #include "lab/language/hf_run.h"
 #include "lab/language/run.h"
+#include "lab/output.h"
 #include "lab/shell.h"
 #include "lab/spelled_file.h"
 #include "lab/unreached.h"
@@ -30,7 +32,7 @@ namespace {
 
 struct Words {
   TypedChoices training;
-  std::string run, encoding, temperature, times, samples, file, threads;
+  std::string run, encoding, temperature, times, samples, file, name, threads;
   std::string hf, text, positions, length, to;  // a checkpoint of others, and what is asked of it; where to export
   std::string prompt = "#include <";
   int count = 300;
@@ -53,15 +55,18 @@ void show(const std::vector<language::AtLength>& all, const std::string& file, b
   fmt::print("{}\n{}", language::table(all), file.empty() ? "" : fmt::format("all of it is in {}\n", file));
   must_be_finite(all, after_training);
 }
-void test_trained(const language::Run& run) { show(language::evaluate(run), run.folder.file("eval.csv"), true); }
+
+void train_to_end(language::Run& run) {
+  language::train(run);
+  show(language::evaluate(run), run.folder.file("eval.csv"), true);
+}
 
 void train_command(const Words& w) {
   const Choices c = language::configure(w.training.settings());
   use_threads(c);
   catch_signals();
   language::Run run = language::create(c);
-  language::train(run);
-  test_trained(run);
+  train_to_end(run);
 }
 
 void resume_command(const Words& w) {
@@ -73,8 +78,7 @@ void resume_command(const Words& w) {
     fmt::print("{} is complete: {} steps; `poslab lm eval {}` tests it again\n", w.run, steps, shell_word(w.run));
     return;
   }
-  language::train(run);
-  test_trained(run);
+  train_to_end(run);
 }
 
 // What a model writes may hold bytes that would command a terminal: there they are question marks.
@@ -93,9 +97,9 @@ language::Run opened_run(const Words& w) {
 }
 
 // Another scheme or temperature at test.
-Decoder changed(const language::State& state, const Words& w) {
+Decoder changed(const language::State& state, const Choices& c, const Words& w) {
   Decoder other = state.net;
-  if (!w.encoding.empty()) other = other.with_encoding(scheme(state.config));
+  if (!w.encoding.empty()) other = other.with_encoding(scheme(c));
   if (!w.temperature.empty()) {
     const Chosen<TemperaturePolicy> policy = choose_temperature(with_spelled_file("temperature", w.temperature));
     other = other.at_temperature(policy);
@@ -136,28 +140,27 @@ void eval_command(const Words& w) {
   use_threads(w);
   catch_signals();
   if (of_others(w, "eval")) {
+    if (!w.name.empty()) bad_input("--name {} goes with a run; of a checkpoint, -o FILE keeps the figures", w.name);
+    if (!w.file.empty()) check_output("-o", w.file, {csv_output("length,set,")});
     const language::HfRun run = opened(w, true);
     tell_unreached(run.net, run.config);
     show(language::evaluate(run.net, run.config, run.source, "poslab lm eval --hf " + shell_word(w.hf)), w.file,
          false);
     return;
   }
-  language::Run run = opened_run(w);
-  if (!w.times.empty()) run.state.config.set("eval_times", w.times);
-  if (!w.samples.empty()) run.state.config.set("eval_samples", w.samples);
-  language::check(run.state.config);
-  run.state.net = changed(run.state, w);
-  tell_unreached(run.state.net, run.state.config);
-  const bool other = !w.encoding.empty() || !w.temperature.empty();
-  if (other && w.file.empty())
-    bad_input("with another encoding or temperature, -o FILE says where the figures go; eval.csv is the run's own");
-  const int64_t done = run.state.adam.step, all = run.state.config.whole("steps");
-  if (done < all && w.file.empty())
-    bad_input(
-        "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `poslab lm resume {}`, "
-        "or say with -o FILE where the figures go",
-        w.run, done, all, shell_word(w.run));
-  show(language::evaluate(run), w.file.empty() ? run.folder.file("eval.csv") : w.file, false);
+  const language::Run run = language::open(w.run);
+  Choices c = run.state.config;
+  if (!w.encoding.empty()) c.set("encoding", with_usual_lengths(w.encoding));  // it may read other positions
+  if (!w.times.empty()) c.set("eval_times", w.times);
+  if (!w.samples.empty()) c.set("eval_samples", w.samples);
+  language::check(c);
+  const Decoder net = changed(run.state, c, w);
+  tell_unreached(net, c);
+  if (!w.temperature.empty()) c.set("temperature", net.spec().temperature.spelled());
+  const KeptTest test(run.folder, run.state.config, c, run.state.adam.step, w.file, w.name);
+  const std::vector<language::AtLength> all = language::evaluate(net, c, run.source, test.again());
+  test.keep(language::to_csv(all), language::table(all));
+  must_be_finite(all, false);
 }
 
 // A run as a checkpoint of others is opened.
@@ -216,6 +219,10 @@ const char* eval_footer = R"(
 Tests at the run's lengths or at --times, on texts that are long and on texts that are repeated to fill the length.
 --encoding and --temperature put another one into the trained model, if it learns nothing.
 
+The run's own test is written to its eval.csv. A test at other lengths or of other samples is kept beside it, as
+eval-NAME.csv, with its options in eval-NAME.json. One with another encoding or temperature is printed, and kept if
+--name or -o says where. `poslab report` draws what a run has as lines of their own.
+
 With --hf a checkpoint of the Hugging Face form is tested: a folder with config.json, model.safetensors and
 tokenizer.json or tokenizer.model, of LLaMA, Mistral or Qwen 2. Its trained length is max_position_embeddings, or
 --length; --times counts from there, once if not said. Options that --encoding leaves open are the model's: base,
@@ -223,7 +230,7 @@ pairing and length.
 
 Examples:
   poslab lm eval runs/lm --times 1/4/16
-  poslab lm eval runs/lm --encoding rerope:window=64 --temperature log_n:length=128,only_longer -o rerope.csv
+  poslab lm eval runs/lm --encoding rerope:window=64 --temperature log_n:length=128,only_longer --name rerope
   poslab lm eval --hf ~/models/qwen2 --length 2048 --times 1/2/4 --encoding rerope:window=512 --text ~/books)";
 
 const char* generate_footer = R"(
@@ -276,7 +283,9 @@ std::function<void()> add_lm(CLI::App* lm) {
   eval->add_option("--times", words->times, "lengths, in trained lengths (as the run has them)")->type_name("1/2/4");
   eval->add_option("--samples", words->samples, "windows for each length (as the run has them)")
       ->type_name("1 .. 16384");
-  eval->add_option("-o,--out", words->file, "the CSV file to write (eval.csv of the run)")->type_name("FILE");
+  eval->add_option("--name", words->name, "of a test under other options than the run's (made from these)")
+      ->type_name("NAME");
+  eval->add_option("-o,--out", words->file, "a CSV file of your own, in place of one in the run")->type_name("FILE");
   add_threads(eval, words->threads);
 
   CLI::App* write = command("generate", "let a trained model or a checkpoint of others write, to the terminal",

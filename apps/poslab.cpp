@@ -110,9 +110,9 @@ void resume_command(const std::string& path, const Settings& settings) {
   fmt::print("{}\n", resume_run(path, settings));
 }
 
-void eval_command(const std::string& path, const Settings& settings) {
+void eval_command(const std::string& path, const Settings& settings, const std::string& name) {
   catch_signals();
-  fmt::print("{}\n", test_run(path, settings));
+  fmt::print("{}\n", test_run(path, settings, name).said);
 }
 
 void list_command(const std::string& kind, const std::string& name) {
@@ -186,11 +186,21 @@ Examples:
   poslab demo
   poslab demo --steps 5000 --encoding relative --out relative)";
 
+const char* eval_footer =
+    R"(
+Under the options of the run this writes its eval.csv and result.json again. Under others it is a test of its own, which
+is kept beside them: eval-NAME.csv, and its options in eval-NAME.json. `poslab report` draws it as a line of its own.
+
+Examples:
+  poslab eval runs/r1 --lengths 41:100 --samples 512 --test-positions sequential
+  poslab eval runs/r1 --lengths 1:500 --name long)";
+
 const char* report_footer =
     R"(
 Runs are named by the options in which they differ. Runs that differ in the seed only are one line: the mean over
 seeds, with a band from the lowest to the highest. Lines are compared in pairs of equal seeds, with intervals. A folder
-that is no run, or of a run that is not finished, is passed over as long as another one can be drawn. Language models
+that is no run, or of a run that is not finished, is passed over as long as another one can be drawn. What `poslab eval`
+kept of a run under other options is a line of its own, which has these options in brackets. Language models
 (`poslab lm`) have a page of their own, and NAME-lengths.csv beside it.
 
 Examples:
@@ -220,7 +230,7 @@ void parse_and_run(int argc, char** argv) {
       "-v,-V,--version", [] { return version_line(); }, "Print the version and exit");
   Commands commands(&app);
 
-  std::string run, kind, listed, config_file, page = "report.html";
+  std::string run, kind, listed, config_file, test_name, page = "report.html";
   std::vector<std::string> runs, sets;
   bool force = false;
   Typed training, resuming, testing, demonstrating;
@@ -274,15 +284,15 @@ void parse_and_run(int argc, char** argv) {
   resuming.add(resume, option("device"), "--device", true);
 
   CLI::App* eval =
-      commands.add("eval", "test a run again and rewrite its eval.csv and result.json",
-                   "Example:\n  poslab eval runs/r1 --lengths 41:100 --samples 512 --test-positions sequential",
-                   [&] { eval_command(run, testing.settings()); });
+      commands.add("eval", "test a run again, also under other options", eval_footer,
+                   [&] { eval_command(run, testing.settings(), test_name); });
   eval->add_option("run", run, "the run folder")->required();
   testing.add(eval, option("eval_lengths"), "--lengths,--eval-lengths", true);
   testing.add(eval, option("eval_samples"), "--samples,--eval-samples", true);
   testing.add(eval, option("test_positions"), "--test-positions,--positions", true);
   testing.add(eval, option("test_temperature"), "--test-temperature,--temperature", true);
   testing.add(eval, option("test_dropout"), "--test-dropout", true);
+  eval->add_option("--name", test_name, "of a test under other options (made from these)")->type_name("NAME");
   testing.add(eval, option("threads"), "--threads");
   testing.add(eval, option("device"), "--device", true);
 

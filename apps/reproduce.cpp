@@ -60,6 +60,7 @@ void make_by_commands(const ReproduceWords& w, const std::vector<const reproduce
   const auto source =
       all[0]->by_commands({w.request.size, w.sets, w.out, w.threads ? w.threads : std::max(1, threads() / w.jobs)});
   if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
+  check_output_folder("--out", w.out, "README.md", earlier_artifacts());
   const std::string runs = w.out + "/runs";
   const std::vector<Chain> chains = source->chains(all);
   if (w.only_draw && !chains.empty() && !std::filesystem::is_directory(runs))

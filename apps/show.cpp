@@ -12,6 +12,7 @@
 #include "core/choices.h"
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/output.h"
 #include "lab/shell.h"
 #include "lab/show/show.h"
 #include "lab/spelled_file.h"
@@ -60,8 +61,9 @@ void run(ShowWords w) {
     bad_input("{} encodings; show draws one, or two beside each other", w.asked.encodings.size());
   if (w.head > w.asked.heads) bad_input("--head {}: there are {} heads; add --heads", w.head, w.asked.heads);
   const bool page = ends_with(w.out, ".html"), table = ends_with(w.out, ".csv"), picture = ends_with(w.out, ".svg");
-  if (!w.out.empty() && !page && !table && !picture)
-    bad_input("-o {}: what kind of file is this? Name it .html, .svg or .csv", w.out);
+  if (!w.out.empty())
+    check_output("-o", w.out,
+                 {html_output("poslab show"), svg_output("a picture"), {".csv", "the numbers", "view,of,"}});
   const std::string command = command_of(w);
   for (std::string& e : w.asked.encodings) e = as_typed("encoding", e);
   w.asked.positions = as_typed("positions", w.asked.positions);

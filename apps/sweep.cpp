@@ -11,6 +11,7 @@
 #include "experiment/build.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/output.h"
 #include "lab/room.h"
 #include "lab/shell.h"
 #include "lab/sweep/population.h"
@@ -102,6 +103,10 @@ void run_command(const SweepWords& w) {
 void status_command(const SweepWords& w) { fmt::print("{}", status(read_plan(w.file), SweepFolder(w.out))); }
 
 void collect_command(const SweepWords& w) {
+  if (!w.csv.empty()) check_output("--csv", w.csv, {csv_output("id,name,")});
+  if (!w.lengths_csv.empty()) check_output("--lengths-csv", w.lengths_csv, {csv_output("id,")});
+  if (!w.jsonl.empty()) check_output("--jsonl", w.jsonl, {{"", "", "{\"id\":", "\"samples\":"}});
+  if (!w.sqlite.empty()) check_output("--sqlite", w.sqlite, {{"", "", "SQLite format 3"}});
   const Collected all = collect(read_plan(w.file), SweepFolder(w.out));
   if (!w.csv.empty()) write_file(w.csv, to_csv(all.trials));
   if (!w.lengths_csv.empty()) write_file(w.lengths_csv, to_csv(all.lengths));
@@ -114,6 +119,7 @@ void collect_command(const SweepWords& w) {
 void submit_command(const SweepWords& w) {
   if (!w.slurm) bad_input("to which scheduler? Say --slurm; it is the one that poslab writes for");
   read_plan(w.file);  // a task would only find out in the queue
+  check_output_folder("--out", w.out, "job.sh", {"", "", "#!/bin/bash\n# One shard of a sweep"});
   make_folder(w.out);
   const std::string path = w.out + "/job.sh";
   const std::string script = job_script({std::filesystem::read_symlink("/proc/self/exe"), w.file, w.out, w.shards,

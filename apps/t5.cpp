@@ -5,6 +5,7 @@
 
 #include "apps/commands.h"
 #include "apps/finite_loss.h"
+#include "apps/kept_test.h"
 #include "apps/t5_generate.h"
 #include "apps/typed_choices.h"
 #include "core/error.h"
@@ -13,6 +14,7 @@
 #include "lab/files.h"
 #include "lab/interrupt.h"
 #include "lab/language/safetensors.h"
+#include "lab/output.h"
 #include "lab/shell.h"
 #include "lab/spelled_file.h"
 #include "lab/t5/questions.h"
@@ -23,7 +25,7 @@ namespace {
 
 struct T5Words {
   TypedChoices training;
-  std::string run, encoding, temperature, tasks, lengths, samples, file, threads;
+  std::string run, encoding, temperature, tasks, lengths, samples, file, name, threads;
   std::string hf, task, sizes, questions, positions;  // a checkpoint of others, and what it is asked
 };
 
@@ -31,16 +33,14 @@ void use_threads_of(const Choices& c) {
   if (c.whole("threads")) set_threads(c.whole("threads"));
 }
 
-void test(const T5& net, const Choices& c, const std::string& run, const std::string& file, bool after_training) {
-  const std::vector<t5::AtLength> all = t5::evaluate(net, c, "poslab t5 eval " + shell_word(run));
-  write_file(file, t5::to_csv(all));
-  fmt::print("{}\nall of it is in {}\n", t5::table(all), file);
-  must_be_finite(all, after_training);
-}
-
 void train_to_end(t5::Run& run) {
   t5::train(run);
-  test(run.state.net, run.state.config, run.folder.path(), run.folder.file("eval.csv"), true);
+  const Choices& c = run.state.config;
+  const std::string file = run.folder.file("eval.csv");
+  const auto all = t5::evaluate(run.state.net, c, "poslab t5 eval " + shell_word(run.folder.path()));
+  write_file(file, t5::to_csv(all));
+  fmt::print("{}\nall of it is in {}\n", t5::table(all), file);
+  must_be_finite(all, true);
 }
 
 void t5_train_command(const T5Words& w) {
@@ -80,6 +80,8 @@ void ask_others(const T5Words& w) {
   for (const auto& [option, value] : {std::pair{"--tasks", &w.tasks}, {"--lengths", &w.lengths}})
     if (!value->empty())
       bad_input("{} {} goes with a run; a checkpoint is asked in English: --task and --sizes", option, *value);
+  if (!w.name.empty()) bad_input("--name {} goes with a run; of a checkpoint, -o FILE keeps the figures", w.name);
+  if (!w.file.empty()) check_output("-o", w.file, {csv_output("task,size,")});
   t5::English e = t5::english(w.task, w.questions);
   if (w.sizes.empty()) bad_input("of which sizes? Say --sizes 10/20/30, in what `poslab explain retrieval` says");
   const Choices c = t5::configure({{"eval_samples", w.samples.empty() ? "16" : w.samples}});
@@ -115,25 +117,18 @@ void t5_eval_command(const T5Words& w) {
   const t5::Run run = t5::open(w.run);
   Choices c = run.state.config;
   for (const auto& [option, value] : {std::pair{"tasks", &w.tasks},
-                                      {"encoding", &w.encoding},  // it may read other draws of the positions
                                       {"eval_lengths", &w.lengths},
                                       {"eval_samples", &w.samples}})
-    if (!value->empty()) c.set(option, as_typed(option, *value));
+    if (!value->empty()) c.set(option, *value);
+  if (!w.encoding.empty()) c.set("encoding", with_usual_lengths(w.encoding));  // it may read other positions
   t5::check(c);
   const T5 net = changed(run.state.net, w, c.whole("train_length"), run.state.params);
   t5::check_rows(net, c);
-  const bool other = !w.encoding.empty() || !w.temperature.empty() || !w.tasks.empty();
-  if (other && w.file.empty())
-    bad_input(
-        "with another encoding, temperature or task, -o FILE says where the figures go; eval.csv is the run's "
-        "own");
-  const int64_t done = run.state.adam.step, all = run.state.config.whole("steps");
-  if (done < all && w.file.empty())
-    bad_input(
-        "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `poslab t5 resume {}`, or "
-        "say with -o FILE where the figures go",
-        w.run, done, all, shell_word(w.run));
-  test(net, c, w.run, w.file.empty() ? run.folder.file("eval.csv") : w.file, false);
+  if (!w.temperature.empty()) c.set("temperature", net.spec().temperature.spelled());
+  const KeptTest test(run.folder, run.state.config, c, run.state.adam.step, w.file, w.name);
+  const std::vector<t5::AtLength> all = t5::evaluate(net, c, test.again());
+  test.keep(t5::to_csv(all), t5::table(all));
+  must_be_finite(all, false);
 }
 
 const char* t5_train_footer = R"(
@@ -148,12 +143,16 @@ const char* t5_eval_footer = R"(
 Tests at the run's lengths or at --lengths; answers stand evenly from the beginning of the context to its end.
 --encoding and --temperature put another one into the trained model, if it learns nothing.
 
+The run's own test is written to its eval.csv. A test at other lengths or of other samples is kept beside it, as
+eval-NAME.csv, with its options in eval-NAME.json. One of other tasks, or with another encoding or temperature, is
+printed, and kept if --name or -o says where. `poslab report` draws what a run has as lines of their own.
+
 With --hf a checkpoint of the Hugging Face form is asked the same tasks in English, in the published formats: a T5, T5
 v1.1 or Flan-T5, a folder with config.json, model.safetensors and spiece.model or tokenizer.json.
 
 Examples:
   poslab t5 eval runs/t5 --lengths 128/1024/4096/15000
-  poslab t5 eval runs/t5 --temperature constant:tau=0.8 -o sharper.csv
+  poslab t5 eval runs/t5 --temperature constant:tau=0.8 --name sharper
   poslab t5 eval --hf ~/models/flan-t5-large --task line --sizes 20/200/600
   poslab t5 eval --hf ~/models/flan-t5-large --task documents --sizes 10/20 --questions nq.jsonl)";
 
@@ -193,7 +192,8 @@ std::function<void()> add_t5(CLI::App* t5) {
   option("--sizes", words->sizes, "with --hf: lines, topics, documents, or characters of filler", "10/20/30");
   option("--questions", words->questions, "with --hf --task documents: questions of your own, in JSON lines", "FILE");
   option("--positions", words->positions, "with --hf: which positions the encoder's tokens carry (sequential)", "NAME");
-  option("-o,--out", words->file, "the CSV file to write (eval.csv of the run)", "FILE");
+  option("--name", words->name, "of a test under other options than the run's (made from these)", "NAME");
+  option("-o,--out", words->file, "a CSV file of your own, in place of one in the run", "FILE");
 
   commands->add("generate", "let a run or a checkpoint of others answer, to the terminal", add_t5_generate);
   commands->add("export", "write a trained T5 in the Hugging Face form", add_t5_export);

@@ -16,6 +16,7 @@
 #include "lab/interrupt.h"
 #include "lab/language/run.h"
 #include "lab/language/safetensors.h"
+#include "lab/output.h"
 #include "lab/progress.h"
 #include "lab/run_folder.h"
 #include "lab/t5/questions.h"
@@ -148,6 +149,7 @@ Alignment write_alignment(const AlignRequest& r, const std::string& out) {
   if (std::filesystem::is_directory(out)) bad_input("cannot write {}: it is a folder; choose another path", out);
   if (const auto folder = std::filesystem::path(out).parent_path(); !folder.empty() && !std::filesystem::exists(folder))
     bad_input("cannot write {}: there is no such folder; choose another path", out);
+  check_output("-o", out, {{"", "", "{", alignment_format}});
   must_be_one(r);
   const RunKind kind = r.hf.empty() ? kind_of_folder(r.run) : RunKind::t5;
   if (kind != RunKind::t5 && !r.tasks.empty()) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);

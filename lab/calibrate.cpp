@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lab/files.h"
+#include "lab/output.h"
 #include "lab/run_folder.h"
 #include "lab/version.h"
 
@@ -10,6 +11,7 @@ namespace poslab {
 
 Calibration write_calibration(const std::string& run, const Calibrating& how, const std::string& out,
                               const std::string& device) {
+  check_output("-o", out, {{"", "", "# Attention Bias Calibration"}});
   const State state = RunFolder::open(run).load(device);
   const Config& c = state.config;
   const Calibration made = calibrate(state, how);

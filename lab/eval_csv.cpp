@@ -38,10 +38,10 @@ std::string to_csv(const std::vector<AtLength>& all) {
   return text;
 }
 
-std::vector<AtLength> read_eval_csv(const std::string& folder) {
-  const std::string path = folder + "/eval.csv",
+std::vector<AtLength> read_eval_csv(const std::string& folder, const std::string& name) {
+  const std::string path = folder + "/" + name,
                     remedy = fmt::format("make it with `poslab eval {}`", shell_word(folder));
-  if (!std::filesystem::exists(path)) bad_input("{} has no eval.csv; {}", folder, remedy);
+  if (!std::filesystem::exists(path)) bad_input("{} has no {}; {}", folder, name, remedy);
   std::istringstream lines(read_file(path));
   std::string line;
   std::getline(lines, line);

@@ -1,4 +1,5 @@
-// eval.csv of a run folder: a line for each tested length, accuracies and baselines as fractions.
+// eval.csv of a run folder, and eval-NAME.csv of other tests (lab/other_test.h): a line for each tested length,
+// accuracies and baselines as fractions.
 //
 //   length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only
 #pragma once
@@ -11,6 +12,6 @@ namespace poslab {
 
 std::string to_csv(const std::vector<AtLength>&);
 // By rising length, at least one. BadInput if the folder has none, Failure if it is damaged.
-std::vector<AtLength> read_eval_csv(const std::string& folder);
+std::vector<AtLength> read_eval_csv(const std::string& folder, const std::string& name = "eval.csv");
 
 }  // namespace poslab

@@ -16,23 +16,6 @@ namespace {
 
 std::optional<double> accuracy(const std::optional<Mean>& m) { return m ? std::optional(m->accuracy) : std::nullopt; }
 
-// Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
-RunRecord record_before(const std::string& path) {
-  try {
-    return std::filesystem::exists(path) ? read_record(path) : RunRecord{};
-  } catch (const Failure&) { return {}; }
-}
-
-// What trained a run stays, however often it is tested again.
-void keep_origin(RunRecord& r, const RunRecord& old) {
-  const auto keep = [](auto& now, const auto& before) {
-    if (before) now = before;
-  };
-  keep(r.version, old.version), keep(r.commit, old.commit), keep(r.scalar, old.scalar), keep(r.isa, old.isa);
-  keep(r.threads, old.threads), keep(r.cuda, old.cuda);
-  keep(r.seconds, old.seconds), keep(r.steps_per_second, old.steps_per_second);
-}
-
 std::string row(const std::string& what, const Mean& m) {
   return fmt::format("  {:<15}{:>4} .. {:<5}{:9.1f}{:9.1f}{:10.1f}{:14.1f}\n", what, m.from, m.to, 100 * m.accuracy,
                      100 * m.baselines.chance, 100 * m.baselines.majority, 100 * m.baselines.content_only);
@@ -41,7 +24,7 @@ std::string row(const std::string& what, const Mean& m) {
 }  // namespace
 
 void write_result(const RunFolder& run, const State& state, const std::vector<AtLength>& all,
-                  std::optional<double> seconds) {
+                  std::optional<double> seconds, const OtherTest& test) {
   const Config& c = state.config;
   const std::string path = run.file("result.json");
   const std::optional<Mean> paper = paper_score(c, all);
@@ -51,6 +34,7 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
   r.paper_score = accuracy(paper), r.released_score = accuracy(released_score(c, all));
   if (paper) r.baselines = paper->baselines;
   add_origin(r);
+  if (!test.name.empty()) return write_other_test(run, test, to_csv(all), r, c);
   if (seconds)
     add_clock(r, *seconds);
   else
@@ -80,6 +64,11 @@ std::string summary(const State& state, const std::vector<AtLength>& all, std::o
   text += '\n';
   if (const auto m = paper_score(c, all)) text += row("paper score", *m);
   if (const auto m = released_score(c, all)) text += row("released score", *m);
+  if (paper_score(c, all))
+    text +=
+        "\npaper score: the mean over all lengths beyond the trained ones; released score: without the first of "
+        "them\n";
+  text += "content only: the same answer in every slot, from how many of each symbol there are\n";
   return text;
 }
 

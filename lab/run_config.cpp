@@ -52,21 +52,27 @@ Options options_of(const List& list) {
 
 // All that the program knows of a kind of runs.
 struct Kind {
-  const char *train, *resume, *last_file, *studied, *format;
+  const char *train, *resume, *eval, *last_file, *studied, *format;
+  std::vector<std::string> tested;  // options
   Options options;
   RunConfig (*configure)(const Settings&);
   void (*check)(const RunConfig&);
 };
 const std::vector<Kind>& kinds() {  // in the order of RunKind
   static const std::vector<Kind> all = {
-      {"train", "resume", "result.json", "task", checkpoint_format, options_of(all_options()),
+      {"train", "resume", "eval", "result.json", "task", checkpoint_format,
+       {"eval_lengths", "eval_samples", "test_positions", "test_temperature", "test_dropout"},
+       options_of(all_options()),
        [](const Settings& s) -> RunConfig { return configure(s); },
        [](const RunConfig& c) { check(std::get<Config>(c)); }},
-      {"lm train", "lm resume", "eval.csv", "text", language_checkpoint_format,
+      {"lm train", "lm resume", "lm eval", "eval.csv", "text", language_checkpoint_format,
+       {"encoding", "temperature", "eval_times", "eval_samples"},
        options_of(language::all_choices().options),
        [](const Settings& s) -> RunConfig { return language::configure(s); },
        [](const RunConfig& c) { language::check(std::get<Choices>(c)); }},
-      {"t5 train", "t5 resume", "eval.csv", "tasks", t5_checkpoint_format, options_of(t5::all_choices().options),
+      {"t5 train", "t5 resume", "t5 eval", "eval.csv", "tasks", t5_checkpoint_format,
+       {"tasks", "encoding", "temperature", "eval_lengths", "eval_samples"},
+       options_of(t5::all_choices().options),
        [](const Settings& s) -> RunConfig { return t5::configure(s); },
        [](const RunConfig& c) { t5::check(std::get<Choices>(c)); }},
   };
@@ -107,9 +113,11 @@ RunKind one_kind(const std::vector<std::string>& folders, const char* command) {
 
 const char* train_command(RunKind kind) { return of(kind).train; }
 const char* resume_command(RunKind kind) { return of(kind).resume; }
+const char* eval_command(RunKind kind) { return of(kind).eval; }
 const char* last_file(RunKind kind) { return of(kind).last_file; }
 const char* studied(RunKind kind) { return of(kind).studied; }
 const char* format_of_checkpoints(RunKind kind) { return of(kind).format; }
+const std::vector<std::string>& test_options(RunKind kind) { return of(kind).tested; }
 
 RunKind kind_of_command(const std::string& train) {
   std::vector<std::string> known;

@@ -22,9 +22,12 @@ RunKind one_kind(const std::vector<std::string>& folders, const char* command);
 const char* train_command(RunKind);
 const char* resume_command(RunKind);
 RunKind kind_of_command(const std::string& train);  // throws BadInput
+const char* eval_command(RunKind);                  // "eval", "lm eval" or "t5 eval"
 const char* last_file(RunKind);                     // a run that has it is complete: result.json or eval.csv
 const char* studied(RunKind);                       // the option that says what is learned: task, text or tasks
 const char* format_of_checkpoints(RunKind);
+// The options that its eval command can change, in the order in which they name a test (lab/other_test.h).
+const std::vector<std::string>& test_options(RunKind);
 
 // An option that is kept in config.toml.
 struct KeptOption {

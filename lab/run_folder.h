@@ -10,6 +10,7 @@
 //   eval.csv                  length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only
 //   pictures.json             position matrix and attention maps (lab/pictures.h)
 //   result.json               scores, baselines, configuration, speed and machine (lab/result.h)
+//   eval-NAME.csv, .json      tests under other options than the run's own (lab/other_test.h)
 #pragma once
 #include <fmt/format.h>
 

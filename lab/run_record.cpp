@@ -1,5 +1,6 @@
 #include "lab/run_record.h"
 
+#include <filesystem>
 #include <map>
 
 #include "core/error.h"
@@ -20,6 +21,7 @@ void each_field(Record& r, const Visit& visit) {
   visit("version", r.version), visit("commit", r.commit), visit("scalar", r.scalar), visit("isa", r.isa);
   visit("threads", r.threads), visit("cuda", r.cuda);
   visit("seconds", r.seconds), visit("steps_per_second", r.steps_per_second);
+  visit("test", r.test);
 }
 
 struct Write {
@@ -30,6 +32,9 @@ struct Write {
   }
   void operator()(const char* name, const std::optional<Baselines>& b) const {
     if (b) result[name] = {{"guess", b->chance}, {"majority", b->majority}, {"content_only", b->content_only}};
+  }
+  void operator()(const char* name, const Values& said) const {
+    if (!said.empty()) result[name] = said;
   }
 };
 
@@ -42,6 +47,9 @@ struct Read {
   void operator()(const char* name, std::optional<Baselines>& b) const {
     if (const auto found = result.find(name); found != result.end() && !found->is_null())
       b = Baselines{found->at("guess"), found->at("majority"), found->at("content_only")};
+  }
+  void operator()(const char* name, Values& said) const {
+    if (const auto found = result.find(name); found != result.end()) said = found->get<Values>();
   }
 };
 
@@ -57,6 +65,21 @@ void add_origin(RunRecord& r) {
 
 void add_clock(RunRecord& r, double seconds) {
   r.seconds = seconds, r.steps_per_second = double(r.steps.value_or(0)) / seconds;
+}
+
+RunRecord record_before(const std::string& path) {
+  try {
+    return std::filesystem::exists(path) ? read_record(path) : RunRecord{};
+  } catch (const Failure&) { return {}; }
+}
+
+void keep_origin(RunRecord& r, const RunRecord& old) {
+  const auto keep = [](auto& now, const auto& before) {
+    if (before) now = before;
+  };
+  keep(r.version, old.version), keep(r.commit, old.commit), keep(r.scalar, old.scalar), keep(r.isa, old.isa);
+  keep(r.threads, old.threads), keep(r.cuda, old.cuda);
+  keep(r.seconds, old.seconds), keep(r.steps_per_second, old.steps_per_second);
 }
 
 std::string to_json(const RunRecord& record, const RunConfig& c) {

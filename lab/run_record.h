@@ -20,10 +20,14 @@ struct RunRecord {
   std::optional<std::string> cuda;
   // of training, in all processes that worked on the run, tests left out
   std::optional<double> seconds, steps_per_second;
+  Values test = {};  // of a test that is not the run's own: the options that differ (lab/other_test.h)
 };
 
 void add_origin(RunRecord&);                 // this program, on this machine
 void add_clock(RunRecord&, double seconds);  // of its steps
+// Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
+RunRecord record_before(const std::string& path);
+void keep_origin(RunRecord&, const RunRecord& before);  // what trained a run stays, however often it is tested again
 std::string to_json(const RunRecord&, const RunConfig&);
 RunRecord read_record(const std::string& path);  // throws Failure: missing, no JSON, a value of another type
 

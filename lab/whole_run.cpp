@@ -30,19 +30,22 @@ std::string device_of(const Settings& settings) {
   return said == settings.rend() ? "" : said->second;
 }
 
+// again: the command to be typed after an interruption
 std::string test_and_keep(const RunFolder& run, const State& state, std::optional<double> seconds,
-                          const char* command) {
+                          const std::string& again, const OtherTest& other = {}) {
   try {
     const std::vector<AtLength> all = evaluate(state);
-    write_pictures(run, state);
-    write_result(run, state, all, seconds);  // last: a run with a result is complete
+    if (other.name.empty()) write_pictures(run, state);
+    write_result(run, state, all, seconds, other);  // last: a run with a result is complete
+    const std::string where = other.name.empty() ? run.path() : run.file(csv_of_test(other.name));
     return fmt::format("{}\nall of it is in {}; `poslab report {} -o report.html` draws it",
-                       summary(state, all, seconds), run.path(), shell_word(run.path()));
+                       summary(state, all, seconds), where, shell_word(run.path()));
   } catch (const Interrupted& i) {
-    throw Interrupted(i.signal,
-                      fmt::format("{}; go on with `poslab {} {}`", i.what(), command, shell_word(run.path())));
+    throw Interrupted(i.signal, fmt::format("{}; go on with `{}`", i.what(), again));
   }
 }
+
+std::string to_resume(const RunFolder& run) { return "poslab resume " + shell_word(run.path()); }
 
 }  // namespace
 
@@ -57,7 +60,7 @@ std::string train_run(const Settings& settings, bool force, Trace* trace) {
   State state(c);
   stop_if_wanted();
   const RunFolder run = RunFolder::create(c.out, state);
-  return test_and_keep(run, state, train(run, state, trace), "resume");
+  return test_and_keep(run, state, train(run, state, trace), to_resume(run));
 }
 
 std::string resume_run(const std::string& path, const Settings& settings, Trace* trace) {
@@ -67,17 +70,20 @@ std::string resume_run(const std::string& path, const Settings& settings, Trace*
   if (state.adam.step == state.config.steps && std::filesystem::exists(run.file("result.json")))
     return fmt::format("{} is complete: {} steps; `poslab eval {}` tests it again", path, state.adam.step,
                        shell_word(path));
-  return test_and_keep(run, state, train(run, state, trace), "resume");
+  return test_and_keep(run, state, train(run, state, trace), to_resume(run));
 }
 
-std::string test_run(const std::string& path, const Settings& settings) {
+Tested test_run(const std::string& path, const Settings& settings, const std::string& called) {
   const RunFolder run = RunFolder::open(path);
   State state = run.load(device_of(settings));
+  const Config own = state.config;
   for (auto& [name, text] : settings) set(state.config, option(name), text);
   check(state.config);
   use_threads_of(state.config);
   tell_unreached(scheme(state.config), test_sampler(state.config), slots(state.config, state.config.eval_lengths.to));
-  return test_and_keep(run, state, {}, "eval");
+  OtherTest other{called, differing(own, state.config)};
+  find_name(run, other);
+  return {test_and_keep(run, state, {}, test_command(RunKind::task, path, other), other), other.name};
 }
 
 }  // namespace poslab

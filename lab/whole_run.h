@@ -13,6 +13,10 @@ namespace poslab {
 // train_run: into a new folder; force: even if it seems too large
 std::string train_run(const Settings&, bool force, Trace* = nullptr);
 std::string resume_run(const std::string& path, const Settings&, Trace* = nullptr);
-std::string test_run(const std::string& path, const Settings&);  // settings: of the test alone
+struct Tested {
+  std::string said, name;  // name: of a test under other options than the run's own (lab/other_test.h), else ""
+};
+// settings: of the test alone; name: of such a test, "" makes one
+Tested test_run(const std::string& path, const Settings&, const std::string& name = "");
 
 }  // namespace poslab

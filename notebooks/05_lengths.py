@@ -12,7 +12,6 @@
 # You need notebook 04. The models here are tiny and train for seconds, so look at shapes and not at single points.
 
 # %%
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -143,8 +142,7 @@ ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5));        
 # only. Is a string of 8 symbols still easy for it?
 
 # %%
-copy = pl.Run(shutil.copytree(randomized.path, folder / "dense"))        # a test rewrites what the run has
-dense = pl.evaluate(copy, positions="sequential", progress=False)
+dense = pl.evaluate(randomized, positions="sequential", progress=False)
 ax = pl.plot_lengths({"randomized": randomized, "tested with positions 0, 1, 2, ...": dense})
 ax.set_title("bucket_sort: the same model, two ways to count at test");
 

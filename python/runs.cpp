@@ -1,4 +1,5 @@
 // Runs: training, going on and testing, as the command line does them (lab/whole_run.h), and so with the same bits.
+#include "lab/other_test.h"
 #include "lab/progress.h"
 #include "lab/spelled_file.h"
 #include "lab/whole_run.h"
@@ -53,11 +54,12 @@ void add_runs(nb::module_& m) {
       "path"_a, "options"_a, "progress"_a, "trace"_a);
   m.def(
       "test_run",
-      [](const std::string& path, const Said& said, bool progress) {
+      [](const std::string& path, const Said& said, const std::string& name, bool progress) {
         const Settings settings = settings_of(said);
-        shown(progress, [&] { return test_run(path, settings); });
+        return shown(progress, [&] { return test_run(path, settings, name).name; });
       },
-      "path"_a, "options"_a, "progress"_a);
+      "path"_a, "options"_a, "name"_a, "progress"_a);
+  m.def("other_tests", &other_tests, "path"_a);
 }
 
 }  // namespace poslab::python

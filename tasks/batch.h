@@ -28,7 +28,7 @@ Score score(const real* logits, int symbols_out, const Batch&);
 struct Baselines {
   double chance;         // uniform over the output symbols
   double majority;       // always the most frequent symbol of each output slot, found on other samples
-  double content_only;   // the likeliest symbol given how many of each symbol the input holds; one for all slots
+  double content_only;   // the same answer in every slot, from how many of each symbol there are
 };
 Baselines baselines(const Task&, int length, int samples, uint64_t seed);
 

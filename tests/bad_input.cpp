@@ -40,12 +40,17 @@ void furnish(const TemporaryFolder& folder) {
   std::filesystem::create_directories(folder / "my runs");
   std::filesystem::copy(folder / "run", folder / "my runs/run 1");
   std::filesystem::create_directories(folder / "empty");
+  std::filesystem::create_directories(folder / "taken");
   std::filesystem::create_directories(folder / "bin");
   std::filesystem::create_symlink(program, folder / "bin/poslab");
   const std::string asked =
       R"({"question": "who?", "answers": ["Ada"], "ctxs": [{"title": "b", "text": "Ada", "isgold": true}]})" "\n";
   const std::pair<const char*, std::string> files[] = {
       {"file.txt", "hello\n"},
+      {"bad.html", "<!doctype html>\nof my own\n"},
+      {"journal.jsonl", "{\"event\": \"done\"}\n"},
+      {"taken/README.md", "# My thesis\n"},
+      {"taken/pca.csv", "1,2\n"},
       {"empty.toml", ""},
       {"bad.toml", "task = \"even_pairs\"\nlayers = \"two\"\n"},
       {"key.toml", "task = \"even_pairs\"\nlearning_rate = 0.1\n"},

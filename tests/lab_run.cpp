@@ -106,16 +106,14 @@ TEST_CASE("eval tests again and keeps what training took") {
   CHECK(again.status() == 0);
   CHECK(read_file(folder / "r/result.json") == before);
   CHECK(read_file(folder / "r/eval.csv") == csv);
-  Program other(
-      folder, fmt::format("eval {} --lengths 7:20 --samples 3 --positions sequential --test-dropout on", folder / "r"));
-  CHECK(holds(other.output(), "paper score"));
-  CHECK(holds(read_file(folder / "r/eval.csv"), "\n20,"));
-  const std::string after = read_file(folder / "r/result.json");
-  CHECK(after != before);
-  CHECK(after.substr(after.find("\"seconds\""), 30) == before.substr(before.find("\"seconds\""), 30));
+  std::filesystem::remove(folder / "r/eval.csv");
+  Program anew(folder, fmt::format("eval {}", folder / "r"));
+  CHECK(anew.status() == 0);
+  CHECK(read_file(folder / "r/result.json") == before);
+  CHECK(read_file(folder / "r/eval.csv") == csv);
   Program room(folder, fmt::format("eval {} --lengths 1:33", folder / "r"));
   CHECK(room.status() == 2);
-  CHECK(read_file(folder / "r/result.json") == after);
+  CHECK(read_file(folder / "r/result.json") == before);
 }
 
 TEST_CASE("a checkpoint that was damaged or that another version wrote is refused, and left alone") {

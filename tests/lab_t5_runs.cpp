@@ -1,6 +1,7 @@
 // Runs of T5s that find things: training, stopping and going on, tests by place, sweeps and reports.
 #include <cmath>
 
+#include "lab/other_test.h"
 #include "lab/report/report.h"
 #include "lab/sweep/sweep.h"
 #include "lab/t5/questions.h"
@@ -134,8 +135,21 @@ TEST_CASE("a run of a T5 that is stopped goes on to the same bits; its figures a
   CHECK(other.status() == 0);
   CHECK(t5::read_csv(folder / "o.csv")[0].length == 32);
   Program unsaid(folder, "t5 eval " + folder / "torn" + " --temperature constant:tau=0.5");
-  CHECK(unsaid.status() == 2);
-  CHECK(holds(unsaid.output(), "-o FILE says where the figures go"));
+  CHECK(unsaid.status() == 0);
+  CHECK(holds(unsaid.output(), "not kept, as it is another model than the run's: --name NAME keeps it in "));
+  CHECK(read_file(folder / "torn/eval.csv") == csv);
+  CHECK(other_tests(folder / "torn").empty());
+  Program longer(folder, "t5 eval " + folder / "torn" + " --lengths 32 --samples 4");
+  CHECK(longer.status() == 0);
+  Program sharper(folder, "t5 eval " + folder / "torn" + " --temperature constant:tau=0.5 --name sharper");
+  CHECK(sharper.status() == 0);
+  CHECK(other_tests(folder / "torn") == std::vector<std::string>{"lengths-32-samples-4", "sharper"});
+  CHECK(read_file(folder / "torn/eval.csv") == csv);
+  report::write({folder / "torn"}, folder / "torn.html");
+  const std::string html = read_file(folder / "torn.html");
+  for (const char* part : {"[test_temperature=constant:tau=0.5]", "[eval_lengths=32 eval_samples=4]",
+                           "--temperature constant:tau=0.5 --name sharper"})
+    CHECK_MESSAGE(holds(html, part), part);
   CHECK(holds(refusal([&] { RunFolder::open(folder / "torn").load(); }), "is of a T5; `poslab t5` reads it"));
 }
 

@@ -118,7 +118,7 @@ TEST_CASE("report: one run, and runs that do not differ") {
   CHECK(holds(both, "do not differ beyond noise"));
   CHECK(holds(both, "relative (sequential), " + a));  // same scheme, so the folder tells them apart
   const std::string c = make_run(folder, "c", "sequential", .6);
-  CHECK(holds(page_of(folder, {c}), "None is above the 60.0&#8239;%"));
+  CHECK(holds(page_of(folder, {c}), "None is above the best baseline, 60.0&#8239;%."));
 }
 
 TEST_CASE("report: runs that differ in the seed only are one line, and lines are compared in pairs of seeds") {
@@ -200,6 +200,12 @@ TEST_CASE("report: a sweep's folder, its plan, a pattern that finds more than ru
   CHECK(holds(refusal<BadInput>({file}, out), "name the folder that `poslab sweep run` was given by --out"));
   sweep::keep_plan(plan, sweep::SweepFolder(trials));
   fs::rename(run, fs::path(trials) / plan[0].id);
+  write(fs::path(trials) / "journal.jsonl", "{\"event\":\"done\"}\n"), write(fs::path(trials) / "claims", "");
+  std::vector<std::string> pattern;  // runs/sweep/*
+  for (const auto& at : fs::directory_iterator(trials)) pattern.push_back(at.path());
+  REQUIRE(pattern.size() == 4);
+  passed = report::write(pattern, out);
+  CHECK(passed.size() == 3);  // the journal, the claims, the trial that is to do
   for (const std::string& word : {file, trials, trials + "/plan.jsonl"}) {
     passed = report::write({word}, out);
     CHECK(passed == std::vector<std::string>{fmt::format("of the 2 trials of {} not all are done: 1 to do",
@@ -260,7 +266,8 @@ TEST_CASE("pages: text has a contrast of at least 4.5 to 1 on paper and wash, li
 TEST_CASE("report: damaged input is refused and what stood there stays") {
   const Folder folder;
   const std::string run = make_run(folder, "run", "sequential", .75), out = (folder.path / "old.html").string();
-  write(out, "old");
+  const std::string old = "<!doctype html><p class=\"kicker\">poslab report</p>";  // an earlier report
+  write(out, old);
   CHECK(holds(refusal<BadInput>({run + "s"}, out), "no run folder \"" + run + "s\""));
   CHECK(holds(refusal<BadInput>({}, out), "no run folder was named"));
   const auto broken = [&](const std::string& name, const std::string& text, const std::string& said) {
@@ -284,7 +291,9 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   broken("result.json", "{\"steps\":", "result.json is damaged");
   fs::remove(fs::path(run) / "result.json");
   CHECK(holds(refusal<BadInput>({run}, out), "has no result.json; finish it with `poslab resume"));
-  CHECK(text_of(out) == "old");
+  CHECK(text_of(out) == old);
+  write(out, "<!doctype html><p>of my own</p>");
+  CHECK(holds(refusal<BadInput>({run}, out), "the file that is there holds something else"));
   const std::string whole = make_run(folder, "whole", "sequential", .75);
   CHECK(holds(refusal<BadInput>({whole}, (folder.path / "nowhere" / "x.html").string()), "cannot write"));
   fs::create_directories(folder.path / "taken.html" / "inside");

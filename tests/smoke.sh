@@ -27,7 +27,7 @@ whole() {
     [[ -s $1/$file ]] || return
   done
 }
-rows() { [[ $(tail -n +2 "$1/eval.csv" | cut -d, -f1 | paste -sd ' ') == "$2" ]]; }
+rows() { [[ $(tail -n +2 "$1/${3:-eval.csv}" | cut -d, -f1 | paste -sd ' ') == "$2" ]]; }   # RUN LENGTHS [FILE]
 page() { "$program" report "${@:2}" -o "$1" && grep -q '</html>' "$1" && ! grep -qE '(src|href)="https?:' "$1"; }
 
 # What a shell would offer after these words: the last one is being typed.
@@ -105,7 +105,8 @@ check 'leave a whole run folder' whole twenty
 check 'resume of a complete run says so' "$program" resume twenty
 check 'eval at another temperature' "$program" eval twenty --temperature log_n:length=16 --samples 32
 check 'eval of other lengths' "$program" eval twenty --lengths 10:13 --samples 32
-check 'is what eval.csv then holds' rows twenty '10 11 12 13'
+check 'is kept beside' rows twenty '10 11 12 13' eval-lengths-10-13-samples-32.csv
+check 'and leaves eval.csv as it was' rows twenty '1 2 3 4 5 6 7 8 9 10 11 12'
 
 # The same run at one go on one thread, and on two threads with two cuts, each after a checkpoint: one that lets it save
 # its state and one that does not.

@@ -80,7 +80,7 @@ std::string strings(const State& state, const Asked& asked) {
       "<dl class=\"strings\"><div><dt>input</dt><dd>{}</dd></div><div><dt>correct</dt><dd>{}</dd></div>"
       "<div><dt>answer</dt><dd>{}</dd></div></dl>\n"
       "<p>{} of {} slots right: {}. At length {}, {}, guessing reaches {}, the most frequent symbol of each slot {}, "
-      "the symbol counts alone {}.{}</p>\n",
+      "the same answer in every slot, from how many of each symbol there are, {}.{}</p>\n",
       page::escape(written_input(task(state.config.task), a.input)), written_answer(a.expected), said(a), a.right(),
       a.scored, percent(a.share()), a.input.size(),
       int(a.input.size()) <= state.config.train_length ? "which was trained" : "which was not trained",

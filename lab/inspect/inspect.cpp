@@ -23,6 +23,7 @@
 #include "lab/inspect/tables.h"
 #include "lab/language/run.h"
 #include "lab/naming.h"
+#include "lab/output.h"
 #include "lab/page/page.h"
 #include "lab/run_folder.h"
 #include "lab/shell.h"
@@ -216,6 +217,9 @@ std::string reading(const Inspected& run, const Pca& p, const Coverage& c) {
 
 void write(const std::vector<std::string>& folders, const std::vector<int>& lengths, int samples,
            const std::string& out, const std::string& device, const std::string& text) {
+  check_output_folder("-o", out, "index.html", html_output("poslab inspect"),
+                      {"dispersion.csv", "logits.csv", "biases.csv", "pca.csv", "pca.npz", "attention.npz",
+                       "coverage.csv"});
   const std::vector<Inspected> runs = load(folders, {lengths, samples, device, text});
   std::string pca_text = pca_csv_header, coverage_text = coverage_csv_header, readings, planes, maps, charts, dispersed;
   std::string dispersion_text = dispersion_csv_header, logits_text = logits_csv_header, biases_text = biases_csv_header;

@@ -34,13 +34,16 @@ std::string options_of(const Run& run) {
   return words;
 }
 
-std::string commands_for(const Run& run) {
-  const std::string again = shell_word(run.folder + "-again");
+// A run is tested by its training, and then under other options.
+std::string command_for(const Run& run) {
+  const std::string again = run.folder + "-again";
+  if (!run.test.empty()) return escape(test_command(run.kind, again, {run.test, run.retested}) + "\n");
   if (run.kind != RunKind::task)
-    return escape(fmt::format("poslab {}{} --out {}\n", train_command(run.kind), options_of(run), again));
-  return escape(fmt::format("poslab train --config {0} --out {1}\nposlab eval {1} --lengths {2}:{3} --samples {4}\n",
-                            shell_word(run.folder + "/config.toml"), again, run.tested.front().length,
-                            run.tested.back().length, run.tested.front().samples));
+    return escape(fmt::format("poslab {}{} --out {}\n", train_command(run.kind), options_of(run), shell_word(again)));
+  std::string test;
+  for (const auto& [name, value] : run.retested) test += fmt::format(" {} {}", dashed(name), shell_word(value));
+  return escape(fmt::format("poslab train --config {}{} --out {}\n", shell_word(run.folder + "/config.toml"), test,
+                            shell_word(again)));
 }
 
 }  // namespace
@@ -53,7 +56,7 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
   for (const Line* line : all)
     for (const Run* run : line->runs)
       for (const auto& [key, value] : run->config) keys.insert(key);
-  std::string head, rows, made, folders, commands;
+  std::string head, rows, made, folders, trainings, tests;
   // What the runs of a line have in common, or all that they have.
   const auto row = [&](const std::string& key, auto&& value) {
     std::set<std::string> kinds;
@@ -72,9 +75,9 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
   for (const Line* line : all) {
     head += fmt::format("<th scope=\"col\" class=\"text\">{}{}</th>", mark(*line), escape(line->name));
     for (const Run* run : line->runs) {
-      if (!told.insert(run->folder).second) continue;  // a T5 has a line for each of its tasks
-      commands += commands_for(*run);
-      folders += " " + escape(shell_word(run->folder + "-again"));
+      if (!told.insert(run->place()).second) continue;  // a T5 has a line for each of its tasks
+      (run->test.empty() ? trainings : tests) += command_for(*run);
+      if (run->test.empty()) folders += " " + escape(shell_word(run->folder + "-again"));
     }
   }
   for (const std::string& key : keys)
@@ -93,7 +96,7 @@ std::string configuration(const std::vector<Group>& groups, const std::string& o
       "<thead><tr><th scope=\"col\">configuration</th>{0}</tr></thead><tbody>{2}</tbody></table></div>\n"
       "<details{6}><summary>To make the runs and this page again</summary><pre>{3}poslab report{4} -o "
       "{5}</pre></details>",
-      head, made, rows, commands, folders, escape(shell_word(out)), all.size() <= 2 ? " open" : "");
+      head, made, rows, trainings + tests, folders, escape(shell_word(out)), all.size() <= 2 ? " open" : "");
 }
 
 }  // namespace poslab::report

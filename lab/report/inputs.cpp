@@ -17,6 +17,13 @@ using namespace sweep;
 
 bool is_run(const fs::path& folder) { return fs::exists(folder / "config.toml"); }
 
+// Of JSON lines, but no plan: what a run or a sweep writes as it goes.
+bool is_a_log(const fs::path& path) {
+  const fs::path name = path.filename();
+  return name == "metrics.jsonl" || name == "tests.jsonl" || name == "clock.jsonl" ||
+         name == fs::path(SweepFolder("").journal()).filename();
+}
+
 std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> all;
   std::error_code error;
@@ -50,7 +57,7 @@ class Finder {
   void word(const std::string& text) {
     const fs::path path(text);
     if (!fs::exists(path)) bad_input("report: there is no run folder \"{}\"", text);
-    if (path.extension() == ".jsonl" && fs::is_regular_file(path) && path.filename() != "metrics.jsonl") {
+    if (path.extension() == ".jsonl" && fs::is_regular_file(path) && !is_a_log(path)) {
       const Plan plan = read_plan(text);
       return trials(plan, folder_of(plan, path));
     }

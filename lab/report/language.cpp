@@ -72,7 +72,7 @@ std::string language_table(const std::vector<Group>& groups) {
     for (const Line& line : g.lines) {
       const auto& record = line.first().record;
       rows += fmt::format("<tr><th scope=\"row\">{}{}<small>{}</small></th>", mark(line), escape(line.name),
-                          escape(line.runs.size() > 1 ? line.seeds() : line.first().folder));
+                          escape(line.runs.size() > 1 ? line.seeds() : line.first().place()));
       if (groups.size() > 1) rows += cell("text", "text", escape(g.task));
       rows += cell("parameters", "", record.parameters ? fmt::format("{}", *record.parameters) : "–");
       rows += cell("steps/s", "", record.steps_per_second ? fmt::format("{:.1f}", *record.steps_per_second) : "–");
@@ -133,7 +133,7 @@ std::string language_csv(const std::vector<Group>& groups) {
         if (all.rows.empty())
           for (const std::string& column : split(row, ',')) all.columns.push_back(column);
         while (std::getline(rows, row)) {
-          all.rows.push_back({g.task, line.name, run->seed, run->folder});
+          all.rows.push_back({g.task, line.name, run->seed, run->place()});
           for (const std::string& cell : split(row, ',')) all.rows.back().push_back(cell);
         }
       }

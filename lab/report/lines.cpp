@@ -98,7 +98,8 @@ int options_apart(const Line& a, const Line& b) {
     const auto said = line.first().setting.find(name);
     return said == line.first().setting.end() ? "" : said->second;
   };
-  return int(std::count_if(names.begin(), names.end(), [&](auto& name) { return value(a, name) != value(b, name); }));
+  return int(std::count_if(names.begin(), names.end(), [&](auto& name) { return value(a, name) != value(b, name); })) +
+         (a.first().other_test != b.first().other_test);
 }
 
 }  // namespace
@@ -121,12 +122,16 @@ std::vector<Group> by_task(const std::vector<Run>& runs) {
   std::vector<Values> settings;
   for (const Run& run : runs) settings.push_back(run.setting);
   const Naming naming(settings, runs.front().kind);
+  const auto name = [&](const Run& run) {
+    const std::string own = naming.name(run.setting);
+    return run.other_test.empty() ? own : fmt::format("{} [{}]", own, run.other_test);
+  };
   std::vector<Group> groups;
   std::map<std::string, int> colors;
-  const auto add = [&](Group& group, std::string name, std::vector<const Run*> members) {
-    const int color = colors.emplace(name, int(colors.size())).first->second;
+  const auto add = [&](Group& group, std::string called, std::vector<const Run*> members) {
+    const int color = colors.emplace(called, int(colors.size())).first->second;
     std::sort(members.begin(), members.end(), [](auto* a, auto* b) { return a->seed < b->seed; });
-    group.lines.push_back({std::move(name), color, members, mean_of(members), mean_of_windows(members)});
+    group.lines.push_back({std::move(called), color, members, mean_of(members), mean_of_windows(members)});
   };
   std::vector<std::string> tasks;
   for (const Run& run : runs)
@@ -135,17 +140,18 @@ std::vector<Group> by_task(const std::vector<Run>& runs) {
     std::vector<std::vector<const Run*>> alike;
     for (const Run& run : runs) {
       if (run.task != task) continue;
-      auto same = std::find_if(alike.begin(), alike.end(), [&](auto& a) { return a[0]->setting == run.setting; });
+      auto same = std::find_if(alike.begin(), alike.end(), [&](auto& a) {
+        return a[0]->setting == run.setting && a[0]->other_test == run.other_test;
+      });
       if (same == alike.end()) same = alike.insert(same, std::vector<const Run*>());
       same->push_back(&run);
     }
     Group& group = groups.emplace_back(Group{task, {}});
     for (const std::vector<const Run*>& members : alike)
       if (seeds_of_one(members))
-        add(group, naming.name(members[0]->setting), members);
+        add(group, name(*members[0]), members);
       else
-        for (const Run* run : members)
-          add(group, fmt::format("{}, {}", naming.name(run->setting), run->folder), {run});
+        for (const Run* run : members) add(group, fmt::format("{}, {}", name(*run), run->place()), {run});
   }
   return groups;
 }

@@ -101,10 +101,9 @@ std::string reading(const Group& g) {
                         100 * (best.unseen - worst.unseen));
   text += trained_clause(all) + ". ";
   if (best.unseen <= best.chance + noise(g))
-    text += fmt::format("None is above the {} that can be had without reading the order of the symbols.",
-                        percent(best.chance));
+    text += fmt::format("None is above the best baseline, {}.", percent(best.chance));
   else
-    text += fmt::format("Without reading the order of the symbols one gets {}.", percent(best.chance));
+    text += fmt::format("The best baseline gets {}.", percent(best.chance));
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "lab/files.h"
+#include "lab/output.h"
 #include "lab/page/page.h"
 #include "lab/report/inputs.h"
 #include "lab/report/language.h"
@@ -37,13 +38,16 @@ std::string tasks_page(const std::vector<Group>& groups, const std::string& note
     accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
                             figures.show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
     loss += figures.losses(g, fmt::format("{}", i), loss_caption(g));
-    for (const Line& line : g.lines)  // what it looks like inside is drawn of its first seed
+    for (const Line& line : g.lines) {
+      if (!line.first().test.empty()) continue;  // the same model as the run's own line
+      // What it looks like inside is drawn of its first seed.
       figures.data["runs"].push_back(
           {{"name", line.runs.size() > 1 ? fmt::format("{}, seed {}", line.name, line.first().seed) : line.name},
            {"task", g.task},
            {"color", color_class(line.color)},
-           {"folder", line.first().folder},
+           {"folder", line.first().place()},
            {"pictures", line.first().pictures}});
+    }
   }
   return report_page(groups, out, tasks_html,
                      {{"title", title(groups)},
@@ -75,9 +79,10 @@ Drawn draw(const std::vector<std::string>& words, const std::string& out) {
   const Inputs inputs = find_runs(words);
   one_kind(inputs.runs, "report");
   Drawn d;
+  d.passed = inputs.passed;
   for (const std::string& folder : inputs.runs)
-    for (Run& run : read_runs(folder)) d.runs.push_back(std::move(run));
-  d.groups = by_task(d.runs), d.passed = inputs.passed;
+    for (Run& run : read_runs(folder, d.passed)) d.runs.push_back(std::move(run));
+  d.groups = by_task(d.runs);
   d.text = out.ends_with(".svg") ? svg_of(d.groups) : page_of(d.groups, d.passed, out);
   return d;
 }
@@ -85,10 +90,13 @@ Drawn draw(const std::vector<std::string>& words, const std::string& out) {
 }  // namespace
 
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out) {
+  check_output("-o", out, {html_output("poslab report"), svg_output("the chart of accuracy alone")});
   const Drawn d = draw(words, out);
+  const bool lengths = d.groups.front().kind() == RunKind::language && !out.ends_with(".svg");
+  const std::string csv = std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
+  if (lengths) check_output("beside -o", csv, {csv_output("text,name,seed,folder,")});
   write_file(out, d.text);
-  if (d.groups.front().kind() == RunKind::language && !out.ends_with(".svg"))
-    write_file(std::filesystem::path(out).replace_extension().string() + "-lengths.csv", language_csv(d.groups));
+  if (lengths) write_file(csv, language_csv(d.groups));
   return d.passed;
 }
 

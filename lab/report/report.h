@@ -8,8 +8,9 @@
 namespace poslab::report {
 
 // Writes `out` from run folders, each with config.toml, metrics.jsonl, eval.csv, result.json and, if the pictures were
-// made (lab/pictures.h), pictures.json. A word names runs as lab/report/inputs.h says; what it passes over is returned,
-// a sentence each. If `out` ends in .svg it is the chart of accuracy against length alone, for other pages.
+// made (lab/pictures.h), pictures.json. Tests under other options (lab/other_test.h) are lines of their own. A word
+// names runs as lab/report/inputs.h says; what it passes over is returned, a sentence each. If `out` ends in .svg it is
+// the chart of accuracy against length alone, for other pages.
 //
 // Runs of language models (lab/language/run.h) have a page of their own, and beside it NAME-lengths.csv, the rows of
 // all eval.csv.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "core/error.h"
@@ -88,10 +89,60 @@ void read_training(Run& run) {
   }
 }
 
+// The test was under another value of this option than config.toml has. A language model and a T5 have one encoding in
+// training and may have another at test, so pages call that test_encoding.
+void retested(Run& run, const std::string& option, const std::string& value) {
+  const bool of_test = option.starts_with("eval_") || option.starts_with("test_");
+  const std::string shown = of_test ? option : "test_" + option;
+  run.retested[option] = run.config[shown] = value;
+  if (run.test.empty())
+    run.setting[shown] = value;
+  else
+    run.other_test += fmt::format("{}{}={}", run.other_test.empty() ? "" : " ", shown, shortened(value));
+}
+
+// result.json says under which options eval.csv was measured: those of config.toml, unless an earlier version of poslab
+// tested the run again.
+void read_own_options(Run& run, const std::string& path) {
+  const json config = json::parse(read_file(path), nullptr, false).value("config", json::object());
+  for (const std::string& name : test_options(run.kind)) {
+    const auto said = config.find(name);
+    const auto own = run.config.find(name);
+    const std::string standard = get(Config(), option(name));  // a newer option is written where it is away from this
+    const std::string before = own == run.config.end() ? standard : own->second;
+    const std::string now = config.empty()         ? before
+                            : said == config.end() ? standard
+                            : said->is_string()    ? said->get<std::string>()
+                            : said->is_boolean()   ? (said->get<bool>() ? "on" : "off")
+                                                   : said->dump();
+    if (now != before) retested(run, name, now);
+  }
+}
+
+// Language models and T5s record no options of their own test, but have its lengths.
+void read_own_lengths(Run& run) {
+  const bool times = run.kind == RunKind::language;  // of the trained length
+  const std::string option = times ? "eval_times" : "eval_lengths";
+  if (!run.config.count(option)) return;
+  const double unit = times ? run.train_length : 1;
+  std::set<long> asked, tested;
+  for (const std::string& one : split(run.config[option], '/'))
+    asked.insert(std::lround(unit * std::atof(one.c_str())));
+  std::string lengths;
+  for (const AtLength& at : run.tested)
+    if (tested.insert(at.length).second) lengths += fmt::format("{}{}", lengths.empty() ? "" : "/", at.length / unit);
+  if (tested != asked) retested(run, option, lengths);
+  if (const std::string samples = fmt::format("{}", run.tested.front().samples); samples != run.config["eval_samples"])
+    retested(run, "eval_samples", samples);
+}
+
 void read_result(Run& run) {
-  if (!fs::exists(fs::path(run.folder) / "result.json"))
+  const std::string path = (fs::path(run.folder) / json_of_test(run.test)).string();
+  if (!fs::exists(path))
     bad_input("report: {} has no result.json; finish it with `poslab resume {}`", run.folder, shell_word(run.folder));
-  run.record = read_record(run.folder + "/result.json");
+  run.record = read_record(path);
+  if (!run.test.empty()) return;
+  read_own_options(run, path);
   if (fs::exists(fs::path(run.folder) / "pictures.json")) {
     run.pictures = json::parse(text_of(run.folder, "pictures.json", ""), nullptr, false);
     const json& p = run.pictures;
@@ -103,15 +154,17 @@ void read_result(Run& run) {
 
 // What a language model was tested on and trained on.
 void read_language(Run& run) {
-  const auto path = [&](const char* name) { return (fs::path(run.folder) / name).string(); };
-  if (!fs::exists(path("eval.csv")))
+  const auto path = [&](const std::string& name) { return (fs::path(run.folder) / name).string(); };
+  const std::string csv = csv_of_test(run.test), record = json_of_test(run.test);
+  if (!fs::exists(path(csv)))
     bad_input("report: {} has no eval.csv; finish it with `poslab lm resume {}`", run.folder, shell_word(run.folder));
-  run.windows = language::read_csv(path("eval.csv"));
+  run.windows = language::read_csv(path(csv));
   for (const language::AtLength& at : run.windows)
     if (!at.repeated) run.tested.push_back({at.length, int(at.samples), at.accuracy, at.accuracy, at.loss, {}});
   std::sort(run.tested.begin(), run.tested.end(), [](auto& a, auto& b) { return a.length < b.length; });
-  if (run.tested.empty()) damaged(run.folder, "eval.csv", "it has no plain text; test the run again");
-  if (fs::exists(path("result.json"))) run.record = read_record(path("result.json"));
+  if (run.tested.empty()) damaged(run.folder, csv, "it has no plain text; test the run again");
+  if (fs::exists(path(record))) run.record = read_record(path(record));
+  if (run.test.empty()) read_own_lengths(run);
   if (run.task == "copy_grammar") {
     run.text = "a made-up language, drawn as it is read";
     return;
@@ -124,7 +177,7 @@ void read_language(Run& run) {
 
 // A run of a T5, once for each task that it was tested on.
 std::vector<Run> tasks_of(const Run& whole) {
-  const std::string path = (fs::path(whole.folder) / "eval.csv").string();
+  const std::string path = (fs::path(whole.folder) / csv_of_test(whole.test)).string();
   if (!fs::exists(path))
     bad_input("report: {} has no eval.csv; finish it with `poslab t5 resume {}`", whole.folder,
               shell_word(whole.folder));
@@ -133,7 +186,7 @@ std::vector<Run> tasks_of(const Run& whole) {
     if (all.empty() || all.back().task != at.task) {
       all.push_back(whole);
       all.back().task = at.task;
-      if (const auto record = fs::path(whole.folder) / "result.json"; fs::exists(record))
+      if (const auto record = fs::path(whole.folder) / json_of_test(whole.test); fs::exists(record))
         all.back().record = read_record(record.string());
     }
     static_assert(t5::places == language::parts);
@@ -142,27 +195,53 @@ std::vector<Run> tasks_of(const Run& whole) {
     all.back().windows.push_back(window);
     all.back().tested.push_back({at.length, int(at.samples), at.accuracy, at.accuracy, at.loss, {}});
   }
-  for (Run& run : all)
+  for (Run& run : all) {
     std::sort(run.tested.begin(), run.tested.end(), [](auto& a, auto& b) { return a.length < b.length; });
+    if (run.test.empty()) read_own_lengths(run);
+  }
   return all;
+}
+
+// The run as it was tested under run.test.
+std::vector<Run> read_test(Run run) {
+  if (run.kind == RunKind::t5) return tasks_of(run);
+  if (run.kind == RunKind::language)
+    read_language(run);
+  else
+    run.tested = read_eval_csv(run.folder, csv_of_test(run.test)), read_result(run);
+  return {run};
 }
 
 }  // namespace
 
-std::vector<Run> read_runs(const std::string& folder) {
+std::string Run::place() const { return test.empty() ? folder : folder + "/" + csv_of_test(test); }
+
+std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& passed) {
   if (!fs::is_directory(folder)) bad_input("report: there is no run folder \"{}\"", folder);
   Run run;
   run.folder = folder;
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
   run.kind = kind_of_folder(run.folder);
   read_config(run);
+  Run untrained = run;  // a second curve of the same training says nothing
   read_training(run);
-  if (run.kind == RunKind::t5) return tasks_of(run);
-  if (run.kind == RunKind::language)
-    read_language(run);
-  else
-    run.tested = read_eval_csv(run.folder), read_result(run);
-  return {run};
+  std::vector<Run> all = read_test(run);
+  const std::optional<int64_t> steps = all.front().record.steps;
+  for (const std::string& name : other_tests(run.folder)) {
+    Run other = untrained;
+    other.test = name;
+    const RunRecord record = read_record(run.folder + "/" + json_of_test(name));
+    if (steps && record.steps && record.steps != steps) {
+      passed.push_back(fmt::format("{} was tested at step {}, and the run is at {}; test it again with `{}`",
+                                   other.place(), *record.steps, *steps,
+                                   test_command(run.kind, run.folder, {name, record.test})));
+      continue;
+    }
+    for (const std::string& option : test_options(run.kind))
+      if (const auto said = record.test.find(option); said != record.test.end()) retested(other, option, said->second);
+    for (Run& one : read_test(other)) all.push_back(std::move(one));
+  }
+  return all;
 }
 
 }  // namespace poslab::report

@@ -8,6 +8,7 @@
 #include "lab/eval_csv.h"
 #include "lab/language/run.h"
 #include "lab/naming.h"
+#include "lab/other_test.h"
 #include "lab/run_record.h"
 
 namespace poslab::report {
@@ -20,11 +21,14 @@ struct TrainStep {            // a line of metrics.jsonl
 struct Run {
   RunKind kind = RunKind::task;
   std::string folder;
+  std::string test;  // NAME of eval-NAME.csv, a test under other options than the run's own (lab/other_test.h); or ""
   std::string task, encoding, positions;  // task: of a language model, the text that it reads; of a T5, one of its own
   int train_length = 0;
   int64_t seed = 0;
-  Values config;   // what config.toml says, as it is shown; switches are on or off
+  Values config;   // what config.toml says, as it is shown, and what the test was; switches are on or off
+  Values retested;  // options of the test that are not as config.toml has them
   Values setting;  // what parts settings: all options but task, text, seed and what changes no result
+  std::string other_test;  // what parts a test under other options from the run's own: "eval_lengths=1:40"; else ""
   std::vector<TrainStep> training;
   std::vector<AtLength> tested;  // by rising length; of a language model, texts that are not repeated: no baselines
   std::vector<language::AtLength> windows;  // of a language model, all of eval.csv; of a T5, what it has of the task,
@@ -32,8 +36,11 @@ struct Run {
   std::string text;                         // of a language model: what there is of its text, for prose
   RunRecord record;                         // nothing in it if an older `poslab lm` trained the run
   nlohmann::json pictures;          // null if the run has none
+  std::string place() const;        // its folder, or eval-NAME.csv in it
 };
 
-std::vector<Run> read_runs(const std::string& folder);   // one; of a T5, one for each of its tasks
+// The run under its own test and under each other; of a T5, one for each task of each test. Tests of a step that the
+// run has left behind are passed over, which is told in `passed`.
+std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& passed);
 
 }  // namespace poslab::report

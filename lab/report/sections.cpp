@@ -55,7 +55,7 @@ std::string row(const Line& line, const std::string& task) {
   const std::vector<double> all = scores(line);
   const bool many = line.runs.size() > 1;
   std::string text = fmt::format("<tr><th scope=\"row\">{}{}<small>{}</small></th>", mark(line), escape(line.name),
-                                 escape(many ? line.seeds() : line.first().folder));
+                                 escape(many ? line.seeds() : line.first().place()));
   if (!task.empty()) text += cell("task", "text", words(task));
   const double steps = mean_of(line, [](const RunRecord& r) { return r.steps; });
   return text + cell("steps", "", std::isnan(steps) ? "–" : fmt::format("{:.0f}", steps)) +
@@ -79,7 +79,7 @@ std::string single_runs(const std::vector<Group>& groups) {
                   (groups.size() > 1 ? cell("task", "text", words(g.task)) : "") +
                   cell("seed", "", fmt::format("{}", run->seed)) +
                   cell("paper score", "", percent(run->record.paper_score.value_or(std::nan("")))) +
-                  cell("folder", "text", escape(run->folder)) + "</tr>\n";
+                  cell("folder", "text", escape(run->place())) + "</tr>\n";
   if (rows.empty()) return "";
   return fmt::format(
       "<details><summary>Single runs</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
@@ -141,7 +141,7 @@ std::string table(const std::vector<Group>& groups) {
 <table class="runs">
 <thead>
 <tr><td colspan="{}"></td><th colspan="3" scope="colgroup"><span>accuracy</span></th><th colspan="3"
-scope="colgroup"><span>without reading order</span></th></tr>
+scope="colgroup"><span>baselines</span></th></tr>
 <tr><th scope="col" class="text">run</th>{}<th scope="col">steps</th><th scope="col">steps/s</th><th
 scope="col">trained lengths</th><th scope="col">paper score</th><th scope="col">released score</th>
 <th scope="col">guess</th><th scope="col">majority</th><th scope="col">content only</th></tr>

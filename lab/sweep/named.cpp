@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/output.h"
 
 namespace poslab::sweep {
 namespace fs = std::filesystem;
@@ -39,6 +40,7 @@ std::string name_from(const std::string& text, const RunConfig& c) {
 std::string kept_plan(const std::string& folder) { return folder + "/plan.jsonl"; }
 
 void keep_plan(const Plan& plan, const SweepFolder& folder) {
+  check_output_folder("--out", folder.path(), "plan.jsonl", {"", "", "{\"id\":"});
   make_folder(folder.path());
   const auto alone = Claim::take(folder.path(), "1");  // no trial's id
   if (!alone) return;                                   // a worker that began just now keeps the same

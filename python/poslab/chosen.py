@@ -144,7 +144,8 @@ class Task(Chosen):
         return _inside.task_example(self.spelled, length)
 
     def baselines(self, length, samples=512, *, seed=0):
-        """What can be reached without understanding: accuracies by chance, by majority, and by content only."""
+        """What can be reached without understanding: accuracies by chance, by the most frequent symbol of each slot
+        (majority), and by the same answer in every slot, from how many of each symbol there are (content_only)."""
         return dict(_inside.task_baselines(self.spelled, length, samples, seed))
 
 

@@ -11,16 +11,28 @@ from .tables import read_csv, table
 
 
 class Run:
-    """A run folder: what its training and its tests left. `seen` is what the trace of train() or resume() has kept."""
+    """A run folder: what its training and its tests left. `seen` is what the trace of train() or resume() has kept.
 
-    def __init__(self, path, seen=None):
+    `test` is "" for the run's own test, or the name of one under other options: result and lengths are then of that
+    one. `tests` has all of these."""
+
+    def __init__(self, path, seen=None, test=""):
         self.path = str(path)
         self.seen = seen or {}
+        self.test = test
         if not os.path.exists(os.path.join(self.path, "config.toml")):
             raise ValueError(f"{self.path} is no run folder: it has no config.toml; pl.train makes one")
 
     def file(self, name):
+        """The path of a file of the folder; eval.csv and result.json are those of `test`."""
+        if self.test:
+            name = {"eval.csv": f"eval-{self.test}.csv", "result.json": f"eval-{self.test}.json"}.get(name, name)
         return os.path.join(self.path, name)
+
+    @property
+    def tests(self):
+        """Its tests under other options than its own, a Run by each name."""
+        return {name: Run(self.path, self.seen, name) for name in _inside.other_tests(self.path)}
 
     @property
     def result(self):
@@ -51,7 +63,7 @@ class Run:
         return self.path
 
     def __repr__(self):
-        return f"<run {self.path}>"
+        return f"<run {self.path}, test {self.test}>" if self.test else f"<run {self.path}>"
 
 
 def train(*, force=False, progress=True, trace=None, **options):
@@ -78,14 +90,16 @@ _testing = {"lengths": "eval_lengths", "samples": "eval_samples", "positions": "
             "temperature": "test_temperature"}
 
 
-def evaluate(run, *, progress=True, **options):
-    """Tests a run again, and rewrites its eval.csv and result.json: `poslab eval`. Returns a Run.
+def evaluate(run, *, name="", progress=True, **options):
+    """Tests a run again: `poslab eval`. Under other options than the run's own it is a test of its own, kept beside the
+    run's result under `name`, or one that is made from the options. Returns a Run whose result and lengths are those of
+    the test.
 
     Options: lengths ("1:100"), samples, positions, temperature, test_dropout, threads, device."""
     path = os.fspath(run)
-    named = {_testing.get(name, name): value for name, value in options.items()}
-    _inside.test_run(path, _texts(named, (*_testing.values(), "test_dropout", "threads", "device")), progress)
-    return Run(path)
+    named = {_testing.get(option, option): value for option, value in options.items()}
+    allowed = (*_testing.values(), "test_dropout", "threads", "device")
+    return Run(path, test=_inside.test_run(path, _texts(named, allowed), name, progress))
 
 
 def options():

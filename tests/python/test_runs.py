@@ -40,7 +40,13 @@ def test_training_has_the_bits_of_the_command_line(tmp_path):
     subprocess.run([PROGRAM, "eval", tmp_path / "program", "--lengths", "2:4", "--samples", "8", "--test-positions",
                     "sequential"], check=True, capture_output=True)
     again = pl.evaluate(run, lengths="2:4", samples=8, positions=pl.samplers.sequential, progress=False)
-    assert (tmp_path / "program/eval.csv").read_bytes() == Path(again.file("eval.csv")).read_bytes()
+    [kept] = (tmp_path / "program").glob("eval-*.csv")
+    assert kept.read_bytes() == Path(again.file("eval.csv")).read_bytes()
+    assert list(again.lengths["length"]) == [2, 3, 4] and list(run.lengths["length"]) == [1, 2, 3, 4, 5, 6]
+    assert again.result["test"]["test_positions"] == "sequential" and "test" not in run.result
+    assert pl.evaluate(run, samples=16, progress=False).test == ""
+    pl.evaluate(run, lengths="1:2", name="short", progress=False)
+    assert list(run.tests) == [again.test, "short"] and len(run.tests["short"].lengths) == 2
 
 
 def test_results_without_pandas_are_dicts(tmp_path, monkeypatch):

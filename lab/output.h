@@ -1,0 +1,25 @@
+// The one guard for files and folders that a user names behind -o and --out: a slip loses nothing.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace poslab {
+
+// A kind of file, by what one that is there already has to be if it is to be replaced.
+struct Output {
+  std::string ending, what;     // ".html", "a page"; "" of a command that writes one kind under any name
+  std::string begins, holds{};  // how such a file begins, and what stands somewhere in it
+};
+Output html_output(const std::string& command);         // "poslab report"
+Output svg_output(const std::string& what);        // "the chart of accuracy alone"
+Output csv_output(const std::string& first_columns);    // "length,set,"
+
+// Throws BadInput, naming the option, where the path has the ending of none of these, is a run's own file, or is a file
+// of another kind. What is not there, an empty file, and /dev/stdout and its like are free.
+void check_output(const std::string& option, const std::string& path, const std::vector<Output>&);
+// The same of a folder into which a command writes files of these names, and the page index.html or README.md, `own`,
+// by which its earlier output is known. A run's folder is refused.
+void check_output_folder(const std::string& option, const std::string& path, const std::string& own, const Output&,
+                         const std::vector<std::string>& names = {});
+
+}  // namespace poslab

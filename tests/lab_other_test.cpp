@@ -1,0 +1,138 @@
+// Tests of a run under other options than its own are results beside its own, and pages say what each was.
+#include "lab/other_test.h"
+
+#include "lab/report/report.h"
+#include "tests/lab_helpers.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+std::string run_in(const TemporaryFolder& folder, const std::string& words, int status = 0) {
+  Program p(folder, words);
+  CHECK_MESSAGE(p.status() == status, p.output());
+  return p.output();
+}
+
+std::string own_files(const std::string& run) {
+  std::string all;
+  for (const char* name : {"config.toml", "eval.csv", "result.json", "pictures.json", "checkpoint.safetensors"})
+    if (std::filesystem::exists(run + "/" + name)) all += read_file(run + "/" + name);
+  return all;
+}
+
+std::string page(const TemporaryFolder& folder, const std::vector<std::string>& runs) {
+  report::write(runs, folder / "page.html");
+  return read_file(folder / "page.html");
+}
+
+}  // namespace
+
+TEST_CASE("other tests: eval under other options leaves the run's own result, and can be told from it") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "r";
+  run_in(folder, "train" + tiny_options({{"steps", "4"}}) + " --out " + run);
+  const std::string own = own_files(run);
+  CHECK(other_tests(run).empty());
+  const std::string said =
+      run_in(folder, "eval " + run + " --lengths 7:12 --samples 3 --test-positions sequential --test-dropout on");
+  CHECK(holds(said, "paper score: the mean over all lengths beyond the trained ones"));
+  CHECK(holds(said, "content only: the same answer in every slot, from how many of each symbol there are"));
+  const std::string name = "lengths-7-12-samples-3-positions-sequential-dropout-on";
+  CHECK(holds(said, run + "/eval-" + name + ".csv"));
+  CHECK(own_files(run) == own);
+  REQUIRE(other_tests(run) == std::vector<std::string>{name});
+  const std::string csv = read_file(run + "/" + csv_of_test(name));
+  CHECK(csv.substr(csv.find('\n'), 3) == "\n7,");
+  const RunRecord record = read_record(run + "/" + json_of_test(name)), first = read_record(run + "/result.json");
+  CHECK(record.test == Values{{"eval_lengths", "7:12"},
+                              {"eval_samples", "3"},
+                              {"test_positions", "sequential"},
+                              {"test_dropout", "on"}});
+  CHECK(record.seconds == first.seconds);
+  CHECK(first.test.empty());
+
+  run_in(folder, "eval " + run + " --lengths 1:9 --samples 8");  // as it was trained
+  CHECK(own_files(run) == own);
+  CHECK(other_tests(run).size() == 1);
+
+  // A name that has another test is not given twice.
+  run_in(folder, "eval " + run + " --lengths 1:3 --name short");
+  CHECK(holds(run_in(folder, "eval " + run + " --lengths 1:2 --name short", 2), "is a test under other options"));
+  write_file(run + "/eval-lengths-1-2.csv", "of my own");
+  run_in(folder, "eval " + run + " --lengths 1:2");
+  CHECK(read_file(run + "/eval-lengths-1-2.csv") == "of my own");
+  CHECK(other_tests(run) == std::vector<std::string>{"lengths-1-2-2", name, "short"});
+}
+
+TEST_CASE("other tests: a page draws each, says what it was, and its commands make the same figures again") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "r";
+  run_in(folder, "train" + tiny_options({{"steps", "4"}}) + " --out " + run);
+  run_in(folder, "eval " + run + " --lengths 1:12 --test-positions sequential --name counted");
+  const std::string html = page(folder, {run});
+  CHECK(holds(html, "[eval_lengths=1:12 test_positions=sequential]"));
+  CHECK(holds(html, run + "/eval-counted.csv"));
+  CHECK(holds(html, "<tr class=\"differs\"><th scope=\"row\">test_positions</th><td class=\"text\">same</td>"
+                    "<td class=\"text\">sequential</td>"));
+  const std::string train = fmt::format("poslab train --config {0}/config.toml --out {0}-again\n", run),
+                    eval = fmt::format("poslab eval {}-again --lengths 1:12 --test-positions sequential --name counted\n",
+                                       run);
+  REQUIRE(holds(html, train + eval + "poslab report " + run + "-again -o"));
+  for (const std::string& command : {train, eval}) run_in(folder, command.substr(7, command.size() - 8));
+  for (const char* file : {"/eval.csv", "/eval-counted.csv"})
+    CHECK(read_file(run + file) == read_file(run + "-again" + file));
+
+  // What an earlier version left: eval.csv is of other options than config.toml has, and result.json says of which.
+  for (const char* suffix : {".csv", ".json"})
+    std::filesystem::rename(run + "/eval-counted" + suffix, run + (suffix[1] == 'c' ? "/eval.csv" : "/result.json"));
+  const std::string old = page(folder, {run});
+  CHECK(holds(old, "<th scope=\"row\">test_positions</th><td class=\"text\">sequential</td>"));
+  const std::string as_it_was = fmt::format(
+      "train --config {0}/config.toml --eval-lengths 1:12 --test-positions sequential --out {0}-again\n", run);
+  REQUIRE(holds(old, "poslab " + as_it_was));
+  std::filesystem::remove_all(run + "-again");
+  run_in(folder, as_it_was.substr(0, as_it_was.size() - 1));
+  CHECK(read_file(run + "/eval.csv") == read_file(run + "-again/eval.csv"));
+}
+
+TEST_CASE("other tests: one of a step that the run has left behind is passed over") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "r";
+  run_in(folder, "train" + tiny_options({{"steps", "4"}}) + " --out " + run);
+  run_in(folder, "eval " + run + " --lengths 1:2 --name short");
+  std::string json = read_file(run + "/eval-short.json");
+  json.replace(json.find("\"steps\": 4"), 10, "\"steps\": 3");
+  write_file(run + "/eval-short.json", json);
+  const std::vector<std::string> passed = report::write({run}, folder / "page.html");
+  REQUIRE(passed.size() == 1);
+  CHECK(passed[0] == fmt::format("{0}/eval-short.csv was tested at step 3, and the run is at 4; test it again with "
+                                 "`poslab eval {0} --lengths 1:2 --name short`",
+                                 run));
+  CHECK_FALSE(holds(read_file(folder / "page.html"), "[eval_lengths="));
+}
+
+TEST_CASE("other tests: of a language model, where another encoding is kept only if it has a name") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "lm";
+  run_in(folder,
+         "lm train --text copy_grammar --layers 1 --heads 1 --key-heads 1 --d-model 8 --d-ff 8 --batch 2 "
+         "--train-length 8 --eval-times 1 --eval-samples 2 --steps 2 --encoding rope --out " +
+             run);
+  const std::string own = own_files(run);
+  const std::string printed = run_in(folder, "lm eval " + run + " --encoding alibi");
+  CHECK(holds(printed, "repeated: accuracy"));
+  CHECK(holds(printed, "not kept, as it is another model than the run's: --name NAME keeps it in " + run));
+  CHECK(other_tests(run).empty());
+  run_in(folder, "lm eval " + run + " --encoding alibi --times 2 --name alibi");
+  run_in(folder, "lm eval " + run + " --times 1/2");
+  run_in(folder, "lm eval " + run + " --encoding rope");  // the run's own
+  CHECK(own_files(run) == own);
+  CHECK(other_tests(run) == std::vector<std::string>{"alibi", "times-1-2"});
+  const std::string html = page(folder, {run});
+  for (const char* part : {"[test_encoding=alibi eval_times=2]", "[eval_times=1/2]", "/eval-alibi.csv",
+                           " --encoding alibi --times 2 --name alibi\n"})
+    CHECK_MESSAGE(holds(html, part), part);
+  CHECK(holds(read_file(folder / "page-lengths.csv"), "/eval-alibi.csv,16,plain,2,"));
+}
