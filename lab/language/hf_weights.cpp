@@ -1,6 +1,7 @@
 #include "lab/language/hf_weights.h"
 
 #include "core/error.h"
+#include "core/stop.h"
 
 namespace poslab {
 
@@ -9,6 +10,7 @@ HfWeights::HfWeights(const std::string& folder, const std::string& config, Names
 
 Params HfWeights::params() {
   return Params([this](const std::string& parameter, int rows, int columns) {
+    stop_if_wanted();
     const std::string name = name_of_(parameter);
     const auto found = tensors_.find(name);
     if (found == tensors_.end()) bad_input("{} has no tensor {}, which {} asks for", folder_, name, config_);
