@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -96,6 +97,20 @@ Checkpoint::~Checkpoint() = default;
 
 std::string Checkpoint::config() const { return parsed_->word("config"); }
 
+// Of each layer the largest matrix alone: (C, C) of attention, or (C, F) of the feed-forward network.
+void Checkpoint::must_hold(const RunConfig& c) const {
+  const auto number = [&](const char* name) { return std::stod(value_of(c, name)); };
+  const RunKind kind = kind_of(c);
+  const double C = number("d_model"), F = kind == RunKind::task ? number("widening") * C : number("d_ff");
+  const bool attends = kind != RunKind::language || value_of(c, "unit") != "gau";
+  const double layers = number("layers") + (kind == RunKind::t5 ? number("decoder_layers") : 0);
+  const auto moments = parsed_->tensors.find("adam.m");
+  const int64_t there = moments == parsed_->tensors.end() ? 0 : size_of(moments->second->shape);
+  if (layers * C * std::max(F, attends ? C : 1) > double(there))
+    failure("{} is damaged: {} layers of d_model {} have more than the {} weights that it holds; restore it from a copy",
+            parsed_->path, layers, C, there);
+}
+
 void Checkpoint::read_into(const Params& params, Adam& adam) const {
   const Parsed& p = *parsed_;
   adam.step = naming(p.path, [&] { return read_whole("step", p.word("step"), {0, 1e15}, "a number of steps"); });
@@ -118,6 +133,7 @@ State checkpoint_state(const std::string& bytes, const std::string& path, const 
   const Checkpoint checkpoint(bytes, path);
   Config c = configure(read_toml(checkpoint.config(), path));
   if (!device.empty()) c.device = device;
+  checkpoint.must_hold(c);
   State s(c);
   checkpoint.read_into(s.params, s.adam);
   return s;
