@@ -16,7 +16,7 @@ namespace poslab {
 namespace {
 
 const std::string mark = "{\"__metadata__\":{\"crc32\":\"", zeros = "00000000";
-const size_t crc_at = 8 + mark.size();           // behind the header's length
+const size_t crc_at = 8 + mark.size();  // behind the header's length
 
 // In file order, which is that of the flat buffer.
 std::vector<NamedTensor> parts(const Params& params, const Adam& adam) {
@@ -30,7 +30,8 @@ std::vector<NamedTensor> parts(const Params& params, const Adam& adam) {
 // Of a whole file with zeros in place of its checksum.
 std::string crc(std::string_view file) {
   uLong sum = 0;
-  for (const std::string_view part : {file.substr(0, crc_at), std::string_view(zeros), file.substr(crc_at + zeros.size())})
+  for (const std::string_view part :
+       {file.substr(0, crc_at), std::string_view(zeros), file.substr(crc_at + zeros.size())})
     sum = crc32_z(sum, reinterpret_cast<const Bytef*>(part.data()), part.size());
   return fmt::format("{:08x}", sum);
 }
@@ -107,8 +108,9 @@ void Checkpoint::must_hold(const RunConfig& c) const {
   const auto moments = parsed_->tensors.find("adam.m");
   const int64_t there = moments == parsed_->tensors.end() ? 0 : size_of(moments->second->shape);
   if (layers * C * std::max(F, attends ? C : 1) > double(there))
-    failure("{} is damaged: {} layers of d_model {} have more than the {} weights that it holds; restore it from a copy",
-            parsed_->path, layers, C, there);
+    failure(
+        "{} is damaged: {} layers of d_model {} have more than the {} weights that it holds; restore it from a copy",
+        parsed_->path, layers, C, there);
 }
 
 void Checkpoint::read_into(const Params& params, Adam& adam) const {

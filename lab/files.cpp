@@ -25,16 +25,17 @@ std::string reason(int error) {
                             : std::strerror(error);
 }
 std::string kind_of(mode_t mode) {
-  return S_ISDIR(mode)                      ? "a folder"
-         : S_ISFIFO(mode)                   ? "a pipe"
-         : S_ISSOCK(mode)                   ? "a socket"
-         : S_ISCHR(mode) || S_ISBLK(mode)   ? "a device"
-                                            : "no file";
+  return S_ISDIR(mode)                    ? "a folder"
+         : S_ISFIFO(mode)                 ? "a pipe"
+         : S_ISSOCK(mode)                 ? "a socket"
+         : S_ISCHR(mode) || S_ISBLK(mode) ? "a device"
+                                          : "no file";
 }
 
 [[noreturn]] void cannot(const char* what, const std::string& path) {
   const int error = errno;
-  if (bad_name({error, std::generic_category()})) bad_input("cannot {} {}: {}; choose another path", what, path, reason(error));
+  if (bad_name({error, std::generic_category()}))
+    bad_input("cannot {} {}: {}; choose another path", what, path, reason(error));
   failure("cannot {} {}: {}{}", what, path, std::strerror(error),
           error == ENOSPC || error == EFBIG || error == EDQUOT ? "; make room, nothing that was there is lost" : "");
 }
@@ -69,7 +70,7 @@ InputFile::InputFile(const std::string& path) : path_(path) {
 InputFile::~InputFile() { ::close(file_); }
 
 std::string InputFile::read(uint64_t from, uint64_t bytes) const {
-  constexpr uint64_t part = 64 << 20;            // between two looks at whether to stop
+  constexpr uint64_t part = 64 << 20;  // between two looks at whether to stop
   if (bytes > size_ || (bytes > part && double(bytes) > machine_bytes()))
     failure("cannot read {} bytes of {}: {}", bytes, path_,
             bytes > size_ ? "it has become shorter" : "they do not fit into memory");
@@ -119,7 +120,8 @@ void make_folder(const std::string& path) {
   std::filesystem::create_directories(path, error);
   if (!error && std::filesystem::is_directory(path)) return;
   const int code = error ? error.value() : ENOTDIR;
-  if (bad_name({code, std::generic_category()})) bad_input("cannot make the folder {}: {}; choose another path", path, reason(code));
+  if (bad_name({code, std::generic_category()}))
+    bad_input("cannot make the folder {}: {}; choose another path", path, reason(code));
   failure("cannot make the folder {}: {}", path, std::strerror(code));
 }
 

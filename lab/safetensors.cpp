@@ -105,9 +105,10 @@ SafetensorsHeader read_safetensors(std::string_view file, const std::string& pat
   uint64_t at = 0;
   for (const TensorRecord& t : all.tensors) {
     if (t.to > held)
-      failure("{} is cut off: by its header the tensor {} ends behind {} bytes of numbers, and {} are there; fetch it "
-              "again",
-              path, t.name, t.to, held);
+      failure(
+          "{} is cut off: by its header the tensor {} ends behind {} bytes of numbers, and {} are there; fetch it "
+          "again",
+          path, t.name, t.to, held);
     check_size(t, path);
     if (t.from != at)
       damaged(path, t.name, "begins at byte {} of the numbers, and the one before it ends at {}", t.from, at);
@@ -129,7 +130,7 @@ std::string safetensors_bytes(const Json& metadata, const std::vector<NamedTenso
     at = end;
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');   // numbers begin at a multiple of 8
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // numbers begin at a multiple of 8
   const uint64_t length = text.size();
   std::string bytes(length_bytes, '\0');
   bytes.reserve(length_bytes + length + at);

@@ -1,10 +1,9 @@
 // JSON of strangers (lab/json.h): read like anybody's, and refused where it is nested too deeply or says a thing twice.
-#include "lab/json.h"
-
 #include <map>
 #include <set>
 
 #include "core/stop.h"
+#include "lab/json.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -27,8 +26,9 @@ std::map<std::string, std::string> sources() {
 }  // namespace
 
 TEST_CASE("JSON: values are those of the library's own parser, and keys keep their order") {
-  for (const char* text : {"null", "-3", "18446744073709551615", "1e3", "\"a\\u00e9\\n\"", "[]", "{}", "[[],{},[1,[2]]]",
-                           R"({"z": 1, "a": {"y": [true, {"x": null}], "b": "c"}, "m": [{}, {"k": 0.5}]})"}) {
+  for (const char* text :
+       {"null", "-3", "18446744073709551615", "1e3", "\"a\\u00e9\\n\"", "[]", "{}", "[[],{},[1,[2]]]",
+        R"({"z": 1, "a": {"y": [true, {"x": null}], "b": "c"}, "m": [{}, {"k": 0.5}]})"}) {
     CHECK(parse_json(text, "t") == Json::parse(text));
     CHECK(parse_json(text, "t").dump() == Json::parse(text).dump());
   }

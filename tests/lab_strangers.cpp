@@ -18,19 +18,30 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A file with some of its bytes flipped, cut away, doubled, or replaced by a number or a sign that parsers stumble over.
+// A file with some bytes flipped, cut away, doubled, or replaced by a number or a sign that parsers stumble over.
 std::string mutated(std::string bytes, Rng& rng) {
   const auto below = [&](size_t n) { return size_t(rng.uniform() * double(n)); };
-  static const std::string words[] = {"0", "-1", "1.5", "1e400", "4294967297", "18446744073709551616", "null", "[]", "{}",
-                                      "\"\"", "[", "}", ",", "\\u0000", "\x1b", "\xff", std::string(300, '[')};
+  static const std::string words[] = {
+      "0", "-1", "1.5",     "1e400", "4294967297", "18446744073709551616", "null", "[]", "{}", "\"\"", "[",
+      "}", ",",  "\\u0000", "\x1b",  "\xff",       std::string(300, '[')};
   for (size_t times = 1 + below(4); times-- > 0 && !bytes.empty();) {
     const size_t at = below(bytes.size()), n = std::min(bytes.size() - at, 1 + below(below(8) ? 8 : 4000));
     switch (below(6)) {
-      case 0: bytes[at] = char(bytes[at] ^ (1 << below(8))); break;
-      case 1: bytes.erase(at, n); break;
-      case 2: bytes.insert(at, bytes.substr(at, n)); break;
-      case 3: bytes.replace(at, n, words[below(std::size(words))]); break;
-      case 4: bytes.resize(at); break;
+      case 0:
+        bytes[at] = char(bytes[at] ^ (1 << below(8)));
+        break;
+      case 1:
+        bytes.erase(at, n);
+        break;
+      case 2:
+        bytes.insert(at, bytes.substr(at, n));
+        break;
+      case 3:
+        bytes.replace(at, n, words[below(std::size(words))]);
+        break;
+      case 4:
+        bytes.resize(at);
+        break;
       default: {
         size_t digits = bytes.find_first_of("0123456789", at), end = digits;
         if (digits == bytes.npos) break;
@@ -71,15 +82,16 @@ TEST_CASE("strangers: a file with bytes changed is read or refused, and nothing 
     CHECK(c.refused > 100);
     CHECK(c.read > 10);
   };
-  both(mutate(safetensors_bytes<float>({{"format", "pt"}}, {{"a", Tensor::full({2, 3}, 1)}, {"b", Tensor::full({4}, 2)}}),
-              4000, [](const std::string& bytes) {
-                const SafetensorsHeader h = read_safetensors(bytes, "F");
-                for (const TensorRecord& t : h.tensors) REQUIRE(h.numbers + t.to <= bytes.size());
-              }));
-  both(mutate(read_file(golden_folder + "t5/v1_0/config.json"), 3000, [](const std::string& text) {
-    t5::hf_config(text, "F");
-  }));
-  both(mutate(read_file(golden_folder + "qwen2/config.json"), 3000, [](const std::string& text) { hf_config(text, "F"); }));
+  both(mutate(
+      safetensors_bytes<float>({{"format", "pt"}}, {{"a", Tensor::full({2, 3}, 1)}, {"b", Tensor::full({4}, 2)}}), 4000,
+      [](const std::string& bytes) {
+        const SafetensorsHeader h = read_safetensors(bytes, "F");
+        for (const TensorRecord& t : h.tensors) REQUIRE(h.numbers + t.to <= bytes.size());
+      }));
+  both(mutate(read_file(golden_folder + "t5/v1_0/config.json"), 3000,
+              [](const std::string& text) { t5::hf_config(text, "F"); }));
+  both(mutate(read_file(golden_folder + "qwen2/config.json"), 3000,
+              [](const std::string& text) { hf_config(text, "F"); }));
   both(mutate(R"({"eos_token_id": [1, 2], "do_sample": true, "temperature": 0.5, "top_k": 3, "num_beams": 2,
                   "decoder_start_token_id": 0, "length_penalty": 1.0, "early_stopping": "never"})",
               2000, [](const std::string& text) {
@@ -114,7 +126,8 @@ TEST_CASE("strangers: what a message shows of a file is one line, and says nothi
   CHECK(printable(once) == once);
 
   const TemporaryFolder model;
-  write_file(model / "config.json", R"({"model_type": "llama", "vocab_size": 5, "hidden_size": 4, "intermediate_size": 6,
+  write_file(model / "config.json",
+             R"({"model_type": "llama", "vocab_size": 5, "hidden_size": 4, "intermediate_size": 6,
     "num_hidden_layers": 1, "num_attention_heads": 2})");
   write_file(model / "model.safetensors",
              safetensors_bytes<float>(Json::object(), {{"model.embed_tokens.weight", Tensor::full({5, 4}, 1)},

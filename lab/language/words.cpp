@@ -44,7 +44,8 @@ Vocabulary vocabulary_of(const std::string& text, const std::string& path) {
   if (!list.is_array()) failure("{} is damaged: it has no list of merges", path);
   for (const json& m : list) {
     const bool two = m.is_array() && m.size() == 2;
-    const auto left = two ? whole_number(m[0], INT_MAX) : std::nullopt, right = two ? whole_number(m[1], INT_MAX) : left;
+    const auto left = two ? whole_number(m[0], INT_MAX) : std::nullopt,
+               right = two ? whole_number(m[1], INT_MAX) : left;
     if (!left || !right)
       failure("{} is damaged: merge {} is {}, and not two tokens' numbers", path, merges.size(), in_short(m));
     merges.emplace_back(int(*left), int(*right));
