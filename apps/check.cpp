@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/error.h"
@@ -16,6 +15,7 @@
 #include "encodings/compose.h"
 #include "encodings/fits.h"
 #include "lab/files.h"
+#include "lab/json.h"
 #include "lab/version.h"
 
 namespace poslab {
@@ -69,7 +69,7 @@ std::map<std::string, Golden> all_golden() {
     if (std::filesystem::is_directory(folder))
       for (const auto& file : std::filesystem::directory_iterator(folder)) {
         if (file.path().extension() != ".json") continue;
-        const auto golden = nlohmann::json::parse(read_file(file.path().string()));
+        const auto golden = parse_json(read_file(file.path().string()), file.path().string());
         Golden& of = all[read_spelling(golden["encoding"]).name];
         if (folder == own_files) ++of.own;
         else {

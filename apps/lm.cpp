@@ -167,7 +167,7 @@ void eval_command(const Words& w) {
 language::HfRun writer(const Words& w) {
   if (of_others(w, "generate")) return opened(w, false);
   language::Run run = opened_run(w);
-  return {run.state.config, run.source, changed(run.state, w)};
+  return {run.state.config, run.source, changed(run.state, run.state.config, w)};
 }
 
 // How tokens are drawn: as the user says, else as the model has it.

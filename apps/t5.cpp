@@ -13,7 +13,7 @@
 #include "experiment/align.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
-#include "lab/language/safetensors.h"
+#include "lab/language/stored_tensors.h"
 #include "lab/output.h"
 #include "lab/shell.h"
 #include "lab/spelled_file.h"

@@ -12,7 +12,7 @@
 #include "experiment/align.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
-#include "lab/language/safetensors.h"
+#include "lab/language/stored_tensors.h"
 #include "lab/spelled_file.h"
 #include "lab/t5/export.h"
 #include "lab/t5/hf.h"

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <climits>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "core/stop.h"
 #include "experiment/build.h"
@@ -14,10 +14,12 @@
 #include "experiment/t5/inside.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/json.h"
 #include "lab/language/run.h"
-#include "lab/language/safetensors.h"
+#include "lab/language/stored_tensors.h"
 #include "lab/output.h"
 #include "lab/progress.h"
+#include "lab/run_config.h"
 #include "lab/run_folder.h"
 #include "lab/t5/questions.h"
 #include "lab/t5/run.h"
@@ -25,7 +27,6 @@
 namespace poslab {
 namespace {
 
-using Json = nlohmann::ordered_json;
 const char* alignment_format = "poslab alignment 1";
 
 // Four digits are more than a few strings can tell.
@@ -163,13 +164,24 @@ Alignment write_alignment(const AlignRequest& r, const std::string& out) {
   return made;
 }
 
+namespace {
+
+int count(const Json& in, const char* key) {
+  const Json& value = in.at(key);
+  const auto n = whole_number(value, INT_MAX);
+  if (!n) bad_input("its \"{}\" is {}, no count", key, in_short(value));
+  return int(*n);
+}
+
+}  // namespace
+
 AlignedTemperatures read_alignment(const std::string& path) {
   const std::string text = read_input(path);
   try {
-    const Json all = Json::parse(text);
+    const Json all = parse_json(text, "it");
     if (all.at("format") != alignment_format) throw std::runtime_error("its format is another");
     const Json &model = all.at("model"), &shortest = all.at("short");
-    AlignedTemperatures a{model.at("layers"), model.at("heads"), model.at("weights"), shortest.at("keys"), {}};
+    AlignedTemperatures a{count(model, "layers"), count(model, "heads"), model.at("weights"), shortest.at("keys"), {}};
     for (const Json& l : all.at("long")) a.lengths.push_back({l.at("keys"), l.at("temperature")});
     return read_aligned(text_of(a));
   } catch (const std::exception& e) {

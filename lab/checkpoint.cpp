@@ -3,67 +3,46 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <map>
 
+#include "core/choices.h"
 #include "core/error.h"
 #include "lab/config_toml.h"
+#include "lab/safetensors.h"
 
 namespace poslab {
 namespace {
 
-using json = nlohmann::ordered_json;
-static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
-
-constexpr const char* dtype = sizeof(real) == 4 ? "F32" : "F64";
 const std::string mark = "{\"__metadata__\":{\"crc32\":\"", zeros = "00000000";
-
-struct Part {
-  std::string name;
-  Tensor tensor;
-};
+const size_t crc_at = 8 + mark.size();  // behind the header's length
 
 // In file order, which is that of the flat buffer.
-std::vector<Part> parts(const Params& params, const Adam& adam) {
-  std::vector<Part> all;
+std::vector<NamedTensor> parts(const Params& params, const Adam& adam) {
+  std::vector<NamedTensor> all;
   for (const auto& e : params.entries()) all.push_back({e.name, e.tensor});
   all.push_back({"adam.m", adam.m});
   all.push_back({"adam.v", adam.v});
   return all;
 }
 
-std::string crc(const std::string& bytes) {
-  return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
-// The header without its length and padding; the crc is still zeros.
-std::string header_of(const Saved& s) {
-  json header;
-  header["__metadata__"] = {{"crc32", zeros},
-                            {"format", s.format},
-                            {"step", std::to_string(s.adam.step)},
-                            {"seed", std::to_string(s.seed)},
-                            {"config", s.config}};
-  int64_t at = 0;
-  for (const Part& p : parts(s.params, s.adam)) {
-    const int64_t end = at + p.tensor.size() * int64_t(sizeof(real));
-    header[p.name] = {{"dtype", dtype}, {"shape", p.tensor.shape()}, {"data_offsets", {at, end}}};
-    at = end;
-  }
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // numbers start at a multiple of 8
-  return text;
+// Of a whole file with zeros in place of its checksum.
+std::string crc(std::string_view file) {
+  uLong sum = 0;
+  for (const std::string_view part :
+       {file.substr(0, crc_at), std::string_view(zeros), file.substr(crc_at + zeros.size())})
+    sum = crc32_z(sum, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  return fmt::format("{:08x}", sum);
 }
 
 // Throws unless the bytes are what some checkpoint_bytes wrote.
-void check_whole(std::string bytes, const std::string& path) {
+void check_whole(std::string_view bytes, const std::string& path) {
   const std::string damaged = "is damaged; restore it from a copy, or train again";
-  if (bytes.size() < 8 + mark.size() + 8) failure("{} {}: it is cut off after {} bytes", path, damaged, bytes.size());
-  if (bytes.compare(8, mark.size(), mark) != 0)
+  if (bytes.size() < crc_at + zeros.size()) failure("{} {}: it is cut off after {} bytes", path, damaged, bytes.size());
+  if (bytes.substr(8, mark.size()) != mark)
     failure("{} {}: it does not begin like a checkpoint of poslab", path, damaged);
-  const std::string said = bytes.substr(8 + mark.size(), 8);
-  bytes.replace(8 + mark.size(), 8, zeros);
+  const std::string_view said = bytes.substr(crc_at, zeros.size());
   if (const std::string is = crc(bytes); is != said)
     failure("{} {}: its checksum is {} and should be {}", path, damaged, is, said);
 }
@@ -71,31 +50,35 @@ void check_whole(std::string bytes, const std::string& path) {
 }  // namespace
 
 std::string checkpoint_bytes(const Saved& s) {
-  const std::string header = header_of(s);
-  const uint64_t length = header.size();
-  std::string bytes(8, '\0');
-  std::memcpy(bytes.data(), &length, 8);
-  bytes += header;
-  for (const Part& p : parts(s.params, s.adam)) {
-    const std::vector<real> values = p.tensor.values();
-    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(real));
-  }
-  bytes.replace(8 + mark.size(), 8, crc(bytes));
+  const Json metadata = {{"crc32", zeros},
+                         {"format", s.format},
+                         {"step", std::to_string(s.adam.step)},
+                         {"seed", std::to_string(s.seed)},
+                         {"config", s.config}};
+  std::string bytes = safetensors_bytes<real>(metadata, parts(s.params, s.adam));
+  bytes.replace(crc_at, zeros.size(), crc(bytes));
   return bytes;
 }
 
 struct Checkpoint::Parsed {
   std::string bytes, path;
-  uint64_t length = 0;  // of the header
-  json header{};
+  SafetensorsHeader header{};
+  std::map<std::string, const TensorRecord*> tensors{};
+
+  std::string word(const char* key) const {
+    const Json value = header.metadata.value(key, Json());
+    if (!value.is_string()) failure("{} is damaged: its header has no \"{}\"; restore it from a copy", path, key);
+    return value;
+  }
 };
 
 Checkpoint::Checkpoint(std::string bytes, std::string path, const char* format) {
   check_whole(bytes, path);
-  Parsed p{std::move(bytes), std::move(path)};
-  std::memcpy(&p.length, p.bytes.data(), 8);
-  p.header = json::parse(p.bytes.substr(8, p.length));
-  const std::string its = p.header["__metadata__"]["format"];
+  auto parsed = std::make_unique<Parsed>(Parsed{std::move(bytes), std::move(path)});
+  Parsed& p = *parsed;
+  p.header = read_safetensors(p.bytes, p.path);
+  for (const TensorRecord& t : p.header.tensors) p.tensors[t.name] = &t;
+  const std::string its = p.word("format");
   const auto refuse = [&](const char* other, const char* what) {
     if (its == other && its != format) bad_input("{} is of {} it", p.path, what);
   };
@@ -104,28 +87,43 @@ Checkpoint::Checkpoint(std::string bytes, std::string path, const char* format) 
   refuse(checkpoint_format, "a task; `poslab resume`, eval and ask read");
   if (its != format)
     bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", p.path, its, format);
-  if (p.header["adam.m"]["dtype"] != dtype)
-    bad_input("{} holds {} numbers and this build computes with {}; use the other build", p.path,
-              p.header["adam.m"]["dtype"].get<std::string>(), dtype);
-  parsed_ = std::make_unique<const Parsed>(std::move(p));
+  for (const TensorRecord& t : p.header.tensors)
+    if (t.dtype != dtype_of<real>())
+      bad_input("{} holds {} numbers and this build computes with {}; use the other build", p.path, t.dtype,
+                dtype_of<real>());
+  parsed_ = std::move(parsed);
 }
 
 Checkpoint::~Checkpoint() = default;
 
-std::string Checkpoint::config() const { return parsed_->header.at("__metadata__").at("config"); }
+std::string Checkpoint::config() const { return parsed_->word("config"); }
+
+// Of each layer the largest matrix alone: (C, C) of attention, or (C, F) of the feed-forward network.
+void Checkpoint::must_hold(const RunConfig& c) const {
+  const auto number = [&](const char* name) { return std::stod(value_of(c, name)); };
+  const RunKind kind = kind_of(c);
+  const double C = number("d_model"), F = kind == RunKind::task ? number("widening") * C : number("d_ff");
+  const bool attends = kind != RunKind::language || value_of(c, "unit") != "gau";
+  const double layers = number("layers") + (kind == RunKind::t5 ? number("decoder_layers") : 0);
+  const auto moments = parsed_->tensors.find("adam.m");
+  const int64_t there = moments == parsed_->tensors.end() ? 0 : size_of(moments->second->shape);
+  if (layers * C * std::max(F, attends ? C : 1) > double(there))
+    failure(
+        "{} is damaged: {} layers of d_model {} have more than the {} weights that it holds; restore it from a copy",
+        parsed_->path, layers, C, there);
+}
 
 void Checkpoint::read_into(const Params& params, Adam& adam) const {
-  const json& header = parsed_->header;
-  adam.step = std::stoll(header.at("__metadata__").at("step").get<std::string>());
-  const char* from = parsed_->bytes.data() + 8 + parsed_->length;
-  for (const Part& p : parts(params, adam)) {
-    if (!header.contains(p.name) || header.at(p.name).at("shape") != p.tensor.shape())
-      bad_input("{} has no tensor {} of shape {}: another version of poslab wrote it", parsed_->path, p.name,
-                to_string(p.tensor.shape()));
-    std::vector<real> values(size_t(p.tensor.size()));
-    std::memcpy(values.data(), from + header.at(p.name).at("data_offsets")[0].get<int64_t>(),
-                values.size() * sizeof(real));
-    p.tensor.set(values.data());
+  const Parsed& p = *parsed_;
+  adam.step = naming(p.path, [&] { return read_whole("step", p.word("step"), {0, 1e15}, "a number of steps"); });
+  for (const NamedTensor& wanted : parts(params, adam)) {
+    const auto found = p.tensors.find(wanted.name);
+    if (found == p.tensors.end() || found->second->shape != wanted.values.shape())
+      bad_input("{} has no tensor {} of shape {}: another version of poslab wrote it", p.path, wanted.name,
+                to_string(wanted.values.shape()));
+    std::vector<real> values(size_t(wanted.values.size()));
+    std::memcpy(values.data(), p.bytes.data() + p.header.numbers + found->second->from, values.size() * sizeof(real));
+    wanted.values.set(values.data());
   }
 }
 
@@ -137,6 +135,7 @@ State checkpoint_state(const std::string& bytes, const std::string& path, const 
   const Checkpoint checkpoint(bytes, path);
   Config c = configure(read_toml(checkpoint.config(), path));
   if (!device.empty()) c.device = device;
+  checkpoint.must_hold(c);
   State s(c);
   checkpoint.read_into(s.params, s.adam);
   return s;

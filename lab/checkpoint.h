@@ -9,6 +9,7 @@
 #include <string>
 
 #include "experiment/state.h"
+#include "lab/run_config.h"
 
 namespace poslab {
 
@@ -31,6 +32,8 @@ class Checkpoint {
   Checkpoint(std::string bytes, std::string path, const char* format = checkpoint_format);
   ~Checkpoint();
   std::string config() const;                    // as TOML
+  // Throws Failure where a model of this configuration has more weights than the file: before it takes their memory.
+  void must_hold(const RunConfig&) const;
   void read_into(const Params&, Adam&) const;    // weights, moments, step. BadInput: other shapes
 
  private:

@@ -20,7 +20,9 @@ Choices read_config(RunKind kind, const RunFolder& run, const Checkpoint& checkp
   if (read_file(run.file("config.toml")) != toml)
     bad_input("{} was changed after the run began; restore it, or train anew with another --out",
               run.file("config.toml"));
-  return std::get<Choices>(configure(kind, read_toml(toml, run.checkpoint(), kind)));
+  const RunConfig c = configure(kind, read_toml(toml, run.checkpoint(), kind));
+  checkpoint.must_hold(c);
+  return std::get<Choices>(c);
 }
 
 namespace {

@@ -4,13 +4,15 @@
 
 #include "core/error.h"
 #include "core/stop.h"
+#include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/printable.h"
 
 namespace poslab {
 
 int exit_status(const std::function<void()>& work, const std::function<void(const std::string&)>& say) {
   const auto told = [&](int status, const std::string& text) {
-    say(text);
+    say(printable(text));
     return status;
   };
   try {
@@ -22,6 +24,8 @@ int exit_status(const std::function<void()>& work, const std::function<void(cons
     return told(128 + caught_signal(), "stopped before there was anything to keep");
   } catch (const std::bad_alloc&) {
     return told(1, "out of memory; a smaller batch, d_model or length needs less");
+  } catch (const std::filesystem::filesystem_error& e) {
+    return told(bad_name(e.code()) ? 2 : 1, said_by(e));
   } catch (const std::exception& e) { return told(1, e.what()); }
 }
 

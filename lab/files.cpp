@@ -1,16 +1,19 @@
 #include "lab/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "core/error.h"
+#include "core/stop.h"
+#include "lab/room.h"
 
 namespace poslab {
 namespace {
@@ -21,15 +24,18 @@ std::string reason(int error) {
          : error == EISDIR  ? "it is a folder"
                             : std::strerror(error);
 }
-// Such a name can never be written: another one will do.
-bool bad_name(int error) {
-  return error == ENOENT || error == ENOTDIR || error == EISDIR || error == ENAMETOOLONG ||
-         error == ELOOP;
+std::string kind_of(mode_t mode) {
+  return S_ISDIR(mode)                    ? "a folder"
+         : S_ISFIFO(mode)                 ? "a pipe"
+         : S_ISSOCK(mode)                 ? "a socket"
+         : S_ISCHR(mode) || S_ISBLK(mode) ? "a device"
+                                          : "no file";
 }
 
 [[noreturn]] void cannot(const char* what, const std::string& path) {
   const int error = errno;
-  if (bad_name(error)) bad_input("cannot {} {}: {}; choose another path", what, path, reason(error));
+  if (bad_name({error, std::generic_category()}))
+    bad_input("cannot {} {}: {}; choose another path", what, path, reason(error));
   failure("cannot {} {}: {}{}", what, path, std::strerror(error),
           error == ENOSPC || error == EFBIG || error == EDQUOT ? "; make room, nothing that was there is lost" : "");
 }
@@ -45,21 +51,68 @@ void confirm_folder(const std::string& path) {
 
 }  // namespace
 
+bool bad_name(const std::error_code& error) {
+  const int n = error.value();
+  return n == ENOENT || n == ENOTDIR || n == EISDIR || n == ENAMETOOLONG || n == ELOOP;
+}
+
+InputFile::InputFile(const std::string& path) : path_(path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // of a pipe it would wait for a writer
+  if (file < 0) failure("cannot read {}: {}", path, std::strerror(errno));
+  struct stat about {};
+  if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+    ::close(file);
+    failure("cannot read {}: it is {}", path, kind_of(about.st_mode));
+  }
+  file_ = file, size_ = uint64_t(about.st_size);
+}
+
+InputFile::~InputFile() { ::close(file_); }
+
+std::string InputFile::read(uint64_t from, uint64_t bytes) const {
+  constexpr uint64_t part = 64 << 20;  // between two looks at whether to stop
+  if (bytes > size_ || (bytes > part && double(bytes) > machine_bytes()))
+    failure("cannot read {} bytes of {}: {}", bytes, path_,
+            bytes > size_ ? "it has become shorter" : "they do not fit into memory");
+  std::string all(bytes, '\0');
+  for (uint64_t done = 0; done < bytes;) {
+    if (done) stop_if_wanted();
+    const ssize_t n = ::pread(file_, all.data() + done, std::min(part, bytes - done), off_t(from + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0)
+      failure("cannot read bytes {} .. {} of {}: {}", from, from + bytes - 1, path_,
+              n ? std::strerror(errno) : "it has become shorter");
+    done += uint64_t(n);
+  }
+  return all;
+}
+
+void must_be_file(const std::string& path) {
+  if (path.empty()) bad_input("the name of a file is empty; say which one to read");
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) {
+    if (errno == ENOENT) bad_input("there is no file {}", path);
+    if (bad_name({errno, std::generic_category()})) bad_input("cannot read {}: {}", path, reason(errno));
+    failure("cannot read {}: {}", path, std::strerror(errno));
+  }
+  if (!S_ISREG(about.st_mode))
+    bad_input("{} is {}; name a file{}", path, kind_of(about.st_mode), S_ISDIR(about.st_mode) ? " in it" : "");
+}
+
 std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file || std::filesystem::is_directory(path))
-    failure("cannot read {}: {}", path, file ? "it is a folder" : std::strerror(errno));
-  std::string bytes(size_t(file.tellg()), '\0');
-  if (!file.seekg(0).read(bytes.data(), std::streamsize(bytes.size()))) cannot("read", path);
-  return bytes;
+  const InputFile file(path);
+  return file.read(0, file.size());
 }
 
 std::string read_input(const std::string& path) {
-  if (path.empty()) bad_input("the name of a file is empty; say which one to read");
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) bad_input("there is no file {}", path);
-  if (std::filesystem::is_directory(path)) bad_input("{} is a folder; name a file in it", path);
+  must_be_file(path);
   return read_file(path);
+}
+
+std::string said_by(const std::filesystem::filesystem_error& e) {
+  const std::string path = e.path1().string();
+  return fmt::format("cannot look at {}: {}{}", path.empty() ? "a file" : path, e.code().message(),
+                     bad_name(e.code()) ? "; choose another path" : "");
 }
 
 void make_folder(const std::string& path) {
@@ -67,7 +120,8 @@ void make_folder(const std::string& path) {
   std::filesystem::create_directories(path, error);
   if (!error && std::filesystem::is_directory(path)) return;
   const int code = error ? error.value() : ENOTDIR;
-  if (bad_name(code)) bad_input("cannot make the folder {}: {}; choose another path", path, reason(code));
+  if (bad_name({code, std::generic_category()}))
+    bad_input("cannot make the folder {}: {}; choose another path", path, reason(code));
   failure("cannot make the folder {}: {}", path, std::strerror(code));
 }
 

@@ -1,11 +1,37 @@
 // Files written atomically, and errors that name the file and the reason.
 #pragma once
+#include <cstdint>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace poslab {
 
+// A file that is open to be read from beginning to end: a regular one, as nobody may have to wait for a pipe, or read a
+// device that never ends. Throws Failure for anything else.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  int number() const { return file_; }
+  uint64_t size() const { return size_; }
+  std::string read(uint64_t from, uint64_t bytes) const;  // throws Failure where the file has become shorter
+
+ private:
+  std::string path_;
+  int file_ = -1;
+  uint64_t size_ = 0;
+};
+// Throws BadInput unless such a file has this name: nothing has, or a folder, a pipe, a device or a link to itself.
+void must_be_file(const std::string& path);
 std::string read_file(const std::string& path);  // throws Failure
-std::string read_input(const std::string& path);  // of a name that the user typed: BadInput if there is no such file
+std::string read_input(const std::string& path);  // of a name that the user typed, or a folder of others: must_be_file
+// What std::filesystem says where it throws, in our words: "cannot look at loop: Too many levels of symbolic links".
+std::string said_by(const std::filesystem::filesystem_error&);
+// Whether the name is at fault, and another one helps.
+bool bad_name(const std::error_code&);
 void make_folder(const std::string& path);        // with those above it, where they are missing
 // Writes PATH.partial, has the disk confirm it, renames it to PATH. Throws and leaves an old PATH as it was: BadInput
 // where the name cannot be one (no such folder, is a folder), Failure where the disk would not. A link stays, and the

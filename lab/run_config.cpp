@@ -10,6 +10,7 @@
 #include "experiment/t5/options.h"
 #include "lab/checkpoint.h"
 #include "lab/files.h"
+#include "lab/json.h"
 
 namespace poslab {
 namespace {
@@ -176,7 +177,7 @@ nlohmann::ordered_json config_json(const RunConfig& c) {
 }
 
 RunConfig config_of(RunKind kind, const nlohmann::ordered_json& json) {
-  if (!json.is_object()) bad_input("a configuration is a JSON object, not {}", json.dump());
+  if (!json.is_object()) bad_input("a configuration is a JSON object, not {}", in_short(json));
   Settings settings;
   for (auto& [name, value] : json.items())
     settings.emplace_back(kept_option(kind, name).name, value.is_string() ? value.get<std::string>()

@@ -8,12 +8,12 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "lab/checkpoint.h"
 #include "lab/config_toml.h"
 #include "lab/files.h"
+#include "lab/json.h"
 #include "lab/shell.h"
 
 namespace poslab {
@@ -91,8 +91,7 @@ StepLog::StepLog(const RunFolder& run, const std::string& name, int64_t step) : 
   const std::string text = fs::exists(path_) ? read_file(path_) : "";
   size_t keep = 0;
   for (size_t end; (end = text.find('\n', keep)) != std::string::npos; keep = end + 1) {
-    const auto line =
-        nlohmann::json::parse(text.begin() + std::ptrdiff_t(keep), text.begin() + std::ptrdiff_t(end), nullptr, false);
+    const Json line = try_json(std::string_view(text).substr(keep, end - keep));
     if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
     before_ = text.substr(keep, end - keep);
   }

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/json.h"
 #include "lab/version.h"
 
 namespace poslab {
@@ -92,7 +93,7 @@ std::string to_json(const RunRecord& record, const RunConfig& c) {
 RunRecord read_record(const std::string& path) {
   const std::string text = read_file(path);
   try {
-    const json result = json::parse(text);
+    const json result = try_json(text);
     RunRecord record;
     if (result.is_object()) return each_field(record, Read{result}), record;
   } catch (const json::exception&) {}

@@ -1,13 +1,13 @@
 #include "lab/training_clock.h"
 
-#include <nlohmann/json.hpp>
+#include "lab/json.h"
 
 namespace poslab {
 
 TrainingClock::TrainingClock(const RunFolder& run, int64_t step) : lines_(run, "clock.jsonl", step) {
   if (step == 0) before_ = 0;
   if (lines_.before().empty()) return;
-  const auto last = nlohmann::json::parse(lines_.before());
+  const Json last = try_json(lines_.before());
   if (last["step"] == step && last.contains("seconds") && last["seconds"].is_number()) before_ = last["seconds"];
 }
 

@@ -5,20 +5,27 @@
 #include "core/kernels.h"
 #include "core/parallel.h"
 #include "core/stop.h"
+#include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/printable.h"
 #include "lab/version.h"
 #include "python/convert.h"
 
 namespace poslab::python {
 namespace {
 
-// Errors of the engine, with the same words. Failure is a std::runtime_error, which is RuntimeError already.
+// Errors of the engine, with the same words, in which names of files and tensors may stand.
 void translate(const std::exception_ptr& e, void*) {
+  const auto set = [](PyObject* kind, const std::string& text) { PyErr_SetString(kind, printable(text).c_str()); };
   try {
     std::rethrow_exception(e);
-  } catch (const BadInput& bad) { PyErr_SetString(PyExc_ValueError, bad.what()); } catch (const Interrupted& stopped) {
-    PyErr_SetString(PyExc_KeyboardInterrupt, stopped.what());
-  } catch (const Stopped& stopped) { PyErr_SetString(PyExc_KeyboardInterrupt, stopped.what()); }
+  } catch (const BadInput& bad) { set(PyExc_ValueError, bad.what()); } catch (const Interrupted& stopped) {
+    set(PyExc_KeyboardInterrupt, stopped.what());
+  } catch (const Stopped& stopped) { set(PyExc_KeyboardInterrupt, stopped.what()); } catch (const Failure& failed) {
+    set(PyExc_RuntimeError, failed.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    set(bad_name(error.code()) ? PyExc_ValueError : PyExc_RuntimeError, said_by(error));
+  }
 }
 
 // NoGrad as a block of Python; may be nested.

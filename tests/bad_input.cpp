@@ -1,5 +1,7 @@
 // What a clumsy user types: each line of tests/bad_input.txt is a command and what the program has to answer, one line
 // that names the value and the remedy.
+#include <sys/stat.h>
+
 #include <set>
 #include <sstream>
 
@@ -28,6 +30,34 @@ std::vector<Row> rows() {
   return all;
 }
 
+// A file of a stranger with everything that a parser trips over: nested 80,000 deep.
+const std::string brackets = std::string(80000, '[') + std::string(80000, ']') + "\n";
+
+// Folders of checkpoints of others: config.json alone, as nothing else may be looked at before it.
+void add_strangers(const TemporaryFolder& folder) {
+  const auto config = [](const std::string& change) {
+    return R"({"model_type": "llama", "vocab_size": 5, "hidden_size": 4, "intermediate_size": 6,)"
+           R"( "num_attention_heads": 2, )" + change + "}";
+  };
+  const std::pair<const char*, std::string> models[] = {
+      {"deep", brackets},
+      {"layers", config("\"num_hidden_layers\": 1073741824")},
+      {"heads", config("\"num_hidden_layers\": 1, \"head_dim\": 1073741824")},
+      {"ends", config("\"num_hidden_layers\": 1, \"eos_token_id\": 1099511627776")},
+      {"half", config("\"num_hidden_layers\": 1, \"eos_token_id\": [1.5]")},
+      {"twice", config("\"num_hidden_layers\": 1, \"vocab_size\": 6")},
+      {"signs", config("\"num_hidden_layers\": 1, \"\\u001b[2J\\nok\": 1")},
+      {"t5", R"({"model_type": "t5", "num_heads": 1073741824})"},
+  };
+  for (const auto& [name, text] : models) {
+    std::filesystem::create_directories(folder / "hf/" + name);
+    write_file(folder / "hf/" + name + "/config.json", text);
+  }
+  std::filesystem::create_directories(folder / "hf/pipe");
+  for (const char* pipe : {"pipe", "hf/pipe/config.json"}) REQUIRE(mkfifo((folder / pipe).c_str(), 0600) == 0);
+  std::filesystem::create_symlink("loop", folder / "loop");
+}
+
 // The folder that the commands are typed in.
 void furnish(const TemporaryFolder& folder) {
   Program run(folder, "train" + tiny_options({{"steps", "2"}, {"eval_lengths", "1:3"}}) + " --out " + folder / "run");
@@ -51,6 +81,7 @@ void furnish(const TemporaryFolder& folder) {
       {"journal.jsonl", "{\"event\": \"done\"}\n"},
       {"taken/README.md", "# My thesis\n"},
       {"taken/pca.csv", "1,2\n"},
+      {"deep.jsonl", brackets},
       {"empty.toml", ""},
       {"bad.toml", "task = \"even_pairs\"\nlayers = \"two\"\n"},
       {"key.toml", "task = \"even_pairs\"\nlearning_rate = 0.1\n"},
@@ -71,6 +102,7 @@ void furnish(const TemporaryFolder& folder) {
       {"sweep.toml", "task = \"even_pairs\"\nencoding = [\"rope\", \"none\"]\nsteps = 20\n"},
   };
   for (const auto& [name, text] : files) write_file(folder / name, text);
+  add_strangers(folder);
   Program plan(folder, "sweep plan " + folder / "sweep.toml", "", "plan.jsonl");
   REQUIRE(plan.status() == 0);
   const std::string both = read_file(folder / "plan.jsonl");  // the plan, and how many trials it has

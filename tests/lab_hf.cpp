@@ -7,7 +7,8 @@
 #include "lab/language/hf_model.h"
 #include "lab/language/hf_rope.h"
 #include "lab/language/hf_weights.h"
-#include "lab/language/safetensors.h"
+#include "lab/language/stored_tensors.h"
+#include "lab/safetensors.h"
 #include "nn/generate.h"
 #include "tests/lab_helpers.h"
 #include "tests/lab_hf.h"
@@ -191,7 +192,8 @@ TEST_CASE("hf: a key that changes the mathematics is refused by name, and one th
               "the key \"beta_fast\" is not known with the type \"linear\""));
   CHECK(holds(rope({{"full_attention", {{"rope_type", "default"}}}}), "the key \"full_attention\" is not known"));
   CHECK(refusal([&] { hf_config("[1]", "c"); }) == "2: c is no JSON object");
-  CHECK(refusal([&] { hf_config("{", "c"); }) == "2: c is no JSON object");
+  CHECK(refusal([&] { hf_config("{", "c"); }) ==
+        "2: c is no JSON that can be read: it goes wrong at byte 2; save or fetch it again");
 }
 
 TEST_CASE("hf: generation_config.json says how a model writes, and what is wrong in it is named") {
@@ -239,7 +241,7 @@ struct Spoiled {
   }
   std::string refused() {
     write_file(folder / "config.json", config.dump());
-    if (!tensors.empty()) write_file(folder / "model.safetensors", safetensors_bytes(tensors));
+    if (!tensors.empty()) write_file(folder / "model.safetensors", safetensors_bytes<float>({{"format", "pt"}}, tensors));
     return opened();
   }
   std::string opened() {
@@ -323,14 +325,15 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     const std::string path = s.folder / "model.safetensors", whole = read_file(path);
     write_file(path, whole.substr(0, whole.size() - 8));
     CHECK(s.opened() ==
-          "1: F/model.safetensors is cut off: its header tells of 688 bytes of weights, and 680 are there; "
-          "fetch it again");
+          "1: F/model.safetensors is cut off: by its header the tensor model.layers.0.mlp.down_proj.weight ends behind "
+          "688 bytes of numbers, and 680 are there; fetch it again");
     write_file(path, whole.substr(0, 100));
     CHECK(holds(s.opened(), "1: F/model.safetensors is cut off, or no safetensors file: its header has"));
     write_file(path, whole.substr(0, 4));
     CHECK(s.opened() == "1: F/model.safetensors is cut off after 4 bytes; fetch it again");
     write_file(path, std::string("\x04\0\0\0\0\0\0\0nono", 12));
-    CHECK(s.opened() == "2: F/model.safetensors is no safetensors file: its header is no JSON object");
+    CHECK(s.opened() == "2: the header of F/model.safetensors is no JSON that can be read: it goes wrong at byte 2; save or fetch "
+          "it again");
     std::string other = whole;
     other.replace(other.find("F32"), 3, "I32");
     write_file(path, other);
@@ -349,8 +352,7 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     CHECK(index(missing) == "2: F/model.safetensors has a tensor lm_head.weight that the index does not name there");
     missing = map, missing["more"] = "model-00002-of-00002.safetensors";
     CHECK(index(missing) ==
-          "2: F/model-00002-of-00002.safetensors: No such file or directory; the folder of a checkpoint "
-          "has it");
+          "2: there is no file F/model-00002-of-00002.safetensors");
     missing = map, missing["more"] = "model.safetensors";
     CHECK(index(missing) == "2: model.safetensors has no tensor more, and the index names it there");
     missing = map, missing["more"] = "../x";

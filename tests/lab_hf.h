@@ -1,10 +1,10 @@
 // For tests of checkpoints of the Hugging Face form: the golden files that tests/huggingface/ makes.
 #pragma once
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "lab/files.h"
+#include "lab/json.h"
 #include "lab/shell.h"
 #include "tests/lab_helpers.h"
 #include "tests/places.h"
@@ -13,8 +13,7 @@ namespace poslab::test {
 
 inline const std::string golden_folder = std::string(source_folder) + "/tests/huggingface/golden/";
 
-using Json = nlohmann::ordered_json;
-inline Json golden(const std::string& file) { return Json::parse(read_file(golden_folder + file)); }
+inline Json golden(const std::string& file) { return parse_json(read_file(golden_folder + file), file); }
 
 // Has transformers read exported models, if ./dev huggingface has fetched it. folders: words of a shell.
 inline void read_back(const std::string& folders) {

@@ -6,7 +6,8 @@
 #include "autograd/tape.h"
 #include "core/memory.h"
 #include "encodings/checks/setup.h"
-#include "lab/language/safetensors.h"
+#include "lab/language/stored_tensors.h"
+#include "lab/safetensors.h"
 #include "lab/shell.h"
 #include "lab/t5/export.h"
 #include "lab/t5/hf.h"
@@ -205,7 +206,7 @@ TEST_CASE("t5 hf: a tensor too many, too few or of another shape is named, and s
     }
     change(all);
     const std::string whole = read_file(file);
-    write_file(file, safetensors_bytes(all));
+    write_file(file, safetensors_bytes<float>({{"format", "pt"}}, all));
     const std::string said = t5_refused(to);
     write_file(file, whole);
     return said;

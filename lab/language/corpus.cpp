@@ -3,34 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "core/error.h"
 #include "core/stop.h"
+#include "lab/files.h"
 
 namespace poslab {
 namespace fs = std::filesystem;
 namespace {
 
 std::string bytes_at(const std::string& path, int64_t from, int64_t bytes) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(size_t(bytes), '\0');
-  if (!file || !file.seekg(from) || !file.read(text.data(), bytes))
-    failure("cannot read bytes {} .. {} of {}: {}; the text must not change while it is used", from, from + bytes - 1,
-            path, file.eof() ? "it has become shorter" : std::strerror(errno));
-  return text;
+  const InputFile file(path);
+  if (uint64_t(from + bytes) > file.size())
+    failure("cannot read bytes {} .. {} of {}: it has become shorter; the text must not change while it is used", from,
+            from + bytes - 1, path);
+  return file.read(uint64_t(from), uint64_t(bytes));
 }
 
 // Why it is passed over; "" if it is text.
 std::string why_not(const std::string& path, int64_t bytes) {
   if (bytes == 0) return "it is empty";
-  std::string head(size_t(std::min<int64_t>(bytes, 8192)), '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file || !file.read(head.data(), std::streamsize(head.size())))
-    return fmt::format("it cannot be read: {}", std::strerror(errno));
+  std::string head;
+  try {
+    head = InputFile(path).read(0, uint64_t(std::min<int64_t>(bytes, 8192)));
+  } catch (const Failure& e) { return e.what(); }
   const size_t zero = head.find('\0');
   return zero == head.npos ? "" : fmt::format("it has a zero byte at {}, so it is no text", zero);
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "lab/json.h"
 #include "lab/language/hf_rope.h"
 #include "lab/language/keys.h"
 
@@ -79,11 +80,11 @@ const Family& family_of(Keys& config) {
     if (type == f.type) {
       if (given.is_array() && !given.empty() && given[0] != f.architecture)
         bad_input("{}: the architecture {} is not known; \"model_type\" {} is read as {}", config.where(),
-                  given[0].dump(), type, f.architecture);
+                  in_short(given[0]), type, f.architecture);
       return f;
     }
   bad_input("{}: \"model_type\" \"{}\" is not known{}; poslab runs llama, mistral and qwen2", config.where(), type,
-            given.is_array() && !given.empty() ? fmt::format(" (architecture {})", given[0].dump()) : "");
+            given.is_array() && !given.empty() ? fmt::format(" (architecture {})", in_short(given[0])) : "");
 }
 
 // The width of a sliding window, 0 for none. A key that is absent has the default, and null says that there is none.
@@ -131,8 +132,9 @@ std::vector<int> ends_of(Keys& config) {
   const json ends = config.get("eos_token_id");
   std::vector<int> all;
   for (const json& token : ends.is_array() ? ends : ends.is_null() ? json::array() : json::array({ends})) {
-    if (!token.is_number_integer()) config.refuse("eos_token_id", "a token's number, or a list of them");
-    all.push_back(token);
+    const auto n = whole_number(token, most_tokens);
+    if (!n) config.refuse("eos_token_id", "a token's number, or a list of them");
+    all.push_back(int(*n));
   }
   return all;
 }
@@ -142,7 +144,7 @@ void refuse_left_over(Keys& config, const std::string& models) {
     bad_input(
         "{}: the key \"{}\" ({}) is not known, and may change what the model computes; poslab runs {} as transformers "
         "defines them",
-        config.where(), key, config.get(key).dump(), models);
+        config.where(), key, in_short(config.get(key)), models);
 }
 
 HfConfig hf_config(const std::string& text, const std::string& path) {
@@ -150,12 +152,12 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   const Family& family = family_of(config);
   HfConfig all;
   DecoderSpec& s = all.spec;
-  s.vocabulary = config.whole("vocab_size"), s.d_model = config.whole("hidden_size");
-  s.d_ff = config.whole("intermediate_size"), s.layers = config.whole("num_hidden_layers");
-  s.heads = config.whole("num_attention_heads");
+  s.vocabulary = config.size("vocab_size", most_tokens), s.d_model = config.size("hidden_size", most_channels);
+  s.d_ff = config.size("intermediate_size", most_channels), s.layers = config.size("num_hidden_layers", most_layers);
+  s.heads = config.size("num_attention_heads", most_heads);
   const bool as_many = config.has("num_key_value_heads") || !family.key_heads;
-  s.key_heads = config.whole("num_key_value_heads", as_many ? s.heads : family.key_heads);
-  s.head_dim = config.whole("head_dim", 0);
+  s.key_heads = config.size("num_key_value_heads", most_heads, as_many ? s.heads : family.key_heads);
+  s.head_dim = config.size("head_dim", most_channels / s.heads, 0);
   if (s.heads && s.head_dim * s.heads == s.d_model) s.head_dim = 0;
   s.epsilon = config.number("rms_norm_eps", 1e-6);
   s.tied = config.on("tie_word_embeddings", false);
@@ -172,7 +174,7 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   all.ends = ends_of(config);
   for (const auto& [key, value] : only)
     if (const json given = config.get(key); !given.is_null() && given != value)
-      config.refuse(key, fmt::format("{}: other models are not run", value.dump()));
+      config.refuse(key, fmt::format("{}: other models are not run", in_short(value)));
   pass_over_harmless(config);
   refuse_left_over(config, "LLaMA, Mistral and Qwen 2");
   return all;

@@ -9,7 +9,7 @@
 #include "lab/language/hf_config.h"
 #include "lab/language/hf_pieces.h"
 #include "lab/language/hf_rope.h"
-#include "lab/language/safetensors.h"
+#include "lab/safetensors.h"
 
 namespace poslab::language {
 namespace {
@@ -79,7 +79,7 @@ std::string weights(const State& state, Pairing pairing) {
   for (int n = 0; state.net.spec().biases && n < state.net.spec().layers; ++n)
     all.push_back(
         {hf_name(fmt::format("block{}.attention.output_bias", n)), Tensor::full({state.net.spec().d_model}, 0)});
-  return safetensors_bytes(all);
+  return safetensors_bytes<float>({{"format", "pt"}}, all);
 }
 
 // next_word (tasks/language/vocabulary.h) as an expression over GPT-2's letters, of which each is a byte.

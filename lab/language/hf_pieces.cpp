@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "lab/json.h"
 #include "lab/language/regex.h"
 
 namespace poslab {
@@ -96,13 +97,13 @@ Regex regex_of(const json& step, const std::string& where) {
   if (pattern.is_object() && pattern.value("Regex", json()).is_string()) return {pattern["Regex"], where};
   if (pattern.is_object() && pattern.value("String", json()).is_string())
     return {escaped(pattern["String"].get<std::string>()), where};
-  bad_input("{}: a pattern is {}; it must be a Regex or a String", where, pattern.dump());
+  bad_input("{}: a pattern is {}; it must be a Regex or a String", where, in_short(pattern));
 }
 
 }  // namespace
 
 std::string json_type(const json& step) {
-  return step.is_object() && step.contains("type") ? step["type"].dump() : step.dump().substr(0, 60);
+  return step.is_object() && step.contains("type") ? step["type"].dump() : in_short(step);
 }
 
 const std::string& letter_of(unsigned char byte) {

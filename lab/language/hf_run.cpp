@@ -6,7 +6,7 @@
 #include "lab/files.h"
 #include "lab/language/corpus.h"
 #include "lab/language/hf_rope.h"
-#include "lab/language/safetensors.h"
+#include "lab/language/stored_tensors.h"
 
 namespace poslab::language {
 

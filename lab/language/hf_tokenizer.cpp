@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "core/error.h"
+#include "lab/json.h"
 
 namespace poslab {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using json = HfPieces::json;
 
 json parsed(const std::string& text, const std::string& path) {
-  json all = json::parse(text, nullptr, false);
+  json all = parse_json(text, path);
   if (!all.is_object() || !all.value("model", json()).is_object())
     bad_input("{} is no tokenizer.json: it has no object \"model\"", path);
   return all;
@@ -35,7 +36,8 @@ std::string bytes_of(std::string_view letters) {
 
 }  // namespace
 
-HfTokenizer::HfTokenizer(const std::string& text, const std::string& path) : path_(path) {
+HfTokenizer::HfTokenizer(const std::string& text, const std::string& path)
+    : path_(path), most_(std::clamp<size_t>(text.size(), 1 << 16, 1 << 24)) {
   const json all = parsed(text, path);
   try {
     pieces_ = {all.value("normalizer", json()), all.value("pre_tokenizer", json()), path};
@@ -46,8 +48,15 @@ HfTokenizer::HfTokenizer(const std::string& text, const std::string& path) : pat
   for (const std::string& t : text_) longest_ = std::max(longest_, t.size());
 }
 
+int HfTokenizer::number_of(const std::string& token, const json& number) const {
+  const auto n = whole_number(number, most_);
+  if (!n)
+    bad_input("{}: the token \"{}\" has the number {}; in a file of this size it is a whole number to {}", path_, token,
+              in_short(number), most_);
+  return int(*n);
+}
+
 void HfTokenizer::set_text(int token, std::string text) {
-  if (token < 0 || token > 1 << 24) bad_input("{}: a token has the number {}", path_, token);
   if (size_t(token) >= text_.size()) text_.resize(size_t(token) + 1);
   text_[size_t(token)] = std::move(text);
 }
@@ -57,13 +66,14 @@ void HfTokenizer::read_model(const json& model) {
     bad_input("{}: the model of tokens {} is not known; poslab reads BPE", path_, json_type(model));
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix", "dropout"})
     if (const json value = model.value(key, json()); !value.is_null() && value != "" && value != 0)
-      bad_input("{}: \"{}\" is {}; a tokenizer with it is not read", path_, key, value.dump());
+      bad_input("{}: \"{}\" is {}; a tokenizer with it is not read", path_, key, in_short(value));
   bytes_for_letters_ = model.value("byte_fallback", false), whole_words_ = model.value("ignore_merges", false);
   fuse_unknown_ = model.value("fuse_unk", false);
   if (!model.at("vocab").is_object()) bad_input("{} is no tokenizer.json: its \"vocab\" is no object", path_);
   for (const auto& [token, number] : model.at("vocab").items()) {
-    token_.emplace(token, number.get<int>());
-    set_text(number.get<int>(), pieces_.of_bytes() ? bytes_of(token) : spaced(token));
+    const int n = number_of(token, number);
+    token_.emplace(token, n);
+    set_text(n, pieces_.of_bytes() ? bytes_of(token) : spaced(token));
   }
   if (const json unknown = model.value("unk_token", json()); unknown.is_string())
     if (const auto found = token_.find(unknown.get<std::string>()); found != token_.end()) unknown_ = found->second;
@@ -91,7 +101,7 @@ void HfTokenizer::read_added(const json& tokens) {
       if (t.value(key, false))
         bad_input("{}: the added token \"{}\" has {}; a tokenizer with it is not read", path_, content, key);
     if (content.empty()) bad_input("{}: an added token is empty", path_);
-    added_.emplace_back(content, t.at("id").get<int>());
+    added_.emplace_back(content, number_of(content, t.at("id")));
     set_text(added_.back().second, content);
     if (!begins_added(content[0])) begins_ += content[0];
   }
@@ -113,7 +123,7 @@ void HfTokenizer::read_post_processor(const json& step) {
       }
       const std::string name = one.at("SpecialToken").at("id");
       if (behind) bad_input("{}: it puts {} behind every text; only tokens before a text are added", path_, name);
-      for (const json& id : step.at("special_tokens").at(name).at("ids")) prefix_.push_back(id.get<int>());
+      for (const json& id : step.at("special_tokens").at(name).at("ids")) prefix_.push_back(number_of(name, id));
     }
   } else {
     bad_input("{}: the post_processor {} is not known", path_, type);

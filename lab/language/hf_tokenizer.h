@@ -27,6 +27,7 @@ class HfTokenizer : public Tokenizer {
   void read_model(const json& model);
   void read_added(const json& tokens);
   void read_post_processor(const json&);
+  int number_of(const std::string& token, const json& number) const;  // throws BadInput: none
   void set_text(int token, std::string text);
   bool add_word(const std::string& word, std::vector<int>& to, size_t most) const;
   std::vector<int> letters(const std::string& word) const;
@@ -34,6 +35,7 @@ class HfTokenizer : public Tokenizer {
   struct Merge { int rank, token; };
   bool begins_added(char c) const { return begins_.find(c) != std::string::npos; }
   std::string path_;
+  uint64_t most_;                                      // that a token's number may be: each takes bytes of the file
   HfPieces pieces_;
   std::unordered_map<std::string, int> token_;
   std::unordered_map<uint64_t, Merge> merge_;          // by the two tokens that become one

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/parallel.h"
+#include "core/stop.h"
 
 namespace poslab {
 namespace {
@@ -50,6 +51,7 @@ HfWeights::HfWeights(const std::string& folder, const std::string& config, Names
 
 Params HfWeights::params() {
   return Params([this](const std::string& parameter, int rows, int columns) {
+    stop_if_wanted();
     const std::string name = name_of_(parameter);
     const auto found = tensors_.find(name);
     if (found == tensors_.end()) bad_input("{} has no tensor {}, which {} asks for", folder_, name, config_);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/params.h"
-#include "lab/language/safetensors.h"
+#include "lab/language/stored_tensors.h"
 
 namespace poslab {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "lab/json.h"
 
 namespace poslab {
 
@@ -11,7 +12,7 @@ Keys::Keys(json object, std::string where) : all_(std::move(object)), where_(std
 }
 
 Keys keys_of(const std::string& text, const std::string& path) {
-  return {Keys::json::parse(text, nullptr, false), path};
+  return {parse_json(text, path), path};
 }
 
 Keys::json Keys::get(const std::string& key) {
@@ -22,7 +23,7 @@ Keys::json Keys::get(const std::string& key) {
 void Keys::refuse(const std::string& key, const std::string& wanted) const {
   const json value = all_.value(key, json());
   if (value.is_null()) bad_input("{}: \"{}\" is missing; it must be {}", where_, key, wanted);
-  bad_input("{}: \"{}\" is {}; it must be {}", where_, key, value.dump(), wanted);
+  bad_input("{}: \"{}\" is {}; it must be {}", where_, key, in_short(value), wanted);
 }
 
 template <class T>
@@ -33,9 +34,19 @@ T Keys::as(const std::string& key, const char* wanted, bool (json::*is)() const 
 }
 
 int Keys::whole(const std::string& key) {
-  const auto value = as<int64_t>(key, "a whole number", &json::is_number_integer);
-  if (value < 0 || value > 1 << 30) refuse(key, "a whole number from 0 to 2^30");
-  return int(value);
+  const json value = get(key);
+  if (!value.is_number_integer()) refuse(key, "a whole number");
+  const auto n = whole_number(value, 1 << 30);
+  if (!n) refuse(key, "a whole number from 0 to 2^30");
+  return int(*n);
+}
+int Keys::size(const std::string& key, int most) {
+  const int n = whole(key);
+  if (n < 1 || n > most) refuse(key, fmt::format("a size from 1 to {}", most));
+  return n;
+}
+int Keys::size(const std::string& key, int most, int standard) {
+  return get(key).is_null() ? standard : size(key, most);
 }
 int Keys::whole(const std::string& key, int standard) { return get(key).is_null() ? standard : whole(key); }
 double Keys::number(const std::string& key) { return as<double>(key, "a number", &json::is_number); }

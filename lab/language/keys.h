@@ -19,6 +19,8 @@ class Keys {
   // They throw BadInput: absent or null and without a standard, or of another kind.
   int whole(const std::string& key);
   int whole(const std::string& key, int standard);
+  int size(const std::string& key, int most);    // from 1 on
+  int size(const std::string& key, int most, int standard);
   double number(const std::string& key);
   double number(const std::string& key, double standard);
   bool on(const std::string& key, bool standard);
@@ -36,6 +38,10 @@ class Keys {
   std::string where_;
   std::set<std::string> read_;
 };
+
+// Sizes that a model of others may have: more than anybody builds, and so little that no product of two is no int, and
+// that what is made before its tensors are looked at is small.
+constexpr int most_layers = 4096, most_heads = 4096, most_channels = 1 << 18, most_tokens = 1 << 24;
 
 // The object of a file's text. Throws BadInput, naming it, if it is none.
 Keys keys_of(const std::string& text, const std::string& path);

@@ -1,7 +1,6 @@
 #include "lab/language/run.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/stop.h"
 #include "lab/checkpoint.h"
@@ -9,6 +8,7 @@
 #include "lab/config_toml.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/json.h"
 #include "lab/language/corpus.h"
 #include "lab/progress.h"
 #include "lab/shell.h"
@@ -76,7 +76,7 @@ Source read_again(const RunFolder& run, const Choices& c) {
 
 ReadText text_of(const std::string& folder) {
   const std::string path = folder + "/text.json";
-  const json at = json::parse(read_file(path), nullptr, false);
+  const json at = try_json(read_file(path));
   if (!at.is_object() || !at.value("text", json()).is_string())
     failure("{} is damaged; restore it from a copy, or train again", path);
   return {at["text"], at.value("files", size_t(0)), at.value("bytes", int64_t(0))};

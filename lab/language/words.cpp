@@ -1,9 +1,10 @@
 // Where a vocabulary comes from, and the file that keeps it.
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <climits>
 
 #include "core/error.h"
 #include "core/stop.h"
+#include "lab/json.h"
 #include "lab/language/corpus.h"
 
 namespace poslab {
@@ -35,16 +36,19 @@ WordCounts words_of(const Text& text, int64_t most) {
 std::string to_json(const Vocabulary& v) { return json{{"format", format}, {"merges", v.merges()}}.dump() + "\n"; }
 
 Vocabulary vocabulary_of(const std::string& text, const std::string& path) {
-  const json all = json::parse(text, nullptr, false);
+  const json all = try_json(text);
   if (!all.is_object() || !all.contains("format") || all["format"] != format)
     failure("{} is no vocabulary of this version of poslab: its \"format\" is not \"{}\"", path, format);
   std::vector<Vocabulary::Merge> merges;
   const json list = all.value("merges", json());
   if (!list.is_array()) failure("{} is damaged: it has no list of merges", path);
   for (const json& m : list) {
-    if (!m.is_array() || m.size() != 2 || !m[0].is_number_integer() || !m[1].is_number_integer())
-      failure("{} is damaged: merge {} is {}, and not two numbers", path, merges.size(), m.dump());
-    merges.emplace_back(m[0], m[1]);
+    const bool two = m.is_array() && m.size() == 2;
+    const auto left = two ? whole_number(m[0], INT_MAX) : std::nullopt,
+               right = two ? whole_number(m[1], INT_MAX) : left;
+    if (!left || !right)
+      failure("{} is damaged: merge {} is {}, and not two tokens' numbers", path, merges.size(), in_short(m));
+    merges.emplace_back(int(*left), int(*right));
   }
   return naming(path, [&] { return Vocabulary(std::move(merges)); });
 }

@@ -12,6 +12,7 @@
 #include "experiment/build.h"
 #include "lab/config_toml.h"
 #include "lab/files.h"
+#include "lab/json.h"
 #include "lab/shell.h"
 #include "lab/t5/run.h"
 
@@ -77,13 +78,13 @@ void read_training(Run& run) {
   std::istringstream lines(text_of(run.folder, "metrics.jsonl", "is it the folder of a run?"));
   std::string line;
   for (int n = 1; std::getline(lines, line); ++n) {
-    const json entry = json::parse(line, nullptr, false);
+    const Json entry = try_json(line);
     if (!entry.is_object() || !entry.contains("step") || !entry["step"].is_number() || !entry.contains("loss"))
       damaged(run.folder, fmt::format("metrics.jsonl, line {},", n), "it is no object with \"step\" and \"loss\"");
-    const json& loss = entry["loss"];  // JSON has no NaN: a diverged loss is null
+    const Json& loss = entry["loss"];  // JSON has no NaN: a diverged loss is null
     if (!loss.is_number() && !loss.is_null())
-      damaged(run.folder, fmt::format("metrics.jsonl, line {},", n), fmt::format("the loss is {}", loss.dump()));
-    const json accuracy = entry.value("accuracy", json());
+      damaged(run.folder, fmt::format("metrics.jsonl, line {},", n), fmt::format("the loss is {}", in_short(loss)));
+    const Json accuracy = entry.value("accuracy", Json());
     run.training.push_back({entry["step"], loss.is_null() ? std::nan("") : loss.get<double>(),
                             accuracy.is_number() ? accuracy.get<double>() : std::nan("")});
   }
@@ -144,7 +145,7 @@ void read_result(Run& run) {
   if (!run.test.empty()) return;
   read_own_options(run, path);
   if (fs::exists(fs::path(run.folder) / "pictures.json")) {
-    run.pictures = json::parse(text_of(run.folder, "pictures.json", ""), nullptr, false);
+    run.pictures = try_json(text_of(run.folder, "pictures.json", ""));
     const json& p = run.pictures;
     if (!p.is_object() || !p.contains("positions") || !p.contains("examples") || !p["examples"].is_array())
       damaged(run.folder, "pictures.json",

@@ -5,6 +5,7 @@
 
 #include "lab/align.h"
 #include "lab/files.h"
+#include "lab/json.h"
 #include "lab/language/run.h"
 #include "lab/reproduce/chi2023.h"
 #include "lab/t5/run.h"
@@ -62,7 +63,7 @@ BySeed Results::loss(const Test& t, int length) const {
 const json& Results::alignment(const std::string& path) const {
   if (!read_.count(path)) {
     read_alignment(path);  // throws for what `poslab align` did not write
-    read_[path] = json::parse(read_file(path));
+    read_[path] = parse_json(read_file(path), path);
   }
   return read_.at(path);
 }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/error.h"
 #include "core/stop.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/json.h"
 #include "lab/run_folder.h"
 
 namespace poslab::reproduce {
@@ -18,7 +18,7 @@ using nlohmann::json;
 
 json known_of(const std::string& path) {
   if (!std::filesystem::exists(path)) return json::object();
-  json known = json::parse(read_file(path), nullptr, false);
+  json known = try_json(read_file(path));
   if (!known.is_object() || !std::all_of(known.begin(), known.end(), [](const json& x) { return x.is_number(); }))
     failure("{} is damaged; remove it, and the model is tested again", path);
   return known;

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/json.h"
 #include "lab/page/page.h"
 #include "lab/reproduce/ruoss2023.h"
 
@@ -44,7 +45,7 @@ std::vector<Test> tests(const Outcome& o, int trained) {
   std::vector<Test> all;
   std::istringstream lines(read_file(o.folder + "/tests.jsonl"));
   for (std::string line; std::getline(lines, line);) {
-    const json entry = json::parse(line, nullptr, false);
+    const Json entry = try_json(line);
     if (!entry.is_object()) failure("{}/tests.jsonl is damaged; remove the folder and run this again", o.folder);
     if (entry.at("seconds").is_null()) continue;  // the run was moved and its clock lost
     std::vector<double> beyond;

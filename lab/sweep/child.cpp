@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 
 #include "core/error.h"
 #include "lab/files.h"
@@ -70,10 +69,12 @@ std::optional<End> ended(pid_t child) {
 }
 
 std::string last_line(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const std::streamoff size = file ? std::streamoff(file.tellg()) : 0, from = std::max<std::streamoff>(0, size - 4096);
-  std::string text(size_t(std::max<std::streamoff>(0, size - from)), '\0');
-  file.seekg(from).read(text.data(), std::streamsize(text.size()));
+  std::string text;
+  try {
+    const InputFile file(path);
+    const uint64_t most = std::min<uint64_t>(file.size(), 4096);
+    text = file.read(file.size() - most, most);
+  } catch (const Failure&) { return ""; }
   const size_t end = text.find_last_not_of(" \n");
   if (end == std::string::npos) return "";
   const size_t newline = text.rfind('\n', end), begin = newline == std::string::npos ? 0 : newline + 1;

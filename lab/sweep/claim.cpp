@@ -31,7 +31,7 @@ struct flock byte_of(const std::string& id) {
 
 std::optional<Claim> Claim::take(const std::string& folder, const std::string& id) {
   const std::string path = file_of(folder);
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0644);
   if (file < 0) failure("cannot open {}: {}", path, std::strerror(errno));
   Claim claim;
   claim.file_ = owned(file);
@@ -44,7 +44,7 @@ std::optional<Claim> Claim::take(const std::string& folder, const std::string& i
 
 Claims::Claims(const std::string& folder) {
   const std::string path = file_of(folder);
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file >= 0)
     file_ = owned(file);
   else if (errno != ENOENT)

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "lab/files.h"
+#include "lab/json.h"
 #include "lab/sweep/named.h"
 
 namespace poslab::sweep {
@@ -15,7 +16,7 @@ namespace {
 using nlohmann::ordered_json;
 
 Trial read_trial(const std::string& line) {
-  ordered_json all = ordered_json::parse(line, nullptr, false);
+  ordered_json all = try_json(line);
   if (!all.is_object() || !all.contains("id"))
     bad_input("this is not a trial; `poslab sweep plan SWEEP.toml > plan.jsonl` writes them");
   Trial t;

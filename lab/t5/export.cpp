@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "lab/files.h"
-#include "lab/language/safetensors.h"
+#include "lab/safetensors.h"
 #include "lab/t5/hf.h"
 
 namespace poslab::t5 {
@@ -50,7 +50,7 @@ std::string weights(const T5Spec& s, const Params& params) {
     const bool as_it_is = e.tensor.dims() == 1 || e.name == "embedding" || e.name.ends_with("encoding.table");
     all.push_back({name, as_it_is ? e.tensor : transpose(e.tensor.detach())});
   }
-  return safetensors_bytes(all);
+  return safetensors_bytes<float>({{"format", "pt"}}, all);
 }
 
 }  // namespace

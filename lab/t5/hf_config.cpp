@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "lab/json.h"
 #include "lab/t5/hf.h"
 
 namespace poslab::t5 {
@@ -44,7 +45,7 @@ void read_activation(Keys& config, T5Spec& s) {
 void must_be_t5(Keys& config) {
   const std::string type = config.word("model_type", "");
   const json given = config.get("architectures");
-  const std::string architecture = given.is_array() && !given.empty() ? given[0].dump() : "";
+  const std::string architecture = given.is_array() && !given.empty() ? in_short(given[0]) : "";
   if (type != "t5")
     bad_input("{}: \"model_type\" \"{}\" is not known{}; `poslab t5` runs t5, and `poslab lm` llama, mistral and qwen2",
               config.where(), type, architecture.empty() ? "" : " (architecture " + architecture + ")");
@@ -70,10 +71,12 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   must_be_t5(config);
   HfConfig all;
   T5Spec& s = all.spec;
-  s.vocabulary = config.whole("vocab_size", s.vocabulary), s.d_model = config.whole("d_model", s.d_model);
-  s.d_ff = config.whole("d_ff", s.d_ff), s.layers = config.whole("num_layers", s.layers);
-  s.decoder_layers = config.whole("num_decoder_layers", s.layers), s.heads = config.whole("num_heads", s.heads);
-  s.head_dim = config.whole("d_kv", s.head_dim), s.epsilon = config.number("layer_norm_epsilon", s.epsilon);
+  s.vocabulary = config.size("vocab_size", most_tokens, s.vocabulary);
+  s.d_model = config.size("d_model", most_channels, s.d_model), s.d_ff = config.size("d_ff", most_channels, s.d_ff);
+  s.layers = config.size("num_layers", most_layers, s.layers);
+  s.decoder_layers = config.size("num_decoder_layers", most_layers, s.layers);
+  s.heads = config.size("num_heads", most_heads, s.heads);
+  s.head_dim = config.size("d_kv", most_channels / s.heads, s.head_dim), s.epsilon = config.number("layer_norm_epsilon", s.epsilon);
   read_activation(config, s);
   s.scaled = config.on("scale_decoder_outputs", config.on("tie_word_embeddings", true));
   s.encoding = naming(path, [&] {

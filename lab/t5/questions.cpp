@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "autograd/tape.h"
@@ -10,6 +9,7 @@
 #include "core/stop.h"
 #include "lab/files.h"
 #include "lab/interrupt.h"
+#include "lab/json.h"
 #include "lab/progress.h"
 #include "lab/t5/run.h"
 #include "tasks/retrieval/words.h"
@@ -41,18 +41,18 @@ const json& list(const json& in, const char* key) {
 }
 
 DocumentQuestion read_question(const std::string& line) {
-  const json all = json::parse(line, nullptr, false);
+  const json all = try_json(line);
   if (!all.is_object()) bad_input("no JSON object; {}", form);
   DocumentQuestion q{.question = word(all, "question")};
   for (const json& answer : list(all, "answers")) {
-    if (!answer.is_string()) bad_input("an answer is {}, no text; {}", answer.dump(), form);
+    if (!answer.is_string()) bad_input("an answer is {}, no text; {}", in_short(answer), form);
     q.answers.push_back(answer);
   }
   const json& documents = list(all, "ctxs");
   const bool marked =
       std::any_of(documents.begin(), documents.end(), [](const json& d) { return d.contains("isgold"); });
   for (const json& d : documents) {
-    if (!d.is_object()) bad_input("a document is {}; {}", d.dump(), form);
+    if (!d.is_object()) bad_input("a document is {}; {}", in_short(d), form);
     const bool answers = says_yes(d, "hasanswer"), gold = marked ? says_yes(d, "isgold") : answers;
     q.documents.push_back({word(d, "title"), word(d, "text"), gold, !answers});
   }

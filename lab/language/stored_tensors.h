@@ -1,5 +1,4 @@
-// Weights in safetensors files, mapped into memory: 8 bytes of header length, a JSON header, then the numbers. The form
-// of Hugging Face's checkpoints, one file or several with an index (huggingface.co/docs/safetensors).
+// Weights in safetensors files (lab/safetensors.h), mapped into memory: one file, or several with an index.
 #pragma once
 #include <map>
 #include <string>
@@ -18,8 +17,8 @@ struct StoredTensor {
   std::string path{};                            // of that
 };
 
-// All tensors of one file by name. Throws BadInput if there is no such file or it is none of this form, Failure if
-// bytes are missing.
+// All tensors of one file by name. Throws BadInput if there is no such file or it is none of this form, Failure if it
+// is damaged.
 using StoredTensors = std::map<std::string, StoredTensor>;
 StoredTensors map_safetensors(const std::string& path);
 // Those of a folder: of model.safetensors, or of the files that model.safetensors.index.json names. Throws BadInput
@@ -31,9 +30,5 @@ std::string weights_checksum(const StoredTensors&);
 
 // As a matrix; of a vector the only row. Throws BadInput for numbers of a form that is not computed with.
 StoredMatrix matrix_of(const std::string& name, const StoredTensor&);
-
-// A file of float32 tensors, in the order given.
-struct NamedTensor { std::string name; Tensor values; };
-std::string safetensors_bytes(const std::vector<NamedTensor>&);
 
 }  // namespace poslab

@@ -1,0 +1,21 @@
+// JSON, read in one place for the whole program. Files come from strangers, too: what is nested too deeply, and an
+// object that says one thing twice, is refused.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace poslab {
+
+using Json = nlohmann::ordered_json;             // objects keep their order
+// The value that a whole text is. Throws BadInput, which begins with `what`: "DIR/config.json".
+Json parse_json(std::string_view text, const std::string& what);
+// Of a line or a file that may be cut off or another's: discarded (is_discarded(), no object, no list) if it is none.
+Json try_json(std::string_view text);
+// A value as a message shows it: of a long one the beginning.
+std::string in_short(const Json&);
+// A whole number from 0 to `most`; nothing if it is another value, as 1.5, -1, 2^70 or "1".
+std::optional<uint64_t> whole_number(const Json&, uint64_t most);
+
+}  // namespace poslab
