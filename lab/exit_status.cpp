@@ -1,5 +1,7 @@
 #include "lab/exit_status.h"
 
+#include <fmt/format.h>
+
 #include <new>
 
 #include "core/error.h"
@@ -8,9 +10,24 @@
 
 namespace poslab {
 
+namespace {
+
+// A name may hold what a terminal takes for a command: control characters as \x1b, but for ends of lines and tabs.
+std::string harmless(const std::string& text) {
+  std::string made;
+  for (const char c : text)
+    if ((static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == 0x7f)
+      made += fmt::format("\\x{:02x}", c);
+    else
+      made += c;
+  return made;
+}
+
+}  // namespace
+
 int exit_status(const std::function<void()>& work, const std::function<void(const std::string&)>& say) {
   const auto told = [&](int status, const std::string& text) {
-    say(text);
+    say(harmless(text));
     return status;
   };
   try {
