@@ -206,6 +206,12 @@ Tensor HeadGroups::shown(const ModelShape& m, const Positions& p) const {
   return concat(results, 0);
 }
 
+Quantity HeadGroups::quantity() const {
+  const Quantity first = parts[0]->quantity();
+  const bool alike = std::all_of(parts.begin(), parts.end(), [&](auto& p) { return p->quantity() == first; });
+  return alike ? first : Quantity::several;
+}
+
 ModelShape group(ModelShape m, int heads) {
   m.all_heads = m.all_heads ? m.all_heads : m.heads, m.heads = heads;
   return m;

@@ -15,6 +15,7 @@ struct HeadGroups : Encoding {
   Tensor statistics(const Heads&, const Positions&, const Span&) const override;
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
   Tensor shown(const ModelShape&, const Positions&) const override;
+  Quantity quantity() const override;
 };
 
 ModelShape group(ModelShape, int heads);            // of so many of its heads

@@ -30,6 +30,7 @@ struct CoPE : WholeLogits {
     const Heads in = all_alike(m, p.time(), 1);
     return (pairs(in, p, {.causal = true}) - products(in)).reshape({m.heads, p.time(), p.time()});
   }
+  Quantity quantity() const override { return Quantity::of_ones; }
 };
 
 }  // namespace

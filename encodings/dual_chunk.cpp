@@ -80,6 +80,7 @@ struct DualChunk : WholeLogits {
     return results.size() == 1 ? results[0] : concat(results, 1);
   }
   Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
+  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace

@@ -44,6 +44,11 @@ struct Heads {
 // The sizes of one layer's attention, on a device.
 struct LayerShape { int heads, head_dim; Device device; };
 
+// What a picture of pairs shows (`Encoding::shown`): what positions add to the logit, the logit of equal contents (which
+// is 1 where positions change nothing), that of contents of 1 in every channel, the cosine of what is added to the
+// embeddings, a weight, the order of asking; several: heads differ.
+enum class Quantity { added, of_equals, of_ones, embeddings, weight, order, several };
+
 // Doors 2 to 4 of one layer. The base class opens none: it is NoPE.
 class Encoding {
  public:
@@ -64,6 +69,7 @@ class Encoding {
   // What pictures show of query i and key j: (1 or H, T, T) of the first sequence, with the parameters as they are now.
   // The base: what the positions add to the logits, content left out.
   virtual Tensor shown(const ModelShape&, const Positions&) const;
+  virtual Quantity quantity() const { return Quantity::added; }   // what `shown` is
 };
 // Queries, keys and states of one sequence that are `content` in every channel, for pictures.
 Heads all_alike(const ModelShape&, int time, double content);

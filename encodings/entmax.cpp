@@ -53,6 +53,7 @@ struct Entmax : WholeLogits {
     return entmax(where(may, s, number(-1e30, s)), sparsemax) * may;
   }
   Tensor shown(const ModelShape& m, const Positions& p) const override { return of->shown(m, p); }
+  Quantity quantity() const override { return of->quantity(); }
 };
 
 }  // namespace

@@ -67,6 +67,7 @@ struct Fope : Encoding {
   Tensor shown(const ModelShape& m, const Positions& p) const override {
     return logits_of(*this, m, p, std::pow(m.head_dim(), -0.25));
   }
+  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ struct Geometric : WrittenOut {
         order.push_back(j <= i ? (m.causal ? 1 : 2) * (i - j) : m.causal ? 0 : 2 * (j - i) - 1);
     return Tensor::from({1, p.time(), p.time()}, order);
   }
+  Quantity quantity() const override { return Quantity::order; }
 };
 
 std::string shows(const ModelShape& m, const Choices&) {

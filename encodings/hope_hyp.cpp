@@ -50,6 +50,7 @@ struct Boosts : WholeLogits {
   Tensor shown(const ModelShape& m, const Positions& p) const override {
     return slice(logits_of(*this, m, p, std::pow(m.head_dim(), -0.25)), 0, 0, 1);
   }
+  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace

@@ -64,6 +64,7 @@ struct PaTH : WholeLogits {
   Tensor shown(const ModelShape& m, const Positions& p) const override {
     return logits_of(*this, m, p, std::pow(m.head_dim(), -0.25));
   }
+  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 // beta = 2: M_t = P_t^T = M_{t-1} H_t turns queries and keys of slot t.
@@ -95,6 +96,7 @@ struct Mirrors : Encoding {
   Tensor shown(const ModelShape& m, const Positions& p) const override {
     return logits_of(*this, m, p, std::pow(m.head_dim(), -0.25));
   }
+  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace

@@ -43,4 +43,21 @@ std::vector<Tensor> position_matrices(const PositionLayers& scheme, const ModelS
   return all;
 }
 
+Quantity quantity_of(const PositionLayers& scheme, int layer) {
+  return scheme.embed ? Quantity::embeddings : scheme.layers[size_t(layer)]->quantity();
+}
+
+std::string words(Quantity q) {
+  switch (q) {
+    case Quantity::added: return "what is added to the logit";
+    case Quantity::of_equals: return "the logit of equal contents";
+    case Quantity::of_ones: return "the logit of contents of 1";
+    case Quantity::embeddings: return "the cosine of what is added to the embeddings";
+    case Quantity::weight: return "a weight";
+    case Quantity::order: return "the order of asking";
+    case Quantity::several: return "several quantities, by head";
+  }
+  return {};
+}
+
 }  // namespace poslab

@@ -37,6 +37,7 @@ struct PoPE : Encoding {
   Tensor shown(const ModelShape& m, const Positions& p) const override {   // softplus gives D^(-1/4)
     return logits_of(*this, m, p, std::log(std::expm1(std::pow(m.head_dim(), -0.25))));
   }
+  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace

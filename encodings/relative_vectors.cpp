@@ -43,6 +43,7 @@ struct OfQueries : Encoding {
   explicit OfQueries(RelativeVectors v) : of(std::move(v)) {}
   Scores scores(const Heads& in, const Positions& p) const override { return scores_of(of, in, p); }
   Tensor shown(const ModelShape& m, const Positions& p) const override { return logits_of(*this, m, p, 1); }
+  Quantity quantity() const override { return Quantity::of_ones; }
 };
 
 struct OfAll : WholeLogits {
@@ -74,6 +75,7 @@ struct OfAll : WholeLogits {
   }
 
   Tensor shown(const ModelShape& m, const Positions& p) const override { return logits_of(*this, m, p, 1); }
+  Quantity quantity() const override { return Quantity::of_ones; }
 };
 
 }  // namespace

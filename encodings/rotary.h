@@ -36,6 +36,7 @@ class Rotary : public Encoding {
   std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override;   // if all channels turn alike
   // The logit of equal contents, `factor` at distance 0: the mean of cos(d f_m) over the pairs of channels.
   Tensor shown(const ModelShape&, const Positions&) const override;
+  Quantity quantity() const override { return Quantity::of_equals; }
   bool heads_alike() const { return groups_(1).size() == 1; }   // all heads turn alike
 
  private:

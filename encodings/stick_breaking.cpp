@@ -33,6 +33,7 @@ struct StickBreaking : WrittenOut {
   Tensor shown(const ModelShape& m, const Positions& p) const override {
     return weights(all_alike(m, p.time(), 0), p, {.causal = true}).reshape({m.heads, p.time(), p.time()});
   }
+  Quantity quantity() const override { return Quantity::weight; }
 };
 
 }  // namespace

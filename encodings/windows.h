@@ -56,6 +56,7 @@ class Windowed : public Encoding {
     return attention(turned(in, p, turning_, parts_(p), true), v, span);
   }
   Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
+  Quantity quantity() const override { return Quantity::of_equals; }
 
  private:
   Turning turning_;
@@ -95,6 +96,7 @@ class Bent : public WholeLogits {
   Tensor statistics(const Heads&, const Positions&, const Span&) const override;
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
   Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
+  Quantity quantity() const override { return Quantity::of_equals; }
   Tensor distances(const Positions&) const;                        // rho_ij: (T, T)
 
  protected:

@@ -49,6 +49,7 @@ struct XPos : Encoding {
     return s;
   }
   Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
+  Quantity quantity() const override { return Quantity::of_equals; }
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "lab/exit_status.h"
 
+#include <fmt/format.h>
+
 #include <new>
 
 #include "core/error.h"

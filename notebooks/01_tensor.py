@@ -38,9 +38,13 @@ x = pl.Tensor([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]])
 x.shape, x.numpy().ravel().tolist(), x.numpy().strides
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # The 5 stands behind the 4. NumPy's *strides* say how many bytes one step along each axis is: 16 to the next row, 4 to
 # the next column. So 1 and 5 are 16 bytes apart. The left picture has the places of `x`. The right one has those that
 # the transposed matrix would have if the numbers stayed where they are.
+#
+# </details>
 
 # %%
 places = np.arange(12).reshape(3, 4)
@@ -71,8 +75,12 @@ for name, t in {"x.numpy()": x.numpy(), "x.reshape(4, 3)": x.reshape(4, 3), "x.T
     print(f"{name:16}", "the same memory" if address(t) == address(x) else "a copy")
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # A new shape for the same row of numbers costs nothing. A new *order* of the numbers needs a copy. `pl.Tensor` always
 # copies, so that what you do to your own data later does not change a tensor.
+#
+# </details>
 #
 # Sometimes you want just that. `pl.from_numpy` puts a tensor around an array that exists, without a copy.
 #
@@ -114,8 +122,12 @@ print(f"reshape {seconds(lambda: big.reshape(2000, 8000)) * 1e6:12.1f} microseco
 print(f"T       {seconds(lambda: big.T) * 1e6:12.1f} microseconds")
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # A hundred thousand times or more. Your numbers will differ, but reshape never moves anything. The other way to
 # save time is not to write a copy at all. That is what *fused* kernels do, in notebook 03.
+#
+# </details>
 #
 # ## Broadcasting
 #
@@ -175,10 +187,14 @@ print((pl.Tensor([2.0**24]) + 1 - 2.0**24).item())
 print((pl.Tensor([0.1]) + 0.2).item())
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # $2^{24} + 1$ has no float32, so the 1 is lost, and the nearest float32 to 0.3 is a little above it. Positions are
 # numbers as well: RoPE (notebook 07) turns vectors by angles that grow with the position, and an angle of a million
 # radians is known to a sixteenth of a radian only. Sums of many numbers suffer in the same way, which is why tests of
 # gradients use double precision.
+#
+# </details>
 #
 # ## Exercise 2: places in memory
 #

@@ -42,8 +42,12 @@ with pl.Tape() as tape:
 tape
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # An op is recorded if *any* of its inputs wants a gradient; then its result wants one, too. (`sum` reads 4 numbers in a
 # row: `sum_all` first gives its input the shape (4,), which moves nothing. The last op is the minus sign: times -1.)
+#
+# </details>
 #
 # Drawn, with the data from top to bottom. A blue box is an op with the shape of its result. Round boxes were there
 # before: `w`, in yellow, wants a gradient, and the grey ones want none.
@@ -66,8 +70,14 @@ loss.backward()
 tape.plot(x=x, w=w, right=right, loss=loss);
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # All boxes on the way from `w` to the loss have one, and `x` has none. `|grad|` is its norm, the root of the sum of its
-# squares. Each op knew only its own formula. For the softmax $y = \text{softmax}(x)$ it is, with $dy$ for
+# squares.
+#
+# </details>
+#
+# Each op knew only its own formula. For the softmax $y = \text{softmax}(x)$ it is, with $dy$ for
 # $\partial L/\partial y$:
 #
 # $$dx_i = y_i \Big(dy_i - \sum_k dy_k\, y_k\Big)$$
@@ -82,9 +92,13 @@ print("sum of each row", logits.grad.numpy().sum(axis=1))
 print("p - right\n", p.numpy() - right.numpy())
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Each row sums to 0 up to rounding: a shift of all logits does not change the loss. And the gradient of softmax with
 # this loss is simply $p - \text{right}$. That is why engines have one fused op for both, `pl.cross_entropy`, which does
 # not need the logarithm of a number that may be 0.
+#
+# </details>
 #
 # ## Gradients add up
 #
@@ -98,8 +112,12 @@ for _ in range(2):
     print(x.grad.item())
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Both arrows of $x \cdot x$ bring 3, and they are added: 6. A second `backward()` adds another 6, because a tensor that
 # is used in several places (or in several batches) needs the sum. Before a new step one says `x.clear_grad()`.
+#
+# </details>
 #
 # ## Is a gradient right?
 #
@@ -131,11 +149,15 @@ ax.loglog(steps, errors, "o-", markersize=3)
 ax.set(xlabel="step ε", ylabel="|difference - gradient|", title="A gradient beside differences, in float32");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # To the right of the valley the curve of the loss is not straight enough, and the error grows with $\varepsilon^2$. To
 # the left the two losses are nearly equal, and their difference keeps few of their seven digits: the error grows with
 # $1/\varepsilon$. The best of float32 is near $10^{-2}$, and even there only some five digits after the point agree.
 # poslab's own tests compile everything once more with double precision, and there every gradient agrees to one part in
 # a million.
+#
+# </details>
 #
 # ## What it is for
 #

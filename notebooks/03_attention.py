@@ -37,7 +37,11 @@ for logits in ([0, 0.69, 1.39], [100, 100.69, 101.39], [0, 2.08, 4.16]):
     print(logits, "->", pl.softmax([logits]).numpy()[0].round(3))
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # $1 : 2 : 4$, so $1/7, 2/7, 4/7$. A shift changes nothing. Larger logits make the softmax sharper: $1 : 8 : 64$.
+#
+# </details>
 #
 # ## Four tokens
 #
@@ -88,7 +92,11 @@ swapped = pl.softmax(q[order] @ k[order].T / 2**0.5) @ v[order]
 swapped.numpy().round(3)
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # The same rows in the other order. Attention does not know where a token stands. Notebook 04 is about how to tell it.
+#
+# </details>
 #
 # ## Why divide by the root of D?
 #
@@ -111,9 +119,13 @@ ax.set(xscale="log", xticks=widths, xticklabels=widths, xlabel="channels D", yla
 ax.legend();
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Without the division nearly all weight falls on one key, where the softmax is flat and hardly has a gradient (Vaswani
 # et al. 2017, section 3.2.1). How sharp attention should be, and how that depends on the number of keys, comes back in
 # notebook 08.
+#
+# </details>
 #
 # ## A causal mask
 #
@@ -128,8 +140,12 @@ causal = pl.softmax(logits + np.where(ahead, -np.inf, 0))
 pl.plot_matrices({"causal weights": causal}, row="query token", column="key token");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Token 0 sees only itself, so its output is its own value, (0, 0). Token 1 gives one half to token 0 and one half to
 # itself.
+#
+# </details>
 #
 # ## Exercise 1: attention by hand
 #
@@ -225,9 +241,13 @@ ax.minorticks_off()
 ax.legend();
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # The fused form is faster at all lengths. Both grow with $T^2$, since the arithmetic is the same. But the composed form
 # sends every logit to memory and back, several times, and the fused one keeps a block of them in the cache. Memory is
 # slower than arithmetic: notebook 10.
+#
+# </details>
 #
 # ## The trick: a softmax that goes on
 #

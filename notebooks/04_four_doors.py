@@ -50,8 +50,12 @@ vectors = layer.embed(np.zeros((1, 40, 32))).numpy()[0]
 pl.plot_matrices({"sincos: sines left, cosines right": vectors}, row="slot", column="channel");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # The first channel of each half turns by 1 radian a slot, the last one by 0.0002. Fast channels tell neighbours apart
 # and slow ones say roughly where we are, like the hands of a clock.
+#
+# </details>
 #
 # Attention sees such vectors through dot products. **Predict.** The next picture has the cosine between the vectors of
 # any two slots. In which of the two schemes does it depend on the distance $j - i$ only? Such a matrix is constant
@@ -61,9 +65,13 @@ pl.plot_matrices({"sincos: sines left, cosines right": vectors}, row="slot", col
 pl.plot_matrices({n: pl.encodings[n].matrix(32)[0] for n in ("sincos", "learned")});
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # $\sin a \sin b + \cos a \cos b = \cos(a - b)$, so sines and cosines carry the distance without being told. The learned
 # table begins with no idea that slot 4 is beside slot 5: it must learn each slot by itself, and it never learns those
 # that no training string has.
+#
+# </details>
 #
 # ## Door 2: queries and keys are rotated
 #
@@ -81,10 +89,14 @@ positions = {n: pl.encodings[n].positions(32, causal=True)[0] for n in schemes}
 pl.plot_matrices({f"{n}\nup to {np.nanmax(p):g}": p for n, p in positions.items()});
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # The colour is the relative position that the scheme gives to a pair. Empty pairs are masked: a *causal* query does not
 # see later keys. RoPE goes on to 31, which training has never shown. PI and ReRoPE do not exceed 8 and 7, each at a
 # price: PI has quarters of a slot, which were never seen either, and ReRoPE no longer tells far keys apart. SelfExtend
 # tells them apart in groups, and would need a larger group to stay within 7.
+#
+# </details>
 #
 # A rotation is no number that is added to a logit. Its picture is the mean cosine of its angles: how alike query and
 # key look because of their positions, if their contents are equal. **Predict.** Does this fall steadily with distance?
@@ -96,8 +108,12 @@ ax.set(title="How alike positions make query and key", ylabel="mean cosine of th
 ax.legend(fontsize="small", ncols=3, loc="lower center");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # It swings: each pair of channels is a cosine with a wavelength of its own, and a head of 8 channels has only four of
 # them. PI stretches the curve, and ReRoPE follows RoPE up to its window and is flat beyond. More in notebook 07.
+#
+# </details>
 #
 # ## Door 3: a term of the logit
 #
@@ -113,7 +129,11 @@ alibi = pl.encodings.alibi(symmetric=True).matrix(16)
 pl.plot_matrices({f"alibi, head {h}": alibi[h - 1] for h in (1, 3, 8)});
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # In head 1 it is -5, a factor of $e^{-5} = 0.007$ on the weight. Head 8 adds hardly anything and sees everything.
+#
+# </details>
 #
 # Other terms bend the line. KERPLE (Chi et al. 2022) takes a logarithm, Sandwich (Chi et al. 2023) a sum of cosines,
 # and T5 (Raffel et al. 2020) learns a number for each *bucket* of distances: near distances have a bucket each, far
@@ -124,7 +144,11 @@ names = ["alibi:symmetric", "kerple", "sandwich", "t5"]
 pl.plot_matrices({n: pl.encodings[n].matrix(32)[2] for n in names}, one_scale=False);
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # The widest stripes of T5 are far from the diagonal, where a bucket holds many distances.
+#
+# </details>
 #
 # ## Door 4: weights of their own
 #
@@ -149,9 +173,13 @@ pl.plot_matrices({"none: softmax": weights("none", False), "stick_breaking, caus
                   "geometric": weights("geometric", False)});
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # One half, one quarter, one eighth: near keys win although no position was read at all. Only the *order* counts. What
 # no key has taken is lost in stick-breaking; geometric attention divides by the sum of the shares, so one half becomes
 # 0.53.
+#
+# </details>
 #
 # ## All families at a glance
 #
@@ -180,10 +208,14 @@ for row, (family, names) in zip(axes, families.items()):
 figure.supxlabel("key slot"), figure.supylabel("query slot");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Stripes along the diagonal are distances, and nearly every family has them. The exceptions: `learned` knows slots one
 # by one, `sinks` sees the first keys from everywhere, and in `path` the first keys differ, because the tokens between
 # key and query act on the logit. `none` is flat. So is `cope`, which counts by what the tokens *say*, and has learned
 # nothing yet. `poslab` has many more schemes, and each knows its formula and its source:
+#
+# </details>
 
 # %%
 print(len(pl.encodings), "encodings\n")
@@ -237,8 +269,12 @@ pl.plot_matrices({s: alibi.matrix(6, positions=s)[0]
                   for s in ("sequential", "evenly_spread:max_position=64", "randomized:max_position=64")});
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # The gap between neighbours differs from place to place, so equal distances of slots are no longer equal distances of
 # positions. Why one would want that is the subject of notebooks 05 and 06.
+#
+# </details>
 #
 # ## Exercise 2: is it Toeplitz?
 #

@@ -63,9 +63,13 @@ learned = train("learned", "learned")
 pl.plot_lengths({"learned": learned});
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # It breaks at once, where the first untrained slot comes in: at length 11, which takes 22 slots. It falls far below
 # majority, to a guess or less. The rows of new positions are random numbers, and the model reads them as if they said
 # something.
+#
+# </details>
 #
 # The table itself shows why. **Predict.** How far has training moved each row? (We compare with a run of one step.)
 
@@ -77,7 +81,11 @@ ax.bar(range(60), np.linalg.norm(moved, axis=1)[:60])
 ax.set(xlabel="row of the table: position", ylabel="|change| in training", title="What training did to each position");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Rows from 20 on have never been read, so they never had a gradient. They are the random numbers of the first day.
+#
+# </details>
 #
 # ## Second reason: distances never met
 #
@@ -89,9 +97,13 @@ relative = train("relative", "relative", steps=500)
 pl.plot_lengths({"learned": learned, "relative": relative});
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # It falls more slowly, because most pairs of a slightly longer string are still at known distances. But it falls. How
 # many pairs are at distances that training has met can be counted, without any model: in a string of $T$ slots there
 # are $2(T - d)$ pairs at distance $d$.
+#
+# </details>
 
 # %%
 slots = np.arange(2, 61, 2)
@@ -121,9 +133,13 @@ for ax, positions in zip(axes, ("sequential", "randomized:max_position=128")):
     ax.set(title=positions, xlim=(0, 120));
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # All three, whose curves lie on one another at the top of the right picture: training strings of up to 20 slots with
 # random positions show, in time, every position, every distance and every gap that a longer string will have. With
 # positions 0, 1, 2, ... (left) only the gaps, all 1, are known. So let us train with random positions.
+#
+# </details>
 
 # %%
 randomized = train("randomized", "relative", steps=500, positions="randomized")
@@ -147,10 +163,14 @@ ax = pl.plot_lengths({"randomized": randomized, "tested with positions 0, 1, 2, 
 ax.set_title("bucket_sort: the same model, two ways to count at test");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # At short strings it is clearly worse: every single position and distance was met, but hardly ever so many neighbours
 # at distance 1 together. At length 30, where random gaps are small as well, the two meet. Randomized positions trade
 # unseen distances for rare gaps. Whether length or gap costs more can be measured, and depends on the task:
 # [docs/results.md](../docs/results.md#which-comes-first-the-gap-or-the-length-size-tiny).
+#
+# </details>
 #
 # ## Exercise 1: the pairs that matter
 #

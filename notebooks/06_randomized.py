@@ -45,9 +45,13 @@ for ax, n in zip(axes, (5, 30)):
     ax.legend(fontsize="small")
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # The $i$-th of $n$ sorted positions out of $1, \dots, N$ has the mean $i\,(N + 1)/(n + 1)$: they cut the pool into
 # $n + 1$ gaps that are equal on average. With 5 slots the first is at 20.5 on average and the last at 106.5, with 30
 # slots at 3.2 and 123.8. (Here positions begin at 0, hence the -1; slot 0 is $i = 1$.)
+#
+# </details>
 #
 # Every string is spread over the whole pool, be it short or long, so a long string has no position that short ones have
 # not had. But a slot has no position of its own any more: what can a model still learn from positions? **Predict**,
@@ -81,10 +85,14 @@ runs = {
 pl.plot_lengths(runs);
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Unsorted positions are useless even at the trained lengths. What is left is what a model without any positions can do:
 # count the symbols, and say the same in every slot. That is *content only* of notebook 05: it gets 37 % at length 10
 # and 30 % at length 30, about as much as the unsorted model. In the paper the same happens (table 3): the scheme falls
 # back to what the model reaches without positions.
+#
+# </details>
 #
 # So *random* is not the point, and *sorted* is. The randomness is only there so that training meets the distances which
 # longer strings will have.
@@ -102,10 +110,14 @@ ax.set(xlabel="step", ylabel="loss, nats a symbol", title="Training, mean of the
 ax.legend(fontsize="small", ncols=4, loc="upper center");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # It learned what can be learned without order, within the first steps, and then nothing more. (The curves go up and
 # down together because each step draws one length for all its strings, and short strings are easier.) The sorted model
 # is slower than the sequential one at the beginning: its problem is harder, as two slots are at another distance in
 # every draw.
+#
+# </details>
 #
 # ## How large a pool?
 #
@@ -117,9 +129,13 @@ pools = {f"pool of {n}": train(f"pool {n}", positions=sampler(max_position=n), s
 pl.plot_lengths(pools);
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Read this with care: one seed, 300 steps. The smallest pool is learned fastest, because its draws vary little and
 # every distance comes often. But it cannot hold a longer string than this. Between 128 and 2048 these runs do not
 # say which is better. The paper takes 2048 for tests of up to 1000 slots, with 2 million steps.
+#
+# </details>
 #
 # One seed is no experiment. The program's sweeps run many and give an interval: for `even_pairs` with sines and
 # cosines, sorting brings 20.1 points, 95 % interval 14.7 to 24.5

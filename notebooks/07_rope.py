@@ -48,9 +48,13 @@ pl.encodings.rope.plot("frequencies", heads=HEADS, d_model=WIDTH, train_length=T
 axes[1].set(title="Positions for a full turn", xlabel="pair m", xticks=range(1, 9), xticklabels=range(8));
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Two: in the right picture only $m = 0$ and $m = 1$ lie below the trained length. In training the other six turn by
 # a part of their circle only, the slowest by a six-hundredth of it. A text of 256 tokens turns them to angles that no
 # training has seen. That is what "RoPE does not extrapolate" means.
+#
+# </details>
 #
 # ## Three repairs
 #
@@ -70,9 +74,13 @@ ax = pl.encodings.rope.plot("frequencies", beside=["pi:factor=8", "ntk:factor=8"
 ax.set(title="Positions for a full turn, factor 8", xlabel="pair m", xticks=range(1, 9), xticklabels=range(8));
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # NTK-aware turns the line around its left end. *By parts* (Peng et al. 2024, section 3.2; a part of YaRN) leaves pairs
 # alone that come round in training and slows the others down as PI does. ReRoPE has RoPE's line: it changes distances
 # and not frequencies.
+#
+# </details>
 #
 # The logits tell the same story. With equal contents, a query and a key that are $d$ apart have the mean of all
 # cosines. **Predict.** Which of the curves have the same shape as RoPE's for the first few distances, where a language
@@ -87,8 +95,12 @@ ax.set(title="How alike positions make query and key", ylabel="mean cosine", yli
 ax.legend(fontsize="small", ncols=2, loc="upper center");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # PI flattens everything: a neighbour looks like the token itself. NTK-aware nearly keeps the first dip. ReRoPE has the
 # same curve as RoPE within its window of 16, and is flat beyond.
+#
+# </details>
 #
 # ## On a language model
 #
@@ -117,6 +129,8 @@ for ax in axes:
 figure.legend(fontsize="small", loc="outside right center");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # - RoPE is good where it was trained and falls with every doubling.
 # - PI and NTK-aware lose already at 32 tokens, since neighbours no longer look as they did. With further training they
 #   recover. Without it, PI is here no better than no positions at all.
@@ -124,6 +138,8 @@ figure.legend(fontsize="small", loc="outside right center");
 # - At 256 tokens the model without positions, which is the worst but one at 32, has come out best. The right picture
 #   says where: beyond a hundred tokens all others fall, even ReRoPE, whose distances are all known. Something else
 #   changes with the length. That is the subject of the next notebook.
+#
+# </details>
 #
 # This is one small model and one seed. [docs/results.md](../docs/results.md) has three seeds of a larger one, and says
 # which of Su's claims hold there.

@@ -41,9 +41,14 @@ ax.axvline(32, linestyle=":", color="#888")
 ax.legend(fontsize="small");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # 0.37 among 256 keys and 0.035 among 4096, where $g = 9.9$ would be needed. The weight is one half where
-# $g = \ln(n - 1)$, so a logit that stays the same loses as soon as there are enough keys: attention is *dispersed*. If
-# all logits are multiplied by
+# $g = \ln(n - 1)$, so a logit that stays the same loses as soon as there are enough keys: attention is *dispersed*.
+#
+# </details>
+#
+# If all logits are multiplied by
 #
 # $$\lambda_n = \frac{\ln n}{\ln n_0}$$
 #
@@ -83,9 +88,13 @@ for ax in axes:
 axes[1].legend(fontsize="small");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # It grows as $n$ does: twice the keys, twice as many share. For normal logits with variance 1 the entropy comes to
 # $\ln n - 1/2$: $e^{-1/2}$ or 61 % of all keys take part, however many there are. $\ln n$ slows that down, but does not
 # stop it here. It is a rule for one needle, not for every distribution of logits.
+#
+# </details>
 #
 # ## Policies
 #
@@ -103,9 +112,13 @@ ax.set(xlabel="keys that a query sees", ylabel="factor on its logits", title="Te
 ax.legend(fontsize="small");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # `only_longer` does, and `llama4` nearly: its first step is at the 32nd key. So a model that was trained without a
 # temperature reads its trained length as before. `log_n` alone is 1 at 32 keys but flattens the attention of earlier
 # queries. It suits models that were trained with it. YaRN's (Peng et al. 2024, equation 22) changes all.
+#
+# </details>
 #
 # ## On the language model
 #
@@ -135,10 +148,14 @@ for ax in axes:
 axes[0].legend(fontsize="small");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # ReRoPE is helped a little, and RoPE is *harmed*. Sharper attention means to trust the logits more. With ReRoPE they
 # are worth it. With RoPE, whose angles are unknown beyond 32 tokens, the mistakes are trusted more, too. So temperature
 # comes second: first make distances known, then take care of their number. And it is a part only: ReRoPE with $\ln n$
 # still falls at 256 tokens.
+#
+# </details>
 #
 # ## Exercise 1: how large a factor?
 #

@@ -101,9 +101,13 @@ except ValueError as error:
     print(error)
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # A model that writes text keeps the keys of all slots, and computes the queries of the last slot only. Then `q` has
 # fewer rows than there are positions, and the table of pairs must have as many rows as `q`. The queries are the *last*
 # of the slots, so their positions are `positions[:, -Tq:]`.
+#
+# </details>
 #
 # Two more things are said here. `options` gives the slope a range; what is outside is refused. And `laws` declares that
 # this encoding treats both sides alike. The check of *reversal* then tests that it is true. A scheme that breaks a law
@@ -158,9 +162,13 @@ runs = {"none": train("none", "none"), "alibi": train("alibi", "alibi:symmetric"
 pl.plot_lengths(runs);
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # The dashed line is the longest trained length. The dotted curve is what one gets without reading the string, by the
 # most frequent symbol of each slot. Our penalty is better than nothing, and at the trained lengths ALiBi is better
 # still. All eight heads of ours fade alike, while ALiBi has heads that look near and heads that look far.
+#
+# </details>
 #
 # ## Something that it learns
 #
@@ -189,10 +197,14 @@ runs["learned"] = train("learned", LearnedPenalty)
 pl.plot_lengths(runs).legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5));
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Between lengths 6 and 20 it does. On shorter strings it is worse than the fixed slope. Why? **Be careful with such
 # curves.** This was one seed, one task and a short training. Two of these lines may well change places with
 # another seed. A claim needs several seeds and an interval for the difference; `poslab sweep` and `poslab compare` make
 # them.
+#
+# </details>
 #
 # ## Exercise: two sides, two slopes
 #

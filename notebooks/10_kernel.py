@@ -81,8 +81,12 @@ ax.set(xscale="log", xlabel="nanoseconds for one number", title="Softmax of 32,7
 ax.invert_yaxis();
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # The loops lose by what Python does for every number: boxes, types, calls. NumPy has none of that inside of an
 # operation. Why is the kernel still faster than NumPy, although both are compiled code?
+#
+# </details>
 #
 # ## What must be moved
 #
@@ -134,12 +138,16 @@ ax.set(xlabel="operations for each byte moved", ylabel="operations a nanosecond"
 ax.legend(fontsize="small");
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # By what they move, the kernel should be $32 / 8 = 4$ times as fast as arrays. It is faster than that, because arrays
 # do not even reach the slope of the roof; we come back to that. They wait for memory and not for arithmetic. *Fusing*
 # the five operations moves the point to the right, where the roof is higher, and there the kernel is close to it. The
 # product of matrices lies at the far right: it uses every number that it reads many times, so arithmetic is its limit.
 # (It lies on the roof because we took the peak from it.) The loops are far below any roof; neither memory nor
 # arithmetic is what they wait for.
+#
+# </details>
 #
 # Do not read too much into the last tens of percent; a kernel may even exceed 100. Our 15 operations are a rough count,
 # some of the matrix may still be in the cache, and another program may have used the memory while we measured the copy.
@@ -163,10 +171,14 @@ ax.minorticks_off()
 ax.legend();
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # Arrays have a step where the data no longer fit, since they come by five times. Part of it is the system, which hands
 # out new memory for every large intermediate result; that is most of why they stay below the roof, too. The kernel
 # hardly has a step. Near the bend of the roof memory and arithmetic take about as long, and the processor fetches the
 # next row while it computes this one.
+#
+# </details>
 #
 # ## On a GPU
 #
@@ -196,8 +208,12 @@ print(f"H100, roof             {least / 1e6:8.3f} ms      (computed, not measure
 print(f"{5000 * 3350 / 8 / 1024:.0f} rows")           # of which 5000 ns at 3350 bytes a ns move 8 bytes a number
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
 # That is two million numbers. Small models have smaller tensors than that. So on a GPU few kernels count even more than
 # few bytes, which is one more reason to fuse.
+#
+# </details>
 #
 # ## Exercise 1: a roof
 #

@@ -26,6 +26,7 @@ HERE = Path(__file__).parent
 SLOW = 180                                    # seconds that a notebook may take on two cores
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
+PREDICTION = re.compile(r"\*\*Predict\b")
 SOLUTION = re.compile(r"<details>.*?```python\n(.*?)```", re.S)
 
 
@@ -36,7 +37,9 @@ def cells_of(path):
                          "language_info": {"name": "python"}}
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{number}"
-        cell.metadata = {}
+        asked = number > 0 and PREDICTION.search(notebook.cells[number - 1].source)
+        folded = cell.cell_type == "code" and asked  # Jupyter shows what came out when one clicks
+        cell.metadata = {"jupyter": {"outputs_hidden": True}} if folded else {}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
 
@@ -103,12 +106,13 @@ def plain(notebook):
             if "image/png" in output.get("data", {}):
                 output.data["image/png"] = smaller(output.data["image/png"])
     for cell in notebook.cells:
-        cell.metadata = {}
+        cell.metadata = {k: v for k, v in cell.metadata.items() if k == "jupyter"}
     return notebook
 
 
 def sources(notebook):
-    return [(c.cell_type, c.source) for c in notebook.cells]
+    """All of its cells that is not made by running them."""
+    return [(c.cell_type, c.source, c.metadata) for c in notebook.cells]
 
 
 def run(path, write):

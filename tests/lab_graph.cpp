@@ -85,6 +85,6 @@ TEST_CASE("graph: rows say what a step has done, modules add up their ops, and t
                                           "loss"});
   const std::string picture = graph::svg(modules);
   CHECK(holds(picture, "a&lt;b: a training step of 16 strings"));
-  CHECK(holds(picture, "prefers-color-scheme:dark"));
+  CHECK(holds(picture, "prefers-color-scheme: dark"));
   CHECK(!holds(picture, "<script"));
 }

@@ -39,6 +39,29 @@ TEST_CASE("show: biases and rotations are the formulas', masked pairs are nothin
   CHECK(two.matrices[2].heads[7][5] == doctest::Approx(-5 * std::exp2(-8)));
 }
 
+TEST_CASE("show: a difference is drawn of like quantities alone, and an axis holds one") {
+  const auto bias = [](const char* a, const char* b) { return view_of("bias", {a, b}); };
+  CHECK(bias("rope", "rerope:window=2").matrices.size() == 3);
+  CHECK(bias("kerple", "alibi").matrices.size() == 3);
+  const show::View unlike = bias("rerope:window=2", "alibi");
+  CHECK(unlike.matrices.size() == 2);
+  CHECK(unlike.reading.ends_with("No difference is drawn: rerope:window=2 shows the logit of equal contents, and alibi "
+                                 "shows what is added to the logit."));
+  for (const char* other : {"sincos", "shaw", "geometric", "none*4+rope*4"})
+    CHECK_MESSAGE(bias("alibi", other).matrices.size() == 2, other);
+  CHECK(bias("none*4+rope*4", "none*4+rope*4").matrices.size() == 2);
+  const show::View apart = view_of("similarity", {"rerope:window=2", "alibi"});
+  REQUIRE(apart.charts.size() == 2);
+  CHECK(apart.charts[0].y_label == "the logit of equal contents");
+  CHECK(apart.charts[1].curves.size() == 8);
+  CHECK(view_of("similarity", {"rope", "rerope:window=2"}).charts.size() == 1);
+}
+
+TEST_CASE("show: of positions that are counted there is no chart of gaps, as all are 1") {
+  CHECK(view_of("positions", {"rope"}).charts.empty());
+  CHECK(view_of("positions", {"rope"}, 6, false, "randomized").charts.size() == 1);
+}
+
 TEST_CASE("show: the set of Su's matrices, each the formula of its article, on one scale") {
   show::Asked asked{.encodings = show::all_sets()[0].encodings(32), .views = {"relative"}, .length = 32};
   asked.causal = true;
@@ -84,7 +107,7 @@ TEST_CASE("show: heads that turn unlike have curves of their own, and a part wit
 
 TEST_CASE("show: a view of matrices and curves is one SVG, the curves below") {
   const std::string svg = show::svg({view_of("positions", {"rope"}, 8, false, "randomized")}, 1);
-  const size_t cells = svg.find("<path class=\"s"), curves = svg.find("<svg x=\"0\" y=\"");
+  const size_t cells = svg.find("<path class=\"s"), curves = svg.find("<svg class=\"chart");
   REQUIRE(cells != svg.npos);
   REQUIRE(curves != svg.npos);
   CHECK(cells < curves);

@@ -13,14 +13,14 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "lab/page/chart.h"
+#include "lab/page/page.h"
 #include "lab/page/html.h"
 #include "lab/report/run.h"
 #include "lab/sweep/sweep.h"
 #include "tests/lab_helpers.h"
 
 namespace poslab {
-extern const std::string_view page_css;
+extern const std::string_view page_css, svg_css;
 }
 
 using namespace poslab;
@@ -167,7 +167,7 @@ TEST_CASE("report: more lines than colors are told apart by dashes and marks") {
   CHECK(page::color_class(7) == "c7");
   CHECK(page::color_class(9) == "c1 again1");
   CHECK(page::color_class(page::Curve::baseline) == "base");
-  const std::string css(page_css);  // each of them is said there once
+  const std::string css = std::string(page_css) + std::string(svg_css);  // each of them is said there once
   for (const char* part :
        {".again1.line { stroke-dasharray", ".again2.line { stroke-dasharray", ".again1.mark", ".again2.mark"})
     CHECK_MESSAGE(holds(css, part), part);
@@ -219,10 +219,12 @@ TEST_CASE("report: an .svg is the chart alone, well-formed, on its own paper") {
   report::write({make_run(folder, "a", "sequential", .75), make_run(folder, "b&b", "randomized", .5)}, out);
   const std::string svg = text_of(out);
   CHECK(svg.rfind("<svg xmlns=\"http://www.w3.org/2000/svg\"", 0) == 0);
-  CHECK(holds(svg, "prefers-color-scheme: dark"));
+  CHECK(holds(svg, "@media (prefers-color-scheme: dark){.paper{fill:#14171a}"));
+  CHECK(holds(svg, "class=\"line c1\" fill=\"none\" stroke=\"#b84f00\""));
   CHECK(holds(svg, ">positions=randomized</text>"));
   CHECK(holds(svg, "class=\"paper\""));
   CHECK_FALSE(holds(svg, "<html"));
+  CHECK_FALSE(holds(svg, "var("));
   CHECK(svg.ends_with("</svg>\n"));
 }
 
@@ -299,6 +301,39 @@ TEST_CASE("report: damaged input is refused and what stood there stays") {
   fs::create_directories(folder.path / "taken.html" / "inside");
   CHECK(holds(refusal<BadInput>({whole}, (folder.path / "taken.html").string()), "cannot write"));
   CHECK_FALSE(fs::exists(folder.path / "taken.html.partial"));
+}
+
+TEST_CASE("pages: an SVG file has its colors in the elements, as svg.css says them with the colors of the page") {
+  const std::string svg = page::svg_document(
+      {0, 0, 9, 9}, "a<b", "", "<g class=\"chart\"><text class=\"name base\">x</text><path class=\"line c0 again1\"/>"
+      "<path class=\"s0\"/><path class=\"s32\"/><path class=\"v16\"/><path class=\"unknown\"/></g>");
+  CHECK(holds(svg, "<title id=\"t\">a&lt;b</title>"));
+  CHECK(holds(svg, "<rect class=\"paper\" fill=\"#fff\" "));
+  CHECK(holds(svg, "<text class=\"name base\" fill=\"#59626c\" font-weight=\"400\">x"));
+  CHECK(holds(svg, "<path class=\"line c0 again1\" fill=\"none\" stroke=\"#0072b2\" stroke-dasharray=\"7 5\" "
+                   "stroke-linecap=\"butt\" stroke-linejoin=\"round\" stroke-width=\"2.25\"/>"));
+  CHECK(holds(svg, "class=\"s0\" stroke=\"#f4f7f9\""));
+  CHECK(holds(svg, "class=\"s32\" stroke=\"#08264f\""));
+  CHECK(holds(svg, "class=\"v16\" stroke=\"#f4f5f6\""));
+  CHECK(holds(svg, "<path class=\"unknown\"/>"));
+  CHECK(holds(svg, ".line.c0.again1{stroke:#5bb1ea}"));
+  CHECK_FALSE(holds(svg, "var("));
+  CHECK(page::shade_class(true, .5) == "v16");
+}
+
+TEST_CASE("pages: ticks of whole things are whole") {
+  page::Chart c{"c", "c", "", "pair of channels", "y", 1, 4, 0, 1};
+  c.curves.push_back({"one", 0, {{1, 0}, {4, 1}}});
+  const auto tick = [&](const char* text) {
+    return holds(page::svg(c, false), fmt::format("middle\">{}</text>", text));
+  };
+  CHECK(tick("1"));
+  CHECK(tick("2"));
+  CHECK_FALSE(tick("1.5"));
+  c.curves[0].points.push_back({2.25, 0});  // no count
+  CHECK(tick("1.5"));
+  for (const auto& [least, step] : {std::pair{1., 1.}, {1.1, 2.}, {2., 2.}, {3., 5.}, {5., 5.}, {6., 10.}, {.03, .05}})
+    CHECK(page::tick_step(least) == doctest::Approx(step));
 }
 
 TEST_CASE("pages: a chart has zones only if it says where they end, also where its axis begins below 0") {

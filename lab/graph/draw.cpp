@@ -8,6 +8,7 @@
 
 #include "lab/graph/graph.h"
 #include "lab/page/html.h"
+#include "lab/page/svg.h"
 
 namespace poslab::graph {
 namespace {
@@ -57,7 +58,7 @@ std::string text(double x, double y, const char* style, const std::string& words
 
 // The number ends where its bar begins; the longest of a column is as long as the column.
 std::string time(double x, double y, double seconds, double longest, const char* style) {
-  return text(x + number - 8, y, "end", fmt::format("{:.0f}", seconds * 1e6)) +
+  return text(x + number - 8, y, "right", fmt::format("{:.0f}", seconds * 1e6)) +
          fmt::format("<rect class=\"{}\" x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"10\"/>", style, x + number,
                      y - 5, longest > 0 ? std::max(.5, bar * seconds / longest) : 0.);
 }
@@ -69,15 +70,6 @@ std::string line(double x, size_t from, size_t to) {
   return fmt::format("<path d=\"M{0:.0f} {1:.0f}C{2:.1f} {1:.0f} {2:.1f} {3:.0f} {0:.0f} {3:.0f}\"/>", x, y(from),
                      x - bow(to - from) * 4 / 3, y(to));
 }
-
-constexpr const char* style = R"(
-svg{--paper:#fff;--ink:#1b1f23;--soft:#57606a;--wash:#f4f6f8;--line:#8c959d;--f:#0072b2;--b:#d55e00;
-background:var(--paper);font:13px system-ui,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
-@media (prefers-color-scheme:dark){svg{--paper:#14181c;--ink:#e6eaee;--soft:#a4adb5;--wash:#1d2329;--line:#77818a;
---f:#5bb1ea;--b:#f58b45}}
-.paper{fill:var(--paper)}.wash{fill:var(--wash)}text{fill:var(--ink)}.soft,.softend{fill:var(--soft)}
-.head{font-size:16px;font-weight:600}.strong{font-weight:600}.end,.softend{text-anchor:end}
-.lines{fill:none;stroke:var(--line);stroke-width:1.2}.dot{fill:var(--ink)}.f{fill:var(--f)}.b{fill:var(--b)})";
 
 }  // namespace
 
@@ -100,37 +92,39 @@ std::string svg(const Graph& g) {
     const bool first = n == 0 || g.nodes[n - 1].module != node.module;
     if (first) shaded = !shaded;
     if (shaded)
-      shades += fmt::format("<rect class=\"wash\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/>",
+      shades += fmt::format("<rect class=\"shade\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\"/>",
                             y - row_height / 2, c.width, row_height);
     for (const size_t source : node.from) lines += line(c.node, source, n);
     const std::string parameters = own_parameters(node);
-    rows += fmt::format("<g><title>{}: {}{}</title><circle class=\"dot\" cx=\"{:.0f}\" cy=\"{:.0f}\" r=\"3.5\"/>",
+    rows += fmt::format("<g><title>{}: {}{}</title><circle cx=\"{:.0f}\" cy=\"{:.0f}\" r=\"3.5\"/>",
                         page::escape(node.module), page::escape(node.name),
                         parameters.empty() ? "" : ", reads " + page::escape(parameters), c.node, y);
-    if (first) rows += text(c.module, y, "strong", node.module);
-    rows += text(c.name, y, "", cut(node.name, 44)) + text(c.reads, y, "soft", cut(parameters, 44)) +
-            text(c.shape, y, "", to_string(node.shape)) + time(c.forward, y, node.forward, forward, "f") +
-            time(c.backward, y, node.backward, backward, "b") + text(c.bytes, y, "end", bytes(node.bytes)) +
-            text(c.gradient, y, "end", std::isnan(node.gradient) ? "" : fmt::format("{:.2g}", node.gradient)) +
+    if (first) rows += text(c.module, y, "module", node.module);
+    rows += text(c.name, y, "", cut(node.name, 44)) + text(c.reads, y, "faded", cut(parameters, 44)) +
+            text(c.shape, y, "", to_string(node.shape)) + time(c.forward, y, node.forward, forward, "forward") +
+            time(c.backward, y, node.backward, backward, "backward") + text(c.bytes, y, "right", bytes(node.bytes)) +
+            text(c.gradient, y, "right", std::isnan(node.gradient) ? "" : fmt::format("{:.2g}", node.gradient)) +
             "</g>\n";
   }
   const double headings = above - 26;
   const std::string head =
-      text(edge, 24, "head", g.title) + text(c.module, headings, "soft", "module") +
-      text(c.name, headings, "soft", "ops") + text(c.reads, headings, "soft", "reads") +
-      text(c.shape, headings, "soft", "result") + text(c.forward + number - 8, headings, "softend", "forward µs") +
-      text(c.backward + number - 8, headings, "softend", "backward µs") + text(c.bytes, headings, "softend", "bytes") +
-      text(c.gradient, headings, "softend", "gradient norm");
-  const std::string foot = text(c.module, end, "strong", "all") +
-                           text(c.forward + number - 8, end, "end", fmt::format("{:.0f}", all_forward * 1e6)) +
-                           text(c.backward + number - 8, end, "end", fmt::format("{:.0f}", all_backward * 1e6)) +
-                           text(c.bytes, end, "end", bytes(all_bytes));
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-      "role=\"img\" aria-labelledby=\"t d\"><title id=\"t\">{2}</title><desc id=\"d\">The tape, from its first op to "
-      "the loss: {3} rows of module, op, parameters, shape, time, bytes and gradient norm.</desc>\n<style>{4}</style>\n"
-      "<rect class=\"paper\" width=\"{0:.0f}\" height=\"{1:.0f}\"/>{5}<g class=\"lines\">{6}</g>\n{7}\n{8}{9}</svg>\n",
-      c.width, height, page::escape(g.title), g.nodes.size(), style, shades, lines, head, rows, foot);
+      text(edge, 24, "heading", g.title) + text(c.module, headings, "faded", "module") +
+      text(c.name, headings, "faded", "ops") + text(c.reads, headings, "faded", "reads") +
+      text(c.shape, headings, "faded", "result") +
+      text(c.forward + number - 8, headings, "faded right", "forward µs") +
+      text(c.backward + number - 8, headings, "faded right", "backward µs") +
+      text(c.bytes, headings, "faded right", "bytes") +
+      text(c.gradient, headings, "faded right", "gradient norm");
+  const std::string foot = text(c.module, end, "module", "all") +
+                           text(c.forward + number - 8, end, "right", fmt::format("{:.0f}", all_forward * 1e6)) +
+                           text(c.backward + number - 8, end, "right", fmt::format("{:.0f}", all_backward * 1e6)) +
+                           text(c.bytes, end, "right", bytes(all_bytes));
+  const std::string description = fmt::format(
+      "The tape, from its first op to the loss: {} rows of module, op, parameters, shape, time, bytes, gradient norm.",
+      g.nodes.size());
+  return page::svg_document({0, 0, std::round(c.width), height}, g.title, description,
+                            fmt::format("<g class=\"tape\">{}<g class=\"joins\">{}</g>\n{}\n{}{}</g>\n", shades, lines,
+                                        head, rows, foot));
 }
 
 }  // namespace poslab::graph

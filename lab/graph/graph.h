@@ -28,6 +28,6 @@ struct Graph {
 // BadInput as opening the run does, and Failure if a step does.
 Graph of_run(const std::string& path);
 Graph by_module(const Graph&);
-std::string svg(const Graph&);       // a file of its own, light or dark, without scripts
+std::string svg(const Graph&);       // a file of its own (lab/page/svg.h)
 
 }  // namespace poslab::graph

@@ -1,17 +1,13 @@
 #include "lab/page/chart.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <string_view>
 
 #include "lab/page/html.h"
-
-namespace poslab {
-extern const std::string_view page_css;
-}
+#include "lab/page/svg.h"
 
 namespace poslab::page {
 namespace {
@@ -31,10 +27,9 @@ struct Frame {
   }
 };
 
-// 1, 2 or 5 times a power of ten, so that about `wanted` ticks fit.
-std::vector<double> even_ticks(double low, double high, int wanted) {
-  const double rough = (high - low) / wanted, power = std::pow(10, std::floor(std::log10(rough)));
-  const double step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
+// About `wanted` ticks; of whole things whole ones.
+std::vector<double> even_ticks(double low, double high, int wanted, bool whole) {
+  const double least = (high - low) / wanted, step = tick_step(whole ? std::max(1., least) : least);
   std::vector<double> ticks;
   for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i)
     ticks.push_back(i * step + 0.);  // never -0
@@ -49,6 +44,13 @@ std::vector<double> log_ticks(double low, double high) {
       if ((digit == 1 || decades < 2.5) && power * digit >= low * .999 && power * digit <= high * 1.001)
         ticks.push_back(power * digit);
   return ticks;
+}
+
+// Its x count something: lengths, steps, pairs of channels.
+bool whole(const Chart& c) {
+  return std::all_of(c.curves.begin(), c.curves.end(), [](const Curve& curve) {
+    return std::all_of(curve.points.begin(), curve.points.end(), [](Point p) { return p.x == std::round(p.x); });
+  });
 }
 
 // At the x of points, every one or every second, ..., so that no more than `wanted` are there.
@@ -90,7 +92,7 @@ std::string style(const Curve& curve, int& dashes) {
 std::string axes(const Frame& f, bool narrow) {
   const Chart& c = f.chart;
   std::string made;
-  for (const double v : c.log ? log_ticks(c.y_low, c.y_high) : even_ticks(c.y_low, c.y_high, 6)) {
+  for (const double v : c.log ? log_ticks(c.y_low, c.y_high) : even_ticks(c.y_low, c.y_high, 6, false)) {
     const std::string text = c.percent ? fmt::format("{:.0f} %", 100 * v) : number(v);
     made += fmt::format(
         "<path class=\"gridline\" d=\"M{:.1f} {:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" "
@@ -98,7 +100,8 @@ std::string axes(const Frame& f, bool narrow) {
         f.left, f.y(v), f.right, f.left - 8, f.y(v) + 4, text);
   }
   const int wanted = narrow ? 4 : 8;
-  for (const double v : c.doubling ? ticks_at_points(c, size_t(wanted)) : even_ticks(c.x_low, c.x_high, wanted))
+  for (const double v :
+       c.doubling ? ticks_at_points(c, size_t(wanted)) : even_ticks(c.x_low, c.x_high, wanted, whole(c)))
     made += fmt::format(
         "<path class=\"tick\" d=\"M{0:.1f} {1:.1f}v5\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\" "
         "text-anchor=\"middle\">{3}</text>",
@@ -135,6 +138,11 @@ std::string direct_labels(const Frame& f) {
 }
 
 }  // namespace
+
+double tick_step(double least) {
+  const double power = std::pow(10, std::floor(std::log10(least))), times = least / power - 1e-9;
+  return power * (times > 5 ? 10 : times > 2 ? 5 : times > 1 ? 2 : 1);
+}
 
 std::string color_class(int n) {
   constexpr int colors = 8, again = 4;  // in page.css
@@ -186,20 +194,21 @@ std::pair<double, double> svg_size(const std::vector<Chart>& charts) {
   return {file_width + 2 * edge, each * double(charts.size()) + edge};
 }
 
+std::string svg_shapes(const std::vector<Chart>& charts) {
+  std::string made;
+  for (size_t n = 0; n < charts.size(); ++n)
+    made += fmt::format("<text class=\"heading\" x=\"0\" y=\"{}\">{}</text>"
+                        "<g transform=\"translate(0 {})\">{}</g>\n",
+                        each * double(n) + 16, escape(charts[n].title), each * double(n) + 36, svg(charts[n], false));
+  return made;
+}
+
 std::string svg_file(const std::vector<Chart>& charts) {
   const auto [width, height] = svg_size(charts);
-  std::string made = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{0} {0} {1} {2}\" width=\"{1}\" height=\"{2}\">\n"
-      "<style><![CDATA[{3}\n"
-      "svg {{ font-family: system-ui, \"Segoe UI\", Roboto, \"Helvetica Neue\", Arial, sans-serif; }}\n"
-      "svg svg.chart.wide {{ display: block; width: 900px; height: 400px; }} .paper {{ fill: var(--paper); }}\n"
-      ".heading {{ fill: var(--ink); font-size: 16px; font-weight: 600; }}\n"
-      "]]></style>\n<rect class=\"paper\" x=\"{0}\" y=\"{0}\" width=\"{1}\" height=\"{2}\"/>\n",
-      -edge, width, height, page_css);
-  for (size_t n = 0; n < charts.size(); ++n)
-    made += fmt::format("<text class=\"heading\" x=\"0\" y=\"{}\">{}</text><g transform=\"translate(0 {})\">{}</g>\n",
-                        each * double(n) + 16, escape(charts[n].title), each * double(n) + 36, svg(charts[n], false));
-  return made + "</svg>\n";
+  std::vector<std::string> titles, descriptions;
+  for (const Chart& c : charts) titles.push_back(c.title), descriptions.push_back(c.description);
+  return svg_document({-edge, -edge, width, height}, fmt::format("{}", fmt::join(titles, "; ")),
+                      fmt::format("{}", fmt::join(descriptions, " ")), svg_shapes(charts));
 }
 
 std::string figure(const Chart& c) {

@@ -35,14 +35,19 @@ struct Chart {
   bool doubling = false;        // equal steps along the x axis double its value; ticks are at points of the curves
 };
 
-// The class of page.css that draws something in the n-th color: eight colors, then the same eight with lines dashed and
+// The distance of ticks on every axis: 1, 2 or 5 times a power of ten, at least `least`. figures.js has the same for
+// what it draws itself.
+double tick_step(double least);
+
+// The class of svg.css that draws something in the n-th color: eight colors, then the same eight with lines dashed and
 // marks square, ...
 std::string color_class(int n);
 std::string svg(const Chart&, bool narrow);
 std::string figure(const Chart&);         // legend, wide and narrow SVG
-// A file of its own: the charts below one another, each under its title, on the page's paper, light or dark.
+// The charts below one another, each under its title: a file of its own (svg.h), or what such a file draws.
 std::string svg_file(const std::vector<Chart>&);
-std::pair<double, double> svg_size(const std::vector<Chart>&);   // its width and height, in pixels
+std::string svg_shapes(const std::vector<Chart>&);
+std::pair<double, double> svg_size(const std::vector<Chart>&);   // width and height, in pixels
 nlohmann::json chart_json(const Chart&);  // what the read-out needs
 
 // At most two points for each of `bins` stretches, the lowest and the highest: the outline of a dense noisy curve.

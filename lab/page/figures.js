@@ -16,6 +16,12 @@ const figures = (() => {
     Math.abs(x) >= 1000 || Number.isInteger(x) ? x.toFixed(0) :
                                                  String(Number(x.toPrecision(3)));
 
+  // The distance of ticks, as lab/page/chart.cpp has it: 1, 2 or 5 times a power of ten, at least `least`.
+  function tick_step(least) {
+    const power = 10 ** Math.floor(Math.log10(least)), times = least / power - 1e-9;
+    return power * (times > 5 ? 10 : times > 2 ? 5 : times > 1 ? 2 : 1);
+  }
+
   // ---- Charts: the pointer or the arrow keys pick an x; the legend shows every curve's value there.
   function attach(plot) {
     const chart = data.charts.find(c => c.id === plot.dataset.chart);
@@ -141,18 +147,17 @@ const figures = (() => {
       element("image", {href: image_of(matrix), x: left, y: top, width, height, preserveAspectRatio: "none"}),
       element("rect", {class: "frame", x: left, y: top, width, height}));
     const letters = symbols ? Math.max(...symbols.map(symbol => symbol.length)) : 0;
-    const each = symbols && matrix.cols * Math.max(letters, 2) <= 64 ?
-        1 :
-        [5, 10, 20, 25, 50, 100, 200, 250, 500].find(n => n / block * cell >= 36) ?? 1000;
+    const named = symbols && matrix.cols * Math.max(letters, 2) <= 64;
+    const each = named ? 1 : tick_step(Math.max(1, 36 * block / cell));
     for (let slot = first ? each - 1 : 0; slot < matrix.cols * block; slot += each)
       picture.append(element(
         "text", {x: left + (slot / block + .5) * cell, y: top - 6, "text-anchor": "middle"},
-        each === 1 ? symbols[slot] : String(slot + first)));
+        named ? symbols[slot] : String(slot + first)));
     for (let slot = Math.ceil((first_row + first) / each) * each - first; slot < first_row + matrix.rows * block;
          slot += each)
       picture.append(element(
         "text", {x: left - 7, y: top + ((slot - first_row) / block + .5) * cell + 4, "text-anchor": "end"},
-        each === 1 ? symbols[slot] : String(slot + first)));
+        named ? symbols[slot] : String(slot + first)));
     picture.append(
       element("text", {x: left + width, y: 10, "text-anchor": "end"}, `${col} →`),
       element("text", {x: 0, y: 10}, `${row} ↓`));
@@ -267,5 +272,5 @@ const figures = (() => {
   }
   document.querySelectorAll(".plot").forEach(attach);
   document.querySelectorAll("[data-maps]").forEach(attach_maps);
-  return {data, element, short, count, choice, tell_slots, ramp, draw_map, scale_bar, draw};
+  return {data, element, short, tick_step, count, choice, tell_slots, ramp, draw_map, scale_bar, draw};
 })();

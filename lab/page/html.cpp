@@ -1,13 +1,14 @@
 #include "lab/page/html.h"
 
 #include <fmt/format.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 
 namespace poslab {
-extern const std::string_view page_html, page_css, figures_js;
+extern const std::string_view page_html, page_css, svg_css, figures_js;
 }
 
 namespace poslab::page {
@@ -47,6 +48,7 @@ std::string document(std::string_view html, const std::map<std::string, std::str
   const std::string body = filled(html, parts);
   return filled(page_html, {{"title", parts.at("title")},
                             {"page.css", std::string(page_css)},
+                            {"svg.css", std::string(svg_css)},
                             {"contents", contents(body)},
                             {"body", body},
                             {"data", parts.at("data")},
@@ -56,19 +58,28 @@ std::string document(std::string_view html, const std::map<std::string, std::str
 
 std::string escape(std::string_view text) {
   std::string made;
-  for (const char c : text) {
-    if (c == '&')
+  for (size_t at = 0; at < text.size();) {
+    utf8proc_int32_t code;
+    const auto* from = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at);
+    const utf8proc_ssize_t size = utf8proc_iterate(from, utf8proc_ssize_t(text.size() - at), &code);
+    const std::string_view character = text.substr(at, size > 0 ? size_t(size) : 1);
+    at += character.size();
+    if (size <= 0)
+      made += "\uFFFD";
+    else if (code == '&')
       made += "&amp;";
-    else if (c == '<')
+    else if (code == '<')
       made += "&lt;";
-    else if (c == '>')
+    else if (code == '>')
       made += "&gt;";
-    else if (c == '"')
+    else if (code == '"')
       made += "&quot;";
-    else if (c == '\'')
+    else if (code == '\'')
       made += "&#39;";
+    else if (code < ' ' && code != '\n' && code != '\t')
+      made += fmt::format("\xe2\x90{}", char(0x80 + code));  // U+2400 and on: their pictures
     else
-      made += c;
+      made += character;
   }
   return made;
 }

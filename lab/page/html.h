@@ -16,7 +16,8 @@ std::string filled(std::string_view html, const std::map<std::string, std::strin
 std::string document(std::string_view html, const std::map<std::string, std::string>& parts,
                      std::string_view script = "");
 
-std::string escape(std::string_view text);            // & < > " ' as entities
+// & < > " ' as entities; as XML has neither, a control character as its picture, and U+FFFD for what is no UTF-8
+std::string escape(std::string_view text);
 std::string prose(std::string_view text);             // escaped, and what stands between ` as code
 std::string percent(double fraction);                 // 0.9987 -> 99.9 %; an en dash for NaN
 std::string number(double x);                         // 5 digits: 0.001, 10001, 2.5e+06

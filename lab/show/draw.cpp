@@ -1,10 +1,11 @@
 // Matrices as text, numbers and SVG.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/error.h"
 #include "lab/show/show.h"
@@ -76,56 +77,23 @@ std::string grid(const Matrix& m, const std::vector<double>& cells, const Reach&
   return text;
 }
 
-// Stops of lab/page/page.css; a cell's class is one of 33 steps between them.
-constexpr int steps = 33;
-using Colours = std::vector<std::array<int, 3>>;
-const Colours light_sequential = {{244, 247, 249}, {207, 225, 238}, {147, 193, 222}, {66, 146, 198}, {23, 94, 156},
-                                  {8, 38, 79}},
-              dark_sequential = {{27, 32, 37}, {23, 64, 95}, {31, 107, 160}, {79, 163, 216}, {165, 211, 242},
-                                 {243, 250, 255}},
-              light_diverging = {{122, 51, 0}, {213, 94, 0}, {243, 178, 127}, {244, 245, 246}, {143, 192, 223},
-                                 {0, 114, 178}, {0, 58, 102}},
-              dark_diverging = {{255, 201, 160}, {245, 139, 69}, {122, 67, 32}, {34, 39, 44}, {34, 80, 111},
-                                {91, 177, 234}, {197, 229, 251}};
-
-std::string classes(const char* name, const Colours& stops, const std::array<bool, steps>& used) {
-  std::string css;
-  for (int n = 0; n < steps; ++n) {
-    const double at = double(n) / (steps - 1) * double(stops.size() - 1);
-    const size_t low = std::min(size_t(at), stops.size() - 2);
-    const auto mixed = [&](size_t k) {
-      return int(std::lround(stops[low][k] + (at - double(low)) * (stops[low + 1][k] - stops[low][k])));
-    };
-    if (used[size_t(n)])
-      css += fmt::format(".{}{}{{stroke:#{:02x}{:02x}{:02x}}}", name, n, mixed(0), mixed(1), mixed(2));
-  }
-  return css;
-}
-
-// Which steps occur, of matrices with values on one side of 0 and on both.
-struct Used { std::array<bool, steps> sequential{}, diverging{}; };
-
 // A path for each colour, with a line as wide as a row for each run of neighbours.
-std::string lines(const Matrix& m, const std::vector<double>& cells, const Reach& r, double side, Used& used) {
-  const char* kind = r.two_sided() ? "d" : "s";
-  const auto step = [&](int i, int j) {
+std::string lines(const Matrix& m, const std::vector<double>& cells, const Reach& r, double side) {
+  const auto shade = [&](int i, int j) {
     const double v = cells[size_t(i) * size_t(m.cols) + size_t(j)];
-    if (!std::isfinite(v)) return -1;
-    return r.high > r.low ? int(std::lround(r.share(v) * (steps - 1))) : steps / 2;   // unlike the paper
+    if (!std::isfinite(v)) return std::string();
+    return page::shade_class(r.two_sided(), r.high > r.low ? r.share(v) : 0.5);   // unlike the paper
   };
-  std::array<std::string, steps> runs;
+  std::map<std::string, std::string> runs;
   for (int i = 0; i < m.rows; ++i)
     for (int j = 0, end; j < m.cols; j = end) {
-      for (end = j + 1; end < m.cols && step(i, end) == step(i, j);) ++end;
-      if (step(i, j) >= 0) runs[size_t(step(i, j))] += fmt::format("M{} {}h{}", j, i, end - j);
+      const std::string here = shade(i, j);
+      for (end = j + 1; end < m.cols && shade(i, end) == here;) ++end;
+      if (!here.empty()) runs[here] += fmt::format("M{} {}h{}", j, i, end - j);
     }
   std::string shapes;
-  for (int n = 0; n < steps; ++n)
-    if (!runs[size_t(n)].empty()) {
-      (r.two_sided() ? used.diverging : used.sequential)[size_t(n)] = true;
-      shapes += fmt::format("<path class=\"{}{}\" d=\"{}\"/>", kind, n, runs[size_t(n)]);
-    }
-  return fmt::format("<g transform=\"scale({:.4g}) translate(0 .5)\">{}</g>", side, shapes);
+  for (const auto& [name, run] : runs) shapes += fmt::format("<path class=\"{}\" d=\"{}\"/>", name, run);
+  return fmt::format("<g class=\"cells\" transform=\"scale({:.4g}) translate(0 .5)\">{}</g>", side, shapes);
 }
 
 }  // namespace
@@ -211,7 +179,6 @@ std::string svg(const std::vector<View>& all, int head) {
   constexpr double gap = 24, above = 44;
   constexpr int in_a_row = 3;
   std::string shapes;
-  Used used;
   double x = gap, y = above + gap, width = 0, below = 0;
   int in_this_row = 0;
   for (const auto& [view, m] : matrices) {
@@ -224,27 +191,24 @@ std::string svg(const std::vector<View>& all, int head) {
     const std::string what =
         fmt::format("{}: {} ↓ {} →, {:.4g} to {:.4g}", view->name, view->row, view->col, r.low, r.high);
     shapes += fmt::format("<g class=\"matrix\" transform=\"translate({:.1f} {:.1f})\"><title>{}: {}</title>"
-                          "<text y=\"-24\">{}</text><text class=\"small\" y=\"-8\">{}</text>{}</g>\n",
+                          "<text y=\"-24\">{}</text><text class=\"extent\" y=\"-8\">{}</text>{}</g>\n",
                           x, y, page::escape(view->title), page::escape(name), page::escape(name), page::escape(what),
-                          lines(m, cells, scale, side, used));
+                          lines(m, cells, scale, side));
     x += std::max({picture, 8.6 * double(name.size()), 6.4 * double(what.size())}) + gap;
     width = std::max(width, x), below = std::max(below, side * m.rows);
   }
   double height = y + below + gap;
-  if (!charts.empty()) {   // a picture of its own, below
-    std::string curves = page::svg_file(charts);
-    curves.insert(curves.find("<svg") + 4, fmt::format(" x=\"0\" y=\"{:.0f}\"", height));
-    shapes += curves;
+  if (!charts.empty()) {   // below
+    constexpr double edge = 16;
+    shapes += fmt::format("<g transform=\"translate({} {:.0f})\">{}</g>\n", edge, height + edge,
+                          page::svg_shapes(charts));
     const auto size = page::svg_size(charts);
     width = std::max(width, size.first), height += size.second;
   }
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-      "role=\"img\"><style>svg{{background:#fff;color:#1b1f23}}.matrix text{{font:600 14px system-ui,sans-serif;fill:"
-      "currentColor}}.matrix .small{{font:12px system-ui,sans-serif}}.matrix path{{shape-rendering:crispEdges}}{2}{3}"
-      "@media (prefers-color-scheme:dark){{svg{{background:#14181c;color:#e6eaee}}{4}{5}}}</style>\n{6}</svg>\n",
-      width, height, classes("s", light_sequential, used.sequential), classes("d", light_diverging, used.diverging),
-      classes("s", dark_sequential, used.sequential), classes("d", dark_diverging, used.diverging), shapes);
+  std::vector<std::string> titles, readings;
+  for (const View& view : all) titles.push_back(view.title), readings.push_back(view.reading);
+  return page::svg_document({0, 0, std::round(width), std::round(height)}, fmt::format("{}", fmt::join(titles, "; ")),
+                            fmt::format("{}", fmt::join(readings, " ")), shapes);
 }
 
 }  // namespace poslab::show

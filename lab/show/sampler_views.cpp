@@ -91,7 +91,8 @@ std::optional<View> positions_view(const Subject& s) {
   }
   c.y_high = std::clamp(std::ceil(10 * most) / 10, 0.1, 1.);
   c.description = "How often neighbouring slots are so many positions apart, in strings of three lengths.";
-  if (!c.curves.empty()) view.charts.push_back(std::move(c));
+  const auto varies = [](const page::Curve& curve) { return curve.points.size() > 1; };
+  if (std::any_of(c.curves.begin(), c.curves.end(), varies)) view.charts.push_back(std::move(c));
   return view;
 }
 

@@ -32,6 +32,13 @@ void add_difference(View& view) {
     view.matrices.push_back(difference(view.matrices[0], view.matrices[1]));
 }
 
+// What the matrix of each part shows.
+std::vector<Quantity> quantities(const Subject& s) {
+  std::vector<Quantity> all;
+  for (const Part& part : s.parts) all.push_back(quantity_of(*part.layers, s.layer));
+  return all;
+}
+
 Matrix matrix_of(const std::string& of, const Tensor& m, bool causal) {
   const int heads = m.dim(0), T = m.dim(1);
   Matrix made{of, T, T, {}};
@@ -132,7 +139,13 @@ std::optional<View> bias_view(const Subject& s) {
                                 s.parts.size() > 1 ? part.scheme.spelled() + ": " : "",
                                 part.scheme->shows(s.shape, part.scheme.choices));
   }
-  add_difference(view);
+  const std::vector<Quantity> of = quantities(s);
+  if (of.size() != 2) return view;
+  if (of[0] == of[1] && of[0] != Quantity::several)
+    add_difference(view);
+  else
+    view.reading += fmt::format(" No difference is drawn: {} shows {}, and {} shows {}.", s.parts[0].scheme.spelled(),
+                                words(of[0]), s.parts[1].scheme.spelled(), words(of[1]));
   return view;
 }
 
@@ -141,24 +154,34 @@ std::optional<View> similarity_view(const Subject& s) {
   View view{.name = "similarity", .title = "The same by distance",
             .reading = "The mean over all pairs that are so many slots apart: keys on the left of the query have "
                        "negative distances."};
-  page::Chart c{"similarity", view.title, "", "key slot - query slot", "", 0, 1, 0, 1};
-  c.unit = "distance";
+  const std::vector<Quantity> of = quantities(s);
+  std::vector<page::Curve> curves;
   for (size_t n = 0; n < s.parts.size(); ++n) {
     const Matrix& m = bias.matrices[n];
-    for (size_t h = 0; h < m.heads.size(); ++h)
-      c.curves.push_back({m.heads.size() > 1 ? fmt::format("{}, head {}", m.of, h + 1) : m.of, int(c.curves.size()),
-                          by_distance(m.heads[h], m.rows)});
+    const std::string name = words(of[n]);       // an axis holds one quantity
+    if (view.charts.empty() || view.charts.back().y_label != name) {
+      const std::string id = fmt::format("similarity{}", n);
+      view.charts.push_back({id, view.title, "", "key slot - query slot", name, 0, 1, 0, 1});
+      view.charts.back().unit = "distance";
+    }
+    for (size_t h = 0; h < m.heads.size(); ++h) {
+      curves.push_back({m.heads.size() > 1 ? fmt::format("{}, head {}", m.of, h + 1) : m.of, int(curves.size()),
+                        by_distance(m.heads[h], m.rows)});
+      view.charts.back().curves.push_back(curves.back());
+    }
   }
-  fit(c);
-  c.description = fmt::format("{} curves over distances {} to {}.", c.curves.size(), c.x_low, c.x_high);
+  for (page::Chart& c : view.charts) {
+    fit(c);
+    c.description = fmt::format("{} curves over distances {} to {}.", c.curves.size(), c.x_low, c.x_high);
+  }
   view.table = {"the mean of what the scheme makes of pairs at a distance", {"distance"}, {}};
-  for (const page::Curve& curve : c.curves) view.table.head.push_back(curve.name);
+  for (const page::Curve& curve : curves) view.table.head.push_back(curve.name);
   for (int d = 1 - s.slots; d < s.slots; ++d) {
     const int size = std::abs(d);   // 0, 1, 2, 4, 8, ... in both directions
     if ((size & (size - 1)) != 0) continue;
     std::vector<page::Cell> row{{std::to_string(d)}};
     bool seen = false;              // by a head: where all pairs are masked it has no point
-    for (const page::Curve& curve : c.curves) {
+    for (const page::Curve& curve : curves) {
       const auto at = std::find_if(curve.points.begin(), curve.points.end(),
                                    [d](const page::Point& p) { return p.x == double(d); });
       const bool there = at != curve.points.end();
@@ -167,7 +190,6 @@ std::optional<View> similarity_view(const Subject& s) {
     }
     if (seen) view.table.rows.push_back(std::move(row));
   }
-  view.charts.push_back(std::move(c));
   return view;
 }
 

@@ -61,7 +61,7 @@ Matrix reduced(const Matrix& m, int most);
 std::string text(const View&, int head, int columns, bool colours, bool utf8);
 // view,of,head,row,column,value: of matrices rows and columns count slots from 0; of curves `column` is the x.
 std::string csv(const std::vector<View>&);
-std::string svg(const std::vector<View>&, int head);    // light or dark, as its reader has it
+std::string svg(const std::vector<View>&, int head);    // a file of its own (lab/page/svg.h)
 std::string html(const Asked&, const std::vector<View>&, const std::string& command);
 
 }  // namespace poslab::show

@@ -165,7 +165,7 @@ const maps = (() => {
   // Tokens where a slot is large enough for one, numbers of slots elsewhere.
   function labels(context, {view, x_of, y_of, right, bottom, symbols, color}) {
     const said = view.zoom >= 12;
-    const each = said ? 1 : [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find(n => n * view.zoom >= 40) ?? 2000;
+    const each = said ? 1 : figures.tick_step(Math.max(1, 40 / view.zoom));
     const text = slot => said ? symbols[slot].slice(0, 8) : String(slot + 1);
     context.font = "11px system-ui, sans-serif";
     context.fillStyle = color("--soft");

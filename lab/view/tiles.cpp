@@ -4,8 +4,10 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <new>
+#include <numbers>
 
 #include "core/parallel.h"
 #include "lab/page/matrix.h"
@@ -28,6 +30,17 @@ std::vector<Level> pyramid(const real* weights, int slots) {
     all.push_back({(side + 1) / 2, page::in_blocks<uint8_t>(all.back().codes.data(), side, side, 2)});
   }
   return all;
+}
+
+double entropy_of(const Level& level) {
+  std::array<double, 256> of_code{};  // -w log w
+  for (int code = 1; code < 256; ++code) {
+    const double octaves = (255 - code) / double(codes_an_octave);
+    of_code[size_t(code)] = std::exp2(-octaves) * octaves * std::numbers::ln2;
+  }
+  double sum = 0;
+  for (const uint8_t code : level.codes) sum += of_code[code];
+  return sum / level.side;
 }
 
 int tiles_across(const Level& level) { return (level.side + tile_side - 1) / tile_side; }

@@ -25,6 +25,9 @@ struct Level {
 // and right edge. The last level is the first with a side of at most `overview_side`.
 std::vector<Level> pyramid(const real* weights, int slots);
 
+// The mean over queries of the entropy of their weights, in nats. Level 0 has them.
+double entropy_of(const Level&);
+
 // Rows and columns of a level that has tiles; the last of a row or column may be smaller.
 int tiles_across(const Level&);
 std::vector<uint8_t> tile(const Level&, int row, int column);

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <numeric>
+#include <optional>
 
 #include "core/error.h"
 #include "core/parallel.h"
@@ -58,6 +60,11 @@ class Folder {
   void layer(const std::string& at, int layer, const std::vector<int>& heads, const Tensor& weights,
              std::vector<uint8_t>& overview);
   Written written{0, 0};
+  // The map written so far that is furthest from even attention, whose weights have the least entropy.
+  struct Clearest {
+    int layer = 0, head = 0;
+    double entropy = std::numeric_limits<double>::infinity();
+  } clearest{};
 
  private:
   std::string path_;
@@ -75,6 +82,7 @@ void Folder::layer(const std::string& at, int layer, const std::vector<int>& hea
       failure("layer {}, head {}: query {} gives key {} the weight {}, and the viewer draws 0 to 1", layer, head,
               (wrong - a) / T + 1, (wrong - a) % T + 1, *wrong);
     const std::vector<Level> levels = pyramid(a, T);
+    if (const double entropy = entropy_of(levels[0]); entropy < clearest.entropy) clearest = {layer, head, entropy};
     struct Place {
       size_t level;
       int row, column;
@@ -120,7 +128,9 @@ std::string command(const std::vector<std::string>& runs, const Wanted& w, const
   return text + " -o " + shell_word(out);
 }
 
-std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, const std::string& out, RunKind kind) {
+// `opens`: the head that the page shows first.
+std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, const Folder::Clearest& opens,
+                    const std::string& out, RunKind kind) {
   std::vector<Values> settings;
   std::vector<std::string> folders;
   for (const Subject& s : subjects) settings.push_back(s.setting), folders.push_back(s.folder);
@@ -141,6 +151,7 @@ std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, 
                             : kind == RunKind::t5 ? "the context and the question behind it, as the encoder reads them."
                                                   : "dashed lines part the input from the answer slots.";
   const nlohmann::json data = {{"runs", runs},
+                               {"opens", {{"layer", opens.layer}, {"head", opens.head}}},
                                {"slots", subjects[0].symbols.size()},
                                {"tile", tile_side},
                                {"overview", overview_side},
@@ -149,17 +160,24 @@ std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, 
                         {{"title", "Attention of " + page::escape(fmt::format("{}", fmt::join(folders, ", ")))},
                          {"about", about},
                          {"parts", parts},
+                         {"opens", fmt::format("layer {}, head {}", opens.layer, opens.head)},
                          {"command", page::escape(command(folders, wanted, out))},
                          {"data", page::script_safe(data)}},
                         std::string(map_js) + std::string(view_js));
 }
 
-Written write_all_maps(std::vector<Subject>& subjects, const Wanted& wanted, const std::string& folder) {
+struct Drawn {
+  Written written;
+  Folder::Clearest opens;  // of the first run's newest checkpoint
+};
+
+Drawn write_all_maps(std::vector<Subject>& subjects, const Wanted& wanted, const std::string& folder) {
   size_t maps = 0;
   for (const Subject& s : subjects)
     maps += s.steps.size() * those(wanted.layers, s.layers).size() * those(wanted.heads, s.heads).size();
   Progress progress("drawing", "maps", 0, int64_t(maps));
   Folder to(folder, progress);
+  std::optional<Folder::Clearest> opens;
   for (size_t run = 0; run < subjects.size(); ++run) {
     Subject& s = subjects[run];
     for (auto at_step = s.steps.rbegin(); at_step != s.steps.rend(); ++at_step) {  // the newest is there already
@@ -175,10 +193,11 @@ Written write_all_maps(std::vector<Subject>& subjects, const Wanted& wanted, con
                         return weights;
                       });
       s.pass(trace);
+      if (!opens) opens = to.clearest;
       to.file(at + "/overview.js", tile_script(at, overview));
     }
   }
-  return to.written;
+  return {to.written, *opens};
 }
 
 }  // namespace
@@ -203,8 +222,8 @@ Written write(const std::vector<std::string>& folders, const Wanted& asked, cons
       bad_input("-o {}: {} exists already; choose another folder, or remove it", shell_word(out), shell_word(taken));
   try {
     make_folder(partial);
-    Written written = write_all_maps(subjects, wanted, partial);
-    const std::string page = page_of(subjects, wanted, out, kind);
+    auto [written, opens] = write_all_maps(subjects, wanted, partial);
+    const std::string page = page_of(subjects, wanted, opens, out, kind);
     write_file(partial + "/index.html", page);
     fs::rename(partial, out);
     written.bytes += double(page.size());

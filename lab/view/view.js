@@ -7,7 +7,7 @@
   // Of slots and cells the numbers count from 0; layer, head and step are what they are called. span: slots across the
   // shorter side of a map. right: the run beside it; runs.length is none.
   const standard = {
-    left: 0, right: Math.min(1, runs.length), step: steps.at(-1), layer: runs[0].layers[0], head: runs[0].heads[0],
+    left: 0, right: Math.min(1, runs.length), step: steps.at(-1), layer: data.opens.layer, head: data.opens.head,
     scale: 0, query: slots - 1, key: 0, x: 0, y: 0, span: slots
   };
   const state = {...standard};

@@ -56,6 +56,11 @@ def test_pairs_agree_and_each_exercise_has_a_solution(path):
     notebook = run.cells_of(path)
     pair = run.nbformat.read(path.with_suffix(".ipynb"), as_version=4)
     assert run.sources(pair) == run.sources(notebook), "./dev notebooks --write makes it anew"
+    for asked, answer in zip(pair.cells, pair.cells[1:]):  # folded, until one clicks
+        if answer.cell_type == "code":
+            predicts = asked.cell_type == "markdown" and "**Predict" in asked.source
+            assert answer.metadata.get("jupyter", {}).get("outputs_hidden", False) == predicts, asked.source
+    assert f"({path.stem}.ipynb)" in (NOTEBOOKS / "README.md").read_text()
     assert any(cell.outputs for cell in pair.cells if cell.cell_type == "code")
     assert not run.lost_links(notebook)
     solved = run.with_solutions(notebook).cells

@@ -1,6 +1,7 @@
 """The page of `poslab view` in a browser: the engine's weights under the cursor, keys, link, checkpoints, two runs."""
 
 import subprocess
+import time
 from pathlib import Path
 
 import browser
@@ -57,9 +58,22 @@ def test_the_weights_under_the_cursor_are_those_of_the_engine(seen, dark):
         assert page.messages == []
 
 
+def test_it_opens_on_the_head_that_is_furthest_from_even_attention(seen):
+    entropy = {}
+    for layer in (1, 2):
+        weights = np.load(seen / "inspected/attention.npz")[f"one/layer{layer}/length150"]
+        entropy[layer] = -(weights * np.log(np.maximum(weights, 1e-30))).sum(1).mean()
+    least = min(entropy, key=entropy.get)
+    with browser.Page() as page:
+        opened(page, seen)
+        assert page.run(CHOSEN)[0].startswith(f"layer {least}, head 1,")
+        assert f"It opens on layer {least}, head 1:" in page.run('document.body.textContent')
+        assert page.messages == []
+
+
 def test_keys_move_zoom_and_scroll_and_the_link_restores_it(seen):
     with browser.Page() as page:
-        opened(page, seen, "#query=10&key=20&right=2")
+        opened(page, seen, "#layer=1&query=10&key=20&right=2")
         page.run('document.querySelector(".map-canvas").focus()')
         for key in ["ArrowRight", "ArrowDown", "ArrowDown", "+", "+", "+"]:
             page.press(key)
@@ -76,7 +90,8 @@ def test_keys_move_zoom_and_scroll_and_the_link_restores_it(seen):
         assert page.run('getComputedStyle(document.querySelector(".map-canvas")).outlineStyle') == "solid"
         page.run('document.querySelector(".heads button").focus()')
         page.press("ArrowDown")
-        page.until('location.hash.includes("layer=2")')
+        page.until(f'{CHOSEN}[0].startsWith("layer 2")')
+        time.sleep(0.5)  # the link follows when all is still
         link, text = page.run("location.hash"), said(page)
         assert page.run(CHOSEN)[0].startswith("layer 2, head 1, largest weight ")
         assert page.run('document.getElementById("link").hash') == link
@@ -95,7 +110,7 @@ def test_keys_move_zoom_and_scroll_and_the_link_restores_it(seen):
 
 def test_the_slider_goes_through_checkpoints_and_everything_can_be_reached_with_tab(seen):
     with browser.Page() as page:
-        opened(page, seen, "#query=5&key=5&span=10")
+        opened(page, seen, "#layer=1&query=5&key=5&span=10")
         titles = '[...document.querySelectorAll(".pane h3")].map(h => h.textContent)'
         assert page.run(titles) == ["one, step 40", "two, step 40"]
         trained = said(page)
@@ -119,7 +134,7 @@ def test_a_tile_that_is_missing_is_named(seen, tmp_path):
     subprocess.run(["cp", "-r", seen / "viewed", tmp_path / "viewed"], check=True)
     (tmp_path / "viewed/maps/0/40/1-1/0-0-0.js").unlink()
     with browser.Page() as page:
-        page.open(tmp_path / "viewed/index.html", "#span=20&right=2")
+        page.open(tmp_path / "viewed/index.html", "#layer=1&span=20&right=2")
         missing = "maps/0/40/1-1/0-0-0.js is missing beside this page."
         page.until(f'document.querySelector(".said")?.textContent === "{missing}"')
         page.run('document.querySelector("details").open = true')

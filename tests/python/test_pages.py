@@ -1,0 +1,130 @@
+"""What the program draws: no name or text is taken for markup, SVG files say their colours, ticks agree everywhere."""
+
+import html.parser
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree
+from pathlib import Path
+
+import browser
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "build/release/poslab"
+EVIL = "<x-evil>\"'&\x1b[31m"   # of a run
+TEXT = "</script><x-evil a='b'>&amp; "
+
+
+def poslab(at, *words):
+    return subprocess.run([PROGRAM, *words], cwd=at, check=True, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """Pages and pictures of runs whose folder has a hostile name, of a text that is, and of schemes."""
+    at = tmp_path_factory.mktemp("pages")
+    model = "--layers 1 --heads 2 --d-model 16 --batch 4 --steps 4 --train-length 9".split()
+    for run, encoding in ((EVIL, "rope"), (EVIL + "2", "alibi")):
+        poslab(at, "train", "--task", "reverse_string", "--encoding", encoding, *model, "--eval-lengths", "1:12",
+               "--eval-samples", "4", "--out", run)
+    (at / "texts").mkdir()
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (at / "texts" / name).write_text(TEXT * 400)
+    poslab(at, "lm", "train", "--text", "texts", *model, "--key-heads", "2", "--d-ff", "16",
+           "--eval-times", "1/2", "--eval-samples", "2", "--out", EVIL + "lm")
+    poslab(at, "report", EVIL, EVIL + "2", "-o", "report.html")
+    poslab(at, "report", EVIL + "lm", "-o", "lm.html")
+    poslab(at, "inspect", EVIL, EVIL + "2", "--lengths", "9", "--samples", "2", "-o", "inspect")
+    poslab(at, "ask", EVIL, "0110", "-o", "ask.html")
+    poslab(at, "view", EVIL, EVIL + "2", "-o", "view")
+    poslab(at, "view", EVIL + "lm", "--text", TEXT, "-o", "view-lm")
+    poslab(at, "show", "rope", "alibi", "--positions", "randomized", "-o", "show.html")
+    poslab(at, "report", EVIL, EVIL + "2", "-o", "report.svg")
+    poslab(at, "graph", EVIL, "-o", "graph.svg")
+    poslab(at, "show", "rope", "--positions", "randomized", "--view", "positions", "-o", "show.svg")
+    return at
+
+
+def pages(at):
+    return sorted(at.rglob("*.html"))
+
+
+class Read(html.parser.HTMLParser):
+    """Names of a page's elements, and the JSON that its scripts read."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.names, self.data, self._in_data = set(), "", False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.names.add(tag)
+        self._in_data = ("id", "data") in attrs
+
+    def handle_data(self, data):
+        self.data += data if self._in_data else ""
+
+    def handle_endtag(self, tag):
+        self._in_data = False
+
+
+def test_no_name_or_text_is_markup(drawn):
+    assert len(pages(drawn)) == 7
+    for page in pages(drawn):
+        text = page.read_text()
+        read = Read(text)
+        assert "x-evil" not in read.names, page
+        assert json.loads(read.data), page
+        assert page.name == "show.html" or "x-evil" in text, page
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f]", text), page
+
+
+def test_a_terminal_gets_no_command_from_a_name(drawn):
+    done = subprocess.run([PROGRAM, "report", EVIL + "none", "-o", "x.html"], cwd=drawn, capture_output=True, text=True)
+    assert done.returncode == 2 and "\x1b" not in done.stderr and r"\x1b[31m" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["report.svg", "graph.svg", "show.svg"])
+def test_a_picture_says_its_colours_itself(drawn, name):
+    text = (drawn / name).read_text()
+    assert "var(" not in text
+    picture = xml.etree.ElementTree.fromstring(text)
+    space = "{http://www.w3.org/2000/svg}"
+    [style] = picture.iter(space + "style")
+    assert re.fullmatch(r"@media \(prefers-color-scheme: dark\)\{.*\}", style.text)  # the rest needs no style sheet
+    inherited = {child: parent for parent in picture.iter() for child in parent}
+
+    def said(element, what):
+        while element is not None and what not in element.attrib:
+            element = inherited.get(element)
+        return element is not None
+    shapes = [e for e in picture.iter() if e.tag in {space + "path", space + "text", space + "rect"}]
+    assert len(shapes) > 20
+    for shape in shapes:
+        assert said(shape, "fill") if shape.tag != space + "path" else said(shape, "stroke"), shape.attrib
+
+
+def test_ticks_are_those_of_the_script(tmp_path):
+    if not shutil.which("node"):
+        pytest.skip("there is no node")
+    formula = re.search(r"function tick_step\(least\) \{.*?\n  \}", (ROOT / "lab/page/figures.js").read_text(), re.S)[0]
+    for length in (3, 5, 8, 13, 40, 100, 333):
+        poslab(tmp_path, "show", "none", "--view", "similarity", "--length", str(length), "-o", "x.svg")
+        texts = re.findall(r'text-anchor="middle">([-0-9.e+]+)</text>', (tmp_path / "x.svg").read_text())
+        ticks = [float(t) for t in texts]
+        steps = {b - a for a, b in zip(ticks, ticks[1:])}
+        script = f"{formula}; console.log(tick_step(Math.max(1, {2 * (length - 1)} / 8)))"
+        assert steps == {float(subprocess.check_output(["node", "-e", script]))}, (length, ticks)
+
+
+@pytest.mark.skipif(not browser.program, reason="there is no chromium")
+@pytest.mark.parametrize("dark", [False, True])
+def test_pages_say_nothing_on_the_console(drawn, dark):
+    with browser.Page(dark=dark) as page:
+        for path in pages(drawn):
+            page.open(path)
+            page.until('document.readyState === "complete"')
+            assert page.run('document.querySelector("x-evil")') is None
+        assert page.messages == []
