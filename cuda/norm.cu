@@ -34,8 +34,8 @@ __global__ void norm_rows(real* y, real* s, const real* x, const real* z, const 
   }
 }
 
-// dx += d, dz += dropout(d), and `partial` (blocks, sums, n) of dgain and, in LayerNorm, dbias, if it is wanted. ds or
-// dy may be null. The sums of rows of one panel are kept in registers, and the teams of the block meet in shared
+// dx += d, dz += dropout(d), and `partial` (blocks, sums, n) of dgain and, in LayerNorm, dbias, if it is wanted. Of
+// RMSNorm ds or dy may be null, LayerNorm has dy alone. The sums of rows of one panel are kept in registers, and the teams of the block meet in shared
 // memory; longer rows belong to a whole block, whose threads keep the sums of their columns in `partial` itself.
 template <NormKind kind>
 constexpr int sums_of = kind == NormKind::layer ? 2 : 1;
@@ -44,6 +44,7 @@ __global__ __launch_bounds__(threads, kind == NormKind::layer ? 3 : 2)     // bl
 void norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const real* ds, const real* dy, const real* x,
                         const real* gain, int64_t rows, int n, real epsilon, DropoutArgs drop) {
   constexpr bool layer = kind == NormKind::layer;
+  const bool of_y = layer || dy, of_s = !layer && ds;
   SHARED(real, sums, (8 * sums_of<kind> + 1) * threads);
   Row<team> row(rows, n);
   const bool again = row.again();
@@ -52,15 +53,15 @@ void norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const rea
   bool started = false;                      // partial_of_block has been written to
   for (; row.any(); row.next(), started = true) {
     real v[per_thread] = {}, d[per_thread] = {}, factor[per_thread] = {}, sum = 0;
-    for (int p = 0; dy && p < row.end(); p += row.panel) {
+    for (int p = 0; of_y && p < row.end(); p += row.panel) {
       row.read(v, x, p, 0);
       if (!again) row.read(d, dy, p, 0), row.read_columns(factor, gain, p, 0);
       for (int k = 0; k < per_thread; ++k) sum += term<kind>(v[k]);
     }
-    const auto [mean, inverse] = dy ? moments<kind>(row, v, sum, x, epsilon) : Moments{};
+    const auto [mean, inverse] = of_y ? moments<kind>(row, v, sum, x, epsilon) : Moments{};
 
     real g_sum = 0, gh_sum = 0;
-    for (int p = 0; dy && p < row.end(); p += row.panel) {
+    for (int p = 0; of_y && p < row.end(); p += row.panel) {
       if (again) row.read(v, x, p, 0), row.read(d, dy, p, 0), row.read_columns(factor, gain, p, 0);
       for (int k = 0; k < per_thread; ++k) {
         const int j = row.column(p, k);
@@ -74,16 +75,16 @@ void norm_rows_backward(Accumulator dx, Accumulator dz, real* partial, const rea
         v[k] = h, d[k] = g;
       }
     }
-    const real g_mean = layer && dy ? team_sum<team>(g_sum) / real(n) : real(0);
-    const real gh_mean = dy ? team_sum<team>(gh_sum) / real(n) : real(0);
+    const real g_mean = layer ? team_sum<team>(g_sum) / real(n) : real(0);
+    const real gh_mean = of_y ? team_sum<team>(gh_sum) / real(n) : real(0);
 
     for (int p = 0; p < row.end() && (dx.at || dz.at); p += row.panel) {
-      if (again && dy) row.read(v, x, p, 0), row.read(d, dy, p, 0), row.read_columns(factor, gain, p, 0);
+      if (again && of_y) row.read(v, x, p, 0), row.read(d, dy, p, 0), row.read_columns(factor, gain, p, 0);
       for (int k = 0; k < per_thread; ++k) {
         if (again) v[k] = (v[k] - mean) * inverse, d[k] *= factor[k];
         v[k] = (d[k] - g_mean - v[k] * gh_mean) * inverse;
       }
-      if (ds) {
+      if (of_s) {
         real more[per_thread];
         row.read(more, ds, p, 0);
         for (int k = 0; k < per_thread; ++k) v[k] += more[k];

@@ -47,33 +47,42 @@ template <NormKind kind>
   });
 }
 
-// ds, which may be null, and what comes through the norm, into `d`, overwriting it. This row's dgain and dbias are
-// added to `sums` (2, n).
+// Each kind has its own loops: written as one, the compiler would join other products with sums, and round otherwise.
+// What comes through the norm and, of RMSNorm, ds, which may be null, into `d`, overwriting it. This row's dgain and
+// dbias are added to `sums` (2, n).
 template <NormKind kind>
 [[gnu::always_inline]] inline void norm_row_backward(real* d, real* sums, const real* ds, const real* dy, const real* s,
                                                      const real* gain, int n, real epsilon) {
-  const Moments<kind> m(s, n, epsilon);
-  Vec g_total{}, gh_total{};
-  for_vectors(n, [&](int j, int count) {
-    const Vec dyj = load_some(dy + j, count), gain_j = load_some(gain + j, count);
-    const Vec h = m.h(load_some(s + j, count)), dh = dyj * h;
-    store_some(sums + j, load_some(sums + j, count) + dh, count);
-    if constexpr (kind == NormKind::rms) {
-      gh_total += dh * gain_j;
-    } else {
-      const Vec g = dyj * gain_j;
+  if constexpr (kind == NormKind::rms) {
+    const real inverse = Moments<kind>(s, n, epsilon).inverse;
+    Vec total{};
+    for_vectors(n, [&](int j, int count) {
+      const Vec dh = load_some(dy + j, count) * (load_some(s + j, count) * inverse);
+      total += dh * load_some(gain + j, count);
+      store_some(sums + j, load_some(sums + j, count) + dh, count);
+    });
+    const real mean = sum_lanes(total) / real(n);
+    write_row(d, false, n, [&](int j, int count) {
+      const Vec h = load_some(s + j, count) * inverse;
+      const Vec dj = (load_some(dy + j, count) * load_some(gain + j, count) - h * mean) * inverse;
+      return ds ? load_some(ds + j, count) + dj : dj;
+    });
+  } else {
+    const Moments<kind> m(s, n, epsilon);
+    Vec g_total{}, gh_total{};
+    for_vectors(n, [&](int j, int count) {
+      const Vec d_y = load_some(dy + j, count), g = d_y * load_some(gain + j, count);
+      const Vec h = m.h(load_some(s + j, count));
       g_total += g, gh_total += g * h;
-      store_some(sums + n + j, load_some(sums + n + j, count) + dyj, count);
-    }
-  });
-  const real g_mean = sum_lanes(g_total) / real(n), gh_mean = sum_lanes(gh_total) / real(n);
-  write_row(d, false, n, [&](int j, int count) {
-    const Vec h = m.h(load_some(s + j, count));
-    Vec g = load_some(dy + j, count) * load_some(gain + j, count);
-    if constexpr (kind == NormKind::layer) g -= g_mean;
-    const Vec dj = (g - h * gh_mean) * m.inverse;
-    return ds ? load_some(ds + j, count) + dj : dj;
-  });
+      store_some(sums + j, load_some(sums + j, count) + d_y * h, count);
+      store_some(sums + n + j, load_some(sums + n + j, count) + d_y, count);
+    });
+    const real g_mean = sum_lanes(g_total) / real(n), gh_mean = sum_lanes(gh_total) / real(n);
+    write_row(d, false, n, [&](int j, int count) {
+      const Vec h = m.h(load_some(s + j, count));
+      return (load_some(dy + j, count) * load_some(gain + j, count) - g_mean - h * gh_mean) * m.inverse;
+    });
+  }
 }
 
 // work(kind, n), both as constants if possible
@@ -107,18 +116,21 @@ void sum_by_blocks(Accumulator dgain, Accumulator dbias, int64_t rows, int n, co
   add_up(dbias, n);
 }
 
-}  // namespace
-
-void norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, const NormForm& form) {
+// The norm of x itself, and of a sum.
+void norm_of(real* y, const real* x, const real* gain, const real* bias, const NormForm& form) {
   with_form(form, [&](auto kind, auto n) {
     parallel_ranges(form.rows, row_block, [&](int64_t from, int64_t to) {
-      const auto norm_of = [&](const real* in, int64_t i) {
-        norm_row<kind()>(y + i * n, in + i * n, gain, bias, n, form.epsilon);
-      };
-      if (!z) {
-        for (int64_t i = from; i < to; ++i) norm_of(x, i);
-        return;
-      }
+      for (int64_t i = from; i < to; ++i) norm_row<kind()>(y + i * n, x + i * n, gain, bias, n, form.epsilon);
+    });
+  });
+}
+void norm_of_sum(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias,
+                 const NormForm& form) {
+  with_form(form, [&](auto kind, auto n) {
+    parallel_ranges(form.rows, row_block, [&](int64_t from, int64_t to) {
+      // Rows with a rest would wait for it: see softmax_row. RMSNorm goes in two loops so that its bits stay what they
+      // were: in one, the compiler joins other products with sums.
+      const bool at_once = kind() == NormKind::layer && n % lanes == 0;
       const real* f = dropout_factors(from, to, n, form.dropout);
       for (int64_t i = from; i < to; ++i) {
         const real* fi = f ? f + (i - from) * n : nullptr;
@@ -126,11 +138,18 @@ void norm(real* y, real* s, const real* x, const real* z, const real* gain, cons
           const Vec zj = load_some(z + i * n + j, count);
           return load_some(x + i * n + j, count) + (fi ? zj * load_some(fi + j, count) : zj);
         });
-        if (n % lanes == 0) norm_of(s, i);
+        if (at_once) norm_row<kind()>(y + i * n, s + i * n, gain, bias, n, form.epsilon);
       }
-      for (int64_t i = from; n % lanes && i < to; ++i) norm_of(s, i);     // not at once: see softmax_row
+      if (at_once) return;
+      for (int64_t i = from; i < to; ++i) norm_row<kind()>(y + i * n, s + i * n, gain, bias, n, form.epsilon);
     });
   });
+}
+
+}  // namespace
+
+void norm(real* y, real* s, const real* x, const real* z, const real* gain, const real* bias, const NormForm& form) {
+  z ? norm_of_sum(y, s, x, z, gain, bias, form) : norm_of(y, x, gain, bias, form);
 }
 
 void norm_backward(Accumulator dx, Accumulator dz, Accumulator dgain, Accumulator dbias, const real* ds,
