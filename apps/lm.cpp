@@ -52,7 +52,7 @@ void show(const std::vector<language::AtLength>& all, const std::string& file) {
 void test(const language::Run& run, const std::string& file) { show(language::evaluate(run), file); }
 
 void train_command(const Words& w) {
-  const Choices c = language::configure(w.training.settings());
+  const Choices c = language::configure(of_new_run(w.training.settings()));
   use_threads(c);
   catch_signals();
   language::Run run = language::create(c);

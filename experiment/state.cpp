@@ -21,6 +21,6 @@ Transformer State::test_net() const {
   return made;
 }
 
-Multiplying State::multiplying() const { return {params.device(), matmul(config)}; }
+Multiplying State::multiplying() const { return {params.device(), matmul(config), products(config)}; }
 
 }  // namespace poslab

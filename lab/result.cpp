@@ -29,6 +29,7 @@ void keep_origin(RunRecord& r, const RunRecord& old) {
     if (before) now = before;
   };
   keep(r.version, old.version), keep(r.commit, old.commit), keep(r.scalar, old.scalar), keep(r.isa, old.isa);
+  keep(r.products, old.products);
   keep(r.threads, old.threads), keep(r.cuda, old.cuda);
   keep(r.seconds, old.seconds), keep(r.steps_per_second, old.steps_per_second);
 }
@@ -50,7 +51,7 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
   r.parameters = state.params.count(), r.steps = state.adam.step;
   r.paper_score = accuracy(paper), r.released_score = accuracy(released_score(c, all));
   if (paper) r.baselines = paper->baselines;
-  add_origin(r);
+  add_origin(r, products(c));
   if (seconds)
     add_clock(r, *seconds);
   else

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/engine.h"
 #include "lab/run_config.h"
 #include "tasks/batch.h"
 
@@ -15,14 +16,14 @@ struct RunRecord {
   std::optional<double> paper_score, released_score;  // experiment/evaluate.h
   std::optional<Baselines> baselines;                 // means over the lengths of paper_score
   // What trained it (lab/version.h). A run of `poslab lm` has this, its sizes and its times, and nothing else.
-  std::optional<std::string> version, commit, scalar, isa;
+  std::optional<std::string> version, commit, scalar, isa, products;
   std::optional<int64_t> threads;
   std::optional<std::string> cuda;
   // of training, in all processes that worked on the run, tests left out
   std::optional<double> seconds, steps_per_second;
 };
 
-void add_origin(RunRecord&);                 // this program, on this machine
+void add_origin(RunRecord&, Engine);         // this program, on this machine, and by what the run multiplies
 void add_clock(RunRecord&, double seconds);  // of its steps
 std::string to_json(const RunRecord&, const RunConfig&);
 RunRecord read_record(const std::string& path);  // throws Failure: missing, no JSON, a value of another type

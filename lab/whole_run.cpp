@@ -46,7 +46,7 @@ std::string test_and_keep(const RunFolder& run, const State& state, std::optiona
 }  // namespace
 
 std::string train_run(const Settings& settings, bool force, Trace* trace) {
-  const Config c = configure(settings);
+  const Config c = configure(of_new_run(settings));
   use_threads_of(c);
   check(c);
   RunFolder::check_free(c.out);
