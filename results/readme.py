@@ -174,8 +174,9 @@ def engine_lines():
     path = ROOT / "bench/results/products.csv"
     machine, how, *table = path.read_text().splitlines()
     lines = [
-        f"Milliseconds of a training step, on {machine.strip('# ')} ({how.strip('# ')}).",
-        "[products.csv](../bench/results/products.csv) is the file.",
+        "Milliseconds of a training step ([products.csv](../bench/results/products.csv)), on",
+        "",
+        *(f"- {each.strip('# ')}" for each in (machine, how)),
         "",
         "| model | slots | threads | own | openblas | naive | openblas / own | naive / own |",
         "|---" * 8 + "|",
