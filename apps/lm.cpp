@@ -62,7 +62,7 @@ void train_to_end(language::Run& run) {
 }
 
 void train_command(const Words& w) {
-  const Choices c = language::configure(w.training.settings());
+  const Choices c = language::configure(of_new_run(w.training.settings()));
   use_threads(c);
   catch_signals();
   language::Run run = language::create(c);

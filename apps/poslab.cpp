@@ -161,6 +161,7 @@ Environment:
   POSLAB_THREADS=N    how many threads, where --threads does not say
   NO_COLOR=1          no colours on a terminal
   POSLAB_ISA=NAME     baseline, avx2 or avx512 instead of the best that the processor has
+  POSLAB_PRODUCTS=NAME own, openblas or naive: by what new runs multiply on a CPU, where --products does not say
   POSLAB_BLOCK_KERNEL=N  on a GPU, from how many sequences on a batch goes through encoder blocks of one kernel (66)
   POSLAB_DEBUG=N      1: names of ops as they run; 2: where the time goes, at the end; 3: shapes and times of ops as
                       they run; 4: stops at the first NaN or infinity and names the op. Results do not change, but on a
@@ -324,6 +325,7 @@ void parse_and_run(int argc, char** argv) {
 
   commands.add("version", "say which program this is, and what it runs on", "", [&] {
     for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);
+    fmt::print("openblas {}\n", openblas_in_full());
   });
   commands.add("completion", "print the script that makes a shell complete these commands",
                [&](CLI::App* c) { return add_completion(c, app); });

@@ -44,7 +44,7 @@ void train_to_end(t5::Run& run) {
 }
 
 void t5_train_command(const T5Words& w) {
-  const Choices c = t5::configure(w.training.settings());
+  const Choices c = t5::configure(of_new_run(w.training.settings()));
   use_threads_of(c);
   catch_signals();
   t5::Run run = t5::create(c);

@@ -1,11 +1,13 @@
 // poslab_bench: programs that measure. `serve` and `ceiling` are driven by bench/compare.py, `generate` by
-// bench/generate.py, `t5` by bench/t5.py; `kernels`, `naive`, `schemes` and `decoder` print tables.
+// bench/generate.py, `t5` by bench/t5.py; `kernels`, `naive`, `schemes`, `products` and `decoder` print
+// tables.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 
 #include "bench/ceiling.h"
 #include "bench/decoder.h"
+#include "bench/engines.h"
 #include "bench/generate.h"
 #include "bench/kernels.h"
 #include "bench/naive.h"
@@ -47,7 +49,7 @@ int main(int count, char** words) {
   CLI::App* model = app.add_subcommand("serve", "steps of a model on command; see bench/compare.py");
   // The options of `poslab train` that matter to the time of a step.
   const std::vector<std::string> names = {"task",  "encoding",     "positions", "relative_mode", "causal",
-                                          "batch", "max_position", "dropout",   "device", "matmul"};
+                                          "batch", "max_position", "dropout",   "device", "matmul", "products"};
   std::map<std::string, std::string> words_of = {{"task", "reverse_string"}, {"encoding", "none"}, {"seed", "1"}};
   for (const std::string& name : names) model->add_option(dashed(name), words_of[name]);
   model->add_option("--threads", cores);
@@ -63,6 +65,9 @@ int main(int count, char** words) {
   rungs->add_option("filter", filter, "only kernels whose name contains this");
   CLI::App* each = app.add_subcommand("schemes", "a training step of every scheme beside one without positions");
   each->add_option("filter", filter, "only schemes whose name contains this");
+  CLI::App* products = app.add_subcommand("products", "a training step by each engine of products");
+  int turns = 15;
+  products->add_option("--turns", turns, "of own and openblas (15)")->check(CLI::PositiveNumber);
   CLI::App* rerope = app.add_subcommand("decoder", "attention and decoding with ReRoPE beside RoPE");
   rerope->add_option("--threads", cores);
   CLI::App* writer = app.add_subcommand("generate", "a checkpoint writes on command, for bench/generate.py");
@@ -88,6 +93,8 @@ int main(int count, char** words) {
       time_naive(test::op_cases(test::For::bench), naive_backend(), filter, 0.1);
     else if (*each)
       time_schemes(filter);
+    else if (*products)
+      time_engines(turns);
     else if (*rerope)
       time_decoder();
     else if (*sgemm)

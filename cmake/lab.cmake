@@ -48,14 +48,7 @@ add_executable(poslab_bench ${benches})
 precompiled(poslab_bench <nlohmann/json.hpp>)
 target_link_libraries(poslab_bench PRIVATE op_cases lab CLI11::CLI11
   $<TARGET_NAME_IF_EXISTS:cuda_device>)
-find_library(OPENBLAS_LIBRARY openblas) # beside our products, in nothing else
-find_path(OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas openblas-pthread openblas-serial openblas-openmp)
-if(OPENBLAS_LIBRARY AND OPENBLAS_INCLUDE)
-  target_include_directories(poslab_bench PRIVATE ${OPENBLAS_INCLUDE})
-  target_link_libraries(poslab_bench PRIVATE ${OPENBLAS_LIBRARY})
-  target_compile_definitions(poslab_bench PRIVATE POSLAB_WITH_BLAS)
-endif()
-find_library(DNNL_LIBRARY dnnl)         # so is oneDNN, with the threads it runs on
+find_library(DNNL_LIBRARY dnnl)         # beside our products, in nothing else; with the threads it runs on
 find_path(DNNL_INCLUDE oneapi/dnnl/dnnl.hpp)
 find_package(OpenMP)
 if(DNNL_LIBRARY AND DNNL_INCLUDE AND OpenMP_CXX_FOUND)

@@ -76,7 +76,11 @@ const Backend* cuda = nullptr;
 
 Matmul cpu_matmul() { return form; }
 
-MatmulPrecision::MatmulPrecision(Device device, Matmul how) : device_(device) {
+MatmulPrecision::MatmulPrecision(Device device, Matmul how, Engine by)
+    : by_(device == Device::cpu ? by : engine()), device_(device) {
+  if (device == Device::cpu && how != Matmul::fp32 && by != Engine::own)
+    bad_input("matmul = {}: products = {} rounds nothing; say products = own, or matmul = fp32", matmul_names[int(how)],
+              engine_names[int(by)]);
   backend(device).multiply_in(how);
   before_ = std::exchange(current[int(device)], how);
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "core/engine.h"
 #include "core/kernels.h"
 #include "core/rounding.h"
 
@@ -42,16 +43,17 @@ const Backend& backend(Device);             // throws BadInput if this build or 
 void add_backend(Device, const Backend&);   // by a main program that was linked with it
 
 // As long as it lives, the calling thread's products on the device are in this form, and afterwards in the one before:
-// in fp32, unless it stood inside another. So what else a process computes rounds nothing. Throws BadInput if the
-// device cannot.
+// in fp32, unless it stood inside another. So what else a process computes rounds nothing. On a CPU they are by this
+// engine. Throws BadInput if the device cannot.
 class MatmulPrecision {
  public:
-  MatmulPrecision(Device, Matmul);
+  MatmulPrecision(Device, Matmul, Engine = engine());
   ~MatmulPrecision();
   MatmulPrecision(const MatmulPrecision&) = delete;
   MatmulPrecision& operator=(const MatmulPrecision&) = delete;
 
  private:
+  UseEngine by_;
   Device device_;
   Matmul before_;
 };

@@ -4,6 +4,7 @@
 
 #include "core/backend.h"
 #include "core/debug.h"
+#include "core/engine.h"
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/names.h"
@@ -12,16 +13,16 @@
 
 namespace poslab {
 
-#define ISA(isa) namespace isa { const Kernels& table(); }
+#define ISA(isa) namespace isa { const Kernels& table(Engine); }
 POSLAB_ISAS
 #undef ISA
 
 namespace {
 
-struct Choice { std::string isa; const Kernels* kernels; };
+struct Choice { std::string isa; const Kernels& (*table)(Engine); };
 std::vector<Choice> choices() {
   std::vector<Choice> all;
-#define ISA(isa) if (runs_here(#isa)) all.push_back({#isa, &isa::table()});
+#define ISA(isa) if (runs_here(#isa)) all.push_back({#isa, isa::table});
   POSLAB_ISAS
 #undef ISA
   return all;
@@ -52,7 +53,7 @@ std::string isa() { return chosen().isa; }
 void use_isa(const std::string& name) { chosen() = choose(name); }
 
 const Kernels& kernels(Device device) {
-  const Kernels& plain = device == Device::cpu ? *chosen().kernels : backend(device).kernels();
+  const Kernels& plain = device == Device::cpu ? chosen().table(engine()) : backend(device).kernels();
   return debug_level() < 2 ? plain : timed(plain, device);
 }
 

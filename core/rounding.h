@@ -6,7 +6,7 @@ namespace poslab {
 
 // Numbers go in and come out as fp32, and are added up in fp32; what is rounded are the two factors of each product
 // (docs/gpu.md has how far that is off). A GPU then multiplies on its tensor cores; a CPU rounds in software, which is
-// slower, and lets one study anywhere how many bits products need.
+// slower, and lets one study anywhere how many bits products need; it does so in our own products (core/engine.h).
 //   fp32     not at all
 //   tf32x3   each split into two numbers of 11 bits, of which three products are added up: nearly as exact as fp32
 //   tf32     to 11 bits, ties away from zero       bf16     to 8 bits, ties to even

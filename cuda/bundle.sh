@@ -19,7 +19,7 @@ command -v dpkg > /dev/null || stop 'there is no dpkg here: bundles are made on 
 # The programs find their libraries beside them, before any of the machine's, and so do those libraries.
 cmake --preset cuda -B "$build" -DCMAKE_CUDA_COMPILER="$nvcc" \
   ${architectures:+-DCMAKE_CUDA_ARCHITECTURES="$architectures"} \
-  -DCMAKE_CUDA_FLAGS='-lineinfo -Xptxas=-v' -DOPENBLAS_LIBRARY=OFF -DDNNL_LIBRARY=OFF -DPOSLAB_KERNELS=all \
+  -DCMAKE_CUDA_FLAGS='-lineinfo -Xptxas=-v' -DDNNL_LIBRARY=OFF -DPOSLAB_KERNELS=all \
   -DCMAKE_BUILD_RPATH='$ORIGIN/../lib' -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags
 programs=(poslab poslab_bench poslab_cuda_tests)
 cmake --build "$build" --target "${programs[@]/%poslab/poslab_program}"

@@ -16,9 +16,11 @@ struct Word {
 const std::vector<Word<Device>>& all_devices();
 const std::vector<Word<Resample>>& all_resamplings();
 const std::vector<Word<Matmul>>& all_matmuls();
+const std::vector<Word<Engine>>& all_engines();
 
 Device device(const Config&);
 Matmul matmul(const Config&);
+Engine products(const Config&);
 TransformerSpec transformer_spec(const Config&);
 Chosen<Scheme> scheme(const Config&);  // the encoding and its options; scheme(c).spelled() is its name on pages
 Chosen<TemperaturePolicy> test_temperature(const Config&);

@@ -71,7 +71,7 @@ void check(const Config& c) {
   if (c.task.empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
   if (c.encoding.empty()) bad_input("which encoding? Say --encoding NAME; `poslab list encodings` shows them");
   kernels(device(c));   // throws if this program or this machine does not have it
-  const MatmulPrecision tried(device(c), matmul(c));   // throws if it cannot
+  const MatmulPrecision tried(device(c), matmul(c), products(c));   // throws if it cannot
   check_sizes(c);
   check_owned(c);
   check_table(c);

@@ -1,5 +1,6 @@
 #include "experiment/choice_table.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "encodings/temperature.h"
@@ -34,6 +35,8 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   add("Evaluation", own.evaluation);
   add("Running", {{"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"},
                   {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}});
+  const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names));
+  table.options.push_back({"Running", {"products", engines, "by what a CPU multiplies matrices"}, true, true});
   add("Running",
       {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
        {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},
@@ -63,10 +66,14 @@ Choices configure(const ChoiceTable& table, const Settings& settings) {
   return c;
 }
 
+bool written(const ChoiceOption& o, const Choices& c) {
+  return o.kept && !(o.newer && c[o.option.name] == o.option.standard);
+}
+
 Settings kept(const ChoiceTable& table, const Choices& c) {
   Settings all;
   for (const ChoiceOption& o : table.options)
-    if (o.kept) all.emplace_back(o.option.name, c[o.option.name]);
+    if (written(o, c)) all.emplace_back(o.option.name, c[o.option.name]);
   return all;
 }
 
@@ -79,6 +86,11 @@ void stop_if_diverged(const Choices& c, int64_t step, double loss, double grad_n
 
 Chosen<Scheme> scheme(const Choices& c) { return choose_encoding(c["encoding"], trained_on(c.whole("train_length"))); }
 Chosen<Sampler> sampler(const Choices& c) { return sampler_for(scheme(c), choose_sampler(c["positions"])); }
+
+Engine products(const Choices& c) {
+  const auto name = std::find(std::begin(engine_names), std::end(engine_names), c["products"]);
+  return Engine(name - std::begin(engine_names));                       // the option takes no other word
+}
 
 void must_not_be_aligned(const std::string& temperature) {
   if (read_spelling(temperature).name == "aligned")

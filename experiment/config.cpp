@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/engine.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "core/overload.h"
@@ -116,6 +117,11 @@ Config configure(const Settings& settings) {
     set(o.spell && !last ? unread : c, o, now->second);
   }
   return c;
+}
+
+Settings of_new_run(Settings settings) {
+  settings.insert(settings.begin(), {"products", engine_names[int(usual_engine())]});   // what is said later counts
+  return settings;
 }
 
 RunValues run_values(const Config& c) {

@@ -48,6 +48,7 @@ struct Config {
   int64_t checkpoint_every = 1000, log_every = 10;
   std::string device = "cpu";
   std::string matmul = "fp32";  // what the factors of products are rounded to (core/rounding.h)
+  std::string products = "own";  // by what a CPU multiplies matrices (core/engine.h)
   bool keep_checkpoints = false;  // all that are written, in place of the newest alone
   int threads = 0;  // 0: as many as there are cores
   std::string out;
@@ -92,6 +93,8 @@ const std::vector<Preset>& all_presets();
 using Settings = std::vector<std::pair<std::string, std::string>>;  // name and text, a later one wins
 // Defaults, then the preset that `settings` names, then `settings`.
 Config configure(const Settings&);
+// Those of a run that begins now: where they do not say by what it multiplies, the usual engine of the process.
+Settings of_new_run(Settings);
 
 RunValues run_values(const Config&);  // of the options that schemes and samplers may read, as `choose` takes them
 

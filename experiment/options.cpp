@@ -32,6 +32,7 @@ std::vector<std::string> test_temperatures() {
 std::vector<std::string> resamplings() { return names_of(all_resamplings()); }
 std::vector<std::string> devices() { return names_of(all_devices()); }
 std::vector<std::string> matmuls() { return names_of(all_matmuls()); }
+std::vector<std::string> engines() { return names_of(all_engines()); }
 
 // The spelling without the options that all runs have, which are set.
 template <class Thing>
@@ -139,6 +140,7 @@ std::vector<RunOption> make_options() {
       {"device", running, &C::device, "where kernels run", 0, 0, devices},
       {"matmul", running, &C::matmul, "what the factors of products are rounded to", 0, 0, matmuls,
        true, nullptr, true},
+      {"products", running, &C::products, "by what a CPU multiplies matrices", 0, 0, engines, true, nullptr, true},
       {"keep_checkpoints", running, &C::keep_checkpoints, "keep all checkpoints, for `poslab view`", 0, 0,
        nullptr, false},
       {"threads", running, &C::threads, "0: one for each core; never changes a result", 0, 256, nullptr, false},

@@ -21,6 +21,6 @@ Transformer State::test_net() const {
   return made;
 }
 
-MatmulPrecision State::matmul_precision() const { return {params.device(), matmul(config)}; }
+MatmulPrecision State::matmul_precision() const { return {params.device(), matmul(config), products(config)}; }
 
 }  // namespace poslab

@@ -32,7 +32,7 @@ void write_record(const RunFolder& run, const Choices& c, const Params& params, 
   RunRecord r;
   r.encoding = c["encoding"], r.positions = c["positions"];
   r.parameters = params.count(), r.steps = adam.step;
-  add_origin(r);
+  add_origin(r, products(c));
   if (seconds) add_clock(r, *seconds);
   write_file(run.file("result.json"), to_json(r, c));
 }

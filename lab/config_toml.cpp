@@ -65,7 +65,7 @@ std::string to_toml(const ChoiceTable& table, const Choices& c) {
   using Kind = Option::Kind;
   TomlLines lines;
   for (const ChoiceOption& o : table.options) {
-    if (!o.kept) continue;
+    if (!written(o, c)) continue;
     const std::string& value = c[o.option.name];
     const Kind kind = o.option.kind;
     const std::string written = kind == Kind::toggle   ? as_toggle(value)

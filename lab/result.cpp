@@ -33,7 +33,7 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
   r.parameters = state.params.count(), r.steps = state.adam.step;
   r.paper_score = accuracy(paper), r.released_score = accuracy(released_score(c, all));
   if (paper) r.baselines = paper->baselines;
-  add_origin(r);
+  add_origin(r, products(c));
   if (!test.name.empty()) return write_other_test(run, test, to_csv(all), r, c);
   if (seconds)
     add_clock(r, *seconds);

@@ -29,9 +29,11 @@ Option::Kind written_as(const RunOption& o) {
 
 KeptOption kept(const RunOption& o) {
   const Option* owned = std::get_if<Option>(&o.field);
-  return {o.name, written_as(o), owned ? owned->words : std::vector<std::string>()};
+  return {o.name, written_as(o), owned ? owned->words : std::vector<std::string>(), o.newer ? get(Config(), o) : ""};
 }
-KeptOption kept(const ChoiceOption& o) { return {o.option.name, o.option.kind, o.option.words}; }
+KeptOption kept(const ChoiceOption& o) {
+  return {o.option.name, o.option.kind, o.option.words, o.newer ? o.option.standard : ""};
+}
 
 const std::string& name_of(const RunOption& o) { return o.name; }
 const std::string& name_of(const ChoiceOption& o) { return o.option.name; }
@@ -170,9 +172,9 @@ nlohmann::ordered_json typed(const KeptOption& o, const std::string& value) {
 
 nlohmann::ordered_json config_json(const RunConfig& c) {
   nlohmann::ordered_json json;
-  const Config* of_task = std::get_if<Config>(&c);
   for (const KeptOption& o : kept_options(kind_of(c)))
-    if (!of_task || written(*of_task, option(o.name))) json[o.name] = typed(o, value_of(c, o.name));
+    if (const std::string value = value_of(c, o.name); o.unwritten.empty() || value != o.unwritten)
+      json[o.name] = typed(o, value);
   return json;
 }
 

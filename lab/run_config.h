@@ -34,6 +34,7 @@ struct KeptOption {
   std::string name;
   Option::Kind kind;               // toggle, whole, number; word for all that is written as text
   std::vector<std::string> words;  // of a toggle, if any: what runs are called without and with it
+  std::string unwritten;           // of a newer option its default, with which it is not written; else ""
 };
 const std::vector<KeptOption>& kept_options(RunKind);  // in the order of config.toml
 // Throws BadInput: unknown (did you mean), of another kind of runs, or of no run.

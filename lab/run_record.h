@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/engine.h"
 #include "lab/run_config.h"
 #include "tasks/batch.h"
 
@@ -15,7 +16,7 @@ struct RunRecord {
   std::optional<double> paper_score, released_score;  // experiment/evaluate.h
   std::optional<Baselines> baselines;                 // means over the lengths of paper_score
   // What trained it (lab/version.h). A run of `poslab lm` has this, its sizes and its times, and nothing else.
-  std::optional<std::string> version, commit, scalar, isa;
+  std::optional<std::string> version, commit, scalar, isa, products;
   std::optional<int64_t> threads;
   std::optional<std::string> cuda;
   // of training, in all processes that worked on the run, tests left out
@@ -23,7 +24,7 @@ struct RunRecord {
   Values test = {};  // of a test that is not the run's own: the options that differ (lab/other_test.h)
 };
 
-void add_origin(RunRecord&);                 // this program, on this machine
+void add_origin(RunRecord&, Engine);         // this program, on this machine, and by what the run multiplies
 void add_clock(RunRecord&, double seconds);  // of its steps
 // Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
 RunRecord record_before(const std::string& path);

@@ -50,7 +50,7 @@ std::string to_resume(const RunFolder& run) { return "poslab resume " + shell_wo
 }  // namespace
 
 std::string train_run(const Settings& settings, bool force, Trace* trace) {
-  const Config c = configure(settings);
+  const Config c = configure(of_new_run(settings));
   use_threads_of(c);
   check(c);
   RunFolder::check_free(c.out);

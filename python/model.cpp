@@ -69,6 +69,7 @@ Model load(const std::string& path) {
       const auto writer = std::make_shared<const Writer>(Writer{std::move(run.state), std::move(run.source)});
       const auto net = [writer](const Asked& a, Trace* trace) {
         const language::State& s = writer->state;
+        const UseEngine as_this_run(products(s.config));
         const PositionSample drawn =
             a.positions.empty() ? language::test_positions(s.config, a.tokens.shape()[1]) : PositionSample(a.positions);
         return s.net(a.tokens, a.outputs, {drawn, {}, trace});
@@ -81,6 +82,7 @@ Model load(const std::string& path) {
   const auto answerer = std::make_shared<const t5::State>(t5::open(path).state);
   const auto net = [answerer](const Asked& a, Trace* trace) {
     const t5::State& s = *answerer;
+    const UseEngine as_this_run(products(s.config));
     const PositionSample drawn =
         a.positions.empty() ? positions_for(s.config, a.tokens.shape()[1]) : PositionSample(a.positions);
     const PositionSample read = positions_for(s.config, a.read.shape()[1]);

@@ -2,6 +2,7 @@
 // adds pictures and names to what stands here.
 #include "autograd/tape.h"
 #include "autograd/watch.h"
+#include "core/engine.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
 #include "core/stop.h"
@@ -105,6 +106,15 @@ NB_MODULE(_poslab, m) {
   m.def("tape_length", tape_length, "How many ops this thread has recorded since the last backward().");
   m.def("threads", threads, "How many threads an op may use; results do not depend on it.");
   m.def("set_threads", set_threads, "n"_a, "Use so many threads, 1 to 256.");
+  m.def("products", [] { return engine_names[int(usual_engine())]; },
+        "The engine of matrix products outside of runs, and of new runs: own, openblas or naive.");
+  m.def(
+      "set_products",
+      [](const std::string& name) {
+        set_usual_engine(word_of<Engine>("products", name, {{"own", Engine::own}, {"openblas", Engine::openblas},
+                                                            {"naive", Engine::naive}}));
+      },
+      "name"_a, "Multiply matrices by this engine from now on. Runs that are there keep their own.");
   m.def(
       "about",
       [] {
@@ -112,7 +122,7 @@ NB_MODULE(_poslab, m) {
         for (const auto& [name, word] : about()) all[name.c_str()] = word;
         return all;
       },
-      "Version, commit, instruction set and threads, as `poslab version` prints them.");
+      "Version, commit, instruction set, engine of products and threads, as `poslab version` prints them.");
   // What is recorded may hold arrays of Python, which must go before Python does.
   nb::module_::import_("atexit").attr("register")(m.attr("clear_tape"));
 }

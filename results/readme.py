@@ -169,6 +169,26 @@ def rerope_lines():
     ]
 
 
+def engine_lines():
+    """What `./dev bench products` left in bench/results/products.csv: two lines about the machine, and the table."""
+    path = ROOT / "bench/results/products.csv"
+    machine, how, *table = path.read_text().splitlines()
+    lines = [
+        "Milliseconds of a training step ([products.csv](../bench/results/products.csv)), on",
+        "",
+        *(f"- {each.strip('# ')}" for each in (machine, how)),
+        "",
+        "| model | slots | threads | own | openblas | naive | openblas / own | naive / own |",
+        "|---" * 8 + "|",
+    ]
+    for r in csv.DictReader(table):
+        ms = {name: float(r[f"{name}_ms"]) for name in ("own", "openblas", "naive") if r[f"{name}_ms"]}
+        times = {name: f"{ms[name] / ms['own']:.2f}" if name in ms else "-" for name in ("openblas", "naive")}
+        cells = [f"{ms[name]:.0f}" if name in ms else "-" for name in ("own", "openblas", "naive")]
+        lines.append(f"| {' | '.join([r['model'], r['size'], r['threads'], *cells, *times.values()])} |")
+    return lines
+
+
 def step_of(what, size):
     inputs, outputs = size.split("+")
     step = "Training step" if what == "train" else "Evaluation"
@@ -261,7 +281,7 @@ def between(text, start, end, lines):
 def main():
     tables = {
         ROOT / "docs/results.md": {"results": results()},
-        ROOT / "docs/speed.md": {"speed": speed()},
+        ROOT / "docs/speed.md": {"speed": speed(), "products": engine_lines()},
         ROOT / "README.md": {"results": results_in_short(), "speed": speed_in_short()},
     }
     for page, parts in tables.items():

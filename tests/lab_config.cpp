@@ -1,7 +1,11 @@
 // Options: one table, four sources, and what is refused.
 #include "experiment/build.h"
+#include "experiment/language/options.h"
+#include "experiment/step.h"
+#include "lab/checkpoint.h"
 #include "lab/config_toml.h"
 #include "lab/run_config.h"
+#include "lab/sweep/plan.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -128,6 +132,50 @@ TEST_CASE("a newer option is written only where it is away from its default, and
   CHECK(!holds(to_toml(sharp), "test_temperature"));
   CHECK(configure(read_toml(to_toml(sharp), "config.toml")).temperature == "log_n:length=80");
   CHECK(std::get<Config>(config_of(RunKind::task, config_json(sharp))).temperature == "log_n:length=80");
+}
+
+TEST_CASE("by what a run multiplies is written where it is not by our own products, and read again") {
+  for (const RunKind kind : {RunKind::task, RunKind::language, RunKind::t5}) {
+    const Settings needed = kind == RunKind::task ? Settings{{"task", "even_pairs"}, {"encoding", "rope"}} : Settings{};
+    const auto with = [&](const char* products) {
+      Settings all = needed;
+      all.emplace_back("products", products);
+      return configure(kind, all);
+    };
+    const RunConfig plain = configure(kind, needed), naive = with("naive");
+    CHECK(!holds(config_json(plain).dump(), "products"));
+    CHECK(holds(config_json(naive).dump(), "\"products\":\"naive\""));
+    CHECK(config_json(with("own")) == config_json(plain));
+    CHECK(config_json(config_of(kind, config_json(naive))) == config_json(naive));
+    CHECK(sweep::trial_id(with("own")) == sweep::trial_id(plain));
+    CHECK(sweep::trial_id(naive) != sweep::trial_id(plain));
+  }
+  CHECK(holds(to_toml(tiny_config({{"products", "naive"}})), "\nproducts = \"naive\""));
+  const ChoiceTable& lm = language::all_choices();
+  CHECK(holds(to_toml(lm, language::configure({{"products", "naive"}})), "\nproducts = \"naive\""));
+  CHECK(!holds(to_toml(lm, language::configure({})), "products"));
+}
+
+TEST_CASE("a run begins with the usual engine of the process, and keeps it when that is another one") {
+  const Engine before = usual_engine();
+  const auto step = [](State& s) {
+    return finish_step(s.config, start_step(s, draw_step(s.config, s.adam.step))).loss;
+  };
+  State own(tiny_config({})), naive(tiny_config({{"products", "naive"}}));
+  const double loss = step(own);
+  CHECK(loss == doctest::Approx(step(naive)).epsilon(1e-4));
+  CHECK(own.adam.m.values() != naive.adam.m.values());
+  set_usual_engine(Engine::naive);
+  CHECK(configure(of_new_run({{"lr", "0.1"}})).products == "naive");
+  CHECK(configure(of_new_run({{"products", "own"}})).products == "own");
+  State again = checkpoint_state(checkpoint_bytes(State(tiny_config({}))), "test");
+  CHECK(again.config.products == "own");
+  CHECK(step(again) == loss);
+  CHECK(again.adam.m.values() == own.adam.m.values());
+  CHECK(engine() == Engine::naive);
+  set_usual_engine(before);
+  CHECK(holds(refusal([] { State(tiny_config({{"products", "naive"}, {"matmul", "bf16"}})); }),
+              "2: matmul = bf16: products = naive rounds nothing; say products = own, or matmul = fp32"));
 }
 
 TEST_CASE("a randomized relative scheme draws positions or a table of offsets, as its mode says") {

@@ -1,5 +1,5 @@
-// Products by several threads have the bits of those by one, in every instruction set: thousands of small ones, whose
-// threads would meet in a buffer that they shared, and large ones, which are cut into blocks.
+// Products by several threads have the bits of those by one, in every instruction set and by every engine: thousands of
+// small ones, whose threads would meet in a buffer that they shared, and large ones, which are cut into blocks.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -7,10 +7,12 @@
 #include <thread>
 #include <vector>
 
+#include "core/engine.h"
 #include "core/isa.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
 #include "core/random.h"
+#include "tests/op_run.h"
 
 using namespace poslab;
 
@@ -32,7 +34,8 @@ struct Factors {
     p.a_step = int64_t(p.m) * p.k, p.b_step = int64_t(p.k) * p.n, p.c_step = int64_t(p.m) * p.n;
     a = random_reals(p.batch * p.a_step, 1), b = random_reals(p.batch * p.b_step, 2);
   }
-  Reals multiply() const {
+  Reals multiply(Engine by = Engine::own) const {
+    const UseEngine of_this_thread(by);
     Reals c(size_t(p.batch * p.c_step));
     kernels(Device::cpu).matmul({c.data(), true}, a.data(), b.data(), p);
     return c;
@@ -58,26 +61,30 @@ const Case cases[] = {{{.batch = 500, .m = 64, .n = 64, .k = 64}, 20},          
 TEST_CASE("products by four threads have the bits of those by one") {
   const std::string before = isa();
   const int were = threads();
-  for (const std::string& set : available_isas()) {
+  std::vector<std::pair<std::string, Engine>> ways;            // the other engines have one instruction set
+  for (const std::string& set : available_isas()) ways.emplace_back(set, Engine::own);
+  for (const Engine by : test::engines_here())
+    if (by != Engine::own) ways.emplace_back(before, by);
+  for (const auto& [set, by] : ways) {
     use_isa(set);
     for (const Case& x : cases) {
       const Factors factors(x.p);
-      INFO(set, ": ", x.p.batch, " of ", x.p.m, "x", x.p.k, "x", x.p.n);
+      INFO(set, ", ", engine_names[int(by)], ": ", x.p.batch, " of ", x.p.m, "x", x.p.k, "x", x.p.n);
       set_threads(1);
-      const Reals expected = factors.multiply();
+      const Reals expected = factors.multiply(by);
       int wrong = 0;
       set_threads(4);                                        // the pool's threads share one call
       for (int round = 0; round < x.rounds; ++round)
-        wrong += different_products(factors.multiply(), expected, factors.p);
+        wrong += different_products(factors.multiply(by), expected, factors.p);
       CHECK_MESSAGE(wrong == 0, "one caller");
       wrong = 0;
       set_threads(1);                                        // each caller works alone
       std::vector<int> wrong_of(4);
       std::vector<std::thread> callers;
       for (int& mine : wrong_of)
-        callers.emplace_back([&] {
+        callers.emplace_back([&, by = by] {
           for (int round = 0; round < (x.rounds + 3) / 4; ++round)
-            mine += different_products(factors.multiply(), expected, factors.p);
+            mine += different_products(factors.multiply(by), expected, factors.p);
         });
       for (std::thread& t : callers) t.join();
       for (const int n : wrong_of) wrong += n;

@@ -1,6 +1,8 @@
 // Running an OpCase, and comparing results: what tests/ops.cpp and tests/cuda.cpp have in common.
 #pragma once
+#include "core/engine.h"
 #include "core/isa.h"
+#include "core/openblas.h"
 #include "core/parallel.h"
 #include "tests/op_case.h"
 
@@ -18,6 +20,16 @@ struct Result {
   std::vector<real> value;
   std::vector<std::vector<real>> grads;   // of each input; empty where none was asked for
 };
+
+// Whose kernel is made of products by an engine.
+inline bool is_product(const OpCase& c) {
+  return c.kernel == "linear" || c.kernel == "matmul" || c.kernel == "feed_forward" || c.kernel == "gated_feed_forward";
+}
+inline std::vector<Engine> engines_here() {
+  std::vector<Engine> all = {Engine::own, Engine::naive};
+  if (has_openblas()) all.push_back(Engine::openblas);
+  return all;
+}
 
 inline std::string title(const OpCase& c) { return c.kernel + " " + c.name; }
 

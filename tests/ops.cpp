@@ -74,6 +74,32 @@ std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Asked&
 
 struct Worst { double value = 0, gradient = 0, twin = 0; int cases = 0; bool has_twin = false, has_gradient = false; };
 
+// Values, gradients and twins of these cases, by kernel.
+std::map<std::string, Worst> against_references(const std::vector<OpCase>& cases) {
+  std::map<std::string, Worst> table;
+  for (const OpCase& c : cases) {
+    INFO(title(c));
+    Worst& worst = table[c.kernel];
+    ++worst.cases;
+    const Tensors x = inputs(c);
+    const Result r = run(c, x);
+    const double value = value_error(c, r.value, c.reference(in_double(x)));
+    CHECK(value <= value_tolerance);
+    worst.value = std::max(worst.value, value);
+    if (c.differentiable) {
+      const double gradient = gradient_error(c, x, r);
+      CHECK(gradient <= gradient_tolerance);
+      worst.gradient = std::max(worst.gradient, gradient), worst.has_gradient = true;
+    }
+    if (c.twin) {
+      const double twin = difference(r, run(c, c.twin, x, all_inputs));
+      CHECK(twin <= twin_tolerance);
+      worst.twin = std::max(worst.twin, twin), worst.has_twin = true;
+    }
+  }
+  return table;
+}
+
 }  // namespace
 
 TEST_CASE("ops: every kernel is called by an OpCase, which names the one that it calls") {
@@ -98,33 +124,39 @@ TEST_CASE("ops: every kernel is called by an OpCase, which names the one that it
 
 TEST_CASE("ops: values and gradients against slow references, fused against composed") {
   const OneThread one;
-  std::map<std::string, Worst> table;
-  for (const OpCase& c : op_cases()) {
-    INFO(title(c));
-    Worst& worst = table[c.kernel];
-    ++worst.cases;
-    const Tensors x = inputs(c);
-    const Result r = run(c, x);
-    const double value = value_error(c, r.value, c.reference(in_double(x)));
-    CHECK(value <= value_tolerance);
-    worst.value = std::max(worst.value, value);
-    if (c.differentiable) {
-      const double gradient = gradient_error(c, x, r);
-      CHECK(gradient <= gradient_tolerance);
-      worst.gradient = std::max(worst.gradient, gradient), worst.has_gradient = true;
-    }
-    if (c.twin) {
-      const double twin = difference(r, run(c, c.twin, x, all_inputs));
-      CHECK(twin <= twin_tolerance);
-      worst.twin = std::max(worst.twin, twin), worst.has_twin = true;
-    }
-  }
+  const std::map<std::string, Worst> table = against_references(op_cases());
   fmt::print("\nWorst relative errors ({}; instruction set {})\n", sizeof(real) == 8 ? "double" : "float", isa());
   fmt::print("{:<18}{:>6}{:>10}{:>11}{:>16}\n", "kernel", "cases", "value", "gradient", "fused-composed");
   for (const auto& [kernel, w] : table)
     fmt::print("{:<18}{:>6}{:>10.1e}{:>11}{:>16}\n", kernel, w.cases, w.value,
                w.has_gradient ? fmt::format("{:.1e}", w.gradient) : "-",
                w.has_twin ? fmt::format("{:.1e}", w.twin) : "-");
+}
+
+TEST_CASE("ops: products by every engine, against the same references and with the same bits for any threads") {
+  const OneThread one;
+  std::vector<OpCase> small, large = op_cases(For::bench);                  // those of training are cut for threads
+  std::copy_if(op_cases().begin(), op_cases().end(), std::back_inserter(small), is_product);
+  std::erase_if(large, [](const OpCase& c) { return !is_product(c); });
+  CHECK(small.size() > 20);
+  CHECK(large.size() > 4);
+  for (const Engine e : engines_here()) {
+    const UseEngine by(e);
+    INFO("products = ", engine_names[int(e)]);
+    against_references(small);
+    for (const OpCase& c : large) {
+      INFO(title(c));
+      const Tensors x = inputs(c);
+      set_threads(1);
+      const Result r = run(c, x);
+      for (const int n : {2, 3}) {
+        set_threads(n);
+        CHECK(same_bits(run(c, x), r));
+      }
+      const UseEngine ours(Engine::own);
+      CHECK(difference(r, run(c, x)) <= twin_tolerance);
+    }
+  }
 }
 
 TEST_CASE("ops: the same bits for any number of threads") {

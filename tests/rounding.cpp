@@ -53,10 +53,6 @@ void on_each_isa(const Work& work) {
   use_isa(before);
 }
 
-[[maybe_unused]] bool is_product(const OpCase& c) {
-  return c.kernel == "linear" || c.kernel == "matmul" || c.kernel == "feed_forward" || c.kernel == "gated_feed_forward";
-}
-
 }  // namespace
 
 #ifdef POSLAB_DOUBLE

@@ -2,10 +2,8 @@
 // rows at a time: these are copied into panels as wide as the micro-kernel's tile (gemm.h), which then runs through
 // each from start to end.
 //
-// OpenBLAS is not called: its serial flavour hands one buffer to two threads that call it at the same time, and gives
-// wrong numbers, rarely and silently. GFLOP/s on one core of a Xeon (Sapphire Rapids) at 1024 and 2048 squared, ours
-// and OpenBLAS's with the same instructions: AVX-512 150, 146 and 162, 162; AVX2 83, 80 and 84, 86; without FMA 26 and
-// 32.
+// GFLOP/s on one core of a Xeon (Sapphire Rapids) at 1024 and 2048 squared, ours and OpenBLAS's with the same
+// instructions: AVX-512 150, 146 and 162, 162; AVX2 83, 80 and 84, 86; without FMA 26 and 32.
 #include <cstring>
 
 #include "core/cpu/product.h"

@@ -15,21 +15,21 @@ enum RowBlockSlot { transposed_slot, partials_slot, hidden_slot, transposed2_slo
 
 inline int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// At most 16 partial sums of `reals` numbers each.
+// At most 16 partial sums of `reals` numbers each, of rows in blocks of `block`.
 class PartialSums {
  public:
-  PartialSums(int64_t rows, int64_t reals)
-      : rows_(rows), reals_(reals), partial_(scratch(partials_slot, count() * reals)) {}
+  PartialSums(int64_t rows, int64_t reals, int block = row_block)
+      : rows_(rows), reals_(reals), block_(block), partial_(scratch(partials_slot, count() * reals)) {}
 
   // Calls work(partial sum, first row, rows, whether to add to the partial sum) for each block of rows. The blocks of
   // one partial sum come in order; different partial sums may be worked on at the same time.
   template <class Work>
   void run(const Work& work) const {
-    const int64_t blocks = (rows_ + row_block - 1) / row_block, n = count();
+    const int64_t blocks = (rows_ + block_ - 1) / block_, n = count();
     parallel_for(n, [&](int64_t s) {
       const int64_t begin = blocks * s / n, end = blocks * (s + 1) / n;
       for (int64_t t = begin; t < end; ++t)
-        work(partial_ + s * reals_, t * row_block, int(smaller_of(row_block, rows_ - t * row_block)), t > begin);
+        work(partial_ + s * reals_, t * block_, int(smaller_of(block_, rows_ - t * block_)), t > begin);
     });
   }
   // to_e += sum over all partial sums of their element offset + e, in order                        e < n
@@ -45,8 +45,8 @@ class PartialSums {
   }
 
  private:
-  int64_t count() const { return smaller_of(16, (rows_ + row_block - 1) / row_block); }
-  int64_t rows_, reals_;
+  int64_t count() const { return smaller_of(16, (rows_ + block_ - 1) / block_); }
+  int64_t rows_, reals_, block_;
   real* partial_;
 };
 

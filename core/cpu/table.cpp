@@ -1,5 +1,8 @@
-// The CPU's table of kernels, compiled once for each instruction set. The list is core/kernels.def; KERNEL declares
-// what the files beside this one define.
+// The CPU's tables of kernels, one for each engine of products, compiled once for each instruction set. The list is
+// core/kernels.def; KERNEL declares what the files beside this one define.
+#include "core/cpu/layers.h"
+#include "core/cpu/openblas_product.h"
+#include "core/engine.h"
 #include "core/kernels.h"
 
 #define TEXT(x) #x
@@ -13,7 +16,9 @@ namespace poslab::POSLAB_ISA {
 void linear_stored(real*, const real*, StoredAs, const void*, const real*, int64_t, int, int);
 void gather_stored(real*, StoredAs, const void*, const int*, int64_t, int);
 
-const Kernels& table() {
+namespace {
+
+const Kernels& own() {
   static const Kernels kernels = [] {
     Kernels k;
     k.name = "cpu/" NAME(POSLAB_ISA);
@@ -24,6 +29,31 @@ const Kernels& table() {
     return k;
   }();
   return kernels;
+}
+
+template <class Product>
+const Kernels& with_products_by() {
+  static const Kernels kernels = [] {
+    using L = Layers<Product>;
+    Kernels k = own();
+    k.matmul = L::matmul;
+    k.linear = L::linear, k.linear_backward = L::linear_backward;
+    k.feed_forward = L::feed_forward, k.feed_forward_backward = L::feed_forward_backward;
+    k.gated_feed_forward = L::gated_feed_forward, k.gated_feed_forward_backward = L::gated_feed_forward_backward;
+    return k;
+  }();
+  return kernels;
+}
+
+}  // namespace
+
+const Kernels& table(Engine products) {
+  switch (products) {
+    case Engine::openblas: return with_products_by<OpenBlasProduct>();
+    case Engine::naive: return with_products_by<NaiveProduct>();
+    case Engine::own: break;
+  }
+  return own();
 }
 
 }  // namespace poslab::POSLAB_ISA

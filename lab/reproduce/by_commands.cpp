@@ -62,7 +62,8 @@ Settings joined(Settings first, const Settings& second) {
 Step training(RunKind kind, const Settings& settings, const std::string& run, int threads, double work) {
   const std::string path = run + "/config.toml";
   if (fs::exists(path)) {
-    const RunConfig then = configure(kind, read_toml(read_file(path), path, kind)), now = configure(kind, settings);
+    const RunConfig then = configure(kind, read_toml(read_file(path), path, kind)),
+                    now = configure(kind, of_new_run(settings));
     for (const KeptOption& o : kept_options(kind))
       if (const std::string a = value_of(then, o.name), b = value_of(now, o.name); a != b)
         bad_input("{} was begun with {} = {}, and now it would be {}; choose another --out", run, o.name, a, b);

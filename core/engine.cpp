@@ -1,0 +1,51 @@
+#include "core/engine.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "core/openblas.h"
+
+namespace poslab {
+namespace {
+
+Engine must_be_there(Engine e) {
+  if (e == Engine::openblas) openblas();
+  return e;
+}
+
+Engine of_processor() {
+#if defined __x86_64__ || defined __aarch64__ || defined __arm__
+  return Engine::own;
+#else
+  return has_openblas() ? Engine::openblas : Engine::own;
+#endif
+}
+
+Engine from_environment() {
+  const char* text = std::getenv("POSLAB_PRODUCTS");
+  if (!text) return of_processor();
+  for (const Engine e : {Engine::own, Engine::openblas, Engine::naive})
+    if (std::string(text) == engine_names[int(e)]) return must_be_there(e);
+  bad_input("POSLAB_PRODUCTS is \"{}\"; give own, openblas or naive", text);
+}
+std::atomic<Engine>& usual() {
+  static std::atomic<Engine> e = from_environment();
+  return e;
+}
+
+thread_local std::optional<Engine> of_thread;
+
+}  // namespace
+
+Engine usual_engine() { return usual(); }
+void set_usual_engine(Engine e) { usual() = must_be_there(e); }
+
+Engine engine() { return of_thread ? *of_thread : usual_engine(); }
+
+UseEngine::UseEngine(Engine e) : before_(std::exchange(of_thread, must_be_there(e))) {}
+UseEngine::~UseEngine() { of_thread = before_; }
+
+}  // namespace poslab

@@ -1,0 +1,14 @@
+// core/openblas.h where it is not looked for.
+#include "core/error.h"
+#include "core/openblas.h"
+
+namespace poslab {
+
+const OpenBlas& openblas() {
+  bad_input("products = openblas: this build of poslab is without it; build it with -DPOSLAB_OPENBLAS=AUTO, or say "
+            "products = own");
+}
+
+bool has_openblas() { return false; }
+
+}  // namespace poslab
