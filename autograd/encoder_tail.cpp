@@ -17,9 +17,9 @@ Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights& w,
     bad_input("encoder_tail: x is {}, what attention read {}, output {}, w1 {}, b1 {}, w2 {}; they must be (..., C) "
               "twice, (C, C), (C, d_ff), (d_ff), (d_ff, C)", to_string(x.shape()), to_string(mixed.shape()),
               to_string(w.output.shape()), to_string(w.w1.shape()), to_string(w.b1.shape()), to_string(w.w2.shape()));
-  for (const Tensor& t : {w.b2, w.gain1, w.bias1, w.gain2, w.bias2})
-    if (t.shape() != Shape{C})
-      bad_input("encoder_tail: a bias or gain is {}, and x {}; it must be ({})", to_string(t.shape()),
+  for (const Tensor* t : {&w.b2, &w.gain1, &w.bias1, &w.gain2, &w.bias2})
+    if (t->shape() != Shape{C})
+      bad_input("encoder_tail: a bias or gain is {}, and x {}; it must be ({})", to_string(t->shape()),
                 to_string(x.shape()), C);
   BlockArgs args{.attention = {.batch = 1, .queries = rows, .keys = rows, .heads = 1, .kv_heads = 1, .head_dim = C,
                                .value_dim = C}};

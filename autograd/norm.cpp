@@ -20,11 +20,11 @@ namespace {
 struct Norm {
   const char* op;
   NormForm form;
-  Tensor x, z, gain, bias, s, y;
+  Tensor x, z, gain, bias, s;
 
-  Norm(const char* op_, NormKind kind, Tensor x_, Tensor z_, Tensor gain_, Tensor bias_, double epsilon, Dropout drop)
-      : op(op_), form{kind, x_.rows(), x_.dim(-1), real(epsilon), drop}, x(std::move(x_)), z(std::move(z_)),
-        gain(std::move(gain_)), bias(std::move(bias_)) {
+  Norm(const char* op_, NormKind kind, const Tensor& x_, const Tensor& z_, const Tensor& gain_, const Tensor& bias_,
+       double epsilon, Dropout drop)
+      : op(op_), form{kind, x_.rows(), x_.dim(-1), real(epsilon), drop}, x(x_), z(z_), gain(gain_), bias(bias_) {
     const Shape row{form.n};
     if (z && x.shape() != z.shape())
       bad_input("{}: x is {}, z is {}; they must be equal", op, to_string(x.shape()), to_string(z.shape()));
@@ -35,9 +35,12 @@ struct Norm {
       bad_input("{}: x is {}, gain {}; gain must be ({})", op, to_string(x.shape()), to_string(gain.shape()), form.n);
     if (!(epsilon > 0 && std::isfinite(real(epsilon))))
       bad_input("{}: epsilon is {}; it must be above 0, for example 1e-6", op, epsilon);
-    y = Tensor(x.shape(), x.device());
     s = z ? Tensor(x.shape(), x.device()) : x;
+  }
+  Tensor forward() const {
+    Tensor y(x.shape(), x.device());
     kernels(x.device()).norm(y.data(), s.data(), x.data(), z.data(), gain.data(), bias.data(), form);
+    return y;
   }
   void backward(const real* ds, const real* dy) const {
     const auto [dx, dz, dgain, dbias] = grad_accumulators(x, z, dy ? gain : Tensor(), bias);   // s needs no gain
@@ -45,31 +48,32 @@ struct Norm {
   }
 };
 
-Backward of_y(const Norm& n) {
-  return [n](const real* dy) { n.backward(nullptr, dy); };
+// `inputs` are those of the op, as its caller holds them.
+Tensor recorded(Norm n, Inputs inputs) {
+  const char* op = n.op;
+  Tensor y = n.forward();
+  return record(op, std::move(y), inputs, [n = std::move(n)](const real* dy) { n.backward(nullptr, dy); });
 }
 
 }  // namespace
 
 Tensor norm(const Tensor& x, const Tensor& gain, const Tensor& bias) {
-  const Norm n("norm", NormKind::layer, x, {}, gain, bias, layer_norm_epsilon, {});
-  return record(n.op, n.y, {x, gain, bias}, of_y(n));
+  return recorded({"norm", NormKind::layer, x, {}, gain, bias, layer_norm_epsilon, {}}, {x, gain, bias});
 }
 
 Tensor rms_norm(const Tensor& x, const Tensor& gain, double epsilon) {
-  const Norm n("rms_norm", NormKind::rms, x, {}, gain, {}, epsilon, {});
-  return record(n.op, n.y, {x, gain}, of_y(n));
+  return recorded({"rms_norm", NormKind::rms, x, {}, gain, {}, epsilon, {}}, {x, gain});
 }
 
 Tensor residual_norm(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, Dropout drop) {
-  const Norm n("residual_norm", NormKind::layer, x, z, gain, bias, layer_norm_epsilon, drop);
-  return record(n.op, n.y, {x, z, gain, bias}, of_y(n));
+  return recorded({"residual_norm", NormKind::layer, x, z, gain, bias, layer_norm_epsilon, drop}, {x, z, gain, bias});
 }
 
 ResidualNorm residual_rms_norm(const Tensor& x, const Tensor& z, const Tensor& gain, double epsilon, Dropout drop) {
   const Norm n("residual_rms_norm", NormKind::rms, x, z, gain, {}, epsilon, drop);
-  record(n.op, {n.s, n.y}, {x, z, gain}, [n](std::span<const real* const> d) { n.backward(d[0], d[1]); });
-  return {n.s, n.y};
+  const Tensor y = n.forward();
+  record(n.op, {n.s, y}, {x, z, gain}, [n](std::span<const real* const> d) { n.backward(d[0], d[1]); });
+  return {n.s, y};
 }
 
 }  // namespace poslab

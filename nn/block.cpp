@@ -77,12 +77,12 @@ ResidualNorm traced(Trace* trace, const std::string& name, const char* part, con
 EncoderBlock::EncoderBlock(Params p, BlockSpec s) : spec_(s), name_("block" + std::to_string(s.layer)) {
   const int C = s.d_model, d_ff = s.ffn_multiplier * C;
   const Params a = p / "attention", n1 = p / "norm1", f = p / "ffn", n2 = p / "norm2";
-  query_ = drawn(a, "query", C, C), key_ = drawn(a, "key", C, C);
-  value_ = drawn(a, "value", C, C), output_ = drawn(a, "output", C, C);
-  gain1_ = n1.full("gain", {C}, 1), bias1_ = n1.full("bias", {C}, 0);
-  w1_ = drawn(f, "w1", C, d_ff), b1_ = f.full("b1", {d_ff}, 0);
-  w2_ = drawn(f, "w2", d_ff, C), b2_ = f.full("b2", {C}, 0);
-  gain2_ = n2.full("gain", {C}, 1), bias2_ = n2.full("bias", {C}, 0);
+  w_.query = drawn(a, "query", C, C), w_.key = drawn(a, "key", C, C);
+  w_.value = drawn(a, "value", C, C), w_.output = drawn(a, "output", C, C);
+  w_.gain1 = n1.full("gain", {C}, 1), w_.bias1 = n1.full("bias", {C}, 0);
+  w_.w1 = drawn(f, "w1", C, d_ff), w_.b1 = f.full("b1", {d_ff}, 0);
+  w_.w2 = drawn(f, "w2", d_ff, C), w_.b2 = f.full("b2", {C}, 0);
+  w_.gain2 = n2.full("gain", {C}, 1), w_.bias2 = n2.full("bias", {C}, 0);
 }
 
 // Whole blocks and their ends are one kernel where the device has one for these sizes (autograd/encoder_block.h), and
@@ -93,14 +93,14 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   const int B = x.dim(0), T = x.dim(1), H = spec_.heads, D = spec_.d_model / H;
   const Dropout drop1 = pass.dropout, drop2 = pass.second_dropout();
   if (terms)
-    if (const Tensor y = encoder_block(x, weights(), *terms, {H, num_queries, spec_.causal}, drop1, drop2)) return y;
+    if (const Tensor y = encoder_block(x, w_, *terms, {H, num_queries, spec_.causal}, drop1, drop2)) return y;
   const Tensor own = num_queries == T ? x : slice(x, 1, T - num_queries, T);
   const Shape queries{B, num_queries, H, D}, keys{B, T, H, D};
   const auto seen = [&](const char* part, Tensor z) { return traced(pass.trace, name_, part, std::move(z)); };
-  const Tensor own_q = num_queries == T ? in.project(query_) : linear(own, query_);
+  const Tensor own_q = num_queries == T ? in.project(w_.query) : linear(own, w_.query);
   const Tensor q = seen(".attention.query", own_q.reshape(queries));
-  const Tensor k = seen(".attention.key", in.project(key_).reshape(keys));
-  const Tensor v = seen(".attention.value", in.project(value_).reshape(keys));
+  const Tensor k = seen(".attention.key", in.project(w_.key).reshape(keys));
+  const Tensor v = seen(".attention.value", in.project(w_.value).reshape(keys));
   const Span span{.causal = spec_.causal, .offset = T - num_queries};
   const auto attended = [&] {
     if (terms) return attention(scores_of(*terms, q, k), v, span, terms->add);
@@ -108,15 +108,11 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   };
   const Tensor mixed = attended().reshape(own.shape());
   if (!pass.trace)
-    if (const Tensor y = encoder_tail(own, mixed, weights(), drop1, drop2)) return y;
-  const Tensor a = seen(".attention.added", linear(mixed, output_));
-  const Tensor h = seen(".attention.out", residual_norm(own, a, gain1_, bias1_, drop1));
-  const Tensor f = seen(".ffn.added", feed_forward(h, w1_, b1_, w2_, b2_));
-  return seen(".out", residual_norm(h, f, gain2_, bias2_, drop2));
-}
-
-BlockWeights EncoderBlock::weights() const {
-  return {query_, key_, value_, output_, gain1_, bias1_, w1_, b1_, w2_, b2_, gain2_, bias2_};
+    if (const Tensor y = encoder_tail(own, mixed, w_, drop1, drop2)) return y;
+  const Tensor a = seen(".attention.added", linear(mixed, w_.output));
+  const Tensor h = seen(".attention.out", residual_norm(own, a, w_.gain1, w_.bias1, drop1));
+  const Tensor f = seen(".ffn.added", feed_forward(h, w_.w1, w_.b1, w_.w2, w_.b2));
+  return seen(".out", residual_norm(h, f, w_.gain2, w_.bias2, drop2));
 }
 
 }  // namespace poslab

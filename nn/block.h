@@ -60,12 +60,9 @@ class EncoderBlock {                               // poslab::Block is a piece o
   Tensor operator()(const BlockInput&, int num_queries, const LayerPass&, const std::optional<LayerTerms>& terms) const;
 
  private:
-  BlockWeights weights() const;
   BlockSpec spec_;
   std::string name_;                              // "block2"
-  Tensor query_, key_, value_, output_;           // (C, C) each, stored (in, out)
-  Tensor gain1_, bias1_, gain2_, bias2_;          // (C)
-  Tensor w1_, b1_, w2_, b2_;                      // (C, 4C), (4C), (4C, C), (C)
+  BlockWeights w_;                                // matrices are stored (in, out)
 };
 
 }  // namespace poslab

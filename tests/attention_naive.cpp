@@ -183,6 +183,7 @@ void emulated_like_naive(uint32_t number, Sizes sizes, bool one_array) {
 
 TEST_CASE("attention: the CUDA kernels = the naive one, for random calls") {
   const cuda::DeviceMemoryOpen open;
+  const cuda::HostMemoryToo too;
   for (uint32_t number = 0; number < 100; ++number) emulated_like_naive(number, Sizes::small, false);
   for (uint32_t number = 0; number < 40; ++number) emulated_like_naive(number, Sizes::wide, false);
   for (uint32_t number = 0; number < 40; ++number) emulated_like_naive(number, Sizes::square, true);

@@ -282,6 +282,7 @@ TEST_CASE("cuda: one tensor as several inputs gets all their gradients") {
   int in_threes = 0;
   for (const OpCase& c : op_cases()) {
     const Tensors x = inputs(c);
+    if (c.kernel == "norm" && x[0].dim(-1) == 2) continue;   // two numbers become -1 and 1: the slope is what cancels
     int& tried_of_kind = tried[c.kernel + c.name.substr(0, c.name.find_first_of("(0123456789"))];
     // Inputs of these numbers are the first of them.
     const auto shares = [&](const std::vector<size_t>& numbers) {

@@ -42,10 +42,10 @@ TEST_CASE("cuda: the drawing of a product's shared memory is what the code does"
     drawn(line);
   }
   if (sizeof(real) == 4) {
-    constexpr unsigned quad = sizeof(cuda::Quad), in_place = tile_columns / 4, b = depth * in_place * quad;
-    const std::string of_b = fmt::format("| b: {} places x {} quads, {} bytes", depth, in_place, bytes(b));
+    constexpr unsigned quad = sizeof(cuda::Four), in_place = tile_columns / 4, b = depth * in_place * quad;
+    const std::string of_b = fmt::format("| b: {} places x {} fours, {} bytes", depth, in_place, bytes(b));
     const unsigned tall = depth * cuda::Patch<64>::a_fours * quad, low = depth * cuda::Patch<32>::a_fours * quad;
-    drawn(fmt::format("tiles of 64 rows | a: {} places x {} quads, {} bytes {} |", depth, cuda::Patch<64>::a_fours,
+    drawn(fmt::format("tiles of 64 rows | a: {} places x {} fours, {} bytes {} |", depth, cuda::Patch<64>::a_fours,
                       bytes(tall), of_b));
     drawn(fmt::format("tiles of 32 rows | a: {} x {}, {} {} | free, {} bytes |", depth, cuda::Patch<32>::a_fours,
                       bytes(low), of_b, bytes(tall - low)));

@@ -88,7 +88,17 @@ TEST_CASE("positions: one that is NaN or infinite is refused, whatever scheme wo
              : drawn.channels() > 1 ? Positions::of_ids(sequences, drawn.channels(), std::move(numbers))
                                     : Positions::of_tokens(sequences, std::move(numbers)), content);
     };
-    const std::vector<double> numbers = drawn.only_offsets() ? drawn.distances().value : drawn.ids(s.scheme->name);
+    const auto offsets = [&] {                // of each sequence, for j - i = -(T-1) .. T-1
+      std::vector<double> all;
+      const Distances& d = drawn.distances();
+      for (int b = 0; b < drawn.sequences(); ++b)
+        for (int away = 1 - drawn.time(); away < drawn.time(); ++away) {
+          const int i = std::max(0, -away);
+          all.push_back(d.value[size_t(d.row(b, i, i + away, drawn.time()))]);
+        }
+      return all;
+    };
+    const std::vector<double> numbers = drawn.only_offsets() ? offsets() : drawn.ids(s.scheme->name);
     logits_at(numbers);
     for (const double bad : {double(NAN), double(INFINITY), -double(INFINITY)})
       for (const size_t at : {size_t(0), numbers.size() / 2, numbers.size() - 1}) {

@@ -105,7 +105,8 @@ void retested(Run& run, const std::string& option, const std::string& value) {
 // result.json says under which options eval.csv was measured: those of config.toml, unless an earlier version of poslab
 // tested the run again.
 void read_own_options(Run& run, const std::string& path) {
-  const json config = json::parse(read_file(path), nullptr, false).value("config", json::object());
+  const Json result = try_json(read_file(path));
+  const Json config = result.is_object() ? result.value("config", Json::object()) : Json::object();
   for (const std::string& name : test_options(run.kind)) {
     const auto said = config.find(name);
     const auto own = run.config.find(name);
