@@ -42,7 +42,8 @@ Model encoder(const std::string& encoding, int length) {
 Work decoder(const std::string& products) {
   const int vocabulary = DecoderSpec().vocabulary;
   const auto state =
-      std::make_shared<language::State>(language::configure({{"encoding", "rope"}, {"products", products}}), vocabulary);
+      std::make_shared<language::State>(language::configure({{"encoding", "rope"}, {"products", products}}),
+                                        vocabulary);
   const int B = state->config.whole("batch"), T = state->config.whole("train_length");
   Rng rng(stream(0, Purpose::tokens, 0));
   std::vector<int> tokens(size_t(B) * size_t(T));
@@ -74,7 +75,8 @@ void time_engines(int turns) {
   const std::vector<int> counts = threads() > 1 ? std::vector{1, threads()} : std::vector{1};
   std::map<std::string, std::string> here;
   for (const auto& [name, word] : about()) here[name] = word;
-  fmt::print("# {}; {}; commit {}; medians of {} turns, naive one\n", isa(), openblas_in_full(), here.at("commit"), turns);
+  fmt::print("# {}; {}; commit {}; medians of {} turns, naive one\n", isa(), openblas_in_full(), here.at("commit"),
+             turns);
   fmt::print("model,size,threads,own_ms,openblas_ms,naive_ms\n");
   for (const int n : counts) {
     set_threads(n);

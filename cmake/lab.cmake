@@ -21,7 +21,8 @@ target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
 quickly_compiled(lab <nlohmann/json.hpp>)
 compiled_by_folder(lab)
 include(cmake/embed.cmake)
-embed(lab lab/page/page.html lab/page/page.css lab/page/svg.css lab/page/figures.js lab/report/report.html lab/report/report.js
+embed(lab lab/page/page.html lab/page/page.css lab/page/svg.css lab/page/figures.js
+  lab/report/report.html lab/report/report.js
   lab/report/tasks.html lab/report/language.html lab/report/t5.html lab/report/training.html
   lab/inspect/inspect.html lab/inspect/inside.html lab/ask/ask.html lab/ask/ask.js
   lab/view/view.html lab/view/view.js lab/view/map.js

@@ -1,6 +1,6 @@
 # OpenBLAS as an engine for products (core/openblas.h). It is loaded when a run asks for it and not linked, so what is
-# built here also runs where there is none. POSLAB_OPENBLAS: AUTO has the program look for it; ON makes it an error if it
-# is not here now; OFF builds a program that never looks.
+# built here also runs where there is none. POSLAB_OPENBLAS: AUTO has the program look for it; ON makes it an error if
+# it is not here now; OFF builds a program that never looks.
 set(POSLAB_OPENBLAS AUTO CACHE STRING "the engine openblas: AUTO, ON (an error if OpenBLAS is not here) or OFF")
 
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")

@@ -16,8 +16,9 @@ struct OpenBlas {
 };
 
 // Throws BadInput, naming the remedy, if there is none here that several threads may call at the same time. The flavour
-// without threads is refused: it hands one buffer to two callers, and gives wrong numbers, rarely and silently. So is the
-// one of OpenMP: that its threads are off holds for the thread that said so alone, and bits depend on how many call.
+// without threads is refused: it hands one buffer to two callers, and gives wrong numbers, rarely and silently. So is
+// the one of OpenMP: that its threads are off holds for the thread that said so alone, and bits depend on how many
+// call.
 const OpenBlas& openblas();
 bool has_openblas();
 

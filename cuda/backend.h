@@ -30,8 +30,8 @@ struct NothingRuns {
   NothingRuns();
   ~NothingRuns();
 };
-// While one lives, emulated memory is full of NaN when a kernel is given it, new or handed out again: one that reads what
-// nobody wrote is found by its results.
+// While one lives, emulated memory is full of NaN when a kernel is given it, new or handed out again: one that reads
+// what nobody wrote is found by its results.
 struct PoisonedMemory {
   PoisonedMemory();
   ~PoisonedMemory();

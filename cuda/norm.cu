@@ -35,8 +35,9 @@ __global__ void norm_rows(real* y, real* s, const real* x, const real* z, const 
 }
 
 // dx += d, dz += dropout(d), and `partial` (blocks, sums, n) of dgain and, in LayerNorm, dbias, if it is wanted. Of
-// RMSNorm ds or dy may be null, LayerNorm has dy alone. The sums of rows of one panel are kept in registers, and the teams of the block meet in shared
-// memory; longer rows belong to a whole block, whose threads keep the sums of their columns in `partial` itself.
+// RMSNorm ds or dy may be null, LayerNorm has dy alone. The sums of rows of one panel are kept in registers, and the
+// teams of the block meet in shared memory; longer rows belong to a whole block, whose threads keep the sums of their
+// columns in `partial` itself.
 template <NormKind kind>
 constexpr int sums_of = kind == NormKind::layer ? 2 : 1;
 template <NormKind kind, int team>

@@ -44,9 +44,9 @@ struct Heads {
 // The sizes of one layer's attention, on a device.
 struct LayerShape { int heads, head_dim; Device device; };
 
-// What a picture of pairs shows (`Encoding::shown`): what positions add to the logit, the logit of equal contents (which
-// is 1 where positions change nothing), that of contents of 1 in every channel, the cosine of what is added to the
-// embeddings, a weight, the order of asking; several: heads differ.
+// What a picture of pairs shows (`Encoding::shown`): what positions add to the logit, the logit of equal contents
+// (which is 1 where positions change nothing), that of contents of 1 in every channel, the cosine of what is added to
+// the embeddings, a weight, the order of asking; several: heads differ.
 enum class Quantity { added, of_equals, of_ones, embeddings, weight, order, several };
 
 // Doors 2 to 4 of one layer. The base class opens none: it is NoPE.

@@ -6,7 +6,8 @@
 namespace poslab {
 
 // The text on one line: what would move a cursor, change a colour or turn the direction of writing is spelled out, as
-// \n, \x1b and \u202e, and so is each byte that is no UTF-8. What is printable stays, so doing it twice changes nothing.
+// \n, \x1b and \u202e, and so is each byte that is no UTF-8. What is printable stays, so doing it twice changes
+// nothing.
 std::string printable(std::string_view text);
 
 }  // namespace poslab

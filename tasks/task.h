@@ -1,6 +1,6 @@
 // A task is its answer: a pure function from an input string to an output string, plus the law that inputs are drawn
-// from. Batching, padding with empty tokens, loss, masks, accuracy and baselines are written once for all, in tasks/batch.h.
-// The authority is spec B.2 (Ruoss et al. 2023; Deletang et al. 2023 and their released code).
+// from. Batching, padding with empty tokens, loss, masks, accuracy and baselines are written once for all, in
+// tasks/batch.h. The authority is spec B.2 (Ruoss et al. 2023; Deletang et al. 2023 and their released code).
 #pragma once
 #include <functional>
 #include <string>

@@ -104,8 +104,8 @@ TEST_CASE("cuda: every kernel gives what the CPU's gives, forward and backward")
 }
 
 #ifdef POSLAB_EMULATE
-// What a GPU leaves open: the order of blocks and threads, and what lies in memory that nobody has written yet. A kernel
-// whose result depends on it is wrong.
+// What a GPU leaves open: the order of blocks and threads, and what lies in memory that nobody has written yet. A
+// kernel whose result depends on it is wrong.
 TEST_CASE("cuda: no kernel depends on the order of threads, or reads what nobody wrote") {
   const OneThread one;
   const BlockKernels blocks;

@@ -241,7 +241,8 @@ struct Spoiled {
   }
   std::string refused() {
     write_file(folder / "config.json", config.dump());
-    if (!tensors.empty()) write_file(folder / "model.safetensors", safetensors_bytes<float>({{"format", "pt"}}, tensors));
+    if (!tensors.empty()) write_file(folder / "model.safetensors", safetensors_bytes<float>({{"format", "pt"}},
+                                                                                               tensors));
     return opened();
   }
   std::string opened() {
@@ -332,8 +333,8 @@ TEST_CASE("hf: a tensor too many, too few or of another shape, and files that ar
     write_file(path, whole.substr(0, 4));
     CHECK(s.opened() == "1: F/model.safetensors is cut off after 4 bytes; fetch it again");
     write_file(path, std::string("\x04\0\0\0\0\0\0\0nono", 12));
-    CHECK(s.opened() == "2: the header of F/model.safetensors is no JSON that can be read: it goes wrong at byte 2; save or fetch "
-          "it again");
+    CHECK(s.opened() == "2: the header of F/model.safetensors is no JSON that can be read: it goes wrong at byte 2; "
+                        "save or fetch it again");
     std::string other = whole;
     other.replace(other.find("F32"), 3, "I32");
     write_file(path, other);

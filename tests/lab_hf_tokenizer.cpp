@@ -77,7 +77,8 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
   CHECK(holds(refused("/model/merges/0", {"qq", "zz"}), "t: merge 0 joins \"qq\" and \"zz\""));
   CHECK(holds(refused("/model/vocab", 3), "t is no tokenizer.json: its \"vocab\" is no object"));
   for (const Json& number : {Json("b"), Json(1.5), Json(-1), Json(int64_t(1) << 40), Json()}) {
-    const std::string says = "has the number " + number.dump() + "; in a file of this size it is a whole number to 65536";
+    const std::string says = "has the number " + number.dump() + "; in a file of this size it is a whole number to "
+                                                                             "65536";
     CHECK(refused("/model/vocab", {{"a", number}}) == "2: t: the token \"a\" " + says);
     CHECK(refused("/added_tokens/0/id", number) == "2: t: the token \"<|endoftext|>\" " + says);
   }

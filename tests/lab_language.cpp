@@ -131,7 +131,8 @@ TEST_CASE("words of a text are counted up to so many bytes, and a vocabulary is 
   CHECK(holds(refused("no json"), "1: v.json is no vocabulary"));
   CHECK(holds(refused("[]"), "1: v.json is no vocabulary"));
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1"})"), "1: v.json is damaged"));
-  CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1]]})"), "merge 0 is [1], and not two tokens' numbers"));
+  CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1]]})"), 
+              "merge 0 is [1], and not two tokens' numbers"));
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1,256]]})"),
               "2: v.json: vocabulary: merge 0 joins tokens 1 and 256; only"));
 }

@@ -77,7 +77,8 @@ TEST_CASE("other tests: a page draws each, says what it was, and its commands ma
   CHECK(holds(html, "<tr class=\"differs\"><th scope=\"row\">test_positions</th><td class=\"text\">same</td>"
                     "<td class=\"text\">sequential</td>"));
   const std::string train = fmt::format("poslab train --config {0}/config.toml --out {0}-again\n", run),
-                    eval = fmt::format("poslab eval {}-again --lengths 1:12 --test-positions sequential --name counted\n",
+                    eval = fmt::format("poslab eval {}-again --lengths 1:12 --test-positions sequential --name "
+                                       "counted\n",
                                        run);
   REQUIRE(holds(html, train + eval + "poslab report " + run + "-again -o"));
   for (const std::string& command : {train, eval}) run_in(folder, command.substr(7, command.size() - 8));

@@ -91,8 +91,8 @@ struct KeyRange {
 };
 inline KeyRange overlap(KeyRange a, KeyRange b) { return {larger(a.first, b.first), smaller(a.last, b.last)}; }
 
-// v for the columns j .. j + lanes that lie in a range, `other` for the rest. Rows are put together so, by whole vectors:
-// what is written in parts cannot be loaded as a whole before it is in the cache.
+// v for the columns j .. j + lanes that lie in a range, `other` for the rest. Rows are put together so, by whole
+// vectors: what is written in parts cannot be loaded as a whole before it is in the cache.
 inline Vec inside(KeyRange range, int j, Vec v, Vec other) {
   if (range.first <= j && j + lanes <= range.last) return v;
   const LaneMask column = lane_numbers() + j;

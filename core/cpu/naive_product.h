@@ -21,7 +21,7 @@ struct NaiveProduct {
       real* ci = c + ptrdiff_t(i) * n;
       for (int j = 0; j < n && !add; ++j) ci[j] = 0;
       for (int p = 0; p < k; ++p)
-        for (int j = 0; j < n; ++j) ci[j] += a(i, p) * b(p, j);       // innermost, j: the rows of b and c are contiguous
+        for (int j = 0; j < n; ++j) ci[j] += a(i, p) * b(p, j);   // innermost, j: the rows of b and c are contiguous
     }
   }
 };

@@ -76,7 +76,8 @@ HfConfig hf_config(const std::string& text, const std::string& path) {
   s.layers = config.size("num_layers", most_layers, s.layers);
   s.decoder_layers = config.size("num_decoder_layers", most_layers, s.layers);
   s.heads = config.size("num_heads", most_heads, s.heads);
-  s.head_dim = config.size("d_kv", most_channels / s.heads, s.head_dim), s.epsilon = config.number("layer_norm_epsilon", s.epsilon);
+  s.head_dim = config.size("d_kv", most_channels / s.heads, s.head_dim);
+  s.epsilon = config.number("layer_norm_epsilon", s.epsilon);
   read_activation(config, s);
   s.scaled = config.on("scale_decoder_outputs", config.on("tie_word_embeddings", true));
   s.encoding = naming(path, [&] {

@@ -69,8 +69,8 @@ Task solve_equation() {
   return {.name = "solve_equation",
           .level = "context_free",
           .summary = "the digit x of an equation modulo 5  (3-x)=4 -> 4",
-          .about = R"(The model reads an equation modulo 5 in which one digit is hidden behind an x, and answers with it.
-The left side is an expression with brackets, sums and differences; the right side is its value.
+          .about = R"(The model reads an equation modulo 5 in which one digit is hidden behind an x, and answers with
+it. The left side is an expression with brackets, sums and differences; the right side is its value.
 There are no products, so exactly one digit is right.)",
           .symbols_in = 11,
           .symbols_out = 5,

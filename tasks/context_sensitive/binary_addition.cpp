@@ -21,9 +21,9 @@ Task binary_addition() {
       "+", {.name = "binary_addition",
             .level = "context_sensitive",
             .summary = "sum of two numbers, lowest bit first  1 1 + 1 -> 0 0 1 2 0",
-            .about = R"(The input is two binary numbers with a + between them, lowest bit first; the answer is their sum,
-lowest bit first, ended by a 2. Bits of one value stand at different distances from the answer, and
-carries go far. The zeros that fill the other slots do not count for accuracy.)",
+            .about = R"(The input is two binary numbers with a + between them, lowest bit first; the answer is their
+sum, lowest bit first, ended by a 2. Bits of one value stand at different distances from the answer,
+and carries go far. The zeros that fill the other slots do not count for accuracy.)",
             .output_length = [](int length) { return length + 1; },
             .answer = sum_of_two});
 }

@@ -23,8 +23,8 @@ Task odds_first() {
   return {.name = "odds_first",
           .level = "context_sensitive",
           .summary = "every second symbol, then the others  1 0 1 0 1 -> 0 0 1 1 1",
-          .about = R"(The model reads bits and sorts them by place: first those of the places 2, 4, 6, ..., then those of
-1, 3, 5, ... Each answer slot looks at one place of the input. (The paper's name promises the odd
+          .about = R"(The model reads bits and sorts them by place: first those of the places 2, 4, 6, ..., then those
+of 1, 3, 5, ... Each answer slot looks at one place of the input. (The paper's name promises the odd
 places first; its released code, whose numbers were published, counts from 0.))",
           .options = {{"order", std::vector<std::string>{"released", "named"},
                        "which places come first: 2 4 6 ... as in the released code, or 1 3 5 ... as the name says"}},
