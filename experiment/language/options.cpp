@@ -42,7 +42,7 @@ const ChoiceTable& all_choices() {
        .model = {{"unit", {"llama", "gau"}, "what a layer is: a block of LLaMA's, or a gated attention unit"},
                  {"layers", 6, {1, 256}, "number of layers"},
                  {"heads", 8, {1, 1024}, "attention heads; must divide d_model"},
-                 {"key_heads", 8, {1, 1024}, "heads of keys and values; must divide heads; as many, unless set"},
+                 {"key_heads", 8, {1, 1024}, "heads of keys and values; must divide heads"},
                  {"d_model", 256, {1, 65536}, "width"},
                  {"d_ff", 688, {1, 1 << 20}, "width of the feed-forward network, or of the values of a unit"},
                  {"biases", false, "biases of queries, keys and values, as in Qwen 2"},
