@@ -236,7 +236,7 @@ looked() {   # LEVEL WORDS: what POSLAB_DEBUG=LEVEL prints has WORDS, all of it 
   grep -q "$2" table && ! grep -q "$2" answer
 }
 check 'POSLAB_DEBUG=2 says where the time goes' looked 2 '^linear_backward .* \(compute\|memory\)$'
-check 'POSLAB_DEBUG=4 says what runs' looked 4 '^residual_norm backward .* residual_norm_backward .* GB/s$'
+check 'POSLAB_DEBUG=4 says what runs' looked 4 '^residual_norm backward .* norm_backward .* GB/s$'
 check '2 does not change the checkpoint' cmp looked2/checkpoint.safetensors twenty/checkpoint.safetensors
 check 'and neither does 4' cmp looked4/checkpoint.safetensors twenty/checkpoint.safetensors
 debug5() { POSLAB_DEBUG=5 "$program" "$@"; }

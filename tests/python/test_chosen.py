@@ -104,7 +104,8 @@ def test_pictures(monkeypatch):
     matplotlib.use("Agg")
     axes = pl.encodings.rerope(window=8).plot("relative", 16, causal=True)
     assert axes.get_xlabel() == "key slot" and axes.get_ylabel() == "query slot" and "rerope" in axes.get_title()
-    assert len(pl.encodings.alibi.plot(beside=[pl.encodings.rope])) == 3              # two, and their difference
+    assert len(pl.encodings.alibi.plot(beside=[pl.encodings.kerple])) == 3            # two, and their difference
+    assert len(pl.encodings.alibi.plot(beside=[pl.encodings.rope])) == 2              # of a bias and a logit is none
     curves = pl.encodings.yarn(factor=8).plot("frequencies")
     assert curves.get_yscale() == "log" and len(curves.lines) == 2
     import builtins
