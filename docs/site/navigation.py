@@ -29,8 +29,8 @@ navigation = {
                 "Every scheme <results/every-scheme/README>",
                 "Temperatures and positions <results/cross-tiny/README>"],
     "Python and C++": ["docs/python", "docs/python-training", "reference/python", "reference/cpp/index"],
-    "How it works": ["Design <docs/design>", "Formulas and their files <docs/formulas>", "docs/formulas-encodings",
-                     "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu"],
+    "How it works": ["The spine <docs/spine>", "Design <docs/design>", "Formulas and their files <docs/formulas>",
+                     "docs/formulas-encodings", "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu"],
     "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "Golden files <tests/reference/README>",
                      "Other people's code <tests/published/README>", "tests/huggingface/README", "CHANGELOG"],
 }
