@@ -64,25 +64,26 @@ real* cut(MemoryPool& p, size_t bytes) {
 
 Block::Block(int64_t reals, Device device)
     : bytes_(std::max<size_t>(2 * line, size_t(reals) * sizeof(real))), asked_(bytes_), pool_(&pool(device)) {
-  MemoryPool& p = *pool_;
-  std::unique_lock lock(p.mutex);
-  size_t c = class_of(bytes_);
-  bytes_ = (size_of_class(c) + line - 1) / line * line;
+  {
+    MemoryPool& p = *pool_;
+    const std::lock_guard lock(p.mutex);
+    size_t c = class_of(bytes_);
+    bytes_ = (size_of_class(c) + line - 1) / line * line;
 #ifndef __SANITIZE_ADDRESS__
-  const auto fits =
-      std::find_if(p.free.begin() + ptrdiff_t(c), p.free.end(), [](auto& blocks) { return !blocks.empty(); });
-  if (fits != p.free.end()) {
-    at_ = fits->back(), fits->pop_back();
-    bytes_ = (size_of_class(size_t(fits - p.free.begin())) + line - 1) / line * line;
-  }
+    const auto fits =
+        std::find_if(p.free.begin() + ptrdiff_t(c), p.free.end(), [](auto& blocks) { return !blocks.empty(); });
+    if (fits != p.free.end()) {
+      at_ = fits->back(), fits->pop_back();
+      bytes_ = (size_of_class(size_t(fits - p.free.begin())) + line - 1) / line * line;
+    }
 #endif
-  if (!at_) {
-    at_ = cut(p, bytes_);
-    ++p.count.system_allocations, p.count.bytes_held += int64_t(bytes_);
+    if (!at_) {
+      at_ = cut(p, bytes_);
+      ++p.count.system_allocations, p.count.bytes_held += int64_t(bytes_);
+    }
+    p.count.bytes_in_use += int64_t(bytes_), p.count.bytes_asked += int64_t(asked_);
+    p.count.bytes_peak = std::max(p.count.bytes_peak, p.count.bytes_in_use);
   }
-  p.count.bytes_in_use += int64_t(bytes_), p.count.bytes_asked += int64_t(asked_);
-  p.count.bytes_peak = std::max(p.count.bytes_peak, p.count.bytes_in_use);
-  lock.unlock();
   if (const auto tell = backend(device).handed_out) tell(at_, bytes_);
 }
 
