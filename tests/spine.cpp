@@ -48,7 +48,8 @@ TEST_CASE("the spine is read in an afternoon, and names what it stands on") {
   CHECK(lines < 3500);
   for (const std::string& path : included)
     CHECK_MESSAGE(read.count(path) + skipped.count(path) == 1, path, " is included; docs/spine.md has to name it once");
-  for (const std::string& path : skipped) CHECK_MESSAGE(included.count(path), path, " is named, and nobody includes it");
+  for (const std::string& path : skipped)
+    CHECK_MESSAGE(included.count(path), path, " is named, and nobody includes it");
 }
 
 }  // namespace poslab::test
