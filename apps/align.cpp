@@ -11,10 +11,10 @@
 #include "core/names.h"
 #include "core/parallel.h"
 #include "experiment/config.h"
-#include "lab/align.h"
-#include "lab/interrupt.h"
-#include "lab/run_config.h"
-#include "lab/shell.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/shell.h"
+#include "lab/runs/align.h"
+#include "lab/runs/run_config.h"
 
 namespace poslab {
 namespace {

@@ -8,11 +8,11 @@
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "core/parallel.h"
-#include "lab/files.h"
-#include "lab/interrupt.h"
-#include "lab/progress.h"
-#include "lab/room.h"
-#include "lab/shell.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/progress.h"
+#include "lab/files/shell.h"
+#include "lab/runs/room.h"
 
 namespace poslab {
 namespace {

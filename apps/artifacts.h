@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "lab/output.h"
-#include "lab/reproduce/reproduce.h"
+#include "lab/papers/reproduce.h"
+#include "lab/runs/output.h"
 
 namespace poslab {
 

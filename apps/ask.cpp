@@ -12,11 +12,11 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "experiment/config.h"
-#include "lab/ask/ask.h"
-#include "lab/files.h"
-#include "lab/output.h"
-#include "lab/spelled_file.h"
-#include "lab/run_folder.h"
+#include "lab/files/files.h"
+#include "lab/pages/ask/ask.h"
+#include "lab/runs/output.h"
+#include "lab/runs/run_folder.h"
+#include "lab/runs/spelled_file.h"
 
 namespace poslab {
 namespace {

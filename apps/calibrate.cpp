@@ -8,8 +8,8 @@
 #include "core/error.h"
 #include "core/names.h"
 #include "experiment/config.h"
-#include "lab/calibrate.h"
-#include "lab/shell.h"
+#include "lab/files/shell.h"
+#include "lab/runs/calibrate.h"
 
 namespace poslab {
 namespace {

@@ -1,4 +1,4 @@
-// `poslab calibrate RUN`: where the heads of a trained run look, as the bias of another (lab/calibrate.h).
+// `poslab calibrate RUN`: where the heads of a trained run look, as the bias of another (lab/runs/calibrate.h).
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>

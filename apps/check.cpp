@@ -14,9 +14,9 @@
 #include "encodings/checks/checks.h"
 #include "encodings/compose.h"
 #include "encodings/fits.h"
-#include "lab/files.h"
-#include "lab/json.h"
-#include "lab/version.h"
+#include "lab/files/files.h"
+#include "lab/files/json.h"
+#include "lab/files/version.h"
 
 namespace poslab {
 namespace {

@@ -7,8 +7,8 @@
 #include "apps/artifacts.h"
 #include "apps/number_option.h"
 #include "core/error.h"
-#include "lab/compare/compare.h"
-#include "lab/shell.h"
+#include "lab/files/shell.h"
+#include "lab/papers/compare/compare.h"
 
 namespace poslab {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "core/names.h"
 #include "experiment/config.h"
-#include "lab/shell.h"
+#include "lab/files/shell.h"
 
 namespace poslab {
 namespace {

@@ -18,8 +18,8 @@
 #include "encodings/picture.h"
 #include "encodings/temperature.h"
 #include "experiment/config.h"
-#include "lab/shell.h"
-#include "lab/spelled_file.h"
+#include "lab/files/shell.h"
+#include "lab/runs/spelled_file.h"
 #include "tasks/retrieval/symbols.h"
 #include "tasks/task.h"
 

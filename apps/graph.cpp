@@ -6,9 +6,9 @@
 
 #include "core/error.h"
 #include "core/names.h"
-#include "lab/files.h"
-#include "lab/graph/graph.h"
-#include "lab/output.h"
+#include "lab/files/files.h"
+#include "lab/pages/graph/graph.h"
+#include "lab/runs/output.h"
 
 namespace poslab {
 namespace {

@@ -1,4 +1,4 @@
-// `poslab graph RUN`: the tape of a training step as a picture (lab/graph/graph.h).
+// `poslab graph RUN`: the tape of a training step as a picture (lab/pages/graph/graph.h).
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>

@@ -5,7 +5,7 @@
 #include "apps/number_list.h"
 #include "apps/number_option.h"
 #include "experiment/config.h"
-#include "lab/inspect/inspect.h"
+#include "lab/pages/inspect/inspect.h"
 
 namespace poslab {
 namespace {

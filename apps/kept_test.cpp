@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "lab/files.h"
-#include "lab/output.h"
-#include "lab/shell.h"
+#include "lab/files/files.h"
+#include "lab/files/shell.h"
+#include "lab/runs/output.h"
 
 namespace poslab {
 

@@ -1,10 +1,10 @@
 // Where `poslab lm eval` and `t5 eval` put the figures of a run: into a file that the user names, into eval.csv if it
-// is the run's own test, beside it if it is another (lab/other_test.h), and nowhere if the model is another without a
+// is the run's own test, beside it if it is another (lab/runs/other_test.h), and nowhere if the model is another without a
 // name.
 #pragma once
 #include <string>
 
-#include "lab/other_test.h"
+#include "lab/runs/other_test.h"
 
 namespace poslab {
 

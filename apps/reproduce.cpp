@@ -9,12 +9,12 @@
 #include "apps/artifacts.h"
 #include "core/error.h"
 #include "core/parallel.h"
-#include "lab/files.h"
-#include "lab/interrupt.h"
-#include "lab/reproduce/by_commands.h"
-#include "lab/reproduce/chi2023.h"
-#include "lab/reproduce/su2023.h"
-#include "lab/shell.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/shell.h"
+#include "lab/papers/by_commands.h"
+#include "lab/papers/chi2023/chi2023.h"
+#include "lab/papers/su2023/su2023.h"
 
 namespace poslab {
 namespace {

@@ -1,4 +1,4 @@
-// `poslab reproduce`: a source's tables and figures anew (lab/reproduce/reproduce.h).
+// `poslab reproduce`: a source's tables and figures anew (lab/papers/reproduce.h).
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>

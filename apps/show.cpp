@@ -11,12 +11,12 @@
 #include "apps/number_option.h"
 #include "core/choices.h"
 #include "core/error.h"
-#include "lab/files.h"
-#include "lab/output.h"
-#include "lab/shell.h"
-#include "lab/show/show.h"
-#include "lab/spelled_file.h"
-#include "lab/unreached.h"
+#include "lab/files/files.h"
+#include "lab/files/shell.h"
+#include "lab/pages/show/show.h"
+#include "lab/runs/output.h"
+#include "lab/runs/spelled_file.h"
+#include "lab/runs/unreached.h"
 
 namespace poslab {
 namespace {

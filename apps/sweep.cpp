@@ -9,13 +9,13 @@
 #include "apps/number_option.h"
 #include "core/error.h"
 #include "experiment/build.h"
-#include "lab/files.h"
-#include "lab/interrupt.h"
-#include "lab/output.h"
-#include "lab/room.h"
-#include "lab/shell.h"
-#include "lab/sweep/population.h"
-#include "lab/sweep/sweep.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/shell.h"
+#include "lab/runs/output.h"
+#include "lab/runs/room.h"
+#include "lab/runs/sweep/population.h"
+#include "lab/runs/sweep/sweep.h"
 
 namespace poslab {
 namespace {
@@ -65,7 +65,7 @@ void check_together(const Plan& plan, const SweepWords& w) {
   }
 }
 
-// A worker's child: the population that the plan lists. What becomes of it stands on the output (lab/sweep/child.h).
+// A worker's child: the population that the plan lists. What becomes of it stands on the output (lab/runs/sweep/child.h).
 void members_command(const SweepWords& w) {
   catch_signals();
   const Plan plan = read_plan(w.file);

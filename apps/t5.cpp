@@ -11,14 +11,14 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "experiment/align.h"
-#include "lab/files.h"
-#include "lab/interrupt.h"
-#include "lab/language/stored_tensors.h"
-#include "lab/output.h"
-#include "lab/shell.h"
-#include "lab/spelled_file.h"
-#include "lab/t5/questions.h"
-#include "lab/t5/run.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/shell.h"
+#include "lab/hub/stored_tensors.h"
+#include "lab/runs/output.h"
+#include "lab/runs/spelled_file.h"
+#include "lab/runs/t5/questions.h"
+#include "lab/runs/t5/run.h"
 
 namespace poslab {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "apps/number_list.h"
 #include "apps/number_option.h"
-#include "lab/interrupt.h"
-#include "lab/room.h"
-#include "lab/view/view.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/memory.h"
+#include "lab/pages/view/view.h"
 
 namespace poslab {
 namespace {

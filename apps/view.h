@@ -1,4 +1,4 @@
-// `poslab view RUN...`: attention maps at full resolution (lab/view/view.h).
+// `poslab view RUN...`: attention maps at full resolution (lab/pages/view/view.h).
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>

@@ -14,7 +14,7 @@
 #include "experiment/language/language.h"
 #include "experiment/step.h"
 #include "experiment/t5/t5.h"
-#include "lab/version.h"
+#include "lab/files/version.h"
 #include "nn/decoder.h"
 
 namespace poslab {

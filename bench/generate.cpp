@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/parallel.h"
-#include "lab/language/hf_model.h"
+#include "lab/hub/hf_model.h"
 #include "nn/generate.h"
 #include "tests/formula.h"
 

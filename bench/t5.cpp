@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/parallel.h"
-#include "lab/t5/hf.h"
+#include "lab/hub/t5_hf.h"
 #include "tests/formula.h"
 
 namespace poslab {

@@ -1,4 +1,4 @@
-# Text files that travel inside the program. embed(TARGET FILE...) turns lab/page/page.css into
+# Text files that travel inside the program. embed(TARGET FILE...) turns lab/pages/page/page.css into
 # `extern const std::string_view page_css`, made again whenever the file changes. This file is also the script that
 # does it.
 if(CMAKE_SCRIPT_MODE_FILE)

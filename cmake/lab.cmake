@@ -21,21 +21,21 @@ target_include_directories(lab PRIVATE ${CMAKE_BINARY_DIR}/made)
 quickly_compiled(lab <nlohmann/json.hpp>)
 compiled_by_folder(lab)
 include(cmake/embed.cmake)
-embed(lab lab/page/page.html lab/page/page.css lab/page/svg.css lab/page/figures.js
-  lab/report/report.html lab/report/report.js
-  lab/report/tasks.html lab/report/language.html lab/report/t5.html lab/report/training.html
-  lab/inspect/inspect.html lab/inspect/inside.html lab/ask/ask.html lab/ask/ask.js
-  lab/view/view.html lab/view/view.js lab/view/map.js
-  lab/show/show.html lab/show/show.js
-  lab/reproduce/reproduce.html
-  lab/reproduce/paper/ruoss2023_table1.csv lab/reproduce/paper/ruoss2023_table3.csv
-  lab/reproduce/paper/ruoss2023_table5.csv
-  lab/reproduce/paper/su2023_main.csv lab/reproduce/paper/su2023_window.csv lab/reproduce/paper/su2023_leaky.csv
-  lab/reproduce/paper/su2023_llama.csv lab/reproduce/paper/su2023_trained.csv
-  lab/reproduce/paper/su2023_methods.csv
-  lab/reproduce/paper/chi2023_dispersion.csv
-  lab/reproduce/paper/chi2023_temperatures.csv
-  lab/reproduce/paper/chi2023_documents.csv)
+embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.css lab/pages/page/figures.js
+  lab/pages/report/report.html lab/pages/report/report.js
+  lab/pages/report/tasks.html lab/pages/report/language.html lab/pages/report/t5.html lab/pages/report/training.html
+  lab/pages/inspect/inspect.html lab/pages/inspect/inside.html lab/pages/ask/ask.html lab/pages/ask/ask.js
+  lab/pages/view/view.html lab/pages/view/view.js lab/pages/view/map.js
+  lab/pages/show/show.html lab/pages/show/show.js
+  lab/papers/reproduce.html
+  lab/papers/published/ruoss2023_table1.csv lab/papers/published/ruoss2023_table3.csv
+  lab/papers/published/ruoss2023_table5.csv
+  lab/papers/published/su2023_main.csv lab/papers/published/su2023_window.csv lab/papers/published/su2023_leaky.csv
+  lab/papers/published/su2023_llama.csv lab/papers/published/su2023_trained.csv
+  lab/papers/published/su2023_methods.csv
+  lab/papers/published/chi2023_dispersion.csv
+  lab/papers/published/chi2023_temperatures.csv
+  lab/papers/published/chi2023_documents.csv)
 
 file(GLOB apps CONFIGURE_DEPENDS apps/*.cpp)
 add_executable(poslab_program ${apps})

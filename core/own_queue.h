@@ -1,7 +1,7 @@
 // A device's work waits in queues: on a GPU each is a CUDA stream, with what belongs to it (cuda/queue.h). What one
 // queue is given runs in the order in which it was started; queues do not wait for each other. Threads use queue 0,
 // unless they have one of their own. So several models are trained at once by one process, each by a thread of its own
-// (lab/sweep/population.h).
+// (lab/runs/sweep/population.h).
 #pragma once
 #include "core/backend.h"
 

@@ -3,8 +3,8 @@
 
 #include "encodings/samplers.h"
 #include "encodings/temperature.h"
-#include "lab/show/show.h"
-#include "lab/spelled_file.h"
+#include "lab/pages/show/show.h"
+#include "lab/runs/spelled_file.h"
 #include "python/op.h"
 
 namespace poslab::python {

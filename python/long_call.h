@@ -6,7 +6,7 @@
 #include <future>
 #include <mutex>
 
-#include "lab/interrupt.h"
+#include "lab/files/interrupt.h"
 #include "python/convert.h"
 
 namespace poslab::python {

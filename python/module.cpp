@@ -6,10 +6,10 @@
 #include "core/kernels.h"
 #include "core/parallel.h"
 #include "core/stop.h"
-#include "lab/files.h"
-#include "lab/interrupt.h"
-#include "lab/printable.h"
-#include "lab/version.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/printable.h"
+#include "lab/files/version.h"
 #include "python/convert.h"
 
 namespace poslab::python {

@@ -1,7 +1,7 @@
 // Pages that the program writes, from the same functions.
-#include "lab/graph/graph.h"
-#include "lab/inspect/inspect.h"
-#include "lab/report/report.h"
+#include "lab/pages/graph/graph.h"
+#include "lab/pages/inspect/inspect.h"
+#include "lab/pages/report/report.h"
 #include "python/long_call.h"
 
 namespace poslab::python {

@@ -1,8 +1,8 @@
-// Runs: training, going on and testing, as the command line does them (lab/whole_run.h), and so with the same bits.
-#include "lab/other_test.h"
-#include "lab/progress.h"
-#include "lab/spelled_file.h"
-#include "lab/whole_run.h"
+// Runs: training, going on and testing, as the command line does them (lab/runs/whole_run.h), and so with the same bits.
+#include "lab/files/progress.h"
+#include "lab/runs/other_test.h"
+#include "lab/runs/spelled_file.h"
+#include "lab/runs/whole_run.h"
 #include "python/long_call.h"
 #include "python/trace.h"
 

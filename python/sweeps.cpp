@@ -1,6 +1,6 @@
 // Sweeps: the plan of one, and its results as rows. Its trials are processes of the program (python/poslab/program.py).
-#include "lab/spelled_file.h"
-#include "lab/sweep/sweep.h"
+#include "lab/runs/spelled_file.h"
+#include "lab/runs/sweep/sweep.h"
 #include "python/long_call.h"
 
 namespace poslab::python {

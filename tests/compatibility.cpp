@@ -5,9 +5,9 @@
 
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
-#include "lab/checkpoint.h"
-#include "lab/config_toml.h"
-#include "lab/sweep/plan.h"
+#include "lab/runs/checkpoint.h"
+#include "lab/runs/config_toml.h"
+#include "lab/runs/sweep/plan.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -4,8 +4,8 @@
 
 #include "experiment/coverage.h"
 #include "experiment/step.h"
-#include "lab/inspect/figures.h"
-#include "lab/inspect/tables.h"
+#include "lab/pages/inspect/figures.h"
+#include "lab/pages/inspect/tables.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

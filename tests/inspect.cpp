@@ -7,9 +7,9 @@
 #include "experiment/evaluate.h"
 #include "experiment/lengths.h"
 #include "experiment/pca.h"
-#include "lab/inspect/figures.h"
-#include "lab/inspect/tables.h"
-#include "lab/pictures.h"
+#include "lab/pages/inspect/figures.h"
+#include "lab/pages/inspect/tables.h"
+#include "lab/runs/pictures.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -1,8 +1,8 @@
 // `poslab inspect`: the folder that it writes, and what it refuses.
 #include <fstream>
 
-#include "lab/inspect/inspect.h"
-#include "lab/run_folder.h"
+#include "lab/pages/inspect/inspect.h"
+#include "lab/runs/run_folder.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -2,11 +2,11 @@
 #include <cmath>
 
 #include "autograd/tape.h"
-#include "lab/align.h"
-#include "lab/language/hf_run.h"
-#include "lab/run_folder.h"
-#include "lab/spelled_file.h"
-#include "lab/t5/questions.h"
+#include "lab/hub/hf_run.h"
+#include "lab/runs/align.h"
+#include "lab/runs/run_folder.h"
+#include "lab/runs/spelled_file.h"
+#include "lab/runs/t5/questions.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

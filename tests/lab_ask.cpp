@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "encodings/temperature.h"
-#include "lab/about.h"
-#include "lab/run_folder.h"
+#include "lab/pages/report/run_about.h"
+#include "lab/runs/run_folder.h"
 #include "tasks/retrieval/retrieval.h"
 #include "tasks/task.h"
 #include "tests/lab_helpers.h"

@@ -6,8 +6,8 @@
 #include "experiment/build.h"
 #include "experiment/calibrate.h"
 #include "experiment/evaluate.h"
-#include "lab/naming.h"
-#include "lab/run_folder.h"
+#include "lab/runs/naming.h"
+#include "lab/runs/run_folder.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

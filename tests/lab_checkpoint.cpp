@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "experiment/step.h"
-#include "lab/checkpoint.h"
-#include "lab/config_toml.h"
-#include "lab/run_folder.h"
+#include "lab/runs/checkpoint.h"
+#include "lab/runs/config_toml.h"
+#include "lab/runs/run_folder.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -1,10 +1,10 @@
-// The second source (lab/reproduce/chi2023.h): what is planned, what it refuses, and all of it on toy models.
+// The second source (lab/papers/chi2023/chi2023.h): what is planned, what it refuses, and all of it on toy models.
 #include <set>
 
-#include "lab/reproduce/chi2023.h"
-#include "lab/reproduce/paper.h"
-#include "lab/reproduce/reproduce.h"
-#include "lab/t5/run.h"
+#include "lab/papers/chi2023/chi2023.h"
+#include "lab/papers/paper.h"
+#include "lab/papers/reproduce.h"
+#include "lab/runs/t5/run.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -1,10 +1,10 @@
-// The cross of temperatures and randomized positions (lab/reproduce/chi2023_cross.cpp): its plan, what it measures of a
+// The cross of temperatures and randomized positions (lab/papers/chi2023/cross.cpp): its plan, what it measures of a
 // model, and its tables from small trained runs.
 #include <cmath>
 #include <set>
 
-#include "lab/reproduce/chi2023.h"
-#include "lab/reproduce/reproduce.h"
+#include "lab/papers/chi2023/chi2023.h"
+#include "lab/papers/reproduce.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "experiment/build.h"
-#include "lab/compare/compare.h"
-#include "lab/compare/ranking.h"
+#include "lab/papers/compare/compare.h"
+#include "lab/papers/compare/ranking.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

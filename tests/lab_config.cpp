@@ -2,10 +2,10 @@
 #include "experiment/build.h"
 #include "experiment/language/options.h"
 #include "experiment/step.h"
-#include "lab/checkpoint.h"
-#include "lab/config_toml.h"
-#include "lab/run_config.h"
-#include "lab/sweep/plan.h"
+#include "lab/runs/checkpoint.h"
+#include "lab/runs/config_toml.h"
+#include "lab/runs/run_config.h"
+#include "lab/runs/sweep/plan.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

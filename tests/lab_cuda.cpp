@@ -5,7 +5,7 @@
 
 #include "cuda/backend.h"
 #include "experiment/step.h"
-#include "lab/checkpoint.h"
+#include "lab/runs/checkpoint.h"
 #include "tests/lab_helpers.h"
 
 namespace poslab::test {

@@ -3,11 +3,11 @@
 #include <numeric>
 #include <sstream>
 
-#include "lab/checkpoint.h"
-#include "lab/curve.h"
-#include "lab/evaluate.h"
-#include "lab/train.h"
-#include "lab/training_clock.h"
+#include "lab/runs/checkpoint.h"
+#include "lab/runs/curve.h"
+#include "lab/runs/evaluate.h"
+#include "lab/runs/train.h"
+#include "lab/runs/training_clock.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

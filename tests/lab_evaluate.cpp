@@ -1,6 +1,6 @@
 // The two scores, what a test string depends on, and the switches of evaluation.
-#include "lab/eval_csv.h"
-#include "lab/evaluate.h"
+#include "lab/runs/eval_csv.h"
+#include "lab/runs/evaluate.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <future>
 
-#include "lab/run_folder.h"
+#include "lab/runs/run_folder.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

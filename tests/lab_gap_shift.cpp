@@ -1,13 +1,13 @@
-// The gap shift (lab/reproduce/gap_shift.h): what is planned, what its sentences say of made-up numbers, and its tables
+// The gap shift (lab/papers/gap_shift/gap_shift.h): what is planned, what its sentences say of made-up numbers, and its tables
 // from small trained runs.
 #include <cmath>
 #include <map>
 #include <set>
 #include <sstream>
 
-#include "lab/page/grid.h"
-#include "lab/reproduce/gap_shift.h"
-#include "lab/reproduce/reproduce.h"
+#include "lab/pages/page/grid.h"
+#include "lab/papers/gap_shift/gap_shift.h"
+#include "lab/papers/reproduce.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -7,8 +7,8 @@
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "autograd/watch.h"
-#include "lab/graph/graph.h"
-#include "lab/run_folder.h"
+#include "lab/pages/graph/graph.h"
+#include "lab/runs/run_folder.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -14,7 +14,7 @@
 
 #include "core/error.h"
 #include "experiment/config.h"
-#include "lab/files.h"
+#include "lab/files/files.h"
 #include "tests/places.h"
 
 namespace poslab::test {

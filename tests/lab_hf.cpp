@@ -4,11 +4,11 @@
 #include <fstream>
 
 #include "core/memory.h"
-#include "lab/language/hf_model.h"
-#include "lab/language/hf_rope.h"
-#include "lab/language/hf_weights.h"
-#include "lab/language/stored_tensors.h"
-#include "lab/safetensors.h"
+#include "lab/files/safetensors.h"
+#include "lab/hub/hf_model.h"
+#include "lab/hub/hf_rope.h"
+#include "lab/hub/hf_weights.h"
+#include "lab/hub/stored_tensors.h"
 #include "nn/generate.h"
 #include "tests/lab_helpers.h"
 #include "tests/lab_hf.h"

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "lab/files.h"
-#include "lab/json.h"
-#include "lab/shell.h"
+#include "lab/files/files.h"
+#include "lab/files/json.h"
+#include "lab/files/shell.h"
 #include "tests/lab_helpers.h"
 #include "tests/places.h"
 

@@ -1,10 +1,10 @@
 // Export in the Hugging Face form: what is written gives the same logits and tokens, read here and, where
 // ./dev huggingface has made .venv-huggingface, by transformers. What the form cannot say is refused.
 #include "encodings/checks/setup.h"
-#include "lab/language/hf_export.h"
-#include "lab/language/hf_model.h"
-#include "lab/language/hf_tokenizer.h"
-#include "lab/shell.h"
+#include "lab/files/shell.h"
+#include "lab/hub/hf_export.h"
+#include "lab/hub/hf_model.h"
+#include "lab/hub/hf_tokenizer.h"
 #include "tests/lab_helpers.h"
 #include "tests/lab_hf.h"
 

@@ -1,7 +1,7 @@
 // Tokenizers of the Hugging Face form: the tokens of the library `tokenizers`, and what is refused.
-#include "lab/language/hf_model.h"
-#include "lab/language/hf_tokenizer.h"
-#include "lab/language/sentencepiece.h"
+#include "lab/hub/hf_model.h"
+#include "lab/hub/hf_tokenizer.h"
+#include "lab/hub/sentencepiece.h"
 #include "tests/lab_helpers.h"
 #include "tests/lab_hf.h"
 

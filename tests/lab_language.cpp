@@ -4,10 +4,10 @@
 #include <fstream>
 
 #include "core/error.h"
-#include "lab/checkpoint.h"
-#include "lab/config_toml.h"
-#include "lab/language/corpus.h"
-#include "lab/language/run.h"
+#include "lab/files/corpus.h"
+#include "lab/runs/checkpoint.h"
+#include "lab/runs/config_toml.h"
+#include "lab/runs/language/run.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

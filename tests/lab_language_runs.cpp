@@ -4,10 +4,10 @@
 #include <sstream>
 
 #include "experiment/language/inside.h"
-#include "lab/language/run.h"
-#include "lab/report/report.h"
-#include "lab/run_record.h"
-#include "lab/sweep/sweep.h"
+#include "lab/pages/report/report.h"
+#include "lab/runs/language/run.h"
+#include "lab/runs/run_record.h"
+#include "lab/runs/sweep/sweep.h"
 #include "tests/sweep_helpers.h"
 
 using namespace poslab;

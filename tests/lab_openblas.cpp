@@ -2,7 +2,7 @@
 // numbers are held against the references in tests/ops.cpp, where it is installed.
 #include <cstdlib>
 
-#include "lab/run_record.h"
+#include "lab/runs/run_record.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -1,7 +1,7 @@
 // Tests of a run under other options than its own are results beside its own, and pages say what each was.
-#include "lab/other_test.h"
+#include "lab/runs/other_test.h"
 
-#include "lab/report/report.h"
+#include "lab/pages/report/report.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "lab/config_toml.h"
+#include "lab/runs/config_toml.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -1,12 +1,12 @@
-// The one codec of safetensors (lab/safetensors.h): a header that cannot be true of its file is refused, whichever
+// The one codec of safetensors (lab/files/safetensors.h): a header that cannot be true of its file is refused, whichever
 // reader asks, and what is refused is named.
 #include <zlib.h>
 
 #include <cstring>
 
-#include "lab/checkpoint.h"
-#include "lab/language/stored_tensors.h"
-#include "lab/safetensors.h"
+#include "lab/files/safetensors.h"
+#include "lab/hub/stored_tensors.h"
+#include "lab/runs/checkpoint.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

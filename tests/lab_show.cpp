@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "lab/show/show.h"
+#include "lab/pages/show/show.h"
 
 using namespace poslab;
 

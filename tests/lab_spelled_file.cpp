@@ -2,8 +2,8 @@
 #include <fstream>
 
 #include "experiment/build.h"
-#include "lab/config_toml.h"
-#include "lab/spelled_file.h"
+#include "lab/runs/config_toml.h"
+#include "lab/runs/spelled_file.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -3,13 +3,13 @@
 
 #include "core/random.h"
 #include "core/stop.h"
-#include "lab/checkpoint.h"
-#include "lab/language/hf_config.h"
-#include "lab/language/hf_tokenizer.h"
-#include "lab/language/hf_weights.h"
-#include "lab/printable.h"
-#include "lab/safetensors.h"
-#include "lab/t5/hf.h"
+#include "lab/files/printable.h"
+#include "lab/files/safetensors.h"
+#include "lab/hub/hf_config.h"
+#include "lab/hub/hf_tokenizer.h"
+#include "lab/hub/hf_weights.h"
+#include "lab/hub/t5_hf.h"
+#include "lab/runs/checkpoint.h"
 #include "tests/lab_hf.h"
 
 using namespace poslab;

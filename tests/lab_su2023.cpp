@@ -1,11 +1,11 @@
-// The third source (lab/reproduce/su2023.h): its rows beside the source's, what its sentences say of made-up numbers,
+// The third source (lab/papers/su2023/su2023.h): its rows beside the source's, what its sentences say of made-up numbers,
 // and all of it on toy models, stopped and gone on with.
 #include <set>
 #include <sstream>
 
-#include "lab/reproduce/paper.h"
-#include "lab/reproduce/reproduce.h"
-#include "lab/reproduce/su2023.h"
+#include "lab/papers/paper.h"
+#include "lab/papers/reproduce.h"
+#include "lab/papers/su2023/su2023.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

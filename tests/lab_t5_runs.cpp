@@ -1,11 +1,11 @@
 // Runs of T5s that find things: training, stopping and going on, tests by place, sweeps and reports.
 #include <cmath>
 
-#include "lab/other_test.h"
-#include "lab/report/report.h"
-#include "lab/sweep/sweep.h"
-#include "lab/t5/questions.h"
-#include "lab/t5/run.h"
+#include "lab/pages/report/report.h"
+#include "lab/runs/other_test.h"
+#include "lab/runs/sweep/sweep.h"
+#include "lab/runs/t5/questions.h"
+#include "lab/runs/t5/run.h"
 #include "tasks/retrieval/symbols.h"
 #include "tests/sweep_helpers.h"
 

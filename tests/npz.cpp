@@ -1,5 +1,5 @@
 // Arrays written for NumPy, read back by the description of the formats .zip and .npy.
-#include "lab/inspect/npz.h"
+#include "lab/files/npz.h"
 
 #include <zlib.h>
 

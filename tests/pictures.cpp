@@ -1,6 +1,6 @@
 // pictures.json of small untrained models: attention rows sum to one, answers are the model's, the report takes the
 // file.
-#include "lab/pictures.h"
+#include "lab/runs/pictures.h"
 
 #include <doctest/doctest.h>
 
@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "encodings/encoding.h"
-#include "lab/evaluate.h"
-#include "lab/files.h"
-#include "lab/report/report.h"
-#include "lab/result.h"
-#include "lab/train.h"
+#include "lab/files/files.h"
+#include "lab/pages/report/report.h"
+#include "lab/runs/evaluate.h"
+#include "lab/runs/result.h"
+#include "lab/runs/train.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

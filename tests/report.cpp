@@ -1,6 +1,6 @@
 // The report from small made-up run folders: what the page shows, that it needs nothing but itself, and what it
 // refuses.
-#include "lab/report/report.h"
+#include "lab/pages/report/report.h"
 
 #include <doctest/doctest.h>
 
@@ -13,10 +13,10 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "lab/page/page.h"
-#include "lab/page/html.h"
-#include "lab/report/run.h"
-#include "lab/sweep/sweep.h"
+#include "lab/pages/page/html.h"
+#include "lab/pages/page/page.h"
+#include "lab/pages/report/run.h"
+#include "lab/runs/sweep/sweep.h"
 #include "tests/lab_helpers.h"
 
 namespace poslab {

@@ -1,6 +1,6 @@
 // Reproductions: what is planned at each size, what a few seeds say, and the page and tables of made-up results. Where
 // the numbers come from is the business of tests of training and sweeps.
-#include "lab/reproduce/reproduce.h"
+#include "lab/papers/reproduce.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <functional>
 
 #include "core/random.h"
-#include "lab/reproduce/paper.h"
-#include "lab/reproduce/ruoss2023.h"
+#include "lab/papers/paper.h"
+#include "lab/papers/ruoss2023/ruoss2023.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

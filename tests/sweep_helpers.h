@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "lab/sweep/state.h"
+#include "lab/runs/sweep/state.h"
 #include "tests/lab_helpers.h"
 
 namespace poslab::test {

@@ -1,6 +1,6 @@
 // Plans: which trials a TOML file makes, and that a plan is what it was when it was written.
-#include "lab/sweep/named.h"
-#include "lab/sweep/slurm.h"
+#include "lab/runs/sweep/named.h"
+#include "lab/runs/sweep/slurm.h"
 #include "tests/sweep_helpers.h"
 
 using namespace poslab;

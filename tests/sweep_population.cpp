@@ -1,6 +1,6 @@
-// Populations (lab/sweep/population.h): trials that one process trains together have the bits that they have alone, on
+// Populations (lab/runs/sweep/population.h): trials that one process trains together have the bits that they have alone, on
 // a GPU (here an emulated one where there is none) also at the same time, whatever becomes of one of them or of all.
-#include "lab/sweep/population.h"
+#include "lab/runs/sweep/population.h"
 
 #include <fstream>
 #include <limits>
@@ -9,11 +9,11 @@
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "cuda/backend.h"
-#include "lab/interrupt.h"
-#include "lab/progress.h"
-#include "lab/run_folder.h"
-#include "lab/sweep/child.h"
-#include "lab/whole_run.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/progress.h"
+#include "lab/runs/run_folder.h"
+#include "lab/runs/sweep/child.h"
+#include "lab/runs/whole_run.h"
 #include "tests/op_run.h"
 #include "tests/sweep_helpers.h"
 

@@ -6,8 +6,8 @@
 #include <random>
 #include <sstream>
 
-#include "lab/run_folder.h"
-#include "lab/sweep/collect.h"
+#include "lab/runs/run_folder.h"
+#include "lab/runs/sweep/collect.h"
 #include "tests/sweep_helpers.h"
 
 using namespace poslab;

@@ -1,5 +1,5 @@
 // Windows of text: where in a corpus they come from, as values. A corpus is files of bytes that somebody else reads
-// (lab/language/corpus.h), so that it need not fit into memory.
+// (lab/files/corpus.h), so that it need not fit into memory.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -1,0 +1,106 @@
+#include "lab/files/corpus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/stop.h"
+#include "lab/files/files.h"
+
+namespace poslab {
+namespace fs = std::filesystem;
+namespace {
+
+std::string bytes_at(const std::string& path, int64_t from, int64_t bytes) {
+  const InputFile file(path);
+  if (uint64_t(from + bytes) > file.size())
+    failure("cannot read bytes {} .. {} of {}: it has become shorter; the text must not change while it is used", from,
+            from + bytes - 1, path);
+  return file.read(uint64_t(from), uint64_t(bytes));
+}
+
+// Why it is passed over; "" if it is text.
+std::string why_not(const std::string& path, int64_t bytes) {
+  if (bytes == 0) return "it is empty";
+  std::string head;
+  try {
+    head = InputFile(path).read(0, uint64_t(std::min<int64_t>(bytes, 8192)));
+  } catch (const Failure& e) { return e.what(); }
+  const size_t zero = head.find('\0');
+  return zero == head.npos ? "" : fmt::format("it has a zero byte at {}, so it is no text", zero);
+}
+
+bool hidden(const fs::path& p) { return p.filename().string().rfind('.', 0) == 0; }
+
+// Paths within the folder, with '/', in their order.
+std::vector<std::string> files_below(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> all;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+  if (error) failure("cannot read the folder {}: {}", folder, error.message());
+  while (at != end) {
+    stop_if_wanted();
+    if (hidden(at->path())) {
+      if (at->is_directory(error)) at.disable_recursion_pending();
+    } else if (at->is_regular_file(error)) {
+      all.push_back(at->path().lexically_relative(folder).generic_string());
+    }
+    at.increment(error);
+    if (error) failure("cannot read the folder {}: {}", folder, error.message());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+Corpus open_corpus(const std::string& path) {
+  std::error_code error;
+  if (path.empty()) bad_input("which text? Name a file or a folder");
+  if (!fs::exists(path, error)) bad_input("there is no file or folder {}; name a text that is there", path);
+  const bool folder = fs::is_directory(path, error);
+  if (!folder && !fs::is_regular_file(path, error)) bad_input("{} is neither a file nor a folder", path);
+  Corpus c{.path = path};
+  const std::string root = folder ? path + "/" : "";
+  for (const std::string& name : folder ? files_below(path) : std::vector{path}) {
+    const auto bytes = fs::file_size(root + name, error);
+    const std::string why = error ? "it cannot be read: " + error.message() : why_not(root + name, int64_t(bytes));
+    if (why.empty())
+      c.text.files.push_back({folder ? name : fs::path(path).filename().string(), int64_t(bytes)});
+    else
+      c.passed_over.push_back(name + ": " + why);
+  }
+  if (c.text.files.empty() && !folder) bad_input("{}; name a text", c.passed_over[0]);
+  if (c.text.files.empty() && c.passed_over.empty()) bad_input("the folder {} has no files; name one with text", path);
+  if (c.text.files.empty())
+    bad_input("no file of the folder {} is text; the first of {} is {}", path, c.passed_over.size(), c.passed_over[0]);
+  c.text.read = [root, path, folder](const TextFile& f, int64_t from, int64_t bytes) {
+    return bytes_at(folder ? root + f.path : path, from, bytes);
+  };
+  return c;
+}
+
+std::string Corpus::summary() const {
+  const auto count = text.files.size();
+  std::string all =
+      fmt::format("{}: {} file{}, {:.3g} MB", path, count, count == 1 ? "" : "s", double(text.bytes()) / 1e6);
+  return passed_over.empty() ? all : all + fmt::format(", {} passed over", passed_over.size());
+}
+
+std::string compilers_headers(const std::string& folder) {
+  std::error_code error;
+  std::string newest;
+  int version = -1;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    const int its = std::atoi(name.c_str());  // "14", or "14.2.0"
+    if (entry.is_directory(error) && its > version) newest = entry.path(), version = its;
+  }
+  if (newest.empty())
+    bad_input("there are no C++ headers in {}, which are the text when none is named; name a file or a folder", folder);
+  return newest;
+}
+
+}  // namespace poslab

@@ -1,0 +1,32 @@
+#include "lab/files/csv.h"
+
+#include <cstdlib>
+#include <sstream>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+
+namespace poslab {
+
+bool read_cell(const std::string& cell, double& number) {
+  char* end = nullptr;
+  number = std::strtod(cell.c_str(), &end);
+  return !cell.empty() && *end == '\0';
+}
+
+std::vector<std::string> read_lines_below(const std::string& path, const std::string& header) {
+  std::istringstream in(read_file(path));
+  std::string line;
+  std::getline(in, line);
+  if (line != header) failure("{} is damaged: its first line is not {}; remove it, and test again", path, header);
+  std::vector<std::string> all;
+  while (std::getline(in, line)) all.push_back(line);
+  if (all.empty()) failure("{} is damaged: it holds no length; remove it, and test again", path);
+  return all;
+}
+
+void damaged_line(const std::string& path, size_t line, const std::string& text) {
+  failure("{} is damaged: line {} reads \"{}\"; remove it, and test again", path, line, text);
+}
+
+}  // namespace poslab

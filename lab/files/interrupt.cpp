@@ -1,0 +1,33 @@
+#include "lab/files/interrupt.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "core/stop.h"
+
+namespace poslab {
+namespace {
+std::atomic<int> caught = 0;      // a handler sets it, and all threads look at it
+constexpr unsigned patience = 1;  // seconds that the step or test at hand has to end by itself
+}
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int signal) { caught = signal, ::alarm(patience); };
+  action.sa_flags = SA_RESETHAND | SA_RESTART;
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+  action.sa_handler = [](int) { stop_wanted = true; };
+  sigaction(SIGALRM, &action, nullptr);
+}
+
+int caught_signal() { return caught; }
+
+void ask_to_stop(int signal) {
+  if (caught) stop_wanted = true;
+  caught = signal;
+}
+void forget_stop() { caught = 0, stop_wanted = false; }
+
+}  // namespace poslab

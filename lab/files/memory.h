@@ -1,0 +1,10 @@
+// How much memory this machine has, and sizes in words.
+#pragma once
+#include <string>
+
+namespace poslab {
+
+double machine_bytes();  // of memory that this process may have at most: the machine's, or what a container allows
+std::string gigabytes(double bytes);  // "2.1 GB" of 10^9 bytes
+
+}  // namespace poslab

@@ -1,0 +1,79 @@
+#include "lab/files/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "lab/files/colour.h"
+
+namespace poslab {
+namespace {
+
+thread_local std::FILE* log_file = nullptr;
+
+std::string bar(double part) {
+  const int width = 20, full = int(part * width);
+  const std::string done(size_t(full), '#');
+  const std::string left(size_t(width - full), '.');
+  return '[' + coloured(::fileno(log_of_thread()), Colour::green, done) + left + "]  ";
+}
+
+}  // namespace
+
+std::FILE* log_of_thread() { return log_file ? log_file : stderr; }
+LogFile::LogFile(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (!file) failure("cannot write {}: {}", path, std::strerror(errno));
+  log_file = file;
+}
+LogFile::~LogFile() { std::fclose(std::exchange(log_file, nullptr)); }
+
+std::string clock_time(double seconds) {
+  const int64_t s = int64_t(seconds + 0.5);
+  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return fmt::format("{}:{:02}", s / 60, s % 60);
+}
+
+size_t columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+Progress::Progress(std::string what, std::string unit, int64_t from, int64_t total)
+    : what_(std::move(what)),
+      unit_(std::move(unit)),
+      from_(from),
+      total_(total),
+      terminal_(isatty(::fileno(log_of_thread()))) {}
+
+Progress::~Progress() {
+  if (open_) std::fputc('\n', log_of_thread());
+}
+
+double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+bool Progress::due() const { return shown && Clock::now() >= next_; }
+
+void Progress::at(int64_t done, const std::string& note) {
+  if (!shown || (done < total_ && !due())) return;
+  next_ = Clock::now() + std::chrono::milliseconds(terminal_ ? 100 : 10000);
+  const double rate = double(done - from_) / std::max(seconds(), 1e-9);
+  std::string line = fmt::format("{}  {}/{}  ", what_, done, total_) + note;
+  if (done > from_)
+    line += fmt::format("  {:.4g} {}/s  {} left", rate, unit_, clock_time(double(total_ - done) / rate));
+  if (terminal_) {
+    line.resize(std::max<size_t>(columns(), 26) - 25, ' ');  // beside the bar; covers what a longer line left
+    fmt::print(log_of_thread(), "\r{}{}", bar(double(done) / double(total_)), line);
+    open_ = true;
+  } else {
+    fmt::print(log_of_thread(), "{}\n", line);
+  }
+  std::fflush(log_of_thread());
+}
+
+}  // namespace poslab

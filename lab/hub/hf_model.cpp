@@ -1,0 +1,68 @@
+#include "lab/hub/hf_model.h"
+
+#include <filesystem>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/hub/hf_tokenizer.h"
+#include "lab/hub/hf_weights.h"
+#include "lab/hub/keys.h"
+#include "lab/hub/sentencepiece.h"
+
+namespace poslab {
+namespace {
+
+// What older checkpoints hold besides: rotations that follow from the configuration.
+bool is_spare(const std::string& name, const DecoderSpec& s) {
+  return name.ends_with(".rotary_emb.inv_freq") || (s.tied && name == "lm_head.weight");
+}
+
+}  // namespace
+
+HfModel open_hf_model(const std::string& folder) {
+  if (!std::filesystem::is_directory(folder))
+    bad_input("{} is no folder; --hf names one with config.json and model.safetensors", folder);
+  const std::string path = folder + "/config.json";
+  HfConfig config = hf_config(read_input(path), path);
+  HfWeights weights(folder, path, hf_name);
+  Decoder net(weights.params(), config.spec);
+  weights.must_be_all_read([&](const std::string& name) { return is_spare(name, config.spec); });
+  return {folder, config, std::move(net)};
+}
+
+namespace {
+
+// Whether the texts of a tokenizer.model begin with its <s>, which tokenizer_config.json may deny.
+bool begins_texts(const std::string& folder) {
+  const std::string path = folder + "/tokenizer_config.json";
+  if (!std::filesystem::exists(path)) return true;
+  Keys config = keys_of(read_input(path), path);
+  if (config.on("add_eos_token", false)) config.refuse("add_eos_token", "false: only tokens before a text are added");
+  return config.on("add_bos_token", true);
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_of(const std::string& folder, const std::string& path) {
+  if (path.ends_with(".json")) return std::make_shared<const HfTokenizer>(read_input(path), path);
+  return std::make_shared<const SentencePiece>(read_input(path), path, begins_texts(folder));
+}
+
+}  // namespace
+
+void must_fit(const Tokenizer& tokenizer, int vocabulary, const std::string& path) {
+  if (tokenizer.size() > vocabulary)
+    bad_input("{} has tokens up to {}, and by its config.json the model has {}: they do not belong together", path,
+              tokenizer.size() - 1, vocabulary);
+}
+
+std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel& model) {
+  for (const char* name : {"/tokenizer.json", "/tokenizer.model"}) {
+    const std::string path = model.folder + name;
+    if (!std::filesystem::exists(path)) continue;
+    auto tokenizer = tokenizer_of(model.folder, path);
+    must_fit(*tokenizer, model.config.spec.vocabulary, path);
+    return tokenizer;
+  }
+  bad_input("{} has no tokenizer.json and no tokenizer.model, and without tokens no text can be read", model.folder);
+}
+
+}  // namespace poslab

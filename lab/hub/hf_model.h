@@ -1,0 +1,27 @@
+// A checkpoint of the Hugging Face form: a folder with config.json, model.safetensors or several such files with an
+// index, and mostly tokenizer.json or tokenizer.model. Its weights stay in the files, which are mapped: they are read
+// as they are stored, float32, bfloat16 or float16, and computing is in float32.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "lab/hub/hf_config.h"
+#include "tasks/language/tokenizer.h"
+
+namespace poslab {
+
+struct HfModel {
+  std::string folder;
+  HfConfig config;
+  Decoder net;
+};
+// Throws BadInput: something of the model is missing, unknown, too much or of another shape; Failure: a file is
+// damaged.
+HfModel open_hf_model(const std::string& folder);
+// Of its tokenizer.json or, if it has none, of sentencepiece's tokenizer.model. Throws BadInput: it has neither, one
+// that is not known, or one with tokens that the model does not have.
+std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
+// Throws BadInput: it has more tokens than the model. path: of its file.
+void must_fit(const Tokenizer&, int vocabulary, const std::string& path);
+
+}  // namespace poslab

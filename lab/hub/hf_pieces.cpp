@@ -1,0 +1,221 @@
+#include "lab/hub/hf_pieces.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "core/error.h"
+#include "lab/files/json.h"
+#include "lab/hub/regex.h"
+
+namespace poslab {
+namespace {
+
+using json = HfPieces::json;
+
+// GPT-2's words (Radford et al. 2019), which "ByteLevel" means where nothing else is said.
+constexpr const char* gpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+std::string utf8(int code) {
+  unsigned char bytes[4];
+  return {reinterpret_cast<char*>(bytes), size_t(utf8proc_encode_char(code, bytes))};
+}
+
+// The text, with U+FFFD for each byte that is no UTF-8.
+std::string valid(std::string_view text) {
+  std::string all;
+  for (size_t at = 0; at < text.size();) {
+    utf8proc_int32_t code = 0;
+    const auto n = utf8proc_iterate(reinterpret_cast<const unsigned char*>(text.data()) + at,
+                                    utf8proc_ssize_t(text.size() - at), &code);
+    all += n > 0 ? std::string(text.substr(at, size_t(n))) : utf8(0xFFFD);
+    at += size_t(std::max<utf8proc_ssize_t>(n, 1));
+  }
+  return all;
+}
+
+bool ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 128; });
+}
+
+// Canonical composition: e and an acute accent are one character.
+std::string composed(const std::string& text) {
+  if (ascii(text)) return text;
+  unsigned char* made = nullptr;
+  const auto n = utf8proc_map(reinterpret_cast<const unsigned char*>(text.data()), utf8proc_ssize_t(text.size()), &made,
+                              utf8proc_option_t(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const std::unique_ptr<unsigned char, void (*)(void*)> keep(made, std::free);
+  if (n < 0) failure("a text could not be normalized: {}", utf8proc_errmsg(n));
+  return {reinterpret_cast<char*>(made), size_t(n)};
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (size_t at = 0; !what.empty() && (at = text.find(what, at)) != std::string::npos; at += with.size())
+    text.replace(at, what.size(), with);
+  return text;
+}
+
+std::string in_letters(const std::string& bytes) {
+  std::string all;
+  for (const char c : bytes) all += letter_of(static_cast<unsigned char>(c));
+  return all;
+}
+
+// What matches and what lies between, each a piece; or what matches alone.
+bool at_matches(const Regex& regex, const std::string& text, bool between, const HfPieces::Take& take) {
+  size_t done = 0;
+  bool more = true;
+  const auto rest = [&](size_t to) {
+    if (between && more && to > done) more = take(text.substr(done, to - done));
+    done = to;
+  };
+  regex.each(text, [&](size_t from, size_t to) {
+    rest(from);
+    if (more) more = take(text.substr(from, to - from));
+    done = to;
+    return more;
+  });
+  if (more) rest(text.size());
+  return more;
+}
+
+std::string escaped(const std::string& text) { return "\\Q" + replaced(text, "\\E", "\\E\\\\E\\Q") + "\\E"; }
+
+[[noreturn]] void unknown_step(const std::string& where, const char* kind, const json& step) {
+  bad_input("{}: the {} {} is not known; poslab reads those of LLaMA, Mistral and Qwen 2", where, kind,
+            json_type(step));
+}
+
+Regex regex_of(const json& step, const std::string& where) {
+  const json pattern = step.value("pattern", json());
+  if (pattern.is_object() && pattern.value("Regex", json()).is_string()) return {pattern["Regex"], where};
+  if (pattern.is_object() && pattern.value("String", json()).is_string())
+    return {escaped(pattern["String"].get<std::string>()), where};
+  bad_input("{}: a pattern is {}; it must be a Regex or a String", where, in_short(pattern));
+}
+
+}  // namespace
+
+std::string json_type(const json& step) {
+  return step.is_object() && step.contains("type") ? step["type"].dump() : in_short(step);
+}
+
+const std::string& letter_of(unsigned char byte) {
+  static const auto letters = [] {
+    std::array<std::string, 256> all;
+    int spare = 256;
+    for (int b = 0; b < 256; ++b) {
+      const bool printable = (b >= '!' && b <= '~') || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE;
+      all[size_t(b)] = utf8(printable ? b : spare++);
+    }
+    return all;
+  }();
+  return letters[byte];
+}
+
+int byte_of(std::string_view letter) {
+  static const auto bytes = [] {
+    std::map<std::string, int, std::less<>> all;
+    for (int b = 0; b < 256; ++b) all[letter_of(static_cast<unsigned char>(b))] = b;
+    return all;
+  }();
+  const auto found = bytes.find(letter);
+  return found == bytes.end() ? -1 : found->second;
+}
+
+size_t character(std::string_view text) {
+  utf8proc_int32_t code = 0;
+  const auto n =
+      utf8proc_iterate(reinterpret_cast<const unsigned char*>(text.data()), utf8proc_ssize_t(text.size()), &code);
+  return size_t(std::max<utf8proc_ssize_t>(n, 1));
+}
+
+HfPieces::HfPieces(const json& normalizer, const json& pre_tokenizer, const std::string& where) {
+  add_normalizer(normalizer, where), add_cut(pre_tokenizer, where);
+}
+
+void HfPieces::add_normalizer(const json& step, const std::string& where) {
+  if (step.is_null()) return;
+  const std::string type = json_type(step);
+  if (type == "\"Sequence\"") {
+    for (const json& one : step.value("normalizers", json::array())) add_normalizer(one, where);
+  } else if (type == "\"NFC\"") {
+    changes_.emplace_back([](const std::string& text) { return composed(text); });
+  } else if (type == "\"Prepend\"") {
+    changes_.emplace_back([first = step.value("prepend", "")](const std::string& text) { return first + text; });
+  } else if (type == "\"Replace\"" && step.value("pattern", json::object()).contains("String")) {
+    changes_.emplace_back([what = step["pattern"]["String"].get<std::string>(), with = step.value("content", "")](
+                              std::string text) { return replaced(std::move(text), what, with); });
+  } else {
+    unknown_step(where, "normalizer", step);
+  }
+}
+
+std::string spaced(const std::string& token) {
+  const auto digit = [&](size_t at) { return std::isxdigit(static_cast<unsigned char>(token[at])) != 0; };
+  if (token.size() == 6 && token.starts_with("<0x") && digit(3) && digit(4) && token[5] == '>')
+    return std::string(1, char(std::stoi(token.substr(3, 2), nullptr, 16)));
+  return replaced(token, "\u2581", " ");
+}
+
+std::string_view without_cut_character(std::string_view text) {
+  for (int n = 0; n < 3 && !text.empty() && (static_cast<unsigned char>(text[0]) & 0xC0) == 0x80; ++n)
+    text.remove_prefix(1);
+  return text;
+}
+
+void HfPieces::add_cut(const json& step, const std::string& where) {
+  if (step.is_null()) return;
+  const std::string type = json_type(step);
+  if (type == "\"Sequence\"") {
+    for (const json& one : step.value("pretokenizers", json::array())) add_cut(one, where);
+  } else if (type == "\"Split\"") {
+    const std::string behavior = step.value("behavior", "");
+    const bool removed = behavior == "Removed" && step.value("invert", false);  // what does not match goes
+    if (behavior != "Isolated" && !removed) unknown_step(where, "behavior of", step);
+    cuts_.emplace_back([regex = regex_of(step, where), removed](const std::string& piece, bool, const Take& take) {
+      return at_matches(regex, piece, !removed, take);
+    });
+  } else if (type == "\"ByteLevel\"") {
+    const bool spaced = step.value("add_prefix_space", true), in_words = step.value("use_regex", true);
+    of_bytes_ = true;
+    cuts_.emplace_back([regex = Regex(in_words ? gpt2 : R"([\s\S]+)", where), spaced](const std::string& piece, bool,
+                                                                                      const Take& take) {
+      const std::string text = (spaced && !piece.starts_with(' ') ? " " : "") + piece;
+      return at_matches(regex, text, true, [&](const std::string& word) { return take(in_letters(word)); });
+    });
+  } else if (type == "\"Metaspace\"") {
+    const std::string mark = step.value("replacement", "\u2581");
+    const std::string when = step.value("prepend_scheme", step.value("add_prefix_space", true) ? "always" : "never");
+    const Regex word("(?:" + escaped(mark) + ")?(?:(?!" + escaped(mark) + ")[\\s\\S])*", where);
+    cuts_.emplace_back([=, words = step.value("split", true)](const std::string& piece, bool first, const Take& take) {
+      std::string text = replaced(piece, " ", mark);
+      if ((when == "always" || (when == "first" && first)) && !text.starts_with(mark)) text = mark + text;
+      return words ? at_matches(word, text, true, take) : take(text);
+    });
+  } else {
+    unknown_step(where, "pre_tokenizer", step);
+  }
+}
+
+bool HfPieces::cut(size_t step, const std::string& piece, bool first, const Take& take) const {
+  if (step == cuts_.size()) return take(piece);
+  return cuts_[step](piece, first, [&, next = first](const std::string& part) mutable {
+    return cut(step + 1, part, std::exchange(next, false), take);
+  });
+}
+
+bool HfPieces::each(std::string_view text, bool at_start, const Take& take) const {
+  if (text.empty()) return true;
+  std::string changed = valid(text);
+  for (const Change& change : changes_) changed = change(std::move(changed));
+  return cut(0, changed, at_start, take);
+}
+
+}  // namespace poslab

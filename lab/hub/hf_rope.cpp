@@ -1,0 +1,192 @@
+#include "lab/hub/hf_rope.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "encodings/compose.h"
+#include "encodings/rotary.h"
+#include "encodings/sinusoid.h"
+
+namespace poslab {
+namespace {
+
+using json = Keys::json;
+
+// A number for each pair of channels, "1/1.5/8".
+std::string list_of(Keys& of, const std::string& key, int pairs) {
+  std::vector<std::string> numbers;
+  for (const double x : of.numbers(key)) numbers.push_back(spelled(x));
+  if (int(numbers.size()) != pairs)
+    bad_input("{}: \"{}\" has {} numbers, and a head has {} pairs of channels; it must have one for each", of.where(),
+              key, numbers.size(), pairs);
+  return fmt::format("{}", fmt::join(numbers, "/"));
+}
+
+// ",attention=1.2" where the file says it. Cosines and sines are multiplied by it; its sign is lost in the logits.
+std::string attention_of(Keys& of) {
+  if (of.get("attention_factor").is_null()) return "";
+  const double attention = std::abs(of.number("attention_factor"));
+  if (attention == 0 || attention > 1000)
+    of.refuse("attention_factor", "at most 1000, and not 0, with which all keys weigh the same");
+  return ",attention=" + spelled(attention);
+}
+
+// 1 + 0.1 ln factor is the default of attention_factor, or this with mscale over this with mscale_all_dim.
+std::string yarn(Keys& of, int length, int longest) {
+  const double factor = of.number("factor", double(longest) / length);
+  std::string text = fmt::format("yarn:factor={},length={}", spelled(factor), length);
+  const double fast = of.number("beta_fast", 0), slow = of.number("beta_slow", 0);
+  if (fast != 0) text += ",beta_fast=" + spelled(fast);
+  if (slow != 0) text += ",beta_slow=" + spelled(slow);
+  if (!of.on("truncate", true)) text += ",truncate=off";
+  const double scale = of.number("mscale", 0), all = of.number("mscale_all_dim", 0);
+  if (const std::string attention = attention_of(of); !attention.empty()) return text + attention;
+  if (scale != 0 && all != 0) text += fmt::format(",mscale={},mscale_all_dim={}", spelled(scale), spelled(all));
+  return text;
+}
+
+// The square root of 1 + ln factor / ln length is the default of attention_factor, 1 where factor is below 1.
+std::string longrope(Keys& of, int length, int longest, int pairs) {
+  const double factor = std::max(1.0, of.number("factor", double(longest) / length));
+  return fmt::format("longrope:length={},factor={},long={},short={}{}", length, spelled(factor),
+                     list_of(of, "long_factor", pairs), list_of(of, "short_factor", pairs), attention_of(of));
+}
+
+std::string scheme_of(Keys& of, const std::string& type, std::optional<int> trained, int longest, int pairs) {
+  if (type == "default") return "rope";
+  if (type == "linear") return "pi:factor=" + spelled(of.number("factor"));
+  if (type == "dynamic") return fmt::format("dynamic_ntk:factor={},length={}", spelled(of.number("factor")), longest);
+  const int length = trained ? *trained : of.whole("original_max_position_embeddings", longest);
+  if (trained) of.get("original_max_position_embeddings");
+  if (type == "yarn") return yarn(of, length, longest);
+  if (type == "longrope" || type == "su") return longrope(of, length, longest, pairs);
+  if (type == "llama3")
+    return fmt::format("llama3:factor={},low={},high={},length={}", spelled(of.number("factor")),
+                       spelled(of.number("low_freq_factor")), spelled(of.number("high_freq_factor")), length);
+  bad_input("{}: the type \"{}\" is not known; default, linear, dynamic, yarn, longrope and llama3 are", of.where(),
+            type);
+}
+
+}  // namespace
+
+HfRope hf_rope(Keys& config, int longest, int head_dim) {
+  const json scaling = config.get("rope_scaling"), parameters = config.get("rope_parameters");
+  const char* name = scaling.is_null() ? "rope_parameters" : "rope_scaling";
+  Keys of(scaling.is_null() ? parameters.is_null() ? json::object() : parameters : scaling,
+          fmt::format("{}: {}", config.where(), name));
+  const std::string older = of.word("type", "default"), type = of.word("rope_type", older);
+  HfRope rope;
+  rope.base = of.number("rope_theta", config.number("rope_theta", 10000));
+  if (const Range most = rope_base().range; !(rope.base >= most.min && rope.base <= most.max))
+    (of.get("rope_theta").is_null() ? config : of).refuse("rope_theta", to_string(most));
+  for (Keys* keys : {&of, &config})
+    if (keys->number("partial_rotary_factor", 1) != 1)
+      keys->refuse("partial_rotary_factor", "1: heads that turn in part are not read");
+  std::optional<int> trained;
+  if (!config.get("original_max_position_embeddings").is_null())
+    trained = config.whole("original_max_position_embeddings");
+  const std::string scheme = scheme_of(of, type, trained, longest, head_dim / 2);
+  if (const std::string key = of.left_over(); !key.empty())
+    bad_input("{}: the key \"{}\" is not known with the type \"{}\", and may change what the model computes",
+              of.where(), key, type);
+  const std::string text =
+      fmt::format("{}{}base={},pairing=half", scheme, scheme == "rope" ? ":" : ",", spelled(rope.base));
+  rope.encoding = naming(of.where(), [&] { return choose_encoding(text).spelled(); });
+  return rope;
+}
+
+HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
+  const Chosen<Scheme> chosen = choose_encoding(encoding);
+  const Choices& c = chosen.choices;
+  const std::string& name = chosen->name;
+  const auto refuse = [&](const std::string& why) { bad_input("encoding {}: {}", chosen.spelled(), why); };
+  const auto keys = [&](const char* type, double base) { return json{{"rope_type", type}, {"rope_theta", base}}; };
+  const double base = c.has("base") ? c.number("base") : 10000;
+  if (name == "rope" || name == "abf") return {keys("default", base)};
+  if (name == "window") {
+    if (!c.on("rope")) refuse("the form has no windows without rotations; only window with rope can be exported");
+    return {keys("default", base), {}, c.whole("window")};
+  }
+  if (name == "pi" && !c.on("dynamic")) {
+    json all = keys("linear", base);
+    all["factor"] = c.number("factor");
+    return {all};
+  }
+  if (name == "ntk" && (c["form"] == "bloc97" || c["form"] == "old")) {
+    const double k = c.number("factor");
+    return {keys("default", c["form"] == "old" ? base * k : slower_base(base, k, head_dim))};
+  }
+  if (name == "dynamic_ntk") {
+    json all = keys("dynamic", base);
+    all["factor"] = c.number("factor");
+    return {all, c.whole("length")};
+  }
+  if (name == "llama3") {
+    json all = keys("llama3", base);
+    all["factor"] = c.number("factor"), all["low_freq_factor"] = c.number("low");
+    all["high_freq_factor"] = c.number("high"), all["original_max_position_embeddings"] = c.whole("length");
+    return {all};
+  }
+  if (name == "longrope") {
+    const ModelShape one{1, 1, head_dim};
+    const auto factors = [&](int slots) {  // of all pairs, also where a shorter list is drawn out over them
+      std::vector<double> of = frequencies(head_dim, base);
+      const std::vector<double> turned = chosen->frequencies(one, c, slots, 0);
+      for (size_t m = 0; m < of.size(); ++m) of[m] /= turned[m];
+      return of;
+    };
+    json all = keys("longrope", base);
+    const int length = c.whole("length");
+    all["original_max_position_embeddings"] = length, all["factor"] = c.number("factor");
+    const double said = c.number("attention");
+    all["attention_factor"] = said != 0 ? said : std::sqrt(1 + std::log(c.number("factor")) / std::log(length));
+    all["short_factor"] = factors(length), all["long_factor"] = factors(length + 1);
+    return {all};
+  }
+  if (name == "yarn" && c["ramp"] == "index" && !c.on("dynamic") && !c.on("resonance")) {
+    json all = keys("yarn", base);
+    const double s = std::log(c.number("factor"));
+    all["factor"] = c.number("factor"), all["original_max_position_embeddings"] = c.whole("length");
+    all["beta_fast"] = c.number("beta_fast"), all["beta_slow"] = c.number("beta_slow");
+    all["truncate"] = c.on("truncate");
+    const double said = c.number("attention");
+    all["attention_factor"] =
+        said != 0 ? said : (0.1 * c.number("mscale") * s + 1) / (0.1 * c.number("mscale_all_dim") * s + 1);
+    return {all};
+  }
+  refuse(
+      "a checkpoint of this form cannot say it; it has rope, abf, window, pi, ntk (bloc97 or old), dynamic_ntk, "
+      "longrope, yarn as in the released code, and llama3. Train with one of these, or export another run");
+  return {};
+}
+
+namespace {
+
+// "rerope:window=512" and what it leaves open of these.
+std::string completed(const std::string& one, const std::vector<std::pair<std::string, std::string>>& model) {
+  const Spelling said = read_spelling(one);
+  const Scheme& scheme = find("encoding", all_encodings(), said.name);
+  const Choices standard(scheme.name, scheme.options);
+  std::string text = one;
+  for (const auto& [option, value] : model) {
+    const auto is = [&, &option = option](const auto& other) { return other.first == option; };
+    if (standard.has(option) && std::none_of(said.said.begin(), said.said.end(), is))
+      text += (text.find(':') == std::string::npos ? ":" : ",") + option + "=" + value;
+    if (!standard.has(option) && scheme.frequencies && (option == "pairing" || (option == "base" && value != "10000")))
+      bad_input("encoding {}: it has no option {}, and this model turns queries and keys with {} = {}; choose another",
+                one, option, option, value);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string for_hf_model(const std::string& encoding, double base, int trained_length) {
+  const std::vector<std::pair<std::string, std::string>> model = {
+      {"base", spelled(base)}, {"pairing", "half"}, {"length", fmt::format("{}", trained_length)}};
+  return each_part(encoding, [&](const std::string& one) { return completed(one, model); });
+}
+
+}  // namespace poslab

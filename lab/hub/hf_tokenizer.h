@@ -1,0 +1,51 @@
+// tokenizer.json of a checkpoint of the Hugging Face form: byte pair encoding over bytes, as Qwen 2 and Llama 3 have
+// it, or over characters with a token for each byte that has none, as Llama 2 and Mistral. Leaves out: other models of
+// tokens, and what a tokenizer says of training and padding.
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lab/hub/hf_pieces.h"
+#include "tasks/language/tokenizer.h"
+
+namespace poslab {
+
+class HfTokenizer : public Tokenizer {
+ public:
+  // The text of a tokenizer.json; `path` is for messages. Throws BadInput for a part that is not known, naming it.
+  HfTokenizer(const std::string& text, const std::string& path);
+  int size() const override { return int(text_.size()); }
+  const std::string& text(int token) const override;   // "" for a number that it leaves out
+  size_t longest() const override { return longest_; }
+  // Special tokens that stand in the text are found; prefix() is not added. A character cut off at the beginning goes.
+  std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const override;
+  std::vector<int> prefix() const override { return prefix_; }
+
+ private:
+  using json = HfPieces::json;
+  void read_model(const json& model);
+  void read_added(const json& tokens);
+  void read_post_processor(const json&);
+  int number_of(const std::string& token, const json& number) const;  // throws BadInput: none
+  void set_text(int token, std::string text);
+  bool add_word(const std::string& word, std::vector<int>& to, size_t most) const;
+  std::vector<int> letters(const std::string& word) const;
+
+  struct Merge { int rank, token; };
+  bool begins_added(char c) const { return begins_.find(c) != std::string::npos; }
+  std::string path_;
+  uint64_t most_;                                      // that a token's number may be: each takes bytes of the file
+  HfPieces pieces_;
+  std::unordered_map<std::string, int> token_;
+  std::unordered_map<uint64_t, Merge> merge_;          // by the two tokens that become one
+  std::vector<std::pair<std::string, int>> added_;     // found before all else; the longest first
+  std::string begins_;                                 // their first bytes
+  std::vector<std::string> text_;
+  std::vector<int> prefix_;
+  size_t longest_ = 1;
+  int unknown_ = -1;
+  bool bytes_for_letters_ = false, whole_words_ = false, fuse_unknown_ = false;
+};
+
+}  // namespace poslab

@@ -1,0 +1,77 @@
+#include "lab/hub/hf_weights.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "core/stop.h"
+
+namespace poslab {
+namespace {
+
+// Where the first number of [0, count) lies that has all bits of the exponent, which are NaN and infinity; -1: none.
+template <class Bits>
+int64_t not_finite(const Bits* numbers, int64_t count, Bits exponent) {
+  constexpr int64_t block = 1 << 15;
+  std::atomic<int64_t> first = count;
+  parallel_ranges((count + block - 1) / block, 8, [&](int64_t from, int64_t to) {
+    for (int64_t b = from; b < to; ++b) {
+      const Bits *begin = numbers + b * block, *end = numbers + std::min(count, (b + 1) * block);
+      bool any = false;
+      for (const Bits* at = begin; at < end; ++at) any |= (*at & exponent) == exponent;
+      if (!any) continue;
+      const int64_t here = std::find_if(begin, end, [&](Bits x) { return (x & exponent) == exponent; }) - numbers;
+      for (int64_t known = first; here < known && !first.compare_exchange_weak(known, here);) {}
+      return;
+    }
+  });
+  return first < count ? int64_t(first) : -1;
+}
+
+int64_t not_finite(const StoredMatrix& m) {
+  const int64_t count = int64_t(m.rows) * m.columns;
+  if (m.as == StoredAs::float32) return not_finite(static_cast<const uint32_t*>(m.at), count, uint32_t(0x7f800000));
+  return not_finite(static_cast<const uint16_t*>(m.at), count, uint16_t(m.as == StoredAs::float16 ? 0x7c00 : 0x7f80));
+}
+
+// No training leaves such weights that is of use, and some of the formulas would hide them in figures that look sound.
+void must_be_finite(const std::string& name, const StoredTensor& t, const StoredMatrix& m) {
+  const int64_t at = not_finite(m);
+  if (at < 0) return;
+  const std::string place =
+      t.shape.size() == 1 ? fmt::format("{}", at) : fmt::format("{}, {}", at / m.columns, at % m.columns);
+  failure("{} is damaged: the tensor {} holds NaN or infinity, first at ({}); fetch it again", t.path, name, place);
+}
+
+}  // namespace
+
+HfWeights::HfWeights(const std::string& folder, const std::string& config, Names name_of)
+    : folder_(folder), config_(config), name_of_(std::move(name_of)), tensors_(map_weights(folder)) {}
+
+Params HfWeights::params() {
+  return Params([this](const std::string& parameter, int rows, int columns) {
+    stop_if_wanted();
+    const std::string name = name_of_(parameter);
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end()) bad_input("{} has no tensor {}, which {} asks for", folder_, name, config_);
+    const bool vector = rows == 1 && found->second.shape.size() == 1;
+    const Shape wanted = vector ? Shape{columns} : Shape{rows, columns};
+    if (found->second.shape != wanted)
+      bad_input("{}: the tensor {} is {}, and by {} it has to be {}", found->second.path, name,
+                to_string(found->second.shape), config_, to_string(wanted));
+    read_.insert(name);
+    const StoredMatrix matrix = matrix_of(name, found->second);
+    must_be_finite(name, found->second, matrix);
+    return matrix;
+  });
+}
+
+void HfWeights::must_be_all_read(const std::function<bool(const std::string&)>& is_spare) const {
+  for (const auto& [name, tensor] : tensors_)
+    if (!read_.count(name) && !is_spare(name))
+      bad_input("{} has a tensor {} {}, for which a model of {} has no use; is it of another architecture?",
+                tensor.path, name, to_string(tensor.shape), config_);
+}
+
+}  // namespace poslab

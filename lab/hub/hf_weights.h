@@ -1,0 +1,32 @@
+// The tensors of a checkpoint of the Hugging Face form, handed to a model by its parameters' names. They stay in their
+// files, which are mapped; every one that is there must have been of use.
+#pragma once
+#include <functional>
+#include <set>
+#include <string>
+
+#include "core/params.h"
+#include "lab/hub/stored_tensors.h"
+
+namespace poslab {
+
+class HfWeights {
+ public:
+  // name_of: of a parameter, its tensor's name there; "" if the form has none. config: the path, for messages.
+  using Names = std::function<std::string(const std::string& parameter)>;
+  HfWeights(const std::string& folder, const std::string& config, Names name_of);
+  bool has(const std::string& tensor) const { return tensors_.count(tensor) > 0; }
+  // What a model is built from, while this lives. It throws BadInput for a tensor that is missing or of another shape,
+  // Failure for one that holds NaN or infinity.
+  Params params();
+  // Throws BadInput for a tensor that no parameter asked for, unless it is spare.
+  void must_be_all_read(const std::function<bool(const std::string& tensor)>& is_spare) const;
+
+ private:
+  std::string folder_, config_;
+  Names name_of_;
+  StoredTensors tensors_;
+  std::set<std::string> read_;
+};
+
+}  // namespace poslab

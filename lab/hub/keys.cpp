@@ -1,0 +1,84 @@
+#include "lab/hub/keys.h"
+
+#include <cmath>
+
+#include "core/error.h"
+#include "lab/files/json.h"
+
+namespace poslab {
+
+Keys::Keys(json object, std::string where) : all_(std::move(object)), where_(std::move(where)) {
+  if (!all_.is_object()) bad_input("{} is no JSON object", where_);
+}
+
+Keys keys_of(const std::string& text, const std::string& path) {
+  return {parse_json(text, path), path};
+}
+
+Keys::json Keys::get(const std::string& key) {
+  read_.insert(key);
+  return all_.value(key, json());
+}
+
+void Keys::refuse(const std::string& key, const std::string& wanted) const {
+  const json value = all_.value(key, json());
+  if (value.is_null()) bad_input("{}: \"{}\" is missing; it must be {}", where_, key, wanted);
+  bad_input("{}: \"{}\" is {}; it must be {}", where_, key, in_short(value), wanted);
+}
+
+template <class T>
+T Keys::as(const std::string& key, const char* wanted, bool (json::*is)() const noexcept) {
+  const json value = get(key);
+  if (!(value.*is)()) refuse(key, wanted);
+  return value.get<T>();
+}
+
+int Keys::whole(const std::string& key) {
+  const json value = get(key);
+  if (!value.is_number_integer()) refuse(key, "a whole number");
+  const auto n = whole_number(value, 1 << 30);
+  if (!n) refuse(key, "a whole number from 0 to 2^30");
+  return int(*n);
+}
+int Keys::size(const std::string& key, int most) {
+  const int n = whole(key);
+  if (n < 1 || n > most) refuse(key, fmt::format("a size from 1 to {}", most));
+  return n;
+}
+int Keys::size(const std::string& key, int most, int standard) {
+  return get(key).is_null() ? standard : size(key, most);
+}
+int Keys::whole(const std::string& key, int standard) { return get(key).is_null() ? standard : whole(key); }
+double Keys::number(const std::string& key) { return as<double>(key, "a number", &json::is_number); }
+double Keys::number(const std::string& key, double standard) { return get(key).is_null() ? standard : number(key); }
+bool Keys::on(const std::string& key, bool standard) {
+  return get(key).is_null() ? standard : as<bool>(key, "true or false", &json::is_boolean);
+}
+std::string Keys::word(const std::string& key, const std::string& standard) {
+  return get(key).is_null() ? standard : as<std::string>(key, "a string", &json::is_string);
+}
+
+std::vector<double> Keys::numbers(const std::string& key) {
+  std::vector<double> all;
+  for (const json& x : as<json>(key, "a list of numbers", &json::is_array)) {
+    if (!x.is_number()) refuse(key, "a list of numbers");
+    all.push_back(x);
+  }
+  return all;
+}
+std::vector<std::string> Keys::words(const std::string& key) {
+  std::vector<std::string> all;
+  for (const json& x : as<json>(key, "a list of strings", &json::is_array)) {
+    if (!x.is_string()) refuse(key, "a list of strings");
+    all.push_back(x);
+  }
+  return all;
+}
+
+std::string Keys::left_over() const {
+  for (const auto& [key, value] : all_.items())
+    if (!value.is_null() && !read_.count(key)) return key;
+  return "";
+}
+
+}  // namespace poslab

@@ -1,0 +1,39 @@
+#include "lab/hub/sentencepiece.h"
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "lab/hub/hf_pieces.h"
+
+namespace poslab {
+
+SentencePiece::SentencePiece(const std::string& bytes, const std::string& path, bool with_prefix)
+    : processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
+  const sentencepiece::util::Status status = processor_->LoadFromSerializedProto(bytes);
+  if (!status.ok() || processor_->GetPieceSize() == 0)
+    bad_input("{} is no tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
+  for (int token = 0; token < processor_->GetPieceSize(); ++token) {
+    text_.push_back(processor_->IsUnknown(token) ? "\uFFFD" : spaced(processor_->IdToPiece(token)));
+    longest_ = std::max(longest_, text_.back().size());
+  }
+  if (const int begin = processor_->bos_id(); with_prefix && begin >= 0) prefix_ = {begin};
+}
+
+SentencePiece::~SentencePiece() = default;
+
+const std::string& SentencePiece::text(int token) const {
+  static const std::string none;
+  return token >= 0 && token < size() ? text_[size_t(token)] : none;
+}
+
+std::vector<int> SentencePiece::encode(std::string_view text, size_t most) const {
+  std::vector<int> all;
+  const auto status = processor_->Encode(without_cut_character(text), &all);
+  if (!status.ok()) failure("sentencepiece could not read a text of {} bytes: {}", text.size(), status.ToString());
+  if (all.size() > most) all.resize(most);
+  return all;
+}
+
+}  // namespace poslab

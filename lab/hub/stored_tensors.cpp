@@ -1,0 +1,118 @@
+#include "lab/hub/stored_tensors.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "core/checksum.h"
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/files/json.h"
+#include "lab/files/safetensors.h"
+
+namespace poslab {
+namespace {
+
+struct Mapped {
+  std::shared_ptr<const char> at;
+  uint64_t size;
+};
+
+Mapped map_file(const std::string& path) {
+  must_be_file(path);
+  const InputFile file(path);
+  const size_t size = size_t(file.size());
+  void* at = size ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0) : MAP_FAILED;
+  if (at == MAP_FAILED) failure("{} cannot be mapped into memory ({} bytes); copy it anew", path, size);
+  return {std::shared_ptr<const char>(static_cast<const char*>(at),
+                                      [size](const char* p) { ::munmap(const_cast<char*>(p), size); }),
+          size};
+}
+
+// "weight_map" of an index: by its tensor's name, a file of the same folder.
+std::vector<std::pair<std::string, std::string>> read_index(const std::string& path) {
+  const Json all = parse_json(read_input(path), path), map = all.is_object() ? all.value("weight_map", Json()) : Json();
+  if (!map.is_object()) bad_input("{} has no object \"weight_map\", which says where each tensor is", path);
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const auto& [name, file] : map.items()) {
+    if (!file.is_string() || file.get<std::string>().find('/') != std::string::npos)
+      bad_input("{}: \"{}\" is said to be in {}; a file of the same folder has it", path, name, in_short(file));
+    files.emplace_back(name, file.get<std::string>());
+  }
+  return files;
+}
+
+}  // namespace
+
+StoredTensors map_safetensors(const std::string& path) {
+  const Mapped file = map_file(path);
+  const SafetensorsHeader header = read_safetensors({file.at.get(), size_t(file.size)}, path);
+  StoredTensors all;
+  for (const TensorRecord& t : header.tensors)
+    all.emplace(t.name, StoredTensor{.dtype = t.dtype,
+                                     .shape = t.shape,
+                                     .at = file.at.get() + header.numbers + t.from,
+                                     .file = file.at,
+                                     .path = path});
+  return all;
+}
+
+StoredTensors map_weights(const std::string& folder) {
+  const std::string single = folder + "/model.safetensors", index = folder + "/model.safetensors.index.json";
+  if (!std::filesystem::exists(index)) {
+    if (!std::filesystem::exists(single))
+      bad_input(
+          "{} has neither model.safetensors nor model.safetensors.index.json; save the model in this form "
+          "(transformers: save_pretrained)",
+          folder);
+    return map_safetensors(single);
+  }
+  const auto named = read_index(index);
+  const std::map<std::string, std::string> file_of(named.begin(), named.end());
+  StoredTensors tensors;
+  std::set<std::string> files;
+  for (const auto& [name, file] : named) {
+    if (!files.insert(file).second) continue;
+    for (auto& [its, tensor] : map_safetensors(folder + "/" + file)) {
+      if (const auto found = file_of.find(its); found == file_of.end() || found->second != file)
+        bad_input("{} has a tensor {} that the index does not name there", tensor.path, its);
+      tensors.emplace(its, tensor);
+    }
+  }
+  for (const auto& [name, file] : named)
+    if (!tensors.count(name)) bad_input("{} has no tensor {}, and the index names it there", file, name);
+  return tensors;
+}
+
+std::string weights_checksum(const StoredTensors& all) {
+  Checksum sum;
+  for (const auto& [name, t] : all) {
+    sum.add(name.data(), name.size());
+    sum.add(t.at, size_t(size_of(t.shape)) * size_t(bytes_of_number(t.dtype)));
+  }
+  return sum.digits();
+}
+
+StoredMatrix matrix_of(const std::string& name, const StoredTensor& t) {
+  StoredMatrix m{.rows = t.shape.size() == 1 ? 1 : t.shape[0], .columns = t.shape.back(), .keep = t.file};
+  if (t.dtype == "BF16")
+    m.as = StoredAs::bfloat16;
+  else if (t.dtype == "F16")
+    m.as = StoredAs::float16;
+  else if (t.dtype != "F32")
+    bad_input("{}: {} is stored as {}; poslab computes with F32, BF16 and F16, so save the model as one of these",
+              t.path, name, t.dtype);
+  m.at = t.at;
+  const size_t each = size_t(bytes_of(m.as));
+  if (reinterpret_cast<uintptr_t>(t.at) % each) {  // the form does not forbid it, and nobody writes it
+    const size_t bytes = each * size_t(m.rows) * size_t(m.columns);
+    auto copy = std::make_shared<std::vector<float>>(bytes / sizeof(float) + 1);
+    std::memcpy(copy->data(), t.at, bytes);
+    m.at = copy->data(), m.keep = copy;
+  }
+  return m;
+}
+
+}  // namespace poslab

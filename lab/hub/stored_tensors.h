@@ -1,0 +1,34 @@
+// Weights in safetensors files (lab/files/safetensors.h), mapped into memory: one file, or several with an index.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/stored_matrix.h"
+#include "core/tensor.h"
+
+namespace poslab {
+
+struct StoredTensor {
+  std::string dtype;                             // "F32", "BF16", "F16", ...
+  Shape shape;
+  const char* at = nullptr;
+  std::shared_ptr<const void> file{};            // which it lies in
+  std::string path{};                            // of that
+};
+
+// All tensors of one file by name. Throws BadInput if there is no such file or it is none of this form, Failure if it
+// is damaged.
+using StoredTensors = std::map<std::string, StoredTensor>;
+StoredTensors map_safetensors(const std::string& path);
+// Those of a folder: of model.safetensors, or of the files that model.safetensors.index.json names. Throws BadInput
+// also where a file or tensor that the index names is missing, or one is there that it does not name.
+StoredTensors map_weights(const std::string& folder);
+
+// By which a file of temperatures knows these weights: core/checksum.h over names and numbers. Reads them all.
+std::string weights_checksum(const StoredTensors&);
+
+// As a matrix; of a vector the only row. Throws BadInput for numbers of a form that is not computed with.
+StoredMatrix matrix_of(const std::string& name, const StoredTensor&);
+
+}  // namespace poslab

@@ -1,0 +1,46 @@
+// A T5 of the Hugging Face form: a folder with config.json (T5ForConditionalGeneration: T5, T5 v1.1, LM-adapted,
+// Flan-T5), model.safetensors or several such files with an index, and spiece.model or tokenizer.json. Weights stay in
+// their files as in lab/hub/hf_model.h; what is not known is refused by name.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "lab/hub/keys.h"
+#include "nn/t5_generate.h"
+#include "tasks/language/tokenizer.h"
+
+namespace poslab::t5 {
+
+struct HfConfig {
+  T5Spec spec;                                   // whether it is tied, the file of weights tells
+  int trained_length = 512;                      // n_positions
+  T5Generation writing{};                        // ends, beams, length_penalty and early_stopping
+};
+// `path` is for messages. Throws BadInput.
+HfConfig hf_config(const std::string& text, const std::string& path);
+// What generation_config.json says of them; its other keys are passed over. Throws BadInput: one is no such number.
+void read_generation(const std::string& text, const std::string& path, HfConfig&);
+// The name in such a checkpoint of a parameter of T5: "encoder.block3.attention.query" is
+// "encoder.block.3.layer.0.SelfAttention.q.weight". "" for one that the form does not have.
+std::string hf_name(const std::string& parameter, bool gated);
+// How config.json says the activation: "relu", "gated-gelu".
+std::string hf_activation(const T5Spec&);
+
+struct HfModel {
+  std::string folder;
+  HfConfig config;
+  T5 net;
+};
+// Throws BadInput: something of the model is missing, unknown, too much or of another shape; Failure: a file is
+// damaged.
+HfModel open_hf_model(const std::string& folder);
+
+// Of spiece.model, with the <extra_id_0> ... that stand behind its tokens, or of a tokenizer.json of byte pairs. Throws
+// BadInput: it has neither, one that is not known, or one with tokens that the model does not have.
+std::shared_ptr<const Tokenizer> open_hf_tokenizer(const HfModel&);
+// What the encoder reads: the tokens, and behind them the end of a text, which T5 was trained with.
+std::vector<int> tokens_of(const HfModel&, const Tokenizer&, const std::string& text);
+// Tokens as text, without a space at the beginning; tokens of padding are left out.
+std::string text_of(const T5Spec&, const Tokenizer&, const std::vector<int>& tokens);
+
+}  // namespace poslab::t5

@@ -1,0 +1,30 @@
+// The tokens of a T5: those of its spiece.model, and behind them the sentinels <extra_id_99> ... <extra_id_0>, with
+// which it was taught to fill gaps (Raffel et al. 2020, section 3.1.4). A text is cut at them and at </s>, and each
+// part is read for itself, as transformers reads it.
+#pragma once
+#include <map>
+
+#include "lab/hub/sentencepiece.h"
+
+namespace poslab::t5 {
+
+class Tokens : public Tokenizer {
+ public:
+  // The bytes of a spiece.model; `path` is for messages. extra: how many sentinels; -1: 100, if so many fit behind the
+  // pieces into a vocabulary of that size, or none. Throws BadInput: it is no such file.
+  Tokens(const std::string& bytes, const std::string& path, int extra, int vocabulary);
+  int size() const override { return pieces_.size() + int(sentinels_.size()); }
+  const std::string& text(int token) const override;
+  size_t longest() const override { return std::max(pieces_.longest(), size_t(16)); }
+  std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const override;
+
+ private:
+  SentencePiece pieces_;
+  std::vector<std::string> sentinels_;           // token pieces_.size() + i
+  std::map<std::string, int, std::less<>> special_;   // what a text is cut at
+};
+
+// "extra_ids" of a tokenizer_config.json; -1 if it has none. Throws BadInput.
+int extra_ids(const std::string& text, const std::string& path);
+
+}  // namespace poslab::t5

@@ -1,0 +1,88 @@
+#include "lab/pages/ask/ask.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiment/build.h"
+#include "lab/files/files.h"
+#include "lab/pages/ask/page.h"
+#include "lab/pages/ask/text.h"
+
+namespace poslab::asking {
+namespace {
+
+// Fewer samples for long strings, which cost more: 500 to length 141, 40 at length 500, at least 10.
+int baseline_samples(size_t length) {
+  return int(std::clamp(1e7 / (double(length) * double(length)), 10., 500.));
+}
+
+// (O, T) as a list of rows
+nlohmann::json in_rows(const std::vector<double>& m, size_t count) {
+  nlohmann::json all = nlohmann::json::array();
+  const auto width = std::ptrdiff_t(m.size() / count);
+  for (auto row = m.begin(); row != m.end(); row += width) all.push_back(std::vector<double>(row, row + width));
+  return all;
+}
+
+}  // namespace
+
+Session::Session(std::string run, State state, const Wanted& wanted)
+    : run_(std::move(run)), state_(std::move(state)), wanted_(wanted) {
+  if (!wanted.attention.empty()) look_ = read_look(wanted.attention, state_.config);
+}
+
+std::string Session::heading() const {
+  const Config& c = state_.config;
+  std::string text = fmt::format("{}: {}, {} ({}), {} steps on lengths 1 to {}\n", run_, c.task, scheme(c).spelled(),
+                                 c.positions, state_.adam.step, c.train_length);
+  text += fmt::format("asked under {} positions", test_sampler(c).spelled());
+  if (!draws_positions(c)) text += "; nothing is random";
+  else if (wanted_.draws == 1) text += ", draw 0: the one that tests of the same length meet first";
+  else text += fmt::format(", the mean over draws 0 to {}", wanted_.draws - 1);
+  if (test_temperature(c).thing.name != "none") text += fmt::format("; temperature {}", test_temperature(c).spelled());
+  if (c.test_dropout) text += "; without the dropout that the run's tests have";
+  return text + "\n";
+}
+
+Asked Session::ask(const Tokens& input) {
+  const Config& c = state_.config;
+  const Answer answer = poslab::ask(state_, input, wanted_.draws);
+  auto known = baselines_.find(input.size());
+  if (known == baselines_.end())
+    known = baselines_.emplace(input.size(), baselines(task(c.task), int(input.size()), baseline_samples(input.size()),
+                                                       uint64_t(c.seed))).first;
+  return {answer, known->second};
+}
+
+Tokens Session::read(const std::string& text) const {
+  const Tokens input = read_input(task(state_.config.task), text);
+  check_question(state_, input);
+  if (look_.layer || wanted_.page) check_look(slots(state_.config, int(input.size())));
+  return input;
+}
+
+std::string Session::reply(const std::string& text) {
+  const Asked asked = ask(read(text));
+  asked_.push_back(asked);
+  if (wanted_.json) {
+    nlohmann::ordered_json all = json_of(state_, asked);
+    if (look_.layer)
+      all["attention"] = {{"layer", look_.layer},
+                          {"head", look_.head ? nlohmann::json(look_.head) : nlohmann::json("max")},
+                          {"weights", in_rows(weights(state_, asked.answer, look_), asked.answer.expected.size())}};
+    return all.dump() + "\n";
+  }
+  std::string made = text_of(state_, asked);
+  if (look_.layer) {
+    const std::string drawn = grid(state_, asked.answer, look_, wanted_.utf8);
+    made += !drawn.empty()  ? drawn
+            : wanted_.page ? "  the attention is too wide for a terminal; it is on the page\n"
+                           : "  the attention is too wide for a terminal; -o PAGE.html draws it\n";
+  }
+  return made;
+}
+
+void Session::write_page(const std::string& path) const { write_file(path, page_of(run_, state_, heading(), asked_)); }
+
+}  // namespace poslab::asking

@@ -1,0 +1,48 @@
+// A trained run asked about strings of one's own: what it says is printed, as text or as JSON, and may be kept for a
+// page.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiment/ask.h"
+#include "lab/pages/ask/look.h"
+#include "tasks/batch.h"
+
+namespace poslab::asking {
+
+struct Wanted {
+  int draws = 1;           // of random positions
+  std::string attention;   // LAYER.HEAD, LAYER.max or max; "": is not drawn
+  bool json = false;
+  bool page = false;       // a page is written at the end
+  bool utf8 = true;        // whether the terminal has more than ASCII
+};
+
+struct Asked {
+  Answer answer;
+  Baselines baselines;     // at this length
+};
+
+class Session {
+ public:
+  Session(std::string run, State, const Wanted&);  // BadInput: no such layer or head
+  std::string heading() const;                     // which model, under which positions
+  // BadInput if the string is none of the task's, or too long for the run or for its attention to be drawn.
+  Tokens read(const std::string& text) const;
+  // What is printed for it. BadInput as read().
+  std::string reply(const std::string& text);
+  size_t asked() const { return asked_.size(); }
+  void write_page(const std::string& path) const;  // all that was asked; Failure if it cannot be written
+
+ private:
+  Asked ask(const Tokens& input);
+  std::string run_;
+  State state_;
+  Wanted wanted_;
+  Look look_{};
+  std::vector<Asked> asked_;
+  std::map<size_t, Baselines> baselines_;          // by length
+};
+
+}  // namespace poslab::asking

@@ -1,0 +1,74 @@
+#include "lab/pages/demo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/files/progress.h"
+#include "lab/files/shell.h"
+#include "lab/pages/report/report.h"
+#include "lab/runs/config_toml.h"
+#include "lab/runs/eval_csv.h"
+#include "lab/runs/whole_run.h"
+
+namespace poslab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of both runs, which differ in the numbers that the tokens carry and in nothing else.
+const Settings both = {{"task", "even_pairs"},    {"encoding", "rope"},     {"layers", "3"},
+                       {"train_length", "20"},    {"steps", "2000"},        {"max_position", "512"},
+                       {"eval_lengths", "1:100"}, {"eval_samples", "128"},  {"seed", "1"}};
+
+void say(const std::string& line) {
+  if (Progress::shown) fmt::print(log_of_thread(), "{}\n", line);
+}
+
+// The run of these positions, which is there when this returns.
+std::string trained(const std::string& folder, const std::string& positions, const Settings& more) {
+  Settings all = both;
+  all.insert(all.end(), more.begin(), more.end());
+  all.insert(all.end(), {{"positions", positions}, {"out", folder}});
+  const Config wanted = configure(all);
+  const std::string config = folder + "/config.toml";
+  if (fs::exists(config) && read_file(config) == to_toml(wanted)) {
+    if (fs::exists(folder + "/result.json"))
+      say(fmt::format("{0} is complete already; rm -r {0} to train it again", shell_word(folder)));
+    else
+      resume_run(folder, {{"threads", fmt::format("{}", wanted.threads)}});
+    return folder;
+  }
+  if (fs::exists(config)) fs::remove_all(folder);
+  say(fmt::format("{}: {} with {} positions, trained to length {}", folder, wanted.task, positions,
+                  wanted.train_length));
+  train_run(all, false);
+  return folder;
+}
+
+}  // namespace
+
+std::string demo(const std::string& folder, const Settings& more) {
+  for (const auto& [name, value] : more)
+    if (name == "positions") bad_input("positions = {}: they are what the two runs of the demo differ in", value);
+  make_folder(folder);
+  const std::vector<std::string> runs = {trained(folder + "/demo-plain", "sequential", more),
+                                         trained(folder + "/demo-randomized", "randomized", more)};
+  const std::string page = folder + "/demo.html";
+  report::write(runs, page);
+  const std::vector<AtLength> plain = read_eval_csv(runs[0]), randomized = read_eval_csv(runs[1]);
+  std::string table = "accuracy in %                      without understanding:\n"
+                      "length     plain  randomized     guess  majority  content only\n";
+  for (size_t n = 0; n < std::min(plain.size(), randomized.size()); ++n)
+    if (const AtLength& row = plain[n]; row.length % 10 == 0 || plain.size() < 10)
+      table += fmt::format("{:6} {:9.1f} {:11.1f} {:9.1f} {:9.1f} {:13.1f}\n", row.length, 100 * row.accuracy,
+                           100 * randomized[n].accuracy, 100 * row.baselines.chance, 100 * row.baselines.majority,
+                           100 * row.baselines.content_only);
+  return fmt::format("{}\nThe page, with curves, position matrices and attention maps: {}", table,
+                     fs::absolute(page).lexically_normal().string());
+}
+
+}  // namespace poslab

@@ -1,0 +1,33 @@
+// The tape of one training step of a run, as a picture: `poslab graph`. What ran in which order, on what, how long it
+// took forward and backward, how large its result is, and the norm of the gradient that came back to it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+
+namespace poslab::graph {
+
+// A row of the picture: an op of the tape, or all neighbouring ops of a module.
+struct Node {
+  std::string module, name;          // "block0.attention"; "linear", or "4 linear, 2 rotate, attention"
+  std::vector<std::string> reads;    // parameters, by their dotted names
+  std::vector<size_t> from;          // the nodes whose results it reads, each once, in order
+  Shape shape;                       // of the (last) result
+  int64_t bytes = 0;                 // of all results
+  double forward = 0, backward = 0;  // seconds
+  double gradient = 0;               // norm of d loss / d result; NaN where none has come
+};
+struct Graph {
+  std::string title;                 // "runs/rope: a training step of 256 strings"
+  std::vector<Node> nodes;           // in the order of the tape
+};
+
+// On the batch of the run's next step, on the CPU; the run stays as it is. Times are the least of five steps. Throws
+// BadInput as opening the run does, and Failure if a step does.
+Graph of_run(const std::string& path);
+Graph by_module(const Graph&);
+std::string svg(const Graph&);       // a file of its own (lab/pages/page/svg.h)
+
+}  // namespace poslab::graph

@@ -1,0 +1,164 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "autograd/tape.h"
+#include "autograd/watch.h"
+#include "experiment/step.h"
+#include "lab/pages/graph/graph.h"
+#include "lab/runs/language/run.h"
+#include "lab/runs/run_config.h"
+#include "lab/runs/t5/run.h"
+
+namespace poslab::graph {
+namespace {
+
+double norm(const Tensor& x) {
+  double squares = 0;
+  for (const real v : x.values()) squares += double(v) * double(v);
+  return std::sqrt(squares);
+}
+
+// Writes a node for each op. Holds an op's results only as long as the tape does, so that it changes no memory.
+class Recorder : public TapeWatch {
+ public:
+  explicit Recorder(const Params& params) {
+    for (const Params::Entry& e : params.entries()) parameters_[e.tensor.data()] = e.name;
+    last_ = Clock::now();
+  }
+  std::vector<Node> nodes;
+
+  void recorded(size_t, const char* op, const std::vector<Tensor>& results,
+                const std::vector<Tensor>& inputs) override {
+    Node n{.name = op, .shape = results[0].shape(), .forward = since_last(), .gradient = std::nan("")};
+    for (const Tensor& x : inputs) {
+      if (!x) continue;
+      if (const auto p = parameters_.find(x.data()); p != parameters_.end()) n.reads.push_back(p->second);
+      if (const auto made = made_by_.find(x.data()); made != made_by_.end()) n.from.push_back(made->second);
+    }
+    std::sort(n.from.begin(), n.from.end());
+    n.from.erase(std::unique(n.from.begin(), n.from.end()), n.from.end());
+    for (const Tensor& y : results) made_by_[y.data()] = nodes.size(), n.bytes += y.size() * int64_t(sizeof(real));
+    nodes.push_back(std::move(n));
+    results_.push_back(results);
+    last_ = Clock::now();
+  }
+  void before_backward(size_t at) override {
+    double squares = 0;
+    for (const Tensor& y : results_[at])
+      if (y.has_grad()) squares += std::pow(norm(y.grad()), 2);
+    nodes[at].gradient = std::sqrt(squares);
+    last_ = Clock::now();
+  }
+  void after_backward(size_t at) override {
+    nodes[at].backward = since_last();
+    results_[at].clear();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double since_last() const { return std::chrono::duration<double>(Clock::now() - last_).count(); }
+  std::map<const real*, std::string> parameters_;
+  std::map<const real*, size_t> made_by_;  // every result is alive until its backward function has run
+  std::vector<std::vector<Tensor>> results_;
+  Clock::time_point last_;
+};
+
+// An op belongs to the layer whose parameters it reads, and without any to that of the op before. Parameters of
+// encodings and temperatures are read inside attention.
+void name_modules(std::vector<Node>& nodes) {
+  std::string module = "embedding";
+  for (Node& n : nodes) {
+    if (n.name == "cross_entropy") module = "loss";
+    for (const std::string& name : n.reads) {
+      const bool inside = ("." + name).find(".encoding.") != std::string::npos ||
+                          ("." + name).find(".temperature.") != std::string::npos;
+      if (!inside) module = name.find('.') == std::string::npos ? name : name.substr(0, name.rfind('.'));
+    }
+    n.module = module;
+  }
+}
+
+constexpr int repeats = 5;
+
+// Steps on the input of the next one. Gradients are of the first, at the weights of the run. Each time is the least, as
+// cold caches and what else the machine does only add to it.
+template <class State, class Draw, class Step>
+std::vector<Node> watched(State& state, const Draw& draw, const Step& step) {
+  const auto input = draw(state.adam.step);
+  std::vector<Node> all;
+  for (int n = 0; n < repeats; ++n) {
+    Recorder recorder(state.params);
+    step(state, input);
+    if (n == 0) all = recorder.nodes;
+    for (size_t i = 0; i < all.size(); ++i) {
+      all[i].forward = std::min(all[i].forward, recorder.nodes[i].forward);
+      all[i].backward = std::min(all[i].backward, recorder.nodes[i].backward);
+    }
+  }
+  name_modules(all);
+  return all;
+}
+
+}  // namespace
+
+Graph of_run(const std::string& path) {
+  switch (kind_of_folder(path)) {
+    case RunKind::language: {
+      language::Run run = language::open(path);
+      return {fmt::format("{}: a training step of {} texts of {} tokens", path, run.state.config.whole("batch"),
+                          run.state.config.whole("train_length")),
+              watched(
+                  run.state, [&](int64_t n) { return language::draw_batch(run.state.config, run.source, n); },
+                  [](language::State& s, const language::Batch& batch) { language::train_step(s, batch); })};
+    }
+    case RunKind::t5: {
+      t5::Run run = t5::open(path);
+      return {fmt::format("{}: a training step of questions", path),
+              watched(
+                  run.state, [&](int64_t n) { return t5::draw_batch(run.state.config, n); },
+                  [](t5::State& s, const t5::Batch& batch) { t5::train_step(s, batch); })};
+    }
+    case RunKind::task:
+      break;
+  }
+  State state = RunFolder::open(path).load("cpu");
+  const auto step = [](State& s, StepInputs inputs) { finish_step(s.config, start_step(s, std::move(inputs))); };
+  return {fmt::format("{}: a training step of {} strings", path, state.config.batch),
+          watched(
+              state, [&](int64_t n) { return draw_step(state.config, n, state.config.train_length); }, step)};
+}
+
+Graph by_module(const Graph& tape) {
+  Graph made{tape.title, {}};
+  std::vector<size_t> row;                                    // of each op
+  std::vector<std::vector<std::pair<std::string, int>>> ops;  // of each row, and how often
+  for (const Node& n : tape.nodes) {
+    if (made.nodes.empty() || made.nodes.back().module != n.module)
+      made.nodes.push_back({.module = n.module}), ops.emplace_back();
+    const size_t at = made.nodes.size() - 1;
+    Node& m = made.nodes[at];
+    row.push_back(at);
+    for (const size_t source : n.from)
+      if (row[source] != at && std::find(m.from.begin(), m.from.end(), row[source]) == m.from.end())
+        m.from.push_back(row[source]);
+    m.reads.insert(m.reads.end(), n.reads.begin(), n.reads.end());
+    m.shape = n.shape, m.gradient = n.gradient;
+    m.bytes += n.bytes, m.forward += n.forward, m.backward += n.backward;
+    const auto same = std::find_if(ops[at].begin(), ops[at].end(), [&](const auto& op) { return op.first == n.name; });
+    if (same == ops[at].end())
+      ops[at].emplace_back(n.name, 1);
+    else
+      ++same->second;
+  }
+  for (size_t n = 0; n < ops.size(); ++n)
+    for (const auto& [op, times] : ops[n])
+      made.nodes[n].name +=
+          (made.nodes[n].name.empty() ? "" : ", ") + (times > 1 ? fmt::format("{} ", times) : "") + op;
+  return made;
+}
+
+}  // namespace poslab::graph

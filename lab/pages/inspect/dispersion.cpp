@@ -1,0 +1,120 @@
+// How dispersed attention is, as charts: largest weights, entropy and largest logits against length, the sorted logits
+// of layer 1 against the normal distribution, and what a scheme adds to the logits.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "lab/pages/inspect/figures.h"
+#include "lab/pages/page/page.h"
+
+namespace poslab::inspect {
+namespace {
+
+using page::Chart, page::Curve, page::Point;
+
+// Grows to hold all points; a chart that is flat gets some room.
+void fit(Chart& c) {
+  c.x_low = c.y_low = std::numeric_limits<double>::infinity(), c.x_high = c.y_high = -c.x_low;
+  for (const Curve& curve : c.curves)
+    for (const std::vector<Point>& points : {curve.points, curve.behind})
+      for (const Point p : points) {
+        if (!std::isfinite(p.y)) continue;
+        c.x_low = std::min(c.x_low, p.x), c.x_high = std::max(c.x_high, p.x);
+        c.y_low = std::min(c.y_low, p.y), c.y_high = std::max(c.y_high, p.y);
+      }
+  const double room = std::max(1e-6, .04 * (c.y_high - c.y_low));
+  c.y_low -= room, c.y_high += room;
+  if (c.x_low == c.x_high) c.x_low = .9 * c.x_low, c.x_high = 1.1 * c.x_high + 1;
+}
+
+std::string drawn(Chart& c, const std::string& caption, nlohmann::json& data) {
+  for (const Curve& curve : c.curves)
+    if (!curve.points.empty())
+      c.description +=
+          fmt::format("{}: {:.4g} at {}, {:.4g} at {}. ", curve.name, curve.points.front().y,
+                      page::number(curve.points.front().x), curve.points.back().y, page::number(curve.points.back().x));
+  data["charts"].push_back(page::chart_json(c));
+  return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", page::figure(c), caption);
+}
+
+// A curve for each layer, and faint ones for its heads.
+Chart against_length(const Dispersed& d, const char* label, double RowMeans::*figure) {
+  Chart c{};
+  c.x_label = "length", c.y_label = label, c.doubling = d.lengths.size() > 1;
+  for (int layer = 0; layer < d.at[0].layers; ++layer) {
+    Curve curve{fmt::format("layer {}", layer + 1), layer, {}, {}};
+    for (int head = 0; head < d.at[0].heads; ++head) {
+      for (size_t n = 0; n < d.lengths.size(); ++n)
+        curve.behind.push_back({double(d.lengths[n]), d.at[n].of(layer, head).*figure});
+      curve.behind.push_back({double(d.lengths.back()), std::nan("")});
+    }
+    for (size_t n = 0; n < d.lengths.size(); ++n)
+      curve.points.push_back({double(d.lengths[n]), d.at[n].of_layer(layer).*figure});
+    c.curves.push_back(curve);
+  }
+  return c;
+}
+
+}  // namespace
+
+std::string dispersion_figures(const Dispersed& d, const Biases& b, const std::string& name, const std::string& id,
+                               nlohmann::json& data) {
+  const std::string who = page::escape(name);
+  std::string all;
+  const auto add = [&](Chart c, const char* what, const std::string& said) {
+    c.id = fmt::format("{}{}", what, id), c.title = fmt::format("{}, {}", said.substr(0, said.find('.')), name);
+    fit(c);
+    all += drawn(c, fmt::format("<b>{}.</b> {}", who, said), data);
+  };
+  add(against_length(d, "largest weight", &RowMeans::largest_weight), "weight",
+      "The largest weight of a row of attention. The mean over rows of each layer, and faint of each of its heads.");
+  Chart entropy = against_length(d, "entropy in nats", &RowMeans::entropy);
+  Curve even{"all keys alike", Curve::baseline, {}, {}};
+  for (size_t n = 0; n < d.lengths.size(); ++n)
+    even.points.push_back({double(d.lengths[n]), std::log(double(d.at[n].keys))});
+  entropy.curves.push_back(even);
+  add(entropy, "entropy", "The entropy of a row. Grey: if all keys had the same weight.");
+  if (d.sorted.empty()) return all;
+  add(against_length(d, "logit", &RowMeans::largest_logit), "logit",
+      "The largest logit of a row. Attention disperses where it stays as it is while keys grow in number.");
+  Chart sorted{};
+  sorted.x_label = "normal quantile, in standard deviations of each curve", sorted.y_label = "logit less the mean";
+  sorted.unit = "quantile";
+  std::string deviations;
+  for (size_t n = 0; n < d.sorted.size(); ++n) {
+    double squares = 0;
+    const size_t points = d.sorted[n].size();
+    for (const double x : d.sorted[n]) squares += x * x / double(points);
+    Curve curve{fmt::format("length {}", d.shown[n]), int(n), {}, {}},
+        line{fmt::format("normal, {}", d.shown[n]), Curve::baseline, {}, {}};
+    for (size_t k = 0; k < points; ++k) {
+      const double z = normal_quantile((double(k) + 0.5) / double(points));
+      curve.points.push_back({z, d.sorted[n][k]}), line.points.push_back({z, z * std::sqrt(squares)});
+    }
+    sorted.curves.push_back(curve), sorted.curves.push_back(line);
+    deviations += fmt::format("{}{:.3g} at length {}", n ? ", " : "", std::sqrt(squares), d.shown[n]);
+  }
+  add(sorted, "sorted",
+      fmt::format(
+          "Sorted logits of layer 1 against the normal distribution. Means over rows and heads; straight lines, "
+          "dashed, are normal. Standard deviations: {}.",
+          deviations));
+  if (b.of.empty()) return all;
+  Chart bias{};
+  bias.x_label = "key slot", bias.y_label = "added to the logit", bias.unit = "key";
+  constexpr int most = 8;
+  for (int h = 0; h < std::min(b.heads, most); ++h) {
+    Curve curve{fmt::format("head {}", h + 1), h, {}, {}};
+    for (int j = 0; j < b.keys; ++j) curve.points.push_back({double(j), b.of[size_t(h * b.keys + j)]});
+    bias.curves.push_back(curve);
+  }
+  add(bias, "bias",
+      fmt::format("What positions alone add to the logits of query {} in layer 1. Without content, less the "
+                  "mean over the keys{}.",
+                  b.query, b.heads > most ? fmt::format(": {} of {} heads", most, b.heads) : ""));
+  return all;
+}
+
+}  // namespace poslab::inspect

@@ -1,0 +1,20 @@
+// Runs seen from inside, as a folder: dispersion.csv, logits.csv, biases.csv and index.html, which needs nothing else;
+// but for T5s also pca.csv, pca.npz, attention.npz and coverage.csv.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lab/pages/inspect/figures.h"
+#include "lab/pages/inspect/tables.h"
+
+namespace poslab::inspect {
+
+// The runs are of tasks, of language models (experiment/language/inside.h) or of T5s (experiment/t5/inside.h). lengths:
+// empty for each run's own (experiment/lengths.h; of a language model the trained length and twice that, of a T5 four
+// times). device: "" for that of each run. text: of language models, of which attention is shown, in place of the first
+// one of the test. BadInput, before anything is written, where a run is missing, runs of several kinds are mixed, or a
+// length has no room; Failure if `out` cannot be written.
+void write(const std::vector<std::string>& runs, const std::vector<int>& lengths, int samples, const std::string& out,
+           const std::string& device = "", const std::string& text = "");
+
+}  // namespace poslab::inspect

@@ -1,0 +1,266 @@
+#include "lab/pages/page/chart.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "lab/pages/page/html.h"
+#include "lab/pages/page/svg.h"
+
+namespace poslab::page {
+namespace {
+
+// Where the plot stands in the picture, and how values become places.
+struct Frame {
+  const Chart& chart;
+  double width, height, left, right, top, bottom;
+  double x(double v) const {
+    const auto scale = [&](double u) { return chart.doubling ? std::log2(u) : u; };
+    return left + (scale(v) - scale(chart.x_low)) / (scale(chart.x_high) - scale(chart.x_low)) * (right - left);
+  }
+  double y(double v) const {
+    const auto scale = [&](double u) { return chart.log ? std::log10(u) : u; };
+    const double low = scale(chart.y_low), high = scale(chart.y_high);
+    return bottom - (std::clamp(scale(v), low, high) - low) / (high - low) * (bottom - top);
+  }
+};
+
+// About `wanted` ticks; of whole things whole ones.
+std::vector<double> even_ticks(double low, double high, int wanted, bool whole) {
+  const double least = (high - low) / wanted, step = tick_step(whole ? std::max(1., least) : least);
+  std::vector<double> ticks;
+  for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i)
+    ticks.push_back(i * step + 0.);  // never -0
+  return ticks;
+}
+
+std::vector<double> log_ticks(double low, double high) {
+  const double decades = std::log10(high / low);
+  std::vector<double> ticks;
+  for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
+    for (const double digit : {1., 2., 5.})
+      if ((digit == 1 || decades < 2.5) && power * digit >= low * .999 && power * digit <= high * 1.001)
+        ticks.push_back(power * digit);
+  return ticks;
+}
+
+// Its x count something: lengths, steps, pairs of channels.
+bool whole(const Chart& c) {
+  return std::all_of(c.curves.begin(), c.curves.end(), [](const Curve& curve) {
+    return std::all_of(curve.points.begin(), curve.points.end(), [](Point p) { return p.x == std::round(p.x); });
+  });
+}
+
+// At the x of points, every one or every second, ..., so that no more than `wanted` are there.
+std::vector<double> ticks_at_points(const Chart& c, size_t wanted) {
+  std::set<double> all;
+  for (const Curve& curve : c.curves)
+    for (const Point p : curve.points) all.insert(p.x);
+  const std::vector<double> sorted(all.begin(), all.end());
+  const size_t each = (sorted.size() + wanted - 1) / wanted;
+  std::vector<double> ticks;
+  for (size_t n = 0; n < sorted.size(); n += each) ticks.push_back(sorted[n]);
+  return ticks;
+}
+
+std::string path(const Frame& f, const std::vector<Point>& points, const std::string& attributes) {
+  std::string d;
+  bool drawing = false;  // a NaN breaks the line
+  for (const Point p : points) {
+    const bool seen = std::isfinite(p.y) && (!f.chart.log || p.y > 0);
+    if (seen) d += fmt::format("{}{:.1f} {:.1f}", drawing ? "L" : "M", f.x(p.x), f.y(p.y));
+    drawing = seen;
+  }
+  return d.empty() ? "" : fmt::format("<path {} d=\"{}\"/>", attributes, d);
+}
+
+std::string area(const Frame& f, const std::vector<Band>& band, const std::string& attributes) {
+  std::string d;
+  for (const Band& b : band) d += fmt::format("{}{:.1f} {:.1f}", d.empty() ? "M" : "L", f.x(b.x), f.y(b.high));
+  for (auto b = band.rbegin(); b != band.rend(); ++b) d += fmt::format("L{:.1f} {:.1f}", f.x(b->x), f.y(b->low));
+  return d.empty() ? "" : fmt::format("<path {} d=\"{}Z\"/>", attributes, d);
+}
+
+// Classes of page.css; each baseline has dashes of its own.
+std::string style(const Curve& curve, int& dashes) {
+  if (curve.filled) return "area " + color_class(curve.color);
+  return fmt::format("line {}{}", color_class(curve.color), curve.color < 0 ? fmt::format(" d{}", dashes++) : "");
+}
+
+std::string axes(const Frame& f, bool narrow) {
+  const Chart& c = f.chart;
+  std::string made;
+  for (const double v : c.log ? log_ticks(c.y_low, c.y_high) : even_ticks(c.y_low, c.y_high, 6, false)) {
+    const std::string text = c.percent ? fmt::format("{:.0f} %", 100 * v) : number(v);
+    made += fmt::format(
+        "<path class=\"gridline\" d=\"M{:.1f} {:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" "
+        "text-anchor=\"end\">{}</text>",
+        f.left, f.y(v), f.right, f.left - 8, f.y(v) + 4, text);
+  }
+  const int wanted = narrow ? 4 : 8;
+  for (const double v :
+       c.doubling ? ticks_at_points(c, size_t(wanted)) : even_ticks(c.x_low, c.x_high, wanted, whole(c)))
+    made += fmt::format(
+        "<path class=\"tick\" d=\"M{0:.1f} {1:.1f}v5\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\" "
+        "text-anchor=\"middle\">{3}</text>",
+        f.x(v), f.bottom, f.bottom + 19, number(v));
+  made += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", f.left, f.bottom, f.right);
+  made += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
+                      (f.left + f.right) / 2, f.bottom + 40, escape(c.x_label));
+  return made + fmt::format("<text class=\"label\" x=\"0\" y=\"12\">{}</text>", escape(c.y_label));
+}
+
+// Names beside the ends of their curves, moved apart where they would overlap.
+std::string direct_labels(const Frame& f) {
+  struct Label {
+    double y;
+    const Curve* curve;
+  };
+  std::vector<Label> labels;
+  for (const Curve& curve : f.chart.curves) {
+    const auto end =
+        std::find_if(curve.points.rbegin(), curve.points.rend(), [](Point p) { return std::isfinite(p.y); });
+    if (end != curve.points.rend()) labels.push_back({f.y(end->y), &curve});
+  }
+  std::sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.y < b.y; });
+  const double gap = 17;
+  double lowest = f.top;
+  for (Label& l : labels) l.y = std::max(l.y, lowest), lowest = l.y + gap;
+  double highest = f.bottom - 2;
+  for (auto l = labels.rbegin(); l != labels.rend(); ++l) l->y = std::min(l->y, highest), highest = l->y - gap;
+  std::string made;
+  for (const Label& l : labels)
+    made += fmt::format("<text class=\"name {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
+                        color_class(l.curve->color), f.right + 10, l.y + 4, escape(l.curve->name));
+  return made;
+}
+
+}  // namespace
+
+double tick_step(double least) {
+  const double power = std::pow(10, std::floor(std::log10(least))), times = least / power - 1e-9;
+  return power * (times > 5 ? 10 : times > 2 ? 5 : times > 1 ? 2 : 1);
+}
+
+std::string color_class(int n) {
+  constexpr int colors = 8, again = 4;  // in page.css
+  if (n == Curve::baseline) return "base";
+  const int round = n / colors % again;
+  return fmt::format("c{}{}", n % colors, round ? fmt::format(" again{}", round) : "");
+}
+
+std::string svg(const Chart& c, bool narrow) {
+  size_t longest = 0;
+  for (const Curve& curve : c.curves) longest = std::max(longest, curve.name.size());
+  const double width = narrow ? 380 : 900, height = narrow ? 320 : 400;
+  // Enough for every common sans-serif face, bold, at 13 units.
+  const double margin = narrow ? 12 : std::min(340., 16 + 8.2 * double(longest));
+  const Frame f{c, width, height, 48, width - margin, 30, height - 48};
+  const std::string key = fmt::format("{}-{}", c.id, narrow ? "narrow" : "wide");
+  std::string made = fmt::format(
+      "<svg class=\"chart {0}\" viewBox=\"0 0 {1} {2}\" width=\"{1}\" height=\"{2}\" role=\"img\" "
+      "aria-labelledby=\"{3}-t {3}-d\" "
+      "data-chart=\"{4}\" "
+      "data-left=\"{5:.1f}\" data-right=\"{6:.1f}\" data-top=\"{7:.1f}\" data-bottom=\"{8:.1f}\">"
+      "<title id=\"{3}-t\">{9}</title><desc id=\"{3}-d\">{10}</desc>",
+      narrow ? "narrow" : "wide", width, height, escape(key), escape(c.id), f.left, f.right, f.top, f.bottom,
+      escape(c.title), escape(c.description));
+  if (c.shaded != 0 && c.shaded > c.x_low) {
+    const double end = f.x(std::min(c.shaded, c.x_high));
+    made += fmt::format("<rect class=\"trained\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+                        f.left, f.top, end - f.left, f.bottom - f.top);
+    made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">trained</text>", f.left + 8, f.bottom - 10);
+    if (c.x_high > c.shaded)
+      made += fmt::format("<text class=\"zone\" x=\"{:.1f}\" y=\"{:.1f}\">unseen</text>", end + 8, f.bottom - 10);
+  }
+  made += axes(f, narrow);
+  const auto look = [](const char* what, const Curve& curve) {
+    return fmt::format("class=\"{} {}\"", what, color_class(curve.color));
+  };
+  for (const Curve& curve : c.curves) made += area(f, curve.band, look("band", curve));
+  for (const Curve& curve : c.curves) made += path(f, curve.behind, look("raw", curve));
+  int dashes = 0;
+  for (const Curve& curve : c.curves) made += path(f, curve.points, fmt::format("class=\"{}\"", style(curve, dashes)));
+  return made + (narrow ? "" : direct_labels(f)) + "<g class=\"readout\"></g></svg>";
+}
+
+namespace {
+constexpr double file_width = 900, each = 450, edge = 16;   // of a chart in a file, and around all of them
+}
+
+std::pair<double, double> svg_size(const std::vector<Chart>& charts) {
+  return {file_width + 2 * edge, each * double(charts.size()) + edge};
+}
+
+std::string svg_shapes(const std::vector<Chart>& charts) {
+  std::string made;
+  for (size_t n = 0; n < charts.size(); ++n)
+    made += fmt::format("<text class=\"heading\" x=\"0\" y=\"{}\">{}</text>"
+                        "<g transform=\"translate(0 {})\">{}</g>\n",
+                        each * double(n) + 16, escape(charts[n].title), each * double(n) + 36, svg(charts[n], false));
+  return made;
+}
+
+std::string svg_file(const std::vector<Chart>& charts) {
+  const auto [width, height] = svg_size(charts);
+  std::vector<std::string> titles, descriptions;
+  for (const Chart& c : charts) titles.push_back(c.title), descriptions.push_back(c.description);
+  return svg_document({-edge, -edge, width, height}, fmt::format("{}", fmt::join(titles, "; ")),
+                      fmt::format("{}", fmt::join(descriptions, " ")), svg_shapes(charts));
+}
+
+std::string figure(const Chart& c) {
+  std::string legend;
+  int dashes = 0;
+  for (const Curve& curve : c.curves) {
+    legend += fmt::format(
+        "<li><svg class=\"swatch\" viewBox=\"0 0 26 10\" aria-hidden=\"true\"><path class=\"{}\" d=\"{}\"/></svg>"
+        "<span>{}</span><b class=\"value\"></b></li>",
+        style(curve, dashes), curve.filled ? "M1 1H25V9H1Z" : "M1 5H25", escape(curve.name));
+  }
+  return fmt::format(
+      "<div class=\"plot\" data-chart=\"{}\"><ul class=\"legend\">{}<li class=\"where\"></li></ul>{}{}</div>",
+      escape(c.id), legend, svg(c, false), svg(c, true));
+}
+
+nlohmann::json chart_json(const Chart& c) {
+  nlohmann::json curves = nlohmann::json::array();
+  for (const Curve& curve : c.curves) {
+    nlohmann::json points = nlohmann::json::array();
+    for (const Point p : curve.points)
+      points.push_back({p.x, std::isfinite(p.y) ? nlohmann::json(std::round(p.y * 1e6) / 1e6) : nlohmann::json()});
+    curves.push_back({{"color", color_class(curve.color)}, {"points", points}});
+  }
+  return {{"id", c.id},       {"x", c.x_label},         {"x_low", c.x_low},     {"x_high", c.x_high},
+          {"y_low", c.y_low}, {"y_high", c.y_high},     {"percent", c.percent}, {"log", c.log},
+          {"unit", c.unit},   {"doubling", c.doubling}, {"curves", curves}};
+}
+
+std::vector<Point> outline(const std::vector<Point>& all, size_t bins) {
+  if (all.size() <= 2 * bins) return all;
+  std::vector<Point> kept;
+  for (size_t b = 0; b < bins; ++b) {
+    const auto from = all.begin() + ptrdiff_t(b * all.size() / bins),
+               to = all.begin() + ptrdiff_t((b + 1) * all.size() / bins);
+    auto [low, high] = std::minmax_element(from, to, [](Point p, Point q) { return p.y < q.y; });
+    kept.push_back(*std::min(low, high)), kept.push_back(*std::max(low, high));
+  }
+  return kept;
+}
+
+std::vector<Point> smooth(const std::vector<Point>& all, size_t window, size_t count) {
+  std::vector<Point> made;
+  const size_t places = std::min(count, all.size());
+  for (size_t i = 0; i < places; ++i) {
+    const size_t at = places > 1 ? i * (all.size() - 1) / (places - 1) : 0;
+    const size_t reach = std::min({window / 2, at, all.size() - 1 - at});  // symmetric, so that the ends are not tilted
+    double sum = 0;
+    for (size_t j = at - reach; j <= at + reach; ++j) sum += all[j].y;
+    made.push_back({all[at].x, sum / double(2 * reach + 1)});
+  }
+  return made;
+}
+
+}  // namespace poslab::page

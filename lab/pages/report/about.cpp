@@ -1,0 +1,17 @@
+// What the tasks ask and what the encodings do, in words.
+#include "lab/pages/report/run_about.h"
+
+#include "lab/pages/report/sections.h"
+
+namespace poslab::report {
+
+std::string about(const std::vector<Group>& groups) {
+  std::vector<std::string> tasks, encodings;
+  for (const Group& g : groups) {
+    if (g.kind() == RunKind::task) tasks.push_back(g.task);
+    for (const Line& line : g.lines) encodings.push_back(line.first().encoding);
+  }
+  return about_section(tasks, encodings);
+}
+
+}  // namespace poslab::report

@@ -1,0 +1,193 @@
+// Accuracy against length, and the loss of training: a chart for each task, a curve for each line.
+#include "lab/pages/report/sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace poslab::report {
+namespace {
+
+using namespace page;
+using Baseline = double Baselines::*;
+
+// The three baselines as curves; those that agree to half a point at every length share one.
+std::vector<Curve> baseline_curves(const Line& line) {
+  const std::pair<const char*, Baseline> kinds[] = {
+      {"guess", &Baselines::chance}, {"majority", &Baselines::majority}, {"content only", &Baselines::content_only}};
+  std::vector<Curve> curves;
+  for (const auto& [name, value] : kinds) {
+    std::vector<Point> points;
+    for (const AtLength& row : line.tested) points.push_back({double(row.length), row.baselines.*value});
+    const auto same = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) {
+      return std::equal(c.points.begin(), c.points.end(), points.begin(),
+                        [](Point a, Point b) { return std::abs(a.y - b.y) < .005; });
+    });
+    if (same == curves.end())
+      curves.push_back({name, Curve::baseline, points, {}});
+    else
+      same->name += std::string(", ") + name;
+  }
+  return curves;
+}
+
+// The curves of a line's seeds: each smoothed, and their mean where they log the same steps.
+Curve training_curve(const Line& line, double TrainStep::*what) {
+  Curve curve{line.name, line.color, {}, {}};
+  std::vector<std::vector<Point>> seeds;
+  for (const Run* run : line.runs) {
+    std::vector<Point> raw;
+    for (const TrainStep& s : run->training)
+      if (std::isfinite(s.*what)) raw.push_back({s.step, s.*what});
+    if (raw.empty()) continue;
+    seeds.push_back(smooth(raw, raw.size() / 25, 240));
+    if (line.runs.size() == 1) return curve.points = seeds[0], curve.behind = outline(raw, 240), curve;
+  }
+  for (const std::vector<Point>& seed : seeds) {
+    curve.behind.insert(curve.behind.end(), seed.begin(), seed.end());
+    curve.behind.push_back({0, std::nan("")});
+    if (seed.size() > curve.points.size()) curve.points = seed;
+  }
+  for (Point& p : curve.points) {
+    std::vector<double> here;
+    for (const std::vector<Point>& seed : seeds)
+      for (const Point& other : seed)
+        if (other.x == p.x) here.push_back(other.y);
+    p.y = mean(here);
+  }
+  return curve;
+}
+
+}  // namespace
+
+Curve with_seeds(const Line& line, std::vector<Point> mean, const std::function<std::vector<Point>(const Run&)>& of) {
+  Curve curve{line.name, line.color, std::move(mean), {}};
+  if (line.runs.size() == 1) return curve;
+  for (const Point p : curve.points) curve.band.push_back({p.x, p.y, p.y});
+  for (const Run* run : line.runs) {
+    auto band = curve.band.begin();
+    for (const Point p : of(*run)) {
+      if (band == curve.band.end() || p.x != band->x) continue;  // not all were tested at this length
+      curve.behind.push_back(p);
+      band->low = std::min(band->low, p.y), band->high = std::max(band->high, p.y);
+      ++band;
+    }
+    curve.behind.push_back({0, std::nan("")});  // parts one seed from the next
+  }
+  return curve;
+}
+
+Chart accuracy_chart(const Group& g, const std::string& id) {
+  Chart c{id,   "Accuracy against length: " + words(g.task), "", "length of the input", "accuracy", 1, 1, 1, 1,
+          true, false, 0, {}};
+  double lowest = 1, x_low = 1e9;
+  std::set<int> trained;
+  for (const Line& line : g.lines) {
+    const auto points = [](const std::vector<AtLength>& tested) {
+      std::vector<Point> all;
+      for (const AtLength& row : tested) all.push_back({double(row.length), row.accuracy});
+      return all;
+    };
+    const Curve curve = with_seeds(line, points(line.tested), [&](const Run& run) { return points(run.tested); });
+    for (const std::vector<Point>& all : {curve.points, curve.behind})
+      for (const Point p : all)
+        if (std::isfinite(p.y)) lowest = std::min(lowest, p.y);
+    c.x_high = std::max(c.x_high, curve.points.back().x), x_low = std::min(x_low, curve.points.front().x);
+    trained.insert(line.train_length());
+    c.description +=
+        fmt::format("{}: {:.1f} % at length {}, {:.1f} % at length {}. ", curve.name, 100 * curve.points.front().y,
+                    curve.points.front().x, 100 * curve.points.back().y, curve.points.back().x);
+    c.curves.push_back(curve);
+  }
+  const auto longest = std::max_element(g.lines.begin(), g.lines.end(),
+                                        [](auto& a, auto& b) { return a.longest() < b.longest(); });
+  for (const Curve& base : baseline_curves(*longest)) {
+    for (const Point p : base.points) lowest = std::min(lowest, p.y);
+    c.curves.push_back(base);
+  }
+  c.x_low = std::min(x_low, c.x_high - 1);
+  c.y_low = std::max(0., std::floor(10 * lowest - .5) / 10);
+  c.shaded = trained.size() == 1 ? *trained.begin() : 0;  // runs trained on different lengths share no range
+  return c;
+}
+
+std::string accuracy_caption(const Group& g) {
+  int fewest = g.lines[0].tested[0].samples;
+  std::set<int> trained;
+  for (const Line& line : g.lines) {
+    for (const AtLength& row : line.tested) fewest = std::min(fewest, row.samples);
+    trained.insert(line.train_length());
+  }
+  const std::string range = trained.size() == 1
+                                ? fmt::format("The shaded lengths, 1 to {}, were trained on. ", *trained.begin())
+                                : "The runs were trained on different ranges of lengths, so none is shaded. ";
+  return fmt::format(
+      "<b>{}.</b> Share of answer slots that are right, at every tested length. {}{}Each point of a run is the mean "
+      "over {}{} strings, so its standard error is at most {:.1f} points. Dashed and grey: what uniform guessing, the "
+      "most frequent symbol of each slot (majority), and the same answer in every slot, from how many of each symbol "
+      "there are (content only), reach.",
+      headed(g.task), range,
+      g.has_seeds() ? "Strong: the mean over seeds. Faint: single seeds; the band reaches from the lowest to the "
+                      "highest. "
+                    : "",
+      g.lines.size() > 1 ? "at least " : "", fewest, 50 / std::sqrt(fewest));
+}
+
+Chart loss_chart(const Group& g, const std::string& id, bool log) {
+  Chart c{id,
+          fmt::format("Training loss, {}{}", g.task, log ? ", log axis" : ""),
+          "",
+          "training step",
+          "loss (nats)",
+          0,
+          1,
+          0,
+          0,
+          false,
+          log,
+          0,
+          {},
+          "step"};
+  double lowest = 1e30;
+  for (const Line& line : g.lines) {
+    const Curve curve = training_curve(line, &TrainStep::loss);
+    if (curve.points.empty()) continue;
+    for (const Point p : curve.behind) {
+      if (!std::isfinite(p.y)) continue;
+      if (p.y > 0) lowest = std::min(lowest, p.y);
+      c.y_high = std::max(c.y_high, p.y), c.x_high = std::max(c.x_high, p.x);
+    }
+    c.description += fmt::format("{}: {:.3g} at the start, {:.3g} at the end. ", curve.name, curve.points.front().y,
+                                 curve.points.back().y);
+    c.curves.push_back(curve);
+  }
+  if (c.y_high == 0) c.y_high = 1;
+  // Five decades at most: a single lucky batch must not flatten the rest.
+  if (log) c.y_low = std::clamp(lowest, c.y_high * 1e-5, c.y_high / 2);
+  return c;
+}
+
+Chart training_accuracy_chart(const Group& g, const std::string& id) {
+  Chart c{.id = id, .title = "Training accuracy, " + g.task, .x_label = "training step", .y_label = "accuracy"};
+  c.x_low = 0, c.x_high = 1, c.y_low = 0, c.y_high = 1, c.percent = true, c.unit = "step";
+  for (const Line& line : g.lines) {
+    const Curve curve = training_curve(line, &TrainStep::accuracy);
+    if (curve.points.empty()) continue;
+    c.x_high = std::max(c.x_high, curve.points.back().x);
+    c.description += fmt::format("{}: {:.1f} % at the end. ", curve.name, 100 * curve.points.back().y);
+    c.curves.push_back(curve);
+  }
+  return c;
+}
+
+std::string loss_caption(const Group& g) {
+  return fmt::format("<b>{}.</b> Mean cross-entropy of a training batch. {}", headed(g.task),
+                     g.has_seeds() ? "Faint: each seed, as the mean over the nearest 4&#8239;% of its run. Strong: "
+                                     "the mean over seeds."
+                                  : "Faint: single batches, whose lengths vary. Strong: the mean over the nearest "
+                                    "4&#8239;% of the run.");
+}
+
+}  // namespace poslab::report

@@ -1,0 +1,102 @@
+// What the runs were made with, and the commands that make them again.
+#include "lab/pages/report/sections.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+#include "lab/files/shell.h"
+
+namespace poslab::report {
+namespace {
+
+using namespace page;
+
+std::string shown(const std::optional<std::string>& word) { return word ? escape(*word) : "–"; }
+std::string shown(const std::optional<int64_t>& number) { return number ? fmt::format("{}", *number) : "–"; }
+std::string shown(const std::optional<double>& number) { return number ? fmt::format("{:.1f}", *number) : "–"; }
+
+// Of a command that takes no file of options: those that are not as the preset has them.
+std::string options_of(const Run& run) {
+  Values standard;
+  try {
+    if (const auto preset = run.config.find("preset"); preset != run.config.end())
+      standard = values_of(configure(run.kind, {*preset}));
+  } catch (const BadInput&) {  // of another version of poslab
+  }
+  std::string words;
+  for (const auto& [name, value] : run.config)
+    if (const auto same = standard.find(name); name == "preset" || same == standard.end() || same->second != value)
+      words += fmt::format(" {} {}", dashed(name),
+                           shell_word(name == "encoding" ? with_standard_lengths(value) : value));
+  return words;
+}
+
+// A run is tested by its training, and then under other options.
+std::string command_for(const Run& run) {
+  const std::string again = run.folder + "-again";
+  if (!run.test.empty()) return escape(test_command(run.kind, again, {run.test, run.retested}) + "\n");
+  if (run.kind != RunKind::task)
+    return escape(fmt::format("poslab {}{} --out {}\n", train_command(run.kind), options_of(run), shell_word(again)));
+  std::string test;
+  for (const auto& [name, value] : run.retested) test += fmt::format(" {} {}", dashed(name), shell_word(value));
+  return escape(fmt::format("poslab train --config {}{} --out {}\n", shell_word(run.folder + "/config.toml"), test,
+                            shell_word(again)));
+}
+
+}  // namespace
+
+std::string configuration(const std::vector<Group>& groups, const std::string& out) {
+  std::vector<const Line*> all;
+  std::set<std::string> keys, told;
+  for (const Group& g : groups)
+    for (const Line& line : g.lines) all.push_back(&line);
+  for (const Line* line : all)
+    for (const Run* run : line->runs)
+      for (const auto& [key, value] : run->config) keys.insert(key);
+  std::string head, rows, made, folders, trainings, tests;
+  // What the runs of a line have in common, or all that they have.
+  const auto row = [&](const std::string& key, auto&& value) {
+    std::set<std::string> kinds;
+    std::string cells;
+    for (const Line* line : all) {
+      std::vector<std::string> values;
+      for (const Run* run : line->runs)
+        if (const std::string one = value(*run); std::find(values.begin(), values.end(), one) == values.end())
+          values.push_back(one);
+      const std::string text = fmt::format("{}", fmt::join(values, ", "));
+      kinds.insert(text), cells += fmt::format("<td class=\"text\">{}</td>", text);
+    }
+    return fmt::format("<tr{}><th scope=\"row\">{}</th>{}</tr>\n", kinds.size() > 1 ? " class=\"differs\"" : "", key,
+                       cells);
+  };
+  for (const Line* line : all) {
+    head += fmt::format("<th scope=\"col\" class=\"text\">{}{}</th>", mark(*line), escape(line->name));
+    for (const Run* run : line->runs) {
+      if (!told.insert(run->place()).second) continue;  // a T5 has a line for each of its tasks
+      (run->test.empty() ? trainings : tests) += command_for(*run);
+      if (run->test.empty()) folders += " " + escape(shell_word(run->folder + "-again"));
+    }
+  }
+  for (const std::string& key : keys)
+    rows += row(escape(key), [&](const Run& run) {
+      const auto it = run.config.find(key);
+      return it == run.config.end() ? std::string("–") : escape(it->second);
+    });
+  made = row("version of poslab", [](const Run& run) { return shown(run.record.version); }) +
+         row("commit", [](const Run& run) { return shown(run.record.commit); }) +
+         row("threads used", [](const Run& run) { return shown(run.record.threads); }) +
+         row("instruction set", [](const Run& run) { return shown(run.record.isa); }) +
+         row("seconds of training", [](const Run& run) { return shown(run.record.seconds); });
+  return fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Configuration\"><table "
+      "class=\"settings\"><thead><tr><th scope=\"col\">made by</th>{0}</tr></thead><tbody>{1}</tbody>"
+      "<thead><tr><th scope=\"col\">configuration</th>{0}</tr></thead><tbody>{2}</tbody></table></div>\n"
+      "<details{6}><summary>To make the runs and this page again</summary><pre>{3}poslab report{4} -o "
+      "{5}</pre></details>",
+      head, made, rows, trainings + tests, folders, escape(shell_word(out)), all.size() <= 2 ? " open" : "");
+}
+
+}  // namespace poslab::report

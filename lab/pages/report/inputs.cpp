@@ -1,0 +1,111 @@
+#include "lab/pages/report/inputs.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "core/error.h"
+#include "lab/runs/sweep/sweep.h"
+
+namespace poslab::report {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace sweep;
+
+bool is_run(const fs::path& folder) { return fs::exists(folder / "config.toml"); }
+
+// Of JSON lines, but no plan: what a run or a sweep writes as it goes.
+bool is_a_log(const fs::path& path) {
+  const fs::path name = path.filename();
+  return name == "metrics.jsonl" || name == "tests.jsonl" || name == "clock.jsonl" ||
+         name == fs::path(SweepFolder("").journal()).filename();
+}
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  std::vector<fs::path> all;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.is_directory() && !entry.is_symlink()) all.push_back(entry.path());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+// Where the trials of a plan are: the folder that the plan lies in, or one not far below it.
+std::string folder_of(const Plan& plan, const fs::path& path) {
+  std::vector<fs::path> near = {fs::absolute(path).parent_path()}, found;
+  for (size_t from = 0, depth = 0; depth < 2; ++depth)
+    for (const size_t to = near.size(); from < to; ++from)
+      for (const fs::path& more : folders_in(near[from])) near.push_back(more);
+  const auto has_one = [&](const fs::path& folder) {
+    return std::any_of(plan.begin(), plan.end(), [&](const Trial& t) { return is_run(folder / t.id); });
+  };
+  std::copy_if(near.begin(), near.end(), std::back_inserter(found), has_one);
+  if (found.size() == 1) return fs::proximate(found[0]).string();
+  bad_input("report: the trials of {} are {}; name the folder that `poslab sweep run` was given by --out",
+            path.string(),
+            found.empty() ? "not in its folder nor near below it"
+                          : fmt::format("in {} and in {}", found[0].string(), found[1].string()));
+}
+
+class Finder {
+ public:
+  Inputs found;
+
+  void word(const std::string& text) {
+    const fs::path path(text);
+    if (!fs::exists(path)) bad_input("report: there is no run folder \"{}\"", text);
+    if (path.extension() == ".jsonl" && fs::is_regular_file(path) && !is_a_log(path)) {
+      const Plan plan = read_plan(text);
+      return trials(plan, folder_of(plan, path));
+    }
+    if (!fs::is_directory(path)) return pass(fmt::format("{} is a file, no run folder", text));
+    if (is_run(path)) return run(text);
+    if (fs::exists(kept_plan(text))) return trials(read_plan(kept_plan(text)), text);
+    const std::vector<fs::path> inside = folders_in(path);
+    if (std::none_of(inside.begin(), inside.end(), is_run))
+      return pass(fmt::format("{} has no config.toml; is it the folder of a run?", text));
+    for (const fs::path& folder : inside)
+      if (is_run(folder)) run(folder.string());
+  }
+
+ private:
+  void pass(const std::string& why) { found.passed.push_back(why); }
+
+  void run(std::string folder) {
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    const RunKind kind = kind_of_folder(folder);
+    if (!fs::exists(fs::path(folder) / last_file(kind)))
+      pass(fmt::format("{0} has no {1}; finish it with `poslab {2} {0}`", folder, last_file(kind),
+                       resume_command(kind)));
+    else if (seen_.insert(fs::weakly_canonical(folder).string()).second)
+      found.runs.push_back(folder);
+  }
+
+  void trials(const Plan& plan, const std::string& path) {
+    const SweepFolder folder(path);
+    std::vector<TrialState> missing;
+    const std::vector<TrialState> all = states(plan, folder);
+    for (size_t i = 0; i < plan.size(); ++i)
+      if (all[i] == TrialState::done) run(folder.run(plan[i]));
+      else missing.push_back(all[i]);
+    if (!missing.empty())
+      pass(fmt::format("of the {} trials of {} not all are done: {}", plan.size(), path, to_string(count(missing))));
+  }
+
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+Inputs find_runs(const std::vector<std::string>& words) {
+  if (words.empty()) bad_input("report: no run folder was named; try `poslab report runs/r1 runs/r2 -o report.html`");
+  Finder finder;
+  for (const std::string& word : words) finder.word(word);
+  if (finder.found.runs.empty()) bad_input("report: {}", fmt::join(finder.found.passed, "; "));
+  return finder.found;
+}
+
+}  // namespace poslab::report

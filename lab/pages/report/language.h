@@ -1,0 +1,26 @@
+// The report of language models: what a page of these runs has in place of a task's sections. A group is the runs that
+// read one text.
+#pragma once
+#include "lab/pages/report/sections.h"
+
+namespace poslab::report {
+
+struct Measure {             // of a test
+  const char *name, *label;  // of a column, of an axis
+  double language::AtLength::*value;
+  bool percent;
+};
+constexpr Measure measures[] = {{"accuracy", "accuracy", &language::AtLength::accuracy, true},
+                                {"loss", "loss (nats a token)", &language::AtLength::loss, false},
+                                {"bits per byte", "bits per byte", &language::AtLength::bits_per_byte, false}};
+
+std::string language_reading(const Group&);               // what the numbers say, in words
+std::string language_table(const std::vector<Group>&);    // trained and longest length
+std::string language_lengths(const std::vector<Group>&);  // every length, folded away
+page::Chart against_length(const Group&, const Measure&, bool repeated, const std::string& id);
+page::Chart by_position(const Group&, bool repeated, const std::string& id);  // at each line's longest length
+std::string language_page(const std::vector<Group>&, const std::string& notes, const std::string& out);
+// text,name,seed,folder, then the columns of eval.csv: a row for each of its rows, of every run.
+std::string language_csv(const std::vector<Group>&);
+
+}  // namespace poslab::report

@@ -1,0 +1,102 @@
+// Language models against length, and by position within the window.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include "lab/pages/report/language.h"
+
+namespace poslab::report {
+namespace {
+
+using namespace page;
+using Windows = std::vector<language::AtLength>;
+
+const language::AtLength* longest_of(const Windows& all, bool repeated) {
+  const language::AtLength* longest = nullptr;
+  for (const language::AtLength& at : all)
+    if (at.repeated == repeated && (!longest || at.length > longest->length)) longest = &at;
+  return longest;
+}
+
+std::vector<Point> lengths_of(const Windows& all, const Measure& m, bool repeated) {
+  std::vector<Point> points;
+  for (const language::AtLength& at : all)
+    if (at.repeated == repeated) points.push_back({double(at.length), at.*m.value});
+  std::sort(points.begin(), points.end(), [](Point a, Point b) { return a.x < b.x; });
+  return points;
+}
+
+// A part stands in the middle of its tokens. With eval_tail the parts are of the last tokens alone.
+std::vector<Point> positions_of(const Line& line, const Windows& all, bool repeated) {
+  std::vector<Point> points;
+  const language::AtLength* at = longest_of(all, repeated);
+  if (!at) return points;
+  const auto said = line.first().config.find("eval_tail");
+  const int tail = said == line.first().config.end() ? 0 : std::stoi(said->second), counted = tail ? tail : at->length;
+  for (int p = 0; p < language::parts; ++p)
+    points.push_back({at->length - counted + counted * (p + .5) / language::parts, at->accuracy_of_part[p]});
+  return points;
+}
+
+// What both charts share: ranges, the trained length, and the words for those who do not see them.
+void finish(Chart& c, const Group& g, const char* x) {
+  std::set<int> trained;
+  c.x_low = 1e9, c.x_high = 0, c.y_low = 0, c.y_high = 0;
+  for (const Line& line : g.lines) trained.insert(line.train_length());
+  for (const Curve& curve : c.curves) {
+    for (const std::vector<Point>& points : {curve.points, curve.behind})
+      for (const Point p : points) {
+        if (!std::isfinite(p.y)) continue;
+        c.x_low = std::min(c.x_low, p.x), c.x_high = std::max(c.x_high, p.x);
+        c.y_high = std::max(c.y_high, 1.05 * p.y);
+      }
+    if (curve.points.empty()) continue;
+    const auto told = [&](Point p) {
+      return c.percent ? fmt::format("{:.1f} % at {} {}", 100 * p.y, x, p.x)
+                       : fmt::format("{:.3f} at {} {}", p.y, x, p.x);
+    };
+    c.description += fmt::format("{}: {}, {}. ", curve.name, told(curve.points.front()), told(curve.points.back()));
+  }
+  if (c.y_high == 0) c.y_high = 1;
+  if (c.percent) c.y_high = std::min(1., std::ceil(10 * c.y_high) / 10);
+  c.shaded = trained.size() == 1 ? *trained.begin() : 0;
+}
+
+std::string titled(std::string what, const Group& g, bool repeated) {
+  what[0] = char(std::toupper(static_cast<unsigned char>(what[0])));
+  if (g.kind() == RunKind::t5) return fmt::format("{}: {}", what, g.task);
+  return fmt::format("{}, {} texts: {}", what, repeated ? "repeated" : "long", g.task);
+}
+
+}  // namespace
+
+Chart against_length(const Group& g, const Measure& m, bool repeated, const std::string& id) {
+  Chart c{.id = id, .title = titled(m.name, g, repeated), .x_label = "tokens of the window", .y_label = m.label};
+  c.percent = m.percent, c.doubling = true;
+  for (const Line& line : g.lines)
+    c.curves.push_back(with_seeds(line, lengths_of(line.windows, m, repeated),
+                                  [&](const Run& run) { return lengths_of(run.windows, m, repeated); }));
+  finish(c, g, "length");
+  c.x_low /= 2;  // so that there is room for what was trained
+  return c;
+}
+
+Chart by_position(const Group& g, bool repeated, const std::string& id) {
+  Chart c{.id = id,
+          .title = titled("accuracy by position", g, repeated),
+          .x_label = "token of the window",
+          .y_label = "accuracy"};
+  c.percent = true, c.unit = "token";
+  for (const Line& line : g.lines)
+    c.curves.push_back(with_seeds(line, positions_of(line, line.windows, repeated),
+                                  [&](const Run& run) { return positions_of(line, run.windows, repeated); }));
+  finish(c, g, "token");
+  c.x_low = 0;
+  for (const Line& line : g.lines) c.x_high = std::max(c.x_high, double(line.longest()));
+  return c;
+}
+
+}  // namespace poslab::report

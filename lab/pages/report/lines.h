@@ -1,0 +1,44 @@
+// Lines: what has one curve, one row and one color on the page. Runs that differ in the seed only are one line.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lab/files/statistics.h"
+#include "lab/pages/report/run.h"
+
+namespace poslab::report {
+
+struct Line {
+  std::string name;                 // by what it differs in from the others (lab/runs/naming.h)
+  int color;                        // one for all lines of this name (page::color_class)
+  std::vector<const Run*> runs;     // by rising seed, at least one
+  std::vector<AtLength> tested;     // means over the runs, at the lengths that all of them were tested at
+  std::vector<language::AtLength> windows;  // likewise, of language models
+  const Run& first() const { return *runs.front(); }
+  int train_length() const { return first().train_length; }
+  int longest() const { return tested.back().length; }
+  // Mean accuracy over the tested lengths low .. high; NaN if none was tested.
+  double accuracy(int low, int high) const;
+  double unseen() const { return accuracy(train_length() + 1, longest()); }
+  std::string seeds() const;        // "seeds 0 to 9"
+};
+struct Group {       // the lines of one task or text, which share charts
+  std::string task;  // or text
+  std::vector<Line> lines;
+  RunKind kind() const { return lines.front().first().kind; }
+  bool has_seeds() const;           // several, of some line
+};
+
+std::vector<Group> by_task(const std::vector<Run>&);  // of one kind; the runs must outlive it
+
+// One line against another on the unseen lengths that both were tested at, paired by seed; the better one first.
+struct Difference {
+  const Line *better, *worse;
+  Paired paired;
+  bool comparable() const { return paired.seeds > 0; }  // they share seeds, and lengths that neither was trained on
+};
+Difference difference(const Line&, const Line&);
+// Of the lines that differ in one option, or of each with the best if there are none or too many; the largest first.
+std::vector<Difference> differences(const Group&);
+
+}  // namespace poslab::report

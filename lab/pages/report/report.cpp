@@ -1,0 +1,105 @@
+#include "lab/pages/report/report.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "lab/files/files.h"
+#include "lab/pages/page/page.h"
+#include "lab/pages/report/inputs.h"
+#include "lab/pages/report/language.h"
+#include "lab/pages/report/t5.h"
+#include "lab/runs/output.h"
+
+namespace poslab {
+extern const std::string_view tasks_html, report_js;
+}
+
+namespace poslab::report {
+namespace {
+
+using namespace page;
+
+std::string svg_of(const std::vector<Group>& groups) {
+  std::vector<Chart> charts;
+  for (const Group& g : groups) {
+    const std::string id = fmt::format("accuracy{}", charts.size());
+    charts.push_back(g.kind() == RunKind::task ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
+  }
+  return svg_file(charts);
+}
+
+std::string tasks_page(const std::vector<Group>& groups, const std::string& notes, const std::string& out) {
+  std::string readings, accuracy, loss;
+  Figures figures;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Group& g = groups[i];
+    readings += fmt::format("<p class=\"reading\">{}</p>\n", reading(g));
+    accuracy += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
+                            figures.show(accuracy_chart(g, fmt::format("accuracy{}", i))), accuracy_caption(g));
+    loss += figures.losses(g, fmt::format("{}", i), loss_caption(g));
+    for (const Line& line : g.lines) {
+      if (!line.first().test.empty()) continue;  // the same model as the run's own line
+      // What it looks like inside is drawn of its first seed.
+      figures.data["runs"].push_back(
+          {{"name", line.runs.size() > 1 ? fmt::format("{}, seed {}", line.name, line.first().seed) : line.name},
+           {"task", g.task},
+           {"color", color_class(line.color)},
+           {"folder", line.first().place()},
+           {"pictures", line.first().pictures}});
+    }
+  }
+  return report_page(groups, out, tasks_html,
+                     {{"title", title(groups)},
+                      {"readings", readings + notes},
+                      {"table", table(groups)},
+                      {"about", about(groups)},
+                      {"accuracy", accuracy},
+                      {"training", training("Training loss", loss)},
+                      {"data", script_safe(figures.data)}},
+                     report_js);
+}
+
+std::string page_of(const std::vector<Group>& groups, const std::vector<std::string>& passed, const std::string& out) {
+  std::string notes;
+  for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
+  if (groups.front().kind() == RunKind::language) return language_page(groups, notes, out);
+  if (groups.front().kind() == RunKind::t5) return t5_page(groups, notes, out);
+  return tasks_page(groups, notes, out);
+}
+
+struct Drawn {
+  std::vector<Run> runs;
+  std::vector<Group> groups;  // of these runs, which they point at
+  std::vector<std::string> passed;
+  std::string text;
+};
+
+Drawn draw(const std::vector<std::string>& words, const std::string& out) {
+  const Inputs inputs = find_runs(words);
+  one_kind(inputs.runs, "report");
+  Drawn d;
+  d.passed = inputs.passed;
+  for (const std::string& folder : inputs.runs)
+    for (Run& run : read_runs(folder, d.passed)) d.runs.push_back(std::move(run));
+  d.groups = by_task(d.runs);
+  d.text = out.ends_with(".svg") ? svg_of(d.groups) : page_of(d.groups, d.passed, out);
+  return d;
+}
+
+}  // namespace
+
+std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out) {
+  check_output("-o", out, {html_output("poslab report"), svg_output("the chart of accuracy alone")});
+  const Drawn d = draw(words, out);
+  const bool lengths = d.groups.front().kind() == RunKind::language && !out.ends_with(".svg");
+  const std::string csv = std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
+  if (lengths) check_output("beside -o", csv, {csv_output("text,name,seed,folder,")});
+  write_file(out, d.text);
+  if (lengths) write_file(csv, language_csv(d.groups));
+  return d.passed;
+}
+
+std::string text(const std::vector<std::string>& words, const std::string& out) { return draw(words, out).text; }
+
+}  // namespace poslab::report

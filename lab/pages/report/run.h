@@ -1,0 +1,46 @@
+// What the report knows of a run: its folder, read and checked. Leaves out the weights.
+#pragma once
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "lab/runs/eval_csv.h"
+#include "lab/runs/language/run.h"
+#include "lab/runs/naming.h"
+#include "lab/runs/other_test.h"
+#include "lab/runs/run_record.h"
+
+namespace poslab::report {
+
+struct TrainStep {            // a line of metrics.jsonl
+  double step = 0, loss = 0;  // nats; NaN where training had diverged
+  double accuracy = 0;        // NaN if the line does not say it
+};
+
+struct Run {
+  RunKind kind = RunKind::task;
+  std::string folder;
+  std::string test;  // NAME of eval-NAME.csv, a test under other options than the run's own (lab/runs/other_test.h); or ""
+  std::string task, encoding, positions;  // task: of a language model, the text that it reads; of a T5, one of its own
+  int train_length = 0;
+  int64_t seed = 0;
+  Values config;   // what config.toml says, as it is shown, and what the test was; switches are on or off
+  Values retested;  // options of the test that are not as config.toml has them
+  Values setting;  // what parts settings: all options but task, text, seed and what changes no result
+  std::string other_test;  // what parts a test under other options from the run's own: "eval_lengths=1:40"; else ""
+  std::vector<TrainStep> training;
+  std::vector<AtLength> tested;  // by rising length; of a language model, texts that are not repeated: no baselines
+  std::vector<language::AtLength> windows;  // of a language model, all of eval.csv; of a T5, what it has of the task,
+                                            // parts being places of the answer
+  std::string text;                         // of a language model: what there is of its text, for prose
+  RunRecord record;                         // nothing in it if an older `poslab lm` trained the run
+  nlohmann::json pictures;          // null if the run has none
+  std::string place() const;        // its folder, or eval-NAME.csv in it
+};
+
+// The run under its own test and under each other; of a T5, one for each task of each test. Tests of a step that the
+// run has left behind are passed over, which is told in `passed`.
+std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& passed);
+
+}  // namespace poslab::report

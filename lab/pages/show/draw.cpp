@@ -1,0 +1,214 @@
+// Matrices as text, numbers and SVG.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/error.h"
+#include "lab/pages/show/show.h"
+
+namespace poslab::show {
+namespace {
+
+struct Reach {
+  double low, high;
+  bool two_sided() const { return low < 0 && high > 0; }
+  // from 0 to 1; of a two-sided matrix 0 is in the middle
+  double share(double v) const {
+    if (two_sided()) return (v / std::max(-low, high) + 1) / 2;
+    return high > low ? (v - low) / (high - low) : 0;
+  }
+};
+
+Reach reach(const std::vector<double>& cells) {
+  Reach r{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const double v : cells)
+    if (std::isfinite(v)) r.low = std::min(r.low, v), r.high = std::max(r.high, v);
+  if (r.low > r.high) return {0, 0};
+  const double rounding = 1e-6 * std::max(-r.low, r.high);   // left over where numbers cancel
+  for (double* end : {&r.low, &r.high})
+    if (std::abs(*end) < rounding) *end = 0;
+  return r;
+}
+
+// What the colours of m stand for: its own numbers, or those of all matrices of the view but their difference.
+Reach scale_of(const View& view, const Matrix& m, const Reach& own) {
+  if (!view.one_scale || m.of == "difference") return own;
+  const auto [low, high] = range_of(view);
+  return {low, high};
+}
+
+const std::vector<double>& head_of(const Matrix& m, int head) {
+  return m.heads[m.heads.size() == 1 ? 0 : size_t(std::min<int>(head - 1, int(m.heads.size()) - 1))];
+}
+
+// xterm's colours: one hue from dark to bright, and orange - grey - blue
+constexpr std::array sequential = {17, 18, 19, 25, 31, 37, 73, 109, 145, 188, 231};
+constexpr std::array diverging = {202, 208, 215, 222, 187, 240, 152, 117, 75, 33, 27};
+
+std::string grid(const Matrix& m, const std::vector<double>& cells, const Reach& r, int columns, bool colours,
+                 bool utf8) {
+  const int wide = 2 * m.cols <= columns ? 2 : 1;
+  std::vector<std::string> shades = {" ", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+  if (utf8) shades = {" ", "░", "▒", "▓", "█"};
+  std::string text;
+  for (int i = 0; i < m.rows; ++i) {
+    text += "  ";
+    for (int j = 0; j < m.cols; ++j) {
+      const double v = cells[size_t(i) * size_t(m.cols) + size_t(j)];
+      if (!std::isfinite(v)) {
+        text += std::string(size_t(wide), colours ? ' ' : '.');
+        continue;
+      }
+      const double share = r.share(v);
+      const auto step = [&](size_t n) { return std::min(n - 1, size_t(share * double(n))); };
+      if (colours) {
+        const int colour = r.two_sided() ? diverging[step(diverging.size())] : sequential[step(sequential.size())];
+        text += fmt::format("\033[48;5;{}m{}\033[0m", colour, std::string(size_t(wide), ' '));
+      } else {
+        for (int n = 0; n < wide; ++n) text += shades[step(shades.size())];
+      }
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// A path for each colour, with a line as wide as a row for each run of neighbours.
+std::string lines(const Matrix& m, const std::vector<double>& cells, const Reach& r, double side) {
+  const auto shade = [&](int i, int j) {
+    const double v = cells[size_t(i) * size_t(m.cols) + size_t(j)];
+    if (!std::isfinite(v)) return std::string();
+    return page::shade_class(r.two_sided(), r.high > r.low ? r.share(v) : 0.5);   // unlike the paper
+  };
+  std::map<std::string, std::string> runs;
+  for (int i = 0; i < m.rows; ++i)
+    for (int j = 0, end; j < m.cols; j = end) {
+      const std::string here = shade(i, j);
+      for (end = j + 1; end < m.cols && shade(i, end) == here;) ++end;
+      if (!here.empty()) runs[here] += fmt::format("M{} {}h{}", j, i, end - j);
+    }
+  std::string shapes;
+  for (const auto& [name, run] : runs) shapes += fmt::format("<path class=\"{}\" d=\"{}\"/>", name, run);
+  return fmt::format("<g class=\"cells\" transform=\"scale({:.4g}) translate(0 .5)\">{}</g>", side, shapes);
+}
+
+}  // namespace
+
+std::pair<double, double> range_of(const View& view) {
+  Reach all{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const Matrix& m : view.matrices)
+    for (const std::vector<double>& cells : m.heads)
+      for (const double v : cells)
+        if (m.of != "difference" && std::isfinite(v)) all.low = std::min(all.low, v), all.high = std::max(all.high, v);
+  return {all.low, all.high};
+}
+
+Matrix reduced(const Matrix& m, int most) {
+  const int block = (std::max(m.rows, m.cols) + most - 1) / most;
+  if (block <= 1) return m;
+  Matrix small{m.of, (m.rows + block - 1) / block, (m.cols + block - 1) / block, {}};
+  for (const std::vector<double>& cells : m.heads) {
+    std::vector<double> sum(size_t(small.rows) * size_t(small.cols), 0.), count = sum;
+    for (int i = 0; i < m.rows; ++i)
+      for (int j = 0; j < m.cols; ++j) {
+        const double v = cells[size_t(i) * size_t(m.cols) + size_t(j)];
+        if (!std::isfinite(v)) continue;
+        const size_t at = size_t(i / block) * size_t(small.cols) + size_t(j / block);
+        sum[at] += v, ++count[at];
+      }
+    for (size_t n = 0; n < sum.size(); ++n)
+      sum[n] = count[n] > 0 ? sum[n] / count[n] : std::numeric_limits<double>::quiet_NaN();
+    small.heads.push_back(std::move(sum));
+  }
+  return small;
+}
+
+std::string text(const View& view, int head, int columns, bool colours, bool utf8) {
+  std::string made = view.title + "\n" + view.reading + "\n";
+  for (const Matrix& whole : view.matrices) {
+    const Matrix m = reduced(whole, columns - 2);
+    const std::vector<double>& cells = head_of(m, head);
+    const Reach r = reach(head_of(whole, head));
+    made += fmt::format("\n  {}{}: {} rows of {}, {} columns of {}{}; from {:.4g} to {:.4g}\n", m.of,
+                        m.heads.size() > 1 ? fmt::format(", head {} of {}", std::min<int>(head, int(m.heads.size())),
+                                                         m.heads.size()) : "",
+                        whole.rows, view.row, whole.cols, view.col,
+                        m.rows < whole.rows || m.cols < whole.cols ? ", a cell is the mean of several" : "", r.low,
+                        r.high);
+    made += grid(m, cells, scale_of(view, whole, r), columns - 2, colours, utf8);
+  }
+  if (!view.table.rows.empty()) made += "\n  " + view.table.caption + "\n" + page::markdown(view.table);
+  return made;
+}
+
+std::string csv(const std::vector<View>& all) {
+  std::string lines = "view,of,head,row,column,value\n";
+  auto out = std::back_inserter(lines);
+  const auto quoted = [](const std::string& text) {
+    return text.find(',') == std::string::npos ? text : '"' + text + '"';
+  };
+  for (const View& view : all) {
+    for (const Matrix& m : view.matrices)
+      for (size_t h = 0; h < m.heads.size(); ++h)
+        for (int i = 0; i < m.rows; ++i)
+          for (int j = 0; j < m.cols; ++j) {
+            const double v = m.heads[h][size_t(i) * size_t(m.cols) + size_t(j)];
+            if (std::isfinite(v))
+              fmt::format_to(out, "{},{},{},{},{},{:.9g}\n", view.name, quoted(m.of), h + 1, i, j, v);
+          }
+    for (const page::Chart& c : view.charts)
+      for (const page::Curve& curve : c.curves)
+        for (const page::Point& p : curve.points)
+          fmt::format_to(out, "{},{},,,{:.9g},{:.9g}\n", view.name, quoted(curve.name), p.x, p.y);
+  }
+  return lines;
+}
+
+std::string svg(const std::vector<View>& all, int head) {
+  std::vector<page::Chart> charts;
+  std::vector<std::pair<const View*, Matrix>> matrices;
+  for (const View& view : all) {
+    charts.insert(charts.end(), view.charts.begin(), view.charts.end());
+    for (const Matrix& m : view.matrices) matrices.emplace_back(&view, reduced(m, 128));
+  }
+  if (matrices.empty()) return page::svg_file(charts);
+  constexpr double gap = 24, above = 44;
+  constexpr int in_a_row = 3;
+  std::string shapes;
+  double x = gap, y = above + gap, width = 0, below = 0;
+  int in_this_row = 0;
+  for (const auto& [view, m] : matrices) {
+    if (in_this_row++ == in_a_row) x = gap, y += below + above + gap, below = 0, in_this_row = 1;
+    const double picture = std::clamp(12. * std::max(m.rows, m.cols), 192., 360.);
+    const double side = picture / std::max(m.rows, m.cols);
+    const std::vector<double>& cells = head_of(m, head);
+    const Reach r = reach(cells), scale = scale_of(*view, m, r);
+    const std::string name = m.heads.size() > 1 ? fmt::format("{}, head {}", m.of, head) : m.of;
+    const std::string what =
+        fmt::format("{}: {} ↓ {} →, {:.4g} to {:.4g}", view->name, view->row, view->col, r.low, r.high);
+    shapes += fmt::format("<g class=\"matrix\" transform=\"translate({:.1f} {:.1f})\"><title>{}: {}</title>"
+                          "<text y=\"-24\">{}</text><text class=\"extent\" y=\"-8\">{}</text>{}</g>\n",
+                          x, y, page::escape(view->title), page::escape(name), page::escape(name), page::escape(what),
+                          lines(m, cells, scale, side));
+    x += std::max({picture, 8.6 * double(name.size()), 6.4 * double(what.size())}) + gap;
+    width = std::max(width, x), below = std::max(below, side * m.rows);
+  }
+  double height = y + below + gap;
+  if (!charts.empty()) {   // below
+    constexpr double edge = 16;
+    shapes += fmt::format("<g transform=\"translate({} {:.0f})\">{}</g>\n", edge, height + edge,
+                          page::svg_shapes(charts));
+    const auto size = page::svg_size(charts);
+    width = std::max(width, size.first), height += size.second;
+  }
+  std::vector<std::string> titles, readings;
+  for (const View& view : all) titles.push_back(view.title), readings.push_back(view.reading);
+  return page::svg_document({0, 0, std::round(width), std::round(height)}, fmt::format("{}", fmt::join(titles, "; ")),
+                            fmt::format("{}", fmt::join(readings, " ")), shapes);
+}
+
+}  // namespace poslab::show

@@ -1,0 +1,159 @@
+// What a sampler draws, and what a model trained with it has met of the positions, distances and gaps at each length.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "encodings/samplers.h"
+#include "experiment/coverage.h"
+#include "lab/pages/show/views.h"
+
+namespace poslab::show {
+namespace {
+
+constexpr int draws = 24, bins = 96, training_draws = 2000, test_draws = 32;
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+// Positions of `slots` slots, the nth draw of training or test.
+std::vector<double> drawn(const Subject& s, const Chosen<Sampler>& sampler, Purpose purpose, int n, int slots) {
+  Rng rng(stream(s.seed, purpose, uint64_t(n)));
+  return sample(sampler, {1, slots}, rng).tokens(sampler.spelled());
+}
+
+std::vector<double> gaps(const std::vector<double>& p) {
+  std::vector<double> between;
+  for (size_t t = 1; t < p.size(); ++t) between.push_back(p[t] - p[t - 1]);
+  return between;
+}
+
+// A sampler of positions of its own for each token, as the first scheme reads it.
+const Chosen<Sampler>* sampler_of(const Subject& s) {
+  for (const Part& part : s.parts)
+    if (part.sampler->draw && !part.sampler->only_offsets) return &part.sampler;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<View> positions_view(const Subject& s) {
+  const Chosen<Sampler>* sampler = sampler_of(s);
+  if (!sampler) return {};
+  View view{.name = "positions", .title = fmt::format("Positions that {} draws", sampler->spelled()),
+            .reading = fmt::format("Each row is a draw of {} slots; a cell counts the slots with a position there.",
+                                   s.slots),
+            .row = "draw", .col = "position"};
+  const int rows = (*sampler)->random ? draws : 1;
+  std::vector<std::vector<double>> all;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (int n = 0; n < rows; ++n) {
+    all.push_back(drawn(s, *sampler, Purpose::positions, n, s.slots));
+    for (const double p : all.back()) low = std::min(low, p), high = std::max(high, p);
+  }
+  const double width = std::max(1., std::ceil((high - low + 1) / bins));
+  const int cols = int((high - low) / width) + 1;
+  Matrix strips{fmt::format("{}, {} positions a cell", sampler->spelled(), width), rows, cols,
+                {std::vector<double>(size_t(rows) * size_t(cols), 0.)}};
+  for (int n = 0; n < rows; ++n)
+    for (const double p : all[size_t(n)]) ++strips.heads[0][size_t(n) * size_t(cols) + size_t((p - low) / width)];
+  view.matrices.push_back(std::move(strips));
+
+  page::Chart c{"gaps", "Gaps between neighbours", "", "gap", "share of neighbours", 0, 1, 0, 1, true};
+  c.unit = "gap";
+  view.table = {"gaps between neighbours: how often each range occurs", {"slots", "mean gap", "1 or less", "2 to 4",
+                "5 to 16", "17 to 64", "more"}, {}};
+  double most = 0;
+  for (const int slots : {s.train_length, 4 * s.train_length, 12 * s.train_length}) {
+    std::map<long, int> count;
+    double sum = 0;
+    int total = 0, ranges[5] = {0, 0, 0, 0, 0};
+    try {
+      for (int n = 0; n < ((*sampler)->random ? 200 : 1); ++n)
+        for (const double gap : gaps(drawn(s, *sampler, Purpose::positions, n, slots))) {
+          ++count[std::lround(gap)], ++total, sum += gap;
+          ++ranges[gap < 1.5 ? 0 : gap < 4.5 ? 1 : gap < 16.5 ? 2 : gap < 64.5 ? 3 : 4];
+        }
+    } catch (const BadInput&) { continue; }   // it does not have that many positions
+    if (total == 0) continue;                 // one slot has no neighbour
+    page::Curve curve{fmt::format("{} slots", slots), int(c.curves.size()), {}};
+    for (const auto& [gap, times] : count)
+      if (gap <= 128) {
+        curve.points.push_back({double(gap), double(times) / total});
+        c.x_high = std::max(c.x_high, double(gap)), most = std::max(most, double(times) / total);
+      }
+    c.curves.push_back(std::move(curve));
+    std::vector<page::Cell> row{{std::to_string(slots)}, {fmt::format("{:.3g}", sum / total)}};
+    for (const int n : ranges) row.push_back({percent(double(n) / total)});
+    view.table.rows.push_back(std::move(row));
+  }
+  c.y_high = std::clamp(std::ceil(10 * most) / 10, 0.1, 1.);
+  c.description = "How often neighbouring slots are so many positions apart, in strings of three lengths.";
+  const auto varies = [](const page::Curve& curve) { return curve.points.size() > 1; };
+  if (std::any_of(c.curves.begin(), c.curves.end(), varies)) view.charts.push_back(std::move(c));
+  return view;
+}
+
+std::optional<View> coverage_view(const Subject& s) {
+  const Chosen<Sampler>* sampler = sampler_of(s);
+  if (!sampler || pool_of(*sampler) < s.train_length) return {};
+  View view{.name = "coverage", .title = "What training has met",
+            .reading = fmt::format("Training draws strings of up to {} slots in {} steps. At each test length: the "
+                                   "share of positions, of distances between slots, and of gaps between neighbours "
+                                   "that have occurred in training, rounded to whole numbers. `as often`: how much of "
+                                   "the test's gaps lies below the training's, both drawn as shares of all gaps.",
+                                   s.train_length, training_draws)};
+  enum Kind { positions, distances, between, kinds };
+  const auto count = [](const std::vector<double>& p, std::array<Histogram, kinds>& all) {
+    for (size_t i = 0; i < p.size(); ++i) {
+      ++all[positions][int(std::lround(p[i]))];
+      for (size_t j = 0; j < i; ++j) ++all[distances][int(std::lround(p[i] - p[j]))];
+      if (i) ++all[between][int(std::lround(p[i] - p[i - 1]))];
+    }
+  };
+  const auto total = [](const Histogram& c) {
+    double sum = 0;
+    for (const auto& [value, n] : c) sum += double(n);
+    return sum;
+  };
+  std::array<Histogram, kinds> trained;
+  for (int n = 0; n < training_draws; ++n) {
+    const int slots = 1 + int(Rng(stream(s.seed, Purpose::length, uint64_t(n))).below(uint32_t(s.train_length)));
+    count(drawn(s, at_step(*sampler, n, slots), Purpose::positions, n, slots), trained);
+  }
+  page::Chart c{"coverage", view.title, "", "slots at test", "share met in training", 1, 1, 0, 1, true};
+  c.unit = "slots";
+  c.shaded = s.train_length;
+  c.curves = {{"positions", 0, {}}, {"distances", 1, {}}, {"gaps", 2, {}}, {"gaps, as often", 3, {}}};
+  view.table = {"share of what a test meets that training has met",
+                {"slots", "positions", "distances", "gaps", "gaps, as often"}, {}};
+  for (const double times : {0.25, 0.5, 1., 1.5, 2., 3., 4., 6., 8., 12.5}) {
+    const int slots = std::max(2, int(times * s.train_length));
+    std::array<Histogram, kinds> met;
+    try {
+      for (int n = 0; n < ((*sampler)->random ? test_draws : 1); ++n)
+        count(drawn(s, *sampler, Purpose::test_positions, n, slots), met);
+    } catch (const BadInput&) { continue; }   // it has not so many positions
+    std::vector<double> shares;
+    for (int kind = 0; kind < kinds; ++kind) {
+      double known = 0;
+      for (const auto& [value, n] : met[size_t(kind)]) known += trained[size_t(kind)].count(value) ? double(n) : 0;
+      shares.push_back(known / total(met[size_t(kind)]));
+    }
+    shares.push_back(in_common(trained[between], met[between]));
+    std::vector<page::Cell> row{{std::to_string(slots)}};
+    for (size_t n = 0; n < shares.size(); ++n) {
+      c.curves[n].points.push_back({double(slots), shares[n]});
+      row.push_back({percent(shares[n])});
+    }
+    c.x_low = view.table.rows.empty() ? slots : c.x_low, c.x_high = slots;
+    view.table.rows.push_back(std::move(row));
+  }
+  c.description = "The share of positions, distances and gaps of test strings that training has met.";
+  view.charts.push_back(std::move(c));
+  return view;
+}
+
+}  // namespace poslab::show

@@ -1,0 +1,230 @@
+// What a scheme makes of pairs of slots: the relative position, the bias or rotation, and both by distance.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "core/error.h"
+#include "encodings/picture.h"
+#include "lab/pages/show/views.h"
+
+namespace poslab::show {
+namespace {
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+// The difference of two matrices head by head; one that is the same for all heads goes with each of the other.
+Matrix difference(const Matrix& a, const Matrix& b) {
+  Matrix d{"difference", a.rows, a.cols, {}};
+  for (size_t h = 0; h < std::max(a.heads.size(), b.heads.size()); ++h) {
+    d.heads.push_back(a.heads[a.heads.size() == 1 ? 0 : h]);
+    const std::vector<double>& other = b.heads[b.heads.size() == 1 ? 0 : h];
+    for (size_t n = 0; n < other.size(); ++n) d.heads.back()[n] -= other[n];
+  }
+  return d;
+}
+
+void add_difference(View& view) {
+  if (view.matrices.size() == 2 && (view.matrices[0].heads.size() == 1 || view.matrices[1].heads.size() == 1 ||
+                                    view.matrices[0].heads.size() == view.matrices[1].heads.size()))
+    view.matrices.push_back(difference(view.matrices[0], view.matrices[1]));
+}
+
+// What the matrix of each part shows.
+std::vector<Quantity> quantities(const Subject& s) {
+  std::vector<Quantity> all;
+  for (const Part& part : s.parts) all.push_back(quantity_of(*part.layers, s.layer));
+  return all;
+}
+
+Matrix matrix_of(const std::string& of, const Tensor& m, bool causal) {
+  const int heads = m.dim(0), T = m.dim(1);
+  Matrix made{of, T, T, {}};
+  const std::vector<real> values = m.values();
+  for (int h = 0; h < heads; ++h) {
+    made.heads.emplace_back(values.begin() + int64_t(h) * T * T, values.begin() + int64_t(h + 1) * T * T);
+    for (int i = 0; i < T; ++i)
+      for (int j = 0; j < T; ++j) {
+        double& cell = made.heads.back()[size_t(i) * size_t(T) + size_t(j)];
+        if ((causal && j > i) || !std::isfinite(cell)) cell = nothing;
+      }
+  }
+  const auto alike = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const auto as_first = [&](const auto& head) {
+    return std::equal(head.begin(), head.end(), made.heads[0].begin(), alike);
+  };
+  if (std::all_of(made.heads.begin(), made.heads.end(), as_first)) made.heads.resize(1);
+  return made;
+}
+
+// The mean of a matrix over pairs with key - query = d                                              x: d, y: the mean
+std::vector<page::Point> by_distance(const std::vector<double>& cells, int T) {
+  std::vector<page::Point> mean;
+  for (int d = 1 - T; d < T; ++d) {
+    double sum = 0;
+    int pairs = 0;
+    for (int i = std::max(0, -d); i < std::min(T, T - d); ++i) {
+      const double cell = cells[size_t(i) * size_t(T) + size_t(i + d)];
+      if (std::isfinite(cell)) sum += cell, ++pairs;
+    }
+    if (pairs) mean.push_back({double(d), sum / pairs});
+  }
+  return mean;
+}
+
+void fit(page::Chart& c) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  c.x_low = low, c.x_high = high;
+  for (const page::Curve& curve : c.curves)
+    for (const page::Point& p : curve.points) {
+      c.x_low = std::min(c.x_low, p.x), c.x_high = std::max(c.x_high, p.x);
+      low = std::min(low, p.y), high = std::max(high, p.y);
+    }
+  const double room = c.log || high == low ? 0 : 0.05 * (high - low);
+  c.y_low = low - room, c.y_high = high > low ? high + room : low + 1;
+}
+
+struct Turning {
+  std::string name;                          // "rope", or "none*4+rope*4, heads 5 to 8"
+  std::vector<double> frequencies;
+};
+// Neighbouring heads that turn alike are one.
+std::vector<Turning> turning_alike(const Part& part, const Subject& s) {
+  std::vector<Turning> all;
+  std::vector<int> last;                     // head of each, from 1 on
+  for (int h = 0; h < s.shape.heads; ++h) {
+    std::vector<double> f = part.scheme->frequencies(s.shape, part.scheme.choices, s.slots, h);
+    const bool another = all.empty() || all.back().frequencies != f;
+    if (another) all.push_back({part.scheme.spelled(), std::move(f)}), last.push_back(0);
+    last.back() = h + 1;
+  }
+  for (size_t n = 0; n < all.size() && all.size() > 1; ++n) {
+    const int first = n ? last[n - 1] + 1 : 1;
+    all[n].name += first == last[n] ? fmt::format(", head {}", first) : fmt::format(", heads {} to {}", first, last[n]);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<View> relative_view(const Subject& s) {
+  View view{.name = "relative", .title = "Relative position of each pair",
+            .reading = "The distance that the scheme makes of a query (row) and a key (column). Plain RoPE has the "
+                       "number of slots between them; what stretches or clips it shows here."};
+  view.one_scale = true;
+  for (const Part& part : s.parts)
+    if (part.scheme->distances) {
+      const Tensor rho = part.scheme->distances(s.shape, part.scheme.choices, s.positions(part));
+      const Tensor of_heads = rho.dims() == 3 ? rho : rho.reshape({1, s.slots, s.slots});
+      Matrix m = matrix_of(part.scheme.spelled(), of_heads, s.shape.causal);
+      const auto some = [](const std::vector<double>& head) {
+        return std::any_of(head.begin(), head.end(), [](double v) { return std::isfinite(v); });
+      };
+      if (std::any_of(m.heads.begin(), m.heads.end(), some)) view.matrices.push_back(std::move(m));
+    }
+  if (view.matrices.empty()) return {};
+  add_difference(view);
+  return view;
+}
+
+std::optional<View> bias_view(const Subject& s) {
+  View view{.name = "bias", .title = "What the scheme makes of each pair"};
+  for (const Part& part : s.parts) {
+    const std::vector<Tensor> layers = position_matrices(*part.layers, s.shape, *part.sample);
+    const Tensor& m = layers[std::min(layers.size() - 1, size_t(s.layer))];
+    view.matrices.push_back(matrix_of(part.scheme.spelled(), m, s.shape.causal));
+    view.reading += fmt::format("{}{}{}", view.reading.empty() ? "" : " ",
+                                s.parts.size() > 1 ? part.scheme.spelled() + ": " : "",
+                                part.scheme->shows(s.shape, part.scheme.choices));
+  }
+  const std::vector<Quantity> of = quantities(s);
+  if (of.size() != 2) return view;
+  if (of[0] == of[1] && of[0] != Quantity::several)
+    add_difference(view);
+  else
+    view.reading += fmt::format(" No difference is drawn: {} shows {}, and {} shows {}.", s.parts[0].scheme.spelled(),
+                                words(of[0]), s.parts[1].scheme.spelled(), words(of[1]));
+  return view;
+}
+
+std::optional<View> similarity_view(const Subject& s) {
+  const View bias = *bias_view(s);
+  View view{.name = "similarity", .title = "The same by distance",
+            .reading = "The mean over all pairs that are so many slots apart: keys on the left of the query have "
+                       "negative distances."};
+  const std::vector<Quantity> of = quantities(s);
+  std::vector<page::Curve> curves;
+  for (size_t n = 0; n < s.parts.size(); ++n) {
+    const Matrix& m = bias.matrices[n];
+    const std::string name = words(of[n]);       // an axis holds one quantity
+    if (view.charts.empty() || view.charts.back().y_label != name) {
+      const std::string id = fmt::format("similarity{}", n);
+      view.charts.push_back({id, view.title, "", "key slot - query slot", name, 0, 1, 0, 1});
+      view.charts.back().unit = "distance";
+    }
+    for (size_t h = 0; h < m.heads.size(); ++h) {
+      curves.push_back({m.heads.size() > 1 ? fmt::format("{}, head {}", m.of, h + 1) : m.of, int(curves.size()),
+                        by_distance(m.heads[h], m.rows)});
+      view.charts.back().curves.push_back(curves.back());
+    }
+  }
+  for (page::Chart& c : view.charts) {
+    fit(c);
+    c.description = fmt::format("{} curves over distances {} to {}.", c.curves.size(), c.x_low, c.x_high);
+  }
+  view.table = {"the mean of what the scheme makes of pairs at a distance", {"distance"}, {}};
+  for (const page::Curve& curve : curves) view.table.head.push_back(curve.name);
+  for (int d = 1 - s.slots; d < s.slots; ++d) {
+    const int size = std::abs(d);   // 0, 1, 2, 4, 8, ... in both directions
+    if ((size & (size - 1)) != 0) continue;
+    std::vector<page::Cell> row{{std::to_string(d)}};
+    bool seen = false;              // by a head: where all pairs are masked it has no point
+    for (const page::Curve& curve : curves) {
+      const auto at = std::find_if(curve.points.begin(), curve.points.end(),
+                                   [d](const page::Point& p) { return p.x == double(d); });
+      const bool there = at != curve.points.end();
+      row.push_back({there ? fmt::format("{:.4g}", at->y) : std::string("–")});
+      seen = seen || there;
+    }
+    if (seen) view.table.rows.push_back(std::move(row));
+  }
+  return view;
+}
+
+std::optional<View> frequencies_view(const Subject& s) {
+  View view{.name = "frequencies", .title = "Wavelengths",
+            .reading = fmt::format("How many positions a pair of channels takes for a full turn. Pairs above the "
+                                   "dashed line do not finish a turn in the {} slots of training. A pair that never "
+                                   "turns is left out.", s.train_length)};
+  page::Chart c{"frequencies", view.title, "", "pair of channels", "positions for a turn", 1, 1, 0, 1, false, true};
+  c.unit = "pair";
+  view.table = {"frequency, wavelength and turns within the training length",
+                {"scheme, pair", "radians a position", "wavelength", "turns in training"}, {}};
+  for (const Part& part : s.parts) {
+    if (!part.scheme->frequencies) continue;
+    for (const auto& [name, f] : turning_alike(part, s)) {
+      page::Curve curve{name, int(c.curves.size()), {}};
+      for (size_t m = 0; m < f.size(); ++m) {
+        const double wavelength = 2 * std::numbers::pi / std::abs(f[m]);
+        if (f[m] != 0) curve.points.push_back({double(m + 1), wavelength});
+        view.table.rows.push_back({{fmt::format("{}, {}", name, m + 1)},
+                                   {fmt::format("{:.6g}", f[m])},
+                                   {f[m] != 0 ? fmt::format("{:.6g}", wavelength) : "–"},
+                                   {fmt::format("{:.3g}", std::abs(f[m]) * s.train_length / 2 / std::numbers::pi)}});
+      }
+      if (!curve.points.empty()) c.curves.push_back(std::move(curve));
+    }
+  }
+  if (c.curves.empty()) return {};
+  fit(c);
+  c.curves.push_back({"training length", page::Curve::baseline,
+                      {{c.x_low, double(s.train_length)}, {c.x_high, double(s.train_length)}}});
+  fit(c);
+  c.description = fmt::format("{} pairs of channels.", c.x_high);
+  view.charts.push_back(std::move(c));
+  return view;
+}
+
+}  // namespace poslab::show

@@ -1,0 +1,111 @@
+#include "lab/pages/show/show.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "core/error.h"
+#include "core/names.h"
+#include "lab/pages/show/views.h"
+
+namespace poslab::show {
+namespace {
+
+struct Named {
+  ViewName name;
+  std::optional<View> (*make)(const Subject&);
+};
+
+// The only list of views.
+const std::vector<Named>& makers() {
+  static const std::vector<Named> list = {
+      {{"relative", "the relative position that a scheme makes of each pair"}, relative_view},
+      {{"bias", "what it adds to the logit of each pair, or how alike it makes them"}, bias_view},
+      {{"similarity", "the same by distance: position p beside p + d"}, similarity_view},
+      {{"frequencies", "wavelengths of rotations beside the training length"}, frequencies_view},
+      {{"positions", "draws of a sampler, and the gaps between neighbours"}, positions_view},
+      {{"coverage", "positions, distances and gaps that training has met, by test length"}, coverage_view}};
+  return list;
+}
+
+Subject subject(const Asked& asked) {
+  Subject s;
+  s.slots = asked.length, s.train_length = asked.train_length, s.seed = asked.seed, s.layer = asked.layer - 1;
+  s.shape = {.layers = asked.layer, .heads = asked.heads, .d_model = asked.d_model, .causal = asked.causal,
+             .layer = asked.layer - 1};
+  if (asked.d_model % asked.heads)
+    bad_input("--d-model {} does not fall into --heads {}; make it a multiple", asked.d_model, asked.heads);
+  std::vector<Chosen<Scheme>> schemes;
+  for (const std::string& spelled : asked.encodings) {
+    schemes.push_back(choose_encoding(spelled, trained_on(asked.train_length)));
+    if (schemes.back()->layers_differ) s.shape.layers = std::max(asked.layer, ModelShape().layers);
+  }
+  const Chosen<Sampler> sampler = choose_sampler(asked.positions);
+  const int pool = pool_of(sampler);
+  const bool endless = pool == std::numeric_limits<int>::max() || sampler.choices.has("at");   // a list: any numbers
+  s.shape.pool = endless ? std::max(2048, asked.length) : pool;
+  if (sampler.choices.has("first")) s.shape.first = sampler.choices.whole("first");
+  for (const Chosen<Scheme>& scheme : schemes) {
+    Part part{scheme, {}, {}, {}};
+    part.sampler = sampler_for(part.scheme, sampler);
+    const Params params(asked.seed);
+    part.layers = std::make_shared<const PositionLayers>(params / "encoding", part.scheme, s.shape);
+    if (!params.entries().empty()) params.pack();
+    part.sample = std::make_shared<const PositionSample>(part.sampler, Resample::per_forward,
+                                                         stream(asked.seed, Purpose::positions, 0), 1, asked.length);
+    s.parts.push_back(std::move(part));
+  }
+  return s;
+}
+
+std::vector<std::string> rerope_set(int length) {
+  const int window = std::max(2, length / 4);
+  return {"rope",
+          "pi:factor=4",
+          fmt::format("rerope:window={},leaky=4", window),
+          fmt::format("rerope:window={}", window),
+          fmt::format("self_extend:window={},group=4", window),
+          fmt::format("t5:buckets=8,max_distance={}", length)};
+}
+
+}  // namespace
+
+const std::vector<Set>& all_sets() {
+  static const std::vector<Set> list = {
+      {"rerope", "RoPE, PI, Leaky ReRoPE and ReRoPE, SelfExtend and T5, with --view relative --causal", rerope_set}};
+  return list;
+}
+
+const std::vector<ViewName>& all_views() {
+  static const std::vector<ViewName> list = [] {
+    std::vector<ViewName> names;
+    for (const Named& one : makers()) names.push_back(one.name);
+    return names;
+  }();
+  return list;
+}
+
+std::vector<View> views(const Asked& asked) {
+  std::vector<std::string> names;
+  for (const ViewName& v : all_views()) names.push_back(v.name);
+  for (const std::string& wanted : asked.views)
+    if (std::find(names.begin(), names.end(), wanted) == names.end()) raise<BadInput>(unknown("view", wanted, names));
+  const Subject s = subject(asked);
+  std::vector<View> all;
+  for (const Named& one : makers()) {
+    const bool wanted = std::find(asked.views.begin(), asked.views.end(), one.name.name) != asked.views.end();
+    if (!asked.views.empty() && !wanted) continue;
+    if (std::optional<View> view = one.make(s)) all.push_back(std::move(*view));
+    else if (wanted)
+      bad_input("{} has no view \"{}\": {}; leave --view out to see what it has", asked.encodings[0], one.name.name,
+                one.name.name == "frequencies" ? "it has no fixed frequencies"
+                : one.name.name == "relative"  ? "it makes no single distance of a pair"
+                                               : "its positions are a table of offsets, those of each layer are "
+                                                 "drawn apart, or there are fewer than --train-length");
+  }
+  return all;
+}
+
+}  // namespace poslab::show

@@ -1,0 +1,67 @@
+// What schemes and samplers do, as matrices, curves and tables: no model, no training. `poslab show` prints, draws or
+// saves them.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/pages/page/page.h"
+
+namespace poslab::show {
+
+struct Asked {
+  std::vector<std::string> encodings;        // one or more to be compared, as they are spelled
+  std::string positions = "sequential";
+  std::vector<std::string> views;            // empty: all that there is to see
+  int length = 32;                           // slots
+  int train_length = 40;                     // slots of the longest string in training
+  int heads = 8, d_model = 64, layer = 1;
+  bool causal = false;
+  uint64_t seed = 0;                         // of random positions and of learned parameters
+};
+
+// Of one head of one scheme, or of both schemes' difference.                                          (rows, cols)
+struct Matrix {
+  std::string of;                            // "rerope:window=8", "difference"
+  int rows, cols;
+  std::vector<std::vector<double>> heads;    // all that differ; NaN: the pair is masked
+};
+
+struct View {
+  std::string name, title, reading;          // reading: how it is read, in a sentence or two
+  std::string row = "query", col = "key";    // what the rows and columns of its matrices are
+  std::vector<Matrix> matrices = {};
+  std::vector<page::Chart> charts = {};
+  page::Grid table = {};
+  bool one_scale = false;                    // its matrices have the same colours for the same numbers
+};
+
+struct ViewName { std::string name, summary; };
+const std::vector<ViewName>& all_views();    // relative, bias, similarity, frequencies, positions, coverage
+
+// Encodings that belong beside one another, under a name: "rerope", the matrices of Su's article (spec C.3). Windows go
+// by the length of the pictures.
+struct Set {
+  std::string name, summary;
+  std::vector<std::string> (*encodings)(int length);
+};
+const std::vector<Set>& all_sets();
+
+// Throws BadInput: no such view, nothing to see there of these schemes, more slots than positions.
+std::vector<View> views(const Asked&);
+
+// The lowest and the highest number of its matrices, their difference left out.
+std::pair<double, double> range_of(const View&);
+
+// `m` in at most `most` rows and columns: the mean of blocks of cells, without those that are masked.
+Matrix reduced(const Matrix& m, int most);
+
+// For a terminal: a cell is a coloured space, or a shade where there are no colours.
+std::string text(const View&, int head, int columns, bool colours, bool utf8);
+// view,of,head,row,column,value: of matrices rows and columns count slots from 0; of curves `column` is the x.
+std::string csv(const std::vector<View>&);
+std::string svg(const std::vector<View>&, int head);    // a file of its own (lab/pages/page/svg.h)
+std::string html(const Asked&, const std::vector<View>&, const std::string& command);
+
+}  // namespace poslab::show

@@ -1,0 +1,36 @@
+// The views one by one: what `show::views` asks for them. A view is absent where there is nothing to see.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "encodings/encoding.h"
+#include "lab/pages/show/show.h"
+
+namespace poslab::show {
+
+// A scheme, built for as many layers as are shown, with positions drawn for it.
+struct Part {
+  Chosen<Scheme> scheme;
+  Chosen<Sampler> sampler;
+  std::shared_ptr<const PositionLayers> layers;
+  std::shared_ptr<const PositionSample> sample;
+};
+
+struct Subject {
+  std::vector<Part> parts;
+  ModelShape shape;
+  int layer = 0;                             // from 0 on
+  int train_length = 40, slots = 32;
+  uint64_t seed = 0;
+  const Positions& positions(const Part& part) const { return part.sample->at_layer(layer); }
+};
+
+std::optional<View> relative_view(const Subject&);
+std::optional<View> bias_view(const Subject&);
+std::optional<View> similarity_view(const Subject&);
+std::optional<View> frequencies_view(const Subject&);
+std::optional<View> positions_view(const Subject&);
+std::optional<View> coverage_view(const Subject&);
+
+}  // namespace poslab::show

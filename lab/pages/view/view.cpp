@@ -1,0 +1,240 @@
+#include "lab/pages/view/view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "core/stop.h"
+#include "lab/files/files.h"
+#include "lab/files/memory.h"
+#include "lab/files/progress.h"
+#include "lab/files/shell.h"
+#include "lab/pages/page/page.h"
+#include "lab/pages/view/tiles.h"
+#include "lab/runs/naming.h"
+
+namespace poslab {
+extern const std::string_view view_html, view_js, map_js;
+}
+
+namespace poslab::view {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<int> those(const std::vector<int>& wanted, int all) {
+  std::vector<int> numbers(static_cast<size_t>(all));
+  std::iota(numbers.begin(), numbers.end(), 1);
+  return wanted.empty() ? numbers : wanted;
+}
+
+void sort_out(auto& numbers) {  // each once
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+// The files below `folder`, and what they take.
+class Folder {
+ public:
+  Folder(std::string folder, Progress& progress) : path_(std::move(folder)), progress_(progress) {}
+  void file(const std::string& name, const std::string& bytes) {
+    stop_if_wanted();
+    const std::string path = path_ + "/" + name;
+    make_folder(fs::path(path).parent_path());
+    std::ofstream to(path, std::ios::binary);  // without asking the disk each time: there are thousands
+    if (!(to << bytes) || (to.close(), !to)) failure("cannot write {}: {}", path, std::strerror(errno));
+    written.bytes += double(bytes.size());
+  }
+  // The maps of these heads from the weights of a layer, (1, H, T, T); `at`: maps/RUN/STEP, and the layer's number.
+  // Appends their coarsest levels to `overview`.
+  void layer(const std::string& at, int layer, const std::vector<int>& heads, const Tensor& weights,
+             std::vector<uint8_t>& overview);
+  Written written{0, 0};
+  // The map written so far that is furthest from even attention, whose weights have the least entropy.
+  struct Clearest {
+    int layer = 0, head = 0;
+    double entropy = std::numeric_limits<double>::infinity();
+  } clearest{};
+
+ private:
+  std::string path_;
+  Progress& progress_;
+};
+
+void Folder::layer(const std::string& at, int layer, const std::vector<int>& heads, const Tensor& weights,
+                   std::vector<uint8_t>& overview) {
+  const int T = weights.dim(-1);
+  const int64_t one = int64_t(T) * T;
+  for (const int head : heads) {
+    const real* a = weights.data() + (head - 1) * one;
+    const real* wrong = std::find_if_not(a, a + one, [](real w) { return w >= 0 && w <= real(1.0001); });
+    if (wrong != a + one)
+      failure("layer {}, head {}: query {} gives key {} the weight {}, and the viewer draws 0 to 1", layer, head,
+              (wrong - a) / T + 1, (wrong - a) % T + 1, *wrong);
+    const std::vector<Level> levels = pyramid(a, T);
+    if (const double entropy = entropy_of(levels[0]); entropy < clearest.entropy) clearest = {layer, head, entropy};
+    struct Place {
+      size_t level;
+      int row, column;
+    };
+    std::vector<Place> places;
+    for (size_t level = 0; level + 1 < levels.size(); ++level)
+      for (int row = 0; row < tiles_across(levels[level]); ++row)
+        for (int column = 0; column < tiles_across(levels[level]); ++column) places.push_back({level, row, column});
+    std::vector<std::string> scripts(places.size());
+    const auto name = [&](const Place& p) {
+      return fmt::format("{}/{}-{}/{}-{}-{}", at, layer, head, p.level, p.row, p.column);
+    };
+    parallel_for(int64_t(places.size()), [&](int64_t n) {
+      const Place& p = places[size_t(n)];
+      scripts[size_t(n)] = tile_script(name(p), tile(levels[p.level], p.row, p.column));
+    });
+    for (size_t n = 0; n < places.size(); ++n) file(name(places[n]) + ".js", scripts[n]);
+    overview.insert(overview.end(), levels.back().codes.begin(), levels.back().codes.end());
+    progress_.at(++written.maps);
+  }
+}
+
+void check_room(const Subject& s) {
+  const double T = double(s.symbols.size());
+  if (T > most_slots)
+    bad_input("view: {} has {} slots here, and a map has at most {}; ask for a shorter --length", s.folder, T,
+              most_slots);
+  const double needed = (4 * (1 + s.matrices) * s.heads + 8) * T * T, there = machine_bytes();
+  if (needed > there)
+    bad_input("view: a layer of {} needs about {} of memory, and this machine has {}; ask for a shorter --length",
+              s.folder, gigabytes(needed), gigabytes(there));
+}
+
+std::string command(const std::vector<std::string>& runs, const Wanted& w, const std::string& out) {
+  std::string text = "poslab view";
+  for (const std::string& run : runs) text += " " + shell_word(run);
+  if (w.length) text += fmt::format(" --length {}", w.length);
+  if (w.sample > 1) text += fmt::format(" --sample {}", w.sample);
+  if (!w.text.empty()) text += " --text " + shell_word(w.text);
+  if (!w.layers.empty()) text += fmt::format(" --layers {}", fmt::join(w.layers, ","));
+  if (!w.heads.empty()) text += fmt::format(" --heads {}", fmt::join(w.heads, ","));
+  if (!w.steps.empty()) text += fmt::format(" --steps {}", fmt::join(w.steps, ","));
+  return text + " -o " + shell_word(out);
+}
+
+// `opens`: the head that the page shows first.
+std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, const Folder::Clearest& opens,
+                    const std::string& out, RunKind kind) {
+  std::vector<Values> settings;
+  std::vector<std::string> folders;
+  for (const Subject& s : subjects) settings.push_back(s.setting), folders.push_back(s.folder);
+  const Naming naming(settings, kind);
+  nlohmann::json runs = nlohmann::json::array();
+  std::string about;
+  for (const Subject& s : subjects) {
+    runs.push_back({{"name", s.folder},
+                    {"steps", s.steps},
+                    {"layers", those(wanted.layers, s.layers)},
+                    {"heads", those(wanted.heads, s.heads)},
+                    {"symbols", s.symbols},
+                    {"outputs", s.outputs}});
+    about += fmt::format("{}<b>{}</b>: {}, {}", about.empty() ? "" : "<br>\n", page::escape(s.folder),
+                         page::escape(s.heading), page::escape(naming.name(s.setting)));
+  }
+  const std::string parts = kind == RunKind::language ? "a token sees itself and those before it."
+                            : kind == RunKind::t5 ? "the context and the question behind it, as the encoder reads them."
+                                                  : "dashed lines part the input from the answer slots.";
+  const nlohmann::json data = {{"runs", runs},
+                               {"opens", {{"layer", opens.layer}, {"head", opens.head}}},
+                               {"slots", subjects[0].symbols.size()},
+                               {"tile", tile_side},
+                               {"overview", overview_side},
+                               {"octave", codes_an_octave}};
+  return page::document(view_html,
+                        {{"title", "Attention of " + page::escape(fmt::format("{}", fmt::join(folders, ", ")))},
+                         {"about", about},
+                         {"parts", parts},
+                         {"opens", fmt::format("layer {}, head {}", opens.layer, opens.head)},
+                         {"command", page::escape(command(folders, wanted, out))},
+                         {"data", page::script_safe(data)}},
+                        std::string(map_js) + std::string(view_js));
+}
+
+struct Drawn {
+  Written written;
+  Folder::Clearest opens;  // of the first run's newest checkpoint
+};
+
+Drawn write_all_maps(std::vector<Subject>& subjects, const Wanted& wanted, const std::string& folder) {
+  size_t maps = 0;
+  for (const Subject& s : subjects)
+    maps += s.steps.size() * those(wanted.layers, s.layers).size() * those(wanted.heads, s.heads).size();
+  Progress progress("drawing", "maps", 0, int64_t(maps));
+  Folder to(folder, progress);
+  std::optional<Folder::Clearest> opens;
+  for (size_t run = 0; run < subjects.size(); ++run) {
+    Subject& s = subjects[run];
+    for (auto at_step = s.steps.rbegin(); at_step != s.steps.rend(); ++at_step) {  // the newest is there already
+      const int64_t step = *at_step;
+      s.load(step);
+      const std::string at = fmt::format("maps/{}/{}", run, step);
+      std::vector<uint8_t> overview;
+      Trace trace;
+      for (const int layer : those(wanted.layers, s.layers))
+        trace.replace(fmt::format("{}{}.attention.weights", s.block, layer - 1),
+                      [&, layer](const std::string&, const Tensor& weights) {
+                        to.layer(at, layer, those(wanted.heads, s.heads), weights, overview);
+                        return weights;
+                      });
+      s.pass(trace);
+      if (!opens) opens = to.clearest;
+      to.file(at + "/overview.js", tile_script(at, overview));
+    }
+  }
+  return {to.written, *opens};
+}
+
+}  // namespace
+
+Written write(const std::vector<std::string>& folders, const Wanted& asked, const std::string& out) {
+  Wanted wanted = asked;
+  sort_out(wanted.layers), sort_out(wanted.heads), sort_out(wanted.steps);
+  const RunKind kind = one_kind(folders, "view");
+  std::vector<Subject> subjects;
+  for (const std::string& folder : folders) {
+    subjects.push_back(open(folder, kind, wanted));
+    check_room(subjects.back());
+    if (subjects.back().symbols.size() != subjects[0].symbols.size())
+      bad_input("view: {} has {} slots here, and {} has {}; maps side by side have the same number, so say --length",
+                folders[0], subjects[0].symbols.size(), folder, subjects.back().symbols.size());
+  }
+  std::error_code error;
+  if (out.empty()) bad_input("which folder shall the page be kept in? Say -o FOLDER");
+  const std::string partial = fs::path(out + "/").parent_path().string() + ".partial";
+  for (const std::string& taken : {out, partial})
+    if (fs::exists(taken, error))
+      bad_input("-o {}: {} exists already; choose another folder, or remove it", shell_word(out), shell_word(taken));
+  try {
+    make_folder(partial);
+    auto [written, opens] = write_all_maps(subjects, wanted, partial);
+    const std::string page = page_of(subjects, wanted, opens, out, kind);
+    write_file(partial + "/index.html", page);
+    fs::rename(partial, out);
+    written.bytes += double(page.size());
+    return written;
+  } catch (const fs::filesystem_error& e) {
+    fs::remove_all(partial, error);
+    failure("cannot make the folder {}: {}", out, e.code().message());
+  } catch (...) {
+    fs::remove_all(partial, error);
+    throw;
+  }
+}
+
+}  // namespace poslab::view

@@ -1,0 +1,27 @@
+// Attention maps of runs at full resolution, as a folder: index.html, which opens as a file, and maps/ beside it.
+//
+//   maps/RUN/STEP/overview.js                        the coarsest level of all heads, one after the other
+//   maps/RUN/STEP/LAYER-HEAD/LEVEL-ROW-COLUMN.js     a tile of a finer level (lab/pages/view/tiles.h); 0 is the finest
+//
+// RUN counts from 0 in the order of the runs, LAYER and HEAD from 1.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lab/pages/view/subject.h"
+
+namespace poslab::view {
+
+constexpr int most_slots = 4096;
+
+struct Written {
+  int maps;      // of a layer's head at a checkpoint
+  double bytes;  // of all files
+};
+// Makes the folder, complete or not at all. Keeps the weights of one layer in memory. BadInput, before anything is
+// written: runs of several kinds or with different numbers of slots, more than most_slots or than the memory holds,
+// what `open` refuses, `out` exists, or `out`.partial, in which it begins. Failure: a weight that is none, below 0 or
+// above 1; a file cannot be written. Throws Stopped.
+Written write(const std::vector<std::string>& runs, const Wanted&, const std::string& out);
+
+}  // namespace poslab::view

@@ -1,0 +1,228 @@
+// The only list of artifacts. A new one is a function that draws it, and an entry here.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/error.h"
+#include "core/names.h"
+#include "lab/papers/artifact.h"
+#include "lab/papers/chi2023/chi2023.h"
+#include "lab/papers/gap_shift/gap_shift.h"
+#include "lab/papers/ruoss2023/ruoss2023.h"
+#include "lab/papers/su2023/su2023.h"
+
+namespace poslab::reproduce {
+namespace {
+
+using namespace ruoss2023;
+
+std::string source_of(const std::string& name) { return name.substr(0, name.find(':')); }
+
+Trials of_table3(const Config&) {
+  return {{{"encoding", {"sincos"}}, {"positions", {"randomized"}}, {"unsorted", {"off", "on"}}}};
+}
+
+Trials of_table5(const Config&) {
+  return {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}}, {"positions", {"randomized"}}},
+          {{{"encoding", {"geometric"}}, {"positions", {"sequential"}}}}};
+}
+
+// One run of each kind: its seed and learning rate are the first of the size's.
+ValueLists one_run(const Config& defaults, const std::string& task, const std::vector<std::string>& positions) {
+  return {{"task", {task}},
+          {"encoding", {"relative"}},
+          {"positions", positions},
+          {"seed", {fmt::format("{}", defaults.seed)}},
+          {"lr", {fmt::format("{}", defaults.lr)}}};
+}
+
+// The naive way trains to the longest length of the test.
+Trials of_fig2(const Config& defaults) {
+  ValueLists lists = one_run(defaults, "even_pairs", {"randomized"});
+  lists["test_every"] = {fmt::format("{}", std::max<int64_t>(1, defaults.steps / 20))};
+  return {lists,
+          {{{"positions", {"sequential"}}, {"train_length", {fmt::format("{}", defaults.eval_lengths.to)}}}}};
+}
+
+// Four pools around that of the preset, as 1024 to 8192 lie around the paper's 2048.
+Trials of_fig3(const Config& defaults) {
+  std::vector<std::string> pools;
+  for (const double factor : {0.5, 1., 2., 4.}) pools.push_back(fmt::format("{}", int(factor * defaults.max_position)));
+  return {{{"task", {"reverse_string", "missing_duplicate_string"}},
+           {"encoding", {"relative"}},
+           {"positions", {"randomized"}},
+           {"max_position", pools}}};
+}
+
+Trials of_inside(const Config& defaults) {
+  return {one_run(defaults, "reverse_string", {"sequential", "randomized"})};
+}
+
+}  // namespace
+
+const std::vector<Artifact>& all_artifacts() {
+  static const std::vector<Artifact> list = {
+      {"ruoss2023:table1", "Accuracy on unseen lengths, every encoding",
+       "Ruoss et al. (2023), table 1: mean accuracy over the lengths 41 to 500 after training to 40, best of 10 seeds "
+       "and 3 learning rates.",
+       of_table1, table1},
+      {"ruoss2023:table2", "What a training step costs",
+       "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, table2},
+      {"ruoss2023:table3", "Sorted against unsorted positions",
+       "Ruoss et al. (2023), table 3: randomized sin/cos, with its positions sorted and in random order.",
+       of_table3, table3},
+      {"ruoss2023:table4", "Accuracy on unseen lengths, mean and spread over seeds",
+       "Ruoss et al. (2023), table 4: mean and standard deviation over seeds, for the best learning rate.", of_table1,
+       table4},
+      {"ruoss2023:table5", "Randomized positions against geometric attention",
+       "Ruoss et al. (2023), table 5: the best of table 1 beside geometric attention with directional encoding "
+       "(Csordas et al. 2022).",
+       of_table5, table5},
+      {"ruoss2023:fig2", "Short strings with randomized positions against long strings",
+       "Ruoss et al. (2023), figure 2: test accuracy against training time, trained to length 40 with randomized "
+       "relative positions and to length 500 with plain ones.",
+       of_fig2, fig2},
+      {"ruoss2023:fig3", "How large the pool of positions should be",
+       "Ruoss et al. (2023), figure 3: randomized relative positions from pools of several sizes, Reverse String and "
+       "Missing Duplicate.",
+       of_fig3, fig3},
+      {"ruoss2023:fig4", "Accuracy against length",
+       "Ruoss et al. (2023), figure 4: every task and encoding, with the training range marked.", of_table1, fig4},
+      {"ruoss2023:fig5", "Where activations lie at a trained and an unseen length",
+       "Ruoss et al. (2023), figure 5: the first two principal components of every layer, fitted at length 40 and "
+       "applied at 150, Reverse String.",
+       of_inside, fig5},
+      {"ruoss2023:fig6", "Where the model looks at a trained and an unseen length",
+       "Ruoss et al. (2023), figure 6: the maximum over heads of every layer's attention at lengths 40 and 150, "
+       "Reverse String.",
+       of_inside, fig6},
+      {"ruoss2023:coverage", "Which positions and distances training has met",
+       "Ruoss et al. (2023), section 3: plain positions of longer strings are out of distribution; randomized ones lie "
+       "within what was sampled in training.",
+       nullptr, coverage},
+      {"ruoss2023:code", "The paper against its released code",
+       "Not in the paper: the released code differs from the text in several places; each is trained both ways.",
+       of_code, code},
+      {"gap_shift:gaps", "What changes with the length: the gaps between neighbours",
+       "Randomized positions keep the positions of longer strings in distribution, not how far neighbours are apart.",
+       nullptr, gap_shift::gaps},
+      {"gap_shift:grid", "Accuracy by length and by gap",
+       "Models that were trained with uniform random positions, tested with positions of a given mean gap, at trained "
+       "lengths and beyond.",
+       gap_shift::of_uniform, gap_shift::grid},
+      {"gap_shift:first", "Which comes first, the gap or the length?",
+       "Longer strings of uniform random positions have smaller gaps. Here one of the two changes at a time.",
+       gap_shift::of_uniform, gap_shift::first},
+      {"gap_shift:matched", "Matching the gaps in training",
+       "The same models trained with samplers that have small gaps too, against uniform sampling, beyond the trained "
+       "lengths.",
+       gap_shift::of_matched, gap_shift::matched},
+      {"chi2023:table1", "Attention disperses over long inputs",
+       "Chi, Fan and Rudnicky (2023), table 1: maximum probability and entropy of Flan-T5's encoder at 512 and 15,000 "
+       "tokens.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:table2", "The same with RoPE, ALiBi and learned positions",
+       "Chi, Fan and Rudnicky (2023), table 2, lists which models have which encoding, and says that T5's is the one "
+       "that retrieves from far away. Here one model is trained with each.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:table3", "Perplexity against length",
+       "Chi, Fan and Rudnicky (2023), table 3: language modelling at 1,024 to 15,000 tokens.", nullptr, nullptr,
+       chi2023::source},
+      {"chi2023:table4", "Retrieval against length",
+       "Chi, Fan and Rudnicky (2023), table 4: topic, line and passkey retrieval, without training for the length.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:table5", "The temperatures",
+       "Chi, Fan and Rudnicky (2023), table 5: what algorithm 1 finds for each task and length.", nullptr, nullptr,
+       chi2023::source},
+      {"chi2023:table6", "Lost in the middle",
+       "Chi, Fan and Rudnicky (2023), tables 4 and 6: answers among many documents, by the place of the right one.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:table7", "The largest logit",
+       "Chi, Fan and Rudnicky (2023), table 7: it is nearly the same at both lengths, which the propositions assume.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:fig1", "The biases of heads",
+       "Chi, Fan and Rudnicky (2023), figure 1: one head of T5 prefers near keys, another far ones.", nullptr, nullptr,
+       chi2023::source},
+      {"chi2023:fig2", "Are logits normal?",
+       "Chi, Fan and Rudnicky (2023), figure 2: averaged sorted logits of the first layer against the normal "
+       "distribution.",
+       nullptr, nullptr, chi2023::source},
+      {"chi2023:fig3", "Temperature against length",
+       "Chi, Fan and Rudnicky (2023), figures 3 to 5: algorithm 1, the propositions and the log rule.", nullptr,
+       nullptr, chi2023::source},
+      {"chi2023:propositions", "The propositions against simulation",
+       "Chi, Fan and Rudnicky (2023), section 6: rows of normal logits and one largest logit.", nullptr, nullptr,
+       chi2023::source},
+      {"chi2023:cross", "Does sharper attention add to randomized positions?",
+       "Not in the source: its temperatures, and others', on the tasks and the positions of Ruoss et al. (2023), which "
+       "names flattening attention as the failure it leaves open; and what a longer string changes, one thing at a "
+       "time.",
+       chi2023::of_cross, chi2023::cross, nullptr, true},
+      {"su2023:main", "Ways to longer texts, on one trained model",
+       "Su (2023), first table: next-token accuracy at the trained length and at 8 times it, on texts that are "
+       "repeated and on texts that are long.",
+       nullptr, nullptr, su2023::source},
+      {"su2023:window", "How wide the window of ReRoPE should be",
+       "Su (2023), second table: windows of an eighth of the trained length to all of it.",
+       nullptr, nullptr, su2023::source},
+      {"su2023:leaky", "ReRoPE against Leaky ReRoPE",
+       "Su (2023), third table: distances that go on in steps of 1/k beyond the window, all with log n trained.",
+       nullptr, nullptr, su2023::source},
+      {"su2023:llama", "The loss of a decoder of LLaMA's shape",
+       "Su (2023), fourth table: the loss of Llama 2 13B on the last 4096 tokens, with these alone to read and with "
+       "more. Here a small decoder of that shape stands in its place.",
+       nullptr, nullptr, su2023::source},
+      {"su2023:methods", "Every method without training",
+       "Each with log n off, at test only, and trained. The source has some of them; others came before or after it.",
+       nullptr, nullptr, su2023::source},
+      {"su2023:trained", "What must be trained",
+       "Su (2023) and parts 14 and 15 of his series: models trained for longer texts, beside NoPE, ALiBi and "
+       "randomized positions (Ruoss et al. 2023).",
+       nullptr, nullptr, su2023::source},
+      {"su2023:lengths", "Accuracy against length",
+       "Not in the source: what stands between the two lengths of its tables.",
+       nullptr, nullptr, su2023::source},
+      {"su2023:matrices", "Six matrices of relative positions",
+       "Su (2023): RoPE, position interpolation, Leaky ReRoPE and ReRoPE; beside them SelfExtend and T5.",
+       nullptr, nullptr, su2023::source},
+      {"su2023:claims", "What the source claims, and whether it holds here",
+       "Su (2023): each claim as a difference that must be above zero, over paired seeds.",
+       nullptr, nullptr, su2023::source},
+  };
+  return list;
+}
+
+std::string source_title(const Artifact& a) {
+  static const std::map<std::string, std::string> titles = {
+      {"compare", "Positional encodings side by side"},  // lab/compare
+      {"ruoss2023", "Randomized positional encodings boost length generalization of transformers (Ruoss et al. 2023)"},
+      {"chi2023",
+       "Attention alignment and flexible positional embeddings improve transformer length extrapolation (Chi, Fan and "
+       "Rudnicky 2023)"},
+      {"gap_shift", "The gap shift of randomized positions (an experiment of poslab)"},
+      {"su2023", "ReRoPE: rectified rotary position embeddings (Su 2023)"}};
+  return titles.at(source_of(a.name));
+}
+
+std::vector<const Artifact*> artifacts(const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  std::set<std::string> wholes;
+  for (const Artifact& a : all_artifacts()) {
+    if (wholes.insert(source_of(a.name)).second) names.push_back(source_of(a.name) + ":all");
+    names.push_back(a.name);
+  }
+  std::vector<const Artifact*> chosen;
+  for (std::string word : words) {
+    if (source_of(word) == "seed1") word.replace(0, 5, "ruoss2023");  // its old name
+    const size_t before = chosen.size();
+    for (const Artifact& a : all_artifacts())
+      if (a.name == word || (!a.apart && (word == source_of(a.name) || word == source_of(a.name) + ":all")))
+        chosen.push_back(&a);
+    if (chosen.size() == before) throw BadInput(unknown("artifact", word, names));
+  }
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+}  // namespace poslab::reproduce

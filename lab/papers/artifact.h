@@ -1,0 +1,59 @@
+// An artifact is one table or figure of a source, which is a paper or an experiment of our own: the trials it needs and
+// how it is drawn from their results. all.cpp has the only list.
+#pragma once
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "lab/pages/page/grid.h"
+#include "lab/papers/outcomes.h"
+#include "lab/papers/size.h"
+#include "lab/runs/sweep/sweep.h"
+
+namespace poslab::reproduce {
+
+using page::Cell, page::Grid, page::in_one, page::points, page::signed_points;
+
+// The trials of an artifact: lists in place of those of the size, and further products whose lists replace these.
+struct Trials {
+  ValueLists lists;
+  std::vector<ValueLists> also = {};
+};
+
+struct Picture {
+  std::string html = {};
+  nlohmann::json data = {};  // for lab/pages/page/figures.js: {"charts": [...], "maps": {...}}, either may be absent
+};
+
+struct Section {
+  std::vector<std::string> readings;  // what came out, in sentences
+  std::vector<Grid> grids;
+  std::vector<Picture> pictures;   // on the page only
+  std::vector<std::string> notes;  // how it was made, and what it does not say
+  std::string arrays;              // NAME.npz: what is too large for a table, or nothing
+  Table data;                      // NAME.csv
+};
+
+class ByCommands;
+struct CommandRequest;
+
+struct Artifact {
+  std::string name;  // ruoss2023:table1
+  std::string title;
+  std::string source;  // where in the paper and what stands there, or what is asked
+  // `defaults`: the configuration of this size (size.h), from which an artifact varies what it studies.
+  Trials (*trials)(const Config& defaults);  // null: nothing is trained for it
+  Section (*draw)(const Outcomes&, const Config& defaults);
+  // Of a source that is no sweep, in place of these (by_commands.h).
+  std::unique_ptr<ByCommands> (*by_commands)(const CommandRequest&) = nullptr;
+  bool apart = false;  // its runs are of another kind than those of its source, so it is asked for by its own name
+};
+const std::vector<Artifact>& all_artifacts();
+std::string source_title(const Artifact&);  // of the paper or experiment
+// Those that `words` name: ruoss2023:table1, or ruoss2023 or ruoss2023:all for all of a source. In the order of the
+// list, each once.
+// Throws BadInput with did-you-mean.
+std::vector<const Artifact*> artifacts(const std::vector<std::string>& words);
+
+}  // namespace poslab::reproduce

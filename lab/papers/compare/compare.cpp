@@ -1,0 +1,113 @@
+#include "lab/papers/compare/compare.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/error.h"
+#include "experiment/build.h"
+#include "lab/papers/compare/ranking.h"
+
+namespace poslab::compare {
+
+using namespace reproduce;
+
+const std::vector<std::string> references = {"none", "rope", "alibi"};
+
+namespace {
+
+const Artifact two_sided = {
+    "compare:ranking", "Accuracy on unseen lengths, ranked",
+    "Every scheme is trained on the same strings and tested on longer ones. Attention sees both sides.", nullptr,
+    ranking};
+const Artifact causal = {
+    "compare:causal", "Accuracy on unseen lengths, ranked, with a causal mask",
+    "Here a token sees only earlier ones. Some schemes work only like this, so they are compared with each other and "
+    "with a few of the others under the same mask.",
+    nullptr, ranking};
+
+std::vector<std::string> spelled(const std::vector<std::string>& encodings) {
+  std::vector<std::string> all;
+  for (const std::string& one : encodings)
+    for (const std::string& name : one == "all" ? names_of(all_encodings()) : std::vector<std::string>{one})
+      if (const std::string said = with_usual_lengths(name); std::find(all.begin(), all.end(), said) == all.end())
+        all.push_back(said);
+  return all;
+}
+
+bool needs_mask(const std::string& encoding) {
+  const Chosen<Scheme> s = choose_encoding(encoding);
+  return !s->causal_only(s.choices).empty();
+}
+
+Plan trials(const Asked& asked, const std::vector<std::string>& encodings, bool mask) {
+  if (encodings.empty()) return {};
+  ValueLists lists = {{"encoding", encodings}, {"positions", {asked.positions}}};
+  if (!asked.tasks.empty()) lists["task"] = asked.tasks;
+  if (mask) lists["causal"] = {"on"};
+  return trials_at(size(asked.size), request(asked).settings, lists, {});
+}
+
+bool written_out(const Config& c) {
+  const Chosen<Scheme> s = scheme(c);
+  return s->matrices(transformer_spec(c).shape(), s.choices) > 0;
+}
+
+}  // namespace
+
+reproduce::Request request(const Asked& asked) {
+  reproduce::Request r{{}, asked.size, {}, {}, asked.settings};
+  if (asked.seeds) r.settings["seed"] = sweep::seeds(asked.seeds);
+  return r;
+}
+
+std::vector<std::string> read_spellings(const std::string& text) {
+  const std::vector<std::string> names = names_of(all_encodings());
+  std::vector<std::string> all;
+  for (const std::string& part : split(text, ',')) {
+    if (part.empty()) bad_input("an encoding is missing in \"{}\"; write them as in rope,alibi", text);
+    const size_t end = part.find_first_of(":|+*=");
+    const bool named = std::find(names.begin(), names.end(), part.substr(0, end)) != names.end();
+    const bool says_value = end != std::string::npos && part[end] == '=';
+    if (!all.empty() && all.back().find(':') != std::string::npos && (says_value || !named))
+      all.back() += "," + part;  // an option more of the one before
+    else
+      all.push_back(part);
+  }
+  return all;
+}
+
+std::vector<Planned> plan(const Asked& asked) {
+  size(asked.size);
+  std::vector<std::string> open, masked;
+  for (const std::string& name : spelled(asked.encodings))
+    (asked.causal || needs_mask(name) ? masked : open).push_back(name);
+  if (!masked.empty() && !asked.causal)
+    for (const std::string& name : references)
+      if (std::find(masked.begin(), masked.end(), name) == masked.end()) masked.push_back(name);
+  std::vector<Planned> all;
+  if (!open.empty()) all.push_back({&two_sided, trials(asked, open, false)});
+  if (!masked.empty()) all.push_back({&causal, trials(asked, masked, true)});
+  if (const Plan every = all_trials(all); in_order(all).empty())
+    bad_input("none of these can be trained; the first, {}: {}", every[0].config().encoding, every[0].impossible);
+  return all;
+}
+
+Plan in_order(const std::vector<Planned>& planned) {
+  Plan all = all_trials(planned);
+  std::erase_if(all, [](const Trial& t) { return !t.impossible.empty(); });
+  std::vector<std::string> tasks;
+  for (const Trial& t : all)
+    if (std::find(tasks.begin(), tasks.end(), t.config().task) == tasks.end()) tasks.push_back(t.config().task);
+  using Place = std::tuple<int64_t, bool, std::ptrdiff_t>;
+  std::map<std::string, Place> places;
+  for (const Trial& t : all)
+    places[t.id] = {t.config().seed, written_out(t.config()),
+                    std::find(tasks.begin(), tasks.end(), t.config().task) - tasks.begin()};
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Trial& a, const Trial& b) { return places.at(a.id) < places.at(b.id); });
+  return all;
+}
+
+}  // namespace poslab::compare

@@ -1,0 +1,104 @@
+#include "lab/papers/compare/pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lab/pages/page/page.h"
+
+namespace poslab::compare {
+
+using page::Chart, page::Curve, page::DotPlot, page::DotRow, page::figure, page::headed;
+using namespace reproduce;
+
+namespace {
+
+constexpr size_t few = 5;  // curves of a chart
+
+constexpr std::pair<const char*, double Baselines::*> kinds[] = {
+    {"guess", &Baselines::chance}, {"majority", &Baselines::majority}, {"content only", &Baselines::content_only}};
+
+// Those with the best means on a task, and `none` behind them.
+std::vector<const Entry*> best_on(const Ranking& r, const std::string& task) {
+  std::vector<const Entry*> all;
+  for (const std::vector<Entry>* list : {&r.ranked, &r.unranked})
+    for (const Entry& e : *list)
+      if (e.tasks.at(task).runs) all.push_back(&e);
+  std::stable_sort(all.begin(), all.end(),
+                   [&](auto* a, auto* b) { return a->tasks.at(task).mean > b->tasks.at(task).mean; });
+  const auto none = std::find_if(all.begin(), all.end(), [](auto* e) { return e->name == "none"; });
+  const Entry* last = none == all.end() ? nullptr : *none;
+  if (all.size() > few) all.resize(few);
+  if (last && std::find(all.begin(), all.end(), last) == all.end()) all.push_back(last);
+  return all;
+}
+
+}  // namespace
+
+std::optional<Baselines> baselines(const Ranking& r, const std::string& task) {
+  for (const std::vector<Entry>* list : {&r.ranked, &r.unranked})
+    for (const Entry& e : *list)
+      for (const Outcome* o : e.tasks.at(task).at_lr)
+        if (o->record.baselines) return o->record.baselines;
+  return std::nullopt;
+}
+
+std::vector<std::pair<std::string, double>> mean_baselines(const Ranking& r) {
+  std::vector<std::pair<std::string, double>> all;
+  for (const auto& [name, field] : kinds) {
+    std::vector<double> each;
+    for (const std::string& task : r.tasks)
+      if (const auto b = baselines(r, task)) each.push_back((*b).*field);
+    if (!each.empty() && each.size() == r.tasks.size()) all.emplace_back(name, mean(each));
+  }
+  return all;
+}
+
+Picture dots(const Ranking& r, const std::string& id) {
+  DotPlot plot{
+      id, "Accuracy on unseen lengths, by encoding", "", "accuracy on unseen lengths", r.tasks, mean_baselines(r), {}};
+  for (const Entry& e : r.ranked) {
+    DotRow row{e.name, {}, e.mean, e.interval.low, e.interval.high};
+    for (const std::string& task : r.tasks) row.dots.push_back(e.tasks.at(task).mean);
+    plot.rows.push_back(std::move(row));
+    if (plot.rows.size() <= few) plot.description += fmt::format("{}: {} %. ", e.name, points(e.mean));
+  }
+  return {fmt::format("<figure>{}<figcaption><b>Accuracy on unseen lengths.</b> A row for each encoding, the best "
+                      "first; a dot for each task; dashed: means of what is reached without reading the order of the "
+                      "symbols.</figcaption></figure>\n",
+                      figure(plot)),
+          {}};
+}
+
+Picture lengths(const Ranking& r, const std::string& task, const std::string& id) {
+  Chart chart{id, "Accuracy against length, " + task, "", "length of the input", "accuracy", 1, 2, 0, 1, true, false, 0,
+              {}};
+  std::vector<AtLength> longest;
+  int color = 0;
+  const std::vector<const Entry*> best = best_on(r, task);
+  for (const Entry* e : best) {
+    const std::vector<AtLength> rows = mean_curve(e->tasks.at(task));
+    Curve curve{e->name, e->name == "none" ? 7 : color++, {}, {}};
+    for (const AtLength& row : rows) curve.points.push_back({double(row.length), row.accuracy});
+    chart.x_high = std::max(chart.x_high, curve.points.back().x);
+    chart.description += fmt::format("{}: {} % at length {}, {} % at {}. ", e->name, points(curve.points.front().y),
+                                     curve.points.front().x, points(curve.points.back().y), curve.points.back().x);
+    chart.shaded = e->trial->config().train_length;
+    chart.curves.push_back(std::move(curve));
+    if (rows.size() > longest.size()) longest = rows;
+  }
+  if (chart.curves.empty()) return {};
+  for (const auto& [name, field] : kinds) {
+    Curve curve{name, Curve::baseline, {}, {}};
+    for (const AtLength& row : longest) curve.points.push_back({double(row.length), row.baselines.*field});
+    chart.curves.push_back(std::move(curve));
+  }
+  return {
+      fmt::format("<figure>{}<figcaption><b>{}.</b> The best on this task{}; mean over the seeds. The shaded lengths "
+                  "were trained on. Dashed: what is reached without reading the order of the "
+                  "symbols.</figcaption></figure>\n",
+                  figure(chart), headed(task), best.back()->name == "none" ? ", and none" : ""),
+      {{"charts", {chart_json(chart)}}}};
+}
+
+}  // namespace poslab::compare

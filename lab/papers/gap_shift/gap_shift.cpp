@@ -1,0 +1,126 @@
+#include "lab/papers/gap_shift/gap_shift.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "experiment/build.h"
+#include "experiment/evaluate.h"
+
+namespace poslab::reproduce::gap_shift {
+namespace {
+
+const std::vector<std::string> tasks = {"reverse_string", "missing_duplicate_string", "bucket_sort"};
+const std::vector<std::string> schemes = {"sincos", "relative", "rope"};
+
+Trials with(const std::vector<std::string>& positions) {
+  return {{{"task", tasks}, {"encoding", schemes}, {"positions", positions}}};
+}
+
+}  // namespace
+
+std::vector<Training> trainings(const Config& defaults) {
+  const std::string floats = fmt::format("random_floats:range={}", defaults.max_position);
+  return {{"uniform", "randomized"},
+          {"log density", "log_density"},
+          {"blocks", "blocks"},
+          {"random floats", choose_sampler(floats).spelled()}};
+}
+
+std::string even_positions(const Config& run) {
+  if (!run.positions.starts_with("random_floats")) return "evenly_spread";
+  return fmt::format("float_midpoints:range={},trained={}", run.max_position, slots(run, run.train_length));
+}
+
+Trials of_uniform(const Config& defaults) { return with({trainings(defaults).front().positions}); }
+Trials of_matched(const Config& defaults) {
+  std::vector<std::string> positions;
+  for (const Training& t : trainings(defaults)) positions.push_back(t.positions);
+  return with(positions);
+}
+
+std::vector<Setting> settings(const Outcomes& outcomes, const Config& defaults) {
+  std::vector<Setting> all;
+  for (const std::string& task : outcomes.tasks())
+    for (const std::string& encoding : schemes)
+      for (const Training& t : trainings(defaults)) {
+        const Which these = [&](const Config& c) {
+          return c.task == task && c.encoding == encoding && c.positions == t.positions;
+        };
+        if (outcomes.plans(these)) all.push_back({task, encoding, t, outcomes.summary(these)});
+      }
+  return all;
+}
+
+Config on_task(Config defaults, const std::string& task) {
+  defaults.task = task;
+  return defaults;
+}
+
+std::vector<int> lengths(const Config& c) {
+  std::vector<int> all;
+  for (int length = std::max(1, c.train_length / 2); length <= std::max(c.eval_lengths.to, c.train_length); length *= 2)
+    all.push_back(length);
+  return all;
+}
+
+double own_gap(const Config& c, int length) { return (c.max_position + 1.) / (slots(c, length) + 1.); }
+std::string scattered(double gap) { return fmt::format("scattered:gap={}", gap); }
+int strings(const Config& c) { return std::min(512, 16 * c.eval_samples); }
+
+Scale scale(const Config& c, int length) {
+  constexpr int samples = 2000;
+  return {baselines(task(c.task), length, samples, 0).majority};
+}
+
+Tests::Tests(const std::vector<Setting>& all)
+    : measured_("gaps.json", std::accumulate(all.begin(), all.end(), int64_t(0),
+                                             [](int64_t n, auto& s) { return n + int64_t(s.models.at_lr.size()); })) {}
+
+std::vector<BySeed> Tests::operator()(const Setting& setting, const std::vector<Test>& tests, int strings) {
+  std::vector<Measure> measures;
+  for (const Test& t : tests)
+    measures.push_back({fmt::format("{} strings of length {}, {}", strings, t.length, t.positions), [=](State state) {
+                          state.config.test_positions = t.positions;
+                          return accuracy_at(state, t.length, strings);
+                        }});
+  return measured_(setting.models, measures);
+}
+
+BySeed average(const std::vector<BySeed>& all) {
+  std::map<int64_t, std::vector<double>> of_seed;
+  for (const BySeed& one : all)
+    for (const auto& [seed, x] : one) of_seed[seed].push_back(x);
+  BySeed averages;
+  for (const auto& [seed, x] : of_seed)
+    if (x.size() == all.size()) averages[seed] = poslab::mean(x);
+  return averages;
+}
+
+std::string which_first(const BySeed& by_gap, const BySeed& by_length) {
+  const bool gap = mean(by_gap) > mean(by_length);
+  const BySeed &more = gap ? by_gap : by_length, &less = gap ? by_length : by_gap;
+  const Paired difference = paired(more, less);
+  if (!difference.seeds) return "No setting has been tested both ways yet.";
+  const auto told = [](double x, const Interval& i) {
+    return fmt::format("{} points{}{}", points(x), std::isnan(i.low) ? "" : " ", interval_text(i, false));
+  };
+  const auto cost = [&](const BySeed& loss) { return told(mean(loss), bootstrap(values(loss))); };
+  const std::string both = fmt::format("The gap alone costs {}, the length alone {}.", cost(by_gap), cost(by_length));
+  if (mean(more) <= 0) return both + " Neither loses accuracy.";
+  const std::string by = told(difference.mean, difference.interval);
+  if (!difference.interval.excludes(0))
+    return fmt::format("{} Which comes first cannot be told: they differ by {}.", both, by);
+  return fmt::format("{} The {} comes first: it costs more by {}.", both, gap ? "gap" : "length", by);
+}
+
+std::string ahead_or_behind(const std::string& name, const BySeed& difference) {
+  if (difference.empty()) return fmt::format("{} is not tested yet", name);
+  const Interval i = bootstrap(values(difference));
+  const double m = mean(difference);
+  return fmt::format("{} {}: {}", name, ahead_text(m, i, " points"),
+                     !i.excludes(0) ? "cannot be told"
+                     : m > 0        ? "ahead"
+                                    : "behind");
+}
+
+}  // namespace poslab::reproduce::gap_shift

@@ -1,0 +1,164 @@
+// Does it help to train with the gaps of longer strings? Uniform sampling against three samplers that have small gaps
+// too, on lengths beyond the trained ones.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "lab/files/shell.h"
+#include "lab/papers/gap_shift/gap_shift.h"
+
+namespace poslab::reproduce::gap_shift {
+namespace {
+
+constexpr int unseen_lengths = 8;
+
+std::vector<int> unseen(const Config& c) {
+  std::vector<int> all;
+  const int far = c.eval_lengths.to - c.train_length;
+  for (int n = 1; n <= unseen_lengths; ++n)
+    if (const int length = c.train_length + far * n / unseen_lengths;
+        length > (all.empty() ? c.train_length : all.back()))
+      all.push_back(length);
+  return all;
+}
+
+int few_strings(const Config& c) { return std::max(1, strings(c) / 4); }
+
+struct Rule {
+  std::string name;
+  std::string (*positions)(const Config& run);
+};
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> list = {{"as trained", [](const Config&) { return std::string("same"); }},
+                                         {"equal steps", even_positions},
+                                         {"counted", [](const Config&) { return std::string("contiguous"); }}};
+  return list;
+}
+
+struct Tested {
+  BySeed trained_length;       // as trained
+  std::vector<BySeed> beyond;  // for each rule, the mean over the unseen lengths
+};
+
+Tested tested(Tests& tests, const Setting& setting, const Config& c) {
+  Tested t{{}, std::vector<BySeed>(rules().size())};
+  if (setting.models.at_lr.empty()) return t;
+  const std::vector<int> far = unseen(c);
+  std::vector<Test> asked = {{c.train_length, "same"}};
+  for (const Rule& rule : rules())
+    for (const int length : far) asked.push_back({length, rule.positions(c)});
+  const std::vector<BySeed> accuracy = tests(setting, asked, few_strings(c));
+  t.trained_length = accuracy[0];
+  auto from = accuracy.begin() + 1;
+  for (BySeed& one : t.beyond) one = average({from, from + ptrdiff_t(far.size())}), from += ptrdiff_t(far.size());
+  return t;
+}
+
+// An accuracy, and how far it is ahead of uniform sampling, which has no such comparison.
+struct Compared {
+  BySeed accuracy;
+  Paired more;
+};
+Compared compared(const BySeed& accuracy, const BySeed& uniform, bool is_uniform) {
+  return {accuracy, is_uniform ? Paired() : paired(accuracy, uniform)};
+}
+
+Cell cell(const Compared& c) {
+  if (!c.more.seeds) return {points(mean(c.accuracy))};
+  const std::string interval = interval_text(c.more.interval, true);
+  return {points(mean(c.accuracy)),
+          fmt::format("{}{}{}", signed_points(c.more.mean), interval.empty() ? "" : " ", interval),
+          c.more.interval.excludes(0)};
+}
+
+std::vector<nlohmann::json> data_row(const Setting& setting, const std::string& positions, const std::string& lengths,
+                                     const Compared& c) {
+  const Interval i = bootstrap(values(c.accuracy));
+  std::vector<nlohmann::json> row = {
+      setting.task,   setting.encoding,    setting.training.positions,  positions,
+      lengths,        c.accuracy.size(),   number(mean(c.accuracy)),    number(i.low),
+      number(i.high), number(c.more.mean), number(c.more.interval.low), number(c.more.interval.high)};
+  for (nlohmann::json& baseline : baseline_cells(setting.models)) row.push_back(std::move(baseline));
+  return row;
+}
+
+}  // namespace
+
+Section matched(const Outcomes& outcomes, const Config& defaults) {
+  Section s;
+  const std::vector<int> far = unseen(defaults);
+  if (far.empty()) {
+    s.readings = {"No length beyond the trained ones is tested; raise eval_lengths."};
+    return s;
+  }
+  s.data = {
+      {"task", "encoding", "trained", "test_positions", "lengths", "seeds", "accuracy", "interval_low", "interval_high",
+       "minus_uniform", "difference_low", "difference_high", "guess", "majority", "content_only"},
+      {}};
+  const std::string range = fmt::format("{} to {}", far.front(), far.back());
+  const std::vector<Setting> all = settings(outcomes, defaults);
+  std::map<std::string, std::vector<std::vector<BySeed>>> ahead;  // of a sampler: for each rule, that of each setting
+  Tests tests(all);
+  Tested uniform;
+  for (const Setting& setting : all) {
+    Config c = on_task(defaults, setting.task);
+    c.positions = setting.training.positions;
+    const Training first = trainings(defaults).front();
+    const bool is_uniform = setting.training.positions == first.positions;
+    if (s.grids.empty() || !s.grids.back().caption.starts_with(setting.task + ":")) {
+      s.grids.push_back(
+          {fmt::format("{}: accuracy in %, and minus that of uniform sampling in points with its interval",
+                       setting.task),
+           {"encoding, trained with", fmt::format("length {}, as trained", c.train_length)},
+           {}});
+      for (const Rule& rule : rules()) s.grids.back().head.push_back(fmt::format("{}, {}", range, rule.name));
+    }
+    const Tested here = tested(tests, setting, c);
+    if (is_uniform) uniform = here;
+    const Compared at_trained = compared(here.trained_length, uniform.trained_length, is_uniform);
+    std::vector<Cell> row = {
+        {fmt::format("{}, {}", setting.encoding, setting.training.name), in_one(partly(setting.models))},
+        cell(at_trained)};
+    s.data.rows.push_back(data_row(setting, "same", fmt::format("{}", c.train_length), at_trained));
+    auto& of_rules = ahead[setting.training.name];
+    of_rules.resize(rules().size());
+    for (size_t r = 0; r < rules().size(); ++r) {
+      const Compared beyond = compared(here.beyond[r], uniform.beyond[r], is_uniform);
+      row.push_back(cell(beyond));
+      s.data.rows.push_back(data_row(setting, rules()[r].positions(c), range, beyond));
+      if (beyond.more.seeds) of_rules[r].push_back(difference(here.beyond[r], uniform.beyond[r]));
+    }
+    s.grids.back().rows.push_back(std::move(row));
+  }
+  for (size_t r = 0; r < rules().size(); ++r) {
+    std::vector<std::string> said;
+    for (const auto& [name, of_rules] : ahead)
+      if (!of_rules[r].empty())
+        said.push_back(ahead_or_behind(fmt::format("{} ({})", name, counted(of_rules[r].size(), "setting")),
+                                       average(of_rules[r])));
+    if (!said.empty())
+      s.readings.push_back(fmt::format("Lengths {}, {}, against uniform sampling tested alike: {}.", range,
+                                       rules()[r].name, fmt::join(said, "; ")));
+  }
+  if (s.readings.empty()) s.readings.push_back("No comparison can be made of the runs that are done.");
+  s.notes = {how_many(outcomes),
+             fmt::format("Lengths {}: the mean over {}; {} strings of each.", range, fmt::join(far, ", "),
+                         few_strings(defaults)),
+             "As trained: the sampler of training. Equal steps: over the whole pool (`evenly_spread`), and for random "
+             "floats their published rule (`float_midpoints`). Counted: gap 1 from a random start (`contiguous`).",
+             about_intervals(outcomes) +
+                 " Bold: the interval of the difference excludes zero. Means over settings are "
+                 "taken for each seed first."};
+  for (const std::string& task : outcomes.tasks())
+    if (const Cell baselines = task_cell(outcomes, task); !baselines.below.empty())
+      s.notes.push_back(
+          fmt::format("{}, without reading the order of the symbols: {}.", task, in_one(baselines.below)));
+  s.notes.push_back(
+      "Uniform sampling: Ruoss et al. 2023. Random floats: Shimizu, Taniguchi and Matsuo 2026 (arXiv 2602.14050). "
+      "Another way to meet longer ranges: Randomized YaRN, Mehta, Yin and Durrett 2026 (arXiv 2606.23687).");
+  return s;
+}
+
+}  // namespace poslab::reproduce::gap_shift

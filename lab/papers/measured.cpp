@@ -1,0 +1,64 @@
+#include "lab/papers/measured.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "core/error.h"
+#include "core/stop.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/json.h"
+#include "lab/runs/run_folder.h"
+
+namespace poslab::reproduce {
+namespace {
+
+using nlohmann::json;
+
+json known_of(const std::string& path) {
+  if (!std::filesystem::exists(path)) return json::object();
+  json known = try_json(read_file(path));
+  if (!known.is_object() || !std::all_of(known.begin(), known.end(), [](const json& x) { return x.is_number(); }))
+    failure("{} is damaged; remove it, and the model is tested again", path);
+  return known;
+}
+
+double asked(const Measure& m, const State& state) {
+  const char* stopped = "stopped while testing for a table; --draw goes on with all that is trained";
+  double x;
+  try {
+    x = m.of(state);
+  } catch (const Stopped&) { throw Interrupted(caught_signal(), stopped); }
+  if (const int signal = caught_signal()) throw Interrupted(signal, stopped);
+  return x;
+}
+
+}  // namespace
+
+Measured::Measured(std::string file, int64_t models)
+    : file_(std::move(file)), progress_("testing", "models", 0, models) {}
+
+std::vector<BySeed> Measured::operator()(const Summary& models, const std::vector<Measure>& measures) {
+  std::vector<BySeed> found(measures.size());
+  for (const Outcome* o : models.at_lr) {
+    const std::string path = o->folder + "/" + file_;
+    const Config& c = o->trial->config();
+    json known = known_of(path);
+    std::optional<State> state;
+    for (size_t n = 0; n < measures.size(); ++n) {
+      const Measure& m = measures[n];
+      if (!known.contains(m.name)) {
+        if (!state) state = RunFolder::open(o->folder).load("cpu");
+        progress_.at(done_, fmt::format("{} {} {}, {}", c.task, c.encoding, c.positions, m.name));
+        known[m.name] = asked(m, *state);
+        write_file(path, known.dump(1));
+      }
+      found[n][c.seed] = known[m.name];
+    }
+    progress_.at(++done_);
+  }
+  return found;
+}
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,85 @@
+#include "lab/papers/outcomes.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace poslab::reproduce {
+namespace {
+
+Outcome outcome(const Trial& t, const SweepFolder& folder) {
+  Outcome o{&t, folder.run(t), std::nan(""), read_eval_csv(folder.run(t)), read_record(folder.result(t))};
+  if (o.record.paper_score) o.score = *o.record.paper_score;
+  return o;
+}
+
+}  // namespace
+
+Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) : plan_(plan) {
+  const Claims claims(folder.path());
+  for (const Trial& t : plan) {
+    if (std::find(tasks_.begin(), tasks_.end(), t.config().task) == tasks_.end()) tasks_.push_back(t.config().task);
+    const TrialState state = folder.state(t, claims);
+    if (state != TrialState::done) {
+      missing_.push_back({&t, state, folder.reason(t, state)});
+      continue;
+    }
+    try {
+      done_.push_back(outcome(t, folder));
+    } catch (const std::exception& e) {  // a file that somebody removed or damaged
+      missing_.push_back({&t, TrialState::failed, e.what()});
+    }
+  }
+}
+
+bool Outcomes::plans(const Which& which) const {
+  const auto fits = [&](const auto& one) { return which(one.trial->config()); };
+  return std::any_of(done_.begin(), done_.end(), fits) || std::any_of(missing_.begin(), missing_.end(), fits);
+}
+
+std::vector<std::string> Outcomes::tasks() const { return tasks_; }
+
+Summary Outcomes::summary(const Which& which) const {
+  Summary s;
+  std::map<double, std::map<int64_t, const Outcome*>> by_lr;
+  for (const Missing& m : missing_) s.planned += which(m.trial->config());
+  for (const Outcome& o : done_) {
+    const Config& c = o.trial->config();
+    if (!which(c)) continue;
+    ++s.planned;
+    if (std::isnan(o.score)) continue;
+    ++s.runs;
+    if (!by_lr[c.lr].emplace(c.seed, &o).second)
+      failure("two trials of one setting have seed {} and lr {}: {} and a later one", c.seed, c.lr,
+              by_lr[c.lr][c.seed]->folder);
+    if (!(o.score <= s.best)) s.best = o.score, s.best_lr = c.lr;
+  }
+  for (const auto& [lr, runs] : by_lr) {
+    std::vector<double> scores;
+    for (const auto& [seed, o] : runs) scores.push_back(o->score);
+    const double m = poslab::mean(scores);
+    if (runs.size() < s.by_seed.size() || (runs.size() == s.by_seed.size() && m <= s.mean)) continue;
+    s.lr = lr, s.mean = m, s.deviation = poslab::deviation(scores), s.interval = bootstrap(scores);
+    s.by_seed.clear(), s.at_lr.clear();
+    for (const auto& [seed, o] : runs) s.by_seed[seed] = o->score, s.at_lr.push_back(o);
+  }
+  return s;
+}
+
+std::vector<AtLength> mean_curve(const Summary& s) {
+  std::vector<AtLength> curve;
+  for (size_t i = 0; !s.at_lr.empty() && i < s.at_lr[0]->tested.size(); ++i) {
+    AtLength sum{};
+    Baselines& b = sum.baselines;
+    for (const Outcome* o : s.at_lr) {
+      const AtLength& row = o->tested.at(i);
+      sum.length = row.length, sum.accuracy += row.accuracy, b.chance += row.baselines.chance;
+      b.majority += row.baselines.majority, b.content_only += row.baselines.content_only;
+    }
+    for (double* x : {&sum.accuracy, &b.chance, &b.majority, &b.content_only}) *x /= double(s.at_lr.size());
+    curve.push_back(sum);
+  }
+  return curve;
+}
+
+}  // namespace poslab::reproduce

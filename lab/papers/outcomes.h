@@ -1,0 +1,69 @@
+// The results of an artifact's trials, as its tables and figures read them.
+#pragma once
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lab/files/statistics.h"
+#include "lab/runs/eval_csv.h"
+#include "lab/runs/run_record.h"
+#include "lab/runs/sweep/sweep.h"
+
+namespace poslab::reproduce {
+
+using namespace sweep;  // the trials of a reproduction are a sweep
+
+struct Outcome {
+  const Trial* trial;
+  std::string folder;  // the run folder
+  double score;        // the paper's: mean accuracy beyond the training lengths; NaN if untested
+  std::vector<AtLength> tested;
+  RunRecord record;
+};
+struct Missing {
+  const Trial* trial;
+  TrialState state;
+  std::string reason;
+};
+
+using Which = std::function<bool(const Config&)>;
+
+// All seeds and learning rates of one setting. The paper's tables print `best`; means go with the learning rate whose
+// mean is highest, as in its table 4, of those that have the most seeds done. Scores are fractions.
+struct Summary {
+  int runs = 0, planned = 0;  // done and tested; asked for
+  bool whole() const { return runs == planned; }
+  double best = std::nan(""), best_lr = std::nan("");  // over all seeds and learning rates
+  double lr = std::nan("");                            // of what follows
+  BySeed by_seed;
+  double mean = std::nan(""), deviation = std::nan("");
+  Interval interval;                  // of the mean
+  std::vector<const Outcome*> at_lr;  // the runs behind by_seed, by rising seed
+};
+
+class Outcomes {
+ public:
+  // Reads the results of those that are done; one that cannot be read is missing, and says why. `plan` must outlive
+  // this.
+  Outcomes(const Plan& plan, const SweepFolder&);
+  const Plan& plan() const { return plan_; }
+  const std::vector<Outcome>& done() const { return done_; }
+  const std::vector<Missing>& missing() const { return missing_; }
+  size_t planned() const { return done_.size() + missing_.size(); }
+  bool plans(const Which&) const;
+  Summary summary(const Which&) const;
+  std::vector<std::string> tasks() const;  // of the plan, in its order
+
+ private:
+  const Plan& plan_;
+  std::vector<Outcome> done_;
+  std::vector<Missing> missing_;
+  std::vector<std::string> tasks_;
+};
+
+// Accuracy by length, with its baselines: the mean over the runs at_lr, which were all tested at the same lengths.
+std::vector<AtLength> mean_curve(const Summary&);
+
+}  // namespace poslab::reproduce

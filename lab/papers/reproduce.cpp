@@ -1,0 +1,220 @@
+#include "lab/papers/reproduce.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "autograd/tape.h"
+#include "core/error.h"
+#include "core/names.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/version.h"
+#include "lab/pages/page/page.h"
+
+namespace poslab {
+extern const std::string_view reproduce_html;
+}
+
+namespace poslab::reproduce {
+namespace {
+
+using nlohmann::json;
+
+void check_names(const std::string& kind, const std::vector<std::string>& names) {
+  const std::vector<std::string> known = option(kind).names();
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end()) throw BadInput(unknown(kind, name, known));
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {  // no names: all
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Plan trials_of(const Artifact& a, const Request& request) {
+  const Size& s = size(request.size);
+  const Trials trials = a.trials(defaults(s, request.settings));
+  return trials_at(s, request.settings, trials.lists, trials.also);
+}
+
+std::string short_name(const Artifact& a) { return a.name.substr(a.name.find(':') + 1); }  // table1
+
+// "132 of 134 trials are done; 1 failed, 1 to do."
+std::string standing(const Outcomes& outcomes) {
+  if (!outcomes.planned()) return "";
+  if (outcomes.missing().empty()) return fmt::format("All {} trials are done.", outcomes.planned());
+  std::vector<TrialState> states;
+  for (const Missing& m : outcomes.missing()) states.push_back(m.state);
+  return fmt::format("{} of {} trials are done; {}.", outcomes.done().size(), outcomes.planned(),
+                     to_string(count(states)));
+}
+
+// Why trials failed or are impossible, a line for each reason with the first of them.
+std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
+  const Naming names = naming(plan);
+  std::map<std::string, std::vector<const Missing*>> all;
+  for (const Missing& m : outcomes.missing())
+    if (!m.reason.empty()) all[m.reason].push_back(&m);
+  std::vector<std::string> said;
+  for (const auto& [reason, trials] : all)
+    said.push_back(fmt::format("{}: {} {}{}: {}", name_of(trials[0]->state), trials[0]->trial->id,
+                               names.name(values_of(trials[0]->trial->config())),
+                               trials.size() > 1 ? fmt::format(" and {} more", trials.size() - 1) : "", reason));
+  return said;
+}
+
+// What stands below an artifact that cannot be drawn, instead of it.
+Section without(const std::string& why) {
+  Section s;
+  s.notes = {why};
+  return s;
+}
+
+Section drawn(const Planned& p, const Outcomes& outcomes, const Config& defaults) {
+  if (p.artifact->trials && !outcomes.planned()) return without("None of the runs asked for belongs here.");
+  try {
+    return p.artifact->draw(outcomes, defaults);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& e) {  // one damaged run shall not cost the other tables
+    return without(fmt::format("This could not be drawn: {}", e.what()));
+  }
+}
+
+std::string markdown_of(const Artifact& a, const Section& s) {
+  std::string text = fmt::format("## {}\n\n{}\n\n", a.title, a.source);
+  for (const std::string& one : s.readings) text += fmt::format("{}\n\n", one);
+  for (const Grid& g : s.grids) text += fmt::format("{}:\n\n{}\n", g.caption, markdown(g));
+  for (const std::string& one : s.notes) text += fmt::format("- {}\n", one);
+  if (s.data.columns.empty()) return text + "\n";
+  return text + fmt::format("- The numbers: {0}.csv{1}{2}\n\n", short_name(a),
+                            s.arrays.empty() ? "" : fmt::format(", {}.npz", short_name(a)),
+                            s.pictures.empty() ? "" : "; the pictures: index.html");
+}
+
+std::string link(const std::string& file) { return fmt::format("<a href=\"{0}\">{0}</a>", file); }
+
+std::string section_of(const Artifact& a, const Section& s) {
+  using page::escape;
+  std::string html = fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n",
+                                 short_name(a), escape(a.title), escape(a.source));
+  for (const std::string& one : s.readings) html += fmt::format("<p class=\"reading\">{}</p>\n", escape(one));
+  for (const Grid& g : s.grids) html += page::html(g);
+  for (const Picture& p : s.pictures) html += p.html;
+  for (const std::string& one : s.notes) html += fmt::format("<p class=\"note\">{}</p>\n", escape(one));
+  if (!s.data.columns.empty())
+    html += fmt::format("<p class=\"note\">{}{}</p>\n", link(short_name(a) + ".csv"),
+                        s.arrays.empty() ? "" : ", " + link(short_name(a) + ".npz"));
+  return html + "</section>\n";
+}
+
+void merge(json& all, const json& one) {
+  if (one.contains("charts"))
+    for (const json& chart : one["charts"]) all["charts"].push_back(chart);
+  if (one.contains("maps")) all["maps"].update(one["maps"]);
+}
+
+std::string made_by() {
+  std::string text;
+  for (const auto& [name, word] : about())
+    if (name == "commit" || name == "isa" || name == "threads" || name == "scalar")
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, word);
+  return text;
+}
+
+}  // namespace
+
+std::vector<Planned> plan(const Request& request) {
+  size(request.size);
+  check_names("task", request.tasks), check_names("encoding", request.encodings);
+  std::vector<Planned> all;
+  for (const Artifact* a : artifacts(request.what)) {
+    if (a->by_commands) bad_input("{} is no sweep of tasks; ask for it apart from those that are", a->name);
+    Planned p{a, {}};
+    if (a->trials)
+      for (Trial& t : trials_of(*a, request))
+        if (contains(request.tasks, t.config().task) && contains(request.encodings, t.config().encoding))
+          p.plan.push_back(std::move(t));
+    all.push_back(std::move(p));
+  }
+  const auto trains = [](const Planned& p) { return p.artifact->trials != nullptr; };
+  if (std::any_of(all.begin(), all.end(), trains) && all_trials(all).empty())
+    bad_input("{} has no trial with {} {}; ask for others, or for all", fmt::join(request.what, " "),
+              fmt::join(request.tasks, ", "), fmt::join(request.encodings, ", "));
+  return all;
+}
+
+Plan all_trials(const std::vector<Planned>& planned) {
+  Plan all;
+  std::set<std::string> seen;
+  for (const Planned& p : planned)
+    for (const Trial& t : p.plan)
+      if (seen.insert(t.id).second) all.push_back(t);
+  return all;
+}
+
+Claim one_at_a_time(const SweepFolder& runs) {
+  for (;;) {
+    if (auto claim = Claim::take(runs.path(), "0")) return *claim;  // no trial's id
+    if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while another process draws; try again");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+void Page::add(const Artifact& a, const Section& section) {
+  const std::string name = short_name(a), path = folder_ + "/" + name;
+  if (!section.data.columns.empty()) write_file(path + ".csv", to_csv(section.data));
+  if (!section.arrays.empty()) write_file(path + ".npz", section.arrays);
+  const std::string one = markdown_of(a, section);
+  write_file(path + ".md", one);
+  text_ += one;
+  sections_ += section_of(a, section);
+  contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", name, page::escape(a.title));
+  for (const Picture& picture : section.pictures) merge(data_, picture.data);
+  if (const std::string of = source_title(a); sources_.empty() || sources_.back() != of) sources_.push_back(of);
+}
+
+void Page::write(const std::string& size, const std::string& summary, const std::string& command,
+                 const std::string& more) const {
+  // "Randomized positional encodings ... (Ruoss et al. 2023)"; of several sources, all.
+  const std::string title = fmt::format("{}: size {}", fmt::join(sources_, "; "), size);
+  write_file(folder_ + "/README.md", fmt::format("# {}\n\n{}\n\n    {}\n\n{}", title, summary, command, text_));
+  const std::string made = fmt::format("Drawn by: {}.{}", made_by(), more);
+  const std::string program = command.substr(0, command.find(' ', 7));  // poslab reproduce
+  write_file(folder_ + "/index.html", page::document(reproduce_html, {{"kicker", page::escape(program)},
+                                                                      {"title", page::escape(title)},
+                                                                      {"summary", page::escape(summary)},
+                                                                      {"contents", contents_},
+                                                                      {"sections", sections_},
+                                                                      {"command", page::escape(command)},
+                                                                      {"made", page::escape(made)},
+                                                                      {"data", page::script_safe(data_)}}));
+}
+
+std::string write(const std::vector<Planned>& planned, const Request& request, const std::string& folder,
+                  const std::string& command) {
+  const SweepFolder runs(folder + "/runs");
+  const Claim alone = one_at_a_time(runs);
+  const NoGrad no_grad;
+  const Config common = defaults(size(request.size), request.settings);
+  const Plan everything = all_trials(planned);
+  const std::string summary = standing(Outcomes(everything, runs));
+  Page page(folder);
+  for (const Planned& p : planned) {
+    if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
+    const Outcomes outcomes(p.plan, runs);
+    Section section = drawn(p, outcomes, common);
+    if (outcomes.planned()) section.notes.push_back(standing(outcomes));
+    for (const std::string& one : reasons(outcomes, p.plan)) section.notes.push_back(one);
+    page.add(*p.artifact, section);
+  }
+  write_file(folder + "/trials.csv", to_csv(collect(everything, runs).trials));
+  page.write(request.size, summary, command, " Which commit trained a run, and how long it took, is in trials.csv.");
+  return summary;
+}
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,44 @@
+// What the artifacts of Ruoss et al. 2023 ("Randomized Positional Encodings Boost Length Generalization of
+// Transformers") share: the eleven columns of its table 1, and the comparison of two settings beside the paper's.
+#pragma once
+#include "lab/papers/telling.h"
+
+namespace poslab::reproduce::ruoss2023 {
+
+// A column of table 1, in its order.
+struct Column {
+  std::string name, encoding, positions;
+  std::string paper;  // column of paper/ruoss2023_table1.csv
+  int color;          // of the palette: one for each scheme
+};
+const std::vector<Column>& columns();
+std::vector<Column> columns_of(const Outcomes&);  // those that its plan has
+Which is(const std::string& task, const Column&);
+Trials of_table1(const Config&);  // all tasks x these columns
+Trials of_code(const Config&);
+
+// One setting against another on one task, in fractions.
+struct Comparison {
+  std::string task, what;  // "R-RoPE - RoPE"
+  double paper;            // NaN: not in the paper
+  Paired ours;
+  bool whole;             // all runs of both are done
+  std::string note = "";  // to stand below it
+};
+// Of two settings' summaries.
+Comparison compare(const std::string& task, const std::string& what, double paper, const Summary& first,
+                   const Summary& second);
+// The comparisons as a table, and one sentence for each verdict: the paper's sign with an interval that excludes zero,
+// the same sign only, or the opposite. Judged are comparisons with a difference of 2 points or more in the paper whose
+// runs are all done. The paper's difference is one of bests, ours one of means.
+Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption);
+std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
+
+// The artifacts, a file each or a few that belong together.
+Section table1(const Outcomes&, const Config&), table2(const Outcomes&, const Config&),
+    table3(const Outcomes&, const Config&), table4(const Outcomes&, const Config&),
+    table5(const Outcomes&, const Config&), fig2(const Outcomes&, const Config&), fig3(const Outcomes&, const Config&),
+    fig4(const Outcomes&, const Config&), fig5(const Outcomes&, const Config&), fig6(const Outcomes&, const Config&),
+    coverage(const Outcomes&, const Config&), code(const Outcomes&, const Config&);
+
+}  // namespace poslab::reproduce::ruoss2023

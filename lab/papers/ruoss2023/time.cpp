@@ -1,0 +1,165 @@
+// Table 2 and figure 2: what training costs.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/files/json.h"
+#include "lab/pages/page/page.h"
+#include "lab/papers/ruoss2023/ruoss2023.h"
+
+namespace poslab::reproduce::ruoss2023 {
+namespace {
+
+using namespace page;
+using nlohmann::json;
+
+double median(std::vector<double> x) {
+  if (x.empty()) return std::nan("");
+  std::nth_element(x.begin(), x.begin() + std::ptrdiff_t(x.size() / 2), x.end());
+  return x[x.size() / 2];
+}
+
+std::string machines(const Outcomes& outcomes) {
+  std::set<std::string> all;
+  for (const Outcome& o : outcomes.done())
+    all.insert(fmt::format("{}, {} thread{}", o.record.isa.value_or("?"), o.record.threads.value_or(0),
+                           o.record.threads == 1 ? "" : "s"));
+  if (all.empty()) return "";
+  return fmt::format(
+      "Made on {}. Runs that share a machine with others slow each other down: for fair times use --jobs 1.",
+      fmt::join(all, "; "));
+}
+
+struct Test {
+  int64_t step;
+  double seconds, accuracy;
+};
+
+// tests.jsonl of a run (lab/runs/curve.h): means over the tested lengths beyond `trained`.
+std::vector<Test> tests(const Outcome& o, int trained) {
+  std::vector<Test> all;
+  std::istringstream lines(read_file(o.folder + "/tests.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const Json entry = try_json(line);
+    if (!entry.is_object()) failure("{}/tests.jsonl is damaged; remove the folder and run this again", o.folder);
+    if (entry.at("seconds").is_null()) continue;  // the run was moved and its clock lost
+    std::vector<double> beyond;
+    for (size_t i = 0; i < entry.at("lengths").size(); ++i)
+      if (entry["lengths"][i] > trained) beyond.push_back(entry.at("accuracies").at(i));
+    all.push_back({entry.at("step"), entry.at("seconds"), poslab::mean(beyond)});
+  }
+  return all;
+}
+
+}  // namespace
+
+Section table2(const Outcomes& outcomes, const Config&) {
+  Section s;
+  s.data = {{"task", "encoding", "positions", "runs", "steps_per_second", "seconds"}, {}};
+  Grid grid{"Training steps a second, median over the runs", {"task"}, {}};
+  for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
+  for (const std::string& task : outcomes.tasks()) {
+    std::vector<Cell> row = {{task}};
+    for (const Column& c : columns_of(outcomes)) {
+      std::vector<double> rate, seconds;
+      for (const Outcome& o : outcomes.done())
+        if (is(task, c)(o.trial->config()) && o.record.seconds) {
+          seconds.push_back(*o.record.seconds);
+          rate.push_back(double(o.trial->config().steps) / seconds.back());
+        }
+      row.push_back({rate.empty() ? "–" : fmt::format("{:.1f}", median(rate)),
+                     rate.empty() ? "" : fmt::format("{:.0f} s", median(seconds))});
+      s.data.rows.push_back(
+          {task, c.encoding, c.positions, rate.size(), number(median(rate)), number(median(seconds))});
+    }
+    grid.rows.push_back(std::move(row));
+  }
+  s.grids = {grid};
+  s.notes = {how_many(outcomes)};
+  if (const std::string made = machines(outcomes); !made.empty()) s.notes.push_back(made);
+  s.notes.push_back("The numbers of the paper's table 2 are not in our copy of it.");
+  return s;
+}
+
+Section fig2(const Outcomes& outcomes, const Config& defaults) {
+  Section s;
+  s.data = {{"task", "positions", "train_length", "seed", "step", "seconds", "accuracy"}, {}};
+  constexpr double good = 0.9;
+  constexpr int in_a_row = 3;  // tests above it: a small test is now and then above by luck
+  for (const std::string& task : outcomes.tasks()) {
+    Chart chart{"time-" + task,
+                "Accuracy on unseen lengths against seconds of training, " + task,
+                "",
+                "seconds of training",
+                "accuracy",
+                0,
+                1,
+                0,
+                1,
+                true,
+                false,
+                0,
+                {},
+                "second"};
+    double reached[2] = {std::nan(""), std::nan("")}, rate[2] = {std::nan(""), std::nan("")}, between[2] = {0, 0};
+    bool ran[2] = {false, false};
+    for (const bool naive : {false, true})
+      for (const Outcome& o : outcomes.done()) {
+        const Config& c = o.trial->config();
+        if (c.task != task || (c.positions == "sequential") != naive) continue;
+        Curve curve{
+            fmt::format("{} to length {}", naive ? "Relative" : "R-Relative", c.train_length), naive ? 0 : 1, {}, {}};
+        int row = 0;
+        ran[naive] = true;
+        const std::vector<Test> all = tests(o, defaults.train_length);
+        for (const Test& t : all) {
+          curve.points.push_back({t.seconds, t.accuracy});
+          row = t.accuracy > good ? row + 1 : 0;
+          if (std::isnan(reached[naive]) && row == in_a_row) reached[naive] = (curve.points.end() - in_a_row)->x;
+          s.data.rows.push_back({task, c.positions, c.train_length, c.seed, t.step, t.seconds, t.accuracy});
+        }
+        if (all.empty()) continue;
+        chart.x_high = std::max(chart.x_high, curve.points.back().x);
+        rate[naive] = double(all.back().step) / all.back().seconds;
+        between[naive] = all.back().seconds / double(all.size());
+        chart.curves.push_back(curve);
+      }
+    if (chart.curves.empty()) continue;
+    if (!std::isnan(rate[0] + rate[1]))
+      s.readings.push_back(
+          fmt::format("{}: {:.3g} steps a second on short strings with randomized positions, {:.3g} on long ones: "
+                      "{:.1f} times as many (paper: 168.4 and "
+                      "22.1 on a V100, 7.6 times).",
+                      task, rate[0], rate[1], rate[0] / rate[1]));
+    const auto seconds = [&](bool naive) {
+      if (!ran[naive]) return std::string("not yet run");
+      return std::isnan(reached[naive])
+                 ? std::string("not in this run")
+                 : fmt::format("after {:.3g} s (a test every {:.2g} s)", reached[naive], between[naive]);
+    };
+    s.readings.push_back(fmt::format(
+        "More than 90 % right in three tests in a row: randomized {}, naive {}{} (paper: 35.4 times sooner).",
+        seconds(false), seconds(true),
+        std::isnan(reached[0] + reached[1]) ? "" : fmt::format(", {:.1f} times later", reached[1] / reached[0])));
+    s.pictures.push_back(
+        {fmt::format(
+             "<figure>{}<figcaption><b>{}.</b> Small tests while training, at some of the lengths beyond {}; their own "
+             "time is not counted.</figcaption></figure>\n",
+             figure(chart), headed(task), defaults.train_length),
+         {{"charts", {chart_json(chart)}}}});
+    if (const Cell cell = task_cell(outcomes, task); !cell.below.empty())
+      s.notes.push_back(fmt::format("{}, without reading the order of the symbols: {}.", task, in_one(cell.below)));
+  }
+  s.notes.push_back(how_many(outcomes));
+  if (const std::string made = machines(outcomes); !made.empty()) s.notes.push_back(made);
+  s.notes.push_back(
+      "Our copy of the paper has no captions, so we do not know the task of its figure 2; Even Pairs is our choice.");
+  return s;
+}
+
+}  // namespace poslab::reproduce::ruoss2023

@@ -1,0 +1,47 @@
+#include "lab/papers/size.h"
+
+#include "core/choices.h"
+
+namespace poslab::reproduce {
+namespace {
+
+const std::vector<std::string> fifteen = {
+    "even_pairs", "modular_arithmetic", "parity_check", "cycle_navigation", "stack_manipulation", "reverse_string",
+    "modular_arithmetic_brackets", "solve_equation", "duplicate_string", "missing_duplicate_string", "odds_first",
+    "binary_addition", "binary_multiplication", "compute_sqrt", "bucket_sort"};
+
+}  // namespace
+
+const std::vector<Size>& all_sizes() {
+  static const std::vector<Size> sizes = {
+      {"tiny",
+       "preset tiny: up to four tasks that a small model learns in seconds, three seeds; all of a source within an "
+       "hour on 2 cores",
+       {{"preset", {"tiny"}},
+        {"task", {"even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"}},
+        {"seed", seeds(3)}}},
+      // Two rates, as at 1e-3 alone many of these models never begin to learn.
+      {"example",
+       "preset example, the released code's setting, at its learning rate 1e-3 and at the paper's 3e-4: 15 tasks, one "
+       "seed; about three days on 2 cores",
+       {{"preset", {"example"}}, {"task", fifteen}, {"lr", {"3e-4", "1e-3"}}}},
+      {"paper",
+       "preset paper: 15 tasks, 10 seeds, 3 learning rates, 2,000,000 steps each; for a cluster (--plan, poslab sweep "
+       "submit)",
+       {{"preset", {"paper"}}, {"task", fifteen}, {"seed", seeds(10)}, {"lr", {"3e-4", "1e-4", "5e-4"}}}},
+  };
+  return sizes;
+}
+
+const Size& size(const std::string& name) { return find("size", all_sizes(), name); }
+
+Plan trials_at(const Size& size, const ValueLists& settings, const ValueLists& lists,
+               const std::vector<ValueLists>& also) {
+  return make_plan(overlaid(overlaid(size.head, settings), lists), also, "--size " + size.name);
+}
+
+Config defaults(const Size& size, const ValueLists& settings) {
+  return trials_at(size, settings, {{"encoding", {"none"}}}, {}).front().config();
+}
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,26 @@
+// The three sizes at which a source's artifacts are made. A size is the head of a sweep (lab/runs/sweep/plan.h): a preset of
+// options (experiment/options.cpp) and which tasks, seeds and learning rates are tried with it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lab/runs/sweep/sweep.h"
+
+namespace poslab::reproduce {
+
+using namespace sweep;  // the trials of a reproduction are a sweep
+
+struct Size {
+  std::string name, summary;
+  ValueLists head;
+};
+const std::vector<Size>& all_sizes();
+const Size& size(const std::string& name);  // throws BadInput with did-you-mean
+
+// The trials of `lists` and `also` at this size. Of an option that several name, `lists` counts before `settings`, and
+// these before the size.
+Plan trials_at(const Size&, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also);
+// The first trial of the size with these settings, whatever its encoding: what an artifact takes its own choices from.
+Config defaults(const Size&, const ValueLists& settings);
+
+}  // namespace poslab::reproduce

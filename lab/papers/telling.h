@@ -1,0 +1,25 @@
+// What the artifacts of all sources say alike: how many runs, which baselines, which intervals; and a chart as a
+// picture.
+#pragma once
+#include "lab/pages/page/chart.h"
+#include "lab/papers/artifact.h"
+
+namespace poslab::reproduce {
+
+std::string partly(const Summary&);                     // "1 of 2 runs\n", or "" if all runs are done
+std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in points; "" of NaNs
+// "+3.1 [+1.0, +5.2]", and "+3.1" where the interval is NaNs; `unit` stands between: " points".
+std::string ahead_text(double, const Interval&, const std::string& unit = "");
+nlohmann::json number(double x);                        // null for NaN
+// Columns guess, majority, content_only of a .csv; nulls if no run is done.
+std::vector<nlohmann::json> baseline_cells(const Summary&);
+Cell task_cell(const Outcomes&, const std::string& task);  // its name, and below it its three baselines
+std::string about_intervals(const Outcomes&);              // what they are worth with so many seeds
+std::string how_many(const Outcomes&);  // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
+Picture picture(const page::Chart&, const std::string& caption);  // caption: HTML
+
+std::vector<double> values(const BySeed&);
+double mean(const BySeed&);
+BySeed difference(const BySeed&, const BySeed&);  // of the seeds that both have
+
+}  // namespace poslab::reproduce

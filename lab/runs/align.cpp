@@ -1,0 +1,192 @@
+#include "lab/runs/align.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <climits>
+#include <cmath>
+#include <filesystem>
+
+#include "core/stop.h"
+#include "experiment/build.h"
+#include "experiment/language/inside.h"
+#include "experiment/lengths.h"
+#include "experiment/t5/inside.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/json.h"
+#include "lab/files/progress.h"
+#include "lab/hub/stored_tensors.h"
+#include "lab/runs/language/run.h"
+#include "lab/runs/output.h"
+#include "lab/runs/run_config.h"
+#include "lab/runs/run_folder.h"
+#include "lab/runs/t5/questions.h"
+#include "lab/runs/t5/run.h"
+
+namespace poslab {
+namespace {
+
+const char* alignment_format = "poslab alignment 1";
+
+// Four digits are more than a few strings can tell.
+Json number(double x) {
+  return std::isfinite(x) ? Json(std::strtod(fmt::format("{:.4g}", x).c_str(), nullptr)) : Json();
+}
+
+Json json_of(const Dispersion& d) {
+  Json all;
+  const auto add = [&](const char* name, double RowMeans::*x) {
+    all[name].push_back(number(d.of_model().*x));
+    for (int layer = 0; layer < d.layers; ++layer) all[name].push_back(number(d.of_layer(layer).*x));
+  };
+  add("largest_weight", &RowMeans::largest_weight), add("entropy", &RowMeans::entropy);
+  add("largest_logit", &RowMeans::largest_logit), add("variance", &RowMeans::variance);
+  return all;
+}
+
+std::string to_json(const AlignRequest& r, const Alignment& a) {
+  const AlignedTemperatures& t = a.temperatures;
+  Json all = {{"format", alignment_format},
+              {"mode", align_modes()[size_t(r.how.mode)]},
+              {"per", align_groups()[size_t(r.how.per)]},
+              {r.hf.empty() ? "run" : "hf", r.hf.empty() ? r.run : r.hf},
+              {"model", {{"layers", t.layers}, {"heads", t.heads}, {"weights", t.weights}}},
+              {"short", {{"length", r.how.shortest}, {"keys", int64_t(t.shortest)}, {"measured", json_of(a.target)}}}};
+  if (!r.hf.empty()) all["task"] = r.task;
+  for (const AlignedAt& l : a.lengths) {
+    Json taus = Json::array();
+    for (const double tau : l.found.tau) taus.push_back(std::strtod(fmt::format("{:.6g}", tau).c_str(), nullptr));
+    all["long"].push_back({{"length", l.length},
+                           {"keys", int64_t(l.found.keys)},
+                           {"temperature", taus},
+                           {"unreachable", l.unreachable},
+                           {"before", json_of(l.before)},
+                           {"after", json_of(l.after)}});
+  }
+  return all.dump(1) + "\n";
+}
+
+void must_be_plain(const std::string& run, const std::string& temperature) {
+  if (temperature != "none")
+    bad_input(
+        "align: {} was trained with temperature = {}, which alignment would replace; align a run that was "
+        "trained with none",
+        run, temperature);
+}
+
+std::vector<int> all_lengths(const Aligning& how) {
+  std::vector<int> all = {how.shortest};
+  all.insert(all.end(), how.longer.begin(), how.longer.end());
+  return all;
+}
+
+Alignment with_bar(const Probed& model, const Aligning& how) {
+  std::optional<Progress> progress;
+  try {
+    return align(model, how, [&](int done, int total, int length) {
+      if (!progress) progress.emplace("aligning", "passes", 0, total);
+      progress->at(done, fmt::format("length {}", length));
+      stop_if_wanted();
+    });
+  } catch (const Stopped&) { throw Interrupted(caught_signal(), "stopped while aligning; no file was written"); }
+}
+
+Alignment of_task(const AlignRequest& r) {
+  const State state = RunFolder::open(r.run).load(r.device);
+  must_be_plain(r.run, state.config.temperature);
+  check_lengths(state.config, all_lengths(r.how), "align");
+  Alignment made = with_bar(probed(state, r.samples), r.how);
+  made.temperatures.weights = weights_checksum(state.params);
+  return made;
+}
+
+Alignment of_language(const AlignRequest& r) {
+  const language::Run run = language::open(r.run);
+  must_be_plain(r.run, run.state.config["temperature"]);
+  language::check_lengths(run.state, all_lengths(r.how), "align", false);
+  Alignment made = with_bar(language::probed(run.state, run.source, r.samples), r.how);
+  made.temperatures.weights = weights_checksum(run.state.params);
+  return made;
+}
+
+Alignment of_t5(const AlignRequest& r) {
+  t5::Run run = t5::open(r.run);
+  must_be_plain(r.run, run.state.config["temperature"]);
+  if (!r.tasks.empty()) run.state.config.set("tasks", r.tasks);
+  run.state.config.set("eval_lengths", fmt::format("{}", fmt::join(all_lengths(r.how), "/")));
+  t5::check(run.state.config), t5::check_rows(run.state.net, run.state.config);
+  Alignment made = with_bar(t5::probed(run.state, r.samples), r.how);
+  made.temperatures.weights = weights_checksum(run.state.params);
+  return made;
+}
+
+// Of the questions that `poslab t5 eval --hf` asks.
+Alignment of_checkpoint(const AlignRequest& r) {
+  t5::English e = t5::english(r.task, r.questions);
+  e.sizes = all_lengths(r.how), e.samples = r.samples;
+  t5::check(e);
+  const t5::HfModel model = t5::open_hf_model(r.hf);
+  const std::string weights = weights_checksum(map_weights(r.hf));
+  Alignment made = with_bar(t5::probed(model, e), r.how);
+  made.temperatures.weights = weights;
+  return made;
+}
+
+void must_be_one(const AlignRequest& r) {
+  if (r.run.empty() == r.hf.empty())
+    bad_input("poslab align takes a run, as in `poslab align runs/first`, or a checkpoint, --hf FOLDER{}",
+              r.run.empty() ? "" : "; not both");
+  for (const auto& [option, value] : {std::pair{"--task", &r.task}, {"--questions", &r.questions}})
+    if (r.hf.empty() && !value->empty())
+      bad_input("{} {} goes with --hf; the run {} has its own", option, *value, r.run);
+  if (!r.hf.empty() && !r.tasks.empty())
+    bad_input("--tasks {} goes with a run; a checkpoint is asked in English: --task", r.tasks);
+}
+
+}  // namespace
+
+Alignment write_alignment(const AlignRequest& r, const std::string& out) {
+  if (std::filesystem::is_directory(out)) bad_input("cannot write {}: it is a folder; choose another path", out);
+  if (const auto folder = std::filesystem::path(out).parent_path(); !folder.empty() && !std::filesystem::exists(folder))
+    bad_input("cannot write {}: there is no such folder; choose another path", out);
+  check_output("-o", out, {{"", "", "{", alignment_format}});
+  must_be_one(r);
+  const RunKind kind = r.hf.empty() ? kind_of_folder(r.run) : RunKind::t5;
+  if (kind != RunKind::t5 && !r.tasks.empty()) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
+  if (kind != RunKind::task && !r.device.empty() && r.device != "cpu")
+    bad_input("--device {}: {} run on the cpu", r.device, kind == RunKind::t5 ? "T5s" : "language models");
+  const Alignment made = !r.hf.empty()           ? of_checkpoint(r)
+                         : kind == RunKind::task ? of_task(r)
+                         : kind == RunKind::t5   ? of_t5(r)
+                                                 : of_language(r);
+  write_file(out, to_json(r, made));
+  return made;
+}
+
+namespace {
+
+int count(const Json& in, const char* key) {
+  const Json& value = in.at(key);
+  const auto n = whole_number(value, INT_MAX);
+  if (!n) bad_input("its \"{}\" is {}, no count", key, in_short(value));
+  return int(*n);
+}
+
+}  // namespace
+
+AlignedTemperatures read_alignment(const std::string& path) {
+  const std::string text = read_input(path);
+  try {
+    const Json all = parse_json(text, "it");
+    if (all.at("format") != alignment_format) throw std::runtime_error("its format is another");
+    const Json &model = all.at("model"), &shortest = all.at("short");
+    AlignedTemperatures a{count(model, "layers"), count(model, "heads"), model.at("weights"), shortest.at("keys"), {}};
+    for (const Json& l : all.at("long")) a.lengths.push_back({l.at("keys"), l.at("temperature")});
+    return read_aligned(text_of(a));
+  } catch (const std::exception& e) {
+    bad_input("{} is no file of temperatures, {}; `poslab align` writes such files", path, e.what());
+  }
+}
+
+}  // namespace poslab

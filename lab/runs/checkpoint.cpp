@@ -1,0 +1,144 @@
+#include "lab/runs/checkpoint.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "core/choices.h"
+#include "core/error.h"
+#include "lab/files/safetensors.h"
+#include "lab/runs/config_toml.h"
+
+namespace poslab {
+namespace {
+
+const std::string mark = "{\"__metadata__\":{\"crc32\":\"", zeros = "00000000";
+const size_t crc_at = 8 + mark.size();  // behind the header's length
+
+// In file order, which is that of the flat buffer.
+std::vector<NamedTensor> parts(const Params& params, const Adam& adam) {
+  std::vector<NamedTensor> all;
+  for (const auto& e : params.entries()) all.push_back({e.name, e.tensor});
+  all.push_back({"adam.m", adam.m});
+  all.push_back({"adam.v", adam.v});
+  return all;
+}
+
+// Of a whole file with zeros in place of its checksum.
+std::string crc(std::string_view file) {
+  uLong sum = 0;
+  for (const std::string_view part :
+       {file.substr(0, crc_at), std::string_view(zeros), file.substr(crc_at + zeros.size())})
+    sum = crc32_z(sum, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  return fmt::format("{:08x}", sum);
+}
+
+// Throws unless the bytes are what some checkpoint_bytes wrote.
+void check_whole(std::string_view bytes, const std::string& path) {
+  const std::string damaged = "is damaged; restore it from a copy, or train again";
+  if (bytes.size() < crc_at + zeros.size()) failure("{} {}: it is cut off after {} bytes", path, damaged, bytes.size());
+  if (bytes.substr(8, mark.size()) != mark)
+    failure("{} {}: it does not begin like a checkpoint of poslab", path, damaged);
+  const std::string_view said = bytes.substr(crc_at, zeros.size());
+  if (const std::string is = crc(bytes); is != said)
+    failure("{} {}: its checksum is {} and should be {}", path, damaged, is, said);
+}
+
+}  // namespace
+
+std::string checkpoint_bytes(const Saved& s) {
+  const Json metadata = {{"crc32", zeros},
+                         {"format", s.format},
+                         {"step", std::to_string(s.adam.step)},
+                         {"seed", std::to_string(s.seed)},
+                         {"config", s.config}};
+  std::string bytes = safetensors_bytes<real>(metadata, parts(s.params, s.adam));
+  bytes.replace(crc_at, zeros.size(), crc(bytes));
+  return bytes;
+}
+
+struct Checkpoint::Parsed {
+  std::string bytes, path;
+  SafetensorsHeader header{};
+  std::map<std::string, const TensorRecord*> tensors{};
+
+  std::string word(const char* key) const {
+    const Json value = header.metadata.value(key, Json());
+    if (!value.is_string()) failure("{} is damaged: its header has no \"{}\"; restore it from a copy", path, key);
+    return value;
+  }
+};
+
+Checkpoint::Checkpoint(std::string bytes, std::string path, const char* format) {
+  check_whole(bytes, path);
+  auto parsed = std::make_unique<Parsed>(Parsed{std::move(bytes), std::move(path)});
+  Parsed& p = *parsed;
+  p.header = read_safetensors(p.bytes, p.path);
+  for (const TensorRecord& t : p.header.tensors) p.tensors[t.name] = &t;
+  const std::string its = p.word("format");
+  const auto refuse = [&](const char* other, const char* what) {
+    if (its == other && its != format) bad_input("{} is of {} it", p.path, what);
+  };
+  refuse(language_checkpoint_format, "a language model; `poslab lm` reads");
+  refuse(t5_checkpoint_format, "a T5; `poslab t5` reads");
+  refuse(checkpoint_format, "a task; `poslab resume`, eval and ask read");
+  if (its != format)
+    bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", p.path, its, format);
+  for (const TensorRecord& t : p.header.tensors)
+    if (t.dtype != dtype_of<real>())
+      bad_input("{} holds {} numbers and this build computes with {}; use the other build", p.path, t.dtype,
+                dtype_of<real>());
+  parsed_ = std::move(parsed);
+}
+
+Checkpoint::~Checkpoint() = default;
+
+std::string Checkpoint::config() const { return parsed_->word("config"); }
+
+// Of each layer the largest matrix alone: (C, C) of attention, or (C, F) of the feed-forward network.
+void Checkpoint::must_hold(const RunConfig& c) const {
+  const auto number = [&](const char* name) { return std::stod(value_of(c, name)); };
+  const RunKind kind = kind_of(c);
+  const double C = number("d_model"), F = kind == RunKind::task ? number("widening") * C : number("d_ff");
+  const bool attends = kind != RunKind::language || value_of(c, "unit") != "gau";
+  const double layers = number("layers") + (kind == RunKind::t5 ? number("decoder_layers") : 0);
+  const auto moments = parsed_->tensors.find("adam.m");
+  const int64_t there = moments == parsed_->tensors.end() ? 0 : size_of(moments->second->shape);
+  if (layers * C * std::max(F, attends ? C : 1) > double(there))
+    failure(
+        "{} is damaged: {} layers of d_model {} have more than the {} weights that it holds; restore it from a copy",
+        parsed_->path, layers, C, there);
+}
+
+void Checkpoint::read_into(const Params& params, Adam& adam) const {
+  const Parsed& p = *parsed_;
+  adam.step = naming(p.path, [&] { return read_whole("step", p.word("step"), {0, 1e15}, "a number of steps"); });
+  for (const NamedTensor& wanted : parts(params, adam)) {
+    const auto found = p.tensors.find(wanted.name);
+    if (found == p.tensors.end() || found->second->shape != wanted.values.shape())
+      bad_input("{} has no tensor {} of shape {}: another version of poslab wrote it", p.path, wanted.name,
+                to_string(wanted.values.shape()));
+    std::vector<real> values(size_t(wanted.values.size()));
+    std::memcpy(values.data(), p.bytes.data() + p.header.numbers + found->second->from, values.size() * sizeof(real));
+    wanted.values.set(values.data());
+  }
+}
+
+std::string checkpoint_bytes(const State& s) {
+  return checkpoint_bytes(Saved{s.params, s.adam, s.config.seed, to_toml(s.config)});
+}
+
+State checkpoint_state(const std::string& bytes, const std::string& path, const std::string& device) {
+  const Checkpoint checkpoint(bytes, path);
+  Config c = configure(read_toml(checkpoint.config(), path));
+  if (!device.empty()) c.device = device;
+  checkpoint.must_hold(c);
+  State s(c);
+  checkpoint.read_into(s.params, s.adam);
+  return s;
+}
+
+}  // namespace poslab

@@ -1,0 +1,52 @@
+// A checkpoint is one safetensors file: 8 bytes of little-endian header length, a JSON header, then the numbers. Any
+// reader of the format opens it; the weights have their dotted names, Adam's moments are "adam.m" and "adam.v", laid
+// out like all weights one after the other. Equal states give equal bytes: no clock, no path, no number of threads.
+//
+//   __metadata__: {"crc32", "format", "step", "seed", "config"}; crc32 is that of the whole file with eight zeros in
+//   its place
+#pragma once
+#include <memory>
+#include <string>
+
+#include "experiment/state.h"
+#include "lab/runs/run_config.h"
+
+namespace poslab {
+
+// What the file says it is. It changes when a state of before could no longer be read, or would go on differently.
+inline constexpr const char* checkpoint_format = "poslab checkpoint 1";
+
+// A model in training, whatever it is: what a checkpoint is made of.
+struct Saved {
+  const Params& params;
+  const Adam& adam;
+  int64_t seed;
+  std::string config;                            // as TOML
+  const char* format = checkpoint_format;
+};
+std::string checkpoint_bytes(const Saved&);
+class Checkpoint {
+ public:
+  // BadInput if it is of another format, or the build of the other scalar type wrote it; Failure if a byte is missing
+  // or wrong. `path` is for messages.
+  Checkpoint(std::string bytes, std::string path, const char* format = checkpoint_format);
+  ~Checkpoint();
+  std::string config() const;                    // as TOML
+  // Throws Failure where a model of this configuration has more weights than the file: before it takes their memory.
+  void must_hold(const RunConfig&) const;
+  void read_into(const Params&, Adam&) const;    // weights, moments, step. BadInput: other shapes
+
+ private:
+  struct Parsed;
+  std::unique_ptr<const Parsed> parsed_;
+};
+// Those of `poslab lm` and `poslab t5`.
+inline constexpr const char* language_checkpoint_format = "poslab language model 1";
+inline constexpr const char* t5_checkpoint_format = "poslab T5 1";
+
+std::string checkpoint_bytes(const State&);
+// BadInput if another version or the build of the other scalar type wrote it, Failure if a byte is missing or wrong.
+// `path` is for messages. device: on which to go on; "": on that of the run.
+State checkpoint_state(const std::string& bytes, const std::string& path, const std::string& device = "");
+
+}  // namespace poslab

@@ -1,0 +1,39 @@
+// Small tests during training: accuracy against seconds of training, as in figure 2 of the paper. The scores of a run
+// come from the full test at its end (experiment/evaluate.h).
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/runs/run_folder.h"
+
+namespace poslab {
+
+// What each small test evaluates: the same strings every time, which are the first of the full test.
+struct SmallTest {
+  std::vector<int> lengths;  // at most 8, in the middles of equal parts of eval_lengths
+  // strings of each length, 1 .. 32, chosen so that tests take 2 to 3 % of the time where possible
+  int samples;
+};
+SmallTest small_test(const Config&);
+
+// The small tests of a run with test_every > 0. Each writes a line of tests.jsonl:
+//
+//   {"step", "seconds", "accuracy", "samples", "lengths", "accuracies"}
+//
+// Accuracies as in eval.csv; "accuracy" is the mean of those beyond the training range, of all if none is beyond.
+// seconds: lab/runs/training_clock.h.
+class SmallTests {
+ public:
+  SmallTests(const RunFolder&, const State&);  // the state must outlive it
+  bool due() const;                            // after the steps that are done
+  void test(std::optional<double> seconds);
+  void sync();  // on disk; called before a checkpoint
+
+ private:
+  const State& state_;
+  std::optional<StepLog> lines_;
+  SmallTest test_;
+};
+
+}  // namespace poslab

@@ -1,0 +1,42 @@
+// What runs are called where they stand side by side: by the options in which they differ, in the same words on pages,
+// on the terminal and in tables.
+//
+//   unsorted         a switch that has words for off and on (core/choices.h, Option::words)
+//   encoding=rope    any other option
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lab/runs/run_config.h"
+
+namespace poslab {
+
+// Without those that pages do not name runs by: task, text and seed, which they say themselves, and how often a run is
+// saved and logged.
+Values setting_of(Values);
+// "unsorted"; "" where the option has no words.
+std::string word_for(const KeptOption&, const std::string& value);
+
+// A value that fits on a line: numbers that a file held would fill a page, and their checksum tells them from others
+// that begin alike.
+std::string shortened(const std::string& value);
+
+// The names of some runs of one kind. A name leaves out an option where the runs that are alike in all options before
+// it are alike in this one too, and have it as their preset does. So different values have different names.
+class Naming {
+ public:
+  explicit Naming(const std::vector<Values>&, RunKind = RunKind::task);
+  // "unsorted lr=0.0003"; "relative (randomized)", encoding and positions, where no option has to be named.
+  std::string name(const Values&) const;
+  const std::vector<std::string>& differing() const { return differing_; }  // in the order of kept_options()
+
+ private:
+  std::string value(const Values&, const std::string& option) const;
+  RunKind kind_;
+  std::vector<std::string> differing_;
+  std::set<std::string> parted_;           // an option and the values before it, where runs differ in the option
+  std::map<std::string, Values> presets_;  // of the runs, with all their values
+};
+
+}  // namespace poslab

@@ -1,0 +1,113 @@
+#include "lab/runs/other_test.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/files/shell.h"
+
+namespace poslab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t longest_name = 100;  // of a file; a longer one ends in a checksum
+
+bool suits_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c && std::strchr("-_.", c)); }
+
+// "lengths" of eval_lengths, "positions" of test_positions
+std::string short_name(const std::string& option) {
+  return option.starts_with("eval_") || option.starts_with("test_") ? option.substr(5) : option;
+}
+
+// "lengths-1-40-positions-sequential"
+std::string name_from_options(RunKind kind, const Values& options) {
+  std::string name;
+  for (const std::string& option : test_options(kind))
+    if (const auto said = options.find(option); said != options.end())
+      name += (name.empty() ? "" : "-") + short_name(option) + "-" + said->second;
+  const std::string whole = name;
+  for (char& c : name)
+    if (!suits_a_name(c)) c = '-';
+  if (name.size() <= longest_name) return name;
+  const auto checksum = crc32_z(0, reinterpret_cast<const Bytef*>(whole.data()), whole.size());
+  return fmt::format("{}-{:08x}", name.substr(0, longest_name - 9), checksum);
+}
+
+// Whether nothing is lost by writing there: the name is free, or has the same test.
+bool is_free(const RunFolder& run, const OtherTest& test) {
+  const std::string json = run.file(json_of_test(test.name));
+  if (!fs::exists(json)) return !fs::exists(run.file(csv_of_test(test.name)));
+  try {
+    return read_record(json).test == test.options;
+  } catch (const Failure&) { return false; }
+}
+
+}  // namespace
+
+Values differing(const RunConfig& own, const RunConfig& tested) {
+  Values options;
+  for (const std::string& option : test_options(kind_of(own)))
+    if (const std::string value = value_of(tested, option); value != value_of(own, option)) options[option] = value;
+  return options;
+}
+
+void find_name(const RunFolder& run, OtherTest& test) {
+  if (test.options.empty() && !test.name.empty())
+    bad_input("--name {}: this is the run's own test, which is kept in eval.csv; leave out --name", test.name);
+  if (test.options.empty()) return;
+  if (test.name.empty()) {
+    const std::string made = name_from_options(kind_of_folder(run.path()), test.options);
+    test.name = made;
+    for (int n = 2; !is_free(run, test); ++n) test.name = fmt::format("{}-{}", made, n);
+    return;
+  }
+  if (!std::all_of(test.name.begin(), test.name.end(), suits_a_name) || test.name.size() > longest_name)
+    bad_input("--name {}: it becomes a part of a file's name; use up to {} letters, digits and - _ .", test.name,
+              longest_name);
+  if (!is_free(run, test))
+    bad_input("--name {}: {} is a test under other options; choose another name, or remove it", test.name,
+              run.file(csv_of_test(test.name)));
+}
+
+void write_other_test(const RunFolder& run, const OtherTest& test, const std::string& csv, RunRecord record,
+                      const RunConfig& tested) {
+  keep_origin(record, record_before(run.file("result.json")));
+  record.test = test.options;
+  write_file(run.file(json_of_test(test.name)), to_json(record, tested));
+  write_file(run.file(csv_of_test(test.name)), csv);  // last: a test is there with both
+}
+
+std::string csv_of_test(const std::string& name) { return name.empty() ? "eval.csv" : "eval-" + name + ".csv"; }
+std::string json_of_test(const std::string& name) { return name.empty() ? "result.json" : "eval-" + name + ".json"; }
+bool is_of_a_test(const std::string& file) {
+  return file.starts_with("eval-") && (file.ends_with(".csv") || file.ends_with(".json"));
+}
+
+std::vector<std::string> other_tests(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& at : fs::directory_iterator(folder, none)) {
+    const std::string file = at.path().filename();
+    if (is_of_a_test(file) && file.ends_with(".json") && fs::exists(fs::path(at.path()).replace_extension(".csv")))
+      names.push_back(file.substr(5, file.size() - 5 - 5));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string test_command(RunKind kind, const std::string& folder, const OtherTest& test) {
+  std::string words = fmt::format("poslab {} {}", eval_command(kind), shell_word(folder));
+  for (const std::string& option : test_options(kind))
+    if (const auto said = test.options.find(option); said != test.options.end())
+      words += fmt::format(" {} {}", dashed(option.starts_with("eval_") ? option.substr(5) : option),
+                           shell_word(said->second));
+  return test.name.empty() ? words : words + " --name " + shell_word(test.name);
+}
+
+}  // namespace poslab

@@ -1,0 +1,79 @@
+#include "lab/runs/output.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/files/shell.h"
+#include "lab/runs/other_test.h"
+
+namespace poslab {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_run_folder(const fs::path& folder) {
+  return fs::exists(folder / "config.toml") && fs::exists(folder / "metrics.jsonl");
+}
+
+// Of a run folder (lab/runs/run_folder.h, lab/runs/language/run.h), whether or not it is there yet.
+bool belongs_to_a_run(const std::string& name) {
+  static const std::vector<std::string> own = {
+      "config.toml", "metrics.jsonl", "tests.jsonl", "clock.jsonl",     "checkpoint.safetensors",
+      "eval.csv",    "pictures.json", "result.json", "vocabulary.json", "text.json"};
+  return is_of_a_test(name) || std::find(own.begin(), own.end(), name) != own.end();
+}
+
+bool is_of_kind(const Output& kind, const std::string& path) {
+  const std::string text = read_file(path);
+  return text.empty() || (text.starts_with(kind.begins) && text.find(kind.holds) != text.npos);
+}
+
+const Output& by_ending(const std::string& option, const std::string& path, const std::vector<Output>& kinds) {
+  std::vector<std::string> known;
+  for (const Output& kind : kinds) {
+    if (path.size() > kind.ending.size() && path.ends_with(kind.ending)) return kind;
+    known.push_back(fmt::format("{} ({})", kind.ending, kind.what));
+  }
+  bad_input("{} {}: what kind of file is this? Name it {}", option, shell_word(path), fmt::join(known, " or "));
+}
+
+}  // namespace
+
+Output html_output(const std::string& command) {
+  return {".html", "a page", "<!doctype html>", "<p class=\"kicker\">" + command};
+}
+Output svg_output(const std::string& what) { return {".svg", what, "<svg "}; }
+Output csv_output(const std::string& first_columns) { return {"", "", first_columns}; }
+
+void check_output(const std::string& option, const std::string& path, const std::vector<Output>& kinds) {
+  if (path.starts_with("/dev/") || path.starts_with("/proc/")) return;
+  std::error_code error;
+  if (fs::is_directory(path, error) || fs::is_other(path, error)) return;  // which write_file knows what to do with
+  const Output& kind = by_ending(option, path, kinds);
+  const fs::path real = fs::weakly_canonical(path, error), folder = error ? fs::path() : real.parent_path();
+  if (belongs_to_a_run(real.filename()) && is_run_folder(folder))
+    bad_input("{} {}: this is a file of the run {}; choose another name", option, shell_word(path), folder.string());
+  if (fs::exists(path, error) && !is_of_kind(kind, path))
+    bad_input("{} {}: the file that is there holds something else; choose another name, or remove it", option,
+              shell_word(path));
+}
+
+void check_output_folder(const std::string& option, const std::string& path, const std::string& own,
+                         const Output& kind, const std::vector<std::string>& names) {
+  const fs::path folder(path);
+  if (is_run_folder(folder))
+    bad_input("{} {}: this is the folder of a run; choose another", option, shell_word(path));
+  if (fs::exists(folder / own)) {
+    if (is_of_kind(kind, folder / own)) return;
+    bad_input("{} {}: the {} that is there holds something else; choose another folder", option, shell_word(path), own);
+  }
+  for (const std::string& name : names)
+    if (fs::exists(folder / name))
+      bad_input("{} {}: it has a {}, which would be lost; choose another folder", option, shell_word(path), name);
+}
+
+}  // namespace poslab

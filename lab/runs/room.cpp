@@ -1,0 +1,58 @@
+#include "lab/runs/room.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "experiment/build.h"
+#include "lab/files/memory.h"
+#include "lab/files/progress.h"
+#include "lab/files/shell.h"
+
+namespace poslab {
+namespace {
+
+// What products of these sizes reach on a core of today, about (docs/speed.md); machines differ by a factor of 3.
+constexpr double flops_a_thread = 50e9;
+
+// Two significant digits, in groups of three: 250,000.
+std::string about(double n) {
+  const double unit = std::pow(10, std::max(0., std::floor(std::log10(n)) - 1));
+  std::string text = fmt::format("{:.0f}", std::round(n / unit) * unit);
+  for (size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+}  // namespace
+
+void check_room(const Config& c, size_t at_once) {
+  const Footprint f = footprint(c);
+  const double needed = f.bytes() * double(at_once), there = machine_bytes();
+  if (device(c) != Device::cpu || needed <= there) return;
+  bad_input(
+      "{}about {} of memory is needed: {} for {} parameters with their gradients and Adam, {} for a step (batch "
+      "{}, train_length {}), {} for a test (eval_lengths to {}); this machine has {}. Smaller ones need less; "
+      "--force tries it all the same",
+      at_once > 1 ? fmt::format("for {} trials at once ", at_once) : "", gigabytes(needed), gigabytes(f.state),
+      about(f.parameters), gigabytes(f.step), c.batch, c.train_length, gigabytes(f.test), c.eval_lengths.to,
+      gigabytes(there));
+}
+
+std::string estimate(const Config& c) {
+  const Footprint f = footprint(c);
+  const Work w = work(c);
+  const double rate = flops_a_thread * threads();
+  return fmt::format("about {} parameters and {} of memory; on {} training takes about {}, testing {}",
+                     about(f.parameters), gigabytes(f.bytes()), counted(size_t(threads()), "thread"),
+                     clock_time(double(c.steps) * w.step / rate), clock_time(w.test / rate));
+}
+
+double estimated_seconds(const Config& c, int threads) {
+  const Work w = work(c);
+  return (double(c.steps) * w.step + w.test) / (flops_a_thread * threads);
+}
+
+}  // namespace poslab

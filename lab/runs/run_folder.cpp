@@ -1,0 +1,115 @@
+#include "lab/runs/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/files/json.h"
+#include "lab/files/shell.h"
+#include "lab/runs/checkpoint.h"
+#include "lab/runs/config_toml.h"
+
+namespace poslab {
+namespace fs = std::filesystem;
+
+void RunFolder::check_free(const std::string& path) {
+  if (path.empty()) bad_input("which folder shall the run be kept in? Say --out FOLDER");
+  std::error_code error;
+  if (fs::exists(path, error))
+    bad_input("{} exists already; choose another --out, or go on with `poslab resume {}`", path, shell_word(path));
+}
+
+RunFolder RunFolder::create(const std::string& path, const State& state) {
+  return create(path, {{"config.toml", to_toml(state.config)}, {"checkpoint.safetensors", checkpoint_bytes(state)}});
+}
+
+RunFolder RunFolder::create(const std::string& path, const Files& files) {
+  check_free(path);
+  const std::string partial = fs::path(path + "/").parent_path().string() + ".partial";
+  make_folder(fs::absolute(partial).parent_path());
+  make_folder(partial);
+  std::error_code error;
+  try {
+    write_file(partial + "/metrics.jsonl", "");
+    for (const auto& [name, bytes] : files) write_file(partial + "/" + name, bytes);
+    fs::rename(partial, path);
+  } catch (const fs::filesystem_error& e) {
+    fs::remove_all(partial, error);
+    failure("cannot make the run folder {}: {}", path, e.code().message());
+  } catch (...) {
+    fs::remove_all(partial, error);
+    throw;
+  }
+  return RunFolder(path);
+}
+
+RunFolder RunFolder::open(const std::string& path) {
+  if (!fs::is_directory(path)) bad_input("there is no run folder {}; `poslab train` makes one", path);
+  for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
+    if (!fs::exists(fs::path(path) / name))
+      bad_input("{} is not a run folder, or not a whole one: {}/{} is missing", path, path, name);
+  return RunFolder(path);
+}
+
+RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
+  const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) failure("cannot open {}: {}", path_, std::strerror(errno));
+  lock_ = std::shared_ptr<const int>(new int(folder), [](const int* f) { ::close(*f), delete f; });
+  if (::flock(folder, LOCK_EX | LOCK_NB) != 0) failure("{} is in use: another poslab works in it", path_);
+}
+
+State RunFolder::load(const std::string& device) const {
+  State state = checkpoint_state(read_file(checkpoint()), checkpoint(), device);
+  Config written = configure(read_toml(read_file(file("config.toml")), file("config.toml")));
+  written.device = state.config.device;   // a run may move
+  if (to_toml(written) != to_toml(state.config))
+    bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER",
+              file("config.toml"), shell_word(file("config.toml")));
+  return state;
+}
+
+std::vector<int64_t> RunFolder::kept_steps() const {
+  std::vector<int64_t> steps;
+  std::error_code none;
+  for (const auto& at : fs::directory_iterator(file("checkpoints"), none)) {
+    const std::string name = at.path().stem();
+    const bool number = !name.empty() && name.size() < 19 && name.find_first_not_of("0123456789") == name.npos;
+    if (number && at.path().extension() == ".safetensors") steps.push_back(std::stoll(name));
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+StepLog::StepLog(const RunFolder& run, const std::string& name, int64_t step) : path_(run.file(name)) {
+  const std::string text = fs::exists(path_) ? read_file(path_) : "";
+  size_t keep = 0;
+  for (size_t end; (end = text.find('\n', keep)) != std::string::npos; keep = end + 1) {
+    const Json line = try_json(std::string_view(text).substr(keep, end - keep));
+    if (!line.is_object() || !line.contains("step") || line["step"] > step) break;
+    before_ = text.substr(keep, end - keep);
+  }
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file_ < 0 || ::ftruncate(file_, off_t(keep)) != 0) failure("cannot write {}: {}", path_, std::strerror(errno));
+}
+
+StepLog::~StepLog() { ::close(file_); }
+
+void StepLog::line(const std::string& json) {
+  waiting_ += json + "\n";
+  if (waiting_.size() > 4096) write_all(file_, waiting_, path_), waiting_.clear();
+}
+
+void StepLog::sync() {
+  write_all(file_, waiting_, path_);
+  waiting_.clear();
+  confirm(file_, path_);
+}
+
+}  // namespace poslab

@@ -1,0 +1,68 @@
+// The run folder: all that a run leaves behind. Everything but clock.jsonl and the clock times of tests.jsonl and
+// result.json is a function of config.toml alone.
+//
+//   config.toml               the run's options (experiment/config.h)
+//   metrics.jsonl             a line for each logged step: {"step", "length", "loss", "accuracy", "grad_norm"}
+//   tests.jsonl               with test_every, a line for each test while training (lab/runs/curve.h)
+//   clock.jsonl               a line for each checkpoint: {"step", "seconds"} (lab/runs/training_clock.h)
+//   checkpoint.safetensors    the newest state (lab/runs/checkpoint.h)
+//   checkpoints/STEP.safetensors   with keep_checkpoints, all of them: of step 0, of each that was due, of the last
+//   eval.csv                  length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only
+//   pictures.json             position matrix and attention maps (lab/runs/pictures.h)
+//   result.json               scores, baselines, configuration, speed and machine (lab/runs/result.h)
+//   eval-NAME.csv, .json      tests under other options than the run's own (lab/runs/other_test.h)
+#pragma once
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiment/state.h"
+
+namespace poslab {
+
+class RunFolder {
+ public:
+  static void check_free(const std::string& path);  // BadInput if create() would refuse it
+  // Makes the folder with config.toml and the checkpoint of step 0, complete or not at all. BadInput if the path is
+  // taken.
+  static RunFolder create(const std::string& path, const State&);
+  using Files = std::vector<std::pair<std::string, std::string>>;       // name and bytes
+  static RunFolder create(const std::string& path, const Files&);       // a metrics.jsonl without lines comes with them
+  // An existing run. BadInput if it is not one or another version wrote it; Failure if another process works in it.
+  static RunFolder open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::string checkpoint() const { return file("checkpoint.safetensors"); }
+  std::string kept_checkpoint(int64_t step) const { return file(fmt::format("checkpoints/{}.safetensors", step)); }
+  std::vector<int64_t> kept_steps() const;  // of all kept checkpoints, in order; none of a run that keeps the newest
+  // The newest checkpoint; Failure if it is damaged. device: on which to go on; "": on that of the run.
+  State load(const std::string& device = "") const;
+
+ private:
+  explicit RunFolder(std::string path);
+  std::string path_;
+  std::shared_ptr<const int> lock_;  // held while a copy lives; the kernel lets go even after kill -9
+};
+
+// A file of the run under construction that has a line of JSON now and then, each with its "step".
+class StepLog {
+ public:
+  // Goes on after `step`: later lines, written since the checkpoint, are dropped. Makes the file if there is none.
+  StepLog(const RunFolder&, const std::string& name, int64_t step);
+  ~StepLog();
+  StepLog(const StepLog&) = delete;
+  StepLog& operator=(const StepLog&) = delete;
+  const std::string& before() const { return before_; }  // the last line that was kept; "" if there is none
+  void line(const std::string& json);
+  void sync();  // on disk; called before a checkpoint that counts on these lines
+
+ private:
+  std::string path_, before_, waiting_;
+  int file_ = -1;
+};
+
+}  // namespace poslab

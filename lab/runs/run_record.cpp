@@ -1,0 +1,105 @@
+#include "lab/runs/run_record.h"
+
+#include <filesystem>
+#include <map>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/files/json.h"
+#include "lab/files/version.h"
+
+namespace poslab {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// The fields in the order of the file: the one list, for the writer and the reader.
+template <class Record, class Visit>
+void each_field(Record& r, const Visit& visit) {
+  visit("task", r.task), visit("encoding", r.encoding), visit("positions", r.positions);
+  visit("parameters", r.parameters), visit("steps", r.steps);
+  visit("paper_score", r.paper_score), visit("released_score", r.released_score), visit("baselines", r.baselines);
+  visit("version", r.version), visit("commit", r.commit), visit("scalar", r.scalar), visit("isa", r.isa);
+  visit("products", r.products);
+  visit("threads", r.threads), visit("cuda", r.cuda);
+  visit("seconds", r.seconds), visit("steps_per_second", r.steps_per_second);
+  visit("test", r.test);
+}
+
+struct Write {
+  json& result;
+  template <class T>
+  void operator()(const char* name, const std::optional<T>& value) const {
+    result[name] = value ? json(*value) : json(nullptr);
+  }
+  void operator()(const char* name, const std::optional<Baselines>& b) const {
+    if (b) result[name] = {{"guess", b->chance}, {"majority", b->majority}, {"content_only", b->content_only}};
+  }
+  void operator()(const char* name, const Values& said) const {
+    if (!said.empty()) result[name] = said;
+  }
+};
+
+struct Read {
+  const json& result;
+  template <class T>
+  void operator()(const char* name, std::optional<T>& value) const {
+    if (const auto found = result.find(name); found != result.end() && !found->is_null()) value = found->get<T>();
+  }
+  void operator()(const char* name, std::optional<Baselines>& b) const {
+    if (const auto found = result.find(name); found != result.end() && !found->is_null())
+      b = Baselines{found->at("guess"), found->at("majority"), found->at("content_only")};
+  }
+  void operator()(const char* name, Values& said) const {
+    if (const auto found = result.find(name); found != result.end()) said = found->get<Values>();
+  }
+};
+
+}  // namespace
+
+void add_origin(RunRecord& r, Engine products) {
+  const auto list = about();
+  const std::map<std::string, std::string> words(list.begin(), list.end());
+  r.version = words.at("version"), r.commit = words.at("commit"), r.scalar = words.at("scalar"),
+  r.isa = words.at("isa");
+  r.products = engine_in_full(products);
+  r.threads = std::stoi(words.at("threads")), r.cuda = words.at("cuda");
+}
+
+void add_clock(RunRecord& r, double seconds) {
+  r.seconds = seconds, r.steps_per_second = double(r.steps.value_or(0)) / seconds;
+}
+
+RunRecord record_before(const std::string& path) {
+  try {
+    return std::filesystem::exists(path) ? read_record(path) : RunRecord{};
+  } catch (const Failure&) { return {}; }
+}
+
+void keep_origin(RunRecord& r, const RunRecord& old) {
+  const auto keep = [](auto& now, const auto& before) {
+    if (before) now = before;
+  };
+  keep(r.version, old.version), keep(r.commit, old.commit), keep(r.scalar, old.scalar), keep(r.isa, old.isa);
+  keep(r.products, old.products), keep(r.threads, old.threads), keep(r.cuda, old.cuda);
+  keep(r.seconds, old.seconds), keep(r.steps_per_second, old.steps_per_second);
+}
+
+std::string to_json(const RunRecord& record, const RunConfig& c) {
+  json result;
+  each_field(record, Write{result});
+  result["config"] = config_json(c);
+  return result.dump(2) + "\n";
+}
+
+RunRecord read_record(const std::string& path) {
+  const std::string text = read_file(path);
+  try {
+    const json result = try_json(text);
+    RunRecord record;
+    if (result.is_object()) return each_field(record, Read{result}), record;
+  } catch (const json::exception&) {}
+  failure("{} is damaged; remove its folder and run this again", path);
+}
+
+}  // namespace poslab

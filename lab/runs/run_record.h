@@ -1,0 +1,35 @@
+// What a run came to, as result.json keeps it. Absent: not measured, or not in a file of an earlier version.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/engine.h"
+#include "lab/runs/run_config.h"
+#include "tasks/batch.h"
+
+namespace poslab {
+
+struct RunRecord {
+  std::optional<std::string> task, encoding, positions;
+  std::optional<int64_t> parameters, steps;
+  std::optional<double> paper_score, released_score;  // experiment/evaluate.h
+  std::optional<Baselines> baselines;                 // means over the lengths of paper_score
+  // What trained it (lab/files/version.h). A run of `poslab lm` has this, its sizes and its times, and nothing else.
+  std::optional<std::string> version, commit, scalar, isa, products;
+  std::optional<int64_t> threads;
+  std::optional<std::string> cuda;
+  // of training, in all processes that worked on the run, tests left out
+  std::optional<double> seconds, steps_per_second;
+  Values test = {};  // of a test that is not the run's own: the options that differ (lab/runs/other_test.h)
+};
+
+void add_origin(RunRecord&, Engine);         // this program, on this machine, and by what the run multiplies
+void add_clock(RunRecord&, double seconds);  // of its steps
+// Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
+RunRecord record_before(const std::string& path);
+void keep_origin(RunRecord&, const RunRecord& before);  // what trained a run stays, however often it is tested again
+std::string to_json(const RunRecord&, const RunConfig&);
+RunRecord read_record(const std::string& path);  // throws Failure: missing, no JSON, a value of another type
+
+}  // namespace poslab

@@ -1,0 +1,85 @@
+#include "lab/runs/spelled_file.h"
+
+#include <sstream>
+
+#include "core/error.h"
+#include "encodings/calibrated.h"
+#include "encodings/encoding.h"
+#include "encodings/positions.h"
+#include "lab/files/files.h"
+#include "lab/runs/align.h"
+
+namespace poslab {
+namespace {
+
+constexpr size_t most = 100000;  // a checkpoint's configuration holds them all
+
+std::string without(std::string line, const char* unwanted) {
+  for (char& c : line)
+    if (std::string(unwanted).find(c) != std::string::npos) c = ' ';
+  return line;
+}
+
+std::string positions_in(const std::string& path) {
+  std::istringstream lines(read_input(path));
+  std::string all, line;
+  size_t count = 0;
+  for (int n = 1; std::getline(lines, line); ++n) {
+    try {
+      for (const double p : numbers_of(without(line, "\t\r"))) all += fmt::format("{}{}", count++ ? " " : "", p);
+    } catch (const BadInput& e) {
+      bad_input("{}, line {}: {}; a file of positions has one number for each slot", path, n, e.what());
+    }
+  }
+  if (count == 0 || count > most)
+    bad_input("{}: {} positions; a file of positions has one for each slot, at most {}", path, count, most);
+  return all;
+}
+
+// Lines from # on are remarks.
+std::string calibration_in(const std::string& path) {
+  std::istringstream lines(read_input(path));
+  std::string all, line;
+  size_t count = 0;
+  while (std::getline(lines, line)) all += without(line.substr(0, line.find('#')), "\t\r") + " ";
+  try {
+    const Calibration c = read_calibration(all);
+    for (const SlotBiases& head : c.of_heads) count += head.size();
+    if (count > most) bad_input("{} numbers, and a run keeps at most {}", count, most);
+    return text_of(c);
+  } catch (const BadInput& e) { bad_input("{}: {}; `poslab calibrate` writes such files", path, e.what()); }
+}
+
+// aligned:FILE, aligned:of=@FILE
+std::string with_alignment(const std::string& value) {
+  const std::string name = "aligned:", option = "of=", of_file = option + "@";
+  if (value.rfind(name, 0) != 0) return value;
+  std::string file = value.substr(name.size());
+  if (file.rfind(of_file, 0) == 0) file.erase(0, of_file.size());
+  else if (file.rfind(option, 0) == 0) return value;
+  return name + option + text_of(read_alignment(file));
+}
+
+}  // namespace
+
+std::string with_spelled_file(const std::string& option, const std::string& value) {
+  if (option == "temperature" || option == "test_temperature") return with_alignment(value);
+  const bool encoding = option == "encoding";
+  if (!encoding && option != "positions" && option != "test_positions") return value;
+  std::string made = value;
+  for (size_t at = 0; (at = made.find("=@", at)) != std::string::npos;) {
+    const size_t end = std::min(made.find_first_of(encoding ? ",|+*" : ",|", at), made.size());
+    const std::string path = made.substr(at + 2, end - at - 2);
+    const std::string numbers = encoding ? calibration_in(path) : positions_in(path);
+    made.replace(at + 1, end - at - 1, numbers);
+    at += 1 + numbers.size();
+  }
+  return made;
+}
+
+std::string as_typed(const std::string& option, const std::string& value) {
+  const std::string made = with_spelled_file(option, value);
+  return option == "encoding" ? with_usual_lengths(made) : made;
+}
+
+}  // namespace poslab

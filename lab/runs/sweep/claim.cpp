@@ -1,0 +1,61 @@
+#include "lab/runs/sweep/claim.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace poslab::sweep {
+namespace {
+
+std::string file_of(const std::string& folder) { return folder + "/claims"; }
+
+std::shared_ptr<const int> owned(int file) {
+  return {new int(file), [](const int* f) { ::close(*f), delete f; }};
+}
+
+struct flock byte_of(const std::string& id) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = off_t(std::strtoull(id.c_str(), nullptr, 16) >> 2);  // the largest offset a file may have has 63 bits
+  lock.l_len = 1;
+  return lock;
+}
+
+}  // namespace
+
+std::optional<Claim> Claim::take(const std::string& folder, const std::string& id) {
+  const std::string path = file_of(folder);
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0644);
+  if (file < 0) failure("cannot open {}: {}", path, std::strerror(errno));
+  Claim claim;
+  claim.file_ = owned(file);
+  struct flock lock = byte_of(id);
+  if (::fcntl(file, F_OFD_SETLK, &lock) == 0) return claim;
+  if (errno != EAGAIN && errno != EACCES)
+    failure("cannot lock {}: {}; a sweep needs a file system with locks", path, std::strerror(errno));
+  return {};
+}
+
+Claims::Claims(const std::string& folder) {
+  const std::string path = file_of(folder);
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file >= 0)
+    file_ = owned(file);
+  else if (errno != ENOENT)
+    failure("cannot open {}: {}", path, std::strerror(errno));
+}
+
+bool Claims::held(const std::string& id) const {
+  if (!file_) return false;
+  struct flock lock = byte_of(id);
+  if (::fcntl(*file_, F_OFD_GETLK, &lock) != 0) failure("cannot ask who works on {}: {}", id, std::strerror(errno));
+  return lock.l_type != F_UNLCK;
+}
+
+}  // namespace poslab::sweep

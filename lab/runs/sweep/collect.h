@@ -1,0 +1,43 @@
+// The results of a sweep as two tables. `trials` has a row for each trial of the plan, in its order:
+//
+//   id, name, state, the options that differ within the plan, paper_score, released_score, guess, majority,
+//   content_only, seconds, commit, reason, all other options
+//
+// so tables of several sweeps have the same columns but for their order. `name` is the same for trials that differ in
+// task and seed only (lab/runs/naming.h). `lengths` has a row for each length that a trial was tested at:
+//
+//   id, task, name, seed, length, accuracy, samples, guess, majority, content_only
+//
+// Trials of language models have other scores: loss, accuracy and bits_per_byte of texts that are not repeated, at the
+// trained length and, as longest_loss, ..., at the longest tested one. Their rows of `lengths`:
+//
+//   id, name, seed, length, set, accuracy, loss, bits_per_byte, samples
+//
+// Scores and baselines as in result.json and eval.csv (fractions; nats a token), without the noise of the last digits
+// that a mean leaves. Switches are on or off. What a trial does not have (yet) is empty in CSV and null elsewhere.
+// Seconds are those of training, in all processes that worked on the trial, tests left out (lab/runs/training_clock.h).
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "lab/runs/sweep/state.h"
+
+namespace poslab::sweep {
+
+struct Table {
+  std::vector<std::string> columns;
+  std::vector<std::vector<nlohmann::json>> rows;  // null, a string, a number or a bool each
+  std::string key = {};                           // of a database: columns that no two rows have alike
+};
+struct Collected {
+  Table trials, lengths;
+};
+
+// A trial whose result cannot be read is `failed`, with that reason. Throws BadInput if there is no such folder.
+Collected collect(const Plan&, const SweepFolder&);
+std::string to_csv(const Table&);
+std::string to_json_lines(const Table&);  // an object for each row
+std::string to_sqlite(const Collected&);  // the bytes of a database with the tables `trials` and `lengths`
+
+}  // namespace poslab::sweep

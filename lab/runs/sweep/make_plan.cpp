@@ -1,0 +1,89 @@
+// From lists of values to trials.
+#include <unordered_map>
+
+#include "core/error.h"
+#include "lab/runs/sweep/plan.h"
+
+namespace poslab::sweep {
+namespace {
+
+constexpr int64_t max_trials = 1000000;
+
+std::string refusal(RunConfig c) {
+  if (Config* of_task = std::get_if<Config>(&c))
+    of_task->device = "cpu";  // a GPU is asked for where the trial runs
+  try {
+    check(c);
+  } catch (const BadInput& e) { return e.what(); }
+  return "";
+}
+
+class Collector {
+ public:
+  Collector(std::string source, RunKind kind) : source_(std::move(source)), kind_(kind) {}
+  Plan plan;
+
+  void add_product(const ValueLists& by_name) {
+    for (auto& [name, list] : by_name)
+      if (list.empty()) bad_input("{}: {} = [] leaves no trial; give it a value or leave it out", source_, name);
+    for (const char* must : {"task", "encoding"})
+      if (kind_ == RunKind::task && !by_name.count(must))
+        bad_input("{}: which {}? Every product needs one", source_, must);
+    const std::vector<KeptOption>& options = kept_options(kind_);
+    std::map<size_t, std::vector<std::string>> lists;  // by the option's place among these
+    for (auto& [name, list] : by_name) lists[size_t(&kept_option(kind_, name) - options.data())] = list;
+    double trials = 1;
+    for (auto& [option, list] : lists) trials *= double(list.size());
+    if (trials > double(max_trials) - double(plan.size()))
+      bad_input("{}: more than {} trials; divide it into several plans", source_, max_trials);
+    std::vector<size_t> at(lists.size(), 0);  // an odometer, its last wheel the fastest
+    for (bool more = true; more;) {
+      Settings settings;
+      size_t wheel = 0;
+      for (auto& [option, list] : lists) settings.emplace_back(options[option].name, list[at[wheel++]]);
+      add(configure(kind_, settings));
+      more = false;
+      for (auto list = lists.rbegin(); list != lists.rend() && !more; ++list) {
+        size_t& value = at[--wheel];
+        more = ++value < list->second.size();
+        if (!more) value = 0;
+      }
+    }
+  }
+
+ private:
+  void add(const RunConfig& c) {
+    Trial t{trial_id(c), c, refusal(c)};
+    const std::string all = config_json(c).dump();
+    const auto [old, fresh] = seen_.emplace(t.id, all);
+    if (!fresh && old->second != all) failure("two configurations have the id {}; change a seed", t.id);
+    if (fresh) plan.push_back(std::move(t));
+  }
+
+  std::string source_;
+  RunKind kind_;
+  std::unordered_map<std::string, std::string> seen_;
+};
+
+}  // namespace
+
+ValueLists overlaid(ValueLists lists, const ValueLists& above) {
+  for (const auto& [name, list] : above) lists[name] = list;
+  return lists;
+}
+
+std::vector<std::string> seeds(int64_t n) {
+  if (n < 1 || n > max_trials) bad_input("seeds is how many, 1 .. {}; seed takes a list", max_trials);
+  std::vector<std::string> all;
+  for (int64_t seed = 0; seed < n; ++seed) all.push_back(fmt::format("{}", seed));
+  return all;
+}
+
+Plan make_plan(const ValueLists& lists, const std::vector<ValueLists>& also, const std::string& source, RunKind kind) {
+  Collector all(source, kind);
+  all.add_product(lists);
+  for (const ValueLists& more : also) all.add_product(overlaid(lists, more));
+  return std::move(all.plan);
+}
+
+}  // namespace poslab::sweep

@@ -1,0 +1,99 @@
+#include "lab/runs/sweep/named.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/runs/output.h"
+
+namespace poslab::sweep {
+namespace fs = std::filesystem;
+
+namespace {
+
+bool suits(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c && std::strchr("-_.+=,", c)); }
+
+std::string name_from(const std::string& text, const RunConfig& c) {
+  std::string name;
+  for (size_t at = 0; at < text.size();) {
+    const size_t open = text.find('{', at), close = text.find('}', open);
+    name += text.substr(at, open - at);
+    if (open == std::string::npos) break;
+    if (close == std::string::npos) bad_input("a {{ is not closed; write {{task}}");
+    const KeptOption& o = kept_option(kind_of(c), text.substr(open + 1, close - open - 1));
+    const std::string value = value_of(c, o.name), word = word_for(o, value);
+    name += word.empty() ? value : word;
+    at = close + 1;
+  }
+  for (char& c : name)
+    if (!suits(c)) c = '_';
+  if (!names_a_file(name)) bad_input("that makes \"{}\"; begin it with a letter", name);
+  return name;
+}
+
+}  // namespace
+
+std::string kept_plan(const std::string& folder) { return folder + "/plan.jsonl"; }
+
+void keep_plan(const Plan& plan, const SweepFolder& folder) {
+  check_output_folder("--out", folder.path(), "plan.jsonl", {"", "", "{\"id\":"});
+  make_folder(folder.path());
+  const auto alone = Claim::take(folder.path(), "1");  // no trial's id
+  if (!alone) return;                                   // a worker that began just now keeps the same
+  const std::string path = kept_plan(folder.path());
+  Plan all = plan;
+  std::set<std::string> ids;
+  for (const Trial& t : plan) ids.insert(t.id);
+  if (fs::exists(path)) {
+    Plan before = read_plan(path);
+    if (kind_of(before) != kind_of(plan))
+      bad_input("{} has a sweep of `poslab {}`, and this one is of `poslab {}`; choose another --out", folder.path(),
+                train_command(kind_of(before)), train_command(kind_of(plan)));
+    for (Trial& t : before)
+      if (ids.insert(t.id).second) all.push_back(std::move(t));
+  }
+  if (const std::string text = plan_lines(all); !fs::exists(path) || read_file(path) != text) write_file(path, text);
+}
+
+bool names_a_file(const std::string& name) {
+  return !name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), suits);
+}
+
+void name_trials(Plan& plan, const std::string& text) {
+  try {
+    for (Trial& t : plan)
+      if (t.impossible.empty()) t.name = name_from(text, t.run);
+    names_of(plan);
+  } catch (const BadInput& e) { bad_input("the name {}: {}", text, e.what()); }
+}
+
+TrialNames names_of(const Plan& plan) {
+  TrialNames names;
+  for (const Trial& t : plan) {
+    if (t.name.empty()) continue;
+    const auto [same, fresh] = names.emplace(t.name, &t);
+    if (fresh) continue;
+    const Naming apart = naming({*same->second, t});
+    bad_input("two trials would be \"{}\"; name what parts them, {} and {}", t.name,
+              apart.name(values_of(same->second->run)), apart.name(values_of(t.run)));
+  }
+  return names;
+}
+
+void link_names(const TrialNames& names, const SweepFolder& folder) {
+  for (const auto& [name, trial] : names) {
+    const fs::path link = fs::path(folder.path()) / "named" / name, target = "../" + trial->id;
+    std::error_code error;
+    if (!fs::is_directory(folder.run(*trial)) || fs::read_symlink(link, error) == target) continue;
+    fs::create_directories(link.parent_path());
+    if (fs::is_symlink(link)) fs::remove(link);  // of a template that named another trial so
+    fs::create_directory_symlink(target, link, error);
+    if (error && !fs::is_symlink(link)) failure("cannot make the link {}: {}", link.string(), error.message());
+  }
+}
+
+}  // namespace poslab::sweep

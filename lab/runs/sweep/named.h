@@ -1,0 +1,28 @@
+// What a sweep's folder has for readers, beside the trials: its plan, and links with readable names.
+//
+//   plan.jsonl     the plans that were run here, put together
+//   named/NAME     a link to the trial's folder
+#pragma once
+#include <map>
+#include <string>
+
+#include "lab/runs/sweep/state.h"
+
+namespace poslab::sweep {
+
+// Makes the folder, and keeps the plan in it. Throws Failure where it cannot be written, BadInput
+// where the folder has a sweep of the other kind of runs.
+void keep_plan(const Plan&, const SweepFolder&);
+std::string kept_plan(const std::string& folder);  // its path, which may not be there
+
+// Gives each trial that can be run a name from a template: {option} stands for the option's value or word. Characters
+// that do not suit a file's name become "_". Throws BadInput: no such option, two trials of one name.
+void name_trials(Plan&, const std::string& text);
+bool names_a_file(const std::string&);  // as those that name_trials() gives
+
+using TrialNames = std::map<std::string, const Trial*>;
+TrialNames names_of(const Plan&);  // those that it has; throws BadInput: two trials of one name
+// Links named/NAME -> ../ID for the trials that have a folder. Throws Failure.
+void link_names(const TrialNames&, const SweepFolder&);
+
+}  // namespace poslab::sweep

@@ -1,0 +1,129 @@
+#include "lab/runs/sweep/plan.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <sstream>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/files/json.h"
+#include "lab/runs/sweep/named.h"
+
+namespace poslab::sweep {
+namespace {
+
+using nlohmann::ordered_json;
+
+Trial read_trial(const std::string& line) {
+  ordered_json all = try_json(line);
+  if (!all.is_object() || !all.contains("id"))
+    bad_input("this is not a trial; `poslab sweep plan SWEEP.toml > plan.jsonl` writes them");
+  Trial t;
+  t.id = all["id"].dump();
+  t.id = t.id.substr(1, t.id.size() - 2);
+  for (const auto& [key, field] : {std::pair{"impossible", &t.impossible}, {"name", &t.name}})
+    if (all.contains(key)) *field = all[key].is_string() ? all[key].get<std::string>() : all[key].dump();
+  if (all.contains("name") && !names_a_file(t.name))
+    bad_input("\"{}\" cannot be the name of a link; plan anew with `poslab sweep plan`", t.name);
+  const auto command = all.value("command", ordered_json(train_command(RunKind::task)));
+  for (const char* key : {"id", "command", "name", "impossible"}) all.erase(key);
+  t.run = config_of(kind_of_command(command.is_string() ? command.get<std::string>() : command.dump()), all);
+  if (const std::string is = trial_id(t.run); is != t.id)
+    bad_input(
+        "the id of this configuration is {}, not {}: it was changed, or another version of poslab planned it; plan "
+        "anew with `poslab sweep plan`",
+        is, t.id);
+  return t;
+}
+
+int whole(std::string_view text) {
+  int n = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  return error == std::errc() && end == text.data() + text.size() ? n : -1;
+}
+
+}  // namespace
+
+RunKind kind_of(const Plan& plan) { return plan.empty() ? RunKind::task : kind_of(plan.front().run); }
+
+std::string trial_id(const RunConfig& c) {
+  const RunKind kind = kind_of(c);
+  static const RunConfig defaults[] = {configure(RunKind::task, {}), configure(RunKind::language, {}),
+                                       configure(RunKind::t5, {})};
+  const RunConfig& standard = defaults[size_t(kind)];
+  std::string text = format_of_checkpoints(kind);
+  for (const KeptOption& o : kept_options(kind))
+    if (const std::string value = value_of(c, o.name); value != value_of(standard, o.name))
+      text += fmt::format("\n{} = {}", o.name, value);
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a of 64 bits
+  for (const char byte : text) hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
+  return fmt::format("{:016x}", hash);
+}
+
+std::string plan_lines(const Plan& plan) {
+  std::string text;
+  for (const Trial& t : plan) {
+    ordered_json line = {{"id", t.id}};
+    if (kind_of(t.run) != RunKind::task) line["command"] = train_command(kind_of(t.run));
+    if (!t.name.empty()) line["name"] = t.name;
+    const ordered_json config = config_json(t.run);
+    for (auto& [name, value] : config.items()) line[name] = value;
+    if (!t.impossible.empty()) line["impossible"] = t.impossible;
+    text += line.dump() + "\n";
+  }
+  return text;
+}
+
+Plan read_plan(const std::string& path) {
+  Plan plan;
+  std::map<std::string, size_t> lines;
+  std::istringstream text(read_input(path));
+  size_t number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    try {
+      plan.push_back(read_trial(line));
+      if (const auto [old, fresh] = lines.emplace(plan.back().id, number); !fresh)
+        bad_input("line {} is the same trial; remove one of the two", old->second);
+      if (const RunKind kind = kind_of(plan.back().run); kind != kind_of(plan))
+        bad_input("a trial of `poslab {}`, and those before it are of `poslab {}`; a plan has one kind",
+                  train_command(kind), train_command(kind_of(plan)));
+    } catch (const BadInput& e) { bad_input("{}, line {}: {}", path, number, e.what()); }
+  }
+  if (plan.empty()) bad_input("{} holds no trial; `poslab sweep plan` writes a plan", path);
+  return plan;
+}
+
+// Only what differs is kept of each trial: a plan may have a million.
+Naming naming(const Plan& plan, const std::set<std::string>& without) {
+  std::vector<Values> trials(plan.size());
+  if (plan.empty()) return Naming(trials);
+  for (const KeptOption& o : kept_options(kind_of(plan))) {
+    if (without.count(o.name)) continue;
+    const auto value = [&](const Trial& t) { return value_of(t.run, o.name); };
+    if (o.name != "preset" && std::all_of(plan.begin(), plan.end(), [&, first = value(plan.front())](const Trial& t) {
+          return value(t) == first;
+        }))
+      continue;
+    for (size_t i = 0; i < plan.size(); ++i) trials[i][o.name] = value(plan[i]);
+  }
+  return Naming(trials, kind_of(plan));
+}
+
+Shard read_shard(const std::string& text) {
+  const size_t slash = std::min(text.find('/'), text.size() - 1);
+  const Shard s{whole(std::string_view(text).substr(0, slash)), whole(std::string_view(text).substr(slash + 1))};
+  if (s.of < 1 || s.index < 0 || s.index >= s.of)
+    bad_input("--shard {} is none; it takes I/N with I in 0 .. N - 1, as 0/3, 1/3 and 2/3", text);
+  return s;
+}
+
+std::vector<const Trial*> trials_of(const Plan& plan, Shard shard) {
+  std::vector<const Trial*> trials;
+  for (size_t line = size_t(shard.index); line < plan.size(); line += size_t(shard.of))
+    if (plan[line].impossible.empty()) trials.push_back(&plan[line]);
+  return trials;
+}
+
+}  // namespace poslab::sweep

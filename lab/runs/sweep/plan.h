@@ -1,0 +1,64 @@
+// The plan of a sweep: which configurations are trained, a line of JSON each. It is made once, from a TOML file whose
+// values may be lists, and is then all that run, status and collect go by. What came of a trial is in
+// lab/runs/sweep/state.h.
+//
+//   {"id": "9c51f0...", "preset": "none", "task": "even_pairs", ..., "log_every": 10, "device": "cpu"}
+//   {"id": "0a77e1...", "name": "even_pairs-rope-1", ..., "log_every": 10, "device": "cpu"}       of a sweep with names
+//   {"id": "5d20b9...", ..., "impossible": "heads = 5 does not divide d_model = 64; try heads = 4"}
+//   {"id": "77aa01...", "command": "lm train", "preset": "tiny", ..., "log_every": 10}            of language models
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lab/runs/naming.h"
+
+namespace poslab::sweep {
+
+struct Trial {
+  std::string id;  // 16 hex digits, from the configuration and the format of checkpoints
+  RunConfig run;
+  std::string impossible;  // why check() refuses it; "": it can be run
+  std::string name = {};   // readable, for a link beside the id (lab/runs/sweep/named.h); "": none
+  const Config& config() const { return std::get<Config>(run); }  // of a trial of `poslab train`
+};
+using Plan = std::vector<Trial>;  // all trials of one kind
+RunKind kind_of(const Plan&);
+
+// The id does not depend on the commit: a rerun after a pull goes on with what is there. (Which commit trained a
+// trial is in its result.json.) Nor on options at their default, so that a new option changes no id. It does on the
+// format of checkpoints, which changes when an old state would not go on the same.
+std::string trial_id(const RunConfig&);
+
+// What is tried of some options: name and values, each as configure() takes it (lab/runs/run_config.h).
+using ValueLists = std::map<std::string, std::vector<std::string>>;
+ValueLists overlaid(ValueLists lists, const ValueLists& above);  // those of `above` in place of those of `lists`
+std::vector<std::string> seeds(int64_t n);                       // 0 .. n - 1, as a list of the option seed
+
+// The product of all lists, the last option (in the order of kept_options()) varying fastest, and a further product for
+// each of `also`, whose lists replace those above them. Equal configurations appear once. Throws BadInput; `source` is
+// for messages.
+Plan make_plan(const ValueLists&, const std::vector<ValueLists>& also, const std::string& source,
+               RunKind = RunKind::task);
+// From TOML: the lists at its top, and `also` from its [[also]] tables. `seeds = 10` is seed = [0, ..., 9], and
+// name = "{task}-{seed}" names the trials, and command = "lm train" makes them language models, "t5 train" T5s. Throws
+// BadInput with file and line.
+Plan make_plan(const std::string& toml, const std::string& source);
+// Lists of tasks' options alone, without [[also]].
+ValueLists read_lists(const std::string& toml, const std::string& source);
+
+std::string plan_lines(const Plan&);
+// Throws BadInput with file and line: not a plan, an id that is not that of its configuration.
+Plan read_plan(const std::string& path);
+
+// Names of the trials: "encoding=rope positions=randomized seed=3". `without` some options: those of settings that are
+// the same but for them.
+Naming naming(const Plan&, const std::set<std::string>& without = {});
+
+struct Shard {
+  int index = 0, of = 1;  // 0 .. of - 1; written 2/8
+};
+Shard read_shard(const std::string& text);                // throws BadInput
+std::vector<const Trial*> trials_of(const Plan&, Shard);  // lines `index`, `index + of`, ... that can be run
+
+}  // namespace poslab::sweep

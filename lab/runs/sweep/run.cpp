@@ -1,0 +1,270 @@
+#include "lab/runs/sweep/run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/progress.h"
+#include "lab/runs/sweep/board.h"
+#include "lab/runs/sweep/child.h"
+#include "lab/runs/sweep/population.h"
+
+namespace poslab::sweep {
+namespace {
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int max_kills =
+    3;  // a trial that is killed so often from outside counts as failed: too large for the memory?
+
+class Journal {
+ public:
+  explicit Journal(const std::string& path) : path_(path) {
+    file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file_ < 0) failure("cannot write {}: {}", path, std::strerror(errno));
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    worker_ = fmt::format("{}:{}", host, ::getpid());
+  }
+  ~Journal() { ::close(file_); }
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+  void write(const char* event, const Trial& t, const std::string& reason = "") {
+    const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    nlohmann::ordered_json line = {{"at", now}, {"worker", worker_}, {"event", event}, {"id", t.id}};
+    if (!reason.empty()) line["reason"] = reason;
+    write_all(file_, line.dump() + "\n", path_);  // at once: lines of several workers do not mix
+  }
+
+ private:
+  std::string path_, worker_;
+  int file_;
+};
+
+struct Claimed {
+  const Trial* trial;
+  Claim claim;
+};
+struct Running {
+  const Trial* trial;
+  Claim claim;
+  std::shared_ptr<Child> child;
+  size_t together;  // trials that the child began with
+  Clock::time_point start;
+};
+
+// What asks a process to stop, or tells it to: it is not the trial's fault.
+bool stops(int signal) {
+  for (int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGKILL})
+    if (signal == one) return true;
+  return false;
+}
+
+class Worker {
+ public:
+  Worker(const Plan& plan, const SweepFolder& folder, const Work& work)
+      : folder_(folder),
+        work_(work),
+        journal_(folder.journal()),
+        board_(plan, folder, fmt::format("shard {}/{}", work.shard.index, work.shard.of)) {
+    for (const Trial* t : trials_of(plan, work.shard)) open_.push_back(t);
+    if (work.retry) forget_failures();
+  }
+
+  void run() {
+    catch_signals();
+    Clock::time_point look{};
+    for (;;) {
+      reap();
+      const int signal = caught_signal();
+      if (signal)
+        stop();
+      else if (running_.empty() && work_.population)
+        start_population();
+      else if (running_.size() < size_t(work_.jobs) && (running_.empty() || Clock::now() >= look)) {
+        while (running_.size() < size_t(work_.jobs) && start_one()) continue;
+        look = Clock::now() + std::chrono::seconds(1);  // what others have claimed may become free
+      }
+      if (running_.empty()) {
+        board_.last();
+        if (signal)
+          throw Interrupted(signal,
+                            "the sweep is stopped and what was running is saved; the same command goes on with it");
+        return;
+      }
+      std::vector<const Trial*> ours;
+      for (const Running& r : running_) ours.push_back(r.trial);
+      board_.show(ours);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
+ private:
+  bool finished(const Trial& t) const { return fs::exists(folder_.last_file(t)) || fs::exists(folder_.failed(t)); }
+
+  void forget_failures() {
+    for (const Trial* t : open_)
+      if (fs::exists(folder_.failed(*t)))
+        if (const auto claim = Claim::take(folder_.path(), t->id)) fs::remove(folder_.failed(*t));
+  }
+
+  // The next trial that is neither finished nor claimed, if there is one.
+  std::optional<Claimed> next() {
+    for (size_t left = open_.size(); left > 0; --left) {
+      const Trial* t = open_.front();
+      open_.pop_front();
+      if (finished(*t)) continue;
+      std::optional<Claim> claim = Claim::take(folder_.path(), t->id);
+      if (!claim) {
+        open_.push_back(t);
+        continue;
+      }
+      if (finished(*t)) continue;  // while we claimed it
+      return Claimed{t, *claim};
+    }
+    return {};
+  }
+
+  bool start_one() {
+    const std::optional<Claimed> one = next();
+    if (!one) return false;
+    const Trial& t = *one->trial;
+    run({*one}, [&] { return Child::of_one(words_of(t), folder_.log(t), one->claim.file()); });
+    return true;
+  }
+
+  // The next population begins when all of this one have ended: most sweeps have trials of about equal length.
+  void start_population() {
+    std::vector<Claimed> all;
+    for (size_t most = size_t(work_.population); all.size() < most;) {
+      const std::optional<Claimed> one = next();
+      if (!one) break;
+      if (const auto wary = together_.find(one->trial); wary != together_.end()) most = std::min(most, wary->second);
+      if (all.size() < most)
+        all.push_back(*one);
+      else
+        open_.push_back(one->trial);
+    }
+    if (all.empty()) return;
+    Plan plan;
+    std::vector<int> claims;
+    for (const Claimed& one : all) plan.push_back(*one.trial), claims.push_back(one.claim.file());
+    std::vector<std::string> words = {"sweep", "members", "/dev/stdin", "--out=" + folder_.path(),
+                                      fmt::format("--threads={}", work_.threads)};
+    if (!work_.device.empty()) words.push_back("--device=" + work_.device);
+    if (work_.force) words.push_back("--force");
+    run(all, [&] { return Child::of_several(words, plan_lines(plan), claims); });
+  }
+
+  template <class Start>
+  void run(const std::vector<Claimed>& trials, const Start& start) {
+    for (const Claimed& one : trials) journal_.write("start", *one.trial);
+    const auto child = std::make_shared<Child>(start());
+    for (const Claimed& one : trials) running_.push_back({one.trial, one.claim, child, trials.size(), Clock::now()});
+  }
+
+  std::vector<std::string> words_of(const Trial& t) const {
+    const RunKind kind = kind_of(t.run);
+    const bool begun = fs::exists(folder_.run(t));
+    std::vector<std::string> words = split(begun ? resume_command(kind) : train_command(kind), ' ');
+    if (begun) words.push_back(folder_.run(t));
+    for (const auto& [name, value] : settings_of(t, folder_, {work_.threads, work_.device, work_.force}))
+      words.push_back(dashed(name) + "=" + value);
+    const bool estimated = kind == RunKind::task;  // no language model is
+    if (work_.force && !begun && estimated) words.push_back("--force");
+    return words;
+  }
+
+  void reap() {
+    for (const Running& r : running_) r.child->look();
+    for (size_t i = 0; i < running_.size();)
+      if (const std::optional<End> end = running_[i].child->end_of(running_[i].trial->id)) {
+        record_end(running_[i], *end);
+        running_.erase(running_.begin() + std::ptrdiff_t(i));  // and with it the claim, after the record
+      } else {
+        ++i;
+      }
+  }
+
+  void record_end(const Running& r, End end) {
+    const Trial& t = *r.trial;
+    const bool torn = r.together > 1 && !r.child->said_of(t.id) && !caught_signal();  // its process ended beneath it
+    if (end.status == 0 && end.signal == 0 && fs::exists(folder_.last_file(t))) {
+      fs::remove(folder_.log(t));
+      journal_.write("done", t);
+      board_.event(TrialState::done, t, clock_time(std::chrono::duration<double>(Clock::now() - r.start).count()));
+    } else if (torn) {
+      // One of them may have ended it, and nobody knows which: in halves they go on, so that it fails alone at last.
+      journal_.write("stopped", t, why_failed(end, r.child->last_words()));
+      together_[r.trial] = (r.together + 1) / 2;
+      open_.push_back(r.trial);
+    } else if (stops(end.signal)) {
+      journal_.write("stopped", t, strsignal(end.signal));
+      if (caught_signal() || ++kills_[r.trial] < max_kills)
+        open_.push_back(r.trial);
+      else
+        fail(t, fmt::format("{} times it was ended from outside, at last by signal {} ({}); if memory was short, fewer "
+                            "--jobs or a smaller batch need less",
+                            max_kills, end.signal, strsignal(end.signal)));
+    } else {
+      const std::string& words = r.child->last_words();  // of a process that said nothing of this trial
+      fail(t, why_failed(end, r.child->said_of(t.id) || words.empty() ? last_line(folder_.log(t)) : words));
+    }
+  }
+
+  void fail(const Trial& t, const std::string& reason) {
+    write_file(folder_.failed(t), reason + "\n");
+    journal_.write("failed", t, reason);
+    board_.event(TrialState::failed, t, reason);
+  }
+
+  void stop() {
+    if (stop_sent_) return;
+    stop_sent_ = true;
+    std::set<pid_t> processes;  // one signal each: a second one would not let them save
+    for (const Running& r : running_) processes.insert(r.child->process());
+    for (const pid_t process : processes) ::kill(process, SIGUSR1);
+  }
+
+  const SweepFolder& folder_;
+  Work work_;
+  Journal journal_;
+  Board board_;
+  std::deque<const Trial*> open_;
+  std::vector<Running> running_;
+  std::map<const Trial*, int> kills_;
+  std::map<const Trial*, size_t> together_;  // at most, in a population: one of those may have ended its process
+  bool stop_sent_ = false;
+};
+
+int trials_at_once(const Plan& plan, const Work& work) {
+  if (!work.population) return work.jobs;
+  const auto on_gpu = [&](const Trial* t) { return device_of(*t, {0, work.device}) != Device::cpu; };
+  const std::vector<const Trial*> all = trials_of(plan, work.shard);
+  return std::clamp(int(std::count_if(all.begin(), all.end(), on_gpu)), 1, work.population);
+}
+
+}  // namespace
+
+std::vector<TrialState> run_shard(const Plan& plan, const SweepFolder& folder, const Work& work) {
+  make_folder(folder.path());
+  Work whole = work;
+  if (whole.threads == 0) whole.threads = std::max(1, threads() / trials_at_once(plan, work));
+  Worker(plan, folder, whole).run();
+  return states(plan, folder);
+}
+
+}  // namespace poslab::sweep

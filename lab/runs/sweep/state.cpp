@@ -1,0 +1,72 @@
+#include "lab/runs/sweep/state.h"
+
+#include <filesystem>
+
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/files/shell.h"
+
+namespace poslab::sweep {
+namespace fs = std::filesystem;
+
+const char* name_of(TrialState s) { return state_names[size_t(s)]; }
+
+// The claim is looked at first: whoever works on a trial leaves its result or its failure before letting go, so a trial
+// that is free now and has neither was in the middle, or not begun, at that moment. Whether it is held counts last: a
+// population lets go when all of it have ended.
+TrialState SweepFolder::state(const Trial& t, const Claims& claims) const {
+  if (!t.impossible.empty()) return TrialState::impossible;
+  const bool held = claims.held(t.id);
+  if (fs::exists(last_file(t))) return TrialState::done;
+  if (fs::exists(failed(t))) return TrialState::failed;
+  if (held) return TrialState::running;
+  return fs::exists(run(t)) ? TrialState::stopped : TrialState::todo;
+}
+
+std::string SweepFolder::reason(const Trial& t, TrialState s) const {
+  if (s == TrialState::impossible) return t.impossible;
+  if (s != TrialState::failed) return "";
+  try {
+    const std::string text = read_file(failed(t));
+    return text.substr(0, text.find('\n'));
+  } catch (const Failure&) { return "by now it is being tried again"; }
+}
+
+Counts count(const std::vector<TrialState>& all) {
+  Counts counts;
+  for (TrialState s : all) ++counts[s];
+  return counts;
+}
+
+std::string to_string(const Counts& counts) {
+  std::string text;
+  for (size_t s = 0; s < state_names.size(); ++s)
+    if (counts.of[s]) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts.of[s], state_names[s]);
+  return text;
+}
+
+std::vector<TrialState> states(const Plan& plan, const SweepFolder& folder) {
+  const Claims claims(folder.path());
+  std::vector<TrialState> all;
+  for (const Trial& t : plan) all.push_back(folder.state(t, claims));
+  return all;
+}
+
+std::string status(const Plan& plan, const SweepFolder& folder) {
+  const std::vector<TrialState> all = states(plan, folder);
+  const Counts counts = count(all);
+  std::string text = fmt::format("{}: {}\n", counted(plan.size(), "trial"), to_string(counts));
+  for (size_t s = 0; s < state_names.size(); ++s)
+    text += fmt::format("  {:<10}  {:>6}\n", state_names[s], counts.of[s]);
+  if (!fs::is_directory(folder.path()))
+    text += fmt::format("\nThere is no folder {} yet; `poslab sweep run` makes it.\n", folder.path());
+  const Naming names = naming(plan);
+  for (const TrialState s : {TrialState::failed, TrialState::impossible})
+    for (size_t i = 0; i < plan.size(); ++i)
+      if (all[i] == s)
+        text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id, names.name(values_of(plan[i].run)),
+                            folder.reason(plan[i], s));
+  return text;
+}
+
+}  // namespace poslab::sweep

@@ -1,0 +1,53 @@
+// What has become of the trials of a plan, from the files of FOLDER and its locks alone, at any time:
+//
+//   ID/           a run folder (lab/runs/run_folder.h); with its last file the trial is done
+//   plan.jsonl, named/  the plan and readable names (lab/runs/sweep/named.h)
+//   ID.log        what its process said; removed when it is done
+//   ID.failed     why it failed
+//   claims        who works on what (lab/runs/sweep/claim.h)
+//   journal.jsonl what every worker did: {"at", "worker", "event": start | done | failed | stopped, "id", "reason"}
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "lab/runs/sweep/claim.h"
+#include "lab/runs/sweep/plan.h"
+
+namespace poslab::sweep {
+
+enum class TrialState { done, running, stopped, todo, failed, impossible };  // stopped: in the middle; goes on when run
+constexpr std::array<const char*, 6> state_names = {"done", "running", "stopped", "to do", "failed", "impossible"};
+const char* name_of(TrialState);
+
+class SweepFolder {
+ public:
+  explicit SweepFolder(std::string path) : path_(std::move(path)) {}
+  const std::string& path() const { return path_; }
+  std::string run(const Trial& t) const { return path_ + "/" + t.id; }
+  std::string result(const Trial& t) const { return run(t) + "/result.json"; }
+  std::string last_file(const Trial& t) const { return run(t) + "/" + poslab::last_file(kind_of(t.run)); }
+  std::string log(const Trial& t) const { return run(t) + ".log"; }
+  std::string failed(const Trial& t) const { return run(t) + ".failed"; }
+  std::string journal() const { return path_ + "/journal.jsonl"; }
+
+  TrialState state(const Trial&, const Claims&) const;
+  std::string reason(const Trial&, TrialState) const;  // of a failed or impossible one; "" of others
+
+ private:
+  std::string path_;
+};
+
+struct Counts {
+  std::array<int, state_names.size()> of{};
+  int& operator[](TrialState s) { return of[size_t(s)]; }
+  int operator[](TrialState s) const { return of[size_t(s)]; }
+};
+Counts count(const std::vector<TrialState>&);
+std::string to_string(const Counts&);  // "12 done, 2 running, 16 to do"; what is zero is left out
+
+// The states of a plan, and the table of `poslab sweep status`. Where there is no folder yet, all is to do.
+std::vector<TrialState> states(const Plan&, const SweepFolder&);
+std::string status(const Plan&, const SweepFolder&);
+
+}  // namespace poslab::sweep

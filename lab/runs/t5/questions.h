@@ -1,0 +1,49 @@
+// Retrieval tasks in English, asked of a checkpoint that others trained.
+#pragma once
+#include "experiment/dispersion.h"
+#include "experiment/t5/t5.h"
+#include "lab/hub/t5_hf.h"
+#include "tasks/retrieval/documents.h"
+
+namespace poslab::t5 {
+
+// Questions from a file, a line of JSON each, as "lost in the middle" (Liu et al. 2023) publishes them:
+//   {"question": "...", "answers": ["..."], "ctxs": [{"title": "...", "text": "...", "isgold": true}, ...]}
+// The gold document is the one with "isgold"; where none has that key, the first with "hasanswer". Others with
+// "hasanswer" are not shown. Throws BadInput with file and line.
+std::vector<DocumentQuestion> read_questions(const std::string& path);
+
+struct English {
+  Chosen<Retrieval> task;
+  std::vector<int> sizes;                        // what they count, the task says
+  int samples = 16;                              // questions of each size, their answers evenly from front to back
+  uint64_t seed = 0;
+  std::string file{};                         // of the questions, in place of made-up ones
+  std::vector<DocumentQuestion> questions{};  // those of its lines, one after the other
+};
+// task: as it is spelled; file: "" for made-up questions. Throws BadInput: there is no such task, or it takes no file.
+English english(const std::string& task, const std::string& file);
+// Throws BadInput for a size that the task does not have, or that one of the questions of the file has too few
+// documents for, with file and line. Before anything is computed.
+void check(const English&);
+
+// Question n of a size, a function of that and of the seed alone.
+TextQuestion written(const English&, int size, int n);
+// The encoder on the prompts of these sizes, one at a time, at the positions that it has by itself. Keys of a size: the
+// tokens of a prompt on average. The model has to live as long.
+Probed probed(const HfModel&, const English&);
+
+struct AtSize {
+  std::string task;
+  int size = 0, tokens = 0;                      // tokens of the longest prompt, its end included
+  int64_t samples = 0;
+  double accuracy = 0;                           // as the benchmark scores what the model says
+  double accuracy_of_place[places] = {};         // NaN where no answer stood
+};
+// Of what the model says greedily, in at most 64 tokens, under these positions of the encoder, with a bar. Throws
+// Interrupted.
+std::vector<AtSize> ask(const HfModel&, const English&, const Chosen<Sampler>& positions);
+std::string to_csv(const std::vector<AtSize>&);  // task,size,tokens,samples,accuracy,accuracy_1,...,accuracy_8
+std::string table(const std::vector<AtSize>&, const std::string& counted);
+
+}  // namespace poslab::t5

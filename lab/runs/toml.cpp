@@ -1,0 +1,35 @@
+#include "lab/runs/toml.h"
+
+#include "lab/runs/spelled_file.h"
+
+namespace poslab {
+
+toml::table parse_toml(const std::string& text, const std::string& source) {
+  try {
+    return toml::parse(text, source);
+  } catch (const toml::parse_error& e) {
+    bad_input("{}, line {}: {}; a TOML file has lines such as steps = 2000 or task = \"even_pairs\"", source,
+              e.source().begin.line, e.description());
+  }
+}
+
+std::string option_text(RunKind kind, const std::string& name, const toml::node& node) {
+  std::string text;
+  if (auto s = node.value_exact<std::string>())
+    text = *s;
+  else if (auto b = node.value_exact<bool>())
+    text = *b ? "on" : "off";
+  else if (auto i = node.value_exact<int64_t>())
+    text = fmt::format("{}", *i);
+  else if (auto d = node.value_exact<double>())
+    text = fmt::format("{}", *d);
+  else if (node.is_array())
+    bad_input("{} is a list of values; one run takes one of them, and `poslab sweep plan` takes such a file", name);
+  else
+    bad_input("{} is neither a string, a number nor true or false", name);
+  if (name == "temperature" || name == "test_temperature") text = with_spelled_file(name, text);   // aligned:FILE
+  configure(kind, {{name, text}});
+  return kind == RunKind::task ? with_spelled_file(name, text) : text;
+}
+
+}  // namespace poslab

@@ -1,0 +1,23 @@
+// Options in TOML files: what config.toml and the plan of a sweep have in common.
+#pragma once
+#include <toml++/toml.h>
+
+#include "core/error.h"
+#include "lab/runs/run_config.h"
+
+namespace poslab {
+
+toml::table parse_toml(const std::string& text, const std::string& source);  // throws BadInput with file and line
+// The value as configure() takes it. Throws BadInput: of no type that an option has, or one that this option does not
+// take.
+std::string option_text(RunKind, const std::string& option, const toml::node&);
+
+// Does it; to what it refuses, file and line of the node are added.
+template <class Action>
+void at_line(const std::string& source, const toml::node& node, const Action& action) {
+  try {
+    action();
+  } catch (const BadInput& e) { bad_input("{}, line {}: {}", source, node.source().begin.line, e.what()); }
+}
+
+}  // namespace poslab

@@ -1,0 +1,31 @@
+// The seconds that a run was trained, over all processes that worked on it: steps, metrics and checkpoints, but no
+// tests. They are kept beside the checkpoint and not in it, as equal states shall have equal bytes however often they
+// were stopped; and as a line for each checkpoint, so that a kill between the two files costs nothing.
+#pragma once
+#include <chrono>
+#include <optional>
+
+#include "lab/runs/run_folder.h"
+
+namespace poslab {
+
+class TrainingClock {
+ public:
+  // Runs from here on. step: that of the checkpoint.
+  TrainingClock(const RunFolder&, int64_t step);
+  // Of the steps that led to the present state: what was lost in a kill and is done again counts once. Absent in a run
+  // that was begun without clock.jsonl, by an earlier version.
+  std::optional<double> seconds() const;
+  void pause();
+  void resume();
+  void save(int64_t step);  // on disk; called before the checkpoint
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  StepLog lines_;
+  std::optional<double> before_;  // until start_
+  bool paused_ = false;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace poslab

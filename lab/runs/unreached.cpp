@@ -1,0 +1,23 @@
+#include "lab/runs/unreached.h"
+
+#include <fmt/format.h>
+
+#include "lab/files/progress.h"
+
+namespace poslab {
+
+std::string unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots) {
+  const int positions = sampler.thing.name == "sequential" ? slots : pool_of(sampler);
+  const std::string what = scheme->unreached(scheme.choices, {slots, positions});
+  if (what.empty()) return {};
+  return fmt::format("{}: {} is not reached, as the longest string has {} slots, so it changes nothing here; take a "
+                     "smaller one, such as 0.5L, half of the trained length, or longer strings",
+                     scheme.spelled(), what, slots);
+}
+
+void tell_unreached(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler, int slots) {
+  if (const std::string line = unreached(scheme, sampler, slots); Progress::shown && !line.empty())
+    fmt::print(log_of_thread(), "{}\n", line);
+}
+
+}  // namespace poslab
