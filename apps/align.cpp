@@ -14,7 +14,7 @@
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
 #include "lab/runs/align.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 
 namespace poslab {
 namespace {
@@ -68,9 +68,9 @@ void run(AlignWords w) {
                r.questions.empty() ? "" : " --questions " + shell_word(r.questions), fmt::join(how.longer, "/"), with);
     return;
   }
-  const RunKind kind = kind_of_folder(w.request.run);
+  const Kind& kind = kind_of_folder(w.request.run);
   fmt::print("test with it: poslab {} {} {}{}\n",
-             eval_command(kind), shell_word(w.request.run), with, kind == RunKind::task ? "" : " -o aligned.csv");
+             kind.command("eval"), shell_word(w.request.run), with, kind == strings_kind() ? "" : " -o aligned.csv");
 }
 
 const char* align_footer = R"(
@@ -115,7 +115,7 @@ std::function<void()> add_align(CLI::App* align) {
   align->add_option("--grid", w->grid, "temperatures to try")->type_name("T,T,...  (1,0.95,...,0.5)");
   align->add_option("--tasks", w->request.tasks, "of a T5's run: other tasks (as it has them)")->type_name("NAME");
   add_number(align, "threads", w->threads, "0: one for each core; never changes a result", {0, 256}, "0");
-  align->add_option("--device", w->request.device, option("device").help)->type_name(takes(option("device")));
+  align->add_option("--device", w->request.device, option("device").help)->type_name(option("device").takes());
   align->add_option("-o,--out", w->out, "the file to write")->type_name("FILE  (temperatures.json)");
   return [=] { run(*w); };
 }

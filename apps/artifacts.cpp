@@ -25,7 +25,8 @@ ValueLists setting(const std::string& text) {
   if (equals == std::string::npos) bad_input("--set {} is not KEY=VALUE; write it as in --set steps=2000", text);
   const std::string key = text.substr(0, equals);
   std::string value = text.substr(equals + 1);
-  const bool owned = key != "seeds" && std::holds_alternative<Option>(option(key).field);
+  const Option* const o = key == "seeds" ? nullptr : &option(key);
+  const bool owned = o && !o->run_option.empty();
   for (const char* studied : {"preset", "task", "encoding", "positions", "resample", "test_every"})
     if (key == studied || owned)
       bad_input(
@@ -36,9 +37,7 @@ ValueLists setting(const std::string& text) {
         "--set {}: only lr and seed may be lists, as a table has one row for all of theirs; use `poslab sweep` for "
         "others",
         text);
-  const bool word = key != "seeds" && std::holds_alternative<std::string Config::*>(option(key).field);
-  const bool lengths = key != "seeds" && std::holds_alternative<Lengths Config::*>(option(key).field);
-  if ((word || lengths) && value.find_first_of("\"[") == std::string::npos) value = '"' + value + '"';
+  if (o && (o->kind == Option::Kind::word || o->kind == Option::Kind::lengths) && value.find_first_of("\"[") == std::string::npos) value = '"' + value + '"';
   if (value == "on") value = "true";
   if (value == "off") value = "false";
   return read_lists(fmt::format("{} = {}", key, value), "--set " + text);

@@ -30,13 +30,13 @@ struct AskWords {
 // The run, tested as the options say.
 State load(const AskWords& w) {
   State state = RunFolder::open(w.run).load(w.device);
-  Config& c = state.config;
+  Choices& c = state.config;
   for (const auto& [name, text] : {std::pair{"test_positions", w.positions}, {"test_temperature", w.temperature},
                                    {"threads", w.threads}})
-    if (!text.empty()) set(c, option(name), with_spelled_file(name, text));
-  c.eval_lengths = {1, 1};   // what is asked is tested, and nothing else
+    if (!text.empty()) c.set(name, with_spelled_file(name, text));
+  c.set("eval_lengths", "1");   // what is asked is tested, and nothing else
   check(c);
-  if (c.threads > 0) set_threads(c.threads);
+  if (c.whole("threads") > 0) set_threads(c.whole("threads"));
   return state;
 }
 
@@ -98,7 +98,7 @@ void run(const AskWords& w) {
     const bool terminal = w.file.empty() && isatty(STDIN_FILENO);
     print(heading);
     if (terminal) print("an input of the task and Enter; Ctrl-D ends\n");
-    ask_lines(session, terminal, state.config.task);
+    ask_lines(session, terminal, state.config["task"]);
   } else {
     ask_all(session, strings_of(session, w.file), heading);
   }
@@ -137,8 +137,8 @@ std::function<void()> add_ask(CLI::App* ask) {
           ->type_name("LAYER.HEAD|LAYER.max|max")
           ->expected(0, 1);
   ask->add_flag("--json", words->wanted.json, "a line of JSON for each string");
-  ask->add_option("--device", words->device, option("device").help)->type_name(takes(option("device")));
-  ask->add_option("--threads", words->threads, option("threads").help)->type_name(takes(option("threads")));
+  ask->add_option("--device", words->device, option("device").help)->type_name(option("device").takes());
+  ask->add_option("--threads", words->threads, option("threads").help)->type_name(option("threads").takes());
   ask->add_option("-o,--out", words->page, "a page with the answers and all attention maps")->type_name("FILE");
   return [=] {
     if (attention->count() && words->wanted.attention.empty()) words->wanted.attention = "max";

@@ -29,8 +29,8 @@ WordList values_of(const CLI::Option& o) {
   const WordList choices = choices_in(o.nonpositional() ? o.get_type_name() : o.get_description());
   if (!choices.empty()) return choices;
   for (const std::string& name : o.get_lnames())
-    for (const RunOption& run : all_options())
-      if (run.names && dashed(run.name) == "--" + name) return run.names();
+    for (const ChoiceOption& run : all_choices().options)
+      if (run.option.kind == Option::Kind::word && dashed(run.option.name) == "--" + name) return run.option.words;
   return {};
 }
 

@@ -269,7 +269,7 @@ std::string of_retrieval(const std::string& name) {
 // -- presets --------------------------------------------------------------------------------------------------------
 
 std::string of_preset(const std::string& name) {
-  const Preset& p = find("preset", all_presets(), name);
+  const ChoicePreset& p = find("preset", all_choices().presets, name);
   std::string settings;
   for (const auto& [option, value] : p.settings) settings += fmt::format("  {:<17} {}\n", option, value);
   const auto sets = [&](const char* option) {
@@ -289,12 +289,12 @@ std::string of_preset(const std::string& name) {
 
 const std::vector<ExplainedKind>& explained_kinds() {
   static const std::vector<ExplainedKind> all = {
-      {"task", option("task").names, of_task},
-      {"encoding", option("encoding").names, of_encoding},
-      {"sampler", option("positions").names, of_sampler},
-      {"temperature", option("temperature").names, of_temperature},
+      {"task", [] { return option("task").words; }, of_task},
+      {"encoding", [] { return option("encoding").words; }, of_encoding},
+      {"sampler", [] { return option("positions").words; }, of_sampler},
+      {"temperature", [] { return option("temperature").words; }, of_temperature},
       {"retrieval", [] { return names_of(all_retrievals()); }, of_retrieval},
-      {"preset", option("preset").names, of_preset}};
+      {"preset", [] { return option("preset").words; }, of_preset}};
   return all;
 }
 

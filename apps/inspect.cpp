@@ -46,7 +46,7 @@ std::function<void()> add_inspect(CLI::App* inspect) {
   add_number(inspect, "samples", words->samples, "strings or texts at each length for the components (30)", {1, 8000});
   inspect->add_option("--text", words->text, "of language models: the text whose attention is shown")
       ->type_name("TEXT");
-  inspect->add_option("--device", words->device, option("device").help)->type_name(takes(option("device")));
+  inspect->add_option("--device", words->device, option("device").help)->type_name(option("device").takes());
   inspect->add_option("-o,--out", words->out, "the folder to write (inspection)")->type_name("FOLDER");
   return [=] {
     const std::vector<int> lengths = number_list<int>("--lengths", words->lengths, "lengths", "40,150");

@@ -12,12 +12,12 @@ namespace poslab {
 KeptTest::KeptTest(const RunFolder& run, const Choices& own, const Choices& tested, int64_t step,
                    const std::string& file, const std::string& name)
     : run_(run), tested_(tested), step_(step), file_(file), other_{name, differing(own, tested)} {
-  const RunKind kind = kind_of(RunConfig(own));
+  const Kind& kind = kind_of(own);
   if (!file.empty() && !name.empty())
     bad_input("-o {} and --name {}: the first is a file of your own, the second stands in the run; say one", file,
               name);
   if (!file.empty()) {
-    check_output("-o", file, {csv_output(kind == RunKind::t5 ? "task,length," : "length,set,")});
+    check_output("-o", file, {csv_output(kind == t5_kind() ? "task,length," : "length,set,")});
     return;
   }
   const bool same_model = std::all_of(other_.options.begin(), other_.options.end(),
@@ -28,11 +28,11 @@ KeptTest::KeptTest(const RunFolder& run, const Choices& own, const Choices& test
     bad_input(
         "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `poslab {} {}`, or say with -o "
         "FILE where the figures go",
-        run.path(), step, all, resume_command(kind), shell_word(run.path()));
+        run.path(), step, all, kind.command("resume"), shell_word(run.path()));
 }
 
 std::string KeptTest::again() const {
-  const std::string command = test_command(kind_of(RunConfig(tested_)), run_.path(), other_);
+  const std::string command = test_command(kind_of(tested_), run_.path(), other_);
   return file_.empty() ? command : command + " -o " + shell_word(file_);
 }
 

@@ -1,4 +1,4 @@
-// The command line. It turns words into a Config (experiment/config.h), calls lab/, and turns errors into one line and
+// The command line. It turns words into a Choices (experiment/config.h), calls lab/, and turns errors into one line and
 // a status: 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
 #include <unistd.h>
 
@@ -24,6 +24,7 @@
 #include "apps/show.h"
 #include "apps/sweep.h"
 #include "apps/t5.h"
+#include "apps/typed_choices.h"
 #include "apps/view.h"
 #include "core/debug.h"
 #include "core/error.h"
@@ -53,45 +54,16 @@ namespace {
 
 // -- options of the command line ------------------------------------------------------------------------------------
 
-// The options of a command that set options of a run, as typed.
-struct Typed {
-  std::vector<std::pair<std::string, CLI::Option*>> options;
-  std::map<std::string, std::string> text;
-
-  // `kept`: of a run that is there, which has its own in place of the default.
-  void add(CLI::App* command, const RunOption& o, const std::string& spelled, bool kept = false) {
-    const bool toggle = o.toggle();
-    const std::string standard = kept ? "as the run has it" : get(Config(), o);
-    const std::string choice = o.names && o.names().size() > 6 ? "NAME" : takes(o);
-    CLI::Option* option = command->add_option(spelled, text[o.name], o.help);
-    option->type_name(choice + (standard.empty() ? "" : "  (" + standard + ")"))->group(o.group);
-    option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    if (toggle) option->expected(0, 1);
-    options.emplace_back(o.name, option);
-  }
-  Settings settings() const {
-    Settings all;
-    for (auto& [name, option] : options) {
-      if (!option->count()) continue;
-      const std::string& value = text.at(name);
-      if (value.rfind("--", 0) == 0)
-        bad_input("{} has no value, as {} comes next; it takes {}", option->get_name(), value, option->get_type_name());
-      const bool toggle_alone = value.empty() && option->get_expected_min() == 0;
-      all.emplace_back(name, toggle_alone ? "on" : as_typed(name, value));
-    }
-    return all;
-  }
-};
-
 // A file that says every option was written by poslab, as a run's config.toml, and what its encoding leaves open is as
 // it was then. Any other was typed.
 Settings options_in(const std::string& path) {
   Settings all = read_toml(read_input(path), path);
-  const auto says = [&](const RunOption& o) {
-    return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.first == o.name; });
+  const auto says = [&](const ChoiceOption& o) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.first == o.option.name; });
   };
-  const std::vector<RunOption>& options = all_options();
-  if (!std::all_of(options.begin(), options.end(), [&](auto& o) { return !written(Config(), o) || says(o); }))
+  const ChoiceTable& table = all_choices();
+  if (!std::all_of(table.options.begin(), table.options.end(),
+                   [&](const ChoiceOption& o) { return !written(o, table.standard) || says(o); }))
     for (auto& [name, value] : all) value = as_typed(name, value);
   return all;
 }
@@ -135,7 +107,7 @@ void list_command(const std::string& kind, const std::string& name) {
   else if (kind == "retrievals")
     for (const Retrieval& r : all_retrievals()) rows.push_back({r.name, r.summary, r.source});
   else if (kind == "presets")
-    for (const Preset& p : all_presets()) rows.push_back({p.name, p.summary, ""});
+    for (const ChoicePreset& p : all_choices().presets) rows.push_back({p.name, p.summary, ""});
   else
     throw BadInput(unknown("list", kind,
                            {"tasks", "encodings", "samplers", "temperatures", "curricula", "retrievals", "presets"}));
@@ -234,7 +206,7 @@ void parse_and_run(int argc, char** argv) {
   std::string run, kind, listed, config_file, test_name, page = "report.html";
   std::vector<std::string> runs, sets;
   bool force = false;
-  Typed training, resuming, testing, demonstrating;
+  TypedChoices training, resuming, testing, demonstrating;
   std::string demo_folder = "runs";
 
   CLI::App* list = commands.add("list", "list what there is to choose from",
@@ -265,7 +237,7 @@ void parse_and_run(int argc, char** argv) {
       ->expected(1)
       ->allow_extra_args(false);
   train->add_flag("--force", force, "try it even if it seems too large for this machine's memory");
-  for (const RunOption& o : all_options()) training.add(train, o, dashed(o.name));
+  training.add(train, all_choices());
 
   CLI::App* demonstrate =
       commands.add("demo", "train one small model with plain and with randomized positions, and draw both", demo_footer,
@@ -274,28 +246,27 @@ void parse_and_run(int argc, char** argv) {
                      fmt::print("{}\n", demo(demo_folder, demonstrating.settings()));
                    });
   demonstrate->add_option("--out", demo_folder, "the folder of both runs and of the page (runs)")->type_name("PATH");
-  for (const RunOption& o : all_options())
-    if (o.name != "out" && o.name != "positions") demonstrating.add(demonstrate, o, dashed(o.name));
+  demonstrating.add(demonstrate, all_choices(), {"out", "positions"});
 
   CLI::App* resume =
       commands.add("resume", "go on with a run that was stopped, exactly as if it had not been",
                    "Example:\n  poslab resume runs/r1", [&] { resume_command(run, resuming.settings()); });
   resume->add_option("run", run, "the run folder")->required();
-  resuming.add(resume, option("threads"), "--threads");
-  resuming.add(resume, option("device"), "--device", true);
+  resuming.add(resume, choice_option("threads"), "--threads");
+  resuming.add(resume, choice_option("device"), "--device", true);
 
   CLI::App* eval =
       commands.add("eval", "test a run again, also under other options", eval_footer,
                    [&] { eval_command(run, testing.settings(), test_name); });
   eval->add_option("run", run, "the run folder")->required();
-  testing.add(eval, option("eval_lengths"), "--lengths,--eval-lengths", true);
-  testing.add(eval, option("eval_samples"), "--samples,--eval-samples", true);
-  testing.add(eval, option("test_positions"), "--test-positions,--positions", true);
-  testing.add(eval, option("test_temperature"), "--test-temperature,--temperature", true);
-  testing.add(eval, option("test_dropout"), "--test-dropout", true);
+  testing.add(eval, choice_option("eval_lengths"), "--lengths,--eval-lengths", true);
+  testing.add(eval, choice_option("eval_samples"), "--samples,--eval-samples", true);
+  testing.add(eval, choice_option("test_positions"), "--test-positions,--positions", true);
+  testing.add(eval, choice_option("test_temperature"), "--test-temperature,--temperature", true);
+  testing.add(eval, choice_option("test_dropout"), "--test-dropout", true);
   eval->add_option("--name", test_name, "of a test under other options (made from these)")->type_name("NAME");
-  testing.add(eval, option("threads"), "--threads");
-  testing.add(eval, option("device"), "--device", true);
+  testing.add(eval, choice_option("threads"), "--threads");
+  testing.add(eval, choice_option("device"), "--device", true);
 
   CLI::App* report =
       commands.add("report", "compare runs on one HTML page that works without a network", report_footer, [&] {

@@ -19,10 +19,11 @@ std::string takes(const CLI::App& command, const std::string& option) {
 
 // "even_pairs" typed alone is `--task even_pairs`, if the command has that option.
 void refuse_bare_name(const std::string& word, const std::vector<std::string>& options) {
-  for (const RunOption& o : all_options()) {
-    if (!o.names || std::find(options.begin(), options.end(), dashed(o.name)) == options.end()) continue;
-    const std::vector<std::string> names = o.names();
-    if (std::find(names.begin(), names.end(), word) != names.end())
+  for (const ChoiceOption& of_run : all_choices().options) {
+    const Option& o = of_run.option;
+    if (o.kind != Option::Kind::word || std::find(options.begin(), options.end(), dashed(o.name)) == options.end())
+      continue;
+    if (std::find(o.words.begin(), o.words.end(), word) != o.words.end())
       bad_input("\"{0}\" stands alone; say {1} {0}", word, dashed(o.name));
   }
 }
@@ -64,9 +65,9 @@ void refuse_unknown(const CLI::App& command, const std::string& full_name) {
   }
   if (word.rfind("--no-", 0) == 0 && has("--" + word.substr(5)))
     bad_input("unknown option \"{}\"; say --{} off", word, word.substr(5));
-  const std::vector<RunOption>& all = all_options();
+  const std::vector<ChoiceOption>& all = all_choices().options;
   const bool of_training =
-      std::any_of(all.begin(), all.end(), [&](auto& o) { return o.kept && dashed(o.name) == word; });
+      std::any_of(all.begin(), all.end(), [&](auto& o) { return o.kept && dashed(o.option.name) == word; });
   if (of_training && full_name != "poslab train" && full_name != "poslab sweep run" && has("--device"))
     bad_input(
         "{0} has no {1}: a run keeps the options that it was trained with; train another one with {1}, or see "

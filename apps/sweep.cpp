@@ -39,11 +39,11 @@ void plan_command(const SweepWords& w) {
 
 // Whether as many of the largest trials as run at once fit into the memory; of language models there is no estimate.
 void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
-  if (kind_of(plan) != RunKind::task) return;
-  std::optional<Config> largest;
+  if (kind_of(plan) != strings_kind()) return;
+  std::optional<Choices> largest;
   for (const Trial* t : trials_of(plan, shard)) {
-    Config c = t->config();
-    if (!w.device.empty()) c.device = w.device;
+    Choices c = t->config();
+    if (!w.device.empty()) c.set("device", w.device);
     if (device(c) == Device::cpu && (!largest || footprint(c).bytes() > footprint(*largest).bytes())) largest = c;
   }
   if (largest) check_room(*largest, std::min(size_t(w.jobs), plan.size()));
@@ -51,16 +51,16 @@ void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
 
 // What is asked of all trials alike, before the first one begins.
 void check_together(const Plan& plan, const SweepWords& w) {
-  const bool of_tasks = kind_of(plan) == RunKind::task;
+  const bool of_tasks = kind_of(plan) == strings_kind();
   if (!of_tasks && (!w.device.empty() || w.population))
     bad_input("{} is for trials of `poslab train`, and these are of `poslab {}`, which runs on the CPU; use --jobs",
-              w.population ? "--population" : "--device", train_command(kind_of(plan)));
+              w.population ? "--population" : "--device", kind_of(plan).command("train"));
   if (w.population && w.jobs > 1)
     bad_input("--population {} trains trials in one process, and --jobs {} in processes of their own; say one of them",
               w.population, w.jobs);
   if (!w.device.empty()) {
-    Config c;
-    set(c, option("device"), w.device);
+    Choices c;
+    c.set("device", w.device);
     backend(device(c));                  // is there one in this build?
   }
 }
@@ -221,7 +221,7 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   add_number(run, "population", words->population, "so many trials in one process, on a GPU all at once",
              {1, most_together});
   run->add_option("--device", words->device, "where to train; without it as the plan says")
-      ->type_name(takes(option("device")));
+      ->type_name(option("device").takes());
   run->add_flag("--retry", words->retry, "try failed trials again");
   run->add_option("--name", words->name, "also link every trial as FOLDER/named/NAME, from {option}s of it")
       ->type_name("'{task}-{encoding}-{seed}'");

@@ -1,29 +1,44 @@
 #include "apps/typed_choices.h"
 
-#include "encodings/encoding.h"
+#include <algorithm>
+
+#include "lab/runs/spelled_file.h"
 
 namespace poslab {
+namespace {
 
-void TypedChoices::add(CLI::App* command, const ChoiceTable& table) {
-  for (const ChoiceOption& o : table.options) {
-    const std::string standard = o.option.standard.empty() ? "" : "  (" + o.option.standard + ")";
-    const bool path = o.option.name == "text" || o.option.name == "out";
-    const std::string takes = path ? "PATH" : o.option.takes() == "text" ? "NAME" : o.option.takes();
-    CLI::Option* added = command->add_option(dashed(o.option.name), text_[o.option.name], o.option.help);
-    added->type_name(takes + standard)->group(o.group)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    if (o.option.kind == Option::Kind::toggle) added->expected(0, 1);
-    options_.emplace_back(o.option.name, added);
-  }
+std::string type_name(const Option& o, bool of_run) {
+  const bool path = o.name == "text" || o.name == "out", any = o.kind == Option::Kind::word && o.words.empty();
+  const std::string takes = path ? "PATH" : any || o.words.size() > 6 ? "NAME" : o.takes(),
+                    standard = of_run ? "as the run has it" : o.standard;
+  return standard.empty() ? takes : fmt::format("{}  ({})", takes, standard);
+}
+
+}  // namespace
+
+void TypedChoices::add(CLI::App* command, const ChoiceTable& table, const std::vector<std::string>& but) {
+  for (const ChoiceOption& o : table.options)
+    if (std::find(but.begin(), but.end(), o.option.name) == but.end()) add(command, o, dashed(o.option.name));
+}
+
+void TypedChoices::add(CLI::App* command, const ChoiceOption& o, const std::string& words, bool of_run) {
+  CLI::Option* added = command->add_option(words, text_[o.option.name], o.option.help);
+  added->type_name(type_name(o.option, of_run))->group(o.group);
+  added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  if (o.option.kind == Option::Kind::toggle) added->expected(0, 1);
+  options_.emplace_back(o.option.name, added);
 }
 
 Settings TypedChoices::settings() const {
   Settings all;
-  for (const auto& [name, option] : options_)
-    if (option->count()) {
-      const bool switch_alone = text_.at(name).empty() && option->get_expected_min() == 0;
-      const std::string& text = text_.at(name);
-      all.emplace_back(name, switch_alone ? "on" : name == "encoding" ? with_usual_lengths(text) : text);
-    }
+  for (const auto& [name, option] : options_) {
+    if (!option->count()) continue;
+    const std::string& value = text_.at(name);
+    if (value.rfind("--", 0) == 0)
+      bad_input("{} has no value, as {} comes next; it takes {}", option->get_name(), value, option->get_type_name());
+    const bool switch_alone = value.empty() && option->get_expected_min() == 0;
+    all.emplace_back(name, switch_alone ? "on" : as_typed(name, value));
+  }
   return all;
 }
 

@@ -1,4 +1,4 @@
-// The options of a training whose options are one table (experiment/choice_table.h), as typed.
+// The options of a run (experiment/choice_table.h), as typed.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <map>
@@ -12,7 +12,9 @@ namespace poslab {
 
 class TypedChoices {
  public:
-  void add(CLI::App* command, const ChoiceTable&);
+  void add(CLI::App* command, const ChoiceTable&, const std::vector<std::string>& but = {});
+  // words: "--lengths,--eval-lengths"; of_run: of a run that is there, which has its own in place of the default
+  void add(CLI::App* command, const ChoiceOption&, const std::string& words, bool of_run = false);
   Settings settings() const;                     // those that were typed
 
  private:

@@ -42,7 +42,7 @@ struct Side {
     set_debug_level(0);
     Cost all;
     for (const ProfileTotals& k : profile_totals()) all.flops += k.cost.flops, all.bytes += k.cost.bytes;
-    const double tokens = state.config.batch * double(slots(state.config, length));
+    const double tokens = state.config.whole("batch") * double(slots(state.config, length));
     return {all.flops / tokens, all.bytes / tokens};
   }
 };

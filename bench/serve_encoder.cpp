@@ -17,11 +17,11 @@ namespace {
 
 struct Encoder : Served {
   State state;
-  const Config& config = state.config;
-  const Task& task = poslab::task(config.task);
+  const Choices& config = state.config;
+  const Task& task = poslab::task(config["task"]);
   uint64_t tested = 0;
 
-  explicit Encoder(const Config& c) : state(c) { formula::fill(state.params); }
+  explicit Encoder(const Choices& c) : state(c) { formula::fill(state.params); }
 
   const Params& params() const override { return state.params; }
   json sizes() const override {
@@ -34,8 +34,8 @@ struct Encoder : Served {
   double evaluate(const std::string& size) override {
     const NoGrad no_grad;
     const int length = std::stoi(size);
-    const uint64_t at = tested++, seed = uint64_t(config.seed);
-    const Batch batch = make_batch(task, config.batch, length, stream(seed, Purpose::test_tokens, at));
+    const uint64_t at = tested++, seed = uint64_t(config.count("seed"));
+    const Batch batch = make_batch(task, config.whole("batch"), length, stream(seed, Purpose::test_tokens, at));
     const PositionSample positions = draw_positions(config, int64_t(at), slots(config, length));
     const Tensor logits = state.net(batch.tokens, batch.outputs, {positions, {}});
     const Score s = score(logits.values().data(), task.symbols_out, batch);
@@ -69,11 +69,11 @@ struct Encoder : Served {
   }
 
   PositionSample check_positions(int slots) const {
-    const Chosen<Sampler> sampler = train_sampler(config);
-    if (!sampler->random) return PositionSample(sampler, Resample::per_forward, {}, config.batch, slots);
+    const Chosen<Sampler> sampler = poslab::sampler(config);
+    if (!sampler->random) return PositionSample(sampler, Resample::per_forward, {}, config.whole("batch"), slots);
     std::vector<double> p = formula::increasing("check.positions", slots);
     for (int i = 0; i < slots; ++i)    // 1000 of them would reach a little further than the table
-      p[size_t(i)] = std::min(p[size_t(i)], double(config.max_position - slots + i));
+      p[size_t(i)] = std::min(p[size_t(i)], double(config.whole("max_position") - slots + i));
     if (!sampler->only_offsets) return PositionSample({Positions::of_tokens(1, p)});
     std::vector<double> offset(size_t(2 * slots - 1), 0);
     for (int d = 1; d < slots; ++d)
@@ -84,16 +84,16 @@ struct Encoder : Served {
 
   Checked checked(bool training, const std::string& size) override {
     const int length = std::stoi(size), outputs = task.output_length(length), empty = task.symbols_in;
-    const std::vector<int> symbols = formula::integers("check.tokens", int64_t(config.batch) * length, empty);
+    const std::vector<int> symbols = formula::integers("check.tokens", int64_t(config.whole("batch")) * length, empty);
     std::vector<int> tokens;
-    for (int b = 0; b < config.batch; ++b) {
+    for (int b = 0; b < config.whole("batch"); ++b) {
       tokens.insert(tokens.end(), symbols.begin() + b * length, symbols.begin() + (b + 1) * length);
       tokens.insert(tokens.end(), size_t(outputs), empty);
     }
-    const Ids targets({config.batch, outputs},
-                      formula::integers("check.targets", int64_t(config.batch) * outputs, task.symbols_out));
+    const Ids targets({config.whole("batch"), outputs},
+                      formula::integers("check.targets", int64_t(config.whole("batch")) * outputs, task.symbols_out));
     const PositionSample draw = check_positions(slots(config, length));
-    const Tensor y = state.net(Ids({config.batch, slots(config, length)}, tokens), outputs, {draw, {}});
+    const Tensor y = state.net(Ids({config.whole("batch"), slots(config, length)}, tokens), outputs, {draw, {}});
     return {y, training ? cross_entropy(y, targets) : Tensor()};
   }
 };

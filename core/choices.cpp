@@ -50,6 +50,19 @@ std::string read_list(const std::string& text, const Read& read_one) {
   return fmt::format("{}", fmt::join(each, "/"));
 }
 
+// "5" as "5:5"
+std::string read_lengths(const std::string& name, const std::string& text, Range range, const std::string& takes) {
+  const size_t colon = text.find(':');
+  if (text.empty() || text.find_first_not_of("0123456789:") != text.npos || text.back() == ':' || colon == 0 ||
+      text.rfind(':') != colon)
+    bad_input("{} = \"{}\" is no range of lengths; it takes {}, as in 1:100", name, text, takes);
+  const int64_t from = read_whole(name, text.substr(0, colon), range, takes),
+                to = colon == text.npos ? from : read_whole(name, text.substr(colon + 1), range, takes);
+  if (to < from)
+    bad_input("{} = {} is empty, as {} is less than {}; say the shorter one first", name, text, to, from);
+  return fmt::format("{}:{}", from, to);
+}
+
 const std::string trained_length = "trained_length";
 
 std::string trimmed(const std::string& text) {
@@ -127,7 +140,20 @@ Option Option::length(std::string name, int standard, std::string usual, Range r
   return o;
 }
 
+Option Option::lengths(std::string name, std::string standard, Range of_both, std::string help) {
+  Option o = numbers(std::move(name), std::move(standard), of_both, std::move(help));
+  o.kind = Kind::lengths;
+  return o;
+}
+
+Option Option::text(std::string name, std::string standard, std::string help) {
+  Option o(std::move(name), std::vector<std::string>{std::move(standard)}, std::move(help));
+  o.words.clear();
+  return o;
+}
+
 std::string Option::takes() const {
+  if (kind == Kind::lengths) return fmt::format("FROM:TO, both {}", to_string(range));
   if (kind == Kind::wholes || kind == Kind::numbers) return fmt::format("{}, one or more as 1/2/4", to_string(range));
   if (kind == Kind::length) return fmt::format("{}, or 0.5L: half of the trained length", to_string(range));
   if (kind == Kind::toggle) return "on | off";
@@ -145,6 +171,7 @@ std::string Option::value(const std::string& text) const {
       return read_list(text, [&](auto& one) { return fmt::format("{}", read_whole(name, one, range, takes())); });
     case Kind::numbers:
       return read_list(text, [&](auto& one) { return spelled(read_number(name, one, range, takes())); });
+    case Kind::lengths: return read_lengths(name, text, range, takes());
     case Kind::word: break;
   }
   const bool known = words.empty() || std::find(words.begin(), words.end(), text) != words.end();
@@ -186,28 +213,35 @@ std::vector<std::string> split(const std::string& text, char at) {
   }
 }
 
-Choices::Choices(std::string owner, const std::vector<Option>& options) : owner_(std::move(owner)), options_(options) {
-  for (const Option& o : options_) values_.push_back(o.standard);
-  set_.assign(options_.size(), false);
+Choices::Choices(std::string owner, const std::vector<Option>& options)
+    : owner_(std::move(owner)), options_(std::make_shared<const std::vector<Option>>(options)) {
+  for (const Option& o : options) values_.push_back(o.standard);
+  set_.assign(options.size(), false);
+}
+
+size_t Choices::place(const std::string& option) const {
+  size_t n = 0;
+  while (n < options_->size() && (*options_)[n].name != option) ++n;
+  return n;
 }
 
 void Choices::set(const std::string& option, const std::string& text) {
-  if (options_.empty()) bad_input("{} has no options, so \"{}\" is none; say {} alone", owner_, option, owner_);
-  for (size_t n = 0; n < options_.size(); ++n)
-    if (options_[n].name == option) {
-      values_[n] = naming(owner_, [&] { return options_[n].value(text); });
-      set_[n] = true;
-      return;
-    }
+  if (options_->empty()) bad_input("{} has no options, so \"{}\" is none; say {} alone", owner_, option, owner_);
+  if (const size_t at = place(option); at < options_->size()) {
+    const Option& o = (*options_)[at];
+    const auto read = [&] { return o.sets ? o.sets(text) : Settings{{option, o.value(text)}}; };
+    for (const auto& [name, value] : owner_.empty() ? read() : naming(owner_, read))
+      values_[place(name)] = value, set_[place(name)] = true;
+    return;
+  }
   if (!option.empty() && option.find_first_not_of("+-.0123456789e") == option.npos)
     bad_input("{}: \"{}\" stands behind a comma, where another option would begin; a list is written 0/1/2.5", owner_,
               option);
-  raise<BadInput>(unknown(owner_ + " option", option, names_of(options_)));
+  raise<BadInput>(unknown(owner_.empty() ? "option" : owner_ + " option", option, names_of(*options_)));
 }
 
 const std::string& Choices::operator[](const std::string& option) const {
-  for (size_t n = 0; n < options_.size(); ++n)
-    if (options_[n].name == option) return values_[n];
+  if (const size_t n = place(option); n < options_->size()) return values_[n];
   failure("{}: option {} was not declared; add it to the options where {} stands", owner_, option, owner_);
 }
 
@@ -216,6 +250,11 @@ int Choices::whole(const std::string& option) const {
   if (is_share(text))
     bad_input("{}: {} = {} is a share of a trained length, and none is known here; say a number", owner_, option, text);
   return std::stoi(text);
+}
+int64_t Choices::count(const std::string& option) const { return std::stoll((*this)[option]); }
+Lengths Choices::lengths(const std::string& option) const {
+  const std::string& text = (*this)[option];
+  return {std::stoi(text), std::stoi(text.substr(text.find(':') + 1))};
 }
 double Choices::number(const std::string& option) const { return std::stod((*this)[option]); }
 
@@ -231,14 +270,12 @@ std::vector<double> Choices::numbers(const std::string& option) const {
   return each;
 }
 
-bool Choices::has(const std::string& option) const {
-  return std::any_of(options_.begin(), options_.end(), [&](const Option& o) { return o.name == option; });
-}
+bool Choices::has(const std::string& option) const { return place(option) < options_->size(); }
 
 std::string Choices::spelled() const {
   std::string text = owner_;
-  for (size_t n = 0; n < options_.size(); ++n) {
-    const Option& o = options_[n];
+  for (size_t n = 0; n < options_->size(); ++n) {
+    const Option& o = (*options_)[n];
     if (values_[n] == o.standard && !(o.kind == Option::Kind::length && set_[n])) continue;
     text += (text == owner_ ? ":" : ",") + o.name;
     if (o.kind != Option::Kind::toggle || values_[n] == "off") text += "=" + values_[n];

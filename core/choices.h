@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,11 +17,14 @@
 namespace poslab {
 
 struct Range { double min, max; };   // both included
+struct Lengths { int from, to; };    // likewise; written 1:100
+using Settings = std::vector<std::pair<std::string, std::string>>;   // name and text, a later one wins
 
 // What a thing lets one choose: a switch, one of some words, a whole number, a number, a list of whole numbers, as
-// 1/2/8, or of numbers, as 1/2.5/8, or a length: a whole number, or a share of the trained length, as 0.5L.
+// 1/2/8, or of numbers, as 1/2.5/8, or a length: a whole number, or a share of the trained length, as 0.5L; or lengths
+// from one to another, as 1:100.
 struct Option {
-  enum class Kind { toggle, word, whole, number, wholes, numbers, length };
+  enum class Kind { toggle, word, whole, number, wholes, numbers, length, lengths };
   // `run_option`: the name under which all runs have this option, if they do. A run's own value then counts where the
   // spelling is silent, and what the spelling says is kept under that name (experiment/options.cpp).
   Option(std::string name, bool standard, std::string help, std::string run_option = "");
@@ -32,6 +36,8 @@ struct Option {
   static Option numbers(std::string name, std::string standard, Range of_each, std::string help);
   // usual: what it is where a person leaves it open. Files that leave it open are older than shares, and mean standard.
   static Option length(std::string name, int standard, std::string usual, Range, std::string help);
+  static Option lengths(std::string name, std::string standard, Range of_both, std::string help);
+  static Option text(std::string name, std::string standard, std::string help);   // takes any
   // not a bool
   Option(std::string name, const char* standard, std::string help, std::string run_option = "") = delete;
 
@@ -40,6 +46,9 @@ struct Option {
   Kind kind;
   std::vector<std::string> words = {};   // none: any text; of a switch, if any: its runs without and with it
   Range range = {0, 0};
+  // Of an option that spells a thing of a list (its words) and the thing's options: all that the text sets, in the one
+  // form that each has; this option is among them. Throws BadInput.
+  Settings (*sets)(const std::string& text) = nullptr;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
   std::string value(const std::string& text) const;   // as it is spelled. Throws BadInput: not what it takes
   const std::string& typed() const { return usual.empty() ? standard : usual; }   // the default of who types
@@ -77,18 +86,21 @@ class Choices {
   const std::string& operator[](const std::string& option) const;    // throws Failure for what was not declared
   bool on(const std::string& option) const { return (*this)[option] == "on"; }
   int whole(const std::string& option) const;   // throws BadInput for a share
+  int64_t count(const std::string& option) const;   // a whole number that may be larger than an int
+  Lengths lengths(const std::string& option) const;
   double number(const std::string& option) const;
   std::vector<int> wholes(const std::string& option) const;
   std::vector<double> numbers(const std::string& option) const;
   bool has(const std::string& option) const;
-  const std::vector<Option>& options() const { return options_; }
+  const std::vector<Option>& options() const { return *options_; }
   // "alibi:symmetric": name and what is not at its default. A length that was set is always said, as its default is not
   // the same for all.
   std::string spelled() const;
 
  private:
+  size_t place(const std::string& option) const;                     // options().size(): there is none
   std::string owner_;
-  std::vector<Option> options_;
+  std::shared_ptr<const std::vector<Option>> options_ = std::make_shared<const std::vector<Option>>();
   std::vector<std::string> values_;
   std::vector<bool> set_;
 };

@@ -1,5 +1,5 @@
 // A transformer learns to sort strings of up to 10 symbols and is then asked about longer ones. Everything that
-// `poslab train` can choose stands in a Config (experiment/config.h), by the same names.
+// `poslab train` can choose stands in a Choices (experiment/config.h), by the same names.
 #include <fmt/format.h>
 
 #include "experiment/evaluate.h"
@@ -8,7 +8,7 @@
 using namespace poslab;
 
 int main() {
-  const Config config = configure({{"task", "bucket_sort"},
+  const Choices config = configure({{"task", "bucket_sort"},
                                    {"encoding", "relative"},
                                    {"positions", "randomized"},
                                    {"max_position", "64"},
@@ -24,7 +24,7 @@ int main() {
   State state(config);  // weights, optimizer, step 0
   fmt::print("{} parameters\n", state.params.count());
 
-  while (state.adam.step < config.steps) {
+  while (state.adam.step < config.count("steps")) {
     const StepInputs inputs = draw_step(config, state.adam.step);      // strings, answers, positions
     const Step step = finish_step(config, start_step(state, inputs));  // forward, backward, Adam
     if (state.adam.step % 100 == 0)

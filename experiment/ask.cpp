@@ -19,10 +19,10 @@ PositionSample draw_of(const State& state, const Batch& batch, int length, int n
 }
 
 Batch posed(const State& state, const Tokens& input) {
-  const Config& c = state.config;
+  const Choices& c = state.config;
   if (input.empty() || input.size() > longest_question)
     bad_input("a question of {} symbols; ask for 1 to {}", input.size(), longest_question);
-  const Batch batch = batch_of(task(c.task), {input});
+  const Batch batch = batch_of(task(c["task"]), {input});
   const int needed = batch.tokens.shape()[1], places = room(c, test_sampler(c));
   if (needed <= places) return batch;
   const std::string taken = fmt::format("{} symbols and their {} answer slots take {} positions", input.size(),
@@ -69,7 +69,7 @@ int matches(const Tokens& said, const Tokens& expected, int slots) {
 double Answer::sure(size_t slot) const { return probability[slot * size_t(symbols) + size_t(said[slot])]; }
 int Answer::right() const { return matches(said, expected, scored); }
 
-bool draws_positions(const Config& c) {
+bool draws_positions(const Choices& c) {
   const Reads what = reads(scheme(c));
   return test_sampler(c)->random && has(what, Reads::positions | Reads::distances | Reads::offset_table);
 }
@@ -81,7 +81,7 @@ Answer ask(const State& state, const Tokens& input, int draws) {
   const Batch batch = posed(state, input);
   const MatmulPrecision as_this_run = state.matmul_precision();
   const Transformer net = state.test_net();
-  Answer a{input, task(state.config.task).answer(input), {}, batch.scored_slots[0], net.spec().symbols_out, {}, 0, 0};
+  Answer a{input, task(state.config["task"]).answer(input), {}, batch.scored_slots[0], net.spec().symbols_out, {}, 0, 0};
   a.draws = draws_positions(state.config) ? draws : 1;
   a.probability.assign(a.expected.size() * size_t(a.symbols), 0);
   for (int n = 0; n < a.draws; ++n) {

@@ -29,6 +29,6 @@ Answer ask(const State&, const Tokens& input, int draws = 1);
 Tensor asked_attention(const State&, const Tokens& input, int layer);
 
 // Whether another draw of positions at test can change an answer.
-bool draws_positions(const Config&);
+bool draws_positions(const Choices&);
 
 }  // namespace poslab

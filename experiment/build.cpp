@@ -39,47 +39,36 @@ const std::vector<Word<Engine>>& all_engines() {
   return list;
 }
 
-Engine products(const Config& c) { return find("products", all_engines(), c.products).value; }
-Matmul matmul(const Config& c) { return find("matmul", all_matmuls(), c.matmul).value; }
+Matmul matmul(const Choices& c) { return find("matmul", all_matmuls(), c["matmul"]).value; }
 
-Device device(const Config& c) { return find("device", all_devices(), c.device).value; }
+Device device(const Choices& c) { return find("device", all_devices(), c["device"]).value; }
 
-Chosen<Scheme> scheme(const Config& c) {
-  RunValues run = run_values(c);
-  run.merge(trained_on(slots(c, c.train_length)));
-  return choose_encoding(c.encoding, run);
-}
-
-TransformerSpec transformer_spec(const Config& c) {
-  const Task& what = task(c.task);
+TransformerSpec transformer_spec(const Choices& c) {
+  const Task& what = task(c["task"]);
   TransformerSpec s;
   s.symbols_in = what.symbols_in + 1;        // and "empty", at the output slots (spec B.1)
   s.symbols_out = what.symbols_out;
-  s.layers = c.layers, s.heads = c.heads, s.d_model = c.d_model, s.ffn_multiplier = c.widening;
-  s.causal = c.causal;
-  s.pool = c.max_position, s.first = c.first_position;
+  s.layers = c.whole("layers"), s.heads = c.whole("heads"), s.d_model = c.whole("d_model"), s.ffn_multiplier = c.whole("widening");
+  s.causal = c.on("causal");
+  s.pool = c.whole("max_position"), s.first = c.whole("first_position");
   s.encoding = scheme(c);
-  s.temperature = choose_temperature(c.temperature);
+  s.temperature = choose_temperature(c["temperature"]);
   return s;
 }
 
-Chosen<TemperaturePolicy> test_temperature(const Config& c) {
-  return choose_temperature(c.test_temperature == "same" ? c.temperature : c.test_temperature);
+Chosen<TemperaturePolicy> test_temperature(const Choices& c) {
+  return choose_temperature(c["test_temperature"] == "same" ? c["temperature"] : c["test_temperature"]);
 }
 
-// `randomized` is a table of offsets where the scheme reads one (spec A.2): sampler_for knows.
-Chosen<Sampler> train_sampler(const Config& c) {
-  return sampler_for(scheme(c), choose_sampler(c.positions, run_values(c)));
-}
-Chosen<Sampler> test_sampler(const Config& c) {
-  return c.test_positions == "same" ? train_sampler(c)
-                                    : sampler_for(scheme(c), choose_sampler(c.test_positions, run_values(c)));
+Chosen<Sampler> test_sampler(const Choices& c) {
+  return c["test_positions"] == "same" ? sampler(c)
+                                    : sampler_for(scheme(c), choose_sampler(c["test_positions"], run_values(c)));
 }
 
-PositionSample draw(const Config& c, const Chosen<Sampler>& sampler, Stream stream, int sequences, int time,
+PositionSample draw(const Choices& c, const Chosen<Sampler>& sampler, Stream stream, int sequences, int time,
                     const Ids& tokens) {
-  const Ids classes = sampler->reads_classes && tokens ? token_classes(task(c.task), tokens) : Ids();
-  return {sampler, find("resample", all_resamplings(), c.resample).value, stream, sequences, time, classes};
+  const Ids classes = sampler->reads_classes && tokens ? token_classes(task(c["task"]), tokens) : Ids();
+  return {sampler, find("resample", all_resamplings(), c["resample"]).value, stream, sequences, time, classes};
 }
 
 Ids token_classes(const Task& task, const Ids& tokens) {
@@ -91,16 +80,14 @@ Ids token_classes(const Task& task, const Ids& tokens) {
   return {tokens.shape(), std::move(all)};
 }
 
-int slots(const Config& c, int length) { return length + task(c.task).output_length(length); }
-
-int room(const Config& c, const Chosen<Sampler>& sampler) {
-  return finite(scheme(c)) ? std::min(c.max_position, pool_of(sampler)) : pool_of(sampler);
+int room(const Choices& c, const Chosen<Sampler>& sampler) {
+  return finite(scheme(c)) ? std::min(c.whole("max_position"), pool_of(sampler)) : pool_of(sampler);
 }
 
-int longest(const Config& c) {
+int longest(const Choices& c) {
   int max_slots = 0;
-  for (int length = 1; length <= c.train_length; ++length) max_slots = std::max(max_slots, slots(c, length));
-  for (int length = c.eval_lengths.from; length <= c.eval_lengths.to; ++length)
+  for (int length = 1; length <= c.whole("train_length"); ++length) max_slots = std::max(max_slots, slots(c, length));
+  for (int length = c.lengths("eval_lengths").from; length <= c.lengths("eval_lengths").to; ++length)
     max_slots = std::max(max_slots, slots(c, length));
   return max_slots;
 }

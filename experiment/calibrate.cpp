@@ -27,12 +27,12 @@ SlotBiases kept(const std::vector<double>& a, int T, bool causal, const Calibrat
 }
 
 Calibration calibrate(const State& state, const Calibrating& how) {
-  const Config& c = state.config;
-  const int length = how.length ? how.length : c.train_length;
+  const Choices& c = state.config;
+  const int length = how.length ? how.length : c.whole("train_length");
   check_lengths(c, {length}, "calibrate");
-  Calibration made{c.layers, c.heads, {}};
+  Calibration made{c.whole("layers"), c.whole("heads"), {}};
   const int T = slots(c, length);
-  for (int layer = 0; layer < c.layers; ++layer) {
+  for (int layer = 0; layer < c.whole("layers"); ++layer) {
     std::vector<double> mean;                                                    // (H, T, T)
     for (int n = 0; n < how.samples; ++n) {
       const Batch batch = test_batch(c, length, n, 1);
@@ -42,12 +42,12 @@ Calibration calibrate(const State& state, const Calibrating& how) {
       for (size_t e = 0; e < values.size(); ++e) mean[e] += double(values[e]) / how.samples;
     }
     const auto head = mean.begin();
-    for (long h = 0; h < c.heads; ++h)
-      made.of_heads.push_back(kept({head + h * T * T, head + (h + 1) * T * T}, T, c.causal, how));
+    for (long h = 0; h < c.whole("heads"); ++h)
+      made.of_heads.push_back(kept({head + h * T * T, head + (h + 1) * T * T}, T, c.on("causal"), how));
   }
   if (how.last_layer)
     for (size_t n = 0; n < made.of_heads.size(); ++n)
-      made.of_heads[n] = made.of_heads[made.of_heads.size() - size_t(c.heads) + n % size_t(c.heads)];
+      made.of_heads[n] = made.of_heads[made.of_heads.size() - size_t(c.whole("heads")) + n % size_t(c.whole("heads"))];
   return made;
 }
 

@@ -4,16 +4,42 @@
 #include <cmath>
 
 #include "encodings/temperature.h"
+#include "tasks/task.h"
 
 namespace poslab {
 
-Option text_option(const std::string& name, const std::string& standard, const std::string& help) {
-  Option o(name, std::vector<std::string>{standard}, help);
-  o.words.clear();
+namespace {
+
+template <class List>
+Option spelling(const std::string& name, const std::string& standard, const std::string& help, const List& list,
+                Settings (*sets)(const std::string&)) {
+  Option o = Option::text(name, standard, help);
+  o.words = names_of(list), o.sets = sets;
   return o;
 }
 
-Option positions_option() { return text_option("positions", "sequential", "which positions the tokens carry"); }
+}  // namespace
+
+std::string dashed(const std::string& name) {
+  std::string dashes = "--" + name;
+  std::replace(dashes.begin(), dashes.end(), '_', '-');
+  return dashes;
+}
+
+Option encoding_option(const std::string& standard, const std::string& help) {
+  return spelling("encoding", standard, help, all_encodings(), [](const std::string& text) {
+    return Settings{{"encoding", choose_encoding(text).spelled()}};
+  });
+}
+Option positions_option() {
+  return spelling("positions", "sequential", "which positions the tokens carry", all_samplers(),
+                  [](const std::string& text) { return Settings{{"positions", choose_sampler(text).spelled()}}; });
+}
+Option temperature_option(const std::string& help) {
+  return spelling("temperature", "none", help, all_temperatures(), [](const std::string& text) {
+    return Settings{{"temperature", choose_temperature(text).spelled()}};
+  });
+}
 Option lr_option() { return {"lr", 1e-3, {1e-12, 100}, "learning rate of Adam, after the warm-up"}; }
 Option warmup_option(int standard) {
   return {"warmup", standard, {0, 1e9}, "steps over which the learning rate rises to lr"};
@@ -24,7 +50,7 @@ Option clip_option() {
 Option seed_option() { return {"seed", 0, {0, 999999999}, "of all random numbers"}; }
 
 ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const std::vector<ChoicePreset>& presets) {
-  ChoiceTable table{owner, {}, presets};
+  ChoiceTable table{owner, {}, presets, {}};
   const auto add = [&](const char* group, const std::vector<Option>& options, bool kept = true) {
     for (const Option& o : options) table.options.push_back({group, o, kept});
   };
@@ -40,28 +66,31 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   add("Running",
       {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
        {"threads", 0, {0, 256}, "0: one for each core; never changes a result"},
-       text_option("out", "", "the run folder to make")},
+       Option::text("out", "", "the run folder to make")},
       false);
+  table.standard = ChoiceTable::defaults(owner, table.options);
   return table;
 }
 
+Choices ChoiceTable::defaults(const std::string& owner, const std::vector<ChoiceOption>& options) {
+  std::vector<Option> all;
+  for (const ChoiceOption& o : options) all.push_back(o.option);
+  return {owner, all};
+}
+
 Choices configure(const ChoiceTable& table, const Settings& settings) {
-  std::vector<Option> options;
-  for (const ChoiceOption& o : table.options) options.push_back(o.option);
-  Choices c(table.owner, options);
+  Choices c = table.standard;
   for (const auto& [name, value] : settings)
     if (name == "preset") c.set(name, value);
   Settings all = find("preset", table.presets, c["preset"]).settings;
   all.insert(all.end(), settings.begin(), settings.end());
-  for (const auto& [name, value] : all) {
-    if (name == "encoding")
-      c.set(name, choose_encoding(value).spelled());
-    else if (name == "positions")
-      c.set(name, choose_sampler(value).spelled());
-    else if (name == "temperature")
-      c.set(name, choose_temperature(value).spelled());
+  for (auto now = all.begin(); now != all.end(); ++now) {
+    // A later word for the same thing takes back what this one's own options say.
+    const bool last = std::none_of(now + 1, all.end(), [&](auto& later) { return later.first == now->first; });
+    if (last)
+      c.set(now->first, now->second);
     else
-      c.set(name, value);
+      Choices(c).set(now->first, now->second);
   }
   return c;
 }
@@ -84,8 +113,31 @@ void stop_if_diverged(const Choices& c, int64_t step, double loss, double grad_n
               c["lr"], c["clip"]);
 }
 
-Chosen<Scheme> scheme(const Choices& c) { return choose_encoding(c["encoding"], trained_on(c.whole("train_length"))); }
-Chosen<Sampler> sampler(const Choices& c) { return sampler_for(scheme(c), choose_sampler(c["positions"])); }
+RunValues owned_values(const Choices& c) {
+  RunValues values;
+  for (const Option& o : c.options())
+    if (!o.run_option.empty() && c[o.name] != o.standard) values[o.name] = c[o.name];
+  return values;
+}
+RunValues run_values(const Choices& c) {
+  RunValues values = owned_values(c);
+  for (const char* name : {"max_position", "first_position"})
+    if (c.has(name)) values[name] = c[name];
+  return values;
+}
+
+int slots(const Choices& c, int length) {
+  return c.has("task") ? length + task(c["task"]).output_length(length) : length;
+}
+Chosen<Scheme> scheme(const Choices& c) {
+  RunValues run = run_values(c);
+  run.merge(trained_on(slots(c, c.whole("train_length"))));
+  return choose_encoding(c["encoding"], run);
+}
+// `randomized` is a table of offsets where the scheme reads one (spec A.2): sampler_for knows.
+Chosen<Sampler> sampler(const Choices& c) {
+  return sampler_for(scheme(c), choose_sampler(c["positions"], run_values(c)));
+}
 
 Engine products(const Choices& c) {
   const auto name = std::find(std::begin(engine_names), std::end(engine_names), c["products"]);

@@ -1,30 +1,36 @@
-// The options of a run that are kept as Choices, as of a language model or a T5: one table, from which the command
-// line, config.toml and the help are made.
+// The options of a kind of run: one table, from which the command line, TOML files, `--set`, the help and config.toml
+// are all made.
 #pragma once
 #include "core/engine.h"
 #include "encodings/encoding.h"
-#include "experiment/config.h"
 
 namespace poslab {
 
 struct ChoiceOption {
   std::string group;
   Option option;
-  bool kept = true;      // in config.toml and checkpoints; not threads and out, which never change a result
-  bool newer = false;    // as of a RunOption: written only where it is away from its default
+  // Whether it belongs to the run and is kept in config.toml and in checkpoints. The number of threads, the folder's
+  // name and whether old checkpoints stay do not: they never change a result, and equal runs must leave equal files.
+  bool kept = true;
+  // Of an option that came after the first runs: it is written only where it is away from its default, so that what an
+  // old run left and what it would leave today are equal, byte by byte.
+  bool newer = false;
 };
 bool written(const ChoiceOption&, const Choices&);   // in config.toml, plans and checkpoints
-Option text_option(const std::string& name, const std::string& standard, const std::string& help);   // takes any text
+std::string dashed(const std::string& name);         // --max-position
 
 struct ChoicePreset {
   std::string name, summary;
   Settings settings;
+  std::string about = "";                            // at most five lines
 };
 
 struct ChoiceTable {
-  std::string owner;     // "lm": the command, `poslab lm`
+  std::string owner;     // "lm": the command, `poslab lm`; "" of those without such a word
   std::vector<ChoiceOption> options;
   std::vector<ChoicePreset> presets;
+  Choices standard = defaults(owner, options);
+  static Choices defaults(const std::string& owner, const std::vector<ChoiceOption>&);
 };
 // The options of a kind of run, by group. All kinds have `preset` before them, and after them what says how a run is
 // kept: checkpoint_every, log_every, keep_checkpoints, threads and out.
@@ -32,14 +38,21 @@ struct OwnOptions {
   std::vector<Option> studied, model, training, evaluation;
 };
 ChoiceTable choice_table(const std::string& owner, const OwnOptions&, const std::vector<ChoicePreset>&);
+Option encoding_option(const std::string& standard, const std::string& help);
+Option temperature_option(const std::string& help);
 Option positions_option(), lr_option(), clip_option(), seed_option();   // the same of all kinds
 Option warmup_option(int standard);
-// Defaults, then the preset that `settings` names, then `settings`. Encoding, positions and temperature are in their
-// one form. Throws BadInput: unknown option or name, a number out of range.
+// Defaults, then the preset that `settings` names, then `settings`. Throws BadInput: unknown option or name, a number
+// out of range.
 Choices configure(const ChoiceTable&, const Settings&);
-Chosen<Scheme> scheme(const Choices&);     // the run's encoding; shares are of its train_length
-Engine products(const Choices&);           // by what the run multiplies
+// What schemes and samplers own and all runs of a kind have (Option::run_option), where it is away from its default, as
+// `choose` takes it: "relative_mode".
+RunValues owned_values(const Choices&);
+RunValues run_values(const Choices&);      // with the pool of positions, if the runs have one for all samplers
+int slots(const Choices&, int length);     // input and output slots of the model at an input length
+Chosen<Scheme> scheme(const Choices&);     // the run's encoding, its shares of the longest trained input made numbers
 Chosen<Sampler> sampler(const Choices&);   // the run's positions, as its encoding takes them
+Engine products(const Choices&);           // by what the run multiplies
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void must_not_be_aligned(const std::string& temperature);
 Settings kept(const ChoiceTable&, const Choices&);   // all that is written, in the order of the table

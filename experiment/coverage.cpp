@@ -79,7 +79,7 @@ Coverage counted_by(const Count& count, const Draws& d, const std::vector<int>& 
   return made;
 }
 
-Draws draws_of(const Config& c, const std::vector<int>& lengths, int64_t done) {
+Draws draws_of(const Choices& c, const std::vector<int>& lengths, int64_t done) {
   check_lengths(c, lengths);
   // A task may draw shorter strings than asked for, so a string says how many slots a length has.
   const auto slots = std::make_shared<std::map<int, int>>();
@@ -88,10 +88,10 @@ Draws draws_of(const Config& c, const std::vector<int>& lengths, int64_t done) {
     return known ? known : known = test_batch(c, length, 0, 1).tokens.shape()[1];
   };
   const auto layers = [&](const Chosen<Sampler>& s) {
-    return s->parts || (c.resample == "per_layer" && s->random) ? c.layers : 1;
+    return s->parts || (c["resample"] == "per_layer" && s->random) ? c.whole("layers") : 1;
   };
   const auto training = [c, slots_of](int64_t step) {
-    const Ids tokens = train_sampler(c)->reads_classes ? draw_step(c, step).batch.tokens : Ids();
+    const Ids tokens = sampler(c)->reads_classes ? draw_step(c, step).batch.tokens : Ids();
     return draw_positions(c, step, slots_of(draw_length(c, step)), tokens);
   };
   const auto test = [c, slots_of](int length, int n) {
@@ -99,11 +99,11 @@ Draws draws_of(const Config& c, const std::vector<int>& lengths, int64_t done) {
     return test_draw(c, length, first, 1, slots_of(length), test_batch(c, length, first, 1).tokens);
   };
   return {scheme(c),
-          c.causal,
+          c.on("causal"),
           done,
           training,
           test,
-          layers(train_sampler(c)),
+          layers(sampler(c)),
           layers(test_sampler(c)),
           test_sampler(c)->random ? most_test_draws : 1};
 }
@@ -119,14 +119,14 @@ Coverage coverage(const Draws& d, const std::vector<int>& lengths) {
   return counted_by(count, d, lengths);
 }
 
-Coverage coverage(const Config& c, const std::vector<int>& lengths, int64_t done) {
+Coverage coverage(const Choices& c, const std::vector<int>& lengths, int64_t done) {
   return coverage(draws_of(c, lengths, done), lengths);
 }
 
-Coverage gaps(const Config& c, const std::vector<int>& lengths) {
+Coverage gaps(const Choices& c, const std::vector<int>& lengths) {
   return counted_by([](int, const PositionSample& draw, Coverage& made,
                        Histogram& counts) { count_gaps(draw.at_embedding(), made, counts); },
-                    draws_of(c, lengths, c.steps), lengths);
+                    draws_of(c, lengths, c.count("steps")), lengths);
 }
 
 double in_common(const Histogram& a, const Histogram& b) {

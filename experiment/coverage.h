@@ -32,8 +32,8 @@ struct Coverage {
 
 // What training itself has drawn in its first `done` steps: in 2000 of them, evenly spread, or in all if those are few.
 // BadInput as pca().
-Coverage coverage(const Config&, const std::vector<int>& lengths, int64_t done);
-inline Coverage coverage(const Config& c, const std::vector<int>& lengths) { return coverage(c, lengths, c.steps); }
+Coverage coverage(const Choices&, const std::vector<int>& lengths, int64_t done);
+inline Coverage coverage(const Choices& c, const std::vector<int>& lengths) { return coverage(c, lengths, c.count("steps")); }
 
 // What draws the positions of a model, whatever it is trained on.
 struct Draws {
@@ -45,12 +45,12 @@ struct Draws {
   int training_layers = 1, test_layers = 1;  // that have positions of their own
   int test_draws = 1;                        // at each length
 };
-// The same, where something else than a Config draws positions.
+// The same, where something else than a Choices draws positions.
 Coverage coverage(const Draws&, const std::vector<int>& lengths);
 
 // The same of the gaps between neighbours: the position of a slot minus that of the slot before it. Needs a sampler
 // that gives each token a position; BadInput for one of offsets.
-Coverage gaps(const Config&, const std::vector<int>& lengths);
+Coverage gaps(const Choices&, const std::vector<int>& lengths);
 // What two distributions have in common: of each value the smaller of its two shares, summed up; from 0 to 1.
 double in_common(const Histogram&, const Histogram&);
 

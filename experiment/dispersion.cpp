@@ -50,10 +50,10 @@ void add_quantiles(std::vector<double>& sums, std::vector<double>& s) {
 std::string Probed::block(int layer) const { return fmt::format("{}block{}", prefix, layer); }
 
 Probed probed(const State& state, int samples) {
-  const Config& c = state.config;
+  const Choices& c = state.config;
   const auto run = [&state, samples](const Look& look) {
     const NoGrad no_grad;
-    const Config& c = state.config;
+    const Choices& c = state.config;
     const MatmulPrecision as_this_run = state.matmul_precision();
     const Transformer net = look.temperature ? state.net.at_temperature(*look.temperature) : state.test_net();
     const int all = look.samples ? look.samples : samples;
@@ -71,9 +71,9 @@ Probed probed(const State& state, int samples) {
       look.done(trace, {});
     }
   };
-  return {.layers = c.layers,
-          .heads = c.heads,
-          .causal = c.causal,
+  return {.layers = c.whole("layers"),
+          .heads = c.whole("heads"),
+          .causal = c.on("causal"),
           .keys = [&c](int length) { return slots(c, length); },
           .run = run};
 }

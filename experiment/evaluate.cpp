@@ -13,12 +13,12 @@ namespace {
 constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length 100, and means are over many lengths
 
 // One sub-batch, sequences first .. first + count - 1 of this length.
-void add_sub_batch(const Config& c, const Transformer& net, int first, int count, AtLength& sum) {
+void add_sub_batch(const Choices& c, const Transformer& net, int first, int count, AtLength& sum) {
   const Batch batch = test_batch(c, sum.length, first, count);
   const PositionSample positions = test_draw(c, sum.length, first, count, batch.tokens.shape()[1], batch.tokens);
   const Pass pass{positions,
-                  {real(c.test_dropout ? c.dropout : 0),
-                   stream(uint64_t(c.seed), Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
+                  {real(c.on("test_dropout") ? c.number("dropout") : 0),
+                   stream(uint64_t(c.count("seed")), Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
   const Tensor logits = net(batch.tokens, batch.outputs, pass);
   const Score s = score(logits.values().data(), logits.dim(-1), batch);
   sum.samples += count;
@@ -44,15 +44,15 @@ AtLength at_length(const State& state, int length, int samples) {
 
 }  // namespace
 
-Batch test_batch(const Config& c, int length, int first, int count) {
-  return make_batch(task(c.task), count, length,
-                    stream(uint64_t(c.seed), Purpose::test_tokens, uint64_t(length), uint32_t(first)));
+Batch test_batch(const Choices& c, int length, int first, int count) {
+  return make_batch(task(c["task"]), count, length,
+                    stream(uint64_t(c.count("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(first)));
 }
 
 // Streams 1024 apart, here and for dropout: more than a model has layers and places.
-PositionSample test_draw(const Config& c, int length, int first, int count, int slots, const Ids& tokens) {
+PositionSample test_draw(const Choices& c, int length, int first, int count, int slots, const Ids& tokens) {
   return draw(c, test_sampler(c),
-              stream(uint64_t(c.seed), Purpose::test_positions, uint64_t(length), uint32_t(first) << 10), count, slots,
+              stream(uint64_t(c.count("seed")), Purpose::test_positions, uint64_t(length), uint32_t(first) << 10), count, slots,
               tokens);
 }
 
@@ -63,9 +63,9 @@ int sub_batch(int64_t slots) { return int(std::clamp<int64_t>((int64_t(1) << 26)
 double accuracy_at(const State& state, int length, int samples) { return at_length(state, length, samples).accuracy; }
 
 AtLength evaluate(const State& state, int length) {
-  const Config& c = state.config;
-  AtLength a = at_length(state, length, c.eval_samples);
-  a.baselines = baselines(task(c.task), length, baseline_samples, uint64_t(c.seed));
+  const Choices& c = state.config;
+  AtLength a = at_length(state, length, c.whole("eval_samples"));
+  a.baselines = baselines(task(c["task"]), length, baseline_samples, uint64_t(c.count("seed")));
   return a;
 }
 

@@ -16,12 +16,12 @@ struct AtLength {
 };
 
 // What range evaluation uses at a length: its strings first .. first + count - 1 and, drawn once for all of them
-// unless config.resample says otherwise, their positions. Strings do not depend on how they are cut; positions do.
-Batch test_batch(const Config&, int length, int first, int count);
-PositionSample test_draw(const Config&, int length, int first, int count, int slots, const Ids& tokens = {});
+// unless config["resample"] says otherwise, their positions. Strings do not depend on how they are cut; positions do.
+Batch test_batch(const Choices&, int length, int first, int count);
+PositionSample test_draw(const Choices&, int length, int first, int count, int slots, const Ids& tokens = {});
 int sub_batch(int64_t slots);  // how many strings of so many slots it takes at once
 
-// config.eval_samples strings of one length, with its baselines.
+// config.whole("eval_samples") strings of one length, with its baselines.
 AtLength evaluate(const State&, int length);
 
 // On the first `samples` strings of one length, alone; a fraction.
@@ -36,11 +36,11 @@ struct Mean {
 std::optional<Mean> mean_from(const std::vector<AtLength>&, int from);
 // The paper's score begins right after the longest training length (41). The released code's begins one later (42): it
 // drops 41 entries of a list that starts at length 1 (spec, finding 5).
-inline std::optional<Mean> paper_score(const Config& c, const std::vector<AtLength>& all) {
-  return mean_from(all, c.train_length + 1);
+inline std::optional<Mean> paper_score(const Choices& c, const std::vector<AtLength>& all) {
+  return mean_from(all, c.whole("train_length") + 1);
 }
-inline std::optional<Mean> released_score(const Config& c, const std::vector<AtLength>& all) {
-  return mean_from(all, c.train_length + 2);
+inline std::optional<Mean> released_score(const Choices& c, const std::vector<AtLength>& all) {
+  return mean_from(all, c.whole("train_length") + 2);
 }
 
 }  // namespace poslab

@@ -11,9 +11,9 @@ struct Footprint {
   double step = 0, test = 0;         // bytes besides: of a step, and of a sub-batch of tests, on the longest strings
   double bytes() const { return state + (step > test ? step : test); }
 };
-Footprint footprint(const Config&);  // of a configuration that fits together (check)
+Footprint footprint(const Choices&);  // of a configuration that fits together (check)
 
 struct Work { double step, test; };  // FLOPs of a step, mean over the training lengths, and of the whole test
-Work work(const Config&);
+Work work(const Choices&);
 
 }  // namespace poslab

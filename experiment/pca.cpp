@@ -19,12 +19,12 @@ std::string output_of(int layer) { return fmt::format("block{}.out", layer); }
 
 // Of strings from .. from + samples - 1, at their answer slots.
 Activations activations(const State& state, int length, int from, int samples) {
-  const Config& c = state.config;
+  const Choices& c = state.config;
   const MatmulPrecision as_this_run = state.matmul_precision();
-  const int cut = sub_batch(slots(c, length)), C = c.d_model;
+  const int cut = sub_batch(slots(c, length)), C = c.whole("d_model");
   std::vector<std::string> names;
-  for (int layer = 0; layer < c.layers; ++layer) names.push_back(output_of(layer));
-  Activations all{0, std::vector<std::vector<double>>(size_t(c.layers))};
+  for (int layer = 0; layer < c.whole("layers"); ++layer) names.push_back(output_of(layer));
+  Activations all{0, std::vector<std::vector<double>>(size_t(c.whole("layers")))};
   for (int first = from; first < from + samples; first += cut) {
     const int count = std::min(cut, from + samples - first);
     const Batch batch = test_batch(c, length, first, count);
@@ -34,7 +34,7 @@ Activations activations(const State& state, int length, int from, int samples) {
     const Tensor logits = state.test_net()(batch.tokens, T, {positions, {}, &trace});
     const Score s = score(slice(logits, 1, T - O, T).values().data(), logits.dim(-1), batch);
     all.accuracy += double(count) / samples * double(s.correct) / double(s.scored);
-    for (int layer = 0; layer < c.layers; ++layer) {
+    for (int layer = 0; layer < c.whole("layers"); ++layer) {
       const std::vector<real> x = trace.captured.at(output_of(layer)).values();  // (count, T, C)
       for (int b = 0; b < count; ++b)
         all.layers[size_t(layer)].insert(all.layers[size_t(layer)].end(), x.begin() + (int64_t(b + 1) * T - O) * C,
@@ -65,17 +65,17 @@ Pca planes(const std::vector<int>& lengths, int samples, const std::vector<Activ
 }
 
 Pca pca(const State& state, const std::vector<int>& lengths, int samples) {
-  const Config& c = state.config;
+  const Choices& c = state.config;
   check_lengths(c, lengths);
-  if (c.d_model < 2) bad_input("inspect: d_model = {} has no plane to look at", c.d_model);
+  if (c.whole("d_model") < 2) bad_input("inspect: d_model = {} has no plane to look at", c.whole("d_model"));
   // Sub-batches draw from streams of their own (test_draw), of which there are 16,384; half are for the other strings.
   if (samples > 8000) bad_input("inspect: {} strings at each length; ask for at most 8000", samples);
-  if (const int points = samples * task(c.task).output_length(lengths[0]); samples < 1 || points < 2)
+  if (const int points = samples * task(c["task"]).output_length(lengths[0]); samples < 1 || points < 2)
     bad_input("inspect: {} strings of length {} give {} points; ask for more samples", samples, lengths[0], points);
   const NoGrad no_grad;
   std::vector<Activations> all;
   for (const int length : lengths) all.push_back(activations(state, length, 0, samples));
-  return planes(lengths, samples, all, activations(state, lengths[0], samples, samples), c.d_model);
+  return planes(lengths, samples, all, activations(state, lengths[0], samples, samples), c.whole("d_model"));
 }
 
 }  // namespace poslab

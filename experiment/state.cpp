@@ -5,16 +5,16 @@
 
 namespace poslab {
 
-State::State(const Config& c)
+State::State(const Choices& c)
     : config((check(c), c)),
-      params(uint64_t(c.seed)),
+      params(uint64_t(c.count("seed"))),
       net(params, transformer_spec(c)),
-      adam((params.pack(device(c)), params), c.lr) {
-  adam.clip = c.clip;
+      adam((params.pack(device(c)), params), c.number("lr")) {
+  adam.clip = c.number("clip");
 }
 
 Transformer State::test_net() const {
-  if (config.test_temperature == "same") return net;
+  if (config["test_temperature"] == "same") return net;
   const Chosen<TemperaturePolicy> policy = test_temperature(config);
   Transformer made = net.at_temperature(policy);
   check_aligned(policy, params);

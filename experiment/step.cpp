@@ -14,36 +14,36 @@
 namespace poslab {
 namespace {
 
-void stop_if_not_a_number(double x, const char* what, const Step& s, const Config& c, int64_t step) {
+void stop_if_not_a_number(double x, const char* what, const Step& s, const Choices& c, int64_t step) {
   if (!std::isfinite(x))
     failure("the {} is {} at step {} (length {}): training has diverged; lower lr (now {}) or clip (now {})", what, x,
-            step + 1, s.length, c.lr, c.clip);
+            step + 1, s.length, c.number("lr"), c.number("clip"));
 }
 
 }  // namespace
 
-int draw_length(const Config& c, int64_t step) {
-  return training_length({c.curriculum, c.train_length, c.steps}, uint64_t(c.seed), step);
+int draw_length(const Choices& c, int64_t step) {
+  return training_length({c["curriculum"], c.whole("train_length"), c.count("steps")}, uint64_t(c.count("seed")), step);
 }
 
-PositionSample draw_positions(const Config& c, int64_t step, int slots, const Ids& tokens) {
-  return draw(c, at_step(train_sampler(c), step, slots), stream(uint64_t(c.seed), Purpose::positions, uint64_t(step)),
-              c.batch, slots, tokens);
+PositionSample draw_positions(const Choices& c, int64_t step, int slots, const Ids& tokens) {
+  return draw(c, at_step(sampler(c), step, slots), stream(uint64_t(c.count("seed")), Purpose::positions, uint64_t(step)),
+              c.whole("batch"), slots, tokens);
 }
 
-StepInputs draw_step(const Config& c, int64_t step) { return draw_step(c, step, draw_length(c, step)); }
+StepInputs draw_step(const Choices& c, int64_t step) { return draw_step(c, step, draw_length(c, step)); }
 
-StepInputs draw_step(const Config& c, int64_t step, int length) {
-  Batch batch = make_batch(task(c.task), c.batch, length, stream(uint64_t(c.seed), Purpose::tokens, uint64_t(step)));
+StepInputs draw_step(const Choices& c, int64_t step, int length) {
+  Batch batch = make_batch(task(c["task"]), c.whole("batch"), length, stream(uint64_t(c.count("seed")), Purpose::tokens, uint64_t(step)));
   PositionSample positions = draw_positions(c, step, batch.tokens.shape()[1], batch.tokens);
   const bool relative = has(reads(scheme(c)), Reads::distances | Reads::offset_table);
-  for (int layer = 0; layer < c.layers; ++layer)
+  for (int layer = 0; layer < c.whole("layers"); ++layer)
     if (const Positions& p = positions.at_layer(layer); relative) p.distances();
   return {length, std::move(batch), std::move(positions)};
 }
 
 PendingStep start_step(State& state, StepInputs inputs, Trace* trace) {
-  const Config& c = state.config;
+  const Choices& c = state.config;
   const int64_t step = state.adam.step;
   Tensor logits, loss;
   // A GPU's steps are short, and recorded; and a trace sees no result that is left half computed.
@@ -51,7 +51,7 @@ PendingStep start_step(State& state, StepInputs inputs, Trace* trace) {
   const MatmulPrecision as_this_run = state.matmul_precision();
   const auto work = [&] {
     logits = loss = {};
-    const Dropout dropout{real(c.dropout), stream(uint64_t(c.seed), Purpose::dropout, uint64_t(step))};
+    const Dropout dropout{real(c.number("dropout")), stream(uint64_t(c.count("seed")), Purpose::dropout, uint64_t(step))};
     state.params.clear_grads();
     logits = state.net(inputs.batch.tokens, inputs.batch.outputs, {inputs.positions, dropout, trace});
     loss = cross_entropy(logits, inputs.batch.targets);
@@ -67,7 +67,7 @@ PendingStep start_step(State& state, StepInputs inputs, Trace* trace) {
   return {step, std::move(inputs), AsyncRead(loss), AsyncRead(logits), AsyncRead(state.adam.squares)};
 }
 
-Step finish_step(const Config& c, PendingStep pending) {
+Step finish_step(const Choices& c, PendingStep pending) {
   Step s{};
   s.length = pending.inputs.length;
   s.loss = double(pending.loss.result()[0]);

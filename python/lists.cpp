@@ -48,9 +48,10 @@ void add_lists(nb::module_& m) {
       "run_options",
       [] {
         nb::list all;
-        for (const RunOption& o : all_options()) {
+        for (const ChoiceOption& o : all_choices().options) {
           nb::dict d;
-          d["name"] = o.name, d["takes"] = takes(o), d["default"] = get(Config(), o), d["help"] = o.help;
+          d["name"] = o.option.name, d["takes"] = o.option.name == "out" ? "PATH" : o.option.takes();
+          d["default"] = o.option.standard, d["help"] = o.option.help;
           all.append(d);
         }
         return all;

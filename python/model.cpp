@@ -5,7 +5,7 @@
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "lab/runs/language/run.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 #include "lab/runs/t5/run.h"
 #include "nn/generate.h"
 #include "nn/t5_generate.h"
@@ -44,7 +44,7 @@ PositionSample positions_for(const Choices& config, int slots) {
 }
 
 // The input length whose strings have so many slots, as the test has them; T for other tokens.
-int length_of(const Config& c, int T) {
+int length_of(const Choices& c, int T) {
   for (int length = 1; length < T; ++length)
     if (slots(c, length) == T) return length;
   return T;
@@ -52,7 +52,7 @@ int length_of(const Config& c, int T) {
 
 Model load(const std::string& path) {
   switch (kind_of_folder(path)) {
-    case RunKind::task: {
+    case strings_kind(): {
       const auto s = std::make_shared<const State>(RunFolder::open(path).load("cpu"));
       const auto net = [s, tested = s->test_net()](const Asked& a, Trace* trace) {
         const int B = a.tokens.shape()[0], T = a.tokens.shape()[1];
@@ -64,7 +64,7 @@ Model load(const std::string& path) {
       };
       return {path, s->params, s->net.spec().symbols_in, net};
     }
-    case RunKind::language: {
+    case language_kind(): {
       language::Run run = language::open(path);
       const auto writer = std::make_shared<const Writer>(Writer{std::move(run.state), std::move(run.source)});
       const auto net = [writer](const Asked& a, Trace* trace) {
@@ -76,7 +76,7 @@ Model load(const std::string& path) {
       };
       return {path, writer->state.params, writer->state.net.spec().vocabulary, net, writer};
     }
-    case RunKind::t5:
+    case t5_kind():
       break;
   }
   const auto answerer = std::make_shared<const t5::State>(t5::open(path).state);

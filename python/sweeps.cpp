@@ -9,7 +9,7 @@ namespace {
 using namespace sweep;
 
 // Of each option the texts that are tried, as configure() takes them; `seeds` is how many.
-ValueLists lists_of(RunKind kind, const ValueLists& said) {
+ValueLists lists_of(const Kind& kind, const ValueLists& said) {
   ValueLists all;
   for (const auto& [name, values] : said) {
     if (name == "seeds") {
@@ -24,7 +24,7 @@ ValueLists lists_of(RunKind kind, const ValueLists& said) {
 }
 
 std::string plan(const ValueLists& lists, const std::vector<ValueLists>& also, const std::string& command) {
-  const RunKind kind = kind_of_command(command);
+  const Kind& kind = kind_of_command(command);
   std::vector<ValueLists> more;
   for (const ValueLists& one : also) more.push_back(lists_of(kind, one));
   return plan_lines(make_plan(lists_of(kind, lists), more, "sweep", kind));

@@ -58,7 +58,7 @@ double entropy_of(const Simulated::Measured& m) { return m.entropy; }
 
 double within(double a, double b) { return std::abs(a - b) / std::abs(b); }
 
-Config small() {
+Choices small() {
   return configure({{"task", "reverse_string"},
                     {"encoding", "alibi"},
                     {"layers", "2"},
@@ -197,7 +197,7 @@ TEST_CASE("align: aligned holds temperatures by keys, layer and head, and knows 
   State state(small());
   CHECK_THROWS_AS(state.net.at_temperature(choose_temperature("aligned:of=3.2.0badcafe 8 64:0.5")), BadInput);
   const std::string weights = weights_checksum(state.params);
-  set(state.config, option("test_temperature"), "aligned:of=2.2." + weights + " 8 64:0.5");
+  state.config.set("test_temperature", "aligned:of=2.2." + weights + " 8 64:0.5");
   CHECK_NOTHROW(state.test_net());
   state.params.values()[0] += 1;
   CHECK_THROWS_AS(state.test_net(), BadInput);

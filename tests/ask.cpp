@@ -25,7 +25,7 @@ std::string refusal(const std::string& name, const std::string& text) {
 }
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-Config tiny(const Settings& more = {}) {
+Choices tiny(const Settings& more = {}) {
   Settings all = {{"task", "reverse_string"}, {"encoding", "relative"}, {"positions", "randomized"},
                   {"max_position", "64"},     {"layers", "2"},          {"heads", "2"},
                   {"d_model", "16"},          {"train_length", "6"},    {"eval_lengths", "1:9"}};
@@ -156,12 +156,12 @@ TEST_CASE("ask: other positions and temperatures, and what they have no room for
   State state(tiny());
   const Tokens x = {0, 1, 1, 0, 1, 1}, at_500(500, 1);
   const auto plain = ask(state, x).probability;
-  set(state.config, option("test_temperature"), "constant:tau=0.5");
+  state.config.set("test_temperature", "constant:tau=0.5");
   CHECK(ask(state, x).probability != plain);
   CHECK_THROWS_WITH_AS(ask(state, at_500),
                        doctest::Contains("500 symbols and their 500 answer slots take 1000 positions"), BadInput);
   CHECK_THROWS_WITH_AS(ask(state, at_500), doctest::Contains("--positions randomized:max_position=1000"), BadInput);
-  set(state.config, option("test_positions"), "sequential");
+  state.config.set("test_positions", "sequential");
   CHECK(ask(state, at_500).said.size() == 500);
   const State learned(tiny({{"encoding", "learned"}, {"positions", "sequential"}}));
   CHECK_THROWS_WITH_AS(ask(learned, at_500), doctest::Contains("learned a table of 64"), BadInput);
@@ -212,7 +212,7 @@ TEST_CASE("ask: every task has an example, a form and at most five lines of pros
   for (const Sampler& s : all_samplers()) short_prose(s.name, s.about);
   for (const TemperaturePolicy& t : all_temperatures()) short_prose(t.name, t.about);
   for (const Retrieval& r : all_retrievals()) short_prose(r.name, r.about);
-  for (const Preset& p : all_presets()) short_prose(p.name, p.about);
+  for (const ChoicePreset& p : all_choices().presets) short_prose(p.name, p.about);
 }
 
 TEST_CASE("ask: the example in each task's summary can be typed as it stands and has that answer") {

@@ -50,10 +50,10 @@ TEST_CASE("compatibility: the spelling of an option and the old option are one c
         id(random + "encoding = \"rope\"\nmax_position = 4096\nfirst_position = 1\nunsorted = true"));
   CHECK(id("encoding = \"rope:pairing=interleaved\"") == id("encoding = \"rope\""));
   CHECK(id("encoding = \"rope\"") != id("encoding = \"rope:pairing=half\""));
-  const Config c = configure({{"task", "even_pairs"}, {"encoding", "alibi:symmetric,mode=differences"}});
-  CHECK(c.encoding == "alibi");
-  CHECK(get(c, option("alibi_symmetric")) == "on");
-  CHECK(get(c, option("relative_mode")) == "differences");
+  const Choices c = configure({{"task", "even_pairs"}, {"encoding", "alibi:symmetric,mode=differences"}});
+  CHECK(c["encoding"] == "alibi");
+  CHECK(c["alibi_symmetric"] == "on");
+  CHECK(c["relative_mode"] == "differences");
   // A later word for the encoding takes back the options of an earlier one.
   CHECK(to_toml(configure({{"encoding", "alibi:symmetric"}, {"encoding", "rope"}})) ==
         to_toml(configure({{"encoding", "rope"}})));
@@ -64,14 +64,14 @@ TEST_CASE("compatibility: a window that a file leaves open is the number that it
   const auto kept = [](const std::string& encoding) {
     return configure({{"task", "even_pairs"}, {"encoding", encoding}});
   };
-  const Config old = kept("rerope"), now = kept("rerope:window=0.5L");
-  CHECK(old.encoding == "rerope");
+  const Choices old = kept("rerope"), now = kept("rerope:window=0.5L");
+  CHECK(old["encoding"] == "rerope");
   CHECK(scheme(old).choices.whole("window") == 512);
   CHECK(trial_id(old) == "66256646bd2a142e");                  // as the program before shares gave it
-  CHECK(now.encoding == "rerope:window=0.5L");
+  CHECK(now["encoding"] == "rerope:window=0.5L");
   CHECK(scheme(now).choices.whole("window") == 20);            // 40 symbols and an answer
-  for (const Config& c : {old, now, kept("rerope:window=512")})
-    CHECK(configure(read_toml(to_toml(c), "config.toml")).encoding == c.encoding);
+  for (const Choices& c : {old, now, kept("rerope:window=512")})
+    CHECK(configure(read_toml(to_toml(c), "config.toml"))["encoding"] == c["encoding"]);
   // A sweep's file is typed; the plan is poslab's.
   CHECK(id("encoding = \"rerope\"") == trial_id(now));
   const std::string path = std::string(source_folder) + "/results/every-scheme/plan.jsonl";
@@ -90,7 +90,7 @@ TEST_CASE("compatibility: old run folders load; what is written again has the sa
     std::istringstream lines(read_file(folder + "/eval.csv"));
     std::string line;
     std::getline(lines, line);
-    const Lengths lengths = state.config.eval_lengths;
+    const Lengths lengths = state.config.lengths("eval_lengths");
     for (int length = lengths.from; length <= lengths.to; ++length) {
       REQUIRE(std::getline(lines, line));
       double accuracy, loss;

@@ -48,7 +48,7 @@ struct BlockKernels {
   ~BlockKernels() { cuda::block_kernel_from(before); }
 };
 
-Config small(const std::string& encoding, const std::string& positions, const std::string& device) {
+Choices small(const std::string& encoding, const std::string& positions, const std::string& device) {
   return tiny_config({{"encoding", encoding}, {"positions", positions}, {"device", device}, {"batch", "4"},
                       {"train_length", "3"}, {"eval_lengths", "1:4"}, {"eval_samples", "4"}});
 }
@@ -347,14 +347,14 @@ TEST_CASE("cuda: a model whose blocks are one kernel each is trained as on the C
                            {"geometric", "sequential", false}}) {
     INFO(line.encoding << " " << line.positions);
     const auto config = [&](const char* device) {
-      Config c = small(line.encoding, line.positions, device);
-      return c.d_model = 64, c.heads = 8, c;
+      Choices c = small(line.encoding, line.positions, device);
+      return c.set("d_model", "64"), c.set("heads", "8"), c;
     };
     State cpu(config("cpu")), gpu(config("cuda"));
     for (int n = 0; n < 4; ++n) {
       const BlockCount count;
       const Step a = step(cpu), b = step(gpu);
-      CHECK(count.blocks % gpu.config.layers == 0);            // a step is gone through twice if it is recorded
+      CHECK(count.blocks % gpu.config.whole("layers") == 0);            // a step is gone through twice if it is recorded
       if (line.one_kernel) CHECK(count.blocks > 0);
       else if (b.length > 1) CHECK(count.blocks == 0);         // two slots are always evenly spaced
       if (!line.one_kernel && b.length > 1) CHECK(count.tails > 0);
@@ -419,8 +419,8 @@ TEST_CASE("cuda: 300 steps of the paper's model stay within 1e-4 of the CPU's lo
 
 #ifndef __SANITIZE_ADDRESS__
 TEST_CASE("cuda: a recorded step is replayed with other data, and asks for no memory") {
-  Config c = small("rope", "randomized", "cuda");
-  c.curriculum = "fixed";
+  Choices c = small("rope", "randomized", "cuda");
+  c.set("curriculum", "fixed");
   State s(c);
   step(s), step(s);
   const int recorded = cuda::recordings();

@@ -13,7 +13,7 @@ using namespace poslab;
 
 namespace {
 
-Config sized(const std::string& encoding, int layers, int d_model, int length, int batch) {
+Choices sized(const std::string& encoding, int layers, int d_model, int length, int batch) {
   return configure({{"task", "reverse_string"},
                     {"encoding", encoding},
                     {"max_position", "512"},
@@ -30,7 +30,7 @@ Config sized(const std::string& encoding, int layers, int d_model, int length, i
 TEST_CASE("footprint: the estimate is within a factor of what a step takes") {
   for (const char* encoding : {"none", "learned", "alibi", "rope", "relative", "geometric"})
     for (const int d_model : {64, 128}) {
-      const Config c = sized(encoding, 3, d_model, 40, 16);
+      const Choices c = sized(encoding, 3, d_model, 40, 16);
       const int64_t before = memory().bytes_asked;
       State state(c);
       const StepInputs inputs = draw_step(c, 0, 40);
@@ -50,8 +50,8 @@ TEST_CASE("footprint: the estimate is within a factor of what a step takes") {
 
 TEST_CASE("footprint: the estimate holds for every scheme") {
   for (const Scheme& scheme : all_encodings()) {
-    Config c = sized(scheme.name, 2, 64, 40, 8);
-    set(c, option("causal"), scheme.causal_only(choose_encoding(scheme.name).choices).empty() ? "off" : "on");
+    Choices c = sized(scheme.name, 2, 64, 40, 8);
+    c.set("causal", scheme.causal_only(choose_encoding(scheme.name).choices).empty() ? "off" : "on");
     const int64_t before = memory().bytes_asked;
     State state(c);
     const StepInputs inputs = draw_step(c, 0, 40);
@@ -70,14 +70,14 @@ TEST_CASE("footprint: the estimate holds for every scheme") {
 
 TEST_CASE("footprint: it grows with every size, and takes no memory itself") {
   const int64_t before = memory().bytes_in_use;
-  const Config small = sized("relative", 2, 64, 20, 32), huge = sized("relative", 256, 65536, 100000, 1 << 20);
+  const Choices small = sized("relative", 2, 64, 20, 32), huge = sized("relative", 256, 65536, 100000, 1 << 20);
   CHECK(footprint(huge).bytes() > 1e15);
   CHECK(footprint(small).bytes() < 1e8);
   CHECK(memory().bytes_in_use == before);
   for (const auto& [name, value] :
        {std::pair{"layers", "3"}, {"d_model", "128"}, {"batch", "64"}, {"train_length", "30"}}) {
-    Config larger = small;
-    set(larger, option(name), value);
+    Choices larger = small;
+    larger.set(name, value);
     CHECK(footprint(larger).bytes() > footprint(small).bytes());
     CHECK(work(larger).step > work(small).step);
   }

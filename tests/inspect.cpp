@@ -177,7 +177,7 @@ TEST_CASE("inspect: above 500 slots a cell of the picture is the maximum over a 
 }
 
 TEST_CASE("inspect: lengths that do not fit are refused before anything is computed") {
-  const Config c = tiny_config();
+  const Choices c = tiny_config();
   CHECK(paper_lengths(tiny_config({{"train_length", "40"}, {"max_position", "1024"}})) == std::vector<int>{40, 150});
   CHECK(refusal([&] {
           check_lengths(c, {6, 33});

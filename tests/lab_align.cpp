@@ -26,11 +26,11 @@ TEST_CASE("align: the file of a run is the temperature of that run, spelled out"
   CHECK(with_spelled_file("test_temperature", spelled) == spelled);
   CHECK(with_spelled_file("test_temperature", "log_n") == "log_n");
   CHECK(read_alignment(file).lengths.size() == 2);
-  CHECK(read_alignment(file).lengths[1].tau.size() == size_t(state.config.layers));
-  set(state.config, option("test_temperature"), spelled);
+  CHECK(read_alignment(file).lengths[1].tau.size() == size_t(state.config.whole("layers")));
+  state.config.set("test_temperature", spelled);
   CHECK_NOTHROW(state.test_net());
   State other(tiny_config({{"seed", "9"}}));
-  set(other.config, option("test_temperature"), spelled);
+  other.config.set("test_temperature", spelled);
   CHECK(holds(refusal([&] { other.test_net(); }), "it is of weights " + made.temperatures.weights));
 }
 

@@ -164,7 +164,7 @@ TEST_CASE("explain command: every thing in at most 30 lines and its options, wit
   for (const auto& name : names_of(all_samplers())) told("explain sampler " + name);
   for (const auto& name : names_of(all_temperatures())) told("explain temperature " + name);
   for (const auto& name : names_of(all_retrievals())) told("explain retrieval " + name);
-  for (const auto& name : names_of(all_presets())) told("explain preset " + name);
+  for (const auto& name : names_of(all_choices().presets)) told("explain preset " + name);
   CHECK(told("list encodings alibi:symmetric") == told("explain encoding alibi:symmetric"));
   CHECK(holds(told("explain task solve_equation"), "one x, then = and a digit"));
   CHECK(holds(told("explain encoding 'rope|none'"), "rope|none: a scheme for each layer, in turn"));

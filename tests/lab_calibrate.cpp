@@ -88,7 +88,7 @@ TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what come
   run("eval " + second + " --lengths 1:12 --samples 4");
   const State state = RunFolder::open(second).load();
   CHECK(state.adam.step == 20);
-  CHECK(state.config.encoding.rfind("calibrated:of=1.1 ", 0) == 0);
+  CHECK(state.config["encoding"].rfind("calibrated:of=1.1 ", 0) == 0);
   const Batch batch = test_batch(state.config, 9, 0, 1);
   const int T = slots(state.config, 9);
   const Tensor a = attention_of(state, batch, test_draw(state.config, 9, 0, 1, T, batch.tokens), 0);
@@ -100,7 +100,7 @@ TEST_CASE("calibrate: a run is trained, calibrated, and trained again; what come
     for (int j = 0; j < T && sees; ++j) CHECK((a.data()[i * T + j] > 0) == (head.count(j - i) > 0));
   }
   Program other(folder, fmt::format("train{} --encoding '{}' --heads 4 --out {}", tiny_options(),
-                                    state.config.encoding, folder / "other"));
+                                    state.config["encoding"], folder / "other"));
   CHECK(other.status() == 2);
   CHECK(holds(other.output(), "calibrated has biases for 2 layers of 2 heads, and the model has --layers 2"));
 }

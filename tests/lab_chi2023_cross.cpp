@@ -14,7 +14,7 @@ using chi2023::Moved;
 
 namespace {
 
-Config small(const std::string& encoding, const std::string& positions) {
+Choices small(const std::string& encoding, const std::string& positions) {
   return tiny_config({{"task", "reverse_string"},
                       {"encoding", encoding},
                       {"positions", positions},
@@ -59,7 +59,7 @@ TEST_CASE("chi2023: what can be moved, and what moving nothing or everything giv
     CHECK(chi2023::accuracy_moved(s, Moved::length) == accuracy_at(s, 12, gap_shift::strings(s.config)));
   }
   const State s(small("rope", "sequential"));
-  CHECK(s.config.test_temperature == "same");
+  CHECK(s.config["test_temperature"] == "same");
   for (const char* policy : {"log", "pmax", "entropy"}) {
     const double beyond = chi2023::accuracy_beyond(s, policy);
     CHECK(beyond >= 0);

@@ -23,14 +23,14 @@ void make_run(const SweepFolder& runs, const Trial& t, double beyond, double los
   const std::string run = runs.run(t);
   std::filesystem::create_directories(run);
   std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
-  for (int length = 1; length <= t.config().eval_lengths.to; ++length)
+  for (int length = 1; length <= t.config().lengths("eval_lengths").to; ++length)
     eval += fmt::format("{0},{1},{1},{2},32,0.5,0.55,0.7\n", length,
-                        length <= t.config().train_length ? trained : beyond, loss);
+                        length <= t.config().whole("train_length") ? trained : beyond, loss);
   write_file(run + "/eval.csv", eval);
   write_file(run + "/result.json",
              fmt::format(R"({{"paper_score":{},"baselines":{{"guess":0.5,"majority":0.55,"content_only":0.7}},)"
                          R"("seconds":{},"parameters":1234}})",
-                         beyond, t.config().encoding == "none" ? 10. : 25.));
+                         beyond, t.config()["encoding"] == "none" ? 10. : 25.));
 }
 
 const Asked four = {{"even_pairs", "bucket_sort"}, {"none", "rope", "alibi", "learned"}};
@@ -38,13 +38,13 @@ const Asked four = {{"even_pairs", "bucket_sort"}, {"none", "rope", "alibi", "le
 // Mean and loss of each scheme: rope and alibi overlap, learned is the same as none.
 const std::map<std::string, double> scores = {{"none", 0.6}, {"rope", 0.8}, {"alibi", 0.79}, {"learned", 0.6}};
 double score(const Trial& t) {  // rope and alibi vary over the seeds, differently
-  const double seed = double(t.config().seed), spread = t.config().encoding == "rope" ? 0.02 * seed : 0.01 * (2 - seed);
-  return scores.at(t.config().encoding) +
-         (t.config().encoding == "none" || t.config().encoding == "learned" ? 0 : spread) +
-         (t.config().task == "even_pairs" ? 0.1 : 0);
+  const double seed = double(t.config().count("seed")), spread = t.config()["encoding"] == "rope" ? 0.02 * seed : 0.01 * (2 - seed);
+  return scores.at(t.config()["encoding"]) +
+         (t.config()["encoding"] == "none" || t.config()["encoding"] == "learned" ? 0 : spread) +
+         (t.config()["task"] == "even_pairs" ? 0.1 : 0);
 }
 double loss(const Trial& t) {
-  return t.config().encoding == "learned" ? scores.at("none") : scores.at(t.config().encoding);
+  return t.config()["encoding"] == "learned" ? scores.at("none") : scores.at(t.config()["encoding"]);
 }
 
 std::string drawn(const TemporaryFolder& folder, const Asked& asked, const std::function<bool(const Trial&)>& done,
@@ -77,7 +77,7 @@ TEST_CASE("compare: all encodings, each beside its like") {
   REQUIRE(planned.size() == 2);
   std::set<std::string> open, masked;
   for (const Planned& p : planned)
-    for (const Trial& t : p.plan) (t.config().causal ? masked : open).insert(read_spelling(t.config().encoding).name);
+    for (const Trial& t : p.plan) (t.config().on("causal") ? masked : open).insert(read_spelling(t.config()["encoding"]).name);
   CHECK(open.size() == planned[0].plan.size());
   CHECK(masked.size() == planned[1].plan.size());
   for (const std::string& one : compare::references) CHECK(masked.erase(one) == 1);
@@ -117,10 +117,10 @@ TEST_CASE("compare: whatever is cut off, what is left is a whole comparison") {
   const std::vector<std::string> tasks = {"reverse_string", "even_pairs"};
   const Plan all = in_order(plan({tasks, {"geometric", "rope", "cope", "none"}, "tiny", "sequential", false, 2}));
   const size_t half = all.size() / 2;
-  for (size_t n = 0; n < all.size(); ++n) CHECK(all[n].config().seed == (n < half ? 0 : 1));
+  for (size_t n = 0; n < all.size(); ++n) CHECK(all[n].config().count("seed") == (n < half ? 0 : 1));
   // Fused first, in it by task: rope, none, and with a mask none, rope, alibi. Then those that write out their logits.
   std::vector<std::string> first;
-  for (size_t n = 0; n < half; ++n) first.push_back(all[n].config().task + " " + all[n].config().encoding);
+  for (size_t n = 0; n < half; ++n) first.push_back(all[n].config()["task"] + " " + all[n].config()["encoding"]);
   CHECK(first == std::vector<std::string>{"reverse_string rope", "reverse_string none", "reverse_string none",
                                           "reverse_string rope", "reverse_string alibi", "even_pairs rope",
                                           "even_pairs none", "even_pairs none", "even_pairs rope", "even_pairs alibi",
@@ -183,7 +183,7 @@ TEST_CASE("compare: the ranking of three seeds") {
 
 TEST_CASE("compare: one seed has no intervals, and says so") {
   const TemporaryFolder folder;
-  const std::string text = drawn(folder, four, [](const Trial& t) { return t.config().seed == 0; });
+  const std::string text = drawn(folder, four, [](const Trial& t) { return t.config().count("seed") == 0; });
   CHECK(holds(text, "It has one seed and so no interval"));
   CHECK(holds(text, "| alibi | 1 | 1 | 86.0 | +21.0 | 91.0 | 81.0 | 100.0 | 1234 | 2.5 |"));
   CHECK(holds(text, "Ahead of no positions at all (65.0 %): 2; behind: 0."));
@@ -194,7 +194,7 @@ TEST_CASE("compare: one seed has no intervals, and says so") {
 TEST_CASE("compare: of a cut run what is done for all is ranked, and what is missing is named") {
   const TemporaryFolder folder;
   const std::string text = drawn(folder, four, [](const Trial& t) {
-    return t.config().encoding != "learned" && (t.config().task == "even_pairs" || t.config().encoding == "rope");
+    return t.config()["encoding"] != "learned" && (t.config()["task"] == "even_pairs" || t.config()["encoding"] == "rope");
   });
   CHECK(holds(text, "3 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs: rope is first"));
   CHECK(holds(text, "Does not count yet, as it is not done for all: bucket_sort."));
@@ -212,10 +212,10 @@ TEST_CASE("compare: one that failed on a task is not ranked, and keeps no other 
   const SweepFolder runs(folder / "runs");
   std::filesystem::create_directories(runs.path());
   for (const Trial& t : in_order(planned))
-    if (t.config().encoding == "alibi" && t.config().task == "even_pairs")
+    if (t.config()["encoding"] == "alibi" && t.config()["task"] == "even_pairs")
       write_file(runs.failed(t), "training has diverged\n");
     else
-      make_run(runs, t, score(t), loss(t), t.config().encoding == "learned" ? 0.8 : 1);
+      make_run(runs, t, score(t), loss(t), t.config()["encoding"] == "learned" ? 0.8 : 1);
   reproduce::write(planned, compare::request(four), folder.path, "poslab compare");
   const std::string text = read_file(folder / "ranking.md");
   CHECK(holds(text, "3 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs, bucket_sort"));

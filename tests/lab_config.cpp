@@ -4,7 +4,7 @@
 #include "experiment/step.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 #include "lab/runs/sweep/plan.h"
 #include "tests/lab_helpers.h"
 
@@ -14,47 +14,43 @@ using namespace poslab::test;
 namespace {
 
 // A value that is not the default.
-std::string other_value(const RunOption& o) {
-  const Config standard;
-  if (const Option* owned = std::get_if<Option>(&o.field); owned && !o.toggle()) return owned->words.back();
-  if (o.names) {
-    const std::vector<std::string> names = o.names();
-    return names.back() == get(standard, o) ? names.front() : names.back();
-  }
-  if (o.toggle()) return get(standard, o) == "on" ? "off" : "on";
-  if (std::holds_alternative<Lengths Config::*>(o.field)) return "7:9";
-  if (std::holds_alternative<double Config::*>(o.field)) return "0.123456789";
-  return std::holds_alternative<std::string Config::*>(o.field) ? "folder" : "3";
+std::string other_value(const Option& o) {
+  if (o.kind == Option::Kind::toggle) return o.standard == "on" ? "off" : "on";
+  if (!o.words.empty()) return o.words.back() == o.standard ? o.words.front() : o.words.back();
+  if (o.kind == Option::Kind::lengths) return "7:9";
+  if (o.kind == Option::Kind::number) return "0.123456789";
+  return o.kind == Option::Kind::word ? "folder" : o.name == "first_position" ? "1" : "3";
 }
 
 }  // namespace
 
 TEST_CASE("every option survives config.toml") {
-  for (const RunOption& o : all_options()) {
+  for (const ChoiceOption& each : all_choices().options) {
+    const Option& o = each.option;
     if (o.name == "preset") continue;
     CAPTURE(o.name);
-    Config c;
-    set(c, o, o.name == "first_position" ? "1" : other_value(o));
-    CHECK(get(c, o) != get(Config(), o));
-    Config whole = c;
+    Choices c = all_choices().standard;
+    c.set(o.name, other_value(o));
+    CHECK(c[o.name] != o.standard);
+    Choices whole = c;
     for (const char* name : {"task", "encoding"})
-      if (get(c, option(name)).empty()) set(whole, option(name), option(name).names().front());
-    const Config read = configure(read_toml(to_toml(whole), "config.toml"));
-    CHECK(get(read, o) == (o.kept ? get(c, o) : get(Config(), o)));
+      if (c[name].empty()) whole.set(name, option(name).words.front());
+    const Choices read = configure(read_toml(to_toml(whole), "config.toml"));
+    CHECK(read[o.name] == (each.kept ? c[o.name] : o.standard));
     CHECK(to_toml(read) == to_toml(whole));
   }
 }
 
 TEST_CASE("a preset gives way to a later word, whatever comes first") {
-  CHECK(configure({{"preset", "paper"}}).steps == 2000000);
-  CHECK(configure({{"steps", "7"}, {"preset", "paper"}}).steps == 7);
-  CHECK(configure({{"steps", "7"}, {"steps", "8"}}).steps == 8);
-  CHECK(configure({{"preset", "paper"}, {"preset", "example"}}).steps == 10001);
-  CHECK(configure({{"preset", "example"}}).eval_lengths.to == 100);
-  const Config released = configure({{"preset", "released"}, {"task", "even_pairs"}});
+  CHECK(configure({{"preset", "paper"}})["steps"] == "2000000");
+  CHECK(configure({{"steps", "7"}, {"preset", "paper"}})["steps"] == "7");
+  CHECK(configure({{"steps", "7"}, {"steps", "8"}})["steps"] == "8");
+  CHECK(configure({{"preset", "paper"}, {"preset", "example"}})["steps"] == "10001");
+  CHECK(configure({{"preset", "example"}}).lengths("eval_lengths").to == 100);
+  const Choices released = configure({{"preset", "released"}, {"task", "even_pairs"}});
   check(released);
-  CHECK(get(released, option("relative_mode")) == "released");
-  CHECK(released.resample == "per_layer");
+  CHECK(released["relative_mode"] == "released");
+  CHECK(released["resample"] == "per_layer");
 }
 
 TEST_CASE("what no option can be") {
@@ -125,24 +121,25 @@ TEST_CASE("choices that do not fit together") {
 }
 
 TEST_CASE("a newer option is written only where it is away from its default, and read again") {
-  const Config plain = tiny_config({}), sharp = tiny_config({{"temperature", "log_n:length=80"}});
+  const Choices plain = tiny_config({}), sharp = tiny_config({{"temperature", "log_n:length=80"}});
   CHECK(!holds(to_toml(plain), "temperature"));
   CHECK(!holds(config_json(plain).dump(), "temperature"));
   CHECK(holds(to_toml(sharp), "temperature = \"log_n:length=80\""));
   CHECK(!holds(to_toml(sharp), "test_temperature"));
-  CHECK(configure(read_toml(to_toml(sharp), "config.toml")).temperature == "log_n:length=80");
-  CHECK(std::get<Config>(config_of(RunKind::task, config_json(sharp))).temperature == "log_n:length=80");
+  CHECK(configure(read_toml(to_toml(sharp), "config.toml"))["temperature"] == "log_n:length=80");
+  CHECK(config_of(strings_kind(), config_json(sharp))["temperature"] == "log_n:length=80");
 }
 
 TEST_CASE("by what a run multiplies is written where it is not by our own products, and read again") {
-  for (const RunKind kind : {RunKind::task, RunKind::language, RunKind::t5}) {
-    const Settings needed = kind == RunKind::task ? Settings{{"task", "even_pairs"}, {"encoding", "rope"}} : Settings{};
+  for (const Kind* each : all_kinds()) {
+    const Kind& kind = *each;
+    const Settings needed = kind == strings_kind() ? Settings{{"task", "even_pairs"}, {"encoding", "rope"}} : Settings{};
     const auto with = [&](const char* products) {
       Settings all = needed;
       all.emplace_back("products", products);
-      return configure(kind, all);
+      return kind.configure(all);
     };
-    const RunConfig plain = configure(kind, needed), naive = with("naive");
+    const Choices plain = kind.configure(needed), naive = with("naive");
     CHECK(!holds(config_json(plain).dump(), "products"));
     CHECK(holds(config_json(naive).dump(), "\"products\":\"naive\""));
     CHECK(config_json(with("own")) == config_json(plain));
@@ -151,9 +148,8 @@ TEST_CASE("by what a run multiplies is written where it is not by our own produc
     CHECK(sweep::trial_id(naive) != sweep::trial_id(plain));
   }
   CHECK(holds(to_toml(tiny_config({{"products", "naive"}})), "\nproducts = \"naive\""));
-  const ChoiceTable& lm = language::all_choices();
-  CHECK(holds(to_toml(lm, language::configure({{"products", "naive"}})), "\nproducts = \"naive\""));
-  CHECK(!holds(to_toml(lm, language::configure({})), "products"));
+  CHECK(holds(to_toml(language::configure({{"products", "naive"}})), "\nproducts = \"naive\""));
+  CHECK(!holds(to_toml(language::configure({})), "products"));
 }
 
 TEST_CASE("a run begins with the usual engine of the process, and keeps it when that is another one") {
@@ -166,10 +162,10 @@ TEST_CASE("a run begins with the usual engine of the process, and keeps it when 
   CHECK(loss == doctest::Approx(step(naive)).epsilon(1e-4));
   CHECK(own.adam.m.values() != naive.adam.m.values());
   set_usual_engine(Engine::naive);
-  CHECK(configure(of_new_run({{"lr", "0.1"}})).products == "naive");
-  CHECK(configure(of_new_run({{"products", "own"}})).products == "own");
+  CHECK(configure(of_new_run({{"lr", "0.1"}}))["products"] == "naive");
+  CHECK(configure(of_new_run({{"products", "own"}}))["products"] == "own");
   State again = checkpoint_state(checkpoint_bytes(State(tiny_config({}))), "test");
-  CHECK(again.config.products == "own");
+  CHECK(again.config["products"] == "own");
   CHECK(step(again) == loss);
   CHECK(again.adam.m.values() == own.adam.m.values());
   CHECK(engine() == Engine::naive);
@@ -180,7 +176,7 @@ TEST_CASE("a run begins with the usual engine of the process, and keeps it when 
 
 TEST_CASE("a randomized relative scheme draws positions or a table of offsets, as its mode says") {
   const auto sampled = [](const char* encoding, const char* mode) {
-    return train_sampler(tiny_config({{"encoding", encoding}, {"relative_mode", mode}}))->name;
+    return sampler(tiny_config({{"encoding", encoding}, {"relative_mode", mode}}))->name;
   };
   CHECK(sampled("relative", "paper") == "randomized");
   CHECK(sampled("relative", "differences") == "randomized");

@@ -33,13 +33,13 @@ TEST_CASE("cuda: a run that moves between devices goes on rounding as it did") {
   for (int n = 0; n < 3; ++n) gpu_step(gpu);
   const std::string bytes = checkpoint_bytes(gpu);
   State cpu = checkpoint_state(bytes, "test", "cpu");
-  CHECK(cpu.config.matmul == "bf16");
+  CHECK(cpu.config["matmul"] == "bf16");
   State fp32(tiny_config({{"batch", "4"}, {"train_length", "3"}}));      // the same weights, without rounding
   Checkpoint(bytes, "test").read_into(fp32.params, fp32.adam);
   const double there = gpu_step(gpu).loss, here = gpu_step(cpu).loss, unrounded = gpu_step(fp32).loss;
   CHECK(std::abs(here - there) < 1e-4);
   CHECK(std::abs(here - there) < std::abs(unrounded - there) / 4);
-  CHECK(checkpoint_state(checkpoint_bytes(cpu), "test", "cuda").config.matmul == "bf16");
+  CHECK(checkpoint_state(checkpoint_bytes(cpu), "test", "cuda").config["matmul"] == "bf16");
 }
 
 // No kernel adds up in an order that chance decides. Emulated, that order is always the same, and what is left to find

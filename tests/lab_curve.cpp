@@ -58,7 +58,7 @@ TEST_CASE("tests while training: the accuracies of the full test, at their steps
   const TemporaryFolder folder;
   const Settings settings = {{"eval_samples", "1"}, {"steps", "40"}, {"dropout", "0.1"}};
   State plain(tiny_config(settings)), tested(tiny_config(settings));
-  tested.config.test_every = 7;
+  tested.config.set("test_every", "7");
   const RunFolder without = RunFolder::create(folder / "without", plain),
                   with = RunFolder::create(folder / "with", tested);
   train(without, plain);

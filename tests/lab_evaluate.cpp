@@ -16,8 +16,8 @@ TEST_CASE("the paper's score begins after the longest training length, the relea
   std::vector<AtLength> all;
   for (int length = 1; length <= 100; ++length)
     all.push_back({length, 1, length / 100.0, 0, 0, {0.5, 0.25, length / 200.0}});
-  Config c;
-  c.train_length = 40;
+  Choices c;
+  c.set("train_length", "40");
   REQUIRE(paper_score(c, all));
   CHECK(paper_score(c, all)->from == 41);
   CHECK(paper_score(c, all)->accuracy == doctest::Approx((41 + 100) / 200.0));
@@ -32,7 +32,7 @@ TEST_CASE("the paper's score begins after the longest training length, the relea
 TEST_CASE("evaluation repeats itself, and each switch changes it") {
   const auto result = [](const Settings& more) {
     State s(tiny_config());
-    for (auto& [name, text] : more) set(s.config, option(name), text);
+    for (auto& [name, text] : more) s.config.set(name, text);
     return evaluate(s);
   };
   const std::vector<AtLength> plain = result({{"eval_samples", "70"}});

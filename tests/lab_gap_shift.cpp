@@ -96,7 +96,7 @@ TEST_CASE("gap shift: differences and averages are of the seeds that all have") 
 }
 
 TEST_CASE("gap shift: lengths, gaps and the scale of accuracies") {
-  Config c = tiny_config({{"preset", "tiny"},
+  Choices c = tiny_config({{"preset", "tiny"},
                           {"task", "reverse_string"},
                           {"train_length", "20"},
                           {"eval_lengths", "1:100"},

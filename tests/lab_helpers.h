@@ -53,7 +53,7 @@ const Settings tiny = {{"task", "reverse_string"},
                        {"eval_lengths", "1:9"},
                        {"eval_samples", "8"}};
 
-inline Config tiny_config(const Settings& more = {}) {
+inline Choices tiny_config(const Settings& more = {}) {
   Settings all = tiny;
   all.insert(all.end(), more.begin(), more.end());
   return configure(all);

@@ -140,9 +140,9 @@ TEST_CASE("words of a text are counted up to so many bytes, and a vocabulary is 
 TEST_CASE("a run of a language model: its options are TOML, and what was changed or is missing is refused") {
   const Choices c = language::configure({{"preset", "tiny"}, {"text", "a \"text\""}, {"tied", "on"}, {"lr", "2"}});
   const ChoiceTable& table = language::all_choices();
-  CHECK(kept(table, language::configure(read_toml(to_toml(table, c), "x", RunKind::language))) == kept(table, c));
+  CHECK(kept(table, language::configure(read_toml(to_toml(c), "x", language_kind()))) == kept(table, c));
   CHECK(refusal([] {
-          read_toml("layers = 2\nsteps = \"many\"\n", "my.toml", RunKind::language);
+          read_toml("layers = 2\nsteps = \"many\"\n", "my.toml", language_kind());
         }).rfind("2: my.toml, line 2: ", 0) == 0);
 
   const TemporaryFolder folder;

@@ -54,7 +54,7 @@ TEST_CASE("a sweep of language models: the plan says so, and what does not fit i
   const Plan plan = make_plan(
       tiny_models + "encoding = [\"rope\", \"alibi\"]\nseeds = 2\nname = \"{encoding}-{seed}\"\n", "sweep.toml");
   REQUIRE(plan.size() == 4);
-  CHECK(kind_of(plan) == RunKind::language);
+  CHECK(kind_of(plan) == language_kind());
   CHECK(plan[3].name == "alibi-1");
   CHECK(naming(plan).name(values_of(plan[3].run)) == "encoding=alibi seed=1");
   CHECK(plan[0].id == "09d9348e0a758659");  // a finished sweep of yesterday is found by it

@@ -150,13 +150,13 @@ TEST_CASE("the options come from the file, then the line, then --set; the run fo
   const std::string said = p.output();
   CAPTURE(said);
   REQUIRE(p.status() == 0);
-  const Config c = configure(read_toml(read_file(folder / "r/config.toml"), "config.toml"));
-  CHECK(c.preset == "example");
-  CHECK(c.steps == 3);
-  CHECK(c.batch == 3);
-  CHECK(c.seed == 7);
-  CHECK(get(c, option("unsorted")) == "on");
-  CHECK(c.test_dropout);
+  const Choices c = configure(read_toml(read_file(folder / "r/config.toml"), "config.toml"));
+  CHECK(c["preset"] == "example");
+  CHECK(c.count("steps") == 3);
+  CHECK(c.whole("batch") == 3);
+  CHECK(c.count("seed") == 7);
+  CHECK(c["unsorted"] == "on");
+  CHECK(c.on("test_dropout"));
   Program again(folder, fmt::format("train --config {} --out {}", folder / "r/config.toml", folder / "s"));
   CHECK(again.status() == 0);
   CHECK(all_of(folder / "r") == all_of(folder / "s"));
@@ -182,5 +182,6 @@ TEST_CASE("help, lists and version") {
     CHECK(p.status() == 0);
   }
   Program train(folder, "train --help");
-  for (const RunOption& o : all_options()) CHECK_MESSAGE(holds(train.output(), dashed(o.name)), o.name);
+  for (const ChoiceOption& o : all_choices().options)
+    CHECK_MESSAGE(holds(train.output(), dashed(o.option.name)), o.option.name);
 }

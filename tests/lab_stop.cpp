@@ -54,7 +54,7 @@ struct Watched : Encoding {
   }
 };
 
-State watched(const Config& c, const std::function<void()>& passed) {
+State watched(const Choices& c, const std::function<void()>& passed) {
   State s(c);
   TransformerSpec spec = transformer_spec(c);
   spec.encoding.thing.make = [make = spec.encoding->make, passed](
@@ -62,11 +62,11 @@ State watched(const Config& c, const std::function<void()>& passed) {
                                  int layer) -> std::unique_ptr<Encoding> {
     return std::make_unique<Watched>(make(p, m, o, layer), passed);
   };
-  s.params = Params(uint64_t(c.seed));
+  s.params = Params(uint64_t(c.count("seed")));
   s.net = Transformer(s.params, spec);
   s.params.pack();
-  s.adam = Adam(s.params, c.lr);
-  s.adam.clip = c.clip;
+  s.adam = Adam(s.params, c.number("lr"));
+  s.adam.clip = c.number("clip");
   return s;
 }
 
@@ -77,12 +77,12 @@ std::string file(const RunFolder& run, const char* name) { return read_file(run.
 TEST_CASE("stop: in the middle of a step, on the way forward or back; the run goes on with the same bits") {
   const TemporaryFolder folder;
   const Calm at_the_end;
-  const Config c = tiny_config({{"steps", "9"}, {"checkpoint_every", "4"}});
+  const Choices c = tiny_config({{"steps", "9"}, {"checkpoint_every", "4"}});
   State whole(c), six(c);
   const RunFolder undisturbed = RunFolder::create(folder / "undisturbed", whole);
   train(undisturbed, whole);
   while (six.adam.step < 6) finish_step(c, start_step(six, draw_step(c, six.adam.step)));
-  REQUIRE(c.layers == 2);  // so a step is passed four times: forward 0 and 1, back 1 and 0
+  REQUIRE(c.whole("layers") == 2);  // so a step is passed four times: forward 0 and 1, back 1 and 0
   for (int thread_count : {1, 2})
     for (int place = 0; place < 4; ++place) {
       CAPTURE(thread_count);
@@ -163,7 +163,7 @@ TEST_CASE("stop: SIGTERM and Ctrl-C are answered within two seconds in a step of
   const Settings long_steps = {{"encoding", "alibi"},     {"positions", "sequential"}, {"layers", "1"},  {"batch", "1"},
                                {"train_length", "20000"}, {"eval_lengths", "1:2"},     {"threads", "1"}, {"heads", "8"},
                                {"d_model", "64"}};
-  const Config c = tiny_config(long_steps);
+  const Choices c = tiny_config(long_steps);
   REQUIRE(draw_length(c, 0) > 5000);
   std::vector<std::pair<int, std::unique_ptr<Program>>> all;
   for (int signal : {SIGTERM, SIGINT}) {

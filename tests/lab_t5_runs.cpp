@@ -183,7 +183,7 @@ TEST_CASE("a sweep of T5s is run, collected and reported, with a group for each 
                                                              : fmt::format("{} = \"{}\"\n", name, value);
   const Plan plan = make_plan(toml, "sweep.toml");
   REQUIRE(plan.size() == 2);
-  CHECK(kind_of(plan) == RunKind::t5);
+  CHECK(kind_of(plan) == t5_kind());
   write_file(folder / "plan.jsonl", plan_lines(plan));
   CHECK(plan_lines(read_plan(folder / "plan.jsonl")) == plan_lines(plan));
   Program sweep(folder, fmt::format("sweep run {} --out {} --threads 1", folder / "plan.jsonl", folder / "sweep"));

@@ -52,7 +52,7 @@ std::vector<uint8_t> read_codes(const std::string& out, const std::string& name,
   return decoded(read_file(out + "/" + file + ".js"), name, size);
 }
 
-Config long_config() {
+Choices long_config() {
   return tiny_config({{"encoding", "rope"}, {"positions", "sequential"}, {"eval_lengths", "1:2"}, {"steps", "20"}});
 }
 
@@ -106,8 +106,8 @@ TEST_CASE("view: a cell of a coarser level is the maximum of four, also at the e
 TEST_CASE("view: tiles hold the attention of the engine, at each kept checkpoint") {
   const TemporaryFolder folder;
   State state(long_config());
-  Config kept = state.config;
-  kept.keep_checkpoints = true;
+  Choices kept = state.config;
+  kept.set("keep_checkpoints", "on");
   state.config = kept;
   {
     const RunFolder run = RunFolder::create(folder / "run", state);
@@ -160,13 +160,13 @@ TEST_CASE("view: a training that keeps its checkpoints does so after a stop, and
   Program plain(folder, "train" + tiny_options() + " --out " + folder / "plain");
   REQUIRE(plain.status() == 0);
   CHECK_FALSE(fs::exists(folder / "plain/checkpoints"));
-  Config c = tiny_config();
-  c.keep_checkpoints = true;
+  Choices c = tiny_config();
+  c.set("keep_checkpoints", "on");
   State state(c);
   const RunFolder run = RunFolder::create(folder / "kept", state);
   CHECK(read_file(run.file("config.toml")) == read_file(folder / "plain/config.toml"));
-  Config half = c;
-  half.steps = 20;
+  Choices half = c;
+  half.set("steps", "20");
   state.config = half;
   train(run, state);
   CHECK(run.kept_steps() == std::vector<int64_t>{0, 10, 20});
@@ -232,12 +232,12 @@ TEST_CASE("view: of a T5, the question that the test asks, of the first of its t
   t5::create(c);
   const t5::Batch all = t5::test_batch(c, t5::tasks(c)[0], 40, {0, 5, 5});  // as t5::evaluate asks them
   for (int sample = 1; sample <= 5; ++sample) {
-    const Subject s = view::open(run, RunKind::t5, {.sample = sample});
+    const Subject s = view::open(run, t5_kind(), {.sample = sample});
     CHECK(s.heading == "passkey:digits=1");
     std::vector<std::string> asked;
     for (int t = 0; t < 40; ++t) asked.push_back(symbols::written({all.context[(sample - 1) * 40 + t]}));
     CHECK(s.symbols == asked);
   }
-  const std::string refused = refusal([&] { view::open(run, RunKind::t5, {.sample = 6}); });
+  const std::string refused = refusal([&] { view::open(run, t5_kind(), {.sample = 6}); });
   CHECK(holds(refused, "--sample 6: the test of " + run + " has 5"));
 }

@@ -28,8 +28,8 @@ void make_run(const std::string& folder, const Trial& t, double beyond) {
   const std::string run = SweepFolder(folder).run(t);
   std::filesystem::create_directories(run);
   std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
-  for (int length = 1; length <= t.config().eval_lengths.to; ++length)
-    eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length, length <= t.config().train_length ? 1. : beyond);
+  for (int length = 1; length <= t.config().lengths("eval_lengths").to; ++length)
+    eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length, length <= t.config().whole("train_length") ? 1. : beyond);
   write_file(run + "/eval.csv", eval);
   write_file(run + "/result.json",
              fmt::format(R"({{"paper_score":{},"baselines":{{"guess":0.5,"majority":0.5,"content_only":0.6}},)"
@@ -40,8 +40,8 @@ void make_run(const std::string& folder, const Trial& t, double beyond) {
 // The paper's own number, spread a little over the seeds.
 double as_in_the_paper(const Trial& t) {
   for (const ruoss2023::Column& c : ruoss2023::columns())
-    if (ruoss2023::is(t.config().task, c)(t.config()))
-      return paper_value("ruoss2023_table1", t.config().task, c.paper) / 100 - 0.001 * double(t.config().seed);
+    if (ruoss2023::is(t.config()["task"], c)(t.config()))
+      return paper_value("ruoss2023_table1", t.config()["task"], c.paper) / 100 - 0.001 * double(t.config().count("seed"));
   return 0.5;
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("reproduce: a source's name alone means all of it") {
 TEST_CASE("reproduce: no trial of any artifact at any size is impossible") {
   for (const Size& s : all_sizes())
     for (const Trial& t : all_trials(plan({{"ruoss2023", "gap_shift"}, s.name, {}, {}, {}}))) {
-      INFO(s.name << " " << t.config().task << " " << t.config().encoding << " " << t.impossible);
+      INFO(s.name << " " << t.config()["task"] << " " << t.config()["encoding"] << " " << t.impossible);
       CHECK(t.impossible.empty());
     }
 }
@@ -135,9 +135,9 @@ TEST_CASE("reproduce: best, best learning rate, and pairs of seeds") {
       plan({{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"rope"}, {{"lr", {"1e-3", "1e-4"}}}});
   // Plain: 0.5, 0.6, 0.7 at one rate, 0.8, 0.3, 0.3 at the other. Randomized: 0.2 more than the first of them.
   for (const Trial& t : planned[0].plan) {
-    const bool random = t.config().positions == "randomized", first = t.config().lr == 1e-3;
-    const double seed = double(t.config().seed);
-    make_run(folder.path, t, first ? 0.5 + 0.1 * seed + (random ? 0.2 : 0) : t.config().seed ? 0.3 : 0.8);
+    const bool random = t.config()["positions"] == "randomized", first = t.config().number("lr") == 1e-3;
+    const double seed = double(t.config().count("seed"));
+    make_run(folder.path, t, first ? 0.5 + 0.1 * seed + (random ? 0.2 : 0) : t.config().count("seed") ? 0.3 : 0.8);
   }
   const Outcomes outcomes(planned[0].plan, SweepFolder(folder.path));
   CHECK(outcomes.done().size() == 12);
@@ -170,7 +170,7 @@ TEST_CASE("reproduce: what is done in part is marked, and not judged") {
   };
   const Request two{{"ruoss2023:table1"}, "tiny", {"even_pairs"}, {"rope", "sincos"}, {{"lr", {"1e-3", "1e-4"}}}};
   const std::string half =
-      table(two, [](const Trial& t) { return t.config().lr == 1e-3 || t.config().encoding == "sincos"; });
+      table(two, [](const Trial& t) { return t.config().number("lr") == 1e-3 || t.config()["encoding"] == "sincos"; });
   CHECK(holds(half, "100.0** (3 of 6 runs, 100.0, 0.0)"));
   CHECK(holds(half,
               "1 of 1 comparisons agree: 1 with an interval above zero, 0 in the sign of the mean only. Not complete "
@@ -190,10 +190,10 @@ TEST_CASE("reproduce: table 5 shows the luckiest run and compares the best mean"
   const Request request{{"ruoss2023:table5"}, "tiny", {"bucket_sort"}, {"rope", "relative", "geometric"}, {}};
   const std::vector<Planned> planned = plan(request);
   for (const Trial& t : all_trials(planned)) {
-    const double lucky = t.config().seed == 1 ? 0.99 : 0.8;
+    const double lucky = t.config().count("seed") == 1 ? 0.99 : 0.8;
     make_run(folder / "runs", t,
-             t.config().encoding == "rope"       ? lucky
-             : t.config().encoding == "relative" ? 0.95
+             t.config()["encoding"] == "rope"       ? lucky
+             : t.config()["encoding"] == "relative" ? 0.95
                                                  : 0.9);
   }
   write(planned, request, folder.path, "");
@@ -261,9 +261,9 @@ TEST_CASE("reproduce: half of figure 2, and a run with a file missing, cost no o
   const std::vector<Planned> planned = plan(request);
   const SweepFolder runs(folder / "runs");
   for (const Trial& t : all_trials(planned))
-    if (t.config().encoding == "sincos" || t.config().positions == "randomized") make_run(runs.path(), t, 0.75);
+    if (t.config()["encoding"] == "sincos" || t.config()["positions"] == "randomized") make_run(runs.path(), t, 0.75);
   const Trial& figure = planned[1].plan[0];  // table 3 comes first
-  const Trial& half = figure.config().positions == "randomized" ? figure : planned[1].plan[1];
+  const Trial& half = figure.config()["positions"] == "randomized" ? figure : planned[1].plan[1];
   const auto written = [&] {
     return write(planned, request, folder.path, "poslab reproduce"), read_file(folder / "fig2.md");
   };

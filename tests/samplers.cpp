@@ -410,7 +410,7 @@ TEST_CASE("bipe: segments begin where positions do not grow, and places beyond t
 
 TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all, and a test from all") {
   for (const char* encoding : {"rope", "alibi"}) {   // alibi: a table of offsets
-    const Config c = configure({{"task", "even_pairs"}, {"encoding", encoding},
+    const Choices c = configure({{"task", "even_pairs"}, {"encoding", encoding},
                                 {"positions", "randomized:max_position=64,grow=300"}, {"batch", "1"}});
     const auto largest = [&](int64_t from, int64_t to, int slots) {
       double most = 0;
@@ -432,7 +432,7 @@ TEST_CASE("randomized:grow draws from a quarter of the pool, then half, then all
     }
     CHECK(most == 63);
   }
-  const Config turns = configure({{"task", "even_pairs"}, {"encoding", "rope"},
+  const Choices turns = configure({{"task", "even_pairs"}, {"encoding", "rope"},
                                   {"positions", "randomized:max_position=64,grow=9|sequential"}, {"batch", "1"}});
   CHECK(draw_positions(turns, 0, 16).at_layer(0).tokens("test") == count_from(0, 16));   // all that there are
   CHECK(draw_positions(turns, 0, 16).at_layer(1).tokens("test") == count_from(0, 16));

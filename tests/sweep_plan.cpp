@@ -53,8 +53,8 @@ TEST_CASE("plan: ids are the same wherever and whenever they are made") {
   CHECK(make_plan("preset = \"none\"\ndropout = 0.1\nlr = 1e-3\n" + tiny_sweep, "other.toml").front().id ==
         plan.front().id);
   CHECK(make_plan("seed = 1\n" + tiny_sweep, "sweep.toml").front().id != plan.front().id);
-  Config elsewhere = plan.front().config();
-  elsewhere.threads = 2, elsewhere.out = "runs/r";
+  Choices elsewhere = plan.front().config();
+  elsewhere.set("threads", "2"), elsewhere.set("out", "runs/r");
   CHECK(trial_id(elsewhere) == plan.front().id);
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("plan: impossible configurations are in it, with the reason") {
   REQUIRE(plan.size() == 4);
   for (const Trial& t : plan)
     CHECK(t.impossible.empty() ==
-          (get(t.config(), option("unsorted")) == "off" || t.config().positions == "randomized"));
+          (t.config()["unsorted"] == "off" || t.config()["positions"] == "randomized"));
   const Plan back = read_plan(sweep.file);
   CHECK(plan_lines(back) == plan_lines(plan));
   CHECK(holds(plan_lines(plan), "\"impossible\":\"unsorted = on does not fit"));
@@ -127,7 +127,7 @@ TEST_CASE("plan: trials are named by what differs, in words where there are some
   const Plan mixed = make_plan(base + "[[also]]\nencoding = \"rope\"\nlr = 0.5\n", "sweep.toml");
   CHECK(labels(mixed) == "encoding=sincos\nencoding=rope lr=0.5\n");
   // Settings of other versions, which say less: what is absent is at its default.
-  const Naming old({{{"encoding", "rope"}, {"future", "1"}}, {{"encoding", "rope"}, {"unsorted", "off"}}});
+  const Naming old(std::vector<Values>{{{"encoding", "rope"}, {"future", "1"}}, {{"encoding", "rope"}, {"unsorted", "off"}}});
   CHECK(old.name({{"encoding", "rope"}, {"future", "1"}}) == "future=1");
 }
 

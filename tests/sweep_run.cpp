@@ -179,8 +179,9 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
   CHECK(holds(csv,
               "id,name,state,heads,seed,paper_score,released_score,guess,majority,content_only,seconds,commit,reason,"
               "preset,task,"));
-  for (const RunOption& o : all_options())  // also those that are the same in all trials
-    if (o.kept) CHECK_MESSAGE(holds("," + csv.substr(0, csv.find('\n')) + ",", "," + o.name + ","), o.name);
+  for (const ChoiceOption& o : all_choices().options)  // also those that are the same in all trials
+    if (o.kept)
+      CHECK_MESSAGE(holds("," + csv.substr(0, csv.find('\n')) + ",", "," + o.option.name + ","), o.option.name);
   CHECK(holds(csv, fmt::format("{},heads=2,done,2,1,{:.12g}", good.id, result["paper_score"].get<double>())));
   CHECK(holds(csv, fmt::format("{},heads=2,failed,2,0,,,,,,,,the loss is ", bad.id)));
   CHECK(holds(csv, ",off,"));

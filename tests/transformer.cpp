@@ -29,7 +29,7 @@ struct Trainer {
       : state(configure({{"task", "reverse_string"}, {"encoding", encoding}, {"positions", positions}, {"layers", "2"},
                          {"heads", "4"}, {"d_model", "32"}, {"batch", "16"}, {"seed", "7"}})) {}
   double run(int length) {
-    const Config& c = state.config;
+    const Choices& c = state.config;
     return finish_step(c, start_step(state, draw_step(c, state.adam.step, length))).loss;
   }
 };

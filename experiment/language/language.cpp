@@ -40,7 +40,7 @@ double Source::bytes(const int* tokens, int count) const {
 }
 
 State::State(const Choices& c, int vocabulary)
-    : config((check(c), c)),
+    : config((language::check(c), c)),
       params(uint64_t(c.whole("seed"))),
       net(params, decoder_spec(c, vocabulary)),
       adam((params.pack(), params), c.number("lr")) {

@@ -33,12 +33,12 @@ const ChoiceTable& all_choices() {
   };
   static const ChoiceTable table = choice_table(
       "lm",
-      {.studied = {text_option("text", "",
+      {.studied = {Option::text("text", "",
                                "a file or a folder; copy_grammar: a made-up language; nothing: the compiler's headers"),
                    {"merges", 0, {0, 65536}, "tokens of byte pair encoding beyond the 256 bytes"},
-                   text_option("encoding", "rope", "the positional encoding"),
+                   encoding_option("rope", "the positional encoding"),
                    positions_option(),
-                   text_option("temperature", "none", "a factor on all logits of a query, by the number of keys")},
+                   temperature_option("a factor on all logits of a query, by the number of keys")},
        .model = {{"unit", {"llama", "gau"}, "what a layer is: a block of LLaMA's, or a gated attention unit"},
                  {"layers", 6, {1, 256}, "number of layers"},
                  {"heads", 8, {1, 1024}, "attention heads; must divide d_model"},

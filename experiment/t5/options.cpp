@@ -40,10 +40,10 @@ const ChoiceTable& all_choices() {
   };
   static const ChoiceTable table = choice_table(
       "t5",
-      {.studied = {text_option("tasks", "passkey/line", "retrieval tasks, which take turns within a step"),
-                   text_option("encoding", "t5:unscaled", "the positional encoding, in encoder and decoder"),
+      {.studied = {Option::text("tasks", "passkey/line", "retrieval tasks, which take turns within a step"),
+                   encoding_option("t5:unscaled", "the positional encoding, in encoder and decoder"),
                    positions_option(),
-                   text_option("temperature", "none", "a factor on the logits of the encoder's self-attention")},
+                   temperature_option("a factor on the logits of the encoder's self-attention")},
        .model = {{"layers", 3, {1, 256}, "layers of the encoder"},
                  {"decoder_layers", 3, {1, 256}, "layers of the decoder"},
                  {"heads", 4, {1, 1024}, "attention heads; must divide d_model"},

@@ -10,7 +10,7 @@
 namespace poslab::t5 {
 
 State::State(const Choices& c)
-    : config((check(c), c)),
+    : config((t5::check(c), c)),
       params(uint64_t(c.whole("seed"))),
       net(params, spec(c)),
       adam((params.pack(), params), c.number("lr")) {

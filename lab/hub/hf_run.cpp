@@ -30,7 +30,7 @@ HfRun open_hf_run(const std::string& folder, Settings asked, bool with_text) {
                   {"encoding", its.spec.encoding.spelled()}};
   all.insert(all.end(), asked.begin(), asked.end());
   HfRun run{configure(of_new_run(all)), {}, model.net, its.ends, its.choice};
-  check(run.config);
+  language::check(run.config);
   if (other) run.net = run.net.with_encoding(scheme(run.config));
   const Chosen<TemperaturePolicy> policy = choose_temperature(temperature);
   run.net = run.net.at_temperature(policy);

@@ -33,18 +33,18 @@ std::string trained(const std::string& folder, const std::string& positions, con
   Settings all = both;
   all.insert(all.end(), more.begin(), more.end());
   all.insert(all.end(), {{"positions", positions}, {"out", folder}});
-  const Config wanted = configure(all);
+  const Choices wanted = configure(all);
   const std::string config = folder + "/config.toml";
   if (fs::exists(config) && read_file(config) == to_toml(wanted)) {
     if (fs::exists(folder + "/result.json"))
       say(fmt::format("{0} is complete already; rm -r {0} to train it again", shell_word(folder)));
     else
-      resume_run(folder, {{"threads", fmt::format("{}", wanted.threads)}});
+      resume_run(folder, {{"threads", wanted["threads"]}});
     return folder;
   }
   if (fs::exists(config)) fs::remove_all(folder);
-  say(fmt::format("{}: {} with {} positions, trained to length {}", folder, wanted.task, positions,
-                  wanted.train_length));
+  say(fmt::format("{}: {} with {} positions, trained to length {}", folder, wanted["task"], positions,
+                  wanted["train_length"]));
   train_run(all, false);
   return folder;
 }

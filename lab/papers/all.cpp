@@ -18,43 +18,43 @@ using namespace ruoss2023;
 
 std::string source_of(const std::string& name) { return name.substr(0, name.find(':')); }
 
-Trials of_table3(const Config&) {
+Trials of_table3(const Choices&) {
   return {{{"encoding", {"sincos"}}, {"positions", {"randomized"}}, {"unsorted", {"off", "on"}}}};
 }
 
-Trials of_table5(const Config&) {
+Trials of_table5(const Choices&) {
   return {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}}, {"positions", {"randomized"}}},
           {{{"encoding", {"geometric"}}, {"positions", {"sequential"}}}}};
 }
 
 // One run of each kind: its seed and learning rate are the first of the size's.
-ValueLists one_run(const Config& defaults, const std::string& task, const std::vector<std::string>& positions) {
+ValueLists one_run(const Choices& defaults, const std::string& task, const std::vector<std::string>& positions) {
   return {{"task", {task}},
           {"encoding", {"relative"}},
           {"positions", positions},
-          {"seed", {fmt::format("{}", defaults.seed)}},
-          {"lr", {fmt::format("{}", defaults.lr)}}};
+          {"seed", {fmt::format("{}", defaults.count("seed"))}},
+          {"lr", {fmt::format("{}", defaults.number("lr"))}}};
 }
 
 // The naive way trains to the longest length of the test.
-Trials of_fig2(const Config& defaults) {
+Trials of_fig2(const Choices& defaults) {
   ValueLists lists = one_run(defaults, "even_pairs", {"randomized"});
-  lists["test_every"] = {fmt::format("{}", std::max<int64_t>(1, defaults.steps / 20))};
+  lists["test_every"] = {fmt::format("{}", std::max<int64_t>(1, defaults.count("steps") / 20))};
   return {lists,
-          {{{"positions", {"sequential"}}, {"train_length", {fmt::format("{}", defaults.eval_lengths.to)}}}}};
+          {{{"positions", {"sequential"}}, {"train_length", {fmt::format("{}", defaults.lengths("eval_lengths").to)}}}}};
 }
 
 // Four pools around that of the preset, as 1024 to 8192 lie around the paper's 2048.
-Trials of_fig3(const Config& defaults) {
+Trials of_fig3(const Choices& defaults) {
   std::vector<std::string> pools;
-  for (const double factor : {0.5, 1., 2., 4.}) pools.push_back(fmt::format("{}", int(factor * defaults.max_position)));
+  for (const double factor : {0.5, 1., 2., 4.}) pools.push_back(fmt::format("{}", int(factor * defaults.whole("max_position"))));
   return {{{"task", {"reverse_string", "missing_duplicate_string"}},
            {"encoding", {"relative"}},
            {"positions", {"randomized"}},
            {"max_position", pools}}};
 }
 
-Trials of_inside(const Config& defaults) {
+Trials of_inside(const Choices& defaults) {
   return {one_run(defaults, "reverse_string", {"sequential", "randomized"})};
 }
 

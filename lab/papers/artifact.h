@@ -43,8 +43,8 @@ struct Artifact {
   std::string title;
   std::string source;  // where in the paper and what stands there, or what is asked
   // `defaults`: the configuration of this size (size.h), from which an artifact varies what it studies.
-  Trials (*trials)(const Config& defaults);  // null: nothing is trained for it
-  Section (*draw)(const Outcomes&, const Config& defaults);
+  Trials (*trials)(const Choices& defaults);  // null: nothing is trained for it
+  Section (*draw)(const Outcomes&, const Choices& defaults);
   // Of a source that is no sweep, in place of these (by_commands.h).
   std::unique_ptr<ByCommands> (*by_commands)(const CommandRequest&) = nullptr;
   bool apart = false;  // its runs are of another kind than those of its source, so it is asked for by its own name

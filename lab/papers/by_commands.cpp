@@ -59,26 +59,26 @@ Settings joined(Settings first, const Settings& second) {
   return first;
 }
 
-Step training(RunKind kind, const Settings& settings, const std::string& run, int threads, double work) {
+Step training(const Kind& kind, const Settings& settings, const std::string& run, int threads, double work) {
   const std::string path = run + "/config.toml";
   if (fs::exists(path)) {
-    const RunConfig then = configure(kind, read_toml(read_file(path), path, kind)),
-                    now = configure(kind, of_new_run(settings));
-    for (const KeptOption& o : kept_options(kind))
-      if (const std::string a = value_of(then, o.name), b = value_of(now, o.name); a != b)
+    const Choices then = kind.configure(read_toml(read_file(path), path, kind)),
+                    now = kind.configure(of_new_run(settings));
+    for (const Option& o : kept_options(kind))
+      if (const std::string a = then[o.name], b = now[o.name]; a != b)
         bad_input("{} was begun with {} = {}, and now it would be {}; choose another --out", run, o.name, a, b);
   }
   return {"training",
           [=] {
             const bool begun = fs::exists(run);
-            std::vector<std::string> words = split(begun ? resume_command(kind) : train_command(kind), ' ');
+            std::vector<std::string> words = split(begun ? kind.command("resume") : kind.command("train"), ' ');
             words.push_back(begun ? run : "--out=" + run);
             words.push_back(fmt::format("--threads={}", threads));
             if (!begun)
               for (const auto& [name, value] : settings) words.push_back(dashed(name) + "=" + value);
             return words;
           },
-          run + "/" + last_file(kind), work};
+          run + "/" + kind.last_file, work};
 }
 
 std::string write(const std::vector<const Artifact*>& artifacts, const ByCommands& source, const std::string& size,

@@ -4,7 +4,7 @@
 
 #include "lab/papers/artifact.h"
 #include "lab/papers/chains.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 
 namespace poslab::reproduce {
 
@@ -38,7 +38,7 @@ Settings joined(Settings first, const Settings& second);  // where both name an 
 
 // The first step of a chain: it trains a run of `poslab lm` or `poslab t5`, or goes on with it. work: as in Step.
 // Throws BadInput where the run was begun with other settings.
-Step training(RunKind, const Settings&, const std::string& run, int threads, double work);
+Step training(const Kind&, const Settings&, const std::string& run, int threads, double work);
 
 // Writes what lab/papers/reproduce.h's write() does, from what is done. Returns how much that is.
 std::string write(const std::vector<const Artifact*>&, const ByCommands&, const std::string& size,

@@ -43,18 +43,18 @@ std::vector<BySeed> Measured::operator()(const Summary& models, const std::vecto
   std::vector<BySeed> found(measures.size());
   for (const Outcome* o : models.at_lr) {
     const std::string path = o->folder + "/" + file_;
-    const Config& c = o->trial->config();
+    const Choices& c = o->trial->config();
     json known = known_of(path);
     std::optional<State> state;
     for (size_t n = 0; n < measures.size(); ++n) {
       const Measure& m = measures[n];
       if (!known.contains(m.name)) {
         if (!state) state = RunFolder::open(o->folder).load("cpu");
-        progress_.at(done_, fmt::format("{} {} {}, {}", c.task, c.encoding, c.positions, m.name));
+        progress_.at(done_, fmt::format("{} {} {}, {}", c["task"], c["encoding"], c["positions"], m.name));
         known[m.name] = asked(m, *state);
         write_file(path, known.dump(1));
       }
-      found[n][c.seed] = known[m.name];
+      found[n][c.count("seed")] = known[m.name];
     }
     progress_.at(++done_);
   }

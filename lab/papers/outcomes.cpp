@@ -18,7 +18,7 @@ Outcome outcome(const Trial& t, const SweepFolder& folder) {
 Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) : plan_(plan) {
   const Claims claims(folder.path());
   for (const Trial& t : plan) {
-    if (std::find(tasks_.begin(), tasks_.end(), t.config().task) == tasks_.end()) tasks_.push_back(t.config().task);
+    if (std::find(tasks_.begin(), tasks_.end(), t.config()["task"]) == tasks_.end()) tasks_.push_back(t.config()["task"]);
     const TrialState state = folder.state(t, claims);
     if (state != TrialState::done) {
       missing_.push_back({&t, state, folder.reason(t, state)});
@@ -44,15 +44,15 @@ Summary Outcomes::summary(const Which& which) const {
   std::map<double, std::map<int64_t, const Outcome*>> by_lr;
   for (const Missing& m : missing_) s.planned += which(m.trial->config());
   for (const Outcome& o : done_) {
-    const Config& c = o.trial->config();
+    const Choices& c = o.trial->config();
     if (!which(c)) continue;
     ++s.planned;
     if (std::isnan(o.score)) continue;
     ++s.runs;
-    if (!by_lr[c.lr].emplace(c.seed, &o).second)
-      failure("two trials of one setting have seed {} and lr {}: {} and a later one", c.seed, c.lr,
-              by_lr[c.lr][c.seed]->folder);
-    if (!(o.score <= s.best)) s.best = o.score, s.best_lr = c.lr;
+    if (!by_lr[c.number("lr")].emplace(c.count("seed"), &o).second)
+      failure("two trials of one setting have seed {} and lr {}: {} and a later one", c.count("seed"), c.number("lr"),
+              by_lr[c.number("lr")][c.count("seed")]->folder);
+    if (!(o.score <= s.best)) s.best = o.score, s.best_lr = c.number("lr");
   }
   for (const auto& [lr, runs] : by_lr) {
     std::vector<double> scores;

@@ -28,7 +28,7 @@ struct Missing {
   std::string reason;
 };
 
-using Which = std::function<bool(const Config&)>;
+using Which = std::function<bool(const Choices&)>;
 
 // All seeds and learning rates of one setting. The paper's tables print `best`; means go with the learning rate whose
 // mean is highest, as in its table 4, of those that have the most seeds done. Scores are fractions.

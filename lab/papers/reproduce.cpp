@@ -26,7 +26,7 @@ namespace {
 using nlohmann::json;
 
 void check_names(const std::string& kind, const std::vector<std::string>& names) {
-  const std::vector<std::string> known = option(kind).names();
+  const std::vector<std::string> known = option(kind).words;
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end()) throw BadInput(unknown(kind, name, known));
 }
@@ -74,7 +74,7 @@ Section without(const std::string& why) {
   return s;
 }
 
-Section drawn(const Planned& p, const Outcomes& outcomes, const Config& defaults) {
+Section drawn(const Planned& p, const Outcomes& outcomes, const Choices& defaults) {
   if (p.artifact->trials && !outcomes.planned()) return without("None of the runs asked for belongs here.");
   try {
     return p.artifact->draw(outcomes, defaults);
@@ -137,7 +137,7 @@ std::vector<Planned> plan(const Request& request) {
     Planned p{a, {}};
     if (a->trials)
       for (Trial& t : trials_of(*a, request))
-        if (contains(request.tasks, t.config().task) && contains(request.encodings, t.config().encoding))
+        if (contains(request.tasks, t.config()["task"]) && contains(request.encodings, t.config()["encoding"]))
           p.plan.push_back(std::move(t));
     all.push_back(std::move(p));
   }
@@ -200,7 +200,7 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
   const SweepFolder runs(folder + "/runs");
   const Claim alone = one_at_a_time(runs);
   const NoGrad no_grad;
-  const Config common = defaults(size(request.size), request.settings);
+  const Choices common = defaults(size(request.size), request.settings);
   const Plan everything = all_trials(planned);
   const std::string summary = standing(Outcomes(everything, runs));
   Page page(folder);

@@ -40,7 +40,7 @@ Plan trials_at(const Size& size, const ValueLists& settings, const ValueLists& l
   return make_plan(overlaid(overlaid(size.head, settings), lists), also, "--size " + size.name);
 }
 
-Config defaults(const Size& size, const ValueLists& settings) {
+Choices defaults(const Size& size, const ValueLists& settings) {
   return trials_at(size, settings, {{"encoding", {"none"}}}, {}).front().config();
 }
 

@@ -21,6 +21,6 @@ const Size& size(const std::string& name);  // throws BadInput with did-you-mean
 // these before the size.
 Plan trials_at(const Size&, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also);
 // The first trial of the size with these settings, whatever its encoding: what an artifact takes its own choices from.
-Config defaults(const Size&, const ValueLists& settings);
+Choices defaults(const Size&, const ValueLists& settings);
 
 }  // namespace poslab::reproduce

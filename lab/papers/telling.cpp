@@ -33,7 +33,7 @@ nlohmann::json number(double x) { return std::isnan(x) ? nlohmann::json() : nloh
 
 Cell task_cell(const Outcomes& outcomes, const std::string& task) {
   for (const Outcome& o : outcomes.done())
-    if (o.trial->config().task == task && o.record.baselines) {
+    if (o.trial->config()["task"] == task && o.record.baselines) {
       const Baselines& b = *o.record.baselines;
       return {task, fmt::format("guess {}\nmajority {}\ncontent only {}", points(b.chance), points(b.majority),
                                 points(b.content_only))};
@@ -43,7 +43,7 @@ Cell task_cell(const Outcomes& outcomes, const std::string& task) {
 
 std::string about_intervals(const Outcomes& outcomes) {
   std::set<int64_t> seeds;
-  for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config().seed);
+  for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config().count("seed"));
   return poslab::about_intervals(int(seeds.size()));
 }
 
@@ -53,11 +53,11 @@ std::string how_many(const Outcomes& outcomes) {
   std::set<double> rates;
   std::set<std::string> tested;
   for (const Outcome& o : outcomes.done()) {
-    const Config& c = o.trial->config();
-    seeds.insert(c.seed), rates.insert(c.lr);
+    const Choices& c = o.trial->config();
+    seeds.insert(c.count("seed")), rates.insert(c.number("lr"));
     tested.insert(fmt::format(
-        "{} steps of {} strings to length {}, tested to length {} with {} strings of each, dropout at test {}", c.steps,
-        c.batch, c.train_length, c.eval_lengths.to, c.eval_samples, c.test_dropout ? "on" : "off"));
+        "{} steps of {} strings to length {}, tested to length {} with {} strings of each, dropout at test {}", c.count("steps"),
+        c.whole("batch"), c.whole("train_length"), c.lengths("eval_lengths").to, c.whole("eval_samples"), c.on("test_dropout") ? "on" : "off"));
   }
   return fmt::format("{} seed{}, learning rate{} {}; {}.", seeds.size(), seeds.size() == 1 ? "" : "s",
                      rates.size() == 1 ? "" : "s", fmt::join(rates, ", "), fmt::join(tested, "; "));

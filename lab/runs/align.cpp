@@ -19,7 +19,7 @@
 #include "lab/hub/stored_tensors.h"
 #include "lab/runs/language/run.h"
 #include "lab/runs/output.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 #include "lab/runs/run_folder.h"
 #include "lab/runs/t5/questions.h"
 #include "lab/runs/t5/run.h"
@@ -94,7 +94,7 @@ Alignment with_bar(const Probed& model, const Aligning& how) {
 
 Alignment of_task(const AlignRequest& r) {
   const State state = RunFolder::open(r.run).load(r.device);
-  must_be_plain(r.run, state.config.temperature);
+  must_be_plain(r.run, state.config["temperature"]);
   check_lengths(state.config, all_lengths(r.how), "align");
   Alignment made = with_bar(probed(state, r.samples), r.how);
   made.temperatures.weights = weights_checksum(state.params);
@@ -152,13 +152,13 @@ Alignment write_alignment(const AlignRequest& r, const std::string& out) {
     bad_input("cannot write {}: there is no such folder; choose another path", out);
   check_output("-o", out, {{"", "", "{", alignment_format}});
   must_be_one(r);
-  const RunKind kind = r.hf.empty() ? kind_of_folder(r.run) : RunKind::t5;
-  if (kind != RunKind::t5 && !r.tasks.empty()) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
-  if (kind != RunKind::task && !r.device.empty() && r.device != "cpu")
-    bad_input("--device {}: {} run on the cpu", r.device, kind == RunKind::t5 ? "T5s" : "language models");
+  const Kind& kind = r.hf.empty() ? kind_of_folder(r.run) : t5_kind();
+  if (kind != t5_kind() && !r.tasks.empty()) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
+  if (kind != strings_kind() && !r.device.empty() && r.device != "cpu")
+    bad_input("--device {}: {} run on the cpu", r.device, kind == t5_kind() ? "T5s" : "language models");
   const Alignment made = !r.hf.empty()           ? of_checkpoint(r)
-                         : kind == RunKind::task ? of_task(r)
-                         : kind == RunKind::t5   ? of_t5(r)
+                         : kind == strings_kind() ? of_task(r)
+                         : kind == t5_kind()   ? of_t5(r)
                                                  : of_language(r);
   write_file(out, to_json(r, made));
   return made;

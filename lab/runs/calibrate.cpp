@@ -13,13 +13,13 @@ Calibration write_calibration(const std::string& run, const Calibrating& how, co
                               const std::string& device) {
   check_output("-o", out, {{"", "", "# Attention Bias Calibration"}});
   const State state = RunFolder::open(run).load(device);
-  const Config& c = state.config;
+  const Choices& c = state.config;
   const Calibration made = calibrate(state, how);
   const std::string text = fmt::format(
       "# Attention Bias Calibration of a run of {}, {}, after {} steps, by {}.\n"
       "# {} strings of length {}; the {} of the attention along a diagonal{}; mean + {} standard deviations are kept.\n"
       "# LAYER.HEAD, then KEY SLOT - QUERY SLOT:BIAS. Train with it: --encoding calibrated:of=@FILE\n",
-      c.task, c.encoding, state.adam.step, version_line(), how.samples, how.length ? how.length : c.train_length,
+      c["task"], c["encoding"], state.adam.step, version_line(), how.samples, how.length ? how.length : c.whole("train_length"),
       how.sum ? "sum" : "mean", how.last_layer ? " of the last layer" : "", how.deviations);
   write_file(out, text + text_of(made, "\n") + "\n");
   return made;

@@ -72,21 +72,17 @@ struct Checkpoint::Parsed {
   }
 };
 
-Checkpoint::Checkpoint(std::string bytes, std::string path, const char* format) {
+Checkpoint::Checkpoint(std::string bytes, std::string path, const Kind& kind) {
   check_whole(bytes, path);
   auto parsed = std::make_unique<Parsed>(Parsed{std::move(bytes), std::move(path)});
   Parsed& p = *parsed;
   p.header = read_safetensors(p.bytes, p.path);
   for (const TensorRecord& t : p.header.tensors) p.tensors[t.name] = &t;
   const std::string its = p.word("format");
-  const auto refuse = [&](const char* other, const char* what) {
-    if (its == other && its != format) bad_input("{} is of {} it", p.path, what);
-  };
-  refuse(language_checkpoint_format, "a language model; `poslab lm` reads");
-  refuse(t5_checkpoint_format, "a T5; `poslab t5` reads");
-  refuse(checkpoint_format, "a task; `poslab resume`, eval and ask read");
-  if (its != format)
-    bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", p.path, its, format);
+  for (const Kind* other : all_kinds())
+    if (its == other->format && !(*other == kind)) bad_input("{} is of {} it", p.path, other->checkpoints_are_read);
+  if (its != kind.format)
+    bad_input("{} was written by another version of poslab (\"{}\"); this one reads \"{}\"", p.path, its, kind.format);
   for (const TensorRecord& t : p.header.tensors)
     if (t.dtype != dtype_of<real>())
       bad_input("{} holds {} numbers and this build computes with {}; use the other build", p.path, t.dtype,
@@ -99,12 +95,12 @@ Checkpoint::~Checkpoint() = default;
 std::string Checkpoint::config() const { return parsed_->word("config"); }
 
 // Of each layer the largest matrix alone: (C, C) of attention, or (C, F) of the feed-forward network.
-void Checkpoint::must_hold(const RunConfig& c) const {
-  const auto number = [&](const char* name) { return std::stod(value_of(c, name)); };
-  const RunKind kind = kind_of(c);
-  const double C = number("d_model"), F = kind == RunKind::task ? number("widening") * C : number("d_ff");
-  const bool attends = kind != RunKind::language || value_of(c, "unit") != "gau";
-  const double layers = number("layers") + (kind == RunKind::t5 ? number("decoder_layers") : 0);
+void Checkpoint::must_hold(const Choices& c) const {
+  const auto number = [&](const char* name) { return std::stod(c[name]); };
+  const Kind& kind = kind_of(c);
+  const double C = number("d_model"), F = kind == strings_kind() ? number("widening") * C : number("d_ff");
+  const bool attends = kind != language_kind() || c["unit"] != "gau";
+  const double layers = number("layers") + (kind == t5_kind() ? number("decoder_layers") : 0);
   const auto moments = parsed_->tensors.find("adam.m");
   const int64_t there = moments == parsed_->tensors.end() ? 0 : size_of(moments->second->shape);
   if (layers * C * std::max(F, attends ? C : 1) > double(there))
@@ -128,13 +124,13 @@ void Checkpoint::read_into(const Params& params, Adam& adam) const {
 }
 
 std::string checkpoint_bytes(const State& s) {
-  return checkpoint_bytes(Saved{s.params, s.adam, s.config.seed, to_toml(s.config)});
+  return checkpoint_bytes(Saved{s.params, s.adam, s.config.count("seed"), to_toml(s.config)});
 }
 
 State checkpoint_state(const std::string& bytes, const std::string& path, const std::string& device) {
   const Checkpoint checkpoint(bytes, path);
-  Config c = configure(read_toml(checkpoint.config(), path));
-  if (!device.empty()) c.device = device;
+  Choices c = configure(read_toml(checkpoint.config(), path));
+  if (!device.empty()) c.set("device", device);
   checkpoint.must_hold(c);
   State s(c);
   checkpoint.read_into(s.params, s.adam);

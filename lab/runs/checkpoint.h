@@ -9,12 +9,9 @@
 #include <string>
 
 #include "experiment/state.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 
 namespace poslab {
-
-// What the file says it is. It changes when a state of before could no longer be read, or would go on differently.
-inline constexpr const char* checkpoint_format = "poslab checkpoint 1";
 
 // A model in training, whatever it is: what a checkpoint is made of.
 struct Saved {
@@ -22,28 +19,24 @@ struct Saved {
   const Adam& adam;
   int64_t seed;
   std::string config;                            // as TOML
-  const char* format = checkpoint_format;
+  std::string format = strings_kind().format;
 };
 std::string checkpoint_bytes(const Saved&);
 class Checkpoint {
  public:
-  // BadInput if it is of another format, or the build of the other scalar type wrote it; Failure if a byte is missing
+  // BadInput if it is of another kind or version, or the build of the other scalar type wrote it; Failure if a byte is missing
   // or wrong. `path` is for messages.
-  Checkpoint(std::string bytes, std::string path, const char* format = checkpoint_format);
+  Checkpoint(std::string bytes, std::string path, const Kind& = strings_kind());
   ~Checkpoint();
   std::string config() const;                    // as TOML
   // Throws Failure where a model of this configuration has more weights than the file: before it takes their memory.
-  void must_hold(const RunConfig&) const;
+  void must_hold(const Choices&) const;
   void read_into(const Params&, Adam&) const;    // weights, moments, step. BadInput: other shapes
 
  private:
   struct Parsed;
   std::unique_ptr<const Parsed> parsed_;
 };
-// Those of `poslab lm` and `poslab t5`.
-inline constexpr const char* language_checkpoint_format = "poslab language model 1";
-inline constexpr const char* t5_checkpoint_format = "poslab T5 1";
-
 std::string checkpoint_bytes(const State&);
 // BadInput if another version or the build of the other scalar type wrote it, Failure if a byte is missing or wrong.
 // `path` is for messages. device: on which to go on; "": on that of the run.

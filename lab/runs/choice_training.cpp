@@ -10,19 +10,18 @@
 
 namespace poslab {
 
-std::string checkpoint_bytes(RunKind kind, const ChoiceTable& table, const Choices& c, const Params& params,
-                             const Adam& adam) {
-  return checkpoint_bytes({params, adam, c.whole("seed"), to_toml(table, c), format_of_checkpoints(kind)});
+std::string checkpoint_bytes(const Choices& c, const Params& params, const Adam& adam) {
+  return checkpoint_bytes({params, adam, c.whole("seed"), to_toml(c), kind_of(c).format});
 }
 
-Choices read_config(RunKind kind, const RunFolder& run, const Checkpoint& checkpoint) {
+Choices read_config(const Kind& kind, const RunFolder& run, const Checkpoint& checkpoint) {
   const std::string toml = checkpoint.config();
   if (read_file(run.file("config.toml")) != toml)
     bad_input("{} was changed after the run began; restore it, or train anew with another --out",
               run.file("config.toml"));
-  const RunConfig c = configure(kind, read_toml(toml, run.checkpoint(), kind));
+  const Choices c = kind.configure(read_toml(toml, run.checkpoint(), kind));
   checkpoint.must_hold(c);
-  return std::get<Choices>(c);
+  return c;
 }
 
 namespace {
@@ -39,12 +38,12 @@ void write_record(const RunFolder& run, const Choices& c, const Params& params, 
 
 }  // namespace
 
-void train(RunKind kind, const RunFolder& run, const Choices& c, const Params& params, const Adam& adam,
+void train(const Kind& kind, const RunFolder& run, const Choices& c, const Params& params, const Adam& adam,
            Trainee& trainee) {
   const int64_t first = adam.step;
   const std::optional<double> seconds = train(
       run,
-      {c.whole("steps"), c.whole("checkpoint_every"), c.whole("log_every"), Device::cpu, resume_command(kind),
+      {c.whole("steps"), c.whole("checkpoint_every"), c.whole("log_every"), Device::cpu, kind.command("resume").c_str(),
        c.on("keep_checkpoints")},
       trainee);
   // Who only finds it trained has nothing to add, unless the process that trained it ended before it wrote this.

@@ -6,7 +6,7 @@
 
 #include "core/parallel.h"
 #include "experiment/choice_table.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 #include "lab/runs/training_loop.h"
 #include "nn/adam.h"
 
@@ -55,11 +55,11 @@ class ChoiceTrainee : public Trainee {
 };
 
 // The bytes of a checkpoint of a run of that kind.
-std::string checkpoint_bytes(RunKind, const ChoiceTable&, const Choices&, const Params&, const Adam&);
+std::string checkpoint_bytes(const Choices&, const Params&, const Adam&);
 // The configuration of a run, from its checkpoint; refused with BadInput if config.toml says something else.
-Choices read_config(RunKind, const RunFolder&, const class Checkpoint&);
+Choices read_config(const Kind&, const RunFolder&, const class Checkpoint&);
 // Trains it up to its last step, and writes result.json: what trained the run, how large it is, how long it took. A
 // signal throws Interrupted after a last checkpoint.
-void train(RunKind, const RunFolder&, const Choices&, const Params&, const Adam&, Trainee&);
+void train(const Kind&, const RunFolder&, const Choices&, const Params&, const Adam&, Trainee&);
 
 }  // namespace poslab

@@ -2,15 +2,12 @@
 #pragma once
 #include <string>
 
-#include "experiment/choice_table.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 
 namespace poslab {
 
 // Throws BadInput with file and line.
-Settings read_toml(const std::string& text, const std::string& source, RunKind = RunKind::task);
-// The kept options, with their help as comments.
-std::string to_toml(const Config&);
-std::string to_toml(const ChoiceTable&, const Choices&);
+Settings read_toml(const std::string& text, const std::string& source, const Kind& = strings_kind());
+std::string to_toml(const Choices&);   // the kept options, with their help as comments
 
 }  // namespace poslab

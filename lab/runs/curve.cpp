@@ -14,39 +14,39 @@ constexpr double share = 0.015;  // of the products: long strings take more time
 
 // Products to see a string of this length once, but for a factor that all lengths have in common: for each slot the
 // projections of attention and the feed-forward layer, for each pair of slots a logit and a weighted value.
-double work(const Config& c, int length) {
+double work(const Choices& c, int length) {
   const double n = slots(c, length);
-  return n * ((4 + 2.0 * c.widening) * c.d_model + 2 * n);
+  return n * ((4 + 2.0 * c.whole("widening")) * c.whole("d_model") + 2 * n);
 }
 
-double work_of_step(const Config& c) {
+double work_of_step(const Choices& c) {
   double mean = 0;
-  for (int length = 1; length <= c.train_length; ++length) mean += work(c, length) / c.train_length;
-  return 3 * c.batch * mean;  // backward is twice the forward
+  for (int length = 1; length <= c.whole("train_length"); ++length) mean += work(c, length) / c.whole("train_length");
+  return 3 * c.whole("batch") * mean;  // backward is twice the forward
 }
 
 }  // namespace
 
-SmallTest small_test(const Config& c) {
-  const int64_t all = c.eval_lengths.to - c.eval_lengths.from + 1, parts = std::min<int64_t>(max_lengths, all);
+SmallTest small_test(const Choices& c) {
+  const int64_t all = c.lengths("eval_lengths").to - c.lengths("eval_lengths").from + 1, parts = std::min<int64_t>(max_lengths, all);
   SmallTest t{{}, 0};
   double one = 0;
   for (int64_t part = 0; part < parts; ++part) {
-    t.lengths.push_back(c.eval_lengths.from + int(all * (2 * part + 1) / (2 * parts)));
+    t.lengths.push_back(c.lengths("eval_lengths").from + int(all * (2 * part + 1) / (2 * parts)));
     one += work(c, t.lengths.back());
   }
-  const double fits = share * double(c.test_every) * work_of_step(c) / one;
-  t.samples = int(std::clamp(fits, 1.0, double(std::min(max_samples, c.eval_samples))));
+  const double fits = share * double(c.count("test_every")) * work_of_step(c) / one;
+  t.samples = int(std::clamp(fits, 1.0, double(std::min(max_samples, c.whole("eval_samples")))));
   return t;
 }
 
 SmallTests::SmallTests(const RunFolder& run, const State& state) : state_(state), test_(small_test(state.config)) {
-  if (state.config.test_every > 0) lines_.emplace(run, "tests.jsonl", state.adam.step);
+  if (state.config.count("test_every") > 0) lines_.emplace(run, "tests.jsonl", state.adam.step);
 }
 
 bool SmallTests::due() const {
-  const int64_t step = state_.adam.step, every = state_.config.test_every;
-  return lines_ && (step % every == 0 || step == state_.config.steps);
+  const int64_t step = state_.adam.step, every = state_.config.count("test_every");
+  return lines_ && (step % every == 0 || step == state_.config.count("steps"));
 }
 
 void SmallTests::test(std::optional<double> seconds) {
@@ -56,7 +56,7 @@ void SmallTests::test(std::optional<double> seconds) {
   for (const int length : test_.lengths) {
     accuracies.push_back(accuracy_at(state_, length, test_.samples));
     sum += accuracies.back();
-    if (length > state_.config.train_length) sum_beyond += accuracies.back(), ++beyond;
+    if (length > state_.config.whole("train_length")) sum_beyond += accuracies.back(), ++beyond;
   }
   nlohmann::ordered_json line;
   line["step"] = state_.adam.step;

@@ -15,7 +15,7 @@ struct SmallTest {
   // strings of each length, 1 .. 32, chosen so that tests take 2 to 3 % of the time where possible
   int samples;
 };
-SmallTest small_test(const Config&);
+SmallTest small_test(const Choices&);
 
 // The small tests of a run with test_every > 0. Each writes a line of tests.jsonl:
 //

@@ -11,7 +11,7 @@ namespace poslab {
 
 std::vector<AtLength> evaluate(const State& state) {
   const char* stopped = "stopped while testing; no result was changed";
-  const Lengths lengths = state.config.eval_lengths;
+  const Lengths lengths = state.config.lengths("eval_lengths");
   state.test_net();  // a temperature of another model is refused before anything is shown
   std::vector<AtLength> all;
   Profile profile("testing", "length", state.params.device());

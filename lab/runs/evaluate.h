@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-// config.eval_samples strings at each length of config.eval_lengths. A signal throws Interrupted.
+// config.whole("eval_samples") strings at each length of config.lengths("eval_lengths"). A signal throws Interrupted.
 std::vector<AtLength> evaluate(const State&);
 
 }  // namespace poslab

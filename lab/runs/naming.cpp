@@ -10,33 +10,33 @@
 namespace poslab {
 namespace {
 
-Values values_of_preset(RunKind kind, const std::string& preset) {
+Values values_of_preset(const Kind& kind, const std::string& preset) {
   try {
-    return values_of(configure(kind, {{"preset", preset}}));
+    return values_of(kind.configure({{"preset", preset}}));
   } catch (const BadInput&) {  // of another version of poslab
-    return values_of(configure(kind, {}));
+    return values_of(kind.configure({}));
   }
 }
 
 std::string preset_of(const Values& run) {
   const auto preset = run.find("preset");
-  return preset == run.end() ? Config().preset : preset->second;
+  return preset == run.end() ? std::string("none") : preset->second;
 }
 
 // Those of kept_options() in their order, then names that it does not know.
-std::vector<std::string> names_in(RunKind kind, const std::vector<Values>& runs) {
+std::vector<std::string> names_in(const Kind& kind, const std::vector<Values>& runs) {
   std::set<std::string> present;
   for (const Values& run : runs)
     for (const auto& [name, value] : run) present.insert(name);
   std::vector<std::string> names;
-  for (const KeptOption& o : kept_options(kind))
+  for (const Option& o : kept_options(kind))
     if (present.erase(o.name)) names.push_back(o.name);
   names.insert(names.end(), present.begin(), present.end());
   return names;
 }
 
-std::string said(RunKind kind, const std::string& name, const std::string& value) {
-  for (const KeptOption& o : kept_options(kind))
+std::string said(const Kind& kind, const std::string& name, const std::string& value) {
+  for (const Option& o : kept_options(kind))
     if (const std::string word = o.name == name ? word_for(o, value) : ""; !word.empty()) return word;
   return fmt::format("{}={}", name, shortened(value));
 }
@@ -55,11 +55,11 @@ Values setting_of(Values run) {
   return run;
 }
 
-std::string word_for(const KeptOption& o, const std::string& value) {
+std::string word_for(const Option& o, const std::string& value) {
   return o.kind == Option::Kind::toggle && o.words.size() == 2 ? o.words[value == "on"] : "";
 }
 
-Naming::Naming(const std::vector<Values>& runs, RunKind kind) : kind_(kind) {
+Naming::Naming(const std::vector<Values>& runs, const Kind& kind) : kind_(&kind) {
   for (const Values& run : runs)
     if (const std::string preset = preset_of(run); !presets_.count(preset))
       presets_[preset] = values_of_preset(kind, preset);
@@ -92,7 +92,7 @@ std::string Naming::name(const Values& run) const {
     before += "\n" + name;
     const std::string is = value(run, name);
     const bool standard = preset != presets_.end() && preset->second.count(name) && preset->second.at(name) == is;
-    if (parted_.count(before) || !standard) text += (text.empty() ? "" : " ") + said(kind_, name, is);
+    if (parted_.count(before) || !standard) text += (text.empty() ? "" : " ") + said(*kind_, name, is);
     before += "=" + is;
   }
   if (text.empty())

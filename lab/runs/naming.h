@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 
 namespace poslab {
 
@@ -16,7 +16,7 @@ namespace poslab {
 // saved and logged.
 Values setting_of(Values);
 // "unsorted"; "" where the option has no words.
-std::string word_for(const KeptOption&, const std::string& value);
+std::string word_for(const Option&, const std::string& value);
 
 // A value that fits on a line: numbers that a file held would fill a page, and their checksum tells them from others
 // that begin alike.
@@ -26,14 +26,14 @@ std::string shortened(const std::string& value);
 // it are alike in this one too, and have it as their preset does. So different values have different names.
 class Naming {
  public:
-  explicit Naming(const std::vector<Values>&, RunKind = RunKind::task);
+  explicit Naming(const std::vector<Values>&, const Kind& = strings_kind());
   // "unsorted lr=0.0003"; "relative (randomized)", encoding and positions, where no option has to be named.
   std::string name(const Values&) const;
   const std::vector<std::string>& differing() const { return differing_; }  // in the order of kept_options()
 
  private:
   std::string value(const Values&, const std::string& option) const;
-  RunKind kind_;
+  const Kind* kind_;
   std::vector<std::string> differing_;
   std::set<std::string> parted_;           // an option and the values before it, where runs differ in the option
   std::map<std::string, Values> presets_;  // of the runs, with all their values

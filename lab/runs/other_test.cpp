@@ -26,9 +26,9 @@ std::string short_name(const std::string& option) {
 }
 
 // "lengths-1-40-positions-sequential"
-std::string name_from_options(RunKind kind, const Values& options) {
+std::string name_from_options(const Kind& kind, const Values& options) {
   std::string name;
-  for (const std::string& option : test_options(kind))
+  for (const std::string& option : kind.tested)
     if (const auto said = options.find(option); said != options.end())
       name += (name.empty() ? "" : "-") + short_name(option) + "-" + said->second;
   const std::string whole = name;
@@ -50,10 +50,10 @@ bool is_free(const RunFolder& run, const OtherTest& test) {
 
 }  // namespace
 
-Values differing(const RunConfig& own, const RunConfig& tested) {
+Values differing(const Choices& own, const Choices& tested) {
   Values options;
-  for (const std::string& option : test_options(kind_of(own)))
-    if (const std::string value = value_of(tested, option); value != value_of(own, option)) options[option] = value;
+  for (const std::string& option : kind_of(own).tested)
+    if (const std::string value = tested[option]; value != own[option]) options[option] = value;
   return options;
 }
 
@@ -76,7 +76,7 @@ void find_name(const RunFolder& run, OtherTest& test) {
 }
 
 void write_other_test(const RunFolder& run, const OtherTest& test, const std::string& csv, RunRecord record,
-                      const RunConfig& tested) {
+                      const Choices& tested) {
   keep_origin(record, record_before(run.file("result.json")));
   record.test = test.options;
   write_file(run.file(json_of_test(test.name)), to_json(record, tested));
@@ -101,9 +101,9 @@ std::vector<std::string> other_tests(const std::string& folder) {
   return names;
 }
 
-std::string test_command(RunKind kind, const std::string& folder, const OtherTest& test) {
-  std::string words = fmt::format("poslab {} {}", eval_command(kind), shell_word(folder));
-  for (const std::string& option : test_options(kind))
+std::string test_command(const Kind& kind, const std::string& folder, const OtherTest& test) {
+  std::string words = fmt::format("poslab {} {}", kind.command("eval"), shell_word(folder));
+  for (const std::string& option : kind.tested)
     if (const auto said = test.options.find(option); said != test.options.end())
       words += fmt::format(" {} {}", dashed(option.starts_with("eval_") ? option.substr(5) : option),
                            shell_word(said->second));

@@ -16,13 +16,13 @@ struct OtherTest {
   Values options;    // those of test_options() that differ
 };
 
-Values differing(const RunConfig& own, const RunConfig& tested);  // of test_options()
+Values differing(const Choices& own, const Choices& tested);  // of test_options()
 
 // Gives it a name under which nothing else is lost. Throws BadInput: a name that no file can have, or that a test under
 // other options has already, or a name where no option differs.
 void find_name(const RunFolder&, OtherTest&);
 // The record is completed from result.json by what trained the run. tested: the run's options, with those of the test.
-void write_other_test(const RunFolder&, const OtherTest&, const std::string& csv, RunRecord, const RunConfig& tested);
+void write_other_test(const RunFolder&, const OtherTest&, const std::string& csv, RunRecord, const Choices& tested);
 
 std::string csv_of_test(const std::string& name);   // "eval-NAME.csv"; of "", the run's own: "eval.csv"
 std::string json_of_test(const std::string& name);  // "eval-NAME.json"; of "": "result.json"
@@ -30,6 +30,6 @@ bool is_of_a_test(const std::string& file);         // eval-NAME.csv or eval-NAM
 std::vector<std::string> other_tests(const std::string& folder);  // names, in their order
 
 // What is typed to do it again: `poslab eval runs/r1 --lengths 1:40 --name short`.
-std::string test_command(RunKind, const std::string& folder, const OtherTest&);
+std::string test_command(const Kind&, const std::string& folder, const OtherTest&);
 
 }  // namespace poslab

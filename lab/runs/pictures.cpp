@@ -54,14 +54,14 @@ json matrices(const std::vector<Tensor>& layers) {
 
 // On the CPU, from the start of training and then with the weights of `state`.
 json positions(const State& state) {
-  Config c = state.config;
-  c.device = "cpu";
-  const int T = std::min(slots(c, c.train_length), matrix_slots);
+  Choices c = state.config;
+  c.set("device", "cpu");
+  const int T = std::min(slots(c, c.whole("train_length")), matrix_slots);
   const Chosen<Scheme> s = scheme(c);
   State here(c);
   const auto drawn = [&] {
     return matrices(
-        position_matrices(here.net.encoding(), here.net.spec().shape(), test_draw(c, c.train_length, 0, 1, T)));
+        position_matrices(here.net.encoding(), here.net.spec().shape(), test_draw(c, c.whole("train_length"), 0, 1, T)));
   };
   const json before = drawn();
   for (size_t n = 0; n < here.params.entries().size(); ++n) {
@@ -112,7 +112,7 @@ json input_symbols(const Task& task, const int* at, int n) {
 }
 
 json example(const State& state, int length) {
-  const Config& c = state.config;
+  const Choices& c = state.config;
   const Batch batch = test_batch(c, length, 0, 1);
   const int T = int(batch.tokens.size());
   const PositionSample drawn = test_draw(c, length, 0, 1, T, batch.tokens);
@@ -129,14 +129,14 @@ json example(const State& state, int length) {
   const int block = (T + max_cells - 1) / max_cells;
   json layers = json::array();
   int queries = T;
-  for (int layer = 0; layer < c.layers; ++layer) {
+  for (int layer = 0; layer < c.whole("layers"); ++layer) {
     const Tensor& weights = trace.captured.at(fmt::format("block{}.attention.weights", layer));
     queries = weights.dim(2);
     layers.push_back(layer_maps(weights, block));
   }
   return {{"length", length},
-          {"trained", length <= c.train_length},
-          {"input", input_symbols(task(c.task), batch.tokens.data(), T - batch.outputs)},
+          {"trained", length <= c.whole("train_length")},
+          {"input", input_symbols(task(c["task"]), batch.tokens.data(), T - batch.outputs)},
           {"expected", symbols(batch.targets.data(), batch.outputs)},
           {"predicted", symbols(predicted.data(), batch.outputs)},
           {"counted", batch.scored_slots[0]},
@@ -149,7 +149,7 @@ json example(const State& state, int length) {
 
 void write_pictures(const RunFolder& run, const State& state) {
   const NoGrad no_grad;
-  const int low = std::min(short_length, state.config.train_length), high = state.config.eval_lengths.to;
+  const int low = std::min(short_length, state.config.whole("train_length")), high = state.config.lengths("eval_lengths").to;
   json pictures = {{"positions", positions(state)}, {"examples", {example(state, low), example(state, high)}}};
   write_file(run.file("pictures.json"), pictures.dump() + "\n");
 }

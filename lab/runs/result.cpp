@@ -25,11 +25,11 @@ std::string row(const std::string& what, const Mean& m) {
 
 void write_result(const RunFolder& run, const State& state, const std::vector<AtLength>& all,
                   std::optional<double> seconds, const OtherTest& test) {
-  const Config& c = state.config;
+  const Choices& c = state.config;
   const std::string path = run.file("result.json");
   const std::optional<Mean> paper = paper_score(c, all);
   RunRecord r;
-  r.task = get(c, option("task")), r.encoding = get(c, option("encoding")), r.positions = get(c, option("positions"));
+  r.task = c["task"], r.encoding = c["encoding"], r.positions = c["positions"];
   r.parameters = state.params.count(), r.steps = state.adam.step;
   r.paper_score = accuracy(paper), r.released_score = accuracy(released_score(c, all));
   if (paper) r.baselines = paper->baselines;
@@ -44,19 +44,19 @@ void write_result(const RunFolder& run, const State& state, const std::vector<At
 }
 
 std::string summary(const State& state, const std::vector<AtLength>& all, std::optional<double> seconds) {
-  const Config& c = state.config;
-  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c.task, scheme(c).spelled(),
-                                 c.positions, state.params.count(), state.adam.step);
+  const Choices& c = state.config;
+  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c["task"], scheme(c).spelled(),
+                                 c["positions"], state.params.count(), state.adam.step);
   if (seconds) text += fmt::format(", {:.1f} steps/s", double(state.adam.step) / *seconds);
   text += fmt::format("\naccuracy in %, {} strings of each length, positions at test {}, dropout {}\n\n",
-                      c.eval_samples, c.test_positions, c.test_dropout ? "on" : "off");
+                      c.whole("eval_samples"), c["test_positions"], c.on("test_dropout") ? "on" : "off");
   text += fmt::format("  {:<15}{:<13}{:>8}{:>9}{:>10}{:>14}\n", "", "lengths", "accuracy", "guess", "majority",
                       "content only");
   const int each = (int(all.size()) + 9) / 10, last = all.back().length;
   for (int from = all.front().length, to; from <= last; from = to + 1) {
-    const bool trained = from <= c.train_length;
+    const bool trained = from <= c.whole("train_length");
     to = std::min(
-        {from + each - 1, last, trained ? c.train_length : last});  // a row never mixes trained and new lengths
+        {from + each - 1, last, trained ? c.whole("train_length") : last});  // a row never mixes trained and new lengths
     const size_t first = size_t(from - all.front().length), past = size_t(to - all.front().length + 1);
     text += row(trained ? "as in training" : "longer",
                 *mean_from({all.begin() + long(first), all.begin() + long(past)}, from));

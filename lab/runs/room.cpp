@@ -28,7 +28,7 @@ std::string about(double n) {
 
 }  // namespace
 
-void check_room(const Config& c, size_t at_once) {
+void check_room(const Choices& c, size_t at_once) {
   const Footprint f = footprint(c);
   const double needed = f.bytes() * double(at_once), there = machine_bytes();
   if (device(c) != Device::cpu || needed <= there) return;
@@ -37,22 +37,22 @@ void check_room(const Config& c, size_t at_once) {
       "{}, train_length {}), {} for a test (eval_lengths to {}); this machine has {}. Smaller ones need less; "
       "--force tries it all the same",
       at_once > 1 ? fmt::format("for {} trials at once ", at_once) : "", gigabytes(needed), gigabytes(f.state),
-      about(f.parameters), gigabytes(f.step), c.batch, c.train_length, gigabytes(f.test), c.eval_lengths.to,
+      about(f.parameters), gigabytes(f.step), c.whole("batch"), c.whole("train_length"), gigabytes(f.test), c.lengths("eval_lengths").to,
       gigabytes(there));
 }
 
-std::string estimate(const Config& c) {
+std::string estimate(const Choices& c) {
   const Footprint f = footprint(c);
   const Work w = work(c);
   const double rate = flops_a_thread * threads();
   return fmt::format("about {} parameters and {} of memory; on {} training takes about {}, testing {}",
                      about(f.parameters), gigabytes(f.bytes()), counted(size_t(threads()), "thread"),
-                     clock_time(double(c.steps) * w.step / rate), clock_time(w.test / rate));
+                     clock_time(double(c.count("steps")) * w.step / rate), clock_time(w.test / rate));
 }
 
-double estimated_seconds(const Config& c, int threads) {
+double estimated_seconds(const Choices& c, int threads) {
   const Work w = work(c);
-  return (double(c.steps) * w.step + w.test) / (flops_a_thread * threads);
+  return (double(c.count("steps")) * w.step + w.test) / (flops_a_thread * threads);
 }
 
 }  // namespace poslab

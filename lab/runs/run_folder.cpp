@@ -67,8 +67,8 @@ RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
 
 State RunFolder::load(const std::string& device) const {
   State state = checkpoint_state(read_file(checkpoint()), checkpoint(), device);
-  Config written = configure(read_toml(read_file(file("config.toml")), file("config.toml")));
-  written.device = state.config.device;   // a run may move
+  Choices written = configure(read_toml(read_file(file("config.toml")), file("config.toml")));
+  written.set("device", state.config["device"]);   // a run may move
   if (to_toml(written) != to_toml(state.config))
     bad_input("{} was changed after the run began; restore it, or train anew with --config {} --out ANOTHER",
               file("config.toml"), shell_word(file("config.toml")));

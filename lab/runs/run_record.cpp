@@ -85,7 +85,7 @@ void keep_origin(RunRecord& r, const RunRecord& old) {
   keep(r.seconds, old.seconds), keep(r.steps_per_second, old.steps_per_second);
 }
 
-std::string to_json(const RunRecord& record, const RunConfig& c) {
+std::string to_json(const RunRecord& record, const Choices& c) {
   json result;
   each_field(record, Write{result});
   result["config"] = config_json(c);

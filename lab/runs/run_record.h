@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/engine.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 #include "tasks/batch.h"
 
 namespace poslab {
@@ -29,7 +29,7 @@ void add_clock(RunRecord&, double seconds);  // of its steps
 // Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
 RunRecord record_before(const std::string& path);
 void keep_origin(RunRecord&, const RunRecord& before);  // what trained a run stays, however often it is tested again
-std::string to_json(const RunRecord&, const RunConfig&);
+std::string to_json(const RunRecord&, const Choices&);
 RunRecord read_record(const std::string& path);  // throws Failure: missing, no JSON, a value of another type
 
 }  // namespace poslab

@@ -13,7 +13,7 @@ toml::table parse_toml(const std::string& text, const std::string& source) {
   }
 }
 
-std::string option_text(RunKind kind, const std::string& name, const toml::node& node) {
+std::string option_text(const Kind& kind, const std::string& name, const toml::node& node) {
   std::string text;
   if (auto s = node.value_exact<std::string>())
     text = *s;
@@ -28,8 +28,8 @@ std::string option_text(RunKind kind, const std::string& name, const toml::node&
   else
     bad_input("{} is neither a string, a number nor true or false", name);
   if (name == "temperature" || name == "test_temperature") text = with_spelled_file(name, text);   // aligned:FILE
-  configure(kind, {{name, text}});
-  return kind == RunKind::task ? with_spelled_file(name, text) : text;
+  kind.configure({{name, text}});
+  return kind == strings_kind() ? with_spelled_file(name, text) : text;
 }
 
 }  // namespace poslab

@@ -26,12 +26,12 @@ std::string metrics_line(const Step& s, int64_t step) {
 class OfTask : public Trainee {
  public:
   OfTask(const RunFolder& run, State& state, Trace* trace) : state_(state), trace_(trace), tests_(run, state) {
-    if (done() < state.config.steps) draw_ahead(done());
+    if (done() < state.config.count("steps")) draw_ahead(done());
   }
   int64_t done() const override { return state_.adam.step; }
   void start() override {
     StepInputs now = next_.get();
-    if (done() + 1 < state_.config.steps) draw_ahead(done() + 1);
+    if (done() + 1 < state_.config.count("steps")) draw_ahead(done() + 1);
     running_.push_back(start_step(state_, std::move(now), trace_));
   }
   StepResult finish() override {
@@ -63,10 +63,10 @@ class OfTask : public Trainee {
 }  // namespace
 
 std::optional<double> train(const RunFolder& run, State& state, Trace* trace) {
-  const Config& c = state.config;
+  const Choices& c = state.config;
   OfTask trainee(run, state, trace);
   const Device device = state.params.device();
-  const TrainingPlan plan{c.steps, c.checkpoint_every, c.log_every, device, "resume", c.keep_checkpoints};
+  const TrainingPlan plan{c.count("steps"), c.count("checkpoint_every"), c.count("log_every"), device, "resume", c.on("keep_checkpoints")};
   return train(run, plan, trainee);
 }
 

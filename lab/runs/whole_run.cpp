@@ -20,8 +20,8 @@
 namespace poslab {
 namespace {
 
-void use_threads_of(const Config& c) {
-  if (c.threads > 0) set_threads(c.threads);
+void use_threads_of(const Choices& c) {
+  if (c.whole("threads") > 0) set_threads(c.whole("threads"));
 }
 
 // What the settings say of the device, or "".
@@ -50,16 +50,16 @@ std::string to_resume(const RunFolder& run) { return "poslab resume " + shell_wo
 }  // namespace
 
 std::string train_run(const Settings& settings, bool force, Trace* trace) {
-  const Config c = configure(of_new_run(settings));
+  const Choices c = configure(of_new_run(settings));
   use_threads_of(c);
   check(c);
-  RunFolder::check_free(c.out);
+  RunFolder::check_free(c["out"]);
   if (!force) check_room(c);
   if (Progress::shown) fmt::print(log_of_thread(), "{}\n", estimate(c));
-  tell_unreached(scheme(c), train_sampler(c), longest(c));
+  tell_unreached(scheme(c), sampler(c), longest(c));
   State state(c);
   stop_if_wanted();
-  const RunFolder run = RunFolder::create(c.out, state);
+  const RunFolder run = RunFolder::create(c["out"], state);
   return test_and_keep(run, state, train(run, state, trace), to_resume(run));
 }
 
@@ -67,7 +67,7 @@ std::string resume_run(const std::string& path, const Settings& settings, Trace*
   use_threads_of(configure(settings));
   const RunFolder run = RunFolder::open(path);
   State state = run.load(device_of(settings));
-  if (state.adam.step == state.config.steps && std::filesystem::exists(run.file("result.json")))
+  if (state.adam.step == state.config.count("steps") && std::filesystem::exists(run.file("result.json")))
     return fmt::format("{} is complete: {} steps; `poslab eval {}` tests it again", path, state.adam.step,
                        shell_word(path));
   return test_and_keep(run, state, train(run, state, trace), to_resume(run));
@@ -76,14 +76,14 @@ std::string resume_run(const std::string& path, const Settings& settings, Trace*
 Tested test_run(const std::string& path, const Settings& settings, const std::string& called) {
   const RunFolder run = RunFolder::open(path);
   State state = run.load(device_of(settings));
-  const Config own = state.config;
-  for (auto& [name, text] : settings) set(state.config, option(name), text);
+  const Choices own = state.config;
+  for (auto& [name, text] : settings) state.config.set(name, text);
   check(state.config);
   use_threads_of(state.config);
-  tell_unreached(scheme(state.config), test_sampler(state.config), slots(state.config, state.config.eval_lengths.to));
+  tell_unreached(scheme(state.config), test_sampler(state.config), slots(state.config, state.config.lengths("eval_lengths").to));
   OtherTest other{called, differing(own, state.config)};
   find_name(run, other);
-  return {test_and_keep(run, state, {}, test_command(RunKind::task, path, other), other), other.name};
+  return {test_and_keep(run, state, {}, test_command(strings_kind(), path, other), other), other.name};
 }
 
 }  // namespace poslab

@@ -33,30 +33,30 @@ Session::Session(std::string run, State state, const Wanted& wanted)
 }
 
 std::string Session::heading() const {
-  const Config& c = state_.config;
-  std::string text = fmt::format("{}: {}, {} ({}), {} steps on lengths 1 to {}\n", run_, c.task, scheme(c).spelled(),
-                                 c.positions, state_.adam.step, c.train_length);
+  const Choices& c = state_.config;
+  std::string text = fmt::format("{}: {}, {} ({}), {} steps on lengths 1 to {}\n", run_, c["task"], scheme(c).spelled(),
+                                 c["positions"], state_.adam.step, c.whole("train_length"));
   text += fmt::format("asked under {} positions", test_sampler(c).spelled());
   if (!draws_positions(c)) text += "; nothing is random";
   else if (wanted_.draws == 1) text += ", draw 0: the one that tests of the same length meet first";
   else text += fmt::format(", the mean over draws 0 to {}", wanted_.draws - 1);
   if (test_temperature(c).thing.name != "none") text += fmt::format("; temperature {}", test_temperature(c).spelled());
-  if (c.test_dropout) text += "; without the dropout that the run's tests have";
+  if (c.on("test_dropout")) text += "; without the dropout that the run's tests have";
   return text + "\n";
 }
 
 Asked Session::ask(const Tokens& input) {
-  const Config& c = state_.config;
+  const Choices& c = state_.config;
   const Answer answer = poslab::ask(state_, input, wanted_.draws);
   auto known = baselines_.find(input.size());
   if (known == baselines_.end())
-    known = baselines_.emplace(input.size(), baselines(task(c.task), int(input.size()), baseline_samples(input.size()),
-                                                       uint64_t(c.seed))).first;
+    known = baselines_.emplace(input.size(), baselines(task(c["task"]), int(input.size()), baseline_samples(input.size()),
+                                                       uint64_t(c.count("seed")))).first;
   return {answer, known->second};
 }
 
 Tokens Session::read(const std::string& text) const {
-  const Tokens input = read_input(task(state_.config.task), text);
+  const Tokens input = read_input(task(state_.config["task"]), text);
   check_question(state_, input);
   if (look_.layer || wanted_.page) check_look(slots(state_.config, int(input.size())));
   return input;

@@ -17,8 +17,8 @@ constexpr size_t most_columns = 160;
 
 }  // namespace
 
-Look read_look(const std::string& text, const Config& c) {
-  if (text == "max") return {c.layers, 0};
+Look read_look(const std::string& text, const Choices& c) {
+  if (text == "max") return {c.whole("layers"), 0};
   const size_t dot = text.find('.');
   if (dot == std::string::npos)
     bad_input("--attention {} is no layer and head; write it as --attention=2.3, --attention=2.max or --attention=max, "
@@ -28,7 +28,7 @@ Look read_look(const std::string& text, const Config& c) {
     return int(read_whole(fmt::format("--attention {}: {}", text, what), part, range, to_string(range)));
   };
   const std::string head = text.substr(dot + 1);
-  return {read("layer", text.substr(0, dot), c.layers), head == "max" ? 0 : read("head", head, c.heads)};
+  return {read("layer", text.substr(0, dot), c.whole("layers")), head == "max" ? 0 : read("head", head, c.whole("heads"))};
 }
 
 std::string words_of(const Look& look) {
@@ -63,7 +63,7 @@ std::string grid(const State& state, const Answer& answer, const Look& look, boo
   std::vector<std::string> shades = {" ", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
   if (utf8) shades = {" ", "░", "▒", "▓", "█"};
   // Symbols of several letters are written downwards.
-  const std::vector<std::string> alphabet = task(state.config.task).alphabet;
+  const std::vector<std::string> alphabet = task(state.config["task"]).alphabet;
   size_t tall = 1;
   for (const int symbol : answer.input) tall = std::max(tall, alphabet[size_t(symbol)].size());
   std::string text = fmt::format("  attention of {}: rows are answer slots, columns all slots; {} is {:.2f}\n",

@@ -38,11 +38,11 @@ json maps(const Tensor& weights, int block) {
 }
 
 json question(const State& state, const Answer& a) {
-  const std::vector<std::string> alphabet = task(state.config.task).alphabet;
+  const std::vector<std::string> alphabet = task(state.config["task"]).alphabet;
   json symbols = json::array(), layers = json::array();
   for (const int symbol : a.input) symbols.push_back(alphabet[size_t(symbol)]);
   const int T = int(a.input.size() + a.expected.size()), block = (T + max_cells - 1) / max_cells;
-  for (int layer = 0; layer < state.config.layers; ++layer)
+  for (int layer = 0; layer < state.config.whole("layers"); ++layer)
     layers.push_back(maps(asked_attention(state, a.input, layer), block));
   return {{"input", symbols}, {"expected", a.expected}, {"said", a.said}, {"block", block}, {"layers", layers}};
 }
@@ -81,9 +81,9 @@ std::string strings(const State& state, const Asked& asked) {
       "<div><dt>answer</dt><dd>{}</dd></div></dl>\n"
       "<p>{} of {} slots right: {}. At length {}, {}, guessing reaches {}, the most frequent symbol of each slot {}, "
       "the same answer in every slot, from how many of each symbol there are, {}.{}</p>\n",
-      page::escape(written_input(task(state.config.task), a.input)), written_answer(a.expected), said(a), a.right(),
+      page::escape(written_input(task(state.config["task"]), a.input)), written_answer(a.expected), said(a), a.right(),
       a.scored, percent(a.share()), a.input.size(),
-      int(a.input.size()) <= state.config.train_length ? "which was trained" : "which was not trained",
+      int(a.input.size()) <= state.config.whole("train_length") ? "which was trained" : "which was not trained",
       percent(asked.baselines.chance), percent(asked.baselines.majority), percent(asked.baselines.content_only),
       a.draws > 1 ? fmt::format(" The answer is the mean over {} draws of positions; a single draw has {} right on "
                                 "average. The maps show draw 0.", a.draws, percent(a.right_of_each))
@@ -116,7 +116,7 @@ std::string page_of(const std::string& run, const State& state, const std::strin
     if (at) line[0] = char(std::toupper(static_cast<unsigned char>(line[0]))), said += "<br>";
     said += line;
   }
-  const std::string title = fmt::format("{}: questions to {}", page::headed(state.config.task), page::escape(run));
+  const std::string title = fmt::format("{}: questions to {}", page::headed(state.config["task"]), page::escape(run));
   return page::document(ask_html, {{"title", title},
                                    {"heading", said},
                                    {"questions", sections},

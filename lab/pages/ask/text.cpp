@@ -54,26 +54,26 @@ std::string lines(const Answer& a) {
   return text + "  (^ wrong, - does not count; sure: tenths of the probability of the answer)\n";
 }
 
-std::string temperature(const Config& c) { return test_temperature(c).spelled(); }
+std::string temperature(const Choices& c) { return test_temperature(c).spelled(); }
 
 }  // namespace
 
 std::string text_of(const State& state, const Asked& asked) {
-  const Config& c = state.config;
+  const Choices& c = state.config;
   const Answer& a = asked.answer;
   const Baselines& b = asked.baselines;
-  std::string text = written_input(task(c.task), a.input);
+  std::string text = written_input(task(c["task"]), a.input);
   for (size_t at = 76; at < text.size(); at += 77) text.insert(at, "\n");
   text += fmt::format("\n{}", a.expected.size() <= in_table ? table(a) : lines(a));
   text += fmt::format("  right    {} of {} slots, {:.1f} %", a.right(), a.scored, 100 * a.share());
   if (a.draws > 1) text += fmt::format("; a single draw of positions: {:.1f} % on average", 100 * a.right_of_each);
   return text + fmt::format("\n  at length {} ({}): guess {:.1f} %, majority {:.1f} %, content only {:.1f} %\n",
-                            a.input.size(), int(a.input.size()) <= c.train_length ? "trained" : "unseen",
+                            a.input.size(), int(a.input.size()) <= c.whole("train_length") ? "trained" : "unseen",
                             100 * b.chance, 100 * b.majority, 100 * b.content_only);
 }
 
 nlohmann::ordered_json json_of(const State& state, const Asked& asked) {
-  const Config& c = state.config;
+  const Choices& c = state.config;
   const Answer& a = asked.answer;
   nlohmann::ordered_json rows = nlohmann::json::array();
   for (size_t o = 0; o < a.expected.size(); ++o) {
@@ -82,13 +82,13 @@ nlohmann::ordered_json json_of(const State& state, const Asked& asked) {
       row.push_back(std::round(1e6 * a.probability[o * size_t(a.symbols) + v]) / 1e6);
     rows.push_back(row);
   }
-  return {{"task", c.task},
+  return {{"task", c["task"]},
           {"encoding", scheme(c).spelled()},
           {"positions", test_sampler(c).spelled()},
           {"temperature", temperature(c)},
-          {"input", written_input(task(c.task), a.input)},
+          {"input", written_input(task(c["task"]), a.input)},
           {"length", a.input.size()},
-          {"trained_length", c.train_length},
+          {"trained_length", c.whole("train_length")},
           {"expected", written_answer(a.expected)},
           {"answer", written_answer(a.said)},
           {"scored", a.scored},

@@ -10,7 +10,7 @@
 #include "experiment/step.h"
 #include "lab/pages/graph/graph.h"
 #include "lab/runs/language/run.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 #include "lab/runs/t5/run.h"
 
 namespace poslab::graph {
@@ -106,30 +106,27 @@ std::vector<Node> watched(State& state, const Draw& draw, const Step& step) {
 }  // namespace
 
 Graph of_run(const std::string& path) {
-  switch (kind_of_folder(path)) {
-    case RunKind::language: {
+  const Kind& kind = kind_of_folder(path);
+  if (kind == language_kind()) {
       language::Run run = language::open(path);
       return {fmt::format("{}: a training step of {} texts of {} tokens", path, run.state.config.whole("batch"),
                           run.state.config.whole("train_length")),
               watched(
                   run.state, [&](int64_t n) { return language::draw_batch(run.state.config, run.source, n); },
                   [](language::State& s, const language::Batch& batch) { language::train_step(s, batch); })};
-    }
-    case RunKind::t5: {
+  }
+  if (kind == t5_kind()) {
       t5::Run run = t5::open(path);
       return {fmt::format("{}: a training step of questions", path),
               watched(
                   run.state, [&](int64_t n) { return t5::draw_batch(run.state.config, n); },
                   [](t5::State& s, const t5::Batch& batch) { t5::train_step(s, batch); })};
-    }
-    case RunKind::task:
-      break;
   }
   State state = RunFolder::open(path).load("cpu");
   const auto step = [](State& s, StepInputs inputs) { finish_step(s.config, start_step(s, std::move(inputs))); };
-  return {fmt::format("{}: a training step of {} strings", path, state.config.batch),
+  return {fmt::format("{}: a training step of {} strings", path, state.config.whole("batch")),
           watched(
-              state, [&](int64_t n) { return draw_step(state.config, n, state.config.train_length); }, step)};
+              state, [&](int64_t n) { return draw_step(state.config, n, state.config.whole("train_length")); }, step)};
 }
 
 Graph by_module(const Graph& tape) {

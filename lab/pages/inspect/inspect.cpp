@@ -89,19 +89,19 @@ Inspected of_task(const std::string& folder, const Request& request) {
     bad_input("--text goes with runs of `poslab lm`; `poslab ask {} STRING` shows what this one does",
               shell_word(folder));
   const auto state = std::make_shared<const State>(RunFolder::open(folder).load(request.device));
-  const Config& c = state->config;
+  const Choices& c = state->config;
   const std::vector<int> lengths = request.lengths.empty() ? paper_lengths(c) : request.lengths;
   check_lengths(c, lengths);
   const auto look = [state, lengths, n = request.samples] {
-    const Config& c = state->config;
+    const Choices& c = state->config;
     const int T = slots(c, std::min(lengths.back(), most_of_biases));
     const PositionSample draw = test_draw(c, lengths.back(), 0, 1, T, Ids({1, T}, std::vector<int>(size_t(T), 0)));
     return Look{dispersed(probed(*state, n), lengths, n),
                 biases(*state->net.encoding().layers[0], transformer_spec(c).shape(), draw.at_layer(0)),
                 pca(*state, lengths, n), attention_maps(*state, lengths), coverage(c, lengths, state->adam.step)};
   };
-  return {folder, page::headed(c.task), c.task, scheme(c).spelled(), setting_of(values_of(c)),
-          c.seed, state->adam.step,     look};
+  return {folder, page::headed(c["task"]), c["task"], scheme(c).spelled(), setting_of(values_of(c)),
+          c.count("seed"), state->adam.step,     look};
 }
 
 Inspected of_language(const std::string& folder, const Request& request) {
@@ -172,10 +172,10 @@ Inspected of_t5(const std::string& folder, const Request& request) {
 std::vector<Inspected> load(const std::vector<std::string>& folders, const Request& request) {
   std::vector<Inspected> runs;
   std::vector<Values> settings;
-  const RunKind kind = one_kind(folders, "inspect");
+  const Kind& kind = one_kind(folders, "inspect");
   for (const std::string& folder : folders) {
-    runs.push_back(kind == RunKind::task ? of_task(folder, request)
-                   : kind == RunKind::t5 ? of_t5(folder, request)
+    runs.push_back(kind == strings_kind() ? of_task(folder, request)
+                   : kind == t5_kind() ? of_t5(folder, request)
                                          : of_language(folder, request));
     runs.back().key = key_of(folder);
     settings.push_back(runs.back().setting);

@@ -23,7 +23,7 @@ std::string options_of(const Run& run) {
   Values standard;
   try {
     if (const auto preset = run.config.find("preset"); preset != run.config.end())
-      standard = values_of(configure(run.kind, {*preset}));
+      standard = values_of(run.kind->configure({*preset}));
   } catch (const BadInput&) {  // of another version of poslab
   }
   std::string words;
@@ -37,9 +37,9 @@ std::string options_of(const Run& run) {
 // A run is tested by its training, and then under other options.
 std::string command_for(const Run& run) {
   const std::string again = run.folder + "-again";
-  if (!run.test.empty()) return escape(test_command(run.kind, again, {run.test, run.retested}) + "\n");
-  if (run.kind != RunKind::task)
-    return escape(fmt::format("poslab {}{} --out {}\n", train_command(run.kind), options_of(run), shell_word(again)));
+  if (!run.test.empty()) return escape(test_command(*run.kind, again, {run.test, run.retested}) + "\n");
+  if (*run.kind != strings_kind())
+    return escape(fmt::format("poslab {}{} --out {}\n", run.kind->command("train"), options_of(run), shell_word(again)));
   std::string test;
   for (const auto& [name, value] : run.retested) test += fmt::format(" {} {}", dashed(name), shell_word(value));
   return escape(fmt::format("poslab train --config {}{} --out {}\n", shell_word(run.folder + "/config.toml"), test,

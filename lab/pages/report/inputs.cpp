@@ -76,10 +76,10 @@ class Finder {
 
   void run(std::string folder) {
     while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-    const RunKind kind = kind_of_folder(folder);
-    if (!fs::exists(fs::path(folder) / last_file(kind)))
-      pass(fmt::format("{0} has no {1}; finish it with `poslab {2} {0}`", folder, last_file(kind),
-                       resume_command(kind)));
+    const Kind& kind = kind_of_folder(folder);
+    if (!fs::exists(fs::path(folder) / kind.last_file))
+      pass(fmt::format("{0} has no {1}; finish it with `poslab {2} {0}`", folder, kind.last_file,
+                       kind.command("resume")));
     else if (seen_.insert(fs::weakly_canonical(folder).string()).second)
       found.runs.push_back(folder);
   }

@@ -67,7 +67,7 @@ void finish(Chart& c, const Group& g, const char* x) {
 
 std::string titled(std::string what, const Group& g, bool repeated) {
   what[0] = char(std::toupper(static_cast<unsigned char>(what[0])));
-  if (g.kind() == RunKind::t5) return fmt::format("{}: {}", what, g.task);
+  if (g.kind() == t5_kind()) return fmt::format("{}: {}", what, g.task);
   return fmt::format("{}, {} texts: {}", what, repeated ? "repeated" : "long", g.task);
 }
 

@@ -121,7 +121,7 @@ bool Group::has_seeds() const {
 std::vector<Group> by_task(const std::vector<Run>& runs) {
   std::vector<Values> settings;
   for (const Run& run : runs) settings.push_back(run.setting);
-  const Naming naming(settings, runs.front().kind);
+  const Naming naming(settings, *runs.front().kind);
   const auto name = [&](const Run& run) {
     const std::string own = naming.name(run.setting);
     return run.other_test.empty() ? own : fmt::format("{} [{}]", own, run.other_test);

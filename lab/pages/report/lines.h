@@ -25,7 +25,7 @@ struct Line {
 struct Group {       // the lines of one task or text, which share charts
   std::string task;  // or text
   std::vector<Line> lines;
-  RunKind kind() const { return lines.front().first().kind; }
+  const Kind& kind() const { return *lines.front().first().kind; }
   bool has_seeds() const;           // several, of some line
 };
 

@@ -55,17 +55,17 @@ void read_config(Run& run) {
     if (it == run.config.end()) damaged(run.folder, "config.toml", fmt::format("it lacks \"{}\"", key));
     return it->second;
   };
-  run.task = need(studied(run.kind));
+  run.task = need(run.kind->studied.c_str());
   run.encoding = need("encoding"), run.positions = need("positions");
   run.seed = table["seed"].value_or<int64_t>(0);
   run.setting = run.config;
   try {
-    if (run.kind == RunKind::task) {
-      const Config c = configure(read_toml(text, "config.toml"));
+    if (*run.kind == strings_kind()) {
+      const Choices c = configure(read_toml(text, "config.toml"));
       run.encoding = scheme(c).spelled();  // with its options
       run.setting = values_of(c);
     } else {
-      run.setting = values_of(configure(run.kind, read_toml(text, "config.toml", run.kind)));
+      run.setting = values_of(run.kind->configure(read_toml(text, "config.toml", *run.kind)));
     }
   } catch (const BadInput&) {  // of another version of poslab: as it stands there
   }
@@ -107,10 +107,10 @@ void retested(Run& run, const std::string& option, const std::string& value) {
 void read_own_options(Run& run, const std::string& path) {
   const Json result = try_json(read_file(path));
   const Json config = result.is_object() ? result.value("config", Json::object()) : Json::object();
-  for (const std::string& name : test_options(run.kind)) {
+  for (const std::string& name : run.kind->tested) {
     const auto said = config.find(name);
     const auto own = run.config.find(name);
-    const std::string standard = get(Config(), option(name));  // a newer option is written where it is away from this
+    const std::string standard = Choices()[name];  // a newer option is written where it is away from this
     const std::string before = own == run.config.end() ? standard : own->second;
     const std::string now = config.empty()         ? before
                             : said == config.end() ? standard
@@ -123,7 +123,7 @@ void read_own_options(Run& run, const std::string& path) {
 
 // Language models and T5s record no options of their own test, but have its lengths.
 void read_own_lengths(Run& run) {
-  const bool times = run.kind == RunKind::language;  // of the trained length
+  const bool times = *run.kind == language_kind();  // of the trained length
   const std::string option = times ? "eval_times" : "eval_lengths";
   if (!run.config.count(option)) return;
   const double unit = times ? run.train_length : 1;
@@ -206,8 +206,8 @@ std::vector<Run> tasks_of(const Run& whole) {
 
 // The run as it was tested under run.test.
 std::vector<Run> read_test(Run run) {
-  if (run.kind == RunKind::t5) return tasks_of(run);
-  if (run.kind == RunKind::language)
+  if (*run.kind == t5_kind()) return tasks_of(run);
+  if (*run.kind == language_kind())
     read_language(run);
   else
     run.tested = read_eval_csv(run.folder, csv_of_test(run.test)), read_result(run);
@@ -223,7 +223,7 @@ std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& 
   Run run;
   run.folder = folder;
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
-  run.kind = kind_of_folder(run.folder);
+  run.kind = &kind_of_folder(run.folder);
   read_config(run);
   Run untrained = run;  // a second curve of the same training says nothing
   read_training(run);
@@ -236,10 +236,10 @@ std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& 
     if (steps && record.steps && record.steps != steps) {
       passed.push_back(fmt::format("{} was tested at step {}, and the run is at {}; test it again with `{}`",
                                    other.place(), *record.steps, *steps,
-                                   test_command(run.kind, run.folder, {name, record.test})));
+                                   test_command(*run.kind, run.folder, {name, record.test})));
       continue;
     }
-    for (const std::string& option : test_options(run.kind))
+    for (const std::string& option : run.kind->tested)
       if (const auto said = record.test.find(option); said != record.test.end()) retested(other, option, said->second);
     for (Run& one : read_test(other)) all.push_back(std::move(one));
   }

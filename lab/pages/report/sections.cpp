@@ -112,7 +112,7 @@ std::string mark(const Line& line) {
   return fmt::format("<i class=\"mark {}\" aria-hidden=\"true\"></i>", color_class(line.color));
 }
 
-std::string heading(const Group& g) { return g.kind() == RunKind::task ? headed(g.task) : escape(g.task); }
+std::string heading(const Group& g) { return g.kind() == strings_kind() ? headed(g.task) : escape(g.task); }
 
 std::string cell(const char* name, const char* kind, const std::string& text) {
   return fmt::format("<td class=\"{}\" data-name=\"{}\">{}</td>", kind, name, text);
@@ -159,7 +159,7 @@ scope="col">trained lengths</th><th scope="col">paper score</th><th scope="col">
 
 std::string paired_differences(const std::vector<Group>& groups) {
   std::string rows;
-  const char* of_what = groups.front().kind() == RunKind::language ? "text" : "task";
+  const char* of_what = groups.front().kind() == language_kind() ? "text" : "task";
   const auto named = [](const auto& line) { return mark(line) + escape(line.name); };
   int fewest = 1 << 30;
   for (const Group& g : groups)

@@ -33,14 +33,14 @@ double matrices_of(const std::string& encoding, const ModelShape& shape) {
 // The kept checkpoints of a run and the newest one, which `state` has, and what reads them into it. Others may go on
 // with the run meanwhile.
 template <class State>
-void find_checkpoints(Subject& s, const RunFolder& run, RunKind kind, const std::shared_ptr<State>& state) {
+void find_checkpoints(Subject& s, const RunFolder& run, const Kind& kind, const std::shared_ptr<State>& state) {
   std::map<int64_t, std::string> paths = {{state->adam.step, run.checkpoint()}};
   for (const int64_t step : run.kept_steps()) paths[step] = run.kept_checkpoint(step);
   for (const auto& [step, path] : paths) s.steps.push_back(step);
   s.load = [paths, kind, state](int64_t step) {
     if (state->adam.step == step) return;
     const std::string& path = paths.at(step);
-    Checkpoint(read_file(path), path, format_of_checkpoints(kind)).read_into(state->params, state->adam);
+    Checkpoint(read_file(path), path, kind).read_into(state->params, state->adam);
   };
 }
 
@@ -50,21 +50,21 @@ Subject of_task(const std::string& folder, const Wanted& wanted) {
               shell_word(folder));
   const RunFolder run = RunFolder::open(folder);
   const auto state = std::make_shared<State>(run.load("cpu"));
-  const Config& c = state->config;
-  const int length = wanted.length ? wanted.length : c.train_length;
+  const Choices& c = state->config;
+  const int length = wanted.length ? wanted.length : c.whole("train_length");
   check_lengths(c, {length}, "view");
   const Batch batch = test_batch(c, length, wanted.sample - 1, 1);
   const int T = batch.tokens.shape()[1];
   Subject s{.folder = folder,
-            .heading = page::headed(c.task),
+            .heading = page::headed(c["task"]),
             .setting = setting_of(values_of(c)),
-            .layers = c.layers,
-            .heads = c.heads,
-            .matrices = matrices_of(c.encoding, transformer_spec(c).shape()),
+            .layers = c.whole("layers"),
+            .heads = c.whole("heads"),
+            .matrices = matrices_of(c["encoding"], transformer_spec(c).shape()),
             .outputs = batch.outputs};
-  const std::vector<std::string> alphabet = task(c.task).alphabet;
+  const std::vector<std::string> alphabet = task(c["task"]).alphabet;
   for (int t = 0; t < T; ++t) s.symbols.push_back(t < T - batch.outputs ? alphabet[size_t(batch.tokens[t])] : "·");
-  find_checkpoints(s, run, RunKind::task, state);
+  find_checkpoints(s, run, strings_kind(), state);
   s.pass = [state, batch, length, T, first = wanted.sample - 1](Trace& trace) {
     const NoGrad no_grad;
     const MatmulPrecision as_this_run = state->matmul_precision();
@@ -99,7 +99,7 @@ Subject of_language(const std::string& folder, const Wanted& wanted) {
             .heads = state->net.spec().heads,
             .matrices = matrices_of(c["encoding"], state->net.spec().shape()),
             .symbols = language::symbols(run.source, tokens)};
-  find_checkpoints(s, run.folder, RunKind::language, state);
+  find_checkpoints(s, run.folder, language_kind(), state);
   s.pass = [state, tokens, T](Trace& trace) {
     const NoGrad no_grad;
     state->net.states(Ids({1, T}, tokens), {language::test_positions(state->config, T), {}, &trace});
@@ -132,7 +132,7 @@ Subject of_t5(const std::string& folder, const Wanted& wanted) {
             .matrices = matrices_of(c["encoding"], spec.shape(false)),
             .block = "encoder.block"};
   for (int t = 0; t < length; ++t) s.symbols.push_back(symbols::written({batch.context[t]}));
-  find_checkpoints(s, run.folder, RunKind::t5, state);
+  find_checkpoints(s, run.folder, t5_kind(), state);
   s.pass = [state, batch, length](Trace& trace) {
     const NoGrad no_grad;
     state->net.encode(batch.context, {}, {t5::test_positions(state->config, length, batch), {}, &trace});
@@ -142,9 +142,9 @@ Subject of_t5(const std::string& folder, const Wanted& wanted) {
 
 }  // namespace
 
-Subject open(const std::string& folder, RunKind kind, const Wanted& wanted) {
-  Subject s = kind == RunKind::task ? of_task(folder, wanted)
-              : kind == RunKind::t5 ? of_t5(folder, wanted)
+Subject open(const std::string& folder, const Kind& kind, const Wanted& wanted) {
+  Subject s = kind == strings_kind() ? of_task(folder, wanted)
+              : kind == t5_kind() ? of_t5(folder, wanted)
                                     : of_language(folder, wanted);
   const auto check = [&](const char* option, const std::vector<int>& asked, int most) {
     for (const int n : asked)

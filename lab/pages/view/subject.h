@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 #include "nn/trace.h"
 
 namespace poslab::view {
@@ -32,6 +32,6 @@ struct Subject {
   std::function<void(Trace&)> pass = {};        // over the sample, without gradients or dropout, on the CPU
 };
 // Throws BadInput: no such run, a length that has no room, a sample or a text that its kind does not have.
-Subject open(const std::string& folder, RunKind, const Wanted&);
+Subject open(const std::string& folder, const Kind&, const Wanted&);
 
 }  // namespace poslab::view

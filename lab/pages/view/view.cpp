@@ -130,7 +130,7 @@ std::string command(const std::vector<std::string>& runs, const Wanted& w, const
 
 // `opens`: the head that the page shows first.
 std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, const Folder::Clearest& opens,
-                    const std::string& out, RunKind kind) {
+                    const std::string& out, const Kind& kind) {
   std::vector<Values> settings;
   std::vector<std::string> folders;
   for (const Subject& s : subjects) settings.push_back(s.setting), folders.push_back(s.folder);
@@ -147,8 +147,8 @@ std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, 
     about += fmt::format("{}<b>{}</b>: {}, {}", about.empty() ? "" : "<br>\n", page::escape(s.folder),
                          page::escape(s.heading), page::escape(naming.name(s.setting)));
   }
-  const std::string parts = kind == RunKind::language ? "a token sees itself and those before it."
-                            : kind == RunKind::t5 ? "the context and the question behind it, as the encoder reads them."
+  const std::string parts = kind == language_kind() ? "a token sees itself and those before it."
+                            : kind == t5_kind() ? "the context and the question behind it, as the encoder reads them."
                                                   : "dashed lines part the input from the answer slots.";
   const nlohmann::json data = {{"runs", runs},
                                {"opens", {{"layer", opens.layer}, {"head", opens.head}}},
@@ -205,7 +205,7 @@ Drawn write_all_maps(std::vector<Subject>& subjects, const Wanted& wanted, const
 Written write(const std::vector<std::string>& folders, const Wanted& asked, const std::string& out) {
   Wanted wanted = asked;
   sort_out(wanted.layers), sort_out(wanted.heads), sort_out(wanted.steps);
-  const RunKind kind = one_kind(folders, "view");
+  const Kind& kind = one_kind(folders, "view");
   std::vector<Subject> subjects;
   for (const std::string& folder : folders) {
     subjects.push_back(open(folder, kind, wanted));

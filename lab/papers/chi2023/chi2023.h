@@ -4,7 +4,7 @@
 #pragma once
 #include "lab/papers/by_commands.h"
 #include "lab/papers/gap_shift/gap_shift.h"
-#include "lab/runs/run_config.h"
+#include "lab/runs/values.h"
 
 namespace poslab::reproduce::chi2023 {
 
@@ -95,8 +95,8 @@ Section propositions();
 
 // -- the cross: the second source's temperatures on the first source's models and tasks ------------------------------
 
-Trials of_cross(const Config& defaults);
-Section cross(const Outcomes&, const Config& defaults);
+Trials of_cross(const Choices& defaults);
+Section cross(const Outcomes&, const Choices& defaults);
 
 // What is measured of a trained model, without training. Lengths are those of inputs.
 // Mean accuracy over the lengths beyond the trained ones, as range evaluation has it, with a policy at test: "log",
@@ -105,6 +105,6 @@ double accuracy_beyond(State, const std::string& policy);
 // On strings of the longest trained length when one thing is as at the longest tested length, and the others stay.
 enum class Moved { nothing, positions, gaps, keys, dispersion, length };
 double accuracy_moved(State, Moved);
-bool can_move(const Config&, Moved);  // gaps of counted positions never change; a table of offsets has no positions
+bool can_move(const Choices&, Moved);  // gaps of counted positions never change; a table of offsets has no positions
 
 }  // namespace poslab::reproduce::chi2023

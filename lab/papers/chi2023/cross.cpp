@@ -18,8 +18,8 @@ const std::vector<std::string> tasks = {"even_pairs", "missing_duplicate_string"
 struct SchemeName {
   std::string name, plain, scaled;
 };
-std::vector<SchemeName> schemes(const Config& c, bool randomized) {
-  const int window = (randomized ? c.max_position : c.train_length) / 2;
+std::vector<SchemeName> schemes(const Choices& c, bool randomized) {
+  const int window = (randomized ? c.whole("max_position") : c.whole("train_length")) / 2;
   const std::string alibi = randomized ? "alibi" : "alibi/mode=differences";
   return {
       {"sin/cos", "sincos", "sincos&scale_invariant"},
@@ -31,14 +31,14 @@ std::vector<SchemeName> schemes(const Config& c, bool randomized) {
 }
 const char* positions(bool randomized) { return randomized ? "randomized" : "sequential"; }
 
-std::string log_n(const Config& c) { return fmt::format("log_n:length={}", c.train_length); }
+std::string log_n(const Choices& c) { return fmt::format("log_n:length={}", c.whole("train_length")); }
 
 struct Policy {
   std::string name, temperature;  // of the trained model
   bool scaled;                    // trained with the scale-invariant factors
   std::string at_test;            // measured of the model without a temperature, or nothing
 };
-std::vector<Policy> policies(const Config& c) {
+std::vector<Policy> policies(const Choices& c) {
   return {{"none", "none", false, ""},
           {"log n, trained", log_n(c), false, ""},
           {"log rule", "none", false, "log"},
@@ -49,9 +49,9 @@ std::vector<Policy> policies(const Config& c) {
 }
 
 Which models(const std::string& task, const std::string& encoding, bool randomized, const std::string& temperature) {
-  return [=](const Config& c) {
-    return c.task == task && c.encoding == encoding && c.positions == positions(randomized) &&
-           c.temperature == temperature;
+  return [=](const Choices& c) {
+    return c["task"] == task && c["encoding"] == encoding && c["positions"] == positions(randomized) &&
+           c["temperature"] == temperature;
   };
 }
 
@@ -68,7 +68,7 @@ const std::vector<Question>& questions() {
   return list;
 }
 
-int64_t models_without(const Outcomes& outcomes, const Config& c) {
+int64_t models_without(const Outcomes& outcomes, const Choices& c) {
   int64_t n = 0;
   for (const std::string& task : outcomes.tasks())
     for (const bool randomized : {false, true})
@@ -86,7 +86,7 @@ struct Row {
 
 class Tables {
  public:
-  Tables(const Outcomes& outcomes, const Config& c, Section& s)
+  Tables(const Outcomes& outcomes, const Choices& c, Section& s)
       : outcomes_(outcomes), c_(c), s_(s), measured_("cross.json", models_without(outcomes, c)) {}
 
   Row row(const SchemeName& scheme, bool randomized) {
@@ -105,7 +105,7 @@ class Tables {
         add_data(task, scheme.name, randomized, p.name, score[n].back());
       }
       const BySeed& home = found[next++];
-      const Config on = on_task(c_, task);
+      const Choices on = on_task(c_, task);
       const auto skill = [&](const BySeed& accuracy, int length) {
         BySeed all;
         for (const auto& [seed, x] : accuracy) all[seed] = scale(on, length)(x);
@@ -114,8 +114,8 @@ class Tables {
       for (size_t n = 0; n < questions().size(); ++n) {
         const Moved moved = questions()[n].moved;
         if (!can_move(scheme, moved, randomized)) continue;
-        const int length = moved == Moved::length ? c_.eval_lengths.to : c_.train_length;
-        cost[n].push_back(difference(skill(home, c_.train_length), skill(found[next++], length)));
+        const int length = moved == Moved::length ? c_.lengths("eval_lengths").to : c_.whole("train_length");
+        cost[n].push_back(difference(skill(home, c_.whole("train_length")), skill(found[next++], length)));
         add_data(task, scheme.name, randomized, "loss: " + questions()[n].name, cost[n].back());
       }
     }
@@ -129,8 +129,8 @@ class Tables {
 
  private:
   bool can_move(const SchemeName& scheme, Moved moved, bool randomized) const {
-    Config of = c_;
-    of.encoding = scheme.plain, of.positions = positions(randomized);
+    Choices of = c_;
+    of.set("encoding", scheme.plain), of.set("positions", positions(randomized));
     return chi2023::can_move(of, moved);
   }
   std::vector<Measure> measures(const SchemeName& scheme, bool randomized) const {
@@ -151,7 +151,7 @@ class Tables {
         {task, scheme, positions(randomized), what, found.size(), number(mean(found)), number(i.low), number(i.high)});
   }
   const Outcomes& outcomes_;
-  const Config& c_;
+  const Choices& c_;
   Section& s_;
   Measured measured_;
 };
@@ -169,7 +169,7 @@ BySeed added(const std::vector<Row>& rows, bool randomized, size_t policy) {
   return all.empty() ? BySeed() : average(all);
 }
 
-std::vector<std::string> readings(const std::vector<Row>& rows, const Config& c) {
+std::vector<std::string> readings(const std::vector<Row>& rows, const Choices& c) {
   std::vector<std::string> said;
   const std::vector<Policy> all = policies(c);
   std::vector<std::string> add, cost;
@@ -226,7 +226,7 @@ Cell cost_cell(const BySeed& cost) {
 
 }  // namespace
 
-Trials of_cross(const Config& c) {
+Trials of_cross(const Choices& c) {
   const auto lists = [&](bool randomized, bool scaled) {
     std::vector<std::string> names, temperatures = {"none"};
     for (const SchemeName& s : schemes(c, randomized)) names.push_back(scaled ? s.scaled : s.plain);
@@ -237,7 +237,7 @@ Trials of_cross(const Config& c) {
   return {lists(false, false), {lists(true, false), lists(false, true), lists(true, true)}};
 }
 
-Section cross(const Outcomes& outcomes, const Config& defaults) {
+Section cross(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
   s.data = {{"task", "encoding", "positions", "what", "seeds", "value", "interval_low", "interval_high"}, {}};
   Tables tables(outcomes, defaults, s);
@@ -248,8 +248,8 @@ Section cross(const Outcomes& outcomes, const Config& defaults) {
               {"encoding, positions"},
               {}};
   for (const Policy& p : policies(defaults)) scores.head.push_back(p.name);
-  Grid costs{fmt::format("Points lost on strings of length {} when one thing is as at length {}", defaults.train_length,
-                         defaults.eval_lengths.to),
+  Grid costs{fmt::format("Points lost on strings of length {} when one thing is as at length {}", defaults.whole("train_length"),
+                         defaults.lengths("eval_lengths").to),
              {"encoding, positions"},
              {}};
   for (const Question& q : questions()) costs.head.push_back(q.name);

@@ -13,20 +13,20 @@ namespace {
 
 constexpr int looked_at = 16;  // strings, for the statistics of attention
 
-int longest_tested(const Config& c) { return c.eval_lengths.to; }
+int longest_tested(const Choices& c) { return c.lengths("eval_lengths").to; }
 
 // Four lengths from the trained one on to the longest.
-std::vector<int> aligned_lengths(const Config& c) {
+std::vector<int> aligned_lengths(const Choices& c) {
   std::vector<int> all;
   for (int n = 1; n <= 4; ++n)
-    if (const int length = c.train_length + (longest_tested(c) - c.train_length) * n / 4;
-        length > (all.empty() ? c.train_length : all.back()))
+    if (const int length = c.whole("train_length") + (longest_tested(c) - c.whole("train_length")) * n / 4;
+        length > (all.empty() ? c.whole("train_length") : all.back()))
       all.push_back(length);
   return all;
 }
 
 std::string aligned(const State& s, AlignMode mode) {
-  const Aligning wanted{.mode = mode, .shortest = s.config.train_length, .longer = aligned_lengths(s.config)};
+  const Aligning wanted{.mode = mode, .shortest = s.config.whole("train_length"), .longer = aligned_lengths(s.config)};
   AlignedTemperatures found = align(probed(s, looked_at), wanted, {}).temperatures;
   found.layers = found.heads = 0;  // of any model: it is used here alone
   return "aligned:of=" + text_of(found);
@@ -44,45 +44,46 @@ double flattening(const State& s) {
   double low = 1, high = 32;
   for (int n = 0; n < 10; ++n) {
     const double middle = std::sqrt(low * high);
-    (largest_weight(s, s.config.train_length, middle) > target ? low : high) = middle;
+    (largest_weight(s, s.config.whole("train_length"), middle) > target ? low : high) = middle;
   }
   return low;
 }
 
 // Counted positions with one jump in the middle, which end where those of the longest strings do.
-std::string with_a_jump(const Config& c) {
-  const int now = slots(c, c.train_length), then = slots(c, longest_tested(c));
+std::string with_a_jump(const Choices& c) {
+  const int now = slots(c, c.whole("train_length")), then = slots(c, longest_tested(c));
   std::string at;
   for (int n = 0; n < now; ++n)
-    at += fmt::format("{}{}", n ? " " : "", c.first_position + n + (2 * n < now ? 0 : then - now));
+    at += fmt::format("{}{}", n ? " " : "", c.whole("first_position") + n + (2 * n < now ? 0 : then - now));
   return "given:at=" + at;
 }
 
 }  // namespace
 
 double accuracy_beyond(State s, const std::string& policy) {
-  Config& c = s.config;
-  c.test_temperature = policy == "log" ? fmt::format("log_n:length={},only_longer", slots(c, c.train_length))
-                                       : aligned(s, policy == "pmax" ? AlignMode::pmax : AlignMode::entropy);
+  Choices& c = s.config;
+  c.set("test_temperature", 
+        policy == "log" ? fmt::format("log_n:length={},only_longer", slots(c, c.whole("train_length")))
+                        : aligned(s, policy == "pmax" ? AlignMode::pmax : AlignMode::entropy));
   double sum = 0;
-  for (int length = c.train_length + 1; length <= longest_tested(c); ++length)
-    sum += accuracy_at(s, length, c.eval_samples);
-  return sum / (longest_tested(c) - c.train_length);
+  for (int length = c.whole("train_length") + 1; length <= longest_tested(c); ++length)
+    sum += accuracy_at(s, length, c.whole("eval_samples"));
+  return sum / (longest_tested(c) - c.whole("train_length"));
 }
 
-bool can_move(const Config& c, Moved moved) {
+bool can_move(const Choices& c, Moved moved) {
   const bool table = has(reads(scheme(c)), Reads::offset_table);  // has no position of a slot
-  if (moved == Moved::positions) return c.positions == "sequential" && !table;
-  return moved != Moved::gaps || (c.positions == "randomized" && !table);
+  if (moved == Moved::positions) return c["positions"] == "sequential" && !table;
+  return moved != Moved::gaps || (c["positions"] == "randomized" && !table);
 }
 
 double accuracy_moved(State s, Moved moved) {
-  Config& c = s.config;
-  if (moved == Moved::positions) c.test_positions = with_a_jump(c);
-  if (moved == Moved::gaps) c.test_positions = gap_shift::scattered(gap_shift::own_gap(c, longest_tested(c)));
-  if (moved == Moved::keys) s.net = with_dummy_keys(s.net, slots(c, longest_tested(c)) - slots(c, c.train_length));
-  if (moved == Moved::dispersion) c.test_temperature = fmt::format("constant:tau={}", flattening(s));
-  return accuracy_at(s, moved == Moved::length ? longest_tested(c) : c.train_length, gap_shift::strings(c));
+  Choices& c = s.config;
+  if (moved == Moved::positions) c.set("test_positions", with_a_jump(c));
+  if (moved == Moved::gaps) c.set("test_positions", gap_shift::scattered(gap_shift::own_gap(c, longest_tested(c))));
+  if (moved == Moved::keys) s.net = with_dummy_keys(s.net, slots(c, longest_tested(c)) - slots(c, c.whole("train_length")));
+  if (moved == Moved::dispersion) c.set("test_temperature", fmt::format("constant:tau={}", flattening(s)));
+  return accuracy_at(s, moved == Moved::length ? longest_tested(c) : c.whole("train_length"), gap_shift::strings(c));
 }
 
 }  // namespace poslab::reproduce::chi2023

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-RunKind kind(const std::string& model) { return is_language(model) ? RunKind::language : RunKind::t5; }
+const Kind& kind(const std::string& model) { return is_language(model) ? language_kind() : t5_kind(); }
 
 // Lengths in tokens beyond the trained one.
 std::vector<int> longer(const Setup& s, const std::string& model) {

@@ -49,7 +49,7 @@ Plan trials(const Asked& asked, const std::vector<std::string>& encodings, bool 
   return trials_at(size(asked.size), request(asked).settings, lists, {});
 }
 
-bool written_out(const Config& c) {
+bool written_out(const Choices& c) {
   const Chosen<Scheme> s = scheme(c);
   return s->matrices(transformer_spec(c).shape(), s.choices) > 0;
 }
@@ -90,7 +90,7 @@ std::vector<Planned> plan(const Asked& asked) {
   if (!open.empty()) all.push_back({&two_sided, trials(asked, open, false)});
   if (!masked.empty()) all.push_back({&causal, trials(asked, masked, true)});
   if (const Plan every = all_trials(all); in_order(all).empty())
-    bad_input("none of these can be trained; the first, {}: {}", every[0].config().encoding, every[0].impossible);
+    bad_input("none of these can be trained; the first, {}: {}", every[0].config()["encoding"], every[0].impossible);
   return all;
 }
 
@@ -99,12 +99,12 @@ Plan in_order(const std::vector<Planned>& planned) {
   std::erase_if(all, [](const Trial& t) { return !t.impossible.empty(); });
   std::vector<std::string> tasks;
   for (const Trial& t : all)
-    if (std::find(tasks.begin(), tasks.end(), t.config().task) == tasks.end()) tasks.push_back(t.config().task);
+    if (std::find(tasks.begin(), tasks.end(), t.config()["task"]) == tasks.end()) tasks.push_back(t.config()["task"]);
   using Place = std::tuple<int64_t, bool, std::ptrdiff_t>;
   std::map<std::string, Place> places;
   for (const Trial& t : all)
-    places[t.id] = {t.config().seed, written_out(t.config()),
-                    std::find(tasks.begin(), tasks.end(), t.config().task) - tasks.begin()};
+    places[t.id] = {t.config().count("seed"), written_out(t.config()),
+                    std::find(tasks.begin(), tasks.end(), t.config()["task"]) - tasks.begin()};
   std::stable_sort(all.begin(), all.end(),
                    [&](const Trial& a, const Trial& b) { return places.at(a.id) < places.at(b.id); });
   return all;

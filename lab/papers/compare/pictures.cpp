@@ -83,7 +83,7 @@ Picture lengths(const Ranking& r, const std::string& task, const std::string& id
     chart.x_high = std::max(chart.x_high, curve.points.back().x);
     chart.description += fmt::format("{}: {} % at length {}, {} % at {}. ", e->name, points(curve.points.front().y),
                                      curve.points.front().x, points(curve.points.back().y), curve.points.back().x);
-    chart.shaded = e->trial->config().train_length;
+    chart.shaded = e->trial->config().whole("train_length");
     chart.curves.push_back(std::move(curve));
     if (rows.size() > longest.size()) longest = rows;
   }

@@ -10,8 +10,8 @@ using namespace reproduce;
 
 namespace {
 
-Which is(const std::string& task, const Config& like) {
-  return [=](const Config& c) { return c.task == task && c.encoding == like.encoding && c.owned == like.owned; };
+Which is(const std::string& task, const Choices& like) {
+  return [=](const Choices& c) { return c["task"] == task && c["encoding"] == like["encoding"] && owned_values(c) == owned_values(like); };
 }
 
 // Those that can be run, in the order of the plan.
@@ -19,7 +19,7 @@ std::vector<Entry> entries(const Outcomes& outcomes) {
   std::vector<Entry> all;
   for (const Trial& t : outcomes.plan()) {
     const bool known = std::any_of(all.begin(), all.end(), [&](const Entry& e) {
-      return e.trial->config().encoding == t.config().encoding && e.trial->config().owned == t.config().owned;
+      return e.trial->config()["encoding"] == t.config()["encoding"] && owned_values(e.trial->config()) == owned_values(t.config());
     });
     if (known || !t.impossible.empty()) continue;
     all.push_back({scheme(t.config()).spelled(), &t});
@@ -54,12 +54,12 @@ std::vector<std::string> tasks_of_all(const Outcomes& outcomes, const std::vecto
 double trained_accuracy(const Outcome& o) {
   std::vector<double> all;
   for (const AtLength& row : o.tested)
-    if (row.length <= o.trial->config().train_length) all.push_back(row.accuracy);
+    if (row.length <= o.trial->config().whole("train_length")) all.push_back(row.accuracy);
   return mean(all);
 }
 
 double step_seconds(const Outcome& o) {
-  return o.record.seconds ? *o.record.seconds / double(o.trial->config().steps) : std::nan("");
+  return o.record.seconds ? *o.record.seconds / double(o.trial->config().count("steps")) : std::nan("");
 }
 
 // Over the runs behind the scores of these tasks: a mean of each task, then of the tasks.

@@ -95,7 +95,7 @@ Table data(const Ranking& r, const std::vector<std::string>& tasks) {
   const auto none = std::find_if(r.ranked.begin(), r.ranked.end(), [](const Entry& e) { return e.name == "none"; });
   const auto row = [&](const Entry& e, const std::string& task, json rank, int runs, int planned, size_t seeds,
                        double mean, Interval i, const Paired& ahead) -> std::vector<json>& {
-    table.rows.push_back({e.name, e.trial->config().positions, e.trial->config().causal ? "on" : "off", task,
+    table.rows.push_back({e.name, e.trial->config()["positions"], e.trial->config().on("causal") ? "on" : "off", task,
                           std::move(rank), runs, planned, seeds, number(mean), number(i.low), number(i.high),
                           number(ahead.mean), number(ahead.interval.low), number(ahead.interval.high)});
     return table.rows.back();
@@ -127,11 +127,11 @@ Table data(const Ranking& r, const std::vector<std::string>& tasks) {
 
 }  // namespace
 
-Section ranking(const Outcomes& outcomes, const Config&) {
+Section ranking(const Outcomes& outcomes, const Choices&) {
   const Ranking r = rank(outcomes);
   std::vector<std::string> tasks = outcomes.tasks();
   std::erase_if(tasks, [&](auto& task) { return !baselines(r, task); });  // nothing is done of it
-  const std::string id = !outcomes.plan().empty() && outcomes.plan()[0].config().causal ? "causal" : "ranking";
+  const std::string id = !outcomes.plan().empty() && outcomes.plan()[0].config().on("causal") ? "causal" : "ranking";
   Section s;
   s.readings = sentences(r);
   if (!r.ranked.empty()) {

@@ -29,6 +29,6 @@ Ranking rank(const reproduce::Outcomes&);
 double trained(const Entry&, const std::vector<std::string>& tasks);
 double time_of(const Entry&, const Entry& other, const std::vector<std::string>& tasks);
 
-reproduce::Section ranking(const reproduce::Outcomes&, const Config&);
+reproduce::Section ranking(const reproduce::Outcomes&, const Choices&);
 
 }  // namespace poslab::compare

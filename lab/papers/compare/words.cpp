@@ -34,10 +34,10 @@ std::string with_interval(double mean, const Interval& i) {
 }
 
 std::string first_places(const Ranking& r) {
-  const Config& c = r.ranked[0].trial->config();
+  const Choices& c = r.ranked[0].trial->config();
   std::string text =
       fmt::format("{} ranked by mean accuracy on the lengths {} to {} of {}: {} is first with {}",
-                  counted(r.ranked.size(), "encoding"), c.train_length + 1, c.eval_lengths.to, fmt::join(r.tasks, ", "),
+                  counted(r.ranked.size(), "encoding"), c.whole("train_length") + 1, c.lengths("eval_lengths").to, fmt::join(r.tasks, ", "),
                   r.ranked[0].name, with_interval(r.ranked[0].mean, r.ranked[0].interval));
   for (size_t n = 1; n < std::min<size_t>(3, r.ranked.size()); ++n)
     text += fmt::format("{} {} ({} %)", n == 1 ? ", then" : " and", r.ranked[n].name, points(r.ranked[n].mean));

@@ -49,17 +49,17 @@ struct FromLength {
   std::vector<std::string> unlearned = {};
   std::vector<BySeed> by_gap = {}, by_length = {}, to_one = {}, by_length_at_one = {};
 
-  void add(const Config& c, const std::string& encoding, int longest, const Losses& l, const std::string& below) {
+  void add(const Choices& c, const std::string& encoding, int longest, const Losses& l, const std::string& below) {
     const double there = own_gap(c, longest);
     const std::string gaps =
         fmt::format("{}mean gap {:.3g}, at length {} {:.3g}", below, own_gap(c, length), longest, there);
-    table.rows.push_back({{name_of(c.task, encoding), gaps},
+    table.rows.push_back({{name_of(c["task"], encoding), gaps},
                           {points(mean(l.home))},
                           cell(l.by_gap),
                           cell(l.by_length),
                           cell(l.to_one),
                           cell(l.by_length_at_one)});
-    if (mean(l.home) < learned) return unlearned.push_back(name_of(c.task, encoding));
+    if (mean(l.home) < learned) return unlearned.push_back(name_of(c["task"], encoding));
     by_gap.push_back(l.by_gap), by_length.push_back(l.by_length);
     to_one.push_back(l.to_one), by_length_at_one.push_back(l.by_length_at_one);
   }
@@ -84,7 +84,7 @@ struct FromLength {
 
 }  // namespace
 
-Section first(const Outcomes& outcomes, const Config& defaults) {
+Section first(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
   const std::vector<int> tested = lengths(defaults);
   const int longest = tested.back();
@@ -93,7 +93,7 @@ Section first(const Outcomes& outcomes, const Config& defaults) {
             {}};
   std::vector<FromLength> homes;
   for (const int length : tested)
-    if (length <= defaults.train_length && length < longest)
+    if (length <= defaults.whole("train_length") && length < longest)
       homes.push_back({length,
                        {fmt::format("From length {} to {}: points lost when only the gap or only the length "
                                     "changes, and their intervals",
@@ -109,7 +109,7 @@ Section first(const Outcomes& outcomes, const Config& defaults) {
   Tests tests(all);
   for (const Setting& setting : all) {
     if (setting.models.at_lr.empty()) continue;
-    const Config c = on_task(defaults, setting.task);
+    const Choices c = on_task(defaults, setting.task);
     const std::string squeezed = scattered(own_gap(c, longest));
     std::vector<Test> asked = {{longest, "same"}, {longest, "contiguous"}};
     for (const FromLength& h : homes)

@@ -18,58 +18,58 @@ Trials with(const std::vector<std::string>& positions) {
 
 }  // namespace
 
-std::vector<Training> trainings(const Config& defaults) {
-  const std::string floats = fmt::format("random_floats:range={}", defaults.max_position);
+std::vector<Training> trainings(const Choices& defaults) {
+  const std::string floats = fmt::format("random_floats:range={}", defaults.whole("max_position"));
   return {{"uniform", "randomized"},
           {"log density", "log_density"},
           {"blocks", "blocks"},
           {"random floats", choose_sampler(floats).spelled()}};
 }
 
-std::string even_positions(const Config& run) {
-  if (!run.positions.starts_with("random_floats")) return "evenly_spread";
-  return fmt::format("float_midpoints:range={},trained={}", run.max_position, slots(run, run.train_length));
+std::string even_positions(const Choices& run) {
+  if (!run["positions"].starts_with("random_floats")) return "evenly_spread";
+  return fmt::format("float_midpoints:range={},trained={}", run["max_position"], slots(run, run.whole("train_length")));
 }
 
-Trials of_uniform(const Config& defaults) { return with({trainings(defaults).front().positions}); }
-Trials of_matched(const Config& defaults) {
+Trials of_uniform(const Choices& defaults) { return with({trainings(defaults).front().positions}); }
+Trials of_matched(const Choices& defaults) {
   std::vector<std::string> positions;
   for (const Training& t : trainings(defaults)) positions.push_back(t.positions);
   return with(positions);
 }
 
-std::vector<Setting> settings(const Outcomes& outcomes, const Config& defaults) {
+std::vector<Setting> settings(const Outcomes& outcomes, const Choices& defaults) {
   std::vector<Setting> all;
   for (const std::string& task : outcomes.tasks())
     for (const std::string& encoding : schemes)
       for (const Training& t : trainings(defaults)) {
-        const Which these = [&](const Config& c) {
-          return c.task == task && c.encoding == encoding && c.positions == t.positions;
+        const Which these = [&](const Choices& c) {
+          return c["task"] == task && c["encoding"] == encoding && c["positions"] == t.positions;
         };
         if (outcomes.plans(these)) all.push_back({task, encoding, t, outcomes.summary(these)});
       }
   return all;
 }
 
-Config on_task(Config defaults, const std::string& task) {
-  defaults.task = task;
+Choices on_task(Choices defaults, const std::string& task) {
+  defaults.set("task", task);
   return defaults;
 }
 
-std::vector<int> lengths(const Config& c) {
+std::vector<int> lengths(const Choices& c) {
   std::vector<int> all;
-  for (int length = std::max(1, c.train_length / 2); length <= std::max(c.eval_lengths.to, c.train_length); length *= 2)
+  for (int length = std::max(1, c.whole("train_length") / 2); length <= std::max(c.lengths("eval_lengths").to, c.whole("train_length")); length *= 2)
     all.push_back(length);
   return all;
 }
 
-double own_gap(const Config& c, int length) { return (c.max_position + 1.) / (slots(c, length) + 1.); }
+double own_gap(const Choices& c, int length) { return (c.whole("max_position") + 1.) / (slots(c, length) + 1.); }
 std::string scattered(double gap) { return fmt::format("scattered:gap={}", gap); }
-int strings(const Config& c) { return std::min(512, 16 * c.eval_samples); }
+int strings(const Choices& c) { return std::min(512, 16 * c.whole("eval_samples")); }
 
-Scale scale(const Config& c, int length) {
+Scale scale(const Choices& c, int length) {
   constexpr int samples = 2000;
-  return {baselines(task(c.task), length, samples, 0).majority};
+  return {baselines(task(c["task"]), length, samples, 0).majority};
 }
 
 Tests::Tests(const std::vector<Setting>& all)
@@ -80,7 +80,7 @@ std::vector<BySeed> Tests::operator()(const Setting& setting, const std::vector<
   std::vector<Measure> measures;
   for (const Test& t : tests)
     measures.push_back({fmt::format("{} strings of length {}, {}", strings, t.length, t.positions), [=](State state) {
-                          state.config.test_positions = t.positions;
+                          state.config.set("test_positions", t.positions);
                           return accuracy_at(state, t.length, strings);
                         }});
   return measured_(setting.models, measures);

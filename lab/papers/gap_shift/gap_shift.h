@@ -11,13 +11,13 @@ namespace poslab::reproduce::gap_shift {
 struct Training {
   std::string name, positions;
 };
-std::vector<Training> trainings(const Config& defaults);
+std::vector<Training> trainings(const Choices& defaults);
 // Test positions in equal steps over what a run was trained with: for random floats their published test, else
 // evenly_spread.
-std::string even_positions(const Config& run);
+std::string even_positions(const Choices& run);
 
-Trials of_uniform(const Config& defaults);  // three tasks x three encodings, uniform sampling alone
-Trials of_matched(const Config& defaults);  // the same with every sampler of trainings()
+Trials of_uniform(const Choices& defaults);  // three tasks x three encodings, uniform sampling alone
+Trials of_matched(const Choices& defaults);  // the same with every sampler of trainings()
 
 // The trained models that differ in the seed alone.
 struct Setting {
@@ -25,13 +25,13 @@ struct Setting {
   Training training;
   Summary models;
 };
-std::vector<Setting> settings(const Outcomes&, const Config& defaults);  // of its plan, in the order of tables
-Config on_task(Config defaults, const std::string& task);
+std::vector<Setting> settings(const Outcomes&, const Choices& defaults);  // of its plan, in the order of tables
+Choices on_task(Choices defaults, const std::string& task);
 
-std::vector<int> lengths(const Config&);  // half the longest trained one, that one, twice it, ...: all that are tested
-double own_gap(const Config&, int length);  // mean gap of uniform sampling: (N + 1) / (n + 1)
+std::vector<int> lengths(const Choices&);  // half the longest trained one, that one, twice it, ...: all that are tested
+double own_gap(const Choices&, int length);  // mean gap of uniform sampling: (N + 1) / (n + 1)
 std::string scattered(double gap);          // "scattered:gap=2.5"
-int strings(const Config&);                 // in each cell of a grid
+int strings(const Choices&);                 // in each cell of a grid
 
 // Accuracy at a length on a scale that makes lengths comparable whose baselines differ: 0 for always the most frequent
 // symbol of each slot, 1 for all right.
@@ -39,7 +39,7 @@ struct Scale {
   double majority;
   double operator()(double accuracy) const { return (accuracy - majority) / (1 - majority); }
 };
-Scale scale(const Config& on_task, int length);
+Scale scale(const Choices& on_task, int length);
 
 struct Test {
   int length;
@@ -68,7 +68,7 @@ std::string which_first(const BySeed& by_gap, const BySeed& by_length);
 std::string ahead_or_behind(const std::string& name, const BySeed& difference);
 
 // The artifacts, a file each.
-Section gaps(const Outcomes&, const Config&), grid(const Outcomes&, const Config&),
-    first(const Outcomes&, const Config&), matched(const Outcomes&, const Config&);
+Section gaps(const Outcomes&, const Choices&), grid(const Outcomes&, const Choices&),
+    first(const Outcomes&, const Choices&), matched(const Outcomes&, const Choices&);
 
 }  // namespace poslab::reproduce::gap_shift

@@ -32,10 +32,10 @@ page::Curve curve(const std::string& name, int color, const Histogram& counts, i
   return c;
 }
 
-Picture histograms(const Coverage& met, const Training& t, const Config& c) {
+Picture histograms(const Coverage& met, const Training& t, const Choices& c) {
   constexpr int most = 40;
   page::Chart chart{"gaps-" + t.positions.substr(0, t.positions.find(':')),
-                    fmt::format("Gaps between neighbours, {}, {}", t.name, c.task),
+                    fmt::format("Gaps between neighbours, {}, {}", t.name, c["task"]),
                     "",
                     "gap",
                     "share of neighbours",
@@ -53,18 +53,18 @@ Picture histograms(const Coverage& met, const Training& t, const Config& c) {
   chart.description = fmt::format(
       "How often neighbouring slots are so many positions apart, in training to length {} "
       "and at {} test lengths.",
-      c.train_length, met.tests.size());
+      c.whole("train_length"), met.tests.size());
   return picture(chart, fmt::format("<b>{}.</b> Gaps up to {}, rounded to whole numbers.", page::headed(t.name), most));
 }
 
 }  // namespace
 
-Section gaps(const Outcomes&, const Config& defaults) {
+Section gaps(const Outcomes&, const Choices& defaults) {
   Section s;
   s.data = {{"task", "trained", "test_positions", "length", "mean_gap", "share_of_1_or_less", "overlap"}, {}};
   for (const char* name : {"reverse_string", "missing_duplicate_string"}) {
-    Config c = on_task(defaults, name);
-    c.encoding = "sincos";  // which reads a position for each token
+    Choices c = on_task(defaults, name);
+    c.set("encoding", "sincos");  // which reads a position for each token
     Grid table{fmt::format("{}: how much of the gaps at test training has as often, in %, with the mean gap and the "
                            "share of gaps of 1 or less",
                            name),
@@ -73,8 +73,8 @@ Section gaps(const Outcomes&, const Config& defaults) {
     for (const int length : lengths(c)) table.head.push_back(fmt::format("length {}", length));
     for (const Training& t : trainings(c))
       for (const bool even : {false, true}) {
-        c.positions = t.positions;
-        c.test_positions = even ? even_positions(c) : "same";
+        c.set("positions", t.positions);
+        c.set("test_positions", even ? even_positions(c) : "same");
         const Coverage met = poslab::gaps(c, lengths(c));
         const Spread trained = spread(met.trained);
         std::vector<Cell> row = {{even ? t.name + ", in equal steps at test" : t.name}, {"", told(trained)}};
@@ -83,7 +83,7 @@ Section gaps(const Outcomes&, const Config& defaults) {
           const double overlap = in_common(met.trained, test.met);
           const Spread at = spread(test.met);
           row.push_back({points(overlap), told(at)});
-          s.data.rows.push_back({name, t.positions, c.test_positions, test.length, at.mean, at.close, overlap});
+          s.data.rows.push_back({name, t.positions, c["test_positions"], test.length, at.mean, at.close, overlap});
         }
         table.rows.push_back(std::move(row));
         if (even) continue;
@@ -93,14 +93,14 @@ Section gaps(const Outcomes&, const Config& defaults) {
             "gaps are 1 or less; the two distributions have {} % in common.",
             name, t.name, trained.mean, spread(last.met).mean, last.length, points(trained.close),
             points(spread(last.met).close), points(in_common(met.trained, last.met))));
-        if (c.task == "reverse_string") s.pictures.push_back(histograms(met, t, c));
+        if (c["task"] == "reverse_string") s.pictures.push_back(histograms(met, t, c));
       }
     s.grids.push_back(std::move(table));
   }
   s.notes = {
       fmt::format("Nothing is trained for this table: lengths and positions are drawn as in training to length "
                   "{} from a pool of {}, in 2,000 of its steps, and as at test, in 64 draws. Gaps are rounded.",
-                  defaults.train_length, defaults.max_position),
+                  defaults.whole("train_length"), defaults.whole("max_position")),
       "Bucket Sort has as many slots as Reverse String.",
       "In equal steps all gaps are the same, so that they have no more in common with training than the share of "
       "that one gap. They need not be worse for it.",

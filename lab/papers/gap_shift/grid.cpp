@@ -21,14 +21,14 @@ struct Spacing {
 };
 
 // 1, 2, 4, ... as far as a pool and the longest trained input allow
-std::vector<int> gap_columns(const Config& c) {
+std::vector<int> gap_columns(const Choices& c) {
   std::vector<int> all;
-  for (int gap = 1; gap <= std::max(1, c.max_position / c.train_length); gap *= 2) all.push_back(gap);
+  for (int gap = 1; gap <= std::max(1, c.whole("max_position") / c.whole("train_length")); gap *= 2) all.push_back(gap);
   return all;
 }
 
-std::vector<Spacing> spacings(const Config& c, int length) {
-  const int n = slots(c, length), pool = c.max_position;
+std::vector<Spacing> spacings(const Choices& c, int length) {
+  const int n = slots(c, length), pool = c.whole("max_position");
   std::vector<Spacing> all;
   for (const int gap : gap_columns(c)) {
     const std::string column = fmt::format("gap {}", gap);
@@ -75,10 +75,10 @@ page::Curve curve(const std::vector<Spacing>& all, const Row& row, int length, i
   return c;
 }
 
-Grid empty_table(const Config& c) {
+Grid empty_table(const Choices& c) {
   Grid table{fmt::format("{}: accuracy in % by length and by the mean gap between neighbours, random and, below, in "
                          "equal steps",
-                         c.task),
+                         c["task"]),
              {"encoding, length"},
              {}};
   for (const int gap : gap_columns(c)) table.head.push_back(fmt::format("gap {}", gap));
@@ -86,10 +86,10 @@ Grid empty_table(const Config& c) {
   return table;
 }
 
-page::Chart empty_chart(const Config& c, const std::string& encoding) {
+page::Chart empty_chart(const Choices& c, const std::string& encoding) {
   page::Chart chart{
-      fmt::format("grid-{}-{}", c.task, encoding),
-      fmt::format("Accuracy against the mean gap, {}, {}", c.task, encoding),
+      fmt::format("grid-{}-{}", c["task"], encoding),
+      fmt::format("Accuracy against the mean gap, {}, {}", c["task"], encoding),
       fmt::format("Strings of lengths {} with random positions of a given mean gap.", fmt::join(lengths(c), ", ")),
       "mean gap between neighbours at test",
       "accuracy",
@@ -103,23 +103,23 @@ page::Chart empty_chart(const Config& c, const std::string& encoding) {
 }
 
 // The longest trained one of `lengths`.
-int trained_length(const Config& c) {
+int trained_length(const Choices& c) {
   int longest = 0;
-  for (const int length : lengths(c)) longest = length <= c.train_length ? length : longest;
+  for (const int length : lengths(c)) longest = length <= c.whole("train_length") ? length : longest;
   return longest;
 }
 
-std::string reading(const Config& c, const std::string& encoding, int length, const Row& row) {
+std::string reading(const Choices& c, const std::string& encoding, int length, const Row& row) {
   return fmt::format(
       "{} on {}, length {}: {} % as trained (mean gap {:.3g}), {} % counted from a random start (gap 1), "
       "{} % evenly spread over the pool.",
-      encoding, c.task, length, points(mean(row.at("same"))), own_gap(c, length), points(mean(row.at("contiguous"))),
+      encoding, c["task"], length, points(mean(row.at("same"))), own_gap(c, length), points(mean(row.at("contiguous"))),
       points(mean(row.at("evenly_spread"))));
 }
 
 }  // namespace
 
-Section grid(const Outcomes& outcomes, const Config& defaults) {
+Section grid(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
   s.data = {{"task", "encoding", "length", "spacing", "test_positions", "mean_gap", "within_pool", "seeds", "accuracy",
              "interval_low", "interval_high", "majority"},
@@ -129,7 +129,7 @@ Section grid(const Outcomes& outcomes, const Config& defaults) {
   std::string task;
   for (const Setting& setting : all) {
     if (setting.models.at_lr.empty()) continue;
-    const Config c = on_task(defaults, setting.task);
+    const Choices c = on_task(defaults, setting.task);
     if (setting.task != task) s.grids.push_back(empty_table(c));
     task = setting.task;
     std::vector<Test> asked;
@@ -165,7 +165,7 @@ Section grid(const Outcomes& outcomes, const Config& defaults) {
       how_many(outcomes),
       fmt::format("Each cell: the mean over seeds of {} strings. Trained with uniform random positions of a pool "
                   "of {}; lengths to {} were trained.",
-                  strings(defaults), defaults.max_position, defaults.train_length),
+                  strings(defaults), defaults.whole("max_position"), defaults.whole("train_length")),
       "Gap: random positions of that mean gap (`scattered`), and below in equal steps (`stretched`), both from "
       "the start of the pool. Counted: gap 1 from a random start (`contiguous`). As trained: uniform sampling, "
       "whose gap falls with the length.",

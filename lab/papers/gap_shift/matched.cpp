@@ -14,26 +14,26 @@ namespace {
 
 constexpr int unseen_lengths = 8;
 
-std::vector<int> unseen(const Config& c) {
+std::vector<int> unseen(const Choices& c) {
   std::vector<int> all;
-  const int far = c.eval_lengths.to - c.train_length;
+  const int far = c.lengths("eval_lengths").to - c.whole("train_length");
   for (int n = 1; n <= unseen_lengths; ++n)
-    if (const int length = c.train_length + far * n / unseen_lengths;
-        length > (all.empty() ? c.train_length : all.back()))
+    if (const int length = c.whole("train_length") + far * n / unseen_lengths;
+        length > (all.empty() ? c.whole("train_length") : all.back()))
       all.push_back(length);
   return all;
 }
 
-int few_strings(const Config& c) { return std::max(1, strings(c) / 4); }
+int few_strings(const Choices& c) { return std::max(1, strings(c) / 4); }
 
 struct Rule {
   std::string name;
-  std::string (*positions)(const Config& run);
+  std::string (*positions)(const Choices& run);
 };
 const std::vector<Rule>& rules() {
-  static const std::vector<Rule> list = {{"as trained", [](const Config&) { return std::string("same"); }},
+  static const std::vector<Rule> list = {{"as trained", [](const Choices&) { return std::string("same"); }},
                                          {"equal steps", even_positions},
-                                         {"counted", [](const Config&) { return std::string("contiguous"); }}};
+                                         {"counted", [](const Choices&) { return std::string("contiguous"); }}};
   return list;
 }
 
@@ -42,11 +42,11 @@ struct Tested {
   std::vector<BySeed> beyond;  // for each rule, the mean over the unseen lengths
 };
 
-Tested tested(Tests& tests, const Setting& setting, const Config& c) {
+Tested tested(Tests& tests, const Setting& setting, const Choices& c) {
   Tested t{{}, std::vector<BySeed>(rules().size())};
   if (setting.models.at_lr.empty()) return t;
   const std::vector<int> far = unseen(c);
-  std::vector<Test> asked = {{c.train_length, "same"}};
+  std::vector<Test> asked = {{c.whole("train_length"), "same"}};
   for (const Rule& rule : rules())
     for (const int length : far) asked.push_back({length, rule.positions(c)});
   const std::vector<BySeed> accuracy = tests(setting, asked, few_strings(c));
@@ -86,7 +86,7 @@ std::vector<nlohmann::json> data_row(const Setting& setting, const std::string& 
 
 }  // namespace
 
-Section matched(const Outcomes& outcomes, const Config& defaults) {
+Section matched(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
   const std::vector<int> far = unseen(defaults);
   if (far.empty()) {
@@ -103,15 +103,15 @@ Section matched(const Outcomes& outcomes, const Config& defaults) {
   Tests tests(all);
   Tested uniform;
   for (const Setting& setting : all) {
-    Config c = on_task(defaults, setting.task);
-    c.positions = setting.training.positions;
+    Choices c = on_task(defaults, setting.task);
+    c.set("positions", setting.training.positions);
     const Training first = trainings(defaults).front();
     const bool is_uniform = setting.training.positions == first.positions;
     if (s.grids.empty() || !s.grids.back().caption.starts_with(setting.task + ":")) {
       s.grids.push_back(
           {fmt::format("{}: accuracy in %, and minus that of uniform sampling in points with its interval",
                        setting.task),
-           {"encoding, trained with", fmt::format("length {}, as trained", c.train_length)},
+           {"encoding, trained with", fmt::format("length {}, as trained", c.whole("train_length"))},
            {}});
       for (const Rule& rule : rules()) s.grids.back().head.push_back(fmt::format("{}, {}", range, rule.name));
     }
@@ -121,7 +121,7 @@ Section matched(const Outcomes& outcomes, const Config& defaults) {
     std::vector<Cell> row = {
         {fmt::format("{}, {}", setting.encoding, setting.training.name), in_one(partly(setting.models))},
         cell(at_trained)};
-    s.data.rows.push_back(data_row(setting, "same", fmt::format("{}", c.train_length), at_trained));
+    s.data.rows.push_back(data_row(setting, "same", fmt::format("{}", c.whole("train_length")), at_trained));
     auto& of_rules = ahead[setting.training.name];
     of_rules.resize(rules().size());
     for (size_t r = 0; r < rules().size(); ++r) {

@@ -69,7 +69,7 @@ std::vector<Comparison> randomized_against_plain(const Outcomes& outcomes) {
 
 }  // namespace
 
-Section table1(const Outcomes& outcomes, const Config&) {
+Section table1(const Outcomes& outcomes, const Choices&) {
   Section s;
   Grid grid{std::string("Accuracy in %, best of all seeds and learning rates, as the paper counts") + beside_ours,
             {"task"},
@@ -102,7 +102,7 @@ Section table1(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-Section table3(const Outcomes& outcomes, const Config&) {
+Section table3(const Outcomes& outcomes, const Choices&) {
   Section s;
   s.data = table_of({"task", "order"});
   Grid grid{
@@ -114,7 +114,7 @@ Section table3(const Outcomes& outcomes, const Config&) {
     std::vector<Cell> row = {task_cell(outcomes, task)};
     for (const bool sorted : {false, true}) {
       sums[sorted] = outcomes.summary(
-          [&](const Config& c) { return c.task == task && (get(c, option("unsorted")) == "on") != sorted; });
+          [&](const Choices& c) { return c["task"] == task && (c["unsorted"] == "on") != sorted; });
       paper[sorted] = paper_value("ruoss2023_table3", task, sorted ? "rand_sincos_sorted" : "rand_sincos_unsorted");
       row.push_back(beside_paper(sums[sorted], paper[sorted]));
       add_row(s.data, {task, sorted ? "sorted" : "unsorted"}, sums[sorted], paper[sorted]);
@@ -132,7 +132,7 @@ Section table3(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-Section table4(const Outcomes& outcomes, const Config&) {
+Section table4(const Outcomes& outcomes, const Choices&) {
   Section s;
   s.data = table_of({"task", "encoding", "positions"});
   Grid grid{
@@ -158,7 +158,7 @@ Section table4(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-Section table5(const Outcomes& outcomes, const Config&) {
+Section table5(const Outcomes& outcomes, const Choices&) {
   Section s;
   s.data = table_of({"task", "encoding", "positions"});
   Grid grid{std::string("Accuracy in %, best of all runs") + beside_ours,
@@ -180,7 +180,7 @@ Section table5(const Outcomes& outcomes, const Config&) {
       if (!(sum.mean <= steady.mean)) steady = sum, steady_name = c.name;
     }
     const Summary geometric =
-        outcomes.summary([&](const Config& c) { return c.task == task && c.encoding == "geometric"; });
+        outcomes.summary([&](const Choices& c) { return c["task"] == task && c["encoding"] == "geometric"; });
     const double paper_best = paper_value("ruoss2023_table5", task, "best_of_table1_as_printed"),
                  paper_geometric = paper_value("ruoss2023_table5", task, "geometric");
     Cell winner = beside_paper(best, paper_best);

@@ -18,10 +18,10 @@ struct Choice {
   std::string base, other;  // in words
 };
 
-std::vector<Choice> choices(const Config& defaults) {
+std::vector<Choice> choices(const Choices& defaults) {
   const std::string once = "positions drawn once a pass (paper)", layers = "in every layer (code)";
   // On in the released code, which has no switch for it; a size that has it off is asked the other way round.
-  const std::string flips = defaults.test_dropout ? "off" : "on";
+  const std::string flips = defaults.on("test_dropout") ? "off" : "on";
   return {{"relative",
            "randomized",
            {{"relative_mode", "offset_table"}},
@@ -56,19 +56,19 @@ std::string joined(const Choice& c, bool names) {
 }
 
 // Whether a trial has these options, and all that other choices set as the size has it.
-bool has(const Config& c, const Choice& choice, const std::vector<Choice>& all, const Config& defaults) {
+bool has(const Choices& c, const Choice& choice, const std::vector<Choice>& all, const Choices& defaults) {
   for (const Choice& any : all)
     for (const auto& [name, value] : any.options) {
       const auto set = choice.options.find(name);
-      const std::string expected = set == choice.options.end() ? get(defaults, option(name)) : set->second;
-      if (get(c, option(name)) != expected) return false;
+      const std::string expected = set == choice.options.end() ? defaults[name] : set->second;
+      if (c[name] != expected) return false;
     }
   return true;
 }
 
 }  // namespace
 
-Trials of_code(const Config& defaults) {
+Trials of_code(const Choices& defaults) {
   Trials trials{{{"task", {"even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort"}},
                  {"encoding", {"relative", "rope", "alibi"}},
                  {"positions", {"randomized"}}},
@@ -81,7 +81,7 @@ Trials of_code(const Config& defaults) {
   return trials;
 }
 
-Section code(const Outcomes& outcomes, const Config& defaults) {
+Section code(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
   s.data = {{"encoding", "positions", "option", "value", "task", "seeds", "base", "other", "difference", "interval_low",
              "interval_high"},
@@ -98,14 +98,14 @@ Section code(const Outcomes& outcomes, const Config& defaults) {
   int compared = 0, intervals = 0;
   double largest = 0;
   for (const Choice& choice : all) {
-    const auto one = [&](const Config& c) { return c.encoding == choice.encoding && c.positions == choice.positions; };
-    if (!outcomes.plans([&](const Config& c) { return one(c) && has(c, choice, all, defaults); })) continue;
+    const auto one = [&](const Choices& c) { return c["encoding"] == choice.encoding && c["positions"] == choice.positions; };
+    if (!outcomes.plans([&](const Choices& c) { return one(c) && has(c, choice, all, defaults); })) continue;
     std::vector<Cell> row = {{choice.encoding}, {choice.positions}, {choice.base}, {choice.other}};
     for (const std::string& task : outcomes.tasks()) {
       const Summary other =
-          outcomes.summary([&](const Config& c) { return c.task == task && one(c) && has(c, choice, all, defaults); });
-      const Summary base = outcomes.summary([&](const Config& c) {
-        return c.task == task && one(c) && has(c, none, all, defaults);
+          outcomes.summary([&](const Choices& c) { return c["task"] == task && one(c) && has(c, choice, all, defaults); });
+      const Summary base = outcomes.summary([&](const Choices& c) {
+        return c["task"] == task && one(c) && has(c, none, all, defaults);
       });
       const Paired difference = paired(other.by_seed, base.by_seed);
       const std::string interval = interval_text(difference.interval, true);

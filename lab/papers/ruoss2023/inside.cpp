@@ -15,13 +15,13 @@ using namespace inspect;
 
 constexpr int strings = 30;  // 30 x 40 answer slots: 1200 points
 
-std::string name_of(const Config& c) {
+std::string name_of(const Choices& c) {
   for (const Column& column : columns())
-    if (c.encoding == column.encoding && c.positions == column.positions) return column.name;
-  return c.encoding;
+    if (c["encoding"] == column.encoding && c["positions"] == column.positions) return column.name;
+  return c["encoding"];
 }
 
-std::string lengths_text(const Config& c) {
+std::string lengths_text(const Choices& c) {
   const std::vector<int> lengths = paper_lengths(c);
   return fmt::format("Lengths {} and {}: the longest trained and 15/4 of it, as the paper's 40 and 150.", lengths[0],
                      lengths[1]);
@@ -29,19 +29,19 @@ std::string lengths_text(const Config& c) {
 
 }  // namespace
 
-Section fig5(const Outcomes& outcomes, const Config&) {
+Section fig5(const Outcomes& outcomes, const Choices&) {
   Section s;
   std::vector<Array> arrays;
   s.data = {{"encoding", "positions", "layer", "length", "accuracy", "outside", "share1", "share2"}, {}};
   for (const Outcome& o : outcomes.done()) {
     const State state = RunFolder::open(o.folder).load("cpu");
-    const Config& c = state.config;
+    const Choices& c = state.config;
     const Pca p = pca(state, paper_lengths(c), strings);
     s.pictures.push_back({pca_figure(p, name_of(c))});
-    for (Array& array : pca_arrays(c.positions, p)) arrays.push_back(std::move(array));
+    for (Array& array : pca_arrays(c["positions"], p)) arrays.push_back(std::move(array));
     for (size_t layer = 0; layer < p.layers.size(); ++layer)
       for (size_t i = 0; i < p.lengths.size(); ++i)
-        s.data.rows.push_back({c.encoding, c.positions, layer + 1, p.lengths[i], p.accuracy[i],
+        s.data.rows.push_back({c["encoding"], c["positions"], layer + 1, p.lengths[i], p.accuracy[i],
                                p.layers[layer].clouds[i].outside, p.layers[layer].map.share[0],
                                p.layers[layer].map.share[1]});
     const auto beyond_chance = [](const PcaLayer& l) { return l.clouds.back().outside - l.clouds.front().outside; };
@@ -63,26 +63,26 @@ Section fig5(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-Section fig6(const Outcomes& outcomes, const Config&) {
+Section fig6(const Outcomes& outcomes, const Choices&) {
   Section s;
   std::vector<Array> arrays;
   s.data = {{"encoding", "positions", "layer", "length", "strongest", "mean_of_strongest_in_a_row"}, {}};
   for (const Outcome& o : outcomes.done()) {
     const State state = RunFolder::open(o.folder).load("cpu");
-    const Config& c = state.config;
+    const Choices& c = state.config;
     const std::vector<AttentionMaps> maps = attention_maps(state, paper_lengths(c));
     Picture picture;
     picture.html =
-        attention_figure(maps, name_of(c), fmt::format("attention-{}-{}", c.encoding, c.positions), picture.data);
+        attention_figure(maps, name_of(c), fmt::format("attention-{}-{}", c["encoding"], c["positions"]), picture.data);
     s.pictures.push_back(std::move(picture));
-    for (Array& array : attention_arrays(c.positions, maps)) arrays.push_back(std::move(array));
+    for (Array& array : attention_arrays(c["positions"], maps)) arrays.push_back(std::move(array));
     for (const AttentionMaps& m : maps)
       for (size_t layer = 0; layer < m.layers.size(); ++layer) {
         const std::vector<float>& a = m.layers[layer];
         double sum = 0;
         for (int i = 0; i < m.slots; ++i)
           sum += *std::max_element(a.begin() + i * m.slots, a.begin() + (i + 1) * m.slots);
-        s.data.rows.push_back({c.encoding, c.positions, layer + 1, m.length,
+        s.data.rows.push_back({c["encoding"], c["positions"], layer + 1, m.length,
                                double(*std::max_element(a.begin(), a.end())), sum / m.slots});
       }
     if (s.notes.empty()) s.notes.push_back(lengths_text(c));
@@ -92,7 +92,7 @@ Section fig6(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-Section coverage(const Outcomes&, const Config& defaults) {
+Section coverage(const Outcomes&, const Choices& defaults) {
   Section s;
   s.data = {{"encoding", "positions", "kind", "length", "seen"}, {}};
   Grid grid{
@@ -102,10 +102,10 @@ Section coverage(const Outcomes&, const Config& defaults) {
       {}};
   for (const Column& column : columns()) {
     if (column.encoding == "none") continue;
-    Config c = defaults;
-    c.task = "reverse_string", c.encoding = column.encoding, c.positions = column.positions;
+    Choices c = defaults;
+    c.set("task", "reverse_string"), c.set("encoding", column.encoding), c.set("positions", column.positions);
     std::vector<int> lengths = paper_lengths(c);
-    lengths.push_back(c.eval_lengths.to);
+    lengths.push_back(c.lengths("eval_lengths").to);
     std::sort(lengths.begin(), lengths.end());
     lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
     const Coverage met = coverage(c, lengths);

@@ -32,7 +32,7 @@ void describe(Chart& chart) {
 
 }  // namespace
 
-Section fig4(const Outcomes& outcomes, const Config&) {
+Section fig4(const Outcomes& outcomes, const Choices&) {
   Section s;
   s.data = {{"task", "encoding", "positions", "length", "accuracy", "seeds", "guess", "majority", "content_only"}, {}};
   for (const std::string& task : outcomes.tasks())
@@ -58,7 +58,7 @@ Section fig4(const Outcomes& outcomes, const Config&) {
         if (curve.empty()) continue;
         chart.curves.push_back(line(c.name, c.color, curve, [](const AtLength& row) { return row.accuracy; }));
         chart.x_high = std::max(chart.x_high, double(curve.back().length));
-        chart.shaded = sum.at_lr[0]->trial->config().train_length;
+        chart.shaded = sum.at_lr[0]->trial->config().whole("train_length");
         if (curve.size() > longest.size()) longest = curve;
         for (const AtLength& row : curve)
           s.data.rows.push_back({task, c.encoding, c.positions, row.length, row.accuracy, sum.at_lr.size(),
@@ -81,16 +81,16 @@ Section fig4(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-Section fig3(const Outcomes& outcomes, const Config& defaults) {
+Section fig3(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
   s.data = {{"task", "max_position", "runs", "best", "seeds", "mean", "interval_low", "interval_high", "guess",
              "majority", "content_only"},
             {}};
   std::set<int> pools;
-  for (const Outcome& o : outcomes.done()) pools.insert(o.trial->config().max_position);
+  for (const Outcome& o : outcomes.done()) pools.insert(o.trial->config().whole("max_position"));
   Grid grid{fmt::format("R-Relative by the size of the pool that positions are drawn from: mean accuracy in %, then "
                         "its interval, then that of the difference to {} in points, over paired seeds",
-                        defaults.max_position),
+                        defaults.whole("max_position")),
             {"task"},
             {}};
   for (int pool : pools) grid.head.push_back(fmt::format("{}", pool));
@@ -98,15 +98,15 @@ Section fig3(const Outcomes& outcomes, const Config& defaults) {
     std::vector<Cell> row = {task_cell(outcomes, task)};
     std::vector<double> means;
     const auto with = [&](int pool) {
-      return outcomes.summary([&](const Config& c) { return c.task == task && c.max_position == pool; });
+      return outcomes.summary([&](const Choices& c) { return c["task"] == task && c.whole("max_position") == pool; });
     };
-    const Summary middle = with(defaults.max_position);
+    const Summary middle = with(defaults.whole("max_position"));
     for (int pool : pools) {
       const Summary sum = with(pool);
       const Interval difference = paired(sum.by_seed, middle.by_seed).interval;
       row.push_back({points(sum.mean), interval_text(sum.interval, false),
-                     pool != defaults.max_position && difference.excludes(0)});
-      if (pool != defaults.max_position && !std::isnan(difference.low))
+                     pool != defaults.whole("max_position") && difference.excludes(0)});
+      if (pool != defaults.whole("max_position") && !std::isnan(difference.low))
         row.back().below += fmt::format("\n{}", interval_text(difference, true));
       if (sum.runs) means.push_back(sum.mean);
       s.data.rows.push_back({task, pool, sum.runs, number(sum.best), sum.by_seed.size(), number(sum.mean),

@@ -31,18 +31,18 @@ std::vector<Column> columns_of(const Outcomes& outcomes) {
   std::vector<Column> some;
   for (const Column& column : columns())
     if (outcomes.plans(
-            [&](const Config& c) { return c.encoding == column.encoding && c.positions == column.positions; }))
+            [&](const Choices& c) { return c["encoding"] == column.encoding && c["positions"] == column.positions; }))
       some.push_back(column);
   return some;
 }
 
 Which is(const std::string& task, const Column& column) {
-  return [=](const Config& c) {
-    return c.task == task && c.encoding == column.encoding && c.positions == column.positions;
+  return [=](const Choices& c) {
+    return c["task"] == task && c["encoding"] == column.encoding && c["positions"] == column.positions;
   };
 }
 
-Trials of_table1(const Config&) {
+Trials of_table1(const Choices&) {
   return {{{"encoding", {"none"}}},
           {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}},
             {"positions", {"sequential", "randomized"}}}}};

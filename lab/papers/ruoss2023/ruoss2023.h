@@ -14,8 +14,8 @@ struct Column {
 const std::vector<Column>& columns();
 std::vector<Column> columns_of(const Outcomes&);  // those that its plan has
 Which is(const std::string& task, const Column&);
-Trials of_table1(const Config&);  // all tasks x these columns
-Trials of_code(const Config&);
+Trials of_table1(const Choices&);  // all tasks x these columns
+Trials of_code(const Choices&);
 
 // One setting against another on one task, in fractions.
 struct Comparison {
@@ -35,10 +35,10 @@ Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption)
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
 
 // The artifacts, a file each or a few that belong together.
-Section table1(const Outcomes&, const Config&), table2(const Outcomes&, const Config&),
-    table3(const Outcomes&, const Config&), table4(const Outcomes&, const Config&),
-    table5(const Outcomes&, const Config&), fig2(const Outcomes&, const Config&), fig3(const Outcomes&, const Config&),
-    fig4(const Outcomes&, const Config&), fig5(const Outcomes&, const Config&), fig6(const Outcomes&, const Config&),
-    coverage(const Outcomes&, const Config&), code(const Outcomes&, const Config&);
+Section table1(const Outcomes&, const Choices&), table2(const Outcomes&, const Choices&),
+    table3(const Outcomes&, const Choices&), table4(const Outcomes&, const Choices&),
+    table5(const Outcomes&, const Choices&), fig2(const Outcomes&, const Choices&), fig3(const Outcomes&, const Choices&),
+    fig4(const Outcomes&, const Choices&), fig5(const Outcomes&, const Choices&), fig6(const Outcomes&, const Choices&),
+    coverage(const Outcomes&, const Choices&), code(const Outcomes&, const Choices&);
 
 }  // namespace poslab::reproduce::ruoss2023

@@ -58,7 +58,7 @@ std::vector<Test> tests(const Outcome& o, int trained) {
 
 }  // namespace
 
-Section table2(const Outcomes& outcomes, const Config&) {
+Section table2(const Outcomes& outcomes, const Choices&) {
   Section s;
   s.data = {{"task", "encoding", "positions", "runs", "steps_per_second", "seconds"}, {}};
   Grid grid{"Training steps a second, median over the runs", {"task"}, {}};
@@ -70,7 +70,7 @@ Section table2(const Outcomes& outcomes, const Config&) {
       for (const Outcome& o : outcomes.done())
         if (is(task, c)(o.trial->config()) && o.record.seconds) {
           seconds.push_back(*o.record.seconds);
-          rate.push_back(double(o.trial->config().steps) / seconds.back());
+          rate.push_back(double(o.trial->config().count("steps")) / seconds.back());
         }
       row.push_back({rate.empty() ? "–" : fmt::format("{:.1f}", median(rate)),
                      rate.empty() ? "" : fmt::format("{:.0f} s", median(seconds))});
@@ -86,7 +86,7 @@ Section table2(const Outcomes& outcomes, const Config&) {
   return s;
 }
 
-Section fig2(const Outcomes& outcomes, const Config& defaults) {
+Section fig2(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
   s.data = {{"task", "positions", "train_length", "seed", "step", "seconds", "accuracy"}, {}};
   constexpr double good = 0.9;
@@ -110,18 +110,18 @@ Section fig2(const Outcomes& outcomes, const Config& defaults) {
     bool ran[2] = {false, false};
     for (const bool naive : {false, true})
       for (const Outcome& o : outcomes.done()) {
-        const Config& c = o.trial->config();
-        if (c.task != task || (c.positions == "sequential") != naive) continue;
+        const Choices& c = o.trial->config();
+        if (c["task"] != task || (c["positions"] == "sequential") != naive) continue;
         Curve curve{
-            fmt::format("{} to length {}", naive ? "Relative" : "R-Relative", c.train_length), naive ? 0 : 1, {}, {}};
+            fmt::format("{} to length {}", naive ? "Relative" : "R-Relative", c.whole("train_length")), naive ? 0 : 1, {}, {}};
         int row = 0;
         ran[naive] = true;
-        const std::vector<Test> all = tests(o, defaults.train_length);
+        const std::vector<Test> all = tests(o, defaults.whole("train_length"));
         for (const Test& t : all) {
           curve.points.push_back({t.seconds, t.accuracy});
           row = t.accuracy > good ? row + 1 : 0;
           if (std::isnan(reached[naive]) && row == in_a_row) reached[naive] = (curve.points.end() - in_a_row)->x;
-          s.data.rows.push_back({task, c.positions, c.train_length, c.seed, t.step, t.seconds, t.accuracy});
+          s.data.rows.push_back({task, c["positions"], c.whole("train_length"), c.count("seed"), t.step, t.seconds, t.accuracy});
         }
         if (all.empty()) continue;
         chart.x_high = std::max(chart.x_high, curve.points.back().x);
@@ -150,7 +150,7 @@ Section fig2(const Outcomes& outcomes, const Config& defaults) {
         {fmt::format(
              "<figure>{}<figcaption><b>{}.</b> Small tests while training, at some of the lengths beyond {}; their own "
              "time is not counted.</figcaption></figure>\n",
-             figure(chart), headed(task), defaults.train_length),
+             figure(chart), headed(task), defaults.whole("train_length")),
          {{"charts", {chart_json(chart)}}}});
     if (const Cell cell = task_cell(outcomes, task); !cell.below.empty())
       s.notes.push_back(fmt::format("{}, without reading the order of the symbols: {}.", task, in_one(cell.below)));

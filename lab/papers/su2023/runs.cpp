@@ -91,7 +91,7 @@ std::vector<Chain> chains(const std::vector<const Artifact*>& artifacts, const R
       const std::string run = results.run(model.name, seed);
       const Choices c = language::configure(settings);
       Chain chain{fmt::format("{}-{}", model.name, seed),
-                  {training(RunKind::language, settings, run, threads, training_work(c) + test_work(c))}};
+                  {training(language_kind(), settings, run, threads, training_work(c) + test_work(c))}};
       for (const Method& m : tested) {
         if (m.model != model.name || as_trained(m)) continue;
         const std::string file = results.test(m, seed);

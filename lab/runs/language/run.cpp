@@ -22,7 +22,7 @@ using json = nlohmann::ordered_json;
 constexpr int64_t read_for_merges = 32 << 20;  // bytes
 
 std::string checkpoint(const State& s) {
-  return checkpoint_bytes(RunKind::language, all_choices(), s.config, s.params, s.adam);
+  return checkpoint_bytes(s.config, s.params, s.adam);
 }
 
 // What tells one text from another, without reading it.
@@ -83,7 +83,7 @@ ReadText text_of(const std::string& folder) {
 }
 
 Run create(const Choices& c) {
-  check(c);
+  language::check(c);
   RunFolder::check_free(c["out"]);
   Read read = read_new(c);
   const std::vector<int> lengths = eval_lengths(c);
@@ -91,7 +91,7 @@ Run create(const Choices& c) {
                  std::max(c.whole("train_length"), *std::max_element(lengths.begin(), lengths.end())));
   State state(c, read.source.tokens());
   stop_if_wanted();
-  RunFolder::Files files = {{"config.toml", to_toml(all_choices(), c)}, {"checkpoint.safetensors", checkpoint(state)}};
+  RunFolder::Files files = {{"config.toml", to_toml(c)}, {"checkpoint.safetensors", checkpoint(state)}};
   files.insert(files.end(), read.files.begin(), read.files.end());
   const RunFolder folder = RunFolder::create(c["out"], files);
   fmt::print(stderr, "{}; {} tokens, {} parameters\n", read.summary, read.source.tokens(), state.params.count());
@@ -100,8 +100,8 @@ Run create(const Choices& c) {
 
 Run open(const std::string& folder) {
   const RunFolder run = RunFolder::open(folder);
-  const Checkpoint checkpoint(read_file(run.checkpoint()), run.checkpoint(), language_checkpoint_format);
-  const Choices c = read_config(RunKind::language, run, checkpoint);
+  const Checkpoint checkpoint(read_file(run.checkpoint()), run.checkpoint(), language_kind());
+  const Choices c = read_config(language_kind(), run, checkpoint);
   Source source = read_again(run, c);
   State state(c, source.tokens());
   checkpoint.read_into(state.params, state.adam);
@@ -116,7 +116,7 @@ void train(Run& run) {
   };
   ChoiceTrainee<State, Batch> trainee(s, {[&](int64_t step) { return draw_batch(s.config, run.source, step); },
                                           train_on, [&] { return checkpoint(s); }});
-  poslab::train(RunKind::language, run.folder, s.config, s.params, s.adam, trainee);
+  poslab::train(language_kind(), run.folder, s.config, s.params, s.adam, trainee);
 }
 
 std::vector<AtLength> evaluate(const Run& run) {

@@ -18,7 +18,7 @@ int64_t steps_in(const Plan& plan, const std::vector<TrialState>& states, std::i
   int64_t steps = 0;
   for (size_t i = 0; i < plan.size(); ++i)
     if (std::find(which.begin(), which.end(), states[i]) != which.end())
-      steps += std::stoll(value_of(plan[i].run, "steps"));
+      steps += std::stoll(plan[i].run["steps"]);
   return steps;
 }
 

@@ -29,8 +29,8 @@ json cell(const std::optional<T>& value) {
 }
 
 // An option's value: a number as one, all else as it is spelled.
-json cell(const RunConfig& c, const KeptOption& o) {
-  const std::string value = value_of(c, o.name);
+json cell(const Choices& c, const Option& o) {
+  const std::string value = c[o.name];
   return o.kind == Option::Kind::toggle ? json(value) : json(typed(o, value));
 }
 
@@ -64,7 +64,7 @@ Cells cells_of_language(const Trial& t, const SweepFolder& folder, const RunReco
     all.lengths.push_back({at.length, at.repeated ? "repeated" : "plain", cell(at.accuracy), cell(at.loss),
                            cell(at.bits_per_byte), at.samples});
     if (at.repeated) continue;
-    if (std::to_string(at.length) == value_of(t.run, "train_length")) trained = &at;
+    if (std::to_string(at.length) == t.run["train_length"]) trained = &at;
     if (!longest || at.length > longest->length) longest = &at;
   }
   for (const language::AtLength* at : {trained, longest})
@@ -83,7 +83,7 @@ Cells cells_of_t5(const Trial& t, const SweepFolder& folder, const RunRecord&) {
     all.lengths.push_back({at.task, at.length, cell(at.accuracy), cell(at.loss), at.samples});
     accuracy[at.length].push_back(at.accuracy);
   }
-  const auto trained = accuracy.find(std::stoi(value_of(t.run, "train_length")));
+  const auto trained = accuracy.find(std::stoi(t.run["train_length"]));
   const auto& [longest, of_longest] = *accuracy.rbegin();
   all.scores = {trained == accuracy.end() ? json() : cell(mean(trained->second)), json(longest),
                 cell(mean(of_longest))};
@@ -105,8 +105,8 @@ const Columns of_t5 = {{"accuracy", "longest", "longest_accuracy"},
                        "id, task, length",
                        cells_of_t5};
 
-const Columns& columns_of(RunKind kind) {
-  return kind == RunKind::task ? of_task : kind == RunKind::language ? of_language : of_t5;
+const Columns& columns_of(const Kind& kind) {
+  return kind == strings_kind() ? of_task : kind == language_kind() ? of_language : of_t5;
 }
 
 struct Result {
@@ -137,12 +137,12 @@ std::string text_of(const json& cell) {
 Collected collect(const Plan& plan, const SweepFolder& folder) {
   if (!std::filesystem::is_directory(folder.path()))
     bad_input("there is no folder {}; `poslab sweep run` makes it", folder.path());
-  const RunKind kind = kind_of(plan);
+  const Kind& kind = kind_of(plan);
   const Columns& of_kind = columns_of(kind);
   const std::vector<std::string> differing = naming(plan).differing();
   const Naming names = naming(plan, {"task", "seed"});
-  std::vector<const KeptOption*> studied, others;
-  for (const KeptOption& o : kept_options(kind))
+  std::vector<const Option*> studied, others;
+  for (const Option& o : kept_options(kind))
     (std::count(differing.begin(), differing.end(), o.name) ? studied : others).push_back(&o);
 
   Collected all{{{"id", "name", "state"}, {}, "id"}, {{"id"}, {}, of_kind.key}};
@@ -150,10 +150,10 @@ Collected collect(const Plan& plan, const SweepFolder& folder) {
     columns.insert(columns.end(), more.begin(), more.end());
   };
   std::vector<std::string>& columns = all.trials.columns;
-  for (const KeptOption* o : studied) columns.push_back(o->name);
+  for (const Option* o : studied) columns.push_back(o->name);
   add(columns, of_kind.scores), add(columns, {"seconds", "commit", "reason"});
-  for (const KeptOption* o : others) columns.push_back(o->name);
-  if (kind == RunKind::task) add(all.lengths.columns, {"task"});
+  for (const Option* o : others) columns.push_back(o->name);
+  if (kind == strings_kind()) add(all.lengths.columns, {"task"});
   add(all.lengths.columns, {"name", "seed"}), add(all.lengths.columns, of_kind.lengths);
 
   const std::vector<TrialState> known = states(plan, folder);
@@ -163,16 +163,16 @@ Collected collect(const Plan& plan, const SweepFolder& folder) {
     const bool lost = known[i] == TrialState::done && !reason.empty();
     const std::string name = names.name(values_of(t.run));
     std::vector<json> row = {t.id, name, name_of(lost ? TrialState::failed : known[i])};
-    for (const KeptOption* o : studied) row.push_back(cell(t.run, *o));
+    for (const Option* o : studied) row.push_back(cell(t.run, *o));
     row.insert(row.end(), cells.scores.begin(), cells.scores.end());
     for (const json& value : {cell(r.seconds), cell(r.commit), reason.empty() ? json() : json(reason)})
       row.push_back(value);
-    for (const KeptOption* o : others) row.push_back(cell(t.run, *o));
+    for (const Option* o : others) row.push_back(cell(t.run, *o));
     all.trials.rows.push_back(std::move(row));
     for (const std::vector<json>& at : cells.lengths) {
       std::vector<json> line = {t.id};
-      if (kind == RunKind::task) line.push_back(t.config().task);
-      line.push_back(name), line.push_back(typed(kept_option(kind, "seed"), value_of(t.run, "seed")));
+      if (kind == strings_kind()) line.push_back(t.config()["task"]);
+      line.push_back(name), line.push_back(typed(kept_option(kind, "seed"), t.run["seed"]));
       line.insert(line.end(), at.begin(), at.end());
       all.lengths.rows.push_back(std::move(line));
     }

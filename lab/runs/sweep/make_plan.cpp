@@ -9,29 +9,28 @@ namespace {
 
 constexpr int64_t max_trials = 1000000;
 
-std::string refusal(RunConfig c) {
-  if (Config* of_task = std::get_if<Config>(&c))
-    of_task->device = "cpu";  // a GPU is asked for where the trial runs
+std::string refusal(Choices c) {
+  if (c.has("device")) c.set("device", "cpu");  // a GPU is asked for where the trial runs
   try {
-    check(c);
+    kind_of(c).check(c);
   } catch (const BadInput& e) { return e.what(); }
   return "";
 }
 
 class Collector {
  public:
-  Collector(std::string source, RunKind kind) : source_(std::move(source)), kind_(kind) {}
+  Collector(std::string source, const Kind& kind) : source_(std::move(source)), kind_(&kind) {}
   Plan plan;
 
   void add_product(const ValueLists& by_name) {
     for (auto& [name, list] : by_name)
       if (list.empty()) bad_input("{}: {} = [] leaves no trial; give it a value or leave it out", source_, name);
     for (const char* must : {"task", "encoding"})
-      if (kind_ == RunKind::task && !by_name.count(must))
+      if (*kind_ == strings_kind() && !by_name.count(must))
         bad_input("{}: which {}? Every product needs one", source_, must);
-    const std::vector<KeptOption>& options = kept_options(kind_);
+    const std::vector<Option>& options = kept_options(*kind_);
     std::map<size_t, std::vector<std::string>> lists;  // by the option's place among these
-    for (auto& [name, list] : by_name) lists[size_t(&kept_option(kind_, name) - options.data())] = list;
+    for (auto& [name, list] : by_name) lists[size_t(&kept_option(*kind_, name) - options.data())] = list;
     double trials = 1;
     for (auto& [option, list] : lists) trials *= double(list.size());
     if (trials > double(max_trials) - double(plan.size()))
@@ -41,7 +40,7 @@ class Collector {
       Settings settings;
       size_t wheel = 0;
       for (auto& [option, list] : lists) settings.emplace_back(options[option].name, list[at[wheel++]]);
-      add(configure(kind_, settings));
+      add(kind_->configure(settings));
       more = false;
       for (auto list = lists.rbegin(); list != lists.rend() && !more; ++list) {
         size_t& value = at[--wheel];
@@ -52,7 +51,7 @@ class Collector {
   }
 
  private:
-  void add(const RunConfig& c) {
+  void add(const Choices& c) {
     Trial t{trial_id(c), c, refusal(c)};
     const std::string all = config_json(c).dump();
     const auto [old, fresh] = seen_.emplace(t.id, all);
@@ -61,7 +60,7 @@ class Collector {
   }
 
   std::string source_;
-  RunKind kind_;
+  const Kind* kind_;
   std::unordered_map<std::string, std::string> seen_;
 };
 
@@ -79,7 +78,7 @@ std::vector<std::string> seeds(int64_t n) {
   return all;
 }
 
-Plan make_plan(const ValueLists& lists, const std::vector<ValueLists>& also, const std::string& source, RunKind kind) {
+Plan make_plan(const ValueLists& lists, const std::vector<ValueLists>& also, const std::string& source, const Kind& kind) {
   Collector all(source, kind);
   all.add_product(lists);
   for (const ValueLists& more : also) all.add_product(overlaid(lists, more));

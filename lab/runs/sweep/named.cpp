@@ -17,15 +17,15 @@ namespace {
 
 bool suits(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c && std::strchr("-_.+=,", c)); }
 
-std::string name_from(const std::string& text, const RunConfig& c) {
+std::string name_from(const std::string& text, const Choices& c) {
   std::string name;
   for (size_t at = 0; at < text.size();) {
     const size_t open = text.find('{', at), close = text.find('}', open);
     name += text.substr(at, open - at);
     if (open == std::string::npos) break;
     if (close == std::string::npos) bad_input("a {{ is not closed; write {{task}}");
-    const KeptOption& o = kept_option(kind_of(c), text.substr(open + 1, close - open - 1));
-    const std::string value = value_of(c, o.name), word = word_for(o, value);
+    const Option& o = kept_option(kind_of(c), text.substr(open + 1, close - open - 1));
+    const std::string value = c[o.name], word = word_for(o, value);
     name += word.empty() ? value : word;
     at = close + 1;
   }
@@ -52,7 +52,7 @@ void keep_plan(const Plan& plan, const SweepFolder& folder) {
     Plan before = read_plan(path);
     if (kind_of(before) != kind_of(plan))
       bad_input("{} has a sweep of `poslab {}`, and this one is of `poslab {}`; choose another --out", folder.path(),
-                train_command(kind_of(before)), train_command(kind_of(plan)));
+                kind_of(before).command("train"), kind_of(plan).command("train"));
     for (Trial& t : before)
       if (ids.insert(t.id).second) all.push_back(std::move(t));
   }

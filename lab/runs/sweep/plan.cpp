@@ -26,7 +26,7 @@ Trial read_trial(const std::string& line) {
     if (all.contains(key)) *field = all[key].is_string() ? all[key].get<std::string>() : all[key].dump();
   if (all.contains("name") && !names_a_file(t.name))
     bad_input("\"{}\" cannot be the name of a link; plan anew with `poslab sweep plan`", t.name);
-  const auto command = all.value("command", ordered_json(train_command(RunKind::task)));
+  const auto command = all.value("command", ordered_json(strings_kind().command("train")));
   for (const char* key : {"id", "command", "name", "impossible"}) all.erase(key);
   t.run = config_of(kind_of_command(command.is_string() ? command.get<std::string>() : command.dump()), all);
   if (const std::string is = trial_id(t.run); is != t.id)
@@ -45,17 +45,12 @@ int whole(std::string_view text) {
 
 }  // namespace
 
-RunKind kind_of(const Plan& plan) { return plan.empty() ? RunKind::task : kind_of(plan.front().run); }
+const Kind& kind_of(const Plan& plan) { return plan.empty() ? strings_kind() : kind_of(plan.front().run); }
 
-std::string trial_id(const RunConfig& c) {
-  const RunKind kind = kind_of(c);
-  static const RunConfig defaults[] = {configure(RunKind::task, {}), configure(RunKind::language, {}),
-                                       configure(RunKind::t5, {})};
-  const RunConfig& standard = defaults[size_t(kind)];
-  std::string text = format_of_checkpoints(kind);
-  for (const KeptOption& o : kept_options(kind))
-    if (const std::string value = value_of(c, o.name); value != value_of(standard, o.name))
-      text += fmt::format("\n{} = {}", o.name, value);
+std::string trial_id(const Choices& c) {
+  std::string text = kind_of(c).format;
+  for (const Option& o : kept_options(kind_of(c)))
+    if (c[o.name] != o.standard) text += fmt::format("\n{} = {}", o.name, c[o.name]);
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a of 64 bits
   for (const char byte : text) hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
   return fmt::format("{:016x}", hash);
@@ -65,7 +60,7 @@ std::string plan_lines(const Plan& plan) {
   std::string text;
   for (const Trial& t : plan) {
     ordered_json line = {{"id", t.id}};
-    if (kind_of(t.run) != RunKind::task) line["command"] = train_command(kind_of(t.run));
+    if (kind_of(t.run) != strings_kind()) line["command"] = kind_of(t.run).command("train");
     if (!t.name.empty()) line["name"] = t.name;
     const ordered_json config = config_json(t.run);
     for (auto& [name, value] : config.items()) line[name] = value;
@@ -86,9 +81,9 @@ Plan read_plan(const std::string& path) {
       plan.push_back(read_trial(line));
       if (const auto [old, fresh] = lines.emplace(plan.back().id, number); !fresh)
         bad_input("line {} is the same trial; remove one of the two", old->second);
-      if (const RunKind kind = kind_of(plan.back().run); kind != kind_of(plan))
+      if (const Kind& kind = kind_of(plan.back().run); kind != kind_of(plan))
         bad_input("a trial of `poslab {}`, and those before it are of `poslab {}`; a plan has one kind",
-                  train_command(kind), train_command(kind_of(plan)));
+                  kind.command("train"), kind_of(plan).command("train"));
     } catch (const BadInput& e) { bad_input("{}, line {}: {}", path, number, e.what()); }
   }
   if (plan.empty()) bad_input("{} holds no trial; `poslab sweep plan` writes a plan", path);
@@ -99,9 +94,9 @@ Plan read_plan(const std::string& path) {
 Naming naming(const Plan& plan, const std::set<std::string>& without) {
   std::vector<Values> trials(plan.size());
   if (plan.empty()) return Naming(trials);
-  for (const KeptOption& o : kept_options(kind_of(plan))) {
+  for (const Option& o : kept_options(kind_of(plan))) {
     if (without.count(o.name)) continue;
-    const auto value = [&](const Trial& t) { return value_of(t.run, o.name); };
+    const auto value = [&](const Trial& t) { return t.run[o.name]; };
     if (o.name != "preset" && std::all_of(plan.begin(), plan.end(), [&, first = value(plan.front())](const Trial& t) {
           return value(t) == first;
         }))

@@ -17,20 +17,20 @@ namespace poslab::sweep {
 
 struct Trial {
   std::string id;  // 16 hex digits, from the configuration and the format of checkpoints
-  RunConfig run;
+  Choices run;
   std::string impossible;  // why check() refuses it; "": it can be run
   std::string name = {};   // readable, for a link beside the id (lab/runs/sweep/named.h); "": none
-  const Config& config() const { return std::get<Config>(run); }  // of a trial of `poslab train`
+  const Choices& config() const { return run; }
 };
 using Plan = std::vector<Trial>;  // all trials of one kind
-RunKind kind_of(const Plan&);
+const Kind& kind_of(const Plan&);
 
 // The id does not depend on the commit: a rerun after a pull goes on with what is there. (Which commit trained a
 // trial is in its result.json.) Nor on options at their default, so that a new option changes no id. It does on the
 // format of checkpoints, which changes when an old state would not go on the same.
-std::string trial_id(const RunConfig&);
+std::string trial_id(const Choices&);
 
-// What is tried of some options: name and values, each as configure() takes it (lab/runs/run_config.h).
+// What is tried of some options: name and values, each as configure() takes it (lab/runs/values.h).
 using ValueLists = std::map<std::string, std::vector<std::string>>;
 ValueLists overlaid(ValueLists lists, const ValueLists& above);  // those of `above` in place of those of `lists`
 std::vector<std::string> seeds(int64_t n);                       // 0 .. n - 1, as a list of the option seed
@@ -39,7 +39,7 @@ std::vector<std::string> seeds(int64_t n);                       // 0 .. n - 1, 
 // each of `also`, whose lists replace those above them. Equal configurations appear once. Throws BadInput; `source` is
 // for messages.
 Plan make_plan(const ValueLists&, const std::vector<ValueLists>& also, const std::string& source,
-               RunKind = RunKind::task);
+               const Kind& = strings_kind());
 // From TOML: the lists at its top, and `also` from its [[also]] tables. `seeds = 10` is seed = [0, ..., 9], and
 // name = "{task}-{seed}" names the trials, and command = "lm train" makes them language models, "t5 train" T5s. Throws
 // BadInput with file and line.

@@ -44,8 +44,8 @@ int status_of(const Trial& t, const SweepFolder& folder, const Training& how) {
 }  // namespace
 
 Device device_of(const Trial& t, const Training& how) {
-  Config c = t.config();
-  if (!how.device.empty()) set(c, option("device"), how.device);
+  Choices c = t.config();
+  if (!how.device.empty()) c.set("device", how.device);
   return device(c);
 }
 
@@ -53,8 +53,8 @@ Settings settings_of(const Trial& t, const SweepFolder& folder, const Training& 
   Settings all = {{"threads", fmt::format("{}", how.threads)}};
   if (!has_begun(t, folder)) {
     all.emplace_back("out", folder.run(t));
-    for (const KeptOption& o : kept_options(kind_of(t.run)))
-      if (const std::string value = value_of(t.run, o.name); !value.empty()) all.emplace_back(o.name, value);
+    for (const Option& o : kept_options(kind_of(t.run)))
+      if (const std::string value = t.run[o.name]; !value.empty()) all.emplace_back(o.name, value);
   }
   if (!how.device.empty()) all.emplace_back("device", how.device);
   return all;

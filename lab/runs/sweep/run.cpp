@@ -177,13 +177,13 @@ class Worker {
   }
 
   std::vector<std::string> words_of(const Trial& t) const {
-    const RunKind kind = kind_of(t.run);
+    const Kind& kind = kind_of(t.run);
     const bool begun = fs::exists(folder_.run(t));
-    std::vector<std::string> words = split(begun ? resume_command(kind) : train_command(kind), ' ');
+    std::vector<std::string> words = split(begun ? kind.command("resume") : kind.command("train"), ' ');
     if (begun) words.push_back(folder_.run(t));
     for (const auto& [name, value] : settings_of(t, folder_, {work_.threads, work_.device, work_.force}))
       words.push_back(dashed(name) + "=" + value);
-    const bool estimated = kind == RunKind::task;  // no language model is
+    const bool estimated = kind == strings_kind();  // no language model is
     if (work_.force && !begun && estimated) words.push_back("--force");
     return words;
   }

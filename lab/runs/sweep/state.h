@@ -26,7 +26,7 @@ class SweepFolder {
   const std::string& path() const { return path_; }
   std::string run(const Trial& t) const { return path_ + "/" + t.id; }
   std::string result(const Trial& t) const { return run(t) + "/result.json"; }
-  std::string last_file(const Trial& t) const { return run(t) + "/" + poslab::last_file(kind_of(t.run)); }
+  std::string last_file(const Trial& t) const { return run(t) + "/" + poslab::kind_of(t.run).last_file; }
   std::string log(const Trial& t) const { return run(t) + ".log"; }
   std::string failed(const Trial& t) const { return run(t) + ".failed"; }
   std::string journal() const { return path_ + "/journal.jsonl"; }

@@ -6,7 +6,7 @@
 namespace poslab::sweep {
 namespace {
 
-std::vector<std::string> values(RunKind kind, const std::string& option, const toml::node& node) {
+std::vector<std::string> values(const Kind& kind, const std::string& option, const toml::node& node) {
   std::vector<std::string> all;
   // A person writes these files: poslab writes plans.
   const auto text = [&](const toml::node& one) { return as_typed(option, option_text(kind, option, one)); };
@@ -20,7 +20,7 @@ std::vector<std::string> values(RunKind kind, const std::string& option, const t
 
 enum class Where { top, also, alone };  // of a sweep's file, one of its [[also]], or no such file
 
-ValueLists lists_of(const toml::table& table, const std::string& source, Where where, RunKind kind = RunKind::task) {
+ValueLists lists_of(const toml::table& table, const std::string& source, Where where, const Kind& kind = strings_kind()) {
   if (table.contains("seeds") && table.contains("seed"))
     bad_input("{}: seeds and seed stand in one table; give one of the two", source);
   ValueLists lists;
@@ -47,12 +47,12 @@ ValueLists read_lists(const std::string& text, const std::string& source) {
 
 Plan make_plan(const std::string& text, const std::string& source) {
   toml::table table = parse_toml(text, source);
-  RunKind kind = RunKind::task;
+  const Kind* kind = &strings_kind();
   if (const toml::node* node = table.get("command"))
     at_line(source, *node, [&] {
       const auto word = node->value_exact<std::string>();
       if (!word) bad_input("command is \"train\", \"lm train\" or \"t5 train\"");
-      kind = kind_of_command(*word);
+      kind = &kind_of_command(*word);
     });
   std::vector<ValueLists> also;
   if (toml::node* node = table.get("also")) {
@@ -60,10 +60,10 @@ Plan make_plan(const std::string& text, const std::string& source) {
       if (!node->is_array_of_tables()) bad_input("also is a table of its own, written [[also]]");
     });
     for (const toml::node& more : *node->as_array())
-      also.push_back(lists_of(*more.as_table(), source, Where::also, kind));
+      also.push_back(lists_of(*more.as_table(), source, Where::also, *kind));
     table.erase("also");
   }
-  Plan plan = make_plan(lists_of(table, source, Where::top, kind), also, source, kind);
+  Plan plan = make_plan(lists_of(table, source, Where::top, *kind), also, source, *kind);
   if (const toml::node* node = table.get("name"))
     at_line(source, *node, [&] {
       const auto text = node->value_exact<std::string>();

@@ -13,26 +13,26 @@ namespace poslab::t5 {
 namespace {
 
 std::string checkpoint(const State& s) {
-  return checkpoint_bytes(RunKind::t5, all_choices(), s.config, s.params, s.adam);
+  return checkpoint_bytes(s.config, s.params, s.adam);
 }
 
 }  // namespace
 
 Run create(const Choices& c) {
-  check(c);
+  t5::check(c);
   RunFolder::check_free(c["out"]);
   State state(c);
   stop_if_wanted();
   const RunFolder folder = RunFolder::create(
-      c["out"], {{"config.toml", to_toml(all_choices(), c)}, {"checkpoint.safetensors", checkpoint(state)}});
+      c["out"], {{"config.toml", to_toml(c)}, {"checkpoint.safetensors", checkpoint(state)}});
   fmt::print(stderr, "{}: {} parameters\n", c["tasks"], state.params.count());
   return {folder, std::move(state)};
 }
 
 Run open(const std::string& folder) {
   const RunFolder run = RunFolder::open(folder);
-  const Checkpoint saved(read_file(run.checkpoint()), run.checkpoint(), format_of_checkpoints(RunKind::t5));
-  State state(read_config(RunKind::t5, run, saved));
+  const Checkpoint saved(read_file(run.checkpoint()), run.checkpoint(), t5_kind());
+  State state(read_config(t5_kind(), run, saved));
   saved.read_into(state.params, state.adam);
   return {run, std::move(state)};
 }
@@ -45,7 +45,7 @@ void train(Run& run) {
   };
   ChoiceTrainee<State, Batch> trainee(
       s, {[&](int64_t step) { return draw_batch(s.config, step); }, train_on, [&] { return checkpoint(s); }});
-  poslab::train(RunKind::t5, run.folder, s.config, s.params, s.adam, trainee);
+  poslab::train(t5_kind(), run.folder, s.config, s.params, s.adam, trainee);
 }
 
 std::vector<AtLength> evaluate(const T5& net, const Choices& c, const std::string& again) {

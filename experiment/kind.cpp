@@ -1,0 +1,82 @@
+#include "experiment/kind.h"
+
+#include <map>
+
+#include "experiment/config.h"
+#include "experiment/language/options.h"
+#include "experiment/t5/options.h"
+
+namespace poslab {
+
+const Kind& strings_kind() {
+  static const Kind kind = {"strings", "", "task", "result.json", "poslab checkpoint 1",
+                            "a task; `poslab resume`, eval and ask read",
+                            {"eval_lengths", "eval_samples", "test_positions", "test_temperature", "test_dropout"},
+                            all_choices, configure, check};
+  return kind;
+}
+const Kind& language_kind() {
+  static const Kind kind = {"language", "lm ", "text", "eval.csv", "poslab language model 1",
+                            "a language model; `poslab lm` reads",
+                            {"encoding", "temperature", "eval_times", "eval_samples"},
+                            language::all_choices, language::configure, language::check};
+  return kind;
+}
+const Kind& t5_kind() {
+  static const Kind kind = {"t5", "t5 ", "tasks", "eval.csv", "poslab T5 1",
+                            "a T5; `poslab t5` reads",
+                            {"tasks", "encoding", "temperature", "eval_lengths", "eval_samples"},
+                            t5::all_choices, t5::configure, t5::check};
+  return kind;
+}
+const std::vector<const Kind*>& all_kinds() {
+  static const std::vector<const Kind*> all = {&strings_kind(), &language_kind(), &t5_kind()};
+  return all;
+}
+
+const Kind& kind_of(const Choices& c) {
+  for (const Kind* kind : all_kinds())
+    if (c.has(kind->studied)) return *kind;
+  failure("these are no choices of a run");
+}
+
+const Kind& kind_of_command(const std::string& train) {
+  std::vector<std::string> known;
+  for (const Kind* kind : all_kinds()) {
+    known.push_back(kind->command("train"));
+    if (train == known.back()) return *kind;
+  }
+  raise<BadInput>(unknown("command", train, known));
+}
+
+const std::vector<Option>& kept_options(const Kind& kind) {
+  static const auto all = [] {
+    std::map<std::string, std::vector<Option>> kept;
+    for (const Kind* one : all_kinds())
+      for (const ChoiceOption& o : one->table().options)
+        if (o.kept) kept[one->name].push_back(o.option);
+    return kept;
+  }();
+  return all.at(kind.name);
+}
+
+const Option& kept_option(const Kind& kind, const std::string& name) {
+  const auto found = [&](const Kind& of) -> const Option* {
+    for (const Option& o : kept_options(of))
+      if (o.name == name) return &o;
+    return nullptr;
+  };
+  if (const Option* o = found(kind)) return *o;
+  for (const ChoiceOption& o : kind.table().options)
+    if (o.option.name == name) bad_input("{} belongs to `poslab sweep run`, not to a trial", name);
+  for (const Kind* other : all_kinds())
+    if (found(*other))
+      bad_input(
+          "{} is an option of `poslab {}`, and these are trials of `poslab {}`; leave it out, or plan a sweep "
+          "with command = \"{}\"",
+          name, other->command("train"), kind.command("train"), other->command("train"));
+  raise<BadInput>(unknown("option", name, names_of(kept_options(kind))) +
+                  " `poslab " + kind.command("train") + " --help` lists all");
+}
+
+}  // namespace poslab
