@@ -1,4 +1,5 @@
-// `poslab align RUN`: temperatures at which attention over long inputs is as peaked as over short ones (lab/runs/align.h).
+// `poslab align RUN`: temperatures at which attention over long inputs is as peaked as over short ones
+// (lab/runs/align.h).
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>

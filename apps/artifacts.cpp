@@ -37,7 +37,9 @@ ValueLists setting(const std::string& text) {
         "--set {}: only lr and seed may be lists, as a table has one row for all of theirs; use `poslab sweep` for "
         "others",
         text);
-  if (o && (o->kind == Option::Kind::word || o->kind == Option::Kind::lengths) && value.find_first_of("\"[") == std::string::npos) value = '"' + value + '"';
+  if (o && (o->kind == Option::Kind::word || o->kind == Option::Kind::lengths) &&
+      value.find_first_of("\"[") == std::string::npos)
+    value = '"' + value + '"';
   if (value == "on") value = "true";
   if (value == "off") value = "false";
   return read_lists(fmt::format("{} = {}", key, value), "--set " + text);

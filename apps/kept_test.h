@@ -1,6 +1,6 @@
 // Where `poslab lm eval` and `t5 eval` put the figures of a run: into a file that the user names, into eval.csv if it
-// is the run's own test, beside it if it is another (lab/runs/other_test.h), and nowhere if the model is another without a
-// name.
+// is the run's own test, beside it if it is another (lab/runs/other_test.h), and nowhere if the model is another
+// without a name.
 #pragma once
 #include <string>
 

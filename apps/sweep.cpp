@@ -59,13 +59,14 @@ void check_together(const Plan& plan, const SweepWords& w) {
     bad_input("--population {} trains trials in one process, and --jobs {} in processes of their own; say one of them",
               w.population, w.jobs);
   if (!w.device.empty()) {
-    Choices c;
+    Choices c = all_choices().standard;
     c.set("device", w.device);
     backend(device(c));                  // is there one in this build?
   }
 }
 
-// A worker's child: the population that the plan lists. What becomes of it stands on the output (lab/runs/sweep/child.h).
+// A worker's child: the population that the plan lists. What becomes of it stands on the output
+// (lab/runs/sweep/child.h).
 void members_command(const SweepWords& w) {
   catch_signals();
   const Plan plan = read_plan(w.file);

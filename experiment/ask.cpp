@@ -81,7 +81,8 @@ Answer ask(const State& state, const Tokens& input, int draws) {
   const Batch batch = posed(state, input);
   const MatmulPrecision as_this_run = state.matmul_precision();
   const Transformer net = state.test_net();
-  Answer a{input, task(state.config["task"]).answer(input), {}, batch.scored_slots[0], net.spec().symbols_out, {}, 0, 0};
+  Answer a{input, task(state.config["task"]).answer(input), {}, batch.scored_slots[0],
+           net.spec().symbols_out, {}, 0, 0};
   a.draws = draws_positions(state.config) ? draws : 1;
   a.probability.assign(a.expected.size() * size_t(a.symbols), 0);
   for (int n = 0; n < a.draws; ++n) {

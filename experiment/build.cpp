@@ -48,7 +48,8 @@ TransformerSpec transformer_spec(const Choices& c) {
   TransformerSpec s;
   s.symbols_in = what.symbols_in + 1;        // and "empty", at the output slots (spec B.1)
   s.symbols_out = what.symbols_out;
-  s.layers = c.whole("layers"), s.heads = c.whole("heads"), s.d_model = c.whole("d_model"), s.ffn_multiplier = c.whole("widening");
+  s.layers = c.whole("layers"), s.heads = c.whole("heads"), s.d_model = c.whole("d_model"),
+  s.ffn_multiplier = c.whole("widening");
   s.causal = c.on("causal");
   s.pool = c.whole("max_position"), s.first = c.whole("first_position");
   s.encoding = scheme(c);

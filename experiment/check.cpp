@@ -23,9 +23,9 @@ void check_sizes(const Choices& c) {
 void check_room(const Choices& c, const Chosen<Sampler>& sampler) {
   const int there = room(c, sampler), training = slots(c, c.whole("train_length")), needed = longest(c);
   if (needed <= there) return;
-  const std::string who = training > there
-                              ? fmt::format("in training (train_length = {})", c.whole("train_length"))
-                              : fmt::format("at test (eval_lengths = {}:{})", c.lengths("eval_lengths").from, c.lengths("eval_lengths").to);
+  const std::string who = training > there ? fmt::format("in training (train_length = {})", c.whole("train_length"))
+                                           : fmt::format("at test (eval_lengths = {}:{})",
+                                                         c.lengths("eval_lengths").from, c.lengths("eval_lengths").to);
   if (sampler.choices.has("at"))
     bad_input("the longest string of {} has {} slots {}, output slots included, but the list of {} ends after {}; add "
               "positions, one for each slot, or take shorter strings",
@@ -79,7 +79,8 @@ void check(const Choices& c) {
     bad_input("test_temperature = {}: it learns parameters, which belong to training; say temperature = {}, or choose "
               "one that learns nothing, such as log_n", c["test_temperature"], c["test_temperature"]);
   if (read_spelling(c["temperature"]).name == "aligned")
-    bad_input("temperature = {}: it is of a trained model; say test_temperature = {}", c["temperature"], c["temperature"]);
+    bad_input("temperature = {}: it is of a trained model; say test_temperature = {}", c["temperature"],
+              c["temperature"]);
   check_room(c, sampler(c));
   check_room(c, test_sampler(c));
 }

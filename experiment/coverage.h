@@ -33,7 +33,9 @@ struct Coverage {
 // What training itself has drawn in its first `done` steps: in 2000 of them, evenly spread, or in all if those are few.
 // BadInput as pca().
 Coverage coverage(const Choices&, const std::vector<int>& lengths, int64_t done);
-inline Coverage coverage(const Choices& c, const std::vector<int>& lengths) { return coverage(c, lengths, c.count("steps")); }
+inline Coverage coverage(const Choices& c, const std::vector<int>& lengths) {
+  return coverage(c, lengths, c.count("steps"));
+}
 
 // What draws the positions of a model, whatever it is trained on.
 struct Draws {

@@ -16,9 +16,10 @@ constexpr int baseline_samples = 500;   // brackets take 1 ms a sample at length
 void add_sub_batch(const Choices& c, const Transformer& net, int first, int count, AtLength& sum) {
   const Batch batch = test_batch(c, sum.length, first, count);
   const PositionSample positions = test_draw(c, sum.length, first, count, batch.tokens.shape()[1], batch.tokens);
-  const Pass pass{positions,
-                  {real(c.on("test_dropout") ? c.number("dropout") : 0),
-                   stream(uint64_t(c.count("seed")), Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
+  const Pass pass{
+      positions,
+      {real(c.on("test_dropout") ? c.number("dropout") : 0),
+       stream(uint64_t(c.count("seed")), Purpose::test_dropout, uint64_t(sum.length), uint32_t(first) << 10)}};
   const Tensor logits = net(batch.tokens, batch.outputs, pass);
   const Score s = score(logits.values().data(), logits.dim(-1), batch);
   sum.samples += count;
@@ -52,8 +53,8 @@ Batch test_batch(const Choices& c, int length, int first, int count) {
 // Streams 1024 apart, here and for dropout: more than a model has layers and places.
 PositionSample test_draw(const Choices& c, int length, int first, int count, int slots, const Ids& tokens) {
   return draw(c, test_sampler(c),
-              stream(uint64_t(c.count("seed")), Purpose::test_positions, uint64_t(length), uint32_t(first) << 10), count, slots,
-              tokens);
+              stream(uint64_t(c.count("seed")), Purpose::test_positions, uint64_t(length), uint32_t(first) << 10),
+              count, slots, tokens);
 }
 
 // 64 as in the released code (512 = 8 x 64), and at most 2^26 pairs of slots, so that a table of pairs for each

@@ -19,7 +19,8 @@ double flops(const Choices& c, int length) {
 double activations(const Choices& c, const Chosen<Scheme>& s, double B, double T, bool trains) {
   const Reads what = reads(s);
   const double matrices = s->matrices(transformer_spec(c).shape(), s.choices);
-  const double C = c.whole("d_model"), F = double(c.whole("widening")) * C, H = c.whole("heads"), layers = trains ? c.whole("layers") : 1;
+  const double C = c.whole("d_model"), F = double(c.whole("widening")) * C, H = c.whole("heads"),
+               layers = trains ? c.whole("layers") : 1;
   // q, k, v, what attention gives, its projection, two sums and two norms, the wide layer and the narrow one
   double n = layers * B * T * (11 * C + F + 2 * H) + B * T * (4 * C + F);
   if (has(what, Reads::distances) && !finite(s)) n += layers * 6 * T * C;            // a row for each distance

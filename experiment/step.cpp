@@ -27,14 +27,15 @@ int draw_length(const Choices& c, int64_t step) {
 }
 
 PositionSample draw_positions(const Choices& c, int64_t step, int slots, const Ids& tokens) {
-  return draw(c, at_step(sampler(c), step, slots), stream(uint64_t(c.count("seed")), Purpose::positions, uint64_t(step)),
-              c.whole("batch"), slots, tokens);
+  return draw(c, at_step(sampler(c), step, slots),
+              stream(uint64_t(c.count("seed")), Purpose::positions, uint64_t(step)), c.whole("batch"), slots, tokens);
 }
 
 StepInputs draw_step(const Choices& c, int64_t step) { return draw_step(c, step, draw_length(c, step)); }
 
 StepInputs draw_step(const Choices& c, int64_t step, int length) {
-  Batch batch = make_batch(task(c["task"]), c.whole("batch"), length, stream(uint64_t(c.count("seed")), Purpose::tokens, uint64_t(step)));
+  Batch batch = make_batch(task(c["task"]), c.whole("batch"), length,
+                           stream(uint64_t(c.count("seed")), Purpose::tokens, uint64_t(step)));
   PositionSample positions = draw_positions(c, step, batch.tokens.shape()[1], batch.tokens);
   const bool relative = has(reads(scheme(c)), Reads::distances | Reads::offset_table);
   for (int layer = 0; layer < c.whole("layers"); ++layer)
@@ -51,7 +52,8 @@ PendingStep start_step(State& state, StepInputs inputs, Trace* trace) {
   const MatmulPrecision as_this_run = state.matmul_precision();
   const auto work = [&] {
     logits = loss = {};
-    const Dropout dropout{real(c.number("dropout")), stream(uint64_t(c.count("seed")), Purpose::dropout, uint64_t(step))};
+    const Dropout dropout{real(c.number("dropout")),
+                          stream(uint64_t(c.count("seed")), Purpose::dropout, uint64_t(step))};
     state.params.clear_grads();
     logits = state.net(inputs.batch.tokens, inputs.batch.outputs, {inputs.positions, dropout, trace});
     loss = cross_entropy(logits, inputs.batch.targets);

@@ -1,4 +1,5 @@
-// Runs: training, going on and testing, as the command line does them (lab/runs/whole_run.h), and so with the same bits.
+// Runs: training, going on and testing, as the command line does them (lab/runs/whole_run.h), and so with the same
+// bits.
 #include "lab/files/progress.h"
 #include "lab/runs/other_test.h"
 #include "lab/runs/spelled_file.h"

@@ -354,7 +354,7 @@ TEST_CASE("cuda: a model whose blocks are one kernel each is trained as on the C
     for (int n = 0; n < 4; ++n) {
       const BlockCount count;
       const Step a = step(cpu), b = step(gpu);
-      CHECK(count.blocks % gpu.config.whole("layers") == 0);            // a step is gone through twice if it is recorded
+      CHECK(count.blocks % gpu.config.whole("layers") == 0);  // a step is gone through twice if it is recorded
       if (line.one_kernel) CHECK(count.blocks > 0);
       else if (b.length > 1) CHECK(count.blocks == 0);         // two slots are always evenly spaced
       if (!line.one_kernel && b.length > 1) CHECK(count.tails > 0);

@@ -38,7 +38,8 @@ const Asked four = {{"even_pairs", "bucket_sort"}, {"none", "rope", "alibi", "le
 // Mean and loss of each scheme: rope and alibi overlap, learned is the same as none.
 const std::map<std::string, double> scores = {{"none", 0.6}, {"rope", 0.8}, {"alibi", 0.79}, {"learned", 0.6}};
 double score(const Trial& t) {  // rope and alibi vary over the seeds, differently
-  const double seed = double(t.config().count("seed")), spread = t.config()["encoding"] == "rope" ? 0.02 * seed : 0.01 * (2 - seed);
+  const double seed = double(t.config().count("seed")),
+               spread = t.config()["encoding"] == "rope" ? 0.02 * seed : 0.01 * (2 - seed);
   return scores.at(t.config()["encoding"]) +
          (t.config()["encoding"] == "none" || t.config()["encoding"] == "learned" ? 0 : spread) +
          (t.config()["task"] == "even_pairs" ? 0.1 : 0);
@@ -77,7 +78,8 @@ TEST_CASE("compare: all encodings, each beside its like") {
   REQUIRE(planned.size() == 2);
   std::set<std::string> open, masked;
   for (const Planned& p : planned)
-    for (const Trial& t : p.plan) (t.config().on("causal") ? masked : open).insert(read_spelling(t.config()["encoding"]).name);
+    for (const Trial& t : p.plan)
+      (t.config().on("causal") ? masked : open).insert(read_spelling(t.config()["encoding"]).name);
   CHECK(open.size() == planned[0].plan.size());
   CHECK(masked.size() == planned[1].plan.size());
   for (const std::string& one : compare::references) CHECK(masked.erase(one) == 1);
@@ -194,7 +196,8 @@ TEST_CASE("compare: one seed has no intervals, and says so") {
 TEST_CASE("compare: of a cut run what is done for all is ranked, and what is missing is named") {
   const TemporaryFolder folder;
   const std::string text = drawn(folder, four, [](const Trial& t) {
-    return t.config()["encoding"] != "learned" && (t.config()["task"] == "even_pairs" || t.config()["encoding"] == "rope");
+    return t.config()["encoding"] != "learned" &&
+           (t.config()["task"] == "even_pairs" || t.config()["encoding"] == "rope");
   });
   CHECK(holds(text, "3 encodings ranked by mean accuracy on the lengths 21 to 100 of even_pairs: rope is first"));
   CHECK(holds(text, "Does not count yet, as it is not done for all: bucket_sort."));

@@ -133,7 +133,8 @@ TEST_CASE("a newer option is written only where it is away from its default, and
 TEST_CASE("by what a run multiplies is written where it is not by our own products, and read again") {
   for (const Kind* each : all_kinds()) {
     const Kind& kind = *each;
-    const Settings needed = kind == strings_kind() ? Settings{{"task", "even_pairs"}, {"encoding", "rope"}} : Settings{};
+    const Settings needed =
+        kind == strings_kind() ? Settings{{"task", "even_pairs"}, {"encoding", "rope"}} : Settings{};
     const auto with = [&](const char* products) {
       Settings all = needed;
       all.emplace_back("products", products);

@@ -16,7 +16,7 @@ TEST_CASE("the paper's score begins after the longest training length, the relea
   std::vector<AtLength> all;
   for (int length = 1; length <= 100; ++length)
     all.push_back({length, 1, length / 100.0, 0, 0, {0.5, 0.25, length / 200.0}});
-  Choices c;
+  Choices c = all_choices().standard;
   c.set("train_length", "40");
   REQUIRE(paper_score(c, all));
   CHECK(paper_score(c, all)->from == 41);

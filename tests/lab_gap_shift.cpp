@@ -1,5 +1,5 @@
-// The gap shift (lab/papers/gap_shift/gap_shift.h): what is planned, what its sentences say of made-up numbers, and its tables
-// from small trained runs.
+// The gap shift (lab/papers/gap_shift/gap_shift.h): what is planned, what its sentences say of made-up numbers, and its
+// tables from small trained runs.
 #include <cmath>
 #include <map>
 #include <set>

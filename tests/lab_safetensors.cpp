@@ -1,5 +1,5 @@
-// The one codec of safetensors (lab/files/safetensors.h): a header that cannot be true of its file is refused, whichever
-// reader asks, and what is refused is named.
+// The one codec of safetensors (lab/files/safetensors.h): a header that cannot be true of its file is refused,
+// whichever reader asks, and what is refused is named.
 #include <zlib.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// The third source (lab/papers/su2023/su2023.h): its rows beside the source's, what its sentences say of made-up numbers,
-// and all of it on toy models, stopped and gone on with.
+// The third source (lab/papers/su2023/su2023.h): its rows beside the source's, what its sentences say of made-up
+// numbers, and all of it on toy models, stopped and gone on with.
 #include <set>
 #include <sstream>
 

@@ -29,7 +29,8 @@ void make_run(const std::string& folder, const Trial& t, double beyond) {
   std::filesystem::create_directories(run);
   std::string eval = "length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only\n";
   for (int length = 1; length <= t.config().lengths("eval_lengths").to; ++length)
-    eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length, length <= t.config().whole("train_length") ? 1. : beyond);
+    eval += fmt::format("{0},{1},{1},0.25,32,0.5,0.5,0.6\n", length,
+                        length <= t.config().whole("train_length") ? 1. : beyond);
   write_file(run + "/eval.csv", eval);
   write_file(run + "/result.json",
              fmt::format(R"({{"paper_score":{},"baselines":{{"guess":0.5,"majority":0.5,"content_only":0.6}},)"
@@ -41,7 +42,8 @@ void make_run(const std::string& folder, const Trial& t, double beyond) {
 double as_in_the_paper(const Trial& t) {
   for (const ruoss2023::Column& c : ruoss2023::columns())
     if (ruoss2023::is(t.config()["task"], c)(t.config()))
-      return paper_value("ruoss2023_table1", t.config()["task"], c.paper) / 100 - 0.001 * double(t.config().count("seed"));
+      return paper_value("ruoss2023_table1", t.config()["task"], c.paper) / 100 -
+             0.001 * double(t.config().count("seed"));
   return 0.5;
 }
 

@@ -127,7 +127,8 @@ TEST_CASE("plan: trials are named by what differs, in words where there are some
   const Plan mixed = make_plan(base + "[[also]]\nencoding = \"rope\"\nlr = 0.5\n", "sweep.toml");
   CHECK(labels(mixed) == "encoding=sincos\nencoding=rope lr=0.5\n");
   // Settings of other versions, which say less: what is absent is at its default.
-  const Naming old(std::vector<Values>{{{"encoding", "rope"}, {"future", "1"}}, {{"encoding", "rope"}, {"unsorted", "off"}}});
+  const Naming old(
+      std::vector<Values>{{{"encoding", "rope"}, {"future", "1"}}, {{"encoding", "rope"}, {"unsorted", "off"}}});
   CHECK(old.name({{"encoding", "rope"}, {"future", "1"}}) == "future=1");
 }
 

@@ -1,5 +1,6 @@
-// Populations (lab/runs/sweep/population.h): trials that one process trains together have the bits that they have alone, on
-// a GPU (here an emulated one where there is none) also at the same time, whatever becomes of one of them or of all.
+// Populations (lab/runs/sweep/population.h): trials that one process trains together have the bits that they have
+// alone, on a GPU (here an emulated one where there is none) also at the same time, whatever becomes of one of them or
+// of all.
 #include "lab/runs/sweep/population.h"
 
 #include <fstream>

@@ -40,14 +40,16 @@ ValueLists one_run(const Choices& defaults, const std::string& task, const std::
 Trials of_fig2(const Choices& defaults) {
   ValueLists lists = one_run(defaults, "even_pairs", {"randomized"});
   lists["test_every"] = {fmt::format("{}", std::max<int64_t>(1, defaults.count("steps") / 20))};
-  return {lists,
-          {{{"positions", {"sequential"}}, {"train_length", {fmt::format("{}", defaults.lengths("eval_lengths").to)}}}}};
+  return {
+      lists,
+      {{{"positions", {"sequential"}}, {"train_length", {fmt::format("{}", defaults.lengths("eval_lengths").to)}}}}};
 }
 
 // Four pools around that of the preset, as 1024 to 8192 lie around the paper's 2048.
 Trials of_fig3(const Choices& defaults) {
   std::vector<std::string> pools;
-  for (const double factor : {0.5, 1., 2., 4.}) pools.push_back(fmt::format("{}", int(factor * defaults.whole("max_position"))));
+  for (const double factor : {0.5, 1., 2., 4.})
+    pools.push_back(fmt::format("{}", int(factor * defaults.whole("max_position"))));
   return {{{"task", {"reverse_string", "missing_duplicate_string"}},
            {"encoding", {"relative"}},
            {"positions", {"randomized"}},

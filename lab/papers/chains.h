@@ -22,8 +22,8 @@ struct Chain {
 bool is_done(const Step&);
 bool is_done(const Chain&);
 // Does what is left, `jobs` chains at once, with a bar on stderr. Several processes may share a folder, as each chain
-// has a claim (lab/runs/sweep/claim.h). Returns the chains that failed, and why; they stop no other, and the next call tries
-// them again. At a signal the processes save what they have; then Interrupted is thrown.
+// has a claim (lab/runs/sweep/claim.h). Returns the chains that failed, and why; they stop no other, and the next call
+// tries them again. At a signal the processes save what they have; then Interrupted is thrown.
 std::map<std::string, std::string> run_chains(const std::vector<Chain>&, const std::string& folder, int jobs);
 
 }  // namespace poslab::reproduce

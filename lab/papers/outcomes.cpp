@@ -18,7 +18,8 @@ Outcome outcome(const Trial& t, const SweepFolder& folder) {
 Outcomes::Outcomes(const Plan& plan, const SweepFolder& folder) : plan_(plan) {
   const Claims claims(folder.path());
   for (const Trial& t : plan) {
-    if (std::find(tasks_.begin(), tasks_.end(), t.config()["task"]) == tasks_.end()) tasks_.push_back(t.config()["task"]);
+    if (std::find(tasks_.begin(), tasks_.end(), t.config()["task"]) == tasks_.end())
+      tasks_.push_back(t.config()["task"]);
     const TrialState state = folder.state(t, claims);
     if (state != TrialState::done) {
       missing_.push_back({&t, state, folder.reason(t, state)});

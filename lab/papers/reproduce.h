@@ -46,8 +46,8 @@ class Page {
 };
 
 // Writes FOLDER/NAME.csv and NAME.md for each artifact, for some NAME.npz, README.md with all of them, index.html, and
-// trials.csv (lab/runs/sweep/collect.h), from the trials in FOLDER/runs that are done; what is missing, and why, is said in
-// each. Returns how many of the trials are done. A signal throws Interrupted.
+// trials.csv (lab/runs/sweep/collect.h), from the trials in FOLDER/runs that are done; what is missing, and why, is
+// said in each. Returns how many of the trials are done. A signal throws Interrupted.
 std::string write(const std::vector<Planned>&, const Request&, const std::string& folder, const std::string& command);
 
 }  // namespace poslab::reproduce

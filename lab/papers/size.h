@@ -1,5 +1,5 @@
-// The three sizes at which a source's artifacts are made. A size is the head of a sweep (lab/runs/sweep/plan.h): a preset of
-// options (experiment/options.cpp) and which tasks, seeds and learning rates are tried with it.
+// The three sizes at which a source's artifacts are made. A size is the head of a sweep (lab/runs/sweep/plan.h): a
+// preset of options (experiment/options.cpp) and which tasks, seeds and learning rates are tried with it.
 #pragma once
 #include <string>
 #include <vector>

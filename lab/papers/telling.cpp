@@ -56,8 +56,9 @@ std::string how_many(const Outcomes& outcomes) {
     const Choices& c = o.trial->config();
     seeds.insert(c.count("seed")), rates.insert(c.number("lr"));
     tested.insert(fmt::format(
-        "{} steps of {} strings to length {}, tested to length {} with {} strings of each, dropout at test {}", c.count("steps"),
-        c.whole("batch"), c.whole("train_length"), c.lengths("eval_lengths").to, c.whole("eval_samples"), c.on("test_dropout") ? "on" : "off"));
+        "{} steps of {} strings to length {}, tested to length {} with {} strings of each, dropout at test {}",
+        c.count("steps"), c.whole("batch"), c.whole("train_length"), c.lengths("eval_lengths").to,
+        c.whole("eval_samples"), c.on("test_dropout") ? "on" : "off"));
   }
   return fmt::format("{} seed{}, learning rate{} {}; {}.", seeds.size(), seeds.size() == 1 ? "" : "s",
                      rates.size() == 1 ? "" : "s", fmt::join(rates, ", "), fmt::join(tested, "; "));

@@ -19,8 +19,9 @@ Calibration write_calibration(const std::string& run, const Calibrating& how, co
       "# Attention Bias Calibration of a run of {}, {}, after {} steps, by {}.\n"
       "# {} strings of length {}; the {} of the attention along a diagonal{}; mean + {} standard deviations are kept.\n"
       "# LAYER.HEAD, then KEY SLOT - QUERY SLOT:BIAS. Train with it: --encoding calibrated:of=@FILE\n",
-      c["task"], c["encoding"], state.adam.step, version_line(), how.samples, how.length ? how.length : c.whole("train_length"),
-      how.sum ? "sum" : "mean", how.last_layer ? " of the last layer" : "", how.deviations);
+      c["task"], c["encoding"], state.adam.step, version_line(), how.samples,
+      how.length ? how.length : c.whole("train_length"), how.sum ? "sum" : "mean",
+      how.last_layer ? " of the last layer" : "", how.deviations);
   write_file(out, text + text_of(made, "\n") + "\n");
   return made;
 }

@@ -24,8 +24,8 @@ struct Saved {
 std::string checkpoint_bytes(const Saved&);
 class Checkpoint {
  public:
-  // BadInput if it is of another kind or version, or the build of the other scalar type wrote it; Failure if a byte is missing
-  // or wrong. `path` is for messages.
+  // BadInput if it is of another kind or version, or the build of the other scalar type wrote it; Failure if a byte is
+  // missing or wrong. `path` is for messages.
   Checkpoint(std::string bytes, std::string path, const Kind& = strings_kind());
   ~Checkpoint();
   std::string config() const;                    // as TOML

@@ -28,7 +28,8 @@ double work_of_step(const Choices& c) {
 }  // namespace
 
 SmallTest small_test(const Choices& c) {
-  const int64_t all = c.lengths("eval_lengths").to - c.lengths("eval_lengths").from + 1, parts = std::min<int64_t>(max_lengths, all);
+  const int64_t all = c.lengths("eval_lengths").to - c.lengths("eval_lengths").from + 1,
+                parts = std::min<int64_t>(max_lengths, all);
   SmallTest t{{}, 0};
   double one = 0;
   for (int64_t part = 0; part < parts; ++part) {

@@ -60,8 +60,8 @@ json positions(const State& state) {
   const Chosen<Scheme> s = scheme(c);
   State here(c);
   const auto drawn = [&] {
-    return matrices(
-        position_matrices(here.net.encoding(), here.net.spec().shape(), test_draw(c, c.whole("train_length"), 0, 1, T)));
+    return matrices(position_matrices(here.net.encoding(), here.net.spec().shape(),
+                                      test_draw(c, c.whole("train_length"), 0, 1, T)));
   };
   const json before = drawn();
   for (size_t n = 0; n < here.params.entries().size(); ++n) {
@@ -149,7 +149,8 @@ json example(const State& state, int length) {
 
 void write_pictures(const RunFolder& run, const State& state) {
   const NoGrad no_grad;
-  const int low = std::min(short_length, state.config.whole("train_length")), high = state.config.lengths("eval_lengths").to;
+  const int low = std::min(short_length, state.config.whole("train_length")),
+            high = state.config.lengths("eval_lengths").to;
   json pictures = {{"positions", positions(state)}, {"examples", {example(state, low), example(state, high)}}};
   write_file(run.file("pictures.json"), pictures.dump() + "\n");
 }

@@ -55,8 +55,7 @@ std::string summary(const State& state, const std::vector<AtLength>& all, std::o
   const int each = (int(all.size()) + 9) / 10, last = all.back().length;
   for (int from = all.front().length, to; from <= last; from = to + 1) {
     const bool trained = from <= c.whole("train_length");
-    to = std::min(
-        {from + each - 1, last, trained ? c.whole("train_length") : last});  // a row never mixes trained and new lengths
+    to = std::min({from + each - 1, last, trained ? c.whole("train_length") : last});  // no row mixes trained and new
     const size_t first = size_t(from - all.front().length), past = size_t(to - all.front().length + 1);
     text += row(trained ? "as in training" : "longer",
                 *mean_from({all.begin() + long(first), all.begin() + long(past)}, from));

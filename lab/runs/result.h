@@ -1,4 +1,5 @@
-// The end of `train` and `eval`: result.json (lab/runs/run_record.h), eval.csv (lab/runs/eval_csv.h) and the table on the screen.
+// The end of `train` and `eval`: result.json (lab/runs/run_record.h), eval.csv (lab/runs/eval_csv.h) and the table on
+// the screen.
 #pragma once
 #include "experiment/evaluate.h"
 #include "lab/runs/other_test.h"

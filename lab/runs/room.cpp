@@ -37,8 +37,8 @@ void check_room(const Choices& c, size_t at_once) {
       "{}, train_length {}), {} for a test (eval_lengths to {}); this machine has {}. Smaller ones need less; "
       "--force tries it all the same",
       at_once > 1 ? fmt::format("for {} trials at once ", at_once) : "", gigabytes(needed), gigabytes(f.state),
-      about(f.parameters), gigabytes(f.step), c.whole("batch"), c.whole("train_length"), gigabytes(f.test), c.lengths("eval_lengths").to,
-      gigabytes(there));
+      about(f.parameters), gigabytes(f.step), c.whole("batch"), c.whole("train_length"), gigabytes(f.test),
+      c.lengths("eval_lengths").to, gigabytes(there));
 }
 
 std::string estimate(const Choices& c) {

@@ -66,7 +66,8 @@ std::optional<double> train(const RunFolder& run, State& state, Trace* trace) {
   const Choices& c = state.config;
   OfTask trainee(run, state, trace);
   const Device device = state.params.device();
-  const TrainingPlan plan{c.count("steps"), c.count("checkpoint_every"), c.count("log_every"), device, "resume", c.on("keep_checkpoints")};
+  const TrainingPlan plan{c.count("steps"), c.count("checkpoint_every"), c.count("log_every"), device,
+                          "resume",         c.on("keep_checkpoints")};
   return train(run, plan, trainee);
 }
 

@@ -33,8 +33,8 @@ struct TrainingPlan {
   bool keep_checkpoints;                         // also kept if the folder has checkpoints/, so after a resume too
 };
 // Steps up to plan.steps, with metrics, tests and checkpoints into the run folder and a bar on stderr. Returns the
-// seconds of training since step 0, if they are known (lab/runs/training_clock.h). A signal throws Interrupted after a last
-// checkpoint.
+// seconds of training since step 0, if they are known (lab/runs/training_clock.h). A signal throws Interrupted after a
+// last checkpoint.
 std::optional<double> train(const RunFolder&, const TrainingPlan&, Trainee&);
 
 }  // namespace poslab

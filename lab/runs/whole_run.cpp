@@ -80,7 +80,8 @@ Tested test_run(const std::string& path, const Settings& settings, const std::st
   for (auto& [name, text] : settings) state.config.set(name, text);
   check(state.config);
   use_threads_of(state.config);
-  tell_unreached(scheme(state.config), test_sampler(state.config), slots(state.config, state.config.lengths("eval_lengths").to));
+  tell_unreached(scheme(state.config), test_sampler(state.config),
+                 slots(state.config, state.config.lengths("eval_lengths").to));
   OtherTest other{called, differing(own, state.config)};
   find_name(run, other);
   return {test_and_keep(run, state, {}, test_command(strings_kind(), path, other), other), other.name};

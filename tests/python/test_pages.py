@@ -109,7 +109,8 @@ def test_a_picture_says_its_colours_itself(drawn, name):
 def test_ticks_are_those_of_the_script(tmp_path):
     if not shutil.which("node"):
         pytest.skip("there is no node")
-    formula = re.search(r"function tick_step\(least\) \{.*?\n  \}", (ROOT / "lab/pages/page/figures.js").read_text(), re.S)[0]
+    figures = (ROOT / "lab/pages/page/figures.js").read_text()
+    formula = re.search(r"function tick_step\(least\) \{.*?\n  \}", figures, re.S)[0]
     for length in (3, 5, 8, 13, 40, 100, 333):
         poslab(tmp_path, "show", "none", "--view", "similarity", "--length", str(length), "-o", "x.svg")
         texts = re.findall(r'text-anchor="middle">([-0-9.e+]+)</text>', (tmp_path / "x.svg").read_text())

@@ -50,8 +50,8 @@ Asked Session::ask(const Tokens& input) {
   const Answer answer = poslab::ask(state_, input, wanted_.draws);
   auto known = baselines_.find(input.size());
   if (known == baselines_.end())
-    known = baselines_.emplace(input.size(), baselines(task(c["task"]), int(input.size()), baseline_samples(input.size()),
-                                                       uint64_t(c.count("seed")))).first;
+    known = baselines_.emplace(input.size(), baselines(task(c["task"]), int(input.size()),
+                               baseline_samples(input.size()), uint64_t(c.count("seed")))).first;
   return {answer, known->second};
 }
 

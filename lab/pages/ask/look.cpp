@@ -28,7 +28,8 @@ Look read_look(const std::string& text, const Choices& c) {
     return int(read_whole(fmt::format("--attention {}: {}", text, what), part, range, to_string(range)));
   };
   const std::string head = text.substr(dot + 1);
-  return {read("layer", text.substr(0, dot), c.whole("layers")), head == "max" ? 0 : read("head", head, c.whole("heads"))};
+  return {read("layer", text.substr(0, dot), c.whole("layers")),
+          head == "max" ? 0 : read("head", head, c.whole("heads"))};
 }
 
 std::string words_of(const Look& look) {

@@ -39,7 +39,8 @@ std::string command_for(const Run& run) {
   const std::string again = run.folder + "-again";
   if (!run.test.empty()) return escape(test_command(*run.kind, again, {run.test, run.retested}) + "\n");
   if (*run.kind != strings_kind())
-    return escape(fmt::format("poslab {}{} --out {}\n", run.kind->command("train"), options_of(run), shell_word(again)));
+    return escape(
+        fmt::format("poslab {}{} --out {}\n", run.kind->command("train"), options_of(run), shell_word(again)));
   std::string test;
   for (const auto& [name, value] : run.retested) test += fmt::format(" {} {}", dashed(name), shell_word(value));
   return escape(fmt::format("poslab train --config {}{} --out {}\n", shell_word(run.folder + "/config.toml"), test,

@@ -8,12 +8,12 @@
 namespace poslab::report {
 
 // Writes `out` from run folders, each with config.toml, metrics.jsonl, eval.csv, result.json and, if the pictures were
-// made (lab/runs/pictures.h), pictures.json. Tests under other options (lab/runs/other_test.h) are lines of their own. A word
-// names runs as lab/pages/report/inputs.h says; what it passes over is returned, a sentence each. If `out` ends in .svg it is
-// the chart of accuracy against length alone, for other pages.
+// made (lab/runs/pictures.h), pictures.json. Tests under other options (lab/runs/other_test.h) are lines of their own.
+// A word names runs as lab/pages/report/inputs.h says; what it passes over is returned, a sentence each. If `out` ends
+// in .svg it is the chart of accuracy against length alone, for other pages.
 //
-// Runs of language models (lab/runs/language/run.h) have a page of their own, and beside it NAME-lengths.csv, the rows of
-// all eval.csv.
+// Runs of language models (lab/runs/language/run.h) have a page of their own, and beside it NAME-lengths.csv, the rows
+// of all eval.csv.
 //
 // Throws BadInput where a folder is missing, where no run is finished and where runs of tasks and of language models
 // are mixed, Failure where a file is damaged or `out` cannot be written; then whatever stood at `out` still stands

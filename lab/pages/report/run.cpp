@@ -110,7 +110,7 @@ void read_own_options(Run& run, const std::string& path) {
   for (const std::string& name : run.kind->tested) {
     const auto said = config.find(name);
     const auto own = run.config.find(name);
-    const std::string standard = Choices()[name];  // a newer option is written where it is away from this
+    const std::string& standard = kept_option(*run.kind, name).standard;  // a newer option is written if away from it
     const std::string before = own == run.config.end() ? standard : own->second;
     const std::string now = config.empty()         ? before
                             : said == config.end() ? standard

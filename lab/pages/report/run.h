@@ -21,7 +21,7 @@ struct TrainStep {            // a line of metrics.jsonl
 struct Run {
   const Kind* kind = &strings_kind();
   std::string folder;
-  std::string test;  // NAME of eval-NAME.csv, a test under other options than the run's own (lab/runs/other_test.h); or ""
+  std::string test;  // NAME of eval-NAME.csv, a test under other options than the run's own (other_test.h); or ""
   std::string task, encoding, positions;  // task: of a language model, the text that it reads; of a T5, one of its own
   int train_length = 0;
   int64_t seed = 0;

@@ -248,8 +248,8 @@ Section cross(const Outcomes& outcomes, const Choices& defaults) {
               {"encoding, positions"},
               {}};
   for (const Policy& p : policies(defaults)) scores.head.push_back(p.name);
-  Grid costs{fmt::format("Points lost on strings of length {} when one thing is as at length {}", defaults.whole("train_length"),
-                         defaults.lengths("eval_lengths").to),
+  Grid costs{fmt::format("Points lost on strings of length {} when one thing is as at length {}",
+                         defaults.whole("train_length"), defaults.lengths("eval_lengths").to),
              {"encoding, positions"},
              {}};
   for (const Question& q : questions()) costs.head.push_back(q.name);

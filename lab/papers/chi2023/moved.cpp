@@ -81,7 +81,8 @@ double accuracy_moved(State s, Moved moved) {
   Choices& c = s.config;
   if (moved == Moved::positions) c.set("test_positions", with_a_jump(c));
   if (moved == Moved::gaps) c.set("test_positions", gap_shift::scattered(gap_shift::own_gap(c, longest_tested(c))));
-  if (moved == Moved::keys) s.net = with_dummy_keys(s.net, slots(c, longest_tested(c)) - slots(c, c.whole("train_length")));
+  if (moved == Moved::keys)
+    s.net = with_dummy_keys(s.net, slots(c, longest_tested(c)) - slots(c, c.whole("train_length")));
   if (moved == Moved::dispersion) c.set("test_temperature", fmt::format("constant:tau={}", flattening(s)));
   return accuracy_at(s, moved == Moved::length ? longest_tested(c) : c.whole("train_length"), gap_shift::strings(c));
 }

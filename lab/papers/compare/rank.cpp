@@ -11,7 +11,9 @@ using namespace reproduce;
 namespace {
 
 Which is(const std::string& task, const Choices& like) {
-  return [=](const Choices& c) { return c["task"] == task && c["encoding"] == like["encoding"] && owned_values(c) == owned_values(like); };
+  return [=](const Choices& c) {
+    return c["task"] == task && c["encoding"] == like["encoding"] && owned_values(c) == owned_values(like);
+  };
 }
 
 // Those that can be run, in the order of the plan.
@@ -19,7 +21,8 @@ std::vector<Entry> entries(const Outcomes& outcomes) {
   std::vector<Entry> all;
   for (const Trial& t : outcomes.plan()) {
     const bool known = std::any_of(all.begin(), all.end(), [&](const Entry& e) {
-      return e.trial->config()["encoding"] == t.config()["encoding"] && owned_values(e.trial->config()) == owned_values(t.config());
+      return e.trial->config()["encoding"] == t.config()["encoding"] &&
+             owned_values(e.trial->config()) == owned_values(t.config());
     });
     if (known || !t.impossible.empty()) continue;
     all.push_back({scheme(t.config()).spelled(), &t});

@@ -37,8 +37,8 @@ std::string first_places(const Ranking& r) {
   const Choices& c = r.ranked[0].trial->config();
   std::string text =
       fmt::format("{} ranked by mean accuracy on the lengths {} to {} of {}: {} is first with {}",
-                  counted(r.ranked.size(), "encoding"), c.whole("train_length") + 1, c.lengths("eval_lengths").to, fmt::join(r.tasks, ", "),
-                  r.ranked[0].name, with_interval(r.ranked[0].mean, r.ranked[0].interval));
+                  counted(r.ranked.size(), "encoding"), c.whole("train_length") + 1, c.lengths("eval_lengths").to,
+                  fmt::join(r.tasks, ", "), r.ranked[0].name, with_interval(r.ranked[0].mean, r.ranked[0].interval));
   for (size_t n = 1; n < std::min<size_t>(3, r.ranked.size()); ++n)
     text += fmt::format("{} {} ({} %)", n == 1 ? ", then" : " and", r.ranked[n].name, points(r.ranked[n].mean));
   return text + ".";

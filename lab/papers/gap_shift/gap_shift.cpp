@@ -58,7 +58,8 @@ Choices on_task(Choices defaults, const std::string& task) {
 
 std::vector<int> lengths(const Choices& c) {
   std::vector<int> all;
-  for (int length = std::max(1, c.whole("train_length") / 2); length <= std::max(c.lengths("eval_lengths").to, c.whole("train_length")); length *= 2)
+  for (int length = std::max(1, c.whole("train_length") / 2);
+       length <= std::max(c.lengths("eval_lengths").to, c.whole("train_length")); length *= 2)
     all.push_back(length);
   return all;
 }

@@ -98,12 +98,14 @@ Section code(const Outcomes& outcomes, const Choices& defaults) {
   int compared = 0, intervals = 0;
   double largest = 0;
   for (const Choice& choice : all) {
-    const auto one = [&](const Choices& c) { return c["encoding"] == choice.encoding && c["positions"] == choice.positions; };
+    const auto one = [&](const Choices& c) {
+      return c["encoding"] == choice.encoding && c["positions"] == choice.positions;
+    };
     if (!outcomes.plans([&](const Choices& c) { return one(c) && has(c, choice, all, defaults); })) continue;
     std::vector<Cell> row = {{choice.encoding}, {choice.positions}, {choice.base}, {choice.other}};
     for (const std::string& task : outcomes.tasks()) {
-      const Summary other =
-          outcomes.summary([&](const Choices& c) { return c["task"] == task && one(c) && has(c, choice, all, defaults); });
+      const Summary other = outcomes.summary(
+          [&](const Choices& c) { return c["task"] == task && one(c) && has(c, choice, all, defaults); });
       const Summary base = outcomes.summary([&](const Choices& c) {
         return c["task"] == task && one(c) && has(c, none, all, defaults);
       });

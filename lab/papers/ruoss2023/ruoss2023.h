@@ -37,8 +37,9 @@ std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::str
 // The artifacts, a file each or a few that belong together.
 Section table1(const Outcomes&, const Choices&), table2(const Outcomes&, const Choices&),
     table3(const Outcomes&, const Choices&), table4(const Outcomes&, const Choices&),
-    table5(const Outcomes&, const Choices&), fig2(const Outcomes&, const Choices&), fig3(const Outcomes&, const Choices&),
-    fig4(const Outcomes&, const Choices&), fig5(const Outcomes&, const Choices&), fig6(const Outcomes&, const Choices&),
-    coverage(const Outcomes&, const Choices&), code(const Outcomes&, const Choices&);
+    table5(const Outcomes&, const Choices&), fig2(const Outcomes&, const Choices&),
+    fig3(const Outcomes&, const Choices&), fig4(const Outcomes&, const Choices&), fig5(const Outcomes&, const Choices&),
+    fig6(const Outcomes&, const Choices&), coverage(const Outcomes&, const Choices&),
+    code(const Outcomes&, const Choices&);
 
 }  // namespace poslab::reproduce::ruoss2023

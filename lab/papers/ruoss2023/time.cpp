@@ -112,8 +112,8 @@ Section fig2(const Outcomes& outcomes, const Choices& defaults) {
       for (const Outcome& o : outcomes.done()) {
         const Choices& c = o.trial->config();
         if (c["task"] != task || (c["positions"] == "sequential") != naive) continue;
-        Curve curve{
-            fmt::format("{} to length {}", naive ? "Relative" : "R-Relative", c.whole("train_length")), naive ? 0 : 1, {}, {}};
+        Curve curve{fmt::format("{} to length {}", naive ? "Relative" : "R-Relative", c.whole("train_length")),
+                    naive ? 0 : 1, {}, {}};
         int row = 0;
         ran[naive] = true;
         const std::vector<Test> all = tests(o, defaults.whole("train_length"));
@@ -121,7 +121,8 @@ Section fig2(const Outcomes& outcomes, const Choices& defaults) {
           curve.points.push_back({t.seconds, t.accuracy});
           row = t.accuracy > good ? row + 1 : 0;
           if (std::isnan(reached[naive]) && row == in_a_row) reached[naive] = (curve.points.end() - in_a_row)->x;
-          s.data.rows.push_back({task, c["positions"], c.whole("train_length"), c.count("seed"), t.step, t.seconds, t.accuracy});
+          s.data.rows.push_back(
+              {task, c["positions"], c.whole("train_length"), c.count("seed"), t.step, t.seconds, t.accuracy});
         }
         if (all.empty()) continue;
         chart.x_high = std::max(chart.x_high, curve.points.back().x);

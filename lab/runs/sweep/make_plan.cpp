@@ -78,7 +78,8 @@ std::vector<std::string> seeds(int64_t n) {
   return all;
 }
 
-Plan make_plan(const ValueLists& lists, const std::vector<ValueLists>& also, const std::string& source, const Kind& kind) {
+Plan make_plan(const ValueLists& lists, const std::vector<ValueLists>& also, const std::string& source,
+               const Kind& kind) {
   Collector all(source, kind);
   all.add_product(lists);
   for (const ValueLists& more : also) all.add_product(overlaid(lists, more));

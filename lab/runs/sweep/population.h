@@ -29,8 +29,8 @@ Device device_of(const Trial&, const Training&);  // of `poslab train`
 Settings settings_of(const Trial&, const SweepFolder&, const Training&);
 
 // Trains the trials, at most `most_together` of `poslab train`, up to their results, each in its folder and with a log
-// of its own. One that fails stops no other. After a signal (lab/files/interrupt.h) all save their state and end. Says of
-// each how it ended, with the exit status that a process of its own would have had; never two at once.
+// of its own. One that fails stops no other. After a signal (lab/files/interrupt.h) all save their state and end. Says
+// of each how it ended, with the exit status that a process of its own would have had; never two at once.
 using Ended = std::function<void(const Trial&, int status)>;
 void train_population(const std::vector<const Trial*>&, const SweepFolder&, const Training&, const Ended&);
 

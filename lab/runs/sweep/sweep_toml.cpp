@@ -20,7 +20,8 @@ std::vector<std::string> values(const Kind& kind, const std::string& option, con
 
 enum class Where { top, also, alone };  // of a sweep's file, one of its [[also]], or no such file
 
-ValueLists lists_of(const toml::table& table, const std::string& source, Where where, const Kind& kind = strings_kind()) {
+ValueLists lists_of(const toml::table& table, const std::string& source, Where where,
+                    const Kind& kind = strings_kind()) {
   if (table.contains("seeds") && table.contains("seed"))
     bad_input("{}: seeds and seed stand in one table; give one of the two", source);
   ValueLists lists;
