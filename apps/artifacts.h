@@ -11,7 +11,7 @@
 namespace poslab {
 
 struct Making {
-  std::string out;
+  std::string out, kept;
   std::vector<std::string> sets;
   int jobs = 1, threads = 0;
   bool only_plan = false, only_draw = false, retry = false;
