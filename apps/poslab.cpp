@@ -21,6 +21,7 @@
 #include "apps/lm.h"
 #include "apps/refuse.h"
 #include "apps/reproduce.h"
+#include "apps/rerun.h"
 #include "apps/show.h"
 #include "apps/sweep.h"
 #include "apps/t5.h"
@@ -345,6 +346,7 @@ void parse_and_run(int argc, char** argv) {
   commands.add("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", add_t5);
   commands.add("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment",
                add_reproduce);
+  commands.add("rerun", "train one trial of a committed table again, and compare it digit by digit", add_rerun);
   commands.add("compare", "train many encodings on the same tasks, and rank them", add_compare);
 
   bool measure = false;

@@ -3,6 +3,7 @@
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/collect.h"
 #include "lab/runs/sweep/kept.h"
+#include "lab/runs/sweep/rerun.h"
 #include "lab/runs/sweep/run.h"
 #include "tests/sweep_helpers.h"
 
@@ -101,4 +102,38 @@ TEST_CASE("sweep kept: the command trains what the file does not have") {
   CHECK(holds(trains.output(), "2 done"));
   CHECK(read_file(SweepFolder(out).result(sweep.plan[0])) == read_file(before.result(sweep.plan[0])));
   CHECK(read_record(SweepFolder(out).result(sweep.plan[1])).numerics.has_value());
+}
+
+TEST_CASE("sweep kept: rerun says whether a trial is what the file has, and what differs") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\nsteps = 10\n");
+  Program trains(folder, sweep.run(folder / "runs"));
+  REQUIRE(trains.status() == 0);
+  keep(sweep.plan, SweepFolder(folder / "runs"), folder / "kept.jsonl");
+  const std::string id = sweep.plan[1].id,
+                    words = fmt::format("rerun {}#{} --out {}", folder.path, id.substr(0, 6), folder / "again");
+  Program same(folder, words);
+  CHECK(same.status() == 0);
+  CHECK(holds(same.output(), "All 9 tested lengths are equal to the digit."));
+
+  // Another accuracy at length 3, of another commit.
+  Kept other = read_kept(folder / "kept.jsonl").at(id);
+  const Kept kept = other;
+  const size_t line = other.tested.find("\n3,") + 3;
+  other.tested.replace(line, other.tested.find(',', line) - line, "0.123456");
+  other.result = R"({"commit":"0123abc","isa":"cpu/mmx"})";
+  const Repeated differs = held_to(other, kept);
+  CHECK_FALSE(differs.equal);
+  CHECK(holds(differs.said, "1 of 9 tested lengths differ"));
+  CHECK(holds(differs.said, "then 3,0.123456"));
+  CHECK(holds(differs.said, "commit     0123abc, now "));
+  CHECK(holds(differs.said, "isa        cpu/mmx, now cpu/"));
+  CHECK(holds(differs.said, "another draw"));
+
+  Program none(folder, fmt::format("rerun {}#zz", folder.path));
+  CHECK(none.status() == 2);
+  CHECK(holds(none.output(), "0 trials of"));
+  Program nameless(folder, "rerun " + folder.path);
+  CHECK(nameless.status() == 2);
+  CHECK(holds(nameless.output(), "write FOLDER#ID"));
 }
