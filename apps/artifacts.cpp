@@ -91,6 +91,7 @@ ValueLists settings(const Making& m) {
 std::string words_again(const Making& m) {
   std::string text;
   for (const std::string& s : m.sets) text += " --set " + shell_word(s);
+  if (!m.kept.empty()) text += " --kept " + shell_word(m.kept);
   return text + " --out " + shell_word(m.out);
 }
 
