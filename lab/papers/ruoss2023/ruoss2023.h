@@ -35,6 +35,7 @@ Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption)
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
 
 // The artifacts, a file each or a few that belong together.
+Section signs(const Outcomes&, const Config&), chosen(const Outcomes&, const Config&);
 Section table1(const Outcomes&, const Config&), table2(const Outcomes&, const Config&),
     table3(const Outcomes&, const Config&), table4(const Outcomes&, const Config&),
     table5(const Outcomes&, const Config&), fig2(const Outcomes&, const Config&), fig3(const Outcomes&, const Config&),
