@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/files/shell.h"
 #include "lab/papers/paper.h"
 #include "lab/papers/ruoss2023/ruoss2023.h"
 
@@ -53,8 +54,8 @@ std::vector<std::string> readings(const std::vector<Sign>& all) {
   if (!compared) return {"No comparison has a seed that both sides have."};
   std::vector<std::string> said = {fmt::format(
       "Of {} comparisons in which the paper's bests differ by 2 points or more, {} have the paper's sign in the mean "
-      "here. They have {} seeds each.",
-      compared, agree, fewest == most ? fmt::format("{}", most) : fmt::format("{} to {}", fewest, most))};
+      "here. They have {} each.",
+      compared, agree, fewest == most ? counted(most, "seed") : fmt::format("{} to {} seeds", fewest, most))};
   if (tested)
     said.push_back(fmt::format("After Holm over all comparisons with two seeds or more, {} differ from zero with the "
                                "paper's sign and {} with the other, by Student's test.",
