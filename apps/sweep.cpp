@@ -87,8 +87,8 @@ void run_command(const SweepWords& w) {
   check_together(plan, w);
   if (!w.force) check_room(plan, shard, w);
   const SweepFolder folder(w.out);
-  keep_plan(plan, folder);
   if (!w.kept.empty()) restore(plan, folder, w.kept);
+  keep_plan(plan, folder);
   const std::vector<TrialState> all = run_shard(
       plan, folder, {shard, w.jobs, w.threads, w.retry, w.force, w.population, w.device});
   link_names(names, folder);

@@ -151,8 +151,9 @@ Collected collect(const Plan& plan, const SweepFolder& folder) {
   };
   std::vector<std::string>& columns = all.trials.columns;
   for (const KeptOption* o : studied) columns.push_back(o->name);
-  add(columns, of_kind.scores), add(columns, {"seconds", "commit", "isa", "numerics", "processor", "date", "reason"});
+  add(columns, of_kind.scores), add(columns, {"seconds", "commit", "reason"});
   for (const KeptOption* o : others) columns.push_back(o->name);
+  add(columns, {"isa", "numerics", "processor", "date"});
   if (kind == RunKind::task) add(all.lengths.columns, {"task"});
   add(all.lengths.columns, {"name", "seed"}), add(all.lengths.columns, of_kind.lengths);
 
@@ -165,10 +166,10 @@ Collected collect(const Plan& plan, const SweepFolder& folder) {
     std::vector<json> row = {t.id, name, name_of(lost ? TrialState::failed : known[i])};
     for (const KeptOption* o : studied) row.push_back(cell(t.run, *o));
     row.insert(row.end(), cells.scores.begin(), cells.scores.end());
-    for (const json& value : {cell(r.seconds), cell(r.commit), cell(r.isa), cell(r.numerics), cell(r.processor),
-                              cell(r.date), reason.empty() ? json() : json(reason)})
+    for (const json& value : {cell(r.seconds), cell(r.commit), reason.empty() ? json() : json(reason)})
       row.push_back(value);
     for (const KeptOption* o : others) row.push_back(cell(t.run, *o));
+    for (const json& value : {cell(r.isa), cell(r.numerics), cell(r.processor), cell(r.date)}) row.push_back(value);
     all.trials.rows.push_back(std::move(row));
     for (const std::vector<json>& at : cells.lengths) {
       std::vector<json> line = {t.id};
