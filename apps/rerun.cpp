@@ -18,7 +18,7 @@ struct RerunWords {
 
 const char* rerun_footer = R"(
 The folder is one of results/ that has a plan.jsonl and a kept.jsonl; of the id its beginning is enough. The trial is
-trained into a run folder, and its table of accuracy and loss by length is held to the one that was kept, digit by digit.
+trained into a run folder, and its accuracy and loss by length are held to what was kept, digit by digit.
 The exit status is 1 where they differ. Bits depend on the numerics number (`poslab version`) and the instruction set.
 
 Example:
@@ -30,7 +30,8 @@ std::function<void()> add_rerun(CLI::App* rerun) {
   const auto w = std::make_shared<RerunWords>();
   rerun->footer(rerun_footer);
   rerun->add_option("trial", w->trial, "FOLDER#ID")->required();
-  rerun->add_option("-o,--out", w->out, "the folder in which it becomes a run folder (runs/rerun)")->type_name("FOLDER");
+  rerun->add_option("-o,--out", w->out, "the folder in which it becomes a run folder (runs/rerun)")
+      ->type_name("FOLDER");
   add_number(rerun, "threads", w->threads, "threads of the training (all cores); they never change a result", {1, 256});
   return [=] {
     const sweep::Repeated repeated = sweep::rerun(w->trial, w->out, w->threads);

@@ -72,8 +72,8 @@ def alignment():
         for n in ("512", "1024", "2048", "4096")
     ]
     yield "docs/results.md", (
-        f"`topic` is then right at all lengths, with maximum probability `line` gains {points(min(gains))} to {points(max(gains))} points at "
-        "each of them"
+        f"`topic` is then right at all lengths, with maximum probability `line` gains {points(min(gains))} to "
+        f"{points(max(gains))} points at each of them"
     )
 
 
@@ -96,8 +96,8 @@ def rerope():
     def accuracy(method, length, kind):
         return one("su2023-tiny/lengths.csv", "accuracy", method=method, length=length, set=kind)
 
-    def at_512(method):
-        return one("su2023-tiny/main.csv", "accuracy", method=method, length="512", set="plain")
+    def plain(method, length):
+        return whole(one("su2023-tiny/main.csv", "accuracy", method=method, length=length, set="plain"))
 
     yield "docs/results.md", (
         f"RoPE falls from {points(accuracy('Baseline', '64', 'repeated'))} to "
@@ -105,8 +105,8 @@ def rerope():
         f"{points(accuracy('Baseline', '64', 'plain'))} to {points(accuracy('Baseline', '512', 'plain'))} % on others."
     )
     yield "README.md", (
-        f"ReRoPE goes from {whole(one('su2023-tiny/main.csv', 'accuracy', method='ReRoPE-w32', length='64', set='plain'))} "
-        f"to {whole(at_512('ReRoPE-w32'))} % of next tokens right, where RoPE falls to {whole(at_512('Baseline'))}."
+        f"ReRoPE goes from {plain('ReRoPE-w32', '64')} to {plain('ReRoPE-w32', '512')} % of next tokens right, where "
+        f"RoPE falls to {plain('Baseline', '512')}."
     )
 
 
@@ -120,12 +120,13 @@ def gaps():
     def loss_of(some, change):
         return whole(mean([r for r in some if r["change"] == change], "loss"))
 
+    settings = sum(r["change"] == "gap" for r in rows)
     (most,) = (r for r in rows if (r["task"], r["encoding"]) == extreme and r["change"] == "gap")
     yield "docs/results.md", (
         f"loses {loss_of(rows, 'gap')} points on average when strings of length 20 get the gaps of length 80, at the "
-        f"trained length. One of {sum(r['change'] == 'gap' for r in rows)} settings makes most of that: sin/cos on Bucket "
-        f"Sort, with {whole(float(most['loss']))}. Without it the gap costs {loss_of(others, 'gap')} points and the "
-        f"length alone {loss_of(others, 'length')}"
+        f"trained length. One of {settings} settings makes most of that: sin/cos on Bucket Sort, with "
+        f"{whole(float(most['loss']))}. Without it the gap costs {loss_of(others, 'gap')} points and the length alone "
+        f"{loss_of(others, 'length')}"
     )
 
 

@@ -1,11 +1,11 @@
-// What a few seeds say, by Student, by turning signs over, and after Holm. References: scipy 1.17.1 of the values below,
-// stats.t.interval(.95, n - 1, mean, sem), ttest_1samp, permutation_test(permutation_type="samples", n_resamples=inf),
-// whose interval is where that p passes 0.05; Holm by its definition in NumPy; the best of m by all combinations.
-#include "lab/files/statistics.h"
-
+// What a few seeds say, by Student, by turning signs over, and after Holm. References: scipy 1.17.1 of the values
+// below, stats.t.interval(.95, n - 1, mean, sem), ttest_1samp, permutation_test(permutation_type="samples",
+// n_resamples=inf), whose interval is where that p passes 0.05; Holm by its definition in NumPy; the best of m by all
+// combinations.
 #include <doctest/doctest.h>
 
 #include "core/random.h"
+#include "lab/files/statistics.h"
 
 using namespace poslab;
 

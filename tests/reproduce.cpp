@@ -457,7 +457,7 @@ TEST_CASE("reproduce: a page says what trained its runs, and begins with Old whe
   CHECK(said("00000000").starts_with("Old: these runs have the numerics 00000000, and this program has"));
   const std::string ours = numerics("avx2");
   if (ours.empty()) return;  // a compiler whose numbers nobody committed
-  CHECK(said(ours) == fmt::format("Trained by 0123abc; cpu/avx2; 2026-11-24; numerics {}. Training took 1.0 core-hours. "
-                                  "2 of the 2 trials that are missing take about 2.0 more, by the mean of their tasks.",
+  CHECK(said(ours) == fmt::format("Trained by 0123abc; cpu/avx2; 2026-11-24; numerics {}. Training took 1.0 "
+                                  "core-hours. 2 of the 2 trials that are missing take about 2.0 more, by the mean of their tasks.",
                                   ours));
 }

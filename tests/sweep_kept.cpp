@@ -18,8 +18,8 @@ void make_up(const SweepFolder& folder, const Trial& t) {
   make_folder(folder.run(t));
   std::vector<AtLength> all;
   for (int length = 1; length <= 9; ++length)
-    all.push_back({length, 8, 0.5 + 0.01 * double(t.config().seed + length), 0.25, 0.125 * length,
-                   {0.5, 0.1 * length, 0.75}});
+    all.push_back(
+        {length, 8, 0.5 + 0.01 * double(t.config().seed + length), 0.25, 0.125 * length, {0.5, 0.1 * length, 0.75}});
   RunRecord r;
   r.paper_score = 0.5 + double(t.config().seed), r.commit = "0123abc", r.numerics = "00c0ffee", r.seconds = 12.5;
   write_file(folder.run(t) + "/eval.csv", to_csv(all));
@@ -79,12 +79,17 @@ TEST_CASE("sweep kept: a damaged file is refused with its line") {
     write_file(file, text);
     return refusal([&] { read_kept(file); });
   };
-  const std::string good = R"({"id":"a","tested":{"length":"1 2","accuracy":"0.5 0.25"}})" "\n";
+  const std::string good = R"({"id":"a","tested":{"length":"1 2","accuracy":"0.5 0.25"}})"
+                           "\n";
   CHECK(said(good) == "");
   CHECK(holds(said(good + good), "line 2: its trial a has a line before"));
   CHECK(holds(said(good + "{\"id\":"), "line 2"));
-  CHECK(holds(said(R"({"id":"b","tested":{"length":"1 2","accuracy":"0.5"}})" "\n"), "accuracy has another number"));
-  CHECK(holds(said(R"({"id":"b","tested":{"length":"= a length"}})" "\n"), "line 1"));
+  CHECK(holds(said(R"({"id":"b","tested":{"length":"1 2","accuracy":"0.5"}})"
+                   "\n"),
+              "accuracy has another number"));
+  CHECK(holds(said(R"({"id":"b","tested":{"length":"= a length"}})"
+                   "\n"),
+              "line 1"));
   CHECK(holds(refusal([&] { read_kept(folder / "none"); }), "2: "));
 }
 

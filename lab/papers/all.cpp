@@ -79,7 +79,8 @@ const std::vector<Artifact>& all_artifacts() {
        "(Csordas et al. 2022).",
        of_table5, table5},
       {"ruoss2023:signs", "Does each difference have the paper's sign?",
-       "Ruoss et al. (2023), table 1: randomized against plain positions, for each task and encoding.", of_table1, signs},
+       "Ruoss et al. (2023), table 1: randomized against plain positions, for each task and encoding.", of_table1,
+       signs},
       {"ruoss2023:chosen", "The same, chosen at other lengths than it is tested at",
        "Not in the paper, which prints the best of 30 runs on the tested lengths: here the run is chosen just past the "
        "trained lengths.",

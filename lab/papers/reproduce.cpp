@@ -215,7 +215,8 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
     page.add(*p.artifact, section);
   }
   write_file(folder + "/trials.csv", to_csv(collect(everything, runs).trials));
-  page.write(request.size, from.empty() ? summary : summary + " " + from, command, " Which commit trained a run, and how long it took, is in trials.csv.");
+  page.write(request.size, from.empty() ? summary : summary + " " + from, command,
+             " Which commit trained a run, and how long it took, is in trials.csv.");
   return summary;
 }
 

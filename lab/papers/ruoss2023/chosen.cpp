@@ -18,9 +18,9 @@ double mean_at(const Outcome& o, int from, int to) {
 }
 
 struct Scores {
-  double paper_way = std::nan("");                      // the best of all on the lengths that are scored
+  double paper_way = std::nan("");                         // the best of all on the lengths that are scored
   double chosen = std::nan(""), validated = std::nan("");  // of the run that is best at validation: test, validation
-  std::vector<double> all;                              // test scores of all runs
+  std::vector<double> all;                                 // test scores of all runs
 };
 
 Scores scores_of(const Outcomes& outcomes, const Which& which, int trained, int last) {
@@ -64,22 +64,22 @@ Section chosen(const Outcomes& outcomes, const Config& defaults) {
       s.data.rows.push_back({task, c.encoding, c.positions, int(one.all.size()), number(one.paper_way),
                              number(one.chosen), number(one.validated), number(m), number(median(one.all)),
                              number(expected_best(one.all, 2))});
-      row.push_back({points(one.chosen), one.all.size() > 1
-                                             ? fmt::format("{}\n{}", points(one.paper_way), points(m))
-                                             : std::string("1 run")});
+      row.push_back({points(one.chosen), one.all.size() > 1 ? fmt::format("{}\n{}", points(one.paper_way), points(m))
+                                                            : std::string("1 run")});
     }
     grid.rows.push_back(std::move(row));
   }
   if (!gain.empty())
-    s.readings = {fmt::format("Choosing on the tested lengths, as the paper does, adds {} points on average over the {} "
-                              "cells with two runs or more.",
-                              signed_points(poslab::mean(gain)), gain.size())};
+    s.readings = {fmt::format(
+        "Choosing on the tested lengths, as the paper does, adds {} points on average over the {} cells with "
+        "two runs or more.",
+        signed_points(poslab::mean(gain)), gain.size())};
   else
     s.readings = {"No cell has two runs to choose from yet, so the paper's way and this one are the same."};
   s.grids = {grid};
   s.notes = {how_many(outcomes),
-             "All seeds and learning rates of a cell are what is chosen from. The .csv also has the median, the score at "
-             "validation, and the expected best of two runs."};
+             "All seeds and learning rates of a cell are what is chosen from. The .csv also has the median, the score "
+             "at validation, and the expected best of two runs."};
   return s;
 }
 

@@ -1,5 +1,5 @@
-// Whether randomized positions help where the paper says so: each comparison of table 1 with its seeds, by the bootstrap,
-// Student's interval and turned signs, and all of them as one family after Holm.
+// Whether randomized positions help where the paper says so: each comparison of table 1 with its seeds, by the
+// bootstrap, Student's interval and turned signs, and all of them as one family after Holm.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 
 struct Sign {
   std::string task, scheme;
-  double paper;                     // difference of the paper's bests, a fraction
-  std::vector<double> differences;  // randomized minus plain, of each seed that both have
+  double paper;                                          // difference of the paper's bests, a fraction
+  std::vector<double> differences;                       // randomized minus plain, of each seed that both have
   double student = std::nan(""), turned = std::nan("");  // p, then after Holm; NaN of one seed
 };
 
@@ -25,7 +25,8 @@ std::vector<Sign> signs_of(const Outcomes& outcomes) {
     for (size_t i = 1; i <= 5; ++i) {
       const Column &plain = columns()[i], &random = columns()[i + 5];
       const auto paper = [&](const Column& c) { return paper_value("ruoss2023_table1", task, c.paper) / 100; };
-      const BySeed more = difference(outcomes.summary(is(task, random)).by_seed, outcomes.summary(is(task, plain)).by_seed);
+      const auto scores = [&](const Column& c) { return outcomes.summary(is(task, c)).by_seed; };
+      const BySeed more = difference(scores(random), scores(plain));
       all.push_back({task, plain.name, paper(random) - paper(plain), values(more)});
     }
   return all;
@@ -57,9 +58,10 @@ std::vector<std::string> readings(const std::vector<Sign>& all) {
       "here. They have {} each.",
       compared, agree, fewest == most ? counted(most, "seed") : fmt::format("{} to {} seeds", fewest, most))};
   if (tested)
-    said.push_back(fmt::format("After Holm over all comparisons with two seeds or more, {} differ from zero with the "
-                               "paper's sign and {} with the other, by Student's test.",
-                               firm_for, firm_against));
+    said.push_back(
+        fmt::format("After Holm over all comparisons with two seeds or more, {} differ from zero with the "
+                    "paper's sign and {} with the other, by Student's test.",
+                    firm_for, firm_against));
   else
     said.push_back("With one seed there is no test: a sign may be luck.");
   return said;
@@ -73,8 +75,8 @@ Section signs(const Outcomes& outcomes, const Config&) {
   std::vector<Sign> all = signs_of(outcomes);
   correct(all, &Sign::student, t_test), correct(all, &Sign::turned, permutation_test);
   Section s;
-  s.data = {{"task", "encoding", "paper", "seeds", "mean", "median", "bootstrap_low", "bootstrap_high", "t_low", "t_high",
-             "permutation_low", "permutation_high", "t_holm", "permutation_holm"},
+  s.data = {{"task", "encoding", "paper", "seeds", "mean", "median", "bootstrap_low", "bootstrap_high", "t_low",
+             "t_high", "permutation_low", "permutation_high", "t_holm", "permutation_holm"},
             {}};
   Grid grid{"Randomized minus plain in points, at tested lengths beyond the trained ones",
             {"task", "encoding", "paper", "seeds", "mean", "t interval", "p after Holm, t", "p after Holm, signs"},
@@ -86,9 +88,14 @@ Section signs(const Outcomes& outcomes, const Config&) {
     s.data.rows.push_back({one.task, one.scheme, number(one.paper), int(x.size()), number(poslab::mean(x)),
                            number(median(x)), number(b.low), number(b.high), number(t.low), number(t.high),
                            number(p.low), number(p.high), number(one.student), number(one.turned)});
-    grid.rows.push_back({{one.task}, {one.scheme}, {signed_points(one.paper)}, {fmt::format("{}", x.size())},
-                         {signed_points(poslab::mean(x)), "", one.student < 0.05}, {interval_text(t, true)},
-                         {p_text(one.student)}, {p_text(one.turned)}});
+    grid.rows.push_back({{one.task},
+                         {one.scheme},
+                         {signed_points(one.paper)},
+                         {fmt::format("{}", x.size())},
+                         {signed_points(poslab::mean(x)), "", one.student < 0.05},
+                         {interval_text(t, true)},
+                         {p_text(one.student)},
+                         {p_text(one.turned)}});
   }
   s.readings = readings(all);
   s.grids = {grid};

@@ -25,7 +25,8 @@ Json transposed(const std::string& csv, const std::string& id, ColumnNames& know
   std::vector<std::string> cells(names.size());
   while (std::getline(lines, line)) {
     const std::vector<std::string> row = split(line, ',');
-    if (row.size() != names.size()) failure("trial {} is damaged: its line \"{}\" has another number of cells", id, line);
+    if (row.size() != names.size())
+      failure("trial {} is damaged: its line \"{}\" has another number of cells; remove its folder", id, line);
     for (size_t i = 0; i < row.size(); ++i) cells[i] += (cells[i].empty() ? "" : " ") + row[i];
   }
   Json all;

@@ -24,8 +24,8 @@ Plan one_of(const Plan& plan, const std::string& id, const std::string& path) {
   for (const Trial& t : plan)
     if (!id.empty() && t.id.starts_with(id)) one.push_back(t);
   if (one.size() != 1)
-    bad_input("{} of {} have an id that begins with \"{}\"; write more or less of it, as {}", counted(one.size(), "trial"),
-              path, id, plan[0].id);
+    bad_input("{} of {} have an id that begins with \"{}\"; write more or less of it, as {}",
+              counted(one.size(), "trial"), path, id, plan[0].id);
   return one;
 }
 
