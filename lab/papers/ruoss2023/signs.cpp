@@ -12,11 +12,13 @@
 namespace poslab::reproduce::ruoss2023 {
 namespace {
 
+constexpr size_t enough = 3;  // seeds for a test: two can be close to each other by luck
+
 struct Sign {
   std::string task, scheme;
   double paper;                                          // difference of the paper's bests, a fraction
   std::vector<double> differences;                       // randomized minus plain, of each seed that both have
-  double student = std::nan(""), turned = std::nan("");  // p, then after Holm; NaN of one seed
+  double student = std::nan(""), turned = std::nan("");  // p after Holm; NaN of too few seeds
 };
 
 std::vector<Sign> signs_of(const Outcomes& outcomes) {
@@ -36,7 +38,7 @@ void correct(std::vector<Sign>& all, double Sign::*p, double (*test)(const std::
   std::vector<double> raw;
   std::vector<Sign*> family;
   for (Sign& s : all)
-    if (s.differences.size() > 1) raw.push_back(test(s.differences)), family.push_back(&s);
+    if (s.differences.size() >= enough) raw.push_back(test(s.differences)), family.push_back(&s);
   const std::vector<double> adjusted = holm(raw);
   for (size_t i = 0; i < family.size(); ++i) family[i]->*p = adjusted[i];
 }
@@ -59,11 +61,11 @@ std::vector<std::string> readings(const std::vector<Sign>& all) {
       compared, agree, fewest == most ? counted(most, "seed") : fmt::format("{} to {} seeds", fewest, most))};
   if (tested)
     said.push_back(
-        fmt::format("After Holm over all comparisons with two seeds or more, {} differ from zero with the "
+        fmt::format("After Holm over all comparisons with three seeds or more, {} differ from zero with the "
                     "paper's sign and {} with the other, by Student's test.",
                     firm_for, firm_against));
   else
-    said.push_back("With one seed there is no test: a sign may be luck.");
+    said.push_back("With so few seeds there is no test: a sign may be luck.");
   return said;
 }
 

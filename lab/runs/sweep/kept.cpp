@@ -66,7 +66,7 @@ std::map<std::string, Kept> read_kept(const std::string& path) {
   for (std::string line; std::getline(lines, line);) {
     ++number;
     try {
-      const Json said = Json::parse(line);
+      const Json said = parse_json(line, "it");
       const std::string id = said.at("id");
       const Kept kept{said.contains("result") ? said["result"].dump() : "", csv_of(said.at("tested"), id, known)};
       if (!all.emplace(id, kept).second) failure("its trial {} has a line before", id);
@@ -90,7 +90,7 @@ size_t keep(const Plan& plan, const SweepFolder& folder, const std::string& path
     if (all[i] != TrialState::done || there.count(t.id)) continue;
     Json line = {{"id", t.id}};
     if (const std::string result = if_there(folder.result(t)); !result.empty()) {
-      line["result"] = Json::parse(result);
+      line["result"] = parse_json(result, folder.result(t));
       line["result"].erase("config");
     }
     line["tested"] = transposed(read_file(folder.run(t) + "/eval.csv"), t.id, known);
@@ -114,7 +114,7 @@ size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& p
     make_folder(making);
     write_file(making + "/eval.csv", kept->second.tested);
     if (!kept->second.result.empty()) {
-      Json result = Json::parse(kept->second.result);
+      Json result = parse_json(kept->second.result, path);
       result["config"] = config_json(t.run);
       write_file(making + "/result.json", result.dump(2) + "\n");
     }
