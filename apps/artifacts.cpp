@@ -92,6 +92,7 @@ ValueLists settings(const Making& m) {
 std::string words_again(const Making& m) {
   std::string text;
   for (const std::string& s : m.sets) text += " --set " + shell_word(s);
+  if (!m.kept.empty()) text += " --kept " + shell_word(m.kept);
   return text + " --out " + shell_word(m.out);
 }
 
@@ -102,6 +103,7 @@ void make(const std::vector<reproduce::Planned>& planned, const Plan& trials, co
   check_output_folder("--out", m.out, "README.md", earlier_artifacts());
   const SweepFolder runs(m.out + "/runs");
   const std::string plan = m.out + "/plan.jsonl";
+  if (!m.kept.empty()) restore(trials, runs, m.kept);
   if (m.only_draw) {
     if (!std::filesystem::is_directory(runs.path()))
       bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
@@ -140,6 +142,8 @@ void add_making(CLI::App* c, Making& m) {
   add_number(c, "jobs", m.jobs, "trials at once (1)", {1, 1024});
   add_number(c, "threads", m.threads,
              "threads of each trial (the cores divided by the jobs); they never change a result", {1, 256});
+  c->add_option("--kept", m.kept, "trials that are done, as `poslab sweep collect --kept` wrote them")
+      ->type_name("FILE");
   c->add_flag("--retry", m.retry, "try failed trials again");
   CLI::Option* only_plan = c->add_flag("--plan", m.only_plan, "only write FOLDER/plan.jsonl");
   c->add_flag("--draw", m.only_draw, "only draw what is done")->excludes(only_plan);

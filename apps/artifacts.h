@@ -11,7 +11,7 @@
 namespace poslab {
 
 struct Making {
-  std::string out;
+  std::string out, kept;
   std::vector<std::string> sets;
   int jobs = 1, threads = 0;
   bool only_plan = false, only_draw = false, retry = false;
@@ -20,7 +20,7 @@ void add_making(CLI::App*, Making&);  // must outlive the command
 Output earlier_artifacts();           // README.md of a folder that may be drawn into again
 
 sweep::ValueLists settings(const Making&);  // --set, as the trials take them. Throws BadInput
-// --set and --out as they would be typed again
+// --set, --kept and --out as they would be typed again
 std::string words_again(const Making&);
 
 // `trials`: those of the artifacts, in the order in which they run. `what`: in an error, what it is that takes no runs.

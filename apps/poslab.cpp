@@ -21,6 +21,7 @@
 #include "apps/lm.h"
 #include "apps/refuse.h"
 #include "apps/reproduce.h"
+#include "apps/rerun.h"
 #include "apps/show.h"
 #include "apps/sweep.h"
 #include "apps/t5.h"
@@ -28,8 +29,10 @@
 #include "apps/view.h"
 #include "core/debug.h"
 #include "core/error.h"
+#include "core/isa.h"
 #include "core/names.h"
 #include "encodings/temperature.h"
+#include "experiment/numerics.h"
 #include "lab/files/colour.h"
 #include "lab/files/exit_status.h"
 #include "lab/files/files.h"
@@ -114,6 +117,20 @@ void list_command(const std::string& kind, const std::string& name) {
   fmt::print("{}", in_columns(rows));
 }
 
+void print_numerics() {
+  const std::string before = isa();
+  fmt::print("\nmeasured with {}:\n", numerics_compiler());
+  for (const std::string& set : available_isas()) {
+    use_isa(set);
+    const std::string measured = measured_numerics(), committed = numerics(set);
+    fmt::print("{:<8} {}  {}\n", set, measured,
+               committed == measured  ? "as committed"
+               : committed.empty() ? "none is committed"
+                                   : "committed is " + committed);
+  }
+  use_isa(before);
+}
+
 // -- the program ----------------------------------------------------------------------------------------------------
 
 const char* examples = R"(
@@ -180,6 +197,14 @@ Examples:
   poslab report runs/r1 runs/r2 -o report.html
   poslab report runs/sweep -o report.html          # all finished trials of a sweep
   poslab report runs/sweep -o curves.svg           # only accuracy against length, for other pages)";
+
+const char* version_footer =
+    R"(
+The numerics number is a checksum of the bits that a few small trainings leave (experiment/numerics.h). Results of equal
+instruction sets whose numbers differ cannot be compared digit by digit. Measuring it takes some seconds.
+
+Example:
+  poslab version --numerics)";
 
 // CLI11's, without its double blank lines.
 struct Help : CLI::Formatter {
@@ -292,12 +317,18 @@ void parse_and_run(int argc, char** argv) {
   commands.add("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", add_t5);
   commands.add("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment",
                add_reproduce);
+  commands.add("rerun", "train one trial of a committed table again, and compare it digit by digit", add_rerun);
   commands.add("compare", "train many encodings on the same tasks, and rank them", add_compare);
 
-  commands.add("version", "say which program this is, and what it runs on", "", [&] {
-    for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);
-    fmt::print("openblas {}\n", openblas_in_full());
-  });
+  bool measure = false;
+  commands
+      .add("version", "say which program this is, and what it runs on", version_footer,
+           [&] {
+             for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);
+             fmt::print("openblas {}\n", openblas_in_full());
+             if (measure) print_numerics();
+           })
+      ->add_flag("--numerics", measure, "also measure the numerics number with each instruction set");
   commands.add("completion", "print the script that makes a shell complete these commands",
                [&](CLI::App* c) { return add_completion(c, app); });
   std::vector<std::string> explained;

@@ -54,6 +54,7 @@ void make_by_commands(const ReproduceWords& w, const std::vector<const reproduce
   if (!w.request.tasks.empty() || !w.request.encodings.empty())
     bad_input("{} has neither --tasks nor --encodings; choose among its tables, as in {}", name, all[0]->name);
   if (w.only_plan) bad_input("{} has no plan for a cluster; leave out --plan", name);
+  if (!w.kept.empty()) bad_input("{} is no sweep, and no file keeps its trials; leave out --kept", name);
   for (const Artifact* a : all)
     if (a->by_commands != all[0]->by_commands)
       bad_input("{} and {} are of two sources with runs of their own; ask for one at a time", all[0]->name, a->name);

@@ -23,7 +23,7 @@ namespace {
 using namespace sweep;
 
 struct SweepWords {
-  std::string file, out, shard = "0/1", name, csv, lengths_csv, jsonl, sqlite, time, device;
+  std::string file, out, shard = "0/1", name, csv, lengths_csv, jsonl, sqlite, kept, time, device;
   int jobs = 1, threads = 0, shards = 1, population = 0;
   bool retry = false, force = false, slurm = false, dry = false;
 };
@@ -88,6 +88,7 @@ void run_command(const SweepWords& w) {
   check_together(plan, w);
   if (!w.force) check_room(plan, shard, w);
   const SweepFolder folder(w.out);
+  if (!w.kept.empty()) restore(plan, folder, w.kept);
   keep_plan(plan, folder);
   const std::vector<TrialState> all = run_shard(
       plan, folder, {shard, w.jobs, w.threads, w.retry, w.force, w.population, w.device});
@@ -108,12 +109,15 @@ void collect_command(const SweepWords& w) {
   if (!w.lengths_csv.empty()) check_output("--lengths-csv", w.lengths_csv, {csv_output("id,")});
   if (!w.jsonl.empty()) check_output("--jsonl", w.jsonl, {{"", "", "{\"id\":", "\"samples\":"}});
   if (!w.sqlite.empty()) check_output("--sqlite", w.sqlite, {{"", "", "SQLite format 3"}});
-  const Collected all = collect(read_plan(w.file), SweepFolder(w.out));
+  if (!w.kept.empty()) check_output("--kept", w.kept, {{"", "", "{\"id\":", "\"tested\":"}});
+  const Plan plan = read_plan(w.file);
+  const Collected all = collect(plan, SweepFolder(w.out));
   if (!w.csv.empty()) write_file(w.csv, to_csv(all.trials));
   if (!w.lengths_csv.empty()) write_file(w.lengths_csv, to_csv(all.lengths));
   if (!w.jsonl.empty()) write_file(w.jsonl, to_json_lines(all.lengths));
   if (!w.sqlite.empty()) write_file(w.sqlite, to_sqlite(all));
-  if (w.csv.empty() && w.lengths_csv.empty() && w.jsonl.empty() && w.sqlite.empty())
+  if (!w.kept.empty()) fmt::print("{}: {} more\n", w.kept, counted(keep(plan, SweepFolder(w.out), w.kept), "trial"));
+  if (w.csv.empty() && w.lengths_csv.empty() && w.jsonl.empty() && w.sqlite.empty() && w.kept.empty())
     fmt::print("{}", to_csv(all.trials));
 }
 
@@ -168,6 +172,9 @@ A trial that fails leaves its reason in FOLDER/ID.failed and stops no other; the
 killed three times, for example because memory runs out, counts as failed. --retry tries failed trials again. Impossible
 ones never run.
 
+Trials that `poslab sweep collect --kept FILE` wrote are done without their folders, if --kept names that file: a sweep
+goes on, also on another machine, from that file and the plan alone.
+
 --population N trains up to N trials in one process. On a GPU they are trained at the same time, as the steps of one
 small model do not fill it; each has the bits that it has alone. When the last of them has ended the next N begin. On
 the CPU they are trained one after the other.
@@ -180,11 +187,13 @@ const char* collect_footer = R"(
 First come the options in which the trials differ; all others are the last columns, so that the tables of several sweeps
 can be put together. `name` is what a report calls a trial; trials that differ in task and seed only share one.
 --lengths-csv and --jsonl write accuracy by length beside its baselines, of language models also loss and bits per byte;
-pandas.read_csv and pandas.read_json(lines=True) read them.
+pandas.read_csv and pandas.read_json(lines=True) read them. --kept adds the finished trials that FILE does not have yet,
+with all that tables are drawn from, for `poslab sweep run --kept` and `poslab reproduce --kept`.
 
 Examples:
   poslab sweep collect plan.jsonl --out runs/sweep --csv trials.csv --lengths-csv lengths.csv
-  poslab sweep collect plan.jsonl --out runs/sweep --sqlite sweep.db)";
+  poslab sweep collect plan.jsonl --out runs/sweep --sqlite sweep.db
+  poslab sweep collect plan.jsonl --out runs/sweep --kept kept.jsonl)";
 
 const char* submit_footer = R"(
 Writes FOLDER/job.sh, an array job of which each task does one shard, and submits it. The nodes must share FOLDER. All
@@ -224,6 +233,8 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   run->add_option("--device", words->device, "where to train; without it as the plan says")
       ->type_name(option("device").takes());
   run->add_flag("--retry", words->retry, "try failed trials again");
+  run->add_option("--kept", words->kept, "trials that are done, as `poslab sweep collect --kept` wrote them")
+      ->type_name("FILE");
   run->add_option("--name", words->name, "also link every trial as FOLDER/named/NAME, from {option}s of it")
       ->type_name("'{task}-{encoding}-{seed}'");
   run->add_flag("--force", words->force, "try it even if it seems too large for this machine's memory");
@@ -247,6 +258,9 @@ std::function<void()> add_sweep(CLI::App* sweep) {
   all->add_option("--jsonl", words->jsonl, "write accuracy by length as JSON lines, an object for each row")
       ->type_name("FILE");
   all->add_option("--sqlite", words->sqlite, "write both as an SQLite database with the tables `trials` and `lengths`")
+      ->type_name("FILE");
+
+  all->add_option("--kept", words->kept, "add what is done to a file from which a sweep goes on without its folders")
       ->type_name("FILE");
 
   CLI::App* submit = command("submit", "do the plan as a Slurm job array", submit_footer, submit_command);

@@ -51,33 +51,30 @@ int length_of(const Choices& c, int T) {
 }
 
 Model load(const std::string& path) {
-  switch (kind_of_folder(path)) {
-    case strings_kind(): {
-      const auto s = std::make_shared<const State>(RunFolder::open(path).load("cpu"));
-      const auto net = [s, tested = s->test_net()](const Asked& a, Trace* trace) {
-        const int B = a.tokens.shape()[0], T = a.tokens.shape()[1];
-        const MatmulPrecision as_this_run = s->matmul_precision();
-        const PositionSample drawn = a.positions.empty()
-                                         ? test_draw(s->config, length_of(s->config, T), 0, B, T, a.tokens)
-                                         : PositionSample(a.positions);
-        return tested(a.tokens, a.outputs, {drawn, {}, trace});
-      };
-      return {path, s->params, s->net.spec().symbols_in, net};
-    }
-    case language_kind(): {
-      language::Run run = language::open(path);
-      const auto writer = std::make_shared<const Writer>(Writer{std::move(run.state), std::move(run.source)});
-      const auto net = [writer](const Asked& a, Trace* trace) {
-        const language::State& s = writer->state;
-        const UseEngine as_this_run(products(s.config));
-        const PositionSample drawn =
-            a.positions.empty() ? language::test_positions(s.config, a.tokens.shape()[1]) : PositionSample(a.positions);
-        return s.net(a.tokens, a.outputs, {drawn, {}, trace});
-      };
-      return {path, writer->state.params, writer->state.net.spec().vocabulary, net, writer};
-    }
-    case t5_kind():
-      break;
+  const Kind& kind = kind_of_folder(path);
+  if (kind == strings_kind()) {
+    const auto s = std::make_shared<const State>(RunFolder::open(path).load("cpu"));
+    const auto net = [s, tested = s->test_net()](const Asked& a, Trace* trace) {
+      const int B = a.tokens.shape()[0], T = a.tokens.shape()[1];
+      const MatmulPrecision as_this_run = s->matmul_precision();
+      const PositionSample drawn = a.positions.empty()
+                                       ? test_draw(s->config, length_of(s->config, T), 0, B, T, a.tokens)
+                                       : PositionSample(a.positions);
+      return tested(a.tokens, a.outputs, {drawn, {}, trace});
+    };
+    return {path, s->params, s->net.spec().symbols_in, net};
+  }
+  if (kind == language_kind()) {
+    language::Run run = language::open(path);
+    const auto writer = std::make_shared<const Writer>(Writer{std::move(run.state), std::move(run.source)});
+    const auto net = [writer](const Asked& a, Trace* trace) {
+      const language::State& s = writer->state;
+      const UseEngine as_this_run(products(s.config));
+      const PositionSample drawn =
+          a.positions.empty() ? language::test_positions(s.config, a.tokens.shape()[1]) : PositionSample(a.positions);
+      return s.net(a.tokens, a.outputs, {drawn, {}, trace});
+    };
+    return {path, writer->state.params, writer->state.net.spec().vocabulary, net, writer};
   }
   const auto answerer = std::make_shared<const t5::State>(t5::open(path).state);
   const auto net = [answerer](const Asked& a, Trace* trace) {

@@ -1,10 +1,18 @@
 #include "lab/files/version.h"
 
+#include <fmt/chrono.h>
+
+#include <chrono>
+#include <fstream>
+#include <map>
+
 #include "commit.h"  // made by cmake/commit.cmake
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/openblas.h"
+#include "core/isa.h"
 #include "core/parallel.h"
+#include "experiment/numerics.h"
 
 namespace poslab {
 namespace {
@@ -37,9 +45,26 @@ std::vector<std::pair<std::string, std::string>> about() {
           {"commit", POSLAB_COMMIT},
           {"scalar", sizeof(real) == 4 ? "float" : "double"},
           {"isa", kernels(Device::cpu).name},
+          {"numerics", numerics(isa())},
           {"products", engine_in_full(usual_engine())},
           {"threads", std::to_string(threads())},
           {"cuda", cuda()}};
+}
+
+// AMD's virtual machines share one name: its family is 25 for Zen 3 and 4, 26 for 5.
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  std::map<std::string, std::string> told;  // of the first core
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const size_t colon = line.find(':'), name = line.find_last_not_of(" \t", colon - 1);
+    if (colon != std::string::npos && colon + 2 < line.size()) told[line.substr(0, name + 1)] = line.substr(colon + 2);
+  }
+  if (!told.count("model name")) return "";
+  return fmt::format("{} (family {}, model {})", told["model name"], told["cpu family"], told["model"]);
+}
+
+std::string today() {
+  return fmt::format("{:%Y-%m-%d}", std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
 }
 
 std::string version_line() { return fmt::format("poslab {} (commit {})", POSLAB_VERSION, POSLAB_COMMIT); }

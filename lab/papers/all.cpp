@@ -80,6 +80,13 @@ const std::vector<Artifact>& all_artifacts() {
        "Ruoss et al. (2023), table 5: the best of table 1 beside geometric attention with directional encoding "
        "(Csordas et al. 2022).",
        of_table5, table5},
+      {"ruoss2023:signs", "Does each difference have the paper's sign?",
+       "Ruoss et al. (2023), table 1: randomized against plain positions, for each task and encoding.", of_table1,
+       signs},
+      {"ruoss2023:chosen", "The same, chosen at other lengths than it is tested at",
+       "Not in the paper, which prints the best of 30 runs on the tested lengths: here the run is chosen just past the "
+       "trained lengths.",
+       of_table1, chosen},
       {"ruoss2023:fig2", "Short strings with randomized positions against long strings",
        "Ruoss et al. (2023), figure 2: test accuracy against training time, trained to length 40 with randomized "
        "relative positions and to length 500 with plain ones.",

@@ -15,6 +15,7 @@
 #include "lab/files/interrupt.h"
 #include "lab/files/version.h"
 #include "lab/pages/page/page.h"
+#include "lab/papers/origin.h"
 
 namespace poslab {
 extern const std::string_view reproduce_html;
@@ -202,7 +203,8 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
   const NoGrad no_grad;
   const Choices common = defaults(size(request.size), request.settings);
   const Plan everything = all_trials(planned);
-  const std::string summary = standing(Outcomes(everything, runs));
+  const Outcomes whole(everything, runs);
+  const std::string summary = standing(whole), from = origin(whole);
   Page page(folder);
   for (const Planned& p : planned) {
     if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
@@ -213,7 +215,8 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
     page.add(*p.artifact, section);
   }
   write_file(folder + "/trials.csv", to_csv(collect(everything, runs).trials));
-  page.write(request.size, summary, command, " Which commit trained a run, and how long it took, is in trials.csv.");
+  page.write(request.size, from.empty() ? summary : summary + " " + from, command,
+             " Which commit trained a run, and how long it took, is in trials.csv.");
   return summary;
 }
 

@@ -17,6 +17,8 @@ struct Size {
 const std::vector<Size>& all_sizes();
 const Size& size(const std::string& name);  // throws BadInput with did-you-mean
 
+const std::vector<std::string>& fifteen();  // all tasks of Ruoss et al., in the order of its table 1
+
 // The trials of `lists` and `also` at this size. Of an option that several name, `lists` counts before `settings`, and
 // these before the size.
 Plan trials_at(const Size&, const ValueLists& settings, const ValueLists& lists, const std::vector<ValueLists>& also);

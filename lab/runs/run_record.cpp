@@ -20,6 +20,7 @@ void each_field(Record& r, const Visit& visit) {
   visit("parameters", r.parameters), visit("steps", r.steps);
   visit("paper_score", r.paper_score), visit("released_score", r.released_score), visit("baselines", r.baselines);
   visit("version", r.version), visit("commit", r.commit), visit("scalar", r.scalar), visit("isa", r.isa);
+  visit("numerics", r.numerics), visit("processor", r.processor), visit("date", r.date);
   visit("products", r.products);
   visit("threads", r.threads), visit("cuda", r.cuda);
   visit("seconds", r.seconds), visit("steps_per_second", r.steps_per_second);
@@ -61,7 +62,8 @@ void add_origin(RunRecord& r, Engine products) {
   const auto list = about();
   const std::map<std::string, std::string> words(list.begin(), list.end());
   r.version = words.at("version"), r.commit = words.at("commit"), r.scalar = words.at("scalar"),
-  r.isa = words.at("isa");
+  r.isa = words.at("isa"), r.processor = processor(), r.date = today();
+  if (const std::string& number = words.at("numerics"); !number.empty() && products == Engine::own) r.numerics = number;
   r.products = engine_in_full(products);
   r.threads = std::stoi(words.at("threads")), r.cuda = words.at("cuda");
 }
@@ -81,6 +83,7 @@ void keep_origin(RunRecord& r, const RunRecord& old) {
     if (before) now = before;
   };
   keep(r.version, old.version), keep(r.commit, old.commit), keep(r.scalar, old.scalar), keep(r.isa, old.isa);
+  keep(r.numerics, old.numerics), keep(r.processor, old.processor), keep(r.date, old.date);
   keep(r.products, old.products), keep(r.threads, old.threads), keep(r.cuda, old.cuda);
   keep(r.seconds, old.seconds), keep(r.steps_per_second, old.steps_per_second);
 }

@@ -17,6 +17,7 @@ struct RunRecord {
   std::optional<Baselines> baselines;                 // means over the lengths of paper_score
   // What trained it (lab/files/version.h). A run of `poslab lm` has this, its sizes and its times, and nothing else.
   std::optional<std::string> version, commit, scalar, isa, products;
+  std::optional<std::string> numerics, processor, date;  // experiment/numerics.h, of poslab's own products; 2026-01-31
   std::optional<int64_t> threads;
   std::optional<std::string> cuda;
   // of training, in all processes that worked on the run, tests left out

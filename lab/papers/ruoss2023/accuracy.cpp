@@ -79,14 +79,16 @@ Section table1(const Outcomes& outcomes, const Choices&) {
   for (const std::string& task : outcomes.tasks()) {
     std::vector<Cell> row = {task_cell(outcomes, task)};
     double highest = -1;
+    bool whole = true;
     for (const Column& c : columns_of(outcomes)) {
       const Summary sum = outcomes.summary(is(task, c));
       const double paper = paper_value("ruoss2023_table1", task, c.paper);
+      whole = whole && sum.whole();
       row.push_back(beside_paper(sum, paper));
       if (sum.best > highest) highest = sum.best;
       add_row(s.data, {task, c.encoding, c.positions}, sum, paper);
     }
-    for (size_t i = 1; i < row.size(); ++i) row[i].strong = row[i].text == points(highest);
+    for (size_t i = 1; i < row.size(); ++i) row[i].strong = whole && row[i].text == points(highest);
     grid.rows.push_back(std::move(row));
   }
   const std::vector<Comparison> pairs = randomized_against_plain(outcomes);
@@ -97,7 +99,8 @@ Section table1(const Outcomes& outcomes, const Choices&) {
         pairs,
         "Randomized minus plain in points: mean over paired seeds, interval, and the paper's difference of bests"));
   s.notes = {how_many(outcomes), about_intervals(outcomes),
-             "Bold in the first table: the best of a row. Bold in the second: the interval excludes zero.",
+             "Bold in the first table: the best of a row whose runs are all done. Bold in the second: the interval "
+             "excludes zero.",
              unlike_the_paper};
   return s;
 }

@@ -43,7 +43,7 @@ Which is(const std::string& task, const Column& column) {
 }
 
 Trials of_table1(const Choices&) {
-  return {{{"encoding", {"none"}}},
+  return {{{"task", fifteen()}, {"encoding", {"none"}}},
           {{{"encoding", {"sincos", "relative", "alibi", "rope", "learned"}},
             {"positions", {"sequential", "randomized"}}}}};
 }

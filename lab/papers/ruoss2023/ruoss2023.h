@@ -35,6 +35,7 @@ Grid comparison_grid(const std::vector<Comparison>&, const std::string& caption)
 std::vector<std::string> verdicts(const std::vector<Comparison>&, const std::string& winner, const std::string& loser);
 
 // The artifacts, a file each or a few that belong together.
+Section signs(const Outcomes&, const Choices&), chosen(const Outcomes&, const Choices&);
 Section table1(const Outcomes&, const Choices&), table2(const Outcomes&, const Choices&),
     table3(const Outcomes&, const Choices&), table4(const Outcomes&, const Choices&),
     table5(const Outcomes&, const Choices&), fig2(const Outcomes&, const Choices&),

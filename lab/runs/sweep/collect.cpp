@@ -153,6 +153,7 @@ Collected collect(const Plan& plan, const SweepFolder& folder) {
   for (const Option* o : studied) columns.push_back(o->name);
   add(columns, of_kind.scores), add(columns, {"seconds", "commit", "reason"});
   for (const Option* o : others) columns.push_back(o->name);
+  add(columns, {"isa", "numerics", "processor", "date"});
   if (kind == strings_kind()) add(all.lengths.columns, {"task"});
   add(all.lengths.columns, {"name", "seed"}), add(all.lengths.columns, of_kind.lengths);
 
@@ -168,6 +169,7 @@ Collected collect(const Plan& plan, const SweepFolder& folder) {
     for (const json& value : {cell(r.seconds), cell(r.commit), reason.empty() ? json() : json(reason)})
       row.push_back(value);
     for (const Option* o : others) row.push_back(cell(t.run, *o));
+    for (const json& value : {cell(r.isa), cell(r.numerics), cell(r.processor), cell(r.date)}) row.push_back(value);
     all.trials.rows.push_back(std::move(row));
     for (const std::vector<json>& at : cells.lengths) {
       std::vector<json> line = {t.id};

@@ -1,7 +1,7 @@
 // The results of a sweep as two tables. `trials` has a row for each trial of the plan, in its order:
 //
 //   id, name, state, the options that differ within the plan, paper_score, released_score, guess, majority,
-//   content_only, seconds, commit, reason, all other options
+//   content_only, seconds, commit, reason, all other options, isa, numerics, processor, date
 //
 // so tables of several sweeps have the same columns but for their order. `name` is the same for trials that differ in
 // task and seed only (lab/runs/naming.h). `lengths` has a row for each length that a trial was tested at:

@@ -1,0 +1,11 @@
+// `poslab rerun FOLDER#ID`: one trial of a committed table once more (lab/runs/sweep/rerun.h).
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace poslab {
+
+// Gives `rerun` its options. What is returned does it, after parsing.
+std::function<void()> add_rerun(CLI::App* rerun);
+
+}  // namespace poslab

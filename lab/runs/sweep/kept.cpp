@@ -1,0 +1,127 @@
+#include "lab/runs/sweep/kept.h"
+
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "core/choices.h"
+#include "core/error.h"
+#include "lab/files/files.h"
+#include "lab/files/json.h"
+
+namespace poslab::sweep {
+namespace {
+namespace fs = std::filesystem;
+
+using ColumnNames = std::map<std::string, std::string>;  // "ID COLUMN" and its cells, or the other way round
+
+// {"length": "1 2 3", ...} of a table; a column that stands in `known` by its name there.
+Json transposed(const std::string& csv, const std::string& id, ColumnNames& known) {
+  std::istringstream lines(csv);
+  std::string line;
+  std::getline(lines, line);
+  const std::vector<std::string> names = split(line, ',');
+  std::vector<std::string> cells(names.size());
+  while (std::getline(lines, line)) {
+    const std::vector<std::string> row = split(line, ',');
+    if (row.size() != names.size())
+      failure("trial {} is damaged: its line \"{}\" has another number of cells; remove its folder", id, line);
+    for (size_t i = 0; i < row.size(); ++i) cells[i] += (cells[i].empty() ? "" : " ") + row[i];
+  }
+  Json all;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto [old, fresh] = known.emplace(cells[i], fmt::format("{} {}", id, names[i]));
+    all[names[i]] = fresh ? cells[i] : "= " + old->second;
+  }
+  return all;
+}
+
+// The table again.
+std::string csv_of(const Json& tested, const std::string& id, ColumnNames& known) {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> columns;
+  for (const auto& [name, said] : tested.items()) {
+    std::string cells = said.get<std::string>();
+    if (cells.starts_with("= ")) cells = known.at(cells.substr(2));
+    known[fmt::format("{} {}", id, name)] = cells;
+    names.push_back(name), columns.push_back(split(cells, ' '));
+    if (columns.back().size() != columns[0].size()) failure("{} has another number of cells than {}", name, names[0]);
+  }
+  std::string text = fmt::format("{}\n", fmt::join(names, ","));
+  for (size_t row = 0; row < columns.at(0).size(); ++row)
+    for (size_t i = 0; i < columns.size(); ++i) text += columns[i][row] + (i + 1 < columns.size() ? "," : "\n");
+  return text;
+}
+
+std::string if_there(const std::string& path) { return fs::exists(path) ? read_file(path) : ""; }
+
+}  // namespace
+
+std::map<std::string, Kept> read_kept(const std::string& path) {
+  std::map<std::string, Kept> all;
+  ColumnNames known;
+  std::istringstream lines(read_input(path));
+  size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    try {
+      const Json said = parse_json(line, "it");
+      const std::string id = said.at("id");
+      const Kept kept{said.contains("result") ? said["result"].dump() : "", csv_of(said.at("tested"), id, known)};
+      if (!all.emplace(id, kept).second) failure("its trial {} has a line before", id);
+    } catch (const std::exception& e) {
+      failure("{} is damaged: line {}: {}; take it from the commit before, or remove the line", path, number, e.what());
+    }
+  }
+  return all;
+}
+
+size_t keep(const Plan& plan, const SweepFolder& folder, const std::string& path) {
+  std::string text = if_there(path);
+  ColumnNames known;
+  std::map<std::string, Kept> there;
+  if (!text.empty()) there = read_kept(path);
+  for (const auto& [id, kept] : there) transposed(kept.tested, id, known);
+  size_t added = 0;
+  const std::vector<TrialState> all = states(plan, folder);
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const Trial& t = plan[i];
+    if (all[i] != TrialState::done || there.count(t.id)) continue;
+    Json line = {{"id", t.id}};
+    if (const std::string result = if_there(folder.result(t)); !result.empty()) {
+      line["result"] = parse_json(result, folder.result(t));
+      line["result"].erase("config");
+    }
+    line["tested"] = transposed(read_file(folder.run(t) + "/eval.csv"), t.id, known);
+    text += line.dump() + "\n";
+    ++added;
+  }
+  if (added) write_file(path, text);
+  return added;
+}
+
+size_t restore(const Plan& plan, const SweepFolder& folder, const std::string& path) {
+  const std::map<std::string, Kept> all = read_kept(path);
+  make_folder(folder.path());
+  size_t restored = 0;
+  for (const Trial& t : plan) {
+    const auto kept = all.find(t.id);
+    if (kept == all.end() || fs::exists(folder.run(t))) continue;
+    const std::optional<Claim> claim = Claim::take(folder.path(), t.id);
+    if (!claim || fs::exists(folder.run(t))) continue;  // somebody trains it now
+    const std::string making = folder.run(t) + ".partial";
+    make_folder(making);
+    write_file(making + "/eval.csv", kept->second.tested);
+    if (!kept->second.result.empty()) {
+      Json result = parse_json(kept->second.result, path);
+      result["config"] = config_json(t.run);
+      write_file(making + "/result.json", result.dump(2) + "\n");
+    }
+    fs::rename(making, folder.run(t));  // a trial is there as a whole or not at all
+    ++restored;
+  }
+  return restored;
+}
+
+}  // namespace poslab::sweep

@@ -1,0 +1,92 @@
+// What a few seeds say, by Student, by turning signs over, and after Holm. References: scipy 1.17.1 of the values
+// below, stats.t.interval(.95, n - 1, mean, sem), ttest_1samp, permutation_test(permutation_type="samples",
+// n_resamples=inf), whose interval is where that p passes 0.05; Holm by its definition in NumPy; the best of m by all
+// combinations.
+#include <doctest/doctest.h>
+
+#include "core/random.h"
+#include "lab/files/statistics.h"
+
+using namespace poslab;
+
+namespace {
+
+const std::vector<double> ten = {0.12, -0.03, 0.25, 0.07, 0.18, 0.02, 0.31, -0.05, 0.11, 0.09};
+std::vector<double> first(size_t n) { return {ten.begin(), ten.begin() + long(n)}; }
+
+void is(const Interval& i, double low, double high) {
+  CHECK(i.low == doctest::Approx(low).epsilon(1e-9));
+  CHECK(i.high == doctest::Approx(high).epsilon(1e-9));
+}
+
+}  // namespace
+
+TEST_CASE("statistics: the t interval and test are scipy's") {
+  is(t_interval(first(3)), -0.2347415513626545, 0.4614082180293212);
+  is(t_interval(first(6)), -0.006870889902000923, 0.21020422323533428);
+  is(t_interval(ten), 0.02446311894752351, 0.1895368810524765);
+  CHECK(t_test(first(3)) == doctest::Approx(0.2962336603390582));
+  CHECK(t_test(first(6)) == doctest::Approx(0.06102568366373868));
+  CHECK(t_test(ten) == doctest::Approx(0.016685264525209496));
+  is(t_interval({-1, 1}), -12.706204736174694, 12.706204736174694);
+  CHECK(std::isnan(t_interval({1}).low));
+  CHECK(std::isnan(t_test({1})));
+  CHECK(t_test({2, 2, 2}) == 0);
+  CHECK(t_test({0, 0}) == 1);
+}
+
+TEST_CASE("statistics: turning signs over has scipy's p, and the interval that this p leaves") {
+  CHECK(permutation_test(first(3)) == 0.5);
+  CHECK(permutation_test(first(6)) == 0.09375);
+  CHECK(permutation_test(ten) == 0.015625);
+  is(permutation_interval(first(6)), -0.03, 0.25);
+  is(permutation_interval(ten), 0.025, 0.19);
+  CHECK(std::isnan(permutation_interval(first(5)).low));
+  CHECK(std::isnan(permutation_interval({}).low));
+  CHECK(std::isnan(permutation_test({})));
+}
+
+TEST_CASE("statistics: with three seeds Student's interval and the turned signs are wrong as rarely as they say") {
+  Rng rng(stream(5, Purpose::tokens, 0));
+  constexpr int cells = 4000;
+  int student = 0, by_test = 0, turned = 0, many = 0;
+  for (int i = 0; i < cells; ++i) {
+    std::vector<double> x;
+    for (int k = 0; k < 8; ++k) x.push_back(rng.normal());
+    const std::vector<double> three(x.begin(), x.begin() + 3);
+    student += t_interval(three).excludes(0), by_test += t_test(three) < 0.05;
+    turned += permutation_test(three) < 0.05, many += permutation_interval(x).excludes(0);
+  }
+  CHECK(student == by_test);
+  CHECK(std::abs(double(student) / cells - 0.05) < 0.01);
+  CHECK(turned == 0);  // never less than 2 / 2^3
+  CHECK(std::abs(double(many) / cells - 12. / 256) < 0.01);
+}
+
+TEST_CASE("statistics: of many values some subsets are drawn") {
+  std::vector<double> x;
+  Rng rng(stream(6, Purpose::tokens, 0));
+  for (int i = 0; i < 30; ++i) x.push_back(0.3 + rng.normal());
+  const Interval some = permutation_interval(x), t = t_interval(x);
+  CHECK(some.low == doctest::Approx(t.low).epsilon(0.1));
+  CHECK(some.high == doctest::Approx(t.high).epsilon(0.1));
+  CHECK(permutation_test(x) == doctest::Approx(t_test(x)).epsilon(0.2));
+}
+
+TEST_CASE("statistics: Holm over a family") {
+  const std::vector<double> p = holm({0.01, 0.04, 0.03, 0.005, 0.5}), expected = {0.04, 0.09, 0.09, 0.025, 0.5};
+  for (size_t i = 0; i < p.size(); ++i) CHECK(p[i] == doctest::Approx(expected[i]));
+  CHECK(holm({0.5, 0.9}) == std::vector<double>{1, 1});
+  CHECK(holm({}).empty());
+}
+
+TEST_CASE("statistics: the expected best of m draws, and the median") {
+  CHECK(expected_best(ten, 1) == doctest::Approx(0.107));
+  CHECK(expected_best(ten, 2) == doctest::Approx(0.17555555555555555));
+  CHECK(expected_best(ten, 3) == doctest::Approx(0.21341666666666667));
+  CHECK(expected_best(ten, 10) == doctest::Approx(0.31));
+  CHECK(std::isnan(expected_best(ten, 11)));
+  CHECK(median(ten) == doctest::Approx(0.1));
+  CHECK(median(first(3)) == doctest::Approx(0.12));
+  CHECK(std::isnan(median({})));
+}

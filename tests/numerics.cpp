@@ -1,0 +1,39 @@
+// The numerics number: the committed list is what this program computes, for each instruction set of this processor.
+#include "experiment/numerics.h"
+
+#include <doctest/doctest.h>
+
+#include "core/isa.h"
+#include "core/parallel.h"
+
+namespace poslab::test {
+
+#ifndef POSLAB_DOUBLE
+TEST_CASE("numerics: the bits of training are those of the committed list") {
+  const std::string before = isa();
+  for (const std::string& set : available_isas()) {
+    use_isa(set);
+    const std::string measured = measured_numerics(), committed = numerics(set);
+    if (committed.empty())
+      MESSAGE("experiment/numerics.def has no number for ", numerics_compiler(), ", ", set, ": ", measured);
+    else
+      CHECK_MESSAGE(measured == committed, set,
+                    ": training leaves other bits than the committed number says. If that is wanted, put this one into "
+                    "experiment/numerics.def, and train the results anew");
+  }
+  use_isa(before);
+}
+
+TEST_CASE("numerics: the number does not depend on the number of threads") {
+  const int before = threads();
+  set_threads(1);
+  const std::string one = measured_numerics();
+  set_threads(3);
+  CHECK(measured_numerics() == one);
+  set_threads(before);
+}
+#endif
+
+TEST_CASE("numerics: of what nobody measured there is no number") { CHECK(numerics("mmx") == ""); }
+
+}  // namespace poslab::test

@@ -1,0 +1,148 @@
+// Trials as lines of a file (lab/runs/sweep/kept.h): made-up ones, written and read again.
+#include "lab/runs/eval_csv.h"
+#include "lab/runs/run_record.h"
+#include "lab/runs/sweep/collect.h"
+#include "lab/runs/sweep/kept.h"
+#include "lab/runs/sweep/rerun.h"
+#include "lab/runs/sweep/run.h"
+#include "tests/sweep_helpers.h"
+
+using namespace poslab;
+using namespace poslab::sweep;
+using namespace poslab::test;
+
+namespace {
+
+// What a trial leaves, as far as tables read it; the accuracies are the seed's own.
+void make_up(const SweepFolder& folder, const Trial& t) {
+  make_folder(folder.run(t));
+  std::vector<AtLength> all;
+  for (int length = 1; length <= 9; ++length)
+    all.push_back({length,
+                   8,
+                   0.5 + 0.01 * double(t.config().count("seed") + length),
+                   0.25,
+                   0.125 * length,
+                   {0.5, 0.1 * length, 0.75}});
+  RunRecord r;
+  r.paper_score = 0.5 + double(t.config().count("seed")), r.commit = "0123abc", r.numerics = "00c0ffee", r.seconds = 12.5;
+  write_file(folder.run(t) + "/eval.csv", to_csv(all));
+  write_file(folder.result(t), to_json(r, t.run));
+}
+
+}  // namespace
+
+TEST_CASE("sweep kept: finished trials come back from the file alone, to the digit") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 3\n");
+  const SweepFolder before(folder / "before"), after(folder / "after");
+  const std::string file = folder / "kept.jsonl";
+  make_up(before, sweep.plan[0]);
+  CHECK(keep(sweep.plan, before, file) == 1);
+  const std::string first = read_file(file);
+  make_up(before, sweep.plan[1]);
+  CHECK(keep(sweep.plan, before, file) == 1);
+  CHECK(keep(sweep.plan, before, file) == 0);
+  const std::string both = read_file(file);
+  CHECK(both.starts_with(first));
+  CHECK(holds(both, fmt::format("\"majority\":\"= {} majority\"", sweep.plan[0].id)));  // once, and then by name
+  CHECK(holds(both, fmt::format("\"accuracy\":\"0.520000 ")));
+  CHECK(!holds(both, "\"config\""));
+
+  CHECK(restore(sweep.plan, after, file) == 2);
+  CHECK(restore(sweep.plan, after, file) == 0);
+  for (int i : {0, 1}) {
+    const Trial& t = sweep.plan[size_t(i)];
+    CHECK(read_file(after.run(t) + "/eval.csv") == read_file(before.run(t) + "/eval.csv"));
+    CHECK(read_file(after.result(t)) == read_file(before.result(t)));
+  }
+  CHECK(to_string(count(states(sweep.plan, after))) == "2 done, 1 to do");
+  CHECK(to_csv(collect(sweep.plan, after).trials) == to_csv(collect(sweep.plan, before).trials));
+  // A file that is written from restored folders is the same.
+  CHECK(keep(sweep.plan, after, folder / "again.jsonl") == 2);
+  CHECK(read_file(folder / "again.jsonl") == both);
+}
+
+TEST_CASE("sweep kept: what somebody has begun stays as it is") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 3\n");
+  const SweepFolder before(folder / "before"), after(folder / "after");
+  for (const Trial& t : sweep.plan) make_up(before, t);
+  keep(sweep.plan, before, folder / "kept.jsonl");
+  make_folder(after.run(sweep.plan[0]));  // stopped
+  const std::optional<Claim> claim = Claim::take(after.path(), sweep.plan[1].id);
+  REQUIRE(claim);
+  CHECK(restore(sweep.plan, after, folder / "kept.jsonl") == 1);
+  CHECK(to_string(count(states(sweep.plan, after))) == "1 done, 1 running, 1 stopped");
+}
+
+TEST_CASE("sweep kept: a damaged file is refused with its line") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "kept.jsonl";
+  const auto said = [&](const std::string& text) {
+    write_file(file, text);
+    return refusal([&] { read_kept(file); });
+  };
+  const std::string good = R"({"id":"a","tested":{"length":"1 2","accuracy":"0.5 0.25"}})"
+                           "\n";
+  CHECK(said(good) == "");
+  CHECK(holds(said(good + good), "line 2: its trial a has a line before"));
+  CHECK(holds(said(good + "{\"id\":"), "line 2"));
+  CHECK(holds(said(R"({"id":"b","tested":{"length":"1 2","accuracy":"0.5"}})"
+                   "\n"),
+              "accuracy has another number"));
+  CHECK(holds(said(R"({"id":"b","tested":{"length":"= a length"}})"
+                   "\n"),
+              "line 1"));
+  CHECK(holds(refusal([&] { read_kept(folder / "none"); }), "2: "));
+}
+
+TEST_CASE("sweep kept: the command trains what the file does not have") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\nsteps = 10\n");
+  const SweepFolder before(folder / "before");
+  make_up(before, sweep.plan[0]);
+  const std::string file = folder / "kept.jsonl", out = folder / "after";
+  Program writes(folder, fmt::format("sweep collect {} --out {} --kept {}", sweep.file, before.path(), file));
+  CHECK(writes.status() == 0);
+  CHECK(holds(writes.output(), "1 trial more"));
+  Program trains(folder, sweep.run(out, "--kept " + file));
+  CHECK(trains.status() == 0);
+  CHECK(holds(trains.output(), "2 done"));
+  CHECK(read_file(SweepFolder(out).result(sweep.plan[0])) == read_file(before.result(sweep.plan[0])));
+  CHECK(read_record(SweepFolder(out).result(sweep.plan[1])).numerics.has_value());
+}
+
+TEST_CASE("sweep kept: rerun says whether a trial is what the file has, and what differs") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\nsteps = 10\n");
+  Program trains(folder, sweep.run(folder / "runs"));
+  REQUIRE(trains.status() == 0);
+  keep(sweep.plan, SweepFolder(folder / "runs"), folder / "kept.jsonl");
+  const std::string id = sweep.plan[1].id,
+                    words = fmt::format("rerun {}#{} --out {}", folder.path, id.substr(0, 6), folder / "again");
+  Program same(folder, words);
+  CHECK(same.status() == 0);
+  CHECK(holds(same.output(), "All 9 tested lengths are equal to the digit."));
+
+  // Another accuracy at length 3, of another commit.
+  Kept other = read_kept(folder / "kept.jsonl").at(id);
+  const Kept kept = other;
+  const size_t line = other.tested.find("\n3,") + 3;
+  other.tested.replace(line, other.tested.find(',', line) - line, "0.123456");
+  other.result = R"({"commit":"0123abc","isa":"cpu/mmx"})";
+  const Repeated differs = held_to(other, kept);
+  CHECK_FALSE(differs.equal);
+  CHECK(holds(differs.said, "1 of 9 tested lengths differ"));
+  CHECK(holds(differs.said, "then 3,0.123456"));
+  CHECK(holds(differs.said, "commit     0123abc, now "));
+  CHECK(holds(differs.said, "isa        cpu/mmx, now cpu/"));
+  CHECK(holds(differs.said, "another draw"));
+
+  Program none(folder, fmt::format("rerun {}#zz", folder.path));
+  CHECK(none.status() == 2);
+  CHECK(holds(none.output(), "0 trials of"));
+  Program nameless(folder, "rerun " + folder.path);
+  CHECK(nameless.status() == 2);
+  CHECK(holds(nameless.output(), "write FOLDER#ID"));
+}
