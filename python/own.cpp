@@ -86,7 +86,7 @@ std::vector<Option> options_of(const nb::dict& options) {
 
 nb::dict values_of(const Choices& c) {
   nb::dict chosen;
-  for (const Option& o : c.options()) chosen[o.name.c_str()] = c[o];
+  for (const Option& o : c.options()) chosen[o.name.c_str()] = value_of(c, o);
   return chosen;
 }
 

@@ -25,7 +25,8 @@ void make_up(const SweepFolder& folder, const Trial& t) {
                    0.125 * length,
                    {0.5, 0.1 * length, 0.75}});
   RunRecord r;
-  r.paper_score = 0.5 + double(t.config().count("seed")), r.commit = "0123abc", r.numerics = "00c0ffee", r.seconds = 12.5;
+  r.paper_score = 0.5 + double(t.config().count("seed"));
+  r.commit = "0123abc", r.numerics = "00c0ffee", r.seconds = 12.5;
   write_file(folder.run(t) + "/eval.csv", to_csv(all));
   write_file(folder.result(t), to_json(r, t.run));
 }
