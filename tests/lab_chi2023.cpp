@@ -4,7 +4,7 @@
 #include "lab/papers/chi2023/chi2023.h"
 #include "lab/papers/paper.h"
 #include "lab/papers/reproduce.h"
-#include "lab/runs/t5/run.h"
+#include "lab/runs/results_csv.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -106,8 +106,8 @@ TEST_CASE("chi2023: all of it on toy models") {
   }
   const chi2023::Results results(chi2023::setup("tiny", toy), out);
   const chi2023::Test plain{"t5", "line", Mode::original, true}, aligned{"t5", "line", Mode::entropy, true};
-  for (const t5::AtLength& at : t5::read_csv(out + "/tests/t5-0/line-entropy.csv"))
-    CHECK(results.accuracy(aligned, at.length).at(0) == at.accuracy);
+  for (const Row& at : read_results(out + "/tests/t5-0/line-entropy.csv", t5_kind()))
+    CHECK(results.accuracy(aligned, at.length()).at(0) == at["accuracy"]);
   CHECK(results.accuracy(plain, 64).size() == 1);
   const double tau = results.temperature(aligned, 64).at(0);
   CHECK(tau <= 1);

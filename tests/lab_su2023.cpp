@@ -132,8 +132,9 @@ TEST_CASE("su2023: all of it on toy models, stopped and gone on with") {
   // the numbers are those of the tests
   const su2023::Results results(su2023::setup("tiny", {"train_length=16", "seeds=1"}), out);
   const su2023::Method method = su2023::rerope(results.setup(), su2023::LogN::trained, 4);
-  for (const language::AtLength& at : language::read_csv(out + "/tests/rope_log_n-0/ReRoPE-w8-logn.csv"))
-    if (at.length == 128) CHECK(results.accuracy(method, 8, at.repeated).at(0) == at.accuracy);
+  for (const Row& at : read_results(out + "/tests/rope_log_n-0/ReRoPE-w8-logn.csv", language_kind()))
+    if (at.length() == 128)
+      CHECK(results.accuracy(method, 8, at.word("set") == "repeated").at(0) == at["accuracy"]);
   CHECK(results.loss(su2023::llama_methods(results.setup())[0], 4).size() == 1);
   // a window of 8 within training: ReRoPE of a model that was trained with distances to 15 is another model
   const auto loss = [&](const su2023::Method& m) { return results.loss(m, 8).at(0); };

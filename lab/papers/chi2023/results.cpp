@@ -7,8 +7,7 @@
 #include "lab/files/json.h"
 #include "lab/papers/chi2023/chi2023.h"
 #include "lab/runs/align.h"
-#include "lab/runs/language/run.h"
-#include "lab/runs/t5/run.h"
+#include "lab/runs/results_csv.h"
 
 namespace poslab::reproduce::chi2023 {
 namespace {
@@ -43,9 +42,10 @@ BySeed Results::accuracy(const Test& t, int length, int part) const {
   return found(
       setup_.seeds, [&](int seed) { return test(t, seed); },
       [&](const std::string& path) -> std::optional<double> {
-        for (const t5::AtLength& at : t5::read_csv(path))
-          if (at.task == task && at.length == length)
-            if (const double x = part < 0 ? at.accuracy : at.accuracy_of_place[part]; !std::isnan(x)) return x;
+        for (const poslab::Row& at : read_results(path, t5_kind()))
+          if (at.word("task") == task && at.length() == length)
+            if (const double x = at[part < 0 ? "accuracy" : fmt::format("accuracy_{}", part + 1)]; !std::isnan(x))
+              return x;
         return {};
       });
 }
@@ -54,8 +54,8 @@ BySeed Results::loss(const Test& t, int length) const {
   return found(
       setup_.seeds, [&](int seed) { return test(t, seed); },
       [&](const std::string& path) -> std::optional<double> {
-        for (const language::AtLength& at : language::read_csv(path))
-          if (!at.repeated && at.length == length) return at.loss;
+        for (const poslab::Row& at : only(read_results(path, language_kind()), "set", "plain"))
+          if (at.length() == length) return at["loss"];
         return {};
       });
 }

@@ -60,24 +60,24 @@ std::string Results::test(const Method& m, int seed) const {
   return fmt::format("{}/tests/{}-{}/{}.csv", folder_, m.model, seed, m.name);
 }
 
-BySeed Results::value(const Method& m, int times, bool repeated, double language::AtLength::*what) const {
+BySeed Results::value(const Method& m, int times, bool repeated, const char* what) const {
   BySeed all;
   for (int seed = 0; seed < setup_.seeds; ++seed) {
     const std::string path = test(m, seed);
     if (!read_.count(path)) {
       if (!fs::exists(path)) continue;
-      read_[path] = language::read_csv(path);
+      read_[path] = read_results(path, language_kind());
     }
-    for (const language::AtLength& at : read_.at(path))
-      if (at.length == times * setup_.length() && at.repeated == repeated) all[seed] = at.*what;
+    for (const poslab::Row& at : only(read_.at(path), "set", repeated ? "repeated" : "plain"))
+      if (at.length() == times * setup_.length()) all[seed] = at[what];
   }
   return all;
 }
 
 BySeed Results::accuracy(const Method& m, int times, bool repeated) const {
-  return value(m, times, repeated, &language::AtLength::accuracy);
+  return value(m, times, repeated, "accuracy");
 }
-BySeed Results::loss(const Method& m, int times) const { return value(m, times, false, &language::AtLength::loss); }
+BySeed Results::loss(const Method& m, int times) const { return value(m, times, false, "loss"); }
 
 std::vector<Chain> chains(const std::vector<const Artifact*>& artifacts, const Results& results, int threads) {
   const Setup& s = results.setup();

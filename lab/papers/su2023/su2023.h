@@ -3,7 +3,8 @@
 #pragma once
 #include "lab/files/statistics.h"
 #include "lab/papers/by_commands.h"
-#include "lab/runs/language/run.h"
+#include "experiment/language/options.h"
+#include "lab/runs/results_csv.h"
 
 namespace poslab::reproduce::su2023 {
 
@@ -66,10 +67,10 @@ class Results {
   BySeed loss(const Method&, int times) const;  // not repeated
 
  private:
-  BySeed value(const Method&, int times, bool repeated, double language::AtLength::*) const;
+  BySeed value(const Method&, int times, bool repeated, const char* column) const;
   Setup setup_;
   std::string folder_;
-  mutable std::map<std::string, std::vector<language::AtLength>> read_;
+  mutable std::map<std::string, poslab::Results> read_;
 };
 
 // The trainings and tests that these artifacts need, a chain for each run, by rising seed. Throws BadInput where a run

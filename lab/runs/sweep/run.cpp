@@ -183,8 +183,7 @@ class Worker {
     if (begun) words.push_back(folder_.run(t));
     for (const auto& [name, value] : settings_of(t, folder_, {work_.threads, work_.device, work_.force}))
       words.push_back(dashed(name) + "=" + value);
-    const bool estimated = kind == strings_kind();  // no language model is
-    if (work_.force && !begun && estimated) words.push_back("--force");
+    if (work_.force && !begun && kind.estimated) words.push_back("--force");
     return words;
   }
 
