@@ -30,9 +30,9 @@ std::vector<double> segments(const Positions& p) {
 struct Between : Encoding {
   std::string name;
   Pairing pairing;
-  std::vector<double> turns, slopes;   // of rope, of alibi; the other is empty
+  std::vector<double> spectrum, slopes;   // of rope, of alibi; the other is empty
   Between(const ModelShape& m, const Choices& c) : name(c.spelled()), pairing(pairing_of(c)) {
-    if (c["between"] == "rope") turns = frequencies(m.head_dim());
+    if (c["between"] == "rope") spectrum = frequencies(m.head_dim());
     else slopes = alibi_slopes(m.heads);
     for (double& slope : slopes) slope *= c.number("times");
   }
@@ -41,8 +41,8 @@ struct Between : Encoding {
     const Positions between = Positions::of_tokens(p.sequences(), segments(p));
     Scores s = Encoding::scores(in, p);
     if (slopes.empty()) {
-      const Rotation all = turned_by(p, between.tokens("bipe"), fmt::format("{} {}", name, in.q.dim(3)),
-                                     in.q.device(), turns);
+      const Rotation all = rotation_by(p, between.tokens("bipe"), fmt::format("{} {}", name, in.q.dim(3)),
+                                     in.q.device(), spectrum);
       s.pieces = {{rotate(in.q, of_last(all, in.q.dim(1)), pairing), rotate(in.k, all, pairing)}};
       return s;
     }

@@ -85,7 +85,7 @@ Scheme composition(const std::string& name, const Parts& parts) {
   return s;
 }
 
-// What pictures read of a part: 0 where its scheme turns nothing, NaN where it makes no distance, (1 or heads, T, T).
+// What pictures read of a part: 0 where its scheme rotates nothing, NaN where it makes no distance, (1 or heads, T, T).
 std::vector<double> frequencies_of(const Chosen<Scheme>& s, const ModelShape& m, int slots, int head) {
   if (s->frequencies) return s->frequencies(m, s.choices, slots, head);
   return std::vector<double>(size_t(m.head_dim() / 2), 0.);

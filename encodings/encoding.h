@@ -146,7 +146,7 @@ struct Scheme {
   std::function<Laws(const ModelShape&, const Choices&)> laws = always(Laws{});
   // Why it needs a causal mask; empty: it does not.
   std::function<std::string(const Choices&)> causal_only = always("");
-  // Of a scheme that turns queries and keys: radians a position of each pair of channels of that head, 0 where a pair
+  // Of a scheme that rotates queries and keys: radians a position of each pair of channels of that head, 0 where a pair
   // stays, when there are so many slots.
   std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};
   // rho_ij, the distance that it makes of query i and key j of the first sequence: (T, T), or (H, T, T) where heads

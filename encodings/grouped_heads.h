@@ -1,6 +1,6 @@
 // Grouped-query attention (Ainslie et al. 2023, arXiv 2305.13245): H query heads read G key heads, head h the one of
 // number h / (H / G). Fused attention takes such keys as they are (autograd/ops.h), and with it the schemes that only
-// turn queries and keys or add a bias. All others are made for a key of every head, and get each key repeated.
+// rotate queries and keys or add a bias. All others are made for a key of every head, and get each key repeated.
 #pragma once
 #include "encodings/encoding.h"
 

@@ -12,7 +12,7 @@
 namespace poslab {
 
 Scheme hfwa() {
-  return turning_scheme(
+  return rotary_layers_scheme(
       {.name = "hfwa",
        .summary = "windows with RoPE, and a last layer that sees all and knows no positions",
        .about = R"(All layers but the last see a short window of keys, with RoPE. The last one sees all keys and is

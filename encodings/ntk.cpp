@@ -18,13 +18,13 @@ namespace {
 double divisor(const Choices& c, int slots) {
   return c.on("dynamic") ? std::max(1.0, slots / c.number("length")) : c.number("factor");
 }
-Turns interpolated(const HeadAt& t, const Choices& c) {
+RotarySpectrum interpolated(const HeadAt& t, const Choices& c) {
   std::vector<double> f = frequencies_of(t, c);
   for (double& x : f) x /= divisor(c, t.slots);
   return {f};
 }
 
-Turns ntk_aware(const HeadAt& t, const Choices& c) {
+RotarySpectrum ntk_aware(const HeadAt& t, const Choices& c) {
   const double base = c.number("base"), k = c.number("factor"), e = c.number("exponent");
   if (c["form"] == "bloc97") return {frequencies(t.channels, slower_base(base, k, t.channels))};
   if (c["form"] == "old") return {frequencies(t.channels, base * k)};
@@ -35,7 +35,7 @@ Turns ntk_aware(const HeadAt& t, const Choices& c) {
   return {f};
 }
 
-Turns by_slots(const HeadAt& t, const Choices& c) {
+RotarySpectrum by_slots(const HeadAt& t, const Choices& c) {
   const double alpha = c.number("factor"), k = std::max(1.0, alpha * t.slots / c.number("length") - (alpha - 1));
   return {frequencies(t.channels, slower_base(c.number("base"), k, t.channels))};
 }

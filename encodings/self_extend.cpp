@@ -12,17 +12,17 @@
 namespace poslab {
 namespace {
 
-Bent grouped(const ModelShape& m, const Choices& c) {
+PiecewiseRotary grouped(const ModelShape& m, const Choices& c) {
   const double w = c.whole("window"), G = c.whole("group");
   const double shift = w - (c["shift"] == "exact" ? w / G : std::floor(w / G));
   const auto group = [G](double p) { return std::floor(p / G); };
-  return {turning(m, c), w, {[=](double p) { return group(p) + shift; }, group}, m.causal};
+  return {rotary_layer(m, c), w, {[=](double p) { return group(p) + shift; }, group}, m.causal};
 }
 
 }  // namespace
 
 Scheme self_extend() {
-  return bent_scheme(
+  return piecewise_scheme(
       {.name = "self_extend",
        .summary = "RoPE for near keys, and positions in groups for far ones",
        .about = R"(Keys within a window are met as in RoPE. For those beyond it, positions are counted in groups, so

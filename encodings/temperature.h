@@ -13,7 +13,7 @@ namespace poslab {
 // A policy in one layer.
 struct Temperature {
   std::function<Tensor(const Heads&, const Positions&, const Span&)> factor{};   // f: (1 or B, Tq, 1 or H); absent: 1
-  std::function<Heads(Heads)> prepare{};         // other queries and keys, before the scheme turns them; absent: these
+  std::function<Heads(Heads)> prepare{};         // other queries and keys, before any rotation; absent: these
   bool absent() const { return !factor && !prepare; }
   Heads operator()(Heads, const Positions&, const Span&) const;                  // all that the scheme gets
 };

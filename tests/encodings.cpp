@@ -221,7 +221,7 @@ TEST_CASE("learned: rows from `first` on, the nearest between two, and no row be
 TEST_CASE("schemes refuse what they cannot be, or cannot read") {
   CHECK_THROWS_WITH_AS(
       model_of("rope", {layers, 4, 12, false, 24, 0}),
-      "rope turns channels in pairs, and a head of (d_model = 12) / (heads = 4) = 3 channels has an odd one; "
+      "rope rotates channels in pairs, and a head of (d_model = 12) / (heads = 4) = 3 channels has an odd one; "
       "make the head size even",
       BadInput);
   CHECK_THROWS_AS(model_of("sincos", {layers, 1, 7, false, 24, 0}), BadInput);
