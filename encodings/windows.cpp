@@ -14,27 +14,27 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// A run of slots, or of rows of a tensor: first .. last - 1.
-struct Run {
+// Slots, or rows of a tensor: first .. last - 1.
+struct SlotRange {
   int first, last;
   int size() const { return last - first; }
 };
 
 // Positions of these slots of each sequence: (S, T) -> (S, n)
-std::vector<double> of_run(const std::vector<double>& at, int time, Run run) {
+std::vector<double> of_range(const std::vector<double>& at, int time, SlotRange slots) {
   std::vector<double> some;
-  for (auto row = at.begin(); row < at.end(); row += time) some.insert(some.end(), row + run.first, row + run.last);
+  for (auto row = at.begin(); row < at.end(); row += time) some.insert(some.end(), row + slots.first, row + slots.last);
   return some;
 }
 
 // The keys that the last of T slots, as many as there are queries, see in a part.
-Run seen_by(const Part& part, int time, int queries) {
+SlotRange seen_by(const Part& part, int time, int queries) {
   const int first = std::min(time, std::max({0, part.first, time - queries + part.from}));
   return {first, std::max(first, std::min({time, part.last, time - 1 + part.to}))};
 }
 
 // Rows of x (B, n, H, D) rotated; the others hold anything, and are not read. Without gradients, on the CPU.
-Tensor rotated_rows(const Tensor& x, Run rows, const Rotation& r, Pairing pairing) {
+Tensor rotated_rows(const Tensor& x, SlotRange rows, const Rotation& r, Pairing pairing) {
   const int n = x.dim(1), H = x.dim(2), D = x.dim(3);
   Tensor y(x.shape());
   for (int b = 0; b < x.dim(0); ++b) {
@@ -47,21 +47,21 @@ Tensor rotated_rows(const Tensor& x, Run rows, const Rotation& r, Pairing pairin
   return y;
 }
 
-// Queries and keys of a part, rotated. `number` tells its positions from those of other parts. only_seen: of the keys
-// only those that a query sees.
+// Queries and keys of a part, rotated.   number: of the part, in the names of its constants   only_seen: of the keys
+// only those that a query sees
 Piece piece(const Heads& in, const Positions& p, const RotaryLayer& t, int number, const Part& part, bool only_seen) {
   const int T = p.time(), queries = in.q.dim(1);
   const bool alike = part.q == part.k;
-  const auto rotated = [&](const Tensor& x, const std::vector<double>& at, const char* whose, Run slots) {
+  const auto rotated = [&](const Tensor& x, const std::vector<double>& at, const char* whose, SlotRange slots) {
     if (at.empty() || slots.size() == 0) return x;
     const std::string name = fmt::format("{} {} {}{} {} {}", t.name, t.frequencies.size(), number, alike ? "" : whose,
                                          slots.first, slots.last);
-    const Rotation by = rotation_by(p, of_run(at, T, slots), name, x.device(), t.frequencies);
+    const Rotation by = rotation_by(p, of_range(at, T, slots), name, x.device(), t.frequencies);
     if (slots.size() == x.dim(1)) return rotate(x, by, t.pairing);
     return rotated_rows(x, slots, by, t.pairing);
   };
   const bool some = only_seen && in.k.device() == Device::cpu && !recording();
-  const Run keys = some ? seen_by(part, T, queries) : Run{0, T};
+  const SlotRange keys = some ? seen_by(part, T, queries) : SlotRange{0, T};
   return {rotated(in.q, part.q, " q", {T - queries, T}),
           rotated(in.k, part.k, " k", keys),
           part.from,
@@ -209,7 +209,7 @@ Parts PiecewiseRotary::of_slots(const Positions& p) const {
   const double step = p.time() > 1 ? d.value[size_t(p.time())] : 1;
   const double c = std::ceil(window_ / std::abs(step) - 1e-9);
   const int cut = int(std::clamp<double>(c, 1, far - 1));
-  if (step < 0) std::swap(all[1].q, all[2].q), std::swap(all[1].k, all[2].k);   // positions fall: left is behind
+  if (step < 0) std::swap(all[1].q, all[2].q), std::swap(all[1].k, all[2].k);   // positions fall: left is after
   all[0].from = 1 - cut, all[0].to = cut, all[1].to = 1 - cut, all[2].from = cut;
   if (causal_) all[0].to = std::min(cut, 1), all.pop_back();
   return all;

@@ -183,11 +183,11 @@ struct Tile {
   int end_of_all_ = 0, end_of_first_ = 0;
   KeyRange clip(KeyRange keys) const { return overlap({keys.first - j0, keys.last - j0}, {0, n}); }
   void content(real* s, int b) const;
-  const real* table(int slot, int b, const real* of) const;
+  const real* table(int buffer, int b, const real* of) const;
 };
 
-inline const real* Tile::table(int slot, int b, const real* of) const {
-  real *to = scratch(slot, int64_t(tables) * table_width), *at = to;
+inline const real* Tile::table(int buffer, int b, const real* of) const {
+  real *to = scratch(buffer, int64_t(tables) * table_width), *at = to;
   for (int t = 0; t < tables; ++t, at += table_width) {
     for (int c = 0; c < columns; ++c) at[c] = of[h.pair_row(pair(b, t, c))];
     for (int c = columns; c < table_width; ++c) at[c] = 0;
@@ -333,7 +333,7 @@ void for_tiles(const Head& h, const Tiling& tiling, int from, int to, const Begi
   const bool tables = x.q_rel || x.gain || x.bias;
   const int shared = tables && x.pairs_batch == 1 ? to - from : 1;  // sequences that one set of tables serves
   for (int b0 = from; b0 < to; b0 += shared)
-    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += tiling.block_rows) {
+    for (int i0 = 0; i0 < x.queries && !cancelled(); i0 += tiling.block_rows) {
       const int m = smaller(tiling.block_rows, x.queries - i0);
       for_key_tiles(x, i0, m, [&](KeyRange keys, bool first, bool last) {
         Tile tile(h, i0, m, keys, first, last);

@@ -181,7 +181,7 @@ void for_narrow_heads(const AttentionArgs& x, const Work& work) {
       for (int n = size; n < size + lanes; ++n) to[n] = 0;
       bias = to;
     }
-    for (int b = first; b < last && !leaving_out(); ++b) work(NarrowHead{.x = x, .b = b, .head = h.head, .bias = bias});
+    for (int b = first; b < last && !cancelled(); ++b) work(NarrowHead{.x = x, .b = b, .head = h.head, .bias = bias});
   });
 }
 

@@ -48,9 +48,9 @@ inline real* together(real* to, const real* from, ptrdiff_t step, int m, int n, 
 struct KeyRows {
   real *k[max_pieces], *v;
 
-  KeyRows(const AttentionArgs& x, int slot) {
+  KeyRows(const AttentionArgs& x, int buffer) {
     const int64_t of_k = int64_t(x.keys) * x.head_dim, of_v = int64_t(x.keys) * x.value_dim;
-    v = scratch(slot, of_v + x.pieces * of_k);
+    v = scratch(buffer, of_v + x.pieces * of_k);
     for (int p = 0; p < x.pieces; ++p) k[p] = v + of_v + p * of_k;
   }
 };
@@ -214,7 +214,7 @@ template <class Work>
 void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
   const int D = x.head_dim, Dv = x.value_dim;
   for_units(x, Tiling(x), neighbours, [&](const Head& h, int, int first, int last) {
-    for (int b = first; b < last && !leaving_out(); ++b) {
+    for (int b = first; b < last && !cancelled(); ++b) {
       const KeyRows rows(x, head_buffer);
       const int64_t key = h.key_row(b, 0);
       for (int p = 0; p < x.pieces; ++p) together(rows.k[p], x.piece[p].k + key * D, x.kv_heads * D, x.keys, D, x.keys);
@@ -226,7 +226,7 @@ void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
 
 inline void wide_forward(const AttentionArgs& x, real* o, real* stats) {
   for_wide_heads(x, 1, [&](const Head& h, int b, const KeyRows& rows) {
-    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += block_queries)
+    for (int i0 = 0; i0 < x.queries && !cancelled(); i0 += block_queries)
       wide_forward(QueryBlock{h, rows, b, i0}, o, stats);
   });
 }

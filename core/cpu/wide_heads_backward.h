@@ -87,7 +87,7 @@ inline void wide_backward(const AttentionGrads& d, const AttentionArgs& x, const
   for_wide_heads(x, sharing, [&](const Head& h, int b, const KeyRows& rows) {
     const KeyRows sums(x, head_grads_buffer);
     __builtin_memset(sums.v, 0, size_t(size) * sizeof(real));
-    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += block_queries)
+    for (int i0 = 0; i0 < x.queries && !cancelled(); i0 += block_queries)
       wide_backward(QueryBlock{h, rows, b, i0}, sums, d, d_o, o, stats);
     for (int p = 0; p < x.pieces; ++p) add_rows(d.k[p], sums.k[p], h, b, x.head_dim);
     add_rows(d.v, sums.v, h, b, x.value_dim);
