@@ -54,7 +54,7 @@ std::string train_run(const Settings& settings, bool force, Trace* trace) {
   use_threads_of(c);
   check(c);
   RunFolder::check_free(c["out"]);
-  if (!force) check_room(c);
+  if (!force) check_memory(c);
   if (Progress::shown) fmt::print(log_of_thread(), "{}\n", estimate(c));
   tell_unreached(scheme(c), sampler(c), longest(c));
   State state(c);

@@ -9,7 +9,7 @@
 namespace poslab {
 
 // Each returns what is to be said at the end: the table of accuracies and where everything is kept. Throw BadInput as
-// `check`, RunFolder and check_room do. A trace as for train (lab/runs/train.h).
+// `check`, RunFolder and check_memory do. A trace as for train (lab/runs/train.h).
 // train_run: into a new folder; force: even if it seems too large
 std::string train_run(const Settings&, bool force, Trace* = nullptr);
 std::string resume_run(const std::string& path, const Settings&, Trace* = nullptr);
