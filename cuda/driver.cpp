@@ -1,4 +1,4 @@
-// The CUDA runtime behind cuda/driver.h. Leaves out: several GPUs (the first that CUDA_VISIBLE_DEVICES shows is used).
+// cuda/driver.h by the CUDA runtime. Leaves out: several GPUs (the first that CUDA_VISIBLE_DEVICES shows is used).
 #include "cuda/driver.h"
 
 #include <cstdlib>

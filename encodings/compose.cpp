@@ -244,7 +244,7 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
     bad_input("{}&{}: {} adds nothing to the embedding; before & stands a scheme that does, such as sincos", first,
               rest, added.spelled());
   if (logits->embed)
-    bad_input("{}&{}: {} adds to the embedding too; behind & stands a scheme of the logits, such as alibi", first,
+    bad_input("{}&{}: {} adds to the embedding too; after & stands a scheme of the logits, such as alibi", first,
               rest, logits.spelled());
   Scheme s = composition(fmt::format("{}&{}", added.spelled(), logits.spelled()), {{added}, {logits}});
   s.summary = "the embedding of one scheme and the logits of another", s.doors = "those of its parts";

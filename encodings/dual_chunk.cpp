@@ -55,7 +55,7 @@ struct DualChunk : WholeLogits {
     const std::vector<double>& at = p.tokens(t.name);
     if (p.sequences() > 1 || !std::is_sorted(at.begin(), at.end())) return WholeLogits::attend(in, v, p, span);
     const int T = p.time(), before = T - in.q.dim(1);
-    const auto begin_of = [&](double c) {   // the first slot of chunk c or of one behind it
+    const auto begin_of = [&](double c) {   // the first slot of chunk c or of a later one
       return int(std::lower_bound(at.begin(), at.end(), c, [&](double x, double wanted) { return chunk(x) < wanted; }) -
                  at.begin());
     };

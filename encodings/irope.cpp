@@ -16,7 +16,7 @@ Scheme irope() {
        .summary = "RoPE, and no positions but a temperature in every fourth layer",
        .about = R"(Most layers rotate queries and keys as RoPE does. Every fourth one is given no positions, so that
 distance does not matter to it, and its logits grow a little each time the number of keys passes a
-multiple of `length`. The causal mask tells it the order.)",
+multiple of `length`. The causal mask shows it the order.)",
        .source = "Llama 4",
        .formula = "RoPE; in each layer `every` s_ij = (1 + scale ln(1 + floor(n_i / length))) q_i . k_j / sqrt(D)",
        .options = {{"every", 4, {2, 1024}, "each such layer has no positions"},
@@ -33,7 +33,7 @@ multiple of `length`. The causal mask tells it the order.)",
        },
        .shows = always("The mean cosine of the angles between two slots; a layer without positions is blank."),
        .causal_only = [](const Choices&) -> std::string {
-         return "its layers without positions tell slots apart by the number of keys that they see";
+         return "its layers without positions distinguish slots by the number of keys that they see";
        },
        .layers_differ = true,
        .unreached = until_slot("length")});

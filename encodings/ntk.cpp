@@ -85,8 +85,8 @@ Scheme dynamic_ntk() {
       {.name = "dynamic_ntk",
        .summary = "NTK-aware RoPE whose factor grows with the number of slots",
        .about = R"(NTK-aware scaling by as much as an input needs: up to the trained length it is RoPE, and from there
-the base grows with the number of slots. All keys turn anew when one more slot comes, so a cache
-must hold them as they are before they turn.)",
+the base grows with the number of slots. With each further slot all keys rotate by other angles, so
+a cache must hold them as they are before their rotation.)",
        .source = "emozilla 2023",
        .file = "encodings/ntk.cpp",
        .formula = "RoPE with f_m = (base k^(D/(D-2)))^(-2m/D),   k = max(1, factor T / length - (factor - 1))",

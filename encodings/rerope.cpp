@@ -3,7 +3,7 @@
 //   s_ij = q_i . R(-rho) k_j / sqrt(D),   rho = r if r < w, else w + (r - w) / k         r = p_i - p_j
 //
 // `leaky` is k: 0 is ReRoPE itself, above 1 Leaky ReRoPE, below 1 the inverse form, for training a model that is then
-// tested as RoPE. A key behind the query has -rho(-r), an extension; the released code's log n is --temperature log_n.
+// tested as RoPE. A key after the query has -rho(-r), an extension; the released code's log n is --temperature log_n.
 #include "encodings/rotary.h"
 #include "encodings/windows.h"
 

@@ -3,7 +3,7 @@
 //   rho = r if r < w, else floor(p_i / G) - floor(p_j / G) + w - floor(w / G)            r = p_i - p_j
 //
 // Leaky ReRoPE with k = G, in whole numbers. The released code adds w - w / G without the floor in prefill
-// (shift=exact); it picks near keys by slots, here positions do. A key behind the query has -rho(-r), an extension.
+// (shift=exact); it picks near keys by slots, here positions do. A key after the query has -rho(-r), an extension.
 #include <cmath>
 
 #include "encodings/rotary.h"

@@ -71,7 +71,7 @@ has met. It works to the left only: to the right the products would grow.)",
        .shows = always("How alike two equal contents look after their rotations and decay; to the right, where a "
                        "mask is, they grow."),
        .causal_only = [](const Choices&) -> std::string {
-         return "its products grow with the distance of a key behind the query";
+         return "its products grow with the distance of a key after the query";
        }});
 }
 

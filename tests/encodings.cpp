@@ -282,7 +282,7 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   CHECK(refused("alibi&rope") ==
         "alibi&rope: alibi adds nothing to the embedding; before & stands a scheme that does, such as sincos");
   CHECK(refused("sincos&learned") ==
-        "sincos&learned: learned adds to the embedding too; behind & stands a scheme of the logits, such as alibi");
+        "sincos&learned: learned adds to the embedding too; after & stands a scheme of the logits, such as alibi");
   CHECK(refused("sincos&").find("the name of the encoding is missing") != std::string::npos);
   CHECK(refused("rope|") .find("the name of the encoding is missing") != std::string::npos);
   CHECK(refused("rope|ropo").find("did you mean \"rope\"?") != std::string::npos);
