@@ -54,7 +54,7 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
 }
 
 // The same after all that it may have to wait for. A kernel that reads or writes in front of an address that it is
-// given, or far behind it, needs a start_sums_in() of its own, as Adam's have.
+// given, or far after it, needs a start_sums_in() of its own, as Adam's have.
 template <class... Parameters, class... Args>
 void launch(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, const Args&... args) {
   start_products();

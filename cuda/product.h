@@ -28,7 +28,7 @@ inline Factor across(const real* at, int width, int64_t step = 0) { return {at, 
 struct Finish {
   const real* bias = nullptr;      // (n): is added
   bool relu = false;               // below 0 it is 0
-  const real* gate = nullptr;      // like c: where this is not above 0 it is 0, the gradient behind a ReLU
+  const real* gate = nullptr;      // like c: where this is not above 0 it is 0, the gradient after a ReLU
   bool add_to_c = false;
   FIELDS(Finish, bias, relu, gate, add_to_c)
 };

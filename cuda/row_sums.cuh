@@ -62,7 +62,7 @@ struct WeightTile {
   bool first, last;                  // of the tiles with these queries
 };
 
-// Rows of eight channels whose first halves lie side by side, and behind them the second halves: so neighbours are in
+// Rows of eight channels whose first halves lie side by side, and after them the second halves: so neighbours are in
 // different banks of shared memory.
 template <class Pool>
 __device__ inline Eight halves(Pool& pool, int at, int rows) {

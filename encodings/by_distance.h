@@ -22,8 +22,8 @@ class ByDistance : public Encoding {
   virtual void rows(Scores&, const Positions& p, Device) const = 0;
 };
 
-// f(distance, column) for each distance of p: (N, columns). Computed once a pass under `name`, which must tell all that
-// it depends on.
+// f(distance, column) for each distance of p: (N, columns). Computed once a pass under `name`, which must spell out all
+// that it depends on.
 Tensor of_distances(const Positions& p, const std::string& name, Device, int columns,
                     const std::function<double(double, int)>& f);
 

@@ -90,7 +90,7 @@ Scheme dual_chunk() {
       {.name = "dual_chunk",
        .summary = "RoPE in chunks, with one place for queries to meet all earlier chunks from",
        .about = R"(Positions are counted within chunks. Keys of the query's own chunk keep their distance, and so do
-near keys of the chunk before. For keys of earlier chunks every query stands at one place, behind
+near keys of the chunk before. For keys of earlier chunks every query stands at one place, after
 its chunk. No distance reaches the trained length, chunk + window. It is made for the test of a
 trained RoPE model. Chunks are measured in positions.)",
        .source = "An et al. 2024",

@@ -31,7 +31,8 @@ Tensor earlier(const Tensor& x, int by);           // x_{t - by}, and 0 before t
 // y_t = sum_n w_n x_{t - n}, for each channel by itself                                 x: (B, T, N)   w: (size, N)
 Tensor causal_conv(const Tensor& x, const Tensor& w);
 Tensor unit(const Tensor& x);                      // x / sqrt(|x|^2 + 1e-6), over the last axis
-// Numbers that do not depend on the positions, on the device, for all layers of a pass. `name` must tell what they are.
+// Numbers that do not depend on the positions, on the device, for all layers of a pass. Every such set has a `name` of
+// its own.
 Tensor constant(const Positions&, const std::string& name, Device, const Shape&, const std::vector<double>&);
 
 }  // namespace poslab

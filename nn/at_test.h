@@ -7,7 +7,7 @@
 
 namespace poslab {
 
-// Throws BadInput where `make`, a function of Params, makes parameters: they cannot be put in after training.
+// Throws BadInput if `make`, a function of Params, makes parameters: a trained model cannot get new ones.
 template <class Make>
 void must_learn_nothing(const char* kind, const std::string& spelled, const Make& make) {
   const Params own(0);

@@ -32,7 +32,7 @@ struct WithBias {                    // max(sum + bias, min): a linear layer, wi
     return y < min ? splat<W>(min) : y;
   }
 };
-struct Gated {                       // the sum where gate_ij > 0: the gradient behind a ReLU
+struct Gated {                       // the sum where gate_ij > 0: the gradient after a ReLU
   const real* gate;
   ptrdiff_t row;
   template <int W>

@@ -120,7 +120,7 @@ struct Tile {
   const bool first, last;  // of the tiles of this block
   const AttentionArgs& x = h.x;
   const int width = whole_vectors(larger(n, 1));  // from one row of logits to the next
-  const int filled = rounded_up(n, lanes / 2);    // columns that products fill; those behind hold anything
+  const int filled = rounded_up(n, lanes / 2);    // columns that products fill; those after are undefined
   const int tables = x.pairs ? m : 1;
   const int columns = x.pairs ? n : n - 1 + m;
   const int table_width = whole_vectors(larger(x.pairs ? n : m - 1 + width, 1));

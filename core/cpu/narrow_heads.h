@@ -41,7 +41,7 @@ struct NarrowHead {
   int seen(int block) const { return x.causal ? smaller(x.keys, slot(block) + count(block)) : x.keys; }
   int seen_by_all(int block) const { return x.causal ? larger(0, smaller(x.keys, slot(block) + 1)) : x.keys; }
 
-  // factor times rows of C reals -> C vectors, 0 in the lanes behind the last query
+  // factor times rows of C reals -> C vectors, 0 in the lanes after the last query
   void columns(Vec* to, const real* rows, int block, real factor) const {
     real* at = reinterpret_cast<real*>(to);
     if (count(block) < lanes) __builtin_memset(at, 0, C * lanes * sizeof(real));
@@ -141,7 +141,7 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
     columns(q, x.piece[0].q + first, n, x.scale), columns(go, d_o + first, n, x.scale), columns(dq, o + first, n, 1);
     for (int c = 0; c < C; ++c) delta += go[c] * dq[c], dq[c] = Vec{};
     const real* kept = stats + 2 * ((int64_t(b) * x.heads + head) * x.queries + n * lanes);
-    // behind the last query the shift stays infinite, and no key has a weight
+    // after the last query the shift stays infinite, and no key has a weight
     for (int i = 0; i < count(n); ++i, kept += 2) shift[i] = kept[0], inverse[i] = kept[1];
     real *a_j = weights + n * lanes, *dx_j = dx + n * lanes;
     const auto take = [&](int j, bool all_see) {

@@ -36,7 +36,7 @@ inline bool is_wide(const AttentionArgs& x) {
          !x.temperature && !x.q_rel;
 }
 
-// Rows `step` reals apart -> (m, n), one behind the other, and zeros up to row `all`.
+// Rows `step` reals apart -> (m, n), one after the other, and zeros up to row `all`.
 inline real* together(real* to, const real* from, ptrdiff_t step, int m, int n, int all) {
   for (int i = 0; i < m; ++i)
     write_channels(to + int64_t(i) * n, n, [at = from + i * step]<int W>(int c) { return load<W>(at + c); });
@@ -80,7 +80,7 @@ struct QueryBlock {
     return overlap({at - (x.causal ? smaller(p.to, 1) : p.to) + 1, at - p.from + 1}, {0, m});
   }
   const real* q(int p) const { return x.piece[p].q + h.query_row(b, i0) * x.head_dim; }
-  // factor times n channels of each query, `step` reals apart -> (n, block_queries), zeros behind the last query
+  // factor times n channels of each query, `step` reals apart -> (n, block_queries), zeros after the last query
   const real* columns(real* to, const real* from, ptrdiff_t step, int n, real factor) const {
     if (m < width) __builtin_memset(to, 0, size_t(n) * block_queries * sizeof(real));
     transpose_rows(

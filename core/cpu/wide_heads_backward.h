@@ -35,7 +35,7 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
   real* go = scratch(outputs_buffer, 2 * int64_t(Dv) * block_queries);  // times scale: so is then all of ds
   const real *go_columns = of.columns(go, d_o + first * Dv, o_step, Dv, x.scale),
              *go_rows = together(go + Dv * block_queries, d_o + first * Dv, o_step, of.m, Dv, of.width);
-  // behind the last query the shift is infinite, and no key has a weight
+  // after the last query the shift is infinite, and no key has a weight
   OfQueries shift, inverse{}, delta{};
   const real* kept = stats + 2 * ((int64_t(of.b) * x.heads + of.h.head) * x.queries + of.i0);
   for (real& m : shift.at) m = std::numeric_limits<real>::infinity();

@@ -91,7 +91,7 @@ the one that helps is chosen, as in "lost in the middle".)",
       .draw = documents_as_symbols,
       .size = "documents",
       .write = documents_as_text,
-      .right = [](const std::string& said, const std::vector<std::string>& answers) {   // what is copied after it does not count
+      .right = [](const std::string& said, const std::vector<std::string>& answers) {   // of the first line
         return contains_answer(said.substr(0, said.find('\n')), answers);
       }};
 }
