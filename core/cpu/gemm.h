@@ -16,8 +16,7 @@ struct Left {
   ptrdiff_t row, column;
 };  // a_ip = at[i row + p column]
 
-// What is done with the sums of row i, columns j .. j + W, whose place in memory is c: one of these, or a type of the
-// caller's.
+// How the sums of row i, columns j .. j + W, go to their place c in memory: one of these types, or one of the caller's.
 struct Into {
   bool add;
   template <int W>

@@ -1,6 +1,6 @@
 // The kernels that are made of products, as their formulas say (core/kernels.def), by any product, By::multiply: whole
 // layers, a few hundred rows at a time. Those of the engine `own`, which keep a block of rows in the cache from the
-// first operation to the last, stand in files of their own: matmul.cpp, linear.cpp, feed_forward.cpp,
+// first operation to the last, are in files of their own: matmul.cpp, linear.cpp, feed_forward.cpp,
 // gated_feed_forward.cpp.
 #pragma once
 #include "core/cpu/activations.h"
@@ -12,7 +12,7 @@ namespace poslab::POSLAB_ISA {
 
 template <class By>
 struct Layers {
-  static constexpr int piece = 256;    // rows that a thread takes at a time: a cut that no number of threads changes
+  static constexpr int piece = 256;    // rows that a thread takes at a time, whatever the number of threads is
   enum Buffer { hidden_buffer = 5, gradient_buffer, gradient2_buffer };
 
   static Factor as_it_lies(const real* x, int columns) { return {x, columns, 1}; }
@@ -128,7 +128,7 @@ struct Layers {
       const real *dys = dy + from * out, *x = g.x + from * in, *as = a + from * d_ff, *cs = c + from * d_ff;
       const int64_t n = int64_t(m) * d_ff;
       real *h = scratch(hidden_buffer, n), *da = scratch(gradient_buffer, n), *dc = scratch(gradient2_buffer, n);
-      to_input(m, d_ff, out, dys, g.w2, da, false);                  // dh, which da takes the place of
+      to_input(m, d_ff, out, dys, g.w2, da, false);                  // dh; da replaces it
       with_activation(g.gate, [&](auto act) {
         for_vectors(m * d_ff, [&](int e, int count) {
           const Vec dh = load_some(da + e, count), ce = load_some(cs + e, count);

@@ -1,10 +1,10 @@
 // The logits of attention for a tile, a block of query rows beside a range of keys, and how a call is cut into tiles.
-// docs/attention.md leads here from the formula; core/cpu/attention_naive.h is the same without any cut.
+// docs/attention.md leads here from the formula; core/cpu/attention_naive.h computes the same without tiles.
 //
 //   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij
 //
 // Keys lie along the vector lanes. The rows of r that a query row meets are the same for all sequences that share their
-// table of pairs, so these are worked off as a group: one small product for a query row of all of them.
+// table of pairs, so these form a group, with one small product for a query row of all of them.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/cpu/rows.h"
@@ -50,8 +50,8 @@ enum Buffer {
   temperature_grads_buffer
 };
 
-// How a call is cut, a function of the shapes alone. A unit of work is one head and a part of the batch; in it there
-// are blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
+// How a call is divided, a function of the shapes alone. A unit of work is one head and a part of the batch; in it
+// there are blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
 struct Tiling {
   static constexpr int max_rows = 64, max_keys = 1024;  // of a tile
   int parts = 16, part_size;  // of the batch; each part has partial sums of dr, dgain and dbias
@@ -146,7 +146,7 @@ struct Tile {
   KeyRange columns_of(int p, int i) const { return clip(seen_keys(x, x.piece[p], i0 + i)); }
   // Columns before the padding of sequence b.
   int keys_of(int b) const { return x.key_lengths ? larger(0, smaller(x.key_lengths[b] - j0, n)) : n; }
-  // Of a `leading` tile: query row i of a sequence sees so many columns.
+  // In a `leading` tile, the number of columns that query row i of a sequence sees.
   struct Seen {
     int by_first, by_all;
     int operator()(int i) const { return larger(0, smaller(by_first + i, by_all)); }

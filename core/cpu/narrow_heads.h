@@ -1,6 +1,6 @@
 // Attention of heads with few channels: here the queries lie along the vector lanes, not the keys. A key then meets a
 // whole vector of queries at once, its channels are broadcast, maxima and sums need nothing across lanes, and no vector
-// is half empty because a head is narrow. The formulas stand in attention.cpp and attention_backward.cpp.
+// is half empty because a head is narrow. The formulas are in attention.cpp and attention_backward.cpp.
 //
 //   lane l of block n is query n lanes + l          for each key j:   s = sum_c q_c k_jc   o_c += exp(s - max) v_jc
 //
@@ -20,8 +20,8 @@ inline bool is_narrow(const AttentionArgs& x) {
          !x.pairs;
 }
 
-// The backward pass holds 24 vectors at once, and weights and their gradients of all pairs of a head: it is for
-// processors with so many registers, and for sizes that stay in the cache.
+// The backward pass holds 24 vectors at once, and the weights and gradients of all pairs of a head: it is for
+// processors with 24 registers and more, and for sizes that stay in the cache.
 inline bool is_narrow_backward(const AttentionArgs& x) {
   return registers == 32 && lanes >= 8 && is_narrow(x) && int64_t(x.queries) * x.keys <= 128 * 1024;
 }
@@ -48,7 +48,7 @@ struct NarrowHead {
     transpose_rows(
         count(block), C, [=, this](int i) { return rows + int64_t(i) * step; }, factor, at, lanes);
   }
-  // and back: rows = or += factor times what stands in the lanes
+  // and back: rows = or += factor times the lanes
   void rows(real* to, bool add, const Vec* from, int block, real factor) const {
     real transposed[lanes * C];
     transpose(C, lanes, reinterpret_cast<const real*>(from), lanes, transposed, C);
@@ -104,7 +104,7 @@ inline void NarrowHead::forward(real* o, real* stats) const {
   }
 }
 
-// dk_j = sum_i dx_ij q_i and dv_j = sum_i a_ij do_i for M keys: so many sums at once that none waits for itself.
+// dk_j = sum_i dx_ij q_i and dv_j = sum_i a_ij do_i for M keys: enough sums at once that none waits for itself.
 template <int M>
 inline void NarrowHead::key_grads(const AttentionGrads& d, const real* a, const real* dx, int width, const real* d_o,
                                   int j) const {

@@ -53,7 +53,7 @@ class Multiply {
   Rounded rounded(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row) const {
     const int parts = how_ == Matmul::tf32x3 ? 3 : 1;         // side by side: one product with three times the places
     real *to_a = scratch(a_buffer, int64_t(parts) * m * k), *to_b = scratch(b_buffer, int64_t(parts) * k * n);
-    const bool by_rows = a.column == 1;                       // else by columns, as a transposed a lies
+    const bool by_rows = a.column == 1;                       // else by columns: a is transposed
     const Left new_a = by_rows ? Left{to_a, ptrdiff_t(parts) * k, 1} : Left{to_a, 1, m};
     const auto copy = [&](int part, const auto& round_a, const auto& round_b) {
       real* at = to_a + part * k * new_a.column;
@@ -71,7 +71,7 @@ class Multiply {
   }
 
   enum Buffer { a_buffer = 14, b_buffer };
-  Matmul how_ = cpu_matmul();          // of the thread that calls the kernel; those that help it have none of their own
+  Matmul how_ = cpu_matmul();          // of the thread that calls the kernel, also for the threads that help it
 };
 
 }  // namespace poslab::POSLAB_ISA

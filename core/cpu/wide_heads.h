@@ -9,7 +9,7 @@
 //   dP^T = V dO^T            dS^T = P^T (dP^T - delta),  delta_i = do_i . o_i               P^T = exp(S^T - m) / z
 //                            dV += P^T dO   dK += scale dS^T Q   dQ += scale dS K
 //
-// For q . k alone, of up to four pieces: without bias, gain, temperature, relative keys.
+// For logits of q . k alone, in up to four pieces: no bias, gain, temperature or relative keys.
 #pragma once
 #include "core/cpu/logits.h"
 
@@ -18,7 +18,7 @@ namespace poslab::POSLAB_ISA {
 constexpr int block_queries = 64, block_keys = 48, block_pairs = block_keys * block_queries;
 using QueryRange = KeyRange;   // of the columns of a block
 
-// What it keeps in scratch memory, in place of what logits.h does.
+// Its buffers of scratch memory, in place of those of logits.h.
 enum WideBuffer {
   pairs_buffer,
   pair_grads_buffer,
@@ -181,7 +181,7 @@ inline void exponentials(const PairBlock& block, real* s, OfQueries& max_of, OfQ
   }
 }
 
-// o and the numbers kept of each row, for one block of queries
+// o and the statistics of each row, for one block of queries
 inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   const AttentionArgs& x = of.x;
   const int D = x.head_dim, Dv = x.value_dim;
@@ -209,7 +209,7 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   }
 }
 
-// Calls work(head, b, its keys) for each head of each sequence, on all threads, so many neighbours on the same one.
+// Calls work(head, b, its keys) for each head of each sequence, on all threads, `neighbours` heads on one.
 template <class Work>
 void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
   const int D = x.head_dim, Dv = x.value_dim;
