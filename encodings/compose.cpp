@@ -26,8 +26,8 @@ void must_be_of_logits(const std::string& name, const Parts& parts) {
   for (const Part& part : parts)
     if (part.scheme->embed)
       bad_input(
-          "{}: {} adds to the embedding, which is before all layers and heads; put it before all others, as in "
-          "{}&alibi",
+          "{}: {} adds to the embedding, which is before all layers and heads; "
+          "put it before all others, as in {}&alibi",
           name, part.scheme.spelled(), part.scheme.thing.name);
 }
 

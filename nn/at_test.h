@@ -14,8 +14,8 @@ void must_learn_nothing(const char* kind, const std::string& spelled, const Make
   make(own);
   if (!own.entries().empty())
     bad_input(
-        "{} {}: it learns parameters ({}), which a trained model does not have; train with it, or choose one that "
-        "learns nothing",
+        "{} {}: it learns parameters ({}), which a trained model does not have; "
+        "train with it, or choose one that learns nothing",
         kind, spelled, own.entries()[0].name);
 }
 

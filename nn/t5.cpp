@@ -14,8 +14,8 @@ namespace {
 T5Spec checked(T5Spec s) {
   if (std::min({s.vocabulary, s.layers, s.decoder_layers, s.heads, s.head_dim, s.d_model, s.d_ff}) < 1)
     bad_input(
-        "t5: vocabulary {}, layers {}, decoder_layers {}, heads {}, head_dim {}, d_model {}, d_ff {}; all must be at "
-        "least 1",
+        "t5: vocabulary {}, layers {}, decoder_layers {}, heads {}, head_dim {}, d_model {}, d_ff {}; "
+        "all must be at least 1",
         s.vocabulary, s.layers, s.decoder_layers, s.heads, s.head_dim, s.d_model, s.d_ff);
   if (s.start < 0 || s.start >= s.vocabulary)
     bad_input("t5: decoding starts with token {}, and the model knows 0 .. {}", s.start, s.vocabulary - 1);
