@@ -1,6 +1,5 @@
-// Multi-head attention over the logits that an encoding hands over; formula, shapes and derivative stand at
-// AttentionArgs in core/kernels.h and above the kernels. Leaves out dropout of the weights: the papers' models have
-// none.
+// Multi-head attention over the logits that an encoding hands over; formula, shapes and derivative are at
+// AttentionArgs in core/kernels.h and above the kernels. Leaves out dropout of the weights, as the papers' models do.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -193,8 +193,8 @@ struct Kernels {
   bool (*encoder_block_fits)(const BlockArgs&) = nullptr;
   void (*encoder_block)(real* y, const BlockKept&, const BlockArgs&) = nullptr;
   void (*encoder_block_backward)(const BlockGrads&, const real* dy, const BlockKept&, const BlockArgs&) = nullptr;
-  // The part of the block after attention: `queries` rows of x and of attention's result `mixed`, (queries, C) each, of
-  // any sequences.
+  // The part of the block after attention, for `queries` rows of any sequences: x, and attention's result `mixed`, both
+  // (queries, C).
   bool (*encoder_tail_fits)(const BlockArgs&) = nullptr;
   void (*encoder_tail)(real* y, const real* mixed, const BlockKept&, const BlockArgs&) = nullptr;
   void (*encoder_tail_backward)(const BlockGrads&, const Accumulator& d_mixed, const real* dy, const real* mixed,

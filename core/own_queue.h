@@ -1,6 +1,6 @@
 // A device's work waits in queues: on a GPU each is a CUDA stream with its own memory and recordings (cuda/queue.h).
 // Work of one queue runs in the order in which it was started; queues do not wait for each other. Threads use queue 0,
-// unless they have one of their own. So one process trains several models at once, each in a thread of its own
+// unless they have one of their own. So one process can train several models at once, each in its thread
 // (lab/runs/sweep/population.h).
 #pragma once
 #include "core/backend.h"

@@ -45,7 +45,7 @@ std::string latest_calls();
 std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
                      const std::vector<ProfileTotals>&, const Peaks&);
 
-// Declared before a loop, it counts the rounds, and prints their roofline to stderr when the loop is left, also by an
+// Declared before a loop, it counts the rounds, and prints their roofline to stderr when the loop is left, even by an
 // exception.
 class Profile {
  public:

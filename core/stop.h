@@ -1,5 +1,5 @@
-// Cancellation: the handler of Ctrl-C asks for it, and a step or a test of any size ends within a moment, without a
-// result.
+// Cancellation: the handler of Ctrl-C asks for it, and a step or a test of any size then ends within a moment,
+// without a result.
 #pragma once
 #include <atomic>
 #include <stdexcept>

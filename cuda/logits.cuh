@@ -227,8 +227,8 @@ __device__ inline int64_t table_row(const AttentionArgs& x, const Tiling& cut, i
   return b < x.batch && i < x.queries && j < x.keys ? pair_row(x, b, i, j) : -1;
 }
 
-// pool: rows of piece p's k, rows of v, table; keys j0 .. j0 + cut.keys of the block's sequences. All threads take
-// part.
+// pool: rows of piece p's k, rows of v, table; keys j0 .. j0 + cut.keys of the block's sequences. All
+// threads of the block must call it.
 template <int L, bool relative, bool plain, class Pool>
 __device__ inline void fill(Pool& pool, const AttentionArgs& x, const Tiling& cut, int p, int b0, int head, int i0,
                             int j0) {

@@ -83,8 +83,7 @@ class Uploads {
   std::array<driver::Mark, copies> sent_;
 };
 
-// Outside steps a launch's values are sent at once. Places are used again after a while, when all that read them is
-// done.
+// Outside steps a launch's values are sent at once. Their places are reused once all work that reads them is done.
 class Arguments {
  public:
   const void* send(const void* values, size_t bytes) {

@@ -33,8 +33,7 @@ struct ModelShape {
   int head_dim() const { return head_width ? head_width : d_model / (all_heads ? all_heads : heads); }
 };
 
-// What a layer hands to its encoding: queries and keys before any position enters, and the states that they are
-// projected from.
+// What a layer passes to its encoding: queries and keys before any position enters, and the states they come from.
 struct Heads {
   Tensor q, k, x;                                // (B, Tq, H, D), (B, Tk, H, D), (B, Tq, C): of the queries
   Tensor x_keys{};                               // (B, Tk, C): of the keys

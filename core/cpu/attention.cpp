@@ -114,8 +114,8 @@ void attention(real* o, real* stats, const AttentionArgs& x) {
   });
 }
 
-// a_ij = e_ij / z_i. Where keys come in several tiles, what stands there already fades with each, and is divided with
-// the last.
+// a_ij = e_ij / z_i. Where keys come in several tiles, earlier e_ij are scaled down with each, and all are divided
+// after the last.
 void attention_weights(real* a, const AttentionArgs& x) {
   for_weights(x, [&](const Tile& tile, int b, const real* e, const Softmax* rows) {
     real* ai = a + ((int64_t(b) * x.heads + tile.h.head) * x.queries + tile.i0) * x.keys;

@@ -294,8 +294,8 @@ void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const
   });
 }
 
-// Calls work(keys, first, last) for each tile of the keys that queries i0 .. i0 + m see; if they see none, for one
-// without keys.
+// Calls work(keys, first, last) for each tile of the keys that queries i0 .. i0 + m see; if they see none, for an
+// empty one.
 template <class Work>
 void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
   constexpr int near = 32;  // ranges so near each other are one: unseen keys between them cost less than another tile

@@ -1,6 +1,6 @@
 // c = a b with factors rounded as the run asks (core/rounding.h): what linear layers, matmul and feed-forward networks
-// are made of. A factor is rounded while it is copied, and then gemm.h multiplies the copies in fp32. Attention calls
-// gemm.h itself.
+// are made of. A factor is rounded while it is copied, and gemm.h multiplies the copies in fp32. Attention does not
+// come here: it calls gemm.h itself.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/memory.h"
