@@ -32,7 +32,7 @@ struct LmWords {
   std::string hf, text, positions, length, to;      // an external checkpoint, and what is asked of it; where to export
   std::string prompt = "#include <";
   int count = 300;
-  std::optional<double> heat, top_p;  // of the tokens that are drawn; absent: as the model has them
+  std::optional<double> sampling_temperature, top_p;  // of the tokens that are drawn; absent: as the model has them
   std::optional<int> top_k;
   uint64_t seed = 0;
 };
@@ -102,7 +102,7 @@ language::HfRun writer(const LmWords& w) {
 
 // How tokens are drawn: as the user says, else as the model has it.
 TokenChoice choice_of(const LmWords& w, TokenChoice c) {
-  c.temperature = w.heat.value_or(c.temperature);
+  c.temperature = w.sampling_temperature.value_or(c.temperature);
   c.top_k = w.top_k.value_or(c.top_k), c.top_p = w.top_p.value_or(c.top_p);
   c.check();
   return c;
@@ -209,7 +209,8 @@ std::function<void()> add_lm(CLI::App* lm) {
   write->add_option("--encoding", words->encoding, "another scheme at test, without parameters")->type_name("NAME");
   write->add_option("--prompt", words->prompt, "how the text begins ('#include <')")->type_name("TEXT");
   add_number(write, "count", words->count, "new tokens (300)", {1, 1000000});
-  add_number(write, "temperature", words->heat, "0: always the most probable token (0.8, or as --hf has it)", {0, 1e6});
+  add_number(write, "temperature", words->sampling_temperature,
+             "0: always the most probable token (0.8, or as --hf has it)", {0, 1e6});
   add_number(write, "top-k", words->top_k, "only the K most probable tokens; 0: all (0, or as --hf has it)",
              {0, 1 << 30});
   add_number(write, "top-p", words->top_p, "only the most probable tokens of that share (1, or as --hf has it)",

@@ -8,7 +8,7 @@
 namespace poslab {
 
 // Each returns what is to be said at the end: the table of the test and where everything is kept. Throw BadInput as
-// Kind::check, RunFolder and check_room do. A trace as for train (lab/runs/run.h).
+// Kind::check, RunFolder and check_memory do. A trace as for train (lab/runs/run.h).
 // train_run: into a new folder; force: even if it seems too large
 std::string train_run(const Kind&, const Settings&, bool force, Trace* = nullptr);
 // resume_run: settings: threads, device; of: a kind that the run must be of

@@ -152,7 +152,7 @@ class Worker {
     for (size_t most = size_t(work_.population); all.size() < most;) {
       const std::optional<Claimed> one = next();
       if (!one) break;
-      if (const auto wary = together_.find(one->trial); wary != together_.end()) most = std::min(most, wary->second);
+      if (const auto limit = together_.find(one->trial); limit != together_.end()) most = std::min(most, limit->second);
       if (all.size() < most)
         all.push_back(*one);
       else
@@ -200,12 +200,12 @@ class Worker {
 
   void record_end(const Running& r, End end) {
     const Trial& t = *r.trial;
-    const bool torn = r.together > 1 && !r.child->said_of(t.id) && !caught_signal();  // its process ended beneath it
+    const bool process_died = r.together > 1 && !r.child->said_of(t.id) && !caught_signal();
     if (end.status == 0 && end.signal == 0 && fs::exists(folder_.last_file(t))) {
       fs::remove(folder_.log(t));
       journal_.write("done", t);
       board_.event(TrialState::done, t, clock_time(std::chrono::duration<double>(Clock::now() - r.start).count()));
-    } else if (torn) {
+    } else if (process_died) {
       // One of them may have ended it, and nobody knows which: in halves they go on, so that it fails alone at last.
       journal_.write("stopped", t, why_failed(end, r.child->last_words()));
       together_[r.trial] = (r.together + 1) / 2;
