@@ -32,8 +32,10 @@ navigation = {
     "Python and C++": ["docs/python", "docs/python-training", "reference/python", "reference/cpp/index"],
     "How it works": ["The spine <docs/spine>", "Design <docs/design>", "lab/files/README", "lab/hub/README",
                      "lab/runs/README", "lab/pages/README", "lab/papers/README",
-                     "Formulas and their files <docs/formulas>", "docs/formulas-encodings", "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu"],
-    "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "Golden files <tests/reference/README>",
+                     "Formulas and their files <docs/formulas>", "docs/formulas-encodings",
+                     "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu"],
+    "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "docs/trust",
+                     "Golden files <tests/reference/README>",
                      "Other people's code <tests/published/README>", "tests/huggingface/README", "CHANGELOG"],
 }
 made = {"reference/python", "reference/cpp/index"}  # by docs/site/build.py
