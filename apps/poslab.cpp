@@ -37,6 +37,7 @@
 #include "lab/files/exit_status.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
+#include "lab/files/printable.h"
 #include "lab/files/version.h"
 #include "lab/pages/demo.h"
 #include "lab/pages/report/report.h"
@@ -219,7 +220,8 @@ void parse_and_run(int argc, char** argv) {
 
   CLI::App* report =
       commands.add("report", "compare runs on one HTML page that works without a network", report_footer, [&] {
-        for (const std::string& one : report::write(runs, page)) fmt::print(stderr, "passed over: {}\n", one);
+        for (const std::string& one : report::write(runs, page))
+          fmt::print(stderr, "passed over: {}\n", printable(one));
         fmt::print("{}\n", page);
       });
   report->add_option("runs", runs, "run folders, a sweep's folder or its plan.jsonl")->required();

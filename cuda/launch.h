@@ -41,7 +41,11 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
   if (dry_run()) return;
 #ifdef POSLAB_EMULATE
   (each_pointer(must_be_device_memory, static_cast<const Parameters&>(args)), ...);
-  run_or_record([=] { emulate::run(blocks, size.threads, [=] { kernel(args...); }, size.shared); });
+  run_or_record([=] {
+    emulate::Launch given{reinterpret_cast<const void*>(kernel), {}};
+    (each_pointer([&](const void* at) { given.pointers.push_back(at); }, static_cast<const Parameters&>(args)), ...);
+    emulate::run(blocks, size.threads, [=] { kernel(args...); }, size.shared, given);
+  });
 #else
   // More than 48 KB of shared memory has to be asked for. That is a property of the kernel, which other threads may
   // start at the same time with less: so it is always set to all that there is.

@@ -60,6 +60,8 @@ real* memory_for_good(int64_t n);
 void run_or_record(std::function<void()>);
 void must_be_device_memory(const void* at);      // what a kernel is given; throws Failure for any other, but null
 bool memory_is_poisoned();                       // cuda/backend.h
+constexpr size_t device_bytes = size_t(1) << 36; // that the emulated GPU has at most; they begin here
+char* device_begin();
 #else
 cudaStream_t stream();
 void check(cudaError_t, const char* doing);      // throws Failure with CUDA's own words

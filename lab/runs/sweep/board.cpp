@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lab/files/printable.h"
 #include "lab/files/progress.h"
 #include "lab/runs/sweep/child.h"
 
@@ -53,8 +54,8 @@ void Board::event(TrialState state, const Trial& trial, const std::string& note)
   next_ = Clock::now();
   if (terminal_) return;
   look();
-  fmt::print(stderr, "{:<7}  {}  {}{}{}  ({})\n", name_of(state), trial.id, naming_.name(values_of(trial.run)),
-             note.empty() ? "" : "  ", note, headline());
+  fmt::print(stderr, "{:<7}  {}  {}  ({})\n", name_of(state), trial.id,
+             printable(naming_.name(values_of(trial.run)) + (note.empty() ? "" : "  ") + note), headline());
 }
 
 void Board::show(const std::vector<const Trial*>& ours) {
@@ -86,7 +87,7 @@ void Board::draw(const std::vector<const Trial*>& ours) {
     table.push_back(fmt::format("  and {} more failed; `poslab sweep status` lists them", failures - max_failures));
   if (lines_) fmt::print(stderr, "\033[{}A", lines_);  // up to where the table stands
   fmt::print(stderr, "\033[J");                        // nothing of it stays
-  for (const std::string& line : table) fmt::print(stderr, "{}\n", line.substr(0, columns() - 1));
+  for (const std::string& line : table) fmt::print(stderr, "{}\n", printable(line).substr(0, columns() - 1));
   std::fflush(stderr);
   lines_ = table.size();
 }

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "lab/files/files.h"
+#include "lab/files/printable.h"
 #include "lab/files/shell.h"
 
 namespace poslab::sweep {
@@ -59,13 +60,13 @@ std::string status(const Plan& plan, const SweepFolder& folder) {
   for (size_t s = 0; s < state_names.size(); ++s)
     text += fmt::format("  {:<10}  {:>6}\n", state_names[s], counts.of[s]);
   if (!fs::is_directory(folder.path()))
-    text += fmt::format("\nThere is no folder {} yet; `poslab sweep run` makes it.\n", folder.path());
+    text += fmt::format("\nThere is no folder {} yet; `poslab sweep run` makes it.\n", printable(folder.path()));
   const Naming names = naming(plan);
   for (const TrialState s : {TrialState::failed, TrialState::impossible})
     for (size_t i = 0; i < plan.size(); ++i)
       if (all[i] == s)
-        text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id, names.name(values_of(plan[i].run)),
-                            folder.reason(plan[i], s));
+        text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id,
+                            printable(names.name(values_of(plan[i].run))), printable(folder.reason(plan[i], s)));
   return text;
 }
 
