@@ -6,7 +6,6 @@
 
 #include "core/parallel.h"
 #include "encodings/sinusoid.h"
-#include "encodings/windows.h"
 
 namespace poslab {
 namespace {
@@ -151,7 +150,10 @@ Scheme rotary_scheme(Scheme s, FrequencyLaw law, std::function<bool(const Choice
   if (!s.distances)
     s.distances = [name = s.name](const ModelShape&, const Choices&, const Positions& p) {
       const std::vector<double>& at = p.tokens(name);
-      return effective_distances({{.q = at, .k = at}}, p.time());
+      Tensor rho({p.time(), p.time()});
+      for (int i = 0, T = p.time(); i < T; ++i)
+        for (int j = 0; j < T; ++j) rho.data()[i * T + j] = real(at[size_t(i)] - at[size_t(j)]);
+      return rho;
     };
   return s;
 }

@@ -1,5 +1,5 @@
 // docs/spine.md: the files that one reads to understand how an encoder is trained. They are there, they are few, and
-// what they include is named on the page.
+// what they include is named on the page. That these and no others make a program is for ./dev build spine to show.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -50,6 +50,8 @@ TEST_CASE("the spine is read in an afternoon, and names what it stands on") {
     CHECK_MESSAGE(read.count(path) + skipped.count(path) == 1, path, " is included; docs/spine.md has to name it once");
   for (const std::string& path : skipped)
     CHECK_MESSAGE(included.count(path), path, " is named, and nobody includes it");
+  for (const std::string& path : all_in(page.substr(middle), "`([a-z0-9_/]+\\.cpp)`"))
+    CHECK_MESSAGE(read.count(path) + text_of(path).empty() == 0, path, " is named twice, or is not there");
 }
 
 }  // namespace poslab::test

@@ -1,5 +1,6 @@
 // The CPU's tables of kernels, one for each engine of products, compiled once for each instruction set. The list is
-// core/kernels.def; KERNEL declares what the files beside this one define.
+// core/kernels.def; KERNEL declares what the files beside this one define. A program of few kernels (cmake/spine) has
+// POSLAB_KERNEL as [[gnu::weak]]: what it does not define is null.
 #include "core/cpu/layers.h"
 #include "core/cpu/openblas_product.h"
 #include "core/engine.h"
@@ -7,14 +8,17 @@
 
 #define TEXT(x) #x
 #define NAME(x) TEXT(x)
+#ifndef POSLAB_KERNEL
+#define POSLAB_KERNEL
+#endif
 
 namespace poslab::POSLAB_ISA {
 
-#define KERNEL(name, result, arguments, ...) result name arguments;
+#define KERNEL(name, result, arguments, ...) POSLAB_KERNEL result name arguments;
 #include "core/kernels.def"
 #undef KERNEL
-void linear_stored(real*, const real*, StoredAs, const void*, const real*, int64_t, int, int);
-void gather_stored(real*, StoredAs, const void*, const int*, int64_t, int);
+POSLAB_KERNEL void linear_stored(real*, const real*, StoredAs, const void*, const real*, int64_t, int, int);
+POSLAB_KERNEL void gather_stored(real*, StoredAs, const void*, const int*, int64_t, int);
 
 namespace {
 
