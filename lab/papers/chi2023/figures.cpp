@@ -18,9 +18,9 @@ namespace {
 constexpr int first_seed = 0;
 
 std::optional<t5::Run> first_run(const Results& r, const std::string& model) {
-  const std::string run = r.run(model, first_seed);
-  if (!std::filesystem::exists(run + "/eval.csv")) return {};
-  return t5::open(run);
+  const std::string tested = r.trained().file(model, first_seed, own_test);
+  if (!std::filesystem::exists(tested)) return {};
+  return t5::open(std::filesystem::path(tested).parent_path());
 }
 const char* not_yet = "The model of this figure is not trained yet.";
 
