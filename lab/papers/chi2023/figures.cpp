@@ -19,9 +19,9 @@ namespace {
 constexpr int first_seed = 0;
 
 std::unique_ptr<t5::QuestionLearner> first_run(const Results& r, const std::string& model) {
-  const std::string run = r.run(model, first_seed);
-  if (!std::filesystem::exists(run + "/eval.csv")) return {};
-  return open_as<t5::QuestionLearner>(t5_kind(), run).learner;
+  const std::string tested = r.trained().file(model, first_seed, own_test);
+  if (!std::filesystem::exists(tested)) return {};
+  return open_as<t5::QuestionLearner>(t5_kind(), std::filesystem::path(tested).parent_path()).learner;
 }
 const char* not_yet = "The model of this figure is not trained yet.";
 

@@ -12,13 +12,22 @@ namespace fs = std::filesystem;
 
 const char* name_of(TrialState s) { return state_names[size_t(s)]; }
 
+bool SweepFolder::trained(const Trial& t) const { return fs::exists(last_file(t)); }
+
+std::vector<const TrialTest*> SweepFolder::untested(const Trial& t) const {
+  std::vector<const TrialTest*> left;
+  for (const TrialTest& test : t.tests)
+    if (!fs::exists(run(t) + "/" + test.file)) left.push_back(&test);
+  return left;
+}
+
 // The claim is looked at first: whoever works on a trial leaves its result or its failure before letting go, so a trial
 // that is free now and has neither was in the middle, or not begun, at that moment. Whether it is held counts last: a
 // population lets go when all of it have ended.
 TrialState SweepFolder::state(const Trial& t, const Claims& claims) const {
   if (!t.impossible.empty()) return TrialState::impossible;
   const bool held = claims.held(t.id);
-  if (fs::exists(last_file(t))) return TrialState::done;
+  if (steps_left(t) == 0) return TrialState::done;
   if (fs::exists(failed(t))) return TrialState::failed;
   if (held) return TrialState::running;
   return fs::exists(run(t)) ? TrialState::stopped : TrialState::todo;
