@@ -56,8 +56,8 @@ void Board::event(TrialState state, const Trial& trial, const std::string& note)
   next_ = Clock::now();
   if (terminal_) return;
   look();
-  fmt::print(stderr, "{:<7}  {}  {}{}{}  ({})\n", sweep::name_of(state), trial.id, name_of(trial),
-             note.empty() ? "" : "  ", note, headline());
+  fmt::print(stderr, "{:<7}  {}  {}  ({})\n", sweep::name_of(state), trial.id,
+             printable(name_of(trial) + (note.empty() ? "" : "  ") + note), headline());
 }
 
 void Board::show(const std::vector<const Trial*>& ours) {
