@@ -73,6 +73,10 @@ Settings options_in(const std::string& path) {
 
 void merge(Settings& all, const Settings& more) { all.insert(all.end(), more.begin(), more.end()); }
 
+const OtherNames words_for_commands[] = {
+    {"train", {"run", "fit"}},    {"eval", {"test", "tests", "evaluate"}}, {"resume", {"continue", "restart"}},
+    {"report", {"plot", "draw"}}, {"list", {"ls"}},                        {"version", {"info"}}};
+
 // -- commands -------------------------------------------------------------------------------------------------------
 
 void train_command(const Settings& settings, bool force) {
