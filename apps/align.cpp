@@ -69,8 +69,7 @@ void run(AlignWords w) {
     return;
   }
   const Kind& kind = kind_of_folder(w.request.run);
-  fmt::print("test with it: poslab {} {} {}{}\n",
-             kind.command("eval"), shell_word(w.request.run), with, kind == strings_kind() ? "" : " -o aligned.csv");
+  fmt::print("test with it: poslab {} {} {} --name aligned\n", kind.command("eval"), shell_word(w.request.run), with);
 }
 
 const char* align_footer = R"(

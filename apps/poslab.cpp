@@ -22,10 +22,10 @@
 #include "apps/refuse.h"
 #include "apps/reproduce.h"
 #include "apps/rerun.h"
+#include "apps/run_commands.h"
 #include "apps/show.h"
 #include "apps/sweep.h"
 #include "apps/t5.h"
-#include "apps/typed_choices.h"
 #include "apps/view.h"
 #include "core/debug.h"
 #include "core/error.h"
@@ -37,12 +37,10 @@
 #include "lab/files/exit_status.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
+#include "lab/files/printable.h"
 #include "lab/files/version.h"
 #include "lab/pages/demo.h"
 #include "lab/pages/report/report.h"
-#include "lab/runs/config_toml.h"
-#include "lab/runs/spelled_file.h"
-#include "lab/runs/whole_run.h"
 #include "tasks/curriculum.h"
 #include "tasks/retrieval/retrieval.h"
 #include "tasks/task.h"
@@ -55,44 +53,9 @@ using namespace poslab;
 
 namespace {
 
-// -- options of the command line ------------------------------------------------------------------------------------
-
-// A file that says every option was written by poslab, as a run's config.toml, and what its encoding leaves open is as
-// it was then. Any other was typed.
-Settings options_in(const std::string& path) {
-  Settings all = read_toml(read_input(path), path);
-  const auto says = [&](const ChoiceOption& o) {
-    return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.first == o.option.name; });
-  };
-  const ChoiceTable& table = all_choices();
-  if (!std::all_of(table.options.begin(), table.options.end(),
-                   [&](const ChoiceOption& o) { return !written(o, table.standard) || says(o); }))
-    for (auto& [name, value] : all) value = as_typed(name, value);
-  return all;
-}
-
-void merge(Settings& all, const Settings& more) { all.insert(all.end(), more.begin(), more.end()); }
-
 const OtherNames words_for_commands[] = {
     {"train", {"run", "fit"}},    {"eval", {"test", "tests", "evaluate"}}, {"resume", {"continue", "restart"}},
     {"report", {"plot", "draw"}}, {"list", {"ls"}},                        {"version", {"info"}}};
-
-// -- commands -------------------------------------------------------------------------------------------------------
-
-void train_command(const Settings& settings, bool force) {
-  catch_signals();
-  fmt::print("{}\n", train_run(settings, force));
-}
-
-void resume_command(const std::string& path, const Settings& settings) {
-  catch_signals();
-  fmt::print("{}\n", resume_run(path, settings));
-}
-
-void eval_command(const std::string& path, const Settings& settings, const std::string& name) {
-  catch_signals();
-  fmt::print("{}\n", test_run(path, settings, name).said);
-}
 
 void list_command(const std::string& kind, const std::string& name) {
   if (!name.empty()) {
@@ -232,10 +195,9 @@ void parse_and_run(int argc, char** argv) {
       "-v,-V,--version", [] { return version_line(); }, "Print the version and exit");
   Commands commands(&app);
 
-  std::string run, kind, listed, config_file, test_name, page = "report.html";
-  std::vector<std::string> runs, sets;
-  bool force = false;
-  TypedChoices training, resuming, testing, demonstrating;
+  std::string kind, listed, page = "report.html";
+  std::vector<std::string> runs;
+  TypedChoices demonstrating;
   std::string demo_folder = "runs";
 
   CLI::App* list = commands.add("list", "list what there is to choose from",
@@ -245,28 +207,8 @@ void parse_and_run(int argc, char** argv) {
       ->required();
   list->add_option("name", listed, "one of them, as `poslab explain` has it");
 
-  CLI::App* train = commands.add("train", "train a model into a new run folder, then test it", train_footer, [&] {
-    Settings settings;
-    if (train->count("--config")) settings = options_in(config_file);
-    merge(settings, training.settings());
-    for (const std::string& s : sets) {
-      const size_t equals = s.find('=');
-      if (equals == std::string::npos || equals == 0)
-        bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
-      const std::string& name = option(s.substr(0, equals)).name;
-      settings.emplace_back(name, as_typed(name, s.substr(equals + 1)));
-    }
-    train_command(settings, force);
-  });
-  train->add_option("--config", config_file, "a TOML file of options, such as another run's config.toml")
-      ->type_name("FILE");
-  train->add_option("--set", sets, "override an option; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false);
-  train->add_flag("--force", force, "try it even if it seems too large for this machine's memory");
-  training.add(train, all_choices());
+  const Kind& strings = strings_kind();
+  add_train(commands, strings, {"train a model into a new run folder, then test it", train_footer});
 
   CLI::App* demonstrate =
       commands.add("demo", "train one small model with plain and with randomized positions, and draw both", demo_footer,
@@ -277,29 +219,13 @@ void parse_and_run(int argc, char** argv) {
   demonstrate->add_option("--out", demo_folder, "the folder of both runs and of the page (runs)")->type_name("PATH");
   demonstrating.add(demonstrate, all_choices(), {"out", "positions"});
 
-  CLI::App* resume =
-      commands.add("resume", "go on with a run that was stopped, exactly as if it had not been",
-                   "Example:\n  poslab resume runs/r1", [&] { resume_command(run, resuming.settings()); });
-  resume->add_option("run", run, "the run folder")->required();
-  resuming.add(resume, choice_option("threads"), "--threads");
-  resuming.add(resume, choice_option("device"), "--device", true);
-
-  CLI::App* eval =
-      commands.add("eval", "test a run again, also under other options", eval_footer,
-                   [&] { eval_command(run, testing.settings(), test_name); });
-  eval->add_option("run", run, "the run folder")->required();
-  testing.add(eval, choice_option("eval_lengths"), "--lengths,--eval-lengths", true);
-  testing.add(eval, choice_option("eval_samples"), "--samples,--eval-samples", true);
-  testing.add(eval, choice_option("test_positions"), "--test-positions,--positions", true);
-  testing.add(eval, choice_option("test_temperature"), "--test-temperature,--temperature", true);
-  testing.add(eval, choice_option("test_dropout"), "--test-dropout", true);
-  eval->add_option("--name", test_name, "of a test under other options (made from these)")->type_name("NAME");
-  testing.add(eval, choice_option("threads"), "--threads");
-  testing.add(eval, choice_option("device"), "--device", true);
+  add_resume(commands, strings);
+  add_eval(commands, strings, {"test a run again, also under other options", eval_footer});
 
   CLI::App* report =
       commands.add("report", "compare runs on one HTML page that works without a network", report_footer, [&] {
-        for (const std::string& one : report::write(runs, page)) fmt::print(stderr, "passed over: {}\n", one);
+        for (const std::string& one : report::write(runs, page))
+          fmt::print(stderr, "passed over: {}\n", printable(one));
         fmt::print("{}\n", page);
       });
   report->add_option("runs", runs, "run folders, a sweep's folder or its plan.jsonl")->required();
@@ -319,6 +245,7 @@ void parse_and_run(int argc, char** argv) {
   commands.add("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", add_sweep);
   commands.add("lm", "language models on text: train, resume, eval, generate, export", add_lm);
   commands.add("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", add_t5);
+  add_kinds(commands);
   commands.add("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment",
                add_reproduce);
   commands.add("rerun", "train one trial of a committed table again, and compare it digit by digit", add_rerun);

@@ -8,11 +8,9 @@
 
 #include "apps/artifacts.h"
 #include "core/error.h"
-#include "core/parallel.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/shell.h"
-#include "lab/papers/by_commands.h"
 #include "lab/papers/chi2023/chi2023.h"
 #include "lab/papers/su2023/su2023.h"
 
@@ -39,16 +37,15 @@ void list_artifacts() {
   }
   fmt::print("\n");
   for (const reproduce::Size& s : reproduce::all_sizes()) fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
-  fmt::print("\nOf su2023:\n");
-  for (const reproduce::su2023::Size& s : reproduce::su2023::all_sizes())
-    fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
-  fmt::print("\nOf chi2023, but its cross:\n");
-  for (const reproduce::chi2023::Size& s : reproduce::chi2023::all_sizes())
-    fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
+  for (const auto& [of, sizes] : {std::pair{"su2023", &reproduce::su2023::all_sizes()},
+                                  {"chi2023, but its cross", &reproduce::chi2023::all_sizes()}}) {
+    fmt::print("\nOf {}:\n", of);
+    for (const reproduce::ModelSize& s : *sizes) fmt::print("{:<18}  {}\n", "--size " + s.name, s.summary);
+  }
 }
 
-// A source that is no sweep: its runs are trained and tested by chains of commands.
-void make_by_commands(const ReproduceWords& w, const std::vector<const reproduce::Artifact*>& all) {
+// A source that is no sweep of tasks: a few models are trained, and each is tested many times.
+void make_models(const ReproduceWords& w, const std::vector<const reproduce::Artifact*>& all) {
   using namespace reproduce;
   const std::string name = fmt::format("{}", fmt::join(w.request.what, " "));
   if (!w.request.tasks.empty() || !w.request.encodings.empty())
@@ -56,30 +53,30 @@ void make_by_commands(const ReproduceWords& w, const std::vector<const reproduce
   if (w.only_plan) bad_input("{} has no plan for a cluster; leave out --plan", name);
   if (!w.kept.empty()) bad_input("{} is no sweep, and no file keeps its trials; leave out --kept", name);
   for (const Artifact* a : all)
-    if (a->by_commands != all[0]->by_commands)
+    if (a->models != all[0]->models)
       bad_input("{} and {} are of two sources with runs of their own; ask for one at a time", all[0]->name, a->name);
-  const auto source =
-      all[0]->by_commands({w.request.size, w.sets, w.out, w.threads ? w.threads : std::max(1, threads() / w.jobs)});
+  const ModelSource source = all[0]->models({w.request.size, w.sets, w.out});
   if (w.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
   check_output_folder("--out", w.out, "README.md", earlier_artifacts());
-  const std::string runs = w.out + "/runs";
-  const std::vector<Chain> chains = source->chains(all);
-  if (w.only_draw && !chains.empty() && !std::filesystem::is_directory(runs))
-    bad_input("there is no folder {}; do the runs first, without --draw", runs);
-  make_folder(runs);
-  const size_t failed = w.only_draw ? 0 : run_chains(chains, runs, w.jobs).size();
+  const SweepFolder runs(w.out + "/runs");
+  const std::vector<Plan> plans = source.plans(all);
+  if (w.only_draw && !plans.empty() && !std::filesystem::is_directory(runs.path()))
+    bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
+  make_folder(runs.path());
+  source.models.adopt();
+  const int failed = w.only_draw ? 0 : run_models(plans, runs, w.jobs, w.threads);
   catch_signals();
-  const std::string summary = write(all, *source, w.request.size, w.out, command(w));
+  const std::string summary = write(all, source, w.request.size, w.out, command(w));
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,
              summary.empty() ? "" : "\n", w.out);
-  if (failed) failure("{} failed; the same command tries again what is missing", counted(failed, "run"));
+  if (failed) failure("{} failed; the same command tries again what is missing", counted(size_t(failed), "run"));
 }
 
 void make_artifacts(ReproduceWords w) {
   if (w.request.what.empty()) return list_artifacts();
   if (const auto all = reproduce::artifacts(w.request.what);
-      std::all_of(all.begin(), all.end(), [](auto* a) { return a->by_commands; }))
-    return make_by_commands(w, all);
+      std::all_of(all.begin(), all.end(), [](auto* a) { return a->models; }))
+    return make_models(w, all);
   w.request.settings = settings(w);
   const std::vector<reproduce::Planned> planned = reproduce::plan(w.request);
   make(planned, reproduce::all_trials(planned), w.request, w, fmt::format("{}", fmt::join(w.request.what, " ")),

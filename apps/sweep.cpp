@@ -40,7 +40,7 @@ void plan_command(const SweepWords& w) {
 }
 
 // Whether as many of the largest trials as run at once fit into the memory; of language models there is no estimate.
-void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
+void check_memory(const Plan& plan, Shard shard, const SweepWords& w) {
   if (kind_of(plan) != strings_kind()) return;
   std::optional<Choices> largest;
   for (const Trial* t : trials_of(plan, shard)) {
@@ -48,7 +48,7 @@ void check_room(const Plan& plan, Shard shard, const SweepWords& w) {
     if (!w.device.empty()) c.set("device", w.device);
     if (device(c) == Device::cpu && (!largest || footprint(c).bytes() > footprint(*largest).bytes())) largest = c;
   }
-  if (largest) check_room(*largest, std::min(size_t(w.jobs), plan.size()));
+  if (largest) check_memory(*largest, std::min(size_t(w.jobs), plan.size()));
 }
 
 // What is asked of all trials alike, before the first one begins.
@@ -88,7 +88,7 @@ void run_command(const SweepWords& w) {
   const TrialNames names = names_of(plan);
   const Shard shard = read_shard(w.shard);
   check_together(plan, w);
-  if (!w.force) check_room(plan, shard, w);
+  if (!w.force) check_memory(plan, shard, w);
   const SweepFolder folder(w.out);
   if (!w.kept.empty()) restore(plan, folder, w.kept);
   keep_plan(plan, folder);

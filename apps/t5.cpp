@@ -1,13 +1,10 @@
 #include "apps/t5.h"
 
-#include <filesystem>
 #include <memory>
 
 #include "apps/commands.h"
-#include "apps/finite_loss.h"
-#include "apps/kept_test.h"
+#include "apps/run_commands.h"
 #include "apps/t5_generate.h"
-#include "apps/typed_choices.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "experiment/align.h"
@@ -16,75 +13,47 @@
 #include "lab/files/shell.h"
 #include "lab/hub/stored_tensors.h"
 #include "lab/runs/output.h"
-#include "lab/runs/spelled_file.h"
 #include "lab/runs/t5/questions.h"
-#include "lab/runs/t5/run.h"
 
 namespace poslab {
 namespace {
 
 struct T5Words {
-  TypedChoices training;
-  std::string run, encoding, temperature, tasks, lengths, samples, file, name, threads;
-  std::string hf, task, sizes, questions, positions;  // a checkpoint of others, and what it is asked
+  EvalWords eval;                                     // of a run
+  std::string hf, task, sizes, questions, positions;  // an external checkpoint, and what it is asked
 };
 
-void use_threads_of(const Choices& c) {
-  if (c.whole("threads")) set_threads(c.whole("threads"));
-}
-
-void train_to_end(t5::Run& run) {
-  t5::train(run);
-  const Choices& c = run.state.config;
-  const std::string file = run.folder.file("eval.csv");
-  const auto all = t5::evaluate(run.state.net, c, "poslab t5 eval " + shell_word(run.folder.path()));
-  write_file(file, t5::to_csv(all));
-  fmt::print("{}\nall of it is in {}\n", t5::table(all), file);
-  must_be_finite(all, true);
-}
-
-void t5_train_command(const T5Words& w) {
-  const Choices c = t5::configure(of_new_run(w.training.settings()));
-  use_threads_of(c);
-  catch_signals();
-  t5::Run run = t5::create(c);
-  train_to_end(run);
-}
-
-void t5_resume_command(const T5Words& w) {
-  if (!w.threads.empty()) use_threads_of(t5::configure({{"threads", w.threads}}));
-  catch_signals();
-  t5::Run run = t5::open(w.run);
-  const int steps = run.state.config.whole("steps");
-  if (run.state.adam.step == steps && std::filesystem::exists(run.folder.file("eval.csv"))) {
-    fmt::print("{} is complete: {} steps; `poslab t5 eval {}` tests it again\n", w.run, steps, shell_word(w.run));
-    return;
-  }
-  train_to_end(run);
-}
-
-// weights: the model's, or how to find their checksum.
+// The model with another scheme or temperature. weights: how to find their checksum.
 template <class Weights>
-T5 changed(T5 net, const T5Words& w, int trained, const Weights& weights) {
-  if (!w.encoding.empty())
-    net = net.with_encoding(choose_encoding(with_usual_lengths(w.encoding), trained_on(trained)));
-  if (w.temperature.empty()) return net;
-  const Chosen<TemperaturePolicy> policy = choose_temperature(with_spelled_file("temperature", w.temperature));
-  net = net.at_temperature(policy);
-  check_aligned(policy, weights);
+T5 changed(T5 net, const Settings& asked, int trained, const Weights& weights) {
+  for (const auto& [name, value] : asked) {
+    if (name == "encoding") net = net.with_encoding(choose_encoding(value, trained_on(trained)));
+    if (name != "temperature") continue;
+    const Chosen<TemperaturePolicy> policy = choose_temperature(value);
+    net = net.at_temperature(policy);
+    check_aligned(policy, weights);
+  }
   return net;
 }
 
-// Questions in English, of a checkpoint of others.
-void ask_others(const T5Words& w) {
-  for (const auto& [option, value] : {std::pair{"--tasks", &w.tasks}, {"--lengths", &w.lengths}})
-    if (!value->empty())
-      bad_input("{} {} goes with a run; a checkpoint is asked in English: --task and --sizes", option, *value);
-  if (!w.name.empty()) bad_input("--name {} goes with a run; of a checkpoint, -o FILE keeps the figures", w.name);
-  if (!w.file.empty()) check_output("-o", w.file, {csv_output("task,size,")});
+// Questions in English, of an external checkpoint.
+void ask_external(const T5Words& w) {
+  const Settings asked = w.eval.settings();
+  const Keep& keep = w.eval.keep;
+  std::string samples = "16", threads = "0";
+  for (const auto& [name, value] : asked) {
+    if (name == "tasks" || name == "eval_lengths")
+      bad_input("{} {} goes with a run; a checkpoint is asked in English: --task and --sizes",
+                name == "tasks" ? "--tasks" : "--lengths", value);
+    if (name == "eval_samples") samples = value;
+    if (name == "threads") threads = value;
+  }
+  if (!keep.name.empty()) bad_input("--name {} goes with a run; of a checkpoint, -o FILE keeps the figures", keep.name);
+  if (!keep.file.empty()) check_output("-o", keep.file, {csv_output("task,size,")});
   t5::English e = t5::english(w.task, w.questions);
   if (w.sizes.empty()) bad_input("of which sizes? Say --sizes 10/20/30, in what `poslab explain retrieval` says");
-  const Choices c = t5::configure({{"eval_samples", w.samples.empty() ? "16" : w.samples}});
+  const Choices c = t5::configure({{"eval_samples", samples}, {"threads", threads}});
+  if (c.whole("threads")) set_threads(c.whole("threads"));
   e.samples = c.whole("eval_samples");
   const Option sizes = Option::wholes("sizes", w.sizes, {1, 1 << 24}, "");
   Choices of_sizes("t5 eval", {sizes});
@@ -92,43 +61,33 @@ void ask_others(const T5Words& w) {
   e.sizes = of_sizes.wholes("sizes");
   t5::check(e);
   t5::HfModel model = t5::open_hf_model(w.hf);
-  model.net = changed(model.net, w, model.config.trained_length, [&] { return weights_checksum(map_weights(w.hf)); });
+  model.net =
+      changed(model.net, asked, model.config.trained_length, [&] { return weights_checksum(map_weights(w.hf)); });
   const std::vector<t5::AtSize> all =
       t5::ask(model, e,
               sampler_for(model.net.spec().encoding, choose_sampler(w.positions.empty() ? "sequential" : w.positions)));
-  if (!w.file.empty()) write_file(w.file, t5::to_csv(all));
-  fmt::print("{}\n{}", t5::table(all, e.task->size), w.file.empty() ? "" : fmt::format("all of it is in {}\n", w.file));
+  if (!keep.file.empty()) write_file(keep.file, t5::to_csv(all));
+  fmt::print("{}\n{}", t5::table(all, e.task->size),
+             keep.file.empty() ? "" : fmt::format("all of it is in {}\n", keep.file));
 }
 
 void t5_eval_command(const T5Words& w) {
-  if (!w.threads.empty()) use_threads_of(t5::configure({{"threads", w.threads}}));
-  catch_signals();
-  if (w.run.empty() == w.hf.empty())
+  const std::string& run = w.eval.run;
+  if (run.empty() == w.hf.empty())
     bad_input("poslab t5 eval takes a run, as in `poslab t5 eval runs/t5`, or a checkpoint, --hf FOLDER{}",
-              w.run.empty() ? "" : "; not both");
-  if (!w.hf.empty()) return ask_others(w);
+              run.empty() ? "" : "; not both");
+  if (!w.hf.empty()) {
+    catch_signals();
+    return ask_external(w);
+  }
   for (const auto& [option, value] : {std::pair{"--task", &w.task},
                                       {"--sizes", &w.sizes},
                                       {"--questions", &w.questions},
                                       {"--positions", &w.positions}})
     if (!value->empty())
       bad_input("{} {} goes with --hf; the run {} has --tasks and --lengths, and positions of its own", option, *value,
-                w.run);
-  const t5::Run run = t5::open(w.run);
-  Choices c = run.state.config;
-  for (const auto& [option, value] : {std::pair{"tasks", &w.tasks},
-                                      {"eval_lengths", &w.lengths},
-                                      {"eval_samples", &w.samples}})
-    if (!value->empty()) c.set(option, *value);
-  if (!w.encoding.empty()) c.set("encoding", with_usual_lengths(w.encoding));  // it may read other positions
-  t5::check(c);
-  const T5 net = changed(run.state.net, w, c.whole("train_length"), run.state.params);
-  t5::check_rows(net, c);
-  if (!w.temperature.empty()) c.set("temperature", net.spec().temperature.spelled());
-  const KeptTest test(run.folder, run.state.config, c, run.state.adam.step, w.file, w.name);
-  const std::vector<t5::AtLength> all = t5::evaluate(net, c, test.again());
-  test.keep(t5::to_csv(all), t5::table(all));
-  must_be_finite(all, false);
+                run);
+  test(w.eval, t5_kind());
 }
 
 const char* t5_train_footer = R"(
@@ -161,41 +120,23 @@ Examples:
 std::function<void()> add_t5(CLI::App* t5) {
   const auto words = std::make_shared<T5Words>();
   const auto commands = std::make_shared<Commands>(t5);
-  const auto command = [&](const char* name, const char* summary, const char* footer, void (*action)(const T5Words&)) {
-    return commands->add(name, summary, footer, [=] { action(*words); });
-  };
-  const auto run = [&](CLI::App* c, bool required = true) {
-    c->add_option("run", words->run, "the run folder")->required(required);
-    add_threads(c, words->threads);
-  };
+  const Kind& kind = t5_kind();
+  add_train(*commands, kind, {"train a T5 to find things in long contexts, then test it", t5_train_footer});
+  add_resume(*commands, kind);
 
-  words->training.add(
-      command("train", "train a T5 to find things in long contexts, then test it", t5_train_footer, t5_train_command),
-      t5::all_choices());
-
-  run(command("resume", "go on with a run that was stopped, exactly as if it had not been",
-              "\nExample:\n  poslab t5 resume runs/t5", t5_resume_command));
-
-  CLI::App* eval = command("eval", "test a run again, also at other lengths or with another encoding", t5_eval_footer,
-                           t5_eval_command);
-  run(eval, false);
+  CLI::App* eval = commands->add("eval", "test a run again, also at other lengths or with another encoding",
+                                 t5_eval_footer, [=] { t5_eval_command(*words); });
+  add_eval_options(eval, kind, words->eval, false);
   const auto option = [&](const char* name, std::string& to, const char* help, const char* takes) {
     eval->add_option(name, to, help)->type_name(takes);
   };
-  option("--tasks", words->tasks, "other tasks or other options of them (as the run has them)", "NAME");
-  option("--encoding", words->encoding, "another scheme at test, without parameters", "NAME");
-  option("--temperature", words->temperature, "another factor on the logits of the encoder", "NAME");
-  option("--lengths", words->lengths, "tokens of a context (as the run has them)", "128/1024");
-  option("--samples", words->samples, "questions for each task and length (as the run has them)", "1 .. 16384");
   option("--hf", words->hf, "a checkpoint of the Hugging Face form in place of a run, asked in English", "FOLDER");
   option("--task", words->task, "with --hf: the task", "passkey | line | topic | documents");
   option("--sizes", words->sizes, "with --hf: lines, topics, documents, or characters of filler", "10/20/30");
   option("--questions", words->questions, "with --hf --task documents: questions of your own, in JSON lines", "FILE");
   option("--positions", words->positions, "with --hf: which positions the encoder's tokens carry (sequential)", "NAME");
-  option("--name", words->name, "of a test under other options than the run's (made from these)", "NAME");
-  option("-o,--out", words->file, "a CSV file of your own, in place of one in the run", "FILE");
 
-  commands->add("generate", "let a run or a checkpoint of others answer, to the terminal", add_t5_generate);
+  commands->add("generate", "let a run or an external checkpoint answer, to the terminal", add_t5_generate);
   commands->add("export", "write a trained T5 in the Hugging Face form", add_t5_export);
 
   return [=] { commands->act("poslab t5"); };

@@ -10,13 +10,14 @@
 #include "core/parallel.h"
 #include "core/stop.h"
 #include "experiment/align.h"
+#include "experiment/t5/learner.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/hub/stored_tensors.h"
 #include "lab/hub/t5_export.h"
 #include "lab/hub/t5_hf.h"
 #include "lab/runs/spelled_file.h"
-#include "lab/runs/t5/run.h"
+#include "lab/runs/run.h"
 #include "tasks/retrieval/symbols.h"
 
 namespace poslab {
@@ -41,15 +42,15 @@ struct Writer {
 
 // encoding: another one in place of the run's; it may read other draws of the positions.
 Writer writer_of_run(const std::string& folder, const std::string& encoding) {
-  t5::Run run = t5::open(folder);
-  if (!encoding.empty()) run.state.config.set("encoding", with_usual_lengths(encoding));
+  t5::State state = open_as<t5::QuestionLearner>(t5_kind(), folder).learner->state;
+  if (!encoding.empty()) state.config.set("encoding", with_usual_lengths(encoding));
   const std::vector<int> ends = {symbols::end};
-  return {run.state.net,
-          {.ends = ends, .positions = sampler(run.state.config)},
+  return {state.net,
+          {.ends = ends, .positions = sampler(state.config)},
           symbols::read,
           symbols::written,
-          [params = run.state.params](const auto& policy) { check_aligned(policy, params); },
-          run.state.config.whole("train_length")};
+          [params = state.params](const auto& policy) { check_aligned(policy, params); },
+          state.config.whole("train_length")};
 }
 
 Writer writer_of_checkpoint(const std::string& folder) {
@@ -163,8 +164,8 @@ std::function<void()> add_t5_export(CLI::App* c) {
   c->add_option("--to", *to, "the folder to make")->type_name("FOLDER");
   return [=] {
     if (to->empty()) bad_input("to which folder? Say --to FOLDER");
-    const t5::Run trained = t5::open(*run);
-    t5::export_hf(trained.state.net, trained.state.params, {symbols::end}, *to);
+    const t5::State trained = open_as<t5::QuestionLearner>(t5_kind(), *run).learner->state;
+    t5::export_hf(trained.net, trained.params, {symbols::end}, *to);
     fmt::print("{} has config.json and model.safetensors: AutoModelForSeq2SeqLM.from_pretrained(\"{}\") reads it\n",
                *to, *to);
   };

@@ -1,6 +1,5 @@
-// Multi-head attention over the logits that an encoding hands over; formula, shapes and derivative stand at
-// AttentionArgs in core/kernels.h and above the kernels. Leaves out dropout of the weights: the papers' models have
-// none.
+// Multi-head attention over the logits that an encoding hands over; formula, shapes and derivative are at
+// AttentionArgs in core/kernels.h and above the kernels. Leaves out dropout of the weights, as the papers' models do.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,9 +27,8 @@ void must_be_apart(const Scores& s, const Span& span, int queries, int keys) {
       const Piece &p = s.pieces[a], &o = s.pieces[b];
       if (meet({p.from, p.to}, {o.from, o.to}, distances) && meet({p.first, p.last}, {o.first, o.last}, slots))
         bad_input(
-            "attention: pieces {} and {} overlap: distances {} .. {} and {} .. {}, keys {} .. {} and {} .. {}, ends "
-            "not "
-            "included; a pair of query and key may be in one piece only",
+            "attention: pieces {} and {} overlap: distances {} .. {} and {} .. {}, keys {} .. {} and {} .. {}, "
+            "ends not included; a pair of query and key may be in one piece only",
             b, a, o.from, o.to, p.from, p.to, o.first, o.last, p.first, p.last);
     }
 }
@@ -60,8 +58,8 @@ AttentionArgs sizes(const Scores& s, const Span& span) {
                   .value_dim = q.dim(3)};
   if (span.offset < 0 || span.offset >= far - a.queries)
     bad_input(
-        "attention: the slot of query 0 is {}; slots are counted from 0, and the last queries of Tk slots start at Tk "
-        "- Tq",
+        "attention: the slot of query 0 is {}; slots are counted from 0, "
+        "and the last queries of Tk slots start at Tk - Tq",
         span.offset);
   a.causal = span.causal, a.offset = span.offset, a.scale = s.scale, a.pieces = int(s.pieces.size());
   for (int n = 0; n < a.pieces; ++n) {
@@ -94,9 +92,8 @@ void add_rows(AttentionArgs& a, const Scores& s) {
   const int last = std::max(a.offset + a.queries, a.keys) - 1;
   if (!s.pairs && a.rows && a.rows != last + a.keys)
     bad_input(
-        "attention: r, gain or bias has {} rows; without a table of pairs it needs one for each distance of the {} "
-        "keys to "
-        "slots 0 .. {}, {}",
+        "attention: r, gain or bias has {} rows; "
+        "without a table of pairs it needs one for each distance of the {} keys to slots 0 .. {}, {}",
         a.rows, a.keys, last, last + a.keys);
 }
 

@@ -1,5 +1,5 @@
 // The composed twins: the fused ops that the transformer runs, written with primitive ops, as a textbook would. They
-// are the oracle of the fused kernels (values and gradients), and the path for schemes that read whole logits.
+// are the reference of the fused kernels (values and gradients), and the path of schemes that read whole logits.
 #pragma once
 #include "autograd/ops.h"
 

@@ -1,5 +1,5 @@
 // A post-norm encoder block (formulas: nn/block.h) as one op, and its half after attention, for devices that have a
-// kernel for it (core/kernels.h, BlockArgs). An absent tensor says that this one has none for these sizes: then the
+// kernel for it (core/kernels.h, BlockArgs). Without a kernel for these sizes they return an absent tensor: then the
 // caller goes on op by op, as nn/block.cpp does. BadInput names the op and the shapes when these do not fit together.
 #pragma once
 #include "autograd/ops.h"
@@ -10,8 +10,8 @@ struct BlockWeights {
   Tensor query, key, value, output;        // (C, C)
   Tensor gain1, bias1, w1, b1, w2, b2, gain2, bias2;   // (C), (C), (C, d_ff), (d_ff), (d_ff, C), (C), (C), (C)
 };
-// What an encoding brings to a layer's logits, where that is the same whatever the states are, and of rows by distance
-// the same for all pairs of slots that are equally far apart. All may be absent.
+// What an encoding adds to a layer's logits, where that does not depend on the states, and rows by distance are the
+// same for all pairs of slots that are equally far apart. All may be absent.
 struct LayerTerms {
   real scale = 0;                          // of content and relative logits; 0: 1 / sqrt(D)
   Rotation rotation{};                     // of queries and keys: (1 or B, T, D/2)
@@ -25,7 +25,7 @@ Scores scores_of(const LayerTerms&, const Tensor& q, const Tensor& k);  // queri
 struct BlockSizes { int heads, queries; bool causal; };
 Tensor encoder_block(const Tensor& x, const BlockWeights&, const LayerTerms&, const BlockSizes&,
                      Dropout after_attention, Dropout after_ffn);
-// What comes after attention: x and what attention has mixed, (..., C) each -> (..., C). Reads no query, key or value.
+// The half after attention: x and attention's result `mixed`, (..., C) each -> (..., C). Reads no query, key or value.
 Tensor encoder_tail(const Tensor& x, const Tensor& mixed, const BlockWeights&, Dropout after_attention,
                     Dropout after_ffn);
 

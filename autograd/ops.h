@@ -1,5 +1,5 @@
 // Every op: a function from tensors to a tensor that runs one kernel and records its derivative. The formulas stand in
-// autograd/STEM.cpp, a file an op. All throw BadInput with the op's name and the shapes when these do not fit.
+// autograd/STEM.cpp, a file an op. All throw BadInput with the op's name and the shapes if these do not fit.
 #pragma once
 #include "core/kernels.h"
 #include "core/tensor.h"
@@ -27,7 +27,7 @@ inline Tensor operator/(double c, const Tensor& a) { return div(number(c, a), a)
 inline Tensor operator-(const Tensor& a) { return a * -1; }
 Tensor pow(const Tensor& x, double c);             // NaN for x < 0 unless c is whole; x^0 is 1 and flat everywhere
 
-// What is compared broadcasts likewise. A NaN in a or b is in the smaller and the larger of them.
+// Arguments that are compared broadcast likewise. A minimum or maximum with a NaN is NaN.
 Tensor greater_equal(const Tensor& a, const Tensor& b);                 // 1 or 0, 1 for a NaN in a; without a gradient
 Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b);     // b where the mask is 0, a where it is not
 Tensor minimum(const Tensor& a, const Tensor& b);  // where a = b, all of the gradient goes to a
@@ -55,7 +55,7 @@ Tensor max(const Tensor& x);                       // over the last axis, which 
 Tensor scan(const Tensor& x, int axis, ScanOrder = {});                // running sums along the axis, shape of x
 struct TopK { Tensor values, columns; };           // columns: whole numbers 0 .. n-1, without gradient
 // Each row of a table read at places of its own, 0 .. N-1, between two entries by a straight line: (..., N), (..., n)
-// -> (..., n). A place before the first entry or behind the last reads that one.
+// -> (..., n). A place before the first entry or after the last reads that one.
 Tensor interpolate(const Tensor& table, const Tensor& places);
 TopK top_k(const Tensor& x, int k);                // (..., n) -> (..., k) twice, the largest first
 
@@ -78,7 +78,7 @@ Tensor rotate(const Tensor& x, const Tensor& angles, Pairing);
 
 // What the transformer runs. Each has a composed twin, written with the ops above, in autograd/composed.h.
 Tensor linear(const Tensor& x, const Tensor& w, const Tensor& b = {});  // (..., in) -> (..., out)
-// The same with weights as files of others store them, (out, in), and rows of such a table. Without gradients.
+// The same with the weights of an external checkpoint, (out, in), and rows of such a table. Without gradients.
 Tensor linear(const Tensor& x, const StoredMatrix& w, const Tensor& b = {});
 Tensor gather(const StoredMatrix& table, const Ids& at);               // (N, n), ids (A, ..., Z) -> (A, ..., Z, n)
 // (..., in) -> (..., out): max(x w1 + b1, 0) w2 + b2
@@ -108,13 +108,13 @@ struct Scores {
   Tensor temperature{};                    // (1 or B, Tq, 1 or H)
   Ids pairs{};                             // (1 or B, Tq, Tk): the row of r, gain and bias that query i and key j read
 };                                         // absent: row j - t + last, last = max(offset + Tq, Tk) - 1, N = last + Tk
-// Which keys a query may see at all: those of its own sequence, with a causal mask not those behind its slot, and with
-// a sliding window not those too far before it.
+// Which keys a query may see at all: those of its own sequence, with a causal mask none after its slot, and with a
+// sliding window none too far before it.
 struct Span {
   bool causal = false;
   int offset = 0;                          // slot of query 0: Tk - Tq if the queries are the last of the slots
   Ids key_lengths{};                       // (B): keys j >= key_lengths[b] are padding
-  int window = 0;                          // keys so many slots before a query, or more, are not seen; 0: all are
+  int window = 0;                          // a query sees none `window` or more slots before it; 0: all
 };
 // Added to every query of the first piece and to every q_rel, as Transformer-XL's u and v: (H, D), (H, R); or absent.
 struct QueryBiases {
@@ -126,7 +126,7 @@ Tensor attention_weights(const Scores&, const Span&);                  // (B, H,
 // Of each row of these weights: its largest, their entropy in nats, the largest logit, mean and variance of the logits
 // that are seen. Runs through the keys and stores no weight. (B, H, Tq, row_figures), no gradient
 Tensor attention_statistics(const Scores&, const Span&);
-// The nearest key that matches takes its share, the next one of what is left, ...; a query's own slot is not asked.
+// The nearest key that matches takes its share, the next one of what is left, ...; a query's own slot is left out.
 Tensor geometric(const Tensor& z, const Tensor& side, const Span&);    // (..., Tq, Tk), (..., Tq, 2) -> (..., Tq, Tk)
 
 }  // namespace poslab

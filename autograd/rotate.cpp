@@ -1,4 +1,4 @@
-// Rotary embedding (Su et al. 2021): each pair of channels of x_t turns by its angle, the same for all heads.
+// Rotary embedding (Su et al. 2021): each pair of channels of x_t is rotated by its angle, the same for all heads.
 //   (y, y') = (x cos - x' sin, x sin + x' cos)
 // The gradient is rotated back:   (dx, dx') = (dy cos + dy' sin, dy' cos - dy sin)
 // Angles that are learned get theirs through    dcos = dy x + dy' x'    dsin = dy' x - dy x',    summed over heads

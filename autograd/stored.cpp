@@ -1,5 +1,5 @@
-// Layers whose weights lie in files of others and are read as they are: y = x w^T + b, and rows of a table. Nobody
-// trains them here, so there is no backward.
+// Layers with weights in the form of an external checkpoint: y = x w^T + b, and rows of a table. They are not trained,
+// so there is no backward.
 #include "autograd/ops.h"
 #include "autograd/tape.h"
 #include "core/error.h"

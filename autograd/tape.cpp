@@ -56,7 +56,7 @@ bool on_tape(const Tensor& x) {
 }
 
 Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
-  if (leaving_out()) stop_if_wanted();
+  if (cancelled()) stop_if_wanted();
   std::vector<Tensor> to_check;
   if (debug_level()) to_check = checked_inputs(op, {y}, inputs);
   if (!needed(inputs)) return y;
@@ -66,13 +66,13 @@ Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
 }
 
 Tensor without_gradient(const char* op, Tensor y, Inputs inputs) {
-  if (leaving_out()) stop_if_wanted();
+  if (cancelled()) stop_if_wanted();
   if (debug_level()) check_forward(op, {y}, kept(inputs));
   return y;
 }
 
 std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs inputs, BackwardOfSeveral backward) {
-  if (leaving_out()) stop_if_wanted();
+  if (cancelled()) stop_if_wanted();
   std::vector<Tensor> to_check;
   if (debug_level()) to_check = checked_inputs(op, ys, inputs);
   if (!needed(inputs)) return ys;
@@ -114,7 +114,7 @@ void backward(const Tensor& loss) {
     if (watch) watch->before_backward(tape.size());
     step.backward(gradient(step.y));
     if (watch) watch->after_backward(tape.size());
-    if (leaving_out()) stop_if_wanted();
+    if (cancelled()) stop_if_wanted();
     if (debug_level()) check_backward(step.op, step.results.empty() ? std::vector{step.y} : step.results, step.inputs);
   }
 }

@@ -13,7 +13,7 @@ namespace poslab {
 
 using Backward = std::function<void(const real* dy)>;   // dy: d loss / d y, same shape as y
 
-// A tensor as record() is given it, {x, w, b}: it is looked at and not copied.
+// A tensor in record()'s list {x, w, b}: a reference, not a copy.
 struct Input {
   const Tensor& x;
   Input(const Tensor& tensor) : x(tensor) {}
@@ -29,8 +29,8 @@ class Inputs {
   std::span<const Input> all_;
 };
 
-// Called by every op with its result, its inputs and its derivative. Keeps them only if an input requires a gradient,
-// and then so does the result, which it returns. The inputs are all tensors that the op reads.
+// Every op calls it with its result, all tensors that it reads, and its derivative, and returns the result. If an input
+// requires a gradient, so does the result, and the tape keeps them.
 Tensor record(const char* op, Tensor y, Inputs, Backward);
 
 // The same for an op with several results. dy[i] is d loss / d ys[i], or null where nothing has flowed into that
@@ -38,7 +38,7 @@ Tensor record(const char* op, Tensor y, Inputs, Backward);
 using BackwardOfSeveral = std::function<void(std::span<const real* const> dy)>;
 std::vector<Tensor> record(const char* op, std::vector<Tensor> ys, Inputs, BackwardOfSeveral);
 
-// What an op calls whose result has no gradient: returns y, looked at as POSLAB_DEBUG asks (core/debug.h).
+// The same for an op whose result has no gradient: returns y, after the checks of POSLAB_DEBUG (core/debug.h).
 Tensor without_gradient(const char* op, Tensor y, Inputs);
 
 void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulator* sums);
@@ -66,6 +66,6 @@ class NoGrad {
 bool recording();
 size_t tape_length();
 bool on_tape(const Tensor&);   // whether this thread's tape holds the op that computed it
-void clear_tape();   // forget a forward pass that will have no backward
+void clear_tape();   // drops a forward pass that will have no backward pass
 
 }  // namespace poslab

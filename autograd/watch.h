@@ -1,4 +1,4 @@
-// What the tape does, as it does it: for pictures of it. Nothing else needs to know.
+// Observes the tape while it works, for pictures of it.
 #pragma once
 #include <vector>
 
@@ -6,8 +6,8 @@
 
 namespace poslab {
 
-// While one lives it is told of every op that this thread records, and of their backward functions. Within another one
-// it alone is told.
+// While one lives, its functions are called for every op that this thread records, and around the backward functions.
+// Of nested ones only the innermost is called.
 class TapeWatch {
  public:
   TapeWatch();
@@ -17,7 +17,7 @@ class TapeWatch {
   // The op has run; the tape has `before` others. Absent inputs are empty tensors.
   virtual void recorded(size_t before, const char* op, const std::vector<Tensor>& results,
                         const std::vector<Tensor>& inputs) = 0;
-  // Around the backward function of that op; one that no gradient has reached has none.
+  // Around the backward function of that op; not for an op that no gradient has reached.
   virtual void before_backward(size_t at) = 0;
   virtual void after_backward(size_t at) = 0;
 

@@ -1,4 +1,4 @@
-// What somebody else adds to one of the lists while the program runs: schemes, samplers, tasks.
+// Additions to one of the lists while the program runs, as the Python module makes them: schemes, samplers, tasks.
 #pragma once
 #include <algorithm>
 #include <cctype>
@@ -9,8 +9,9 @@
 
 namespace poslab {
 
-// Adds it, or puts it in the place of the one that was added under its name before. The first `ours` of the list are
-// poslab's. kind: "an encoding". Throws BadInput for a name of one of ours, and for one that cannot be spelled.
+// Adds a thing to the list, or replaces the one that was added under its name before. The first `ours` of the list are
+// poslab's own.   kind: for errors, "an encoding". Throws BadInput for a name that poslab has itself, and for one that
+// cannot be spelled.
 template <class Thing>
 void add_own(std::vector<Thing>& all, size_t ours, const std::string& kind, Thing thing) {
   const auto spells = [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };

@@ -1,5 +1,5 @@
-// The values of a tensor as they are when all that was started so far is done, without waiting for it now: the way in
-// which a training step on a GPU hands over its loss while the next steps are already queued.
+// Reads a tensor's values without waiting now: those that it has once all work started so far is done. So a training
+// step on a GPU hands over its loss while the next steps are already queued.
 #pragma once
 #include <exception>
 #include <utility>
@@ -23,14 +23,14 @@ class AsyncRead {
     return std::swap(backend_, r.backend_), std::swap(size_, r.size_), std::swap(ticket_, r.ticket_), *this;
   }
   ~AsyncRead() { discard(); }
-  std::vector<real> result() {        // once; waits
+  std::vector<real> result() {        // may be called once; waits
     std::vector<real> values(size_);
     std::exchange(backend_, nullptr)->read_result(ticket_, values.data());
     return values;
   }
 
  private:
-  void discard() noexcept {           // what failed on the device is said by the next call that asks it for something
+  void discard() noexcept {           // an error of the device is reported by the next call to it
 #ifdef __cpp_exceptions               // WebAssembly has none, and no such device
     try {
       if (backend_) result();

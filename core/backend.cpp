@@ -99,8 +99,8 @@ const Backend& backend(Device device) {
   if (device == Device::cpu) return cpu;
   if (!cuda)
     bad_input(
-        "device cuda: this build of poslab has no CUDA; build it where nvcc is (./dev build cuda), or use --device "
-        "cpu");
+        "device cuda: this build of poslab has no CUDA; "
+        "build it where nvcc is (./dev build cuda), or use --device cpu");
   return *cuda;
 }
 

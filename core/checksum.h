@@ -1,4 +1,4 @@
-// By which weights know each other again: FNV-1a of 32 bits (Fowler, Noll, Vo), byte by byte.
+// The checksum by which weights are recognized: FNV-1a of 32 bits (Fowler, Noll, Vo), byte by byte.
 #pragma once
 #include <fmt/format.h>
 

@@ -235,7 +235,7 @@ void Choices::set(const std::string& option, const std::string& text) {
     return;
   }
   if (!option.empty() && option.find_first_not_of("+-.0123456789e") == option.npos)
-    bad_input("{}: \"{}\" stands behind a comma, where another option would begin; a list is written 0/1/2.5", owner_,
+    bad_input("{}: \"{}\" stands after a comma, where another option would begin; a list is written 0/1/2.5", owner_,
               option);
   raise<BadInput>(unknown(owner_.empty() ? "option" : owner_ + " option", option, names_of(*options_)));
 }

@@ -20,49 +20,49 @@ struct Range { double min, max; };   // both included
 struct Lengths { int from, to; };    // likewise; written 1:100
 using Settings = std::vector<std::pair<std::string, std::string>>;   // name and text, a later one wins
 
-// What a thing lets one choose: a switch, one of some words, a whole number, a number, a list of whole numbers, as
-// 1/2/8, or of numbers, as 1/2.5/8, or a length: a whole number, or a share of the trained length, as 0.5L; or lengths
-// from one to another, as 1:100.
+// One option of a thing: a switch, one of some words, a whole number, a number, a list of whole numbers, as 1/2/8, or
+// of numbers, as 1/2.5/8, a length, which is a whole number or a share of the trained length, as 0.5L, or a range of
+// lengths, as 1:100.
 struct Option {
   enum class Kind { toggle, word, whole, number, wholes, numbers, length, lengths };
-  // `run_option`: the name under which all runs have this option, if they do. A run's own value then counts where the
-  // spelling is silent, and what the spelling says is kept under that name (experiment/options.cpp).
+  // run_option: the name of the same option of all runs, if they have it. The run's value then counts where the
+  // spelling does not set one, and a value that the spelling sets is kept under that name (experiment/options.cpp).
   Option(std::string name, bool standard, std::string help, std::string run_option = "");
-  // first: default
+  // the first word is the default
   Option(std::string name, std::vector<std::string> words, std::string help, std::string run_option = "");
   Option(std::string name, int standard, Range, std::string help, std::string run_option = "");
   Option(std::string name, double standard, Range, std::string help, std::string run_option = "");
   static Option wholes(std::string name, std::string standard, Range of_each, std::string help);
   static Option numbers(std::string name, std::string standard, Range of_each, std::string help);
-  // usual: what it is where a person leaves it open. Files that leave it open are older than shares, and mean standard.
+  // usual: the default on the command line. A file without a value is older than shares, and means `standard`.
   static Option length(std::string name, int standard, std::string usual, Range, std::string help);
   static Option lengths(std::string name, std::string standard, Range of_both, std::string help);
-  static Option text(std::string name, std::string standard, std::string help);   // takes any
-  // not a bool
+  static Option text(std::string name, std::string standard, std::string help);   // takes any text
+  // deleted: a char pointer would become a bool
   Option(std::string name, const char* standard, std::string help, std::string run_option = "") = delete;
 
   std::string name, standard, help, run_option;   // standard: the default, as it is spelled
-  std::string usual = {};                         // of a length; else empty
+  std::string usual = {};                         // of a length, see above; else empty
   Kind kind;
-  std::vector<std::string> words = {};   // none: any text; of a switch, if any: its runs without and with it
+  std::vector<std::string> words = {};   // none: any text; of a switch, if any: what runs without and with it have
   Range range = {0, 0};
-  // Of an option that spells a thing of a list (its words) and the thing's options: all that the text sets, in the one
-  // form that each has; this option is among them. Throws BadInput.
+  // Of an option whose text spells a thing of a list (its words) with the thing's options: all settings that the text
+  // makes, this option's among them, each in its one canonical form. Throws BadInput.
   Settings (*sets)(const std::string& text) = nullptr;
   std::string takes() const;                      // "on | off", "paper | released", "1 .. 16777216"
-  std::string value(const std::string& text) const;   // as it is spelled. Throws BadInput: not what it takes
-  const std::string& typed() const { return usual.empty() ? standard : usual; }   // the default of who types
+  std::string value(const std::string& text) const;   // in canonical form. Throws BadInput for other text
+  const std::string& typed() const { return usual.empty() ? standard : usual; }   // the default on the command line
 };
 
 bool is_share(const std::string& length);        // "0.5L"
-// So much of `whole`, rounded down: "0.5L" of 41 is 20.
+// That share of `whole`, rounded down: "0.5L" of 41 is 20.
 int64_t share_of(const std::string& length, int64_t whole);
 
-// Of `text`, said for `name`. They throw BadInput with name, text and what it takes.
+// The value of `text`, given for the option `name`. All throw BadInput with name, text and what it takes.
 bool read_toggle(const std::string& name, const std::string& text);
 int64_t read_whole(const std::string& name, const std::string& text, Range, const std::string& takes);
 double read_number(const std::string& name, const std::string& text, Range, const std::string& takes);
-// The number again when it is read; no + in exponents, which stands between the groups of a composition: "1e16".
+// Text that reads back as the same number, "1e16": without the + of an exponent, which separates groups of heads.
 std::string spelled(double);
 std::string to_string(Range);   // "1 .. 16777216"
 
@@ -71,9 +71,9 @@ struct Spelling {
   std::string name;
   std::vector<std::pair<std::string, std::string>> said;
 };
-Spelling read_spelling(const std::string& text);   // throws BadInput where it is none
+Spelling read_spelling(const std::string& text);   // throws BadInput for any other text
 
-// Of a composition: "rope|none". The + of an exponent, as in 1e+16, separates nothing.
+// The parts of a composition, "rope|none". The + of an exponent, as in 1e+16, does not separate.
 std::vector<std::string> split(const std::string& text, char at);
 
 // The options of a thing, each with a value.
@@ -81,7 +81,7 @@ class Choices {
  public:
   Choices() = default;                                               // of a thing without options
   Choices(std::string owner, const std::vector<Option>& options);    // all at their defaults
-  // Throws BadInput: no option of the owner (did you mean), no value that it takes.
+  // Throws BadInput for an option that the owner does not have (did you mean), and for a value that it does not take.
   void set(const std::string& option, const std::string& text);
   const std::string& operator[](const std::string& option) const;    // throws Failure for what was not declared
   bool on(const std::string& option) const { return (*this)[option] == "on"; }
@@ -93,8 +93,8 @@ class Choices {
   std::vector<double> numbers(const std::string& option) const;
   bool has(const std::string& option) const;
   const std::vector<Option>& options() const { return *options_; }
-  // "alibi:symmetric": name and what is not at its default. A length that was set is always said, as its default is not
-  // the same for all.
+  // "alibi:symmetric": the name, and the options that are not at their defaults. A length that was set is always
+  // spelled, since its default differs between the command line and files.
   std::string spelled() const;
 
  private:
@@ -130,10 +130,10 @@ const Thing& find(const char* kind, const std::vector<Thing>& list, const std::s
 }
 
 using RunValues = std::map<std::string, std::string>;   // by Option::run_option
-RunValues trained_on(int64_t slots);                     // what shares are of
+RunValues trained_on(int64_t slots);                     // the length that shares refer to
 
-// What `text` spells. Where it is silent, `run` is asked, and shares become numbers if it has a trained length. Throws
-// BadInput.
+// The options that the spelling sets. `run` has those that it does not set, and its trained length, if any, makes
+// shares numbers. Throws BadInput.
 Choices choose_options(const std::string& owner, const std::vector<Option>&, const Spelling&, const RunValues& run);
 template <class Thing>
 Chosen<Thing> choose(const char* kind, const std::vector<Thing>& list, const std::string& text,

@@ -19,8 +19,8 @@ template <class... N>
 Cost moves_ints(N... n) { return {0, (double(n) * ...) * number}; }
 template <class... N>
 Cost adds(Accumulator y, N... n) { return {0, !y ? 0 : (y.empty ? 1 : 2) * (double(n) * ...) * word}; }
-template <class Wanted>
-Cost when(const Wanted& x, Cost c) { return x ? c : Cost{}; }
+template <class Array>
+Cost when(const Array& x, Cost c) { return x ? c : Cost{}; }
 
 // Elements that a loop meets: a step of 0 meets the same ones again.
 double met(const StridedLoop& w, const int64_t* step) {

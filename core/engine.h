@@ -1,6 +1,6 @@
 // Which engine multiplies matrices on a CPU: in linear layers, feed-forward networks and matmul, forward and backward.
-// Attention's own products, which are narrow, and weights that are read as they are stored are always ours; so is
-// everything on a GPU. The choice is made in core/kernels.cpp, which hands out the engine's table of kernels.
+// Our own kernels always compute attention's products, which are narrow, products with weights in the form of their
+// file, and everything on a GPU. The choice is made in core/kernels.cpp, which hands out the engine's table of kernels.
 #pragma once
 #include <optional>
 
@@ -12,15 +12,16 @@ namespace poslab {
 enum class Engine { own, openblas, naive };
 inline constexpr const char* engine_names[] = {"own", "openblas", "naive"};   // in its order
 
-// Of the process, for new runs and for all that is no run: the one that the environment variable POSLAB_PRODUCTS names.
-// Without it own, on x86-64 and ARM. For other processors we have no kernels of our own: openblas, if it is there.
+// The engine of the process, for new runs and for everything outside runs: the one that the environment variable
+// POSLAB_PRODUCTS names, else `own` on x86-64 and ARM. Other processors have no tuned kernels here: they take openblas,
+// if it is installed.
 Engine usual_engine();
-void set_usual_engine(Engine);   // throws BadInput if it is not there
+void set_usual_engine(Engine);   // throws BadInput if it is not installed
 
 Engine engine();                 // of the calling thread
 
-// As long as it lives, the calling thread's products on the CPU are by this engine, and afterwards by the one before.
-// Throws BadInput if it is not there.
+// While it lives, this engine computes the calling thread's products on the CPU; then the one of before is restored.
+// Throws BadInput if the engine is not installed.
 class UseEngine {
  public:
   explicit UseEngine(Engine);

@@ -11,7 +11,7 @@ namespace poslab {
 struct BadInput : std::runtime_error {  // the user asked for something impossible: exit status 2
   using std::runtime_error::runtime_error;
 };
-struct Failure : std::runtime_error {  // the world did not cooperate (disk full, damaged file): exit status 1
+struct Failure : std::runtime_error {  // the machine or a file failed (disk full, damaged file): exit status 1
   using std::runtime_error::runtime_error;
 };
 
@@ -35,7 +35,7 @@ template <class... Args>
   raise<Failure>(fmt::format(form, std::forward<Args>(args)...));
 }
 
-// What work() gives; the message of its BadInput begins with the owner: "rope: window is ...".
+// Returns work(); the message of a BadInput that it throws then begins with the owner: "rope: window is ...".
 template <class Work>
 auto naming(const std::string& owner, const Work& work) {
 #ifdef __cpp_exceptions

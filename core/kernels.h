@@ -45,16 +45,16 @@ struct Product {
   FIELDS(Product, batch, m, n, k, a_transposed, b_transposed, a_step, b_step, c_step)
 };
 
-// Keeps an element with probability 1 - rate and divides it by the probability that is really used, a multiple of
-// 1/65536: element e is kept when 16-bit word w = e % 8 of philox(e / 8, stream) is at least round(65536 rate). Word w
-// is the lower half of at[w / 2] if w is even, else the upper.
+// Keeps an element with probability 1 - rate and divides it by the exact probability used, a multiple of 1/65536:
+// element e is kept when 16-bit word w = e % 8 of philox(e / 8, stream) is at least round(65536 rate). Word w is the
+// lower half of at[w / 2] if w is even, else the upper.
 struct Dropout {
   real rate = 0;
   Stream stream;
   FIELDS(Dropout, rate, stream)
 };
 
-// Which norm of rows, of what, with which dropout of the summand z. LayerNorm's epsilon is that of Haiku and PyTorch.
+// A norm of rows, alone or of a residual sum x + dropout(z). LayerNorm's epsilon is that of Haiku and PyTorch.
 enum class NormKind { layer, rms };
 constexpr real layer_norm_epsilon = real(1e-5);
 struct NormForm {
@@ -101,8 +101,8 @@ struct AttentionArgs {
   const int* pairs = nullptr;          // (pairs_batch, queries, keys), values in 0 .. rows-1, or null
   int pairs_batch = 1;                 // 1: shared by the batch; else = batch
   int rel_dim = 0;                     // of q_rel and r
-  // Added to each query of piece 0 and to each q_rel before they are multiplied, or null. The GPU's kernels alone know
-  // them; the CPU's are never given any, as there autograd/attention.cpp adds them first.
+  // Added to each query of piece 0 and to each q_rel before they are multiplied, or null. Only the GPU's kernels read
+  // them; on the CPU autograd/attention.cpp adds them first.
   const real *q_bias = nullptr, *q_rel_bias = nullptr;   // (heads, head_dim), (heads, rel_dim)
   FIELDS(AttentionArgs, batch, queries, keys, heads, kv_heads, head_dim, value_dim, causal, offset, scale, pieces, rows,
          piece, v, q_rel, r, gain, bias, temperature, temperature_batch, temperature_heads, key_lengths, pairs,
@@ -128,15 +128,15 @@ struct BlockArgs {
   const real *cosine = nullptr, *sine = nullptr;        // (rotation_batch, keys, head_dim / 2), or null
   int rotation_batch = 1;                               // 1 or batch
   bool interleaved = false;                             // see the kernel `rotate`
-  Dropout dropout1, dropout2;                           // behind attention, behind the feed-forward network
+  Dropout dropout1, dropout2;                           // after attention, after the feed-forward network
   FIELDS(BlockArgs, attention, d_ff, x, query, key, value, output, gain1, bias1, gain2, bias2, w1, b1, w2, b2, cosine,
          sine, rotation_batch, interleaved, dropout1, dropout2)
 };
-// What the backward pass reads of the forward one. All null: there will be none, and nothing is kept.
+// What the backward pass reads of the forward pass. All null: there is no backward pass, and nothing is kept.
 struct BlockKept {
   real *q = nullptr, *k = nullptr, *v = nullptr;        // (batch, queries, C), (batch, keys, C) twice; q and k rotated
   real *mixed = nullptr, *stats = nullptr;              // o and stats of `attention`
-  real *s1 = nullptr, *h = nullptr, *s2 = nullptr;      // (batch, queries, C): before the norms, and behind the first
+  real *s1 = nullptr, *h = nullptr, *s2 = nullptr;      // (batch, queries, C): before the norms, and after the first
   real* hidden = nullptr;                               // (batch, queries, d_ff)
   FIELDS(BlockKept, q, k, v, mixed, stats, s1, h, s2, hidden)
 };
@@ -163,7 +163,7 @@ struct GatedGrads {
   FIELDS(GatedGrads, x, w1, b1, w3, b3, w2, b2)
 };
 
-// Which elements a running sum adds up: its own too unless exclusive, those before it or, in reverse, those behind it.
+// Which elements a running sum adds up: its own too unless exclusive, those before it or, in reverse, those after it.
 struct ScanOrder {
   bool exclusive = false, reverse = false;
   FIELDS(ScanOrder, exclusive, reverse)
@@ -182,19 +182,19 @@ struct Kernels {
 #define KERNEL(name, result, arguments, ...) result (*name) arguments = nullptr;
 #include "core/kernels.def"
 #undef KERNEL
-  // Of the CPU alone, into whose memory files are mapped, and null elsewhere: weights as they are stored.
+  // On the CPU alone, into whose memory files are mapped, and null elsewhere: products with stored weights.
   // y = x w^T + b, b null for none                          x: (rows, in)   w: (out, in)   b: (out)   y: (rows, out)
   void (*linear_stored)(real* y, const real* x, StoredAs, const void* w, const real* b, int64_t rows, int in,
                         int out) = nullptr;
   // y_i = table[at_i]                                                         table: (entries, n)   y: (rows, n)
   void (*gather_stored)(real* y, StoredAs, const void* table, const int* at, int64_t rows, int n) = nullptr;
-  // Of the GPU alone, and null elsewhere: see BlockArgs. y: (batch, queries, C), like dy. One that does not fit may not
-  // be started.
+  // On the GPU alone, and null elsewhere: see BlockArgs. y: (batch, queries, C), like dy. A block that does not fit
+  // must not be started.
   bool (*encoder_block_fits)(const BlockArgs&) = nullptr;
   void (*encoder_block)(real* y, const BlockKept&, const BlockArgs&) = nullptr;
   void (*encoder_block_backward)(const BlockGrads&, const real* dy, const BlockKept&, const BlockArgs&) = nullptr;
-  // The block behind attention alone: `queries` rows of x and of what attention has `mixed`, (queries, C) each, of any
-  // sequences.
+  // The part of the block after attention, for `queries` rows of any sequences: x, and attention's result `mixed`, both
+  // (queries, C).
   bool (*encoder_tail_fits)(const BlockArgs&) = nullptr;
   void (*encoder_tail)(real* y, const real* mixed, const BlockKept&, const BlockArgs&) = nullptr;
   void (*encoder_tail_backward)(const BlockGrads&, const Accumulator& d_mixed, const real* dy, const real* mixed,

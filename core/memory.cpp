@@ -28,8 +28,7 @@ namespace {
 constexpr size_t line = 64;  // a cache line, and the widest vector
 
 // Sizes are rounded up to 4 per power of two, so at most a fifth of a block is unused. A request may take any larger
-// free block:
-// then a step on short strings lives on what the step on the longest left behind.
+// free block: then a step on short strings lives on what the step on the longest left free.
 size_t class_of(size_t bytes) {
   const int power = std::bit_width(bytes - 1) - 1;  // bytes > 64: 2^power < bytes <= 2^(power+1)
   return size_t(power) * 4 + ((bytes - 1) >> (power - 2)) % 4;

@@ -12,8 +12,8 @@ namespace poslab {
 
 struct MemoryPool;
 
-// One buffer of a device's pool, 64-byte aligned; goes back to the pool when its last owner is gone. On a GPU each
-// queue (core/own_queue.h) has a pool of its own: what it frees, it alone uses again, after all that it started before.
+// One buffer of a device's pool, 64-byte aligned, which returns to the pool when its last owner is gone. On a GPU each
+// queue (core/own_queue.h) has a pool of its own, and reuses what it frees after all work that it started before.
 class Block {
  public:
   Block() = default;
@@ -37,7 +37,7 @@ struct Memory {
   int64_t system_allocations;  // times that the pool asked the system for a new block
   int64_t bytes_held;          // by tensors and by the pool's free list
   int64_t bytes_in_use;        // by tensors
-  int64_t bytes_asked;         // by them too, without what their blocks are larger than they
+  int64_t bytes_asked;         // by tensors, without the rest of their blocks
   int64_t bytes_peak;          // largest bytes_in_use so far
 };
 Memory memory(Device = Device::cpu);   // on a GPU of the calling thread's queue

@@ -12,8 +12,8 @@ struct OtherNames {
   OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why = "");
 };
 
-// `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is left out
-// where one of it was found.
+// `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is omitted
+// where a nearest entry was found.
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace poslab

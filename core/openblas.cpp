@@ -46,8 +46,8 @@ OpenBlas load() {
     if (library) dlclose(library);
     if (wrong.empty()) wrong = found;
   }
-  bad_input("products = openblas: {}; install OpenBLAS (Debian: apt install libopenblas0-pthread), or say products = "
-            "own", wrong);
+  bad_input("products = openblas: {}; "
+            "install OpenBLAS (Debian: apt install libopenblas0-pthread), or say products = own", wrong);
 }
 
 }  // namespace

@@ -15,10 +15,10 @@ struct OpenBlas {
   std::string file, name;          // "libopenblas.so.0", "OpenBLAS 0.3.21, core Haswell, pthread"
 };
 
-// Throws BadInput, naming the remedy, if there is none here that several threads may call at the same time. The flavour
-// without threads is refused: it hands one buffer to two callers, and gives wrong numbers, rarely and silently. So is
-// the one of OpenMP: that its threads are off holds for the thread that said so alone, and bits depend on how many
-// call.
+// Throws BadInput, naming the remedy, unless an OpenBLAS is installed that several threads may call at the same time.
+// The build without threads is refused: it hands one buffer to two callers, and rarely and silently gives wrong
+// numbers. So is the build with OpenMP: its threads are switched off only for the thread that says so, and bits would
+// depend on the number of callers.
 const OpenBlas& openblas();
 bool has_openblas();
 

@@ -60,7 +60,7 @@ class Pool {
     if (uint32_t(at) >= pieces_.load()) return false;
     if (!cursor_.compare_exchange_weak(at, at + 1, std::memory_order_acq_rel)) return true;
     inside = true;
-    if (!leaving_out()) piece(context, uint32_t(at));
+    if (!cancelled()) piece(context, uint32_t(at));
     inside = false;
     finished_.fetch_add(1, std::memory_order_release);
     return true;
@@ -130,7 +130,7 @@ void parallel_pieces(int64_t pieces, void (*piece)(const void*, int64_t), const 
     }
     pool()->run(pieces, piece, context);
   } else {
-    for (int64_t i = 0; i < pieces && !leaving_out(); ++i) piece(context, i);
+    for (int64_t i = 0; i < pieces && !cancelled(); ++i) piece(context, i);
   }
 }
 

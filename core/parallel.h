@@ -6,7 +6,7 @@
 
 namespace poslab {
 
-// Guards what several threads may want at once; WebAssembly has one thread, and a C++ library without std::mutex.
+// std::mutex; in WebAssembly, which has one thread and a C++ library without it, a lock that does nothing.
 #ifdef __wasm__
 struct Mutex {
   void lock() {}

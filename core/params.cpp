@@ -54,7 +54,7 @@ Tensor Params::make(const std::string& name, Shape shape) const {
 template <class Draw>
 Tensor Params::drawn(const std::string& name, Shape shape, const Draw& draw) const {
   if (store_->given) {
-    if (shape.size() > 2) bad_input("params: {} of shape {} is in no checkpoint of others", name, to_string(shape));
+    if (shape.size() > 2) bad_input("params: {} of shape {} is in no external checkpoint", name, to_string(shape));
     Tensor x(shape);
     std::vector<int> rows(shape.size() == 1 ? 1 : size_t(shape[0]));
     std::iota(rows.begin(), rows.end(), 0);

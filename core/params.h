@@ -1,6 +1,5 @@
 // Params: a path into one flat buffer of named parameters. A module takes a Params, asks for its tensors, and is an
-// ordinary struct afterwards: no base class, no registration. The optimizer, clipping and checkpoints see the flat
-// buffer.
+// ordinary struct afterwards: no base class, no registration. Optimizer, clipping and checkpoints see the buffer alone.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,14 +15,14 @@ namespace poslab {
 class Params {
  public:
   explicit Params(uint64_t seed);
-  // Weights that somebody else made: a module is given what lies there under a parameter's full name, and makes
-  // nothing. A vector is a matrix of one row. There are then no entries, and no gradients.
+  // Weights of an external checkpoint: a module gets the matrix of a parameter's full name, and makes no parameter. A
+  // vector is a matrix of one row. There are then no entries and no gradients.
   using StoredWeights = std::function<StoredMatrix(const std::string& name, int rows, int columns)>;
   explicit Params(StoredWeights);
-  // The matrix of that name; empty where parameters are made.
+  // The stored matrix of that name; empty where parameters are made.
   StoredMatrix stored(const std::string& name, int rows, int columns) const;
   Params operator/(const std::string& scope) const;                      // p / "block0" / "attention"
-  // The same path for what several modules share: the first to ask makes a parameter, the others are given that one.
+  // The same path for parameters that several modules share: the first to ask makes one, the others get that one.
   Params shared() const;
 
   // Each parameter's random numbers come from its own stream, (seed, init, its index in the list).
@@ -48,7 +47,7 @@ class Params {
   struct Store;
   Tensor make(const std::string& name, Shape) const;
   template <class Draw>
-  Tensor drawn(const std::string& name, Shape, const Draw&) const;       // draw(rng), one number after the other
+  Tensor drawn(const std::string& name, Shape, const Draw&) const;       // by draw(rng), one number after the other
   std::shared_ptr<Store> store_;
   std::string path_;
   bool shared_ = false;

@@ -14,8 +14,8 @@ namespace poslab {
 // A table that runs the kernels of `plain`, the device's, and adds up what they take.
 const Kernels& timed(const Kernels& plain, Device);
 
-// What this machine reaches on all threads, measured with its own kernels on first use, in about 0.2 s. Small
-// arrays come from a cache, and so faster: the floor of a call assumes the nearest cache that could hold its bytes.
+// The speed of this machine on all threads, measured with its own kernels on first use, in about 0.2 s. Small arrays
+// come faster, from a cache: the floor of a call assumes the nearest cache that could hold its bytes.
 struct Peaks {
   struct Reach { double size, rate; };   // bytes that a copy reads and writes, and those it moves in a second
   double flops;                          // FLOP/s of square products that stay in the second cache
@@ -33,19 +33,19 @@ struct ProfileTotals {
   double compute_floor = 0, memory_floor = 0;   // seconds, of the calls bound by FLOPs and of those bound by bytes
   double floor() const { return compute_floor + memory_floor; }
 };
-// the kernels that ran since the last clear_profile_totals(), in the order of core/kernels.def
+// of the kernels that ran since the last clear_profile_totals(), in the order of core/kernels.def
 std::vector<ProfileTotals> profile_totals();
 void clear_profile_totals();
 
-// The calls since the last time this was asked, "linear 0.213 ms 197 GFLOP/s 12.1 GB/s, ..."; kept from rung 3 on.
+// The calls since this function was last called, "linear 0.213 ms 197 GFLOP/s 12.1 GB/s, ..."; kept from rung 3 on.
 std::string latest_calls();
 
-// The table that a run ends with. seconds: of the whole run, so also of what was no kernel's. unit: "step", of which
-// there were `units`; the table is per unit.
+// The table that a run ends with.   seconds: of the whole run, kernels or not   unit: "step", of which there were
+// `units`; the table is per unit.
 std::string roofline(const std::string& what, const std::string& unit, int64_t units, double seconds,
                      const std::vector<ProfileTotals>&, const Peaks&);
 
-// Stands before a loop, counts its rounds, and prints their roofline to stderr when the loop is left, also by an
+// Declared before a loop, it counts the rounds, and prints their roofline to stderr when the loop is left, even by an
 // exception.
 class Profile {
  public:

@@ -1,5 +1,5 @@
 // How products of matrices round: those of linear layers, matmul and feed-forward networks, forward and backward.
-// Attention's own products, the optimizer and weights that are read as they are stored (linear_stored) know fp32 alone.
+// Attention's own products, the optimizer and products with weights in their file's form (linear_stored) are in fp32.
 #pragma once
 
 namespace poslab {
@@ -13,7 +13,7 @@ namespace poslab {
 enum class Matmul { fp32, tf32x3, tf32, bf16 };
 inline constexpr const char* matmul_names[] = {"fp32", "tf32x3", "tf32", "bf16"};   // in its order
 
-// What the calling thread's products on the CPU are in; backend(Device::cpu).multiply_in() sets it.
+// How the calling thread's products on the CPU round; set by backend(Device::cpu).multiply_in().
 Matmul cpu_matmul();
 
 }  // namespace poslab

@@ -1,5 +1,5 @@
-// Whether this processor runs an instruction set of the kernels. Also asked while the build is configured
-// (cmake/best_isa.cpp).
+// Whether this processor runs an instruction set of the kernels. The build's configuration asks it
+// too (cmake/best_isa.cpp).
 #pragma once
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// Stopping in the middle: whoever catches Ctrl-C asks for it, and a step or a test of any size ends within a moment,
+// Cancellation: the handler of Ctrl-C asks for it, and a step or a test of any size then ends within a moment,
 // without a result.
 #pragma once
 #include <atomic>
@@ -10,25 +10,25 @@ struct Stopped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A signal handler may set it. Only a caller that goes on after a stop takes it back, as the Python module does.
+// Set by a signal handler. Only a caller that goes on after a stop clears it, as the Python module does.
 inline std::atomic<bool> stop_wanted = false;
-void stop_if_wanted();                          // throws Stopped; between two ops, and in long loops
+void stop_if_wanted();                          // throws Stopped; called between two ops, and in long loops
 
-// What is computed while one lives is of no use once a stop is wanted: kernels then leave out the pieces that are left
-// (core/parallel.cpp). complete() comes before anything reads the result.
+// While one lives, what is computed is of no use once a stop is wanted: kernels then skip the pieces that remain
+// (core/parallel.cpp). complete() must be called before anything reads the result.
 class Stoppable {
  public:
-  explicit Stoppable(bool may);
+  explicit Stoppable(bool may);   // false: nothing is skipped
   ~Stoppable();
   Stoppable(const Stoppable&) = delete;
   Stoppable& operator=(const Stoppable&) = delete;
-  void complete();    // throws Stopped if a piece may have been left out
+  void complete();    // throws Stopped if a piece may have been skipped
 
  private:
   bool may_;
 };
 inline std::atomic<int> stoppable = 0;
-inline bool leaving_out() {
+inline bool cancelled() {
   return stop_wanted.load(std::memory_order_relaxed) && stoppable.load(std::memory_order_relaxed) > 0;
 }
 

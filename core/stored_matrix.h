@@ -1,6 +1,6 @@
-// A matrix of weights as a file of others holds it: a row for each output of a linear layer, in 32 or 16 bits. The
-// memory belongs to somebody else, mostly a file that is mapped, and is only read; nobody copies the whole matrix.
-// Leaves out gradients, and devices other than the CPU.
+// A matrix of weights in the form of an external checkpoint: a row for each output of a linear layer, in 32 or 16 bits.
+// Its memory, mostly a mapped file, is only read, and the whole matrix is never copied. Leaves out gradients, and
+// devices other than the CPU.
 #pragma once
 #include <memory>
 
@@ -12,9 +12,9 @@ constexpr int bytes_of(StoredAs numbers) { return numbers == StoredAs::float32 ?
 
 struct StoredMatrix {
   StoredAs as = StoredAs::float32;
-  const void* at = nullptr;                      // (rows, columns), at a multiple of a number's size
+  const void* at = nullptr;                      // (rows, columns), aligned to a number's size
   int rows = 0, columns = 0;
-  std::shared_ptr<const void> keep{};            // whose memory it is
+  std::shared_ptr<const void> keep{};            // owns the memory
   explicit operator bool() const { return at != nullptr; }
 };
 

@@ -24,7 +24,7 @@ class Tensor {
   static Tensor full(Shape shape, real value, Device device = Device::cpu);
   template <class T>
   static Tensor from(Shape shape, const std::vector<T>& values);        // on the host; rounds to real
-  // On memory of somebody else, dense, row-major, on the host, which lives as long as `keep`.
+  // Over memory that `keep` owns: dense, row-major, on the host.
   static Tensor over(Shape shape, real* at, std::shared_ptr<const void> keep);
   Tensor to(Device) const;          // itself if it is there; else a copy, without gradient
 

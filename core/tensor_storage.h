@@ -10,7 +10,7 @@ struct Tensor::Storage {
   Block own_value, own_grad;
   bool requires_grad = false, grad_empty = true;
   Device device = Device::cpu;
-  std::shared_ptr<const void> keep;         // whose memory this is, if not its own
+  std::shared_ptr<const void> keep;         // owns the memory, if this does not
 };
 
 }  // namespace poslab

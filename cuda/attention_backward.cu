@@ -224,8 +224,8 @@ void start(const AttentionPass& p, const Tiling& cut, bool plain, bool sums, int
 // distance: the blocks sum the gradients of distances themselves, and du is never written.
 enum class Route { diagonals, plain, tiles, general };
 
-// In tiles, a block's threads add to dq, dk and dv of one place at different moments: these have to be different
-// arrays.
+// In tiles, a block's threads add to dq, dk and dv of one place at different moments: so these must
+// be different arrays.
 bool distinct(const AttentionGrads& d) {
   for (const Accumulator& k : d.k) {
     if (k && k.at == d.v.at) return false;

@@ -1,5 +1,5 @@
-// The biases of queries (AttentionArgs) written out: sums in memory, and their gradients as sums over rows. For what
-// goes the general way; the tiles of cuda/logits.cuh add biases as they load queries.
+// The biases of queries (AttentionArgs) written out: sums in memory, and their gradients as sums over rows. For calls
+// on the general route; the tiles of cuda/logits.cuh add biases as they load queries.
 #pragma once
 #include "cuda/queue.h"
 
@@ -17,10 +17,10 @@ inline StridedLoop over_rows(int64_t rows, int64_t n, int64_t y_step, int64_t b_
 // The same call without biases.
 inline AttentionArgs with_sums(AttentionArgs x) {
   const int64_t rows = int64_t(x.batch) * x.queries;
-  const auto add_to = [&](const real*& q, const real*& bias, int slot, int width) {
+  const auto add_to = [&](const real*& q, const real*& bias, int buffer, int width) {
     const int64_t n = int64_t(x.heads) * width;
     if (bias) {
-      real* const both = scratch(slot, rows * n);
+      real* const both = scratch(buffer, rows * n);
       add(both, q, bias, over_rows(rows, n, n, 0));
       q = both;
     }
@@ -30,7 +30,7 @@ inline AttentionArgs with_sums(AttentionArgs x) {
   return x;
 }
 
-// Its gradients, `backward(grads, args)`, as those of the call with biases.
+// The gradients of the call with biases, from `backward(grads, args)` of the call without.
 template <class Backward>
 void backward_of_sums(const AttentionGrads& d, const AttentionArgs& x, const Backward& backward) {
   const int64_t rows = int64_t(x.batch) * x.queries, n = int64_t(x.heads) * x.head_dim;

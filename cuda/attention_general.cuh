@@ -1,13 +1,13 @@
-// Attention by the formulas alone, for what the tiles of cuda/logits.cuh do not hold: a thread has a weight, or an
-// element of a result, and the weights stand in memory, as many as max_weights allows at a time. For rows of more than
-// 256 channels, for gradients of which two are one array, and where the weights are what is wanted. It takes every form
-// that AttentionArgs has, and is many times slower.
+// Attention by the formulas alone, for cases that the tiles of cuda/logits.cuh do not cover: rows of more than 256
+// channels, gradients of which two are one array, and callers that want the weights. A thread has a weight, or an
+// element of a result, and the weights are in memory, as many as max_weights allows at a time. It takes every form of
+// AttentionArgs, and is many times slower.
 #pragma once
 #include "cuda/logits.cuh"
 
 namespace poslab::cuda {
 
-// What the backward pass leaves in memory for the sums over the batch; null: not wanted. p and u as in
+// What the backward pass leaves in memory for the sums over the batch; null: not needed. p and u as in
 // cuda/logits.cuh.
 struct LogitGrads {
   real* du = nullptr;               // du_ij                      (batch, heads, keys, to - from)
@@ -157,7 +157,7 @@ __global__ void of_queries(const AttentionGrads d, const real* du, const Attenti
   }
 }
 
-// dk, dv, of what queries from .. to give them
+// the part of dk and dv from queries from .. to
 __global__ void of_keys(const AttentionGrads d, const real* a, const real* du, const AttentionArgs x, const real* d_o,
                         int from, int to) {
   const int D = x.head_dim, Dv = x.value_dim, width = larger(D, Dv), queries = to - from, group = x.heads / x.kv_heads;

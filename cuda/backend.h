@@ -5,14 +5,14 @@
 namespace poslab::cuda {
 
 const Backend& as_backend();
-// The same GPU with the kernels of cuda/naive/, which are there to be read, in place of the fast ones: for tests and
-// `poslab_bench naive`. Tensors of the one are tensors of the other.
+// The same GPU with the readable kernels of cuda/naive/ in place of the fast ones, for tests and `poslab_bench naive`.
+// Both take the same tensors.
 const Backend& as_naive_backend();
 int recordings();              // how many steps this thread's queue has recorded, rather than replayed; for tests
 
-// From how many sequences on a batch goes through encoder blocks of one kernel (cuda/encoder_block.cu); returns what it
-// was. At first it is what the environment's POSLAB_BLOCK_KERNEL says, a number; else half of an H100's
-// multiprocessors.
+// Sets the least number of sequences for which a batch goes through encoder blocks of one kernel
+// (cuda/encoder_block.cu); returns the one of before. At first it is the number in the environment variable
+// POSLAB_BLOCK_KERNEL, else half of an H100's multiprocessors.
 int block_kernel_from(int sequences);
 
 #ifdef POSLAB_EMULATE

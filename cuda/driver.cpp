@@ -1,4 +1,4 @@
-// The CUDA runtime behind cuda/driver.h. Leaves out: several GPUs (the first that CUDA_VISIBLE_DEVICES shows is used).
+// cuda/driver.h by the CUDA runtime. Leaves out: several GPUs (the first that CUDA_VISIBLE_DEVICES shows is used).
 #include "cuda/driver.h"
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ namespace {
 
 void find_gpu() {
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);       // loading a kernel may synchronize, which a capture forbids
-  // So many streams reach the GPU each in a line of its own. There are 8 by default: then work of one stream could wait
+  // The number of hardware connections: with fewer than streams, and 8 is the default, work of one stream could wait
   // for another's.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(most_own_queues).c_str(), 0);
   int version = 0, devices = 0;

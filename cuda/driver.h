@@ -1,6 +1,6 @@
-// What the queue asks of the CUDA runtime, in a dozen functions: served by the GPU (cuda/driver.cpp), or by the CPU
-// where kernels are emulated (cuda/driver_emulated.cpp). Work is started on the stream of the calling thread's queue,
-// and waits, marks and recordings are that stream's.
+// What the queue needs of the CUDA runtime, in a dozen functions: by the GPU (cuda/driver.cpp), or by the CPU where
+// kernels are emulated (cuda/driver_emulated.cpp). Work is started on the stream of the calling thread's queue, and
+// waits, marks and recordings are that stream's.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -15,7 +15,7 @@ namespace poslab::cuda::driver {
 void start();                              // before all else; throws BadInput if there is no GPU or no driver
 double peak_flops();                       // in single precision, at the highest clock
 bool has_tensor_cores();                   // that multiply TF32 and bfloat16: compute capability 8.0
-int shared_memory();                       // bytes that a block may have of it
+int shared_memory();                       // bytes that a block may have
 std::string name();                        // "NVIDIA H100 80GB HBM3, compute capability 9.0"
 void* device_memory(size_t bytes);         // never given back; 256 bytes aligned. Null: there is none left
 void* pinned_memory(size_t bytes);         // of the host: the GPU copies from and to it by itself; never given back

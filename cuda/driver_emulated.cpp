@@ -28,16 +28,27 @@ std::recursive_mutex gpu;                  // guards what follows; memory is ope
 struct Region { void* at; size_t bytes; };
 std::vector<Region> regions;
 int open = 0;
+size_t bytes_given = 0;                    // from device_begin() on
 bool runs = true, poisoned = false, host_memory_too = false;
 Given so_far;
 
 void protect(int what) {
 #ifndef __SANITIZE_ADDRESS__
-  for (const Region& r : regions) mprotect(r.at, r.bytes, what);
+  mprotect(device_begin(), bytes_given, what);
 #endif
 }
 
 }  // namespace
+
+char* device_begin() {
+  static char* const begin = [] {
+    void* at = mmap(nullptr, device_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+      failure("emulation: no room for {} GiB of addresses; raise the limit (ulimit -v unlimited)", device_bytes >> 30);
+    return static_cast<char*>(at);
+  }();
+  return begin;
+}
 
 DeviceMemoryOpen::DeviceMemoryOpen() {
   gpu.lock();
@@ -127,9 +138,11 @@ void* device_memory(size_t bytes) {
   regions.push_back({std::aligned_alloc(256, (bytes + 255) / 256 * 256), bytes});
   return regions.back().at;
 #endif
-  const int access = open ? PROT_READ | PROT_WRITE : PROT_NONE;
-  void* at = mmap(nullptr, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (at == MAP_FAILED) return nullptr;
+  if (bytes > device_bytes - bytes_given) return nullptr;
+  const size_t pages = (bytes + 4095) / 4096 * 4096;
+  void* at = device_begin() + bytes_given;
+  bytes_given += pages;
+  if (open) mprotect(at, pages, PROT_READ | PROT_WRITE);
   regions.push_back({at, bytes});
   return at;
 }

@@ -6,7 +6,7 @@
 
 namespace poslab::cuda {
 
-// A Dropout as kernels take it: the stream is another one in each step, so it lies in the step's data.
+// A Dropout as kernels take it: the stream differs in each step, so it is in the step's data.
 struct DropoutArgs {
   const Stream* stream;                // null: everything is kept
   uint32_t threshold;
@@ -18,7 +18,7 @@ inline DropoutArgs dropout_args(const Dropout& how) {
   return {how.rate > 0 ? upload(how.stream) : nullptr, threshold, real(65536) / real(65536 - threshold)};
 }
 
-// Elements first .. first + 8 lanes - 1, of `lanes` threads (8 or 32). All lanes of the warp come along.
+// Elements first .. first + 8 lanes - 1, of `lanes` threads (8 or 32). All lanes of the warp must call it.
 template <int lanes>
 struct Factors {
   uint32_t mine = 0xFF, beyond = 0xFF; // keep bits of the elements of block lane, and of block `lanes`

@@ -4,6 +4,7 @@
 #include <boost/context/fiber.hpp>
 #include <boost/context/fixedsize_stack.hpp>
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <exception>
 #include <numeric>
@@ -63,6 +64,7 @@ class Turns {
   std::vector<int> order_;
 };
 thread_local Turns blocks_in_turn, threads_in_turn;
+std::atomic<uint32_t> blocks_so_far = 0;
 
 struct Machine {
   std::deque<Thread> threads;      // grows; a Thread never moves
@@ -70,7 +72,10 @@ struct Machine {
   Barrier block;
   uint32_t number = 0;             // of the block, over all launches
   int now = 0;                     // thread that is running
+  Thread* running = nullptr;       // the same
   int shared_bytes = 0;            // of this launch
+  const Launch* launch = nullptr;  // that is running
+  std::vector<std::pair<uint32_t, uint3>> ran;       // its blocks so far: number and place
   fiber back;                      // to the loop over threads
   const std::function<void()>* body = nullptr;
   std::exception_ptr error;
@@ -97,7 +102,7 @@ struct Machine {
       try {
         (*body)();
       } catch (const Failure&) {
-        error = std::current_exception();
+        if (!error) error = std::current_exception();
       }
       thread.running = false;
       block.leave(), warp().barrier.leave();
@@ -107,12 +112,13 @@ struct Machine {
 
   void go_on(int t) {
     Thread& thread = threads[size_t(t)];
-    now = t, threadIdx.x = unsigned(t);
+    now = t, running = &thread, threadIdx.x = unsigned(t);
     thread.here = std::move(thread.here).resume();
   }
 
   void run_block(int count) {
-    ++number;
+    number = ++blocks_so_far;
+    ran.push_back({number, blockIdx});
     block = {.alive = count};
     warps.assign(size_t(count / 32), {.barrier = {.alive = 32}});
     for (int t = 0; t < count; ++t) threads[size_t(t)].running = true, threads[size_t(t)].warp_barriers = 0;
@@ -142,12 +148,37 @@ thread_local std::unique_ptr<Machine> machine;
 bool same_warp(const Touch& before, const Machine& m) { return before.thread / 32 == m.now / 32; }
 bool between(const Touch& before, const Machine& m) {        // is a barrier between this touch and now
   if (before.barriers != m.block.opened) return true;
-  return same_warp(before, m) && before.warp_barriers != m.threads[size_t(m.now)].warp_barriers;
+  return same_warp(before, m) && before.warp_barriers != m.running->warp_barriers;
+}
+
+Met met(const Touch& before, bool wrote, const Machine& m) {
+  const auto block = std::find_if(m.ran.begin(), m.ran.end(), [&](const auto& b) { return b.first == before.block; });
+  return {before.thread, block->second, wrote, before.code};
+}
+
+// Notes a touch, unless it meets one of the same block without a barrier in between.
+std::optional<Met> note(Element& e, bool write, uint32_t code, const Machine& m) {
+  const Touch now{m.number, m.now, m.block.opened, m.running->warp_barriers, code};
+  if (now.at_once(write ? e.written : e.read[0].last)) return {};          // nothing new
+  if (e.written.block == m.number && e.written.thread != m.now && !between(e.written, m))
+    return met(e.written, true, m);
+  const auto open = [&](const Element::Read& r) { return r.last.block == m.number && !between(r.last, m); };
+  if (write) {
+    for (const Element::Read& r : e.read)
+      if (open(r) && (r.by_several || r.last.thread != m.now)) return met(r.last, false, m);
+    e.written = now;
+    return {};
+  }
+  // The place of this warp's readers; else one that is free; else another warp's, as two are there already.
+  Element::Read& r = open(e.read[0]) && !same_warp(e.read[0].last, m) ? e.read[1] : e.read[0];
+  r.by_several = open(r) && (r.by_several || r.last.thread != m.now);
+  r.last = now;
+  return {};
 }
 
 }  // namespace
 
-void run(dim3 blocks, int count, const std::function<void()>& body, int shared_bytes) {
+void run(dim3 blocks, int count, const std::function<void()>& body, int shared_bytes, const Launch& launch) {
   if (count < 32 || count > 1024 || count % 32)
     failure("emulation: {} threads in a block; it must be a multiple of 32, at most 1024", count);
   if (!blocks.x || !blocks.y || !blocks.z || blocks.y > 65535 || blocks.z > 65535)
@@ -166,7 +197,7 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared_b
       return std::move(m.back);
     });
   }
-  m.body = &body, blockDim = dim3(unsigned(count)), gridDim = blocks;
+  m.body = &body, m.launch = &launch, m.ran.clear(), blockDim = dim3(unsigned(count)), gridDim = blocks;
   try {
     for (unsigned z = 0; z < blocks.z; ++z)
       for (unsigned y = 0; y < blocks.y; ++y)
@@ -175,6 +206,7 @@ void run(dim3 blocks, int count, const std::function<void()>& body, int shared_b
           m.run_block(count);
           if (m.error) std::rethrow_exception(m.error);
         }
+    m.launch = nullptr;
   } catch (...) {
     machine.reset();               // threads that stand in the middle of a kernel are given up
     throw;
@@ -186,7 +218,7 @@ void shuffle_turns(uint64_t seed) { blocks_in_turn.seed(seed), threads_in_turn.s
 void sync_block(Site at) { machine->wait(machine->block, at); }
 void sync_warp(Site at) {
   machine->wait(machine->warp().barrier, at);
-  ++machine->threads[size_t(machine->now)].warp_barriers;
+  ++machine->running->warp_barriers;
 }
 void whole_warp(unsigned mask, Site at) {
   const auto where = [&] {
@@ -228,23 +260,26 @@ void touch(Element& e, bool write, const char* name, int64_t index) {
     return fmt::format("emulation: thread {} of block ({}, {}, {}) {} {}[{}]", m.now, blockIdx.x, blockIdx.y,
                        blockIdx.z, write ? "writes" : "reads", name, index);
   };
-  const bool written = e.written.block == m.number;
-  if (!write && !written) failure("{}, which nobody in this block has written", where());
-  if (written && e.written.thread != m.now && !between(e.written, m))
-    failure("{}, which thread {} wrote with no barrier in between", where(), e.written.thread);
-  const Touch now{m.number, m.now, m.block.opened, m.threads[size_t(m.now)].warp_barriers};
-  const auto open = [&](const Element::Read& r) { return r.last.block == m.number && !between(r.last, m); };
-  if (write) {
-    for (const Element::Read& r : e.read)
-      if (open(r) && (r.by_several || r.last.thread != m.now))
-        failure("{}, which thread {} read with no barrier in between", where(), r.last.thread);
-    e.written = now;
-    return;
-  }
-  // The place of this warp's readers; else one that is free; else another warp's, as two are there already.
-  Element::Read& r = open(e.read[0]) && !same_warp(e.read[0].last, m) ? e.read[1] : e.read[0];
-  r.by_several = open(r) && (r.by_several || r.last.thread != m.now);
-  r.last = now;
+  if (!write && e.written.block != m.number) failure("{}, which nobody in this block has written", where());
+  if (const auto other = note(e, write, 0, m))
+    failure("{}, which thread {} {} with no barrier in between", where(), other->thread,
+            other->wrote ? "wrote" : "read");
+}
+
+std::optional<Met> touch(Word& w, bool write, uint32_t code) {
+  if (!machine || !machine->launch) return {};
+  const Machine& m = *machine;
+  const auto by_other_block = [&](const Touch& t) { return t.block >= m.ran[0].first && t.block != m.number; };
+  if (by_other_block(w.written)) return met(w.written, true, m);
+  if (write)
+    for (const Touch& t : {w.elsewhere, w.read[0].last, w.read[1].last})
+      if (by_other_block(t)) return met(t, false, m);
+  if (!write && by_other_block(w.read[0].last)) w.elsewhere = w.read[0].last;
+  return note(w, write, code, m);
+}
+const Launch& launch() { return *machine->launch; }
+void fail_soon(const std::string& what) {
+  if (!machine->error) machine->error = std::make_exception_ptr(Failure(what));
 }
 
 }  // namespace poslab::emulate

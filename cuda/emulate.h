@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
@@ -33,9 +35,15 @@ extern thread_local dim3 blockDim, gridDim;
 
 namespace poslab::emulate {
 
+// What a launch is given, for errors that name it: the kernel, and the pointers among its arguments.
+struct Launch {
+  const void* kernel = nullptr;
+  std::vector<const void*> pointers;
+};
+
 // Runs body once for each thread of each block, with so many bytes of SHARED_OF_LAUNCH. Throws Failure for what is an
 // error, see above.
-void run(dim3 blocks, int threads, const std::function<void()>& body, int shared_bytes = 0);
+void run(dim3 blocks, int threads, const std::function<void()>& body, int shared_bytes = 0, const Launch& = {});
 constexpr int most_shared_bytes = 227 << 10;       // as an H100 has for a block
 int shared_bytes();                                // of the launch that is running
 
@@ -66,6 +74,11 @@ struct Touch {
   uint32_t block = 0;                 // number of the block, over all launches; another one's touches count for nothing
   int32_t thread = -1;
   uint32_t barriers = 0, warp_barriers = 0;
+  uint32_t code = 0;                  // where in the program, if somebody looks (cuda/races.cpp)
+  bool at_once(const Touch& other) const {        // no barrier of any kind lies between two touches of one thread
+    return block == other.block && thread == other.thread && barriers == other.barriers &&
+           warp_barriers == other.warp_barriers;
+  }
 };
 // Since the last barrier of the block, readers of two warps are enough to know: no thread is in both.
 struct Element {
@@ -77,6 +90,21 @@ struct Element {
 };
 void touch(Element&, bool write, const char* name, int64_t index);
 [[noreturn]] void beyond_end(const char* name, int64_t index, int64_t n);
+
+// Four bytes of the device's memory, for cuda/races.cpp. Blocks never wait for each other, so what two of them touch in
+// one launch is in no order.
+struct Word : Element {
+  Touch elsewhere;                    // a read by another block of the launch than the last one that read
+};
+struct Met {                          // a touch that nothing puts in order with the one of now
+  int thread;
+  uint3 block;
+  bool wrote;
+  uint32_t code;
+};
+std::optional<Met> touch(Word&, bool write, uint32_t code);       // nothing where no kernel runs
+const Launch& launch();               // that is running
+void fail_soon(const std::string&);   // the launch ends in this Failure, once its running thread waits or ends
 
 template <class T>
 class Shared {

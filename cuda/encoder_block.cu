@@ -72,7 +72,7 @@ __device__ inline void norm_of_rows(Pool& pool, const BlockFrame& f, const Query
   });
 }
 
-// All behind attention: y of x in matrix 0 and o in matrix 1; Wo is the tile that comes next. Uses matrix 2.
+// All after attention: y of x in matrix 0 and o in matrix 1; Wo is the tile that comes next. Uses matrix 2.
 template <Matmul how, class Pool>
 __device__ inline void behind_attention(Pool& pool, WeightStream<how, Pool>& weights, const BlockFrame& f,
                                         const BlockArgs& x, const BlockKept& kept, const QueryRows& own, real* y,

@@ -8,7 +8,7 @@
 //   T x 17     T x 17           64 x 16           if there is    if there are      in the backward pass
 //
 // A matrix holds a row of C = 64 channels for each slot: what it is changes as the block goes on. A product is that of
-// a matrix and a tile of 64 x 64 weights, which all threads bring; its results stay in registers until all have read.
+// a matrix and a tile of 64 x 64 weights, which all threads load; its results stay in registers until all have read.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -49,7 +49,7 @@ struct BlockFrame {
   int threads() const { return larger(256, larger(query_rows, key_rows) / tile_rows * 2 * warp); }
   int bytes() const { return fours * int(sizeof(Four)); }
 };
-// Parameters follow each other in one buffer, so one of odd size puts those behind it where no Four may begin.
+// Parameters follow each other in one buffer, so one of odd size puts those after it where no Four may begin.
 inline bool whole_parameters(const BlockArgs& x) {
   for (const real* at : {x.query, x.key, x.value, x.output, x.gain1, x.bias1, x.gain2, x.bias2, x.w1, x.b1, x.w2, x.b2,
                          x.attention.q_bias, x.attention.q_rel_bias})
@@ -71,8 +71,8 @@ inline BlockFrame frame_of(const BlockArgs& x, int matrices, bool backward) {
   return f;
 }
 
-// Where the second half of a block is a kernel of its own, rows of any sequences are a thread block's: so many that an
-// H100's multiprocessors have one thread block each, but whole tiles, and no more than a thread block may have.
+// Where the second half of a block is a kernel of its own, a thread block takes rows of any sequences: whole tiles, few
+// enough that each of an H100's multiprocessors has one thread block, and no more than a thread block may have.
 inline BlockFrame tail_frame(const BlockArgs& x) {
   constexpr int most_by_threads = most_block_threads / (2 * warp) * tile_rows;
   constexpr int tile_fours = block_width * fours_of_row;
@@ -123,7 +123,7 @@ struct WeightSquare {
 // that read two fours of every eighth row.
 __device__ inline int tile_place(int k, int four) { return k * fours_of_row + (four ^ (k / 8 % 4 * 2)); }
 
-// The results of a warp: 16 rows and half of the columns, four Fours a lane. Which ones is for each form to say.
+// The results of a warp: 16 rows and half of the columns, four Fours a lane. Each form says which ones.
 struct PlainSums {                 // on the plain units: a four of columns of four rows
   Four sum[4] = {};
   static __device__ int row(int n) {
@@ -216,8 +216,8 @@ struct WeightStream {
     }
   }
   // sums += a w for rows from .. from + rows - 1 of a, where w is the tile that was fetched last; `next` is fetched
-  // meanwhile. All threads come along. What they wrote before, a too, is read after a barrier; and once another product
-  // is through its barrier nobody reads the a of this one.
+  // meanwhile. All threads must call it. What they wrote before, a too, is read after a barrier; and after the barrier
+  // of the next product no thread reads the a of this one.
   template <class Sums>
   __device__ void multiply(Sums& sums, Matrix a, int from, int rows, const WeightSquare& next) {
     __syncthreads();
@@ -294,7 +294,7 @@ __device__ inline real block_logit(Pool& pool, const BlockFrame& f, int head, in
 // -- norms ------------------------------------------------------------------------------------------------------------
 
 // A row of a norm is the work of 8 neighbouring lanes, each with 8 channels, over which one Philox call decides. For
-// each of the block's query rows in turn: f(i, lane). The other lanes of the warp come along.
+// each of the block's query rows in turn: f(i, lane). The other lanes of the warp must call it, too.
 template <class F>
 __device__ inline void each_norm_row(const BlockFrame& f, const F& body) {
   for (int i = int(threadIdx.x) / 8; i < f.query_rows; i += int(blockDim.x) / 8) body(i, int(threadIdx.x) % 8);
@@ -330,7 +330,7 @@ __device__ inline Eight dropout_factors(const DropoutArgs& d, int64_t first) {
   return y;
 }
 
-// The arguments of a launch: the streams of dropout, which are other ones in each step, are uploaded (DropoutArgs).
+// The arguments of a launch: the streams of dropout, which differ in each step, are uploaded (DropoutArgs).
 inline BlockArgs without_streams(BlockArgs x) {
   x.dropout1 = x.dropout2 = {};
   return x;

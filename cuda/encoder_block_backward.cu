@@ -171,7 +171,7 @@ __device__ inline void along_distances(Pool& pool, const BlockFrame& f, const At
   }
 }
 
-// From dy back to attention: ds1 to matrix 0, do to matrix 2; uses matrix 1. W2 is the tile that comes next, and behind
+// From dy back to attention: ds1 to matrix 0, do to matrix 2; uses matrix 1. W2 is the tile that comes next, and after
 // it all Wq, if there is one.
 template <Matmul how, class Pool>
 __device__ inline void back_to_attention(Pool& pool, WeightStream<how, Pool>& weights, const BlockFrame& f,

@@ -1,6 +1,6 @@
 // The gated feed-forward network: a = x w1 + b1 and c = x w3 + b3 share a launch, then h = act(a) c, y = h w2 + b2.
-// Backward: dh = dy w2^T, then da, dc and h in one pass, then the products with x and the weights. h, dh, da and dc are
-// working space.
+// Backward: dh = dy w2^T, then da, dc and h in one pass, then the products with x and the weights. h, dh, da and dc
+// are in working space.
 #include "cuda/activations.cuh"
 #include "cuda/partial_sums.h"
 

@@ -1,6 +1,6 @@
 // How a kernel is written and started here. The same .cu file is compiled by nvcc for the GPU, and as plain C++ against
-// cuda/emulate.h for the tests: there the threads of a block are fibers, and shared memory knows who touched what since
-// the last barrier.
+// cuda/emulate.h for the tests: there the threads of a block are fibers, and shared memory records who touched what
+// since the last barrier.
 //
 //   __global__ void twice(real* y, const real* x, int64_t n) {           // y_i = 2 x_i
 //     for (const int64_t i : all(n)) y[i] = 2 * x[i];
@@ -14,7 +14,7 @@
 #define UNROLL _Pragma("unroll")      // a loop over an array that is to stay in registers
 #include <cuda_runtime.h>
 #define SHARED(type, name, n) __shared__ type name[n]                   // n values that the threads of a block share
-#define SHARED_OF_LAUNCH(type, name) extern __shared__ type name[]      // so many as the launch asks for, see BlockSize
+#define SHARED_OF_LAUNCH(type, name) extern __shared__ type name[]      // as many as the launch asks for: BlockSize
 #endif
 
 #include "cuda/driver.h"
@@ -25,7 +25,7 @@ namespace poslab::cuda {
 
 constexpr int warp = 32, threads = 256;          // of a block, unless a kernel asks for another number
 
-// Threads of a block, and bytes of its SHARED_OF_LAUNCH. A number alone is one of threads.
+// Threads of a block, and bytes of its SHARED_OF_LAUNCH. A single number means threads.
 struct BlockSize {
   int threads, shared = 0;
   BlockSize(int threads_, int shared_ = 0) : threads(threads_), shared(shared_) {}
@@ -41,10 +41,14 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
   if (dry_run()) return;
 #ifdef POSLAB_EMULATE
   (each_pointer(must_be_device_memory, static_cast<const Parameters&>(args)), ...);
-  run_or_record([=] { emulate::run(blocks, size.threads, [=] { kernel(args...); }, size.shared); });
+  run_or_record([=] {
+    emulate::Launch given{reinterpret_cast<const void*>(kernel), {}};
+    (each_pointer([&](const void* at) { given.pointers.push_back(at); }, static_cast<const Parameters&>(args)), ...);
+    emulate::run(blocks, size.threads, [=] { kernel(args...); }, size.shared, given);
+  });
 #else
   // More than 48 KB of shared memory has to be asked for. That is a property of the kernel, which other threads may
-  // start at the same time with less: so always all that there is.
+  // start at the same time with less: so it is always set to all that there is.
   if (size.shared > 48 << 10)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, driver::shared_memory()),
           "asking for shared memory");
@@ -54,7 +58,7 @@ void launch_first(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, co
 }
 
 // The same after all that it may have to wait for. A kernel that reads or writes in front of an address that it is
-// given, or far behind it, needs a start_sums_in() of its own, as Adam's have.
+// given, or far after it, needs a start_sums_in() of its own, as Adam's have.
 template <class... Parameters, class... Args>
 void launch(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, const Args&... args) {
   start_products();
@@ -66,7 +70,7 @@ void launch(void (*kernel)(Parameters...), dim3 blocks, BlockSize size, const Ar
   launch_first(kernel, blocks, size, args...);
 }
 
-// Blocks enough for n independent items, one a thread; 4096 of them fill any GPU, the rest is a loop (see all).
+// Enough blocks for n independent items, one a thread. 4096 blocks fill any GPU; beyond, threads loop (see all).
 inline int blocks_for(int64_t n, int per_block = threads) {
   const int64_t blocks = (n + per_block - 1) / per_block;
   return int(blocks < 1 ? 1 : blocks > 4096 ? 4096 : blocks);
@@ -103,7 +107,7 @@ __device__ inline T warp_max(T x) {
   return x;
 }
 
-// May 16 bytes, the widest load, be read from here at once?
+// Whether 16 bytes, the widest load, may be read from here at once.
 __host__ __device__ inline bool aligned(const void* at) { return reinterpret_cast<uintptr_t>(at) % 16 == 0; }
 
 // to[i] = or += value

@@ -8,7 +8,7 @@
 // bias.
 //
 // Kernels have a template parameter `plain`: one piece without bounds, no gain, no temperature, no key lengths, one key
-// head for each query head, and values as wide as keys. Then nothing is left of all these.
+// head for each query head, and values as wide as keys. Then these cost nothing.
 #pragma once
 #include "cuda/launch.h"
 #include "cuda/vectors.cuh"
@@ -162,7 +162,7 @@ inline Tiling tiling_for(const AttentionArgs& x, const Room& room) {
   const int wanted = larger(1, smaller(int(int64_t(x.batch) * x.heads / target_blocks), x.batch));
   c.stride = relative ? c.fours() + 1 : factors ? 1 : 0;  // an odd number: neighbours lie in different banks
   for (int rows = room.lanes / c.lanes; rows >= 1; rows /= 2) {
-    // A row of r that is looked up serves several sequences; otherwise a block has rows of one, if it has so many.
+    // A row of r that is looked up serves several sequences; otherwise a block has rows of one, if that has enough.
     const int tallest = smaller(x.queries, shared ? larger(1, rows / smaller(wanted, 4)) : rows);
     c.tiles = ceil_div(x.queries, tallest);
     c.queries = ceil_div(x.queries, c.tiles);
@@ -227,8 +227,8 @@ __device__ inline int64_t table_row(const AttentionArgs& x, const Tiling& cut, i
   return b < x.batch && i < x.queries && j < x.keys ? pair_row(x, b, i, j) : -1;
 }
 
-// pool: rows of piece p's k, rows of v, table; keys j0 .. j0 + cut.keys of the block's sequences. All threads take
-// part.
+// pool: rows of piece p's k, rows of v, table; keys j0 .. j0 + cut.keys of the block's sequences. All
+// threads of the block must call it.
 template <int L, bool relative, bool plain, class Pool>
 __device__ inline void fill(Pool& pool, const AttentionArgs& x, const Tiling& cut, int p, int b0, int head, int i0,
                             int j0) {
@@ -261,7 +261,7 @@ __device__ inline void fill(Pool& pool, const AttentionArgs& x, const Tiling& cu
   }
 }
 
-// What a query row has gathered of the keys that came by, which fades when a larger logit turns up (cuda/attention.cu).
+// The sums of a query row over the keys so far, which are scaled down when a larger logit comes (cuda/attention.cu).
 struct RunningSoftmax {
   real max = -INFINITY, z = 0;
   Eight sum{};

@@ -1,4 +1,4 @@
-// What LayerNorm and RMSNorm do with one row that a team of threads holds (cuda/rows.cuh).
+// LayerNorm and RMSNorm of one row that a team of threads holds (cuda/rows.cuh).
 #pragma once
 #include "cuda/rows.cuh"
 
@@ -6,7 +6,7 @@ namespace poslab::cuda {
 
 struct Moments { real mean, inverse; };      // h = (x - mean) inverse; inverse = 1 / std
 
-// What a row is first summed up of: its numbers, or their squares.
+// The terms of a row's first sum: its numbers, or their squares.
 template <NormKind kind>
 __device__ inline real term(real x) { return kind == NormKind::layer ? x : x * x; }
 

@@ -112,8 +112,8 @@ def beside_naive(stage):
     lines = naive_lines(said)
     for kernel, case, naive, fast, ratio, naive_back, fast_back, ratio_back, off in lines:
         agree = float(off) < 1e-4  # sums in another order are off by much less
-        told = f"us: forward naive {naive}, fast {fast}; backward naive {naive_back}, fast {fast_back}; off by {off}"
-        stage.row(f"naive/fast, {kernel} {case}", f"{ratio}x {ratio_back}x" if agree else "FAILED", told)
+        details = f"us: forward naive {naive}, fast {fast}; backward naive {naive_back}, fast {fast_back}; off by {off}"
+        stage.row(f"naive/fast, {kernel} {case}", f"{ratio}x {ratio_back}x" if agree else "FAILED", details)
     if status != 0 or not lines:
         stage.row(what, "not run" if status is None else "FAILED", f"{how_it_ended(status)}; {tail(said)}")
 
@@ -145,12 +145,12 @@ def sanitize(stage, _):
     for what, job in jobs:
         status, said = stage.end(job, BUDGET)
         errors = [line for line in said.splitlines() if line.startswith("=========") and "SUMMARY:" in line]
-        told = tail("\n".join(errors)).strip("= ") or tail(said)
+        details = tail("\n".join(errors)).strip("= ") or tail(said)
         if status is None:
-            stage.row(what, "not run", f"{how_it_ended(status)}; {told}")
+            stage.row(what, "not run", f"{how_it_ended(status)}; {details}")
         else:
             clean = status == 0 and "| 0 passed" not in said
-            stage.row(what, "ok" if clean else "FAILED", told if clean else f"{how_it_ended(status)}; {told}")
+            stage.row(what, "ok" if clean else "FAILED", details if clean else f"{how_it_ended(status)}; {details}")
 
 
 def compared(stage, precision, path):
@@ -159,8 +159,8 @@ def compared(stage, precision, path):
         what = f"{precision} {r['encoding']} {r['positions']} {r['size']}, ms a step"
         ms = ", ".join(f"{name} {side['median_ms']:.3f}" for name, side in r["sides"].items())
         wrong = [*r["failed"], *r["disagreed"]]
-        told = ms + "".join(f"; {name} failed or disagreed" for name in wrong)
-        stage.row(what, "FAILED" if wrong else f"{r.get('ratio', 0):.2f}x", told)
+        details = ms + "".join(f"; {name} failed or disagreed" for name in wrong)
+        stage.row(what, "FAILED" if wrong else f"{r.get('ratio', 0):.2f}x", details)
 
 
 def bench(stage, words):

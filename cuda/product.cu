@@ -1,4 +1,4 @@
-// The product behind cuda/product.h, and which products wait for which.
+// The product of cuda/product.h, and which products wait for which.
 //
 // A block of 256 threads makes a tile of c, 32 or 64 rows by 64 columns. In each step 32 places of the sum go through
 // shared memory; results stay in registers, teams of threads divide the places of a step among them and add up at the

@@ -1,8 +1,8 @@
 // c = finish(a b): the one product that matmul, linear layers and feed-forward networks are made of (cuda/product.cu).
 //
 // Products are held back: those that do not wait for each other share a launch, up to eight of them. So q, k and v of a
-// layer are one launch, and so are the gradients of their weights. What a product waits for is seen from the memory it
-// reads and writes. Everything else that is launched first lets the products go that are held.
+// layer are one launch, and so are the gradients of their weights. What a product waits for follows from the memory
+// that it reads and writes. Every other launch first starts the products that are held back.
 #pragma once
 #include <span>
 #include <tuple>
@@ -24,11 +24,11 @@ struct Factor {
 inline Factor along(const real* at, int k, int64_t step = 0) { return {at, k, true, step}; }
 inline Factor across(const real* at, int width, int64_t step = 0) { return {at, width, false, step}; }
 
-// What becomes of a sum before it goes to c, in this order; what is null or false is left out.
+// What is done to a sum before it goes to c, in this order; null or false: left out.
 struct Finish {
-  const real* bias = nullptr;      // (n): is added
-  bool relu = false;               // below 0 it is 0
-  const real* gate = nullptr;      // like c: where this is not above 0 it is 0, the gradient behind a ReLU
+  const real* bias = nullptr;      // (n), added
+  bool relu = false;               // negative sums become 0
+  const real* gate = nullptr;      // like c: where it is not above 0 the sum becomes 0, the gradient after a ReLU
   bool add_to_c = false;
   FIELDS(Finish, bias, relu, gate, add_to_c)
 };
@@ -66,7 +66,7 @@ inline Job one_product(Factor a, Factor b, real* c, int m, int n, int k, const F
 void multiply(const Job&);
 
 // The end of a sub-layer, y = norm(s), s = x + dropout(z), in the launch of the product that makes z, if that is still
-// held, is alone, and a row is one tile wide. False: nothing was done. (cuda/norm.cu has what is done otherwise.)
+// held back, is alone, and a row is one tile wide. False: nothing was done. (cuda/norm.cu has what is done otherwise.)
 struct NormOfProduct {
   real *y, *s;
   const real *x, *gain, *bias;
@@ -79,7 +79,7 @@ bool norm_with_product(const real* z, int64_t rows, int n, const NormOfProduct&)
 inline int64_t tiles(int64_t m, int n, int rows = 64) {
   return (m > rows ? (m + rows - 1) / rows : 1) * ((n + 63) / 64);
 }
-// Tiles of 64 rows are the better deal for a multiprocessor, but there must be two for each.
+// Tiles of 64 rows use a multiprocessor better, if there are at least two for each.
 constexpr int64_t enough_blocks = 2 * multiprocessors;
 
 }  // namespace poslab::cuda

@@ -1,4 +1,4 @@
-// The queues of work behind cuda/queue.h and the GPU's core/backend.h.
+// The queues of work of cuda/queue.h and the GPU's core/backend.h.
 //
 // A training step of a small model is about a hundred launches of a few microseconds each, which take the host longer
 // than the GPU. So a step is recorded once and replayed by one call. Each time, the host still goes through the step in
@@ -83,8 +83,7 @@ class Uploads {
   std::array<driver::Mark, copies> sent_;
 };
 
-// Outside steps a launch's values are sent at once. Places are used again after a while, when all that read them is
-// done.
+// Outside steps a launch's values are sent at once. Their places are reused once all work that reads them is done.
 class Arguments {
  public:
   const void* send(const void* values, size_t bytes) {
@@ -243,7 +242,7 @@ void step(const std::function<void()>& work) {
     // Graphs hold memory; a run whose steps are all different should not fill it with them.
     if (q.recorded.size() >= 1024) driver::wait(), q.recorded.clear();
     ++q.recordings;
-    driver::Recorded r = record(work);     // and the key anew: the pool may have grown in the dry run
+    driver::Recorded r = record(work);     // and the key again: the pool may have grown in the dry run
     known = q.recorded.insert_or_assign(q.key, std::move(r)).first;
   }
   q.uploads.send();

@@ -17,8 +17,8 @@
 
 namespace poslab::cuda {
 
-// There is one State for each queue, and a thread sees that of its own: so threads with different queues share nothing,
-// and need no locks.
+// Each queue has a State, and a thread gets that of its own queue: so threads with different queues share nothing, and
+// need no locks.
 template <class State>
 State& of_this_queue() {
   static auto* const all = new std::array<State, most_queues>;      // outlives every static Tensor
@@ -32,15 +32,15 @@ std::string* step_key();
 bool dry_run();
 
 // Values that change from step to step cannot be arguments of a launch that is replayed: they travel with the step's
-// data. The address is the device's, and good for what is launched before the next step.
+// data. The address is the device's, and valid for launches before the next step.
 const void* upload_bytes(const void* values, size_t bytes);
 template <class T>
 const T* upload(const T& value) {
   return static_cast<const T*>(upload_bytes(&value, sizeof value));
 }
 
-// What is held back: products (cuda/product.h) and sums over many rows (cuda/sums.h). A launch lets go what it may have
-// to wait for. start_sums() lets everything go, start_sums_in() too if a sum goes to a place there.
+// What is held back: products (cuda/product.h) and sums over many rows (cuda/sums.h). A launch first starts what it
+// may have to wait for. start_sums() starts everything; so does start_sums_in() if a sum goes to a place there.
 void start_products();
 void start_sums();
 void start_sums_in(const void* begin, const void* end);
@@ -60,6 +60,8 @@ real* memory_for_good(int64_t n);
 void run_or_record(std::function<void()>);
 void must_be_device_memory(const void* at);      // what a kernel is given; throws Failure for any other, but null
 bool memory_is_poisoned();                       // cuda/backend.h
+constexpr size_t device_bytes = size_t(1) << 36; // that the emulated GPU has at most; they begin here
+char* device_begin();
 #else
 cudaStream_t stream();
 void check(cudaError_t, const char* doing);      // throws Failure with CUDA's own words

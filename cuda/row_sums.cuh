@@ -62,7 +62,7 @@ struct WeightTile {
   bool first, last;                  // of the tiles with these queries
 };
 
-// Rows of eight channels whose first halves lie side by side, and behind them the second halves: so neighbours are in
+// Rows of eight channels whose first halves lie side by side, and after them the second halves: so neighbours are in
 // different banks of shared memory.
 template <class Pool>
 __device__ inline Eight halves(Pool& pool, int at, int rows) {
@@ -177,7 +177,7 @@ __global__ void gather_diagonal(const RowSum sum, const real* g, const Attention
   add_to(sum.to, int64_t(p) * columns + column, sum.factor * gain * total);
 }
 
-// A block has a few rows, and looks for them in the whole table of pairs; each warp has a share of the table, and sums
+// A block has a few rows, and searches the whole table of pairs for them; each warp has a share of the table, and sums
 // of its own. Without g the table is of all sequences of du, and g of a pair is one product.
 // Blocks: (rows / at_once, columns / 64)
 constexpr int at_once = 16 / words, of_lane = 2;

@@ -32,9 +32,9 @@ struct Row {
     n = i < rows ? width : 0;
   }
   __device__ int64_t start() const { return i * width; }
-  __device__ bool leads() const { return n > 0 && threadIdx.x % team == 0; }        // one thread speaks for the team
+  __device__ bool leads() const { return n > 0 && threadIdx.x % team == 0; }        // one thread of the team
 
-  // Only a block has rows of several panels (see for_team), and the compiler may know.
+  // Only a block has rows of several panels (see for_team), which the compiler can use.
   __device__ int end() const { return team < threads ? panel : width; }
   __device__ bool again() const { return team == threads && width > panel; }
 

@@ -86,10 +86,10 @@ class Stage:
     def run(self, words, limit=120, environment=(), lines=""):
         return self.end(self.launch(words, environment, lines), limit)
 
-    def row(self, what, status, told=""):
+    def row(self, what, status, details=""):
         """status: ok, FAILED, not run, or a figure."""
-        self.rows.append((what, status, told))
-        print(f"{status:>14}  {what}  {told}", flush=True)
+        self.rows.append((what, status, details))
+        print(f"{status:>14}  {what}  {details}", flush=True)
 
     def note(self, text):
         self.notes.append(text)
@@ -101,7 +101,7 @@ class Stage:
         bad = [r for r in self.rows if r[1] in ("FAILED", "not run")]
         lines = [f"cuda-test {self.name}, {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}, {commit()}, {self.bin}"]
         lines += self.notes
-        lines += [f"{status:>14}  {what}  {told}".rstrip() for what, status, told in self.rows]
+        lines += [f"{status:>14}  {what}  {details}".rstrip() for what, status, details in self.rows]
         lines += [f"{len(self.rows) - len(bad)} ok, {len(bad)} not, {time.monotonic() - self.start:.0f} s"]
         text = "\n".join(lines) + "\n"
         (OUT / f"{self.name}.txt").write_text(text)

@@ -1,5 +1,4 @@
-// The table of the CUDA kernels: each under the name that it has in core/kernels.def. One that is missing does not
-// link.
+// The table of the CUDA kernels, by their names in core/kernels.def. Without one of them the program does not link.
 #include <atomic>
 #include <charconv>
 #include <cstdlib>

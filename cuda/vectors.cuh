@@ -1,4 +1,4 @@
-// What attention reads and writes, four and eight channels at a time: 16 bytes are the widest load.
+// How attention reads and writes: four or eight channels at a time, as 16 bytes are the widest load.
 #pragma once
 #include "cuda/launch.h"
 

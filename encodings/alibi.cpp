@@ -17,7 +17,7 @@ namespace {
 bool split(const ModelShape& m, const Choices& c) { return !m.causal && c["sides"] == "split"; }
 bool two_slopes(const ModelShape& m, const Choices& c) { return !m.causal && c["sides"] == "two_slopes"; }
 
-// Of a layer. Split: the heads of each side have the slopes of a layer of so many heads.
+// Of a layer. Split: the heads of each side have the slopes of a layer of half as many heads.
 std::vector<double> slopes(const ModelShape& m, const Choices& c) {
   if (!split(m, c)) return alibi_slopes(m.heads);
   std::vector<double> all = alibi_slopes((m.heads + 1) / 2);

@@ -45,7 +45,7 @@ AlignedLength read_length(const AlignedTemperatures& a, const std::string& word)
         "layer of a model that is named",
         n, made.keys);
   const double before = a.lengths.empty() ? a.shortest : a.lengths.back().keys;
-  if (made.keys <= before) bad_input("aligned: length {:.0f} comes behind {:.0f}; let lengths rise", made.keys, before);
+  if (made.keys <= before) bad_input("aligned: length {:.0f} comes after {:.0f}; let lengths rise", made.keys, before);
   return made;
 }
 

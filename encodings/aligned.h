@@ -19,7 +19,7 @@ struct AlignedLength {
 struct AlignedTemperatures {
   int layers = 0, heads = 0;           // 0, 0: of any model
   std::string weights = {};            // their checksum
-  double shortest = 0;                 // up to so many keys the temperature is 1
+  double shortest = 0;                 // up to this number of keys the temperature is 1
   std::vector<AlignedLength> lengths;  // rising
   // Between two lengths linear in ln keys, beyond the last one as there. layer, head: from 0
   double at(int layer, int head, double keys) const;

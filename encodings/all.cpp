@@ -13,7 +13,7 @@ Scheme relative(), shaw(), music(), bert_relative(), deberta(), projection_bank(
 Scheme alibi(), hard_alibi(), kerple(), sandwich(), t5(), relative_bias(), dynamic_bias(), tisa(), fire(),
     scale_invariant(), calibrated();
 
-// queries and keys turned by the position
+// queries and keys rotated by the position
 Scheme rope(), abf(), pi(), ntk(), dynamic_ntk(), yarn(), ntk_by_parts(), llama3(), longrope();
 Scheme partial_rope(), p_rope(), hope_hf(), clipped_rope(), resonance(), mobius(), fope();
 

@@ -1,6 +1,6 @@
 // BiPE (He et al. 2024, arXiv 2401.16421; github.com/zhenyuhe00/BiPE): a place in a segment, and the segment's number.
 //
-//   h_i = x_i + table[p_i]                                           inside: p_i, counted anew in each segment
+//   h_i = x_i + table[p_i]                                           inside: p_i, counted within each segment
 //   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D)                     between: n_i = 0, 1, 2, ..., number of the segment
 //   or     q_i . k_j / sqrt(D) - times m_h |n_i - n_j|               between=alibi, ALiBi's slopes m_h
 //
@@ -30,9 +30,9 @@ std::vector<double> segments(const Positions& p) {
 struct Between : Encoding {
   std::string name;
   Pairing pairing;
-  std::vector<double> turns, slopes;   // of rope, of alibi; the other is empty
+  std::vector<double> spectrum, slopes;   // of rope, of alibi; the other is empty
   Between(const ModelShape& m, const Choices& c) : name(c.spelled()), pairing(pairing_of(c)) {
-    if (c["between"] == "rope") turns = frequencies(m.head_dim());
+    if (c["between"] == "rope") spectrum = frequencies(m.head_dim());
     else slopes = alibi_slopes(m.heads);
     for (double& slope : slopes) slope *= c.number("times");
   }
@@ -41,8 +41,8 @@ struct Between : Encoding {
     const Positions between = Positions::of_tokens(p.sequences(), segments(p));
     Scores s = Encoding::scores(in, p);
     if (slopes.empty()) {
-      const Rotation all = turned_by(p, between.tokens("bipe"), fmt::format("{} {}", name, in.q.dim(3)),
-                                     in.q.device(), turns);
+      const Rotation all = rotation_by(p, between.tokens("bipe"), fmt::format("{} {}", name, in.q.dim(3)),
+                                     in.q.device(), spectrum);
       s.pieces = {{rotate(in.q, of_last(all, in.q.dim(1)), pairing), rotate(in.k, all, pairing)}};
       return s;
     }
@@ -75,8 +75,8 @@ Scheme bipe() {
           .summary = "a learned vector for the place in a segment, and rotations or a penalty by the segment",
           .about = R"(Two levels: the place of a token in its segment is a vector added to the embedding, and how many
 segments apart two tokens are is met by RoPE or ALiBi. Longer strings have more segments rather than
-longer ones. A segment begins where positions do not grow: use --positions restart, which counts
-anew in each run of digits, signs and empty slots. Other samplers make one segment of all.)",
+longer ones. A segment begins where positions do not grow: use --positions restart, which begins
+again in each run of digits, signs and empty slots. Other samplers make one segment of all.)",
           .source = "He et al. 2024",
           .formula = "h_i = x_i + table[p_i],   s_ij = (R(n_i) q_i) . (R(n_j) k_j) / sqrt(D),   "
                      "n_i: the number of the segment",

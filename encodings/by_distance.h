@@ -22,13 +22,13 @@ class ByDistance : public Encoding {
   virtual void rows(Scores&, const Positions& p, Device) const = 0;
 };
 
-// f(distance, column) for each distance of p: (N, columns). Computed once a pass under `name`, which must tell all that
-// it depends on.
+// f(distance, column) for each distance of p: (N, columns). Computed once a pass under `name`, which must spell out all
+// that it depends on.
 Tensor of_distances(const Positions& p, const std::string& name, Device, int columns,
                     const std::function<double(double, int)>& f);
 
-// ALiBi's: 2^(-8h/H), h = 1 .. H, for H a power of two. Else those of the power of two below, then every other one of
-// the next.
+// ALiBi's: 2^(-8h/H), h = 1 .. H, for H a power of two. Else those of the power of two below H, then
+// every other one of the next power.
 std::vector<double> alibi_slopes(int heads);
 
 // The bias of a pair that a head does not see. Finite, as gradients of the temperature's factor multiply by it.

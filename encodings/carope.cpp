@@ -32,11 +32,11 @@ struct CARoPE : Phased {
 Scheme carope() {
   return {.name = "carope",
           .summary = "rotations whose speed each token sets, for each head",
-          .about = R"(As in RoPE queries and keys are turned in pairs of channels, but how far a token turns what
+          .about = R"(As in RoPE queries and keys are rotated in pairs of channels, but how far a token rotates what
 follows depends on its content: each head computes one speed between 0 and 1 from each token, and
 the pairs turn by its powers. Positions are not read, only the order of slots.)",
           .source = "Veisi et al. 2025",
-          .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t turns pair m by sum_{s <= t} f(x_s)^m,   "
+          .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by sum_{s <= t} f(x_s)^m,   "
                      "f(x) = 1 / (softplus(x . w_h) + 1)",
           .doors = "2",
           .reads = always(Reads::slots),

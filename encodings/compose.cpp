@@ -26,8 +26,8 @@ void must_be_of_logits(const std::string& name, const Parts& parts) {
   for (const Part& part : parts)
     if (part.scheme->embed)
       bad_input(
-          "{}: {} adds to the embedding, which is before all layers and heads; put it before all others, as in "
-          "{}&alibi",
+          "{}: {} adds to the embedding, which is before all layers and heads; "
+          "put it before all others, as in {}&alibi",
           name, part.scheme.spelled(), part.scheme.thing.name);
 }
 
@@ -85,7 +85,7 @@ Scheme composition(const std::string& name, const Parts& parts) {
   return s;
 }
 
-// What pictures read of a part: 0 where its scheme turns nothing, NaN where it makes no distance, (1 or heads, T, T).
+// What pictures read of a part: 0 where its scheme rotates nothing, NaN where it makes no distance, (1 or heads, T, T).
 std::vector<double> frequencies_of(const Chosen<Scheme>& s, const ModelShape& m, int slots, int head) {
   if (s->frequencies) return s->frequencies(m, s.choices, slots, head);
   return std::vector<double>(size_t(m.head_dim() / 2), 0.);
@@ -244,7 +244,7 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
     bad_input("{}&{}: {} adds nothing to the embedding; before & stands a scheme that does, such as sincos", first,
               rest, added.spelled());
   if (logits->embed)
-    bad_input("{}&{}: {} adds to the embedding too; behind & stands a scheme of the logits, such as alibi", first,
+    bad_input("{}&{}: {} adds to the embedding too; after & stands a scheme of the logits, such as alibi", first,
               rest, logits.spelled());
   Scheme s = composition(fmt::format("{}&{}", added.spelled(), logits.spelled()), {{added}, {logits}});
   s.summary = "the embedding of one scheme and the logits of another", s.doors = "those of its parts";

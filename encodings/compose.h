@@ -18,7 +18,7 @@ struct HeadGroups : Encoding {
   Quantity quantity() const override;
 };
 
-ModelShape group(ModelShape, int heads);            // of so many of its heads
+ModelShape group(ModelShape, int heads);            // a group of that many of its heads
 // of(part) in place of each scheme that a composition is made of: "rope|none*2+alibi*6"
 std::string each_part(const std::string& spelling, const std::function<std::string(const std::string&)>& of);
 bool composed_spelling(const std::string& text);    // "rope|none"

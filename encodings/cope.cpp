@@ -49,8 +49,8 @@ far away that is. With signed=on a gate can also count down, as opening and clos
                       {"signed", false, "gates from -1 to 1, which count up and down"}},
           .reads = always(Reads::slots),
           .make = layer_of<CoPE>,
-          .shows = always("What is added to the logits of queries and keys that are 1 in every channel: nothing "
-                          "before training."),
+          .shows = always("What is added to the logits of queries and keys that are 1 in every channel: "
+                          "nothing before training."),
           .laws = always(Laws{.permutes = false}),
           .causal_only = always("its positions count from the key up to the query"),
           .matrices = always(9.)};

@@ -9,7 +9,7 @@
 namespace poslab {
 
 Scheme drope() {
-  return turning_scheme(
+  return rotary_layers_scheme(
       {.name = "drope",
        .summary = "RoPE to train with, which is dropped at the end",
        .about = R"(RoPE helps a model to learn and then keeps it from reading strings that are longer. So it is
@@ -19,7 +19,9 @@ any positions. With a causal mask it can still tell the order.)",
        .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   dropped: s_ij = q_i . k_j / sqrt(D)",
        .options = {{"dropped", false, "no positions any more"}, pairing_option(), rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c,
-                  int) { return c.on("dropped") ? std::make_unique<Encoding>() : turned_everywhere(turning(m, c)); },
+                  int) {
+         return c.on("dropped") ? std::make_unique<Encoding>() : rotary_everywhere(rotary_layer(m, c));
+       },
        .shows =
            [](const ModelShape&, const Choices& c) {
              return c.on("dropped") ? "No position: all pairs of slots look alike." : cosines_shown + ".";

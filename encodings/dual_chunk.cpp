@@ -16,10 +16,10 @@ namespace {
 constexpr int kinds = 3;   // of pairs, by how many chunks are between: none, the one before, earlier ones
 
 struct DualChunk : WholeLogits {
-  Turning t;
+  RotaryLayer t;
   double s, last;
   DualChunk(const ModelShape& m, const Choices& c)
-      : t(turning(m, c)), s(c.whole("chunk")), last(s + c.whole("window") - (c["last"] == "paper")) {}
+      : t(rotary_layer(m, c)), s(c.whole("chunk")), last(s + c.whole("window") - (c["last"] == "paper")) {}
 
   double chunk(double p) const { return std::floor(p / s); }
   double query(double p, int kind) const {
@@ -31,11 +31,11 @@ struct DualChunk : WholeLogits {
   }
 
   Tensor keys(const Heads& in, const Positions& p) const {
-    return rotate(in.k, turned_by(p, t.name, t.name + fmt::format(" keys {}", in.k.dim(3)), in.k.device(),
+    return rotate(in.k, rotation_by(p, t.name, t.name + fmt::format(" keys {}", in.k.dim(3)), in.k.device(),
                                   t.frequencies, [&](double x) { return query(x, 0); }), t.pairing);
   }
   Tensor queries(const Heads& in, const Positions& p, int kind) const {
-    const Rotation all = turned_by(p, t.name, fmt::format("{} queries {} {}", t.name, kind, in.q.dim(3)),
+    const Rotation all = rotation_by(p, t.name, fmt::format("{} queries {} {}", t.name, kind, in.q.dim(3)),
                                    in.q.device(), t.frequencies, [&](double x) { return query(x, kind); });
     return rotate(in.q, of_last(all, in.q.dim(1)), t.pairing);
   }
@@ -55,7 +55,7 @@ struct DualChunk : WholeLogits {
     const std::vector<double>& at = p.tokens(t.name);
     if (p.sequences() > 1 || !std::is_sorted(at.begin(), at.end())) return WholeLogits::attend(in, v, p, span);
     const int T = p.time(), before = T - in.q.dim(1);
-    const auto begin_of = [&](double c) {   // the first slot of chunk c or of one behind it
+    const auto begin_of = [&](double c) {   // the first slot of chunk c or of a later one
       return int(std::lower_bound(at.begin(), at.end(), c, [&](double x, double wanted) { return chunk(x) < wanted; }) -
                  at.begin());
     };
@@ -86,11 +86,11 @@ struct DualChunk : WholeLogits {
 }  // namespace
 
 Scheme dual_chunk() {
-  return turning_scheme(
+  return rotary_layers_scheme(
       {.name = "dual_chunk",
        .summary = "RoPE in chunks, with one place for queries to meet all earlier chunks from",
        .about = R"(Positions are counted within chunks. Keys of the query's own chunk keep their distance, and so do
-near keys of the chunk before. For keys of earlier chunks every query stands at one place, behind
+near keys of the chunk before. For keys of earlier chunks every query stands at one place, after
 its chunk. No distance reaches the trained length, chunk + window. It is made for the test of a
 trained RoPE model. Chunks are measured in positions.)",
        .source = "An et al. 2024",

@@ -6,7 +6,7 @@
 //   4  o_i  = sum_j a_ij v_j                      weights a_ij of its own           geometric attention
 //
 // Door 1 is one function for the model; doors 2 to 4 are an object for each layer. Doors 2 and 3 are data (Scores) that
-// one fused attention runs; behind door 4 a scheme composes ops.
+// one fused attention runs; at door 4 a scheme composes ops.
 #pragma once
 #include <functional>
 #include <memory>
@@ -22,19 +22,18 @@
 
 namespace poslab {
 
-// All that a scheme knows of the model that it is built into.
+// What a scheme knows of its model.
 struct ModelShape {
   int layers = 5, heads = 8, d_model = 64;
   bool causal = false;
   int pool = 2048, first = 0;    // positions are first .. first + pool - 1: a learned table's rows
   int all_heads = 0;             // of the layer, where `heads` are a group of them (encodings/compose.h)
   int layer = 0;                 // which one a picture is of, where layers differ; from 0
-  int head_width = 0;            // of a head that is wider or narrower than d_model / heads
+  int head_width = 0;            // of a head, if it is not d_model / heads
   int head_dim() const { return head_width ? head_width : d_model / (all_heads ? all_heads : heads); }
 };
 
-// What a layer hands to its encoding: queries and keys before any position enters, and the states that they are
-// projected from.
+// What a layer passes to its encoding: queries and keys before any position enters, and the states they come from.
 struct Heads {
   Tensor q, k, x;                                // (B, Tq, H, D), (B, Tk, H, D), (B, Tq, C): of the queries
   Tensor x_keys{};                               // (B, Tk, C): of the keys
@@ -45,8 +44,8 @@ struct Heads {
 struct LayerShape { int heads, head_dim; Device device; };
 
 // What a picture of pairs shows (`Encoding::shown`): what positions add to the logit, the logit of equal contents
-// (which is 1 where positions change nothing), that of contents of 1 in every channel, the cosine of what is added to
-// the embeddings, a weight, the order of asking; several: heads differ.
+// (which is 1 where positions change nothing), the logit of contents of 1 in every channel, the cosine of what is added
+// to the embeddings, a weight, the order in which keys are asked; several: heads differ.
 enum class Quantity { added, of_equals, of_ones, embeddings, weight, order, several };
 
 // Doors 2 to 4 of one layer. The base class opens none: it is NoPE.
@@ -58,11 +57,11 @@ class Encoding {
   // attention over the scores, of which a scheme that opens this door has none.
   virtual Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const;
   virtual Tensor weights(const Heads&, const Positions&, const Span&) const;
-  // All that `attend` adds to NoPE, if that fits LayerTerms: then a GPU may run the whole block in one kernel. Absent:
-  // it does not fit, or the scheme does not say.
+  // All that `attend` adds to NoPE, as LayerTerms: then a GPU may run the whole block in one kernel. Absent where they
+  // cannot express it.
   virtual std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const;
-  // Each row in five numbers, as attention_statistics (autograd/ops.h): (B, H, Tq, row_figures). NaN for those of the
-  // logits where a scheme has none. The base streams over the keys.
+  // Five numbers for each row, as attention_statistics (autograd/ops.h): (B, H, Tq, row_figures). Those of the logits
+  // are NaN in a scheme without logits. The base streams over the keys.
   virtual Tensor statistics(const Heads&, const Positions&, const Span&) const;
   // The logits that the softmax sees, -infinity where masked: (B, H, Tq, Tk). For pictures and tests.
   virtual Tensor logits(const Heads&, const Positions&, const Span&) const;
@@ -71,7 +70,7 @@ class Encoding {
   virtual Tensor shown(const ModelShape&, const Positions&) const;
   virtual Quantity quantity() const { return Quantity::added; }   // what `shown` is
 };
-// Queries, keys and states of one sequence that are `content` in every channel, for pictures.
+// For pictures: queries, keys and states of one sequence with `content` in every channel.
 Heads all_alike(const ModelShape&, int time, double content);
 // Their logits, all pairs, as `shown`: (H, T, T).
 Tensor logits_of(const Encoding&, const ModelShape&, const Positions&, double content);
@@ -90,8 +89,7 @@ enum class Reads : unsigned {
 constexpr Reads operator|(Reads a, Reads b) { return Reads(unsigned(a) | unsigned(b)); }
 constexpr bool has(Reads all, Reads one) { return (unsigned(all) & unsigned(one)) != 0; }
 
-// Where a layer keeps its parameters: those of its own, and those that all layers of a scheme share, which the first
-// layer makes.
+// The parameters of a layer: its own, and those that all layers of a scheme share, which the first layer makes.
 struct LayerParams : Params {
   Params shared;
   LayerParams part(const std::string& name) const { return {*this / name, shared / name}; }
@@ -107,8 +105,8 @@ std::unique_ptr<Encoding> shared_layer_of(const LayerParams& p, const ModelShape
   return std::make_unique<Layer>(p.shared, m, c);
 }
 
-// Which laws of spec A.7 a scheme obeys. Tests and `poslab check` hold it to them, and where it says that it does not
-// obey one they look for a case in which it does not.
+// Which laws of spec A.7 a scheme obeys. Tests and `poslab check` verify them, and for a law that it declares broken
+// they look for a case in which it is.
 struct Laws {
   bool shift = true;         // a constant added to all positions changes no logit
   bool toeplitz = true;      // one content everywhere, positions in equal steps: logits depend on j - i alone
@@ -119,20 +117,20 @@ struct Laws {
   bool by_length = false;    // logits depend on how many slots there are, so later slots change those of earlier ones
 };
 
-// For what a scheme says of itself whatever the model and its options are: .reads = always(Reads::positions).
+// For properties that depend on neither model nor options: .reads = always(Reads::positions).
 template <class Value>
 auto always(Value value) {
   return [value](const auto&...) { return value; };
 }
 
-// How long the longest string is: its slots, and over how many positions they go.
+// The size of the longest string: its slots, and the positions that they span.
 struct Extent { int slots, positions; };
 
-// An entry of the only list of schemes, encodings/all.cpp: all that the rest of the program knows of a scheme. What is
-// left out is as in NoPE.
+// An entry of the only list of schemes, encodings/all.cpp: all that the rest of the program knows of a scheme. Members
+// that are left out are as in NoPE.
 struct Scheme {
   std::string name = "none", summary = {}, about = {}, source = {};   // about: at most five lines
-  std::string file = {};                         // where it stands; empty: encodings/NAME.cpp
+  std::string file = {};                         // the source file; empty: encodings/NAME.cpp
   std::string formula = {}, doors = "none";      // as `poslab explain encoding NAME` prints them
   std::vector<Option> options = {};
   std::function<Reads(const Choices&)> reads = always(Reads::nothing);
@@ -140,37 +138,37 @@ struct Scheme {
   std::function<void(const ModelShape&, const Choices&)> check = {};
   std::function<PositionEmbedding(Params, const ModelShape&, const Choices&)> embed = {};
   std::function<std::unique_ptr<Encoding>(const LayerParams&, const ModelShape&, const Choices&, int layer)> make = {};
-  // What `Encoding::shown` is, in a sentence below the picture; of door 1 the similarity of what is added.
+  // The sentence below the picture of `Encoding::shown`; with door 1, of the similarity of the vectors that are added.
   std::function<std::string(const ModelShape&, const Choices&)> shows =
       always("This scheme carries no position: all pairs of slots look alike.");
   std::function<Laws(const ModelShape&, const Choices&)> laws = always(Laws{});
-  // Why it needs a causal mask; empty: it does not.
+  // Why it needs a causal mask; empty if it does not.
   std::function<std::string(const Choices&)> causal_only = always("");
-  // Of a scheme that turns queries and keys: radians a position of each pair of channels of that head, 0 where a pair
-  // stays, when there are so many slots.
+  // Of a scheme that rotates queries and keys: radians a position of each pair of channels of that head, at that number
+  // of slots; 0 for a pair that is not rotated.
   std::function<std::vector<double>(const ModelShape&, const Choices&, int slots, int head)> frequencies = {};
-  // rho_ij, the distance that it makes of query i and key j of the first sequence: (T, T), or (H, T, T) where heads
-  // differ. NaN where a pair is masked, and in heads that make no distance. Absent: it has none for each pair.
+  // rho_ij, the effective distance of query i and key j of the first sequence: (T, T), or (H, T, T) where heads differ.
+  // NaN for masked pairs, and in heads without distances. Absent: pairs have no such distance.
   std::function<Tensor(const ModelShape&, const Choices&, const Positions&)> distances = {};
   bool layers_differ = false;                    // some layers have no positions; layer 0 has all that it reads
-  // Whether it has a table of the pool's positions and knows no others.
+  // Whether it has a table of the pool's positions and can take no others.
   std::function<bool(const Choices&)> finite = always(false);
   // How many tensors of B H T T numbers a layer keeps for the backward pass; fused attention keeps none.
   std::function<double(const ModelShape&, const Choices&)> matrices = always(0.);
-  // The option, "window = 512", that no string of that extent reaches, so that the scheme does nothing of its own;
-  // empty: it does.
+  // The option, "window = 512", that no string of that extent reaches, so that the scheme is ineffective; empty if one
+  // does.
   std::function<std::string(const Choices&, const Extent&)> unreached = always("");
 };
 const std::vector<Scheme>& all_encodings();
 
-// What "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp); options that it leaves
-// out are as `run` has them. Throws BadInput with did-you-mean.
+// The scheme that "alibi:symmetric" spells, or "rope|none" and "none*4+alibi*4" (encodings/compose.cpp). Options that
+// the text does not set are those of `run`. Throws BadInput with did-you-mean.
 Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run = {});
 
-// A person's spelling, compositions too: lengths that it leaves open follow the trained length, rerope:window=0.5L.
-// What cannot be is for choose_encoding to say.
+// A spelling from the command line, also of a composition: lengths that it does not set follow the trained length,
+// rerope:window=0.5L. Errors are left to choose_encoding.
 std::string with_usual_lengths(const std::string& spelling);
-// A file's spelling: they are the numbers that they always were, rerope:window=512.
+// A spelling from a file: such lengths are the fixed numbers that they always were, rerope:window=512.
 std::string with_standard_lengths(const std::string& spelling);
 
 inline Reads reads(const Chosen<Scheme>& s) { return s->reads(s.choices); }
@@ -184,9 +182,8 @@ struct PositionLayers {
   PositionLayers(const Params& encoding, const Chosen<Scheme>&, const ModelShape&);
 };
 
-// The sampler that a scheme means by `sampler`: one that reads a table of random offsets has it drawn
-// (Sampler::as_offsets).
-// Throws BadInput if the scheme cannot read what it draws.
+// The sampler that draws for a scheme where `sampler` is chosen: a scheme that reads a table of random offsets gets one
+// that draws it (Sampler::as_offsets). Throws BadInput if the scheme cannot read what the sampler draws.
 Chosen<Sampler> sampler_for(const Chosen<Scheme>&, const Chosen<Sampler>& sampler);
 
 }  // namespace poslab

@@ -4,7 +4,8 @@
 
 namespace poslab {
 
-// Throws BadInput, with the reason and a remedy: it needs a causal mask, or Scheme::check refuses the model.
+// Throws BadInput, with the reason and a remedy, if the scheme needs a causal mask that the model does not have, or if
+// Scheme::check refuses the model.
 void check_fits(const Chosen<Scheme>&, const ModelShape&);
 
 }  // namespace poslab

@@ -58,7 +58,7 @@ struct Fope : Encoding {
 
   Scores scores(const Heads& in, const Positions& p) const override {
     const std::string key = fmt::format("{} {} {}", name, half, H);
-    const Rotation r = turned_by(p, name, key, in.q.device(), f);
+    const Rotation r = rotation_by(p, name, key, in.q.device(), f);
     const Tensor one = p.once("dominant " + key, in.q.device(), [&](Device there) { return dominant().to(there); });
     Scores s = Encoding::scores(in, p);
     s.pieces[0] = {carried(in.q, of_last(r, in.q.dim(1)), one), carried(in.k, r, one)};

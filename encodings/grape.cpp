@@ -1,11 +1,11 @@
 // GRAPE (Zhang et al. 2026, arXiv 2512.07805): positions act by a group, so that queries and keys meet in p_i - p_j.
 //
-//   m:   R(p) turns channels m and m + D/2 by p f_m e^(o_m), f_m = 10000^(-2m/D): RoPE where o, (D/2), is 0
+//   m:   R(p) rotates channels m and m + D/2 by p f_m e^(o_m), f_m = 10000^(-2m/D): RoPE where o, (D/2), is 0
 //   a:   + (p_j - p_i) ln(1 + e^w_h) slope_h ( softplus(v_h . q_i / sqrt(D)) + softplus(u_h . k_j / sqrt(D)) )
 //   ap:  + slope_h sum over slots s of j+1 .. i of ln sigmoid(b_i . R(-p_s) b^_s / width), b = x W, b^ of size 1 (RMS)
 //
-// From the released code; slopes of ALiBi, |u_h| = |v_h| = 1. a: a gate of queries and keys. ap: R turns keys alone, so
-// absolute positions leak in; turns=both turns b_i too. Left out: learned planes, phases from the content, tied b.
+// From the released code; slopes of ALiBi, |u_h| = |v_h| = 1. a: a gate of queries and keys. ap: R rotates keys alone,
+// so absolute positions leak in; turns=both rotates b_i too. Left out: learned planes, phases from the content, tied b.
 #include <cmath>
 
 #include "encodings/by_distance.h"
@@ -73,7 +73,7 @@ struct AddedAlongThePath : WholeLogits {
 
   Tensor pairs(const Heads& in, const Positions& p, const Span& span) const override {
     const int B = in.k.dim(0), Tq = in.q.dim(1), Tk = in.k.dim(1);
-    const Rotation back = turned_by(p, "grape", fmt::format("grape {}", width), in.q.device(),
+    const Rotation back = rotation_by(p, "grape", fmt::format("grape {}", width), in.q.device(),
                                     std::vector<double>(size_t(width) / 2, -1));
     const Tensor b = linear(in.x_keys, w).reshape({B, Tk, H, width});
     const Tensor keys = rotate(rms_norm(b, Tensor::full({width}, 1, b.device()), 1e-6), back, Pairing::half);

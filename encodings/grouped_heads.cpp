@@ -24,15 +24,15 @@ Tensor each_head(const Tensor& x, int heads) {
 }
 
 bool reads_states(const Encoding& e) {
-  return !(typeid(e) == typeid(Encoding) || is<Rotary>(e) || is<Windowed>(e) || is<Bent>(e) || is<ByKeys>(e) ||
-           is<ByDistance>(e));
+  return !(typeid(e) == typeid(Encoding) || is<Rotary>(e) || is<Windowed>(e) || is<PiecewiseRotary>(e) ||
+           is<ByKeys>(e) || is<ByDistance>(e));
 }
 
 Heads fitted(const Encoding& e, Heads in, const Positions& p) {
   const int H = in.q.dim(2);
   if (in.k.dim(2) == H) return in;
   const auto* rotary = dynamic_cast<const Rotary*>(&e);
-  const bool written_out = is<Bent>(e) && p.distances().pairs;  // a product for each pair and head
+  const bool written_out = is<PiecewiseRotary>(e) && p.distances().pairs;  // a product for each pair and head
   if (reads_states(e) || written_out || (rotary && !rotary->heads_alike())) in.k = each_head(in.k, H);
   return in;
 }

@@ -1,17 +1,17 @@
 // Grouped-query attention (Ainslie et al. 2023, arXiv 2305.13245): H query heads read G key heads, head h the one of
 // number h / (H / G). Fused attention takes such keys as they are (autograd/ops.h), and with it the schemes that only
-// turn queries and keys or add a bias. All others are made for a key of every head, and get each key repeated.
+// rotate queries and keys or add a bias. All others expect a key for every head, and get each key repeated.
 #pragma once
 #include "encodings/encoding.h"
 
 namespace poslab {
 
-// Each head repeated next to itself, until there are so many; x itself if there are.   (B, T, G, D) -> (B, T, heads, D)
+// Each head repeated next to itself, heads / G times; x itself for G = heads.   (B, T, G, D) -> (B, T, heads, D)
 Tensor each_head(const Tensor& x, int heads);
 // The same queries and keys, in a number of key heads that the encoding can read with these positions.
 Heads fitted(const Encoding&, Heads, const Positions&);
-// Whether it may read states of the keys (Heads::x_keys), so that decoding has to keep them. Only of the classes named
-// in grouped_heads.cpp is it known that they do not.
+// Whether the encoding may read states of the keys (Heads::x_keys), so that decoding has to keep them. False for the
+// classes that grouped_heads.cpp names.
 bool reads_states(const Encoding&);
 
 }  // namespace poslab

@@ -12,11 +12,11 @@
 namespace poslab {
 
 Scheme hfwa() {
-  return turning_scheme(
+  return rotary_layers_scheme(
       {.name = "hfwa",
        .summary = "windows with RoPE, and a last layer that sees all and knows no positions",
        .about = R"(All layers but the last see a short window of keys, with RoPE. The last one sees all keys and is
-told no positions; its logits grow with the logarithm of their number. No layer meets a distance
+given no positions; its logits grow with the logarithm of their number. No layer meets a distance
 that training has not met. It must be trained so. The window counts slots: samplers change the
 rotations and not what is seen.)",
        .source = "Su 2023",
@@ -35,12 +35,12 @@ rotations and not what is seen.)",
              const double reach = (c.whole("window") - 1.0) * (m.layers - 1) + 1;
              return fmt::format(
                  "{} Through the windows a slot sees {:.0f} tokens, {:.2f} of length; at most 0.75 is advised. The "
-                 "last layer is told no position.",
+                 "last layer is given no position.",
                  cosines_seen_shown, reach, reach / c.whole("length"));
            },
        .laws = [](auto&, auto&) { return Laws{.permutes = false}; },
        .causal_only = [](const Choices&) -> std::string {
-         return "its last layer tells slots apart by the number of keys that they see";
+         return "its last layer distinguishes slots by the number of keys that they see";
        },
        .layers_differ = true},
       Reads::positions | Reads::slots);

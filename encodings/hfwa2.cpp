@@ -18,10 +18,10 @@ bool is_full(const ModelShape& m, const Choices& c, int layer) {
 }  // namespace
 
 Scheme hfwa2() {
-  return turning_scheme(
+  return rotary_layers_scheme(
       {.name = "hfwa2",
        .summary = "windows with RoPE, and one or two layers between them that see all keys",
-       .about = R"(Most layers see a window of keys, one or two in the middle see all, and RoPE turns queries and
+       .about = R"(Most layers see a window of keys, one or two in the middle see all, and RoPE rotates queries and
 keys in each. At test the full layers may turn as ReRoPE does (rerope=256), so that no layer meets
 a distance that training has not met. Windows count slots: samplers change the rotations and not
 what is seen.)",
@@ -34,11 +34,11 @@ what is seen.)",
                    rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
          if (!is_full(m, c, layer)) return windowed_layer("hfwa2", m, c);
-         Turning t = turning(m, c);
+         RotaryLayer t = rotary_layer(m, c);
          t.name += ", full";
          const double w = c.whole("rerope");
-         if (w == 0) return turned_everywhere(t);
-         return std::make_unique<Bent>(t, w, Bent::Far{[w](double) { return w; }, {}}, m.causal);
+         if (w == 0) return rotary_everywhere(t);
+         return std::make_unique<PiecewiseRotary>(t, w, PiecewiseRotary::Far{[w](double) { return w; }, {}}, m.causal);
        },
        .shows = [](auto&, auto&) { return cosines_seen_shown; },
        .laws = [](auto&, auto&) { return Laws{.permutes = false}; },

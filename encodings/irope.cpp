@@ -11,12 +11,12 @@
 namespace poslab {
 
 Scheme irope() {
-  return turning_scheme(
+  return rotary_layers_scheme(
       {.name = "irope",
        .summary = "RoPE, and no positions but a temperature in every fourth layer",
-       .about = R"(Most layers turn queries and keys as RoPE does. Every fourth one is told no positions, so that
+       .about = R"(Most layers rotate queries and keys as RoPE does. Every fourth one is given no positions, so that
 distance does not matter to it, and its logits grow a little each time the number of keys passes a
-multiple of `length`. The causal mask tells it the order.)",
+multiple of `length`. The causal mask shows it the order.)",
        .source = "Llama 4",
        .formula = "RoPE; in each layer `every` s_ij = (1 + scale ln(1 + floor(n_i / length))) q_i . k_j / sqrt(D)",
        .options = {{"every", 4, {2, 1024}, "each such layer has no positions"},
@@ -25,15 +25,15 @@ multiple of `length`. The causal mask tells it the order.)",
                    pairing_option(),
                    rope_base()},
        .make = [](Params, const ModelShape& m, const Choices& c, int layer) -> std::unique_ptr<Encoding> {
-         const Turning t = turning(m, c);
-         if ((layer + 1) % c.whole("every")) return turned_everywhere(t);
+         const RotaryLayer t = rotary_layer(m, c);
+         if ((layer + 1) % c.whole("every")) return rotary_everywhere(t);
          return std::make_unique<ByKeys>(t.name, [scale = c.number("scale"), length = c.whole("length")](double n) {
            return 1 + scale * std::log1p(std::floor(n / length));
          });
        },
        .shows = always("The mean cosine of the angles between two slots; a layer without positions is blank."),
        .causal_only = [](const Choices&) -> std::string {
-         return "its layers without positions tell slots apart by the number of keys that they see";
+         return "its layers without positions distinguish slots by the number of keys that they see";
        },
        .layers_differ = true,
        .unreached = until_slot("length")});

@@ -26,8 +26,8 @@ Tensor embed(const Tensor& x, const Tensor& table, int first, const Positions& p
 
 Scheme learned() {
   return {.name = "learned",
-          .summary = "a learned vector for each position, added; randomized per_sequence it is label encoding (Li & "
-                     "McClelland 2022)",
+          .summary = "a learned vector for each position, added; "
+                     "randomized per_sequence it is label encoding (Li & McClelland 2022)",
           .about = R"(Each position has a vector of its own, which is learned and added to the embedding of the symbol
 that stands there. A position that training has not met has a vector that nobody has trained, and
 beyond the table there is none. With randomized positions, drawn per sequence, it is label encoding

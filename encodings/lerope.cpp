@@ -1,6 +1,6 @@
 // LeRoPE, RoPE with learned frequencies (Karypis et al. 2026, arXiv 2607.10134):
 //
-//   s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) turns pair m by p a_m 10000^(-2m/D)
+//   s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p a_m 10000^(-2m/D)
 //
 //   a: (D/2), 1 before training, in every layer; or (H, D/2), for each head                  pairs: (m, m + D/2)
 // From the paper's abstract: "a scalar per frequency". It is said to share them among all layers and heads; here each
@@ -30,7 +30,7 @@ Scheme lerope() {
           .about = R"(RoPE with a learned factor on each frequency. Before training it is RoPE; then each pair of
 channels finds the speed at which it turns, in every layer for itself.)",
           .source = "Karypis et al. 2026",
-          .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) turns pair m by p a_m 10000^(-2m/D)",
+          .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p a_m 10000^(-2m/D)",
           .doors = "2",
           .options = {{"per_head", false, "frequencies of its own for each head"}},
           .reads = always(Reads::positions),

@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-Turns by_wavelength(const HeadAt& t, const Choices& c) {
+RotarySpectrum by_wavelength(const HeadAt& t, const Choices& c) {
   const double low = c.number("low"), high = c.number("high");
   std::vector<double> f = frequencies_of(t, c);
   for (double& x : f) {

@@ -19,7 +19,7 @@ double at(const std::vector<double>& list, size_t m, size_t pairs) {
   return list[below] + (place - double(below)) * (list[below + 1] - list[below]);
 }
 
-Turns by_list(const HeadAt& t, const Choices& c) {
+RotarySpectrum by_list(const HeadAt& t, const Choices& c) {
   const std::vector<double> list = c.numbers(t.slots > c.whole("length") ? "long" : "short");
   std::vector<double> f = frequencies_of(t, c);
   for (size_t m = 0; m < f.size(); ++m) f[m] /= at(list, m, f.size());

@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-Turns odd_multiples(const HeadAt& t, const Choices& c) {
+RotarySpectrum odd_multiples(const HeadAt& t, const Choices& c) {
   if (t.head >= int(std::lround(c.number("fraction") * t.heads))) return {frequencies_of(t, c)};
   std::vector<double> f;
   for (int m = 0; m < t.channels / 2; ++m) f.push_back(std::numbers::pi * (2 * m + 1) / c.number("length"));

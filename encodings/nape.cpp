@@ -50,7 +50,7 @@ Scheme nape() {
   return {.name = "nape",
           .summary = "half the heads with a penalty for distance, the others without positions",
           .about = R"(In half of the heads a penalty that grows with the distance is subtracted from each logit, so
-that near keys count more. The other half is told no positions and finds keys by content, wherever
+that near keys count more. The other half is given no positions and finds keys by content, wherever
 they are. Nothing is learned.)",
           .source = "Vasylenko et al. 2025",
           .formula = "s_ij = q_i . k_j / sqrt(D) - m_h |p_i - p_j|,   m_h = 1/h for h = 1 .. H/2, then 0",

@@ -9,7 +9,7 @@ const OtherNames words("none", {"nope"});
 Scheme none() {
   return {.name = "none",
           .summary = "no position signal (NoPE); only a causal mask can tell the order",
-          .about = R"(The model is told nothing about positions: a slot differs from another only by its symbol. Without
+          .about = R"(The model is given no positions: a slot differs from another only by its symbol. Without
 a causal mask such a model cannot tell an order at all; with one it can count the slots before it.
 It is the baseline that shows what positions are worth.)",
           .source = "Ruoss et al. 2023, table 1",

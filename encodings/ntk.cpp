@@ -18,13 +18,13 @@ namespace {
 double divisor(const Choices& c, int slots) {
   return c.on("dynamic") ? std::max(1.0, slots / c.number("length")) : c.number("factor");
 }
-Turns interpolated(const HeadAt& t, const Choices& c) {
+RotarySpectrum interpolated(const HeadAt& t, const Choices& c) {
   std::vector<double> f = frequencies_of(t, c);
   for (double& x : f) x /= divisor(c, t.slots);
   return {f};
 }
 
-Turns ntk_aware(const HeadAt& t, const Choices& c) {
+RotarySpectrum ntk_aware(const HeadAt& t, const Choices& c) {
   const double base = c.number("base"), k = c.number("factor"), e = c.number("exponent");
   if (c["form"] == "bloc97") return {frequencies(t.channels, slower_base(base, k, t.channels))};
   if (c["form"] == "old") return {frequencies(t.channels, base * k)};
@@ -35,7 +35,7 @@ Turns ntk_aware(const HeadAt& t, const Choices& c) {
   return {f};
 }
 
-Turns by_slots(const HeadAt& t, const Choices& c) {
+RotarySpectrum by_slots(const HeadAt& t, const Choices& c) {
   const double alpha = c.number("factor"), k = std::max(1.0, alpha * t.slots / c.number("length") - (alpha - 1));
   return {frequencies(t.channels, slower_base(c.number("base"), k, t.channels))};
 }
@@ -85,8 +85,8 @@ Scheme dynamic_ntk() {
       {.name = "dynamic_ntk",
        .summary = "NTK-aware RoPE whose factor grows with the number of slots",
        .about = R"(NTK-aware scaling by as much as an input needs: up to the trained length it is RoPE, and from there
-the base grows with the number of slots. All keys turn anew when one more slot comes, so a cache
-must hold them as they are before they turn.)",
+the base grows with the number of slots. With each further slot all keys rotate by other angles, so
+a cache must hold them as they are before their rotation.)",
        .source = "emozilla 2023",
        .file = "encodings/ntk.cpp",
        .formula = "RoPE with f_m = (base k^(D/(D-2)))^(-2m/D),   k = max(1, factor T / length - (factor - 1))",

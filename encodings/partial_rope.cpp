@@ -21,24 +21,24 @@ int pairs_turning(const HeadAt& t, const Choices& c) {   // rounded down, and at
   return std::max(1, int(c.number("fraction") * (t.channels / 2)));
 }
 
-Turns narrow(const HeadAt& t, const Choices& c) {
+RotarySpectrum narrow(const HeadAt& t, const Choices& c) {
   return {frequencies(2 * pairs_turning(t, c), c.number("base"))};
 }
 
-Turns fastest(const HeadAt& t, const Choices& c) {
+RotarySpectrum fastest(const HeadAt& t, const Choices& c) {
   std::vector<double> f = frequencies_of(t, c);
   std::fill(f.begin() + pairs_turning(t, c), f.end(), 0);
   return {f};
 }
 
-Turns coming_round(const HeadAt& t, const Choices& c) {
+RotarySpectrum coming_round(const HeadAt& t, const Choices& c) {
   std::vector<double> f = frequencies_of(t, c);
   for (double& x : f)
     if (circle / x > c.number("length")) x = 0;
   return {f};
 }
 
-Turns clipped(const HeadAt& t, const Choices& c) {
+RotarySpectrum clipped(const HeadAt& t, const Choices& c) {
   std::vector<double> f = frequencies_of(t, c);
   const auto never_round = [&](double x) { return circle / x > c.number("length"); };
   const size_t slow = size_t(std::count_if(f.begin(), f.end(), never_round));
@@ -61,8 +61,8 @@ Scheme partial_rope() {
   return rotary_scheme(
       {.name = "partial_rope",
        .summary = "RoPE on the first channels of each head, the others without positions",
-       .about = R"(Only the first part of each head's channels is turned, as RoPE would turn a smaller head. The rest
-compares contents wherever they stand. GPT-NeoX and Pythia turn a quarter.)",
+       .about = R"(Only the first part of each head's channels is rotated, as RoPE would a smaller head. The rest
+compares contents wherever they stand. GPT-NeoX and Pythia rotate a quarter.)",
        .source = "Black et al. 2022",
        .formula = "RoPE on the first R = fraction D channels, f_m = base^(-2m/R)",
        .options = {fraction_option(0.25), rope_base(), pairing_option()}},

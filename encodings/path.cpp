@@ -67,7 +67,7 @@ struct PaTH : WholeLogits {
   Quantity quantity() const override { return Quantity::of_equals; }
 };
 
-// beta = 2: M_t = P_t^T = M_{t-1} H_t turns queries and keys of slot t.
+// beta = 2: M_t = P_t^T = M_{t-1} H_t reflects queries and keys of slot t.
 struct Mirrors : Encoding {
   Directions directions;
   Mirrors(const Params& p, const ModelShape& m, const Choices& c) : directions(p, m, c) {}
@@ -82,11 +82,11 @@ struct Mirrors : Encoding {
     for (int t = 0; t < Tk; ++t) {
       const Tensor wt = slice(w, 2, t, t + 1);                                           // (B, H, 1, D)
       M = M - (t ? matmul(M, transpose(wt)) : transpose(wt)) * wt * 2;
-      const auto turned = [&](const Tensor& x, int slot) {
+      const auto reflected = [&](const Tensor& x, int slot) {
         return matmul(M, transpose(by_head(slice(x, 1, slot, slot + 1))));
       };
-      k.push_back(turned(in.k, t));
-      if (t >= Tk - Tq) q.push_back(turned(in.q, t - (Tk - Tq)));
+      k.push_back(reflected(in.k, t));
+      if (t >= Tk - Tq) q.push_back(reflected(in.q, t - (Tk - Tq)));
     }
     Scores s = Encoding::scores(in, p);
     s.pieces[0] = {permute(concat(q, 3), {0, 3, 1, 2}), permute(concat(k, 3), {0, 3, 1, 2})};

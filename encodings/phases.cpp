@@ -11,8 +11,8 @@ Scores Phased::scores(const Heads& in, const Positions& p) const {
   const Tensor a = angles(in, p), cosine = cos(a), sine = sin(a);
   const int queries = in.q.dim(1);
   Scores s = Encoding::scores(in, p);
-  s.pieces[0].q = turned(in.q, last_slots(cosine, queries), last_slots(sine, queries));
-  s.pieces[0].k = turned(in.k, cosine, sine);
+  s.pieces[0].q = rotated(in.q, last_slots(cosine, queries), last_slots(sine, queries));
+  s.pieces[0].k = rotated(in.k, cosine, sine);
   return s;
 }
 
@@ -20,7 +20,7 @@ Tensor Phased::shown(const ModelShape& m, const Positions& p) const {
   return logits_of(*this, m, p, std::pow(m.head_dim(), -0.25));
 }
 
-Tensor turned(const Tensor& x, const Tensor& cosine, const Tensor& sine) {
+Tensor rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine) {
   const int D = x.dim(3);
   const Tensor a = slice(x, 3, 0, D / 2), b = slice(x, 3, D / 2, D);
   return concat({a * cosine - b * sine, a * sine + b * cosine}, 3);

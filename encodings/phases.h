@@ -1,6 +1,6 @@
 // Rotations whose angles have a gradient: learned frequencies, or phases that come from the content of the tokens.
 //
-//   s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t turns channels m and m + D/2 of head h by the angle a_thm
+//   s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates channels m and m + D/2 of head h by the angle a_thm
 #pragma once
 #include <string>
 #include <vector>
@@ -20,8 +20,8 @@ class Phased : public Encoding {
   virtual Tensor angles(const Heads&, const Positions&) const = 0;   // of the keys: (1 or B, Tk, 1 or H, D/2)
 };
 
-// x, (B, T, H, D), turned by angles (1 or B, T, 1 or H, D/2)
-Tensor turned(const Tensor& x, const Tensor& cosine, const Tensor& sine);
+// x, (B, T, H, D), rotated by angles (1 or B, T, 1 or H, D/2)
+Tensor rotated(const Tensor& x, const Tensor& cosine, const Tensor& sine);
 // p f s for each position p, less whole turns of p f: (1 or B, T, 1 or H, D/2). f: frequencies; s: factors that are
 // learned, (D/2) or (H, D/2). Where s is 1 the angle is as exact as that of RoPE. `scheme` is for errors.
 Tensor stretched_angles(const Positions&, const std::string& scheme, const std::vector<double>& f, const Tensor& s);
@@ -31,7 +31,8 @@ Tensor earlier(const Tensor& x, int by);           // x_{t - by}, and 0 before t
 // y_t = sum_n w_n x_{t - n}, for each channel by itself                                 x: (B, T, N)   w: (size, N)
 Tensor causal_conv(const Tensor& x, const Tensor& w);
 Tensor unit(const Tensor& x);                      // x / sqrt(|x|^2 + 1e-6), over the last axis
-// Numbers that do not depend on the positions, on the device, for all layers of a pass. `name` must tell what they are.
+// Numbers that do not depend on the positions, on the device, for all layers of a pass. Every such set has a `name` of
+// its own.
 Tensor constant(const Positions&, const std::string& name, Device, const Shape&, const std::vector<double>&);
 
 }  // namespace poslab

@@ -24,9 +24,9 @@ struct PoPE : Encoding {
   Scores scores(const Heads& in, const Positions& p) const override {
     const int queries = in.q.dim(1), D = in.q.dim(3);
     const auto by_slot = [&](const Tensor& x) { return x.reshape({x.dim(0), x.dim(1), 1, D}); };
-    const Rotation turn = turned_by(p, "pope", fmt::format("pope {}", D), in.q.device(), f);
-    const Rotation of_queries = of_last(turn, queries);
-    const Tensor cosine = by_slot(turn.cosine), sine = by_slot(turn.sine), c = cos(delta), s = sin(delta);
+    const Rotation of_keys = rotation_by(p, "pope", fmt::format("pope {}", D), in.q.device(), f);
+    const Rotation of_queries = of_last(of_keys, queries);
+    const Tensor cosine = by_slot(of_keys.cosine), sine = by_slot(of_keys.sine), c = cos(delta), s = sin(delta);
     const Tensor q = softplus(in.q), k = softplus(in.k);
     Scores scores = Encoding::scores(in, p);
     scores.pieces[0].q = concat({q * by_slot(of_queries.cosine), q * by_slot(of_queries.sine)}, 3);

@@ -1,4 +1,4 @@
-// WHICH positions: the number that each token carries, before any scheme turns it into a signal.
+// WHICH positions: the number that each token carries, before any scheme makes a signal of it.
 #pragma once
 #include <functional>
 #include <map>
@@ -12,16 +12,16 @@
 
 namespace poslab {
 
-// The distances between the positions of a batch, each once, and which pair has which (the list may hold a few that no
-// pair has). A relative scheme computes one row for each value; the attention kernel looks rows up.
+// The distances between the positions of a batch, each once, and the distance of each pair. (The list may hold a few
+// that no pair has.) A relative scheme computes one row for each value; the attention kernel looks rows up.
 struct Distances {
   std::vector<double> value;   // (N) position of key minus position of query: negative looks back
   Ids pairs;                   // (1 or B, T, T): the row of query i and key j. Absent: row j - i + T - 1, N = 2T - 1
   // (1 or B, queries, T): the rows of the last queries only, as cached decoding asks for them. Absent if pairs are.
   Ids of_last(int queries) const;
   int row(int sequence, int i, int j, int time) const;   // of query i and key j, in either form
-  // `value`, for a table on that device. How many distances occur changes from step to step; a GPU, which records steps
-  // by their shapes, gets a multiple of 256, the last ones idle.
+  // `value`, for a table on that device. Their number changes from step to step; a GPU, which records steps by their
+  // shapes, gets a multiple of 256, of which the last are unused.
   std::vector<double> rows(Device) const;
 };
 
@@ -48,8 +48,8 @@ class Positions {
   // not evenly spaced.
   const Distances& offsets(const std::string& scheme) const;
 
-  // A constant that these positions alone decide, such as the cosines of RoPE: computed when it is first asked for
-  // under this name, on this device, then kept for the other layers of the pass.
+  // A constant that depends on these positions alone, such as the cosines of RoPE: computed at the first call with this
+  // name and device, then kept for the other layers of the pass.
   const Tensor& once(const std::string& name, Device, const std::function<Tensor(Device)>& make) const;
   void forget_constants() const { constants_.clear(); }
 
@@ -60,10 +60,10 @@ class Positions {
   mutable std::map<std::pair<std::string, Device>, Tensor> constants_;
 };
 
-// What a sampler may know of a token: a digit, another symbol of the input, or an empty slot of the answer.
+// What a sampler may read of a token: a digit, another symbol of the input, or an empty slot of the answer.
 enum class TokenClass { digit, sign, empty };
 
-// For whom positions are drawn.
+// The slots that positions are drawn for.
 struct Slots {
   int sequences, time;               // draws: 1 that the batch shares, or one for each sequence
   Ids classes{};                     // (B, T) of TokenClass, for samplers that read them; absent: all are digits
@@ -79,30 +79,30 @@ struct Sampler {
   bool only_offsets = false;         // gives a table of offsets and no position of a token
   std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
   std::function<Positions(const Choices&, const Slots&, Rng&)> draw = {};   // `sample` has checked the slots
-  std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // of a composition, which draws nothing itself
-  std::string file = {};             // where it stands
+  std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // of a composition, which does not draw itself
+  std::string file = {};             // the source file
 };
 const std::vector<Sampler>& all_samplers();
 // Throws BadInput for sizes below 1, and for more slots than the pool has positions.
 Positions sample(const Chosen<Sampler>&, const Slots&, Rng&);
-// "randomized:max_position=4096,unsorted", or "randomized|sequential": for each layer its own, in turn; what is added
-// to the embedding reads those of the first. Options that it leaves out are as `run` has them. Throws BadInput.
+// "randomized:max_position=4096,unsorted", or "randomized|sequential": one for each layer, in turn; a scheme of door 1
+// reads those of the first. Options that the text does not set are those of `run`. Throws BadInput.
 Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run = {});
 Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);
-int pool_of(const Chosen<Sampler>&);                 // for how many slots it has positions: max_position, or no end
-std::vector<double> numbers_of(const std::string& text);   // "0 2.5 7". Throws BadInput: no number, or not finite
+int pool_of(const Chosen<Sampler>&);                 // most slots that it has positions for: max_position, or no limit
+std::vector<double> numbers_of(const std::string& text);   // "0 2.5 7". Throws BadInput for no finite number
 
-// When randomness is drawn anew: once per forward pass, once per layer and pass, or for each sequence of the batch.
+// When positions are resampled: once per forward pass, once per layer and pass, or for each sequence of the batch.
 enum class Resample { per_forward, per_layer, per_sequence };
 
 // The positions of one forward pass, as the layers ask for them.
 class PositionSample {
  public:
   PositionSample(Chosen<Sampler>, Resample, Stream, int sequences, int time, Ids classes = {});
-  explicit PositionSample(std::vector<Positions> given);   // your own: one for all layers, or one for each
+  explicit PositionSample(std::vector<Positions> given);   // given positions: one for all layers, or one for each
   const Positions& at_embedding() const { return at_layer(0); }
   const Positions& at_layer(int layer) const;
-  void begin_pass() const;   // forgets the constants of another pass, whose memory on a GPU may be gone
+  void begin_pass() const;   // drops the constants of another pass, whose memory on a GPU may be reused
 
  private:
   Chosen<Sampler> sampler_;

@@ -21,9 +21,9 @@ struct RelativeVectors {
 };
 std::unique_ptr<Encoding> relative_vectors(RelativeVectors);
 
-// Rows of a learned table at numbers from 0 to R - 1, between two rows a mixture of both: (R, ...) -> (N, ...)
+// Rows of a learned table at places from 0 to R - 1, interpolated between two rows: (R, ...) -> (N, ...)
 Tensor rows_at(const Tensor& table, const std::vector<double>& at);
-// Which row of a list of distances the last `queries` of `keys` slots read with each key: (1 or B, Tq, Tk).
+// The row of the list of distances for each pair of one of the last `queries` slots and a key: (1 or B, Tq, Tk).
 Ids rows_of_pairs(const Distances&, int queries, int keys);
 // A number for each row and head, at its pairs: (N, H) -> (1 or B, H, Tq, Tk)
 Tensor at_pairs(const Tensor& rows, const Ids& pairs);

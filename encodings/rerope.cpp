@@ -3,7 +3,7 @@
 //   s_ij = q_i . R(-rho) k_j / sqrt(D),   rho = r if r < w, else w + (r - w) / k         r = p_i - p_j
 //
 // `leaky` is k: 0 is ReRoPE itself, above 1 Leaky ReRoPE, below 1 the inverse form, for training a model that is then
-// tested as RoPE. A key behind the query has -rho(-r), an extension; the released code's log n is --temperature log_n.
+// tested as RoPE. A key after the query has -rho(-r), an extension; the released code's log n is --temperature log_n.
 #include "encodings/rotary.h"
 #include "encodings/windows.h"
 
@@ -11,20 +11,20 @@ namespace poslab {
 namespace {
 
 // A far pair's rho = (p_i / k + w - w / k) - p_j / k; where k is infinite, w alone.
-Bent bent(const ModelShape& m, const Choices& c) {
+PiecewiseRotary layer(const ModelShape& m, const Choices& c) {
   const double w = c.whole("window"), k = c.number("leaky");
-  if (k == 0) return {turning(m, c), w, {[w](double) { return w; }, {}}, m.causal};
-  return {
-      turning(m, c), w, {[w, k](double p) { return p / k + w - w / k; }, [k](double p) { return p / k; }}, m.causal};
+  const RotaryLayer t = rotary_layer(m, c);
+  if (k == 0) return {t, w, {[w](double) { return w; }, {}}, m.causal};
+  return {t, w, {[w, k](double p) { return p / k + w - w / k; }, [k](double p) { return p / k; }}, m.causal};
 }
 
 }  // namespace
 
 Scheme rerope() {
-  return bent_scheme(
+  return piecewise_scheme(
       {.name = "rerope",
        .summary = "RoPE whose distances end at a window, or go on in smaller steps",
-       .about = R"(Within a window, queries and keys are turned as in RoPE. Beyond it all distances count as the
+       .about = R"(Within a window, queries and keys are rotated as in RoPE. Beyond it all distances count as the
 window's width, or grow in steps of 1 / leaky, so that a long string brings no distance that
 training has not met. The window is measured in positions: random ones are further apart. For
 these the weights are written out; evenly spaced positions take the fast route.)",
@@ -35,7 +35,7 @@ these the weights are written out; evenly spaced positions take the fast route.)
                    pairing_option(),
                    rope_base()},
        .shows = [](auto&, auto&) { return cosines_shown + "."; }},
-      bent);
+      layer);
 }
 
 }  // namespace poslab

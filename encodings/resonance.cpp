@@ -25,7 +25,7 @@ wavelength is shorter than the trained length. With YaRN: yarn:resonance.)",
        .source = "Wang et al. 2024",
        .formula = "RoPE with f_m = 2 pi / round(2 pi / base^(-2m/D))",
        .options = {rope_base(), pairing_option()}},
-      [](const HeadAt& t, const Choices& c) { return Turns{resonant(frequencies_of(t, c))}; });
+      [](const HeadAt& t, const Choices& c) { return RotarySpectrum{resonant(frequencies_of(t, c))}; });
 }
 
 }  // namespace poslab

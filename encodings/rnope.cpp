@@ -9,11 +9,11 @@
 namespace poslab {
 
 Scheme rnope() {
-  return turning_scheme(
+  return rotary_layers_scheme(
       {.name = "rnope",
        .summary = "a window with RoPE, and in every fourth layer all keys without positions",
-       .about = R"(Most layers see a window of keys, turned as in RoPE, and look after what is near. Every fourth
-sees all keys and is told no positions, so that it finds by content what is far. The window counts
+       .about = R"(Most layers see a window of keys, rotated as in RoPE, and look after what is near. Every fourth
+sees all keys and is given no positions, so that it finds by content what is far. The window counts
 slots: samplers change the rotations and not what is seen.)",
        .source = "Yang et al. 2025",
        .formula = "RoPE where |i - j| < w; in each layer `every` s_ij = q_i . k_j / sqrt(D) for all keys",

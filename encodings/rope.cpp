@@ -1,8 +1,8 @@
 // RoPE (Su et al. 2021): pairs of channels of q and k turn with the position, so their product turns with the distance.
 //
 //   s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) = q_i . R(p_j - p_i) k_j / sqrt(D)
-//   R(p) turns pair m by p base^(-2m/D)                                             angles: (1 or B, T, D/2)
-// ABF (Xiong et al. 2023) only raises the base, so that far keys are turned less.
+//   R(p) rotates pair m by p base^(-2m/D)                                           angles: (1 or B, T, D/2)
+// ABF (Xiong et al. 2023) only raises the base, so that far keys are rotated less.
 #include "encodings/rotary.h"
 
 namespace poslab {
@@ -10,21 +10,21 @@ namespace {
 
 const OtherNames words("rope", {"rotary"});
 
-Turns turns(const HeadAt& t, const Choices& c) { return {frequencies_of(t, c)}; }
+RotarySpectrum plain(const HeadAt& t, const Choices& c) { return {frequencies_of(t, c)}; }
 
 }  // namespace
 
 Scheme rope() {
   return rotary_scheme(
       {.name = "rope",
-       .summary = "queries and keys turned by the position, in pairs of channels",
-       .about = R"(Queries and keys are turned by angles that grow with the position, one speed for each pair of
+       .summary = "queries and keys rotated by the position, in pairs of channels",
+       .about = R"(Queries and keys are rotated by angles that grow with the position, one speed for each pair of
 channels. The product of a query and a key then depends on the angle between them, and so on the
 distance of their positions only. Nothing is learned.)",
        .source = "Su et al. 2021",
-       .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) turns pair m by p base^(-2m/D)",
+       .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p base^(-2m/D)",
        .options = {pairing_option("rope_pairing"), rope_base()}},
-      turns);
+      plain);
 }
 
 Scheme abf() {
@@ -32,13 +32,13 @@ Scheme abf() {
       {.name = "abf",
        .summary = "RoPE with the base raised from 10000 to 500000",
        .about = R"(RoPE whose base is raised, here from 10000 to 500000, before a model is trained on to longer
-inputs. All pairs of channels but the first turn more slowly, so far keys are turned less. Llama 3
+inputs. All pairs of channels but the first turn more slowly, so far keys are rotated less. Llama 3
 and most models for long texts begin so.)",
        .source = "Xiong et al. 2023",
        .file = "encodings/rope.cpp",
        .formula = "RoPE with f_m = 500000^(-2m/D)",
        .options = {rope_base(500000), pairing_option()}},
-      turns);
+      plain);
 }
 
 }  // namespace poslab

@@ -28,23 +28,23 @@ Tensor angles_of(const std::vector<double>& at, int sequences, const std::vector
 
 }  // namespace
 
-Rotation turned_by(const Positions& p, const std::vector<double>& at, const std::string& name, Device device,
+Rotation rotation_by(const Positions& p, const std::vector<double>& at, const std::string& name, Device device,
                    const std::vector<double>& frequencies) {
   Tensor angle;
-  const auto turn = [&](const char* of, Tensor (*function)(const Tensor&)) {
+  const auto of_angles = [&](const char* of, Tensor (*function)(const Tensor&)) {
     return p.once(fmt::format("{} {}", of, name), device, [&](Device there) {
       if (!angle) angle = angles_of(at, p.sequences(), frequencies);
       return function(angle).to(there);
     });
   };
-  return {turn("cosine", cos), turn("sine", sin)};
+  return {of_angles("cosine", cos), of_angles("sine", sin)};
 }
 
-Rotation turned_by(const Positions& p, const std::string& scheme, const std::string& name, Device device,
+Rotation rotation_by(const Positions& p, const std::string& scheme, const std::string& name, Device device,
                    const std::vector<double>& frequencies, const std::function<double(double)>& at) {
   std::vector<double> moved = p.tokens(scheme);
   if (at) std::transform(moved.begin(), moved.end(), moved.begin(), at);
-  return turned_by(p, moved, name, device, frequencies);
+  return rotation_by(p, moved, name, device, frequencies);
 }
 
 Rotation of_last(const Rotation& r, int queries) {
@@ -55,11 +55,11 @@ Rotation of_last(const Rotation& r, int queries) {
 
 namespace {
 
-// The first channels turn, as many pairs as there are angles.
-Tensor turned(const Tensor& x, const Rotation& r, Pairing pairing) {
-  const int channels = x.dim(3), turning = 2 * r.cosine.dim(2);
-  if (turning == channels) return rotate(x, r, pairing);
-  return concat({rotate(slice(x, 3, 0, turning), r, pairing), slice(x, 3, turning, channels)}, 3);
+// The first channels are rotated, as many pairs as there are angles.
+Tensor rotated(const Tensor& x, const Rotation& r, Pairing pairing) {
+  const int channels = x.dim(3), rotating = 2 * r.cosine.dim(2);
+  if (rotating == channels) return rotate(x, r, pairing);
+  return concat({rotate(slice(x, 3, 0, rotating), r, pairing), slice(x, 3, rotating, channels)}, 3);
 }
 
 Tensor joined(const std::vector<Tensor>& groups) { return groups.size() == 1 ? groups[0] : concat(groups, 2); }
@@ -75,14 +75,14 @@ Rotary::Rotary(std::string name, Pairing pairing, std::function<std::vector<Grou
 
 Rotation Rotary::of_group(const Group& group, int from, const Positions& p, const LayerShape& n) const {
   const std::string key = fmt::format("{} {} {} {}", name_, n.head_dim, n.heads, from);
-  return turned_by(p, name_, key, n.device, group.turns.frequencies);
+  return rotation_by(p, name_, key, n.device, group.spectrum.frequencies);
 }
 
 std::optional<LayerTerms> Rotary::terms(const Positions& p, const LayerShape& n) const {
   const std::vector<Group> all = groups_(p.time());
-  const Turns& turns = all[0].turns;
-  if (all.size() > 1 || 2 * int(turns.frequencies.size()) != n.head_dim) return std::nullopt;
-  return LayerTerms{.scale = real(turns.factor / std::sqrt(double(n.head_dim))),
+  const RotarySpectrum& spectrum = all[0].spectrum;
+  if (all.size() > 1 || 2 * int(spectrum.frequencies.size()) != n.head_dim) return std::nullopt;
+  return LayerTerms{.scale = real(spectrum.factor / std::sqrt(double(n.head_dim))),
                     .rotation = of_group(all[0], 0, p, n),
                     .pairing = pairing_};
 }
@@ -94,13 +94,13 @@ Scores Rotary::scores(const Heads& in, const Positions& p) const {
     const LayerShape shape{in.q.dim(2), in.q.dim(3), in.q.device()};
     const Rotation of_keys = of_group(group, from, p, shape);
     const auto own = [&](const Tensor& x) { return all.size() == 1 ? x : slice(x, 2, from, from + group.heads); };
-    q.push_back(turned(own(in.q), of_last(of_keys, in.q.dim(1)), pairing_));
-    k.push_back(turned(own(in.k), of_keys, pairing_));
+    q.push_back(rotated(own(in.q), of_last(of_keys, in.q.dim(1)), pairing_));
+    k.push_back(rotated(own(in.k), of_keys, pairing_));
     from += group.heads;
   }
   Scores s = Encoding::scores(in, p);
   s.pieces[0] = {joined(q), joined(k)};
-  s.scale = real(s.scale * all[0].turns.factor);
+  s.scale = real(s.scale * all[0].spectrum.factor);
   return s;
 }
 
@@ -114,8 +114,8 @@ namespace {
 std::vector<Rotary::Group> groups_by(const FrequencyLaw& law, const ModelShape& m, const Choices& c, int slots) {
   std::vector<Rotary::Group> all;
   for (int h = 0; h < m.heads; ++h) {
-    Turns turns = law({m.head_dim(), m.heads, h, slots}, c);
-    if (all.empty() || all.back().turns.frequencies != turns.frequencies) all.push_back({std::move(turns), 0});
+    RotarySpectrum spectrum = law({m.head_dim(), m.heads, h, slots}, c);
+    if (all.empty() || all.back().spectrum.frequencies != spectrum.frequencies) all.push_back({std::move(spectrum), 0});
     ++all.back().heads;
   }
   return all;
@@ -159,7 +159,7 @@ Scheme rotary_scheme(Scheme s, FrequencyLaw law, std::function<bool(const Choice
 }
 
 Option rope_base(double standard) {
-  return {"base", standard, {2, 1e30}, "pair m turns by base^(-2m/D) a position"};
+  return {"base", standard, {2, 1e30}, "pair m is rotated by base^(-2m/D) a position"};
 }
 
 Option pairing_option(std::string run_option) {
@@ -183,8 +183,9 @@ Pairing pairing_of(const Choices& c) { return c["pairing"] == "half" ? Pairing::
 
 void check_pairs(const std::string& scheme, const ModelShape& m) {
   if (m.head_dim() % 2)
-    bad_input("{} turns channels in pairs, and a head of {}{} channels has an odd one; make the head size even", scheme,
-              m.head_width ? "" : fmt::format("(d_model = {}) / (heads = {}) = ", m.d_model, m.heads), m.head_dim());
+    bad_input("{} rotates channels in pairs, and a head of {}{} channels has an odd one; make the head size even",
+              scheme, m.head_width ? "" : fmt::format("(d_model = {}) / (heads = {}) = ", m.d_model, m.heads),
+              m.head_dim());
 }
 
 }  // namespace poslab

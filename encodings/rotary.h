@@ -1,7 +1,7 @@
-// Queries and keys turned by their positions, in pairs of channels: what RoPE and its relatives share. Most of them
-// differ from RoPE in the frequencies f_m alone, one for each pair, and in a factor:
+// What RoPE (Su et al. 2021, section 3.2) and its relatives share: queries and keys are rotated by their positions, in
+// pairs of channels. Most of them differ from RoPE in the frequencies f_m alone, one for each pair, and in a factor:
 //
-//   s_ij = factor (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) turns pair m by p f_m
+//   s_ij = factor (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D),   R(p) rotates pair m by p f_m radians
 #pragma once
 #include <functional>
 #include <string>
@@ -11,33 +11,33 @@
 
 namespace poslab {
 
-// The rotation of each token by its position times f_m, or by at(position) times f_m: (1 or B, T, D/2). Computed once a
-// pass under `name`, which must tell all that it depends on; `scheme` is for errors.
-Rotation turned_by(const Positions&, const std::string& scheme, const std::string& name, Device,
+// The rotation of each token by p f_m, or by at(p) f_m, where p is its position: (1 or B, T, D/2). It is computed once
+// a pass and kept under `name`, which must spell out all that it depends on. `scheme` is for errors.
+Rotation rotation_by(const Positions&, const std::string& scheme, const std::string& name, Device,
                    const std::vector<double>& frequencies, const std::function<double(double)>& at = {});
-// The same by numbers of your own: at, (S, n), one for each of n tokens.
-Rotation turned_by(const Positions&, const std::vector<double>& at, const std::string& name, Device,
+// The same for n tokens at positions of the caller's, at: (S, n) -> (S, n, D/2).
+Rotation rotation_by(const Positions&, const std::vector<double>& at, const std::string& name, Device,
                    const std::vector<double>& frequencies);
-// That of the last slots only, which are those of the queries.
+// The rotation of the last slots, which are those of the queries: (S, T, D/2) -> (S, queries, D/2).
 Rotation of_last(const Rotation&, int queries);
 
-struct Turns {
-  std::vector<double> frequencies;   // radians a position; where there are fewer than D/2, the last channels stay
+struct RotarySpectrum {
+  std::vector<double> frequencies;   // radians a position; fewer than D/2 leave the last channels as they are
   double factor = 1;                 // on the logits, the same for all heads
 };
 
 class Rotary : public Encoding {
  public:
-  struct Group { Turns turns; int heads; };      // neighbouring heads that turn alike
-  // name: as the scheme is spelled
+  struct Group { RotarySpectrum spectrum; int heads; };   // neighbouring heads with the same spectrum
+  // name: the scheme as it is spelled
   Rotary(std::string name, std::vector<double> frequencies, Pairing);
   Rotary(std::string name, Pairing, std::function<std::vector<Group>(int slots)>);
   Scores scores(const Heads&, const Positions&) const override;
-  std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override;   // if all channels turn alike
+  std::optional<LayerTerms> terms(const Positions&, const LayerShape&) const override;   // one spectrum, all channels
   // The logit of equal contents, `factor` at distance 0: the mean of cos(d f_m) over the pairs of channels.
   Tensor shown(const ModelShape&, const Positions&) const override;
   Quantity quantity() const override { return Quantity::of_equals; }
-  bool heads_alike() const { return groups_(1).size() == 1; }   // all heads turn alike
+  bool heads_alike() const { return groups_(1).size() == 1; }   // one spectrum for all heads
 
  private:
   // Of the group that begins with head `from`.
@@ -47,26 +47,26 @@ class Rotary : public Encoding {
   std::function<std::vector<Group>(int slots)> groups_;
 };
 
-// How a head turns where there are so many slots.
+// The spectrum of a head, by its number and the number of slots.
 struct HeadAt { int channels, heads, head, slots; };
-using FrequencyLaw = std::function<Turns(const HeadAt&, const Choices&)>;
-// `s`, which has name, words and options, with the frequencies of the law; all else is as in RoPE. Its options hold
-// rope_base and pairing_option.   by_length: whether the law looks at the number of slots
+using FrequencyLaw = std::function<RotarySpectrum(const HeadAt&, const Choices&)>;
+// Completes a scheme that has name, texts and options, rope_base and pairing_option among them: RoPE with the spectrum
+// that the law gives.   by_length: whether the law reads the number of slots; absent: it does not.
 Scheme rotary_scheme(Scheme s, FrequencyLaw, std::function<bool(const Choices&)> by_length = {});
 
 Option rope_base(double standard = 10000);
 Option pairing_option(std::string run_option = "");   // pairing=interleaved|half
-Option factor_option();                               // how many times longer inputs are than in training: 8
-Option length_option(int least = 1);                  // of inputs in training: 40 slots
+Option factor_option();                               // how many times as long as in training inputs are: 8
+Option length_option(int least = 1);                  // of inputs in training, in slots: 40
 Pairing pairing_of(const Choices&);
-// base^(-2m/D), as RoPE has them
+// Those of RoPE: base^(-2m/D), m = 0 .. D/2 - 1
 std::vector<double> frequencies_of(const HeadAt&, const Choices&);
-// The base with which the first pair turns as before and the last one k times more slowly (bloc97). A head of two
-// channels has the first pair alone.
+// NTK-aware scaling (bloc97 2023): the base with which the first pair keeps its frequency and the last one has a k-th
+// of it, base k^(D/(D-2)). A head of two channels has the first pair alone, and keeps its base.
 double slower_base(double base, double k, int channels);
-// The frequencies with all wavelengths rounded to whole numbers of positions.
+// The frequencies whose wavelengths are those given, rounded to whole numbers of positions (Wang et al. 2024).
 std::vector<double> resonant(std::vector<double> frequencies);
-// Throws BadInput, naming the scheme, unless heads have an even number of channels.
+// Throws BadInput, naming the scheme, for heads of an odd number of channels.
 void check_pairs(const std::string& scheme, const ModelShape&);
 
 }  // namespace poslab

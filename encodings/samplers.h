@@ -8,18 +8,18 @@ namespace poslab {
 std::vector<Sampler> spread_samplers();    // nothing random: counted, stretched, squeezed
 std::vector<Sampler> subset_samplers();    // random subsets of a pool
 std::vector<Sampler> shifted_samplers();   // runs that are shifted, jittered or scaled; random floats
-std::vector<Sampler> segment_samplers();   // numbers that begin anew in each run of like tokens
+std::vector<Sampler> segment_samplers();   // numbers that start again in each run of like tokens
 
 // Options that several have.
 Option pool_option(), first_option();
 
-// The sampler at that step of training, counted from 0, for so many slots: one that says `grow` has a part of its pool.
+// The sampler at a step of training, counted from 0, for that number of slots: one with `grow` has a part of its pool.
 Chosen<Sampler> at_step(Chosen<Sampler>, int64_t step, int slots);
 
 // n of the numbers low .. low + pool - 1, every subset equally likely; in random order unless sorted.
 std::vector<double> subset(int n, int low, int pool, bool sorted, Rng&);
 
-// one(rng) gives the positions of a sequence, drawn anew for each.
+// one(rng) draws the positions of one sequence; it is called for each.
 template <class One>
 Positions of_each(const Slots& slots, Rng& rng, const One& one) {
   std::vector<double> all;

@@ -1,4 +1,4 @@
-// Numbers that begin anew in each segment. A segment is a longest run of tokens of one class: digits, other symbols of
+// Numbers that start again in each segment. A segment is a longest run of tokens of one class: digits, other symbols of
 // the input, empty slots of the answer. With a = index in the segment and b = index from its end, both from 0:
 //
 //   restart   a
@@ -82,8 +82,8 @@ Positions coupled(const Choices& c, const Slots& slots, Rng& rng) {
 std::vector<Sampler> segment_samplers() {
   const Option pool = pool_option(), first = first_option();
   return {
-      {.name = "restart", .summary = "0, 1, 2, ... anew in each run of digits, of signs, of empty slots",
-       .about = R"(Positions count anew in each segment: the digits of a number, the signs between two numbers, the
+      {.name = "restart", .summary = "0, 1, 2, ... again in each run of digits, of signs, of empty slots",
+       .about = R"(Positions start again in each segment: the digits of a number, the signs between two numbers, the
 empty slots of the answer. So the first digit of each number and the first slot of the answer have
 the same position. It is position coupling for strings that line up from their starts.)",
        .source = "Cho et al. 2024 (position coupling)", .options = {first}, .reads_classes = true, .draw = restart},

@@ -6,7 +6,7 @@
 //   given             the i-th number of a list
 //
 // i counts the slots from 0. float_midpoints is the rule of random float sampling at test (Shimizu et al. 2026), as
-// told in a note on the paper; its positions move once T has passed `trained`, so cached keys would have to move too.
+// stated in a note on the paper; its positions move once T has passed `trained`, so cached keys would have to move too.
 #include <algorithm>
 
 #include "core/error.h"

@@ -91,7 +91,7 @@ Positions blocks(const Choices& c, const Slots& slots, Rng& rng) {
 
 }  // namespace
 
-// The stages are the doublings that a summary of Randomized YaRN tells of: 8K, 16K, 32K. Their lengths it does not say.
+// The stages are the doublings that a summary of Randomized YaRN states: 8K, 16K, 32K. Their lengths it does not say.
 Chosen<Sampler> at_step(Chosen<Sampler> s, int64_t step, int slots) {
   if (s->parts) {
     std::vector<Chosen<Sampler>> parts;
@@ -113,7 +113,7 @@ std::vector<Sampler> subset_samplers() {
                     "training steps in which the pool grows from a quarter to all; 0: none");
   return {
       {.name = "randomized", .summary = "T of the N positions without replacement, in increasing order unless unsorted",
-       .about = R"(A random subset of a large pool of positions, in increasing order, drawn anew for each training
+       .about = R"(A random subset of a large pool of positions, in increasing order, resampled for each training
 step. The order of the slots stays, and their distances vary. So training meets the positions of
 strings that are much longer than its own. With grow=STEPS training begins with a quarter of the
 pool and goes on with half of it (Mehta, Yin, Durrett 2026, who do so with YaRN).)",

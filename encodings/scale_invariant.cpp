@@ -83,7 +83,7 @@ Chosen<Scheme> scheme_in(const Choices& c) {
 }
 
 Option of_option() {
-  Option of("of", std::vector<std::string>{"none"}, "whose logits; its options stand behind slashes, rerope/window=16");
+  Option of("of", std::vector<std::string>{"none"}, "whose logits; its options stand after slashes, rerope/window=16");
   of.words.clear();   // any text
   return of;
 }

@@ -1,4 +1,4 @@
-// Selective RoPE (2025, arXiv 2511.17388): how far a token turns what follows depends on its content.
+// Selective RoPE (2025, arXiv 2511.17388): how far a token rotates what follows depends on its content.
 //
 //   y_t = up down x^_t, x^: x with each head's channels of length 1     phi_t = conv4(y)_t, or y_t - y_{t-1}: skip_conv
 //   angle_thm = T_m sum_{s <= t} phi_shm,   phi (+ e^b) (times sigmoid(x^ gate))     b: (H, D/2), gate: (C, H)
@@ -66,10 +66,10 @@ bool telescopes(const Choices& c) { return c.on("skip_conv") && !c.on("gate") &&
 Scheme selective_rope() {
   return {.name = "selective_rope",
           .summary = "angles that are sums of what each token so far has to add",
-          .about = R"(Each token turns everything behind it by angles that depend on its content: the angle between a
+          .about = R"(Each token rotates everything after it by angles that depend on its content: the angle between a
 query and a key is the sum over the tokens between them. One that flips a state adds half a turn.)",
           .source = "arXiv 2511.17388",
-          .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t turns pair m by T_m sum_{s <= t} phi_sm",
+          .formula = "s_ij = (R_i q_i) . (R_j k_j) / sqrt(D),   R_t rotates pair m by T_m sum_{s <= t} phi_sm",
           .doors = "2",
           .options = {{"rank", 16, {1, 4096}, "of the projection from states to angles"},
                       {"skip_conv", false, "differences of neighbours, not the convolution"},

@@ -3,7 +3,7 @@
 //   rho = r if r < w, else floor(p_i / G) - floor(p_j / G) + w - floor(w / G)            r = p_i - p_j
 //
 // Leaky ReRoPE with k = G, in whole numbers. The released code adds w - w / G without the floor in prefill
-// (shift=exact); it picks near keys by slots, here positions do. A key behind the query has -rho(-r), an extension.
+// (shift=exact); it picks near keys by slots, here positions do. A key after the query has -rho(-r), an extension.
 #include <cmath>
 
 #include "encodings/rotary.h"
@@ -12,17 +12,17 @@
 namespace poslab {
 namespace {
 
-Bent grouped(const ModelShape& m, const Choices& c) {
+PiecewiseRotary grouped(const ModelShape& m, const Choices& c) {
   const double w = c.whole("window"), G = c.whole("group");
   const double shift = w - (c["shift"] == "exact" ? w / G : std::floor(w / G));
   const auto group = [G](double p) { return std::floor(p / G); };
-  return {turning(m, c), w, {[=](double p) { return group(p) + shift; }, group}, m.causal};
+  return {rotary_layer(m, c), w, {[=](double p) { return group(p) + shift; }, group}, m.causal};
 }
 
 }  // namespace
 
 Scheme self_extend() {
-  return bent_scheme(
+  return piecewise_scheme(
       {.name = "self_extend",
        .summary = "RoPE for near keys, and positions in groups for far ones",
        .about = R"(Keys within a window are met as in RoPE. For those beyond it, positions are counted in groups, so

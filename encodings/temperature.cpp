@@ -231,7 +231,7 @@ Chosen<TemperaturePolicy> choose_temperature(const std::string& text) {
   Chosen<TemperaturePolicy> made = choose("temperature", all_temperatures(), text);
   if (made->make == nullptr || !made.choices.has("of") || !made.choices["of"].empty()) return made;
   bad_input(
-      "temperature {}: there are no temperatures behind it; say aligned:FILE, a file that `poslab align` writes "
+      "temperature {}: no temperatures follow it; say aligned:FILE, a file that `poslab align` writes "
       "for your model",
       text);
 }

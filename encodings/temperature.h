@@ -13,16 +13,16 @@ namespace poslab {
 // A policy in one layer.
 struct Temperature {
   std::function<Tensor(const Heads&, const Positions&, const Span&)> factor{};   // f: (1 or B, Tq, 1 or H); absent: 1
-  std::function<Heads(Heads)> prepare{};         // other queries and keys, before the scheme turns them; absent: these
+  std::function<Heads(Heads)> prepare{};         // other queries and keys, before any rotation; absent: these
   bool absent() const { return !factor && !prepare; }
-  Heads operator()(Heads, const Positions&, const Span&) const;                  // all that the scheme gets
+  Heads operator()(Heads, const Positions&, const Span&) const;                  // what the scheme gets
 };
 
 // An entry of the only list, encodings/temperature.cpp.
 struct TemperaturePolicy {
   std::string name = "none", summary = {}, about = {}, source = {}, formula = {};   // about: at most five lines
   std::vector<Option> options = {};
-  bool learned = false;          // it has parameters, so it is the same in training and at test
+  bool learned = false;          // it has parameters, and so is the same in training and at test
   std::function<Temperature(Params, const Choices&, const ModelShape&)> make = {};
 };
 const std::vector<TemperaturePolicy>& all_temperatures();

@@ -24,7 +24,7 @@ the layers between. The window counts slots: samplers change the rotations and n
        .source = "Beltagy et al. 2020; Jiang et al. 2023",
        .formula = "s_ij = (R(p_i) q_i) . (R(p_j) k_j) / sqrt(D) where |i - j| < w, else masked",
        .options = {window_option("window", 512, "0.5L", "keys at this many slots and beyond are not seen"),
-                   {"rope", true, "queries and keys are turned by their positions"},
+                   {"rope", true, "queries and keys are rotated by their positions"},
                    pairing_option(),
                    rope_base()},
        .shows =

@@ -14,56 +14,56 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// A run of slots, or of rows of a tensor: first .. last - 1.
-struct Run {
+// Slots, or rows of a tensor: first .. last - 1.
+struct SlotRange {
   int first, last;
   int size() const { return last - first; }
 };
 
 // Positions of these slots of each sequence: (S, T) -> (S, n)
-std::vector<double> of_run(const std::vector<double>& at, int time, Run run) {
+std::vector<double> of_range(const std::vector<double>& at, int time, SlotRange slots) {
   std::vector<double> some;
-  for (auto row = at.begin(); row < at.end(); row += time) some.insert(some.end(), row + run.first, row + run.last);
+  for (auto row = at.begin(); row < at.end(); row += time) some.insert(some.end(), row + slots.first, row + slots.last);
   return some;
 }
 
 // The keys that the last of T slots, as many as there are queries, see in a part.
-Run seen_by(const Part& part, int time, int queries) {
+SlotRange seen_by(const Part& part, int time, int queries) {
   const int first = std::min(time, std::max({0, part.first, time - queries + part.from}));
   return {first, std::max(first, std::min({time, part.last, time - 1 + part.to}))};
 }
 
-// Rows of x (B, n, H, D) turned; the others hold anything, and are not read. Without gradients, on the CPU.
-Tensor only_turned(const Tensor& x, Run rows, const Rotation& r, Pairing pairing) {
+// Rows of x (B, n, H, D) rotated; the others hold anything, and are not read. Without gradients, on the CPU.
+Tensor rotated_rows(const Tensor& x, SlotRange rows, const Rotation& r, Pairing pairing) {
   const int n = x.dim(1), H = x.dim(2), D = x.dim(3);
   Tensor y(x.shape());
   for (int b = 0; b < x.dim(0); ++b) {
     const int64_t at = (int64_t(b) * n + rows.first) * H * D;
-    const int64_t turns = r.cosine.dim(0) == 1 ? 0 : int64_t(b) * rows.size() * D / 2;
+    const int64_t angles = r.cosine.dim(0) == 1 ? 0 : int64_t(b) * rows.size() * D / 2;
     kernels(Device::cpu)
-        .rotate({y.data() + at, true}, x.data() + at, r.cosine.data() + turns, r.sine.data() + turns, 1, 1, rows.size(),
-                H, D, pairing == Pairing::interleaved, false);
+        .rotate({y.data() + at, true}, x.data() + at, r.cosine.data() + angles, r.sine.data() + angles, 1, 1,
+                rows.size(), H, D, pairing == Pairing::interleaved, false);
   }
   return y;
 }
 
-// Queries and keys of a part, turned. `number` tells its positions from those of other parts. only_seen: of the keys
-// only those that a query sees.
-Piece piece(const Heads& in, const Positions& p, const Turning& t, int number, const Part& part, bool only_seen) {
+// Queries and keys of a part, rotated.   number: of the part, in the names of its constants   only_seen: of the keys
+// only those that a query sees
+Piece piece(const Heads& in, const Positions& p, const RotaryLayer& t, int number, const Part& part, bool only_seen) {
   const int T = p.time(), queries = in.q.dim(1);
   const bool alike = part.q == part.k;
-  const auto turned = [&](const Tensor& x, const std::vector<double>& at, const char* whose, Run slots) {
+  const auto rotated = [&](const Tensor& x, const std::vector<double>& at, const char* whose, SlotRange slots) {
     if (at.empty() || slots.size() == 0) return x;
     const std::string name = fmt::format("{} {} {}{} {} {}", t.name, t.frequencies.size(), number, alike ? "" : whose,
                                          slots.first, slots.last);
-    const Rotation by = turned_by(p, of_run(at, T, slots), name, x.device(), t.frequencies);
+    const Rotation by = rotation_by(p, of_range(at, T, slots), name, x.device(), t.frequencies);
     if (slots.size() == x.dim(1)) return rotate(x, by, t.pairing);
-    return only_turned(x, slots, by, t.pairing);
+    return rotated_rows(x, slots, by, t.pairing);
   };
   const bool some = only_seen && in.k.device() == Device::cpu && !recording();
-  const Run keys = some ? seen_by(part, T, queries) : Run{0, T};
-  return {turned(in.q, part.q, " q", {T - queries, T}),
-          turned(in.k, part.k, " k", keys),
+  const SlotRange keys = some ? seen_by(part, T, queries) : SlotRange{0, T};
+  return {rotated(in.q, part.q, " q", {T - queries, T}),
+          rotated(in.k, part.k, " k", keys),
           part.from,
           part.to,
           part.first,
@@ -80,23 +80,23 @@ double place(const std::vector<double>& at, int slot) { return at.empty() ? 0 : 
 
 }  // namespace
 
-Turning turning(const ModelShape& m, const Choices& c) {
+RotaryLayer rotary_layer(const ModelShape& m, const Choices& c) {
   return {c.spelled(), frequencies(m.head_dim(), c.has("base") ? c.number("base") : 10000), pairing_of(c)};
 }
 
-std::unique_ptr<Encoding> turned_everywhere(const Turning& t) {
+std::unique_ptr<Encoding> rotary_everywhere(const RotaryLayer& t) {
   return std::make_unique<Rotary>(t.name, t.frequencies, t.pairing);
 }
 
-Scheme turning_scheme(Scheme s, Reads what, std::function<bool(const Choices&)> turns) {
-  if (!turns) turns = always(true);
+Scheme rotary_layers_scheme(Scheme s, Reads what, std::function<bool(const Choices&)> rotates) {
+  if (!rotates) rotates = always(true);
   const Reads others = Reads(unsigned(what) & ~unsigned(Reads::positions));
   s.doors = std::string(1, '2');
-  s.reads = [=](const Choices& c) { return turns(c) ? what : others; };
+  s.reads = [=](const Choices& c) { return rotates(c) ? what : others; };
   s.check = [name = s.name](const ModelShape& m, const Choices&) { check_pairs(name, m); };
-  s.frequencies = [turns](const ModelShape& m, const Choices& c, int, int) {
-    std::vector<double> f = turning(m, c).frequencies;
-    if (!turns(c)) std::fill(f.begin(), f.end(), 0);
+  s.frequencies = [rotates](const ModelShape& m, const Choices& c, int, int) {
+    std::vector<double> f = rotary_layer(m, c).frequencies;
+    if (!rotates(c)) std::fill(f.begin(), f.end(), 0);
     return f;
   };
   return s;
@@ -116,7 +116,7 @@ Tensor where_positions(const Heads& in, const Positions& p, const std::string& k
   });
 }
 
-Scores turned(const Heads& in, const Positions& p, const Turning& t, const Parts& parts, bool only_seen) {
+Scores rotated(const Heads& in, const Positions& p, const RotaryLayer& t, const Parts& parts, bool only_seen) {
   Scores s;
   for (size_t n = 0; n < parts.size(); ++n) s.pieces.push_back(piece(in, p, t, int(n), parts[n], only_seen));
   s.scale = real(1 / std::sqrt(double(in.q.dim(3))));
@@ -177,64 +177,66 @@ PartsOf sliding(const std::string& scheme, int window, bool causal, bool rope) {
 }
 
 std::unique_ptr<Encoding> windowed_layer(const std::string& scheme, const ModelShape& m, const Choices& c) {
-  return std::make_unique<Windowed>(turning(m, c), sliding(scheme, c.whole("window"), m.causal));
+  return std::make_unique<Windowed>(rotary_layer(m, c), sliding(scheme, c.whole("window"), m.causal));
 }
 
-Scheme windowed_scheme(Scheme s, PartsFor parts, std::function<bool(const Choices&)> turns) {
+Scheme windowed_scheme(Scheme s, PartsFor parts, std::function<bool(const Choices&)> rotates) {
   s.make = [parts](Params, const ModelShape& m, const Choices& c, int) {
-    return std::make_unique<Windowed>(turning(m, c), parts(m, c));
+    return std::make_unique<Windowed>(rotary_layer(m, c), parts(m, c));
   };
   s.unreached = until_slot("window");
   s.distances = [parts](const ModelShape& m, const Choices& c, const Positions& p) {
     return effective_distances(parts(m, c)(p), p.time());
   };
-  return turning_scheme(std::move(s), Reads::positions | Reads::slots, std::move(turns));
+  return rotary_layers_scheme(std::move(s), Reads::positions | Reads::slots, std::move(rotates));
 }
 
-Parts Bent::parts(const Positions& p) const {
-  const std::vector<double>& at = p.tokens(turning_.name);
+Parts PiecewiseRotary::parts(const Positions& p) const {
+  const std::vector<double>& at = p.tokens(rotary_.name);
   const std::vector<double> q = each(at, far_.q), k = each(at, far_.k);
   return {{.q = at, .k = at}, {.q = q, .k = k}, {.q = k, .k = q}};
 }
 
 // `cut`: the slot distance at which pairs of evenly spaced positions are no longer near.
-Scores Bent::scores(const Heads& in, const Positions& p) const { return turned(in, p, turning_, of_slots(p)); }
+Scores PiecewiseRotary::scores(const Heads& in, const Positions& p) const {
+  return rotated(in, p, rotary_, of_slots(p));
+}
 
-Parts Bent::of_slots(const Positions& p) const {
+Parts PiecewiseRotary::of_slots(const Positions& p) const {
   Parts all = parts(p);
   const Distances& d = p.distances();
-  if (d.pairs) failure("{}: these positions are not evenly spaced, and pieces go by slots", turning_.name);
+  if (d.pairs) failure("{}: these positions are not evenly spaced, and pieces go by slots", rotary_.name);
   const double step = p.time() > 1 ? d.value[size_t(p.time())] : 1;
   const double c = std::ceil(window_ / std::abs(step) - 1e-9);
   const int cut = int(std::clamp<double>(c, 1, far - 1));
-  if (step < 0) std::swap(all[1].q, all[2].q), std::swap(all[1].k, all[2].k);   // positions fall: left is behind
+  if (step < 0) std::swap(all[1].q, all[2].q), std::swap(all[1].k, all[2].k);   // positions fall: left is after
   all[0].from = 1 - cut, all[0].to = cut, all[1].to = 1 - cut, all[2].from = cut;
   if (causal_) all[0].to = std::min(cut, 1), all.pop_back();
   return all;
 }
 
-Tensor Bent::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
-  p.tokens(turning_.name);
+Tensor PiecewiseRotary::attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const {
+  p.tokens(rotary_.name);
   if (p.distances().pairs) return WholeLogits::attend(in, v, p, span);
-  return attention(turned(in, p, turning_, of_slots(p), true), v, span);
+  return attention(rotated(in, p, rotary_, of_slots(p), true), v, span);
 }
-Tensor Bent::weights(const Heads& in, const Positions& p, const Span& span) const {
-  p.tokens(turning_.name);
+Tensor PiecewiseRotary::weights(const Heads& in, const Positions& p, const Span& span) const {
+  p.tokens(rotary_.name);
   return p.distances().pairs ? WholeLogits::weights(in, p, span) : attention_weights(scores(in, p), span);
 }
-Tensor Bent::statistics(const Heads& in, const Positions& p, const Span& span) const {
-  p.tokens(turning_.name);
+Tensor PiecewiseRotary::statistics(const Heads& in, const Positions& p, const Span& span) const {
+  p.tokens(rotary_.name);
   return p.distances().pairs ? WholeLogits::statistics(in, p, span) : attention_statistics(scores(in, p), span);
 }
-Tensor Bent::logits(const Heads& in, const Positions& p, const Span& span) const {
-  p.tokens(turning_.name);
+Tensor PiecewiseRotary::logits(const Heads& in, const Positions& p, const Span& span) const {
+  p.tokens(rotary_.name);
   return p.distances().pairs ? WholeLogits::logits(in, p, span) : composed::logits(scores(in, p), span);
 }
 
-Tensor Bent::pairs(const Heads& in, const Positions& p, const Span&) const {
+Tensor PiecewiseRotary::pairs(const Heads& in, const Positions& p, const Span&) const {
   const Parts all = parts(p);
   const auto product = [&](int n) {
-    const Piece x = piece(in, p, turning_, n, all[size_t(n)], false);
+    const Piece x = piece(in, p, rotary_, n, all[size_t(n)], false);
     return products({x.q, x.k, in.x});
   };
   const Tensor near = where_positions(in, p, fmt::format("near {}", window_),
@@ -243,8 +245,8 @@ Tensor Bent::pairs(const Heads& in, const Positions& p, const Span&) const {
   return where(near, product(0), where(before, product(1), product(2)));
 }
 
-Tensor Bent::distances(const Positions& p) const {
-  const std::vector<double>& at = p.tokens(turning_.name);
+Tensor PiecewiseRotary::distances(const Positions& p) const {
+  const std::vector<double>& at = p.tokens(rotary_.name);
   const Parts all = parts(p);
   std::vector<double> rho;
   for (int i = 0; i < p.time(); ++i)
@@ -256,12 +258,14 @@ Tensor Bent::distances(const Positions& p) const {
   return Tensor::from({p.time(), p.time()}, rho);
 }
 
-Scheme bent_scheme(Scheme s, std::function<Bent(const ModelShape&, const Choices&)> bent) {
-  s.make = [bent](Params, const ModelShape& m, const Choices& c, int) { return std::make_unique<Bent>(bent(m, c)); };
-  s.distances = [bent](const ModelShape& m, const Choices& c, const Positions& p) { return bent(m, c).distances(p); };
+Scheme piecewise_scheme(Scheme s, std::function<PiecewiseRotary(const ModelShape&, const Choices&)> layer) {
+  s.make = [layer](Params, const ModelShape& m, const Choices& c, int) {
+    return std::make_unique<PiecewiseRotary>(layer(m, c));
+  };
+  s.distances = [layer](const ModelShape& m, const Choices& c, const Positions& p) { return layer(m, c).distances(p); };
   s.matrices = always(2.);
   s.unreached = until_position("window");
-  return turning_scheme(std::move(s));
+  return rotary_layers_scheme(std::move(s));
 }
 
 Scores ByKeys::scores(const Heads& in, const Positions& p) const {

@@ -1,4 +1,4 @@
-// Schemes of windows and pieces: pairs of slots fall into parts, and in each part queries and keys are turned by
+// Schemes of windows and pieces: pairs of slots fall into parts, and in each part queries and keys are rotated by
 // positions of its own. What matters of a pair is its effective distance,
 //
 //   s_ij = q_i . R(-rho_ij) k_j / sqrt(D),   rho_ij = (position of query i) - (position of key j), in the pair's part
@@ -12,22 +12,24 @@
 
 namespace poslab {
 
-// What turns: at so many radians a position, in pairs of channels. `name` as the scheme is spelled, for errors and
-// for the constants of a pass, which it must tell apart.
-struct Turning {
-  std::string name;
-  std::vector<double> frequencies;   // (D/2)
+// How a layer rotates queries and keys.
+struct RotaryLayer {
+  std::string name;                  // the scheme as it is spelled: for errors, and in the keys of a pass's constants
+  std::vector<double> frequencies;   // radians a position of each pair of channels, (D/2)
   Pairing pairing = Pairing::interleaved;
 };
-Turning turning(const ModelShape&, const Choices&);  // of options pairing and, if there is one, base
-std::unique_ptr<Encoding> turned_everywhere(const Turning&);   // as RoPE does
+// The frequencies of RoPE, by the options `pairing` and `base`; a scheme without `base` has 10000.
+RotaryLayer rotary_layer(const ModelShape&, const Choices&);
+std::unique_ptr<Encoding> rotary_everywhere(const RotaryLayer&);   // RoPE itself
 
-// `s`, which has name, words, options and `make`, as a scheme that turns by `turning`: door 2, heads of an even size,
-// frequencies. what: it reads. turns: whether it turns with these options; else it reads no positions. Absent: always.
-Scheme turning_scheme(Scheme s, Reads what = Reads::positions, std::function<bool(const Choices&)> turns = {});
+// Completes a scheme that has name, texts, options and `make`, and whose layers rotate by `rotary_layer`: door 2, heads
+// of an even size, frequencies.   what: it reads.   rotates: false for options with which it does not rotate, and so
+// reads no positions; absent: it always does.
+Scheme rotary_layers_scheme(Scheme s, Reads what = Reads::positions, std::function<bool(const Choices&)> rotates = {});
 
-// The pairs with from <= j - t < to and first <= j < last, by slots, and where their queries and keys stand: (S, T)
-// positions each, or none for what is not turned. A pair is in one part at most; those in none are masked.
+// The pairs of a query in slot i and a key in slot j with from <= j - i < to and first <= j < last, and the positions
+// of queries and keys in them, (S, T) each; none for what is not rotated. A pair is in one part at most. A pair in no
+// part is masked.
 struct Part {
   std::vector<double> q{}, k{};
   int from = -far, to = far, first = 0, last = far;
@@ -35,61 +37,63 @@ struct Part {
 using Parts = std::vector<Part>;
 using PartsOf = std::function<Parts(const Positions&)>;
 
-// 1 where of(position of the query, position of the key), else 0: (S, 1, Tq, T). `key` tells `of`.
+// 1 where of(position of the query, position of the key), else 0: (S, 1, Tq, T). Every `of` has a `key` of its own.
 Tensor where_positions(const Heads&, const Positions&, const std::string& key,
                        const std::function<bool(double, double)>& of);
 
-// only_seen: without a tape, the keys that no query of a part sees are not turned, and their rows hold any numbers.
-// Fused attention does not read them.
-Scores turned(const Heads&, const Positions&, const Turning&, const Parts&, bool only_seen = false);
-// rho_ij of the first sequence, NaN where a pair is masked: (T, T)
+// The parts as pieces of fused attention, rotated.   only_seen: without a tape, the keys of a part that none of its
+// queries sees are not rotated. Their rows are undefined, and fused attention does not read them.
+Scores rotated(const Heads&, const Positions&, const RotaryLayer&, const Parts&, bool only_seen = false);
+// rho_ij of the first sequence, NaN for masked pairs: (T, T)
 Tensor effective_distances(const Parts&, int time);
-// For pictures: the mean cosine of the angles between two slots, 1 at the same place; -1 for masked pairs. (1, T, T)
+// For pictures, (1, T, T): the mean cosine of the angles between two slots, 1 at one position, -1 for masked pairs.
 Tensor mean_cosines(const Encoding&, const ModelShape&, const Positions&);
 extern const std::string cosines_shown, cosines_seen_shown;   // for Scheme::shows; the second where pairs are masked
 
 class Windowed : public Encoding {
  public:
-  Windowed(Turning t, PartsOf parts) : turning_(std::move(t)), parts_(std::move(parts)) {}
-  Scores scores(const Heads& in, const Positions& p) const override { return turned(in, p, turning_, parts_(p)); }
+  Windowed(RotaryLayer t, PartsOf parts) : rotary_(std::move(t)), parts_(std::move(parts)) {}
+  Scores scores(const Heads& in, const Positions& p) const override { return rotated(in, p, rotary_, parts_(p)); }
   Tensor attend(const Heads& in, const Tensor& v, const Positions& p, const Span& span) const override {
-    return attention(turned(in, p, turning_, parts_(p), true), v, span);
+    return attention(rotated(in, p, rotary_, parts_(p), true), v, span);
   }
   Tensor shown(const ModelShape& m, const Positions& p) const override { return mean_cosines(*this, m, p); }
   Quantity quantity() const override { return Quantity::of_equals; }
 
  private:
-  Turning turning_;
+  RotaryLayer rotary_;
   PartsOf parts_;
 };
 
-// A window, or another length, that follows the trained length unless it is said.
+// The option of a window or another length in slots. Where it is not given, it is `usual`, such as 0.5L for half the
+// trained length, or `standard` where no trained length is known.
 Option window_option(const std::string& name, int standard, const std::string& usual, const std::string& help,
                      Range = {2, 1 << 24});
-// For Scheme::unreached: the option says from which distance on, in slots or positions, a scheme does what it is for.
+// For Scheme::unreached, of a scheme that differs from RoPE only from the distance on, in slots or in positions, that
+// this option says.
 std::function<std::string(const Choices&, const Extent&)> until_slot(const std::string& option),
     until_position(const std::string& option);
 
-// Pairs of slots less than `window` apart, those behind the query left out if `causal`; turned unless `rope` is false.
+// The pairs less than `window` slots apart; with `causal`, no key after the query. Rotated unless `rope` is false.
 PartsOf sliding(const std::string& scheme, int window, bool causal, bool rope = true);
-// A layer of which nothing else is seen, turned by `turning`; the option `window` says how wide.
+// A layer that attends within a sliding window alone, of the option `window`, rotated by `rotary_layer`.
 std::unique_ptr<Encoding> windowed_layer(const std::string& scheme, const ModelShape&, const Choices&);
 
-// `s`, which has name, words, laws and an option `window`, with layers that are Windowed by these parts.
+// Completes a scheme that has name, texts, laws and an option `window`: its layers are Windowed by these parts.
 using PartsFor = std::function<PartsOf(const ModelShape&, const Choices&)>;
-Scheme windowed_scheme(Scheme s, PartsFor parts, std::function<bool(const Choices&)> turns = {});
+Scheme windowed_scheme(Scheme s, PartsFor parts, std::function<bool(const Choices&)> rotates = {});
 
-// Near pairs turn by the distance r of their positions, far ones by another:
+// Near pairs are rotated by the distance r of their positions, far ones by another:
 //
-//   rho = r  if |r| < window,  else far.q(p_i) - far.k(p_j)  for a key before the query, mirrored for one behind it
+//   rho = r  if |r| < window,  else far.q(p_i) - far.k(p_j)  for a key before the query, mirrored for a key after it
 //
-// Evenly spaced positions have near pairs within a window of slots, and two or three pieces of fused attention do it.
-// For others all products are computed, and each pair takes its own.
-class Bent : public WholeLogits {
+// With evenly spaced positions the near pairs are a window of slots, and fused attention computes the layer in two or
+// three pieces. With others the products of all pieces are computed in full, and each pair takes its own.
+class PiecewiseRotary : public WholeLogits {
  public:
-  struct Far { std::function<double(double)> q, k; };   // positions of far pairs; an absent one: not turned
-  Bent(Turning t, double window, Far far, bool causal)
-      : turning_(std::move(t)), window_(window), far_(std::move(far)), causal_(causal) {}
+  struct Far { std::function<double(double)> q, k; };   // positions in far pairs; absent: not rotated
+  PiecewiseRotary(RotaryLayer t, double window, Far far, bool causal)
+      : rotary_(std::move(t)), window_(window), far_(std::move(far)), causal_(causal) {}
   Scores scores(const Heads&, const Positions&) const override;   // throws Failure for uneven positions
   Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
   Tensor weights(const Heads&, const Positions&, const Span&) const override;
@@ -103,19 +107,19 @@ class Bent : public WholeLogits {
   Tensor pairs(const Heads&, const Positions&, const Span&) const override;
 
  private:
-  Parts parts(const Positions&) const;                             // near, before, behind; without ranges
+  Parts parts(const Positions&) const;                             // near, before, after; without ranges
   Parts of_slots(const Positions&) const;                          // with ranges; throws as scores()
-  Turning turning_;
+  RotaryLayer rotary_;
   double window_;
   Far far_;
   bool causal_;
 };
 
-// `s`, which has name, words and an option `window`, with layers that are Bent.
-Scheme bent_scheme(Scheme s, std::function<Bent(const ModelShape&, const Choices&)> bent);
+// Completes a scheme that has name, texts and an option `window`: its layers are PiecewiseRotary.
+Scheme piecewise_scheme(Scheme s, std::function<PiecewiseRotary(const ModelShape&, const Choices&)> layer);
 
 // A layer without positions whose logits grow with the keys that a query sees, n = 1 .. T under a causal mask:
-// s_ij = f(n_i) q_i . k_j / sqrt(D). `name` tells f.
+// s_ij = f(n_i) q_i . k_j / sqrt(D). Every f has a `name` of its own.
 class ByKeys : public Encoding {
  public:
   ByKeys(std::string name, std::function<double(double)> f) : name_(std::move(name)), f_(std::move(f)) {}

@@ -3,9 +3,8 @@
 //   WrittenOut    has weights of its own                                            geometric, stick-breaking
 //   WholeLogits   reads or changes whole logits, whose softmax are the weights      CoPE, DAPE, DeBERTa
 //
-// Where a gradient is wanted they keep 3 B H Tq Tk numbers at least, CoPE three times and DAPE ten times that. A step
-// of 40 slots takes 1.5 to 5 times as long as without positions. A scheme of them says in `Scheme::matrices` what it
-// keeps.
+// For a gradient they keep at least 3 B H Tq Tk numbers, CoPE three times and DAPE ten times that. A step of 40 slots
+// takes 1.5 to 5 times as long as without positions. Such a scheme states in `Scheme::matrices` what it keeps.
 #pragma once
 #include "encodings/encoding.h"
 
@@ -18,7 +17,7 @@ class WrittenOut : public Encoding {
   Tensor weights(const Heads&, const Positions&, const Span&) const override = 0;
   // sum_j a_ij v_j, a few sequences at a time
   Tensor attend(const Heads&, const Tensor& v, const Positions&, const Span&) const override;
-  // Of the weights, and of the logits of a scheme that has them.
+  // Statistics of the weights, and of the logits of a scheme that has them.
   Tensor statistics(const Heads&, const Positions&, const Span&) const override;
   // The base has no logits. Throws Failure.
   Tensor logits(const Heads&, const Positions&, const Span&) const override;
@@ -29,7 +28,7 @@ class WrittenOut : public Encoding {
   virtual bool has_logits() const { return false; }
 
  private:
-  // Calls work(heads) for a few sequences at a time, as few as matrices of logits are to have (written_out.cpp).
+  // Calls work(heads) for a few sequences at a time, so that matrices of logits stay small (written_out.cpp).
   template <class Work>
   Tensor in_parts(const Heads&, const Positions&, const Span&, const Work&) const;
 };
@@ -41,7 +40,7 @@ class WholeLogits : public WrittenOut {
 
  protected:
   bool has_logits() const override { return true; }
-  // s_ij before temperature and mask, (B, H, Tq, Tk); finite for masked pairs too, whatever it is there.
+  // s_ij before temperature and mask, (B, H, Tq, Tk); finite for masked pairs too, where its value does not matter.
   virtual Tensor pairs(const Heads&, const Positions&, const Span&) const = 0;
 };
 

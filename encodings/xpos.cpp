@@ -14,9 +14,9 @@ namespace poslab {
 namespace {
 
 struct XPos : Encoding {
-  Turning t;
+  RotaryLayer t;
   double scale_base;
-  explicit XPos(const ModelShape& m, const Choices& c) : t(turning(m, c)), scale_base(c.whole("scale")) {}
+  explicit XPos(const ModelShape& m, const Choices& c) : t(rotary_layer(m, c)), scale_base(c.whole("scale")) {}
 
   // z_m^(sign (p - middle) / scale): (S, T, D/2)
   Tensor decay(const Positions& p, Device device, int sign) const {
@@ -38,10 +38,10 @@ struct XPos : Encoding {
 
   Scores scores(const Heads& in, const Positions& p) const override {
     const Device device = in.q.device();
-    const Rotation turn = turned_by(p, "xpos", fmt::format("{} {}", t.name, in.q.dim(3)), device, t.frequencies);
+    const Rotation rotation = rotation_by(p, "xpos", fmt::format("{} {}", t.name, in.q.dim(3)), device, t.frequencies);
     const auto scaled = [&](int sign) -> Rotation {
       const Tensor z = decay(p, device, sign);
-      return {turn.cosine * z, turn.sine * z};
+      return {rotation.cosine * z, rotation.sine * z};
     };
     Scores s = Encoding::scores(in, p);
     s.pieces[0].q = rotate(in.q, of_last(scaled(1), in.q.dim(1)), t.pairing);
@@ -55,10 +55,10 @@ struct XPos : Encoding {
 }  // namespace
 
 Scheme xpos() {
-  return turning_scheme(
+  return rotary_layers_scheme(
       {.name = "xpos",
        .summary = "RoPE whose products fade with the distance, fast turns first",
-       .about = R"(Queries and keys are turned as in RoPE, and their pairs of channels fade with the distance: fast
+       .about = R"(Queries and keys are rotated as in RoPE, and their pairs of channels fade with the distance: fast
 ones soon, slow ones hardly. Far keys are then compared by slow pairs alone, whose angles training
 has met. It works to the left only: to the right the products would grow.)",
        .source = "Sun et al. 2022",
@@ -71,7 +71,7 @@ has met. It works to the left only: to the right the products would grow.)",
        .shows = always("How alike two equal contents look after their rotations and decay; to the right, where a "
                        "mask is, they grow."),
        .causal_only = [](const Choices&) -> std::string {
-         return "its products grow with the distance of a key behind the query";
+         return "its products grow with the distance of a key after the query";
        }});
 }
 

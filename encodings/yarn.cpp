@@ -37,7 +37,7 @@ double interpolated_share(int m, double frequency, const HeadAt& t, const Choice
   return c.on("truncate") ? ramp(m, std::floor(low), std::ceil(high), t.channels) : ramp(m, low, high, t.channels);
 }
 
-Turns by_turns(const HeadAt& t, const Choices& c) {
+RotarySpectrum by_turns(const HeadAt& t, const Choices& c) {
   const double s = c.on("dynamic") ? std::max(1.0, t.slots / c.number("length")) : c.number("factor");
   std::vector<double> f = frequencies_of(t, c);
   for (size_t m = 0; m < f.size(); ++m) {
@@ -50,7 +50,7 @@ Turns by_turns(const HeadAt& t, const Choices& c) {
   return {c.on("resonance") ? resonant(f) : f, attention * attention};
 }
 
-Turns by_parts(const HeadAt& t, const Choices& c) {
+RotarySpectrum by_parts(const HeadAt& t, const Choices& c) {
   const double s = c.number("factor"), slower = slower_base(c.number("base"), s, t.channels);
   const std::vector<double> plain = frequencies_of(t, c), ntk = frequencies(t.channels, slower);
   const auto between = [&](size_t m, double many, double few) {   // both ends are pairs of the head: it never falls

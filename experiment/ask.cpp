@@ -66,7 +66,7 @@ int matches(const Tokens& said, const Tokens& expected, int slots) {
 
 }  // namespace
 
-double Answer::sure(size_t slot) const { return probability[slot * size_t(symbols) + size_t(said[slot])]; }
+double Answer::confidence(size_t slot) const { return probability[slot * size_t(symbols) + size_t(said[slot])]; }
 int Answer::right() const { return matches(said, expected, scored); }
 
 bool draws_positions(const Choices& c) {
@@ -89,7 +89,7 @@ Answer ask(const State& state, const Tokens& input, int draws) {
     const PositionSample positions = draw_of(state, batch, int(input.size()), n);
     const std::vector<double> p = probabilities(net(batch.tokens, batch.outputs, {positions, {}}));
     for (size_t i = 0; i < p.size(); ++i) a.probability[i] += p[i] / a.draws;
-    a.right_of_each += double(matches(likeliest(p, a.symbols), a.expected, a.scored)) / a.scored / a.draws;
+    a.accuracy_per_draw += double(matches(likeliest(p, a.symbols), a.expected, a.scored)) / a.scored / a.draws;
   }
   a.said = likeliest(a.probability, a.symbols);
   return a;

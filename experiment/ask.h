@@ -14,11 +14,11 @@ struct Answer {
   int symbols;                         // V
   std::vector<double> probability;     // (O, V), the mean over all draws of positions
   int draws;                           // 1 if the model reads nothing random
-  double right_of_each;                // share of the counted slots that are right in a single draw, mean over draws
+  double accuracy_per_draw;            // of a single draw, 0 to 1: the mean over draws
 
-  double sure(size_t slot) const;      // the probability of what it said there
+  double confidence(size_t slot) const;   // the probability of what it said there
   int right() const;                   // how many of the counted slots
-  double share() const { return double(right()) / scored; }
+  double accuracy() const { return double(right()) / scored; }
 };
 
 // BadInput for a string that is too long for the run's positions (or for anybody: 10,000 symbols).

@@ -65,8 +65,8 @@ Chosen<TemperaturePolicy> test_temperature(const Choices& c) {
 }
 
 Chosen<Sampler> test_sampler(const Choices& c) {
-  return c["test_positions"] == "same" ? sampler(c)
-                                    : sampler_for(scheme(c), choose_sampler(c["test_positions"], run_values(c)));
+  if (!c.has("test_positions") || c["test_positions"] == "same") return sampler(c);
+  return sampler_for(scheme(c), choose_sampler(c["test_positions"], run_values(c)));
 }
 
 PositionSample draw(const Choices& c, const Chosen<Sampler>& sampler, Stream stream, int sequences, int time,
@@ -85,7 +85,8 @@ Ids token_classes(const Task& task, const Ids& tokens) {
 }
 
 int room(const Choices& c, const Chosen<Sampler>& sampler) {
-  return finite(scheme(c)) ? std::min(c.whole("max_position"), pool_of(sampler)) : pool_of(sampler);
+  const int pool = pool_of(sampler);
+  return finite(scheme(c)) && c.has("max_position") ? std::min(c.whole("max_position"), pool) : pool;
 }
 
 int longest(const Choices& c) {

@@ -2,41 +2,16 @@
 
 #include <map>
 
-#include "experiment/config.h"
-#include "experiment/language/options.h"
-#include "experiment/t5/options.h"
-
 namespace poslab {
 
-const Kind& strings_kind() {
-  static const Kind kind = {"strings", "", "task", "result.json", "poslab checkpoint 1",
-                            "a task; `poslab resume`, eval and ask read",
-                            {"eval_lengths", "eval_samples", "test_positions", "test_temperature", "test_dropout"},
-                            all_choices, configure, check};
-  return kind;
-}
-const Kind& language_kind() {
-  static const Kind kind = {"language", "lm ", "text", "eval.csv", "poslab language model 1",
-                            "a language model; `poslab lm` reads",
-                            {"encoding", "temperature", "eval_times", "eval_samples"},
-                            language::all_choices, language::configure, language::check};
-  return kind;
-}
-const Kind& t5_kind() {
-  static const Kind kind = {"t5", "t5 ", "tasks", "eval.csv", "poslab T5 1",
-                            "a T5; `poslab t5` reads",
-                            {"tasks", "encoding", "temperature", "eval_lengths", "eval_samples"},
-                            t5::all_choices, t5::configure, t5::check};
-  return kind;
-}
 const std::vector<const Kind*>& all_kinds() {
-  static const std::vector<const Kind*> all = {&strings_kind(), &language_kind(), &t5_kind()};
+  static const std::vector<const Kind*> all = {&strings_kind(), &language_kind(), &t5_kind(), &answering_kind()};
   return all;
 }
 
 const Kind& kind_of(const Choices& c) {
   for (const Kind* kind : all_kinds())
-    if (c.has(kind->studied)) return *kind;
+    if (c.has(kind->marked_by)) return *kind;
   failure("these are no choices of a run");
 }
 

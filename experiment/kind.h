@@ -1,14 +1,22 @@
-// The kinds of run: strings of a task, a text, questions about a long context. What stands above asks a kind, and not
-// which one it is.
+// The kinds of run: strings of a task, a text, questions about a long context, strings that are answered token by
+// token. What stands above asks a kind, and not which one it is. A kind is one file and one name in the list.
 #pragma once
+#include <memory>
+
 #include "experiment/choice_table.h"
+#include "experiment/results.h"
 
 namespace poslab {
+
+namespace language { struct Source; }
+class Learner;
 
 struct Kind {
   std::string name;                    // "strings"
   std::string word;                    // before the names of its commands: "", "lm " or "t5 "
+  std::string summary = {};            // of these commands, where they have no help of their own (apps/)
   std::string studied;                 // the option that says what is learned
+  std::string marked_by;               // an option that no other kind has, by which its runs are known
   std::string last_file;               // a run that has it is complete
   std::string format;                  // of checkpoints. It changes when an older one can no longer be read
   std::string checkpoints_are_read;    // "a T5; `poslab t5` reads", for the message to who takes one for another kind
@@ -16,6 +24,18 @@ struct Kind {
   const ChoiceTable& (*table)();
   Choices (*configure)(const Settings&);   // throws BadInput
   void (*check)(const Choices&);           // likewise, if the choices do not fit together
+  double (*least_weights)(const Choices&); // that a model of these choices has at least, found without making it
+  int (*longest)(const Choices&);          // slots of the longest sequence, in training or at test
+  // text: what a run reads whose options name one; absent for others
+  std::unique_ptr<Learner> (*make)(const Choices&, std::shared_ptr<const language::Source> text);
+
+  Columns columns;                         // of a test
+  std::vector<std::string> collected;      // those that tables of sweeps have, in their order
+  // What a test comes to in a few numbers, as tables of sweeps have them; NaN: it has none.
+  Columns score_columns;
+  Row (*scores)(const Choices&, const Results&);
+  std::string (*shown)(const Choices&, const Results&);   // a table for a terminal
+  bool estimated = false;                  // experiment/footprint.h knows what a run takes of memory and time
 
   bool operator==(const Kind& other) const { return name == other.name; }
   std::string command(const std::string& verb) const { return word + verb; }   // "lm train"
@@ -24,6 +44,7 @@ struct Kind {
 const Kind& strings_kind();
 const Kind& language_kind();
 const Kind& t5_kind();
+const Kind& answering_kind();
 const std::vector<const Kind*>& all_kinds();
 const Kind& kind_of(const Choices&);
 const Kind& kind_of_command(const std::string& train);   // "lm train", by which plans name a kind. Throws BadInput

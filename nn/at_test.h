@@ -7,15 +7,15 @@
 
 namespace poslab {
 
-// Throws BadInput where `make`, a function of Params, makes parameters: they cannot be put in after training.
+// Throws BadInput if `make`, a function of Params, makes parameters: a trained model cannot get new ones.
 template <class Make>
 void must_learn_nothing(const char* kind, const std::string& spelled, const Make& make) {
   const Params own(0);
   make(own);
   if (!own.entries().empty())
     bad_input(
-        "{} {}: it learns parameters ({}), which a trained model does not have; train with it, or choose one that "
-        "learns nothing",
+        "{} {}: it learns parameters ({}), which a trained model does not have; "
+        "train with it, or choose one that learns nothing",
         kind, spelled, own.entries()[0].name);
 }
 

@@ -13,8 +13,8 @@ namespace poslab {
 
 struct BlockSpec { int heads, d_model, ffn_multiplier, layer; bool causal; };
 
-// The input of a block, (B, T, C). Where it is a gather of a few rows, as after an embedding without positions, they
-// are what is projected: a product for each symbol and not for each token.
+// The input of a block, (B, T, C). Where it is a gather of a few rows, as after an embedding without positions, the
+// rows are projected: a product for each symbol and not for each token.
 struct BlockInput {
   Tensor x;
   Tensor table{};        // (N, C), or absent
@@ -22,7 +22,7 @@ struct BlockInput {
   Tensor project(const Tensor& w) const { return table ? gather(linear(table, w), at) : linear(x, w); }
 };
 
-// What a layer has of its own in a forward pass.
+// What one layer needs in a forward pass.
 struct LayerPass {
   const Encoding& encoding;
   const Temperature& temperature;
@@ -38,12 +38,12 @@ struct LayerPass {
 
 // What each head has read: (B, Tq, H, Dv), of v like k. A trace may change it, under the name NAME.attention.heads, and
 // the weights (B, H, Tq, Tk), and see statistics (B, H, Tq, row_figures), and the logits (B, H, n, Tk) of the last n
-// queries, n at most Trace::queries. Throws BadInput if those are wanted of a scheme that has none.
+// queries, n at most Trace::queries. Throws BadInput if logits are asked of a scheme that has none.
 Tensor attend(const std::string& name, const LayerPass&, const Heads&, const Tensor& v, const Span&);
 
 // Heads (B, Tq, H, Dv), or sum_j a_ij v_j for those queries whose weights (B, H, Tq, Tk) a trace changes under `name`.
-// There gradients go to v, and to the new weights if they want one, and to no logit. `weights` is called if the trace
-// wants them. Throws BadInput if they are changed where heads are more than v times weights, as in Shaw's scheme.
+// There gradients go to v, and to the new weights if these require one, and to no logit. `weights` is called if the
+// trace wants them. Throws BadInput if they are changed where heads are more than v times weights, as in Shaw's scheme.
 Tensor reweighed(Trace*, const std::string& name, const std::function<Tensor()>& weights, const Tensor& heads,
                  const Tensor& v);
 

@@ -37,7 +37,7 @@ void must_suit_units(const DecoderSpec& s, const PositionLayers& encoding) {
   const auto reads = [](const auto& layer) { return reads_states(*layer); };
   if (s.gau && (encoding.embed || std::any_of(encoding.layers.begin(), encoding.layers.end(), reads)))
     bad_input(
-        "encoding {} does not go with gated attention units; choose one that turns queries and keys or adds a "
+        "encoding {} does not go with gated attention units; choose one that rotates queries and keys or adds a "
         "bias, such as rope, rerope or alibi",
         s.encoding.spelled());
 }
@@ -47,7 +47,7 @@ void must_keep_to_windows(const DecoderSpec& s, const PositionLayers& encoding) 
   for (size_t l = 0; l < s.windows.size(); ++l)
     if (s.windows[l] && reads_states(*encoding.layers[l]))
       bad_input(
-          "encoding {} does not go with the model's sliding windows; choose one that turns queries and keys or "
+          "encoding {} does not go with the model's sliding windows; choose one that rotates queries and keys or "
           "adds a bias, such as rope, rerope or alibi",
           s.encoding.spelled());
 }

@@ -1,7 +1,7 @@
 // A causal language model of LLaMA's shape (Touvron et al. 2023; Qwen 2 with biases): pre-norm blocks, a gated
-// feed-forward network, grouped-query attention; or of gated attention units, as the source has them (nn/gau.h). Any
-// scheme, sampler and temperature. Decoding one token after the other equals the full pass. With
-// stored weights (core/params.h) it runs a checkpoint of others as that lies in its file. Leaves out: encoders.
+// feed-forward network, grouped-query attention; or of gated attention units, as in Su's experiments (nn/gau.h).
+// Any scheme, sampler and temperature. Decoding one token after the other equals the full pass. With stored weights
+// (core/params.h) it runs an external checkpoint in the form of its file. Leaves out: encoders.
 #pragma once
 #include <memory>
 #include <vector>
@@ -38,19 +38,19 @@ class Decoder {
  public:
   // Parameters: embedding, encoding..., temperature..., block0 ..., norm.gain with LLaMA's blocks, and head.w unless it
   // is tied. Throws BadInput for sizes that do not fit, for units with a scheme that reads or changes states, and for
-  // windows with one of which it is not known that it keeps to them.
+  // windows with a scheme that may not respect them.
   Decoder(Params, DecoderSpec);
-  // tokens (B, T) -> logits of the token behind each of the last `outputs` slots (B, outputs, vocabulary)
+  // tokens (B, T) -> logits of the token after each of the last `outputs` slots (B, outputs, vocabulary)
   Tensor operator()(const Ids& tokens, int outputs, const Pass&) const;
-  // The same in two steps, for a text whose logits would not fit memory together: the states of all slots behind the
-  // last block (B, T, d_model), and the logits of as many of them as one likes (B, n, vocabulary).
+  // The same in two steps, for a text whose logits would not fit memory together: the states of all slots after the
+  // last block (B, T, d_model), and the logits of any n of them (B, n, vocabulary).
   Tensor states(const Ids& tokens, const Pass&) const;
   Tensor logits(const Tensor& states) const;
 
-  // Decoding. An empty cache for so many tokens in each sequence, and then n >= 1 tokens (B, n) at a time: logits of
-  // the last `outputs` of them, as the full pass over all tokens would have them. pass.positions are those of all
-  // tokens, the cached ones too. A scheme whose logits depend on how many slots there are (Laws::by_length) has, from
-  // the second layer on, keys of earlier lengths in the cache. Records nothing.
+  // Decoding: an empty cache for `capacity` tokens in each sequence, and then n >= 1 tokens (B, n) at a time give the
+  // logits of the last `outputs` of them, equal to those of the full pass over all tokens. pass.positions are those of
+  // all tokens, the cached ones too. A scheme whose logits depend on how many slots there are (Laws::by_length) has,
+  // from the second layer on, keys of earlier lengths in the cache. Records nothing.
   KeyValueCache cache(int sequences, int capacity) const;
   Tensor decode(const Ids& tokens, int outputs, const Pass&, KeyValueCache&) const;
 
@@ -68,8 +68,8 @@ class Decoder {
   Tensor gain_;                                  // (C), absent with units
   std::shared_ptr<const PositionLayers> encoding_;
   std::vector<Temperature> temperature_;
-  std::vector<DecoderBlock> blocks_;             // these
-  std::vector<Gau> units_;                       // or these
+  std::vector<DecoderBlock> blocks_;             // LLaMA's blocks, or
+  std::vector<Gau> units_;                       // gated attention units
 };
 
 }  // namespace poslab

@@ -4,8 +4,8 @@
 //   s <- s + (silu(y w1) * (y w3)) w2,           y = rms_norm(s)                                     no biases
 //
 // Queries, keys and values may have biases, as in Qwen 2, and wo too; a query may see a window of keys alone, as in
-// Mistral. A sum and the norm that reads it next are one op, so a block
-// is given the norm of its input and computes that of the next block's.
+// Mistral. A sum and the norm that reads it next are one op, so a block is given the norm of its input and computes
+// that of the next block's.
 #pragma once
 #include "autograd/ops.h"
 #include "nn/block.h"
@@ -25,8 +25,8 @@ struct DecoderBlockSpec {
 class DecoderBlock {
  public:
   DecoderBlock(Params, DecoderBlockSpec);
-  // in: the sum s so far, and its norm by norm_gain(). Gives s behind the block, and its norm by `next_gain`. With a
-  // cache the T tokens are those behind what it holds; they are written to it.
+  // in: the sum s so far, and its norm by norm_gain(). Returns s after the block, and its norm by `next_gain`. With
+  // a cache the T tokens follow those that it holds; they are written to it.
   ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const LayerPass&, KeyValueCache*) const;
   const Tensor& norm_gain() const { return gain1_; }
 

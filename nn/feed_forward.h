@@ -3,7 +3,7 @@
 //   h = act(x w1) * (x w3)        gated (Shazeer 2020): LLaMA with silu, T5 v1.1 with gelu_tanh      x, y: (B, T, C)
 //   h = relu(x w1)                without a gate: T5 (Raffel et al. 2020)
 //
-// Of a checkpoint of others the activation without a gate may be another one.
+// In an external checkpoint the activation without a gate may be another one.
 #pragma once
 #include "autograd/ops.h"
 #include "nn/weight.h"
@@ -14,7 +14,7 @@ struct FeedForwardSpec {
   int d_model, d_ff;
   bool gated;
   Gate activation;
-  double added = 1;                              // w2 starts so many times as large as N(0, 1 / d_ff)
+  double added = 1;                              // w2 starts as `added` times N(0, 1 / d_ff)
 };
 
 class FeedForward {

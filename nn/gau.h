@@ -1,6 +1,6 @@
-// The gated attention unit (Hua et al. 2022, arXiv 2202.10447) as the source has it (Su 2023; spec C.3): one head, a
-// softmax, post-norm with the scaling of DeepNorm (Wang et al. 2022, arXiv 2203.00555). One unit does for attention and
-// feed-forward network of half a block.
+// The gated attention unit (Hua et al. 2022, arXiv 2202.10447) as in Su's experiments (Su 2023; spec C.3): one head, a
+// softmax, post-norm with the scaling of DeepNorm (Wang et al. 2022, arXiv 2203.00555). Two units replace the
+// attention and the feed-forward network of a block.
 //
 //   u = silu(x wu)   v = silu(x wv)   z = silu(x wz)                  x: (B, T, C)   u, v: (B, T, E)   z: (B, T, D)
 //   q = z q_gain + q_bias   k = z k_gain + k_bias   o = (u * A v) wo,   A = softmax of the scheme's logits of q and k
@@ -23,7 +23,7 @@ struct GauSpec {
 class Gau {
  public:
   Gau(Params, GauSpec);
-  // (B, T, C) -> (B, T, C). With a cache the tokens are those behind what it holds; they are written to it.
+  // (B, T, C) -> (B, T, C). With a cache the tokens follow those that it holds; they are written to it.
   Tensor operator()(const Tensor& x, const LayerPass&, KeyValueCache*) const;
 
  private:

@@ -68,12 +68,12 @@ void generate(const Decoder& model, const std::vector<int>& prompt, const Genera
       bad_input("generate: token {} in the prompt; the model knows 0 .. {}", token, model.spec().vocabulary - 1);
   KeyValueCache cache = model.cache(1, int(prompt.size()) + wanted.count);
   const DecoderSpec& s = model.spec();
-  const bool anew =
+  const bool reread =
       s.encoding->laws(s.shape(), s.encoding.choices).by_length;  // keys of earlier lengths would be wrong
   std::vector<int> text = prompt;
   for (int i = 0; i < wanted.count; ++i) {
     stop_if_wanted();
-    if (anew) cache.clear();
+    if (reread) cache.clear();
     const std::vector<int> next(text.begin() + cache.length(), text.end());
     const int n = int(next.size());
     const PositionSample positions(wanted.positions, Resample::per_forward, {}, 1, cache.length() + n);

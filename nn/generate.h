@@ -19,7 +19,8 @@ struct TokenChoice {
   double top_p = 1;
   void check() const;                            // throws BadInput: a number out of range
 };
-// uniform: in [0, 1), what decides. Throws Failure for logits of which none is a number above -infinity, or any is NaN.
+// uniform: the random number in [0, 1) that decides. Throws Failure for logits that are all -infinity, or of which one
+// is NaN.
 int choose_token(const real* logits, int vocabulary, const TokenChoice&, double uniform);
 
 struct Generation {
@@ -28,10 +29,10 @@ struct Generation {
   uint64_t seed = 0;                            // the i-th new token is drawn by stream (seed, i): same seed, same text
   Chosen<Sampler> positions = choose_sampler("sequential");
 };
-// Reads the prompt at once and gives each new token to `take`, which ends it by returning false. Each token comes from
-// the logits of the full pass over all before it; where a scheme's logits depend on how many slots there are, all are
-// read again at every step, which takes time. Throws BadInput for
-// an empty prompt and for positions that are drawn anew at each length, Stopped where a stop is wanted (core/stop.h).
+// Reads the prompt at once and passes each new token to `take`, which ends the generation by returning false. Each
+// token follows from the logits of the full pass over all tokens before it; where a scheme's logits depend on the
+// number of slots, all are read again at every step, which takes time. Throws BadInput for an empty prompt and for
+// positions that are resampled at each length, Stopped where a stop is wanted (core/stop.h).
 void generate(const Decoder&, const std::vector<int>& prompt, const Generation&, const std::function<bool(int)>& take);
 
 }  // namespace poslab

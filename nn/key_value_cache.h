@@ -4,7 +4,7 @@
 //   the states that they were projected from, where the scheme reads them            (B, capacity, C)
 //
 // So a token costs 2 G D numbers a layer, or 2 G D + C, and nothing else grows with the text. Keys are kept as they
-// were projected, because what a scheme does to a key may depend on the newest query: ReRoPE turns all keys anew at
+// were projected, because what a scheme does to a key may depend on the newest query: ReRoPE rotates all keys again at
 // each step (Su 2023; spec A.4 (21)). With several sequences a step copies the keys and values of one layer at a time.
 #pragma once
 #include <vector>
@@ -18,20 +18,20 @@ class KeyValueCache {
  public:
   struct Entries { Tensor k, v, x{}; };   // (B, n, G, D), (B, n, G, Dv), (B, n, C), or absent where not kept
   struct Sizes { int key_heads, head_dim, value_dim, d_model; };
-  // Room for so many tokens in each of `sequences`. with_states: for each layer, whether x is kept. Throws BadInput for
-  // a size below 1.
+  // Room for `capacity` tokens in each of `sequences`. with_states: for each layer, whether x is kept. Throws BadInput
+  // for a size below 1.
   KeyValueCache(int sequences, int capacity, Sizes, const std::vector<bool>& with_states, Device = Device::cpu);
 
   int sequences() const { return sequences_; }
   int length() const { return length_; }         // tokens kept
   int capacity() const { return capacity_; }
   int64_t numbers_per_token() const;             // of one sequence, in all layers
-  // Writes n new tokens behind those that are kept, and gives all of them: (B, length() + n, ...). length() stays as it
-  // is until advance(), so that every layer writes to the same place. Throws BadInput if they do not fit, saying so.
+  // Writes n new tokens after those that are kept, and returns all of them: (B, length() + n, ...). length() does not
+  // change until advance(), so that every layer writes to the same place. Throws BadInput if they do not fit.
   Entries append(int layer, const Entries& n) const;
   void advance(int n) { length_ += n; }
   void clear() { length_ = 0; }
-  // Sequence b goes on as what sequence from[b] was, as beams do. Throws BadInput unless there is one for each.
+  // Sequence b becomes a copy of sequence from[b], as in beam search. Throws BadInput unless `from` has one for each.
   void reorder(const std::vector<int>& from);
 
  private:
@@ -39,7 +39,7 @@ class KeyValueCache {
   std::vector<Entries> layers_;
 };
 
-// The positions of the last n slots alone, which are those of new tokens. `reader`: for errors.
+// The positions of the last n slots, which are those of new tokens.   reader: who reads them, for errors
 Positions last_slots(const Positions&, int n, const char* reader);
 
 }  // namespace poslab

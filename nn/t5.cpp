@@ -14,8 +14,8 @@ namespace {
 T5Spec checked(T5Spec s) {
   if (std::min({s.vocabulary, s.layers, s.decoder_layers, s.heads, s.head_dim, s.d_model, s.d_ff}) < 1)
     bad_input(
-        "t5: vocabulary {}, layers {}, decoder_layers {}, heads {}, head_dim {}, d_model {}, d_ff {}; all must be at "
-        "least 1",
+        "t5: vocabulary {}, layers {}, decoder_layers {}, heads {}, head_dim {}, d_model {}, d_ff {}; "
+        "all must be at least 1",
         s.vocabulary, s.layers, s.decoder_layers, s.heads, s.head_dim, s.d_model, s.d_ff);
   if (s.start < 0 || s.start >= s.vocabulary)
     bad_input("t5: decoding starts with token {}, and the model knows 0 .. {}", s.start, s.vocabulary - 1);
@@ -152,7 +152,7 @@ Tensor T5::run(const Stack& stack, const Ids& tokens, const Ids& lengths, const 
   Tensor x = gather(embedding_, tokens);
   if (stack.encoding->embed) x = stack.encoding->embed(x, last_slots(pass.positions.at_embedding(), n, "t5"));
   x = traced(pass.trace, memory.empty() ? "encoder" : "decoder", ".embedding", x);
-  // A block draws dropout up to three times; the decoder's stand behind those of the encoder.
+  // A block draws dropout up to three times; the decoder's come after those of the encoder.
   Dropout drop = pass.dropout;
   drop.stream.site += 1 + (memory.empty() ? 0 : 2 * uint32_t(spec_.layers));
   ResidualNorm h{x, rms_norm(x, stack.blocks[0].norm_gain(), spec_.epsilon)};

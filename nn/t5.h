@@ -1,7 +1,7 @@
 // T5 (Raffel et al. 2020; v1.1: Shazeer 2020): an encoder that reads a text and a causal decoder that writes one, with
 // pre-norm blocks, no biases, and cross-attention without positions. Any scheme and sampler in the self-attention of
 // both; the temperature is that of the encoder's self-attention alone (spec A.3 (16)). Decoding one token after the
-// other equals the full pass. With stored weights (core/params.h) it runs a checkpoint of others as that lies in its
+// other equals the full pass. With stored weights (core/params.h) it runs an external checkpoint in the form of its
 // file. Leaves out: dropout of attention's weights, of the hidden layer and of the embedding.
 #pragma once
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace poslab {
 
-struct T5Spec {                                  // as T5-small has it
+struct T5Spec {                                  // defaults: T5-small
   int vocabulary = 32128;
   int layers = 6, decoder_layers = 6, heads = 8;
   int head_dim = 64;                             // of a query, key or value; heads * head_dim need not be d_model
@@ -47,15 +47,15 @@ class T5 {
   // outside the vocabulary, and a scheme that cannot work without a causal mask.
   T5(const Params&, T5Spec);
   // tokens (B, T) -> states (B, T, d_model). lengths (B): how many of a row's tokens count, the rest is padding; empty:
-  // all. The states of padding mean nothing.
+  // all. The states of padding are undefined.
   Tensor encode(const Ids& tokens, const Ids& lengths, const Pass&) const;
-  // What the decoder reads, (B, O): the start, and the answer without its last token -> logits (B, O, vocabulary)
+  // read (B, O), the start and the answer without its last token -> logits (B, O, vocabulary)
   Tensor decode(const Ids& read, const Tensor& states, const Ids& lengths, const Pass&) const;
 
-  // Decoding: room for `capacity` tokens in each of `beams` sequences for each of states, one behind the other. Then
-  // n >= 1 tokens (B beams, n) at a time: logits of the last of them (B beams, 1, vocabulary), as the full pass over
-  // all would have them. pass.positions are those of all tokens, the cached ones too. A scheme whose logits depend on
-  // how many slots there are (Laws::by_length) has keys of earlier lengths in the cache. Records nothing.
+  // Decoding: room for `capacity` tokens in each of `beams` sequences for each of states, one after the other. Then
+  // n >= 1 tokens (B beams, n) at a time give the logits of the last of them (B beams, 1, vocabulary), equal to those
+  // of the full pass over all. pass.positions are those of all tokens, the cached ones too. A scheme whose logits
+  // depend on how many slots there are (Laws::by_length) has keys of earlier lengths in the cache. Records nothing.
   T5Cache cache(const Tensor& states, const Ids& lengths, int capacity, int beams = 1) const;
   Tensor step(const Ids& newest, const Pass&, T5Cache&) const;
 

@@ -48,7 +48,7 @@ Tensor T5Block::attend(const Tensor& y, const T5LayerPass& pass) const {
   return seen(".attention.added", linear(mixed.reshape({y.dim(0), y.dim(1), -1}), self_.output));
 }
 
-// The sequences that share a memory stand behind one another as queries of one, since none sees the others.
+// The sequences that share a memory follow one another as queries of one, since none sees the others.
 Tensor T5Block::attend_memory(const Tensor& y, const T5LayerPass& pass) const {
   const T5Memory& m = *pass.memory;
   const int S = m.k.dim(0), queries = y.dim(0) / S * y.dim(1);

@@ -22,17 +22,17 @@ struct T5BlockSpec {
   double epsilon;
 };
 
-// What a block of the decoder reads of the encoder's states: (B, Tm, H, D) twice, and how many of each sequence's
-// count.
+// The encoder's states as a block of the decoder reads them: keys and values (B, Tm, H, D), and how many of each
+// sequence count.
 struct T5Memory {
   Tensor k, v;
   Ids lengths{};  // (B); absent: all
 };
 
-// What a block has of its own in a forward pass. It draws dropout at three sites, in the encoder at the first two.
+// What one block needs in a forward pass. It draws dropout at three sites, in the encoder at the first two.
 struct T5LayerPass {
   LayerPass self;
-  double content = 1;  // a factor on queries: of a scheme that was not trained with, and scales them otherwise
+  double content = 1;  // a factor on queries, for a scheme at test that scales logits in another way
   Ids lengths{};       // of the encoder's sequences, (B); absent: all
   const T5Memory* memory = nullptr;
   KeyValueCache* cache = nullptr;
@@ -41,9 +41,9 @@ struct T5LayerPass {
 class T5Block {
  public:
   T5Block(const Params&, const T5BlockSpec&);
-  // in: the sum s so far, and its norm by norm_gain(). Gives s behind the block, and its norm by `next_gain`. With a
-  // cache the T tokens are those behind what it holds; they are written to it. The memory's sequences may be fewer than
-  // those of x: each is then read by as many neighbouring ones, as beams do.
+  // in: the sum s so far, and its norm by norm_gain(). Returns s after the block, and its norm by `next_gain`. With
+  // a cache the T tokens follow those that it holds; they are written to it. The memory may have fewer sequences than
+  // x: each is then read by the same number of neighbouring ones, as in beam search.
   ResidualNorm operator()(const ResidualNorm& in, const Tensor& next_gain, const T5LayerPass&) const;
   T5Memory memory(const Tensor& states, const Ids& lengths) const;
   const Tensor& norm_gain() const { return gain1_; }

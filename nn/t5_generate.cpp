@@ -30,12 +30,12 @@ class Steps {
         sequences_(states.dim(0) * wanted.beams),
         texts_(size_t(sequences_), {model.spec().start}) {
     const T5Spec& s = model.spec();
-    anew_ = s.encoding->laws(s.shape(true), s.encoding.choices).by_length;  // keys of earlier lengths would be wrong
+    reread_ = s.encoding->laws(s.shape(true), s.encoding.choices).by_length;  // keys of earlier lengths would be wrong
   }
   // (sequences, vocabulary)
   std::vector<real> logits() {
     stop_if_wanted();
-    if (anew_) cache_.self.clear();
+    if (reread_) cache_.self.clear();
     std::vector<int> newest;
     const int all = int(texts_[0].size()), before = cache_.self.length();
     for (const std::vector<int>& text : texts_) newest.insert(newest.end(), text.begin() + before, text.end());
@@ -60,7 +60,7 @@ class Steps {
   const T5Generation& wanted_;
   T5Cache cache_;
   int sequences_;
-  bool anew_;
+  bool reread_;
   std::vector<std::vector<int>> texts_;
 };
 
@@ -98,7 +98,7 @@ void keep_best(std::vector<T>& all, size_t count, const Score& score) {
   if (all.size() > count) all.resize(count);
 }
 
-// The most probable tokens behind all beams; of equal ones the first.
+// The most probable tokens after all beams; of equal ones the first.
 std::vector<Beam> continuations(std::vector<real> logits, const std::vector<double>& scores, size_t count) {
   const int beams = int(scores.size()), vocabulary = int(logits.size()) / beams;
   std::vector<Beam> all;

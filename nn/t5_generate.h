@@ -22,9 +22,9 @@ struct T5Generation {
   void check() const;                            // throws BadInput: a number out of range, positions that are drawn
 };
 
-// Of each sequence of states (B, T, d_model) the tokens behind the start, greedily: up to `count`, or to an end, which
-// is not given. lengths as in T5::encode. Where a scheme's logits depend on how many slots there are, all are read
-// again at every step. Throws BadInput as check(), Stopped where a stop is wanted, and Failure for logits of NaN.
+// Of each sequence of states (B, T, d_model) the tokens after the start, greedily: up to `count`, or to an end, which
+// is left out. lengths as in T5::encode. Where a scheme's logits depend on the number of slots, all are read again at
+// every step. Throws BadInput as check(), Stopped where a stop is wanted, and Failure for logits of NaN.
 std::vector<std::vector<int>> answer(const T5&, const Tensor& states, const Ids& lengths, const T5Generation&);
 
 // Beam search for each of the sequences, one after the other: the answers that it ends with, the best first, each

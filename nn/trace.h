@@ -18,19 +18,19 @@ class Trace {
  public:
   // captures: patterns of what is kept
   explicit Trace(std::vector<std::string> captures = {}) : captures_(std::move(captures)) {}
-  // Is given x of that name, and gives what the pass goes on with: x, or another tensor of its shape.
+  // Gets the activation x of that name, and returns what the pass goes on with: x, or another tensor of its shape.
   using Change = std::function<Tensor(const std::string& name, const Tensor& x)>;
-  // From now on every activation that matches goes through `change`; of several changes in the order of these calls.
+  // From now on every activation that matches goes through `change`; several changes apply in the order of these calls.
   void replace(std::string pattern, Change change) { changes_.emplace_back(std::move(pattern), std::move(change)); }
 
   bool wants(const std::string& name) const;   // captures or changes it
   // What the pass goes on with in place of x; captured as such. Throws BadInput if a change gives another shape.
   Tensor operator()(const std::string& name, Tensor x);
-  // The same for what is computed only to be seen. Throws BadInput if a change gives another tensor.
+  // The same for a tensor that is computed only to be seen. Throws BadInput if a change gives another tensor.
   void look(const std::string& name, const Tensor& x);
 
   std::map<std::string, Tensor> captured;
-  int queries = 0;   // of attention logits, how many of the last queries are seen; a scheme may have none
+  int queries = 0;   // of how many of the last queries attention logits are seen
 
  private:
   std::vector<std::string> captures_;

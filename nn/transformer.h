@@ -21,7 +21,7 @@ struct TransformerSpec {
   ModelShape shape() const { return {layers, heads, d_model, causal, pool, first}; }
 };
 
-// What one forward pass needs besides tokens: its positions, its dropout, and a Trace if activations are to be seen.
+// What one forward pass needs besides tokens: positions, dropout, and a Trace if activations are to be seen.
 struct Pass {
   const PositionSample& positions;
   Dropout dropout;           // stream: of this pass; each place uses stream.site + its own index

@@ -4,9 +4,9 @@
 #include "core/stop.h"
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
-#include "lab/runs/language/run.h"
-#include "lab/runs/values.h"
-#include "lab/runs/t5/run.h"
+#include "experiment/language/learner.h"
+#include "experiment/t5/learner.h"
+#include "lab/runs/run.h"
 #include "nn/generate.h"
 #include "nn/t5_generate.h"
 #include "python/long_call.h"
@@ -24,7 +24,7 @@ struct Asked {
   std::vector<Positions> positions{};
 };
 
-// Of a language model, without its folder, which is locked while a language::Run has it.
+// Of a language model, without its folder, which is locked while a Run has it.
 struct Writer {
   language::State state;
   language::Source source;
@@ -65,8 +65,8 @@ Model load(const std::string& path) {
     return {path, s->params, s->net.spec().symbols_in, net};
   }
   if (kind == language_kind()) {
-    language::Run run = language::open(path);
-    const auto writer = std::make_shared<const Writer>(Writer{std::move(run.state), std::move(run.source)});
+    const auto run = open_as<language::TextLearner>(language_kind(), path).learner;
+    const auto writer = std::make_shared<const Writer>(Writer{run->state, *run->source});
     const auto net = [writer](const Asked& a, Trace* trace) {
       const language::State& s = writer->state;
       const UseEngine as_this_run(products(s.config));
@@ -76,7 +76,8 @@ Model load(const std::string& path) {
     };
     return {path, writer->state.params, writer->state.net.spec().vocabulary, net, writer};
   }
-  const auto answerer = std::make_shared<const t5::State>(t5::open(path).state);
+  const auto answerer = std::make_shared<const t5::State>(
+      open_as<t5::QuestionLearner>(t5_kind(), path).learner->state);
   const auto net = [answerer](const Asked& a, Trace* trace) {
     const t5::State& s = *answerer;
     const UseEngine as_this_run(products(s.config));

@@ -26,10 +26,10 @@ Tensor drop(const Tensor& x, double rate, uint64_t seed, uint32_t step) {
 Tensor running_sum(const Tensor& x, int axis, bool exclusive, bool reverse) {
   return scan(x, axis, {exclusive, reverse});
 }
-Tensor turned(const Tensor& x, const Tensor& angles, const std::string& pairing) {
+Tensor rotated(const Tensor& x, const Tensor& angles, const std::string& pairing) {
   return rotate(x, angles, pairing_of(pairing));
 }
-Tensor turned_by(const Tensor& x, const Tensor& cosine, const Tensor& sine, const std::string& pairing) {
+Tensor rotated_by(const Tensor& x, const Tensor& cosine, const Tensor& sine, const std::string& pairing) {
   return rotate(x, Rotation{cosine, sine}, pairing_of(pairing));
 }
 Tensor normed_sum(const Tensor& x, const Tensor& z, const Tensor& gain, const Tensor& bias, double rate, uint64_t seed,
@@ -100,10 +100,10 @@ void add_ops(nb::module_& m) {
      "running sums along the axis; exclusive: without the number itself");
   op(m, "dropout", drop, "x"_a, "rate"_a, "seed"_a = 0, "step"_a = 0,
      "zeros for a share of the numbers, the rest / (1 - rate); which ones is a function of seed and step");
-  op(m, "rotate", turned, "x"_a, "angles"_a, "pairing"_a,
-     "pairs of channels turned: x (B, T, H, D), angles (1 or B, T, D/2) in radians. pairing: \"interleaved\",\n"
+  op(m, "rotate", rotated, "x"_a, "angles"_a, "pairing"_a,
+     "pairs of channels rotated: x (B, T, H, D), angles (1 or B, T, D/2) in radians. pairing: \"interleaved\",\n"
      "channels (2m, 2m+1), as --encoding rope does; or \"half\", channels (m, m + D/2)");
-  op(m, "rotate", turned_by, "x"_a, "cosine"_a, "sine"_a, "pairing"_a, "the same by cosines and sines");
+  op(m, "rotate", rotated_by, "x"_a, "cosine"_a, "sine"_a, "pairing"_a, "the same by cosines and sines");
   m.def(
       "linear",
       [](TensorLike x, TensorLike w, std::optional<TensorLike> b) {

@@ -43,7 +43,7 @@ void add_runs(nb::module_& m) {
       "train_run",
       [](const Said& said, bool force, bool progress, const TraceLike& trace) {
         const Settings settings = settings_of(said);
-        return traced(trace, progress, [&](Trace* t) { return train_run(settings, force, t); });
+        return traced(trace, progress, [&](Trace* t) { return train_run(strings_kind(), settings, force, t); });
       },
       "options"_a, "force"_a, "progress"_a, "trace"_a);
   m.def(
@@ -57,7 +57,7 @@ void add_runs(nb::module_& m) {
       "test_run",
       [](const std::string& path, const Said& said, const std::string& name, bool progress) {
         const Settings settings = settings_of(said);
-        return shown(progress, [&] { return test_run(path, settings, name).name; });
+        return shown(progress, [&] { return test_run(path, settings, {.name = name}).name; });
       },
       "path"_a, "options"_a, "name"_a, "progress"_a);
   m.def("other_tests", &other_tests, "path"_a);

@@ -24,7 +24,7 @@ Batch make_batch(const Task&, int sequences, int length, Stream s);
 struct Score { int64_t correct = 0, scored = 0, correct_unmasked = 0, slots = 0; };
 Score score(const real* logits, int symbols_out, const Batch&);
 
-// What can be reached without understanding, computed from samples of the task, as fractions (spec B.1, finding 4).
+// Accuracies that need no understanding of the task, 0 to 1, computed from samples (spec B.1, finding 4).
 struct Baselines {
   double chance;         // uniform over the output symbols
   double majority;       // always the most frequent symbol of each output slot, found on other samples

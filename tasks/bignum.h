@@ -1,5 +1,5 @@
-// Natural numbers of any size, as long as the binary tasks need them: to 500 bits and their products.
-// Leaves out what no task asks for: division, signs, decimal digits.
+// Natural numbers of any size, for the binary tasks: 500 bits, and their products. Leaves out what no task needs:
+// division, signs, decimal digits.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,10 +1,10 @@
-// Tasks that somebody else adds to the list while the program runs, as the Python module does.
+// Tasks that are added to the list while the program runs, as the Python module does.
 #pragma once
 #include "tasks/task.h"
 
 namespace poslab {
 
-// As add_encoding() in encodings/own.h. What task() gave of an earlier one of that name stays valid.
+// As add_encoding() in encodings/own.h. References that task() returned to an earlier one of that name stay valid.
 void add_task(Task);
 
 }  // namespace poslab

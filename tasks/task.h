@@ -13,7 +13,7 @@ namespace poslab {
 
 using Tokens = std::vector<int>;
 
-// What is left out is as said behind it, which `completed` fills in.
+// `completed` fills in members that are left out, as the comments say.
 struct Task {
   std::string name = {}, level = {};             // "reverse_string"; "regular", "context_free", "context_sensitive"
   std::string summary = {};                      // one line for `poslab list tasks`

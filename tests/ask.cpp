@@ -121,14 +121,14 @@ TEST_CASE("ask: the answer is the model's own, slot by slot") {
       const double one = 1 / (1 + std::exp(double(z[2 * o]) - double(z[2 * o + 1])));
       CHECK(a.probability[2 * o + 1] == doctest::Approx(one).epsilon(1e-9));
       CHECK(a.said[o] == int(z[2 * o + 1] > z[2 * o]));
-      CHECK(a.sure(o) == doctest::Approx(std::max(one, 1 - one)));
+      CHECK(a.confidence(o) == doctest::Approx(std::max(one, 1 - one)));
     }
     CHECK(a.expected == Tokens{1, 0, 1, 1, 0});
     CHECK(a.scored == 5);
     int right = 0;
     for (size_t o = 0; o < 5; ++o) right += a.said[o] == a.expected[o];
     CHECK(a.right() == right);
-    CHECK(a.right_of_each == doctest::Approx(a.share()));
+    CHECK(a.accuracy_per_draw == doctest::Approx(a.accuracy()));
   }
 }
 

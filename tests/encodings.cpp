@@ -221,7 +221,7 @@ TEST_CASE("learned: rows from `first` on, the nearest between two, and no row be
 TEST_CASE("schemes refuse what they cannot be, or cannot read") {
   CHECK_THROWS_WITH_AS(
       model_of("rope", {layers, 4, 12, false, 24, 0}),
-      "rope turns channels in pairs, and a head of (d_model = 12) / (heads = 4) = 3 channels has an odd one; "
+      "rope rotates channels in pairs, and a head of (d_model = 12) / (heads = 4) = 3 channels has an odd one; "
       "make the head size even",
       BadInput);
   CHECK_THROWS_AS(model_of("sincos", {layers, 1, 7, false, 24, 0}), BadInput);
@@ -282,7 +282,7 @@ TEST_CASE("compositions: parts where they belong, parameters under their layer a
   CHECK(refused("alibi&rope") ==
         "alibi&rope: alibi adds nothing to the embedding; before & stands a scheme that does, such as sincos");
   CHECK(refused("sincos&learned") ==
-        "sincos&learned: learned adds to the embedding too; behind & stands a scheme of the logits, such as alibi");
+        "sincos&learned: learned adds to the embedding too; after & stands a scheme of the logits, such as alibi");
   CHECK(refused("sincos&").find("the name of the encoding is missing") != std::string::npos);
   CHECK(refused("rope|") .find("the name of the encoding is missing") != std::string::npos);
   CHECK(refused("rope|ropo").find("did you mean \"rope\"?") != std::string::npos);

@@ -207,7 +207,7 @@ TEST_CASE("rotary: every scheme that turns by frequencies shows them, and the fi
 }
 
 TEST_CASE("rotary: what is refused, with a remedy") {
-  CHECK(refused("yarn", {1, 4, 12}).find("yarn turns channels in pairs") == 0);
+  CHECK(refused("yarn", {1, 4, 12}).find("yarn rotates channels in pairs") == 0);
   CHECK(refused("fope", {1, 4, 12}).find("make the head size even") != std::string::npos);
   CHECK(refused("yarn:beta_fast=1").find("beta_fast = 1 is not more than beta_slow = 1") != std::string::npos);
   CHECK(refused("llama3:low=4").find("high = 4 is not more than low = 4") != std::string::npos);

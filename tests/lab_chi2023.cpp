@@ -4,7 +4,7 @@
 #include "lab/papers/chi2023/chi2023.h"
 #include "lab/papers/paper.h"
 #include "lab/papers/reproduce.h"
-#include "lab/runs/t5/run.h"
+#include "lab/runs/results_csv.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -42,18 +42,21 @@ const std::vector<std::string> toy = {"tasks=passkey/line",
 }  // namespace
 
 TEST_CASE("chi2023: every table's tests leave files of their own, after the training of their model") {
-  for (const chi2023::Size& size : chi2023::all_sizes()) {
-    const auto source = chi2023::source({size.name, {}, "nowhere", 1});
-    const chi2023::Setup setup = chi2023::setup(size.name, {});
-    std::set<std::string> files;
-    for (const Chain& c : source->chains(artifacts({"chi2023"}))) {
-      CHECK(c.steps.front().name == "training");
-      for (const reproduce::Step& s : c.steps) CHECK_MESSAGE(files.insert(s.leaves).second, s.leaves);
-    }
-    CHECK(source->chains(artifacts({"chi2023"})).size() == chi2023::models(setup).size() * size_t(size.seeds));
-    CHECK(source->chains(artifacts({"chi2023:propositions"})).empty());
-    CHECK(source->chains(artifacts({"chi2023:fig1"})).size() == size_t(size.seeds));
-    CHECK(source->chains(artifacts({"chi2023:fig1"}))[0].steps.size() == 1);
+  for (const ModelSize& size : chi2023::all_sizes()) {
+    const ModelSource source = chi2023::source({size.name, {}, "nowhere"});
+    size_t trials = 0;
+    for (const Plan& plan : source.plans(artifacts({"chi2023"})))
+      for (const Trial& t : plan) {
+        std::set<std::string> files;
+        for (const TrialTest& test : t.tests) CHECK_MESSAGE(files.insert(test.file).second, test.file);
+        ++trials;
+      }
+    CHECK(trials == chi2023::models(chi2023::setup(size.name, {})).size() * size_t(size.seeds));
+    CHECK(source.plans(artifacts({"chi2023:propositions"})).empty());
+    const std::vector<Plan> fig1 = source.plans(artifacts({"chi2023:fig1"}));
+    REQUIRE(fig1.size() == 1);
+    CHECK(fig1[0].size() == size_t(size.seeds));
+    CHECK(fig1[0][0].tests.empty());
   }
 }
 
@@ -69,8 +72,8 @@ TEST_CASE("chi2023: a task is tested with the first model that learned it, and n
   CHECK(together.tasks() == Words{"topic", "line:digits=2"});
   CHECK(together.model_of("topic") == "t5");
   CHECK(together.model_of("line:digits=2") == "t5");
-  for (const Chain& c : chi2023::source({"tiny", sets, "nowhere", 1})->chains(artifacts({"chi2023"})))
-    CHECK(c.name != "topic-0");
+  for (const Plan& plan : chi2023::source({"tiny", sets, "nowhere"}).plans(artifacts({"chi2023"})))
+    for (const Trial& t : plan) CHECK(t.name != "topic-0");
 }
 
 TEST_CASE("chi2023: the source's numbers, and settings that do not fit") {
@@ -106,8 +109,8 @@ TEST_CASE("chi2023: all of it on toy models") {
   }
   const chi2023::Results results(chi2023::setup("tiny", toy), out);
   const chi2023::Test plain{"t5", "line", Mode::original, true}, aligned{"t5", "line", Mode::entropy, true};
-  for (const t5::AtLength& at : t5::read_csv(out + "/tests/t5-0/line-entropy.csv"))
-    CHECK(results.accuracy(aligned, at.length).at(0) == at.accuracy);
+  for (const Row& at : read_results(out + "/runs/named/t5-0/tests/line-entropy.csv", t5_kind()))
+    CHECK(results.accuracy(aligned, at.length()).at(0) == at["accuracy"]);
   CHECK(results.accuracy(plain, 64).size() == 1);
   const double tau = results.temperature(aligned, 64).at(0);
   CHECK(tau <= 1);
@@ -121,7 +124,6 @@ TEST_CASE("chi2023: all of it on toy models") {
   Program draw(folder, words + " --draw");
   CHECK(draw.status() == 0);
   CHECK(read_file(out + "/README.md") == before);
-  Program other(folder, words + " --set steps=4");
-  CHECK(other.status() == 2);
-  CHECK(holds(other.output(), "was begun with steps = 3"));
+  Program other(folder, words + " --draw --set steps=4");  // other trials
+  CHECK(holds(other.output(), "1 of 7 runs are trained"));  // the language model is the same
 }

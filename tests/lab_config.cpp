@@ -90,7 +90,7 @@ TEST_CASE("choices that do not fit together") {
   CHECK(holds(refusal([] { check(configure({{"encoding", "rope"}})); }), "2: which task?"));
   CHECK(holds(refusal([] { check(configure({{"task", "even_pairs"}})); }), "2: which encoding?"));
   CHECK(refused({{"heads", "3"}}) == "2: heads = 3 does not divide d_model = 16; try heads = 2");
-  CHECK(holds(refused({{"encoding", "rope"}, {"d_model", "6"}}), "2: rope turns channels in pairs"));
+  CHECK(holds(refused({{"encoding", "rope"}, {"d_model", "6"}}), "2: rope rotates channels in pairs"));
   CHECK(holds(refused({{"encoding", "sincos"}, {"d_model", "7"}, {"heads", "1"}}), "d_model = 7 is odd"));
   // reverse_string has L + L slots: 18 at length 9
   CHECK(holds(refused({{"max_position", "17"}}),

@@ -5,8 +5,7 @@
 
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/curve.h"
-#include "lab/runs/evaluate.h"
-#include "lab/runs/train.h"
+#include "tests/lab_learners.h"
 #include "lab/runs/training_clock.h"
 #include "tests/lab_helpers.h"
 

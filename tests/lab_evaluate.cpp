@@ -1,6 +1,5 @@
 // The two scores, what a test string depends on, and the switches of evaluation.
-#include "lab/runs/eval_csv.h"
-#include "lab/runs/evaluate.h"
+#include "tests/lab_learners.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

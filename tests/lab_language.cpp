@@ -7,8 +7,8 @@
 #include "lab/files/corpus.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
-#include "lab/runs/language/run.h"
 #include "tests/lab_helpers.h"
+#include "tests/lab_learners.h"
 
 using namespace poslab;
 using namespace poslab::test;
@@ -131,7 +131,7 @@ TEST_CASE("words of a text are counted up to so many bytes, and a vocabulary is 
   CHECK(holds(refused("no json"), "1: v.json is no vocabulary"));
   CHECK(holds(refused("[]"), "1: v.json is no vocabulary"));
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1"})"), "1: v.json is damaged"));
-  CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1]]})"), 
+  CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1]]})"),
               "merge 0 is [1], and not two tokens' numbers"));
   CHECK(holds(refused(R"({"format":"poslab vocabulary 1","merges":[[1,256]]})"),
               "2: v.json: vocabulary: merge 0 joins tokens 1 and 256; only"));
@@ -151,10 +151,10 @@ TEST_CASE("a run of a language model: its options are TOML, and what was changed
   const language::Settings small = {{"text", folder / "texts"}, {"out", path},    {"layers", "1"}, {"heads", "1"},
                                     {"key_heads", "1"},         {"d_model", "8"}, {"d_ff", "8"},   {"eval_times", "1"},
                                     {"train_length", "8"},      {"merges", "3"},  {"steps", "5"}};
-  language::create(language::configure(small));
-  const auto opens = [&] { return refusal([&] { language::open(path); }); };
+  create_run(language::configure(small));
+  const auto opens = [&] { return refusal([&] { open_run(path); }); };
   CHECK(opens() == "");
-  CHECK(language::open(path).source.vocabulary.merges().size() == 3);
+  CHECK(open_lm(path).learner->source->vocabulary.merges().size() == 3);
   CHECK(holds(refusal([&] { RunFolder::open(path).load(); }), "is of a language model; `poslab lm` reads it"));
   const auto with_changed = [&](const std::string& name, const std::string& bytes) {
     const std::string before = read_file(path + "/" + name);
@@ -163,8 +163,10 @@ TEST_CASE("a run of a language model: its options are TOML, and what was changed
     write_file(path + "/" + name, before);
     return answer;
   };
+  std::string other = read_file(path + "/config.toml");
+  other.replace(other.find("steps = 5"), 9, "steps = 6");
   CHECK(
-      holds(with_changed("config.toml", "steps = 6\n"), "2: " + path + "/config.toml was changed after the run began"));
+      holds(with_changed("config.toml", other), "2: " + path + "/config.toml was changed after the run began"));
   CHECK(holds(with_changed("text.json", "{}"), "1: " + path + "/text.json is damaged"));
   CHECK(holds(with_changed("vocabulary.json", "{}"), "1: " + path + "/vocabulary.json is no vocabulary"));
   CHECK(holds(with_changed("vocabulary.json", to_json(Vocabulary())), "another version of poslab wrote it"));
@@ -177,17 +179,21 @@ TEST_CASE("what a test of a language model came to is read back as it was writte
   const TemporaryFolder folder;
   language::AtLength at{.length = 128, .repeated = true, .samples = 3, .loss = 1.25, .accuracy = 0.5};
   at.loss_of_part[7] = std::nan(""), at.accuracy_of_part[0] = 0.125;
-  const std::string path = folder / "eval.csv", text = language::to_csv({{.length = 64, .samples = 3}, at});
+  const std::string path = folder / "eval.csv",
+                    text = poslab::to_csv({language::row_of({.length = 64, .samples = 3}), language::row_of(at)});
   write_file(path, text);
-  const std::vector<language::AtLength> all = language::read_csv(path);
+  const Results all = read_results(path, language_kind());
   REQUIRE(all.size() == 2);
-  CHECK_FALSE(all[0].repeated);
-  CHECK(language::to_csv(all) == text);
+  CHECK(all[0].word("set") == "plain");
+  CHECK(poslab::to_csv(all) == text);
+  CHECK(holds(refusal([&] { all[0]["set"]; }), "has no numbers in a column \"set\""));
   const auto read = [&](const std::string& bytes) {
     write_file(path, bytes);
-    return refusal([&] { language::read_csv(path); });
+    return refusal([&] { read_results(path, language_kind()); });
   };
   CHECK(holds(read("length,set\n"), "its first line is not length,set,samples"));
   CHECK(holds(read(text + "128,long,3"), "line 4 reads \"128,long,3\"; remove it, and test again"));
+  const size_t second = text.find('\n') + 1;
+  CHECK(holds(read(text + text.substr(second)), "line 4 reads \"64,plain,3"));  // a length twice
   CHECK(holds(read(text.substr(0, text.find('\n') + 1)), "it holds no length"));
 }

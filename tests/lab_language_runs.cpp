@@ -5,7 +5,7 @@
 
 #include "experiment/language/inside.h"
 #include "lab/pages/report/report.h"
-#include "lab/runs/language/run.h"
+#include "tests/lab_learners.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/sweep.h"
 #include "tests/sweep_helpers.h"
@@ -122,15 +122,15 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
   for (const Trial& t : plan) CHECK(contents(torn + "/" + t.id) == contents(straight + "/" + t.id));
 
   const Collected all = collect(plan, SweepFolder(torn));
-  const language::AtLength last = language::read_csv(torn + "/" + plan[0].id + "/eval.csv")[1];
-  REQUIRE(last.length == 64);
+  const Row last = read_test(torn + "/" + plan[0].id)[1];
+  REQUIRE(last.length() == 64);
   const auto column = [&](const std::string& name) {
     const auto& names = all.trials.columns;
     return all.trials.rows[0][size_t(std::find(names.begin(), names.end(), name) - names.begin())];
   };
   CHECK(column("encoding") == "rope");
   CHECK(column("longest") == 64);
-  CHECK(column("longest_loss").get<double>() == doctest::Approx(last.loss).epsilon(1e-9));
+  CHECK(column("longest_loss").get<double>() == doctest::Approx(last["loss"]).epsilon(1e-9));
   CHECK(column("seconds").get<double>() > 0);
   CHECK(column("steps") == 2000);
   CHECK(all.lengths.rows.size() == 2 * 4);
@@ -140,10 +140,11 @@ TEST_CASE("a sweep of language models that is killed goes on to the same bits, a
   CHECK(report::write({torn}, page).empty());
   const std::string html = read_file(page), csv = read_file(folder / "report-lengths.csv");
   for (const Trial& t : plan)
-    for (const language::AtLength& at : language::read_csv(torn + "/" + t.id + "/eval.csv")) {
-      CHECK(holds(html, fmt::format("data-name=\"loss\">{:.4f}</td>", at.loss)));
-      CHECK(holds(html, fmt::format("data-name=\"accuracy\">{:.1f}&#8239;%</td>", 100 * at.accuracy)));
-      CHECK(holds(csv, fmt::format("{},{},{},{}", at.samples, at.loss, at.accuracy, at.bits_per_byte)));
+    for (const Row& at : read_test(torn + "/" + t.id)) {
+      CHECK(holds(html, fmt::format("data-name=\"loss\">{:.4f}</td>", at["loss"])));
+      CHECK(holds(html, fmt::format("data-name=\"accuracy\">{:.1f}&#8239;%</td>", 100 * at["accuracy"])));
+      CHECK(holds(csv, fmt::format("{},{},{},{}", at["samples"], at["loss"], at["accuracy"],
+                                   at["bits_per_byte"])));
     }
   for (const char* part : {"encoding=rope", "encoding=alibi", "2 language models", "copy_grammar", "class=\"trained\"",
                            "64 tokens", "poslab lm train", "How positions are encoded"})
@@ -200,13 +201,14 @@ TEST_CASE("a language model with another encoding at test reads the positions th
   const std::string other = "alibi:mode=offset_table";
   std::string expected;
   {
-    language::Run run = language::open(folder / "run");
-    run.state.net = run.state.net.with_encoding(choose_encoding(other));
-    run.state.config.set("encoding", other);
-    const Chosen<Sampler> drawn = choose_sampler(run.state.config["positions"]);
+    const auto run = open_lm(folder / "run").learner;
+    Choices c = run->state.config;
+    c.set("encoding", other);
+    const Chosen<Sampler> drawn = choose_sampler(c["positions"]);
     REQUIRE(drawn->name == "randomized");
     REQUIRE(sampler_for(choose_encoding(other), drawn)->name == "randomized_offsets");
-    expected = language::to_csv(language::evaluate(run));
+    expected = poslab::to_csv(
+        evaluate(language::test_of(run->state.net.with_encoding(choose_encoding(other)), c, run->source), ""));
   }
   Program eval(folder, "lm eval " + folder / "run" + " --encoding " + other + " -o " + folder / "o.csv");
   REQUIRE_MESSAGE(eval.status() == 0, eval.output());
@@ -235,9 +237,9 @@ TEST_CASE("inspect: a language model, its text on the page and the numbers besid
   CHECK(holds(read_file(out + "/attention.npz"), "random/layer1/length32.npy"));
 
   // What a head says of a text: rows sum to one, and no token sees a later one.
-  const language::Run run = language::open(folder / "rope");
-  const std::vector<int> text = language::test_window(run.state.config, run.source, 12, 0);
-  const AttentionMaps maps = language::attention_maps(run.state, run.source, text);
+  const auto run = open_lm(folder / "rope").learner;
+  const std::vector<int> text = language::test_window(run->state.config, *run->source, 12, 0);
+  const AttentionMaps maps = language::attention_maps(run->state, *run->source, text);
   REQUIRE(maps.slots == 13);
   CHECK(maps.symbols[3] == fmt::format("{}", text[3]));
   REQUIRE(maps.heads[0].size() == 2 * 13 * 13);

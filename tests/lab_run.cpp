@@ -1,5 +1,9 @@
 // The program from outside: same seed, same bits, whatever the threads and whoever stops it. What it says to bad input
 // is in tests/bad_input.cpp.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -96,6 +100,22 @@ TEST_CASE("kill -9, Ctrl-C and a full disk in the middle: nothing is lost, and t
 
   Program complete(folder, "resume " + folder / "stopped");
   CHECK(holds(complete.output(), "is complete: 6000 steps"));
+}
+
+TEST_CASE("two trainings that begin at once in one folder: it is left to the first, which makes it whole") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run", partial = run + ".partial", theirs = partial + "/config.toml";
+  std::filesystem::create_directory(partial);                      // as another process has it
+  write_file(theirs, "theirs");
+  const int other = ::open(partial.c_str(), O_RDONLY | O_DIRECTORY);
+  REQUIRE(::flock(other, LOCK_EX | LOCK_NB) == 0);
+  Program second(folder, fmt::format("train {} --out {}", tiny_options({}), run));
+  CHECK(second.status() == 1);
+  CHECK(holds(second.output(), "run.partial is in use: another poslab works in it"));
+  CHECK(read_file(theirs) == "theirs");
+  ::close(other);                                                  // as if it had been killed
+  train(folder, run);
+  CHECK(!std::filesystem::exists(partial));
 }
 
 TEST_CASE("eval tests again and keeps what training took") {

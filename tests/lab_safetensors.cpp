@@ -1,5 +1,7 @@
 // The one codec of safetensors (lab/files/safetensors.h): a header that cannot be true of its file is refused,
 // whichever reader asks, and what is refused is named.
+#include <sys/wait.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cstring>
@@ -85,6 +87,25 @@ TEST_CASE("safetensors: a header that is long, cut off or no object is refused b
   CHECK(says(with_header("{}", "")) == "");
   CHECK(says(with_header("{}", "x")) ==
         "1: F is damaged: its tensors end at byte 0 of the numbers, and 1 are there; fetch or save the file again");
+}
+
+TEST_CASE("safetensors: a file that becomes shorter while it is mapped ends the program with one line and status 1") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.safetensors", said = folder / "said";
+  write_file(path, safetensors_bytes<float>(Json::object(), {{"a", Tensor::full({5000}, 1)}}));
+  const pid_t child = fork();
+  if (child == 0) {
+    const StoredTensors all = map_safetensors(path);
+    const char* last = all.at("a").at + 4 * 5000 - 1;
+    if (*last == 0 || !std::freopen(said.c_str(), "w", stderr) || ::truncate(path.c_str(), 4096) != 0) _exit(3);
+    _exit(*static_cast<const volatile char*>(last) ? 4 : 5);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 1);
+  CHECK(read_file(said) ==
+        "poslab: " + path + " has become shorter while it was read, or its disk failed; fetch it again\n");
 }
 
 TEST_CASE("safetensors: what is mapped was looked at by the same codec") {

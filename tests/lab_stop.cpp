@@ -13,7 +13,7 @@
 #include "lab/files/interrupt.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/run_folder.h"
-#include "lab/runs/train.h"
+#include "tests/lab_learners.h"
 #include "tasks/batch.h"
 #include "tasks/bignum.h"
 #include "tasks/task.h"

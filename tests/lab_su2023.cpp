@@ -6,6 +6,7 @@
 #include "lab/papers/paper.h"
 #include "lab/papers/reproduce.h"
 #include "lab/papers/su2023/su2023.h"
+#include "lab/runs/language/run.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -17,10 +18,15 @@ namespace {
 
 std::vector<const Artifact*> all_of_it() { return artifacts({"su2023"}); }
 
-const char* toy =
-    " --size tiny --set text=copy_grammar --set merges=0 --set layers=2 --set heads=2 --set key_heads=2"
-    " --set d_model=16 --set d_ff=16 --set batch=2 --set train_length=16 --set steps=3 --set eval_samples=2"
-    " --set seeds=1 --jobs 2 --threads 1 --out ";
+const std::vector<std::string> toy_sets = {"text=copy_grammar", "merges=0",       "layers=2",       "heads=2",
+                                           "key_heads=2",       "d_model=16",     "d_ff=16",        "batch=2",
+                                           "train_length=16",   "eval_samples=2", "steps=3",        "seeds=1"};
+
+std::string toy() {
+  std::string words = " --size tiny --jobs 2 --threads 1";
+  for (const std::string& set : toy_sets) words += " --set " + set;
+  return words + " --out ";
+}
 
 size_t lines_with(const std::string& text, const std::string& part) {
   size_t n = 0;
@@ -57,7 +63,7 @@ TEST_CASE("su2023: windows go by the trained length, and HFWA's as in the source
   CHECK(su2023::rerope(tiny, su2023::LogN::off, 2, 16).name == "LeakyReRoPE-w16-k16");
   CHECK(su2023::rerope(tiny, su2023::LogN::at_test, 8).temperature == "log_n:length=64,only_longer");
   const auto encoding_of = [](const su2023::Setup& s, const std::string& model) {
-    for (const su2023::Model& m : su2023::models(s))
+    for (const Model& m : su2023::models(s))
       if (m.name == model) return language::configure(m.settings)["encoding"];
     return std::string();
   };
@@ -67,21 +73,19 @@ TEST_CASE("su2023: windows go by the trained length, and HFWA's as in the source
 }
 
 TEST_CASE("su2023: every method is tested in a file of its own, once for all tables") {
-  for (const su2023::Size& size : su2023::all_sizes()) {
-    const su2023::Results results(su2023::setup(size.name, {}), "nowhere");
-    std::set<std::string> files;
-    size_t runs = 0;
-    for (const Chain& c : su2023::chains(all_of_it(), results, 1)) {
-      ++runs;
-      CHECK(c.steps.front().name == "training");
-      for (const reproduce::Step& s : c.steps) {
-        CHECK(files.insert(s.leaves).second);
-        CHECK_FALSE(is_done(s));
-      }
+  for (const ModelSize& size : su2023::all_sizes()) {
+    const su2023::Setup setup = su2023::setup(size.name, {});
+    const ModelSource source = su2023::source({size.name, {}, "nowhere"});
+    const std::vector<Plan> plans = source.plans(all_of_it());
+    REQUIRE(plans.size() == 1);
+    CHECK(plans[0].size() == su2023::models(setup).size() * size_t(size.seeds));
+    for (const Trial& t : plans[0]) {
+      std::set<std::string> files;
+      for (const TrialTest& test : t.tests) CHECK(files.insert(test.file).second);
+      CHECK(SweepFolder("nowhere").steps_left(t) == 1 + t.tests.size());
     }
-    CHECK(runs == su2023::models(results.setup()).size() * size_t(size.seeds));
-    CHECK(su2023::chains(artifacts({"su2023:llama"}), results, 1).size() == size_t(size.seeds));
-    CHECK(su2023::chains(artifacts({"su2023:matrices"}), results, 1).empty());
+    CHECK(source.plans(artifacts({"su2023:llama"}))[0].size() == size_t(size.seeds));
+    CHECK(source.plans(artifacts({"su2023:matrices"})).empty());
   }
 }
 
@@ -108,19 +112,20 @@ TEST_CASE("su2023: settings that do not fit are refused") {
 
 TEST_CASE("su2023: all of it on toy models, stopped and gone on with") {
   const TemporaryFolder folder;
-  const std::string out = folder / "toy", words = std::string("reproduce su2023") + toy + "'" + out + "'";
+  const std::string out = folder / "toy", words = "reproduce su2023" + toy() + "'" + out + "'";
+  const std::string one = su2023::source({"tiny", toy_sets, out}).models.file("rope", 0, "tests/PI-RoPE.csv");
   Program first(folder, words);
-  while (first.running() && !fs::exists(out + "/tests/rope-0/PI-RoPE.csv"))
+  while (first.running() && !fs::exists(one))
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   first.send(SIGINT);
   CHECK_MESSAGE(first.status() == 130, first.output());
   CHECK(holds(first.output(), "the same command goes on with it"));
-  const auto written = fs::last_write_time(out + "/tests/rope-0/PI-RoPE.csv");
+  const auto written = fs::last_write_time(one);
 
   Program again(folder, words);
   REQUIRE_MESSAGE(again.status() == 0, again.output());
   CHECK(holds(again.output(), "10 of 10 runs are trained, and"));
-  CHECK(fs::last_write_time(out + "/tests/rope-0/PI-RoPE.csv") == written);
+  CHECK(fs::last_write_time(one) == written);
   for (const Artifact* a : all_of_it()) {
     const std::string name = out + "/" + a->name.substr(a->name.find(':') + 1);
     CHECK(fs::exists(name + ".csv"));
@@ -130,22 +135,43 @@ TEST_CASE("su2023: all of it on toy models, stopped and gone on with") {
   CHECK(lines_with(read_file(out + "/main.csv"), "Baseline") == 6);
   CHECK(holds(read_file(out + "/index.html"), "data:image/svg+xml;base64,"));
   // the numbers are those of the tests
-  const su2023::Results results(su2023::setup("tiny", {"train_length=16", "seeds=1"}), out);
+  const su2023::Results results(su2023::setup("tiny", toy_sets), out);
   const su2023::Method method = su2023::rerope(results.setup(), su2023::LogN::trained, 4);
-  for (const language::AtLength& at : language::read_csv(out + "/tests/rope_log_n-0/ReRoPE-w8-logn.csv"))
-    if (at.length == 128) CHECK(results.accuracy(method, 8, at.repeated).at(0) == at.accuracy);
+  for (const Row& at :
+       read_results(out + "/runs/named/rope_log_n-0/tests/ReRoPE-w8-logn.csv", language_kind()))
+    if (at.length() == 128)
+      CHECK(results.accuracy(method, 8, at.word("set") == "repeated").at(0) == at["accuracy"]);
   CHECK(results.loss(su2023::llama_methods(results.setup())[0], 4).size() == 1);
   // a window of 8 within training: ReRoPE of a model that was trained with distances to 15 is another model
   const auto loss = [&](const su2023::Method& m) { return results.loss(m, 8).at(0); };
   CHECK(loss(method) != loss(su2023::as_it_is(su2023::LogN::trained)));
 
-  Program other(folder, "reproduce su2023:main" + std::string(toy) + "'" + out + "' --set steps=4");
-  CHECK(other.status() == 2);
-  CHECK(holds(other.output(), "was begun with steps = 3"));
-  fs::remove(out + "/tests/rope-0/PI-RoPE.csv");
-  Program draw(folder, "reproduce su2023:main --draw" + std::string(toy) + "'" + out + "'");
+  // other settings are other trials
+  Program other(folder, "reproduce su2023:main --draw" + toy() + "'" + out + "' --set steps=4");
+  CHECK(other.status() == 0);
+  CHECK(holds(other.output(), "0 of 3 runs are trained, and 0 of 13 further tests done."));
+  fs::remove(one);
+  Program draw(folder, "reproduce su2023:main --draw" + toy() + "'" + out + "'");
   CHECK(draw.status() == 0);
   CHECK(holds(draw.output(), "3 of 3 runs are trained, and 12 of 13 further tests done."));
+}
+
+TEST_CASE("su2023: what an earlier version trained and tested is taken over") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "out", words = "reproduce su2023:llama" + toy() + "'" + out + "'";
+  Program first(folder, words);
+  REQUIRE_MESSAGE(first.status() == 0, first.output());
+  const ModelSource source = su2023::source({"tiny", toy_sets, out});
+  const std::string run = source.models.file("llama", 0, ""), weights = read_file(run + "checkpoint.safetensors");
+  fs::remove_all(out + "/runs/named");
+  fs::create_directory(out + "/tests");
+  fs::rename(run + "tests", out + "/tests/llama-0");
+  fs::rename(fs::path(run).parent_path(), out + "/runs/llama-0");
+  const std::string before = read_file(out + "/llama.csv");
+  Program draw(folder, words + " --draw");
+  CHECK(holds(draw.output(), "1 of 1 runs are trained, and 2 of 2 further tests done."));
+  CHECK(read_file(out + "/llama.csv") == before);
+  CHECK(read_file(run + "checkpoint.safetensors") == weights);
 }
 
 TEST_CASE("su2023: runs that fail are named, and what is missing is drawn as missing") {
@@ -153,7 +179,7 @@ TEST_CASE("su2023: runs that fail are named, and what is missing is drawn as mis
   const std::string out = folder / "out";
   Program failing(folder, "reproduce su2023:llama --set text=/nowhere --set seeds=2 --out '" + out + "'");
   CHECK(failing.status() == 1);
-  CHECK(holds(failing.output(), "llama-1, training: failed: there is no file or folder /nowhere; name a text"));
+  CHECK(holds(failing.output(), "llama-1  there is no file or folder /nowhere; name a text"));
   CHECK(holds(failing.output(), "2 runs failed; the same command tries again what is missing"));
   CHECK(holds(failing.output(), "0 of 2 runs are trained, and 0 of 4 further tests done."));
   CHECK(holds(read_file(out + "/llama.md"), "| ReRoPE | – (source 1.4996) |"));

@@ -5,7 +5,7 @@
 #include "lab/runs/other_test.h"
 #include "lab/runs/sweep/sweep.h"
 #include "lab/runs/t5/questions.h"
-#include "lab/runs/t5/run.h"
+#include "tests/lab_learners.h"
 #include "tasks/retrieval/symbols.h"
 #include "tests/sweep_helpers.h"
 
@@ -111,8 +111,8 @@ TEST_CASE("a run of a T5 that is stopped goes on to the same bits; its figures a
   Program straight(folder, "t5 train" + words_for(tiny_t5) + " --threads 1 --out " + folder / "straight");
   REQUIRE_MESSAGE(straight.status() == 0, straight.output());
   {
-    t5::Run run = t5::create(with({{"out", folder / "torn"}}));
-    while (run.state.adam.step < 10) t5::train_step(run.state, t5::draw_batch(run.state.config, run.state.adam.step));
+    const Run run = create_run(with({{"out", folder / "torn"}}));
+    while (run.learner->adam().step < 10) run.learner->start(run.learner->draw(run.learner->adam().step));
   }  // stopped before a checkpoint: those steps are done again
   Program resumed(folder, "t5 resume " + folder / "torn" + " --threads 2");
   REQUIRE_MESSAGE(resumed.status() == 0, resumed.output());
@@ -122,18 +122,18 @@ TEST_CASE("a run of a T5 that is stopped goes on to the same bits; its figures a
   CHECK(holds(complete.output(), "is complete: 30 steps"));
 
   const std::string csv = read_file(folder / "torn/eval.csv");
-  const std::vector<t5::AtLength> all = t5::read_csv(folder / "torn/eval.csv");
+  const Results all = read_results(folder / "torn/eval.csv", t5_kind());
   REQUIRE(all.size() == 4);
-  CHECK(all[3].task == "line");
-  CHECK(all[3].length == 64);
-  CHECK(t5::to_csv(all) == csv);
+  CHECK(all[3].word("task") == "line");
+  CHECK(all[3].length() == 64);
+  CHECK(poslab::to_csv(all) == csv);
   write_file(folder / "bad.csv", csv.substr(0, csv.find('\n')) + "\nline,64,8,none,0,0,0,0,0,0,0,0,0\n");
-  CHECK(holds(refusal([&] { t5::read_csv(folder / "bad.csv"); }), "line 2 reads \"line,64,8,none"));
+  CHECK(holds(refusal([&] { read_results(folder / "bad.csv", t5_kind()); }), "line 2 reads \"line,64,8,none"));
 
   Program other(folder,
                 "t5 eval " + folder / "torn" + " --temperature constant:tau=0.5 --lengths 32 -o " + folder / "o.csv");
   CHECK(other.status() == 0);
-  CHECK(t5::read_csv(folder / "o.csv")[0].length == 32);
+  CHECK(read_results(folder / "o.csv", t5_kind())[0].length() == 32);
   Program unsaid(folder, "t5 eval " + folder / "torn" + " --temperature constant:tau=0.5");
   CHECK(unsaid.status() == 0);
   CHECK(holds(unsaid.output(), "not kept, as it is another model than the run's: --name NAME keeps it in "));
@@ -163,13 +163,15 @@ TEST_CASE("another encoding at test reads the positions that are drawn for it, n
     return sampler_for(choose_encoding(of["encoding"]), choose_sampler(of["positions"]))->name;
   };
   REQUIRE(drawn(c) != drawn(as_other));  // tokens, or a table of offsets
-  const T5 net = t5::create(c).state.net.with_encoding(choose_encoding(other));
-  std::vector<t5::AtLength> all;
+  create_run(c);
+  const T5 net = open_as<t5::QuestionLearner>(t5_kind(), folder / "run")
+                     .learner->state.net.with_encoding(choose_encoding(other));
+  Results all;
   for (const Chosen<Retrieval>& task : t5::tasks(c))
-    for (const int length : t5::eval_lengths(c)) all.push_back(t5::evaluate(net, as_other, task, length));
+    for (const int length : t5::eval_lengths(c)) all.push_back(t5::row_of(t5::evaluate(net, as_other, task, length)));
   Program eval(folder, "t5 eval " + folder / "run" + " --encoding " + other + " -o " + folder / "o.csv");
   REQUIRE_MESSAGE(eval.status() == 0, eval.output());
-  CHECK(read_file(folder / "o.csv") == t5::to_csv(all));
+  CHECK(read_file(folder / "o.csv") == poslab::to_csv(all));
   Program write(folder, "t5 generate " + folder / "run" + " --encoding " + other +
                             " --prompt 'passkey a4 b11 . . . . ask passkey' --count 2");
   CHECK(holds(write.output(), "randomized_offsets:max_position=256 draws other positions"));  // refused by that name
@@ -196,8 +198,8 @@ TEST_CASE("a sweep of T5s is run, collected and reported, with a group for each 
   CHECK(report::write({folder / "sweep"}, folder / "report.html").empty());
   const std::string html = read_file(folder / "report.html");
   for (const Trial& t : plan)
-    for (const t5::AtLength& at : t5::read_csv(folder / "sweep/" + t.id + "/eval.csv"))
-      CHECK(holds(html, fmt::format("data-name=\"loss\">{:.4f}</td>", at.loss)));
+    for (const Row& at : read_test(folder / "sweep/" + t.id))
+      CHECK(holds(html, fmt::format("data-name=\"loss\">{:.4f}</td>", at["loss"])));
   for (const char* chart : {"Accuracy: passkey", "Accuracy: line", "Accuracy by position: line"})
     CHECK(holds(html, chart));
   CHECK(holds(html, "poslab t5 train"));

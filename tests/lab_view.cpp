@@ -14,8 +14,7 @@
 #include "lab/pages/view/view.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/run_folder.h"
-#include "lab/runs/t5/run.h"
-#include "lab/runs/train.h"
+#include "tests/lab_learners.h"
 #include "tasks/retrieval/symbols.h"
 #include "tests/lab_helpers.h"
 
@@ -229,15 +228,15 @@ TEST_CASE("view: of a T5, the question that the test asks, of the first of its t
                                    {"eval_lengths", "40"},
                                    {"eval_samples", "5"},
                                    {"out", run}});
-  t5::create(c);
+  create_run(c);
   const t5::Batch all = t5::test_batch(c, t5::tasks(c)[0], 40, {0, 5, 5});  // as t5::evaluate asks them
   for (int sample = 1; sample <= 5; ++sample) {
-    const Subject s = view::open(run, t5_kind(), {.sample = sample});
+    const Subject s = view::open(run, {.sample = sample});
     CHECK(s.heading == "passkey:digits=1");
     std::vector<std::string> asked;
     for (int t = 0; t < 40; ++t) asked.push_back(symbols::written({all.context[(sample - 1) * 40 + t]}));
     CHECK(s.symbols == asked);
   }
-  const std::string refused = refusal([&] { view::open(run, t5_kind(), {.sample = 6}); });
-  CHECK(holds(refused, "--sample 6: the test of " + run + " has 5"));
+  const std::string refused = refusal([&] { view::open(run, {.sample = 6}); });
+  CHECK(holds(refused, "--sample 6: the test has 5"));
 }

@@ -12,9 +12,7 @@
 #include "encodings/encoding.h"
 #include "lab/files/files.h"
 #include "lab/pages/report/report.h"
-#include "lab/runs/evaluate.h"
-#include "lab/runs/result.h"
-#include "lab/runs/train.h"
+#include "lab/runs/whole_run.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -135,11 +133,12 @@ TEST_CASE("pictures: every scheme has them, and the report takes whole runs, her
     for (const char* positions : {"sequential", "randomized"}) {
       CAPTURE(scheme.name);
       CAPTURE(positions);
-      State state = small_model("even_pairs", scheme.name, positions);
-      const RunFolder run = RunFolder::create((folder.path / (scheme.name + positions)).string(), state);
-      const std::optional<double> seconds = train(run, state);
-      write_result(run, state, evaluate(state), seconds);
-      const json p = pictures_of(run, state);
+      const State state = small_model("even_pairs", scheme.name, positions);
+      const std::string path = (folder.path / (scheme.name + positions)).string();
+      RunFolder::create(path, state);
+      resume_run(path, {});
+      const RunFolder run = RunFolder::open(path);
+      const json p = pictures_of(run, run.load());
       for (const json& head : p["examples"][0]["layers"][0]["heads"]) CHECK(decode(head).size() == 49);
       runs.push_back(run.path());
     }

@@ -1,10 +1,10 @@
 // Trials as lines of a file (lab/runs/sweep/kept.h): made-up ones, written and read again.
-#include "lab/runs/eval_csv.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/collect.h"
 #include "lab/runs/sweep/kept.h"
 #include "lab/runs/sweep/rerun.h"
 #include "lab/runs/sweep/run.h"
+#include "tests/lab_learners.h"
 #include "tests/sweep_helpers.h"
 
 using namespace poslab;

@@ -64,7 +64,7 @@ struct Population {
     fs::create_directories(out);
     std::map<std::string, std::string> all;
     for (const Trial* t : trials) {
-      train_run(settings_of(*t, SweepFolder(out), {}), false);
+      train_run(strings_kind(), settings_of(*t, SweepFolder(out), {}), false);
       all[t->id] = contents(SweepFolder(out).run(*t));
     }
     return all;

@@ -220,6 +220,25 @@ TEST_CASE("sweep: a trial that fails is named with its reason and stops no other
 }
 
 #ifndef POSLAB_DOUBLE  // whose exponents are too large for this to leave them
+TEST_CASE("sweep: what a stranger wrote as a reason or a name moves no cursor, in status and in a report") {
+  const TemporaryFolder folder;
+  const Sweep sweep(folder, "seeds = 2\nsteps = 2\n");
+  const std::string out = folder / "out", bad = "no\x1b[2J run";
+  Program worker(folder, sweep.run(out));
+  CHECK(worker.status() == 0);
+  std::filesystem::remove_all(out + "/" + sweep.plan[0].id);
+  write_file(out + "/" + sweep.plan[0].id + ".failed", "it\x1b]0;title\x07 ended\n");
+  const std::string status = Program(folder, fmt::format("sweep status {} --out {}", sweep.file, out)).output();
+  CHECK(holds(status, "it\\x1b]0;title\\x07 ended"));
+  CHECK(!holds(status, "\x1b"));
+  std::filesystem::create_directory(folder / bad);
+  const std::string run = out + "/" + sweep.plan[1].id, page = folder / "page.html";
+  const std::string said = Program(folder, fmt::format("report {} '{}' -o {}", run, folder / bad, page)).output();
+  CHECK(holds(said, "passed over: "));
+  CHECK(holds(said, "no\\x1b[2J run"));
+  CHECK(!holds(said, "\x1b"));
+}
+
 TEST_CASE("sweep: training that diverges is told with what to change, and the trial beside it is done") {
   const TemporaryFolder folder;
   const Sweep sweep(folder, "steps = 10\n[[also]]\nlayers = 40\nlr = 100\nclip = 1e12\n");

@@ -32,7 +32,7 @@ inline Vec lower_tail(Vec x, Vec) {
 }
 #else
 // P(x) exp(x^2 / 2) is t times a polynomial in t = 1 / (1 - 0.35 x): a Chebyshev fit of our own, within 4e-8 down to
-// -13.5, where the other factor is nothing
+// -13.5, where the other factor is 0
 inline Vec lower_tail(Vec x, Vec e) {
   const Vec t = 1.f / (1.f - x * 0.35f);
   Vec p = splat(-0.0289003365f);

@@ -1,7 +1,6 @@
 // Arithmetic over a StridedLoop: broadcasting, reductions, and copies in any order of dimensions.
 //
-// All of them work off inner runs that the compiler vectorizes. The outer dimensions are counted through like an
-// odometer.
+// The compiler vectorizes the inner runs. The outer dimensions are counted like the digits of an odometer.
 #include <cmath>
 
 #include "core/cpu/rows.h"

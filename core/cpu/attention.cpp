@@ -114,12 +114,12 @@ void attention(real* o, real* stats, const AttentionArgs& x) {
   });
 }
 
-// a_ij = e_ij / z_i. Where keys come in several tiles, what stands there already fades with each, and is divided with
-// the last.
+// a_ij = e_ij / z_i. Where keys come in several tiles, earlier e_ij are scaled down with each, and all are divided
+// after the last.
 void attention_weights(real* a, const AttentionArgs& x) {
   for_weights(x, [&](const Tile& tile, int b, const real* e, const Softmax* rows) {
     real* ai = a + ((int64_t(b) * x.heads + tile.h.head) * x.queries + tile.i0) * x.keys;
-    const int keys = x.keys, width = tile.width, m = tile.m, n = tile.n, j0 = tile.j0, behind = keys - j0 - n;
+    const int keys = x.keys, width = tile.width, m = tile.m, n = tile.n, j0 = tile.j0, after = keys - j0 - n;
     const bool first = tile.first, last = tile.last;
     if (first && last && n == keys) {  // the usual case: nothing to clear, nothing that fades
       for (int i = 0; i < m; ++i, ai += keys, e += width) {
@@ -133,7 +133,7 @@ void attention_weights(real* a, const AttentionArgs& x) {
       write_row(ai + j0, false, n, [&](int j, int count) { return load_some(e + j, count) * factor; });
       if (first) {
         if (j0 > 0) __builtin_memset(ai, 0, size_t(j0) * sizeof(real));
-        if (behind > 0) __builtin_memset(ai + j0 + n, 0, size_t(behind) * sizeof(real));
+        if (after > 0) __builtin_memset(ai + j0 + n, 0, size_t(after) * sizeof(real));
       } else if (const real before = factor * rows[i].fade; before != 1) {
         write_row(ai, false, j0, [&](int j, int count) { return load_some(ai + j, count) * before; });
       }

@@ -16,8 +16,8 @@
 namespace poslab::POSLAB_ISA {
 namespace {
 
-real* zeros(int slot, int64_t n) {
-  return static_cast<real*>(__builtin_memset(scratch(slot, n), 0, size_t(n) * sizeof(real)));
+real* zeros(int buffer, int64_t n) {
+  return static_cast<real*>(__builtin_memset(scratch(buffer, n), 0, size_t(n) * sizeof(real)));
 }
 
 // One unit's sums over the rows of r, gain and bias for its head, or a tile's, laid out as its tables.

@@ -1,5 +1,5 @@
-// Attention as its formula says, pair by pair: the first rung of docs/attention.md, and a reference that the tests hold
-// against the fast kernels. Terms and shapes stand at AttentionArgs in core/kernels.h; sums are in double.
+// Attention as its formula says, pair by pair: the first rung of docs/attention.md, and the reference of the tests for
+// the fast kernels. Terms and shapes are at AttentionArgs in core/kernels.h; sums are in double.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace poslab::naive {
 
-// What one head of one sequence sees of the arrays: element c of a row.
+// The arrays as one head of one sequence reads them: element c of a row.
 struct Row {
   const AttentionArgs& x;
   int b, h, g = h / (x.heads / x.kv_heads);  // g: the key head that head h reads
@@ -75,7 +75,7 @@ inline void attention(real* o, const AttentionArgs& x) {
   });
 }
 
-// Adds to all of `d`, whose arrays are there and have begun. The formulas stand in core/cpu/attention_backward.cpp.
+// Adds to all of `d`, whose arrays exist and are not empty. The formulas are in core/cpu/attention_backward.cpp.
 inline void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o) {
   for_rows(x, [&](const Row& row, int i) {
     const std::vector<double> a = row.weights(i);

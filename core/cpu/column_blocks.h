@@ -1,5 +1,5 @@
-// The second factor of a product, copied into blocks of 64 columns, each contiguous: in place, the rows of such a block
-// would fall into the same few lines of the first cache, if the matrix is wider.
+// The second factor of a product, copied into blocks of 64 columns, each contiguous: in a wider matrix, the rows of
+// such a block would fall into the same few lines of the first cache.
 #pragma once
 #include "core/cpu/product.h"
 #include "core/cpu/row_blocks.h"
@@ -18,8 +18,8 @@ struct ColumnBlocks {
 };
 
 // w: (rows, n) -> its blocks of columns, each (rows, 64)
-inline const real* in_column_blocks(int slot, const real* w, const ColumnBlocks& to) {
-  real* at = scratch(slot, to.size());
+inline const real* in_column_blocks(int buffer, const real* w, const ColumnBlocks& to) {
+  real* at = scratch(buffer, to.size());
   for (int s = 0; s < to.count(); ++s)
     for (int i = 0; i < to.rows; ++i)
       __builtin_memcpy(at + to.start(s) + int64_t(i) * columns, w + int64_t(i) * to.n + s * columns,
@@ -27,11 +27,11 @@ inline const real* in_column_blocks(int slot, const real* w, const ColumnBlocks&
   return at;
 }
 
-// w: (m, n) -> the blocks of columns of its transpose (n, m), which on the way lies in the other slot
-inline const real* transposed_in_column_blocks(int slot, int other, const real* w, int m, int n) {
+// w: (m, n) -> the blocks of columns of its transpose (n, m), which on the way lies in the buffer `other`
+inline const real* transposed_in_column_blocks(int buffer, int other, const real* w, int m, int n) {
   real* transposed = scratch(other, int64_t(m) * n);
   transpose(m, n, w, n, transposed, m);
-  return in_column_blocks(slot, transposed, {n, m});
+  return in_column_blocks(buffer, transposed, {n, m});
 }
 
 // c = the finished a b, b in blocks of columns; end(j) finishes columns j .. j + 64

@@ -92,11 +92,11 @@ Vec wave(Vec x, int quarters, const OfOne& of_one) {
   const Vec cosine = (z * 2.45474372e-5f - 1.38883007e-3f) * z * z * z + (0.0416666646f * z * z - 0.5f * z) + 1.f;
   const Int quarter = __builtin_convertvector(n, Int) + quarters;
   const Vec y = (quarter & 1) != 0 ? cosine : sine;
-  Vec turned = (quarter & 2) != 0 ? -y : y;
+  Vec rotated = (quarter & 2) != 0 ? -y : y;
   if (any(!near))
     for (int i = 0; i < lanes; ++i)
-      if (!near[i]) turned[i] = float(of_one(double(x[i])));
-  return turned;
+      if (!near[i]) rotated[i] = float(of_one(double(x[i])));
+  return rotated;
 }
 Vec cos(Vec x) {
   return wave(x, 1, [](double one) { return std::cos(one); });

@@ -8,7 +8,7 @@ void feed_forward(real* y, real* hidden, const real* x, const real* w1, const re
                   int64_t rows, int in, int d_ff, int out) {
   const Multiply multiply;
   const ColumnBlocks blocks{in, d_ff};
-  const real* w1_blocks = in_column_blocks(column_blocks_slot, w1, blocks);
+  const real* w1_blocks = in_column_blocks(column_blocks_buffer, w1, blocks);
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     real* h = hidden + from * d_ff;
@@ -27,14 +27,14 @@ void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Acc
   const int64_t n1 = int64_t(in) * d_ff, n2 = int64_t(d_ff) * out;
   const int64_t at_b1 = n1, at_w2 = at_b1 + d_ff, at_b2 = at_w2 + n2;
   const PartialSums partial_sums(rows, at_b2 + out);
-  real* w1_transposed = scratch(transposed_slot, n1);     // (d_ff, in)
-  real* w2_transposed = scratch(transposed2_slot, n2);    // (out, d_ff)
+  real* w1_transposed = scratch(transposed_buffer, n1);     // (d_ff, in)
+  real* w2_transposed = scratch(transposed2_buffer, n2);    // (out, d_ff)
   transpose(in, d_ff, w1, d_ff, w1_transposed, in);
   transpose(d_ff, out, w2, out, w2_transposed, d_ff);
-  const real* w2_blocks = in_column_blocks(column_blocks_slot, w2_transposed, {out, d_ff});
+  const real* w2_blocks = in_column_blocks(column_blocks_buffer, w2_transposed, {out, d_ff});
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real *dys = dy + from * out, *xs = x + from * in, *h = hidden + from * d_ff;
-    real* dh = scratch(hidden_slot, int64_t(row_block) * columns);
+    real* dh = scratch(hidden_buffer, int64_t(row_block) * columns);
     const ColumnBlocks blocks{out, d_ff};
     for (int s = 0; s < blocks.count(); ++s) {
       const int n = blocks.width(s), j = s * columns;

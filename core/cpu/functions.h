@@ -1,4 +1,4 @@
-// Functions that several kernels need, in vectors. The others stand in elementwise.cpp.
+// Functions that several kernels need, in vectors. The others are in elementwise.cpp.
 #pragma once
 #include "core/cpu/simd.h"
 

@@ -8,7 +8,7 @@ namespace poslab::POSLAB_ISA {
 namespace {
 
 // In the scratch of the calling thread: weights; in that of each thread: what a block of the hidden layer needs.
-enum Slot { weights1_slot = column_blocks_slot, weights3_slot, weights2_slot, block_slot };
+enum Buffer { weights1_buffer = column_blocks_buffer, weights3_buffer, weights2_buffer, block_buffer };
 
 // to = a b + bias, bias null for none
 void product(const Multiply& multiply, int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, const real* bias,
@@ -58,14 +58,14 @@ void gate_block_backward(real* h, real* da, real* dc, const real* a, const real*
 void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
   const Multiply multiply;
   const ColumnBlocks blocks{g.in, g.d_ff};
-  const real* w1 = in_column_blocks(weights1_slot, g.w1, blocks);
-  const real* w3 = in_column_blocks(weights3_slot, g.w3, blocks);
+  const real* w1 = in_column_blocks(weights1_buffer, g.w1, blocks);
+  const real* w3 = in_column_blocks(weights3_buffer, g.w3, blocks);
   const auto gate = with_activation(g.gate, [](auto act) { return &gate_block<decltype(act)>; });
   parallel_ranges(g.rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     const Left x{g.x + from * g.in, g.in, 1};
     constexpr int64_t size = int64_t(row_block) * columns;
-    real *h = scratch(block_slot, 2 * size), *c_block = h + size, *ys = y + from * g.out;
+    real *h = scratch(block_buffer, 2 * size), *c_block = h + size, *ys = y + from * g.out;
     for (int s = 0; s < blocks.count(); ++s) {
       const HiddenBlock b{from, m, s * columns, blocks.width(s)};
       product(multiply, m, b.n, g.in, x, w1 + blocks.start(s), columns, g.b1 ? g.b1 + b.j : nullptr, h, columns);
@@ -86,15 +86,15 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
   const int64_t at_w3 = n1, at_b1 = at_w3 + n1, at_b3 = at_b1 + d_ff, at_w2 = at_b3 + d_ff, at_b2 = at_w2 + n2;
   const PartialSums partial_sums(g.rows, at_b2 + out);
   const ColumnBlocks blocks{out, d_ff};
-  const real* w2 = transposed_in_column_blocks(weights2_slot, transposed_slot, g.w2, d_ff, out);
-  real *w1 = scratch(transposed_slot, n1), *w3 = scratch(transposed2_slot, n1);       // (d_ff, in)
+  const real* w2 = transposed_in_column_blocks(weights2_buffer, transposed_buffer, g.w2, d_ff, out);
+  real *w1 = scratch(transposed_buffer, n1), *w3 = scratch(transposed2_buffer, n1);       // (d_ff, in)
   transpose(in, d_ff, g.w1, d_ff, w1, in);
   transpose(in, d_ff, g.w3, d_ff, w3, in);
   const auto gate = with_activation(g.gate, [](auto act) { return &gate_block_backward<decltype(act)>; });
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real *dys = dy + from * out, *x = g.x + from * in;
     constexpr int64_t size = int64_t(row_block) * columns;
-    real *h = scratch(block_slot, 3 * size), *da = h + size, *dc = da + size;
+    real *h = scratch(block_buffer, 3 * size), *da = h + size, *dc = da + size;
     for (int s = 0; s < blocks.count(); ++s) {
       const HiddenBlock b{from, m, s * columns, blocks.width(s)};
       multiply(m, b.n, out, {dys, out, 1}, w2 + blocks.start(s), columns, da, columns, false);

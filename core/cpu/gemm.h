@@ -16,8 +16,7 @@ struct Left {
   ptrdiff_t row, column;
 };  // a_ip = at[i row + p column]
 
-// What is done with the sums of row i, columns j .. j + W, whose place in memory is c: one of these, or a type of the
-// caller's.
+// How the sums of row i, columns j .. j + W, go to their place c in memory: one of these types, or one of the caller's.
 struct Into {
   bool add;
   template <int W>
@@ -32,7 +31,7 @@ struct WithBias {                    // max(sum + bias, min): a linear layer, wi
     return y < min ? splat<W>(min) : y;
   }
 };
-struct Gated {                       // the sum where gate_ij > 0: the gradient behind a ReLU
+struct Gated {                       // the sum where gate_ij > 0: the gradient after a ReLU
   const real* gate;
   ptrdiff_t row;
   template <int W>

@@ -1,6 +1,6 @@
 // The kernels that are made of products, as their formulas say (core/kernels.def), by any product, By::multiply: whole
 // layers, a few hundred rows at a time. Those of the engine `own`, which keep a block of rows in the cache from the
-// first operation to the last, stand in files of their own: matmul.cpp, linear.cpp, feed_forward.cpp,
+// first operation to the last, are in files of their own: matmul.cpp, linear.cpp, feed_forward.cpp,
 // gated_feed_forward.cpp.
 #pragma once
 #include "core/cpu/activations.h"
@@ -12,8 +12,8 @@ namespace poslab::POSLAB_ISA {
 
 template <class By>
 struct Layers {
-  static constexpr int piece = 256;    // rows that a thread takes at a time: a cut that no number of threads changes
-  enum Slot { hidden_slot = 5, gradient_slot, gradient2_slot };
+  static constexpr int piece = 256;    // rows that a thread takes at a time, whatever the number of threads is
+  enum Buffer { hidden_buffer = 5, gradient_buffer, gradient2_buffer };
 
   static Factor as_it_lies(const real* x, int columns) { return {x, columns, 1}; }
   static Factor transposed(const real* x, int columns) { return {x, 1, columns}; }
@@ -87,7 +87,7 @@ struct Layers {
     sums.run([&](real* sum, int64_t from, int m, bool add) {
       const real *dys = dy + from * out, *h = hidden + from * d_ff;
       const int64_t n = int64_t(m) * d_ff;
-      real* dh = scratch(gradient_slot, n);
+      real* dh = scratch(gradient_buffer, n);
       to_input(m, d_ff, out, dys, w2, dh, false);
       for (int64_t e = 0; e < n; ++e) dh[e] = h[e] > 0 ? dh[e] : 0;
       if (dx) to_input(m, in, d_ff, dh, w1, dx.at + from * in, !dx.empty);
@@ -106,7 +106,7 @@ struct Layers {
     parallel_ranges(g.rows, piece, [&](int64_t from, int64_t to) {
       const int m = int(to - from);
       const int64_t first = from * g.d_ff;
-      real* h = scratch(hidden_slot, int64_t(m) * g.d_ff);
+      real* h = scratch(hidden_buffer, int64_t(m) * g.d_ff);
       layer(m, g.in, g.d_ff, g.x + from * g.in, g.w1, g.b1, a + first);
       layer(m, g.in, g.d_ff, g.x + from * g.in, g.w3, g.b3, c + first);
       with_activation(g.gate, [&](auto act) {
@@ -127,8 +127,8 @@ struct Layers {
     sums.run([&](real* sum, int64_t from, int m, bool add) {
       const real *dys = dy + from * out, *x = g.x + from * in, *as = a + from * d_ff, *cs = c + from * d_ff;
       const int64_t n = int64_t(m) * d_ff;
-      real *h = scratch(hidden_slot, n), *da = scratch(gradient_slot, n), *dc = scratch(gradient2_slot, n);
-      to_input(m, d_ff, out, dys, g.w2, da, false);                  // dh, which da takes the place of
+      real *h = scratch(hidden_buffer, n), *da = scratch(gradient_buffer, n), *dc = scratch(gradient2_buffer, n);
+      to_input(m, d_ff, out, dys, g.w2, da, false);                  // dh; da replaces it
       with_activation(g.gate, [&](auto act) {
         for_vectors(m * d_ff, [&](int e, int count) {
           const Vec dh = load_some(da + e, count), ce = load_some(cs + e, count);

@@ -16,7 +16,7 @@ void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, 
   const Multiply multiply;
   const bool blocked = in_blocks(rows, out);
   const ColumnBlocks blocks{in, out};
-  const real* w_blocks = blocked ? in_column_blocks(column_blocks_slot, w, blocks) : nullptr;
+  const real* w_blocks = blocked ? in_column_blocks(column_blocks_buffer, w, blocks) : nullptr;
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     const Left xs{x + from * in, in, 1};
@@ -39,8 +39,8 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
   // dy is copied into blocks only beside a wide x, whose many columns read the copy.
   const bool w_blocked = in_blocks(rows, in), dy_blocked = w_blocked && in_blocks(rows, out);
   const real* w_blocks = nullptr;
-  if (dx && w_blocked) w_blocks = transposed_in_column_blocks(column_blocks_slot, transposed_slot, w, in, out);
-  real* w_transposed = scratch(transposed_slot, weights);
+  if (dx && w_blocked) w_blocks = transposed_in_column_blocks(column_blocks_buffer, transposed_buffer, w, in, out);
+  real* w_transposed = scratch(transposed_buffer, weights);
   if (dx && !w_blocked) transpose(in, out, w, out, w_transposed, in);
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real* dys = dy + from * out;
@@ -52,7 +52,7 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
     }
     if (dw && dy_blocked) {
       const ColumnBlocks of_dy{m, out};
-      multiply_blocks(multiply, in, m, of_xs, in_column_blocks(hidden_slot, dys, of_dy), of_dy, partial, out, add);
+      multiply_blocks(multiply, in, m, of_xs, in_column_blocks(hidden_buffer, dys, of_dy), of_dy, partial, out, add);
     } else if (dw) {
       multiply(in, out, m, of_xs, dys, out, partial, out, add);
     }

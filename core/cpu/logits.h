@@ -1,10 +1,10 @@
 // The logits of attention for a tile, a block of query rows beside a range of keys, and how a call is cut into tiles.
-// docs/attention.md leads here from the formula; core/cpu/attention_naive.h is the same without any cut.
+// docs/attention.md leads here from the formula; core/cpu/attention_naive.h computes the same without tiles.
 //
 //   u_ij = gain[pair] scale (q_i . k_j + q_rel_i . r[pair]) + bias[pair]        s_ij = temperature_i u_ij
 //
 // Keys lie along the vector lanes. The rows of r that a query row meets are the same for all sequences that share their
-// table of pairs, so these are worked off as a group: one small product for a query row of all of them.
+// table of pairs, so these form a group, with one small product for a query row of all of them.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/cpu/rows.h"
@@ -50,8 +50,8 @@ enum Buffer {
   temperature_grads_buffer
 };
 
-// How a call is cut, a function of the shapes alone. A unit of work is one head and a part of the batch; in it there
-// are blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
+// How a call is divided, a function of the shapes alone. A unit of work is one head and a part of the batch; in it
+// there are blocks of query rows, for each block tiles of the keys that it sees, and for each tile groups of sequences.
 struct Tiling {
   static constexpr int max_rows = 64, max_keys = 1024;  // of a tile
   int parts = 16, part_size;  // of the batch; each part has partial sums of dr, dgain and dbias
@@ -120,7 +120,7 @@ struct Tile {
   const bool first, last;  // of the tiles of this block
   const AttentionArgs& x = h.x;
   const int width = whole_vectors(larger(n, 1));  // from one row of logits to the next
-  const int filled = rounded_up(n, lanes / 2);    // columns that products fill; those behind hold anything
+  const int filled = rounded_up(n, lanes / 2);    // columns that products fill; those after are undefined
   const int tables = x.pairs ? m : 1;
   const int columns = x.pairs ? n : n - 1 + m;
   const int table_width = whole_vectors(larger(x.pairs ? n : m - 1 + width, 1));
@@ -146,7 +146,7 @@ struct Tile {
   KeyRange columns_of(int p, int i) const { return clip(seen_keys(x, x.piece[p], i0 + i)); }
   // Columns before the padding of sequence b.
   int keys_of(int b) const { return x.key_lengths ? larger(0, smaller(x.key_lengths[b] - j0, n)) : n; }
-  // Of a `leading` tile: query row i of a sequence sees so many columns.
+  // In a `leading` tile, the number of columns that query row i of a sequence sees.
   struct Seen {
     int by_first, by_all;
     int operator()(int i) const { return larger(0, smaller(by_first + i, by_all)); }
@@ -183,11 +183,11 @@ struct Tile {
   int end_of_all_ = 0, end_of_first_ = 0;
   KeyRange clip(KeyRange keys) const { return overlap({keys.first - j0, keys.last - j0}, {0, n}); }
   void content(real* s, int b) const;
-  const real* table(int slot, int b, const real* of) const;
+  const real* table(int buffer, int b, const real* of) const;
 };
 
-inline const real* Tile::table(int slot, int b, const real* of) const {
-  real *to = scratch(slot, int64_t(tables) * table_width), *at = to;
+inline const real* Tile::table(int buffer, int b, const real* of) const {
+  real *to = scratch(buffer, int64_t(tables) * table_width), *at = to;
   for (int t = 0; t < tables; ++t, at += table_width) {
     for (int c = 0; c < columns; ++c) at[c] = of[h.pair_row(pair(b, t, c))];
     for (int c = columns; c < table_width; ++c) at[c] = 0;
@@ -294,8 +294,8 @@ void for_units(const AttentionArgs& x, const Tiling& tiling, int together, const
   });
 }
 
-// Calls work(keys, first, last) for each tile of the keys that queries i0 .. i0 + m see; if they see none, for one
-// without keys.
+// Calls work(keys, first, last) for each tile of the keys that queries i0 .. i0 + m see; if they see none, for an
+// empty one.
 template <class Work>
 void for_key_tiles(const AttentionArgs& x, int i0, int m, const Work& work) {
   constexpr int near = 32;  // ranges so near each other are one: unseen keys between them cost less than another tile
@@ -333,7 +333,7 @@ void for_tiles(const Head& h, const Tiling& tiling, int from, int to, const Begi
   const bool tables = x.q_rel || x.gain || x.bias;
   const int shared = tables && x.pairs_batch == 1 ? to - from : 1;  // sequences that one set of tables serves
   for (int b0 = from; b0 < to; b0 += shared)
-    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += tiling.block_rows) {
+    for (int i0 = 0; i0 < x.queries && !cancelled(); i0 += tiling.block_rows) {
       const int m = smaller(tiling.block_rows, x.queries - i0);
       for_key_tiles(x, i0, m, [&](KeyRange keys, bool first, bool last) {
         Tile tile(h, i0, m, keys, first, last);

@@ -28,7 +28,7 @@ Left left(const Product& p, const real* a, int i, int from) {
   return p.a_transposed ? Left{a + int64_t(from) * p.m + i, 1, p.m} : Left{a + int64_t(i) * p.k + from, p.k, 1};
 }
 
-// Rows from .. from + k, columns j .. j + n of b, to where their panels start: one behind the other, each (k, panel).
+// Rows from .. from + k, columns j .. j + n of b, to where their panels start: one after the other, each (k, panel).
 void pack(const Product& p, const real* b, int from, int k, int j, int n, real* to) {
   if (p.b_transposed) {
     for (int at = 0; at < n; at += panel) {

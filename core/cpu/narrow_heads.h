@@ -1,6 +1,6 @@
 // Attention of heads with few channels: here the queries lie along the vector lanes, not the keys. A key then meets a
 // whole vector of queries at once, its channels are broadcast, maxima and sums need nothing across lanes, and no vector
-// is half empty because a head is narrow. The formulas stand in attention.cpp and attention_backward.cpp.
+// is half empty because a head is narrow. The formulas are in attention.cpp and attention_backward.cpp.
 //
 //   lane l of block n is query n lanes + l          for each key j:   s = sum_c q_c k_jc   o_c += exp(s - max) v_jc
 //
@@ -20,8 +20,8 @@ inline bool is_narrow(const AttentionArgs& x) {
          !x.pairs;
 }
 
-// The backward pass holds 24 vectors at once, and weights and their gradients of all pairs of a head: it is for
-// processors with so many registers, and for sizes that stay in the cache.
+// The backward pass holds 24 vectors at once, and the weights and gradients of all pairs of a head: it is for
+// processors with 24 registers and more, and for sizes that stay in the cache.
 inline bool is_narrow_backward(const AttentionArgs& x) {
   return registers == 32 && lanes >= 8 && is_narrow(x) && int64_t(x.queries) * x.keys <= 128 * 1024;
 }
@@ -41,14 +41,14 @@ struct NarrowHead {
   int seen(int block) const { return x.causal ? smaller(x.keys, slot(block) + count(block)) : x.keys; }
   int seen_by_all(int block) const { return x.causal ? larger(0, smaller(x.keys, slot(block) + 1)) : x.keys; }
 
-  // factor times rows of C reals -> C vectors, 0 in the lanes behind the last query
+  // factor times rows of C reals -> C vectors, 0 in the lanes after the last query
   void columns(Vec* to, const real* rows, int block, real factor) const {
     real* at = reinterpret_cast<real*>(to);
     if (count(block) < lanes) __builtin_memset(at, 0, C * lanes * sizeof(real));
     transpose_rows(
         count(block), C, [=, this](int i) { return rows + int64_t(i) * step; }, factor, at, lanes);
   }
-  // and back: rows = or += factor times what stands in the lanes
+  // and back: rows = or += factor times the lanes
   void rows(real* to, bool add, const Vec* from, int block, real factor) const {
     real transposed[lanes * C];
     transpose(C, lanes, reinterpret_cast<const real*>(from), lanes, transposed, C);
@@ -104,7 +104,7 @@ inline void NarrowHead::forward(real* o, real* stats) const {
   }
 }
 
-// dk_j = sum_i dx_ij q_i and dv_j = sum_i a_ij do_i for M keys: so many sums at once that none waits for itself.
+// dk_j = sum_i dx_ij q_i and dv_j = sum_i a_ij do_i for M keys: enough sums at once that none waits for itself.
 template <int M>
 inline void NarrowHead::key_grads(const AttentionGrads& d, const real* a, const real* dx, int width, const real* d_o,
                                   int j) const {
@@ -141,7 +141,7 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
     columns(q, x.piece[0].q + first, n, x.scale), columns(go, d_o + first, n, x.scale), columns(dq, o + first, n, 1);
     for (int c = 0; c < C; ++c) delta += go[c] * dq[c], dq[c] = Vec{};
     const real* kept = stats + 2 * ((int64_t(b) * x.heads + head) * x.queries + n * lanes);
-    // behind the last query the shift stays infinite, and no key has a weight
+    // after the last query the shift stays infinite, and no key has a weight
     for (int i = 0; i < count(n); ++i, kept += 2) shift[i] = kept[0], inverse[i] = kept[1];
     real *a_j = weights + n * lanes, *dx_j = dx + n * lanes;
     const auto take = [&](int j, bool all_see) {
@@ -181,7 +181,7 @@ void for_narrow_heads(const AttentionArgs& x, const Work& work) {
       for (int n = size; n < size + lanes; ++n) to[n] = 0;
       bias = to;
     }
-    for (int b = first; b < last && !leaving_out(); ++b) work(NarrowHead{.x = x, .b = b, .head = h.head, .bias = bias});
+    for (int b = first; b < last && !cancelled(); ++b) work(NarrowHead{.x = x, .b = b, .head = h.head, .bias = bias});
   });
 }
 

@@ -80,8 +80,8 @@ inline void dropout_scale(real* out, int64_t from, int64_t n, const Dropout& d) 
   }
 }
 
-// The factors of rows from .. to - 1, n numbers each, in scratch slot 2; null if nothing is dropped. from is a multiple
-// of 8.
+// The factors of rows from .. to - 1, n numbers each, in scratch buffer 2; null if nothing is dropped.   from: a
+// multiple of 8
 inline const real* dropout_factors(int64_t from, int64_t to, int n, const Dropout& d) {
   if (d.rate == 0) return nullptr;
   real* factors = scratch(2, (to - from) * n);

@@ -1,6 +1,6 @@
 // c = a b with factors rounded as the run asks (core/rounding.h): what linear layers, matmul and feed-forward networks
-// are made of. A factor is rounded while it is copied, and then gemm.h multiplies the copies in fp32. Attention calls
-// gemm.h itself.
+// are made of. A factor is rounded while it is copied, and gemm.h multiplies the copies in fp32. Attention does not
+// come here: it calls gemm.h itself.
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/memory.h"
@@ -52,8 +52,8 @@ class Multiply {
   };
   Rounded rounded(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row) const {
     const int parts = how_ == Matmul::tf32x3 ? 3 : 1;         // side by side: one product with three times the places
-    real *to_a = scratch(a_slot, int64_t(parts) * m * k), *to_b = scratch(b_slot, int64_t(parts) * k * n);
-    const bool by_rows = a.column == 1;                       // else by columns, as a transposed a lies
+    real *to_a = scratch(a_buffer, int64_t(parts) * m * k), *to_b = scratch(b_buffer, int64_t(parts) * k * n);
+    const bool by_rows = a.column == 1;                       // else by columns: a is transposed
     const Left new_a = by_rows ? Left{to_a, ptrdiff_t(parts) * k, 1} : Left{to_a, 1, m};
     const auto copy = [&](int part, const auto& round_a, const auto& round_b) {
       real* at = to_a + part * k * new_a.column;
@@ -70,8 +70,8 @@ class Multiply {
     return {new_a, to_b, parts * k};
   }
 
-  enum Slot { a_slot = 14, b_slot };
-  Matmul how_ = cpu_matmul();          // of the thread that calls the kernel; those that help it have none of their own
+  enum Buffer { a_buffer = 14, b_buffer };
+  Matmul how_ = cpu_matmul();          // of the thread that calls the kernel, also for the threads that help it
 };
 
 }  // namespace poslab::POSLAB_ISA

@@ -37,8 +37,8 @@ void rotate_heads(real* y, bool add, const real* x, const real* cosine, const re
       const real* at = x + h + j;
       const Vec v = load(at), partner = interleaved ? exchanged<1>(v, std::make_integer_sequence<int, lanes>())
                                                     : load(j < half ? at + half : at - half);
-      const Vec turned = v * load(cosine + j) + partner * load(sine + j);
-      store(y + h + j, add ? load(y + h + j) + turned : turned);
+      const Vec rotated = v * load(cosine + j) + partner * load(sine + j);
+      store(y + h + j, add ? load(y + h + j) + rotated : rotated);
     }
 }
 

@@ -11,7 +11,7 @@ namespace poslab::POSLAB_ISA {
 
 constexpr int row_block = 96;   // rows; a multiple of the rows of all tiles
 constexpr real neg_infinity = -std::numeric_limits<real>::infinity();
-enum RowBlockSlot { transposed_slot, partials_slot, hidden_slot, transposed2_slot, column_blocks_slot };
+enum RowBlockBuffer { transposed_buffer, partials_buffer, hidden_buffer, transposed2_buffer, column_blocks_buffer };
 
 inline int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -19,7 +19,7 @@ inline int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 class PartialSums {
  public:
   PartialSums(int64_t rows, int64_t reals, int block = row_block)
-      : rows_(rows), reals_(reals), block_(block), partial_(scratch(partials_slot, count() * reals)) {}
+      : rows_(rows), reals_(reals), block_(block), partial_(scratch(partials_buffer, count() * reals)) {}
 
   // Calls work(partial sum, first row, rows, whether to add to the partial sum) for each block of rows. The blocks of
   // one partial sum come in order; different partial sums may be worked on at the same time.

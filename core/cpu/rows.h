@@ -4,8 +4,8 @@
 
 namespace poslab::POSLAB_ISA {
 
-// work(n), n as a constant where it is the usual width of a model: loops over a row are then a few instructions in a
-// row.
+// work(n), n as a constant where it is the usual width of a model: loops over a row are then a few
+// instructions, one after the other.
 template <class Work>
 inline void with_width(int n, const Work& work) {
   n == 64 ? work(std::integral_constant<int, 64>()) : work(n);

@@ -168,7 +168,8 @@ inline Vec to_whole(Vec x) {  // |x| < 2^22
 //
 // Below -87.33, where e^x would no longer be a normal number, it is exactly 0: Intel's processors take some 150 cycles
 // for each vector with a subnormal result, and the masked lanes of a row, at -infinity, would be one. Softmax,
-// cross-entropy and sigmoid add a 1 and cannot tell; exp(x) and softplus(x) are 0 there in place of less than 1.2e-38.
+// cross-entropy and sigmoid add a 1, so that it makes no difference; exp(x) and softplus(x) are 0 there in place of
+// less than 1.2e-38.
 inline Vec exp_small(Vec x) {
 #ifdef POSLAB_DOUBLE
   for (int i = 0; i < lanes; ++i) x[i] = x[i] < -708.39 ? 0 : std::exp(x[i]);

@@ -9,7 +9,7 @@
 //   dP^T = V dO^T            dS^T = P^T (dP^T - delta),  delta_i = do_i . o_i               P^T = exp(S^T - m) / z
 //                            dV += P^T dO   dK += scale dS^T Q   dQ += scale dS K
 //
-// For q . k alone, of up to four pieces: without bias, gain, temperature, relative keys.
+// For logits of q . k alone, in up to four pieces: no bias, gain, temperature or relative keys.
 #pragma once
 #include "core/cpu/logits.h"
 
@@ -18,7 +18,7 @@ namespace poslab::POSLAB_ISA {
 constexpr int block_queries = 64, block_keys = 48, block_pairs = block_keys * block_queries;
 using QueryRange = KeyRange;   // of the columns of a block
 
-// What it keeps in scratch memory, in place of what logits.h does.
+// Its buffers of scratch memory, in place of those of logits.h.
 enum WideBuffer {
   pairs_buffer,
   pair_grads_buffer,
@@ -36,7 +36,7 @@ inline bool is_wide(const AttentionArgs& x) {
          !x.temperature && !x.q_rel;
 }
 
-// Rows `step` reals apart -> (m, n), one behind the other, and zeros up to row `all`.
+// Rows `step` reals apart -> (m, n), one after the other, and zeros up to row `all`.
 inline real* together(real* to, const real* from, ptrdiff_t step, int m, int n, int all) {
   for (int i = 0; i < m; ++i)
     write_channels(to + int64_t(i) * n, n, [at = from + i * step]<int W>(int c) { return load<W>(at + c); });
@@ -48,9 +48,9 @@ inline real* together(real* to, const real* from, ptrdiff_t step, int m, int n, 
 struct KeyRows {
   real *k[max_pieces], *v;
 
-  KeyRows(const AttentionArgs& x, int slot) {
+  KeyRows(const AttentionArgs& x, int buffer) {
     const int64_t of_k = int64_t(x.keys) * x.head_dim, of_v = int64_t(x.keys) * x.value_dim;
-    v = scratch(slot, of_v + x.pieces * of_k);
+    v = scratch(buffer, of_v + x.pieces * of_k);
     for (int p = 0; p < x.pieces; ++p) k[p] = v + of_v + p * of_k;
   }
 };
@@ -80,7 +80,7 @@ struct QueryBlock {
     return overlap({at - (x.causal ? smaller(p.to, 1) : p.to) + 1, at - p.from + 1}, {0, m});
   }
   const real* q(int p) const { return x.piece[p].q + h.query_row(b, i0) * x.head_dim; }
-  // factor times n channels of each query, `step` reals apart -> (n, block_queries), zeros behind the last query
+  // factor times n channels of each query, `step` reals apart -> (n, block_queries), zeros after the last query
   const real* columns(real* to, const real* from, ptrdiff_t step, int n, real factor) const {
     if (m < width) __builtin_memset(to, 0, size_t(n) * block_queries * sizeof(real));
     transpose_rows(
@@ -181,7 +181,7 @@ inline void exponentials(const PairBlock& block, real* s, OfQueries& max_of, OfQ
   }
 }
 
-// o and the numbers kept of each row, for one block of queries
+// o and the statistics of each row, for one block of queries
 inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   const AttentionArgs& x = of.x;
   const int D = x.head_dim, Dv = x.value_dim;
@@ -209,12 +209,12 @@ inline void wide_forward(const QueryBlock& of, real* o, real* stats) {
   }
 }
 
-// Calls work(head, b, its keys) for each head of each sequence, on all threads, so many neighbours on the same one.
+// Calls work(head, b, its keys) for each head of each sequence, on all threads, `neighbours` heads on one.
 template <class Work>
 void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
   const int D = x.head_dim, Dv = x.value_dim;
   for_units(x, Tiling(x), neighbours, [&](const Head& h, int, int first, int last) {
-    for (int b = first; b < last && !leaving_out(); ++b) {
+    for (int b = first; b < last && !cancelled(); ++b) {
       const KeyRows rows(x, head_buffer);
       const int64_t key = h.key_row(b, 0);
       for (int p = 0; p < x.pieces; ++p) together(rows.k[p], x.piece[p].k + key * D, x.kv_heads * D, x.keys, D, x.keys);
@@ -226,7 +226,7 @@ void for_wide_heads(const AttentionArgs& x, int neighbours, const Work& work) {
 
 inline void wide_forward(const AttentionArgs& x, real* o, real* stats) {
   for_wide_heads(x, 1, [&](const Head& h, int b, const KeyRows& rows) {
-    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += block_queries)
+    for (int i0 = 0; i0 < x.queries && !cancelled(); i0 += block_queries)
       wide_forward(QueryBlock{h, rows, b, i0}, o, stats);
   });
 }

@@ -1,4 +1,4 @@
-// The gradients of attention in blocks of queries by keys; the formulas stand in wide_heads.h. The sums of a head's
+// The gradients of attention in blocks of queries by keys; the formulas are in wide_heads.h. The sums of a head's
 // keys and values are gathered apart, and added to their rows when all its queries are done.
 #pragma once
 #include "core/cpu/wide_heads.h"
@@ -35,7 +35,7 @@ inline void wide_backward(const QueryBlock& of, const KeyRows& sums, const Atten
   real* go = scratch(outputs_buffer, 2 * int64_t(Dv) * block_queries);  // times scale: so is then all of ds
   const real *go_columns = of.columns(go, d_o + first * Dv, o_step, Dv, x.scale),
              *go_rows = together(go + Dv * block_queries, d_o + first * Dv, o_step, of.m, Dv, of.width);
-  // behind the last query the shift is infinite, and no key has a weight
+  // after the last query the shift is infinite, and no key has a weight
   OfQueries shift, inverse{}, delta{};
   const real* kept = stats + 2 * ((int64_t(of.b) * x.heads + of.h.head) * x.queries + of.i0);
   for (real& m : shift.at) m = std::numeric_limits<real>::infinity();
@@ -87,7 +87,7 @@ inline void wide_backward(const AttentionGrads& d, const AttentionArgs& x, const
   for_wide_heads(x, sharing, [&](const Head& h, int b, const KeyRows& rows) {
     const KeyRows sums(x, head_grads_buffer);
     __builtin_memset(sums.v, 0, size_t(size) * sizeof(real));
-    for (int i0 = 0; i0 < x.queries && !leaving_out(); i0 += block_queries)
+    for (int i0 = 0; i0 < x.queries && !cancelled(); i0 += block_queries)
       wide_backward(QueryBlock{h, rows, b, i0}, sums, d, d_o, o, stats);
     for (int p = 0; p < x.pieces; ++p) add_rows(d.k[p], sums.k[p], h, b, x.head_dim);
     add_rows(d.v, sums.v, h, b, x.value_dim);

@@ -15,7 +15,7 @@
 //   3. The numbers of the next step are on their way while the block works on this one (Fetch).
 //   4. A long sum with few results, such as dw, is split among many blocks, and their partial sums are added up in
 //      order (cuda/partial_sums.h, cuda/sums.cu).
-//   5. Products that do not wait for each other share a launch, and a norm behind a product is in its launch, too.
+//   5. Products that do not wait for each other share a launch, and a norm after a product is in its launch, too.
 #include "cuda/launch.h"
 
 namespace poslab::cuda::naive {

@@ -79,8 +79,8 @@ __global__ void of_columns(Accumulator dgain, Accumulator dbias, const real* dy,
   }
 }
 
-// keep_e / (1 - rate) of element e. One Philox call decides over eight elements, and each of the eight threads makes
-// it.
+// keep_e / (1 - rate) of element e. One Philox call decides over eight elements, and each of the eight
+// threads makes the same one.
 __device__ real dropout_factor(const DropoutArgs& drop, int64_t e) {
   if (!drop.stream) return 1;
   return Factors<8>::keep_bits(uint64_t(e / 8), *drop.stream, drop.threshold) >> e % 8 & 1 ? drop.scale : real(0);

@@ -11,7 +11,7 @@
 // What the fast form does differently, step by step:
 //   1. The kernel for dq keeps du: no gradient at a logit is computed again.
 //   2. Sequences that share their pairs are summed first, g_ij = sum_b du_bij q_rel_bi, in lines of memory.
-//   3. Without a table, row p is a diagonal of g, and nobody has to ask. With one, a block looks for 16 rows at a time.
+//   3. Without a table, row p is a diagonal of g, and no thread has to ask. With one, a block looks for 16 rows.
 #pragma once
 #include "cuda/naive/attention_gradient.cuh"
 #include "cuda/naive/warps.cuh"
@@ -21,7 +21,7 @@ namespace {
 
 enum class Table { r, gain, bias };
 
-// What pair (i, j), which is in the row of the table, gives to its channel c.
+// What pair (i, j), which is in the row of the table, adds to its channel c.
 __device__ real given(Table table, const Pass& p, const Gradient& y, int head, int c) {
   switch (table) {
     case Table::r: return p.x.scale * y.at.gain * y.du * relative_query_of(p.x, y.at.query, head, c);

@@ -34,7 +34,8 @@ navigation = {
                      "lab/runs/README", "lab/pages/README", "lab/papers/README",
                      "Formulas and their files <docs/formulas>", "docs/formulas-encodings",
                      "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu"],
-    "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "Golden files <tests/reference/README>",
+    "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "docs/trust",
+                     "Golden files <tests/reference/README>",
                      "Other people's code <tests/published/README>", "tests/huggingface/README", "CHANGELOG"],
 }
 made = {"reference/python", "reference/cpp/index"}  # by docs/site/build.py

@@ -137,7 +137,7 @@ Outcomes mass(const Setup& setup) {
 }
 
 // sum of c_e o_e, with fixed c: a number that depends on all of o
-Tensor weigh(const Tensor& o) { return sum_all(o * random_tensor(o.shape(), 99)); }
+Tensor weighted_sum(const Tensor& o) { return sum_all(o * random_tensor(o.shape(), 99)); }
 
 // All leaves and parameters that take part.
 std::vector<std::pair<std::string, Tensor>> wanting(const Content& content, const Model& model) {
@@ -160,7 +160,7 @@ std::map<std::string, Tensor> pass(const Setup& setup, bool fused) {
   const Tensor o = fused ? model->attend(heads, content.v, p, setup.span())
                          : composed_attend(*model, model.params, fmt::format("encoding.layer{}", model.layer), heads,
                                            content.v, p, setup.span());
-  backward(weigh(o));
+  backward(weighted_sum(o));
   std::map<std::string, Tensor> all{{"output", o}};
   for (auto& [name, t] : wanting(content, model))
     all["gradient of " + name] = Tensor::from(t.shape(), t.grad().values());
@@ -251,7 +251,7 @@ Outcomes gradients(const Setup& setup) {
   Content content = content_of(setup);
   for (Tensor* t : {&content.x, &content.q, &content.k, &content.v}) t->require_grad();
   const PositionSample draw = setup.draw();
-  const auto loss = [&] { return weigh(content.attend(model, draw.at_layer(1), setup.span())); };
+  const auto loss = [&] { return weighted_sum(content.attend(model, draw.at_layer(1), setup.span())); };
   backward(loss());
   const NoGrad still;
   uint32_t which = 200;

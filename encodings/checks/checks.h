@@ -1,6 +1,6 @@
-// What a scheme has to pass: the laws of spec A.7 as it declares them (Scheme::laws), the fused attention against its
-// composed twin, decoding slot by slot against one pass, gradients against differences. One list for the tests, which
-// hold every scheme to it, and for `poslab check`.
+// The checks of a scheme: the laws of spec A.7 as it declares them (Scheme::laws), fused attention against its composed
+// twin, decoding slot by slot against one pass, gradients against differences. One list for the tests, which run it on
+// every scheme, and for `poslab check`.
 #pragma once
 #include <cmath>
 #include <functional>

@@ -66,7 +66,7 @@ struct Model {
 struct Content {
   Tensor x, q, k, v;
   explicit Content(int time = T, int heads = H);
-  Content same_everywhere() const;   // each slot holds what slot 0 holds: only position tells slots apart
+  Content same_everywhere() const;   // each slot holds what slot 0 holds: slots differ by position only
   Content reordered(const std::vector<int>& order) const;
   Content first_slots(int time) const;
   std::vector<Tensor> leaves() const { return {x, q, k, v}; }

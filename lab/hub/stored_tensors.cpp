@@ -1,7 +1,10 @@
 #include "lab/hub/stored_tensors.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -10,6 +13,7 @@
 #include "core/error.h"
 #include "lab/files/files.h"
 #include "lab/files/json.h"
+#include "lab/files/printable.h"
 #include "lab/files/safetensors.h"
 
 namespace poslab {
@@ -20,15 +24,48 @@ struct Mapped {
   uint64_t size;
 };
 
+// A file that becomes shorter while it is mapped takes its bytes with it: whoever reads them gets SIGBUS. Then there is
+// nothing to go on with, so the program ends with one line. A mapping is listed for good, as a signal may come at any
+// time; one that has ended has no bytes.
+struct Listed {
+  const char* at;
+  std::atomic<size_t> size;
+  std::string said;
+  Listed* before;
+};
+std::atomic<Listed*> listed = nullptr;
+
+void on_bus_error(int, siginfo_t* about, void*) {
+  const char* at = static_cast<const char*>(about->si_addr);
+  for (const Listed* l = listed; l; l = l->before)
+    if (at >= l->at && at < l->at + l->size) {
+      [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, l->said.data(), l->said.size());
+      ::_exit(1);
+    }
+  std::signal(SIGBUS, SIG_DFL);          // not ours: it comes again at once
+}
+
+Listed* list(const char* at, size_t size, const std::string& path) {
+  struct sigaction action {};
+  action.sa_sigaction = on_bus_error, action.sa_flags = SA_SIGINFO;
+  static const int once = sigaction(SIGBUS, &action, nullptr);
+  if (once != 0) failure("cannot watch {} for becoming shorter: {}", path, std::strerror(errno));
+  const std::string said = fmt::format(
+      "poslab: {} has become shorter while it was read, or its disk failed; fetch it again\n", printable(path));
+  auto* l = new Listed{at, size, said, listed};
+  while (!listed.compare_exchange_weak(l->before, l)) {}
+  return l;
+}
+
 Mapped map_file(const std::string& path) {
   must_be_file(path);
   const InputFile file(path);
   const size_t size = size_t(file.size());
   void* at = size ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0) : MAP_FAILED;
   if (at == MAP_FAILED) failure("{} cannot be mapped into memory ({} bytes); copy it anew", path, size);
-  return {std::shared_ptr<const char>(static_cast<const char*>(at),
-                                      [size](const char* p) { ::munmap(const_cast<char*>(p), size); }),
-          size};
+  Listed* l = list(static_cast<const char*>(at), size, path);
+  const auto end = [l, size](const char* p) { l->size = 0, ::munmap(const_cast<char*>(p), size); };
+  return {std::shared_ptr<const char>(l->at, end), size};
 }
 
 // "weight_map" of an index: by its tensor's name, a file of the same folder.

@@ -11,7 +11,8 @@
 #include "lab/files/shell.h"
 #include "lab/pages/report/report.h"
 #include "lab/runs/config_toml.h"
-#include "lab/runs/eval_csv.h"
+#include "experiment/strings.h"
+#include "lab/runs/results_csv.h"
 #include "lab/runs/whole_run.h"
 
 namespace poslab {
@@ -45,7 +46,7 @@ std::string trained(const std::string& folder, const std::string& positions, con
   if (fs::exists(config)) fs::remove_all(folder);
   say(fmt::format("{}: {} with {} positions, trained to length {}", folder, wanted["task"], positions,
                   wanted["train_length"]));
-  train_run(all, false);
+  train_run(strings_kind(), all, false);
   return folder;
 }
 
@@ -59,7 +60,7 @@ std::string demo(const std::string& folder, const Settings& more) {
                                          trained(folder + "/demo-randomized", "randomized", more)};
   const std::string page = folder + "/demo.html";
   report::write(runs, page);
-  const std::vector<AtLength> plain = read_eval_csv(runs[0]), randomized = read_eval_csv(runs[1]);
+  const std::vector<AtLength> plain = at_lengths(read_test(runs[0])), randomized = at_lengths(read_test(runs[1]));
   std::string table = "accuracy in %                      without understanding:\n"
                       "length     plain  randomized     guess  majority  content only\n";
   for (size_t n = 0; n < std::min(plain.size(), randomized.size()); ++n)

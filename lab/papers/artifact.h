@@ -1,7 +1,6 @@
 // An artifact is one table or figure of a source, which is a paper or an experiment of our own: the trials it needs and
 // how it is drawn from their results. all.cpp has the only list.
 #pragma once
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -35,8 +34,8 @@ struct Section {
   Table data;                      // NAME.csv
 };
 
-class ByCommands;
-struct CommandRequest;
+struct ModelSource;
+struct ModelRequest;
 
 struct Artifact {
   std::string name;  // ruoss2023:table1
@@ -45,8 +44,7 @@ struct Artifact {
   // `defaults`: the configuration of this size (size.h), from which an artifact varies what it studies.
   Trials (*trials)(const Choices& defaults);  // null: nothing is trained for it
   Section (*draw)(const Outcomes&, const Choices& defaults);
-  // Of a source that is no sweep, in place of these (by_commands.h).
-  std::unique_ptr<ByCommands> (*by_commands)(const CommandRequest&) = nullptr;
+  ModelSource (*models)(const ModelRequest&) = nullptr;  // of a source that is no sweep, in place of these (models.h)
   bool apart = false;  // its runs are of another kind than those of its source, so it is asked for by its own name
 };
 const std::vector<Artifact>& all_artifacts();

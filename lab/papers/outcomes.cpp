@@ -8,7 +8,8 @@ namespace poslab::reproduce {
 namespace {
 
 Outcome outcome(const Trial& t, const SweepFolder& folder) {
-  Outcome o{&t, folder.run(t), std::nan(""), read_eval_csv(folder.run(t)), read_record(folder.result(t))};
+  Outcome o{&t, folder.run(t), std::nan(""), at_lengths(read_results(folder.run(t) + "/eval.csv", kind_of(t.run))),
+            read_record(folder.result(t))};
   if (o.record.paper_score) o.score = *o.record.paper_score;
   return o;
 }

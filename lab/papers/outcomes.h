@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "lab/files/statistics.h"
-#include "lab/runs/eval_csv.h"
+#include "experiment/strings.h"
+#include "lab/runs/results_csv.h"
 #include "lab/runs/run_record.h"
 #include "lab/runs/sweep/sweep.h"
 

@@ -134,7 +134,7 @@ std::vector<Planned> plan(const Request& request) {
   check_names("task", request.tasks), check_names("encoding", request.encodings);
   std::vector<Planned> all;
   for (const Artifact* a : artifacts(request.what)) {
-    if (a->by_commands) bad_input("{} is no sweep of tasks; ask for it apart from those that are", a->name);
+    if (a->models) bad_input("{} is no sweep of tasks; ask for it apart from those that are", a->name);
     Planned p{a, {}};
     if (a->trials)
       for (Trial& t : trials_of(*a, request))

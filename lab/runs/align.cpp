@@ -1,28 +1,20 @@
 #include "lab/runs/align.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <climits>
 #include <cmath>
 #include <filesystem>
 
 #include "core/stop.h"
-#include "experiment/build.h"
-#include "experiment/language/inside.h"
-#include "experiment/lengths.h"
-#include "experiment/t5/inside.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/json.h"
 #include "lab/files/progress.h"
 #include "lab/hub/stored_tensors.h"
-#include "lab/runs/language/run.h"
 #include "lab/runs/output.h"
-#include "lab/runs/values.h"
-#include "lab/runs/run_folder.h"
+#include "lab/runs/run.h"
 #include "lab/runs/t5/questions.h"
-#include "lab/runs/t5/run.h"
 
 namespace poslab {
 namespace {
@@ -92,32 +84,15 @@ Alignment with_bar(const Probed& model, const Aligning& how) {
   } catch (const Stopped&) { throw Interrupted(caught_signal(), "stopped while aligning; no file was written"); }
 }
 
-Alignment of_task(const AlignRequest& r) {
-  const State state = RunFolder::open(r.run).load(r.device);
-  must_be_plain(r.run, state.config["temperature"]);
-  check_lengths(state.config, all_lengths(r.how), "align");
-  Alignment made = with_bar(probed(state, r.samples), r.how);
-  made.temperatures.weights = weights_checksum(state.params);
-  return made;
-}
-
-Alignment of_language(const AlignRequest& r) {
-  const language::Run run = language::open(r.run);
-  must_be_plain(r.run, run.state.config["temperature"]);
-  language::check_lengths(run.state, all_lengths(r.how), "align", false);
-  Alignment made = with_bar(language::probed(run.state, run.source, r.samples), r.how);
-  made.temperatures.weights = weights_checksum(run.state.params);
-  return made;
-}
-
-Alignment of_t5(const AlignRequest& r) {
-  t5::Run run = t5::open(r.run);
-  must_be_plain(r.run, run.state.config["temperature"]);
-  if (!r.tasks.empty()) run.state.config.set("tasks", r.tasks);
-  run.state.config.set("eval_lengths", fmt::format("{}", fmt::join(all_lengths(r.how), "/")));
-  t5::check(run.state.config), t5::check_rows(run.state.net, run.state.config);
-  Alignment made = with_bar(t5::probed(run.state, r.samples), r.how);
-  made.temperatures.weights = weights_checksum(run.state.params);
+Alignment of_run(const AlignRequest& r) {
+  const Run run = open_run(r.run, r.device);
+  const Learner& l = *run.learner;
+  Choices test = l.config();
+  must_be_plain(r.run, test["temperature"]);
+  if (!r.tasks.empty() && !test.has("tasks")) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
+  if (!r.tasks.empty()) test.set("tasks", r.tasks);
+  Alignment made = with_bar(l.probed(test, all_lengths(r.how), r.samples, "align"), r.how);
+  made.temperatures.weights = weights_checksum(l.params());
   return made;
 }
 
@@ -152,14 +127,8 @@ Alignment write_alignment(const AlignRequest& r, const std::string& out) {
     bad_input("cannot write {}: there is no such folder; choose another path", out);
   check_output("-o", out, {{"", "", "{", alignment_format}});
   must_be_one(r);
-  const Kind& kind = r.hf.empty() ? kind_of_folder(r.run) : t5_kind();
-  if (kind != t5_kind() && !r.tasks.empty()) bad_input("--tasks {}: only a T5 has tasks to choose from", r.tasks);
-  if (kind != strings_kind() && !r.device.empty() && r.device != "cpu")
-    bad_input("--device {}: {} run on the cpu", r.device, kind == t5_kind() ? "T5s" : "language models");
-  const Alignment made = !r.hf.empty()           ? of_checkpoint(r)
-                         : kind == strings_kind() ? of_task(r)
-                         : kind == t5_kind()   ? of_t5(r)
-                                                 : of_language(r);
+  if (!r.hf.empty() && !r.device.empty() && r.device != "cpu") bad_input("--device {}: T5s run on the cpu", r.device);
+  const Alignment made = r.hf.empty() ? of_run(r) : of_checkpoint(r);
   write_file(out, to_json(r, made));
   return made;
 }

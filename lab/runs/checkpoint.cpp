@@ -94,19 +94,13 @@ Checkpoint::~Checkpoint() = default;
 
 std::string Checkpoint::config() const { return parsed_->word("config"); }
 
-// Of each layer the largest matrix alone: (C, C) of attention, or (C, F) of the feed-forward network.
 void Checkpoint::must_hold(const Choices& c) const {
-  const auto number = [&](const char* name) { return std::stod(c[name]); };
-  const Kind& kind = kind_of(c);
-  const double C = number("d_model"), F = kind == strings_kind() ? number("widening") * C : number("d_ff");
-  const bool attends = kind != language_kind() || c["unit"] != "gau";
-  const double layers = number("layers") + (kind == t5_kind() ? number("decoder_layers") : 0);
   const auto moments = parsed_->tensors.find("adam.m");
   const int64_t there = moments == parsed_->tensors.end() ? 0 : size_of(moments->second->shape);
-  if (layers * C * std::max(F, attends ? C : 1) > double(there))
+  if (kind_of(c).least_weights(c) > double(there))
     failure(
         "{} is damaged: {} layers of d_model {} have more than the {} weights that it holds; restore it from a copy",
-        parsed_->path, layers, C, there);
+        parsed_->path, c["layers"], c["d_model"], there);
 }
 
 void Checkpoint::read_into(const Params& params, Adam& adam) const {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "experiment/config.h"
 #include "lab/runs/toml.h"
 
 namespace poslab {
@@ -12,7 +11,7 @@ Settings read_toml(const std::string& text, const std::string& source, const Kin
   for (auto& [key, node] : parse_toml(text, source))
     at_line(source, node, [&, &key = key, &node = node] {
       const std::string name(key.str());
-      if (kind == strings_kind()) option(name);  // did you mean
+      if (!kind.table().standard.has(name)) kept_option(kind, name);  // throws: did you mean
       settings.emplace_back(name, option_text(kind, name, node));
     });
   return settings;

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "experiment/build.h"
-#include "experiment/evaluate.h"
 
 namespace poslab {
 namespace {
@@ -41,13 +40,18 @@ SmallTest small_test(const Choices& c) {
   return t;
 }
 
-SmallTests::SmallTests(const RunFolder& run, const State& state) : state_(state), test_(small_test(state.config)) {
-  if (state.config.count("test_every") > 0) lines_.emplace(run, "tests.jsonl", state.adam.step);
+SmallTests::SmallTests(const RunFolder& run, const Learner& learner) : learner_(learner) {
+  const Choices& c = learner.config();
+  if (!c.has("test_every") || c.count("test_every") == 0) return;
+  test_ = small_test(c);
+  lines_.emplace(run, "tests.jsonl", learner.adam().step);
 }
 
 bool SmallTests::due() const {
-  const int64_t step = state_.adam.step, every = state_.config.count("test_every");
-  return lines_ && (step % every == 0 || step == state_.config.count("steps"));
+  if (!lines_) return false;
+  const Choices& c = learner_.config();
+  const int64_t step = learner_.adam().step;
+  return step % c.count("test_every") == 0 || step == c.count("steps");
 }
 
 void SmallTests::test(std::optional<double> seconds) {
@@ -55,12 +59,12 @@ void SmallTests::test(std::optional<double> seconds) {
   double sum = 0, sum_beyond = 0;
   int beyond = 0;
   for (const int length : test_.lengths) {
-    accuracies.push_back(accuracy_at(state_, length, test_.samples));
+    accuracies.push_back(learner_.accuracy_at(length, test_.samples));
     sum += accuracies.back();
-    if (length > state_.config.whole("train_length")) sum_beyond += accuracies.back(), ++beyond;
+    if (length > learner_.config().whole("train_length")) sum_beyond += accuracies.back(), ++beyond;
   }
   nlohmann::ordered_json line;
-  line["step"] = state_.adam.step;
+  line["step"] = learner_.adam().step;
   line["seconds"] = seconds ? nlohmann::json(*seconds) : nlohmann::json();
   line["accuracy"] = beyond ? sum_beyond / beyond : sum / double(accuracies.size());
   line["samples"] = test_.samples;

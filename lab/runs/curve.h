@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/learner.h"
 #include "lab/runs/run_folder.h"
 
 namespace poslab {
@@ -17,7 +18,8 @@ struct SmallTest {
 };
 SmallTest small_test(const Choices&);
 
-// The small tests of a run with test_every > 0. Each writes a line of tests.jsonl:
+// The small tests of a run whose kind has the option test_every, where it is above 0. Each writes a line of
+// tests.jsonl:
 //
 //   {"step", "seconds", "accuracy", "samples", "lengths", "accuracies"}
 //
@@ -25,15 +27,15 @@ SmallTest small_test(const Choices&);
 // seconds: lab/runs/training_clock.h.
 class SmallTests {
  public:
-  SmallTests(const RunFolder&, const State&);  // the state must outlive it
-  bool due() const;                            // after the steps that are done
+  SmallTests(const RunFolder&, const Learner&);  // which must outlive it
+  bool due() const;                              // after the steps that are done
   void test(std::optional<double> seconds);
   void sync();  // on disk; called before a checkpoint
 
  private:
-  const State& state_;
+  const Learner& learner_;
   std::optional<StepLog> lines_;
-  SmallTest test_;
+  SmallTest test_{};
 };
 
 }  // namespace poslab

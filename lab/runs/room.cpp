@@ -28,7 +28,7 @@ std::string about(double n) {
 
 }  // namespace
 
-void check_room(const Choices& c, size_t at_once) {
+void check_memory(const Choices& c, size_t at_once) {
   const Footprint f = footprint(c);
   const double needed = f.bytes() * double(at_once), there = machine_bytes();
   if (device(c) != Device::cpu || needed <= there) return;

@@ -35,6 +35,7 @@ RunFolder RunFolder::create(const std::string& path, const Files& files) {
   const std::string partial = fs::path(path + "/").parent_path().string() + ".partial";
   make_folder(fs::absolute(partial).parent_path());
   make_folder(partial);
+  RunFolder run(partial);                          // its lock goes along when the folder gets its name
   std::error_code error;
   try {
     write_file(partial + "/metrics.jsonl", "");
@@ -47,7 +48,8 @@ RunFolder RunFolder::create(const std::string& path, const Files& files) {
     fs::remove_all(partial, error);
     throw;
   }
-  return RunFolder(path);
+  run.path_ = path;
+  return run;
 }
 
 RunFolder RunFolder::open(const std::string& path) {

@@ -1,74 +1,112 @@
-#include "lab/runs/training_loop.h"
-
-#include <fmt/format.h>
-
+// Training as a run, whatever is trained: step after step, with all that is written, shown and stopped in between.
 #include <filesystem>
+#include <future>
 
 #include "autograd/tape.h"
+#include "core/parallel.h"
 #include "core/profile.h"
 #include "core/stop.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
+#include "lab/files/json.h"
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
+#include "lab/runs/curve.h"
+#include "lab/runs/run.h"
 #include "lab/runs/training_clock.h"
 
 namespace poslab {
+namespace {
 
-std::optional<double> train(const RunFolder& run, const TrainingPlan& plan, Trainee& trainee) {
-  const int64_t total = plan.steps, first = trainee.done();
+std::string metrics_line(const StepResult& s) {
+  nlohmann::ordered_json line = {{"step", s.done}};
+  if (s.length) line["length"] = s.length;
+  line["loss"] = s.loss, line["accuracy"] = s.accuracy, line["grad_norm"] = s.grad_norm;
+  return line.dump();
+}
+
+// What the next step needs, drawn on a thread of its own; with one thread for all, when it is due.
+class DrawnAhead {
+ public:
+  explicit DrawnAhead(const Learner& of) : of_(of) { draw(of.adam().step); }
+  std::any take() {
+    std::any now = next_.get();
+    draw(of_.adam().step + 1);
+    return now;
+  }
+
+ private:
+  void draw(int64_t step) {
+    if (step < of_.config().count("steps"))
+      next_ = std::async(threads() > 1 ? std::launch::async : std::launch::deferred,
+                         [this, step] { return of_.draw(step); });
+  }
+  const Learner& of_;
+  std::future<std::any> next_;
+};
+
+}  // namespace
+
+std::optional<double> train(const RunFolder& run, Learner& learner, Trace* trace) {
+  const Choices& c = learner.config();
+  const int64_t total = c.count("steps"), first = learner.adam().step, checkpoint_every = c.count("checkpoint_every"),
+                log_every = c.count("log_every");
   StepLog metrics(run, "metrics.jsonl", first);
   TrainingClock clock(run, first);
+  SmallTests tests(run, learner);
+  DrawnAhead drawn(learner);
   int64_t saved = first, finished = first;
-  const bool keep = plan.keep_checkpoints || std::filesystem::is_directory(run.file("checkpoints"));
+  const bool keep = c.on("keep_checkpoints") || std::filesystem::is_directory(run.file("checkpoints"));
   if (keep) make_folder(run.file("checkpoints"));
-  if (keep && first == 0) write_file(run.kept_checkpoint(0), trainee.checkpoint());
+  if (keep && first == 0) write_file(run.kept_checkpoint(0), checkpoint_bytes(learner));
   const auto save = [&](bool due) {
-    const std::string bytes = trainee.checkpoint();
-    if (keep && due) write_file(run.kept_checkpoint(trainee.done()), bytes);
+    const std::string bytes = checkpoint_bytes(learner);
+    const int64_t done = learner.adam().step;
+    if (keep && due) write_file(run.kept_checkpoint(done), bytes);
     metrics.sync();
-    trainee.sync();
-    clock.save(trainee.done());
+    tests.sync();
+    clock.save(done);
     write_file(run.checkpoint(), bytes);
-    saved = trainee.done();
+    saved = done;
   };
-  Profile profile("training", "step", plan.device);
+  Profile profile("training", "step", learner.params().device());
   Progress progress("training", "steps", first, total);
   double loss = 0, correct = 0, scored = 0, steps = 0;  // since the last look
   const auto finish_all_but = [&](int64_t left) {
-    while (trainee.done() - finished > left) {
-      const StepResult s = trainee.finish();
+    while (learner.adam().step - finished > left) {
+      const StepResult s = learner.finish();
       finished = s.done;
       profile.next();
-      loss += s.loss, correct += s.correct, scored += s.scored, ++steps;
+      loss += s.loss, correct += s.accuracy * s.scored, scored += s.scored, ++steps;
       if (progress.due() || finished == total) {
         progress.at(finished, fmt::format("loss {:.4f}  accuracy {:5.1f} %", loss / steps, 100 * correct / scored));
         loss = correct = scored = steps = 0;
       }
-      if (finished % plan.log_every == 0 || finished == total) metrics.line(s.line);
+      if (finished % log_every == 0 || finished == total) metrics.line(metrics_line(s));
     }
   };
   progress.at(first);
-  const auto go_on = fmt::format("go on with `poslab {} {}`", plan.resume, shell_word(run.path()));
-  while (trainee.done() < total) {
+  const auto go_on =
+      fmt::format("go on with `poslab {} {}`", kind_of(c).command("resume"), shell_word(run.path()));
+  while (learner.adam().step < total) {
     try {
-      trainee.start();
+      learner.start(drawn.take(), trace);
     } catch (const Stopped&) {
       clear_tape();
       finish_all_but(0);
-      if (trainee.done() > saved) save(false);
+      if (learner.adam().step > saved) save(false);
       throw Interrupted(caught_signal(),
                         fmt::format("stopped in the middle of step {} of {}, and all before it is saved; {}",
-                                    trainee.done() + 1, total, go_on));
+                                    learner.adam().step + 1, total, go_on));
     }
-    const int64_t done = trainee.done();
-    const bool due = done % plan.checkpoint_every == 0 || done == total;
+    const int64_t done = learner.adam().step;
+    const bool due = done % checkpoint_every == 0 || done == total;
     const int signal = caught_signal();
-    finish_all_but(due || signal || trainee.test_due() ? 0 : int64_t(trainee.may_wait()));
-    if (trainee.test_due()) {
+    finish_all_but(due || signal || tests.due() ? 0 : int64_t(learner.may_wait()));
+    if (tests.due()) {
       clock.pause();
       try {
-        trainee.test(clock.seconds());
+        tests.test(clock.seconds());
       } catch (const Stopped&) {
         throw Interrupted(caught_signal(), fmt::format("stopped in the test after step {}; {}", done, go_on));
       }

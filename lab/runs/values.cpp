@@ -13,7 +13,7 @@ const Kind& kind_of_folder(const std::string& path) {
   if (std::filesystem::exists(file)) {
     const std::string text = "\n" + read_file(file);
     for (const Kind* kind : all_kinds())
-      if (text.find(fmt::format("\n{} = ", kind->studied)) != text.npos) return *kind;
+      if (text.find(fmt::format("\n{} = ", kind->marked_by)) != text.npos) return *kind;
   }
   return strings_kind();
 }

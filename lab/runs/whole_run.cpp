@@ -1,20 +1,20 @@
 #include "lab/runs/whole_run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "core/parallel.h"
-#include "core/stop.h"
+#include "experiment/build.h"
+#include "experiment/strings.h"
+#include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/progress.h"
 #include "lab/files/shell.h"
-#include "lab/runs/evaluate.h"
+#include "lab/runs/output.h"
 #include "lab/runs/pictures.h"
-#include "lab/runs/result.h"
+#include "lab/runs/results_csv.h"
 #include "lab/runs/room.h"
-#include "lab/runs/train.h"
 #include "lab/runs/unreached.h"
 
 namespace poslab {
@@ -24,67 +24,175 @@ void use_threads_of(const Choices& c) {
   if (c.whole("threads") > 0) set_threads(c.whole("threads"));
 }
 
-// What the settings say of the device, or "".
-std::string device_of(const Settings& settings) {
-  const auto said = std::find_if(settings.rbegin(), settings.rend(), [](auto& s) { return s.first == "device"; });
+// What the settings say of this option, or "".
+std::string said_of(const std::string& option, const Settings& settings) {
+  const auto said = std::find_if(settings.rbegin(), settings.rend(), [&](auto& s) { return s.first == option; });
   return said == settings.rend() ? "" : said->second;
 }
 
-// again: the command to be typed after an interruption
-std::string test_and_keep(const RunFolder& run, const State& state, std::optional<double> seconds,
-                          const std::string& again, const OtherTest& other = {}) {
-  try {
-    const std::vector<AtLength> all = evaluate(state);
-    if (other.name.empty()) write_pictures(run, state);
-    write_result(run, state, all, seconds, other);  // last: a run with a result is complete
-    const std::string where = other.name.empty() ? run.path() : run.file(csv_of_test(other.name));
-    return fmt::format("{}\nall of it is in {}; `poslab report {} -o report.html` draws it",
-                       summary(state, all, seconds), where, shell_word(run.path()));
-  } catch (const Interrupted& i) {
-    throw Interrupted(i.signal, fmt::format("{}; go on with `{}`", i.what(), again));
-  }
+std::string to_resume(const RunFolder& run, const Choices& c) {
+  return fmt::format("poslab {} {}", kind_of(c).command("resume"), shell_word(run.path()));
 }
 
-std::string to_resume(const RunFolder& run) { return "poslab resume " + shell_word(run.path()); }
+// What a run came to: what was learned and by which program, its scores if its kind has the paper's, and its speed.
+RunRecord record_of(const Learner& l, const Choices& tested, const Results& all) {
+  const Choices& c = l.config();
+  RunRecord r;
+  if (c.has("task")) r.task = c["task"];
+  r.encoding = tested["encoding"], r.positions = tested["positions"];
+  r.parameters = l.params().count(), r.steps = l.adam().step;
+  const auto known = [](double x) { return std::isnan(x) ? std::nullopt : std::optional(x); };
+  if (const Row s = kind_of(c).scores(tested, all); s.has("paper_score")) {
+    r.paper_score = known(s["paper_score"]), r.released_score = known(s["released_score"]);
+    if (r.paper_score) r.baselines = Baselines{s["guess"], s["majority"], s["content_only"]};
+  }
+  add_origin(r, products(c));
+  return r;
+}
+
+// eval.csv, result.json and pictures, that one last without which the run is not complete. seconds: of training since
+// step 0; without them (the run was only tested) the earlier result's figures stay.
+void write_own_test(const RunFolder& run, const Learner& l, const Choices& tested, const Results& all,
+                    std::optional<double> seconds) {
+  const std::string path = run.file("result.json");
+  RunRecord r = record_of(l, tested, all);
+  const auto write_record = [&] {
+    if (seconds)
+      add_clock(r, *seconds);
+    else if (std::filesystem::exists(path))
+      keep_origin(r, record_before(path));
+    else if (kind_of(tested).last_file != "result.json")
+      return;  // of a run of an earlier version, which nobody knows what trained
+    write_file(path, to_json(r, tested));
+  };
+  if (const auto* strings = dynamic_cast<const StringsLearner*>(&l)) write_pictures(run, strings->state);
+  const bool record_last = kind_of(tested).last_file == "result.json";
+  if (!record_last) write_record();
+  write_file(run.file("eval.csv"), to_csv(all));
+  if (record_last) write_record();
+}
+
+std::string summary(const Learner& l, const Choices& tested, const Results& all, std::optional<double> seconds) {
+  const Choices& c = l.config();
+  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c[kind_of(c).studied],
+                                 scheme(tested).spelled(), tested["positions"], l.params().count(), l.adam().step);
+  if (seconds) text += fmt::format(", {:.1f} steps/s", double(l.adam().step) / *seconds);
+  return text + "\n" + kind_of(c).shown(tested, all);
+}
+
+std::string train_and_test(Run run, Trace* trace) {
+  Learner& l = *run.learner;
+  const std::optional<double> seconds = train(run.folder, l, trace);
+  const std::string again = to_resume(run.folder, l.config());
+  const Results all = evaluate(l.test(l.config()), again, l.params().device());
+  write_own_test(run.folder, l, l.config(), all, seconds);
+  must_be_finite(all, true);
+  const std::string& path = run.folder.path();
+  return fmt::format("{}\nall of it is in {}; `poslab report {} -o report.html` draws it",
+                     summary(l, l.config(), all, seconds), path, shell_word(path));
+}
+
+// Where the figures of a test go: into a file that the user names, into eval.csv if it is the run's own test, beside it
+// if it is another, and nowhere if the model is another without a name.
+struct Destination {
+  std::string file;
+  OtherTest other;
+  bool nowhere = false;
+};
+
+Destination destination_of(const Run& run, const Choices& tested, const Keep& keep) {
+  const Choices& own = run.learner->config();
+  const Kind& kind = kind_of(own);
+  Destination p{keep.file, {keep.name, differing(own, tested)}};
+  if (!keep.file.empty() && !keep.name.empty())
+    bad_input("-o {} and --name {}: the first is a file of your own, the second stands in the run; say one", keep.file,
+              keep.name);
+  if (!keep.file.empty()) {
+    check_output("-o", keep.file, {csv_output(header_of(kind))});
+    return p;
+  }
+  const bool same_model = std::all_of(p.other.options.begin(), p.other.options.end(), [](const auto& o) {
+    return o.first.starts_with("eval_") || o.first.starts_with("test_");
+  });
+  p.nowhere = !same_model && keep.name.empty();
+  if (!p.nowhere) find_name(run.folder, p.other);
+  if (const int64_t all = own.count("steps"), done = run.learner->adam().step; p.other.options.empty() && done < all)
+    bad_input(
+        "{} is trained to step {} of {}, and eval.csv is of the end; finish it with `{}`, or say with -o FILE where "
+        "the figures go",
+        run.folder.path(), done, all, to_resume(run.folder, own));
+  return p;
+}
 
 }  // namespace
 
-std::string train_run(const Settings& settings, bool force, Trace* trace) {
-  const Choices c = configure(of_new_run(settings));
+std::string train_run(const Kind& kind, const Settings& settings, bool force, Trace* trace) {
+  const Choices c = kind.configure(of_new_run(settings));
   use_threads_of(c);
-  check(c);
+  kind.check(c);
   RunFolder::check_free(c["out"]);
-  if (!force) check_room(c);
-  if (Progress::shown) fmt::print(log_of_thread(), "{}\n", estimate(c));
-  tell_unreached(scheme(c), sampler(c), longest(c));
-  State state(c);
-  stop_if_wanted();
-  const RunFolder run = RunFolder::create(c["out"], state);
-  return test_and_keep(run, state, train(run, state, trace), to_resume(run));
+  if (kind.estimated && !force) check_memory(c);
+  return train_and_test(create_run(c), trace);
 }
 
-std::string resume_run(const std::string& path, const Settings& settings, Trace* trace) {
-  use_threads_of(configure(settings));
-  const RunFolder run = RunFolder::open(path);
-  State state = run.load(device_of(settings));
-  if (state.adam.step == state.config.count("steps") && std::filesystem::exists(run.file("result.json")))
-    return fmt::format("{} is complete: {} steps; `poslab eval {}` tests it again", path, state.adam.step,
+std::string resume_run(const std::string& path, const Settings& settings, Trace* trace, const Kind* of) {
+  Run run = open_run(path, said_of("device", settings), of);
+  const Choices& c = run.learner->config();
+  const Kind& kind = kind_of(c);
+  if (const std::string n = said_of("threads", settings); !n.empty()) use_threads_of(kind.configure({{"threads", n}}));
+  if (const int64_t done = run.learner->adam().step;
+      done == c.count("steps") && std::filesystem::exists(run.folder.file(kind.last_file)))
+    return fmt::format("{} is complete: {} steps; `poslab {} {}` tests it again", path, done, kind.command("eval"),
                        shell_word(path));
-  return test_and_keep(run, state, train(run, state, trace), to_resume(run));
+  return train_and_test(std::move(run), trace);
 }
 
-Tested test_run(const std::string& path, const Settings& settings, const std::string& called) {
-  const RunFolder run = RunFolder::open(path);
-  State state = run.load(device_of(settings));
-  const Choices own = state.config;
-  for (auto& [name, text] : settings) state.config.set(name, text);
-  check(state.config);
-  use_threads_of(state.config);
-  tell_unreached(scheme(state.config), test_sampler(state.config),
-                 slots(state.config, state.config.lengths("eval_lengths").to));
-  OtherTest other{called, differing(own, state.config)};
-  find_name(run, other);
-  return {test_and_keep(run, state, {}, test_command(strings_kind(), path, other), other), other.name};
+Tested test_run(const std::string& path, const Settings& settings, const Keep& keep, const Kind* of) {
+  const Run run = open_run(path, said_of("device", settings), of);
+  const Learner& l = *run.learner;
+  Choices c = l.config();
+  for (auto& [name, text] : settings)
+    if (name != "device") c.set(name, text);
+  use_threads_of(c);
+  const Kind& kind = kind_of(c);
+  const std::vector<TestPart> parts = l.test(c);
+  tell_unreached(scheme(c), test_sampler(c), kind.longest(c));
+  const Destination place = destination_of(run, c, keep);
+  std::string again = test_command(kind, path, place.other);
+  if (!place.file.empty()) again += " -o " + shell_word(place.file);
+  const Results all = evaluate(parts, again, l.params().device());
+  std::string said = summary(l, c, all, {});
+  if (place.nowhere) {
+    said += fmt::format(
+        "\nnot kept, as it is another model than the run's: --name NAME keeps it in {}, -o FILE "
+        "elsewhere",
+        path);
+  } else if (!place.file.empty()) {
+    write_file(place.file, to_csv(all));
+    said += "\nall of it is in " + place.file;
+  } else if (!place.other.name.empty()) {
+    write_other_test(run.folder, place.other, to_csv(all), record_of(l, c, all), c);
+    said += fmt::format("\nall of it is in {}; `poslab report {} -o report.html` draws it",
+                        run.folder.file(csv_of_test(place.other.name)), shell_word(path));
+  } else {
+    write_own_test(run.folder, l, c, all, {});
+    said += fmt::format("\nall of it is in {}; `poslab report {} -o report.html` draws it", path, shell_word(path));
+  }
+  const bool kept_in_run = place.file.empty() && !place.nowhere;
+  return {said, kept_in_run ? place.other.name : "", all};
+}
+
+void must_be_finite(const Results& all, bool after_training) {
+  for (const Row& at : all) {
+    if (std::isfinite(at["loss"])) continue;
+    const std::string why = fmt::format(
+        "the loss at length {} is {}, so its figures mean nothing: NaN or infinity came up in the computation; "
+        "POSLAB_DEBUG=4 stops at the first op that makes one, and names it",
+        at.length(), std::isnan(at["loss"]) ? "NaN" : "infinite");
+    if (!after_training) failure("{}", why);
+    fmt::print(log_of_thread(), "poslab: {}\n", why);
+    return;
+  }
 }
 
 }  // namespace poslab

@@ -4,12 +4,12 @@
 //                            1/2, 1/4, 1/8, 1/8
 //   copy k  a_1 ... a_n      the symbols of the clause k before this one, k uniform over 1 .. K
 //
-// A clause is a copy with probability p, once K clauses are there. Who knows this and sees the whole text loses, in
-// nats a token in the long run,
+// A clause is a copy with probability p, once K clauses are there. A model that knows this and sees the whole text
+// has the loss, in nats a token in the long run,
 //
 //   [ H(p) + (1 - p) (ln A + (n - 1) h) + p ln K ] / (n + 1 + p),    h = 7/4 ln 2,  H(p) = -p ln p - (1-p) ln (1-p)
 //
-// and who sees no clause but the newest pays for the symbols of copies as for new ones.
+// and one that sees the newest clause alone pays for the symbols of copies as for new ones.
 #pragma once
 #include <vector>
 
@@ -24,12 +24,12 @@ struct CopyGrammar {
   void check() const;                            // throws BadInput: a number out of range
 
   std::vector<int> draw(int tokens, Rng&) const;          // a text from its beginning
-  // The probability of each token behind `text`, which draw() can have begun with: (vocabulary)
+  // The probability of each token after `text`, a beginning that draw() can have made: (vocabulary)
   std::vector<double> next(const std::vector<int>& text) const;
   // -ln of what next() says of each token of the text: what the best possible model loses, token by token
   std::vector<double> least_losses(const std::vector<int>& text) const;
   double least_loss() const;                     // in the long run, nats a token
-  double least_loss_within_clauses() const;      // of who sees the newest clause alone
+  double least_loss_within_clauses() const;      // of a model that sees the newest clause alone
 };
 
 }  // namespace poslab

@@ -1,5 +1,5 @@
-// Windows of text: where in a corpus they come from, as values. A corpus is files of bytes that somebody else reads
-// (lab/files/corpus.h), so that it need not fit into memory.
+// Windows of text: where in a corpus they come from, as values. A corpus is files of bytes, read by the caller's
+// function (lab/files/corpus.h), so that it need not fit into memory.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,8 +12,8 @@
 namespace poslab {
 
 uint64_t hash_of(const std::string& path);       // of a path within the corpus
-// Whether a file is of the test: a function of its path alone, true for one in ten. So a text stays
-// on its side when others come or go, and no window of the test was seen in training, not even in part.
+// Whether a file is of the test: a function of its path alone, true for one in ten. So a text stays on its side when
+// others come or go, and no window of the test was seen in training, not even in part.
 bool is_of_test(const std::string& path);
 
 struct TextFile {
@@ -30,11 +30,11 @@ struct Text {
 Text training_text(const Text&);
 Text test_text(const Text&);
 
-// `tokens` tokens that stand one behind the other in one file, from a byte on that is drawn from all from which so many
-// bytes are left; so it may begin within a word. Reads at most tokens x longest token bytes. Throws BadInput if no file
-// is long enough, or 1000 draws find none that is in tokens.
+// `tokens` tokens in a row from one file, from a random byte on after which enough bytes are left; so it may begin
+// within a word. Reads at most tokens x longest token bytes. Throws BadInput if no file is long enough, or 1000 draws
+// find none that is in tokens.
 std::vector<int> draw_window(const Text&, const Tokenizer&, int tokens, Rng&);
-// A window of `unit` tokens, over and over: the source's texts that are repeated to fill a length (Su 2023; spec C.3).
+// A window of `unit` tokens, over and over: the repeated texts of Su's experiments (Su 2023; spec C.3).
 std::vector<int> repeated_window(const Text&, const Tokenizer&, int unit, int tokens, Rng&);
 
 }  // namespace poslab

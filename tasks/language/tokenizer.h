@@ -1,4 +1,4 @@
-// What tokens stand for, and the tokens of a text: a vocabulary of ours, or that of a checkpoint of others.
+// What tokens stand for, and the tokens of a text: by a vocabulary of ours, or that of an external checkpoint.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ class Tokenizer {
   virtual const std::string& text(int token) const = 0;          // its bytes
   virtual size_t longest() const = 0;                            // bytes of the longest token
   virtual std::vector<int> encode(std::string_view text, size_t most = size_t(-1)) const = 0;   // all, or the first
-  virtual std::vector<int> prefix() const { return {}; }         // what it puts before every text: mostly <s>
+  virtual std::vector<int> prefix() const { return {}; }         // tokens before every text: mostly <s>
 };
 
 }  // namespace poslab

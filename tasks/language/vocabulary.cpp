@@ -46,7 +46,7 @@ std::string_view next_word(std::string_view text) {
   size_t end = size_t(spaced) + 1;
   const size_t most = std::min(text.size(), longest_word);
   while (end < most && sign_of(text[end]) == sign) ++end;
-  // the last of several spaces goes with the word behind it
+  // the last of several spaces goes with the word after it
   if (sign == Sign::blank && end > 1 && text[end - 1] == ' ' && end < text.size() && sign_of(text[end]) != Sign::blank)
     --end;
   return text.substr(0, end);
@@ -76,7 +76,7 @@ Vocabulary::Vocabulary(std::vector<Merge> merges) : merges_(std::move(merges)) {
 namespace {
 
 // The words of a text, and how often each pair of tokens stands in them. A merge changes the words that have the pair,
-// and only their pairs are counted anew.
+// and only their pairs are counted again.
 class Pairs {
  public:
   explicit Pairs(const WordCounts& counts) {

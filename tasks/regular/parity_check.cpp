@@ -13,7 +13,7 @@ Task parity_check() {
           .summary = "is the number of ones odd?  1 0 1 1 -> 1",
           .about = R"(The model reads bits and answers with one: 1 if the number of ones is odd, else 0.
 Every bit matters and their order does not, so a model that counts well needs no positions.
-Transformers find it hard nevertheless: most stay at guessing beyond the trained lengths.)",
+Transformers find it hard nevertheless: most stay at chance beyond the trained lengths.)",
           .output_length = always_one,
           .answer = [](const Tokens& x) -> Tokens { return {std::accumulate(x.begin(), x.end(), 0) % 2}; }};
 }

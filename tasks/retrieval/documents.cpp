@@ -25,8 +25,8 @@ TextQuestion ask_of_documents(const DocumentQuestion& q, int count, Place place,
   const int chosen = symbols::chosen_of(count, place, rng);
   shown.insert(shown.begin() + chosen, *gold);
   std::string prompt =
-      "Answer the question from the search results below and from nothing else; some of them have nothing to do with "
-      "it.\n\n";
+      "Answer the question from the search results below and from nothing else; "
+      "some of them have nothing to do with it.\n\n";
   for (size_t i = 0; i < shown.size(); ++i)
     prompt += fmt::format("Document [{}](Title: {}) {}\n", i + 1, shown[i].title, shown[i].text);
   prompt += fmt::format("\nQuestion: {}\nAnswer:", q.question);
@@ -91,7 +91,7 @@ the one that helps is chosen, as in "lost in the middle".)",
       .draw = documents_as_symbols,
       .size = "documents",
       .write = documents_as_text,
-      .right = [](const std::string& said, const std::vector<std::string>& answers) {   // what is copied behind is none
+      .right = [](const std::string& said, const std::vector<std::string>& answers) {   // of the first line
         return contains_answer(said.substr(0, said.find('\n')), answers);
       }};
 }

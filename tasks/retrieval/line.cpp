@@ -66,7 +66,7 @@ of the names, and its number is the answer. The longer the context, the more lin
 look like the one that is asked for, all with names that differ.)",
           .source = "Li et al. 2023 (LongEval); spec C.2",
           .options = {{"digits", 2, {1, 4}, "symbols of a number"},
-                      {"tokens", 3, {3, 13}, "symbols of a line at least, filler behind its number included"}},
+                      {"tokens", 3, {3, 13}, "symbols of a line at least, filler after its number included"}},
           .draw = lines_as_symbols,
           .size = "lines",
           .write = lines_as_text,

@@ -62,8 +62,8 @@ Retrieval passkey_retrieval() {
   return {.name = "passkey",
           .summary = "a number within filler  . . passkey a4 b11 . . ask passkey -> a4 b11",
           .about = R"(The context is filler, the same sentences over and over, and says a number once. The question asks
-for it. Nothing else in the context looks like the answer, so that it can be told by its content
-alone: the easiest of these tasks.)",
+for it. Nothing else in the context looks like the answer, so that its content alone identifies
+it: the easiest of these tasks.)",
           .source = "Mohtashami, Jaggi 2023; spec C.2",
           .options = {{"digits", 2, {1, 4}, "symbols of the number"}},
           .draw = passkey_as_symbols,

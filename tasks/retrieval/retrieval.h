@@ -1,7 +1,7 @@
-// Tasks of finding something in a long context: the context is long, the question stands behind it, and the answer is a
+// Tasks of finding something in a long context: the context is long, the question comes after it, and the answer is a
 // word or a number that the context says once. Each task has two forms. As symbols of one small vocabulary that all
 // tasks share, it is learned by a model of a million parameters in minutes. As English text, in the published formats,
-// it is asked of checkpoints that others trained. The sources are those of spec C.2 (docs/tasks.md).
+// it is a test of external checkpoints. The sources are those of spec C.2 (docs/tasks.md).
 #pragma once
 #include <functional>
 #include <optional>
@@ -32,9 +32,8 @@ struct TextQuestion {
 struct Retrieval {
   std::string name, summary, about, source;
   std::vector<Option> options;
-  bool placed = true;                            // the answer may stand anywhere; else a place that is asked for is
-                                                 // not looked at
-  // So many tokens, at least 16. Throws BadInput for a length that the task does not have.
+  bool placed = true;                            // the answer may stand anywhere; else a given place is ignored
+  // A question of `length` tokens, at least 16. Throws BadInput for a length that the task does not have.
   std::function<SymbolQuestion(const Choices&, int length, Place, Rng&)> draw;
   // In English. A function of size, seed and place alone; throws BadInput for a size that the task does not have.
   std::string size;                              // what the size counts: "lines"

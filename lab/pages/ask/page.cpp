@@ -53,7 +53,7 @@ page::Chart chart(const Answer& a, const std::string& id) {
   c.curves = {{"of the answer", 0, {}, {}}, {"of the correct symbol", 1, {}, {}}};
   for (size_t o = 0; o < a.expected.size(); ++o) {
     const double slot = double(o + 1);
-    c.curves[0].points.push_back({slot, a.sure(o)});
+    c.curves[0].points.push_back({slot, a.confidence(o)});
     c.curves[1].points.push_back({slot, a.probability[o * size_t(a.symbols) + size_t(a.expected[o])]});
     c.x_high = slot;
   }
@@ -82,11 +82,11 @@ std::string strings(const State& state, const Asked& asked) {
       "<p>{} of {} slots right: {}. At length {}, {}, guessing reaches {}, the most frequent symbol of each slot {}, "
       "the same answer in every slot, from how many of each symbol there are, {}.{}</p>\n",
       page::escape(written_input(task(state.config["task"]), a.input)), written_answer(a.expected), said(a), a.right(),
-      a.scored, percent(a.share()), a.input.size(),
+      a.scored, percent(a.accuracy()), a.input.size(),
       int(a.input.size()) <= state.config.whole("train_length") ? "which was trained" : "which was not trained",
       percent(asked.baselines.chance), percent(asked.baselines.majority), percent(asked.baselines.content_only),
       a.draws > 1 ? fmt::format(" The answer is the mean over {} draws of positions; a single draw has {} right on "
-                                "average. The maps show draw 0.", a.draws, percent(a.right_of_each))
+                                "average. The maps show draw 0.", a.draws, percent(a.accuracy_per_draw))
                   : "");
 }
 

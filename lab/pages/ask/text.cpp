@@ -25,7 +25,7 @@ std::string table(const Answer& a) {
     slots += fmt::format("{:>4} ", o + 1);
     correct += fmt::format("{:>4} ", a.expected[o]);
     answer += counts ? fmt::format("   {:<2}", said(a, o)) : fmt::format("  {:<3}", said(a, o));
-    sure += fmt::format("{:>4.0f}%", 100 * a.sure(o));
+    sure += fmt::format("{:>4.0f}%", 100 * a.confidence(o));
   }
   std::string text;
   for (std::string line : {slots, correct, answer, sure}) {
@@ -44,7 +44,7 @@ std::string lines(const Answer& a) {
     for (size_t o = from; o < to; ++o) {
       correct += std::to_string(a.expected[o]), answer += std::to_string(a.said[o]);
       wrong += o >= size_t(a.scored) ? '-' : a.said[o] == a.expected[o] ? ' ' : '^';
-      sure += std::to_string(std::min(9, int(10 * a.sure(o))));
+      sure += std::to_string(std::min(9, int(10 * a.confidence(o))));
     }
     while (!wrong.empty() && wrong.back() == ' ') wrong.pop_back();
     text += fmt::format("  slots {} to {}\n  correct  {}\n  answer   {}\n", from + 1, to, correct, answer);
@@ -65,8 +65,8 @@ std::string text_of(const State& state, const Asked& asked) {
   std::string text = written_input(task(c["task"]), a.input);
   for (size_t at = 76; at < text.size(); at += 77) text.insert(at, "\n");
   text += fmt::format("\n{}", a.expected.size() <= in_table ? table(a) : lines(a));
-  text += fmt::format("  right    {} of {} slots, {:.1f} %", a.right(), a.scored, 100 * a.share());
-  if (a.draws > 1) text += fmt::format("; a single draw of positions: {:.1f} % on average", 100 * a.right_of_each);
+  text += fmt::format("  right    {} of {} slots, {:.1f} %", a.right(), a.scored, 100 * a.accuracy());
+  if (a.draws > 1) text += fmt::format("; a single draw of positions: {:.1f} % on average", 100 * a.accuracy_per_draw);
   return text + fmt::format("\n  at length {} ({}): guess {:.1f} %, majority {:.1f} %, content only {:.1f} %\n",
                             a.input.size(), int(a.input.size()) <= c.whole("train_length") ? "trained" : "unseen",
                             100 * b.chance, 100 * b.majority, 100 * b.content_only);
@@ -93,9 +93,9 @@ nlohmann::ordered_json json_of(const State& state, const Asked& asked) {
           {"answer", written_answer(a.said)},
           {"scored", a.scored},
           {"right", a.right()},
-          {"share", a.share()},
+          {"share", a.accuracy()},
           {"draws", a.draws},
-          {"share_of_each_draw", a.right_of_each},
+          {"share_of_each_draw", a.accuracy_per_draw},
           {"probabilities", rows},
           {"baselines",
            {{"guess", asked.baselines.chance},

@@ -7,11 +7,8 @@
 
 #include "autograd/tape.h"
 #include "autograd/watch.h"
-#include "experiment/step.h"
 #include "lab/pages/graph/graph.h"
-#include "lab/runs/language/run.h"
-#include "lab/runs/values.h"
-#include "lab/runs/t5/run.h"
+#include "lab/runs/run.h"
 
 namespace poslab::graph {
 namespace {
@@ -86,13 +83,12 @@ constexpr int repeats = 5;
 
 // Steps on the input of the next one. Gradients are of the first, at the weights of the run. Each time is the least, as
 // cold caches and what else the machine does only add to it.
-template <class State, class Draw, class Step>
-std::vector<Node> watched(State& state, const Draw& draw, const Step& step) {
-  const auto input = draw(state.adam.step);
+std::vector<Node> watched(Learner& learner) {
+  const std::any input = learner.draw_longest(learner.adam().step);
   std::vector<Node> all;
   for (int n = 0; n < repeats; ++n) {
-    Recorder recorder(state.params);
-    step(state, input);
+    Recorder recorder(learner.params());
+    learner.start(input), learner.finish();
     if (n == 0) all = recorder.nodes;
     for (size_t i = 0; i < all.size(); ++i) {
       all[i].forward = std::min(all[i].forward, recorder.nodes[i].forward);
@@ -106,27 +102,8 @@ std::vector<Node> watched(State& state, const Draw& draw, const Step& step) {
 }  // namespace
 
 Graph of_run(const std::string& path) {
-  const Kind& kind = kind_of_folder(path);
-  if (kind == language_kind()) {
-      language::Run run = language::open(path);
-      return {fmt::format("{}: a training step of {} texts of {} tokens", path, run.state.config.whole("batch"),
-                          run.state.config.whole("train_length")),
-              watched(
-                  run.state, [&](int64_t n) { return language::draw_batch(run.state.config, run.source, n); },
-                  [](language::State& s, const language::Batch& batch) { language::train_step(s, batch); })};
-  }
-  if (kind == t5_kind()) {
-      t5::Run run = t5::open(path);
-      return {fmt::format("{}: a training step of questions", path),
-              watched(
-                  run.state, [&](int64_t n) { return t5::draw_batch(run.state.config, n); },
-                  [](t5::State& s, const t5::Batch& batch) { t5::train_step(s, batch); })};
-  }
-  State state = RunFolder::open(path).load("cpu");
-  const auto step = [](State& s, StepInputs inputs) { finish_step(s.config, start_step(s, std::move(inputs))); };
-  return {fmt::format("{}: a training step of {} strings", path, state.config.whole("batch")),
-          watched(
-              state, [&](int64_t n) { return draw_step(state.config, n, state.config.whole("train_length")); }, step)};
+  const Run run = open_run(path, "cpu");
+  return {fmt::format("{}: a training step of {}", path, run.learner->batch_words()), watched(*run.learner)};
 }
 
 Graph by_module(const Graph& tape) {

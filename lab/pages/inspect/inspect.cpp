@@ -12,22 +12,16 @@
 #include <set>
 
 #include "core/error.h"
-#include "experiment/build.h"
-#include "experiment/evaluate.h"
-#include "experiment/language/inside.h"
-#include "experiment/lengths.h"
-#include "experiment/t5/inside.h"
 #include "lab/files/files.h"
 #include "lab/files/shell.h"
 #include "lab/pages/inspect/figures.h"
 #include "lab/pages/inspect/tables.h"
+#include "lab/pages/page/heading.h"
 #include "lab/pages/page/page.h"
 #include "lab/pages/report/run_about.h"
-#include "lab/runs/language/run.h"
 #include "lab/runs/naming.h"
 #include "lab/runs/output.h"
-#include "lab/runs/run_folder.h"
-#include "lab/runs/t5/run.h"
+#include "lab/runs/run.h"
 
 namespace poslab {
 extern const std::string_view inspect_html, inside_html;
@@ -38,21 +32,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using page::escape, page::percent;
-constexpr int most_of_biases = 1024;  // slots whose biases are drawn
-
-struct Look {
-  Dispersed dispersed;
-  Biases biases;
-  Pca pca{};  // this and what follows: not of a T5
-  std::vector<AttentionMaps> maps{};
-  Coverage coverage{};
-};
 struct Inspected {
   std::string folder, heading;  // heading: its task or text
   std::string task, encoding;   // which are explained; no task of a language model
   Values setting;
   int64_t seed, steps;
-  std::function<Look()> look;
+  std::function<Inside()> look;
   std::string key = {}, name = {};  // key: in CSV and npz; name: on the page
 };
 struct Request {
@@ -84,89 +69,18 @@ void name_all(std::vector<Inspected>& runs, const Naming& naming) {
     if (of_one_name.at(run.name) > 1) run.name += ", " + run.folder;
 }
 
-Inspected of_task(const std::string& folder, const Request& request) {
-  if (!request.text.empty())
-    bad_input("--text goes with runs of `poslab lm`; `poslab ask {} STRING` shows what this one does",
-              shell_word(folder));
-  const auto state = std::make_shared<const State>(RunFolder::open(folder).load(request.device));
-  const Choices& c = state->config;
-  const std::vector<int> lengths = request.lengths.empty() ? paper_lengths(c) : request.lengths;
-  check_lengths(c, lengths);
-  const auto look = [state, lengths, n = request.samples] {
-    const Choices& c = state->config;
-    const int T = slots(c, std::min(lengths.back(), most_of_biases));
-    const PositionSample draw = test_draw(c, lengths.back(), 0, 1, T, Ids({1, T}, std::vector<int>(size_t(T), 0)));
-    return Look{dispersed(probed(*state, n), lengths, n),
-                biases(*state->net.encoding().layers[0], transformer_spec(c).shape(), draw.at_layer(0)),
-                pca(*state, lengths, n), attention_maps(*state, lengths), coverage(c, lengths, state->adam.step)};
-  };
-  return {folder, page::headed(c["task"]), c["task"], scheme(c).spelled(), setting_of(values_of(c)),
-          c.count("seed"), state->adam.step,     look};
-}
-
-Inspected of_language(const std::string& folder, const Request& request) {
-  struct Model {  // without the folder, which others may work in
-    language::Source source;
-    language::State state;
-  };
-  language::Run opened = language::open(folder);
-  const auto run = std::make_shared<const Model>(Model{std::move(opened.source), std::move(opened.state)});
-  const language::State& state = run->state;
-  const Choices& c = state.config;
-  const int trained = c.whole("train_length");
-  if (!request.device.empty() && request.device != "cpu")
-    bad_input("--device {}: language models run on the cpu", request.device);
-  if (run->source.grammar && !request.text.empty())
-    bad_input("--text: {} reads copy_grammar, whose symbols are no letters; leave it out", folder);
-  const std::vector<int> lengths = request.lengths.empty() ? std::vector{trained, 2 * trained} : request.lengths;
-  const std::vector<int> said = request.text.empty() ? std::vector<int>() : run->source.reader().encode(request.text);
-  language::check_lengths(state, lengths);
-  if (!said.empty()) language::check_lengths(state, {int(said.size())});
-  const auto look = [run, lengths, said, n = request.samples] {
-    std::vector<AttentionMaps> maps;
-    if (!said.empty()) maps.push_back(language::attention_maps(run->state, run->source, said));
-    for (const int length : lengths) {
-      if (!said.empty()) break;
-      std::vector<int> window = language::test_window(run->state.config, run->source, length, 0);
-      window.pop_back();
-      maps.push_back(language::attention_maps(run->state, run->source, window));
-    }
-    const int T = std::min(lengths.back(), most_of_biases);
-    const Decoder& net = run->state.net;
-    return Look{dispersed(language::probed(run->state, run->source, n), lengths, n),
-                biases(*net.encoding().layers[0], net.spec().shape(),
-                       language::test_positions(run->state.config, T).at_layer(0)),
-                language::pca(run->state, run->source, lengths, n), maps, language::coverage(run->state, lengths)};
-  };
+Inspected opened(const std::string& folder, const Request& request) {
+  const std::shared_ptr<const Learner> learner = open_run(folder, request.device).learner;
+  const Choices& c = learner->config();
+  const auto look = [learner, of = learner->inside(request.lengths, request.samples, request.text)] { return of(); };
   return {folder,
-          run->source.grammar ? "copy_grammar" : language::text_of(folder).path,
-          "",
-          c["encoding"],
+          heading_of(folder, c),
+          c.has("task") ? c["task"] : "",
+          c.has("task") ? scheme(c).spelled() : c["encoding"],
           setting_of(values_of(c)),
-          c.whole("seed"),
-          state.adam.step,
+          c.count("seed"),
+          learner->adam().step,
           look};
-}
-
-Inspected of_t5(const std::string& folder, const Request& request) {
-  if (!request.text.empty()) bad_input("--text goes with runs of `poslab lm`; {} is of `poslab t5`", folder);
-  if (!request.device.empty() && request.device != "cpu")
-    bad_input("--device {}: T5s run on the cpu", request.device);
-  t5::Run opened = t5::open(folder);
-  Choices& c = opened.state.config;
-  const int trained = c.whole("train_length");
-  const std::vector<int> lengths = request.lengths.empty() ? std::vector{trained, 4 * trained} : request.lengths;
-  c.set("eval_lengths", fmt::format("{}", fmt::join(lengths, "/")));
-  t5::check(c);
-  const auto state = std::make_shared<const t5::State>(std::move(opened.state));
-  const auto look = [state, lengths, n = request.samples] {
-    const int T = std::min(lengths.back(), most_of_biases);
-    const PositionSample draw(sampler(state->config), Resample::per_forward, {}, 1, T);
-    return Look{dispersed(t5::probed(*state, n), lengths, n),
-                biases(*state->net.encoding().layers[0], state->net.spec().shape(false), draw.at_layer(0))};
-  };
-  return {folder, state->config["tasks"], "", state->config["encoding"], setting_of(values_of(state->config)),
-          state->config.whole("seed"), state->adam.step, look};
 }
 
 std::vector<Inspected> load(const std::vector<std::string>& folders, const Request& request) {
@@ -174,9 +88,7 @@ std::vector<Inspected> load(const std::vector<std::string>& folders, const Reque
   std::vector<Values> settings;
   const Kind& kind = one_kind(folders, "inspect");
   for (const std::string& folder : folders) {
-    runs.push_back(kind == strings_kind() ? of_task(folder, request)
-                   : kind == t5_kind() ? of_t5(folder, request)
-                                         : of_language(folder, request));
+    runs.push_back(opened(folder, request));
     runs.back().key = key_of(folder);
     settings.push_back(runs.back().setting);
   }

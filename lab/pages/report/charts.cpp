@@ -11,16 +11,14 @@ namespace poslab::report {
 namespace {
 
 using namespace page;
-using Baseline = double Baselines::*;
-
 // The three baselines as curves; those that agree to half a point at every length share one.
 std::vector<Curve> baseline_curves(const Line& line) {
-  const std::pair<const char*, Baseline> kinds[] = {
-      {"guess", &Baselines::chance}, {"majority", &Baselines::majority}, {"content only", &Baselines::content_only}};
+  const std::pair<const char*, const char*> kinds[] = {
+      {"guess", "guess"}, {"majority", "majority"}, {"content only", "content_only"}};
   std::vector<Curve> curves;
-  for (const auto& [name, value] : kinds) {
+  for (const auto& [name, column] : kinds) {
     std::vector<Point> points;
-    for (const AtLength& row : line.tested) points.push_back({double(row.length), row.baselines.*value});
+    for (const Row& row : line.tested) points.push_back({double(row.length()), row[column]});
     const auto same = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) {
       return std::equal(c.points.begin(), c.points.end(), points.begin(),
                         [](Point a, Point b) { return std::abs(a.y - b.y) < .005; });
@@ -85,9 +83,9 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
   double lowest = 1, x_low = 1e9;
   std::set<int> trained;
   for (const Line& line : g.lines) {
-    const auto points = [](const std::vector<AtLength>& tested) {
+    const auto points = [](const Results& tested) {
       std::vector<Point> all;
-      for (const AtLength& row : tested) all.push_back({double(row.length), row.accuracy});
+      for (const Row& row : tested) all.push_back({double(row.length()), row["accuracy"]});
       return all;
     };
     const Curve curve = with_seeds(line, points(line.tested), [&](const Run& run) { return points(run.tested); });
@@ -114,10 +112,10 @@ Chart accuracy_chart(const Group& g, const std::string& id) {
 }
 
 std::string accuracy_caption(const Group& g) {
-  int fewest = g.lines[0].tested[0].samples;
+  int fewest = int(g.lines[0].tested[0]["samples"]);
   std::set<int> trained;
   for (const Line& line : g.lines) {
-    for (const AtLength& row : line.tested) fewest = std::min(fewest, row.samples);
+    for (const Row& row : line.tested) fewest = std::min(fewest, int(row["samples"]));
     trained.insert(line.train_length());
   }
   const std::string range = trained.size() == 1

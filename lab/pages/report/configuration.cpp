@@ -18,33 +18,14 @@ std::string shown(const std::optional<std::string>& word) { return word ? escape
 std::string shown(const std::optional<int64_t>& number) { return number ? fmt::format("{}", *number) : "–"; }
 std::string shown(const std::optional<double>& number) { return number ? fmt::format("{:.1f}", *number) : "–"; }
 
-// Of a command that takes no file of options: those that are not as the preset has them.
-std::string options_of(const Run& run) {
-  Values standard;
-  try {
-    if (const auto preset = run.config.find("preset"); preset != run.config.end())
-      standard = values_of(run.kind->configure({*preset}));
-  } catch (const BadInput&) {  // of another version of poslab
-  }
-  std::string words;
-  for (const auto& [name, value] : run.config)
-    if (const auto same = standard.find(name); name == "preset" || same == standard.end() || same->second != value)
-      words += fmt::format(" {} {}", dashed(name),
-                           shell_word(name == "encoding" ? with_standard_lengths(value) : value));
-  return words;
-}
-
 // A run is tested by its training, and then under other options.
 std::string command_for(const Run& run) {
   const std::string again = run.folder + "-again";
   if (!run.test.empty()) return escape(test_command(*run.kind, again, {run.test, run.retested}) + "\n");
-  if (*run.kind != strings_kind())
-    return escape(
-        fmt::format("poslab {}{} --out {}\n", run.kind->command("train"), options_of(run), shell_word(again)));
   std::string test;
   for (const auto& [name, value] : run.retested) test += fmt::format(" {} {}", dashed(name), shell_word(value));
-  return escape(fmt::format("poslab train --config {}{} --out {}\n", shell_word(run.folder + "/config.toml"), test,
-                            shell_word(again)));
+  return escape(fmt::format("poslab {} --config {}{} --out {}\n", run.kind->command("train"),
+                            shell_word(run.folder + "/config.toml"), test, shell_word(again)));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "lab/runs/results_csv.h"
 #include "lab/runs/sweep/collect.h"
 
 namespace poslab {
@@ -17,17 +18,17 @@ namespace {
 
 using namespace page;
 
-const language::AtLength* tested_at(const Line& line, int length, bool repeated) {
-  for (const language::AtLength& at : line.windows)
-    if (at.length == length && at.repeated == repeated) return &at;
+const Row* tested_at(const Line& line, int length, bool repeated) {
+  for (const Row& at : line.all)
+    if (at.length() == length && repeats(at) == repeated) return &at;
   return nullptr;
 }
 
 std::string nats(double x) { return std::isfinite(x) ? fmt::format("{:.4f}", x) : "–"; }
 
-std::string shown(const language::AtLength* at, const Measure& m) {
+std::string shown(const Row* at, const Measure& m) {
   if (!at) return "–";
-  return m.percent ? percent(at->*m.value) : nats(at->*m.value);
+  return m.percent ? percent((*at)[m.column]) : nats((*at)[m.column]);
 }
 
 std::string colored(const Line& line) {
@@ -35,13 +36,12 @@ std::string colored(const Line& line) {
 }
 
 std::string said_of(const Line& line) {
-  const language::AtLength *far = tested_at(line, line.longest(), false),
-                           *near = tested_at(line, line.train_length(), false);
+  const Row *far = tested_at(line, line.longest(), false), *near = tested_at(line, line.train_length(), false);
   std::string text = fmt::format("{} gets {} of the next tokens right at {} tokens, with a loss of {:.3f} nats a token",
-                                 colored(line), percent(far->accuracy), far->length, far->loss);
+                                 colored(line), percent((*far)["accuracy"]), far->length(), (*far)["loss"]);
   if (near && near != far)
-    text += fmt::format(", against {} and {:.3f} at the trained length, {}", percent(near->accuracy), near->loss,
-                        near->length);
+    text += fmt::format(", against {} and {:.3f} at the trained length, {}", percent((*near)["accuracy"]),
+                        (*near)["loss"], near->length());
   return text;
 }
 
@@ -57,7 +57,7 @@ std::string column(const std::string& name) { return fmt::format("<th scope=\"co
 std::string language_reading(const Group& g) {
   std::vector<const Line*> all;
   for (const Line& line : g.lines) all.push_back(&line);
-  const auto far_loss = [](const Line* line) { return tested_at(*line, line->longest(), false)->loss; };
+  const auto far_loss = [](const Line* line) { return (*tested_at(*line, line->longest(), false))["loss"]; };
   std::stable_sort(all.begin(), all.end(), [&](auto* a, auto* b) { return far_loss(a) < far_loss(b); });
   std::string text = fmt::format("<b>{}.</b> {}", heading(g), said_of(*all.front()));
   if (all.size() > 1) text += fmt::format("; {}", said_of(*all.back()));
@@ -76,10 +76,10 @@ std::string language_table(const std::vector<Group>& groups) {
       if (groups.size() > 1) rows += cell("text", "text", escape(g.task));
       rows += cell("parameters", "", record.parameters ? fmt::format("{}", *record.parameters) : "–");
       rows += cell("steps/s", "", record.steps_per_second ? fmt::format("{:.1f}", *record.steps_per_second) : "–");
-      const language::AtLength* near = tested_at(line, line.train_length(), false);
-      const language::AtLength* far = tested_at(line, line.longest(), false);
+      const Row* near = tested_at(line, line.train_length(), false);
+      const Row* far = tested_at(line, line.longest(), false);
       for (const auto& [at, where] : {std::pair{near, "trained"}, {far, "longest"}}) {
-        rows += cell(fmt::format("{}: length", where).c_str(), "quiet", at ? fmt::format("{}", at->length) : "–");
+        rows += cell(fmt::format("{}: length", where).c_str(), "quiet", at ? fmt::format("{}", at->length()) : "–");
         for (const Measure& m : measures)
           rows += cell(fmt::format("{}: {}", where, m.name).c_str(), m.percent ? "score" : "", shown(at, m));
       }
@@ -107,11 +107,11 @@ std::string language_lengths(const std::vector<Group>& groups) {
   for (const Measure& m : measures) head += column(escape(m.name));
   for (const Group& g : groups)
     for (const Line& line : g.lines)
-      for (const language::AtLength& at : line.windows) {
+      for (const Row& at : line.all) {
         rows += fmt::format("<tr><th scope=\"row\">{}{}</th>", mark(line), escape(line.name));
         if (groups.size() > 1) rows += cell("text", "text", escape(g.task));
-        rows += cell("tokens", "", fmt::format("{}", at.length));
-        rows += cell("set", "text", at.repeated ? "repeated" : "plain");
+        rows += cell("tokens", "", fmt::format("{}", at.length()));
+        rows += cell("set", "text", at.word("set"));
         for (const Measure& m : measures) rows += cell(m.name, "", shown(&at, m));
         rows += "</tr>\n";
       }
@@ -127,7 +127,7 @@ std::string language_csv(const std::vector<Group>& groups) {
   for (const Group& g : groups)
     for (const Line& line : g.lines)
       for (const Run* run : line.runs) {
-        std::istringstream rows(language::to_csv(run->windows));
+        std::istringstream rows(to_csv(run->all));
         std::string row;
         std::getline(rows, row);
         if (all.rows.empty())

@@ -7,13 +7,14 @@ namespace poslab::report {
 
 struct Measure {             // of a test
   const char *name, *label;  // of a column, of an axis
-  double language::AtLength::*value;
+  const char* column;        // of eval.csv
   bool percent;
 };
-constexpr Measure measures[] = {{"accuracy", "accuracy", &language::AtLength::accuracy, true},
-                                {"loss", "loss (nats a token)", &language::AtLength::loss, false},
-                                {"bits per byte", "bits per byte", &language::AtLength::bits_per_byte, false}};
+constexpr Measure measures[] = {{"accuracy", "accuracy", "accuracy", true},
+                                {"loss", "loss (nats a token)", "loss", false},
+                                {"bits per byte", "bits per byte", "bits_per_byte", false}};
 
+bool repeats(const Row&);                                 // a text that says its beginning again and again
 std::string language_reading(const Group&);               // what the numbers say, in words
 std::string language_table(const std::vector<Group>&);    // trained and longest length
 std::string language_lengths(const std::vector<Group>&);  // every length, folded away

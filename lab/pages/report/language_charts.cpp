@@ -6,38 +6,39 @@
 #include <cmath>
 #include <set>
 
+#include "experiment/language/options.h"
 #include "lab/pages/report/language.h"
 
 namespace poslab::report {
 namespace {
 
 using namespace page;
-using Windows = std::vector<language::AtLength>;
-
-const language::AtLength* longest_of(const Windows& all, bool repeated) {
-  const language::AtLength* longest = nullptr;
-  for (const language::AtLength& at : all)
-    if (at.repeated == repeated && (!longest || at.length > longest->length)) longest = &at;
+const Row* longest_of(const Results& all, bool repeated) {
+  const Row* longest = nullptr;
+  for (const Row& at : all)
+    if (repeats(at) == repeated && (!longest || at.length() > longest->length())) longest = &at;
   return longest;
 }
 
-std::vector<Point> lengths_of(const Windows& all, const Measure& m, bool repeated) {
+std::vector<Point> lengths_of(const Results& all, const Measure& m, bool repeated) {
   std::vector<Point> points;
-  for (const language::AtLength& at : all)
-    if (at.repeated == repeated) points.push_back({double(at.length), at.*m.value});
+  for (const Row& at : all)
+    if (repeats(at) == repeated) points.push_back({double(at.length()), at[m.column]});
   std::sort(points.begin(), points.end(), [](Point a, Point b) { return a.x < b.x; });
   return points;
 }
 
 // A part stands in the middle of its tokens. With eval_tail the parts are of the last tokens alone.
-std::vector<Point> positions_of(const Line& line, const Windows& all, bool repeated) {
+std::vector<Point> positions_of(const Line& line, const Results& all, bool repeated) {
   std::vector<Point> points;
-  const language::AtLength* at = longest_of(all, repeated);
+  const Row* at = longest_of(all, repeated);
   if (!at) return points;
   const auto said = line.first().config.find("eval_tail");
-  const int tail = said == line.first().config.end() ? 0 : std::stoi(said->second), counted = tail ? tail : at->length;
+  const int tail = said == line.first().config.end() ? 0 : std::stoi(said->second),
+            counted = tail ? tail : at->length();
   for (int p = 0; p < language::parts; ++p)
-    points.push_back({at->length - counted + counted * (p + .5) / language::parts, at->accuracy_of_part[p]});
+    points.push_back(
+        {at->length() - counted + counted * (p + .5) / language::parts, (*at)[fmt::format("accuracy_{}", p + 1)]});
   return points;
 }
 
@@ -67,18 +68,20 @@ void finish(Chart& c, const Group& g, const char* x) {
 
 std::string titled(std::string what, const Group& g, bool repeated) {
   what[0] = char(std::toupper(static_cast<unsigned char>(what[0])));
-  if (g.kind() == t5_kind()) return fmt::format("{}: {}", what, g.task);
+  if (!g.has("set")) return fmt::format("{}: {}", what, g.task);
   return fmt::format("{}, {} texts: {}", what, repeated ? "repeated" : "long", g.task);
 }
 
 }  // namespace
 
+bool repeats(const Row& at) { return at.has("set") && at.word("set") == "repeated"; }
+
 Chart against_length(const Group& g, const Measure& m, bool repeated, const std::string& id) {
   Chart c{.id = id, .title = titled(m.name, g, repeated), .x_label = "tokens of the window", .y_label = m.label};
   c.percent = m.percent, c.doubling = true;
   for (const Line& line : g.lines)
-    c.curves.push_back(with_seeds(line, lengths_of(line.windows, m, repeated),
-                                  [&](const Run& run) { return lengths_of(run.windows, m, repeated); }));
+    c.curves.push_back(with_seeds(line, lengths_of(line.all, m, repeated),
+                                  [&](const Run& run) { return lengths_of(run.all, m, repeated); }));
   finish(c, g, "length");
   c.x_low /= 2;  // so that there is room for what was trained
   return c;
@@ -91,8 +94,8 @@ Chart by_position(const Group& g, bool repeated, const std::string& id) {
           .y_label = "accuracy"};
   c.percent = true, c.unit = "token";
   for (const Line& line : g.lines)
-    c.curves.push_back(with_seeds(line, positions_of(line, line.windows, repeated),
-                                  [&](const Run& run) { return positions_of(line, run.windows, repeated); }));
+    c.curves.push_back(with_seeds(line, positions_of(line, line.all, repeated),
+                                  [&](const Run& run) { return positions_of(line, run.all, repeated); }));
   finish(c, g, "token");
   c.x_low = 0;
   for (const Line& line : g.lines) c.x_high = std::max(c.x_high, double(line.longest()));

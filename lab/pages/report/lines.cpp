@@ -11,23 +11,23 @@ namespace {
 
 constexpr size_t max_differences = 24;  // rows of a table that is still read
 
-double mean_over(const std::vector<AtLength>& tested, int low, int high) {
+double mean_over(const Results& tested, int low, int high) {
   std::vector<double> at;
-  for (const AtLength& row : tested)
-    if (row.length >= low && row.length <= high) at.push_back(row.accuracy);
+  for (const Row& row : tested)
+    if (row.length() >= low && row.length() <= high) at.push_back(row["accuracy"]);
   return mean(at);
 }
 
-std::set<int> lengths_of(const std::vector<AtLength>& tested) {
+std::set<int> lengths_of(const Results& tested) {
   std::set<int> lengths;
-  for (const AtLength& row : tested) lengths.insert(row.length);
+  for (const Row& row : tested) lengths.insert(row.length());
   return lengths;
 }
 
-std::vector<AtLength> at_lengths(const std::vector<AtLength>& tested, const std::set<int>& lengths) {
-  std::vector<AtLength> some;
-  for (const AtLength& row : tested)
-    if (lengths.count(row.length)) some.push_back(row);
+Results at_lengths(const Results& tested, const std::set<int>& lengths) {
+  Results some;
+  for (const Row& row : tested)
+    if (lengths.count(row.length())) some.push_back(row);
   return some;
 }
 
@@ -37,57 +37,17 @@ std::set<int> common(const std::set<int>& a, const std::set<int>& b) {
   return both;
 }
 
-std::vector<AtLength> mean_of(const std::vector<const Run*>& runs) {
-  std::set<int> lengths = lengths_of(runs[0]->tested);
-  for (const Run* run : runs) lengths = common(lengths, lengths_of(run->tested));
-  std::vector<AtLength> sum = at_lengths(runs[0]->tested, lengths);
-  const double n = double(runs.size());
-  for (size_t i = 0; i < sum.size(); ++i) {
-    AtLength& s = sum[i];
-    s.accuracy /= n, s.baselines.chance /= n, s.baselines.majority /= n, s.baselines.content_only /= n;
-  }
-  for (const Run* run : runs) {
-    if (run == runs[0]) continue;
-    const std::vector<AtLength> more = at_lengths(run->tested, lengths);
-    for (size_t i = 0; i < sum.size(); ++i) {
-      AtLength& s = sum[i];
-      s.samples = std::min(s.samples, more[i].samples);
-      s.accuracy += more[i].accuracy / n, s.baselines.chance += more[i].baselines.chance / n;
-      s.baselines.majority += more[i].baselines.majority / n;
-      s.baselines.content_only += more[i].baselines.content_only / n;
-    }
-  }
-  return sum;
-}
-
-// The same of all windows of language models.
-std::vector<language::AtLength> mean_of_windows(const std::vector<const Run*>& runs) {
-  std::vector<language::AtLength> sum;
-  for (const language::AtLength& first : runs[0]->windows) {
-    language::AtLength s{.length = first.length, .repeated = first.repeated, .samples = first.samples};
-    size_t found = 0;
-    for (const Run* run : runs)
-      for (const language::AtLength& at : run->windows) {
-        if (at.length != s.length || at.repeated != s.repeated) continue;
-        const double n = double(runs.size());
-        ++found, s.samples = std::min(s.samples, at.samples);
-        s.loss += at.loss / n, s.accuracy += at.accuracy / n, s.bits_per_byte += at.bits_per_byte / n;
-        for (int p = 0; p < language::parts; ++p) {
-          s.loss_of_part[p] += at.loss_of_part[p] / n;
-          s.accuracy_of_part[p] += at.accuracy_of_part[p] / n;
-        }
-        break;
-      }
-    if (found == runs.size()) sum.push_back(s);
-  }
-  return sum;
+Results mean_of(const std::vector<const Run*>& runs, Results Run::*what) {
+  std::vector<const Results*> tables;
+  for (const Run* run : runs) tables.push_back(&(run->*what));
+  return poslab::mean_of(tables);
 }
 
 // Whether these can be seeds of one line: each seed once, and some length that all were tested at.
 bool seeds_of_one(const std::vector<const Run*>& runs) {
   std::set<int64_t> seeds;
   for (const Run* run : runs) seeds.insert(run->seed);
-  return seeds.size() == runs.size() && !mean_of(runs).empty();
+  return seeds.size() == runs.size() && !mean_of(runs, &Run::tested).empty();
 }
 
 int options_apart(const Line& a, const Line& b) {
@@ -131,7 +91,8 @@ std::vector<Group> by_task(const std::vector<Run>& runs) {
   const auto add = [&](Group& group, std::string called, std::vector<const Run*> members) {
     const int color = colors.emplace(called, int(colors.size())).first->second;
     std::sort(members.begin(), members.end(), [](auto* a, auto* b) { return a->seed < b->seed; });
-    group.lines.push_back({std::move(called), color, members, mean_of(members), mean_of_windows(members)});
+    group.lines.push_back(
+        {std::move(called), color, members, mean_of(members, &Run::tested), mean_of(members, &Run::all)});
   };
   std::vector<std::string> tasks;
   for (const Run& run : runs)
@@ -163,8 +124,7 @@ Difference difference(const Line& a, const Line& b) {
   const auto scores = [&](const Line& line) {
     BySeed all;
     if (lengths.empty()) return all;
-    for (const Run* run : line.runs)
-      all[run->seed] = mean_over(at_lengths(run->tested, lengths), 0, *lengths.rbegin());
+    for (const Run* run : line.runs) all[run->seed] = mean_over(at_lengths(run->tested, lengths), 0, *lengths.rbegin());
     return all;
   };
   const BySeed of_a = scores(a), of_b = scores(b);

@@ -12,11 +12,11 @@ struct Line {
   std::string name;                 // by what it differs in from the others (lab/runs/naming.h)
   int color;                        // one for all lines of this name (page::color_class)
   std::vector<const Run*> runs;     // by rising seed, at least one
-  std::vector<AtLength> tested;     // means over the runs, at the lengths that all of them were tested at
-  std::vector<language::AtLength> windows;  // likewise, of language models
+  Results tested;                   // means over the runs, at the lengths that all of them were tested at
+  Results all;                      // likewise, of all that eval.csv has
   const Run& first() const { return *runs.front(); }
   int train_length() const { return first().train_length; }
-  int longest() const { return tested.back().length; }
+  int longest() const { return tested.back().length(); }
   // Mean accuracy over the tested lengths low .. high; NaN if none was tested.
   double accuracy(int low, int high) const;
   double unseen() const { return accuracy(train_length() + 1, longest()); }
@@ -27,6 +27,7 @@ struct Group {       // the lines of one task or text, which share charts
   std::vector<Line> lines;
   const Kind& kind() const { return *lines.front().first().kind; }
   bool has_seeds() const;           // several, of some line
+  bool has(const char* column) const { return lines.front().tested.front().has(column); }
 };
 
 std::vector<Group> by_task(const std::vector<Run>&);  // of one kind; the runs must outlive it

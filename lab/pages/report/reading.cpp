@@ -28,10 +28,10 @@ Standing standing(const Line& line) {
              0,
              line.longest()};
   int n = 0;
-  for (const AtLength& row : line.tested)
-    if (row.length > line.train_length()) {
-      if (!n++) s.from = row.length;
-      s.chance += std::max({row.baselines.chance, row.baselines.majority, row.baselines.content_only});
+  for (const Row& row : line.tested)
+    if (row.length() > line.train_length()) {
+      if (!n++) s.from = row.length();
+      s.chance += std::max({row["guess"], row["majority"], row["content_only"]});
     }
   s.chance /= std::max(n, 1);
   return s;
@@ -45,7 +45,7 @@ std::string lengths(const Standing& s) {
 double noise(const Group& g) {
   double strings = 0;
   const Line& line = g.lines[0];
-  for (const AtLength& row : line.tested) strings += row.length > line.train_length() ? row.samples : 0;
+  for (const Row& row : line.tested) strings += row.length() > line.train_length() ? row["samples"] : 0;
   return 2 * std::sqrt(2 * .25 / strings);
 }
 

@@ -24,7 +24,7 @@ std::string svg_of(const std::vector<Group>& groups) {
   std::vector<Chart> charts;
   for (const Group& g : groups) {
     const std::string id = fmt::format("accuracy{}", charts.size());
-    charts.push_back(g.kind() == strings_kind() ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
+    charts.push_back(g.has("guess") ? accuracy_chart(g, id) : against_length(g, measures[0], false, id));
   }
   return svg_file(charts);
 }
@@ -63,9 +63,8 @@ std::string tasks_page(const std::vector<Group>& groups, const std::string& note
 std::string page_of(const std::vector<Group>& groups, const std::vector<std::string>& passed, const std::string& out) {
   std::string notes;
   for (const std::string& one : passed) notes += fmt::format("<p class=\"note\">Passed over: {}.</p>\n", escape(one));
-  if (groups.front().kind() == language_kind()) return language_page(groups, notes, out);
-  if (groups.front().kind() == t5_kind()) return t5_page(groups, notes, out);
-  return tasks_page(groups, notes, out);
+  if (groups.front().has("set")) return language_page(groups, notes, out);
+  return groups.front().has("guess") ? tasks_page(groups, notes, out) : t5_page(groups, notes, out);
 }
 
 struct Drawn {
@@ -92,7 +91,7 @@ Drawn draw(const std::vector<std::string>& words, const std::string& out) {
 std::vector<std::string> write(const std::vector<std::string>& words, const std::string& out) {
   check_output("-o", out, {html_output("poslab report"), svg_output("the chart of accuracy alone")});
   const Drawn d = draw(words, out);
-  const bool lengths = d.groups.front().kind() == language_kind() && !out.ends_with(".svg");
+  const bool lengths = d.groups.front().has("set") && !out.ends_with(".svg");
   const std::string csv = std::filesystem::path(out).replace_extension().string() + "-lengths.csv";
   if (lengths) check_output("beside -o", csv, {csv_output("text,name,seed,folder,")});
   write_file(out, d.text);

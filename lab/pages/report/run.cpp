@@ -14,7 +14,8 @@
 #include "lab/files/json.h"
 #include "lab/files/shell.h"
 #include "lab/runs/config_toml.h"
-#include "lab/runs/t5/run.h"
+#include "lab/runs/results_csv.h"
+#include "lab/runs/text_source.h"
 
 namespace poslab::report {
 namespace {
@@ -22,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::string text_of(const std::string& folder, const std::string& name, const std::string& remedy) {
+std::string text_of_file(const std::string& folder, const std::string& name, const std::string& remedy) {
   const fs::path path = fs::path(folder) / name;
   if (!fs::exists(path)) bad_input("report: {} has no {}; {}", folder, name, remedy);
   return read_file(path.string());
@@ -33,7 +34,7 @@ std::string text_of(const std::string& folder, const std::string& name, const st
 }
 
 void read_config(Run& run) {
-  const std::string text = text_of(run.folder, "config.toml", "is it the folder of a run?");
+  const std::string text = text_of_file(run.folder, "config.toml", "is it the folder of a run?");
   toml::table table;
   try {
     table = toml::parse(text);
@@ -60,13 +61,9 @@ void read_config(Run& run) {
   run.seed = table["seed"].value_or<int64_t>(0);
   run.setting = run.config;
   try {
-    if (*run.kind == strings_kind()) {
-      const Choices c = configure(read_toml(text, "config.toml"));
-      run.encoding = scheme(c).spelled();  // with its options
-      run.setting = values_of(c);
-    } else {
-      run.setting = values_of(run.kind->configure(read_toml(text, "config.toml", *run.kind)));
-    }
+    const Choices c = run.kind->configure(read_toml(text, "config.toml", *run.kind));
+    if (c.has("task")) run.encoding = scheme(c).spelled();  // with its options
+    run.setting = values_of(c);
   } catch (const BadInput&) {  // of another version of poslab: as it stands there
   }
   run.setting = setting_of(std::move(run.setting));
@@ -75,7 +72,7 @@ void read_config(Run& run) {
 }
 
 void read_training(Run& run) {
-  std::istringstream lines(text_of(run.folder, "metrics.jsonl", "is it the folder of a run?"));
+  std::istringstream lines(text_of_file(run.folder, "metrics.jsonl", "is it the folder of a run?"));
   std::string line;
   for (int n = 1; std::getline(lines, line); ++n) {
     const Json entry = try_json(line);
@@ -123,7 +120,7 @@ void read_own_options(Run& run, const std::string& path) {
 
 // Language models and T5s record no options of their own test, but have its lengths.
 void read_own_lengths(Run& run) {
-  const bool times = *run.kind == language_kind();  // of the trained length
+  const bool times = run.config.count("eval_times");  // of the trained length
   const std::string option = times ? "eval_times" : "eval_lengths";
   if (!run.config.count(option)) return;
   const double unit = times ? run.train_length : 1;
@@ -131,87 +128,72 @@ void read_own_lengths(Run& run) {
   for (const std::string& one : split(run.config[option], '/'))
     asked.insert(std::lround(unit * std::atof(one.c_str())));
   std::string lengths;
-  for (const AtLength& at : run.tested)
-    if (tested.insert(at.length).second) lengths += fmt::format("{}{}", lengths.empty() ? "" : "/", at.length / unit);
+  for (const Row& at : run.tested)
+    if (tested.insert(at.length()).second)
+      lengths += fmt::format("{}{}", lengths.empty() ? "" : "/", at.length() / unit);
   if (tested != asked) retested(run, option, lengths);
-  if (const std::string samples = fmt::format("{}", run.tested.front().samples); samples != run.config["eval_samples"])
+  if (const std::string samples = fmt::format("{}", run.tested.front()["samples"]);
+      samples != run.config["eval_samples"])
     retested(run, "eval_samples", samples);
 }
 
-void read_result(Run& run) {
-  const std::string path = (fs::path(run.folder) / json_of_test(run.test)).string();
-  if (!fs::exists(path))
-    bad_input("report: {} has no result.json; finish it with `poslab resume {}`", run.folder, shell_word(run.folder));
-  run.record = read_record(path);
-  if (!run.test.empty()) return;
-  read_own_options(run, path);
-  if (fs::exists(fs::path(run.folder) / "pictures.json")) {
-    run.pictures = try_json(text_of(run.folder, "pictures.json", ""));
-    const json& p = run.pictures;
-    if (!p.is_object() || !p.contains("positions") || !p.contains("examples") || !p["examples"].is_array())
-      damaged(run.folder, "pictures.json",
-              "it lacks the positions or the examples; remove the file to do without them");
-  }
+void read_pictures(Run& run) {
+  if (!fs::exists(fs::path(run.folder) / "pictures.json")) return;
+  run.pictures = try_json(text_of_file(run.folder, "pictures.json", ""));
+  const json& p = run.pictures;
+  if (!p.is_object() || !p.contains("positions") || !p.contains("examples") || !p["examples"].is_array())
+    damaged(run.folder, "pictures.json", "it lacks the positions or the examples; remove the file to do without them");
 }
 
-// What a language model was tested on and trained on.
-void read_language(Run& run) {
-  const auto path = [&](const std::string& name) { return (fs::path(run.folder) / name).string(); };
-  const std::string csv = csv_of_test(run.test), record = json_of_test(run.test);
-  if (!fs::exists(path(csv)))
-    bad_input("report: {} has no eval.csv; finish it with `poslab lm resume {}`", run.folder, shell_word(run.folder));
-  run.windows = language::read_csv(path(csv));
-  for (const language::AtLength& at : run.windows)
-    if (!at.repeated) run.tested.push_back({at.length, int(at.samples), at.accuracy, at.accuracy, at.loss, {}});
-  std::sort(run.tested.begin(), run.tested.end(), [](auto& a, auto& b) { return a.length < b.length; });
-  if (run.tested.empty()) damaged(run.folder, csv, "it has no plain text; test the run again");
-  if (fs::exists(path(record))) run.record = read_record(path(record));
-  if (run.test.empty()) read_own_lengths(run);
+// Accuracy against length, of what eval.csv has.
+void find_curve(Run& run) {
+  const bool repeats = run.all.front().has("set");
+  run.tested = repeats ? only(run.all, "set", "plain") : run.all;
+  std::sort(run.tested.begin(), run.tested.end(), [](auto& a, auto& b) { return a.length() < b.length(); });
+  if (run.tested.empty()) damaged(run.folder, csv_of_test(run.test), "it has no plain text; test the run again");
+}
+
+// The text that a run reads, in words.
+void describe_text(Run& run) {
   if (run.task == "copy_grammar") {
     run.text = "a made-up language, drawn as it is read";
     return;
   }
-  const language::ReadText text = language::text_of(run.folder);
+  const TextRecord text = text_of(run.folder);
   run.task = run.config["text"] = text.path;
   run.text = fmt::format("{} of {:.1f} MB, of which one in ten is of the test", counted(text.files, "file"),
                          double(text.bytes) / 1e6);
 }
 
-// A run of a T5, once for each task that it was tested on.
-std::vector<Run> tasks_of(const Run& whole) {
-  const std::string path = (fs::path(whole.folder) / csv_of_test(whole.test)).string();
-  if (!fs::exists(path))
-    bad_input("report: {} has no eval.csv; finish it with `poslab t5 resume {}`", whole.folder,
-              shell_word(whole.folder));
-  std::vector<Run> all;
-  for (const t5::AtLength& at : t5::read_csv(path)) {
-    if (all.empty() || all.back().task != at.task) {
-      all.push_back(whole);
-      all.back().task = at.task;
-      if (const auto record = fs::path(whole.folder) / json_of_test(whole.test); fs::exists(record))
-        all.back().record = read_record(record.string());
-    }
-    static_assert(t5::places == language::parts);
-    language::AtLength window{.length = at.length, .samples = at.samples, .loss = at.loss, .accuracy = at.accuracy};
-    std::copy(std::begin(at.accuracy_of_place), std::end(at.accuracy_of_place), window.accuracy_of_part);
-    all.back().windows.push_back(window);
-    all.back().tested.push_back({at.length, int(at.samples), at.accuracy, at.accuracy, at.loss, {}});
+// The run as it was tested under run.test: once for each task, where it learns several.
+std::vector<Run> read_of(Run run) {
+  const std::string csv = (fs::path(run.folder) / csv_of_test(run.test)).string(),
+                    record = (fs::path(run.folder) / json_of_test(run.test)).string();
+  const bool record_is_last = run.kind->last_file == "result.json";
+  if (const std::string& last = record_is_last ? record : csv; !fs::exists(last))
+    bad_input("report: {} has no {}; finish it with `poslab {} {}`", run.folder, run.kind->last_file,
+              run.kind->command("resume"), shell_word(run.folder));
+  run.all = read_results(csv, *run.kind);
+  if (fs::exists(record)) run.record = read_record(record);
+  if (run.test.empty()) read_pictures(run);
+  if (run.config.count("text")) describe_text(run);
+  std::vector<Run> of_tasks;
+  if (run.all.front().has("task")) {
+    for (const Row& row : run.all)
+      if (of_tasks.empty() || of_tasks.back().task != row.word("task")) {
+        of_tasks.push_back(run);
+        of_tasks.back().task = row.word("task");
+        of_tasks.back().all = only(run.all, "task", row.word("task"));
+      }
+  } else {
+    of_tasks.push_back(run);
   }
-  for (Run& run : all) {
-    std::sort(run.tested.begin(), run.tested.end(), [](auto& a, auto& b) { return a.length < b.length; });
-    if (run.test.empty()) read_own_lengths(run);
+  for (Run& one : of_tasks) {
+    find_curve(one);
+    if (run.test.empty() && record_is_last) read_own_options(one, record);
+    if (run.test.empty() && !record_is_last) read_own_lengths(one);
   }
-  return all;
-}
-
-// The run as it was tested under run.test.
-std::vector<Run> read_test(Run run) {
-  if (*run.kind == t5_kind()) return tasks_of(run);
-  if (*run.kind == language_kind())
-    read_language(run);
-  else
-    run.tested = read_eval_csv(run.folder, csv_of_test(run.test)), read_result(run);
-  return {run};
+  return of_tasks;
 }
 
 }  // namespace
@@ -227,7 +209,7 @@ std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& 
   read_config(run);
   Run untrained = run;  // a second curve of the same training says nothing
   read_training(run);
-  std::vector<Run> all = read_test(run);
+  std::vector<Run> all = read_of(run);
   const std::optional<int64_t> steps = all.front().record.steps;
   for (const std::string& name : other_tests(run.folder)) {
     Run other = untrained;
@@ -241,7 +223,7 @@ std::vector<Run> read_runs(const std::string& folder, std::vector<std::string>& 
     }
     for (const std::string& option : run.kind->tested)
       if (const auto said = record.test.find(option); said != record.test.end()) retested(other, option, said->second);
-    for (Run& one : read_test(other)) all.push_back(std::move(one));
+    for (Run& one : read_of(other)) all.push_back(std::move(one));
   }
   return all;
 }

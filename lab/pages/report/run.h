@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/runs/eval_csv.h"
-#include "lab/runs/language/run.h"
+#include "experiment/kind.h"
 #include "lab/runs/naming.h"
 #include "lab/runs/other_test.h"
 #include "lab/runs/run_record.h"
@@ -30,9 +29,8 @@ struct Run {
   Values setting;  // what parts settings: all options but task, text, seed and what changes no result
   std::string other_test;  // what parts a test under other options from the run's own: "eval_lengths=1:40"; else ""
   std::vector<TrainStep> training;
-  std::vector<AtLength> tested;  // by rising length; of a language model, texts that are not repeated: no baselines
-  std::vector<language::AtLength> windows;  // of a language model, all of eval.csv; of a T5, what it has of the task,
-                                            // parts being places of the answer
+  Results all;     // what eval.csv has of the task
+  Results tested;  // of these the curve of accuracy, by rising length: of a text, what is not repeated
   std::string text;                         // of a language model: what there is of its text, for prose
   RunRecord record;                         // nothing in it if an older `poslab lm` trained the run
   nlohmann::json pictures;          // null if the run has none

@@ -16,12 +16,10 @@ namespace {
 
 using namespace page;
 
-using Baseline = double Baselines::*;
-
-double mean_beyond(const Line& line, Baseline value) {
+double mean_beyond(const Line& line, const char* column) {
   std::vector<double> at;
-  for (const AtLength& row : line.tested)
-    if (row.length > line.train_length() || line.longest() <= line.train_length()) at.push_back(row.baselines.*value);
+  for (const Row& row : line.tested)
+    if (row.length() > line.train_length() || line.longest() <= line.train_length()) at.push_back(row[column]);
   return mean(at);
 }
 
@@ -63,9 +61,9 @@ std::string row(const Line& line, const std::string& task) {
          cell("trained lengths", "", percent(line.accuracy(1, line.train_length()))) +
          cell("paper score", "score", with_below(percent(mean(all)), interval_text(bootstrap(all), false))) +
          cell("released score", "", percent(mean_of(line, [](auto& r) { return r.released_score; }))) +
-         cell("guess", "quiet", percent(mean_beyond(line, &Baselines::chance))) +
-         cell("majority", "quiet", percent(mean_beyond(line, &Baselines::majority))) +
-         cell("content only", "quiet", percent(mean_beyond(line, &Baselines::content_only))) + "</tr>\n";
+         cell("guess", "quiet", percent(mean_beyond(line, "guess"))) +
+         cell("majority", "quiet", percent(mean_beyond(line, "majority"))) +
+         cell("content only", "quiet", percent(mean_beyond(line, "content_only"))) + "</tr>\n";
 }
 
 // The runs behind lines of several seeds, folded away.
@@ -112,7 +110,7 @@ std::string mark(const Line& line) {
   return fmt::format("<i class=\"mark {}\" aria-hidden=\"true\"></i>", color_class(line.color));
 }
 
-std::string heading(const Group& g) { return g.kind() == strings_kind() ? headed(g.task) : escape(g.task); }
+std::string heading(const Group& g) { return g.has("guess") ? headed(g.task) : escape(g.task); }
 
 std::string cell(const char* name, const char* kind, const std::string& text) {
   return fmt::format("<td class=\"{}\" data-name=\"{}\">{}</td>", kind, name, text);
@@ -159,7 +157,7 @@ scope="col">trained lengths</th><th scope="col">paper score</th><th scope="col">
 
 std::string paired_differences(const std::vector<Group>& groups) {
   std::string rows;
-  const char* of_what = groups.front().kind() == language_kind() ? "text" : "task";
+  const char* of_what = groups.front().has("set") ? "text" : "task";
   const auto named = [](const auto& line) { return mark(line) + escape(line.name); };
   int fewest = 1 << 30;
   for (const Group& g : groups)

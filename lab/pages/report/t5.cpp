@@ -18,12 +18,12 @@ namespace {
 using namespace page;
 
 std::string answered(const Line& line) {
-  const AtLength& far = line.tested.back();
+  const Row& far = line.tested.back();
   std::string text = fmt::format("<span class=\"{}\">{}</span> answers {} of the questions at {} tokens",
-                                 color_class(line.color), escape(line.name), percent(far.accuracy), far.length);
-  for (const AtLength& near : line.tested)
-    if (near.length == line.train_length() && near.length != far.length)
-      text += fmt::format(", against {} at the trained length, {}", percent(near.accuracy), near.length);
+                                 color_class(line.color), escape(line.name), percent(far["accuracy"]), far.length());
+  for (const Row& near : line.tested)
+    if (near.length() == line.train_length() && near.length() != far.length())
+      text += fmt::format(", against {} at the trained length, {}", percent(near["accuracy"]), near.length());
   return text;
 }
 
@@ -31,11 +31,12 @@ std::string lengths_table(const std::vector<Group>& groups) {
   std::string rows;
   for (const Group& g : groups)
     for (const Line& line : g.lines)
-      for (const AtLength& at : line.tested)
+      for (const Row& at : line.tested)
         rows += fmt::format("<tr><th scope=\"row\">{}{}</th>", mark(line), escape(line.name)) +
-                cell("task", "text", words(g.task)) + cell("tokens", "", fmt::format("{}", at.length)) +
-                cell("questions", "", fmt::format("{}", at.samples)) + cell("accuracy", "score", percent(at.accuracy)) +
-                cell("loss", "", fmt::format("{:.4f}", at.loss)) + "</tr>\n";
+                cell("task", "text", words(g.task)) + cell("tokens", "", fmt::format("{}", at.length())) +
+                cell("questions", "", fmt::format("{}", at["samples"])) +
+                cell("accuracy", "score", percent(at["accuracy"])) +
+                cell("loss", "", fmt::format("{:.4f}", at["loss"])) + "</tr>\n";
   return fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All lengths\"><table class=\"runs\"><thead>"
       "<tr><th scope=\"col\" class=\"text\">run</th><th scope=\"col\" class=\"text\">task</th><th "
@@ -49,7 +50,7 @@ std::string lengths_table(const std::vector<Group>& groups) {
 std::string t5_reading(const Group& g) {
   std::vector<const Line*> all;
   for (const Line& line : g.lines) all.push_back(&line);
-  const auto far = [](const Line* line) { return line->tested.back().accuracy; };
+  const auto far = [](const Line* line) { return line->tested.back()["accuracy"]; };
   std::stable_sort(all.begin(), all.end(), [&](auto* a, auto* b) { return far(a) > far(b); });
   std::string text = fmt::format("<b>{}.</b> {}", heading(g), answered(*all.front()));
   if (all.size() > 1) text += "; " + answered(*all.back());

@@ -147,9 +147,6 @@ std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, 
     about += fmt::format("{}<b>{}</b>: {}, {}", about.empty() ? "" : "<br>\n", page::escape(s.folder),
                          page::escape(s.heading), page::escape(naming.name(s.setting)));
   }
-  const std::string parts = kind == language_kind() ? "a token sees itself and those before it."
-                            : kind == t5_kind() ? "the context and the question behind it, as the encoder reads them."
-                                                  : "dashed lines part the input from the answer slots.";
   const nlohmann::json data = {{"runs", runs},
                                {"opens", {{"layer", opens.layer}, {"head", opens.head}}},
                                {"slots", subjects[0].symbols.size()},
@@ -159,7 +156,7 @@ std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, 
   return page::document(view_html,
                         {{"title", "Attention of " + page::escape(fmt::format("{}", fmt::join(folders, ", ")))},
                          {"about", about},
-                         {"parts", parts},
+                         {"parts", subjects[0].slots},
                          {"opens", fmt::format("layer {}, head {}", opens.layer, opens.head)},
                          {"command", page::escape(command(folders, wanted, out))},
                          {"data", page::script_safe(data)}},
@@ -208,7 +205,7 @@ Written write(const std::vector<std::string>& folders, const Wanted& asked, cons
   const Kind& kind = one_kind(folders, "view");
   std::vector<Subject> subjects;
   for (const std::string& folder : folders) {
-    subjects.push_back(open(folder, kind, wanted));
+    subjects.push_back(open(folder, wanted));
     check_room(subjects.back());
     if (subjects.back().symbols.size() != subjects[0].symbols.size())
       bad_input("view: {} has {} slots here, and {} has {}; maps side by side have the same number, so say --length",

@@ -2,20 +2,14 @@
 // mends it. Its models are Flan-T5; ours is a small T5 that learns its tasks as symbols (tasks/retrieval), and in its
 // place one with RoPE, ALiBi or a learned table.
 #pragma once
-#include "lab/papers/by_commands.h"
 #include "lab/papers/gap_shift/gap_shift.h"
-#include "lab/runs/values.h"
+#include "lab/papers/models.h"
 
 namespace poslab::reproduce::chi2023 {
 
 // -- the source's tables and figures ---------------------------------------------------------------------------------
 
-struct Size {
-  std::string name, summary;
-  int seeds;
-  Settings t5, lm;  // of `poslab t5 train` and, for table 3, of `poslab lm train`
-};
-const std::vector<Size>& all_sizes();
+const std::vector<ModelSize>& all_sizes();  // options of `poslab t5 train`; others: of `poslab lm train`, for table 3
 
 // What a size and --set make of it.
 struct Setup {
@@ -32,12 +26,9 @@ std::vector<int> beyond(int length, std::vector<int> tested);  // those that are
 // sets: KEY=VALUE, options of `poslab t5 train`; lm_KEY=VALUE, of `poslab lm train`; or seeds=N. Throws BadInput.
 Setup setup(const std::string& size, const std::vector<std::string>& sets);
 
-struct Model {
-  std::string name;                // "t5", "topic", "documents", "passkey", "rope" ...; "lm": the language model
-  Settings settings;               // all but the seed
-  std::vector<std::string> tasks;  // that it learns; of the language model none
-};
+// "t5", "topic", "documents", "passkey", "rope" ...; "lm": the language model.
 std::vector<Model> models(const Setup&);
+std::vector<std::string> learned(const Model&);  // tasks; of the language model none
 bool is_language(const std::string& model);
 const std::vector<std::pair<std::string, std::string>>& encoding_models();  // of table 2, and what it calls them
 std::string short_task(const std::string& spelled);                         // "line" of "line:digits=3"
@@ -51,18 +42,18 @@ struct Test {
   std::string model, task;  // task: "" of the language model
   Mode mode;
   bool tested;  // else only aligned
+  std::string word() const;       // "line-pmax"
+  std::string alignment() const;  // its file in the run folder
+  std::string file() const;
 };
-std::string word_of(const Test&);   // "line-pmax"
 constexpr int aligned_samples = 2;  // questions, or texts of the language model, at each length of an alignment
 
-// What is done so far, in FOLDER/runs (run folders), FOLDER/aligned (JSON) and FOLDER/tests (CSV).
+// What is done so far, in FOLDER/runs.
 class Results {
  public:
-  Results(Setup setup, std::string folder) : setup_(std::move(setup)), folder_(std::move(folder)) {}
+  Results(const Setup& setup, const std::string& folder) : setup_(setup), trained_(models(setup), setup.seeds, folder) {}
   const Setup& setup() const { return setup_; }
-  std::string run(const std::string& model, int seed) const;
-  std::string aligned(const Test&, int seed) const;
-  std::string test(const Test&, int seed) const;
+  const Models& trained() const { return trained_; }
 
   // By seed, of those that are done. Throws Failure for a damaged file. part: of the context in which the answer stood,
   // from 0, or -1 for all. Of the language model the loss in nats a token.
@@ -75,18 +66,11 @@ class Results {
  private:
   const nlohmann::json& alignment(const std::string& path) const;
   Setup setup_;
-  std::string folder_;
+  Models trained_;
   mutable std::map<std::string, nlohmann::json> read_;
 };
 
-std::unique_ptr<ByCommands> source(const CommandRequest&);  // throws as setup()
-
-// What an artifact tests (null: nothing is trained), and how it is drawn.
-struct Drawing {
-  std::vector<Test> (*tests)(const Setup&);
-  Section (*draw)(const Results&);
-};
-const Drawing& drawing(const Artifact&);
+ModelSource source(const ModelRequest&);  // throws as setup()
 
 Section dispersed(const Results&), encodings(const Results&), perplexity(const Results&), retrieval(const Results&),
     temperatures(const Results&), documents(const Results&), largest_logits(const Results&), biases(const Results&),

@@ -8,19 +8,20 @@
 #include "autograd/tape.h"
 #include "experiment/align.h"
 #include "experiment/t5/inside.h"
+#include "experiment/t5/learner.h"
 #include "lab/pages/page/page.h"
 #include "lab/papers/chi2023/chi2023.h"
-#include "lab/runs/t5/run.h"
+#include "lab/runs/run.h"
 
 namespace poslab::reproduce::chi2023 {
 namespace {
 
 constexpr int first_seed = 0;
 
-std::optional<t5::Run> first_run(const Results& r, const std::string& model) {
-  const std::string run = r.run(model, first_seed);
-  if (!std::filesystem::exists(run + "/eval.csv")) return {};
-  return t5::open(run);
+std::unique_ptr<t5::QuestionLearner> first_run(const Results& r, const std::string& model) {
+  const std::string tested = r.trained().file(model, first_seed, own_test);
+  if (!std::filesystem::exists(tested)) return {};
+  return open_as<t5::QuestionLearner>(t5_kind(), std::filesystem::path(tested).parent_path()).learner;
 }
 const char* not_yet = "The model of this figure is not trained yet.";
 
@@ -63,7 +64,7 @@ void add_quantiles(Section& s, const t5::State& state, const std::string& task, 
 Section biases(const Results& r) {
   Section s;
   s.data = {{"head", "distance", "bias"}, {}};
-  const std::optional<t5::Run> run = first_run(r, "t5");
+  const auto run = first_run(r, "t5");
   if (!run) {
     s.readings = {not_yet};
     return s;
@@ -115,7 +116,7 @@ Section quantiles(const Results& r) {
   s.data = {{"task", "length", "normal", "logit"}, {}};
   const std::vector<int> longer = r.setup().longer();
   for (const std::string& task : r.setup().tasks())
-    if (std::optional<t5::Run> run = first_run(r, r.setup().model_of(task))) {
+    if (const auto run = first_run(r, r.setup().model_of(task))) {
       run->state.config.set("tasks", task);
       for (const int length : {r.setup().length(), longer[std::min<size_t>(longer.size() - 1, 2)]})
         add_quantiles(s, run->state, short_task(task), length);

@@ -1,9 +1,11 @@
-// What is trained, and with what each trained model is tested.
-#include <fmt/format.h>
+// What is trained at each size, and with what each trained model is tested.
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "experiment/language/options.h"
 #include "experiment/t5/options.h"
+#include "lab/files/shell.h"
 #include "lab/papers/chi2023/chi2023.h"
 #include "tasks/retrieval/retrieval.h"
 
@@ -42,7 +44,7 @@ std::vector<Test> of_encodings(const Setup& s) {
   std::vector<Test> all;
   const std::vector<Model> trained = models(s);
   for (const auto& [model, name] : encoding_models())
-    for (const Test& t : of_model(model, find("model", trained, model).tasks, {Mode::original, Mode::pmax}, true))
+    for (const Test& t : of_model(model, learned(find("model", trained, model)), {Mode::original, Mode::pmax}, true))
       all.push_back(t);
   return all;
 }
@@ -64,55 +66,49 @@ std::vector<Test> of_curves(const Setup& s) {
   return of_tasks(s, {Mode::pmax, Mode::entropy, Mode::prop1, Mode::prop2}, false);
 }
 
-}  // namespace
-
-std::string name_of(Mode mode) { return known(mode).name; }
-std::string word_of(Mode mode) { return known(mode).word; }
-std::string word_of(const Test& t) {
-  return t.task.empty() ? word_of(t.mode) : short_task(t.task) + "-" + word_of(t.mode);
+// Lengths in tokens beyond the trained one.
+std::vector<int> longer(const Setup& s, const std::string& model) {
+  if (!is_language(model)) return s.longer();
+  const Choices c = language::configure(s.lm);
+  return beyond(c.whole("train_length"), language::eval_lengths(c));
 }
-std::string short_task(const std::string& spelled) { return choose_retrieval(spelled).thing.name; }
-bool is_language(const std::string& model) { return model == "lm"; }
+int shortest(const Setup& s, const std::string& model) {
+  return is_language(model) ? language::configure(s.lm).whole("train_length") : s.length();
+}
 
-const std::vector<std::pair<std::string, std::string>>& encoding_models() {
-  static const std::vector<std::pair<std::string, std::string>> all = {
-      {"t5", "T5's biases"}, {"rope", "RoPE"}, {"alibi", "ALiBi"}, {"learned", "learned positions"}};
+// What a trial does for a test: it aligns, and then tests what that has left.
+std::vector<ModelTest> steps(const Setup& s, const Test& t) {
+  if (t.mode == Mode::original) return {{t.model, {own_test, {}}}};
+  std::vector<std::string> align = {"align",
+                                    "{run}",
+                                    "--mode=" + word_of(t.mode),
+                                    fmt::format("--short={}", shortest(s, t.model)),
+                                    fmt::format("--long={}", fmt::join(longer(s, t.model), ",")),
+                                    fmt::format("--samples={}", aligned_samples),
+                                    "--out={run}/" + t.alignment()},
+                           test = {is_language(t.model) ? "lm" : "t5", "eval", "{run}", "--out={run}/" + t.file(),
+                                   "--temperature=aligned:{run}/" + t.alignment()};
+  if (!t.task.empty())
+    for (auto* words : {&align, &test}) words->push_back("--tasks=" + t.task);
+  std::vector<ModelTest> all = {{t.model, {t.alignment(), align}}};
+  if (t.tested) all.push_back({t.model, {t.file(), test}});
   return all;
 }
 
-// Topics alone, which are easier, have half of the steps.
-std::vector<Model> models(const Setup& s) {
-  const auto with = [&](const std::string& name, const Settings& more) {
-    const Settings all = joined(s.t5, more);
-    return Model{name, all, split(t5::configure(all)["tasks"], '/')};
-  };
-  const std::string half = fmt::format("{}", std::max(1, t5::configure(s.t5).whole("steps") / 2));
-  return {with("t5", {}),
-          with("topic", {{"tasks", "topic"}, {"steps", half}}),
-          with("documents", {{"tasks", "passkey/documents"}}),  // documents alone are learned in more steps
-          with("rope", {{"encoding", "rope"}}),
-          with("alibi", {{"encoding", "alibi:mode=differences"}}),
-          with("learned", {{"encoding", "learned"}}),
-          {"lm", s.lm, {}}};
+std::string how(const Setup& s) {
+  const Choices c = t5::configure(s.t5);
+  return fmt::format(
+      "{} of a T5 of {} and {} layers, width {}; {} steps of {} tokens in questions of up to {}; {} questions of "
+      "each task and length in a test, and {} in an alignment.",
+      counted(size_t(s.seeds), "seed"), c["layers"], c["decoder_layers"], c["d_model"], c["steps"], c["tokens"],
+      c["train_length"], c["eval_samples"], aligned_samples);
 }
 
-std::string Setup::model_of(const std::string& task) const {
-  for (const Model& m : models(*this))
-    for (const std::string& learned : m.tasks)
-      if (short_task(learned) == short_task(task)) return m.name;
-  failure("no model learns {}; add one to models()", task);
-}
-
-std::vector<std::string> Setup::learned_together() const { return models(*this).front().tasks; }
-
-std::vector<std::string> Setup::tasks() const {
-  std::vector<std::string> all = learned_together();
-  const std::vector<Model> trained = models(*this);
-  for (const std::string& task : find("model", trained, "topic").tasks)
-    if (model_of(task) == "topic") all.push_back(task);
-  return all;
-}
-
+// What an artifact tests (null: nothing is trained), and how it is drawn.
+struct Drawing {
+  std::vector<Test> (*tests)(const Setup&);
+  Section (*draw)(const Results&);
+};
 const Drawing& drawing(const Artifact& a) {
   static const std::map<std::string, Drawing> all = {
       {"chi2023:table1", {of_largest, dispersed}},
@@ -127,6 +123,124 @@ const Drawing& drawing(const Artifact& a) {
       {"chi2023:fig3", {of_curves, curves}},
       {"chi2023:propositions", {nullptr, [](const Results&) { return propositions(); }}}};
   return all.at(a.name);
+}
+
+}  // namespace
+
+std::string name_of(Mode mode) { return known(mode).name; }
+std::string word_of(Mode mode) { return known(mode).word; }
+std::string Test::word() const { return task.empty() ? word_of(mode) : short_task(task) + "-" + word_of(mode); }
+std::string Test::alignment() const { return "aligned/" + word() + ".json"; }
+std::string Test::file() const { return mode == Mode::original ? own_test : "tests/" + word() + ".csv"; }
+std::string short_task(const std::string& spelled) { return choose_retrieval(spelled).thing.name; }
+bool is_language(const std::string& model) { return model == "lm"; }
+
+const std::vector<std::pair<std::string, std::string>>& encoding_models() {
+  static const std::vector<std::pair<std::string, std::string>> all = {
+      {"t5", "T5's biases"}, {"rope", "RoPE"}, {"alibi", "ALiBi"}, {"learned", "learned positions"}};
+  return all;
+}
+
+// Topics alone, which are easier, have half of the steps.
+std::vector<Model> models(const Setup& s) {
+  const auto with = [&](const std::string& name, const Settings& more) {
+    return Model{name, &t5_kind(), joined(s.t5, more)};
+  };
+  const std::string half = fmt::format("{}", std::max(1, t5::configure(s.t5).whole("steps") / 2));
+  return {with("t5", {}),
+          with("topic", {{"tasks", "topic"}, {"steps", half}}),
+          with("documents", {{"tasks", "passkey/documents"}}),  // documents alone are learned in more steps
+          with("rope", {{"encoding", "rope"}}),
+          with("alibi", {{"encoding", "alibi:mode=differences"}}),
+          with("learned", {{"encoding", "learned"}}),
+          {"lm", &language_kind(), s.lm}};
+}
+
+std::vector<std::string> learned(const Model& m) {
+  if (is_language(m.name)) return {};
+  return split(t5::configure(m.settings)["tasks"], '/');
+}
+
+std::string Setup::model_of(const std::string& task) const {
+  for (const Model& m : models(*this))
+    for (const std::string& one : learned(m))
+      if (short_task(one) == short_task(task)) return m.name;
+  failure("no model learns {}; add one to models()", task);
+}
+
+std::vector<std::string> Setup::learned_together() const { return learned(models(*this).front()); }
+
+std::vector<std::string> Setup::tasks() const {
+  std::vector<std::string> all = learned_together();
+  const std::vector<Model> trained = models(*this);
+  for (const std::string& task : learned(find("model", trained, "topic")))
+    if (model_of(task) == "topic") all.push_back(task);
+  return all;
+}
+
+const std::vector<ModelSize>& all_sizes() {
+  static const std::vector<ModelSize> sizes = {
+      {"tiny",
+       "a T5 of 2 and 1 layers of width 96, contexts of up to 128 tokens, three seeds; all but the cross within an "
+       "hour on 2 cores",
+       3,
+       {{"preset", "tiny"}, {"tasks", "passkey/line"}, {"eval_samples", "32"}},
+       {{"preset", "tiny"},
+        {"text", "copy_grammar"},
+        {"encoding", "t5"},
+        {"train_length", "64"},
+        {"steps", "600"},
+        {"batch", "16"},
+        {"eval_samples", "8"},
+        {"eval_times", "1/2/4/8/16"}}},
+      {"example",
+       "preset example of `poslab t5 train`: 6 layers of width 256, contexts of up to 512 tokens, one seed; for a "
+       "machine with many cores",
+       1,
+       {{"preset", "example"}, {"tasks", "passkey/line"}},
+       {{"preset", "example"}, {"encoding", "t5"}, {"merges", "0"}, {"eval_times", "1/2/4/8/16"}}},
+  };
+  return sizes;
+}
+
+Setup setup(const std::string& size, const std::vector<std::string>& sets) {
+  const ModelSize& of = find("size", all_sizes(), size);
+  const Sets said = read_sets(sets, {}, "lm_");
+  const Setup s{joined(of.options, said.options), joined(of.others, said.prefixed), said.seeds.value_or(of.seeds)};
+  t5::check(t5::configure(s.t5)), language::check(language::configure(s.lm));  // refused now, and not in each run
+  if (s.longer().empty())
+    bad_input("--set eval_lengths={}: none is beyond the trained length {}; test a longer one",
+              t5::configure(s.t5)["eval_lengths"], s.length());
+  return s;
+}
+
+int Setup::length() const { return t5::configure(t5).whole("train_length"); }
+
+std::vector<int> Setup::longer() const { return beyond(length(), t5::eval_lengths(t5::configure(t5))); }
+
+std::vector<int> Setup::lengths() const {
+  std::vector<int> all = longer();
+  all.insert(all.begin(), length());
+  return all;
+}
+
+std::vector<int> beyond(int length, std::vector<int> tested) {
+  std::erase_if(tested, [&](int n) { return n <= length; });
+  std::sort(tested.begin(), tested.end());
+  return tested;
+}
+
+ModelSource source(const ModelRequest& request) {
+  const Results results(setup(request.size, request.sets), request.folder);
+  const auto tests = [s = results.setup()](const Artifact& a) {
+    std::vector<ModelTest> all;
+    if (const Drawing& d = drawing(a); d.tests)
+      for (const Test& t : d.tests(s))
+        for (ModelTest& step : steps(s, t)) all.push_back(std::move(step));
+    return all;
+  };
+  return {results.trained(), tests, [results](const Artifact& a) { return drawing(a).draw(results); },
+          how(results.setup())};
 }
 
 }  // namespace poslab::reproduce::chi2023

@@ -1,6 +1,7 @@
 // What is trained, and with what each trained model is tested.
 #include <fmt/format.h>
 
+#include "experiment/language/options.h"
 #include "lab/papers/su2023/su2023.h"
 
 namespace poslab::reproduce::su2023 {
@@ -40,8 +41,8 @@ std::string hfwa2(const Setup& s, int rerope) {
 int Setup::length() const { return language::configure(all).whole("train_length"); }
 
 std::vector<Model> models(const Setup& s) {
-  const auto with = [&](const std::string& name, const language::Settings& more, bool llama = false) {
-    return Model{name, joined(llama ? s.llama : s.all, more)};
+  const auto with = [&](const std::string& name, const Settings& more, bool llama = false) {
+    return Model{name, &language_kind(), joined(llama ? s.llama : s.all, more)};
   };
   const std::string trained = log_n(s, false);
   return {
@@ -57,6 +58,15 @@ std::vector<Model> models(const Setup& s) {
       with("alibi", {{"encoding", "alibi"}}),
       with("randomized", {{"positions", fmt::format("randomized:max_position={}", 2 * stretch * s.length())}}),
   };
+}
+
+ModelTest Method::test() const {
+  if (encoding.empty() && temperature.empty()) return {model, {own_test, {}}};
+  const std::string file = "tests/" + name + ".csv";
+  std::vector<std::string> words = {"lm", "eval", "{run}", "--out={run}/" + file};
+  if (!encoding.empty()) words.push_back("--encoding=" + encoding);
+  if (!temperature.empty()) words.push_back("--temperature=" + temperature);
+  return {model, {file, words}};
 }
 
 Method stretched(const Setup& s, LogN n, const std::string& name, const std::string& encoding, const std::string& end,

@@ -2,24 +2,17 @@
 // models. A few models are trained, and each is tested with many schemes in place of its own, without training.
 #pragma once
 #include "lab/files/statistics.h"
-#include "lab/papers/by_commands.h"
-#include "lab/runs/language/run.h"
+#include "lab/papers/models.h"
 
 namespace poslab::reproduce::su2023 {
 
 constexpr int stretch = 8;  // the test is at so many trained lengths: k of PI and NTK
 
-struct Size {
-  std::string name, summary;
-  int seeds;
-  language::Settings all, llama;  // of all runs; beside these, of that with LLaMA's blocks
-  std::string note;               // what the page says of it
-};
-const std::vector<Size>& all_sizes();
+const std::vector<ModelSize>& all_sizes();  // others: of the model with LLaMA's blocks
 
 // What a size and --set make of it.
 struct Setup {
-  language::Settings all, llama;
+  Settings all, llama;
   int seeds;
   std::string note;
   int length() const;  // trained, in tokens
@@ -28,10 +21,6 @@ struct Setup {
 // sets: KEY=VALUE, options of `poslab lm train`, or seeds=N. Throws BadInput.
 Setup setup(const std::string& size, const std::vector<std::string>& sets);
 
-struct Model {
-  std::string name;
-  language::Settings settings;  // all but the seed
-};
 std::vector<Model> models(const Setup&);  // in the order in which they are trained
 
 // A trained model with another scheme or temperature in its place.
@@ -40,6 +29,7 @@ struct Method {
   std::string model;
   std::string encoding = {}, temperature = {};  // "": as trained
   std::string source = {};                      // its row in the source's table, whose windows are for length 512
+  ModelTest test() const;
 };
 enum class LogN { off, at_test, trained };
 // A scheme in place of RoPE: "NTK-RoPE" and "-fixed" make "NTK-RoPE-logn-fixed". source: the source's first half.
@@ -54,35 +44,26 @@ std::vector<Method> main_methods(const Setup&), window_methods(const Setup&), le
     length_methods(const Setup&), claim_methods(const Setup&);
 Method no_distances();  // ReRoPE with w = 0: the model with RoPE, tested without positions
 
-// What is done so far, in FOLDER/runs (run folders) and FOLDER/tests (NAME.csv for each method).
+// What is done so far, in FOLDER/runs.
 class Results {
  public:
-  Results(Setup setup, std::string folder) : setup_(std::move(setup)), folder_(std::move(folder)) {}
+  Results(const Setup& setup, const std::string& folder) : setup_(setup), trained_(models(setup), setup.seeds, folder) {}
   const Setup& setup() const { return setup_; }
-  std::string run(const std::string& model, int seed) const;
-  std::string test(const Method&, int seed) const;
+  const Models& trained() const { return trained_; }
   // By seed, of those that are done: fractions, nats a token. Throws Failure for a damaged file.
-  BySeed accuracy(const Method&, int times, bool repeated) const;
-  BySeed loss(const Method&, int times) const;  // not repeated
+  BySeed accuracy(const Method& m, int times, bool repeated) const {
+    return trained_.tested(m.test(), times * setup_.length(), repeated ? "repeated" : "plain", "accuracy");
+  }
+  BySeed loss(const Method& m, int times) const {  // not repeated
+    return trained_.tested(m.test(), times * setup_.length(), "plain", "loss");
+  }
 
  private:
-  BySeed value(const Method&, int times, bool repeated, double language::AtLength::*) const;
   Setup setup_;
-  std::string folder_;
-  mutable std::map<std::string, std::vector<language::AtLength>> read_;
+  Models trained_;
 };
 
-// The trainings and tests that these artifacts need, a chain for each run, by rising seed. Throws BadInput where a run
-// was begun with other settings.
-std::vector<Chain> chains(const std::vector<const Artifact*>&, const Results&, int threads);
-std::unique_ptr<ByCommands> source(const CommandRequest&);  // throws as setup()
-
-// What an artifact tests (null: nothing is trained), and how it is drawn.
-struct Drawing {
-  std::vector<Method> (*methods)(const Setup&);
-  Section (*draw)(const Results&);
-};
-const Drawing& drawing(const Artifact&);
+ModelSource source(const ModelRequest&);  // throws as setup()
 
 // The artifacts, a function each.
 Section main_table(const Results&), window_table(const Results&), leaky_table(const Results&),
@@ -91,6 +72,5 @@ Section main_table(const Results&), window_table(const Results&), leaky_table(co
 // "holds" if the interval of the difference is above zero, or within +-within if that is not 0; "does not" if it is on
 // the other side; otherwise "cannot be told".
 std::string verdict(const BySeed& difference, double within);
-std::string how(const Results&);  // "3 seeds of a decoder of 4 gated attention units ..."
 
 }  // namespace poslab::reproduce::su2023

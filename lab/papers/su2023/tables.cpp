@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "lab/files/shell.h"
 #include "lab/pages/page/page.h"
 #include "lab/papers/paper.h"
 #include "lab/papers/su2023/su2023.h"
@@ -190,20 +189,6 @@ Section llama_table(const Results& r) {
                   c["layers"], c["d_model"], length),
       poslab::about_intervals(r.setup().seeds)};
   return s;
-}
-
-std::string how(const Results& r) {
-  const Choices c = language::configure(r.setup().all);
-  const std::string text = c["text"].empty() ? "the C++ headers of the compiler" : c["text"];
-  return fmt::format(
-      "{} of a decoder of {} {}, width {}; {} steps of {} windows of {} tokens of {}{}; {}{} windows of each test.",
-      counted(size_t(r.setup().seeds), "seed"), c["layers"],
-      c["unit"] == "gau" ? "gated attention units" : "blocks of LLaMA's", c["d_model"], c["steps"], c["batch"],
-      r.setup().length(), text, c.whole("merges") ? fmt::format(" (bytes and {} pairs)", c["merges"]) : "",
-      c.number("repeats") > 0
-          ? fmt::format("{:.3g} % of these windows repeat their beginning; ", 100 * c.number("repeats"))
-          : "",
-      c["eval_samples"]);
 }
 
 }  // namespace poslab::reproduce::su2023

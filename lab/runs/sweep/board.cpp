@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lab/files/printable.h"
 #include "lab/files/progress.h"
 #include "lab/runs/sweep/child.h"
 
@@ -49,11 +50,13 @@ std::string Board::headline() const {
   return text;
 }
 
+std::string Board::name_of(const Trial& t) const { return t.name.empty() ? naming_.name(values_of(t.run)) : t.name; }
+
 void Board::event(TrialState state, const Trial& trial, const std::string& note) {
   next_ = Clock::now();
   if (terminal_) return;
   look();
-  fmt::print(stderr, "{:<7}  {}  {}{}{}  ({})\n", name_of(state), trial.id, naming_.name(values_of(trial.run)),
+  fmt::print(stderr, "{:<7}  {}  {}{}{}  ({})\n", sweep::name_of(state), trial.id, name_of(trial),
              note.empty() ? "" : "  ", note, headline());
 }
 
@@ -74,19 +77,19 @@ void Board::last() {
 void Board::draw(const std::vector<const Trial*>& ours) {
   std::vector<std::string> table = {headline()};
   for (size_t i = 0; i < std::min(ours.size(), max_running); ++i)
-    table.push_back(fmt::format("  running  {}  {}  {}", ours[i]->id, naming_.name(values_of(ours[i]->run)),
+    table.push_back(fmt::format("  running  {}  {}  {}", ours[i]->id, name_of(*ours[i]),
                                 last_line(folder_.log(*ours[i]))));
   if (ours.size() > max_running) table.push_back(fmt::format("  and {} more running", ours.size() - max_running));
   size_t failures = 0;
   for (size_t i = 0; i < plan_.size(); ++i)
     if (states_[i] == TrialState::failed && ++failures <= max_failures)
-      table.push_back(fmt::format("  failed   {}  {}  {}", plan_[i].id, naming_.name(values_of(plan_[i].run)),
+      table.push_back(fmt::format("  failed   {}  {}  {}", plan_[i].id, name_of(plan_[i]),
                                   folder_.reason(plan_[i], states_[i])));
   if (failures > max_failures)
     table.push_back(fmt::format("  and {} more failed; `poslab sweep status` lists them", failures - max_failures));
   if (lines_) fmt::print(stderr, "\033[{}A", lines_);  // up to where the table stands
   fmt::print(stderr, "\033[J");                        // nothing of it stays
-  for (const std::string& line : table) fmt::print(stderr, "{}\n", line.substr(0, columns() - 1));
+  for (const std::string& line : table) fmt::print(stderr, "{}\n", printable(line).substr(0, columns() - 1));
   std::fflush(stderr);
   lines_ = table.size();
 }

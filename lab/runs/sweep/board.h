@@ -20,6 +20,7 @@ class Board {
   using Clock = std::chrono::steady_clock;
   void look();
   std::string headline() const;
+  std::string name_of(const Trial&) const;  // readable
   void draw(const std::vector<const Trial*>& ours);
 
   const Plan& plan_;

@@ -3,15 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
-#include <map>
 
 #include "core/error.h"
-#include "lab/files/statistics.h"
-#include "lab/runs/eval_csv.h"
-#include "lab/runs/language/run.h"
+#include "lab/runs/results_csv.h"
 #include "lab/runs/run_record.h"
-#include "lab/runs/t5/run.h"
 
 namespace poslab::sweep {
 namespace {
@@ -34,95 +31,74 @@ json cell(const Choices& c, const Option& o) {
   return o.kind == Option::Kind::toggle ? json(value) : json(typed(o, value));
 }
 
-// What a kind of runs has in the two tables: names of columns, and the cells of a trial that is done.
-struct Cells {
-  std::vector<json> scores;
-  std::vector<std::vector<json>> lengths;  // without what tells which trial it is
-};
-struct Columns {
-  std::vector<std::string> scores, lengths;
-  std::string key;  // of the lengths
-  Cells (*cells)(const Trial&, const SweepFolder&, const RunRecord&);
-};
+std::vector<json> cells_of(const Row& row) {
+  std::vector<json> all;
+  for (const Column& c : row.columns()) {
+    if (c.type == Column::Type::word)
+      all.push_back(row.word(c.name));
+    else if (const double x = row[c.name]; std::isnan(x))
+      all.push_back(json());
+    else
+      all.push_back(c.type == Column::Type::whole ? json(int64_t(x)) : cell(x));
+  }
+  return all;
+}
 
-Cells cells_of_task(const Trial& t, const SweepFolder& folder, const RunRecord& r) {
+// The scores of a trial: as result.json has them, if it does, as it knows all digits of what was tested.
+std::vector<json> scores_of(const Kind& kind, const Trial& t, const RunRecord& r, const Results& tested) {
+  const Row scores = kind.scores(t.run, tested);
+  std::vector<json> all = cells_of(scores);
+  if (!scores.has("paper_score")) return all;
   const std::optional<Baselines>& b = r.baselines;
-  Cells all{{cell(r.paper_score), cell(r.released_score), b ? cell(b->chance) : json(), b ? cell(b->majority) : json(),
-             b ? cell(b->content_only) : json()},
-            {}};
-  for (const AtLength& at : read_eval_csv(folder.run(t)))
-    all.lengths.push_back({at.length, cell(at.accuracy), at.samples, cell(at.baselines.chance),
-                           cell(at.baselines.majority), cell(at.baselines.content_only)});
+  const std::vector<json> recorded = {cell(r.paper_score), cell(r.released_score), b ? cell(b->chance) : json(),
+                                      b ? cell(b->majority) : json(), b ? cell(b->content_only) : json()};
+  std::copy(recorded.begin(), recorded.end(), all.begin());
   return all;
 }
 
-Cells cells_of_language(const Trial& t, const SweepFolder& folder, const RunRecord&) {
-  const std::vector<language::AtLength> tested = language::read_csv(folder.last_file(t));
-  const language::AtLength *trained = nullptr, *longest = nullptr;
-  Cells all;
-  for (const language::AtLength& at : tested) {
-    all.lengths.push_back({at.length, at.repeated ? "repeated" : "plain", cell(at.accuracy), cell(at.loss),
-                           cell(at.bits_per_byte), at.samples});
-    if (at.repeated) continue;
-    if (std::to_string(at.length) == t.run["train_length"]) trained = &at;
-    if (!longest || at.length > longest->length) longest = &at;
-  }
-  for (const language::AtLength* at : {trained, longest})
-    for (const auto value :
-         {&language::AtLength::loss, &language::AtLength::accuracy, &language::AtLength::bits_per_byte})
-      all.scores.push_back(at ? cell(at->*value) : json());
-  all.scores.insert(all.scores.begin() + 3, longest ? json(longest->length) : json());
+// The columns of a test that tables of sweeps have.
+std::vector<json> collected(const Kind& kind, const Row& row) {
+  const std::vector<json> cells = cells_of(row);
+  std::vector<json> all;
+  for (const std::string& name : kind.collected)
+    for (size_t n = 0; n < cells.size(); ++n)
+      if (row.columns()[n].name == name) all.push_back(cells[n]);
   return all;
 }
 
-// Means over the tasks, at the trained length and at the longest.
-Cells cells_of_t5(const Trial& t, const SweepFolder& folder, const RunRecord&) {
-  Cells all;
-  std::map<int, std::vector<double>> accuracy;  // by length
-  for (const t5::AtLength& at : t5::read_csv(folder.last_file(t))) {
-    all.lengths.push_back({at.task, at.length, cell(at.accuracy), cell(at.loss), at.samples});
-    accuracy[at.length].push_back(at.accuracy);
-  }
-  const auto trained = accuracy.find(std::stoi(t.run["train_length"]));
-  const auto& [longest, of_longest] = *accuracy.rbegin();
-  all.scores = {trained == accuracy.end() ? json() : cell(mean(trained->second)), json(longest),
-                cell(mean(of_longest))};
-  return all;
+std::vector<std::string> score_names(const Kind& kind) {
+  std::vector<std::string> names;
+  for (const Column& c : *kind.score_columns) names.push_back(c.name);
+  return names;
 }
 
-const Columns of_task = {{"paper_score", "released_score", "guess", "majority", "content_only"},
-                         {"length", "accuracy", "samples", "guess", "majority", "content_only"},
-                         "id, length",
-                         cells_of_task};
-const Columns of_language = {
-    {"loss", "accuracy", "bits_per_byte", "longest", "longest_loss", "longest_accuracy", "longest_bits_per_byte"},
-    {"length", "set", "accuracy", "loss", "bits_per_byte", "samples"},
-    "id, length, \"set\"",
-    cells_of_language};
-
-const Columns of_t5 = {{"accuracy", "longest", "longest_accuracy"},
-                       {"task", "length", "accuracy", "loss", "samples"},
-                       "id, task, length",
-                       cells_of_t5};
-
-const Columns& columns_of(const Kind& kind) {
-  return kind == strings_kind() ? of_task : kind == language_kind() ? of_language : of_t5;
+// "id, length, \"set\"", which is a word of SQL.
+std::string key_of(const Kind& kind) {
+  std::string key = "id";
+  for (const std::string& name : kind.collected)
+    for (const Column& c : *kind.columns)
+      if (c.name == name && c.key) key += name == "set" ? ", \"set\"" : ", " + name;
+  return key;
 }
 
 struct Result {
   RunRecord record;
-  Cells cells;
-  std::string reason;  // why there is none
+  std::vector<json> scores;
+  std::vector<std::vector<json>> lengths;  // without what tells which trial it is
+  std::string reason;                      // why there is none
 };
 
-Result result_of(const Trial& t, TrialState state, const SweepFolder& folder, const Columns& of_kind) {
-  const Cells none{std::vector<json>(of_kind.scores.size()), {}};
-  if (state != TrialState::done) return {{}, none, folder.reason(t, state)};
+Result result_of(const Trial& t, TrialState state, const SweepFolder& folder, const Kind& kind) {
+  const std::vector<json> none(kind.score_columns->size());
+  if (state != TrialState::done) return {{}, none, {}, folder.reason(t, state)};
   try {
     const std::string path = folder.result(t);  // absent in language models of earlier versions
-    const RunRecord record = std::filesystem::exists(path) ? read_record(path) : RunRecord();
-    return {record, of_kind.cells(t, folder, record), ""};
-  } catch (const std::exception& e) { return {{}, none, e.what()}; }
+    Result all{std::filesystem::exists(path) ? read_record(path) : RunRecord(), {}, {}, ""};
+    const Results tested = read_results(folder.run(t) + "/eval.csv", kind);
+    all.scores = scores_of(kind, t, all.record, tested);
+    for (const Row& row : tested) all.lengths.push_back(collected(kind, row));
+    return all;
+  } catch (const std::exception& e) { return {{}, none, {}, e.what()}; }
 }
 
 std::string text_of(const json& cell) {
@@ -138,42 +114,42 @@ Collected collect(const Plan& plan, const SweepFolder& folder) {
   if (!std::filesystem::is_directory(folder.path()))
     bad_input("there is no folder {}; `poslab sweep run` makes it", folder.path());
   const Kind& kind = kind_of(plan);
-  const Columns& of_kind = columns_of(kind);
   const std::vector<std::string> differing = naming(plan).differing();
   const Naming names = naming(plan, {"task", "seed"});
   std::vector<const Option*> studied, others;
   for (const Option& o : kept_options(kind))
     (std::count(differing.begin(), differing.end(), o.name) ? studied : others).push_back(&o);
 
-  Collected all{{{"id", "name", "state"}, {}, "id"}, {{"id"}, {}, of_kind.key}};
+  Collected all{{{"id", "name", "state"}, {}, "id"}, {{"id"}, {}, key_of(kind)}};
   const auto add = [](std::vector<std::string>& columns, const std::vector<std::string>& more) {
     columns.insert(columns.end(), more.begin(), more.end());
   };
   std::vector<std::string>& columns = all.trials.columns;
   for (const Option* o : studied) columns.push_back(o->name);
-  add(columns, of_kind.scores), add(columns, {"seconds", "commit", "reason"});
+  add(columns, score_names(kind)), add(columns, {"seconds", "commit", "reason"});
   for (const Option* o : others) columns.push_back(o->name);
   add(columns, {"isa", "numerics", "processor", "date"});
-  if (kind == strings_kind()) add(all.lengths.columns, {"task"});
-  add(all.lengths.columns, {"name", "seed"}), add(all.lengths.columns, of_kind.lengths);
+  const bool of_task = plan.empty() || plan.front().run.has("task");
+  if (of_task) add(all.lengths.columns, {"task"});
+  add(all.lengths.columns, {"name", "seed"}), add(all.lengths.columns, kind.collected);
 
   const std::vector<TrialState> known = states(plan, folder);
   for (size_t i = 0; i < plan.size(); ++i) {
     const Trial& t = plan[i];
-    const auto& [r, cells, reason] = result_of(t, known[i], folder, of_kind);
+    const auto& [r, scores, lengths, reason] = result_of(t, known[i], folder, kind);
     const bool lost = known[i] == TrialState::done && !reason.empty();
     const std::string name = names.name(values_of(t.run));
     std::vector<json> row = {t.id, name, name_of(lost ? TrialState::failed : known[i])};
     for (const Option* o : studied) row.push_back(cell(t.run, *o));
-    row.insert(row.end(), cells.scores.begin(), cells.scores.end());
+    row.insert(row.end(), scores.begin(), scores.end());
     for (const json& value : {cell(r.seconds), cell(r.commit), reason.empty() ? json() : json(reason)})
       row.push_back(value);
     for (const Option* o : others) row.push_back(cell(t.run, *o));
     for (const json& value : {cell(r.isa), cell(r.numerics), cell(r.processor), cell(r.date)}) row.push_back(value);
     all.trials.rows.push_back(std::move(row));
-    for (const std::vector<json>& at : cells.lengths) {
+    for (const std::vector<json>& at : lengths) {
       std::vector<json> line = {t.id};
-      if (kind == strings_kind()) line.push_back(t.config()["task"]);
+      if (of_task) line.push_back(t.run["task"]);
       line.push_back(name), line.push_back(typed(kept_option(kind, "seed"), t.run["seed"]));
       line.insert(line.end(), at.begin(), at.end());
       all.lengths.rows.push_back(std::move(line));

@@ -26,7 +26,7 @@ class Collector {
     for (auto& [name, list] : by_name)
       if (list.empty()) bad_input("{}: {} = [] leaves no trial; give it a value or leave it out", source_, name);
     for (const char* must : {"task", "encoding"})
-      if (*kind_ == strings_kind() && !by_name.count(must))
+      if (kind_->table().standard.has(must) && kind_->table().standard[must].empty() && !by_name.count(must))
         bad_input("{}: which {}? Every product needs one", source_, must);
     const std::vector<Option>& options = kept_options(*kind_);
     std::map<size_t, std::vector<std::string>> lists;  // by the option's place among these

@@ -15,11 +15,19 @@
 
 namespace poslab::sweep {
 
+// What follows the training of a trial: a command of this program, which leaves a file in the run folder. Tests are
+// planned by this program alone: a plan's file has none, as it may come from anywhere and must start nothing.
+struct TrialTest {
+  std::string file;                // "tests/yarn.csv"
+  std::vector<std::string> words;  // {"lm", "eval", "{run}", "--out={run}/tests/yarn.csv"}; {run} is that folder
+};
+
 struct Trial {
   std::string id;  // 16 hex digits, from the configuration and the format of checkpoints
   Choices run;
   std::string impossible;  // why check() refuses it; "": it can be run
   std::string name = {};   // readable, for a link beside the id (lab/runs/sweep/named.h); "": none
+  std::vector<TrialTest> tests = {};
   const Choices& config() const { return run; }
 };
 using Plan = std::vector<Trial>;  // all trials of one kind

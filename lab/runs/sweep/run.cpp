@@ -63,6 +63,7 @@ struct Running {
   Claim claim;
   std::shared_ptr<Child> child;
   size_t together;  // trials that the child began with
+  size_t left;      // steps of the trial, the one that runs included
   Clock::time_point start;
 };
 
@@ -72,6 +73,8 @@ bool stops(int signal) {
     if (signal == one) return true;
   return false;
 }
+
+bool ended_well(End end) { return end.status == 0 && end.signal == 0; }
 
 class Worker {
  public:
@@ -113,7 +116,7 @@ class Worker {
   }
 
  private:
-  bool finished(const Trial& t) const { return fs::exists(folder_.last_file(t)) || fs::exists(folder_.failed(t)); }
+  bool finished(const Trial& t) const { return folder_.steps_left(t) == 0 || fs::exists(folder_.failed(t)); }
 
   void forget_failures() {
     for (const Trial* t : open_)
@@ -141,9 +144,11 @@ class Worker {
   bool start_one() {
     const std::optional<Claimed> one = next();
     if (!one) return false;
-    const Trial& t = *one->trial;
-    run({*one}, [&] { return Child::of_one(words_of(t), folder_.log(t), one->claim.file()); });
+    run({*one}, [&] { return next_step(*one->trial, one->claim); });
     return true;
+  }
+  Child next_step(const Trial& t, const Claim& claim) const {
+    return Child::of_one(folder_.trained(t) ? words_of_test(t) : words_of_training(t), folder_.log(t), claim.file());
   }
 
   // The next population begins when all of this one have ended: most sweeps have trials of about equal length.
@@ -152,7 +157,7 @@ class Worker {
     for (size_t most = size_t(work_.population); all.size() < most;) {
       const std::optional<Claimed> one = next();
       if (!one) break;
-      if (const auto wary = together_.find(one->trial); wary != together_.end()) most = std::min(most, wary->second);
+      if (const auto limit = together_.find(one->trial); limit != together_.end()) most = std::min(most, limit->second);
       if (all.size() < most)
         all.push_back(*one);
       else
@@ -173,25 +178,39 @@ class Worker {
   void run(const std::vector<Claimed>& trials, const Start& start) {
     for (const Claimed& one : trials) journal_.write("start", *one.trial);
     const auto child = std::make_shared<Child>(start());
-    for (const Claimed& one : trials) running_.push_back({one.trial, one.claim, child, trials.size(), Clock::now()});
+    for (const Claimed& one : trials) {
+      const size_t left = folder_.steps_left(*one.trial);
+      running_.push_back({one.trial, one.claim, child, trials.size(), left, Clock::now()});
+    }
   }
 
-  std::vector<std::string> words_of(const Trial& t) const {
+  std::vector<std::string> words_of_test(const Trial& t) const {
+    const TrialTest& test = *folder_.untested(t).front();
+    make_folder(fs::path(folder_.run(t) + "/" + test.file).parent_path());
+    std::vector<std::string> words = test.words;
+    const std::string folder = "{run}";
+    for (std::string& word : words)
+      if (const size_t at = word.find(folder); at != word.npos) word.replace(at, folder.size(), folder_.run(t));
+    words.push_back(fmt::format("--threads={}", work_.threads));
+    return words;
+  }
+
+  std::vector<std::string> words_of_training(const Trial& t) const {
     const Kind& kind = kind_of(t.run);
     const bool begun = fs::exists(folder_.run(t));
     std::vector<std::string> words = split(begun ? kind.command("resume") : kind.command("train"), ' ');
     if (begun) words.push_back(folder_.run(t));
     for (const auto& [name, value] : settings_of(t, folder_, {work_.threads, work_.device, work_.force}))
       words.push_back(dashed(name) + "=" + value);
-    const bool estimated = kind == strings_kind();  // no language model is
-    if (work_.force && !begun && estimated) words.push_back("--force");
+    if (work_.force && !begun && kind.estimated) words.push_back("--force");
     return words;
   }
 
   void reap() {
     for (const Running& r : running_) r.child->look();
     for (size_t i = 0; i < running_.size();)
-      if (const std::optional<End> end = running_[i].child->end_of(running_[i].trial->id)) {
+      if (const std::optional<End> end = running_[i].child->end_of(running_[i].trial->id);
+          end && !goes_on(running_[i], *end)) {
         record_end(running_[i], *end);
         running_.erase(running_.begin() + std::ptrdiff_t(i));  // and with it the claim, after the record
       } else {
@@ -199,20 +218,29 @@ class Worker {
       }
   }
 
+  // Whether the step of a trial has ended well and another one follows, which begins now.
+  bool goes_on(Running& r, End end) {
+    const size_t left = folder_.steps_left(*r.trial);
+    if (!ended_well(end) || left == 0 || left == r.left || caught_signal()) return false;
+    r.child = std::make_shared<Child>(next_step(*r.trial, r.claim));
+    r.left = left;
+    return true;
+  }
+
   void record_end(const Running& r, End end) {
     const Trial& t = *r.trial;
-    const bool torn = r.together > 1 && !r.child->said_of(t.id) && !caught_signal();  // its process ended beneath it
-    if (end.status == 0 && end.signal == 0 && fs::exists(folder_.last_file(t))) {
+    const bool process_died = r.together > 1 && !r.child->said_of(t.id) && !caught_signal();
+    if (ended_well(end) && folder_.steps_left(t) == 0) {
       fs::remove(folder_.log(t));
       journal_.write("done", t);
       board_.event(TrialState::done, t, clock_time(std::chrono::duration<double>(Clock::now() - r.start).count()));
-    } else if (torn) {
+    } else if (process_died) {
       // One of them may have ended it, and nobody knows which: in halves they go on, so that it fails alone at last.
       journal_.write("stopped", t, why_failed(end, r.child->last_words()));
       together_[r.trial] = (r.together + 1) / 2;
       open_.push_back(r.trial);
-    } else if (stops(end.signal)) {
-      journal_.write("stopped", t, strsignal(end.signal));
+    } else if (stops(end.signal) || (ended_well(end) && caught_signal())) {
+      journal_.write("stopped", t, strsignal(end.signal ? end.signal : caught_signal()));
       if (caught_signal() || ++kills_[r.trial] < max_kills)
         open_.push_back(r.trial);
       else
@@ -221,7 +249,9 @@ class Worker {
                             max_kills, end.signal, strsignal(end.signal)));
     } else {
       const std::string& words = r.child->last_words();  // of a process that said nothing of this trial
-      fail(t, why_failed(end, r.child->said_of(t.id) || words.empty() ? last_line(folder_.log(t)) : words));
+      const std::vector<const TrialTest*> left = folder_.untested(t);
+      const std::string step = folder_.trained(t) && !left.empty() ? left.front()->file + ": " : "";
+      fail(t, step + why_failed(end, r.child->said_of(t.id) || words.empty() ? last_line(folder_.log(t)) : words));
     }
   }
 

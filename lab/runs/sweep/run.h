@@ -1,6 +1,7 @@
 // A worker: does the trials of a shard, some at once, each as a process of its own (`poslab train` or `poslab
-// resume`) in FOLDER/ID, or a population of them in one process (lab/runs/sweep/population.h). Any number of workers
-// may share a shard; the claims see to it that no trial runs twice at once.
+// resume`) in FOLDER/ID, or a population of them in one process (lab/runs/sweep/population.h). A trial's tests follow
+// its training, one after the other. Any number of workers may share a shard; the claims see to it that no trial runs
+// twice at once.
 #pragma once
 #include "lab/runs/sweep/state.h"
 

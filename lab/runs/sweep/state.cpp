@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "lab/files/files.h"
+#include "lab/files/printable.h"
 #include "lab/files/shell.h"
 
 namespace poslab::sweep {
@@ -11,13 +12,22 @@ namespace fs = std::filesystem;
 
 const char* name_of(TrialState s) { return state_names[size_t(s)]; }
 
+bool SweepFolder::trained(const Trial& t) const { return fs::exists(last_file(t)); }
+
+std::vector<const TrialTest*> SweepFolder::untested(const Trial& t) const {
+  std::vector<const TrialTest*> left;
+  for (const TrialTest& test : t.tests)
+    if (!fs::exists(run(t) + "/" + test.file)) left.push_back(&test);
+  return left;
+}
+
 // The claim is looked at first: whoever works on a trial leaves its result or its failure before letting go, so a trial
 // that is free now and has neither was in the middle, or not begun, at that moment. Whether it is held counts last: a
 // population lets go when all of it have ended.
 TrialState SweepFolder::state(const Trial& t, const Claims& claims) const {
   if (!t.impossible.empty()) return TrialState::impossible;
   const bool held = claims.held(t.id);
-  if (fs::exists(last_file(t))) return TrialState::done;
+  if (steps_left(t) == 0) return TrialState::done;
   if (fs::exists(failed(t))) return TrialState::failed;
   if (held) return TrialState::running;
   return fs::exists(run(t)) ? TrialState::stopped : TrialState::todo;
@@ -59,13 +69,13 @@ std::string status(const Plan& plan, const SweepFolder& folder) {
   for (size_t s = 0; s < state_names.size(); ++s)
     text += fmt::format("  {:<10}  {:>6}\n", state_names[s], counts.of[s]);
   if (!fs::is_directory(folder.path()))
-    text += fmt::format("\nThere is no folder {} yet; `poslab sweep run` makes it.\n", folder.path());
+    text += fmt::format("\nThere is no folder {} yet; `poslab sweep run` makes it.\n", printable(folder.path()));
   const Naming names = naming(plan);
   for (const TrialState s : {TrialState::failed, TrialState::impossible})
     for (size_t i = 0; i < plan.size(); ++i)
       if (all[i] == s)
-        text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id, names.name(values_of(plan[i].run)),
-                            folder.reason(plan[i], s));
+        text += fmt::format("\n{}  {}  {}\n    {}\n", name_of(s), plan[i].id,
+                            printable(names.name(values_of(plan[i].run))), printable(folder.reason(plan[i], s)));
   return text;
 }
 

@@ -1,6 +1,6 @@
 // What has become of the trials of a plan, from the files of FOLDER and its locks alone, at any time:
 //
-//   ID/           a run folder (lab/runs/run_folder.h); with its last file the trial is done
+//   ID/           a run folder (lab/runs/run_folder.h); with its last file, and those of its tests, the trial is done
 //   plan.jsonl, named/  the plan and readable names (lab/runs/sweep/named.h)
 //   ID.log        what its process said; removed when it is done
 //   ID.failed     why it failed
@@ -27,6 +27,9 @@ class SweepFolder {
   std::string run(const Trial& t) const { return path_ + "/" + t.id; }
   std::string result(const Trial& t) const { return run(t) + "/result.json"; }
   std::string last_file(const Trial& t) const { return run(t) + "/" + poslab::kind_of(t.run).last_file; }
+  bool trained(const Trial&) const;
+  std::vector<const TrialTest*> untested(const Trial&) const;  // tests that have left no file yet
+  size_t steps_left(const Trial& t) const { return size_t(!trained(t)) + untested(t).size(); }  // 0: it is done
   std::string log(const Trial& t) const { return run(t) + ".log"; }
   std::string failed(const Trial& t) const { return run(t) + ".failed"; }
   std::string journal() const { return path_ + "/journal.jsonl"; }

@@ -11,7 +11,8 @@
 #include "lab/files/interrupt.h"
 #include "lab/files/json.h"
 #include "lab/files/progress.h"
-#include "lab/runs/t5/run.h"
+#include "experiment/t5/learner.h"
+#include "lab/runs/results_csv.h"
 #include "tasks/retrieval/words.h"
 
 namespace poslab::t5 {
@@ -136,11 +137,17 @@ std::vector<AtSize> ask(const HfModel& model, const English& e, const Chosen<Sam
 }
 
 std::string to_csv(const std::vector<AtSize>& all) {
-  std::string text = "task,size,tokens,samples,accuracy" + headings_of_places();
-  for (const AtSize& at : all)
-    text += fmt::format("\n{},{},{},{},{}{}", at.task, at.size, at.tokens, at.samples, at.accuracy,
-                        cells_of_places(at.accuracy_of_place));
-  return text + "\n";
+  std::vector<Column> names = {Column::word("task"), Column::count("size"), Column::count("tokens"),
+                               Column::count("samples"), Column::number("accuracy")};
+  for (int p = 1; p <= places; ++p) names.push_back(Column::number(fmt::format("accuracy_{}", p)));
+  const Columns list = columns(names);
+  Results rows;
+  for (const AtSize& at : all) {
+    std::vector<Row::Cell> cells = {at.task, double(at.size), double(at.tokens), double(at.samples), at.accuracy};
+    cells.insert(cells.end(), std::begin(at.accuracy_of_place), std::end(at.accuracy_of_place));
+    rows.emplace_back(list, std::move(cells));
+  }
+  return poslab::to_csv(rows);
 }
 
 std::string table(const std::vector<AtSize>& all, const std::string& counted) {

@@ -1,17 +1,53 @@
-// The sizes at which the third source is reproduced, and what --set changes of them.
+// What the third source is made of: its sizes, what --set changes of them, and its tables and figures.
+#include <fmt/format.h>
+
+#include "experiment/language/options.h"
+#include "lab/files/shell.h"
 #include "lab/papers/su2023/su2023.h"
 
 namespace poslab::reproduce::su2023 {
 namespace {
 
 // Times and what counts in a test are the tables' own.
-const language::Settings tests = {{"eval_times", "1/2/4/8"}};
-const language::Settings tests_of_llama = {{"eval_times", "1/2/4"}};
+const Settings tests = {{"eval_times", "1/2/4/8"}};
+const Settings tests_of_llama = {{"eval_times", "1/2/4"}};
+
+// What an artifact tests (null: nothing is trained), and how it is drawn.
+struct Drawing {
+  std::vector<Method> (*methods)(const Setup&);
+  Section (*draw)(const Results&);
+};
+const Drawing& drawing(const Artifact& a) {
+  static const std::map<std::string, Drawing> all = {{"su2023:main", {main_methods, main_table}},
+                                                     {"su2023:window", {window_methods, window_table}},
+                                                     {"su2023:leaky", {leaky_methods, leaky_table}},
+                                                     {"su2023:llama", {llama_methods, llama_table}},
+                                                     {"su2023:methods", {untrained_methods, untrained_table}},
+                                                     {"su2023:trained", {trained_methods, trained_table}},
+                                                     {"su2023:lengths", {length_methods, lengths_figure}},
+                                                     {"su2023:matrices", {nullptr, matrices_figure}},
+                                                     {"su2023:claims", {claim_methods, claims_list}}};
+  return all.at(a.name);
+}
+
+std::string how(const Setup& s) {
+  const Choices c = language::configure(s.all);
+  const std::string text = c["text"].empty() ? "the C++ headers of the compiler" : c["text"];
+  return fmt::format(
+      "{} of a decoder of {} {}, width {}; {} steps of {} windows of {} tokens of {}{}; {}{} windows of each test.",
+      counted(size_t(s.seeds), "seed"), c["layers"],
+      c["unit"] == "gau" ? "gated attention units" : "blocks of LLaMA's", c["d_model"], c["steps"], c["batch"],
+      s.length(), text, c.whole("merges") ? fmt::format(" (bytes and {} pairs)", c["merges"]) : "",
+      c.number("repeats") > 0
+          ? fmt::format("{:.3g} % of these windows repeat their beginning; ", 100 * c.number("repeats"))
+          : "",
+      c["eval_samples"]);
+}
 
 }  // namespace
 
-const std::vector<Size>& all_sizes() {
-  static const std::vector<Size> sizes = {
+const std::vector<ModelSize>& all_sizes() {
+  static const std::vector<ModelSize> sizes = {
       {"tiny",
        "3 blocks of LLaMA's of width 128, windows of 64 tokens, three seeds; all of it within an hour on 2 cores",
        3,
@@ -78,9 +114,9 @@ const std::vector<Size>& all_sizes() {
 }
 
 Setup setup(const std::string& size, const std::vector<std::string>& sets) {
-  const Size& of = find("size", all_sizes(), size);
+  const ModelSize& of = find("size", all_sizes(), size);
   const Sets said = read_sets(sets, {"eval_times", "eval_tail", "checkpoint_every"});
-  const Settings all = joined(of.all, tests), llama = joined(joined(of.all, of.llama), tests_of_llama);
+  const Settings all = joined(of.options, tests), llama = joined(joined(of.options, of.others), tests_of_llama);
   Setup s{joined(all, said.options), joined(llama, said.options), said.seeds.value_or(of.seeds), of.note};
   s.llama.emplace_back("unit", "llama");
   language::check(language::configure(s.all));  // refused now, and not in each run
@@ -89,6 +125,18 @@ Setup setup(const std::string& size, const std::vector<std::string>& sets) {
   s.llama.emplace_back("eval_tail", fmt::format("{}", s.length()));
   language::check(language::configure(s.llama));
   return s;
+}
+
+ModelSource source(const ModelRequest& request) {
+  const Results results(setup(request.size, request.sets), request.folder);
+  const auto tests = [s = results.setup()](const Artifact& a) {
+    std::vector<ModelTest> all;
+    if (const Drawing& d = drawing(a); d.methods)
+      for (const Method& m : d.methods(s)) all.push_back(m.test());
+    return all;
+  };
+  return {results.trained(), tests, [results](const Artifact& a) { return drawing(a).draw(results); },
+          how(results.setup())};
 }
 
 }  // namespace poslab::reproduce::su2023

@@ -1,0 +1,140 @@
+#include "apps/run_commands.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/runs/config_toml.h"
+#include "lab/runs/spelled_file.h"
+
+namespace poslab {
+namespace {
+
+struct TrainWords {
+  TypedChoices typed;
+  std::optional<std::string> config;
+  std::vector<std::string> sets;
+  bool force = false;
+};
+
+const ChoiceOption* option_of(const Kind& kind, const std::string& name) {
+  for (const ChoiceOption& o : kind.table().options)
+    if (o.option.name == name) return &o;
+  return nullptr;
+}
+
+// A file that says every option was written by poslab, as a run's config.toml, and what its encoding leaves open is as
+// it was then. Any other was typed.
+Settings options_in(const std::string& path, const Kind& kind) {
+  Settings all = read_toml(read_input(path), path, kind);
+  const auto says = [&](const ChoiceOption& o) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.first == o.option.name; });
+  };
+  const ChoiceTable& table = kind.table();
+  if (!std::all_of(table.options.begin(), table.options.end(),
+                   [&](const ChoiceOption& o) { return !written(o, table.standard) || says(o); }))
+    for (auto& [name, value] : all) value = as_typed(name, value);
+  return all;
+}
+
+void train_command(const Kind& kind, const TrainWords& w) {
+  Settings all;
+  if (w.config) all = options_in(*w.config, kind);
+  for (const auto& typed : w.typed.settings()) all.push_back(typed);
+  for (const std::string& s : w.sets) {
+    const size_t equals = s.find('=');
+    if (equals == std::string::npos || equals == 0)
+      bad_input("--set {} is not KEY=VALUE; write it as in --set lr=0.001", s);
+    const std::string name = s.substr(0, equals);
+    if (!option_of(kind, name)) kept_option(kind, name);  // throws
+    all.emplace_back(name, as_typed(name, s.substr(equals + 1)));
+  }
+  catch_signals();
+  fmt::print("{}\n", train_run(kind, all, w.force));
+}
+
+// "--lengths,--eval-lengths" of eval_lengths
+std::string words_of(const std::string& option) {
+  if (option.starts_with("eval_")) return dashed(option.substr(5)) + "," + dashed(option);
+  if (option.starts_with("test_") && option != "test_dropout") return dashed(option) + "," + dashed(option.substr(5));
+  return dashed(option);
+}
+
+void add_if_there(TypedChoices& typed, CLI::App* c, const Kind& kind, const std::string& name, bool of_run) {
+  if (const ChoiceOption* o = option_of(kind, name)) typed.add(c, *o, words_of(name), of_run);
+}
+
+}  // namespace
+
+void add_train(Commands& commands, const Kind& kind, Words help) {
+  const auto w = std::make_shared<TrainWords>();
+  CLI::App* c = commands.add("train", help.summary, help.footer, [w, &kind] { train_command(kind, *w); });
+  c->add_option("--config", w->config, "a TOML file of options, such as another run's config.toml")->type_name("FILE");
+  c->add_option("--set", w->sets, "override an option; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  if (kind.estimated) c->add_flag("--force", w->force, "try it even if it seems too large for this machine's memory");
+  w->typed.add(c, kind.table());
+}
+
+void add_resume(Commands& commands, const Kind& kind) {
+  const auto w = std::make_shared<EvalWords>();
+  CLI::App* c = commands.add("resume", "go on with a run that was stopped, exactly as if it had not been",
+                             fmt::format("Example:\n  poslab {} runs/r1", kind.command("resume")), [w, &kind] {
+                               catch_signals();
+                               fmt::print("{}\n", resume_run(w->run, w->settings(), nullptr, &kind));
+                             });
+  c->add_option("run", w->run, "the run folder")->required();
+  add_if_there(w->tested, c, kind, "threads", false);
+  add_if_there(w->tested, c, kind, "device", true);
+}
+
+void test(const EvalWords& w, const Kind& kind) {
+  catch_signals();
+  const Tested t = test_run(w.run, w.settings(), w.keep, &kind);
+  fmt::print("{}\n", t.said);
+  must_be_finite(t.results, false);
+}
+
+void add_eval_options(CLI::App* c, const Kind& kind, EvalWords& w, bool required) {
+  c->add_option("run", w.run, "the run folder")->required(required);
+  for (const std::string& name : kind.tested) add_if_there(w.tested, c, kind, name, true);
+  c->add_option("--name", w.keep.name, "of a test under other options than the run's (made from these)")
+      ->type_name("NAME");
+  c->add_option("-o,--out", w.keep.file, "a CSV file of your own, in place of one in the run")->type_name("FILE");
+  add_if_there(w.tested, c, kind, "threads", false);
+  add_if_there(w.tested, c, kind, "device", true);
+}
+
+void add_eval(Commands& commands, const Kind& kind, Words help) {
+  const auto w = std::make_shared<EvalWords>();
+  add_eval_options(commands.add("eval", help.summary, help.footer, [w, &kind] { test(*w, kind); }), kind, *w, true);
+}
+
+void add_kinds(Commands& commands) {
+  for (const Kind* kind : all_kinds()) {
+    if (kind->summary.empty()) continue;
+    const std::string name = kind->word.substr(0, kind->word.size() - 1);
+    commands.add(name.c_str(), kind->summary.c_str(), [kind, name](CLI::App* group) -> std::function<void()> {
+      const auto own = std::make_shared<Commands>(group);
+      const std::string train = fmt::format(
+          "Defaults stand in parentheses; the options override the preset.\n\n"
+          "Example:\n  poslab {} --preset tiny --{} reverse_string --out runs/r1",
+          kind->command("train"), kind->studied);
+      const std::string eval = fmt::format(
+          "A test under other options is kept beside the run's own, as eval-NAME.csv; "
+          "one of another model if --name or -o says where.\n\n"
+          "Example:\n  poslab {} runs/r1 --lengths 1:60",
+          kind->command("eval"));
+      add_train(*own, *kind, {"train a model into a new run folder, then test it", train.c_str()});
+      add_resume(*own, *kind);
+      add_eval(*own, *kind, {"test a run again, also under other options", eval.c_str()});
+      return [own, name] { own->act("poslab " + name); };
+    });
+  }
+}
+
+}  // namespace poslab

@@ -1,0 +1,31 @@
+// The commands that every kind of runs has: train, resume and eval. Their options are those of the kind's table.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "apps/commands.h"
+#include "apps/typed_choices.h"
+#include "lab/runs/whole_run.h"
+
+namespace poslab {
+
+struct Words { const char *summary, *footer; };   // of a command's help
+
+void add_train(Commands&, const Kind&, Words);
+void add_resume(Commands&, const Kind&);
+
+// What was typed after eval. Commands with more to say, such as --hf, read it for themselves.
+struct EvalWords {
+  std::string run;
+  TypedChoices tested;
+  Keep keep;
+  Settings settings() const { return tested.settings(); }
+};
+void test(const EvalWords&, const Kind&);  // the run, and prints what it came to
+// The options. required: whether a run must be named.
+void add_eval_options(CLI::App*, const Kind&, EvalWords&, bool required);
+void add_eval(Commands&, const Kind&, Words);
+// `poslab decoder train`, resume and eval, for each kind that has a summary.
+void add_kinds(Commands&);
+
+}  // namespace poslab

@@ -1,0 +1,418 @@
+// Runs in which a decoder answers a task token by token, as most of the literature after Ruoss et al. 2023 states
+// length generalization: it reads the input and a separator, and writes the answer. Training gives it the right answer
+// so far (teacher forcing); the test gives it what it has said itself (free running), and counts whole answers, too.
+//
+//   reads    x_1 ... x_L  ;  y_1 ... y_{O-1}           L + O slots
+//   expected             y_1  y_2 ... y_O              at the last O of them
+//
+// Strings, lengths and positions are those of a run of strings with the same seed. Leaves out dropout and small tests.
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/tape.h"
+#include "core/stop.h"
+#include "experiment/build.h"
+#include "experiment/evaluate.h"
+#include "experiment/language/learner.h"
+#include "experiment/lengths.h"
+#include "experiment/strings.h"
+#include "tasks/curriculum.h"
+#include "tasks/task.h"
+
+namespace poslab {
+namespace answering {
+namespace {
+
+const ChoiceTable& all_choices() {
+  static const std::vector<ChoicePreset> presets = {
+      {"none", "the defaults: 4 layers of width 64, strings of up to 40 symbols", {}},
+      {"tiny",
+       "a minute on one core: 3 layers, 3,000 steps of 32 to length 20, tested on lengths 1 .. 100 with 32 each",
+       {{"layers", "3"}, {"steps", "3000"}, {"batch", "32"}, {"train_length", "20"}, {"eval_samples", "32"}}},
+  };
+  Option task = Option::text("task", "", "the task to learn, as `poslab list tasks` has it");
+  task.words = names_of(all_tasks());
+  static const ChoiceTable table = choice_table(
+      "decoder",
+      {.studied = {task, encoding_option("rope", "the positional encoding"), positions_option(),
+                   temperature_option("a factor on all logits of a query, by the number of keys")},
+       .model = {{"layers", 4, {1, 256}, "number of layers"},
+                 {"heads", 4, {1, 1024}, "attention heads; must divide d_model"},
+                 {"d_model", 64, {1, 65536}, "width"},
+                 {"d_ff", 172, {1, 1 << 20}, "width of the feed-forward network"}},
+       .training = {{"steps", 10000, {1, 1e9}, "training steps"},
+                    {"batch", 128, {1, 1 << 16}, "strings in a step"},
+                    {"train_length", 40, {1, 1 << 16}, "longest training input"},
+                    {"curriculum", names_of(all_curricula()), "which length a step uses"},
+                    {"loss_on", {"answer", "all"}, "tokens whose loss counts: those of the answer, or the input's too"},
+                    lr_option(),
+                    warmup_option(100),
+                    clip_option(),
+                    seed_option()},
+       .evaluation = {Option::lengths("eval_lengths", "1:100", {1, 1 << 16}, "input lengths to test, FROM:TO"),
+                      {"eval_samples", 128, {1, 1 << 14}, "strings for each length"}}},
+      presets);
+  return table;
+}
+Choices configure(const Settings& settings) { return poslab::configure(all_choices(), settings); }
+
+int longest(const Choices& c) {
+  return std::max(slots(c, c.whole("train_length")), slots(c, c.lengths("eval_lengths").to));
+}
+
+// Sizes of the model are the decoder's to check.
+void check(const Choices& c) {
+  if (c["task"].empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
+  must_not_be_aligned(c["temperature"]);
+  const UseEngine tried(products(c));  // throws if it is not there
+  const Chosen<Sampler> drawn = sampler(c);
+  if (const int pool = pool_of(drawn); pool < answering::longest(c))
+    bad_input(
+        "positions = {}: it has positions for {} tokens, and the longest input and answer have {}; raise its "
+        "max_position, or take shorter strings",
+        drawn.spelled(), pool, answering::longest(c));
+}
+
+int symbols(const Choices& c) {
+  const Task& t = task(c["task"]);
+  return std::max(t.symbols_in, t.symbols_out);  // input and answer share theirs; the separator comes after them
+}
+
+DecoderSpec spec_of(const Choices& c) {
+  DecoderSpec s;
+  s.vocabulary = symbols(c) + 1, s.layers = c.whole("layers"), s.heads = s.key_heads = c.whole("heads");
+  s.d_model = c.whole("d_model"), s.d_ff = c.whole("d_ff"), s.pool = std::max(s.pool, answering::longest(c));
+  s.encoding = scheme(c), s.temperature = choose_temperature(c["temperature"]);
+  return s;
+}
+
+struct State {
+  explicit State(const Choices& c)
+      : config((answering::check(c), c)),
+        params(uint64_t(c.whole("seed"))),
+        net(params, spec_of(c)),
+        adam((params.pack(), params), c.number("lr")) {
+    adam.clip = c.number("clip");
+  }
+  Choices config;
+  Params params;
+  Decoder net;
+  Adam adam;
+};
+
+struct Questions {
+  int length;     // of the inputs
+  Batch strings;  // the same with "empty" tokens in place of the answer (tasks/batch.h)
+  int outputs() const { return strings.outputs; }
+  int sequences() const { return strings.tokens.shape()[0]; }
+};
+
+// x ; y_1 ... y_{O-1}: each input, the separator and this answer, (B, O), without its last symbol             (B, L+O)
+Ids read_by(const Questions& q, const Ids& answer, int separator) {
+  const int B = q.sequences(), O = q.outputs(), T = q.strings.tokens.shape()[1];
+  std::vector<int> all;
+  for (int64_t b = 0; b < B; ++b) {
+    const int *string = q.strings.tokens.data() + b * T, *said = answer.data() + b * O;
+    all.insert(all.end(), string, string + T - O);
+    all.push_back(separator);
+    all.insert(all.end(), said, said + O - 1);
+  }
+  return Ids({B, T}, all);
+}
+
+// What stands after each token that is read, (B, n): the answer, or, with the input's tokens, all but the first.
+Ids expected(const Questions& q, const Ids& read, bool all) {
+  if (!all) return q.strings.targets;
+  const int B = q.sequences(), T = read.shape()[1], O = q.outputs();
+  std::vector<int> next;
+  for (int b = 0; b < B; ++b) {
+    next.insert(next.end(), read.data() + int64_t(b) * T + 1, read.data() + int64_t(b + 1) * T);
+    next.push_back(q.strings.targets[int64_t(b + 1) * O - 1]);
+  }
+  return Ids({B, T}, next);
+}
+
+Questions draw(const Choices& c, int64_t step, int length) {
+  return {length, make_batch(task(c["task"]), c.whole("batch"), length,
+                             stream(uint64_t(c.count("seed")), Purpose::tokens, uint64_t(step)))};
+}
+
+PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots) {
+  return {sampler(c), Resample::per_forward, stream(uint64_t(c.count("seed")), purpose, uint64_t(step)), 1, slots};
+}
+
+// The most probable symbol at each of the last O slots                                                          (B, O)
+Ids said(const Tensor& logits) {
+  const int V = logits.dim(-1), B = logits.dim(0), O = logits.dim(1);
+  std::vector<int> all;
+  for (int64_t i = 0; i < int64_t(B) * O; ++i) {
+    const real* row = logits.data() + i * V;
+    all.push_back(int(std::max_element(row, row + V) - row));
+  }
+  return Ids({B, O}, all);
+}
+
+struct Right {
+  int64_t slots = 0, of_slots = 0;      // that count (spec B.1)
+  int64_t answers = 0, of_answers = 0;  // right as a whole
+  void add(const Questions& q, const Ids& answer) {
+    const int O = q.outputs();
+    for (int b = 0; b < q.sequences(); ++b) {
+      const int counted = q.strings.scored_slots[b];
+      int right = 0;
+      for (int64_t i = int64_t(b) * O; i < int64_t(b) * O + counted; ++i) right += answer[i] == q.strings.targets[i];
+      slots += right, of_slots += counted, answers += right == counted, ++of_answers;
+    }
+  }
+};
+
+bool same(const Ids& a, const Ids& b) { return std::equal(a.data(), a.data() + a.size(), b.data()); }
+
+const Columns& test_columns() {
+  static const Columns all =
+      columns({Column::length(), Column::share("accuracy"), Column::share("exact_match"),
+               Column::share("teacher_forced"), Column::number("loss", "{:.6g}"), Column::count("samples"),
+               Column::share("guess"), Column::share("majority"), Column::share("content_only")});
+  return all;
+}
+
+// Greedy answers, all slots at once. A pass over x ; a gives at each slot the symbol after a's first ones, so a slot is
+// final once all before it are: after n passes the first n symbols are those of decoding one after the other, and an
+// answer that a pass does not change is the whole of it. A model that is right needs two passes, and none more than O.
+// Factors that depend on how many tokens there are see the whole sequence. Loss and `teacher_forced` are of the first
+// pass, which reads the right answer.
+Row evaluate(const Decoder& net, const Choices& c, int length) {
+  constexpr int baseline_samples = 500;
+  const NoGrad still;
+  const UseEngine as_this_run(products(c));
+  const Task& t = task(c["task"]);
+  const int samples = c.whole("eval_samples"), T = slots(c, length), cut = sub_batch(T), separator = symbols(c);
+  Right free, forced;
+  double loss = 0;
+  for (int first = 0; first < samples; first += cut) {
+    const Questions q{
+        length, make_batch(t, std::min(cut, samples - first), length,
+                           stream(uint64_t(c.count("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(first)))};
+    const auto pass = [&](const Ids& answer) {
+      Stoppable whole(true);
+      const Ids read = read_by(q, answer, separator);
+      const Tensor logits =
+          net(read, q.outputs(), {positions(c, Purpose::test_positions, length, read.shape()[1]), {}});
+      whole.complete();
+      return logits;
+    };
+    const Tensor logits = pass(q.strings.targets);
+    loss += double(cross_entropy(logits, q.strings.targets).item()) * q.sequences() / samples;
+    Ids answer = said(logits);
+    forced.add(q, answer);
+    for (int n = 1; n < q.outputs(); ++n) {
+      const Ids next = said(pass(answer));
+      if (same(next, answer)) break;
+      answer = next;
+    }
+    free.add(q, answer);
+  }
+  const auto share = [](int64_t right, int64_t of) { return double(right) / double(of); };
+  const Baselines b = baselines(t, length, baseline_samples, uint64_t(c.count("seed")));
+  return {test_columns(),
+          {double(length), share(free.slots, free.of_slots), share(free.answers, free.of_answers),
+           share(forced.slots, forced.of_slots), loss, double(samples), b.chance, b.majority, b.content_only}};
+}
+
+class AnsweringLearner final : public StateLearner<State, Questions> {
+ public:
+  using StateLearner::StateLearner;
+  std::string batch_words() const override { return fmt::format("{} strings", state.config.whole("batch")); }
+  std::any draw_longest(int64_t step) const override {
+    return answering::draw(state.config, step, state.config.whole("train_length"));
+  }
+
+  std::vector<TestPart> test(const Choices& c) const override {
+    answering::check(with_temperature(c, state.config["temperature"]));
+    const Decoder net = language::tested_net(state.net, state.params, state.config, c);
+    const auto [from, to] = c.lengths("eval_lengths");
+    std::vector<TestPart> all;
+    for (int length = from; length <= to; ++length)
+      all.push_back({fmt::format("length {}", length), double(c.whole("eval_samples")) * slots(c, length),
+                     [=] { return evaluate(net, c, length); }});
+    return all;
+  }
+  double accuracy_at(int length, int samples) const override {
+    Choices c = state.config;
+    c.set("eval_samples", fmt::format("{}", samples));
+    return evaluate(state.net, c, length)["accuracy"];
+  }
+
+  Probed probed(const Choices&, const std::vector<int>& lengths, int samples,
+                const std::string& command) const override {
+    check_lengths(state.config, lengths, command);
+    return {.layers = state.net.spec().layers,
+            .heads = state.net.spec().heads,
+            .causal = true,
+            .keys = [this](int length) { return slots(state.config, length); },
+            .run =
+                [this, samples](const Look& look) {
+                  const NoGrad still;
+                  const Decoder net = look.temperature ? state.net.at_temperature(*look.temperature) : state.net;
+                  for (int n = 0; n < (look.samples ? look.samples : samples); ++n) {
+                    Stoppable whole(true);
+                    Trace trace(look.names);
+                    trace.queries = look.queries;
+                    pass(net, asked(look.length, n), look.length, &trace);
+                    whole.complete();
+                    look.done(trace, {});
+                  }
+                }};
+  }
+
+  Sample sample(const SampleOptions& o) const override {
+    if (!o.text.empty()) bad_input("--text goes with runs of `poslab lm`; this one is of `poslab decoder`");
+    const Choices& c = state.config;
+    const int length = o.length ? o.length : c.whole("train_length");
+    check_lengths(c, {length}, "view");
+    const Questions q = asked(length, o.number - 1);
+    const Ids read = read_by(q, q.strings.targets, symbols(c));
+    const std::vector<std::string> alphabet = task(c["task"]).alphabet;
+    Sample s{.layers = state.net.spec().layers,
+             .heads = state.net.spec().heads,
+             .matrices = matrices_of(c["encoding"], state.net.spec().shape()),
+             .outputs = q.outputs(),
+             .slots = "dashed lines part the input from the separator and the answer so far."};
+    const int input = read.shape()[1] - q.outputs();
+    for (int t = 0; t < read.shape()[1]; ++t)
+      s.symbols.push_back(t < input ? alphabet[size_t(read[t])] : t == input ? ";" : fmt::format("{}", read[t]));
+    s.pass = [this, q, length](Trace& trace) {
+      const NoGrad still;
+      pass(state.net, q, length, &trace);
+    };
+    return s;
+  }
+
+  std::function<Inside()> inside(std::vector<int> lengths, int n, const std::string& text) const override {
+    if (!text.empty()) bad_input("--text goes with runs of `poslab lm`; this one is of `poslab decoder`");
+    const int trained = state.config.whole("train_length");
+    if (lengths.empty()) lengths = {trained, 4 * trained};
+    const Probed attention = probed(state.config, lengths, n, "inspect");
+    return [this, attention, lengths, n] {
+      const int T = std::min(slots(state.config, lengths.back()), most_of_biases);
+      return Inside{dispersed(attention, lengths, n),
+                    biases(*state.net.encoding().layers[0], state.net.spec().shape(),
+                           positions(state.config, Purpose::test_positions, lengths.back(), T).at_layer(0))};
+    };
+  }
+
+ private:
+  Questions batch(int64_t step) const override {
+    const Choices& c = state.config;
+    return answering::draw(
+        c, step,
+        training_length({c["curriculum"], c.whole("train_length"), c.count("steps")}, uint64_t(c.count("seed")), step));
+  }
+  Questions asked(int length, int n) const {
+    const Choices& c = state.config;
+    return {length, make_batch(task(c["task"]), 1, length,
+                               stream(uint64_t(c.count("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(n)))};
+  }
+  void pass(const Decoder& net, const Questions& q, int length, Trace* trace) const {
+    const Ids read = read_by(q, q.strings.targets, symbols(state.config));
+    net.states(read, {positions(state.config, Purpose::test_positions, length, read.shape()[1]), {}, trace});
+  }
+
+  StepResult step(const Questions& q, Trace* trace) override {
+    const Choices& c = state.config;
+    const UseEngine as_this_run(products(c));
+    const int64_t number = state.adam.step;
+    const bool all = c["loss_on"] == "all";
+    const Ids read = read_by(q, q.strings.targets, symbols(c));
+    const PositionSample drawn = positions(c, Purpose::positions, number, read.shape()[1]);
+    Stoppable until_update(!trace);
+    state.params.clear_grads();
+    const Tensor logits = state.net(read, all ? read.shape()[1] : q.outputs(), {drawn, {}, trace});
+    const Tensor loss = cross_entropy(logits, expected(q, read, all));
+    backward(loss);
+    until_update.complete();
+    state.adam.lr = c.number("lr") * std::min(1., double(number + 1) / std::max(1, c.whole("warmup")));
+    state.adam.update(state.params, trace);
+    const double norm = Adam::norm(state.adam.squares.values());
+    stop_if_diverged(c, number, double(loss.item()), norm);
+    ++state.adam.step;
+    Right right;
+    right.add(q, said(all ? slice(logits, 1, read.shape()[1] - q.outputs(), read.shape()[1]) : logits));
+    return {state.adam.step,
+            double(loss.item()),
+            double(right.slots) / double(right.of_slots),
+            norm,
+            double(right.of_slots),
+            q.length};
+  }
+};
+
+// Of each layer the largest matrix alone: (C, C) of attention, or (C, F).
+double least_weights(const Choices& c) {
+  const double C = c.whole("d_model");
+  return c.whole("layers") * C * std::max(double(c.whole("d_ff")), C);
+}
+
+// The paper's scores by slot, and the share of whole answers at the same lengths.
+const Columns& score_columns() {
+  static const Columns all = [] {
+    std::vector<Column> list = *paper_score_columns();
+    list.push_back(Column::share("exact_match"));
+    return columns(list);
+  }();
+  return all;
+}
+Row scores(const Choices& c, const Results& all) {
+  std::vector<Row::Cell> cells = paper_scores(c, all).cells();
+  double sum = 0;
+  int beyond = 0;
+  for (const Row& row : all)
+    if (row.length() > c.whole("train_length")) sum += row["exact_match"], ++beyond;
+  cells.push_back(beyond ? sum / beyond : std::nan(""));
+  return {score_columns(), cells};
+}
+
+std::string shown(const Choices& c, const Results& all) {
+  double trained = 0, longer = 0;
+  int of_trained = 0, of_longer = 0;
+  for (const Row& row : all) {
+    const bool as_trained = row.length() <= c.whole("train_length");
+    (as_trained ? trained : longer) += row["exact_match"], ++(as_trained ? of_trained : of_longer);
+  }
+  std::string text = shown_by_length(c, all) + "\nwhole answers:";
+  if (of_trained) text += fmt::format(" {:.1f} % at trained lengths", 100 * trained / of_trained);
+  if (of_longer) text += fmt::format("{} {:.1f} % at longer ones", of_trained ? "," : "", 100 * longer / of_longer);
+  return text + "; accuracy is by slot, each read from what the model has said before\n";
+}
+
+}  // namespace
+}  // namespace answering
+
+const Kind& answering_kind() {
+  static const Kind kind = {
+      .name = "answering",
+      .word = "decoder ",
+      .summary = "decoders that answer a task token by token: train, resume, eval",
+      .studied = "task",
+      .marked_by = "loss_on",
+      .last_file = "result.json",
+      .format = "poslab decoder of a task 1",
+      .checkpoints_are_read = "a decoder of a task; `poslab decoder` reads",
+      .tested = {"encoding", "temperature", "eval_lengths", "eval_samples"},
+      .table = answering::all_choices,
+      .configure = answering::configure,
+      .check = answering::check,
+      .least_weights = answering::least_weights,
+      .longest = answering::longest,
+      .make = [](const Choices& c, std::shared_ptr<const language::Source>) -> std::unique_ptr<Learner> {
+        return std::make_unique<answering::AnsweringLearner>(answering::State(c));
+      },
+      .columns = answering::test_columns(),
+      .collected = {"length", "accuracy", "exact_match", "samples", "guess", "majority", "content_only"},
+      .score_columns = answering::score_columns(),
+      .scores = answering::scores,
+      .shown = answering::shown};
+  return kind;
+}
+
+}  // namespace poslab

@@ -1,0 +1,38 @@
+// What pages draw of a trained model, whatever its kind: one input of its test, and where it looked; and the figures of
+// `poslab inspect`.
+#pragma once
+#include "experiment/attention_maps.h"
+#include "experiment/coverage.h"
+#include "experiment/dispersion.h"
+#include "experiment/pca.h"
+
+namespace poslab {
+
+struct SampleOptions {
+  int length = 0;          // of the input, or tokens; 0: the longest trained one
+  int number = 1;          // which string, text or question of the test, from 1
+  std::string text = {};   // of kinds that read texts: in place of the test's
+};
+struct Sample {
+  std::string of = {};                     // the task that it is of, where a run learns several; else ""
+  int layers = 0, heads = 0;
+  double matrices = 0;                     // at most so many tensors of (H, T, T) numbers are made besides the weights
+  std::vector<std::string> symbols = {};   // of each slot, as it is shown
+  int outputs = 0;                         // how many of the last slots are answer slots
+  std::string block = "block";             // what names of activations begin with, before the number of the layer
+  std::string slots = {};                  // what a page says of the slots
+  std::function<void(Trace&)> pass = {};   // over it, without gradients or dropout; the learner must outlive it
+};
+// Tensors of (H, T, T) numbers that a layer with this encoding makes.
+double matrices_of(const std::string& encoding, const ModelShape&);
+
+struct Inside {
+  Dispersed dispersed;
+  Biases biases;
+  Pca pca{};               // this and what follows: not of an encoder-decoder
+  std::vector<AttentionMaps> maps{};
+  Coverage coverage{};
+};
+constexpr int most_of_biases = 1024;       // slots whose biases are drawn
+
+}  // namespace poslab

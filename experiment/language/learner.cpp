@@ -1,0 +1,209 @@
+#include "experiment/language/learner.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/tape.h"
+#include "experiment/align.h"
+#include "experiment/language/inside.h"
+
+namespace poslab {
+namespace language {
+namespace {
+
+const Columns& text_columns() {
+  static const Columns all = [] {
+    std::vector<Column> list = {Column::length(),       Column::word("set"),        Column::count("samples"),
+                                Column::number("loss"), Column::number("accuracy"), Column::number("bits_per_byte")};
+    for (const char* what : {"loss", "accuracy"})
+      for (int p = 1; p <= parts; ++p) list.push_back(Column::number(fmt::format("{}_{}", what, p)));
+    return columns(list);
+  }();
+  return all;
+}
+
+// Of each layer the largest matrix alone: (C, C) of attention, which gated units have not, or (C, F).
+double least_weights(const Choices& c) {
+  const double C = c.whole("d_model"), other = c["unit"] == "gau" ? 1 : C;
+  return c.whole("layers") * C * std::max(double(c.whole("d_ff")), other);
+}
+
+int longest(const Choices& c) {
+  const std::vector<int> tested = eval_lengths(c);
+  return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
+}
+
+std::unique_ptr<Learner> make(const Choices& c, std::shared_ptr<const Source> text) {
+  State state(c, text->tokens());
+  return std::make_unique<TextLearner>(std::move(state), std::move(text));
+}
+
+const Columns& score_columns() {
+  static const Columns all = columns(
+      {Column::number("loss"), Column::number("accuracy"), Column::number("bits_per_byte"), Column::count("longest"),
+       Column::number("longest_loss"), Column::number("longest_accuracy"), Column::number("longest_bits_per_byte")});
+  return all;
+}
+
+// Of texts that are not repeated, at the trained length and at the longest.
+Row scores(const Choices& c, const Results& all) {
+  const Row *trained = nullptr, *longest = nullptr;
+  const Results plain = only(all, "set", "plain");
+  for (const Row& at : plain) {
+    if (at.length() == c.whole("train_length")) trained = &at;
+    if (!longest || at.length() > longest->length()) longest = &at;
+  }
+  const auto of = [](const Row* at, const char* name) { return at ? (*at)[name] : std::nan(""); };
+  return {score_columns(),
+          {of(trained, "loss"), of(trained, "accuracy"), of(trained, "bits_per_byte"), of(longest, "length"),
+           of(longest, "loss"), of(longest, "accuracy"), of(longest, "bits_per_byte")}};
+}
+
+std::string shown(const Choices&, const Results& all) {
+  std::string text = "  length   accuracy     loss   bits a byte     repeated: accuracy     loss\n";
+  const Results again = only(all, "set", "repeated");
+  for (const Row& plain : only(all, "set", "plain")) {
+    text += fmt::format("{:8} {:8.1f} % {:8.4f} {:13.4f}", plain.length(), 100 * plain["accuracy"], plain["loss"],
+                        plain["bits_per_byte"]);
+    for (const Row& same : again)
+      if (same.length() == plain.length())
+        text += fmt::format(" {:20.1f} % {:8.4f}", 100 * same["accuracy"], same["loss"]);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Row row_of(const AtLength& at) {
+  std::vector<Row::Cell> cells = {double(at.length),  at.repeated ? "repeated" : "plain",
+                                  double(at.samples), at.loss,
+                                  at.accuracy,        at.bits_per_byte};
+  cells.insert(cells.end(), std::begin(at.loss_of_part), std::end(at.loss_of_part));
+  cells.insert(cells.end(), std::begin(at.accuracy_of_part), std::end(at.accuracy_of_part));
+  return {text_columns(), std::move(cells)};
+}
+
+std::vector<TestPart> test_of(const Decoder& net, const Choices& c, std::shared_ptr<const Source> text) {
+  std::vector<TestPart> all;
+  for (const bool repeated : {false, true})
+    for (const int length : eval_lengths(c))
+      all.push_back({fmt::format("length {}", length), double(c.whole("eval_samples")) * length,
+                     [=] { return row_of(evaluate(net, c, *text, length, repeated)); }});
+  return all;
+}
+
+Decoder tested_net(const Decoder& net, const Params& params, const Choices& own, const Choices& tested) {
+  Decoder other = net;
+  if (tested["encoding"] != own["encoding"]) other = other.with_encoding(scheme(tested));
+  if (tested["temperature"] == own["temperature"]) return other;
+  const Chosen<TemperaturePolicy> policy = choose_temperature(tested["temperature"]);
+  other = other.at_temperature(policy);
+  check_aligned(policy, params);
+  return other;
+}
+
+std::vector<TestPart> TextLearner::test(const Choices& c) const {
+  language::check(with_temperature(c, state.config["temperature"]));
+  return test_of(tested_net(state.net, state.params, state.config, c), c, source);
+}
+
+double TextLearner::accuracy_at(int length, int samples) const {
+  Choices c = state.config;
+  c.set("eval_samples", fmt::format("{}", samples));
+  return evaluate(state.net, c, *source, length, false).accuracy;
+}
+
+std::string TextLearner::batch_words() const {
+  return fmt::format("{} texts of {} tokens", state.config.whole("batch"), state.config.whole("train_length"));
+}
+
+Probed TextLearner::probed(const Choices&, const std::vector<int>& lengths, int samples,
+                           const std::string& command) const {
+  check_lengths(state, lengths, command, false);
+  return language::probed(state, *source, samples);
+}
+
+std::vector<int> TextLearner::tokens_of(const std::string& text) const {
+  if (text.empty()) return {};
+  if (source->grammar) bad_input("--text: copy_grammar has symbols that are no letters; leave it out");
+  return source->reader().encode(text);
+}
+
+Sample TextLearner::sample(const SampleOptions& o) const {
+  if (!o.text.empty() && o.length)
+    bad_input("--text and --length {}: the text has a length of its own; leave one out", o.length);
+  const Choices& c = state.config;
+  std::vector<int> tokens = tokens_of(o.text);
+  const int T = !tokens.empty() ? int(tokens.size()) : o.length ? o.length : c.whole("train_length");
+  check_lengths(state, {T}, "view", false);
+  if (tokens.empty()) {
+    tokens = test_window(c, *source, T, o.number - 1);
+    tokens.pop_back();
+  }
+  const DecoderSpec& spec = state.net.spec();
+  return {.layers = spec.layers,
+          .heads = spec.heads,
+          .matrices = matrices_of(c["encoding"], spec.shape()),
+          .symbols = symbols(*source, tokens),
+          .slots = "a token sees itself and those before it.",
+          .pass = [this, tokens, T](Trace& trace) {
+            const NoGrad no_grad;
+            state.net.states(Ids({1, T}, tokens), {test_positions(state.config, T), {}, &trace});
+          }};
+}
+
+std::function<Inside()> TextLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
+  const int trained = state.config.whole("train_length");
+  if (lengths.empty()) lengths = {trained, 2 * trained};
+  const std::vector<int> said = tokens_of(text);
+  check_lengths(state, lengths);
+  if (!said.empty()) check_lengths(state, {int(said.size())});
+  return [this, lengths, said, n] {
+    std::vector<AttentionMaps> maps;
+    if (!said.empty()) maps.push_back(attention_maps(state, *source, said));
+    for (const int length : lengths) {
+      if (!said.empty()) break;
+      std::vector<int> window = test_window(state.config, *source, length, 0);
+      window.pop_back();
+      maps.push_back(attention_maps(state, *source, window));
+    }
+    const int T = std::min(lengths.back(), most_of_biases);
+    return Inside{
+        dispersed(language::probed(state, *source, n), lengths, n),
+        biases(*state.net.encoding().layers[0], state.net.spec().shape(), test_positions(state.config, T).at_layer(0)),
+        pca(state, *source, lengths, n), maps, coverage(state, lengths)};
+  };
+}
+
+StepResult TextLearner::step(const Batch& batch, Trace* trace) {
+  const Step s = train_step(state, batch, trace);
+  return {state.adam.step, s.loss, s.accuracy, s.grad_norm, double(batch.expected.size())};
+}
+
+}  // namespace language
+
+const Kind& language_kind() {
+  static const Kind kind = {.name = "language",
+                            .word = "lm ",
+                            .studied = "text",
+                            .marked_by = "text",
+                            .last_file = "eval.csv",
+                            .format = "poslab language model 1",
+                            .checkpoints_are_read = "a language model; `poslab lm` reads",
+                            .tested = {"encoding", "temperature", "eval_times", "eval_samples"},
+                            .table = language::all_choices,
+                            .configure = language::configure,
+                            .check = language::check,
+                            .least_weights = language::least_weights,
+                            .longest = language::longest,
+                            .make = language::make,
+                            .columns = language::text_columns(),
+                            .collected = {"length", "set", "accuracy", "loss", "bits_per_byte", "samples"},
+                            .score_columns = language::score_columns(),
+                            .scores = language::scores,
+                            .shown = language::shown};
+  return kind;
+}
+
+}  // namespace poslab

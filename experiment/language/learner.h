@@ -1,0 +1,33 @@
+// Runs that learn a text, as a kind of run (experiment/kind.h).
+#pragma once
+#include "experiment/language/language.h"
+#include "experiment/learner.h"
+
+namespace poslab::language {
+
+class TextLearner final : public StateLearner<State, Batch> {
+ public:
+  TextLearner(State s, std::shared_ptr<const Source> text) : StateLearner(std::move(s)), source(std::move(text)) {}
+  std::vector<TestPart> test(const Choices&) const override;
+  double accuracy_at(int length, int samples) const override;
+  std::string batch_words() const override;
+  Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
+  Sample sample(const SampleOptions&) const override;
+  std::function<Inside()> inside(std::vector<int> lengths, int samples, const std::string& text) const override;
+
+  std::shared_ptr<const Source> source;
+
+ private:
+  Batch batch(int64_t step) const override { return draw_batch(state.config, *source, step); }
+  StepResult step(const Batch&, Trace*) override;
+  std::vector<int> tokens_of(const std::string& text) const;   // of a text of one's own; none of ""
+};
+
+Row row_of(const AtLength&);
+// The test of any decoder under these choices: an external checkpoint, or a model with another encoding.
+std::vector<TestPart> test_of(const Decoder&, const Choices&, std::shared_ptr<const Source>);
+// The model as these choices say it, with another scheme or temperature than it was trained with. Throws BadInput for
+// one that learns parameters.
+Decoder tested_net(const Decoder&, const Params&, const Choices& own, const Choices& tested);
+
+}  // namespace poslab::language

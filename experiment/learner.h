@@ -1,0 +1,93 @@
+// A model in training, of whatever kind: what the loops, the commands and the pages of upper floors know of it. Opens
+// no file, reads no clock, starts no thread.
+#pragma once
+#include <any>
+#include <functional>
+
+#include "experiment/inside.h"
+#include "experiment/kind.h"
+#include "experiment/results.h"
+#include "nn/adam.h"
+#include "nn/trace.h"
+
+namespace poslab {
+
+struct StepResult {             // of a step of training
+  int64_t done;              // steps, with this one
+  double loss, accuracy, grad_norm;
+  double scored;             // accuracy is a share of so many tokens or answers
+  int length = 0;            // of the step's strings; 0: its kind has no one length for all
+};
+
+// A row of a test that is still to be measured. A test is a list of them, in their order.
+struct TestPart {
+  std::string words;            // "length 40"
+  double tokens;                // of all its sequences, for a bar of progress
+  std::function<Row()> row;     // throws Stopped (core/stop.h)
+};
+
+class Learner {
+ public:
+  virtual ~Learner() = default;
+  virtual const Choices& config() const = 0;
+  virtual const Params& params() const = 0;
+  virtual Adam& adam() = 0;                      // adam().step counts the steps that were started
+  const Adam& adam() const { return const_cast<Learner*>(this)->adam(); }
+
+  // What a step is trained on: a function of config() and the step's number alone, drawn on any thread.
+  virtual std::any draw(int64_t step) const = 0;
+  // Step number adam().step, on what was drawn for it. Throws Stopped, with the weights as before it. A trace has the
+  // step's activations, gradients and updates.
+  virtual void start(std::any drawn, Trace* = nullptr) = 0;
+  // Of the oldest step that was started and not finished. Throws Failure when the loss or the gradient's norm is not
+  // finite; that gradient has not changed the weights.
+  virtual StepResult finish() = 0;
+  virtual size_t may_wait() const { return 0; }  // started steps that need not be finished yet: a GPU's queue
+
+  // The test under these choices, which may differ from config() in what Kind::tested names. Throws BadInput, before
+  // anything is computed, where the trained model cannot be tested so.
+  virtual std::vector<TestPart> test(const Choices&) const = 0;
+  // -- looking at it. Each throws BadInput, before anything is computed, for a length that has no room.
+
+  // Of a step: "32 strings", "16 texts of 256 tokens".
+  virtual std::string batch_words() const = 0;
+  virtual std::any draw_longest(int64_t step) const { return draw(step); }   // a step of the longest inputs there are
+  // Attention on the first `samples` inputs of the test at each length. command: who asks, for messages.
+  virtual Probed probed(const Choices& test, const std::vector<int>& lengths, int samples,
+                        const std::string& command) const = 0;
+  virtual Sample sample(const SampleOptions&) const = 0;
+  // lengths: none for those that its kind has. The learner must outlive what comes back.
+  virtual std::function<Inside()> inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
+  // The share that is right on the first `samples` inputs of the run's own test at one length. Throws Stopped.
+  virtual double accuracy_at(int length, int samples) const = 0;
+};
+
+// These choices at another temperature: what is aligned to a trained model is no choice of a training.
+inline Choices with_temperature(Choices c, const std::string& temperature) {
+  c.set("temperature", temperature);
+  return c;
+}
+
+// A learner around a state that has config, params and adam, and steps that are done when they are started.
+template <class State, class Batch>
+class StateLearner : public Learner {
+ public:
+  explicit StateLearner(State s) : state(std::move(s)) {}
+  const Choices& config() const override { return state.config; }
+  const Params& params() const override { return state.params; }
+  Adam& adam() override { return state.adam; }
+  std::any draw(int64_t step) const override { return batch(step); }
+  void start(std::any drawn, Trace* trace) override { newest_ = step(std::any_cast<const Batch&>(drawn), trace); }
+  StepResult finish() override { return newest_; }
+
+  State state;
+
+ protected:
+  virtual Batch batch(int64_t step) const = 0;
+  virtual StepResult step(const Batch&, Trace*) = 0;
+
+ private:
+  StepResult newest_{};
+};
+
+}  // namespace poslab

@@ -1,0 +1,210 @@
+#include "experiment/strings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/tape.h"
+#include "experiment/build.h"
+#include "experiment/lengths.h"
+#include "tasks/task.h"
+
+namespace poslab {
+namespace {
+
+const Columns& string_columns() {
+  static const Columns all =
+      columns({Column::length(), Column::share("accuracy"), Column::share("unmasked_accuracy"),
+               Column::number("loss", "{:.6g}"), Column::count("samples"), Column::share("guess"),
+               Column::share("majority"), Column::share("content_only")});
+  return all;
+}
+
+// Of each layer the largest matrix alone: (C, C) of attention, or (C, F) of the feed-forward network.
+double least_weights_of_strings(const Choices& c) {
+  const double C = c.whole("d_model");
+  return c.whole("layers") * C * C * c.whole("widening");
+}
+
+std::unique_ptr<Learner> make_strings(const Choices& c, std::shared_ptr<const language::Source>) {
+  return std::make_unique<StringsLearner>(State(c));
+}
+
+std::string shown_mean(const std::string& what, const Mean& m) {
+  return fmt::format("  {:<15}{:>4} .. {:<5}{:9.1f}{:9.1f}{:10.1f}{:14.1f}\n", what, m.from, m.to, 100 * m.accuracy,
+                     100 * m.baselines.chance, 100 * m.baselines.majority, 100 * m.baselines.content_only);
+}
+
+}  // namespace
+
+const Kind& strings_kind() {
+  static const Kind kind = {
+      .name = "strings",
+      .word = "",
+      .studied = "task",
+      .marked_by = "resample",
+      .last_file = "result.json",
+      .format = "poslab checkpoint 1",
+      .checkpoints_are_read = "a task; `poslab resume`, eval and ask read",
+      .tested = {"eval_lengths", "eval_samples", "test_positions", "test_temperature", "test_dropout"},
+      .table = all_choices,
+      .configure = configure,
+      .check = check,
+      .least_weights = least_weights_of_strings,
+      .longest = longest,
+      .make = make_strings,
+      .columns = string_columns(),
+      .collected = {"length", "accuracy", "samples", "guess", "majority", "content_only"},
+      .score_columns = paper_score_columns(),
+      .scores = paper_scores,
+      .shown = shown_by_length,
+      .estimated = true};
+  return kind;
+}
+
+void StringsLearner::start(std::any drawn, Trace* trace) {
+  running_.push_back(start_step(state, std::any_cast<StepInputs>(std::move(drawn)), trace));
+}
+
+StepResult StringsLearner::finish() {
+  const int64_t done = running_.front().number + 1;
+  const Step s = finish_step(state.config, std::move(running_.front()));
+  running_.pop_front();
+  return {done,    s.loss, double(s.score.correct) / double(s.score.scored), s.grad_norm, double(s.score.scored),
+          s.length};
+}
+
+std::vector<TestPart> StringsLearner::test(const Choices& c) const {
+  const auto tested = std::make_shared<State>(state);
+  check(tested->config = c);
+  tested->test_net();  // a temperature of another model is refused
+  const auto [from, to] = c.lengths("eval_lengths");
+  std::vector<TestPart> all;
+  for (int length = from; length <= to; ++length)
+    all.push_back({fmt::format("length {}", length), double(c.whole("eval_samples")) * slots(c, length),
+                   [=] { return row_of(evaluate(*tested, length)); }});
+  return all;
+}
+
+// -- looking at it
+
+double matrices_of(const std::string& encoding, const ModelShape& shape) {
+  const Chosen<Scheme> scheme = choose_encoding(encoding);
+  return scheme->matrices(shape, scheme.choices);
+}
+
+namespace {
+
+void must_be_no_text(const std::string& text) {
+  if (!text.empty())
+    bad_input("--text goes with runs of `poslab lm`; `poslab ask RUN STRING` shows what this one does with a string");
+}
+
+}  // namespace
+
+Probed StringsLearner::probed(const Choices&, const std::vector<int>& lengths, int samples,
+                              const std::string& command) const {
+  check_lengths(state.config, lengths, command);
+  return poslab::probed(state, samples);
+}
+
+Sample StringsLearner::sample(const SampleOptions& o) const {
+  must_be_no_text(o.text);
+  const Choices& c = state.config;
+  const int length = o.length ? o.length : c.whole("train_length"), first = o.number - 1;
+  check_lengths(c, {length}, "view");
+  const Batch batch = test_batch(c, length, first, 1);
+  const int T = batch.tokens.shape()[1];
+  Sample s{.layers = c.whole("layers"),
+           .heads = c.whole("heads"),
+           .matrices = matrices_of(c["encoding"], transformer_spec(c).shape()),
+           .outputs = batch.outputs,
+           .slots = "dashed lines part the input from the answer slots."};
+  const std::vector<std::string> alphabet = task(c["task"]).alphabet;
+  for (int t = 0; t < T; ++t) s.symbols.push_back(t < T - batch.outputs ? alphabet[size_t(batch.tokens[t])] : "·");
+  s.pass = [this, batch, length, T, first](Trace& trace) {
+    const NoGrad no_grad;
+    const MatmulPrecision as_this_run = state.matmul_precision();
+    const PositionSample positions = test_draw(state.config, length, first, 1, T, batch.tokens);
+    state.test_net()(batch.tokens, T, {positions, {}, &trace});  // of all slots
+  };
+  return s;
+}
+
+std::function<Inside()> StringsLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
+  must_be_no_text(text);
+  if (lengths.empty()) lengths = paper_lengths(state.config);
+  check_lengths(state.config, lengths);
+  return [this, lengths, n] {
+    const Choices& c = state.config;
+    const int T = slots(c, std::min(lengths.back(), most_of_biases));
+    const PositionSample draw = test_draw(c, lengths.back(), 0, 1, T, Ids({1, T}, std::vector<int>(size_t(T), 0)));
+    return Inside{dispersed(poslab::probed(state, n), lengths, n),
+                  biases(*state.net.encoding().layers[0], transformer_spec(c).shape(), draw.at_layer(0)),
+                  pca(state, lengths, n), attention_maps(state, lengths), coverage(c, lengths, state.adam.step)};
+  };
+}
+
+Row row_of(const AtLength& a) {
+  const Baselines& b = a.baselines;
+  return {string_columns(),
+          {double(a.length), a.accuracy, a.unmasked_accuracy, a.loss, double(a.samples), b.chance, b.majority,
+           b.content_only}};
+}
+
+std::vector<AtLength> at_lengths(const Results& rows) {
+  std::vector<AtLength> all;
+  for (const Row& row : rows) {
+    const auto value = [&](const char* name) { return row.has(name) ? row[name] : 0; };
+    all.push_back({row.length(),
+                   int(row["samples"]),
+                   row["accuracy"],
+                   value("unmasked_accuracy"),
+                   row["loss"],
+                   {value("guess"), value("majority"), value("content_only")}});
+  }
+  return all;
+}
+
+const Columns& paper_score_columns() {
+  static const Columns all =
+      columns({Column::share("paper_score"), Column::share("released_score"), Column::share("guess"),
+               Column::share("majority"), Column::share("content_only")});
+  return all;
+}
+
+Row paper_scores(const Choices& c, const Results& rows) {
+  const double none = std::nan("");
+  const std::vector<AtLength> all = at_lengths(rows);
+  const std::optional<Mean> paper = paper_score(c, all), released = released_score(c, all);
+  const Baselines b = paper ? paper->baselines : Baselines{none, none, none};
+  return {paper_score_columns(),
+          {paper ? paper->accuracy : none, released ? released->accuracy : none, b.chance, b.majority, b.content_only}};
+}
+
+std::string shown_by_length(const Choices& c, const Results& rows) {
+  const std::vector<AtLength> all = at_lengths(rows);
+  std::string text = fmt::format("accuracy in %, {} strings of each length", c.whole("eval_samples"));
+  if (c.has("test_positions"))
+    text += fmt::format(", positions at test {}, dropout {}", c["test_positions"], c.on("test_dropout") ? "on" : "off");
+  text += "\n\n";
+  text += fmt::format("  {:<15}{:<13}{:>8}{:>9}{:>10}{:>14}\n", "", "lengths", "accuracy", "guess", "majority",
+                      "content only");
+  const int each = (int(all.size()) + 9) / 10, last = all.back().length;
+  for (int from = all.front().length, to; from <= last; from = to + 1) {
+    const bool trained = from <= c.whole("train_length");
+    to = std::min({from + each - 1, last, trained ? c.whole("train_length") : last});  // no row mixes trained and new
+    const size_t first = size_t(from - all.front().length), past = size_t(to - all.front().length + 1);
+    text += shown_mean(trained ? "as in training" : "longer",
+                       *mean_from({all.begin() + long(first), all.begin() + long(past)}, from));
+  }
+  text += '\n';
+  if (const auto m = paper_score(c, all)) text += shown_mean("paper score", *m);
+  if (const auto m = released_score(c, all)) text += shown_mean("released score", *m);
+  if (paper_score(c, all))
+    text +=
+        "\npaper score: the mean over all lengths beyond the trained ones; released score: without the first of "
+        "them\n";
+  return text + "content only: the same answer in every slot, from how many of each symbol there are\n";
+}
+
+}  // namespace poslab

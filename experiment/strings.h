@@ -1,0 +1,47 @@
+// Runs that learn a task of strings, as a kind of run (experiment/kind.h).
+#pragma once
+#include <deque>
+
+#include "experiment/evaluate.h"
+#include "experiment/learner.h"
+#include "experiment/step.h"
+
+namespace poslab {
+
+class StringsLearner final : public Learner {
+ public:
+  explicit StringsLearner(State s) : state(std::move(s)) {}
+  const Choices& config() const override { return state.config; }
+  const Params& params() const override { return state.params; }
+  Adam& adam() override { return state.adam; }
+  std::any draw(int64_t step) const override { return draw_step(state.config, step); }
+  void start(std::any drawn, Trace*) override;
+  StepResult finish() override;
+  size_t may_wait() const override { return state.params.device() == Device::cpu ? 0 : 2; }
+  std::vector<TestPart> test(const Choices&) const override;
+  double accuracy_at(int length, int samples) const override { return poslab::accuracy_at(state, length, samples); }
+  std::string batch_words() const override { return fmt::format("{} strings", state.config.whole("batch")); }
+  std::any draw_longest(int64_t step) const override {
+    return draw_step(state.config, step, state.config.whole("train_length"));
+  }
+  Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
+  Sample sample(const SampleOptions&) const override;
+  std::function<Inside()> inside(std::vector<int> lengths, int samples, const std::string& text) const override;
+
+  State state;
+
+ private:
+  std::deque<PendingStep> running_;
+};
+
+// A test's row, and rows as they were measured; what was not kept is 0.
+Row row_of(const AtLength&);
+std::vector<AtLength> at_lengths(const Results&);
+
+// Of runs that are scored as the paper scores them: paper_score, released_score, guess, majority, content_only.
+const Columns& paper_score_columns();
+Row paper_scores(const Choices&, const Results&);
+// Accuracy by length in about ten rows, and the scores, each beside the three baselines.
+std::string shown_by_length(const Choices&, const Results&);
+
+}  // namespace poslab

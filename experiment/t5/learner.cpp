@@ -1,0 +1,209 @@
+#include "experiment/t5/learner.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "autograd/tape.h"
+#include "experiment/align.h"
+#include "experiment/t5/inside.h"
+#include "tasks/retrieval/symbols.h"
+
+namespace poslab {
+namespace t5 {
+namespace {
+
+const Columns& question_columns() {
+  static const Columns all = [] {
+    std::vector<Column> list = {Column::word("task"), Column::length(), Column::count("samples"),
+                                Column::number("loss"), Column::number("accuracy")};
+    for (int p = 1; p <= places; ++p) list.push_back(Column::number(fmt::format("accuracy_{}", p)));
+    return columns(list);
+  }();
+  return all;
+}
+
+// Of each layer the largest matrix alone.
+double least_weights(const Choices& c) {
+  const double C = c.whole("d_model"), layers = c.whole("layers") + c.whole("decoder_layers");
+  return layers * C * std::max(double(c.whole("d_ff")), C);
+}
+
+int longest_tested(const Choices& c) {
+  const std::vector<int> tested = eval_lengths(c);
+  return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
+}
+
+std::unique_ptr<Learner> make(const Choices& c, std::shared_ptr<const language::Source>) {
+  return std::make_unique<QuestionLearner>(State(c));
+}
+
+const Columns& score_columns() {
+  static const Columns all =
+      columns({Column::number("accuracy"), Column::count("longest"), Column::number("longest_accuracy")});
+  return all;
+}
+
+// Means over the tasks, at the trained length and at the longest.
+Row scores(const Choices& c, const Results& all) {
+  std::map<int, std::pair<double, int>> by_length;   // sum, and of how many tasks
+  for (const Row& at : all) by_length[at.length()].first += at["accuracy"], ++by_length[at.length()].second;
+  const auto mean = [](const auto& at) { return at.first / at.second; };
+  const auto trained = by_length.find(c.whole("train_length"));
+  const auto& [longest, of_longest] = *by_length.rbegin();
+  return {score_columns(), {trained == by_length.end() ? std::nan("") : mean(trained->second), double(longest),
+                  mean(of_longest)}};
+}
+
+std::string shown(const Choices&, const Results& all) {
+  std::string text = "  task         length   accuracy     loss     by place of the answer, from beginning to end\n";
+  for (const Row& at : all) {
+    double by_place[places];
+    for (int p = 0; p < places; ++p) by_place[p] = at[fmt::format("accuracy_{}", p + 1)];
+    text += fmt::format("  {:<10} {:8} {:8.1f} % {:8.4f}    {}\n", at.word("task"), at.length(), 100 * at["accuracy"],
+                        at["loss"], shown_places(by_place));
+  }
+  return text;
+}
+
+}  // namespace
+
+Row row_of(const AtLength& at) {
+  std::vector<Row::Cell> cells = {at.task, double(at.length), double(at.samples), at.loss, at.accuracy};
+  cells.insert(cells.end(), std::begin(at.accuracy_of_place), std::end(at.accuracy_of_place));
+  return {question_columns(), std::move(cells)};
+}
+
+std::string shown_places(const double (&accuracy)[places]) {
+  std::string text;
+  for (const double x : accuracy) text += std::isnan(x) ? std::string("    -") : fmt::format(" {:4.0f}", 100 * x);
+  return text;
+}
+
+std::vector<TestPart> QuestionLearner::test(const Choices& c) const {
+  t5::check(with_temperature(c, state.config["temperature"]));
+  T5 net = state.net;
+  if (c["encoding"] != state.config["encoding"]) net = net.with_encoding(scheme(c));
+  if (c["temperature"] != state.config["temperature"]) {
+    const Chosen<TemperaturePolicy> policy = choose_temperature(c["temperature"]);
+    net = net.at_temperature(policy);
+    check_aligned(policy, state.params);
+  }
+  check_rows(net, c);
+  std::vector<TestPart> all;
+  for (const Chosen<Retrieval>& task : tasks(c))
+    for (const int length : eval_lengths(c))
+      all.push_back({fmt::format("{}, length {}", task->name, length), double(c.whole("eval_samples")) * length,
+                     [=] { return row_of(evaluate(net, c, task, length)); }});
+  return all;
+}
+
+double QuestionLearner::accuracy_at(int length, int samples) const {
+  Choices c = state.config;
+  c.set("eval_samples", fmt::format("{}", samples));
+  double sum = 0;
+  for (const Chosen<Retrieval>& task : tasks(c)) sum += evaluate(state.net, c, task, length).accuracy;
+  return sum / double(tasks(c).size());
+}
+
+namespace {
+
+void must_be_no_text(const std::string& text) {
+  if (!text.empty()) bad_input("--text goes with runs of `poslab lm`; this one is of `poslab t5`");
+}
+
+// The state under a test of these lengths, which are checked.
+std::shared_ptr<const State> tested_at(const State& state, Choices c, const std::vector<int>& lengths) {
+  c.set("eval_lengths", fmt::format("{}", fmt::join(lengths, "/")));
+  t5::check(c), check_rows(state.net, c);
+  const auto made = std::make_shared<State>(state);
+  made->config = c;
+  return made;
+}
+
+Probed probed_and_kept(const std::shared_ptr<const State>& state, int samples) {
+  Probed p = probed(*state, samples);
+  p.run = [state, run = p.run](const Look& look) { run(look); };
+  return p;
+}
+
+}  // namespace
+
+Probed QuestionLearner::probed(const Choices& c, const std::vector<int>& lengths, int samples,
+                               const std::string&) const {
+  return probed_and_kept(tested_at(state, c, lengths), samples);
+}
+
+Sample QuestionLearner::sample(const SampleOptions& o) const {
+  must_be_no_text(o.text);
+  const int length = o.length ? o.length : state.config.whole("train_length"),
+            questions = state.config.whole("eval_samples");
+  if (length < shortest_retrieval)
+    bad_input("view: length {} of a T5; ask for {} tokens or more", length, shortest_retrieval);
+  if (o.number > questions)
+    bad_input("--sample {}: the test has {} questions at each length (eval_samples); ask for one of these", o.number,
+              questions);
+  const std::shared_ptr<const State> at = tested_at(state, state.config, {length});
+  const Chosen<Retrieval> task = tasks(at->config)[0];
+  const Batch batch = test_batch(at->config, task, length, {o.number - 1, 1, questions});
+  const T5Spec& spec = state.net.spec();
+  Sample s{.of = task.spelled(),
+           .layers = spec.layers,
+           .heads = spec.heads,
+           .matrices = matrices_of(state.config["encoding"], spec.shape(false)),
+           .block = "encoder.block",
+           .slots = "the context and the question behind it, as the encoder reads them."};
+  for (int t = 0; t < length; ++t) s.symbols.push_back(symbols::written({batch.context[t]}));
+  s.pass = [this, at, batch, length](Trace& trace) {
+    const NoGrad no_grad;
+    state.net.encode(batch.context, {}, {test_positions(at->config, length, batch), {}, &trace});
+  };
+  return s;
+}
+
+std::function<Inside()> QuestionLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
+  must_be_no_text(text);
+  const int trained = state.config.whole("train_length");
+  if (lengths.empty()) lengths = {trained, 4 * trained};
+  const Probed attention = probed(state.config, lengths, n, "inspect");
+  return [this, attention, lengths, n] {
+    const int T = std::min(lengths.back(), most_of_biases);
+    const PositionSample draw(sampler(state.config), Resample::per_forward, {}, 1, T);
+    return Inside{dispersed(attention, lengths, n),
+                  biases(*state.net.encoding().layers[0], state.net.spec().shape(false), draw.at_layer(0))};
+  };
+}
+
+StepResult QuestionLearner::step(const Batch& batch, Trace* trace) {
+  const Step s = train_step(state, batch, trace);
+  return {state.adam.step, s.loss, s.accuracy, s.grad_norm, double(batch.context.shape()[0])};
+}
+
+}  // namespace t5
+
+const Kind& t5_kind() {
+  static const Kind kind = {.name = "t5",
+                            .word = "t5 ",
+                            .studied = "tasks",
+                            .marked_by = "tasks",
+                            .last_file = "eval.csv",
+                            .format = "poslab T5 1",
+                            .checkpoints_are_read = "a T5; `poslab t5` reads",
+                            .tested = {"tasks", "encoding", "temperature", "eval_lengths", "eval_samples"},
+                            .table = t5::all_choices,
+                            .configure = t5::configure,
+                            .check = t5::check,
+                            .least_weights = t5::least_weights,
+                            .longest = t5::longest_tested,
+                            .make = t5::make,
+                            .columns = t5::question_columns(),
+                            .collected = {"task", "length", "accuracy", "loss", "samples"},
+                            .score_columns = t5::score_columns(),
+                            .scores = t5::scores,
+                            .shown = t5::shown};
+  return kind;
+}
+
+}  // namespace poslab

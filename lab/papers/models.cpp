@@ -1,0 +1,186 @@
+#include "lab/papers/models.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/stop.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/papers/reproduce.h"
+#include "lab/runs/config_toml.h"
+#include "lab/runs/results_csv.h"
+
+namespace poslab::reproduce {
+namespace fs = std::filesystem;
+
+namespace {
+
+Plan trials_of(const Model& m, int seeds) {
+  ValueLists lists;
+  for (const auto& [name, value] : m.settings) lists[name] = {value};
+  lists["seed"] = sweep::seeds(seeds);
+  Plan plan = make_plan(lists, {}, m.name, *m.kind);
+  for (Trial& t : plan) t.name = fmt::format("{}-{}", m.name, t.run["seed"]);
+  return plan;
+}
+
+// Whether this is a run that such a trial would train.
+bool trains(const std::string& folder, const Trial& t) {
+  const std::string path = folder + "/config.toml";
+  const Kind& kind = kind_of(t.run);
+  return fs::exists(path) && trial_id(kind.configure(read_toml(read_file(path), path, kind))) == t.id;
+}
+
+// "10 of 10 runs are trained, and 92 of 92 further tests done."
+std::string standing(const std::vector<Plan>& plans, const SweepFolder& runs) {
+  size_t trials = 0, trained = 0, tests = 0, left = 0;
+  for (const Plan& plan : plans)
+    for (const Trial& t : plan)
+      ++trials, trained += runs.trained(t), tests += t.tests.size(), left += runs.untested(t).size();
+  if (!trials) return "";
+  return fmt::format("{} of {} runs are trained{}.", trained, trials,
+                     tests ? fmt::format(", and {} of {} further tests done", tests - left, tests) : "");
+}
+
+}  // namespace
+
+Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> chosen, const std::string& prefix) {
+  for (const char* name : {"preset", "encoding", "positions", "temperature", "seed", "out", "threads"})
+    chosen.push_back(name);
+  Sets sets;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == text.npos) bad_input("--set {} is not KEY=VALUE; write it as in --set steps=2000", text);
+    const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
+    const bool prefixed = !prefix.empty() && key.starts_with(prefix);
+    const std::string option = prefixed ? key.substr(prefix.size()) : key;
+    if (std::find(chosen.begin(), chosen.end(), option) != chosen.end())
+      bad_input(
+          "--set {}: each table says for itself which; choose among them with --size, and how many seeds with "
+          "--set seeds=N",
+          text);
+    if (key == "seeds")
+      sets.seeds = int(read_whole("seeds", value, {1, 1000}, "1 .. 1000"));
+    else
+      (prefixed ? sets.prefixed : sets.options).emplace_back(option, value);
+  }
+  return sets;
+}
+
+Settings joined(Settings first, const Settings& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+Models::Models(const std::vector<Model>& models, int seeds, const std::string& folder)
+    : seeds_(seeds), folder_(folder) {
+  for (const Model& m : models) all_.push_back({m, trials_of(m, seeds)});
+}
+
+const Models::Trained& Models::of(const std::string& model) const {
+  for (const Trained& t : all_)
+    if (t.model.name == model) return t;
+  failure("no model is called {}", model);
+}
+
+std::vector<Plan> Models::plans(const std::vector<ModelTest>& tests) const {
+  std::vector<Plan> plans;
+  for (int seed = 0; seed < seeds_; ++seed)
+    for (const Trained& t : all_) {
+      Trial trial = t.by_seed[size_t(seed)];
+      bool asked = false;
+      for (const ModelTest& test : tests) {
+        if (test.model != t.model.name) continue;
+        asked = true;
+        const bool known = std::any_of(trial.tests.begin(), trial.tests.end(),
+                                       [&](const TrialTest& one) { return one.file == test.test.file; });
+        if (!known && !test.test.words.empty()) trial.tests.push_back(test.test);
+      }
+      if (!asked) continue;
+      auto same = std::find_if(plans.begin(), plans.end(), [&](auto& p) { return kind_of(p) == *t.model.kind; });
+      if (same == plans.end()) same = plans.insert(same, Plan());
+      same->push_back(std::move(trial));
+    }
+  return plans;
+}
+
+std::string Models::file(const std::string& model, int seed, const std::string& name) const {
+  return SweepFolder(folder_ + "/runs").run(of(model).by_seed[size_t(seed)]) + "/" + name;
+}
+
+void Models::adopt() const {
+  const SweepFolder runs(folder_ + "/runs");
+  const Claim alone = one_at_a_time(runs);
+  for (const Trained& m : all_)
+    for (const Trial& t : m.by_seed) {
+      const std::string before = runs.path() + "/" + t.name;
+      if (fs::exists(runs.run(t)) || !fs::is_directory(before) || !trains(before, t)) continue;
+      for (const char* kind : {"aligned", "tests"})
+        if (const std::string files = folder_ + "/" + kind + "/" + t.name; fs::is_directory(files))
+          fs::rename(files, before + "/" + kind);
+      fs::rename(before, runs.run(t));
+    }
+}
+
+BySeed Models::found(const std::string& model, const std::string& file_name, const Find& find) const {
+  BySeed all;
+  for (int seed = 0; seed < seeds_; ++seed)
+    if (const std::string path = file(model, seed, file_name); fs::exists(path))
+      if (const std::optional<double> x = find(path)) all[seed] = *x;
+  return all;
+}
+
+BySeed Models::tested(const ModelTest& t, int length, const std::string& what, const std::string& column) const {
+  const Kind& kind = *of(t.model).model.kind;
+  return found(t.model, t.test.file, [&](const std::string& path) -> std::optional<double> {
+    for (const poslab::Row& at : read_results(path, kind))
+      if (at.length() == length && at.word(at.has("set") ? "set" : "task") == what)
+        return std::isnan(at[column]) ? std::nullopt : std::optional(at[column]);
+    return {};
+  });
+}
+
+std::vector<Plan> ModelSource::plans(const std::vector<const Artifact*>& artifacts) const {
+  std::vector<ModelTest> all;
+  for (const Artifact* a : artifacts)
+    for (ModelTest& t : tests(*a)) all.push_back(std::move(t));
+  return models.plans(all);
+}
+
+int run_models(const std::vector<Plan>& plans, const SweepFolder& runs, int jobs, int threads) {
+  int failed = 0;
+  for (const Plan& plan : plans) {
+    failed += count(run_shard(plan, runs, {.jobs = jobs, .threads = threads, .retry = true}))[TrialState::failed];
+    link_names(names_of(plan), runs);
+  }
+  return failed;
+}
+
+std::string write(const std::vector<const Artifact*>& artifacts, const ModelSource& source, const std::string& size,
+                  const std::string& folder, const std::string& command) {
+  const SweepFolder runs(folder + "/runs");
+  const Claim alone = one_at_a_time(runs);
+  Page page(folder);
+  for (const Artifact* a : artifacts) {
+    Section section;
+    try {
+      section = source.draw(*a);
+    } catch (const Stopped&) {
+      throw Interrupted(caught_signal(), "stopped while drawing; --draw draws again");
+    } catch (const Interrupted&) { throw; } catch (const std::exception& e) {
+      section.notes = {fmt::format("This could not be drawn: {}", e.what())};
+    }
+    if (const std::string done = standing(source.plans({a}), runs); !done.empty())
+      section.notes.push_back(source.how + " " + done);
+    page.add(*a, section);
+  }
+  const std::string summary = standing(source.plans(artifacts), runs);
+  page.write(size, summary, command);
+  return summary;
+}
+
+}  // namespace poslab::reproduce

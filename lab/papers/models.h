@@ -1,0 +1,90 @@
+// A source that trains a few models, language models or T5s, and tests each of them many times. A model with a seed is
+// a trial of a sweep in FOLDER/runs, and what it is tested with beside its own eval.csv are the trial's tests.
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "lab/papers/artifact.h"
+
+namespace poslab::reproduce {
+
+// A size of such a source: options of all its models, and of those of a second sort.
+struct ModelSize {
+  std::string name, summary;
+  int seeds;
+  Settings options, others;
+  std::string note = {};  // what the page says of it
+};
+
+struct ModelRequest {
+  std::string size;
+  std::vector<std::string> sets;  // KEY=VALUE
+  std::string folder;             // runs stand in FOLDER/runs
+};
+
+// What the texts KEY=VALUE set: the number of seeds (seeds=N), or an option of the runs. Options whose names begin with
+// `prefix` are those of other runs, and come without it.
+struct Sets {
+  std::optional<int> seeds;
+  Settings options, prefixed;
+};
+// chosen: options which the tables choose for themselves, beside those that they choose in all sources. Throws BadInput
+// for these, and for a text that is not KEY=VALUE.
+Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> chosen, const std::string& prefix = "");
+Settings joined(Settings first, const Settings& second);  // where both name an option, the second counts
+
+struct Model {
+  std::string name;  // "rope"
+  const Kind* kind;
+  Settings settings;  // all but the seed
+};
+struct ModelTest {
+  std::string model;
+  TrialTest test;  // without words it is the model's own
+};
+const std::string own_test = "eval.csv";
+
+class Models {
+ public:
+  Models(const std::vector<Model>&, int seeds, const std::string& folder);
+  int seeds() const { return seeds_; }
+  // The trials of the models that are tested, by rising seed, each with its tests; a plan for each kind of runs.
+  std::vector<Plan> plans(const std::vector<ModelTest>&) const;
+  std::string file(const std::string& model, int seed, const std::string& name) const;
+  // Takes over what earlier versions trained here: FOLDER/runs/NAME, FOLDER/aligned/NAME and FOLDER/tests/NAME.
+  void adopt() const;
+
+  // Of each seed whose file is there, what `find` finds in it, if anything.
+  using Find = std::function<std::optional<double>(const std::string& path)>;
+  BySeed found(const std::string& model, const std::string& file, const Find& find) const;
+  // A number of a test, by its length, its set of texts ("plain", "repeated") or its task, and its column: "accuracy",
+  // "loss" (nats) or, by where an answer stood, "accuracy_1" to "accuracy_8". Throws Failure for a damaged file.
+  BySeed tested(const ModelTest&, int length, const std::string& of, const std::string& column) const;
+
+ private:
+  struct Trained {
+    Model model;
+    Plan by_seed;
+  };
+  const Trained& of(const std::string& model) const;
+  std::vector<Trained> all_;
+  int seeds_;
+  std::string folder_;
+};
+
+struct ModelSource {
+  Models models;
+  std::function<std::vector<ModelTest>(const Artifact&)> tests;
+  std::function<Section(const Artifact&)> draw;
+  std::string how;  // "3 seeds of a decoder of 4 gated attention units ..."
+
+  std::vector<Plan> plans(const std::vector<const Artifact*>&) const;
+};
+
+// Does what is left, and tries again what failed. Returns how many trials failed.
+int run_models(const std::vector<Plan>&, const SweepFolder&, int jobs, int threads);
+// Writes what lab/papers/reproduce.h's write() does, from what is done. Returns how much that is.
+std::string write(const std::vector<const Artifact*>&, const ModelSource&, const std::string& size,
+                  const std::string& folder, const std::string& command);
+
+}  // namespace poslab::reproduce

@@ -1,0 +1,90 @@
+#include "lab/runs/run.h"
+
+#include <filesystem>
+
+#include "core/profile.h"
+#include "core/stop.h"
+#include "experiment/build.h"
+#include "lab/files/files.h"
+#include "lab/files/interrupt.h"
+#include "lab/files/progress.h"
+#include "lab/runs/checkpoint.h"
+#include "lab/runs/config_toml.h"
+#include "lab/runs/room.h"
+#include "lab/runs/unreached.h"
+
+namespace poslab {
+namespace {
+
+// config.toml is there to be read, and what a checkpoint says counts: who changed the one is told so. A run may move to
+// another device.
+void must_be_unchanged(const RunFolder& run, const Kind& kind, const Choices& c) {
+  const std::string path = run.file("config.toml");
+  Choices written = kind.configure(read_toml(read_file(path), path, kind));
+  if (c.has("device")) written.set("device", c["device"]);
+  if (to_toml(written) != to_toml(c))
+    bad_input("{} was changed after the run began; restore it, or train anew with another --out", path);
+}
+
+}  // namespace
+
+std::string checkpoint_bytes(const Learner& l) {
+  const Choices& c = l.config();
+  return checkpoint_bytes({l.params(), l.adam(), c.count("seed"), to_toml(c), kind_of(c).format});
+}
+
+Run create_run(const Choices& c) {
+  const Kind& kind = kind_of(c);
+  kind.check(c);
+  RunFolder::check_free(c["out"]);
+  if (kind.estimated && Progress::shown) fmt::print(log_of_thread(), "{}\n", estimate(c));
+  const NewText text = new_text(c);
+  tell_unreached(scheme(c), sampler(c), kind.longest(c));
+  std::unique_ptr<Learner> learner = kind.make(c, text.source);
+  stop_if_wanted();
+  RunFolder::Files files = {{"config.toml", to_toml(c)}, {"checkpoint.safetensors", checkpoint_bytes(*learner)}};
+  files.insert(files.end(), text.files.begin(), text.files.end());
+  const RunFolder folder = RunFolder::create(c["out"], files);
+  if (!kind.estimated)
+    fmt::print(stderr, "{}{} parameters\n", text.summary.empty() ? c[kind.studied] + ": " : text.summary,
+               learner->params().count());
+  return {folder, std::move(learner)};
+}
+
+Run open_run(const std::string& path, const std::string& device, const Kind* of) {
+  const RunFolder folder = RunFolder::open(path);
+  const Kind& kind = of ? *of : kind_of_folder(path);
+  const Checkpoint saved(read_file(folder.checkpoint()), folder.checkpoint(), kind);
+  Choices c = kind.configure(read_toml(saved.config(), folder.checkpoint(), kind));
+  if (!device.empty() && c.has("device")) c.set("device", device);
+  if (!device.empty() && !c.has("device") && device != "cpu")
+    bad_input("--device {}: runs of `poslab {}` are on the cpu", device, kind.command("train"));
+  must_be_unchanged(folder, kind, c);
+  saved.must_hold(c);
+  std::unique_ptr<Learner> learner = kind.make(c, text_again(folder, c));
+  saved.read_into(learner->params(), learner->adam());
+  return {folder, std::move(learner)};
+}
+
+Results evaluate(const std::vector<TestPart>& parts, const std::string& again, Device device) {
+  double all = 0, done = 0;
+  for (const TestPart& part : parts) all += part.tokens;
+  Profile profile("testing", "part", device);
+  Progress progress("testing", "tokens", 0, int64_t(all));
+  Results rows;
+  for (const TestPart& part : parts) {
+    progress.at(int64_t(done), part.words);
+    try {
+      rows.push_back(part.row());
+      stop_if_wanted();
+    } catch (const Stopped&) {
+      throw Interrupted(caught_signal(), fmt::format("stopped in the test; `{}` does it again", again));
+    }
+    profile.next();
+    done += part.tokens;
+    progress.at(int64_t(done), fmt::format("{}  accuracy {:5.1f} %", part.words, 100 * rows.back()["accuracy"]));
+  }
+  return rows;
+}
+
+}  // namespace poslab
