@@ -1,16 +1,16 @@
 #include "apps/completion.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "apps/explain.h"
 #include "apps/refuse.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "experiment/config.h"
-#include "lab/files/shell.h"
 
 namespace poslab {
 namespace {
@@ -34,144 +34,124 @@ WordList values_of(const CLI::Option& o) {
   return {};
 }
 
-bool takes_value(const CLI::Option& o) { return o.get_items_expected_max() > 0; }
-
-// A command of the program, by its words: "sweep run"; the program itself has none.
-struct Command {
-  std::string path;
-  const CLI::App* app;
+// What may stand at an option's or a command's place, and what the help says of it.
+struct Candidate {
+  std::string word, help;
 };
-void collect(const std::string& path, const CLI::App& app, std::vector<Command>& all) {
-  all.push_back({path, &app});
-  for (const CLI::App* c : commands_in_help(app))
-    collect(path.empty() ? c->get_name() : path + " " + c->get_name(), *c, all);
+using Candidates = std::vector<Candidate>;
+
+void add(Candidates& all, const WordList& words) {
+  for (const std::string& word : words) all.push_back({word, ""});
 }
 
-std::string joined(const WordList& words) { return fmt::format("{}", fmt::join(words, " ")); }
-
-WordList arguments_of(const Command& c, const CLI::App& program) {
-  if (c.path == "help") return commands_of(program);
-  WordList words = commands_of(*c.app);
-  for (const CLI::Option* o : c.app->get_options([](const CLI::Option* o) { return o->get_positional(); }))
-    for (const std::string& value : values_of(*o)) words.push_back(value);
-  if (c.path == "explain")   // a name may stand alone
-    for (const ExplainedKind& kind : explained_kinds())
-      for (const std::string& name : kind.names())
-        if (std::find(words.begin(), words.end(), name) == words.end()) words.push_back(name);
-  return words;
+// The options of a command, as they are typed.
+Candidates options_in_help(const CLI::App& command) {
+  Candidates all;
+  for (const std::string& name : options_of(command))
+    all.push_back({name, command.get_option(name)->get_description()});
+  return all;
 }
 
-std::string bash(const std::vector<Command>& all, const CLI::App& program) {
-  std::string paths, values, words;
-  for (const Command& c : all) {
-    if (!c.path.empty()) paths += (paths.empty() ? "" : "|") + shell_word(c.path);
-    for (const CLI::Option* o : c.app->get_options([](const CLI::Option* o) { return o->nonpositional(); })) {
-      if (!takes_value(*o)) continue;
-      WordList names;
-      for (const std::string& name : o->get_lnames()) names.push_back(shell_word(c.path + " --" + name));
-      for (const std::string& name : o->get_snames()) names.push_back(shell_word(c.path + " -" + name));
-      values += fmt::format("    {}) words={} ;;\n", fmt::join(names, " | "), shell_word(joined(values_of(*o))));
-    }
-    if (c.path == "list" || c.path == "explain")
-      for (const ExplainedKind& kind : explained_kinds())
-        values += fmt::format("    '{0} {1}' | '{0} {1}s') words={2} ;;\n", c.path, kind.name,
-                              shell_word(joined(kind.names())));
-    const WordList options = options_of(*c.app);
-    WordList arguments = arguments_of(c, program);
-    if (arguments.empty() && c.app->get_options([](const CLI::Option* o) { return o->get_positional(); }).empty())
-      arguments = options;  // a command that takes nothing else
-    words += fmt::format("    {}) words={} options={} ;;\n", shell_word(c.path), shell_word(joined(arguments)),
-                         shell_word(joined(options)));
-  }
-  return fmt::format(R"(# Completion of poslab for bash:  source <(poslab completion bash)
-_poslab() {{
-  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}} command='' next words='' options='' i
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    next="${{command:+$command }}${{COMP_WORDS[i]}}"
-    case $next in {}) command=$next ;; esac
-  done
-  COMPREPLY=()
-  case "$command $prev" in
-{}    *)
-  case $command in
-{}  esac
-  [[ $cur != -* ]] || words=$options ;;
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  [[ $words ]] || COMPREPLY=($(compgen -f -- "$cur"))
-}}
-complete -o filenames -o bashdefault -F _poslab poslab
-)",
-                     paths, values, words);
-}
-
-std::string zsh(const std::vector<Command>& all, const CLI::App& program) {
-  return "#compdef poslab\n# Completion of poslab for zsh:  source <(poslab completion zsh), or as _poslab in $fpath\n"
-         "autoload -Uz +X compinit bashcompinit\n(( ${+functions[compdef]} )) || compinit -i\nbashcompinit\n" +
-         bash(all, program) +
-         "# In $fpath this file is run when somebody first asks, and has to answer.\n"
-         "[[ ${funcstack[1]} != _poslab ]] || _bash_complete -o filenames -o bashdefault -F _poslab\n";
-}
-
-std::string fish(const std::vector<Command>& all, const CLI::App& program) {
-  std::string text = "# Completion of poslab for fish:  poslab completion fish | source\ncomplete -c poslab -e\n";
-  for (const Command& c : all) {
-    std::string when = "__fish_use_subcommand";
-    if (!c.path.empty()) {
-      when.clear();
-      for (const std::string& word : split(c.path, ' '))
-        when += (when.empty() ? "" : "; and ") + fmt::format("__fish_seen_subcommand_from {}", word);
-    }
-    const auto below = commands_in_help(*c.app);
-    if (!c.path.empty() && !below.empty())
-      when += fmt::format("; and not __fish_seen_subcommand_from {}", joined(commands_of(*c.app)));
-    const std::string start = fmt::format("complete -c poslab -n {}", shell_word(when));
-    for (const CLI::App* b : below)
-      text += fmt::format("{} -f -a {} -d {}\n", start, b->get_name(), shell_word(b->get_description()));
-    if (c.path == "list" || c.path == "explain")
-      for (const ExplainedKind& kind : explained_kinds()) {
-        const std::string of_kind = fmt::format("{0}; and __fish_seen_subcommand_from {1} {1}s", when, kind.name);
-        text +=
-            fmt::format("complete -c poslab -n {} -f -a {}\n", shell_word(of_kind), shell_word(joined(kind.names())));
+// All that may follow `words` of a command line, beginnings of other words included; nothing for a file or a number.
+Candidates after(const WordList& words, const CLI::App& program, bool option) {
+  const CLI::App* command = &program;
+  for (const std::string& word : words)
+    for (const CLI::App* c : commands_in_help(*command))
+      if (c->get_name() == word) {
+        command = c;
+        break;
       }
-    if (const WordList words = arguments_of(c, program); below.empty() && !words.empty())
-      text += fmt::format("{} -f -a {}\n", start, shell_word(joined(words)));
-    for (const CLI::Option* o : c.app->get_options([](const CLI::Option* o) { return o->nonpositional(); })) {
-      std::string line = start;
-      for (const std::string& name : o->get_lnames()) line += " -l " + name;
-      for (const std::string& name : o->get_snames()) line += " -s " + name;
-      const WordList values = values_of(*o);
-      if (takes_value(*o)) line += values.empty() ? " -r" : " -x -a " + shell_word(joined(values));
-      text += line + " -d " + shell_word(o->get_description()) + "\n";
-    }
+  const std::string name = command->get_name(), last = words.empty() ? "" : words.back();
+  Candidates all;
+  const CLI::Option* before = command->get_option_no_throw(last);
+  if (before && before->nonpositional() && before->get_items_expected_max()) {
+    add(all, values_of(*before));
+    return all;
   }
-  return text;
+  const bool explains = name == "list" || name == "explain";
+  for (const ExplainedKind& kind : explained_kinds())
+    if (explains && (last == kind.name || last == kind.name + "s")) add(all, kind.names());
+  if (!all.empty()) return all;
+  if (option) return options_in_help(*command);
+  for (const CLI::App* c : commands_in_help(name == "help" ? program : *command))
+    all.push_back({c->get_name(), c->get_description()});
+  const auto arguments = command->get_options([](const CLI::Option* o) { return o->get_positional(); });
+  for (const CLI::Option* o : arguments) add(all, values_of(*o));
+  if (name == "explain")   // a name may stand alone
+    for (const ExplainedKind& kind : explained_kinds()) add(all, kind.names());
+  return all.empty() && arguments.empty() ? options_in_help(*command) : all;
 }
+
+const char* bash = R"(# Completion of poslab for bash:  source <(poslab completion bash)
+_poslab() {
+  local IFS=$'\n' tab=$'\t'
+  COMPREPLY=($("${COMP_WORDS[0]}" complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null))
+  COMPREPLY=("${COMPREPLY[@]%%$tab*}")
+  [[ ${COMPREPLY[*]} ]] || COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o filenames -o bashdefault -F _poslab poslab
+)";
+
+const char* zsh_start = R"(#compdef poslab
+# Completion of poslab for zsh:  source <(poslab completion zsh), or as _poslab in $fpath
+autoload -Uz +X compinit bashcompinit
+(( ${+functions[compdef]} )) || compinit -i
+bashcompinit
+)";
+const char* zsh_end = R"(# In $fpath this file is run when somebody first asks, and has to answer.
+[[ ${funcstack[1]} != _poslab ]] || _bash_complete -o filenames -o bashdefault -F _poslab
+)";
+
+const char* fish = R"(# Completion of poslab for fish:  poslab completion fish | source
+function __poslab_complete
+  set -l words (commandline -opc)
+  set -l program $words[1]
+  set -e words[1]
+  set -l found ($program complete $words (commandline -ct) 2> /dev/null)
+  if set -q found[1]
+    printf '%s\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c poslab -e
+complete -c poslab -f -a '(__poslab_complete)'
+)";
 
 const char* completion_footer = R"(
 Examples:
   source <(poslab completion bash)           # in ~/.bashrc
   source <(poslab completion zsh)            # in ~/.zshrc
-  poslab completion fish | source            # in ~/.config/fish/config.fish)";
+  poslab completion fish | source            # in ~/.config/fish/config.fish
+
+The scripts ask `poslab complete WORDS...` what the last of these words may become: a candidate a line, and behind a tab
+what the help says of it.)";
 
 }  // namespace
 
-std::function<void()> add_completion(CLI::App* completion, const CLI::App& program) {
+std::function<void()> add_completion(CLI::App* completion) {
   const auto shell = std::make_shared<std::string>();
   completion->footer(completion_footer);
   completion->add_option("shell", *shell, "bash | zsh | fish")->required();
-  return [shell, &program] {
-    std::vector<Command> all;
-    collect("", program, all);
+  return [shell] {
     if (*shell == "bash")
-      fmt::print("{}", bash(all, program));
+      fmt::print("{}", bash);
     else if (*shell == "zsh")
-      fmt::print("{}", zsh(all, program));
+      fmt::print("{}{}{}", zsh_start, bash, zsh_end);
     else if (*shell == "fish")
-      fmt::print("{}", fish(all, program));
+      fmt::print("{}", fish);
     else
       throw BadInput(unknown("shell", *shell, {"bash", "zsh", "fish"}));
   };
+}
+
+void complete(std::vector<std::string> words, const CLI::App& program) {
+  const std::string begun = words.empty() ? "" : words.back();
+  if (!words.empty()) words.pop_back();
+  std::set<std::string> printed;
+  for (const Candidate& c : after(words, program, begun.starts_with('-')))
+    if (c.word.starts_with(begun) && printed.insert(c.word).second)
+      fmt::print("{}{}{}\n", c.word, c.help.empty() ? "" : "\t", c.help);
 }
 
 }  // namespace poslab

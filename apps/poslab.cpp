@@ -53,6 +53,10 @@ using namespace poslab;
 
 namespace {
 
+const OtherNames words_for_commands[] = {
+    {"train", {"run", "fit"}},    {"eval", {"test", "tests", "evaluate"}}, {"resume", {"continue", "restart"}},
+    {"report", {"plot", "draw"}}, {"list", {"ls"}},                        {"version", {"info"}}};
+
 void list_command(const std::string& kind, const std::string& name) {
   if (!name.empty()) {
     if (kind == "curricula") bad_input("list curricula takes no name; all other lists do");
@@ -256,12 +260,13 @@ void parse_and_run(int argc, char** argv) {
              if (measure) print_numerics();
            })
       ->add_flag("--numerics", measure, "also measure the numerics number with each instruction set");
-  commands.add("completion", "print the script that makes a shell complete these commands",
-               [&](CLI::App* c) { return add_completion(c, app); });
+  commands.add("completion", "print the script that makes a shell complete these commands", add_completion);
   std::vector<std::string> explained;
   commands.add("help", "explain a command", "Example:\n  poslab help sweep run", [&] { print_help(app, explained); })
       ->add_option("command", explained, "one of those that `poslab help` lists");
 
+  // The words behind it are the beginning of another command.
+  if (argc > 1 && argv[1] == std::string("complete")) return complete({argv + 2, argv + argc}, app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {  // --help

@@ -20,6 +20,8 @@
 namespace poslab {
 namespace {
 
+const OtherNames words_for_sweeps[] = {{"sweep", {"grid"}}, {"jobs", {"workers", "parallel"}}};
+
 using namespace sweep;
 
 struct SweepWords {

@@ -5,83 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
 namespace poslab {
 namespace {
-
-// What other programs and papers call it, in plain form; and why it is called otherwise here, where that helps.
-struct Synonym {
-  std::string_view said, meant, why = "";
-};
-constexpr Synonym synonyms[] = {
-    {"learning-rate", "lr"},
-    {"epochs", "steps", "Every step draws fresh strings, so there are no epochs"},
-    {"epoch", "steps", "Every step draws fresh strings, so there are no epochs"},
-    {"num-epochs", "steps", "Every step draws fresh strings, so there are no epochs"},
-    {"iterations", "steps"},
-    {"iters", "steps"},
-    {"max-steps", "steps"},
-    {"updates", "steps"},
-    {"bs", "batch"},
-    {"minibatch", "batch"},
-    {"model", "encoding", "The model is always the transformer; its encoding is what differs"},
-    {"pe", "encoding"},
-    {"pos-enc", "encoding"},
-    {"pos-encoding", "encoding"},
-    {"embedding", "encoding"},
-    {"depth", "layers"},
-    {"blocks", "layers"},
-    {"width", "d-model"},
-    {"dim", "d-model"},
-    {"hidden", "d-model"},
-    {"hidden-size", "d-model"},
-    {"d-ff", "widening", "It is d_ff / d_model"},
-    {"ffn", "widening", "It is d_ff / d_model"},
-    {"grad-clip", "clip"},
-    {"max-length", "train-length"},
-    {"seq-len", "train-length"},
-    {"length", "train-length"},
-    {"test-length", "eval-lengths"},
-    {"test-lengths", "eval-lengths"},
-    {"sampler", "positions"},
-    {"dataset", "task"},
-    {"data", "task"},
-    {"gpu", "device", "Say --device cuda"},
-    {"cuda", "device", "Say --device cuda"},
-    {"workers", "jobs"},
-    {"parallel", "jobs"},
-    {"dir", "out"},
-    {"folder", "out"},
-    {"o", "out"},
-    // names
-    {"nope", "none"},
-    {"sinusoidal", "sincos"},
-    {"sin-cos", "sincos"},
-    {"absolute", "sincos"},
-    {"rotary", "rope"},
-    {"transformer-xl", "relative"},
-    {"shaw", "relative"},
-    {"random", "randomized"},
-    {"shuffled", "randomized"},
-    {"gpu", "cuda"},
-    // commands
-    {"run", "train"},
-    {"fit", "train"},
-    {"test", "eval"},
-    {"tests", "eval"},
-    {"evaluate", "eval"},
-    {"continue", "resume"},
-    {"restart", "resume"},
-    {"plot", "report"},
-    {"draw", "report"},
-    {"compare", "report"},
-    {"ls", "list"},
-    {"show", "list"},
-    {"grid", "sweep"},
-    {"info", "version"},
-};
 
 // Small letters, one kind of dash, none in front.
 std::string plain(const std::string& word) {
@@ -89,6 +16,14 @@ std::string plain(const std::string& word) {
   std::string text = first == std::string::npos ? "" : word.substr(first);
   for (char& c : text) c = c == '_' || c == ' ' ? '-' : char(std::tolower(uint8_t(c)));
   return text;
+}
+
+struct Synonym {
+  std::string said, meant, why;
+};
+std::vector<Synonym>& synonyms() {
+  static std::vector<Synonym> all;
+  return all;
 }
 
 // Levenshtein: the fewest insertions, deletions and replacements that turn a into b.
@@ -124,6 +59,10 @@ size_t distance(const std::string& said, const std::string& known) {
 
 }  // namespace
 
+OtherNames::OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why) {
+  for (const std::string& word : words) synonyms().push_back({plain(word), plain(name), why});
+}
+
 std::string unknown(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
   const std::string said = plain(name);
   if (said.empty())
@@ -134,7 +73,7 @@ std::string unknown(const std::string& kind, const std::string& name, const std:
   for (const std::string& k : known)
     if (const size_t d = distance(said, plain(k)); d < best) best = d, meant = &k;
   if (best > 0)  // another word for it counts more than a likeness
-    for (const Synonym& s : synonyms)
+    for (const Synonym& s : synonyms())
       for (const std::string& k : known)
         if (s.said == said && s.meant == plain(k)) meant = &k, why = s.why;
   if (meant) text += fmt::format("; did you mean \"{}\"?", *meant);

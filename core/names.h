@@ -1,9 +1,16 @@
-// Did you mean: the entry of a list that is nearest to what was typed, or that other programs and papers call by it.
+// Did you mean: the entry of a list that is nearest to what was typed, or that was registered under that word.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace poslab {
+
+// Other words for a name, of papers, other programs or earlier days, registered where the thing stands:
+//   const OtherNames words("rope", {"rotary"});
+// Dashes, underlines and capitals do not count. why: a sentence for whoever says such a word.
+struct OtherNames {
+  OtherNames(const std::string& name, const std::vector<std::string>& words, const std::string& why = "");
+};
 
 // `unknown task "evn_pairs"; did you mean "even_pairs"? Known: even_pairs, ...`. A list of more than 20 is omitted
 // where a nearest entry was found.

@@ -4,6 +4,8 @@
 
 namespace poslab {
 
+const OtherNames words("none", {"nope"});
+
 Scheme none() {
   return {.name = "none",
           .summary = "no position signal (NoPE); only a causal mask can tell the order",

@@ -12,6 +12,8 @@
 namespace poslab {
 namespace {
 
+const OtherNames words("relative", {"transformer-xl"});
+
 bool reads_table(const Choices& c) { return c["mode"] == "offset_table" || c["mode"] == "released"; }
 
 // The released code shifts its lookups by N and JAX clamps them to the last row, N-1: to the right all offsets are

@@ -8,6 +8,8 @@
 namespace poslab {
 namespace {
 
+const OtherNames words("rope", {"rotary"});
+
 RotarySpectrum plain(const HeadAt& t, const Choices& c) { return {frequencies_of(t, c)}; }
 
 }  // namespace

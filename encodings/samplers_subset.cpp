@@ -16,6 +16,8 @@
 
 namespace poslab {
 
+const OtherNames words("randomized", {"random", "shuffled"});
+
 // Floyd's algorithm (Bentley & Floyd 1987) draws n numbers where a shuffle of the pool draws them all.
 std::vector<double> subset(int n, int low, int pool, bool sorted, Rng& rng) {
   std::vector<char> taken(size_t(pool), 0);

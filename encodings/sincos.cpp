@@ -7,6 +7,8 @@
 namespace poslab {
 namespace {
 
+const OtherNames words("sincos", {"sinusoidal", "sin-cos", "absolute"});
+
 Tensor embed(const Tensor& x, const Positions& p) {
   return x + sinusoid(p.tokens("sincos"), x.dim(-1), x.device()).reshape({p.sequences(), p.time(), x.dim(-1)});
 }

@@ -7,6 +7,9 @@
 #include "tasks/task.h"
 
 namespace poslab {
+
+const OtherNames words_for_devices("cuda", {"gpu"});
+
 const std::vector<Word<Device>>& all_devices() {
   static const std::vector<Word<Device>> list = {{"cpu", Device::cpu}, {"cuda", Device::cuda}};
   return list;

@@ -10,6 +10,24 @@
 namespace poslab {
 namespace {
 
+const OtherNames words_for_options[] = {
+    {"task", {"dataset", "data"}},
+    {"encoding", {"pe", "pos-enc", "pos-encoding", "embedding"}},
+    {"encoding", {"model"}, "The model is always the transformer; its encoding is what differs"},
+    {"positions", {"sampler"}},
+    {"layers", {"depth", "blocks"}},
+    {"d_model", {"width", "dim", "hidden", "hidden-size"}},
+    {"widening", {"d-ff", "ffn"}, "It is d_ff / d_model"},
+    {"steps", {"iterations", "iters", "max-steps", "updates"}},
+    {"steps", {"epochs", "epoch", "num-epochs"}, "Every step draws fresh strings, so there are no epochs"},
+    {"batch", {"bs", "minibatch"}},
+    {"lr", {"learning-rate"}},
+    {"clip", {"grad-clip"}},
+    {"train_length", {"max-length", "seq-len", "length"}},
+    {"eval_lengths", {"test-length", "test-lengths"}},
+    {"device", {"gpu", "cuda"}, "Say --device cuda"},
+    {"out", {"dir", "folder", "o"}}};
+
 const std::vector<ChoicePreset>& presets() {
   // example, released and paper test with dropout on, because the released code has no switch for it (spec, finding 3).
   // Two things of its tests no preset has: its test strings come from seed 1 whatever the run's seed, and it counts

@@ -36,7 +36,7 @@ offers() {   # WORD WORDS...
   shift
   bash -c '. <("$0" completion bash)
     complete -p poslab || exit
-    COMP_WORDS=(poslab "$@") COMP_CWORD=$#
+    COMP_WORDS=("$0" "$@") COMP_CWORD=$#
     _poslab
     printf "%s\n" "${COMPREPLY[@]}"' "$program" "$@" | tee /dev/stderr | finds -x -- "$wanted"
 }
@@ -61,14 +61,19 @@ check 'a name to explain' offers parity_check explain task pari
 check 'without its kind' offers alibi explain ali
 check 'or to list' offers alibi list encodings al
 check 'a file' offers output report out
-names_all() {   # SHELL: its script has every task and encoding
-  local name script
-  script=$("$program" completion "$1")
-  for name in $("$program" list tasks | cut -d' ' -f1) $("$program" list encodings | cut -d' ' -f1); do
-    [[ -z $name || $script == *[\ \']"$name"[\ \']* ]] || { echo "$1: no $name"; return 1; }
-  done
+candidates() { "$program" complete "$@" | cut -f1 | sort; }
+names_all() {   # every task and encoding
+  comm -23 <("$program" list tasks | sed 's/ .*//; /^$/d' | sort) <(candidates explain task '') | finds . && return 1
+  comm -23 <("$program" list encodings | sed 's/ .*//; /^$/d' | sort) <(candidates train --encoding '') | finds . &&
+    return 1
+  candidates explain '' | finds -x parity_check
 }
-for shell in bash zsh fish; do check "$shell has all names" names_all "$shell"; done
+check 'all names are offered' names_all
+described() { "$program" complete train --ca | finds $'^--causal\t.*earlier'; }
+check 'with what the help says' described
+nothing() { [[ -z $("$program" complete "$@") ]]; }
+check 'where a number comes nothing is offered' nothing train --steps ''
+check 'nor what begins otherwise' nothing train --task ropes
 for shell in zsh fish; do   # where they are installed
   syntax() { "$1" -n <("$program" completion "$1"); }
   ! command -v "$shell" > /dev/null || check "$shell reads its script" syntax "$shell"
@@ -77,10 +82,11 @@ done
 # What a zsh at a terminal makes of a line at the Tab key, with our script read, or found in $fpath as it is installed.
 zsh_makes() {   # WANTED LINE HOW
   mkdir -p zsh && "$program" completion zsh > zsh/_poslab
-  timeout 30 zsh -f -c '
+  program=$program timeout 30 zsh -f -c '
     zmodload zsh/zpty
     zpty shell zsh -f -i
-    zpty -w shell "fpath=($PWD/zsh \$fpath); autoload -Uz compinit; poslab() { echo said: \$* }"
+    zpty -w shell "fpath=($PWD/zsh \$fpath); autoload -Uz compinit"
+    zpty -w shell "poslab() { [[ \$1 = complete ]] && $program \"\$@\" || echo said: \$* }"
     zpty -w shell "$3"
     zpty -w shell "$2"$'"'\t'"'
     zpty -r -m shell said "*said: $1*"' zsh "$@"
