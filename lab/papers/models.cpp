@@ -52,8 +52,8 @@ std::optional<double> column_of(const language::AtLength& at, const std::string&
 
 std::optional<double> column_of(const t5::AtLength& at, const std::string& column) {
   const std::string place = "accuracy_";
-  const double x = column.starts_with(place) ? at.accuracy_of_place[std::stoi(column.substr(place.size())) - 1]
-                                             : at.accuracy;
+  const double x =
+      column.starts_with(place) ? at.accuracy_of_place[std::stoi(column.substr(place.size())) - 1] : at.accuracy;
   return std::isnan(x) ? std::nullopt : std::optional(x);
 }
 
@@ -80,6 +80,13 @@ Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> c
       (prefixed ? sets.prefixed : sets.options).emplace_back(option, value);
   }
   return sets;
+}
+
+Settings options(const std::string& words) {
+  Settings all;
+  for (const std::string& word : split(words, ' '))
+    all.emplace_back(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
+  return all;
 }
 
 Settings joined(Settings first, const Settings& second) {
