@@ -6,9 +6,7 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/stop.h"
 #include "lab/files/files.h"
-#include "lab/files/interrupt.h"
 #include "lab/papers/reproduce.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/language/run.h"
@@ -187,14 +185,7 @@ std::string write(const std::vector<const Artifact*>& artifacts, const ModelSour
   const Claim alone = one_at_a_time(runs);
   Page page(folder);
   for (const Artifact* a : artifacts) {
-    Section section;
-    try {
-      section = source.draw(*a);
-    } catch (const Stopped&) {
-      throw Interrupted(caught_signal(), "stopped while drawing; --draw draws again");
-    } catch (const Interrupted&) { throw; } catch (const std::exception& e) {
-      section.notes = {fmt::format("This could not be drawn: {}", e.what())};
-    }
+    Section section = drawn([&] { return source.draw(*a); });
     if (const std::string done = standing(source.plans({a}), runs); !done.empty())
       section.notes.push_back(source.how + " " + done);
     page.add(*a, section);
