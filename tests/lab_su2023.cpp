@@ -172,6 +172,12 @@ TEST_CASE("su2023: what an earlier version trained and tested is taken over") {
   CHECK(holds(draw.output(), "1 of 1 runs are trained, and 2 of 2 further tests done."));
   CHECK(read_file(out + "/llama.csv") == before);
   CHECK(read_file(run + "checkpoint.safetensors") == weights);
+  // a test that fails says which
+  fs::remove(run + "tests/ReRoPE.csv"), fs::remove(run + "checkpoint.safetensors");
+  Program broken(folder, words);
+  CHECK(broken.status() == 1);
+  CHECK(holds(broken.output(), "llama-0  tests/ReRoPE.csv: "));
+  CHECK(holds(broken.output(), "1 of 1 runs are trained, and 1 of 2 further tests done."));
 }
 
 TEST_CASE("su2023: runs that fail are named, and what is missing is drawn as missing") {

@@ -12,6 +12,7 @@
 #include "experiment/numerics.h"
 #include "lab/papers/origin.h"
 #include "lab/papers/paper.h"
+#include "lab/papers/pivot.h"
 #include "lab/papers/ruoss2023/ruoss2023.h"
 #include "tests/lab_helpers.h"
 
@@ -105,6 +106,58 @@ TEST_CASE("reproduce: how often luck makes an interval exclude zero") {
     INFO(n);
     CHECK(std::abs(100. * excluded / cells - excluded_by_luck(n)) < 5);  // 2.5 deviations of the half that n = 2 has
   }
+}
+
+TEST_CASE("reproduce: a pivot is a table and the rows of its .csv, with the best of each row or column in bold") {
+  const std::vector<std::string> names = {"a", "b", "c"};
+  const std::vector<int> lengths = {10, 20};
+  const auto of = [](size_t row, size_t column) {
+    if (row == 0 && column == 1) return BySeed();
+    return BySeed{{0, 0.25 * double(row)}, {1, 0.25 * double(row) + 0.1 * double(1 + column)}};
+  };
+  Section s;
+  s.data = by_seed_table({"name", "length"}, "accuracy");
+  Pivot p{"Accuracy", "name", lines(names), lines(lengths),
+          [&](size_t row, size_t column) { return with_source(of(row, column), percent, row == 1 ? 12.34 : NAN); },
+          Pivot::Best::of_column};
+  add(s, p);
+  const Grid& grid = s.grids.at(0);
+  CHECK(grid.head == std::vector<std::string>{"name", "10", "20"});
+  CHECK(grid.rows[0][2].text == "–");
+  CHECK(grid.rows[0][2].below == "");
+  CHECK(grid.rows[1][1].text == "30.0");
+  CHECK(grid.rows[1][1].below == "[25.0, 35.0]\nsource 12.34");
+  for (size_t column : {1, 2}) {
+    CHECK(grid.rows[2][column].strong);
+    for (size_t row : {0, 1}) CHECK_FALSE(grid.rows[row][column].strong);
+  }
+  CHECK(s.data.rows.size() == 6);
+  CHECK(to_csv(Table{s.data.columns, {s.data.rows.at(3)}}) ==
+        "name,length,seeds,accuracy,interval_low,interval_high,source\nb,20,2,0.35,0.25,0.45,0.1234\n");
+  CHECK(to_csv(Table{s.data.columns, {s.data.rows.at(1)}}) ==
+        "name,length,seeds,accuracy,interval_low,interval_high,source\na,20,0,,,,\n");
+  p.best = Pivot::Best::of_row;
+  add(s, p);
+  CHECK(s.grids[1].rows[0][1].strong);  // the only one there
+  CHECK(s.grids[1].rows[1][2].strong);
+  CHECK_FALSE(s.grids[1].rows[1][1].strong);
+}
+
+TEST_CASE("reproduce: an accuracy beside its reference, and a difference, are bold where the interval excludes zero") {
+  const BySeed low = {{0, 0.2}, {1, 0.3}, {2, 0.25}}, high = {{0, 0.3}, {1, 0.5}, {3, 0.9}};
+  const Value beside = accuracy(high, &low);  // of the two seeds that both have
+  CHECK(beside.cell.text == "56.7");
+  CHECK(beside.cell.below == "+15.0 [+10.0, +20.0]");
+  CHECK(beside.cell.strong);
+  CHECK_FALSE(accuracy(low, &low).cell.strong);
+  CHECK(accuracy(low).cell.below == "[20.0, 30.0]");
+  const BySeed none;
+  CHECK(accuracy(low, &none).cell.below == "");
+  CHECK(in_points({{0, -0.1}, {1, -0.2}}).cell.text == "-15.0");
+  CHECK(in_points({{0, -0.1}, {1, -0.2}}).cell.strong);
+  CHECK_FALSE(in_points({{0, -0.1}, {1, 0.2}}).cell.strong);
+  CHECK(difference_cell(0.1, {0.05, 0.2}, "first\n", "last").below == "first\n[+5.0, +20.0]\nlast");
+  CHECK(difference_cell(0.1, {}, "", "last").below == "last");
 }
 
 TEST_CASE("reproduce: the paper's grid, and what each size makes of it") {

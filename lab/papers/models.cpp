@@ -7,9 +7,7 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/stop.h"
 #include "lab/files/files.h"
-#include "lab/files/interrupt.h"
 #include "lab/papers/reproduce.h"
 #include "lab/runs/config_toml.h"
 #include "lab/runs/results_csv.h"
@@ -69,6 +67,13 @@ Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> c
       (prefixed ? sets.prefixed : sets.options).emplace_back(option, value);
   }
   return sets;
+}
+
+Settings options(const std::string& words) {
+  Settings all;
+  for (const std::string& word : split(words, ' '))
+    all.emplace_back(word.substr(0, word.find('=')), word.substr(word.find('=') + 1));
+  return all;
 }
 
 Settings joined(Settings first, const Settings& second) {
@@ -166,14 +171,7 @@ std::string write(const std::vector<const Artifact*>& artifacts, const ModelSour
   const Claim alone = one_at_a_time(runs);
   Page page(folder);
   for (const Artifact* a : artifacts) {
-    Section section;
-    try {
-      section = source.draw(*a);
-    } catch (const Stopped&) {
-      throw Interrupted(caught_signal(), "stopped while drawing; --draw draws again");
-    } catch (const Interrupted&) { throw; } catch (const std::exception& e) {
-      section.notes = {fmt::format("This could not be drawn: {}", e.what())};
-    }
+    Section section = drawn([&] { return source.draw(*a); });
     if (const std::string done = standing(source.plans({a}), runs); !done.empty())
       section.notes.push_back(source.how + " " + done);
     page.add(*a, section);

@@ -31,6 +31,7 @@ struct Sets {
 // chosen: options which the tables choose for themselves, beside those that they choose in all sources. Throws BadInput
 // for these, and for a text that is not KEY=VALUE.
 Sets read_sets(const std::vector<std::string>& texts, std::vector<std::string> chosen, const std::string& prefix = "");
+Settings options(const std::string& words);               // "layers=3 heads=4"
 Settings joined(Settings first, const Settings& second);  // where both name an option, the second counts
 
 struct Model {

@@ -11,6 +11,7 @@
 #include "autograd/tape.h"
 #include "core/error.h"
 #include "core/names.h"
+#include "core/stop.h"
 #include "lab/files/files.h"
 #include "lab/files/interrupt.h"
 #include "lab/files/version.h"
@@ -66,24 +67,6 @@ std::vector<std::string> reasons(const Outcomes& outcomes, const Plan& plan) {
                                names.name(values_of(trials[0]->trial->config())),
                                trials.size() > 1 ? fmt::format(" and {} more", trials.size() - 1) : "", reason));
   return said;
-}
-
-// What stands below an artifact that cannot be drawn, instead of it.
-Section without(const std::string& why) {
-  Section s;
-  s.notes = {why};
-  return s;
-}
-
-Section drawn(const Planned& p, const Outcomes& outcomes, const Choices& defaults) {
-  if (p.artifact->trials && !outcomes.planned()) return without("None of the runs asked for belongs here.");
-  try {
-    return p.artifact->draw(outcomes, defaults);
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const std::exception& e) {  // one damaged run shall not cost the other tables
-    return without(fmt::format("This could not be drawn: {}", e.what()));
-  }
 }
 
 std::string markdown_of(const Artifact& a, const Section& s) {
@@ -166,6 +149,16 @@ Claim one_at_a_time(const SweepFolder& runs) {
   }
 }
 
+Section drawn(const std::function<Section()>& draw) {
+  try {
+    return draw();
+  } catch (const Stopped&) {
+    throw Interrupted(caught_signal(), "stopped while drawing; --draw draws again");
+  } catch (const Interrupted&) { throw; } catch (const std::exception& e) {
+    return {.notes = {fmt::format("This could not be drawn: {}", e.what())}};
+  }
+}
+
 void Page::add(const Artifact& a, const Section& section) {
   const std::string name = short_name(a), path = folder_ + "/" + name;
   if (!section.data.columns.empty()) write_file(path + ".csv", to_csv(section.data));
@@ -209,7 +202,10 @@ std::string write(const std::vector<Planned>& planned, const Request& request, c
   for (const Planned& p : planned) {
     if (const int signal = caught_signal()) throw Interrupted(signal, "stopped while drawing; --draw draws again");
     const Outcomes outcomes(p.plan, runs);
-    Section section = drawn(p, outcomes, common);
+    Section section = drawn([&]() -> Section {
+      if (p.artifact->trials && !outcomes.planned()) return {.notes = {"None of the runs asked for belongs here."}};
+      return p.artifact->draw(outcomes, common);
+    });
     if (outcomes.planned()) section.notes.push_back(standing(outcomes));
     for (const std::string& one : reasons(outcomes, p.plan)) section.notes.push_back(one);
     page.add(*p.artifact, section);

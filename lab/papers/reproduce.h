@@ -29,6 +29,10 @@ Plan all_trials(const std::vector<Planned>&);  // each once
 // wait, and a signal throws Interrupted.
 Claim one_at_a_time(const SweepFolder& runs);
 
+// A note in place of what cannot be drawn, as one damaged run shall not cost the other tables. A signal throws
+// Interrupted.
+Section drawn(const std::function<Section()>& draw);
+
 // What a reproduction writes, artifact by artifact: FOLDER/NAME.csv and NAME.md, for some NAME.npz; at last README.md
 // with all of them and index.html.
 class Page {

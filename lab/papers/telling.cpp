@@ -41,6 +41,10 @@ Cell task_cell(const Outcomes& outcomes, const std::string& task) {
   return {task};
 }
 
+std::vector<Line> of_tasks(const Outcomes& outcomes) {
+  return lines(outcomes.tasks(), [&](const std::string& task) { return Line{task_cell(outcomes, task), {task}}; });
+}
+
 std::string about_intervals(const Outcomes& outcomes) {
   std::set<int64_t> seeds;
   for (const Outcome& o : outcomes.done()) seeds.insert(o.trial->config().count("seed"));
@@ -67,6 +71,49 @@ std::string how_many(const Outcomes& outcomes) {
 Picture picture(const page::Chart& chart, const std::string& caption) {
   return {fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", page::figure(chart), caption),
           {{"charts", {page::chart_json(chart)}}}};
+}
+
+page::Chart chart_of(const std::string& id, const std::string& title, const std::string& x_label,
+                     const std::string& y_label, double x_low, double x_high) {
+  return {id, title, "", x_label, y_label, x_low, x_high, 0, 0};
+}
+
+page::Chart accuracy_chart(const std::string& id, const std::string& title, const std::string& x_label, double x_low,
+                           double x_high, double shaded) {
+  page::Chart chart = chart_of(id, title, x_label, "accuracy", x_low, x_high);
+  chart.y_high = 1, chart.percent = true, chart.shaded = shaded;
+  return chart;
+}
+
+void add_point(page::Curve& curve, double x, const BySeed& ours) {
+  if (ours.empty()) return;
+  const Interval i = bootstrap(values(ours));
+  curve.points.push_back({x, mean(ours)});
+  if (!std::isnan(i.low)) curve.band.push_back({x, i.low, i.high});
+}
+
+void add_curve(page::Chart& chart, page::Curve curve, const std::string& x_word) {
+  if (curve.points.empty()) return;
+  const page::Point first = curve.points.front(), last = curve.points.back();
+  chart.description += fmt::format("{}: {} % at {}{}, {} % at {}. ", curve.name, points(first.y), x_word, first.x,
+                                   points(last.y), last.x);
+  chart.curves.push_back(std::move(curve));
+}
+
+page::Curve by_length(const std::string& name, int color, const std::vector<AtLength>& all) {
+  page::Curve curve{name, color, {}, {}};
+  for (const AtLength& at : all) curve.points.push_back({double(at.length), at.accuracy});
+  return curve;
+}
+
+void add_baselines(page::Chart& chart, const std::vector<AtLength>& all) {
+  for (const auto& [name, value] : {std::pair{"guess", &Baselines::chance},
+                                    {"majority", &Baselines::majority},
+                                    {"content only", &Baselines::content_only}}) {
+    page::Curve curve{name, page::Curve::baseline, {}, {}};
+    for (const AtLength& at : all) curve.points.push_back({double(at.length), at.baselines.*value});
+    chart.curves.push_back(std::move(curve));
+  }
 }
 
 std::vector<double> values(const BySeed& all) {

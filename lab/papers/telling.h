@@ -3,6 +3,7 @@
 #pragma once
 #include "lab/pages/page/chart.h"
 #include "lab/papers/artifact.h"
+#include "lab/papers/pivot.h"
 
 namespace poslab::reproduce {
 
@@ -10,13 +11,25 @@ std::string partly(const Summary&);                     // "1 of 2 runs\n", or "
 std::string interval_text(const Interval&, bool sign);  // "[81.2, 90.0]" in points; "" of NaNs
 // "+3.1 [+1.0, +5.2]", and "+3.1" where the interval is NaNs; `unit` stands between: " points".
 std::string ahead_text(double, const Interval&, const std::string& unit = "");
-nlohmann::json number(double x);                        // null for NaN
+nlohmann::json number(double x);  // null for NaN
 // Columns guess, majority, content_only of a .csv; nulls if no run is done.
 std::vector<nlohmann::json> baseline_cells(const Summary&);
 Cell task_cell(const Outcomes&, const std::string& task);  // its name, and below it its three baselines
+std::vector<Line> of_tasks(const Outcomes&);               // such rows
 std::string about_intervals(const Outcomes&);              // what they are worth with so many seeds
 std::string how_many(const Outcomes&);  // "3 seeds, learning rate 0.0003; 3000 steps of 32 strings to length 20, ..."
 Picture picture(const page::Chart&, const std::string& caption);  // caption: HTML
+
+// An empty chart, whose y begins and ends at 0; one of accuracies, from 0 to 100 %; and what stands in it.
+page::Chart chart_of(const std::string& id, const std::string& title, const std::string& x_label,
+                     const std::string& y_label, double x_low, double x_high);
+page::Chart accuracy_chart(const std::string& id, const std::string& title, const std::string& x_label, double x_low,
+                           double x_high, double shaded = 0);
+void add_point(page::Curve&, double x, const BySeed&);  // the mean with its interval; nothing of none
+void add_curve(page::Chart&, page::Curve,
+               const std::string& x_word = "");  // unless it is empty; its ends are described
+page::Curve by_length(const std::string& name, int color, const std::vector<AtLength>&);
+void add_baselines(page::Chart&, const std::vector<AtLength>&);  // guess, majority, content only
 
 std::vector<double> values(const BySeed&);
 double mean(const BySeed&);

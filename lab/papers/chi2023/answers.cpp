@@ -1,8 +1,9 @@
-// Which answers are right: tables 2 (encodings), 4 (retrieval) and 6 (documents).
+// Which answers are right: tables 2 (encodings), 4 (retrieval) and 6 (documents), and the perplexity of table 3.
 #include <fmt/format.h>
 
+#include "experiment/language/options.h"
 #include "experiment/t5/t5.h"
-#include "lab/papers/chi2023/cells.h"
+#include "lab/papers/chi2023/tables.h"
 
 namespace poslab::reproduce::chi2023 {
 namespace {
@@ -18,40 +19,56 @@ BySeed over_all(const Results& r, const std::string& model, const std::vector<st
   return gap_shift::average(all);
 }
 
+std::string added_words(const BySeed& more) {
+  const Interval i = bootstrap(values(more));
+  return ahead_text(mean(more), i, " points") + (i.low > 0    ? ", better"
+                                                 : i.high < 0 ? ", worse"
+                                                              : ", which cannot be told from nothing");
+}
+
+// Answers with a mode, beside those without one.
+Value answers(Mode mode, const std::function<BySeed(Mode)>& of) {
+  if (mode == Mode::original) return accuracy(of(mode));
+  const BySeed original = of(Mode::original);
+  return accuracy(of(mode), &original);
+}
+
+// Of each row at each length.
+void add_answers(Section& s, const Results& r, const std::string& caption, const std::string& corner,
+                 const std::vector<Test>& rows, const std::function<Line(const Test&)>& line) {
+  const std::vector<int> lengths = r.setup().lengths();
+  add(s, {caption, corner, lines(rows, line), of_lengths(lengths, r.setup().length()), [&](size_t row, size_t column) {
+            return answers(rows[row].mode, [&](Mode mode) {
+              return r.accuracy({rows[row].model, rows[row].task, mode, true}, lengths[column]);
+            });
+          }});
+}
+
 }  // namespace
 
 Section encodings(const Results& r) {
   Section s;
   const Setup& setup = r.setup();
   const std::vector<std::string> tasks = setup.learned_together();
-  s.data = data_of({"encoding", "task", "mode", "length"});
-  Grid grid{"Answers that are right, in %: as trained, and aligned by maximum probability",
-            {"task, encoding, mode"},
-            {}};
-  add_heads(grid, setup.lengths(), setup.length());
+  s.data = by_seed_table({"encoding", "task", "mode", "length"});
+  std::vector<Test> rows;
   for (const std::string& task : tasks)
     for (const auto& [model, name] : encoding_models())
-      for (const Mode mode : {Mode::original, Mode::pmax}) {
-        std::vector<Cell> row = {{fmt::format("{}, {}, {}", short_task(task), name, name_of(mode))}};
-        for (const int length : setup.lengths()) {
-          const auto of = [&, &model = model](Mode m) { return r.accuracy({model, task, m, true}, length); };
-          row.push_back(accuracy_cell(mode, of));
-          add_data(s.data, {name, short_task(task), name_of(mode), length}, of(mode));
-        }
-        grid.rows.push_back(std::move(row));
-      }
+      for (const Mode mode : {Mode::original, Mode::pmax}) rows.push_back({model, task, mode, true});
+  add_answers(s, r, "Answers that are right, in %: as trained, and aligned by maximum probability",
+              "task, encoding, mode", rows, [](const Test& t) {
+                const std::string task = short_task(t.task), mode = name_of(t.mode), name = encoding_name(t.model);
+                return Line{{fmt::format("{}, {}, {}", task, name, mode)}, {name, task, mode}};
+              });
   for (const auto& [model, name] : encoding_models()) {
-    const auto mean_of = [&, &model = model](const std::vector<int>& lengths, Mode mode) {
-      return over_all(r, model, tasks, lengths, mode);
-    };
-    const BySeed learned = mean_of({setup.length()}, Mode::original), plain = mean_of(setup.longer(), Mode::original),
-                 ours = mean_of(setup.longer(), Mode::pmax);
+    const BySeed learned = over_all(r, model, tasks, {setup.length()}, Mode::original),
+                 plain = over_all(r, model, tasks, setup.longer(), Mode::original),
+                 ours = over_all(r, model, tasks, setup.longer(), Mode::pmax);
     if (!learned.empty() && !plain.empty() && !ours.empty())
       s.readings.push_back(fmt::format("{}: {} % at the trained length, {} % beyond it, aligned {}.", name,
                                        points(mean(learned)), points(mean(plain)),
                                        added_words(difference(ours, plain))));
   }
-  s.grids = {grid};
   s.notes = {
       "Encoder and decoder have the same encoding. The source's table says which models have which; here the same "
       "small model is trained with each.",
@@ -63,21 +80,10 @@ Section retrieval(const Results& r) {
   Section s;
   const Setup& setup = r.setup();
   const std::vector<std::string> tasks = setup.tasks();
-  s.data = data_of({"task", "mode", "length"});
-  Grid grid{"Answers that are right, in %, and how many more than without alignment", {"task, mode"}, {}};
-  add_heads(grid, setup.lengths(), setup.length());
-  for (const std::string& task : tasks) {
-    const std::string model = setup.model_of(task);
-    for (const Mode mode : {Mode::original, Mode::log, Mode::pmax, Mode::entropy}) {
-      std::vector<Cell> row = {{fmt::format("{}, {}", short_task(task), name_of(mode))}};
-      for (const int length : setup.lengths()) {
-        const auto of = [&](Mode m) { return r.accuracy({model, task, m, true}, length); };
-        row.push_back(accuracy_cell(mode, of));
-        add_data(s.data, {short_task(task), name_of(mode), length}, of(mode));
-      }
-      grid.rows.push_back(std::move(row));
-    }
-  }
+  s.data = by_seed_table({"task", "mode", "length"});
+  const std::vector<Test> rows = of_tasks(setup, {Mode::original, Mode::log, Mode::pmax, Mode::entropy}, true);
+  add_answers(s, r, "Answers that are right, in %, and how many more than without alignment", "task, mode", rows,
+              of_task);
   const BySeed plain = over_all(r, "", tasks, setup.longer(), Mode::original);
   if (!plain.empty()) {
     s.readings.push_back(
@@ -88,7 +94,6 @@ Section retrieval(const Results& r) {
       if (const BySeed ours = over_all(r, "", tasks, setup.longer(), mode); !ours.empty())
         s.readings.push_back(fmt::format("{}: {}.", name_of(mode), added_words(difference(ours, plain))));
   }
-  s.grids = {grid};
   s.notes = {poslab::about_intervals(setup.seeds) + " Bold: the interval of the difference excludes zero.",
              "The source prints most of its table in a form that did not survive; with maximum probability its models "
              "are mostly near 100 %."};
@@ -98,39 +103,31 @@ Section retrieval(const Results& r) {
 Section documents(const Results& r) {
   Section s;
   const Setup& setup = r.setup();
-  const std::string model = "documents", task = model;
-  s.data = data_of({"mode", "length", "place"});
+  const auto of = [&](Mode mode, int length, int part) {
+    return r.accuracy({"documents", "documents", mode, true}, length, part);
+  };
+  s.data = by_seed_table({"mode", "length", "place"});
   for (const int length : setup.lengths()) {
-    Grid grid{fmt::format("{} tokens: answers that are right, in %, by where the answer stands, first eighth to last",
-                          length),
-              {"mode"},
-              {}};
-    for (int p = 0; p < t5::places; ++p) grid.head.push_back(fmt::format("{}/8", p + 1));
-    grid.head.push_back("all");
-    for (const Mode mode : {Mode::original, Mode::pmax, Mode::entropy}) {
-      std::vector<Cell> row = {{name_of(mode)}};
-      for (int p = 0; p <= t5::places; ++p) {
-        const int part = p == t5::places ? -1 : p;
-        const auto of = [&](Mode m) { return r.accuracy({model, task, m, true}, length, part); };
-        row.push_back(accuracy_cell(mode, of));
-        add_data(s.data, {name_of(mode), length, part < 0 ? nlohmann::json("all") : nlohmann::json(p)}, of(mode));
-      }
-      grid.rows.push_back(std::move(row));
-    }
-    s.grids.push_back(std::move(grid));
+    std::vector<Line> places;
+    for (int p = 0; p < t5::places; ++p) places.push_back({{fmt::format("{}/8", p + 1)}, {length, p}});
+    places.push_back({{"all"}, {length, "all"}});
+    const std::vector<Mode> modes = {Mode::original, Mode::pmax, Mode::entropy};
+    add(s, {fmt::format("{} tokens: answers that are right, in %, by where the answer stands, first eighth to last",
+                        length),
+            "mode", of_modes(modes), places, [&](size_t row, size_t column) {
+              const int part = column == t5::places ? -1 : int(column);
+              return answers(modes[row], [&](Mode m) { return of(m, length, part); });
+            }});
   }
-  Grid theirs{"The source's, by the place of the document with the answer", {"Flan-T5, mode, documents"}, {}};
-  const std::vector<int> places = {0, 4, 9, 14, 19, 24, 29};
-  add_heads(theirs, places);
+  std::vector<std::string> theirs, names;
   for (const char* size : {"large", "xl", "xxl"})
     for (const char* mode : {"original", "pmax", "entropy"})
       for (const int n : {10, 20, 30})
-        theirs.rows.push_back(source_row(fmt::format("{}, {}, {}", size, mode, n), "chi2023_documents",
-                                         fmt::format("{} {} {}", size, mode, n), places, 1));
-  s.grids.push_back(std::move(theirs));
-  const auto at = [&](int part) {
-    return mean(r.accuracy({model, task, Mode::original, true}, setup.longer().back(), part));
-  };
+        theirs.push_back(fmt::format("{} {} {}", size, mode, n)),
+            names.push_back(fmt::format("{}, {}, {}", size, mode, n));
+  add_source(s, "The source's, by the place of the document with the answer", "Flan-T5, mode, documents", names,
+             {0, 4, 9, 14, 19, 24, 29}, "chi2023_documents", theirs, {1, 1});
+  const auto at = [&](int part) { return mean(of(Mode::original, setup.longer().back(), part)); };
   const double ends = (at(0) + at(t5::places - 1)) / 2, middle = (at(t5::places / 2 - 1) + at(t5::places / 2)) / 2;
   if (!std::isnan(ends + middle))
     s.readings.push_back(
@@ -141,6 +138,37 @@ Section documents(const Results& r) {
       "Here a document is a pair of name and number among others, and the question names one of them. "
       "The source has documents of Natural Questions, and the place is that of the one with the answer.",
       poslab::about_intervals(setup.seeds)};
+  return s;
+}
+
+Section perplexity(const Results& r) {
+  Section s;
+  const Choices c = language::configure(r.setup().lm);
+  const std::vector<int> lengths = language::eval_lengths(c);
+  const std::vector<Mode> modes = {Mode::original, Mode::pmax, Mode::entropy};
+  const auto of = [&](Mode mode, int length) {
+    BySeed ours = r.loss({"lm", "", mode, true}, length);
+    for (auto& [seed, x] : ours) x = std::exp(x);
+    return ours;
+  };
+  s.data = by_seed_table({"mode", "length"});
+  add(s, {"Perplexity, exp of the loss", "mode", of_modes(modes), of_lengths(lengths, c.whole("train_length")),
+          [&](size_t row, size_t column) { return with_source(of(modes[row], lengths[column]), {}); }});
+  const auto at_longest = [&](Mode mode) { return mean(of(mode, lengths.back())); };
+  if (!std::isnan(at_longest(Mode::original) + at_longest(Mode::pmax)))
+    s.readings = {
+        fmt::format("At {} tokens the perplexity is {:.2f} without alignment, {:.2f} aligned by maximum "
+                    "probability, and {:.2f} by entropy.",
+                    lengths.back(), at_longest(Mode::original), at_longest(Mode::pmax), at_longest(Mode::entropy))};
+  s.notes = {
+      fmt::format("The source has LM-adapted T5, whose encoder reads a text and whose decoder goes on. Here it is a "
+                  "causal decoder with T5's biases, {} layers of width {}, {} steps of {} windows of {} tokens; "
+                  "text: {}.",
+                  c["layers"], c["d_model"], c["steps"], c["batch"], c["train_length"],
+                  c["text"].empty() ? "the C++ headers of the compiler" : c["text"]),
+      "The source's numbers did not survive; its perplexity explodes without alignment, and is lowest with maximum "
+      "probability.",
+      poslab::about_intervals(r.setup().seeds)};
   return s;
 }
 

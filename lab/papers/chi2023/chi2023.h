@@ -31,6 +31,7 @@ std::vector<Model> models(const Setup&);
 std::vector<std::string> learned(const Model&);  // tasks; of the language model none
 bool is_language(const std::string& model);
 const std::vector<std::pair<std::string, std::string>>& encoding_models();  // of table 2, and what it calls them
+std::string encoding_name(const std::string& model);                        // "T5's biases" of "t5"
 std::string short_task(const std::string& spelled);                         // "line" of "line:digits=3"
 
 // What a trained model is tested with: as it is, the log rule, or a temperature that `poslab align` finds.
@@ -41,17 +42,20 @@ std::string word_of(Mode);  // "pmax", of `poslab align --mode`; "" of the origi
 struct Test {
   std::string model, task;  // task: "" of the language model
   Mode mode;
-  bool tested;  // else only aligned
+  bool tested;                    // else only aligned
   std::string word() const;       // "line-pmax"
   std::string alignment() const;  // its file in the run folder
   std::string file() const;
 };
+// Each task with each of these modes, of the model that learned it.
+std::vector<Test> of_tasks(const Setup&, const std::vector<Mode>&, bool tested);
 constexpr int aligned_samples = 2;  // questions, or texts of the language model, at each length of an alignment
 
 // What is done so far, in FOLDER/runs.
 class Results {
  public:
-  Results(const Setup& setup, const std::string& folder) : setup_(setup), trained_(models(setup), setup.seeds, folder) {}
+  Results(const Setup& setup, const std::string& folder)
+      : setup_(setup), trained_(models(setup), setup.seeds, folder) {}
   const Setup& setup() const { return setup_; }
   const Models& trained() const { return trained_; }
 

@@ -146,9 +146,7 @@ class Tables {
   }
   void add_data(const std::string& task, const std::string& scheme, bool randomized, const std::string& what,
                 const BySeed& found) {
-    const Interval i = bootstrap(values(found));
-    s_.data.rows.push_back(
-        {task, scheme, positions(randomized), what, found.size(), number(mean(found)), number(i.low), number(i.high)});
+    reproduce::add_data(s_, {{}, {task, scheme, positions(randomized), what}}, {}, {{}, by_seed_data(found)});
   }
   const Outcomes& outcomes_;
   const Choices& c_;
@@ -209,21 +207,6 @@ std::vector<std::string> readings(const std::vector<Row>& rows, const Choices& c
   return said;
 }
 
-std::string row_name(const Row& r) { return fmt::format("{}, {}", r.name, r.randomized ? "randomized" : "plain"); }
-
-Cell score_cell(const BySeed& score, const BySeed& none, bool is_none) {
-  if (score.empty()) return {"–"};
-  if (is_none) return {points(mean(score)), interval_text(bootstrap(values(score)), false)};
-  const Paired more = paired(score, none);
-  return {points(mean(score)), ahead_text(more.mean, more.interval), more.interval.excludes(0)};
-}
-
-Cell cost_cell(const BySeed& cost) {
-  if (cost.empty()) return {"–"};
-  const Interval i = bootstrap(values(cost));
-  return {signed_points(mean(cost)), interval_text(i, true), i.excludes(0)};
-}
-
 }  // namespace
 
 Trials of_cross(const Choices& c) {
@@ -239,28 +222,25 @@ Trials of_cross(const Choices& c) {
 
 Section cross(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
-  s.data = {{"task", "encoding", "positions", "what", "seeds", "value", "interval_low", "interval_high"}, {}};
+  s.data = by_seed_table({"task", "encoding", "positions", "what"}, "value", false);
   Tables tables(outcomes, defaults, s);
   std::vector<Row> rows;
   for (const bool randomized : {false, true})
     for (const SchemeName& scheme : schemes(defaults, randomized)) rows.push_back(tables.row(scheme, randomized));
-  Grid scores{"Accuracy in % beyond the trained lengths, mean over the tasks; below, how far ahead of no temperature",
-              {"encoding, positions"},
-              {}};
-  for (const Policy& p : policies(defaults)) scores.head.push_back(p.name);
-  Grid costs{fmt::format("Points lost on strings of length {} when one thing is as at length {}",
-                         defaults.whole("train_length"), defaults.lengths("eval_lengths").to),
-             {"encoding, positions"},
-             {}};
-  for (const Question& q : questions()) costs.head.push_back(q.name);
-  for (const Row& r : rows) {
-    std::vector<Cell> line = {{row_name(r)}}, cost = {{row_name(r)}};
-    for (size_t n = 0; n < r.score.size(); ++n) line.push_back(score_cell(r.score[n], r.score[0], n == 0));
-    for (const BySeed& one : r.cost) cost.push_back(cost_cell(one));
-    scores.rows.push_back(std::move(line)), costs.rows.push_back(std::move(cost));
-  }
+  const std::vector<Line> named = lines(
+      rows, [](const Row& r) { return Line{{fmt::format("{}, {}", r.name, r.randomized ? "randomized" : "plain")}}; });
+  const auto without_data = [](Value v) { return Value{v.cell}; };  // the .csv has each task by itself
+  add(s, {"Accuracy in % beyond the trained lengths, mean over the tasks; below, how far ahead of no temperature",
+          "encoding, positions", named, lines(policies(defaults), [](const Policy& p) { return Line{{p.name}}; }),
+          [&](size_t row, size_t n) {
+            const std::vector<BySeed>& score = rows[row].score;
+            return without_data(accuracy(score[n], n == 0 ? nullptr : &score[0]));
+          }});
+  add(s, {fmt::format("Points lost on strings of length {} when one thing is as at length {}",
+                      defaults.whole("train_length"), defaults.lengths("eval_lengths").to),
+          "encoding, positions", named, lines(questions(), [](const Question& q) { return Line{{q.name}}; }),
+          [&](size_t row, size_t n) { return without_data(in_points(rows[row].cost[n])); }});
   s.readings = readings(rows, defaults);
-  s.grids = {scores, costs};
   s.notes = {
       how_many(outcomes),
       "Trained: the model learned with it. The others act at test alone, on the model without a temperature: the log "

@@ -11,6 +11,7 @@
 #include "experiment/t5/learner.h"
 #include "lab/pages/page/page.h"
 #include "lab/papers/chi2023/chi2023.h"
+#include "lab/papers/telling.h"
 #include "lab/runs/run.h"
 
 namespace poslab::reproduce::chi2023 {
@@ -35,15 +36,8 @@ void add_quantiles(Section& s, const t5::State& state, const std::string& task, 
   double variance = 0, off = 0;
   for (const double x : sorted) variance += x * x / points;
   const std::string title = fmt::format("{}, {} tokens", task, length);
-  page::Chart chart{fmt::format("quantiles-{}-{}", task, length),
-                    title,
-                    "",
-                    "quantile of the normal distribution",
-                    "averaged sorted logit",
-                    0,
-                    0,
-                    0,
-                    0};
+  page::Chart chart = chart_of(fmt::format("quantiles-{}-{}", task, length), title,
+                               "quantile of the normal distribution", "averaged sorted logit", 0, 0);
   page::Curve ours{"logits", 0, {}, {}}, normal{"y = x", page::Curve::baseline, {}, {}};
   for (int k = 0; k < points; ++k) {
     const double x = std::sqrt(variance) * normal_quantile((k + 0.5) / points), y = sorted[size_t(k)];
@@ -76,15 +70,8 @@ Section biases(const Results& r) {
   for (int t = 0; t < T; ++t) at.push_back(t);
   const ModelShape shape = net.spec().shape(false);
   const Tensor all = net.encoding().layers[0]->shown(shape, Positions::of_tokens(1, at));  // (H, T, T)
-  page::Chart chart{"biases",
-                    "The bias of each head by distance",
-                    "",
-                    "key minus query, in tokens",
-                    "bias",
-                    double(-reach),
-                    double(reach),
-                    0,
-                    0};
+  page::Chart chart =
+      chart_of("biases", "The bias of each head by distance", "key minus query, in tokens", "bias", -reach, reach);
   int near = 0, far = 0;
   for (int h = 0; h < all.dim(0); ++h) {
     page::Curve curve{fmt::format("head {}", h + 1), h, {}, {}};
@@ -137,8 +124,9 @@ Section curves(const Results& r) {
   int lower = 0, compared = 0;
   for (const std::string& task : setup.tasks()) {
     const std::string name = short_task(task);
-    page::Chart chart{"temperatures-" + name, "Temperature against length, " + name, "", "tokens", "temperature",
-                      double(setup.length()), double(setup.longer().back()),         0,  1};
+    page::Chart chart = chart_of("temperatures-" + name, "Temperature against length, " + name, "tokens", "temperature",
+                                 setup.length(), setup.longer().back());
+    chart.y_high = 1;
     chart.doubling = true;
     int color = 0;
     for (const Mode mode : {Mode::pmax, Mode::entropy, Mode::prop1, Mode::prop2}) {

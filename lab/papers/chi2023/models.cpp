@@ -34,12 +34,6 @@ std::vector<Test> of_model(const std::string& model, const std::vector<std::stri
     for (const Mode mode : modes) all.push_back({model, task, mode, tested});
   return all;
 }
-std::vector<Test> of_tasks(const Setup& s, const std::vector<Mode>& modes, bool tested) {
-  std::vector<Test> all;
-  for (const std::string& task : s.tasks())
-    for (const Test& t : of_model(s.model_of(task), {task}, modes, tested)) all.push_back(t);
-  return all;
-}
 std::vector<Test> of_encodings(const Setup& s) {
   std::vector<Test> all;
   const std::vector<Model> trained = models(s);
@@ -127,6 +121,13 @@ const Drawing& drawing(const Artifact& a) {
 
 }  // namespace
 
+std::vector<Test> of_tasks(const Setup& s, const std::vector<Mode>& modes, bool tested) {
+  std::vector<Test> all;
+  for (const std::string& task : s.tasks())
+    for (const Test& t : of_model(s.model_of(task), {task}, modes, tested)) all.push_back(t);
+  return all;
+}
+
 std::string name_of(Mode mode) { return known(mode).name; }
 std::string word_of(Mode mode) { return known(mode).word; }
 std::string Test::word() const { return task.empty() ? word_of(mode) : short_task(task) + "-" + word_of(mode); }
@@ -139,6 +140,11 @@ const std::vector<std::pair<std::string, std::string>>& encoding_models() {
   static const std::vector<std::pair<std::string, std::string>> all = {
       {"t5", "T5's biases"}, {"rope", "RoPE"}, {"alibi", "ALiBi"}, {"learned", "learned positions"}};
   return all;
+}
+
+std::string encoding_name(const std::string& model) {
+  const auto& all = encoding_models();
+  return std::find_if(all.begin(), all.end(), [&](auto& one) { return one.first == model; })->second;
 }
 
 // Topics alone, which are easier, have half of the steps.
@@ -183,22 +189,14 @@ const std::vector<ModelSize>& all_sizes() {
       {"tiny",
        "a T5 of 2 and 1 layers of width 96, contexts of up to 128 tokens, three seeds; all but the cross within an "
        "hour on 2 cores",
-       3,
-       {{"preset", "tiny"}, {"tasks", "passkey/line"}, {"eval_samples", "32"}},
-       {{"preset", "tiny"},
-        {"text", "copy_grammar"},
-        {"encoding", "t5"},
-        {"train_length", "64"},
-        {"steps", "600"},
-        {"batch", "16"},
-        {"eval_samples", "8"},
-        {"eval_times", "1/2/4/8/16"}}},
+       3, options("preset=tiny tasks=passkey/line eval_samples=32"),
+       options("preset=tiny text=copy_grammar encoding=t5 train_length=64 steps=600 batch=16 eval_samples=8 "
+               "eval_times=1/2/4/8/16")},
       {"example",
        "preset example of `poslab t5 train`: 6 layers of width 256, contexts of up to 512 tokens, one seed; for a "
        "machine with many cores",
-       1,
-       {{"preset", "example"}, {"tasks", "passkey/line"}},
-       {{"preset", "example"}, {"encoding", "t5"}, {"merges", "0"}, {"eval_times", "1/2/4/8/16"}}},
+       1, options("preset=example tasks=passkey/line"),
+       options("preset=example encoding=t5 merges=0 eval_times=1/2/4/8/16")},
   };
   return sizes;
 }

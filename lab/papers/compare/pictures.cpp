@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lab/pages/page/page.h"
+#include "lab/papers/telling.h"
 
 namespace poslab::compare {
 
@@ -71,34 +72,22 @@ Picture dots(const Ranking& r, const std::string& id) {
 }
 
 Picture lengths(const Ranking& r, const std::string& task, const std::string& id) {
-  Chart chart{id, "Accuracy against length, " + task, "", "length of the input", "accuracy", 1, 2, 0, 1, true, false, 0,
-              {}};
+  Chart chart = accuracy_chart(id, "Accuracy against length, " + task, "length of the input", 1, 2);
   std::vector<AtLength> longest;
   int color = 0;
   const std::vector<const Entry*> best = best_on(r, task);
   for (const Entry* e : best) {
     const std::vector<AtLength> rows = mean_curve(e->tasks.at(task));
-    Curve curve{e->name, e->name == "none" ? 7 : color++, {}, {}};
-    for (const AtLength& row : rows) curve.points.push_back({double(row.length), row.accuracy});
-    chart.x_high = std::max(chart.x_high, curve.points.back().x);
-    chart.description += fmt::format("{}: {} % at length {}, {} % at {}. ", e->name, points(curve.points.front().y),
-                                     curve.points.front().x, points(curve.points.back().y), curve.points.back().x);
+    add_curve(chart, by_length(e->name, e->name == "none" ? 7 : color++, rows), "length ");
+    chart.x_high = std::max(chart.x_high, double(rows.back().length));
     chart.shaded = e->trial->config().whole("train_length");
-    chart.curves.push_back(std::move(curve));
     if (rows.size() > longest.size()) longest = rows;
   }
   if (chart.curves.empty()) return {};
-  for (const auto& [name, field] : kinds) {
-    Curve curve{name, Curve::baseline, {}, {}};
-    for (const AtLength& row : longest) curve.points.push_back({double(row.length), row.baselines.*field});
-    chart.curves.push_back(std::move(curve));
-  }
-  return {
-      fmt::format("<figure>{}<figcaption><b>{}.</b> The best on this task{}; mean over the seeds. The shaded lengths "
-                  "were trained on. Dashed: what is reached without reading the order of the "
-                  "symbols.</figcaption></figure>\n",
-                  figure(chart), headed(task), best.back()->name == "none" ? ", and none" : ""),
-      {{"charts", {chart_json(chart)}}}};
+  add_baselines(chart, longest);
+  return picture(chart, fmt::format("<b>{}.</b> The best on this task{}; mean over the seeds. The shaded lengths were "
+                                    "trained on. Dashed: what is reached without reading the order of the symbols.",
+                                    headed(task), best.back()->name == "none" ? ", and none" : ""));
 }
 
 }  // namespace poslab::compare

@@ -8,6 +8,7 @@
 #include "experiment/build.h"
 #include "lab/papers/compare/pictures.h"
 #include "lab/papers/compare/words.h"
+#include "lab/papers/pivot.h"
 #include "lab/papers/ruoss2023/ruoss2023.h"
 
 namespace poslab::compare {
@@ -72,18 +73,6 @@ Grid ranked_grid(const Ranking& r, const std::vector<std::string>& tasks) {
   return grid;
 }
 
-Grid unranked_grid(const Ranking& r, const std::vector<std::string>& tasks) {
-  Grid grid{"Not ranked, as not all of the tasks that count are done", {"encoding"}, {}};
-  for (const std::string& task : tasks) grid.head.push_back(task);
-  for (const Entry& e : r.unranked) {
-    if (std::none_of(tasks.begin(), tasks.end(), [&](auto& task) { return e.tasks.at(task).runs > 0; })) continue;
-    std::vector<Cell> row = {{e.name}};
-    for (const std::string& task : tasks) row.push_back(on_task(e, task));
-    grid.rows.push_back(std::move(row));
-  }
-  return grid;
-}
-
 // A row for each scheme and task, and one for the mean of those that count, which alone has a rank. Accuracies are
 // fractions.
 Table data(const Ranking& r, const std::vector<std::string>& tasks) {
@@ -138,7 +127,14 @@ Section ranking(const Outcomes& outcomes, const Choices&) {
     s.grids.push_back(ranked_grid(r, tasks));
     s.pictures.push_back(dots(r, id + "-dots"));
   }
-  if (Grid others = unranked_grid(r, tasks); !others.rows.empty()) s.grids.push_back(std::move(others));
+  std::vector<Entry> others = r.unranked;
+  std::erase_if(others, [&](const Entry& e) {
+    return std::none_of(tasks.begin(), tasks.end(), [&](auto& task) { return e.tasks.at(task).runs > 0; });
+  });
+  if (!others.empty())
+    add(s, {"Not ranked, as not all of the tasks that count are done", "encoding",
+            lines(others, [](const Entry& e) { return Line{{e.name}}; }), lines(tasks),
+            [&](size_t e, size_t task) -> Value { return {on_task(others[e], tasks[task])}; }});
   for (const std::string& task : tasks)
     if (Picture p = lengths(r, task, fmt::format("{}-lengths-{}", id, task)); !p.html.empty())
       s.pictures.push_back(std::move(p));

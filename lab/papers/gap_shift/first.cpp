@@ -26,11 +26,6 @@ std::string name_of(const std::string& task, const std::string& encoding) {
   return fmt::format("{}, {}", task, encoding);
 }
 
-Cell cell(const BySeed& loss) {
-  const Interval i = bootstrap(values(loss));
-  return {signed_points(mean(loss)), interval_text(i, true), i.excludes(0)};
-}
-
 // "Setting by setting: the gap costs more in 3, the length in 1, and 2 cannot be told."
 std::string one_by_one(const std::vector<BySeed>& by_gap, const std::vector<BySeed>& by_length) {
   int gap = 0, length = 0;
@@ -55,10 +50,10 @@ struct FromLength {
         fmt::format("{}mean gap {:.3g}, at length {} {:.3g}", below, own_gap(c, length), longest, there);
     table.rows.push_back({{name_of(c["task"], encoding), gaps},
                           {points(mean(l.home))},
-                          cell(l.by_gap),
-                          cell(l.by_length),
-                          cell(l.to_one),
-                          cell(l.by_length_at_one)});
+                          in_points(l.by_gap).cell,
+                          in_points(l.by_length).cell,
+                          in_points(l.to_one).cell,
+                          in_points(l.by_length_at_one).cell});
     if (mean(l.home) < learned) return unlearned.push_back(name_of(c["task"], encoding));
     by_gap.push_back(l.by_gap), by_length.push_back(l.by_length);
     to_one.push_back(l.to_one), by_length_at_one.push_back(l.by_length_at_one);
@@ -88,9 +83,7 @@ Section first(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
   const std::vector<int> tested = lengths(defaults);
   const int longest = tested.back();
-  s.data = {{"task", "encoding", "length", "longest", "gap", "gap_at_longest", "change", "seeds", "loss",
-             "interval_low", "interval_high"},
-            {}};
+  s.data = by_seed_table({"task", "encoding", "length", "longest", "gap", "gap_at_longest", "change"}, "loss", false);
   std::vector<FromLength> homes;
   for (const int length : tested)
     if (length <= defaults.whole("train_length") && length < longest)
@@ -125,15 +118,14 @@ Section first(const Outcomes& outcomes, const Choices& defaults) {
       const Losses l{at[0], difference(at[0], at[1]), difference(at[1], far), difference(at[0], at[2]),
                      difference(at[2], far_one)};
       homes[n].add(c, setting.encoding, longest, l, partly(setting.models));
-      for (const auto& [change, loss] : {std::pair<const char*, const BySeed*>{"gap", &l.by_gap},
+      const Line row{
+          {},
+          {setting.task, setting.encoding, homes[n].length, longest, own_gap(c, homes[n].length), own_gap(c, longest)}};
+      for (const auto& [change, loss] : {std::pair{"gap", &l.by_gap},
                                          {"length", &l.by_length},
                                          {"gap to 1", &l.to_one},
-                                         {"length at gap 1", &l.by_length_at_one}}) {
-        const Interval i = bootstrap(values(*loss));
-        s.data.rows.push_back({setting.task, setting.encoding, homes[n].length, longest, own_gap(c, homes[n].length),
-                               own_gap(c, longest), change, loss->size(), number(mean(*loss)), number(i.low),
-                               number(i.high)});
-      }
+                                         {"length at gap 1", &l.by_length_at_one}})
+        add_data(s, row, {{}, {change}}, in_points(*loss));
     }
   }
   for (const FromLength& h : homes) {

@@ -34,17 +34,9 @@ page::Curve curve(const std::string& name, int color, const Histogram& counts, i
 
 Picture histograms(const Coverage& met, const Training& t, const Choices& c) {
   constexpr int most = 40;
-  page::Chart chart{"gaps-" + t.positions.substr(0, t.positions.find(':')),
-                    fmt::format("Gaps between neighbours, {}, {}", t.name, c["task"]),
-                    "",
-                    "gap",
-                    "share of neighbours",
-                    0,
-                    most,
-                    0,
-                    0.1,
-                    true};
-  chart.unit = "gap";
+  page::Chart chart = accuracy_chart("gaps-" + t.positions.substr(0, t.positions.find(':')),
+                                     fmt::format("Gaps between neighbours, {}, {}", t.name, c["task"]), "gap", 0, most);
+  chart.y_label = "share of neighbours", chart.y_high = 0.1, chart.unit = "gap";
   chart.curves.push_back(curve("training", 0, met.trained, most));
   for (const Coverage::Test& test : met.tests)
     chart.curves.push_back(curve(fmt::format("length {}", test.length), int(chart.curves.size()), test.met, most));

@@ -66,11 +66,13 @@ page::Curve curve(const std::vector<Spacing>& all, const Row& row, int length, i
   std::stable_sort(drawn.begin(), drawn.end(), [](const Spacing& a, const Spacing& b) { return a.gap < b.gap; });
   page::Curve c{fmt::format("length {}", length), color, {}, {}};
   for (const Spacing& s : drawn) {
-    const page::Point at{s.gap, mean(row.at(s.positions))};
-    const Interval i = bootstrap(values(row.at(s.positions)));
-    if (!s.inside && c.behind.empty() && !c.points.empty()) c.behind.push_back(c.points.back());
-    (s.inside ? c.points : c.behind).push_back(at);
-    if (s.inside && !std::isnan(i.low)) c.band.push_back({s.gap, i.low, i.high});
+    const BySeed& seeds = row.at(s.positions);
+    if (s.inside) {
+      add_point(c, s.gap, seeds);
+      continue;
+    }
+    if (c.behind.empty() && !c.points.empty()) c.behind.push_back(c.points.back());
+    c.behind.push_back({s.gap, mean(seeds)});
   }
   return c;
 }
@@ -87,17 +89,12 @@ Grid empty_table(const Choices& c) {
 }
 
 page::Chart empty_chart(const Choices& c, const std::string& encoding) {
-  page::Chart chart{
-      fmt::format("grid-{}-{}", c["task"], encoding),
-      fmt::format("Accuracy against the mean gap, {}, {}", c["task"], encoding),
-      fmt::format("Strings of lengths {} with random positions of a given mean gap.", fmt::join(lengths(c), ", ")),
-      "mean gap between neighbours at test",
-      "accuracy",
-      1,
-      std::max({2., double(gap_columns(c).back()), own_gap(c, lengths(c).front())}),
-      0,
-      1,
-      true};
+  page::Chart chart = accuracy_chart(fmt::format("grid-{}-{}", c["task"], encoding),
+                                     fmt::format("Accuracy against the mean gap, {}, {}", c["task"], encoding),
+                                     "mean gap between neighbours at test", 1,
+                                     std::max({2., double(gap_columns(c).back()), own_gap(c, lengths(c).front())}));
+  chart.description =
+      fmt::format("Strings of lengths {} with random positions of a given mean gap.", fmt::join(lengths(c), ", "));
   chart.unit = "gap";
   return chart;
 }
@@ -121,9 +118,9 @@ std::string reading(const Choices& c, const std::string& encoding, int length, c
 
 Section grid(const Outcomes& outcomes, const Choices& defaults) {
   Section s;
-  s.data = {{"task", "encoding", "length", "spacing", "test_positions", "mean_gap", "within_pool", "seeds", "accuracy",
-             "interval_low", "interval_high", "majority"},
-            {}};
+  s.data = by_seed_table({"task", "encoding", "length", "spacing", "test_positions", "mean_gap", "within_pool"},
+                         "accuracy", false);
+  s.data.columns.push_back("majority");
   const std::vector<Setting> all = settings(outcomes, defaults);
   Tests tests(all);
   std::string task;
@@ -144,9 +141,9 @@ Section grid(const Outcomes& outcomes, const Choices& defaults) {
       Row row;
       for (const Spacing& one : across) {
         const BySeed& seeds = row[one.positions] = *next++;
-        const Interval i = bootstrap(values(seeds));
-        s.data.rows.push_back({task, setting.encoding, length, one.kind, one.positions, one.gap, one.inside,
-                               seeds.size(), number(mean(seeds)), number(i.low), number(i.high), majority});
+        Value v{{}, by_seed_data(seeds)};
+        v.data.push_back(majority);
+        add_data(s, {{}, {task, setting.encoding, length}}, {{}, {one.kind, one.positions, one.gap, one.inside}}, v);
       }
       std::vector<Cell> line = {{fmt::format("{}, {}", setting.encoding, length),
                                  fmt::format("{}majority {}", partly(setting.models), points(majority))}};

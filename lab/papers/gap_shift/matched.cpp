@@ -56,32 +56,14 @@ Tested tested(Tests& tests, const Setting& setting, const Choices& c) {
   return t;
 }
 
-// An accuracy, and how far it is ahead of uniform sampling, which has no such comparison.
-struct Compared {
-  BySeed accuracy;
-  Paired more;
-};
-Compared compared(const BySeed& accuracy, const BySeed& uniform, bool is_uniform) {
-  return {accuracy, is_uniform ? Paired() : paired(accuracy, uniform)};
-}
-
-Cell cell(const Compared& c) {
-  if (!c.more.seeds) return {points(mean(c.accuracy))};
-  const std::string interval = interval_text(c.more.interval, true);
-  return {points(mean(c.accuracy)),
-          fmt::format("{}{}{}", signed_points(c.more.mean), interval.empty() ? "" : " ", interval),
-          c.more.interval.excludes(0)};
-}
-
-std::vector<nlohmann::json> data_row(const Setting& setting, const std::string& positions, const std::string& lengths,
-                                     const Compared& c) {
-  const Interval i = bootstrap(values(c.accuracy));
-  std::vector<nlohmann::json> row = {
-      setting.task,   setting.encoding,    setting.training.positions,  positions,
-      lengths,        c.accuracy.size(),   number(mean(c.accuracy)),    number(i.low),
-      number(i.high), number(c.more.mean), number(c.more.interval.low), number(c.more.interval.high)};
-  for (nlohmann::json& baseline : baseline_cells(setting.models)) row.push_back(std::move(baseline));
-  return row;
+// An accuracy, and how far it is ahead of uniform sampling, which has no such comparison itself.
+Value compared(const BySeed& ours, const BySeed& uniform, bool is_uniform, const Summary& models) {
+  const BySeed reference = is_uniform ? BySeed() : uniform;
+  const Paired more = paired(ours, reference);
+  Value v = accuracy(ours, &reference);
+  for (const double x : {more.mean, more.interval.low, more.interval.high}) v.data.push_back(number(x));
+  for (nlohmann::json& baseline : baseline_cells(models)) v.data.push_back(std::move(baseline));
+  return v;
 }
 
 }  // namespace
@@ -117,18 +99,22 @@ Section matched(const Outcomes& outcomes, const Choices& defaults) {
     }
     const Tested here = tested(tests, setting, c);
     if (is_uniform) uniform = here;
-    const Compared at_trained = compared(here.trained_length, uniform.trained_length, is_uniform);
-    std::vector<Cell> row = {
-        {fmt::format("{}, {}", setting.encoding, setting.training.name), in_one(partly(setting.models))},
-        cell(at_trained)};
-    s.data.rows.push_back(data_row(setting, "same", fmt::format("{}", c.whole("train_length")), at_trained));
+    const Line line{{fmt::format("{}, {}", setting.encoding, setting.training.name), in_one(partly(setting.models))},
+                    {setting.task, setting.encoding, setting.training.positions}};
+    std::vector<Cell> row = {line.name};
+    const auto add_value = [&](const Value& v, const std::string& positions, const std::string& lengths) {
+      row.push_back(v.cell);
+      add_data(s, line, {{}, {positions, lengths}}, v);
+    };
+    add_value(compared(here.trained_length, uniform.trained_length, is_uniform, setting.models), "same",
+              fmt::format("{}", c.whole("train_length")));
     auto& of_rules = ahead[setting.training.name];
     of_rules.resize(rules().size());
     for (size_t r = 0; r < rules().size(); ++r) {
-      const Compared beyond = compared(here.beyond[r], uniform.beyond[r], is_uniform);
-      row.push_back(cell(beyond));
-      s.data.rows.push_back(data_row(setting, rules()[r].positions(c), range, beyond));
-      if (beyond.more.seeds) of_rules[r].push_back(difference(here.beyond[r], uniform.beyond[r]));
+      add_value(compared(here.beyond[r], uniform.beyond[r], is_uniform, setting.models), rules()[r].positions(c),
+                range);
+      if (const BySeed more = difference(here.beyond[r], uniform.beyond[r]); !is_uniform && !more.empty())
+        of_rules[r].push_back(more);
     }
     s.grids.back().rows.push_back(std::move(row));
   }

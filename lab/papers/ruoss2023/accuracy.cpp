@@ -17,25 +17,20 @@ const std::vector<std::string> summary_columns = {"runs",  "planned", "best",   
                                                   "paper", "guess",   "majority",  "content_only"};
 
 // The columns above; accuracies are fractions, the paper's too.
-std::vector<json> summary_row(const Summary& s, double paper) {
-  std::vector<json> row = {s.runs,
-                           s.planned,
-                           number(s.best),
-                           number(s.best_lr),
-                           number(s.lr),
-                           int(s.by_seed.size()),
-                           number(s.mean),
-                           number(s.deviation),
-                           number(s.interval.low),
-                           number(s.interval.high),
-                           number(paper / 100)};
-  for (const json& baseline : baseline_cells(s)) row.push_back(baseline);
-  return row;
-}
-
-void add_row(Table& table, std::vector<json> names, const Summary& s, double paper) {
-  for (json& value : summary_row(s, paper)) names.push_back(std::move(value));
-  table.rows.push_back(std::move(names));
+std::vector<json> summary_data(const Summary& s, double paper) {
+  std::vector<json> data = {s.runs,
+                            s.planned,
+                            number(s.best),
+                            number(s.best_lr),
+                            number(s.lr),
+                            int(s.by_seed.size()),
+                            number(s.mean),
+                            number(s.deviation),
+                            number(s.interval.low),
+                            number(s.interval.high),
+                            number(paper / 100)};
+  for (const json& baseline : baseline_cells(s)) data.push_back(baseline);
+  return data;
 }
 
 Table table_of(std::vector<std::string> names) {
@@ -44,9 +39,10 @@ Table table_of(std::vector<std::string> names) {
 }
 
 // "93.7", and below it "100.0, -6.3"
-Cell beside_paper(const Summary& ours, double paper) {
-  return {points(ours.best),
-          fmt::format("{}{}\n{}", partly(ours), points(paper / 100), signed_points(ours.best - paper / 100))};
+Value beside_paper(const Summary& ours, double paper) {
+  return {{points(ours.best),
+           fmt::format("{}{}\n{}", partly(ours), points(paper / 100), signed_points(ours.best - paper / 100))},
+          summary_data(ours, paper)};
 }
 const char* unlike_the_paper =
     "The paper's numbers are the best of 30 runs after 2 million steps, over the lengths 41 to 500. At any size but "
@@ -71,29 +67,27 @@ std::vector<Comparison> randomized_against_plain(const Outcomes& outcomes) {
 
 Section table1(const Outcomes& outcomes, const Choices&) {
   Section s;
-  Grid grid{std::string("Accuracy in %, best of all seeds and learning rates, as the paper counts") + beside_ours,
-            {"task"},
-            {}};
   s.data = table_of({"task", "encoding", "positions"});
-  for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
-  for (const std::string& task : outcomes.tasks()) {
-    std::vector<Cell> row = {task_cell(outcomes, task)};
+  const std::vector<std::string> tasks = outcomes.tasks();
+  const std::vector<Column> across = columns_of(outcomes);
+  add(s, {std::string("Accuracy in %, best of all seeds and learning rates, as the paper counts") + beside_ours, "task",
+          of_tasks(outcomes), of_columns(across), [&](size_t t, size_t c) {
+            return beside_paper(outcomes.summary(is(tasks[t], across[c])),
+                                paper_value("ruoss2023_table1", tasks[t], across[c].paper));
+          }});
+  for (size_t t = 0; t < tasks.size(); ++t) {
     double highest = -1;
     bool whole = true;
-    for (const Column& c : columns_of(outcomes)) {
-      const Summary sum = outcomes.summary(is(task, c));
-      const double paper = paper_value("ruoss2023_table1", task, c.paper);
+    for (const Column& c : across) {
+      const Summary sum = outcomes.summary(is(tasks[t], c));
       whole = whole && sum.whole();
-      row.push_back(beside_paper(sum, paper));
       if (sum.best > highest) highest = sum.best;
-      add_row(s.data, {task, c.encoding, c.positions}, sum, paper);
     }
+    std::vector<Cell>& row = s.grids[0].rows[t];
     for (size_t i = 1; i < row.size(); ++i) row[i].strong = whole && row[i].text == points(highest);
-    grid.rows.push_back(std::move(row));
   }
   const std::vector<Comparison> pairs = randomized_against_plain(outcomes);
   s.readings = verdicts(pairs, "randomized positions", "plain ones");
-  s.grids = {grid};
   if (!pairs.empty())
     s.grids.push_back(comparison_grid(
         pairs,
@@ -108,29 +102,24 @@ Section table1(const Outcomes& outcomes, const Choices&) {
 Section table3(const Outcomes& outcomes, const Choices&) {
   Section s;
   s.data = table_of({"task", "order"});
-  Grid grid{
-      std::string("R-sin/cos, accuracy in %, best of all runs") + beside_ours, {"task", "unsorted", "sorted"}, {}};
+  const std::vector<std::string> tasks = outcomes.tasks(), orders = {"unsorted", "sorted"};
+  const auto of = [&](const std::string& task, const std::string& order) {
+    return outcomes.summary(
+        [&](const Choices& c) { return c["task"] == task && (c["unsorted"] == "on") == (order == "unsorted"); });
+  };
+  const auto paper = [](const std::string& task, const std::string& order) {
+    return paper_value("ruoss2023_table3", task, "rand_sincos_" + order);
+  };
+  add(s, {std::string("R-sin/cos, accuracy in %, best of all runs") + beside_ours, "task", of_tasks(outcomes),
+          lines(orders),
+          [&](size_t t, size_t o) { return beside_paper(of(tasks[t], orders[o]), paper(tasks[t], orders[o])); }});
   std::vector<Comparison> pairs;
-  for (const std::string& task : outcomes.tasks()) {
-    Summary sums[2];
-    double paper[2];
-    std::vector<Cell> row = {task_cell(outcomes, task)};
-    for (const bool sorted : {false, true}) {
-      sums[sorted] = outcomes.summary(
-          [&](const Choices& c) { return c["task"] == task && (c["unsorted"] == "on") != sorted; });
-      paper[sorted] = paper_value("ruoss2023_table3", task, sorted ? "rand_sincos_sorted" : "rand_sincos_unsorted");
-      row.push_back(beside_paper(sums[sorted], paper[sorted]));
-      add_row(s.data, {task, sorted ? "sorted" : "unsorted"}, sums[sorted], paper[sorted]);
-    }
-    grid.rows.push_back(std::move(row));
-    pairs.push_back(compare(task, "sorted - unsorted", (paper[1] - paper[0]) / 100, sums[1], sums[0]));
-  }
+  for (const std::string& task : tasks)
+    pairs.push_back(compare(task, "sorted - unsorted", (paper(task, "sorted") - paper(task, "unsorted")) / 100,
+                            of(task, "sorted"), of(task, "unsorted")));
   s.readings = verdicts(pairs, "sorted positions", "the same positions in random order");
-  s.grids = {
-      grid,
-      comparison_grid(
-          pairs,
-          "Sorted minus unsorted in points: mean over paired seeds, interval, and the paper's difference of bests")};
+  s.grids.push_back(comparison_grid(
+      pairs, "Sorted minus unsorted in points: mean over paired seeds, interval, and the paper's difference of bests"));
   s.notes = {how_many(outcomes), about_intervals(outcomes), unlike_the_paper};
   return s;
 }
@@ -138,24 +127,16 @@ Section table3(const Outcomes& outcomes, const Choices&) {
 Section table4(const Outcomes& outcomes, const Choices&) {
   Section s;
   s.data = table_of({"task", "encoding", "positions"});
-  Grid grid{
-      "Accuracy in %, mean and standard deviation over seeds at the learning rate whose mean is best; then the "
-      "interval of the mean",
-      {"task"},
-      {}};
-  for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
-  for (const std::string& task : outcomes.tasks()) {
-    std::vector<Cell> row = {task_cell(outcomes, task)};
-    for (const Column& c : columns_of(outcomes)) {
-      const Summary sum = outcomes.summary(is(task, c));
-      row.push_back({std::isnan(sum.deviation) ? points(sum.mean)
-                                               : fmt::format("{} ± {}", points(sum.mean), points(sum.deviation)),
-                     partly(sum) + interval_text(sum.interval, false)});
-      add_row(s.data, {task, c.encoding, c.positions}, sum, std::nan(""));
-    }
-    grid.rows.push_back(std::move(row));
-  }
-  s.grids = {grid};
+  const std::vector<std::string> tasks = outcomes.tasks();
+  const std::vector<Column> across = columns_of(outcomes);
+  add(s, {"Accuracy in %, mean and standard deviation over seeds at the learning rate whose mean is best; then the "
+          "interval of the mean",
+          "task", of_tasks(outcomes), of_columns(across), [&](size_t t, size_t c) -> Value {
+            const Summary sum = outcomes.summary(is(tasks[t], across[c]));
+            const std::string spread = std::isnan(sum.deviation) ? "" : " ± " + points(sum.deviation);
+            return {{points(sum.mean) + spread, partly(sum) + interval_text(sum.interval, false)},
+                    summary_data(sum, std::nan(""))};
+          }});
   s.notes = {how_many(outcomes), about_intervals(outcomes),
              "The numbers of the paper's own table 4 are not in our copy of it, so none stand beside ours."};
   return s;
@@ -177,7 +158,8 @@ Section table5(const Outcomes& outcomes, const Choices&) {
       const Summary sum = outcomes.summary(is(task, c));
       if (!sum.planned) continue;
       whole = whole && sum.whole();
-      add_row(s.data, {task, c.encoding, c.positions}, sum, paper_value("ruoss2023_table1", task, c.paper));
+      add_data(s, {{}, {task, c.encoding, c.positions}}, {},
+               {{}, summary_data(sum, paper_value("ruoss2023_table1", task, c.paper))});
       if (!sum.runs) continue;
       if (!(sum.best <= best.best)) best = sum, best_name = c.name;
       if (!(sum.mean <= steady.mean)) steady = sum, steady_name = c.name;
@@ -186,10 +168,11 @@ Section table5(const Outcomes& outcomes, const Choices&) {
         outcomes.summary([&](const Choices& c) { return c["task"] == task && c["encoding"] == "geometric"; });
     const double paper_best = paper_value("ruoss2023_table5", task, "best_of_table1_as_printed"),
                  paper_geometric = paper_value("ruoss2023_table5", task, "geometric");
-    Cell winner = beside_paper(best, paper_best);
+    Cell winner = beside_paper(best, paper_best).cell;
     if (!best_name.empty()) winner.below = fmt::format("{}\n{}", best_name, winner.below);
-    grid.rows.push_back({task_cell(outcomes, task), winner, beside_paper(geometric, paper_geometric)});
-    add_row(s.data, {task, "geometric", "sequential"}, geometric, paper_geometric);
+    const Value other = beside_paper(geometric, paper_geometric);
+    grid.rows.push_back({task_cell(outcomes, task), winner, other.cell});
+    add_data(s, {{}, {task, "geometric", "sequential"}}, {}, other);
     pairs.push_back(
         compare(task, "best randomized - geometric", (paper_best - paper_geometric) / 100, steady, geometric));
     pairs.back().whole = whole && geometric.whole(), pairs.back().note = steady_name;
@@ -198,10 +181,10 @@ Section table5(const Outcomes& outcomes, const Choices&) {
   std::vector<Comparison> reversed;
   for (const Comparison& c : pairs)
     reversed.push_back({c.task,
-                      "geometric - best randomized",
-                      -c.paper,
-                      {c.ours.seeds, -c.ours.mean, {-c.ours.interval.high, -c.ours.interval.low}},
-                      c.whole});
+                        "geometric - best randomized",
+                        -c.paper,
+                        {c.ours.seeds, -c.ours.mean, {-c.ours.interval.high, -c.ours.interval.low}},
+                        c.whole});
   for (const std::string& one : verdicts(reversed, "geometric attention", "the best randomized scheme"))
     s.readings.push_back(one);
   s.grids = {grid, comparison_grid(pairs,

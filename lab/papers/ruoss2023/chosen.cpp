@@ -44,31 +44,22 @@ Section chosen(const Outcomes& outcomes, const Choices& defaults) {
   s.data = {{"task", "encoding", "positions", "runs", "paper_way", "chosen", "validation", "mean", "median",
              "expected_best_of_2"},
             {}};
-  Grid grid{fmt::format("Accuracy in % at lengths {} to {}: of the run that is best at lengths {} to {}; below it the "
-                        "paper's way, the best of all runs, and the mean",
-                        2 * trained + 1, last, trained + 1, 2 * trained),
-            {"task"},
-            {}};
-  for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
   std::vector<double> gain;
-  for (const std::string& task : outcomes.tasks()) {
-    std::vector<Cell> row = {task_cell(outcomes, task)};
-    for (const Column& c : columns_of(outcomes)) {
-      const Scores one = scores_of(outcomes, is(task, c), trained, last);
-      const double m = poslab::mean(one.all);
-      if (one.all.empty()) {
-        row.push_back({"–"});
-        continue;
-      }
-      if (one.all.size() > 1) gain.push_back(one.paper_way - one.chosen);
-      s.data.rows.push_back({task, c.encoding, c.positions, int(one.all.size()), number(one.paper_way),
-                             number(one.chosen), number(one.validated), number(m), number(median(one.all)),
-                             number(expected_best(one.all, 2))});
-      row.push_back({points(one.chosen), one.all.size() > 1 ? fmt::format("{}\n{}", points(one.paper_way), points(m))
-                                                            : std::string("1 run")});
-    }
-    grid.rows.push_back(std::move(row));
-  }
+  const std::vector<std::string> tasks = outcomes.tasks();
+  const std::vector<Column> across = columns_of(outcomes);
+  add(s, {fmt::format("Accuracy in % at lengths {} to {}: of the run that is best at lengths {} to {}; below it the "
+                      "paper's way, the best of all runs, and the mean",
+                      2 * trained + 1, last, trained + 1, 2 * trained),
+          "task", of_tasks(outcomes), of_columns(across), [&](size_t t, size_t c) -> Value {
+            const Scores one = scores_of(outcomes, is(tasks[t], across[c]), trained, last);
+            if (one.all.empty()) return {{"–"}};
+            const double m = poslab::mean(one.all);
+            const bool several = one.all.size() > 1;
+            if (several) gain.push_back(one.paper_way - one.chosen);
+            return {{points(one.chosen), several ? fmt::format("{}\n{}", points(one.paper_way), points(m)) : "1 run"},
+                    {int(one.all.size()), number(one.paper_way), number(one.chosen), number(one.validated), number(m),
+                     number(median(one.all)), number(expected_best(one.all, 2))}};
+          }});
   if (!gain.empty())
     s.readings = {fmt::format(
         "Choosing on the tested lengths, as the paper does, adds {} points on average over the {} cells with "
@@ -76,7 +67,6 @@ Section chosen(const Outcomes& outcomes, const Choices& defaults) {
         signed_points(poslab::mean(gain)), gain.size())};
   else
     s.readings = {"No cell has two runs to choose from yet, so the paper's way and this one are the same."};
-  s.grids = {grid};
   s.notes = {how_many(outcomes),
              "All seeds and learning rates of a cell are what is chosen from. The .csv also has the median, the score "
              "at validation, and the expected best of two runs."};

@@ -106,15 +106,11 @@ Section code(const Outcomes& outcomes, const Choices& defaults) {
     for (const std::string& task : outcomes.tasks()) {
       const Summary other = outcomes.summary(
           [&](const Choices& c) { return c["task"] == task && one(c) && has(c, choice, all, defaults); });
-      const Summary base = outcomes.summary([&](const Choices& c) {
-        return c["task"] == task && one(c) && has(c, none, all, defaults);
-      });
+      const Summary base = outcomes.summary(
+          [&](const Choices& c) { return c["task"] == task && one(c) && has(c, none, all, defaults); });
       const Paired difference = paired(other.by_seed, base.by_seed);
-      const std::string interval = interval_text(difference.interval, true);
-      row.push_back(
-          {signed_points(difference.mean),
-           fmt::format("{}{}{} → {}", interval, interval.empty() ? "" : "\n", points(base.mean), points(other.mean)),
-           difference.interval.excludes(0)});
+      row.push_back(difference_cell(difference.mean, difference.interval, "",
+                                    fmt::format("{} → {}", points(base.mean), points(other.mean))));
       s.data.rows.push_back({choice.encoding, choice.positions, joined(choice, true), joined(choice, false), task,
                              difference.seeds, number(base.mean), number(other.mean), number(difference.mean),
                              number(difference.interval.low), number(difference.interval.high)});

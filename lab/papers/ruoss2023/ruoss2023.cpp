@@ -36,6 +36,10 @@ std::vector<Column> columns_of(const Outcomes& outcomes) {
   return some;
 }
 
+std::vector<Line> of_columns(const std::vector<Column>& all) {
+  return lines(all, [](const Column& c) { return Line{{c.name}, {c.encoding, c.positions}}; });
+}
+
 Which is(const std::string& task, const Column& column) {
   return [=](const Choices& c) {
     return c["task"] == task && c["encoding"] == column.encoding && c["positions"] == column.positions;
@@ -54,12 +58,9 @@ Grid comparison_grid(const std::vector<Comparison>& all, const std::string& capt
     auto row = std::find_if(grid.rows.begin(), grid.rows.end(), [&](auto& r) { return r[0].text == c.task; });
     if (row == grid.rows.end()) row = grid.rows.insert(row, {{c.task}});
     if (row == grid.rows.begin()) grid.head.push_back(c.what);
-    const std::string interval = interval_text(c.ours.interval, true);
-    std::string below = c.note.empty() ? "" : c.note + "\n";
-    if (!std::isnan(c.ours.mean) && !c.whole) below += "not all runs\n";
-    row->push_back({signed_points(c.ours.mean),
-                    fmt::format("{}{}{}{}", below, interval, interval.empty() ? "" : "\n", signed_points(c.paper)),
-                    c.ours.interval.excludes(0)});
+    std::string before = c.note.empty() ? "" : c.note + "\n";
+    if (!std::isnan(c.ours.mean) && !c.whole) before += "not all runs";
+    row->push_back(difference_cell(c.ours.mean, c.ours.interval, before, signed_points(c.paper)));
   }
   return grid;
 }

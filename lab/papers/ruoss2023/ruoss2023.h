@@ -14,7 +14,8 @@ struct Column {
 const std::vector<Column>& columns();
 std::vector<Column> columns_of(const Outcomes&);  // those that its plan has
 Which is(const std::string& task, const Column&);
-Trials of_table1(const Choices&);  // all tasks x these columns
+std::vector<Line> of_columns(const std::vector<Column>&);  // in the .csv encoding and positions
+Trials of_table1(const Choices&);                          // all tasks x these columns
 Trials of_code(const Choices&);
 
 // One setting against another on one task, in fractions.

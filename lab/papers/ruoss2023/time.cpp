@@ -61,25 +61,19 @@ std::vector<Test> tests(const Outcome& o, int trained) {
 Section table2(const Outcomes& outcomes, const Choices&) {
   Section s;
   s.data = {{"task", "encoding", "positions", "runs", "steps_per_second", "seconds"}, {}};
-  Grid grid{"Training steps a second, median over the runs", {"task"}, {}};
-  for (const Column& c : columns_of(outcomes)) grid.head.push_back(c.name);
-  for (const std::string& task : outcomes.tasks()) {
-    std::vector<Cell> row = {{task}};
-    for (const Column& c : columns_of(outcomes)) {
-      std::vector<double> rate, seconds;
-      for (const Outcome& o : outcomes.done())
-        if (is(task, c)(o.trial->config()) && o.record.seconds) {
-          seconds.push_back(*o.record.seconds);
-          rate.push_back(double(o.trial->config().count("steps")) / seconds.back());
-        }
-      row.push_back({rate.empty() ? "–" : fmt::format("{:.1f}", median(rate)),
-                     rate.empty() ? "" : fmt::format("{:.0f} s", median(seconds))});
-      s.data.rows.push_back(
-          {task, c.encoding, c.positions, rate.size(), number(median(rate)), number(median(seconds))});
-    }
-    grid.rows.push_back(std::move(row));
-  }
-  s.grids = {grid};
+  const std::vector<std::string> tasks = outcomes.tasks();
+  const std::vector<Column> across = columns_of(outcomes);
+  add(s, {"Training steps a second, median over the runs", "task", lines(tasks), of_columns(across),
+          [&](size_t t, size_t c) -> Value {
+            std::vector<double> rate, seconds;
+            for (const Outcome& o : outcomes.done())
+              if (is(tasks[t], across[c])(o.trial->config()) && o.record.seconds) {
+                seconds.push_back(*o.record.seconds);
+                rate.push_back(double(o.trial->config().count("steps")) / seconds.back());
+              }
+            return {{number_text(median(rate), {1, 1}), rate.empty() ? "" : fmt::format("{:.0f} s", median(seconds))},
+                    {rate.size(), number(median(rate)), number(median(seconds))}};
+          }});
   s.notes = {how_many(outcomes)};
   if (const std::string made = machines(outcomes); !made.empty()) s.notes.push_back(made);
   s.notes.push_back("The numbers of the paper's table 2 are not in our copy of it.");
@@ -92,20 +86,9 @@ Section fig2(const Outcomes& outcomes, const Choices& defaults) {
   constexpr double good = 0.9;
   constexpr int in_a_row = 3;  // tests above it: a small test is now and then above by luck
   for (const std::string& task : outcomes.tasks()) {
-    Chart chart{"time-" + task,
-                "Accuracy on unseen lengths against seconds of training, " + task,
-                "",
-                "seconds of training",
-                "accuracy",
-                0,
-                1,
-                0,
-                1,
-                true,
-                false,
-                0,
-                {},
-                "second"};
+    Chart chart = accuracy_chart("time-" + task, "Accuracy on unseen lengths against seconds of training, " + task,
+                                 "seconds of training", 0, 1);
+    chart.unit = "second";
     double reached[2] = {std::nan(""), std::nan("")}, rate[2] = {std::nan(""), std::nan("")}, between[2] = {0, 0};
     bool ran[2] = {false, false};
     for (const bool naive : {false, true})
@@ -113,7 +96,9 @@ Section fig2(const Outcomes& outcomes, const Choices& defaults) {
         const Choices& c = o.trial->config();
         if (c["task"] != task || (c["positions"] == "sequential") != naive) continue;
         Curve curve{fmt::format("{} to length {}", naive ? "Relative" : "R-Relative", c.whole("train_length")),
-                    naive ? 0 : 1, {}, {}};
+                    naive ? 0 : 1,
+                    {},
+                    {}};
         int row = 0;
         ran[naive] = true;
         const std::vector<Test> all = tests(o, defaults.whole("train_length"));
@@ -148,11 +133,9 @@ Section fig2(const Outcomes& outcomes, const Choices& defaults) {
         seconds(false), seconds(true),
         std::isnan(reached[0] + reached[1]) ? "" : fmt::format(", {:.1f} times later", reached[1] / reached[0])));
     s.pictures.push_back(
-        {fmt::format(
-             "<figure>{}<figcaption><b>{}.</b> Small tests while training, at some of the lengths beyond {}; their own "
-             "time is not counted.</figcaption></figure>\n",
-             figure(chart), headed(task), defaults.whole("train_length")),
-         {{"charts", {chart_json(chart)}}}});
+        picture(chart, fmt::format("<b>{}.</b> Small tests while training, at some of the lengths beyond {}; their own "
+                                   "time is not counted.",
+                                   headed(task), defaults.whole("train_length"))));
     if (const Cell cell = task_cell(outcomes, task); !cell.below.empty())
       s.notes.push_back(fmt::format("{}, without reading the order of the symbols: {}.", task, in_one(cell.below)));
   }

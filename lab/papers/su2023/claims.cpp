@@ -6,18 +6,19 @@
 #include <functional>
 
 #include "lab/papers/paper.h"
+#include "lab/papers/pivot.h"
 #include "lab/papers/su2023/su2023.h"
 #include "lab/papers/telling.h"
 
 namespace poslab::reproduce::su2023 {
 namespace {
 
-struct Value {
+struct Beside {  // a number of ours, and the source's
   BySeed ours;
   double source;
 };
-Value operator-(const Value& a, const Value& b) { return {difference(a.ours, b.ours), a.source - b.source}; }
-Value operator*(double x, Value v) {
+Beside operator-(const Beside& a, const Beside& b) { return {difference(a.ours, b.ours), a.source - b.source}; }
+Beside operator*(double x, Beside v) {
   for (auto& [seed, one] : v.ours) one *= x;
   return {v.ours, x * v.source};
 }
@@ -28,26 +29,28 @@ class Said {
   Said(const Results& r, bool repeated) : r_(r), repeated_(repeated) {}
   const Setup& setup() const { return r_.setup(); }
   bool repeated() const { return repeated_; }
-  Value at(const Method& m, int times, bool repeated) const {
+  Beside at(const Method& m, int times, bool repeated) const {
     const std::string column = times == 1 ? "acc_512_train" : repeated ? "acc_4096_repeated" : "acc_4096_nonrepeated";
     double source = std::nan("");
     for (const char* table : {"su2023_main", "su2023_window", "su2023_leaky"})
       if (std::isnan(source)) source = paper_value(table, m.source, column) / 100;
     return {r_.accuracy(m, times, repeated), source};
   }
-  Value operator()(const Method& m) const { return at(m, stretch, repeated_); }
-  Value ntk(LogN n, const std::string& form) const {
+  Beside operator()(const Method& m) const { return at(m, stretch, repeated_); }
+  Beside ntk(LogN n, const std::string& form) const {
     return (*this)(stretched(setup(), n, "NTK-RoPE", fmt::format("ntk:form={},factor={}", form, stretch), "-" + form));
   }
-  Value rerope(LogN n, int eighths, int leaky = 0) const { return (*this)(su2023::rerope(setup(), n, eighths, leaky)); }
-  Value rope() const { return (*this)(as_it_is(LogN::off)); }
-  Value of(const std::string& model) const {
+  Beside rerope(LogN n, int eighths, int leaky = 0) const {
+    return (*this)(su2023::rerope(setup(), n, eighths, leaky));
+  }
+  Beside rope() const { return (*this)(as_it_is(LogN::off)); }
+  Beside of(const std::string& model) const {
     for (const Method& m : trained_methods(setup()))
       if (m.model == model) return (*this)(m);
     return {{}, std::nan("")};
   }
   // of the decoder of LLaMA's shape, in nats
-  Value loss(size_t method, int times) const {
+  Beside loss(size_t method, int times) const {
     const Method m = llama_methods(setup())[method];
     const std::string column = times == 1 ? "len4096_train" : times == 2 ? "len8192" : "len16384";
     return {r_.loss(m, times), paper_value("su2023_llama", m.source, column)};
@@ -60,7 +63,7 @@ class Said {
 
 struct SourceClaim {
   std::string text, difference;  // and what must be above `least`, or between -within and within
-  std::function<Value(const Said&)> value;
+  std::function<Beside(const Said&)> value;
   double within = 0;
   enum class On { both, repeated_minus_long, nats } on = On::both;
 };
@@ -131,44 +134,35 @@ std::string verdict(const BySeed& difference, double within) {
 }
 
 Section claims_list(const Results& r) {
+  using enum SourceClaim::On;
   Section s;
   s.data = {
       {"claim", "difference", "set", "seeds", "mean", "interval_low", "interval_high", "within", "source", "verdict"},
       {}};
-  Grid grid{
-      "Holds, does not, or cannot be told; below that the difference in points (of losses in nats), its interval, "
-      "and the source's",
-      {"claim", "repeated", "long"},
-      {}};
   std::map<std::string, int> count;
-  const auto told = [&](const SourceClaim& c, const std::string& set, const Value& v) -> Cell {
-    if (v.ours.empty()) return {"–"};
+  const auto value = [&](size_t row, size_t column) -> Value {
+    const SourceClaim& c = all_claims()[row];
+    if (c.on != both && column == 1) return {{""}};  // it is of no set, or of one
+    const Beside v = c.value(Said(r, column == 0));
+    if (v.ours.empty()) return {{"–"}};
     const Interval i = bootstrap(values(v.ours));
+    const auto told = [&](double x) { return c.on == nats ? fmt::format("{:+.3f}", x) : signed_points(x); };
+    std::string below = told(mean(v.ours)) + (c.on == nats ? " nats" : "");
+    if (!std::isnan(i.low)) below += fmt::format(" [{}, {}]", told(i.low), told(i.high));
+    if (!std::isnan(v.source)) below += "\nsource " + told(v.source);
     const std::string answer = verdict(v.ours, c.within);
     ++count[answer];
-    s.data.rows.push_back({c.text, c.difference, set, v.ours.size(), number(mean(v.ours)), number(i.low),
-                           number(i.high), c.within, number(v.source), answer});
-    const bool nats = c.on == SourceClaim::On::nats;
-    std::string below = nats ? fmt::format("{:+.3f} nats", mean(v.ours)) : signed_points(mean(v.ours));
-    if (!std::isnan(i.low))
-      below += nats ? fmt::format(" [{:+.3f}, {:+.3f}]", i.low, i.high) : " " + interval_text(i, true);
-    if (!std::isnan(v.source))
-      below += nats ? fmt::format("\nsource {:+.3f}", v.source) : fmt::format("\nsource {}", signed_points(v.source));
-    return {answer, below, answer == "holds"};
+    const std::string of_both = column ? "plain" : "repeated", of_one = c.on == nats ? "plain" : "both";
+    Value one{{answer, below, answer == "holds"}, {c.on == both ? of_both : of_one}};
+    for (const nlohmann::json& x : by_seed_data(v.ours)) one.data.push_back(x);
+    one.data.insert(one.data.end(), {c.within, number(v.source), answer});
+    return one;
   };
-  for (const SourceClaim& c : all_claims()) {
-    const Said repeated(r, true), plain(r, false);
-    std::vector<Cell> row(1, Cell{c.text, c.difference});
-    if (c.on == SourceClaim::On::both) {
-      row.push_back(told(c, "repeated", c.value(repeated)));
-      row.push_back(told(c, "plain", c.value(plain)));
-    } else {
-      row.push_back(told(c, c.on == SourceClaim::On::nats ? "plain" : "both", c.value(repeated)));
-      row.push_back({""});
-    }
-    grid.rows.push_back(std::move(row));
-  }
-  s.grids.push_back(std::move(grid));
+  const std::vector<Line> sets = {{{"repeated"}}, {{"long"}}};
+  const auto claim = [](const SourceClaim& c) { return Line{{c.text, c.difference}, {c.text, c.difference}}; };
+  add(s, {"Holds, does not, or cannot be told; below that the difference in points (of losses in nats), its interval, "
+          "and the source's",
+          "claim", lines(all_claims(), claim), sets, value});
   s.readings = {fmt::format("Of {} comparisons {} hold, {} do not, and {} cannot be told.",
                             count["holds"] + count["does not"] + count["cannot be told"], count["holds"],
                             count["does not"], count["cannot be told"])};

@@ -1,11 +1,11 @@
 // Accuracy against length, and the matrices of relative positions.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "lab/pages/page/page.h"
 #include "lab/pages/show/show.h"
+#include "lab/papers/pivot.h"
 #include "lab/papers/su2023/su2023.h"
 #include "lab/papers/telling.h"
 
@@ -16,41 +16,24 @@ const std::vector<int> times_tested = {1, 2, 4, stretch};
 
 page::Chart chart_of(const Results& r, bool repeated, Section& s) {
   const int length = r.setup().length();
-  page::Chart chart{repeated ? "lengths-repeated" : "lengths-long",
-                    fmt::format("Accuracy against length, {} texts", repeated ? "repeated" : "long"),
-                    "",
-                    "tokens of a window",
-                    "accuracy",
-                    0,
-                    double(stretch * length),
-                    0,
-                    1,
-                    true,
-                    false,
-                    double(length),
-                    {}};
-  Grid grid{fmt::format("Accuracy in % on {} texts", repeated ? "repeated" : "long"), {"method"}, {}};
-  for (const int times : times_tested) grid.head.push_back(fmt::format("{}", times * length));
-  for (const Method& m : length_methods(r.setup())) {
-    std::vector<Cell> row(1, Cell{m.name});
+  const std::string texts = repeated ? "repeated" : "long";
+  page::Chart chart = accuracy_chart("lengths-" + texts, fmt::format("Accuracy against length, {} texts", texts),
+                                     "tokens of a window", 0, stretch * length, length);
+  const std::vector<Method> methods = length_methods(r.setup());
+  const auto row = [&](const Method& m) { return Line{{m.name}, {m.name, repeated ? "repeated" : "plain"}}; };
+  const auto column = [&](int times) { return Line{{fmt::format("{}", times * length)}, {times * length}}; };
+  add(s, {fmt::format("Accuracy in % on {} texts", texts), "method", lines(methods, row), lines(times_tested, column),
+          [&](size_t m, size_t n) {
+            Value v = accuracy(r.accuracy(methods[m], times_tested[n], repeated));
+            v.cell.below.clear();
+            if (std::isnan(v.rank)) v.data.clear();
+            return v;
+          }});
+  for (const Method& m : methods) {
     page::Curve curve{m.name, int(chart.curves.size()), {}, {}};
-    for (const int times : times_tested) {
-      const BySeed ours = r.accuracy(m, times, repeated);
-      row.push_back({points(mean(ours))});
-      if (ours.empty()) continue;
-      const Interval i = bootstrap(values(ours));
-      curve.points.push_back({double(times * length), mean(ours)});
-      if (!std::isnan(i.low)) curve.band.push_back({double(times * length), i.low, i.high});
-      s.data.rows.push_back({m.name, repeated ? "repeated" : "plain", times * length, ours.size(), mean(ours),
-                             number(i.low), number(i.high)});
-    }
-    grid.rows.push_back(std::move(row));
-    if (curve.points.empty()) continue;
-    chart.description += fmt::format("{}: {} % at {}, {} % at {}. ", m.name, points(curve.points.front().y),
-                                     curve.points.front().x, points(curve.points.back().y), curve.points.back().x);
-    chart.curves.push_back(std::move(curve));
+    for (const int times : times_tested) add_point(curve, times * length, r.accuracy(m, times, repeated));
+    add_curve(chart, std::move(curve));
   }
-  s.grids.push_back(std::move(grid));
   return chart;
 }
 
@@ -58,7 +41,7 @@ page::Chart chart_of(const Results& r, bool repeated, Section& s) {
 
 Section lengths_figure(const Results& r) {
   Section s;
-  s.data = {{"method", "set", "length", "seeds", "accuracy", "interval_low", "interval_high"}, {}};
+  s.data = by_seed_table({"method", "set", "length"}, "accuracy", false);
   for (const bool repeated : {true, false}) {
     const page::Chart chart = chart_of(r, repeated, s);
     if (chart.curves.empty()) continue;

@@ -1,16 +1,17 @@
 // What the third source is made of: its sizes, what --set changes of them, and its tables and figures.
+#include "lab/papers/su2023/su2023.h"
+
 #include <fmt/format.h>
 
 #include "experiment/language/options.h"
 #include "lab/files/shell.h"
-#include "lab/papers/su2023/su2023.h"
 
 namespace poslab::reproduce::su2023 {
 namespace {
 
 // Times and what counts in a test are the tables' own.
-const Settings tests = {{"eval_times", "1/2/4/8"}};
-const Settings tests_of_llama = {{"eval_times", "1/2/4"}};
+const Settings tests = options("eval_times=1/2/4/8");
+const Settings tests_of_llama = options("eval_times=1/2/4");
 
 // What an artifact tests (null: nothing is trained), and how it is drawn.
 struct Drawing {
@@ -35,9 +36,9 @@ std::string how(const Setup& s) {
   const std::string text = c["text"].empty() ? "the C++ headers of the compiler" : c["text"];
   return fmt::format(
       "{} of a decoder of {} {}, width {}; {} steps of {} windows of {} tokens of {}{}; {}{} windows of each test.",
-      counted(size_t(s.seeds), "seed"), c["layers"],
-      c["unit"] == "gau" ? "gated attention units" : "blocks of LLaMA's", c["d_model"], c["steps"], c["batch"],
-      s.length(), text, c.whole("merges") ? fmt::format(" (bytes and {} pairs)", c["merges"]) : "",
+      counted(size_t(s.seeds), "seed"), c["layers"], c["unit"] == "gau" ? "gated attention units" : "blocks of LLaMA's",
+      c["d_model"], c["steps"], c["batch"], s.length(), text,
+      c.whole("merges") ? fmt::format(" (bytes and {} pairs)", c["merges"]) : "",
       c.number("repeats") > 0
           ? fmt::format("{:.3g} % of these windows repeat their beginning; ", 100 * c.number("repeats"))
           : "",
@@ -51,20 +52,8 @@ const std::vector<ModelSize>& all_sizes() {
       {"tiny",
        "3 blocks of LLaMA's of width 128, windows of 64 tokens, three seeds; all of it within an hour on 2 cores",
        3,
-       {{"unit", "llama"},
-        {"layers", "3"},
-        {"heads", "4"},
-        {"key_heads", "4"},
-        {"d_model", "128"},
-        {"d_ff", "256"},
-        {"merges", "256"},
-        {"train_length", "64"},
-        {"repeats", "0.5"},
-        {"batch", "16"},
-        {"steps", "1500"},
-        {"lr", "0.003"},
-        {"eval_samples", "64"},
-        {"log_every", "50"}},
+       options("unit=llama layers=3 heads=4 key_heads=4 d_model=128 d_ff=256 merges=256 train_length=64 repeats=0.5 "
+               "batch=16 steps=1500 lr=0.003 eval_samples=64 log_every=50"),
        {},
        "The source's models learn from their text alone to copy what they have read before; models of this size do not "
        "in the time. Tried were, always on the headers: gated attention units, 1,500 steps of 8 windows of 128 tokens, "
@@ -72,41 +61,18 @@ const std::vector<ModelSize>& all_sizes() {
        "8 windows of 128. All of them were as good on repeated texts as on long ones, but no better. So half of the "
        "training windows say their beginning again and again (units of 8 to 32 tokens), and the blocks are LLaMA's, "
        "which learn to copy within 1,200 steps. No test repeats at so short a distance: its units have 128 tokens."},
-      {"example",
-       "10 million parameters: 24 units of width 256, windows of 512 tokens, one seed; days on many cores",
+      {"example", "10 million parameters: 24 units of width 256, windows of 512 tokens, one seed; days on many cores",
        1,
-       {{"unit", "gau"},
-        {"layers", "24"},
-        {"heads", "8"},
-        {"key_heads", "8"},
-        {"d_model", "256"},
-        {"d_ff", "512"},
-        {"merges", "768"},
-        {"train_length", "512"},
-        {"batch", "16"},
-        {"steps", "20000"},
-        {"lr", "0.001"},
-        {"eval_samples", "16"}},
-       {{"layers", "12"}, {"d_ff", "688"}},
-       ""},
+       options("unit=gau layers=24 heads=8 key_heads=8 d_model=256 d_ff=512 merges=768 train_length=512 batch=16 "
+               "steps=20000 lr=0.001 eval_samples=16"),
+       options("layers=12 d_ff=688"), ""},
       {"paper",
        "the source's 100 million parameters: 24 units of width 768, windows of 512 tokens, three seeds; name a text of "
        "your own with --set text=FOLDER",
        3,
-       {{"unit", "gau"},
-        {"layers", "24"},
-        {"heads", "12"},
-        {"key_heads", "12"},
-        {"d_model", "768"},
-        {"d_ff", "1536"},
-        {"merges", "12000"},
-        {"train_length", "512"},
-        {"batch", "64"},
-        {"steps", "200000"},
-        {"lr", "0.0003"},
-        {"warmup", "2000"},
-        {"eval_samples", "64"}},
-       {{"layers", "12"}, {"d_ff", "2048"}},
+       options("unit=gau layers=24 heads=12 key_heads=12 d_model=768 d_ff=1536 merges=12000 train_length=512 "
+               "batch=64 steps=200000 lr=0.0003 warmup=2000 eval_samples=64"),
+       options("layers=12 d_ff=2048"),
        "The source does not tell its text, vocabulary, batch and number of steps, and it has an optimizer of its own; "
        "these are guesses."},
   };

@@ -47,7 +47,7 @@ Method no_distances();  // ReRoPE with w = 0: the model with RoPE, tested withou
 // What is done so far, in FOLDER/runs.
 class Results {
  public:
-  Results(const Setup& setup, const std::string& folder) : setup_(setup), trained_(models(setup), setup.seeds, folder) {}
+  Results(const Setup& s, const std::string& folder) : setup_(s), trained_(models(s), s.seeds, folder) {}
   const Setup& setup() const { return setup_; }
   const Models& trained() const { return trained_; }
   // By seed, of those that are done: fractions, nats a token. Throws Failure for a damaged file.

@@ -1,10 +1,9 @@
 // The tables: ours, its interval over the seeds, and the source's number.
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
-#include <algorithm>
-
-#include "lab/pages/page/page.h"
+#include "experiment/language/options.h"
 #include "lab/papers/paper.h"
+#include "lab/papers/pivot.h"
 #include "lab/papers/su2023/su2023.h"
 #include "lab/papers/telling.h"
 
@@ -23,46 +22,16 @@ const std::vector<Column>& columns() {
   return list;
 }
 
-std::string heading(const Column& c, int length) {
-  return c.times == 1 ? fmt::format("{} (trained)", length) : fmt::format("{} ({})", length * c.times, c.set);
-}
-
-// What the source has is in percent.
-Cell cell(const BySeed& ours, double source) {
-  std::string below = interval_text(bootstrap(values(ours)), false);
-  if (!std::isnan(source)) below += fmt::format("{}source {:.2f}", below.empty() ? "" : "\n", source);
-  return {points(mean(ours)), below};
-}
-
 Table accuracy_data() {
-  return {{"method", "model", "encoding", "temperature", "length", "set", "seeds", "accuracy", "interval_low",
-           "interval_high", "source"},
-          {}};
+  return by_seed_table({"method", "model", "encoding", "temperature", "length", "set"}, "accuracy");
 }
-
-std::vector<nlohmann::json> data_row(const Method& m, int length, bool repeated, const BySeed& ours, double source) {
-  const Interval i = bootstrap(values(ours));
-  return {m.name,
-          m.model,
-          m.encoding,
-          m.temperature,
-          length,
-          repeated ? "repeated" : "plain",
-          ours.size(),
-          number(mean(ours)),
-          number(i.low),
-          number(i.high),
-          number(source / 100)};
+Line of_method(const Method& m) { return {{m.name}, {m.name, m.model, m.encoding, m.temperature}}; }
+Line of_column(const Column& c, int trained) {
+  return {{fmt::format("{} ({})", trained * c.times, c.times == 1 ? "trained" : c.set)},
+          {trained * c.times, c.repeated ? "repeated" : "plain"}};
 }
-
-// The best of each column is bold.
-void emphasize(Grid& grid, const std::vector<std::vector<double>>& means) {
-  for (size_t c = 0; !means.empty() && c < means[0].size(); ++c) {
-    size_t best = grid.rows.size();
-    for (size_t r = 0; r < means.size(); ++r)
-      if (!std::isnan(means[r][c]) && (best == grid.rows.size() || means[r][c] > means[best][c])) best = r;
-    if (best < grid.rows.size()) grid.rows[best][c + 1].strong = true;
-  }
+Value beside_source(const Results& r, const Method& m, const Column& c, const std::string& source) {
+  return with_source(r.accuracy(m, c.times, c.repeated), percent, paper_value(source, m.source, c.source));
 }
 
 const char* of_columns =
@@ -76,24 +45,10 @@ const char* of_columns =
 Section table(const Results& r, const std::vector<Method>& methods, const std::string& source) {
   Section s;
   s.data = accuracy_data();
-  const int length = r.setup().length();
-  Grid grid{"Accuracy in %, and the source's", {"method"}, {}};
-  for (const Column& c : columns()) grid.head.push_back(heading(c, length));
-  std::vector<std::vector<double>> means;
-  for (const Method& m : methods) {
-    std::vector<Cell> row(1, Cell{m.name});
-    means.emplace_back();
-    for (const Column& c : columns()) {
-      const BySeed ours = r.accuracy(m, c.times, c.repeated);
-      const double theirs = m.source.empty() ? std::nan("") : paper_value(source, m.source, c.source);
-      row.push_back(cell(ours, theirs));
-      means.back().push_back(mean(ours));
-      s.data.rows.push_back(data_row(m, c.times * length, c.repeated, ours, theirs));
-    }
-    grid.rows.push_back(std::move(row));
-  }
-  emphasize(grid, means);
-  s.grids.push_back(std::move(grid));
+  const auto column = [&](const Column& c) { return of_column(c, r.setup().length()); };
+  add(s, {"Accuracy in %, and the source's", "method", lines(methods, of_method), lines(columns(), column),
+          [&](size_t row, size_t n) { return beside_source(r, methods[row], columns()[n], source); },
+          Pivot::Best::of_column});
   s.notes = {of_columns, poslab::about_intervals(r.setup().seeds)};
   return s;
 }
@@ -124,31 +79,25 @@ Section trained_table(const Results& r) {
 Section untrained_table(const Results& r) {
   Section s;
   s.data = accuracy_data();
-  const int length = r.setup().length();
-  const std::vector<Method> all = untrained_methods(r.setup());
-  Grid grid{fmt::format("Accuracy in % at length {}: repeated texts, below that long ones, then the source's for YaRN",
-                        stretch * length),
-            {"method", "no log n", "log n at test only", "log n trained"},
-            {}};
-  std::vector<std::vector<double>> means;
-  for (size_t n = 0; n + 2 < all.size(); n += 3) {
-    std::vector<Cell> row(1, Cell{all[n].name});
-    means.emplace_back();
-    for (size_t k = n; k < n + 3; ++k) {
-      const BySeed repeated = r.accuracy(all[k], stretch, true), plain = r.accuracy(all[k], stretch, false);
-      const double theirs = paper_value("su2023_methods", all[k].source, columns()[1].source),
-                   theirs_plain = paper_value("su2023_methods", all[k].source, columns()[2].source);
-      Cell one{points(mean(repeated)), fmt::format("long: {}", points(mean(plain)))};
-      if (!std::isnan(theirs)) one.below += fmt::format("\nsource {:.2f}, long {:.2f}", theirs, theirs_plain);
-      row.push_back(std::move(one));
-      means.back().push_back(mean(repeated));
-      s.data.rows.push_back(data_row(all[k], stretch * length, true, repeated, theirs));
-      s.data.rows.push_back(data_row(all[k], stretch * length, false, plain, theirs_plain));
-    }
-    grid.rows.push_back(std::move(row));
-  }
-  emphasize(grid, means);
-  s.grids.push_back(std::move(grid));
+  const Column &repeated = columns()[1], &plain = columns()[2];
+  const std::vector<Method> all = untrained_methods(r.setup());  // three of each: log n off, at test, trained
+  std::vector<Line> rows;
+  for (size_t n = 0; n < all.size(); n += 3) rows.push_back({{all[n].name}});
+  const std::vector<Line> across = {{{"no log n"}}, {{"log n at test only"}}, {{"log n trained"}}};
+  const auto value = [&](size_t row, size_t n) -> Value {
+    const Method& m = all[3 * row + n];
+    const double ours = mean(r.accuracy(m, stretch, true)), ours_long = mean(r.accuracy(m, stretch, false)),
+                 theirs = paper_value("su2023_methods", m.source, repeated.source),
+                 theirs_long = paper_value("su2023_methods", m.source, plain.source);
+    for (const Column* c : {&repeated, &plain})
+      add_data(s, of_method(m), of_column(*c, r.setup().length()), beside_source(r, m, *c, "su2023_methods"));
+    const std::string source =
+        std::isnan(theirs) ? "" : fmt::format("\nsource {:.2f}, long {:.2f}", theirs, theirs_long);
+    return {{points(ours), fmt::format("long: {}{}", points(ours_long), source)}, {}, ours};
+  };
+  add(s, {fmt::format("Accuracy in % at length {}: repeated texts, below that long ones, then the source's for YaRN",
+                      stretch * r.setup().length()),
+          "method", rows, across, value, Pivot::Best::of_column});
   s.notes = {
       "Intervals are in the CSV file. Bold: the best of a column on repeated texts. Leaky ReRoPE has k = 16; "
       "SelfExtend has groups of 16 tokens beyond its window; the Lambda mask sees a window and the first four "
@@ -158,28 +107,20 @@ Section untrained_table(const Results& r) {
 
 Section llama_table(const Results& r) {
   Section s;
-  s.data = {{"method", "encoding", "temperature", "length", "seeds", "loss", "interval_low", "interval_high", "source"},
-            {}};
+  s.data = by_seed_table({"method", "encoding", "temperature", "length"}, "loss");
   const int length = r.setup().length();
-  Grid grid{fmt::format("Loss in nats a token on the last {} tokens, and the source's", length), {"method"}, {}};
-  const std::vector<std::pair<int, std::string>> tested = {{1, "len4096_train"}, {2, "len8192"}, {4, "len16384"}};
-  for (const auto& [times, source] : tested)
-    grid.head.push_back(fmt::format("{}{}", times * length, times == 1 ? " (trained)" : ""));
-  for (const Method& m : llama_methods(r.setup())) {
-    std::vector<Cell> row(1, Cell{m.name});
-    for (const auto& [times, source] : tested) {
-      const BySeed ours = r.loss(m, times);
-      const Interval i = bootstrap(values(ours));
-      const double theirs = paper_value("su2023_llama", m.source, source);
-      std::string below = std::isnan(i.low) ? "" : fmt::format("[{:.3f}, {:.3f}]", i.low, i.high);
-      if (!std::isnan(theirs)) below += fmt::format("{}source {:.4f}", below.empty() ? "" : "\n", theirs);
-      row.push_back({ours.empty() ? "–" : fmt::format("{:.4f}", mean(ours)), below});
-      s.data.rows.push_back({m.name, m.encoding, m.temperature, times * length, ours.size(), number(mean(ours)),
-                             number(i.low), number(i.high), number(theirs)});
-    }
-    grid.rows.push_back(std::move(row));
-  }
-  s.grids.push_back(std::move(grid));
+  const std::vector<Method> methods = llama_methods(r.setup());
+  const std::vector<Column> tested = {
+      {"", "len4096_train", 1, false}, {"", "len8192", 2, false}, {"", "len16384", 4, false}};
+  const auto row = [](const Method& m) { return Line{{m.name}, {m.name, m.encoding, m.temperature}}; };
+  const auto column = [&](const Column& c) {
+    return Line{{fmt::format("{}{}", c.times * length, c.times == 1 ? " (trained)" : "")}, {c.times * length}};
+  };
+  add(s, {fmt::format("Loss in nats a token on the last {} tokens, and the source's", length), "method",
+          lines(methods, row), lines(tested, column), [&](size_t m, size_t n) {
+            return with_source(r.loss(methods[m], tested[n].times), nats,
+                               paper_value("su2023_llama", methods[m].source, tested[n].source));
+          }});
   const Choices c = language::configure(r.setup().llama);
   s.notes = {
       fmt::format("{} blocks of LLaMA's, width {}. All lengths count the same last {} tokens, so the columns of a "
