@@ -103,8 +103,8 @@ Scheme calibrated() {
           .summary = "a fixed bias by the distance of slots, from where a trained model's heads looked on average",
           .about = R"(Two models, one after the other. `poslab calibrate` looks at how a trained one attends and keeps,
 for each head, the distances that it looked at most. The second model has these as a fixed bias from
-the start and is trained from scratch; all other distances are hidden from it, in strings of any length.
-Distances count slots: samplers change nothing.)",
+the start and is trained from scratch; all other distances are hidden from it, in strings of any
+length. Distances count slots: samplers change nothing.)",
           .source = "Duan, Shi, Xu 2023",
           .formula = "s_ij = q_i . k_j / sqrt(D) + b_h(j - i),   b_h: the head's list, -1e6 where it has no number",
           .doors = "3",
