@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/backend.h"
 #include "core/error.h"
@@ -12,6 +13,19 @@
 #include "core/tensor_storage.h"
 
 namespace poslab {
+
+namespace {
+thread_local const MostParameters* allowed = nullptr;
+}
+
+MostParameters::MostParameters(std::string file, int64_t most)
+    : file_(std::move(file)), most_(most), before_(std::exchange(allowed, this)) {}
+MostParameters::~MostParameters() { allowed = before_; }
+void MostParameters::check(int64_t count, const std::string& name, const Shape& shape) const {
+  if (count > most_)
+    failure("{} is damaged: {} of shape {} goes beyond the {} weights that it holds; restore it from a copy", file_,
+            name, to_string(shape), most_);
+}
 
 struct Params::Store {
   uint64_t seed = 0;
@@ -44,6 +58,7 @@ Params Params::shared() const {
 
 Tensor Params::make(const std::string& name, Shape shape) const {
   if (store_->values) bad_input("params: {} comes after pack(); make all parameters first", name);
+  if (allowed) allowed->check(store_->count + size_of(shape), (*this / name).path_, shape);
   Tensor x(std::move(shape));
   x.require_grad();
   store_->entries.push_back({(*this / name).path_, x, store_->count});

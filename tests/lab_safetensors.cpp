@@ -125,8 +125,8 @@ TEST_CASE("safetensors: what is mapped was looked at by the same codec") {
 
 TEST_CASE("safetensors: a checkpoint of ours that a stranger changed, with its checksum, is refused, too") {
   const std::string good = checkpoint_bytes(State(tiny_config()));
-  const auto says = [&](const std::string& from, const std::string& to) {
-    std::string bytes = replaced_once(good, from, to);
+  const auto says = [&](const std::string& from, const std::string& to, const Settings& of = {}) {
+    std::string bytes = replaced_once(of.empty() ? good : checkpoint_bytes(State(tiny_config(of))), from, to);
     const size_t at = bytes.find("\"crc32\":\"") + 9;
     bytes.replace(at, 8, "00000000");
     bytes.replace(at, 8, fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size())));
@@ -140,4 +140,7 @@ TEST_CASE("safetensors: a checkpoint of ours that a stranger changed, with its c
   CHECK(holds(says("\"step\":\"0\"", "\"stop\":\"0\""), "1: run/checkpoint is damaged: its header has no \"step\""));
   CHECK(holds(says("d_model = 16", "d_model = 64"),
               "1: run/checkpoint is damaged: 2 layers of d_model 64 have more than the "));
+  // A table of a gigabyte, of which the file has 64 rows.
+  CHECK(holds(says("max_position = 64               #", "max_position = 16777216         #", {{"encoding", "learned"}}),
+              "1: run/checkpoint is damaged: encoding.table of shape (16777216, 16) goes beyond the "));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 
 #include "core/choices.h"
 #include "core/error.h"
@@ -64,6 +65,7 @@ struct Checkpoint::Parsed {
   std::string bytes, path;
   SafetensorsHeader header{};
   std::map<std::string, const TensorRecord*> tensors{};
+  std::unique_ptr<const MostParameters> most{};    // for the model that is built next, to be read into
 
   std::string word(const char* key) const {
     const Json value = header.metadata.value(key, Json());
@@ -87,6 +89,8 @@ Checkpoint::Checkpoint(std::string bytes, std::string path, const Kind& kind) {
     if (t.dtype != dtype_of<real>())
       bad_input("{} holds {} numbers and this build computes with {}; use the other build", p.path, t.dtype,
                 dtype_of<real>());
+  const auto moments = p.tensors.find("adam.m");
+  p.most = std::make_unique<MostParameters>(p.path, moments == p.tensors.end() ? 0 : size_of(moments->second->shape));
   parsed_ = std::move(parsed);
 }
 
