@@ -155,6 +155,8 @@ Ids said(const Tensor& logits) {
 struct Right {
   int64_t slots = 0, of_slots = 0;      // that count (spec B.1)
   int64_t answers = 0, of_answers = 0;  // right as a whole
+  double by_slot() const { return double(slots) / double(of_slots); }
+  double whole() const { return double(answers) / double(of_answers); }
   void add(const Questions& q, const Ids& answer) {
     const int O = q.outputs();
     for (int b = 0; b < q.sequences(); ++b) {
@@ -165,8 +167,6 @@ struct Right {
     }
   }
 };
-
-bool same(const Ids& a, const Ids& b) { return std::equal(a.data(), a.data() + a.size(), b.data()); }
 
 const Columns& test_columns() {
   static const Columns all =
@@ -207,16 +207,15 @@ Row evaluate(const Decoder& net, const Choices& c, int length) {
     forced.add(q, answer);
     for (int n = 1; n < q.outputs(); ++n) {
       const Ids next = said(pass(answer));
-      if (same(next, answer)) break;
+      if (std::equal(next.data(), next.data() + next.size(), answer.data())) break;
       answer = next;
     }
     free.add(q, answer);
   }
-  const auto share = [](int64_t right, int64_t of) { return double(right) / double(of); };
   const Baselines b = baselines(t, length, baseline_samples, uint64_t(c.count("seed")));
   return {test_columns(),
-          {double(length), share(free.slots, free.of_slots), share(free.answers, free.of_answers),
-           share(forced.slots, forced.of_slots), loss, double(samples), b.chance, b.majority, b.content_only}};
+          {double(length), free.by_slot(), free.whole(), forced.by_slot(), loss, double(samples), b.chance, b.majority,
+           b.content_only}};
 }
 
 class AnsweringLearner final : public StateLearner<State, Questions> {
@@ -338,20 +337,9 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     ++state.adam.step;
     Right right;
     right.add(q, said(all ? slice(logits, 1, read.shape()[1] - q.outputs(), read.shape()[1]) : logits));
-    return {state.adam.step,
-            double(loss.item()),
-            double(right.slots) / double(right.of_slots),
-            norm,
-            double(right.of_slots),
-            q.length};
+    return {state.adam.step, double(loss.item()), right.by_slot(), norm, double(right.of_slots), q.length};
   }
 };
-
-// Of each layer the largest matrix alone: (C, C) of attention, or (C, F).
-double least_weights(const Choices& c) {
-  const double C = c.whole("d_model");
-  return c.whole("layers") * C * std::max(double(c.whole("d_ff")), C);
-}
 
 // The paper's scores by slot, and the share of whole answers at the same lengths.
 const Columns& score_columns() {
@@ -402,7 +390,6 @@ const Kind& answering_kind() {
       .table = answering::all_choices,
       .configure = answering::configure,
       .check = answering::check,
-      .least_weights = answering::least_weights,
       .longest = answering::longest,
       .make = [](const Choices& c, std::shared_ptr<const language::Source>) -> std::unique_ptr<Learner> {
         return std::make_unique<answering::AnsweringLearner>(answering::State(c));

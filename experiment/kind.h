@@ -24,7 +24,6 @@ struct Kind {
   const ChoiceTable& (*table)();
   Choices (*configure)(const Settings&);   // throws BadInput
   void (*check)(const Choices&);           // likewise, if the choices do not fit together
-  double (*least_weights)(const Choices&); // that a model of these choices has at least, found without making it
   int (*longest)(const Choices&);          // slots of the longest sequence, in training or at test
   // text: what a run reads whose options name one; absent for others
   std::unique_ptr<Learner> (*make)(const Choices&, std::shared_ptr<const language::Source> text);

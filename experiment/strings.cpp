@@ -19,12 +19,6 @@ const Columns& string_columns() {
   return all;
 }
 
-// Of each layer the largest matrix alone: (C, C) of attention, or (C, F) of the feed-forward network.
-double least_weights_of_strings(const Choices& c) {
-  const double C = c.whole("d_model");
-  return c.whole("layers") * C * C * c.whole("widening");
-}
-
 std::unique_ptr<Learner> make_strings(const Choices& c, std::shared_ptr<const language::Source>) {
   return std::make_unique<StringsLearner>(State(c));
 }
@@ -49,7 +43,6 @@ const Kind& strings_kind() {
       .table = all_choices,
       .configure = configure,
       .check = check,
-      .least_weights = least_weights_of_strings,
       .longest = longest,
       .make = make_strings,
       .columns = string_columns(),

@@ -139,7 +139,7 @@ TEST_CASE("safetensors: a checkpoint of ours that a stranger changed, with its c
   CHECK(holds(says("\"step\":\"0\"", "\"step\":\"x\""), "2: run/checkpoint: step = \"x\" is not a whole number"));
   CHECK(holds(says("\"step\":\"0\"", "\"stop\":\"0\""), "1: run/checkpoint is damaged: its header has no \"step\""));
   CHECK(holds(says("d_model = 16", "d_model = 64"),
-              "1: run/checkpoint is damaged: 2 layers of d_model 64 have more than the "));
+              " goes beyond the "));
   // A table of a gigabyte, of which the file has 64 rows.
   CHECK(holds(says("max_position = 64               #", "max_position = 16777216         #", {{"encoding", "learned"}}),
               "1: run/checkpoint is damaged: encoding.table of shape (16777216, 16) goes beyond the "));

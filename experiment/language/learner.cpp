@@ -22,12 +22,6 @@ const Columns& text_columns() {
   return all;
 }
 
-// Of each layer the largest matrix alone: (C, C) of attention, which gated units have not, or (C, F).
-double least_weights(const Choices& c) {
-  const double C = c.whole("d_model"), other = c["unit"] == "gau" ? 1 : C;
-  return c.whole("layers") * C * std::max(double(c.whole("d_ff")), other);
-}
-
 int longest(const Choices& c) {
   const std::vector<int> tested = eval_lengths(c);
   return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
@@ -195,7 +189,6 @@ const Kind& language_kind() {
                             .table = language::all_choices,
                             .configure = language::configure,
                             .check = language::check,
-                            .least_weights = language::least_weights,
                             .longest = language::longest,
                             .make = language::make,
                             .columns = language::text_columns(),

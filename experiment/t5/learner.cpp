@@ -25,12 +25,6 @@ const Columns& question_columns() {
   return all;
 }
 
-// Of each layer the largest matrix alone.
-double least_weights(const Choices& c) {
-  const double C = c.whole("d_model"), layers = c.whole("layers") + c.whole("decoder_layers");
-  return layers * C * std::max(double(c.whole("d_ff")), C);
-}
-
 int longest_tested(const Choices& c) {
   const std::vector<int> tested = eval_lengths(c);
   return std::max(c.whole("train_length"), *std::max_element(tested.begin(), tested.end()));
@@ -195,7 +189,6 @@ const Kind& t5_kind() {
                             .table = t5::all_choices,
                             .configure = t5::configure,
                             .check = t5::check,
-                            .least_weights = t5::least_weights,
                             .longest = t5::longest_tested,
                             .make = t5::make,
                             .columns = t5::question_columns(),

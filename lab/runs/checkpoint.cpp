@@ -98,15 +98,6 @@ Checkpoint::~Checkpoint() = default;
 
 std::string Checkpoint::config() const { return parsed_->word("config"); }
 
-void Checkpoint::must_hold(const Choices& c) const {
-  const auto moments = parsed_->tensors.find("adam.m");
-  const int64_t there = moments == parsed_->tensors.end() ? 0 : size_of(moments->second->shape);
-  if (kind_of(c).least_weights(c) > double(there))
-    failure(
-        "{} is damaged: {} layers of d_model {} have more than the {} weights that it holds; restore it from a copy",
-        parsed_->path, c["layers"], c["d_model"], there);
-}
-
 void Checkpoint::read_into(const Params& params, Adam& adam) const {
   const Parsed& p = *parsed_;
   adam.step = naming(p.path, [&] { return read_whole("step", p.word("step"), {0, 1e15}, "a number of steps"); });
@@ -129,7 +120,6 @@ State checkpoint_state(const std::string& bytes, const std::string& path, const 
   const Checkpoint checkpoint(bytes, path);
   Choices c = configure(read_toml(checkpoint.config(), path));
   if (!device.empty()) c.set("device", device);
-  checkpoint.must_hold(c);
   State s(c);
   checkpoint.read_into(s.params, s.adam);
   return s;

@@ -29,8 +29,8 @@ class Checkpoint {
   Checkpoint(std::string bytes, std::string path, const Kind& = strings_kind());
   ~Checkpoint();
   std::string config() const;                    // as TOML
-  // Throws Failure where a model of this configuration has more weights than the file: before it takes their memory.
-  void must_hold(const Choices&) const;
+  // While it lives, a model that is made on this thread may have no more weights than the file: Failure before it takes
+  // their memory (core/params.h).
   void read_into(const Params&, Adam&) const;    // weights, moments, step. BadInput: other shapes
 
  private:

@@ -60,7 +60,6 @@ Run open_run(const std::string& path, const std::string& device, const Kind* of)
   if (!device.empty() && !c.has("device") && device != "cpu")
     bad_input("--device {}: runs of `poslab {}` are on the cpu", device, kind.command("train"));
   must_be_unchanged(folder, kind, c);
-  saved.must_hold(c);
   std::unique_ptr<Learner> learner = kind.make(c, text_again(folder, c));
   saved.read_into(learner->params(), learner->adam());
   return {folder, std::move(learner)};
