@@ -16,8 +16,8 @@ using nlohmann::json;
 
 namespace {
 
-struct Run : TemporaryFolder {
-  explicit Run(const Settings& more = {}) { RunFolder::create(*this / "run", State(tiny_config(more))); }
+struct AskedRun : TemporaryFolder {
+  explicit AskedRun(const Settings& more = {}) { RunFolder::create(*this / "run", State(tiny_config(more))); }
   // Exit status and what is printed.
   std::string ask(const std::string& arguments, const std::string& before = "") const {
     Program program(*this, fmt::format("ask '{}' {}", *this / "run", arguments), before);
@@ -36,7 +36,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("ask command: text, JSON, a file and the standard input say the same") {
-  const Run run;
+  const AskedRun run;
   const std::string plain = run.ask("011010 1110");
   CHECK(holds(plain, "0: "));
   CHECK(holds(plain, "reverse_string, relative (randomized), 0 steps on lengths 1 to 6"));
@@ -70,7 +70,7 @@ TEST_CASE("ask command: text, JSON, a file and the standard input say the same")
 }
 
 TEST_CASE("ask command: length 500 under other positions, draws, temperatures") {
-  const Run run;
+  const AskedRun run;
   const std::string far = run.ask(std::string(500, '1') + " --positions sequential");
   CHECK(holds(far, "0: "));
   CHECK(holds(far, "of 500 slots"));
@@ -84,7 +84,7 @@ TEST_CASE("ask command: length 500 under other positions, draws, temperatures") 
 }
 
 TEST_CASE("ask command: attention as a grid, as JSON and on a page") {
-  const Run run;
+  const AskedRun run;
   const std::string digits = run.ask("01101 --attention", "LC_ALL=C"),
                     shades = run.ask("01101 --attention=1.2", "LC_ALL=C.UTF-8");
   CHECK(holds(digits, "attention of layer 2, maximum over heads"));
@@ -111,12 +111,12 @@ TEST_CASE("ask command: attention as a grid, as JSON and on a page") {
   CHECK(holds(run.ask("01101 --attention=max " + std::string(100, '0') + " --positions sequential"),
               "too wide for a terminal"));
 
-  const Run stack(Settings{{"task", "stack_manipulation"}});   // words are written downwards
+  const AskedRun stack(Settings{{"task", "stack_manipulation"}});   // words are written downwards
   CHECK(holds(stack.ask("'0 1 POP' --attention", "LC_ALL=C"), "             P\n             O\n           01P....\n"));
 }
 
 TEST_CASE("ask command: what cannot be asked") {
-  const Run run;
+  const AskedRun run;
   const auto refused = [&](const std::string& arguments, const std::string& words) {
     const std::string said = run.ask(arguments);
     CAPTURE(said);

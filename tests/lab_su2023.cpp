@@ -6,7 +6,8 @@
 #include "lab/papers/paper.h"
 #include "lab/papers/reproduce.h"
 #include "lab/papers/su2023/su2023.h"
-#include "lab/runs/language/run.h"
+#include "experiment/language/options.h"
+#include "lab/runs/results_csv.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;

@@ -1,15 +1,15 @@
 // The run folder: all that a run leaves behind. Everything but clock.jsonl and the clock times of tests.jsonl and
 // result.json is a function of config.toml alone.
 //
-//   config.toml               the run's options (experiment/config.h)
+//   config.toml               the run's options (experiment/choice_table.h)
 //   metrics.jsonl             a line for each logged step: {"step", "length", "loss", "accuracy", "grad_norm"}
 //   tests.jsonl               with test_every, a line for each test while training (lab/runs/curve.h)
 //   clock.jsonl               a line for each checkpoint: {"step", "seconds"} (lab/runs/training_clock.h)
 //   checkpoint.safetensors    the newest state (lab/runs/checkpoint.h)
 //   checkpoints/STEP.safetensors   with keep_checkpoints, all of them: of step 0, of each that was due, of the last
-//   eval.csv                  length,accuracy,unmasked_accuracy,loss,samples,guess,majority,content_only
+//   eval.csv                  the test, in the columns of the run's kind (lab/runs/results_csv.h)
 //   pictures.json             position matrix and attention maps (lab/runs/pictures.h)
-//   result.json               scores, baselines, configuration, speed and machine (lab/runs/result.h)
+//   result.json               scores, baselines, configuration, speed and machine (lab/runs/run_record.h)
 //   eval-NAME.csv, .json      tests under other options than the run's own (lab/runs/other_test.h)
 #pragma once
 #include <fmt/format.h>

@@ -12,7 +12,7 @@ namespace poslab::report {
 // A word names runs as lab/pages/report/inputs.h says; what it passes over is returned, a sentence each. If `out` ends
 // in .svg it is the chart of accuracy against length alone, for other pages.
 //
-// Runs of language models (lab/runs/language/run.h) have a page of their own, and beside it NAME-lengths.csv, the rows
+// Runs of language models have a page of their own, and beside it NAME-lengths.csv, the rows
 // of all eval.csv.
 //
 // Throws BadInput where a folder is missing, where no run is finished and where runs of tasks and of language models

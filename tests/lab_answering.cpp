@@ -1,0 +1,142 @@
+// Decoders that answer a task token by token: the test against decoding one symbol after the other, and a run's life.
+#include <algorithm>
+
+#include "autograd/tape.h"
+#include "experiment/build.h"
+#include "lab/runs/sweep/collect.h"
+#include "lab/runs/sweep/sweep.h"
+#include "nn/decoder.h"
+#include "tasks/batch.h"
+#include "tests/lab_helpers.h"
+#include "tests/lab_learners.h"
+
+using namespace poslab;
+using namespace poslab::test;
+
+namespace {
+
+Choices with(const Settings& more) {
+  Settings all = {{"task", "duplicate_string"},
+                  {"encoding", "alibi"},
+                  {"layers", "1"},
+                  {"heads", "2"},
+                  {"d_model", "16"},
+                  {"d_ff", "24"},
+                  {"steps", "30"},
+                  {"batch", "8"},
+                  {"train_length", "5"},
+                  {"eval_lengths", "1:7"},
+                  {"lr", "0.01"},
+                  {"warmup", "1"},
+                  {"eval_samples", "6"},
+                  {"checkpoint_every", "10"}};
+  all.insert(all.end(), more.begin(), more.end());
+  return answering_kind().configure(all);
+}
+
+}  // namespace
+
+TEST_CASE("decoder: the test's answers are those of writing one symbol after the other") {
+  const Choices c = with({{"seed", "3"}});
+  const std::unique_ptr<Learner> learner = answering_kind().make(c, {});
+  const Task& t = task("duplicate_string");
+  // The model as it begins, made a second time.
+  Params params(3);
+  DecoderSpec spec{.vocabulary = 3, .layers = 1, .heads = 2, .key_heads = 2, .d_model = 16, .d_ff = 24};
+  spec.encoding = scheme(c);
+  const Decoder net(params, spec);
+  const NoGrad still;
+  int imitated = 0;
+  for (const int length : {1, 4, 7}) {
+    const Row row = learner->test(c)[size_t(length - 1)].row();
+    const Batch all = make_batch(t, 6, length, stream(3, Purpose::test_tokens, uint64_t(length)));
+    int right = 0, whole = 0, forced = 0;
+    for (int b = 0; b < 6; ++b) {
+      const int* x = all.tokens.data() + b * 3 * length;
+      std::vector<int> read(x, x + length), copy;
+      read.push_back(2);  // the separator
+      copy = read;
+      bool same = true;
+      for (int n = 0; n < 2 * length; ++n) {
+        const auto next = [&](const std::vector<int>& tokens) {
+          const int T = int(tokens.size());
+          const Tensor logits =
+              net(Ids({1, T}, tokens), 1, {PositionSample(sampler(c), Resample::per_forward, {}, 1, T), {}});
+          return int(std::max_element(logits.data(), logits.data() + 3) - logits.data());
+        };
+        const int y = all.targets[b * 2 * length + n], said = next(read);
+        right += said == y, same = same && said == y, forced += next(copy) == y;
+        read.push_back(said), copy.push_back(y);
+      }
+      whole += same;
+    }
+    CHECK(row["accuracy"] == doctest::Approx(right / (12. * length)));
+    CHECK(row["exact_match"] == doctest::Approx(whole / 6.));
+    CHECK(row["teacher_forced"] == doctest::Approx(forced / (12. * length)));
+    imitated += right != forced;
+  }
+  CHECK(imitated > 0);  // otherwise what it has said would not have mattered
+}
+
+TEST_CASE("decoder: it learns, is stopped and goes on to the same bits, and what reads runs reads it") {
+  const TemporaryFolder folder;
+  const Settings learned = {{"task", "even_pairs"},
+                            {"encoding", "rope"},
+                            {"layers", "2"},
+                            {"d_model", "32"},
+                            {"d_ff", "64"},
+                            {"batch", "32"},
+                            {"steps", "1000"},
+                            {"lr", "0.002"},
+                            {"warmup", "100"},
+                            {"eval_samples", "32"},
+                            {"checkpoint_every", "500"}};
+  const auto words = [&](const std::string& out) {
+    std::string all = "decoder train --threads 1 --out " + folder / out;
+    const Choices c = with(learned);
+    for (const auto& [name, value] : kept(answering_kind().table(), c)) all += " " + dashed(name) + "=" + value;
+    return all;
+  };
+  Program straight(folder, words("straight"));
+  REQUIRE_MESSAGE(straight.status() == 0, straight.output());
+  CHECK(holds(straight.output(), "whole answers: "));
+  const Results all = read_test(folder / "straight");
+  REQUIRE(all.size() == 7);
+  double trained = 0;
+  for (int n = 0; n < 5; ++n) trained += all[size_t(n)]["exact_match"] / 5;
+  CHECK(trained > 0.9);
+  {
+    Settings more = learned;
+    more.emplace_back("out", folder / "torn");
+    const Run run = create_run(with(more));
+    while (run.learner->adam().step < 10) run.learner->start(run.learner->draw(run.learner->adam().step));
+  }  // stopped before a checkpoint: those steps are done again
+  Program resumed(folder, "decoder resume " + folder / "torn" + " --threads 2");
+  REQUIRE_MESSAGE(resumed.status() == 0, resumed.output());
+  for (const char* file : {"checkpoint.safetensors", "metrics.jsonl", "eval.csv", "config.toml"})
+    CHECK(read_file(folder / "straight/" + file) == read_file(folder / "torn/" + file));
+  Program other(folder, "resume " + folder / "torn");
+  CHECK(other.status() == 2);
+  CHECK(holds(other.output(), "is of a decoder of a task; `poslab decoder` reads it"));
+  for (const char* command : {"report {0} -o {0}.html", "inspect {0} --lengths 3,5 --samples 2 -o {0}-inside",
+                              "view {0} --length 4 -o {0}-view", "graph {0} -o {0}.svg",
+                              "align {0} --short 3 --long 6 --samples 2 -o {0}.json",
+                              "decoder eval {0} --temperature aligned:{0}.json --name aligned"}) {
+    Program p(folder, fmt::format(fmt::runtime(command), folder / "straight"));
+    CHECK_MESSAGE(p.status() == 0, p.output());
+  }
+  CHECK(holds(read_file(folder / "straight.html"), "Even pairs"));
+
+  write_file(folder / "sweep.toml",
+             "command = \"decoder train\"\ntask = [\"even_pairs\", \"reverse_string\"]\n"
+             "layers = 1\nheads = 2\nd_model = 16\nd_ff = 16\nsteps = 3\nbatch = 2\n"
+             "train_length = 3\neval_lengths = \"1:5\"\neval_samples = 2\n");
+  const sweep::Plan plan = sweep::make_plan(read_file(folder / "sweep.toml"), "sweep.toml");
+  CHECK(sweep::kind_of(plan) == answering_kind());
+  write_file(folder / "plan.jsonl", plan_lines(plan));
+  Program sweep(folder, fmt::format("sweep run {0}/plan.jsonl --out {0}/sweep --threads 1", folder.path));
+  REQUIRE_MESSAGE(sweep.status() == 0, sweep.output());
+  const sweep::Collected both = collect(plan, sweep::SweepFolder(folder / "sweep"));
+  CHECK(both.lengths.rows.size() == 10);
+  CHECK(std::count(both.trials.columns.begin(), both.trials.columns.end(), "exact_match") == 1);
+}
