@@ -125,7 +125,7 @@ void add_kinds(Commands& commands) {
           "Example:\n  poslab {} --preset tiny --{} reverse_string --out runs/r1",
           kind->command("train"), kind->studied);
       const std::string eval = fmt::format(
-          "A test under other options is kept beside the run's own, as eval-NAME.csv; "
+          "A test under other options is kept beside the run's own, as eval-NAME.csv;\n"
           "one of another model if --name or -o says where.\n\n"
           "Example:\n  poslab {} runs/r1 --lengths 1:60",
           kind->command("eval"));

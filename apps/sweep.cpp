@@ -39,9 +39,9 @@ void plan_command(const SweepWords& w) {
   fmt::print(stderr, "{}\n", text);
 }
 
-// Whether as many of the largest trials as run at once fit into the memory; of language models there is no estimate.
+// Whether as many of the largest trials as run at once fit into the memory; of some kinds there is no estimate.
 void check_memory(const Plan& plan, Shard shard, const SweepWords& w) {
-  if (kind_of(plan) != strings_kind()) return;
+  if (!kind_of(plan).estimated) return;
   std::optional<Choices> largest;
   for (const Trial* t : trials_of(plan, shard)) {
     Choices c = t->config();
@@ -53,8 +53,8 @@ void check_memory(const Plan& plan, Shard shard, const SweepWords& w) {
 
 // What is asked of all trials alike, before the first one begins.
 void check_together(const Plan& plan, const SweepWords& w) {
-  const bool of_tasks = kind_of(plan) == strings_kind();
-  if (!of_tasks && (!w.device.empty() || w.population))
+  const bool has_devices = kind_of(plan).table().standard.has("device");
+  if (!has_devices && (!w.device.empty() || w.population))
     bad_input("{} is for trials of `poslab train`, and these are of `poslab {}`, which runs on the CPU; use --jobs",
               w.population ? "--population" : "--device", kind_of(plan).command("train"));
   if (w.population && w.jobs > 1)

@@ -12,7 +12,7 @@
 
 namespace poslab {
 
-struct StepResult {             // of a step of training
+struct StepResult {          // of a step of training
   int64_t done;              // steps, with this one
   double loss, accuracy, grad_norm;
   double scored;             // accuracy is a share of so many tokens or answers
@@ -47,7 +47,10 @@ class Learner {
   // The test under these choices, which may differ from config() in what Kind::tested names. Throws BadInput, before
   // anything is computed, where the trained model cannot be tested so.
   virtual std::vector<TestPart> test(const Choices&) const = 0;
-  // -- looking at it. Each throws BadInput, before anything is computed, for a length that has no room.
+  // The share that is right on the first `samples` inputs of the run's own test at one length. Throws Stopped.
+  virtual double accuracy_at(int length, int samples) const = 0;
+
+  // What pages, `align` and `graph` look at. Each throws BadInput, before it computes, for a length that has no room.
 
   // Of a step: "32 strings", "16 texts of 256 tokens".
   virtual std::string batch_words() const = 0;
@@ -58,8 +61,6 @@ class Learner {
   virtual Sample sample(const SampleOptions&) const = 0;
   // lengths: none for those that its kind has. The learner must outlive what comes back.
   virtual std::function<Inside()> inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
-  // The share that is right on the first `samples` inputs of the run's own test at one length. Throws Stopped.
-  virtual double accuracy_at(int length, int samples) const = 0;
 };
 
 // These choices at another temperature: what is aligned to a trained model is no choice of a training.

@@ -153,7 +153,7 @@ def table1():
         "[results/table1-tiny](results/table1-tiny/README.md)"
     )
     yield "docs/results.md", (
-        f"{len(done)} of {len(trials)} trials are done, of {len(tasks)} tasks, in {hours:.1f} core-hours"
+        f"{len(done)} of {len(trials)} trials are done, of {len(tasks)} tasks, in {hours:.1f} hours of clock time"
     )
 
 

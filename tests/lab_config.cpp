@@ -134,7 +134,7 @@ TEST_CASE("by what a run multiplies is written where it is not by our own produc
   for (const Kind* each : all_kinds()) {
     const Kind& kind = *each;
     const Settings needed =
-        kind == strings_kind() ? Settings{{"task", "even_pairs"}, {"encoding", "rope"}} : Settings{};
+        kind.table().standard.has("task") ? Settings{{"task", "even_pairs"}, {"encoding", "rope"}} : Settings{};
     const auto with = [&](const char* products) {
       Settings all = needed;
       all.emplace_back("products", products);

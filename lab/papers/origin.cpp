@@ -52,14 +52,14 @@ std::string origin(const Outcomes& outcomes) {
   size_t priced = 0;
   for (const Missing& m : outcomes.missing())
     if (const auto of_task = seconds.find(m.trial->config()["task"]); of_task != seconds.end())
-      left += poslab::mean(of_task->second), ++priced;
+      left += median(of_task->second), ++priced;
   std::string text = old(outcomes) + fmt::format("Trained by {}", fmt::join(commits, ", "));
   for (const Said* one : {&isas, &processors, &days})
     if (!one->empty()) text += fmt::format("; {}", fmt::join(*one, ", "));
   if (!numbers.empty()) text += fmt::format("; numerics {}", fmt::join(numbers, ", "));
-  text += fmt::format(". Training took {} core-hours.", hours(spent));
+  text += fmt::format(". Training took {} hours of clock time, summed over threads.", hours(spent));
   if (priced)
-    text += fmt::format(" {} of the {} trials that are missing take about {} more, by the mean of their tasks.", priced,
+    text += fmt::format(" {} of the {} trials that are missing take about {} more, by the median of their tasks.", priced,
                         outcomes.missing().size(), hours(left));
   return text;
 }

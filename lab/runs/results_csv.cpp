@@ -39,8 +39,9 @@ std::string to_csv(const Results& all) {
 }
 
 Results read_results(const std::string& path, const Kind& kind) {
-  if (!std::filesystem::exists(path))
-    bad_input("there is no {}; `poslab {} RUN` tests a run", path, kind.command("eval"));
+  if (const std::filesystem::path at(path); !std::filesystem::exists(at))
+    bad_input("{} has no {}; make it with `poslab {} {}`", at.parent_path().string(), at.filename().string(),
+              kind.command("eval"), shell_word(at.parent_path()));
   Results all;
   for (const std::string& line : read_lines_below(path, header_of(kind))) {
     const std::vector<std::string> texts = split(line, ',');
@@ -57,12 +58,7 @@ Results read_results(const std::string& path, const Kind& kind) {
 }
 
 Results read_test(const std::string& folder, const std::string& name) {
-  const Kind& kind = kind_of_folder(folder);
-  const std::string path = folder + "/" + csv_of_test(name);
-  if (!std::filesystem::exists(path))
-    bad_input("{} has no {}; make it with `poslab {} {}`", folder, csv_of_test(name), kind.command("eval"),
-              shell_word(folder));
-  return read_results(path, kind);
+  return read_results(folder + "/" + csv_of_test(name), kind_of_folder(folder));
 }
 
 }  // namespace poslab

@@ -29,7 +29,7 @@ std::string option_text(const Kind& kind, const std::string& name, const toml::n
     bad_input("{} is neither a string, a number nor true or false", name);
   if (name == "temperature" || name == "test_temperature") text = with_spelled_file(name, text);   // aligned:FILE
   kind.configure({{name, text}});
-  return kind == strings_kind() ? with_spelled_file(name, text) : text;
+  return with_spelled_file(name, text);
 }
 
 }  // namespace poslab
