@@ -515,6 +515,7 @@ TEST_CASE("reproduce: a page says what trained its runs, and begins with Old whe
   if (ours.empty()) return;  // a compiler whose numbers nobody committed
   CHECK(said(ours) ==
         fmt::format("Trained by 0123abc; cpu/avx2; 2026-11-24; numerics {}. Training took 1.0 "
-                    "hours of clock time, summed over threads. 2 of the 2 trials that are missing take about 2.0 more, by the median of their tasks.",
+                    "hours of clock time, summed over threads. 2 of the 2 trials that are missing take about 2.0 more, "
+                    "by the median of their tasks.",
                     ours));
 }

@@ -59,8 +59,8 @@ std::string origin(const Outcomes& outcomes) {
   if (!numbers.empty()) text += fmt::format("; numerics {}", fmt::join(numbers, ", "));
   text += fmt::format(". Training took {} hours of clock time, summed over threads.", hours(spent));
   if (priced)
-    text += fmt::format(" {} of the {} trials that are missing take about {} more, by the median of their tasks.", priced,
-                        outcomes.missing().size(), hours(left));
+    text += fmt::format(" {} of the {} trials that are missing take about {} more, by the median of their tasks.",
+                        priced, outcomes.missing().size(), hours(left));
   return text;
 }
 
