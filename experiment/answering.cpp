@@ -22,7 +22,6 @@
 namespace poslab {
 namespace answering {
 namespace {
-
 const ChoiceTable& all_choices() {
   static const std::vector<ChoicePreset> presets = {
       {"none", "the defaults: 4 layers of width 64, strings of up to 40 symbols", {}},
@@ -236,11 +235,6 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
                      [=] { return evaluate(net, c, length); }});
     return all;
   }
-  double accuracy_at(int length, int samples) const override {
-    Choices c = state.config;
-    c.set("eval_samples", fmt::format("{}", samples));
-    return evaluate(state.net, c, length)["accuracy"];
-  }
 
   Probed probed(const Choices&, const std::vector<int>& lengths, int samples,
                 const std::string& command) const override {
@@ -350,27 +344,28 @@ const Columns& score_columns() {
   }();
   return all;
 }
+// The share of whole answers at lengths from .. to; NaN if none was tested.
+double exact_match(const Results& all, int from, int to) {
+  double sum = 0;
+  int tested = 0;
+  for (const Row& row : all)
+    if (row.length() >= from && row.length() <= to) sum += row["exact_match"], ++tested;
+  return sum / tested;
+}
+
 Row scores(const Choices& c, const Results& all) {
   std::vector<Row::Cell> cells = paper_scores(c, all).cells();
-  double sum = 0;
-  int beyond = 0;
-  for (const Row& row : all)
-    if (row.length() > c.whole("train_length")) sum += row["exact_match"], ++beyond;
-  cells.push_back(beyond ? sum / beyond : std::nan(""));
+  cells.push_back(exact_match(all, c.whole("train_length") + 1, all.back().length()));
   return {score_columns(), cells};
 }
 
 std::string shown(const Choices& c, const Results& all) {
-  double trained = 0, longer = 0;
-  int of_trained = 0, of_longer = 0;
-  for (const Row& row : all) {
-    const bool as_trained = row.length() <= c.whole("train_length");
-    (as_trained ? trained : longer) += row["exact_match"], ++(as_trained ? of_trained : of_longer);
-  }
-  std::string text = shown_by_length(c, all) + "\nwhole answers:";
-  if (of_trained) text += fmt::format(" {:.1f} % at trained lengths", 100 * trained / of_trained);
-  if (of_longer) text += fmt::format("{} {:.1f} % at longer ones", of_trained ? "," : "", 100 * longer / of_longer);
-  return text + "; accuracy is by slot, each read from what the model has said before\n";
+  const int trained = c.whole("train_length");
+  std::string text = shown_by_length(c, all) + "\naccuracy is by slot, each read from what the model has said before";
+  for (const auto& [share, where] : {std::pair{exact_match(all, 1, trained), "trained lengths"},
+                                     {exact_match(all, trained + 1, all.back().length()), "longer ones"}})
+    if (!std::isnan(share)) text += fmt::format("\nwhole answers: {:.1f} % at {}", 100 * share, where);
+  return text + "\n";
 }
 
 }  // namespace

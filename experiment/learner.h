@@ -47,8 +47,9 @@ class Learner {
   // The test under these choices, which may differ from config() in what Kind::tested names. Throws BadInput, before
   // anything is computed, where the trained model cannot be tested so.
   virtual std::vector<TestPart> test(const Choices&) const = 0;
-  // The share that is right on the first `samples` inputs of the run's own test at one length. Throws Stopped.
-  virtual double accuracy_at(int length, int samples) const = 0;
+  // Of kinds with the option test_every: the share that is right on the first `samples` inputs of the run's own test at
+  // one length. Throws Stopped.
+  virtual double accuracy_at(int, int) const { failure("this kind of runs has no small tests while training"); }
 
   // What pages, `align` and `graph` look at. Each throws BadInput, before it computes, for a length that has no room.
 

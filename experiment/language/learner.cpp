@@ -102,12 +102,6 @@ std::vector<TestPart> TextLearner::test(const Choices& c) const {
   return test_of(tested_net(state.net, state.params, state.config, c), c, source);
 }
 
-double TextLearner::accuracy_at(int length, int samples) const {
-  Choices c = state.config;
-  c.set("eval_samples", fmt::format("{}", samples));
-  return evaluate(state.net, c, *source, length, false).accuracy;
-}
-
 std::string TextLearner::batch_words() const {
   return fmt::format("{} texts of {} tokens", state.config.whole("batch"), state.config.whole("train_length"));
 }

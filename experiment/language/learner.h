@@ -9,7 +9,6 @@ class TextLearner final : public StateLearner<State, Batch> {
  public:
   TextLearner(State s, std::shared_ptr<const Source> text) : StateLearner(std::move(s)), source(std::move(text)) {}
   std::vector<TestPart> test(const Choices&) const override;
-  double accuracy_at(int length, int samples) const override;
   std::string batch_words() const override;
   Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;

@@ -94,14 +94,6 @@ std::vector<TestPart> QuestionLearner::test(const Choices& c) const {
   return all;
 }
 
-double QuestionLearner::accuracy_at(int length, int samples) const {
-  Choices c = state.config;
-  c.set("eval_samples", fmt::format("{}", samples));
-  double sum = 0;
-  for (const Chosen<Retrieval>& task : tasks(c)) sum += evaluate(state.net, c, task, length).accuracy;
-  return sum / double(tasks(c).size());
-}
-
 namespace {
 
 void must_be_no_text(const std::string& text) {

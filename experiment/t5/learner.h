@@ -9,7 +9,6 @@ class QuestionLearner final : public StateLearner<State, Batch> {
  public:
   using StateLearner::StateLearner;
   std::vector<TestPart> test(const Choices&) const override;
-  double accuracy_at(int length, int samples) const override;
   std::string batch_words() const override { return "questions"; }
   Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
