@@ -73,11 +73,12 @@ void write_own_test(const RunFolder& run, const Learner& l, const Choices& teste
 }
 
 std::string summary(const Learner& l, const Choices& tested, const Results& all, std::optional<double> seconds) {
-  const Choices& c = l.config();
-  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", c[kind_of(c).studied],
+  const Kind& kind = kind_of(tested);
+  const std::string& studied = tested[kind.studied];  // of a text, "" are the compiler's headers
+  std::string text = fmt::format("{}, {}, positions {}: {} parameters, {} steps", studied.empty() ? kind.name : studied,
                                  scheme(tested).spelled(), tested["positions"], l.params().count(), l.adam().step);
   if (seconds) text += fmt::format(", {:.1f} steps/s", double(l.adam().step) / *seconds);
-  return text + "\n" + kind_of(c).shown(tested, all);
+  return text + "\n" + kind.shown(tested, all);
 }
 
 std::string train_and_test(Run run, Trace* trace) {
