@@ -24,7 +24,7 @@ namespace {
 struct AskWords {
   std::string run, file, positions, temperature, device, threads, page;
   std::vector<std::string> strings;
-  asking::Wanted wanted;
+  asking::Options options;
 };
 
 // The run, tested as the options say.
@@ -90,8 +90,8 @@ void run(const AskWords& w) {
     bad_input("strings as words and --file {}: give one of the two", w.file);
   if (!w.page.empty()) check_output("-o", w.page, {html_output("poslab ask")});
   const State state = load(w);
-  asking::Session session(w.run, state, w.wanted);
-  const std::string heading = w.wanted.json ? "" : session.heading();
+  asking::Session session(w.run, state, w.options);
+  const std::string heading = w.options.json ? "" : session.heading();
   if (!w.strings.empty()) {
     ask_all(session, w.strings, heading);
   } else if (w.file.empty() || w.file == "-") {
@@ -104,7 +104,7 @@ void run(const AskWords& w) {
   }
   if (w.page.empty() || !session.asked()) return;
   session.write_page(w.page);
-  if (!w.wanted.json) print(w.page + "\n");
+  if (!w.options.json) print(w.page + "\n");
 }
 
 const char* ask_footer = R"(
@@ -130,20 +130,20 @@ std::function<void()> add_ask(CLI::App* ask) {
       ->type_name("NAME");
   ask->add_option("--temperature", words->temperature, "temperature to ask under (that of the run's tests)")
       ->type_name("NAME");
-  add_number(ask, "samples", words->wanted.draws, "average over this many draws of random positions (1)", {1, 1000});
+  add_number(ask, "samples", words->options.draws, "average over this many draws of random positions (1)", {1, 1000});
   CLI::Option* attention =
-      ask->add_option("--attention", words->wanted.attention,
+      ask->add_option("--attention", words->options.attention,
                       "draw where each answer slot looked; max: maximum over the heads of the last layer (max)")
           ->type_name("LAYER.HEAD|LAYER.max|max")
           ->expected(0, 1);
-  ask->add_flag("--json", words->wanted.json, "a line of JSON for each string");
+  ask->add_flag("--json", words->options.json, "a line of JSON for each string");
   ask->add_option("--device", words->device, option("device").help)->type_name(option("device").takes());
   ask->add_option("--threads", words->threads, option("threads").help)->type_name(option("threads").takes());
   ask->add_option("-o,--out", words->page, "a page with the answers and all attention maps")->type_name("FILE");
   return [=] {
-    if (attention->count() && words->wanted.attention.empty()) words->wanted.attention = "max";
-    words->wanted.page = !words->page.empty();
-    words->wanted.utf8 = utf8_terminal();
+    if (attention->count() && words->options.attention.empty()) words->options.attention = "max";
+    words->options.page = !words->page.empty();
+    words->options.utf8 = utf8_terminal();
     run(*words);
   };
 }

@@ -14,31 +14,31 @@ namespace poslab {
 namespace {
 
 struct CompareWords : Making {
-  compare::Asked asked;
+  compare::Options options;
   std::vector<std::string> encodings = {"all"};
 };
 
 // As it would be typed again.
 std::string command(const CompareWords& w) {
   std::string text = "poslab compare";
-  if (!w.asked.tasks.empty()) text += fmt::format(" --task {}", fmt::join(w.asked.tasks, ","));
+  if (!w.options.tasks.empty()) text += fmt::format(" --task {}", fmt::join(w.options.tasks, ","));
   text += fmt::format(" --encodings {} --size {}", shell_word(fmt::format("{}", fmt::join(w.encodings, ","))),
-                      w.asked.size);
-  if (w.asked.positions != "sequential") text += " --positions " + shell_word(w.asked.positions);
-  if (w.asked.seeds) text += fmt::format(" --seeds {}", w.asked.seeds);
-  if (w.asked.causal) text += " --causal";
+                      w.options.size);
+  if (w.options.positions != "sequential") text += " --positions " + shell_word(w.options.positions);
+  if (w.options.seeds) text += fmt::format(" --seeds {}", w.options.seeds);
+  if (w.options.causal) text += " --causal";
   return text + words_again(w);
 }
 
 void compare_encodings(CompareWords w) {
-  w.asked.encodings.clear();
+  w.options.encodings.clear();
   for (const std::string& text : w.encodings)
-    for (const std::string& one : compare::read_spellings(text)) w.asked.encodings.push_back(one);
+    for (const std::string& one : compare::read_spellings(text)) w.options.encodings.push_back(one);
   for (const std::string& s : w.sets)
     if (s.starts_with("causal=")) bad_input("--set {}: say --causal, which puts all into one comparison", s);
-  w.asked.settings = settings(w);
-  const std::vector<reproduce::Planned> planned = compare::plan(w.asked);
-  make(planned, compare::in_order(planned), compare::request(w.asked), w, "this comparison", command(w));
+  w.options.settings = settings(w);
+  const std::vector<reproduce::Planned> planned = compare::plan(w.options);
+  make(planned, compare::in_order(planned), compare::request(w.options), w, "this comparison", command(w));
 }
 
 const char* compare_footer = R"(
@@ -61,17 +61,18 @@ std::function<void()> add_compare(CLI::App* c) {
   const auto w = std::make_shared<CompareWords>();
   c->footer(compare_footer);
   c->allow_extras();
-  c->add_option("--task,--tasks", w->asked.tasks, "the tasks, with commas between (those of the size)")
+  c->add_option("--task,--tasks", w->options.tasks, "the tasks, with commas between (those of the size)")
       ->type_name("NAME")
       ->delimiter(',');
   c->add_option("--encodings,--encoding", w->encodings,
                 "the encodings, with commas between, also with options and compositions (all)")
       ->type_name("NAME");
-  c->add_option("--size", w->asked.size, "size of the models and of their training (tiny)")
+  c->add_option("--size", w->options.size, "size of the models and of their training (tiny)")
       ->type_name("tiny | example | paper");
-  c->add_option("--positions", w->asked.positions, "which positions the tokens carry (sequential)")->type_name("NAME");
-  add_number(c, "seeds", w->asked.seeds, "how many seeds (as the size has them)", {1, 1000});
-  c->add_flag("--causal", w->asked.causal, "compare all with a causal mask");
+  c->add_option("--positions", w->options.positions, "which positions the tokens carry (sequential)")
+      ->type_name("NAME");
+  add_number(c, "seeds", w->options.seeds, "how many seeds (as the size has them)", {1, 1000});
+  c->add_flag("--causal", w->options.causal, "compare all with a causal mask");
   add_making(c, *w);
   return [=] { compare_encodings(*w); };
 }

@@ -92,14 +92,20 @@ _poslab() {
 complete -o filenames -o bashdefault -F _poslab poslab
 )";
 
-const char* zsh_start = R"(#compdef poslab
+const char* zsh = R"(#compdef poslab
 # Completion of poslab for zsh:  source <(poslab completion zsh), or as _poslab in $fpath
-autoload -Uz +X compinit bashcompinit
-(( ${+functions[compdef]} )) || compinit -i
-bashcompinit
-)";
-const char* zsh_end = R"(# In $fpath this file is run when somebody first asks, and has to answer.
-[[ ${funcstack[1]} != _poslab ]] || _bash_complete -o filenames -o bashdefault -F _poslab
+(( ${+functions[compdef]} )) || { autoload -Uz compinit && compinit -i }
+_poslab() {
+  local line tab=$'\t'
+  local -a candidates shown
+  for line in "${(@f)$("$words[1]" complete "${(@)words[2,CURRENT]}" 2> /dev/null)}"; do
+    [[ -n $line ]] || continue
+    candidates+=("${line%%$tab*}") shown+=("${line/$tab/  }")
+  done
+  if (( $#candidates )); then compadd -l -d shown -- "${candidates[@]}"; else _files; fi
+}
+# In $fpath this file is run when somebody first asks, and has to answer.
+if [[ ${funcstack[1]} == _poslab ]]; then _poslab; else compdef _poslab poslab; fi
 )";
 
 const char* fish = R"(# Completion of poslab for fish:  poslab completion fish | source
@@ -137,7 +143,7 @@ std::function<void()> add_completion(CLI::App* completion) {
     if (*shell == "bash")
       fmt::print("{}", bash);
     else if (*shell == "zsh")
-      fmt::print("{}{}{}", zsh_start, bash, zsh_end);
+      fmt::print("{}", zsh);
     else if (*shell == "fish")
       fmt::print("{}", fish);
     else

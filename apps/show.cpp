@@ -22,7 +22,7 @@ namespace poslab {
 namespace {
 
 struct ShowWords {
-  show::Asked asked;
+  show::Options options;
   int head = 1;
   std::string set, out;
 };
@@ -39,45 +39,48 @@ int columns() {
 
 std::string command_of(const ShowWords& w) {
   std::string text = "poslab show" + (w.set.empty() ? "" : " --set " + w.set);
-  for (const std::string& e : w.asked.encodings) text += " " + shell_word(e);
-  const show::Asked plain;
-  if (w.asked.positions != plain.positions) text += " --positions " + shell_word(w.asked.positions);
-  for (const std::string& v : w.asked.views) text += " --view " + v;
-  for (const auto& [name, value, standard] :
-       {std::tuple{"length", w.asked.length, plain.length}, {"train-length", w.asked.train_length, plain.train_length},
-        {"heads", w.asked.heads, plain.heads}, {"d-model", w.asked.d_model, plain.d_model},
-        {"layer", w.asked.layer, plain.layer}, {"head", w.head, 1}})
+  for (const std::string& e : w.options.encodings) text += " " + shell_word(e);
+  const show::Options plain;
+  if (w.options.positions != plain.positions) text += " --positions " + shell_word(w.options.positions);
+  for (const std::string& v : w.options.views) text += " --view " + v;
+  for (const auto& [name, value, standard] : {std::tuple{"length", w.options.length, plain.length},
+                                              {"train-length", w.options.train_length, plain.train_length},
+                                              {"heads", w.options.heads, plain.heads},
+                                              {"d-model", w.options.d_model, plain.d_model},
+                                              {"layer", w.options.layer, plain.layer},
+                                              {"head", w.head, 1}})
     if (value != standard) text += fmt::format(" --{} {}", name, value);
-  if (w.asked.seed != plain.seed) text += fmt::format(" --seed {}", w.asked.seed);
-  return text + (w.asked.causal ? " --causal" : "") + (w.out.empty() ? "" : " -o " + shell_word(w.out));
+  if (w.options.seed != plain.seed) text += fmt::format(" --seed {}", w.options.seed);
+  return text + (w.options.causal ? " --causal" : "") + (w.out.empty() ? "" : " -o " + shell_word(w.out));
 }
 
 void run(ShowWords w) {
-  if (w.asked.encodings.empty() && w.set.empty())
+  if (w.options.encodings.empty() && w.set.empty())
     bad_input("which encoding? Name one, or two to be compared, or a set of them with --set");
-  if (!w.asked.encodings.empty() && !w.set.empty())
-    bad_input("--set {} beside {}; say the set, or the encodings", w.set, w.asked.encodings[0]);
-  if (w.asked.encodings.size() > 2)
-    bad_input("{} encodings; show draws one, or two beside each other", w.asked.encodings.size());
-  if (w.head > w.asked.heads) bad_input("--head {}: there are {} heads; add --heads", w.head, w.asked.heads);
+  if (!w.options.encodings.empty() && !w.set.empty())
+    bad_input("--set {} beside {}; say the set, or the encodings", w.set, w.options.encodings[0]);
+  if (w.options.encodings.size() > 2)
+    bad_input("{} encodings; show draws one, or two beside each other", w.options.encodings.size());
+  if (w.head > w.options.heads) bad_input("--head {}: there are {} heads; add --heads", w.head, w.options.heads);
   const bool page = ends_with(w.out, ".html"), table = ends_with(w.out, ".csv"), picture = ends_with(w.out, ".svg");
   if (!w.out.empty())
     check_output("-o", w.out,
                  {html_output("poslab show"), svg_output("a picture"), {".csv", "the numbers", "view,of,"}});
   const std::string command = command_of(w);
-  for (std::string& e : w.asked.encodings) e = as_typed("encoding", e);
-  w.asked.positions = as_typed("positions", w.asked.positions);
+  for (std::string& e : w.options.encodings) e = as_typed("encoding", e);
+  w.options.positions = as_typed("positions", w.options.positions);
   if (!w.set.empty()) {
-    w.asked.encodings = find("set", show::all_sets(), w.set).encodings(w.asked.length);
-    w.asked.causal = true;
-    if (w.asked.views.empty()) w.asked.views = {"relative"};
+    w.options.encodings = find("set", show::all_sets(), w.set).encodings(w.options.length);
+    w.options.causal = true;
+    if (w.options.views.empty()) w.options.views = {"relative"};
   }
-  if (w.asked.views.empty() && !page && !table) w.asked.views = {"bias"};   // what every scheme has
-  const std::vector<show::View> all = show::views(w.asked);
-  for (const std::string& e : w.asked.encodings)
-    tell_unreached(choose_encoding(e, trained_on(w.asked.train_length)), choose_sampler(w.asked.positions),
-                   w.asked.length);
-  if (page) write_file(w.out, show::html(w.asked, all, command));
+  if (w.options.views.empty() && !page && !table) w.options.views = {"bias"};  // what every scheme has
+  const std::vector<show::View> all = show::views(w.options);
+  for (const std::string& e : w.options.encodings)
+    tell_unreached(choose_encoding(e, trained_on(w.options.train_length)), choose_sampler(w.options.positions),
+                   w.options.length);
+  if (page)
+    write_file(w.out, show::html(w.options, all, command));
   else if (table) write_file(w.out, show::csv(all));
   else if (picture) write_file(w.out, show::svg(all, w.head));
   if (!w.out.empty()) {
@@ -114,23 +117,27 @@ std::function<void()> add_show(CLI::App* show) {
   const auto whole = [&](const char* name, int& value, const char* help, int most) {
     add_number(show, name, value, help, {1, double(most)}, fmt::format("{}", value));
   };
-  show->add_option("encoding", w->asked.encodings, "one encoding as it is spelled, or two to be compared");
+  show->add_option("encoding", w->options.encodings, "one encoding as it is spelled, or two to be compared");
   std::vector<std::string> sets;
   for (const show::Set& s : show::all_sets()) sets.push_back(s.name);
   show->add_option("--set", w->set, "several encodings that belong beside one another")
       ->type_name(fmt::format("{}", fmt::join(sets, " | ")));
-  show->add_option("--positions", w->asked.positions, "which positions the slots have")
+  show->add_option("--positions", w->options.positions, "which positions the slots have")
       ->type_name("NAME  (sequential)");
-  show->add_option("--view", w->asked.views, "what to look at; may be repeated")->type_name("NAME")->take_all()
-      ->expected(1)->allow_extra_args(false);
-  whole("length", w->asked.length, "slots", 4096);
-  whole("train-length", w->asked.train_length, "slots of the longest string in training; 0.5L is half", 4096);
-  whole("heads", w->asked.heads, "heads of the model", 1024);
-  whole("d-model", w->asked.d_model, "its width", 65536);
-  whole("layer", w->asked.layer, "which layer", 1024);
+  show->add_option("--view", w->options.views, "what to look at; may be repeated")
+      ->type_name("NAME")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  whole("length", w->options.length, "slots", 4096);
+  whole("train-length", w->options.train_length, "slots of the longest string in training; 0.5L is half", 4096);
+  whole("heads", w->options.heads, "heads of the model", 1024);
+  whole("d-model", w->options.d_model, "its width", 65536);
+  whole("layer", w->options.layer, "which layer", 1024);
   whole("head", w->head, "which head, on a terminal and in an SVG", 1024);
-  show->add_flag("--causal", w->asked.causal, "with a causal mask");
-  add_number(show, "seed", w->asked.seed, "of random positions and of what a scheme learns", {0, 999999999999999}, "0");
+  show->add_flag("--causal", w->options.causal, "with a causal mask");
+  add_number(show, "seed", w->options.seed, "of random positions and of what a scheme learns", {0, 999999999999999},
+             "0");
   show->add_option("-o,--out", w->out, "a page (.html), a picture (.svg) or the numbers (.csv)")->type_name("FILE");
   return [=] { run(*w); };
 }

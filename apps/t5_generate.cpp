@@ -23,14 +23,14 @@
 namespace poslab {
 namespace {
 
-struct Asked {
+struct AnswerWords {
   std::string run, hf, prompt, file, encoding, temperature, early_stopping, threads;
   std::optional<int> beams;  // absent: as the model has them
   std::optional<double> length_penalty;
   int count = 64;
 };
 
-// A run or a checkpoint of others, and how it reads and writes.
+// A run or an external checkpoint, and how it reads and writes.
 struct Writer {
   T5 net;
   T5Generation how{};
@@ -63,10 +63,10 @@ Writer writer_of_checkpoint(const std::string& folder) {
           model->config.trained_length};
 }
 
-T5Generation generation(const Asked& asked, T5Generation how) {
-  how.count = asked.count, how.beams = asked.beams.value_or(how.beams);
-  how.length_penalty = asked.length_penalty.value_or(how.length_penalty);
-  const std::string& stop = asked.early_stopping;
+T5Generation generation(const AnswerWords& words, T5Generation how) {
+  how.count = words.count, how.beams = words.beams.value_or(how.beams);
+  how.length_penalty = words.length_penalty.value_or(how.length_penalty);
+  const std::string& stop = words.early_stopping;
   if (!stop.empty() && stop != "off" && stop != "on" && stop != "never")
     bad_input("--early-stopping {}: it is off, on or never", stop);
   if (!stop.empty())
@@ -75,30 +75,30 @@ T5Generation generation(const Asked& asked, T5Generation how) {
   return how;
 }
 
-std::string prompt_of(const Asked& asked) {
-  if (asked.prompt.empty() == asked.file.empty())
-    bad_input("poslab t5 generate reads --prompt TEXT or --file FILE{}", asked.prompt.empty() ? "" : "; not both");
-  return asked.file.empty() ? asked.prompt : read_input(asked.file);
+std::string prompt_of(const AnswerWords& words) {
+  if (words.prompt.empty() == words.file.empty())
+    bad_input("poslab t5 generate reads --prompt TEXT or --file FILE{}", words.prompt.empty() ? "" : "; not both");
+  return words.file.empty() ? words.prompt : read_input(words.file);
 }
 
-void generate_answer(const Asked& asked) {
-  if (asked.run.empty() == asked.hf.empty())
+void generate_answer(const AnswerWords& words) {
+  if (words.run.empty() == words.hf.empty())
     bad_input("poslab t5 generate takes a run, as in `poslab t5 generate runs/t5`, or a checkpoint, --hf FOLDER{}",
-              asked.run.empty() ? "" : "; not both");
-  if (!asked.threads.empty()) {
-    const int threads = t5::configure({{"threads", asked.threads}}).whole("threads");
+              words.run.empty() ? "" : "; not both");
+  if (!words.threads.empty()) {
+    const int threads = t5::configure({{"threads", words.threads}}).whole("threads");
     if (threads) set_threads(threads);
   }
   catch_signals();
-  const std::string prompt = prompt_of(asked);
-  generation(asked, {});  // before anything is opened
-  Writer writer = asked.hf.empty() ? writer_of_run(asked.run, asked.encoding) : writer_of_checkpoint(asked.hf);
-  const T5Generation how = generation(asked, writer.how);
-  if (!asked.encoding.empty())
-    writer.net = writer.net.with_encoding(
-        choose_encoding(with_usual_lengths(asked.encoding), trained_on(writer.trained)));
-  if (!asked.temperature.empty()) {
-    const auto policy = choose_temperature(with_spelled_file("temperature", asked.temperature));
+  const std::string prompt = prompt_of(words);
+  generation(words, {});  // before anything is opened
+  Writer writer = words.hf.empty() ? writer_of_run(words.run, words.encoding) : writer_of_checkpoint(words.hf);
+  const T5Generation how = generation(words, writer.how);
+  if (!words.encoding.empty())
+    writer.net =
+        writer.net.with_encoding(choose_encoding(with_usual_lengths(words.encoding), trained_on(writer.trained)));
+  if (!words.temperature.empty()) {
+    const auto policy = choose_temperature(with_spelled_file("temperature", words.temperature));
     writer.net = writer.net.at_temperature(policy);
     writer.suits(policy);
   }
@@ -138,23 +138,23 @@ Example:
 }  // namespace
 
 std::function<void()> add_t5_generate(CLI::App* c) {
-  const auto asked = std::make_shared<Asked>();
+  const auto words = std::make_shared<AnswerWords>();
   c->footer(generate_footer_of_t5);
-  c->add_option("run", asked->run, "the run folder");
-  c->add_option("--hf", asked->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
-  c->add_option("--prompt", asked->prompt, "what the model reads")->type_name("TEXT");
-  c->add_option("--file", asked->file, "the file that it reads instead")->type_name("FILE");
-  add_number(c, "count", asked->count, "new tokens, at most (64)", {1, 1000000});
-  add_number(c, "beams", asked->beams, "beams of the search; 1: the most probable token (1, or as --hf has it)",
+  c->add_option("run", words->run, "the run folder");
+  c->add_option("--hf", words->hf, "a checkpoint of the Hugging Face form in its place")->type_name("FOLDER");
+  c->add_option("--prompt", words->prompt, "what the model reads")->type_name("TEXT");
+  c->add_option("--file", words->file, "the file that it reads instead")->type_name("FILE");
+  add_number(c, "count", words->count, "new tokens, at most (64)", {1, 1000000});
+  add_number(c, "beams", words->beams, "beams of the search; 1: the most probable token (1, or as --hf has it)",
              {1, 1024});
-  add_number(c, "length-penalty", asked->length_penalty,
+  add_number(c, "length-penalty", words->length_penalty,
              "above 0 favours long answers, below 0 short ones (1, or as --hf has it)", {-1000, 1000});
-  c->add_option("--early-stopping", asked->early_stopping, "when the search ends (off, or as --hf has it)")
+  c->add_option("--early-stopping", words->early_stopping, "when the search ends (off, or as --hf has it)")
       ->type_name("off | on | never");
-  c->add_option("--encoding", asked->encoding, "another scheme at test, without parameters")->type_name("NAME");
-  c->add_option("--temperature", asked->temperature, "another factor on the logits of the encoder")->type_name("NAME");
-  add_threads(c, asked->threads);
-  return [=] { generate_answer(*asked); };
+  c->add_option("--encoding", words->encoding, "another scheme at test, without parameters")->type_name("NAME");
+  c->add_option("--temperature", words->temperature, "another factor on the logits of the encoder")->type_name("NAME");
+  add_threads(c, words->threads);
+  return [=] { generate_answer(*words); };
 }
 
 std::function<void()> add_t5_export(CLI::App* c) {

@@ -20,7 +20,7 @@ void check_sizes(const Choices& c) {
 }
 
 // The same sampler may serve training and test, so it is the lengths that say which of the two asks for too much.
-void check_room(const Choices& c, const Chosen<Sampler>& sampler) {
+void check_memory(const Choices& c, const Chosen<Sampler>& sampler) {
   const int there = room(c, sampler), training = slots(c, c.whole("train_length")), needed = longest(c);
   if (needed <= there) return;
   const std::string who = training > there ? fmt::format("in training (train_length = {})", c.whole("train_length"))
@@ -81,8 +81,8 @@ void check(const Choices& c) {
   if (read_spelling(c["temperature"]).name == "aligned")
     bad_input("temperature = {}: it is of a trained model; say test_temperature = {}", c["temperature"],
               c["temperature"]);
-  check_room(c, sampler(c));
-  check_room(c, test_sampler(c));
+  check_memory(c, sampler(c));
+  check_memory(c, test_sampler(c));
 }
 
 }  // namespace poslab

@@ -185,7 +185,7 @@ void add_encodings(nb::module_& m) {
          int train_length, int heads, int d_model, int layer, bool causal, uint64_t seed) {
         limit("length", length, 4096), limit("train_length", train_length, 4096), limit("layer", layer, 1024);
         limit_shape(heads, d_model, 1);
-        show::Asked asked{.positions = with_spelled_file("positions", positions),
+        show::Options options{.positions = with_spelled_file("positions", positions),
                           .views = {view},
                           .length = length,
                           .train_length = train_length,
@@ -194,9 +194,9 @@ void add_encodings(nb::module_& m) {
                           .layer = layer,
                           .causal = causal,
                           .seed = seed};
-        for (const std::string& e : encodings) asked.encodings.push_back(as_typed("encoding", e));
-        if (asked.encodings.empty()) bad_input("view: no encoding; give one or more");
-        return as_dict(show::views(asked)[0]);
+        for (const std::string& e : encodings) options.encodings.push_back(as_typed("encoding", e));
+        if (options.encodings.empty()) bad_input("view: no encoding; give one or more");
+        return as_dict(show::views(options)[0]);
       },
       "encodings"_a, "view"_a, "length"_a, "positions"_a, "train_length"_a, "heads"_a, "d_model"_a, "layer"_a,
       "causal"_a, "seed"_a, "What `poslab show` draws, as numbers.");

@@ -16,8 +16,8 @@
 namespace poslab::python {
 namespace {
 
-// What is asked of one pass. absent: drawn or counted as the run is tested
-struct Asked {
+// What one pass reads. absent: drawn or counted as the run is tested
+struct Input {
   Ids tokens;  // (B, T)
   int outputs;
   Ids read;  // (B, O), of a T5's decoder; empty for others
@@ -34,7 +34,7 @@ struct Model {
   std::string run;
   Params params;
   int vocabulary;
-  std::function<Tensor(const Asked&, Trace*)> net;
+  std::function<Tensor(const Input&, Trace*)> net;
   std::shared_ptr<const Writer> writer{};       // of a language model
   std::shared_ptr<const t5::State> answerer{};  // of a T5
 };
@@ -54,7 +54,7 @@ Model load(const std::string& path) {
   const Kind& kind = kind_of_folder(path);
   if (kind == strings_kind()) {
     const auto s = std::make_shared<const State>(RunFolder::open(path).load("cpu"));
-    const auto net = [s, tested = s->test_net()](const Asked& a, Trace* trace) {
+    const auto net = [s, tested = s->test_net()](const Input& a, Trace* trace) {
       const int B = a.tokens.shape()[0], T = a.tokens.shape()[1];
       const MatmulPrecision as_this_run = s->matmul_precision();
       const PositionSample drawn = a.positions.empty()
@@ -67,7 +67,7 @@ Model load(const std::string& path) {
   if (kind == language_kind()) {
     const auto run = open_as<language::TextLearner>(language_kind(), path).learner;
     const auto writer = std::make_shared<const Writer>(Writer{run->state, *run->source});
-    const auto net = [writer](const Asked& a, Trace* trace) {
+    const auto net = [writer](const Input& a, Trace* trace) {
       const language::State& s = writer->state;
       const UseEngine as_this_run(products(s.config));
       const PositionSample drawn =
@@ -78,7 +78,7 @@ Model load(const std::string& path) {
   }
   const auto answerer = std::make_shared<const t5::State>(
       open_as<t5::QuestionLearner>(t5_kind(), path).learner->state);
-  const auto net = [answerer](const Asked& a, Trace* trace) {
+  const auto net = [answerer](const Input& a, Trace* trace) {
     const t5::State& s = *answerer;
     const UseEngine as_this_run(products(s.config));
     const PositionSample drawn =

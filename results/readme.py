@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/results.md, docs/speed.md and README.md from what measured runs left: results/*/ and
+"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md and README.md from what measured runs left: results/*/ and
 bench/results/.
 
-Prints them; with --write puts them between the marks of those pages. Standard library only.
+Prints them; with --write puts them between the marks of those pages, with --check fails where others stand there.
+Standard library only.
 """
 
 import csv
@@ -52,6 +53,25 @@ def results_in_short():
         means = [f"{100 * float(of_task[key]['mean']):.1f}" for key in shown]
         baselines = [f"{100 * float(of_task[shown[0]][name]):.1f}" for name in ("guess", "majority", "content_only")]
         lines.append(f"| `{task}` | {' | '.join(means + baselines)} |")
+    return lines
+
+
+def experiments():
+    """How much each folder is of: from its trials, or, of language models and T5s, from the head of its page."""
+    lines = ["| folder | trained | seeds | numerics | trained by |", "|---|---|---|---|---|"]
+    for page in sorted(HERE.glob("*/README.md")):
+        name, head = page.parent.name, page.read_text().split("\n\n")[1]
+        cells = [re.match(r"(?:No|\d+) of \d+ runs", head), "", "", ""]
+        if (page.parent / "trials.csv").exists():
+            trials = list(csv.DictReader((page.parent / "trials.csv").open()))
+            done = [r for r in trials if r["state"] == "done"]
+            hours = sum(float(r["seconds"]) for r in done) / 3600
+            cells = [f"{len(done)} of {len(trials)} trials, {hours:.1f} hours"]
+            for column in ("seed", "numerics", "commit"):
+                cells.append(", ".join(sorted({r[column][:8] for r in done if r.get(column)})))
+        else:
+            cells[0] = cells[0][0]
+        lines.append(f"| [{name}](../results/{name}/README.md) | {' | '.join(c or 'not recorded' for c in cells)} |")
     return lines
 
 
@@ -280,15 +300,24 @@ def between(text, start, end, lines):
 
 def main():
     tables = {
-        ROOT / "docs/results.md": {"results": results()},
+        ROOT / "docs/results-tables.md": {"results": results()},
+        ROOT / "docs/results-limits.md": {"experiments": experiments()},
         ROOT / "docs/speed.md": {"speed": speed(), "products": engine_lines()},
         ROOT / "README.md": {"results": results_in_short(), "speed": speed_in_short()},
     }
+    old = []
     for page, parts in tables.items():
+        text = new = page.read_text()
         for name, lines in parts.items():
-            print("\n".join([*lines, ""]))
-            if sys.argv[1:] == ["--write"]:
-                page.write_text(between(page.read_text(), f"{name}:", f"end of {name}", lines))
+            new = between(new, f"{name}:", f"end of {name}", lines)
+            if not sys.argv[1:]:
+                print("\n".join([*lines, ""]))
+        if sys.argv[1:] == ["--write"]:
+            page.write_text(new)
+        elif new != text:
+            old.append(str(page.relative_to(ROOT)))
+    if sys.argv[1:] == ["--check"] and old:
+        sys.exit(f"{', '.join(old)}: not what the data says; results/readme.py --write puts that there")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ std::vector<Row> rows() {
 // A file of a stranger with everything that a parser trips over: nested 80,000 deep.
 const std::string brackets = std::string(80000, '[') + std::string(80000, ']') + "\n";
 
-// Folders of checkpoints of others: config.json alone, as nothing else may be looked at before it.
+// Folders of external checkpoints: config.json alone, as nothing else may be looked at before it.
 void add_strangers(const TemporaryFolder& folder) {
   const auto config = [](const std::string& change) {
     return R"({"model_type": "llama", "vocab_size": 5, "hidden_size": 4, "intermediate_size": 6,)"

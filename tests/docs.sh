@@ -138,6 +138,7 @@ check 'what comments cite as spec is a heading' cited
 check 'the numbers of schemes, samplers, policies and published cases are right' counts
 check 'sentences with figures say what the data says, and old results that they are' \
   python3 "$source/results/sentences.py"
+check 'tables between marks are those of the data' python3 "$source/results/readme.py" --check
 check 'README.md has at most 200 lines of 120 columns' short
 check 'docs/schemes.md is what the program says' listed
 check 'docs/own_scheme.md works as it stands' "$source/tests/own_scheme.sh" "$(dirname "$program")"

@@ -13,7 +13,7 @@
 
 using namespace poslab;
 using namespace poslab::test;
-using compare::Asked, compare::plan, compare::in_order;
+using compare::Options, compare::plan, compare::in_order;
 using reproduce::Plan, reproduce::Planned, reproduce::Outcomes, reproduce::SweepFolder, sweep::Trial;
 
 namespace {
@@ -33,7 +33,7 @@ void make_run(const SweepFolder& runs, const Trial& t, double beyond, double los
                          beyond, t.config()["encoding"] == "none" ? 10. : 25.));
 }
 
-const Asked four = {{"even_pairs", "bucket_sort"}, {"none", "rope", "alibi", "learned"}};
+const Options four = {{"even_pairs", "bucket_sort"}, {"none", "rope", "alibi", "learned"}};
 
 // Mean and loss of each scheme: rope and alibi overlap, learned is the same as none.
 const std::map<std::string, double> scores = {{"none", 0.6}, {"rope", 0.8}, {"alibi", 0.79}, {"learned", 0.6}};
@@ -48,16 +48,16 @@ double loss(const Trial& t) {
   return t.config()["encoding"] == "learned" ? scores.at("none") : scores.at(t.config()["encoding"]);
 }
 
-std::string drawn(const TemporaryFolder& folder, const Asked& asked, const std::function<bool(const Trial&)>& done,
+std::string drawn(const TemporaryFolder& folder, const Options& options, const std::function<bool(const Trial&)>& done,
                   const std::string& name = "ranking") {
-  const std::vector<Planned> planned = plan(asked);
+  const std::vector<Planned> planned = plan(options);
   const SweepFolder runs(folder / "runs");
   std::filesystem::create_directories(runs.path());
   for (const Trial& t : in_order(planned)) {
     std::filesystem::remove_all(runs.run(t));
     if (done(t)) make_run(runs, t, score(t), loss(t));
   }
-  reproduce::write(planned, compare::request(asked), folder.path, "poslab compare");
+  reproduce::write(planned, compare::request(options), folder.path, "poslab compare");
   return read_file(folder / (name + ".md"));
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("compare: whatever is cut off, what is left is a whole comparison") {
 }
 
 TEST_CASE("compare: what is asked for wrongly is refused with a remedy") {
-  const auto said = [](const Asked& asked) { return refusal([&] { plan(asked); }); };
+  const auto said = [](const Options& options) { return refusal([&] { plan(options); }); };
   CHECK(holds(said({{"even_pair"}, {"rope"}}), "did you mean \"even_pairs\""));
   CHECK(holds(said({{}, {"rop"}}), "did you mean \"rope\""));
   CHECK(holds(said({{}, {"alibi:symetric"}}), "did you mean \"symmetric\""));
@@ -142,9 +142,9 @@ TEST_CASE("compare: what is asked for wrongly is refused with a remedy") {
 
 TEST_CASE("compare: one that cannot be trained is listed with its reason, and stops nothing") {
   const TemporaryFolder folder;
-  const Asked asked = {{"even_pairs", "bucket_sort"}, {"none", "rope", "none*3+alibi*3"}};
-  CHECK(in_order(plan(asked)).size() == 2 * 2 * 3);
-  const std::string text = drawn(folder, asked, [](auto&) { return true; });
+  const Options options = {{"even_pairs", "bucket_sort"}, {"none", "rope", "none*3+alibi*3"}};
+  CHECK(in_order(plan(options)).size() == 2 * 2 * 3);
+  const std::string text = drawn(folder, options, [](auto&) { return true; });
   CHECK(holds(text, "2 encodings ranked"));
   CHECK(holds(text, "impossible: "));
   CHECK(holds(text, "is for 6 heads, and the model has heads = 8"));

@@ -14,9 +14,9 @@ namespace {
 
 show::View view_of(const std::string& name, std::vector<std::string> encodings, int length = 6, bool causal = false,
                    const std::string& positions = "sequential") {
-  show::Asked asked{.encodings = std::move(encodings), .positions = positions, .views = {name}, .length = length};
-  asked.causal = causal;
-  const std::vector<show::View> all = show::views(asked);
+  show::Options options{.encodings = std::move(encodings), .positions = positions, .views = {name}, .length = length};
+  options.causal = causal;
+  const std::vector<show::View> all = show::views(options);
   REQUIRE(all.size() == 1);
   return all[0];
 }
@@ -63,9 +63,9 @@ TEST_CASE("show: of positions that are counted there is no chart of gaps, as all
 }
 
 TEST_CASE("show: the set of Su's matrices, each the formula of its article, on one scale") {
-  show::Asked asked{.encodings = show::all_sets()[0].encodings(32), .views = {"relative"}, .length = 32};
-  asked.causal = true;
-  const show::View v = show::views(asked)[0];
+  show::Options options{.encodings = show::all_sets()[0].encodings(32), .views = {"relative"}, .length = 32};
+  options.causal = true;
+  const show::View v = show::views(options)[0];
   CHECK(show::all_sets()[0].name == "rerope");
   REQUIRE(v.matrices.size() == 6);
   const int buckets[] = {4, 7, 12, 20};                        // 4 8^(n / 4), rounded up
@@ -99,10 +99,10 @@ TEST_CASE("show: heads that turn unlike have curves of their own, and a part wit
   const show::View d = view_of("relative", {"none*4+rope*4"});
   REQUIRE(d.matrices[0].heads.size() == 8);
   CHECK((std::isnan(d.matrices[0].heads[0][5]) && d.matrices[0].heads[7][5] == -5));
-  show::Asked asked{.encodings = {"rope|none"}, .views = {"relative"}, .length = 6, .layer = 2};
-  CHECK_THROWS_AS(show::views(asked), BadInput);
-  asked.layer = 1;
-  CHECK(show::views(asked)[0].matrices[0].heads[0][5] == -5);
+  show::Options options{.encodings = {"rope|none"}, .views = {"relative"}, .length = 6, .layer = 2};
+  CHECK_THROWS_AS(show::views(options), BadInput);
+  options.layer = 1;
+  CHECK(show::views(options)[0].matrices[0].heads[0][5] == -5);
 }
 
 TEST_CASE("show: a view of matrices and curves is one SVG, the curves below") {
@@ -136,7 +136,7 @@ TEST_CASE("show: by distance, heads that see different keys each have their numb
 TEST_CASE("show: positions from 1 on, or of a list, are in a learned table; a short list has no coverage") {
   CHECK(view_of("bias", {"learned"}, 6, false, "randomized:max_position=6,first=1").matrices.size() == 1);
   CHECK(view_of("bias", {"learned"}, 4, false, "given:at=0 1 2 5").matrices.size() == 1);
-  const show::Asked short_list{.encodings = {"rope"}, .positions = "given:at=0 1 2 5", .length = 4};
+  const show::Options short_list{.encodings = {"rope"}, .positions = "given:at=0 1 2 5", .length = 4};
   for (const show::View& v : show::views(short_list)) CHECK(v.name != "coverage");
 }
 

@@ -254,7 +254,7 @@ TEST_CASE("questions with documents from a file: which document is gold, and a b
   CHECK(holds(refusal([&] { t5::english("line", path); }), "goes with --task documents, not with line"));
 }
 
-TEST_CASE("a checkpoint of others is asked in English: so many questions, at places from front to back") {
+TEST_CASE("an external checkpoint is asked in English: so many questions, at places from front to back") {
   const t5::HfModel model = t5::open_hf_model(std::string(source_folder) + "/tests/huggingface/golden/t5/v1_0");
   const t5::English line{.task = choose_retrieval("line"), .sizes = {2, 9}, .samples = 8};
   const std::vector<t5::AtSize> all = t5::ask(model, line, choose_sampler("sequential"));

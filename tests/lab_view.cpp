@@ -115,8 +115,8 @@ TEST_CASE("view: tiles hold the attention of the engine, at each kept checkpoint
     CHECK(read_file(run.kept_checkpoint(20)) == read_file(run.checkpoint()));
   }
   const std::string out = folder / "seen", again = folder / "again";
-  const Wanted wanted{.length = 150, .sample = 3, .layers = {2}, .heads = {2, 2}, .steps = {20, 0}};
-  const Written written = write({folder / "run"}, wanted, out);
+  const Options options{.length = 150, .sample = 3, .layers = {2}, .heads = {2, 2}, .steps = {20, 0}};
+  const Written written = write({folder / "run"}, options, out);
   CHECK(written.maps == 2);
   double bytes = 0;
   for (const auto& file : fs::recursive_directory_iterator(out))
@@ -150,7 +150,7 @@ TEST_CASE("view: tiles hold the attention of the engine, at each kept checkpoint
   CHECK(holds(page, "--length 150 --sample 3 --layers 2 --heads 2 --steps 0,20 -o " + out));
   CHECK_FALSE(holds(page, "{{"));
   for (const char* outside : {"src=\"http", "href=\"http", "url(http"}) CHECK_FALSE(holds(page, outside));
-  write({folder / "run"}, wanted, again);
+  write({folder / "run"}, options, again);
   CHECK(read_file(again + "/maps/0/20/overview.js") == read_file(out + "/maps/0/20/overview.js"));
 }
 

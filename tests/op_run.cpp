@@ -15,12 +15,12 @@ Tensor weights(const Shape& shape) {
   return w;
 }
 
-Result run(const OpCase& c, const std::function<Tensor(const Tensors&)>& op, const Tensors& values, const Asked& asked,
-           int times, Device where) {
+Result run(const OpCase& c, const std::function<Tensor(const Tensors&)>& op, const Tensors& values,
+           const Wanted& wanted, int times, Device where) {
   Tensors x;
   for (size_t i = 0; i < values.size(); ++i) {
     x.push_back(Tensor::from(values[i].shape(), values[i].values()).to(where));
-    if (c.differentiable && asked(i)) x.back().require_grad();
+    if (c.differentiable && wanted(i)) x.back().require_grad();
   }
   const Tensor y = op(x);
   Result r{y.values(), {}};

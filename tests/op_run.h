@@ -36,10 +36,10 @@ inline std::string title(const OpCase& c) { return c.kernel + " " + c.name; }
 // A fixed number for each element of the result: the loss is their weighted sum, and the result's gradient the weights.
 Tensor weights(const Shape&);
 
-// Runs the op on a device; `asked(i)`: does input i want a gradient?   times: how often the op stands in the graph
-using Asked = std::function<bool(size_t)>;
+// Runs the op on a device; `wanted(i)`: does input i want a gradient?   times: how often the op stands in the graph
+using Wanted = std::function<bool(size_t)>;
 inline bool all_inputs(size_t) { return true; }
-Result run(const OpCase&, const std::function<Tensor(const Tensors&)>& op, const Tensors& values, const Asked&,
+Result run(const OpCase&, const std::function<Tensor(const Tensors&)>& op, const Tensors& values, const Wanted&,
            int times = 1, Device = Device::cpu);
 Result run(const OpCase&, const Tensors& values, Device = Device::cpu);
 

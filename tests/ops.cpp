@@ -62,10 +62,10 @@ double gradient_error(const OpCase& c, const Tensors& values, const Result& r) {
 }
 
 // What one run of a case makes the CPU's kernels do, by the table that POSLAB_DEBUG=2 prints; with those of the loss.
-std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Asked& asked) {
+std::map<std::string, Cost> work(const OpCase& c, const Tensors& x, const Wanted& wanted) {
   const int before = debug_level();
   set_debug_level(2), clear_profile_totals();
-  run(c, c.op, x, asked);
+  run(c, c.op, x, wanted);
   std::map<std::string, Cost> work;
   for (const ProfileTotals& k : profile_totals()) work[k.kernel] = k.cost;
   set_debug_level(before);
@@ -199,9 +199,9 @@ TEST_CASE("ops: gradients that nobody wants are not computed, and the others do 
     if (!c.differentiable) continue;
     const Tensors x = inputs(c);
     const Result all = run(c, x);
-    const auto bytes = [&](const Asked& asked) {   // that kernels read and write: of a gradient nobody wants, none
+    const auto bytes = [&](const Wanted& wanted) {   // that kernels read and write: of a gradient nobody wants, none
       double sum = 0;
-      for (const auto& [kernel, cost] : work(c, x, asked)) sum += cost.bytes;
+      for (const auto& [kernel, cost] : work(c, x, wanted)) sum += cost.bytes;
       return sum;
     };
     const double all_bytes = bytes(all_inputs);

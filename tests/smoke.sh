@@ -91,6 +91,11 @@ zsh_makes() {   # WANTED LINE HOW
     zpty -w shell "$2"$'"'\t'"'
     zpty -r -m shell said "*said: $1*"' zsh "$@"
 }
+if command -v fish > /dev/null; then
+  fish_offers() { fish -c "$program completion fish | source; complete -C '$program $1'" | finds "$2"; }
+  fish_completes() { fish_offers 'train --task ev' '^even_pairs' && fish_offers tra $'^train\t'; }
+  check 'fish completes the name of a task, and says what a command does' fish_completes
+fi
 if command -v zsh > /dev/null; then
   here='fpath=(${fpath:#*/zsh}); compinit -u -D; source zsh/_poslab'
   check 'zsh completes a command' zsh_makes 'train' 'poslab tra' "$here"

@@ -16,7 +16,7 @@ struct Source {
   Vocabulary vocabulary;
   Text training, test;                           // empty with a grammar
   std::optional<CopyGrammar> grammar;
-  std::shared_ptr<const Tokenizer> others{};        // those of a checkpoint of others, in place of the vocabulary
+  std::shared_ptr<const Tokenizer> others{};        // those of an external checkpoint, in place of the vocabulary
   std::vector<int> prefix{};                     // with which each of its windows begins
   const Tokenizer& reader() const { return others ? *others : vocabulary; }
   int tokens() const { return grammar ? grammar->vocabulary() : reader().size(); }

@@ -39,7 +39,7 @@ class Keys {
   std::set<std::string> read_;
 };
 
-// Sizes that a model of others may have: more than anybody builds, and so little that no product of two is no int, and
+// Sizes that an external model may have: more than anybody builds, and so little that no product of two is no int, and
 // that what is made before its tensors are looked at is small.
 constexpr int most_layers = 4096, most_heads = 4096, most_channels = 1 << 18, most_tokens = 1 << 24;
 

@@ -1,6 +1,6 @@
 #include "lab/papers/pivot.h"
 
-#include "lab/papers/telling.h"
+#include "lab/papers/wording.h"
 
 namespace poslab::reproduce {
 

@@ -17,7 +17,7 @@ namespace poslab {
 
 struct AlignRequest {
   std::string run = {};     // a folder,
-  std::string hf = {};      // or that of a checkpoint of others
+  std::string hf = {};      // or that of an external checkpoint
   Aligning how = {};        // the lengths of a checkpoint are sizes of its task
   int samples = 16;         // strings, texts or questions at each length
   std::string tasks = {};   // of a T5's run: others than its own

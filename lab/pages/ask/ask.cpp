@@ -27,9 +27,9 @@ nlohmann::json in_rows(const std::vector<double>& m, size_t count) {
 
 }  // namespace
 
-Session::Session(std::string run, State state, const Wanted& wanted)
-    : run_(std::move(run)), state_(std::move(state)), wanted_(wanted) {
-  if (!wanted.attention.empty()) look_ = read_look(wanted.attention, state_.config);
+Session::Session(std::string run, State state, const Options& options)
+    : run_(std::move(run)), state_(std::move(state)), options_(options) {
+  if (!options.attention.empty()) look_ = read_look(options.attention, state_.config);
 }
 
 std::string Session::heading() const {
@@ -38,16 +38,18 @@ std::string Session::heading() const {
                                  c["positions"], state_.adam.step, c.whole("train_length"));
   text += fmt::format("asked under {} positions", test_sampler(c).spelled());
   if (!draws_positions(c)) text += "; nothing is random";
-  else if (wanted_.draws == 1) text += ", draw 0: the one that tests of the same length meet first";
-  else text += fmt::format(", the mean over draws 0 to {}", wanted_.draws - 1);
+  else if (options_.draws == 1)
+    text += ", draw 0: the one that tests of the same length meet first";
+  else
+    text += fmt::format(", the mean over draws 0 to {}", options_.draws - 1);
   if (test_temperature(c).thing.name != "none") text += fmt::format("; temperature {}", test_temperature(c).spelled());
   if (c.on("test_dropout")) text += "; without the dropout that the run's tests have";
   return text + "\n";
 }
 
-Asked Session::ask(const Tokens& input) {
+Exchange Session::ask(const Tokens& input) {
   const Choices& c = state_.config;
-  const Answer answer = poslab::ask(state_, input, wanted_.draws);
+  const Answer answer = poslab::ask(state_, input, options_.draws);
   auto known = baselines_.find(input.size());
   if (known == baselines_.end())
     known = baselines_.emplace(input.size(), baselines(task(c["task"]), int(input.size()),
@@ -58,27 +60,28 @@ Asked Session::ask(const Tokens& input) {
 Tokens Session::read(const std::string& text) const {
   const Tokens input = read_input(task(state_.config["task"]), text);
   check_question(state_, input);
-  if (look_.layer || wanted_.page) check_look(slots(state_.config, int(input.size())));
+  if (look_.layer || options_.page) check_look(slots(state_.config, int(input.size())));
   return input;
 }
 
 std::string Session::reply(const std::string& text) {
-  const Asked asked = ask(read(text));
-  asked_.push_back(asked);
-  if (wanted_.json) {
-    nlohmann::ordered_json all = json_of(state_, asked);
+  const Exchange exchange = ask(read(text));
+  asked_.push_back(exchange);
+  if (options_.json) {
+    nlohmann::ordered_json all = json_of(state_, exchange);
     if (look_.layer)
-      all["attention"] = {{"layer", look_.layer},
-                          {"head", look_.head ? nlohmann::json(look_.head) : nlohmann::json("max")},
-                          {"weights", in_rows(weights(state_, asked.answer, look_), asked.answer.expected.size())}};
+      all["attention"] = {
+          {"layer", look_.layer},
+          {"head", look_.head ? nlohmann::json(look_.head) : nlohmann::json("max")},
+          {"weights", in_rows(weights(state_, exchange.answer, look_), exchange.answer.expected.size())}};
     return all.dump() + "\n";
   }
-  std::string made = text_of(state_, asked);
+  std::string made = text_of(state_, exchange);
   if (look_.layer) {
-    const std::string drawn = grid(state_, asked.answer, look_, wanted_.utf8);
+    const std::string drawn = grid(state_, exchange.answer, look_, options_.utf8);
     made += !drawn.empty()  ? drawn
-            : wanted_.page ? "  the attention is too wide for a terminal; it is on the page\n"
-                           : "  the attention is too wide for a terminal; -o PAGE.html draws it\n";
+            : options_.page ? "  the attention is too wide for a terminal; it is on the page\n"
+                            : "  the attention is too wide for a terminal; -o PAGE.html draws it\n";
   }
   return made;
 }

@@ -11,7 +11,7 @@
 
 namespace poslab::asking {
 
-struct Wanted {
+struct Options {
   int draws = 1;           // of random positions
   std::string attention;   // LAYER.HEAD, LAYER.max or max; "": is not drawn
   bool json = false;
@@ -19,14 +19,14 @@ struct Wanted {
   bool utf8 = true;        // whether the terminal has more than ASCII
 };
 
-struct Asked {
+struct Exchange {
   Answer answer;
   Baselines baselines;     // at this length
 };
 
 class Session {
  public:
-  Session(std::string run, State, const Wanted&);  // BadInput: no such layer or head
+  Session(std::string run, State, const Options&);  // BadInput: no such layer or head
   std::string heading() const;                     // which model, under which positions
   // BadInput if the string is none of the task's, or too long for the run or for its attention to be drawn.
   Tokens read(const std::string& text) const;
@@ -36,12 +36,12 @@ class Session {
   void write_page(const std::string& path) const;  // all that was asked; Failure if it cannot be written
 
  private:
-  Asked ask(const Tokens& input);
+  Exchange ask(const Tokens& input);
   std::string run_;
   State state_;
-  Wanted wanted_;
+  Options options_;
   Look look_{};
-  std::vector<Asked> asked_;
+  std::vector<Exchange> asked_;
   std::map<size_t, Baselines> baselines_;          // by length
 };
 

@@ -73,8 +73,8 @@ std::string said(const Answer& a) {
   return text;
 }
 
-std::string strings(const State& state, const Asked& asked) {
-  const Answer& a = asked.answer;
+std::string strings(const State& state, const Exchange& exchange) {
+  const Answer& a = exchange.answer;
   using page::percent;
   return fmt::format(
       "<dl class=\"strings\"><div><dt>input</dt><dd>{}</dd></div><div><dt>correct</dt><dd>{}</dd></div>"
@@ -84,16 +84,18 @@ std::string strings(const State& state, const Asked& asked) {
       page::escape(written_input(task(state.config["task"]), a.input)), written_answer(a.expected), said(a), a.right(),
       a.scored, percent(a.accuracy()), a.input.size(),
       int(a.input.size()) <= state.config.whole("train_length") ? "which was trained" : "which was not trained",
-      percent(asked.baselines.chance), percent(asked.baselines.majority), percent(asked.baselines.content_only),
+      percent(exchange.baselines.chance), percent(exchange.baselines.majority),
+      percent(exchange.baselines.content_only),
       a.draws > 1 ? fmt::format(" The answer is the mean over {} draws of positions; a single draw has {} right on "
-                                "average. The maps show draw 0.", a.draws, percent(a.accuracy_per_draw))
+                                "average. The maps show draw 0.",
+                                a.draws, percent(a.accuracy_per_draw))
                   : "");
 }
 
 }  // namespace
 
 std::string page_of(const std::string& run, const State& state, const std::string& heading,
-                    const std::vector<Asked>& all) {
+                    const std::vector<Exchange>& all) {
   json data = {{"charts", json::array()}, {"questions", json::array()}};
   std::string sections;
   for (size_t n = 0; n < all.size(); ++n) {

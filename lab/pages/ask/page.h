@@ -7,6 +7,6 @@
 
 namespace poslab::asking {
 
-std::string page_of(const std::string& run, const State&, const std::string& heading, const std::vector<Asked>&);
+std::string page_of(const std::string& run, const State&, const std::string& heading, const std::vector<Exchange>&);
 
 }  // namespace poslab::asking

@@ -58,10 +58,10 @@ std::string temperature(const Choices& c) { return test_temperature(c).spelled()
 
 }  // namespace
 
-std::string text_of(const State& state, const Asked& asked) {
+std::string text_of(const State& state, const Exchange& exchange) {
   const Choices& c = state.config;
-  const Answer& a = asked.answer;
-  const Baselines& b = asked.baselines;
+  const Answer& a = exchange.answer;
+  const Baselines& b = exchange.baselines;
   std::string text = written_input(task(c["task"]), a.input);
   for (size_t at = 76; at < text.size(); at += 77) text.insert(at, "\n");
   text += fmt::format("\n{}", a.expected.size() <= in_table ? table(a) : lines(a));
@@ -72,9 +72,9 @@ std::string text_of(const State& state, const Asked& asked) {
                             100 * b.chance, 100 * b.majority, 100 * b.content_only);
 }
 
-nlohmann::ordered_json json_of(const State& state, const Asked& asked) {
+nlohmann::ordered_json json_of(const State& state, const Exchange& exchange) {
   const Choices& c = state.config;
-  const Answer& a = asked.answer;
+  const Answer& a = exchange.answer;
   nlohmann::ordered_json rows = nlohmann::json::array();
   for (size_t o = 0; o < a.expected.size(); ++o) {
     std::vector<double> row;
@@ -98,9 +98,9 @@ nlohmann::ordered_json json_of(const State& state, const Asked& asked) {
           {"share_of_each_draw", a.accuracy_per_draw},
           {"probabilities", rows},
           {"baselines",
-           {{"guess", asked.baselines.chance},
-            {"majority", asked.baselines.majority},
-            {"content_only", asked.baselines.content_only}}}};
+           {{"guess", exchange.baselines.chance},
+            {"majority", exchange.baselines.majority},
+            {"content_only", exchange.baselines.content_only}}}};
 }
 
 }  // namespace poslab::asking

@@ -45,7 +45,7 @@ json matrices(const View& view) {
 
 }  // namespace
 
-std::string html(const Asked& asked, const std::vector<View>& all, const std::string& command) {
+std::string html(const Options& options, const std::vector<View>& all, const std::string& command) {
   json data = {{"charts", json::array()}, {"views", json::array()}};
   std::string sections;
   for (size_t n = 0; n < all.size(); ++n) {
@@ -62,11 +62,11 @@ std::string html(const Asked& asked, const std::vector<View>& all, const std::st
     if (!view.table.rows.empty()) sections += page::html(view.table);
     sections += "</section>\n";
   }
-  const bool many = asked.encodings.size() > 2;
-  std::string reading, title = fmt::format("{}", fmt::join(asked.encodings, " beside "));
-  if (many) title = fmt::format("{} encodings side by side", asked.encodings.size());
-  for (const std::string& spelled : asked.encodings) {
-    const Chosen<Scheme> s = choose_encoding(spelled, trained_on(asked.train_length));
+  const bool many = options.encodings.size() > 2;
+  std::string reading, title = fmt::format("{}", fmt::join(options.encodings, " beside "));
+  if (many) title = fmt::format("{} encodings side by side", options.encodings.size());
+  for (const std::string& spelled : options.encodings) {
+    const Chosen<Scheme> s = choose_encoding(spelled, trained_on(options.train_length));
     std::string about = s->about.empty() || many ? s->summary + "." : s->about;
     std::replace(about.begin(), about.end(), '\n', ' ');
     reading += fmt::format("{}<b>{}</b>: {}", reading.empty() ? "" : "<br>", page::escape(s.spelled()),

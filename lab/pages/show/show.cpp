@@ -30,31 +30,34 @@ const std::vector<Named>& makers() {
   return list;
 }
 
-Subject subject(const Asked& asked) {
+Subject subject(const Options& options) {
   Subject s;
-  s.slots = asked.length, s.train_length = asked.train_length, s.seed = asked.seed, s.layer = asked.layer - 1;
-  s.shape = {.layers = asked.layer, .heads = asked.heads, .d_model = asked.d_model, .causal = asked.causal,
-             .layer = asked.layer - 1};
-  if (asked.d_model % asked.heads)
-    bad_input("--d-model {} does not fall into --heads {}; make it a multiple", asked.d_model, asked.heads);
+  s.slots = options.length, s.train_length = options.train_length, s.seed = options.seed, s.layer = options.layer - 1;
+  s.shape = {.layers = options.layer,
+             .heads = options.heads,
+             .d_model = options.d_model,
+             .causal = options.causal,
+             .layer = options.layer - 1};
+  if (options.d_model % options.heads)
+    bad_input("--d-model {} does not fall into --heads {}; make it a multiple", options.d_model, options.heads);
   std::vector<Chosen<Scheme>> schemes;
-  for (const std::string& spelled : asked.encodings) {
-    schemes.push_back(choose_encoding(spelled, trained_on(asked.train_length)));
-    if (schemes.back()->layers_differ) s.shape.layers = std::max(asked.layer, ModelShape().layers);
+  for (const std::string& spelled : options.encodings) {
+    schemes.push_back(choose_encoding(spelled, trained_on(options.train_length)));
+    if (schemes.back()->layers_differ) s.shape.layers = std::max(options.layer, ModelShape().layers);
   }
-  const Chosen<Sampler> sampler = choose_sampler(asked.positions);
+  const Chosen<Sampler> sampler = choose_sampler(options.positions);
   const int pool = pool_of(sampler);
   const bool endless = pool == std::numeric_limits<int>::max() || sampler.choices.has("at");   // a list: any numbers
-  s.shape.pool = endless ? std::max(2048, asked.length) : pool;
+  s.shape.pool = endless ? std::max(2048, options.length) : pool;
   if (sampler.choices.has("first")) s.shape.first = sampler.choices.whole("first");
   for (const Chosen<Scheme>& scheme : schemes) {
     Part part{scheme, {}, {}, {}};
     part.sampler = sampler_for(part.scheme, sampler);
-    const Params params(asked.seed);
+    const Params params(options.seed);
     part.layers = std::make_shared<const PositionLayers>(params / "encoding", part.scheme, s.shape);
     if (!params.entries().empty()) params.pack();
-    part.sample = std::make_shared<const PositionSample>(part.sampler, Resample::per_forward,
-                                                         stream(asked.seed, Purpose::positions, 0), 1, asked.length);
+    part.sample = std::make_shared<const PositionSample>(
+        part.sampler, Resample::per_forward, stream(options.seed, Purpose::positions, 0), 1, options.length);
     s.parts.push_back(std::move(part));
   }
   return s;
@@ -87,19 +90,19 @@ const std::vector<ViewName>& all_views() {
   return list;
 }
 
-std::vector<View> views(const Asked& asked) {
+std::vector<View> views(const Options& options) {
   std::vector<std::string> names;
   for (const ViewName& v : all_views()) names.push_back(v.name);
-  for (const std::string& wanted : asked.views)
+  for (const std::string& wanted : options.views)
     if (std::find(names.begin(), names.end(), wanted) == names.end()) raise<BadInput>(unknown("view", wanted, names));
-  const Subject s = subject(asked);
+  const Subject s = subject(options);
   std::vector<View> all;
   for (const Named& one : makers()) {
-    const bool wanted = std::find(asked.views.begin(), asked.views.end(), one.name.name) != asked.views.end();
-    if (!asked.views.empty() && !wanted) continue;
+    const bool wanted = std::find(options.views.begin(), options.views.end(), one.name.name) != options.views.end();
+    if (!options.views.empty() && !wanted) continue;
     if (std::optional<View> view = one.make(s)) all.push_back(std::move(*view));
     else if (wanted)
-      bad_input("{} has no view \"{}\": {}; leave --view out to see what it has", asked.encodings[0], one.name.name,
+      bad_input("{} has no view \"{}\": {}; leave --view out to see what it has", options.encodings[0], one.name.name,
                 one.name.name == "frequencies" ? "it has no fixed frequencies"
                 : one.name.name == "relative"  ? "it makes no single distance of a pair"
                                                : "its positions are a table of offsets, those of each layer are "

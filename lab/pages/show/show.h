@@ -10,7 +10,7 @@
 
 namespace poslab::show {
 
-struct Asked {
+struct Options {
   std::vector<std::string> encodings;        // one or more to be compared, as they are spelled
   std::string positions = "sequential";
   std::vector<std::string> views;            // empty: all that there is to see
@@ -49,7 +49,7 @@ struct Set {
 const std::vector<Set>& all_sets();
 
 // Throws BadInput: no such view, nothing to see there of these schemes, more slots than positions.
-std::vector<View> views(const Asked&);
+std::vector<View> views(const Options&);
 
 // The lowest and the highest number of its matrices, their difference left out.
 std::pair<double, double> range_of(const View&);
@@ -62,6 +62,6 @@ std::string text(const View&, int head, int columns, bool colours, bool utf8);
 // view,of,head,row,column,value: of matrices rows and columns count slots from 0; of curves `column` is the x.
 std::string csv(const std::vector<View>&);
 std::string svg(const std::vector<View>&, int head);    // a file of its own (lab/pages/page/svg.h)
-std::string html(const Asked&, const std::vector<View>&, const std::string& command);
+std::string html(const Options&, const std::vector<View>&, const std::string& command);
 
 }  // namespace poslab::show

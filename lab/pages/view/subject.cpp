@@ -32,10 +32,10 @@ void find_checkpoints(Subject& s, const RunFolder& run, const std::shared_ptr<Le
 
 }  // namespace
 
-Subject open(const std::string& folder, const Wanted& wanted) {
+Subject open(const std::string& folder, const Options& options) {
   Run run = open_run(folder, "cpu");
   const std::shared_ptr<Learner> learner = std::move(run.learner);
-  Subject s{learner->sample({wanted.length, wanted.sample, wanted.text}), folder, "",
+  Subject s{learner->sample({options.length, options.sample, options.text}), folder, "",
             setting_of(values_of(learner->config()))};
   s.heading = s.of.empty() ? heading_of(folder, learner->config()) : s.of;
   find_checkpoints(s, run.folder, learner);
@@ -43,13 +43,13 @@ Subject open(const std::string& folder, const Wanted& wanted) {
     for (const int n : asked)
       if (n < 1 || n > most) bad_input("{} {}: {} has 1 to {}", option, n, folder, most);
   };
-  check("--layers", wanted.layers, s.layers);
-  check("--heads", wanted.heads, s.heads);
-  for (const int64_t step : wanted.steps)
+  check("--layers", options.layers, s.layers);
+  check("--heads", options.heads, s.heads);
+  for (const int64_t step : options.steps)
     if (!std::count(s.steps.begin(), s.steps.end(), step))
       bad_input("--steps {}: {} has checkpoints of steps {}; a training with --keep-checkpoints keeps all", step,
                 folder, fmt::join(s.steps, ", "));
-  if (!wanted.steps.empty()) s.steps = wanted.steps;
+  if (!options.steps.empty()) s.steps = options.steps;
   return s;
 }
 

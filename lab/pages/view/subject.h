@@ -11,7 +11,7 @@
 namespace poslab::view {
 
 // What is asked for. Numbers count from 1.
-struct Wanted {
+struct Options {
   int length = 0;         // of the input, or tokens; 0: the trained one
   int sample = 1;         // which string, text or question of the test
   std::string text = {};  // of kinds that read texts: in place of the test's
@@ -26,6 +26,6 @@ struct Subject : Sample {
   std::function<void(int64_t step)> load = {};  // the weights of that checkpoint
 };
 // Throws BadInput: no such run, a length that has no room, a sample or a text that its kind does not have.
-Subject open(const std::string& folder, const Wanted&);
+Subject open(const std::string& folder, const Options&);
 
 }  // namespace poslab::view

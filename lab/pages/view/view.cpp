@@ -32,10 +32,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<int> those(const std::vector<int>& wanted, int all) {
+std::vector<int> those(const std::vector<int>& options, int all) {
   std::vector<int> numbers(static_cast<size_t>(all));
   std::iota(numbers.begin(), numbers.end(), 1);
-  return wanted.empty() ? numbers : wanted;
+  return options.empty() ? numbers : options;
 }
 
 void sort_out(auto& numbers) {  // each once
@@ -105,7 +105,7 @@ void Folder::layer(const std::string& at, int layer, const std::vector<int>& hea
   }
 }
 
-void check_room(const Subject& s) {
+void check_memory(const Subject& s) {
   const double T = double(s.symbols.size());
   if (T > most_slots)
     bad_input("view: {} has {} slots here, and a map has at most {}; ask for a shorter --length", s.folder, T,
@@ -116,7 +116,7 @@ void check_room(const Subject& s) {
               s.folder, gigabytes(needed), gigabytes(there));
 }
 
-std::string command(const std::vector<std::string>& runs, const Wanted& w, const std::string& out) {
+std::string command(const std::vector<std::string>& runs, const Options& w, const std::string& out) {
   std::string text = "poslab view";
   for (const std::string& run : runs) text += " " + shell_word(run);
   if (w.length) text += fmt::format(" --length {}", w.length);
@@ -129,7 +129,7 @@ std::string command(const std::vector<std::string>& runs, const Wanted& w, const
 }
 
 // `opens`: the head that the page shows first.
-std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, const Folder::Clearest& opens,
+std::string page_of(const std::vector<Subject>& subjects, const Options& options, const Folder::Clearest& opens,
                     const std::string& out, const Kind& kind) {
   std::vector<Values> settings;
   std::vector<std::string> folders;
@@ -140,8 +140,8 @@ std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, 
   for (const Subject& s : subjects) {
     runs.push_back({{"name", s.folder},
                     {"steps", s.steps},
-                    {"layers", those(wanted.layers, s.layers)},
-                    {"heads", those(wanted.heads, s.heads)},
+                    {"layers", those(options.layers, s.layers)},
+                    {"heads", those(options.heads, s.heads)},
                     {"symbols", s.symbols},
                     {"outputs", s.outputs}});
     about += fmt::format("{}<b>{}</b>: {}, {}", about.empty() ? "" : "<br>\n", page::escape(s.folder),
@@ -158,7 +158,7 @@ std::string page_of(const std::vector<Subject>& subjects, const Wanted& wanted, 
                          {"about", about},
                          {"parts", subjects[0].slots},
                          {"opens", fmt::format("layer {}, head {}", opens.layer, opens.head)},
-                         {"command", page::escape(command(folders, wanted, out))},
+                         {"command", page::escape(command(folders, options, out))},
                          {"data", page::script_safe(data)}},
                         std::string(map_js) + std::string(view_js));
 }
@@ -168,10 +168,10 @@ struct Drawn {
   Folder::Clearest opens;  // of the first run's newest checkpoint
 };
 
-Drawn write_all_maps(std::vector<Subject>& subjects, const Wanted& wanted, const std::string& folder) {
+Drawn write_all_maps(std::vector<Subject>& subjects, const Options& options, const std::string& folder) {
   size_t maps = 0;
   for (const Subject& s : subjects)
-    maps += s.steps.size() * those(wanted.layers, s.layers).size() * those(wanted.heads, s.heads).size();
+    maps += s.steps.size() * those(options.layers, s.layers).size() * those(options.heads, s.heads).size();
   Progress progress("drawing", "maps", 0, int64_t(maps));
   Folder to(folder, progress);
   std::optional<Folder::Clearest> opens;
@@ -183,10 +183,10 @@ Drawn write_all_maps(std::vector<Subject>& subjects, const Wanted& wanted, const
       const std::string at = fmt::format("maps/{}/{}", run, step);
       std::vector<uint8_t> overview;
       Trace trace;
-      for (const int layer : those(wanted.layers, s.layers))
+      for (const int layer : those(options.layers, s.layers))
         trace.replace(fmt::format("{}{}.attention.weights", s.block, layer - 1),
                       [&, layer](const std::string&, const Tensor& weights) {
-                        to.layer(at, layer, those(wanted.heads, s.heads), weights, overview);
+                        to.layer(at, layer, those(options.heads, s.heads), weights, overview);
                         return weights;
                       });
       s.pass(trace);
@@ -199,14 +199,14 @@ Drawn write_all_maps(std::vector<Subject>& subjects, const Wanted& wanted, const
 
 }  // namespace
 
-Written write(const std::vector<std::string>& folders, const Wanted& asked, const std::string& out) {
-  Wanted wanted = asked;
-  sort_out(wanted.layers), sort_out(wanted.heads), sort_out(wanted.steps);
+Written write(const std::vector<std::string>& folders, const Options& asked, const std::string& out) {
+  Options options = asked;
+  sort_out(options.layers), sort_out(options.heads), sort_out(options.steps);
   const Kind& kind = one_kind(folders, "view");
   std::vector<Subject> subjects;
   for (const std::string& folder : folders) {
-    subjects.push_back(open(folder, wanted));
-    check_room(subjects.back());
+    subjects.push_back(open(folder, options));
+    check_memory(subjects.back());
     if (subjects.back().symbols.size() != subjects[0].symbols.size())
       bad_input("view: {} has {} slots here, and {} has {}; maps side by side have the same number, so say --length",
                 folders[0], subjects[0].symbols.size(), folder, subjects.back().symbols.size());
@@ -219,8 +219,8 @@ Written write(const std::vector<std::string>& folders, const Wanted& asked, cons
       bad_input("-o {}: {} exists already; choose another folder, or remove it", shell_word(out), shell_word(taken));
   try {
     make_folder(partial);
-    auto [written, opens] = write_all_maps(subjects, wanted, partial);
-    const std::string page = page_of(subjects, wanted, opens, out, kind);
+    auto [written, opens] = write_all_maps(subjects, options, partial);
+    const std::string page = page_of(subjects, options, opens, out, kind);
     write_file(partial + "/index.html", page);
     fs::rename(partial, out);
     written.bytes += double(page.size());

@@ -22,6 +22,6 @@ struct Written {
 // written: runs of several kinds or with different numbers of slots, more than most_slots or than the memory holds,
 // what `open` refuses, `out` exists, or `out`.partial, in which it begins. Failure: a weight that is none, below 0 or
 // above 1; a file cannot be written. Throws Stopped.
-Written write(const std::vector<std::string>& runs, const Wanted&, const std::string& out);
+Written write(const std::vector<std::string>& runs, const Options&, const std::string& out);
 
 }  // namespace poslab::view

@@ -23,7 +23,7 @@ std::string added_words(const BySeed& more) {
   const Interval i = bootstrap(values(more));
   return ahead_text(mean(more), i, " points") + (i.low > 0    ? ", better"
                                                  : i.high < 0 ? ", worse"
-                                                              : ", which cannot be told from nothing");
+                                                              : ", which is inconclusive");
 }
 
 // Answers with a mode, beside those without one.

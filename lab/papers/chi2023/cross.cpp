@@ -187,7 +187,7 @@ std::vector<std::string> readings(const std::vector<Row>& rows, const Choices& c
   said.insert(said.begin(),
               "Does sharper attention add to randomized positions? " +
                   (add.empty() && cost.empty()
-                       ? "It cannot be told: no policy's interval excludes zero in the mean over tasks and schemes."
+                       ? "Inconclusive: no policy's interval excludes zero in the mean over tasks and schemes."
                        : fmt::format("In the mean over tasks and schemes these add accuracy: {}; and these cost some: "
                                      "{}. Of the others the interval includes zero.",
                                      named(add), named(cost))));

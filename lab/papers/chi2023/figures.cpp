@@ -11,7 +11,7 @@
 #include "experiment/t5/learner.h"
 #include "lab/pages/page/page.h"
 #include "lab/papers/chi2023/chi2023.h"
-#include "lab/papers/telling.h"
+#include "lab/papers/wording.h"
 #include "lab/runs/run.h"
 
 namespace poslab::reproduce::chi2023 {

@@ -4,7 +4,7 @@
 
 #include "lab/papers/chi2023/chi2023.h"
 #include "lab/papers/pivot.h"
-#include "lab/papers/telling.h"
+#include "lab/papers/wording.h"
 
 namespace poslab::reproduce::chi2023 {
 

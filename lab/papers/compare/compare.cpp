@@ -41,12 +41,12 @@ bool needs_mask(const std::string& encoding) {
   return !s->causal_only(s.choices).empty();
 }
 
-Plan trials(const Asked& asked, const std::vector<std::string>& encodings, bool mask) {
+Plan trials(const Options& options, const std::vector<std::string>& encodings, bool mask) {
   if (encodings.empty()) return {};
-  ValueLists lists = {{"encoding", encodings}, {"positions", {asked.positions}}};
-  if (!asked.tasks.empty()) lists["task"] = asked.tasks;
+  ValueLists lists = {{"encoding", encodings}, {"positions", {options.positions}}};
+  if (!options.tasks.empty()) lists["task"] = options.tasks;
   if (mask) lists["causal"] = {"on"};
-  return trials_at(size(asked.size), request(asked).settings, lists, {});
+  return trials_at(size(options.size), request(options).settings, lists, {});
 }
 
 bool written_out(const Choices& c) {
@@ -56,9 +56,9 @@ bool written_out(const Choices& c) {
 
 }  // namespace
 
-reproduce::Request request(const Asked& asked) {
-  reproduce::Request r{{}, asked.size, {}, {}, asked.settings};
-  if (asked.seeds) r.settings["seed"] = sweep::seeds(asked.seeds);
+reproduce::Request request(const Options& options) {
+  reproduce::Request r{{}, options.size, {}, {}, options.settings};
+  if (options.seeds) r.settings["seed"] = sweep::seeds(options.seeds);
   return r;
 }
 
@@ -78,17 +78,17 @@ std::vector<std::string> read_spellings(const std::string& text) {
   return all;
 }
 
-std::vector<Planned> plan(const Asked& asked) {
-  size(asked.size);
+std::vector<Planned> plan(const Options& options) {
+  size(options.size);
   std::vector<std::string> open, masked;
-  for (const std::string& name : spelled(asked.encodings))
-    (asked.causal || needs_mask(name) ? masked : open).push_back(name);
-  if (!masked.empty() && !asked.causal)
+  for (const std::string& name : spelled(options.encodings))
+    (options.causal || needs_mask(name) ? masked : open).push_back(name);
+  if (!masked.empty() && !options.causal)
     for (const std::string& name : references)
       if (std::find(masked.begin(), masked.end(), name) == masked.end()) masked.push_back(name);
   std::vector<Planned> all;
-  if (!open.empty()) all.push_back({&two_sided, trials(asked, open, false)});
-  if (!masked.empty()) all.push_back({&causal, trials(asked, masked, true)});
+  if (!open.empty()) all.push_back({&two_sided, trials(options, open, false)});
+  if (!masked.empty()) all.push_back({&causal, trials(options, masked, true)});
   if (const Plan every = all_trials(all); in_order(all).empty())
     bad_input("none of these can be trained; the first, {}: {}", every[0].config()["encoding"], every[0].impossible);
   return all;

@@ -9,7 +9,7 @@
 
 namespace poslab::compare {
 
-struct Asked {
+struct Options {
   std::vector<std::string> tasks;                // none: those of the size
   std::vector<std::string> encodings = {"all"};  // spelled as in core/choices.h, or "all"
   std::string size = "tiny";                     // lab/papers/size.h
@@ -19,9 +19,10 @@ struct Asked {
   reproduce::ValueLists settings = {};  // of every trial, in place of the size's
 };
 
-// The rankings that `asked` needs: one without a mask and, of schemes that work only with a causal one, another beside
-// `references` with that mask, so that like is compared with like. Throws BadInput: an unknown name, no trial left.
-std::vector<reproduce::Planned> plan(const Asked&);
+// The rankings that these options need: one without a mask and, of schemes that work only with a causal one, another
+// beside `references` with that mask, so that like is compared with like. Throws BadInput: an unknown name, no trial
+// left.
+std::vector<reproduce::Planned> plan(const Options&);
 extern const std::vector<std::string> references;
 
 // Every trial that can be run once, in the order in which they should: whatever a cut leaves should be a whole
@@ -34,6 +35,6 @@ reproduce::Plan in_order(const std::vector<reproduce::Planned>&);
 std::vector<std::string> read_spellings(const std::string& text);
 
 // What write() of lab/reproduce has to know of it.
-reproduce::Request request(const Asked&);
+reproduce::Request request(const Options&);
 
 }  // namespace poslab::compare

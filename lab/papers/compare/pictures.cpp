@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "lab/pages/page/page.h"
-#include "lab/papers/telling.h"
+#include "lab/papers/wording.h"
 
 namespace poslab::compare {
 

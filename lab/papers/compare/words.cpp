@@ -46,7 +46,7 @@ std::string first_places(const Ranking& r) {
 
 std::string ties(const Ranking& r) {
   if (std::isnan(r.ranked[0].interval.low))
-    return "It has one seed and so no interval: which of the differences are luck cannot be told.";
+    return "It has one seed and so no interval: which of the differences are luck remains open.";
   std::vector<std::string> names;
   for (size_t n = 1; n < r.ranked.size(); ++n)
     if (r.ranked[n].ties) names.push_back(r.ranked[n].name);

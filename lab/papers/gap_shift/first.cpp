@@ -26,14 +26,14 @@ std::string name_of(const std::string& task, const std::string& encoding) {
   return fmt::format("{}, {}", task, encoding);
 }
 
-// "Setting by setting: the gap costs more in 3, the length in 1, and 2 cannot be told."
+// "Setting by setting: the gap costs more in 3, the length in 1, and 2 are inconclusive."
 std::string one_by_one(const std::vector<BySeed>& by_gap, const std::vector<BySeed>& by_length) {
   int gap = 0, length = 0;
   for (size_t n = 0; n < by_gap.size(); ++n) {
     const Interval i = paired(by_gap[n], by_length[n]).interval;
     gap += i.low > 0, length += i.high < 0;
   }
-  return fmt::format("Setting by setting: the gap costs more in {}, the length in {}, and {} cannot be told.", gap,
+  return fmt::format("Setting by setting: the gap costs more in {}, the length in {}, and {} are inconclusive.", gap,
                      length, int(by_gap.size()) - gap - length);
 }
 

@@ -110,7 +110,7 @@ std::string which_first(const BySeed& by_gap, const BySeed& by_length) {
   if (mean(more) <= 0) return both + " Neither loses accuracy.";
   const std::string by = told(difference.mean, difference.interval);
   if (!difference.interval.excludes(0))
-    return fmt::format("{} Which comes first cannot be told: they differ by {}.", both, by);
+    return fmt::format("{} Which comes first is inconclusive: they differ by {}.", both, by);
   return fmt::format("{} The {} comes first: it costs more by {}.", both, gap ? "gap" : "length", by);
 }
 
@@ -119,7 +119,7 @@ std::string ahead_or_behind(const std::string& name, const BySeed& difference) {
   const Interval i = bootstrap(values(difference));
   const double m = mean(difference);
   return fmt::format("{} {}: {}", name, ahead_text(m, i, " points"),
-                     !i.excludes(0) ? "cannot be told"
+                     !i.excludes(0) ? "inconclusive"
                      : m > 0        ? "ahead"
                                     : "behind");
 }

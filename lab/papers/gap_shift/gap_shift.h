@@ -3,7 +3,7 @@
 // the pool are tied by that: a longer string with the gaps of a shorter one needs a larger pool.
 #pragma once
 #include "lab/papers/measured.h"
-#include "lab/papers/telling.h"
+#include "lab/papers/wording.h"
 
 namespace poslab::reproduce::gap_shift {
 
@@ -61,7 +61,7 @@ using reproduce::difference, reproduce::mean, reproduce::values;
 BySeed average(const std::vector<BySeed>&);       // of the seeds that all have
 
 // What it costs to change the gap at the same length, and the length at the same gap, as fractions of Scale. Says which
-// costs more if the interval of their difference over seeds excludes zero, and otherwise that it cannot be told; if
+// costs more if the interval of their difference over seeds excludes zero, and otherwise that it is inconclusive; if
 // neither costs anything, that.
 std::string which_first(const BySeed& by_gap, const BySeed& by_length);
 // "log density +1.2 points, [0.3, 2.0]: ahead"

@@ -1,7 +1,7 @@
 // What the artifacts of Ruoss et al. 2023 ("Randomized Positional Encodings Boost Length Generalization of
 // Transformers") share: the eleven columns of its table 1, and the comparison of two settings beside the paper's.
 #pragma once
-#include "lab/papers/telling.h"
+#include "lab/papers/wording.h"
 
 namespace poslab::reproduce::ruoss2023 {
 

@@ -8,7 +8,7 @@
 #include "lab/papers/paper.h"
 #include "lab/papers/pivot.h"
 #include "lab/papers/su2023/su2023.h"
-#include "lab/papers/telling.h"
+#include "lab/papers/wording.h"
 
 namespace poslab::reproduce::su2023 {
 namespace {
@@ -130,7 +130,7 @@ std::string verdict(const BySeed& difference, double within) {
   const Interval i = bootstrap(values(difference));
   const bool in = within > 0 ? i.low > -within && i.high < within : i.low > 0,
              out = within > 0 ? i.low > within || i.high < -within : i.high < 0;
-  return in ? "holds" : out ? "does not" : "cannot be told";
+  return in ? "holds" : out ? "does not" : "inconclusive";
 }
 
 Section claims_list(const Results& r) {
@@ -160,15 +160,15 @@ Section claims_list(const Results& r) {
   };
   const std::vector<Line> sets = {{{"repeated"}}, {{"long"}}};
   const auto claim = [](const SourceClaim& c) { return Line{{c.text, c.difference}, {c.text, c.difference}}; };
-  add(s, {"Holds, does not, or cannot be told; below that the difference in points (of losses in nats), its interval, "
+  add(s, {"Holds, does not, or is inconclusive; below that the difference in points (of losses in nats), its interval, "
           "and the source's",
           "claim", lines(all_claims(), claim), sets, value});
-  s.readings = {fmt::format("Of {} comparisons {} hold, {} do not, and {} cannot be told.",
-                            count["holds"] + count["does not"] + count["cannot be told"], count["holds"],
-                            count["does not"], count["cannot be told"])};
+  s.readings = {fmt::format("Of {} comparisons {} hold, {} do not, and {} are inconclusive.",
+                            count["holds"] + count["does not"] + count["inconclusive"], count["holds"],
+                            count["does not"], count["inconclusive"])};
   s.notes = {
       "A claim holds if the whole interval of its difference over the seeds is above zero (or, of those that "
-      "hardly matter, within 2 points), does not if the whole interval is on the other side, and cannot be told "
+      "hardly matter, within 2 points), does not if the whole interval is on the other side, and is inconclusive "
       "otherwise. Window 1 is the trained length.",
       poslab::about_intervals(r.setup().seeds)};
   return s;

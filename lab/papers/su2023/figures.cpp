@@ -7,7 +7,7 @@
 #include "lab/pages/show/show.h"
 #include "lab/papers/pivot.h"
 #include "lab/papers/su2023/su2023.h"
-#include "lab/papers/telling.h"
+#include "lab/papers/wording.h"
 
 namespace poslab::reproduce::su2023 {
 namespace {
@@ -56,11 +56,11 @@ Section lengths_figure(const Results& r) {
 
 Section matrices_figure(const Results&) {
   constexpr int length = 16;
-  show::Asked asked;
+  show::Options options;
   for (const show::Set& set : show::all_sets())
-    if (set.name == "rerope") asked.encodings = set.encodings(length);
-  asked.views = {"relative"}, asked.length = length, asked.causal = true;
-  const std::vector<show::View> views = show::views(asked);
+    if (set.name == "rerope") options.encodings = set.encodings(length);
+  options.views = {"relative"}, options.length = length, options.causal = true;
+  const std::vector<show::View> views = show::views(options);
   Section s;
   s.data = {{"scheme", "query", "key", "relative_position"}, {}};
   for (const show::Matrix& m : views[0].matrices)

@@ -5,7 +5,7 @@
 #include "lab/papers/paper.h"
 #include "lab/papers/pivot.h"
 #include "lab/papers/su2023/su2023.h"
-#include "lab/papers/telling.h"
+#include "lab/papers/wording.h"
 
 namespace poslab::reproduce::su2023 {
 namespace {

@@ -1,4 +1,4 @@
-// A checkpoint of others from inside: how its encoder attends to questions in English.
+// An external checkpoint from inside: how its encoder attends to questions in English.
 #include <algorithm>
 #include <cmath>
 #include <map>

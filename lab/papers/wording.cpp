@@ -1,4 +1,4 @@
-#include "lab/papers/telling.h"
+#include "lab/papers/wording.h"
 
 #include <fmt/ranges.h>
 
