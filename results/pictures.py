@@ -55,7 +55,9 @@ def pairs(axes, lines, names, title, limits, level=None):
         axes.plot([first[0], second[0]], [y, y], color="#cccccc", linewidth=3, zorder=1)
         for (mean, low, high), colour, marker in ((first, GREY, "o"), (second, BLUE, "D")):
             axes.plot([low, high], [y, y], color=colour, linewidth=1, zorder=2)
-            axes.plot(mean, y, marker, color=colour, markersize=5.5, zorder=3, label=names[colour == BLUE] if not y else "")
+            axes.plot(
+                mean, y, marker, color=colour, markersize=5.5, zorder=3, label=names[colour == BLUE] if not y else ""
+            )
     if level is not None:
         axes.axvline(level, color=ORANGE, linestyle="--", linewidth=1)
     axes.set(yticks=range(len(lines)), title=title, xlim=limits, xlabel="accuracy in %")
@@ -90,7 +92,9 @@ def randomized():
             pairs(axes, lines, ("plain", "randomized"), in_words(task), (15, 102), majority[task])
         figure.axes[0].legend(loc="lower right", frameon=False, fontsize=7)
 
-    return Picture("randomized", "Accuracy in % on unseen lengths, from plain to randomized positions", says, (10, 2.4), draw)
+    return Picture(
+        "randomized", "Accuracy in % on unseen lengths, from plain to randomized positions", says, (10, 2.4), draw
+    )
 
 
 def in_order():
@@ -106,7 +110,9 @@ def in_order():
         pairs(axes, lines, ("in random order", "sorted"), "randomized sin/cos", (15, 102))
         axes.legend(loc="center right", frameon=False, fontsize=7)
 
-    return Picture("sorted", "Accuracy in % on unseen lengths, from unsorted to sorted random positions", says, (7, 2), draw)
+    return Picture(
+        "sorted", "Accuracy in % on unseen lengths, from unsorted to sorted random positions", says, (7, 2), draw
+    )
 
 
 # -- curves against the length -----------------------------------------------------------------------------------------
@@ -133,7 +139,9 @@ def alignment():
     modes = {"original": "as trained", "maximum probability": "aligned", "log rule": "log rule"}
     tasks = {
         task: {
-            label: [(int(r["length"]), percent(r["value"])) for r in rows("chi2023-tiny/table4.csv", task=task, mode=mode)]
+            label: [
+                (int(r["length"]), percent(r["value"])) for r in rows("chi2023-tiny/table4.csv", task=task, mode=mode)
+            ]
             for mode, label in modes.items()
         }
         for task in ("topic", "line", "passkey")
@@ -169,7 +177,9 @@ def rerope():
             curves(axes, lines, f"{kind} texts")
             axes.set_xlabel("tokens; trained to 64")
         figure.axes[0].set_ylabel("next tokens right, %")
-        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=7)
+        figure.legend(
+            *figure.axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=7
+        )
 
     return Picture("rerope", "Next tokens right in % against the length of the text", says, (8, 2.6), draw)
 
@@ -201,7 +211,10 @@ def gaps():
     found = {(r["task"], r["encoding"], r["change"]): r for r in rows("gap_shift-tiny/first.csv", length="20")}
     settings = list(dict.fromkeys((task, encoding) for task, encoding, _ in found))
     lines = [
-        (f"{in_words(task)}, {SCHEMES[encoding]}", *(percent(found[task, encoding, c]["loss"]) for c in ("gap", "length")))
+        (
+            f"{in_words(task)}, {SCHEMES[encoding]}",
+            *(percent(found[task, encoding, c]["loss"]) for c in ("gap", "length")),
+        )
         for task, encoding in settings
     ]
     says = ", ".join(f"{label}: gap {gap}, length {length}" for label, gap, length in lines) + "."

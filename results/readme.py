@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md and README.md from what measured runs left: results/*/ and
+"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md and README.md,
+from what measured runs left: results/*/ and
 bench/results/.
 
 Prints them; with --write puts them between the marks of those pages, with --check fails where others stand there.

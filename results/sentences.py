@@ -69,7 +69,8 @@ def randomized():
     )
     met = one("ruoss2023-tiny/coverage.csv", "seen", encoding="rope", positions="sequential", length="75")
     yield "docs/results.md", (
-        f"Trained to 20 symbols with counted positions, a model has met {whole(met)} % of the distances that occur in a "
+        f"Trained to 20 symbols with counted positions, a model has met {whole(met)} % of the distances that "
+        f"occur in a "
         "string of 75. With randomized positions it has met all of them."
     )
     (said,) = re.findall(r"Where the paper .*", (HERE / "ruoss2023-tiny/table1.md").read_text())
@@ -105,7 +106,8 @@ def every_scheme():
     first, second, third = sorted(causal, key=causal.get, reverse=True)[:3]
     names = {"path": "PaTH", "stick_breaking": "stick-breaking", "alibi": "ALiBi"}
     yield "docs/results.md", (
-        f"With a causal mask {names[first]} has {points(causal[first])} %, {names[second]} {points(causal[second])} and "
+        f"With a causal mask {names[first]} has {points(causal[first])} %, {names[second]} "
+        f"{points(causal[second])} and "
         f"{names[third]} {points(causal[third])}, no positions {points(causal['none'])} and RoPE "
         f"{points(causal['rope'])}."
     )
@@ -177,7 +179,8 @@ def rerope():
     verdicts = [r["verdict"] for r in table("su2023-tiny/claims.csv")]
     count = verdicts.count
     yield "docs/results.md", (
-        f"Three seeds. Of the source's {len(verdicts)} comparisons {count('holds')} hold, {count('does not')} do not, and "
+        f"Three seeds. Of the source's {len(verdicts)} comparisons {count('holds')} hold, {count('does not')} "
+        f"do not, and "
         f"{count('inconclusive')} are inconclusive."
     )
     yield "README.md", (
@@ -260,7 +263,8 @@ def main():
     for picture in old_pictures():
         print(f"{picture} shows other numbers than the tables: results/pictures.py draws it anew", file=sys.stderr)
         wrong += 1
-    for part in (speed, randomized, in_order, every_scheme, alignment, cross, rerope, gaps, arithmetic, table1):
+    parts = (speed, randomized, in_order, every_scheme, alignment, cross, rerope, gaps, arithmetic, table1)
+    for part in parts:
         for page, sentence in part():
             texts.setdefault(page, " ".join((ROOT / page).read_text().split()))
             if sentence not in texts[page]:
