@@ -15,7 +15,7 @@ mkdir -p docs tests encodings build/release
 cp "$source/dev" dev.real
 cp "$source/CMakePresets.json" .
 cp "$source"/encodings/{all.cpp,template.cpp.txt} encodings
-cp -r "$source/tests/reference" tests
+cp -r "$source"/tests/{parts.sh,reference} tests
 
 block() { awk -v start="^\`\`\`$1\$" '/^```/ { on = $0 ~ start; next } on' "$page"; }   # WORDS BEHIND ITS FENCE
 

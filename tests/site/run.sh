@@ -6,7 +6,8 @@ cd "$(dirname "$0")/../.." || exit
 . tests/check.sh
 source=$PWD
 scratch
-check 'the site is built without a warning' "$source/dev" docs
+builds() { PYTHONPATH=$source/build/release/python "$source/.venv-site/bin/python" "$source/docs/site/build.py"; }
+check 'the site is built without a warning' builds
 check 'its links resolve, and it fetches nothing' "$source/tests/site/check.py" "$source/build/site/html"
 check 'what makes it untrue is refused' "$source/.venv-site/bin/python" "$source/tests/site/refused.py"
 checked site

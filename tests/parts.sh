@@ -1,0 +1,148 @@
+# The parts of `./dev test`, which sources this file. What the parts take is built first, one thing after the other, by
+# all cores. Then the parts run side by side, two at a time, as most of them use one core.
+# shellcheck shell=bash
+
+passed=0 failed=0 summary='' parts=()
+
+one() {   # COMMAND...: a part that is a single case
+  if "$@"; then echo 'test cases: 1 | 1 passed | 0 failed'
+  else echo 'test cases: 1 | 0 passed | 1 failed'; return 1
+  fi
+}
+
+# The first or the second half of a test program's cases. The program counts those of the other half as passed.
+half() {   # PROGRAM 1|2
+  local cases middle mine range status=0 bad
+  cases=$("$1" --count | grep -oE '[0-9]+$')
+  middle=$((cases / 2))
+  if (($2 == 1)); then mine=$middle range=--last=$middle
+  else mine=$((cases - middle)) range=--first=$((middle + 1))
+  fi
+  "$1" "$range" > "$1.$2.log" 2>&1 || status=$?
+  sed '/test cases:/d' "$1.$2.log"
+  bad=$(sed -nE 's/.*test cases:.* ([0-9]+) failed.*/\1/p' "$1.$2.log")
+  printf 'test cases: %d | %d passed | %d failed\n' "$mine" $((mine - ${bad:-0})) "${bad:-0}"
+  return "$status"
+}
+
+# 500 steps, after which answers of length 10 are right far more often than by chance, which is 20 %.
+spine_learns() { spine && build/spine/spine 500 | awk '{print} $1 == 10 {learned = $2 > 50} END {exit !learned}'; }
+
+part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N failed".
+  case $1 in
+    *-[12]) half "build/${1%-?}/poslab_tests" "${1#*-}" ;;
+    races) build/release/poslab_race_tests ;;
+    smoke) tests/smoke.sh build/release/poslab ;;
+    torture) torture ;;
+    install) tests/install.sh build/release ;;
+    spine) one spine_learns ;;
+    python) tests/python/run.sh ;;
+    wheel) tests/python/wheel.sh build/wheel/*.whl ;;
+    notebooks) .venv-python/bin/python notebooks/run.py ;;
+    wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
+    docs) tests/docs.sh build/release/poslab ;;
+    site) tests/site/run.sh ;;
+    lines) one eval 'columns && subjects' ;;
+  esac
+}
+
+# One part, its output in a file. The next line of that file's name with .time is its seconds: real and processor's.
+run_part() {   # NAME
+  local name=$1 status=0 TIMEFORMAT='%R %U %S'
+  { time part "$name" < /dev/null > "build/test-$name.log" 2>&1 || status=$?; } 2> "build/test-$name.time"
+  echo "$status" >> "build/test-$name.time"
+}
+
+add_up() {   # NAME: counts the cases of a part that has run
+  local name=$1 log=build/test-$1.log good=0 bad=0 real user system status line
+  read -r -d '' real user system status < "build/test-$name.time" || true
+  while read -r line; do
+    [[ $line =~ ([0-9]+)' passed'[^0-9]+([0-9]+)' failed' ]] || continue
+    good=$((good + BASH_REMATCH[1])) bad=$((bad + BASH_REMATCH[2]))
+  done < <(grep 'test cases:' "$log")
+  # A program that died, or that ran nothing, is a failure too, whatever it had counted.
+  if ((bad == 0 && (status != 0 || good == 0))); then bad=1; fi
+  ((bad == 0)) || sed "s/^/$name: /" "$log"
+  passed=$((passed + good)) failed=$((failed + bad))
+  printf -v line '  %-10s %4d passed %4d failed  %5.0f s, %5.0f s of processor time; output in %s' \
+    "$name" "$good" "$bad" "$real" "$(awk "BEGIN {print $user + $system}")" "$log"
+  summary+=$line$'\n'
+}
+
+run_parts() {   # all of `parts`
+  local name at_once=2 began=$SECONDS
+  (($(nproc) > 1)) || at_once=1
+  set -m                                  # each part is a group of processes, which an interrupt ends as a whole
+  trap 'trap - INT TERM; for name in $(jobs -p); do kill -- "-$name" 2> /dev/null || true; done; exit 130' INT TERM
+  for name in "${parts[@]}"; do
+    while (($(jobs -rp | wc -l) >= at_once)); do sleep 0.2; done
+    say "testing: $name"
+    run_part "$name" &
+  done
+  wait
+  trap - INT TERM
+  set +m
+  for name in "${parts[@]}"; do add_up "$name"; done
+  summary+="  all of them $((SECONDS - began)) s"$'\n'
+}
+
+ready() {   # WHAT PART... -- COMMAND...: the parts are run if the command, which builds what they take, succeeds
+  local what=$1 mine=() began=$SECONDS
+  shift
+  while [[ $1 != -- ]]; do mine+=("$1"); shift; done
+  shift
+  if ("$@"); then
+    parts+=("${mine[@]}")
+    summary+="  built      $what in $((SECONDS - began)) s"$'\n'
+  else
+    failed=$((failed + 1)) summary+="  failed     $what could not be built, see above"$'\n'
+  fi
+}
+
+# Nothing of it runs here: whether all of it compiles and links without a warning, for the oldest GPU and a recent one.
+# In a folder of its own, as `./dev build cuda` compiles for seven.
+compile_cuda() {   # ARCHITECTURES TARGET
+  local compiler
+  install_missing "$needed"
+  compiler=$(nvcc) || stop "$no_nvcc"
+  cmake --preset cuda -B build/cuda_test -DCMAKE_CUDA_COMPILER="$compiler" -DCMAKE_CUDA_ARCHITECTURES="$1" &&
+    cmake --build build/cuda_test --target "$2" 2>&1 | tee build/test-cuda.log &&
+    ! grep 'warning' build/test-cuda.log
+}
+
+training_steps() {   # natively and as WebAssembly, for which -O3 takes twice as long
+  build release training_steps && optimize=-O1 build wasm training_steps
+}
+
+run_tests() {   # [PRESET...]
+  (($#)) || set -- release
+  local preset architectures='75-real;90-real' target=poslab_cuda_tests
+  if [[ $* == all ]]; then
+    set -- release python wheel notebooks double wasm cuda site docs lines
+    architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests
+  fi
+  mkdir -p build
+  if [[ " $* " =~ ' '(release|debug|double)' ' ]]; then
+    (install_missing "$needed_by_openblas") || say 'the engine openblas is not tested: OpenBLAS is not here'
+  fi
+  for preset; do
+    case $preset in
+      lines) parts+=(lines) ;;
+      docs) ready docs docs -- build release poslab_program ;;
+      site) ready site site -- site_ready ;;
+      cuda)
+        if (compile_cuda "$architectures" "$target"); then
+          passed=$((passed + 1)) summary+="  compiled   $target by nvcc for $architectures"$'\n'
+        else failed=$((failed + 1)) summary+="  failed     nvcc failed or warned, see build/test-cuda.log"$'\n'
+        fi ;;
+      python | notebooks) ready "$preset" "$preset" -- python_module poslab_python_types poslab_program ;;
+      wheel) ready wheel wheel -- wheel ;;
+      wasm) ready wasm wasm -- training_steps ;;
+      release) ready release torture release-1 release-2 smoke races install spine -- build release all ;;
+      *) ready "$preset" "$preset-1" "$preset-2" -- build "$preset" all ;;
+    esac
+  done
+  run_parts
+  printf '\n%s\n%d passed, %d failed\n' "$summary" "$passed" "$failed"
+  ((failed == 0))
+}
