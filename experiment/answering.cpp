@@ -5,7 +5,7 @@
 //   reads    x_1 ... x_L  ;  y_1 ... y_{O-1}           L + O slots
 //   expected             y_1  y_2 ... y_O              at the last O of them
 //
-// Strings, lengths and positions are those of a run of strings with the same seed. Leaves out dropout and small tests.
+// Strings, lengths and positions are those of runs of strings with this seed. Leaves out dropout and small tests.
 #include <algorithm>
 #include <cmath>
 
@@ -131,9 +131,12 @@ Ids expected(const Questions& q, const Ids& read, bool all) {
   return Ids({B, T}, next);
 }
 
+Questions questions(const Choices& c, int count, int length, Purpose purpose, int64_t step, int first = 0) {
+  const Stream random = stream(uint64_t(c.count("seed")), purpose, uint64_t(step), uint32_t(first));
+  return {length, make_batch(task(c["task"]), count, length, random)};
+}
 Questions draw(const Choices& c, int64_t step, int length) {
-  return {length, make_batch(task(c["task"]), c.whole("batch"), length,
-                             stream(uint64_t(c.count("seed")), Purpose::tokens, uint64_t(step)))};
+  return questions(c, c.whole("batch"), length, Purpose::tokens, step);
 }
 
 PositionSample positions(const Choices& c, Purpose purpose, int64_t step, int slots) {
@@ -189,9 +192,7 @@ Row evaluate(const Decoder& net, const Choices& c, int length) {
   Right free, forced;
   double loss = 0;
   for (int first = 0; first < samples; first += cut) {
-    const Questions q{
-        length, make_batch(t, std::min(cut, samples - first), length,
-                           stream(uint64_t(c.count("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(first)))};
+    const Questions q = questions(c, std::min(cut, samples - first), length, Purpose::test_tokens, length, first);
     const auto pass = [&](const Ids& answer) {
       Stoppable whole(true);
       const Ids read = read_by(q, answer, separator);
@@ -221,9 +222,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
  public:
   using StateLearner::StateLearner;
   std::string batch_words() const override { return fmt::format("{} strings", state.config.whole("batch")); }
-  std::any draw_longest(int64_t step) const override {
-    return answering::draw(state.config, step, state.config.whole("train_length"));
-  }
+  std::any draw_longest(int64_t s) const override { return answering::draw(state.config, s, trained()); }
 
   std::vector<TestPart> test(const Choices& c) const override {
     answering::check(with_temperature(c, state.config["temperature"]));
@@ -281,10 +280,14 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
     return s;
   }
 
+  Reader reader() const override {
+    const auto draw = [this](int T) { return positions(state.config, Purpose::test_positions, 0, T); };
+    return language::reader_of(state.net, state.config, draw);
+  }
+
   std::function<Inside()> inside(std::vector<int> lengths, int n, const std::string& text) const override {
     if (!text.empty()) bad_input("--text goes with runs of `poslab lm`; this one is of `poslab decoder`");
-    const int trained = state.config.whole("train_length");
-    if (lengths.empty()) lengths = {trained, 4 * trained};
+    if (lengths.empty()) lengths = {trained(), 4 * trained()};
     const Probed attention = probed(state.config, lengths, n, "inspect");
     return [this, attention, lengths, n] {
       const int T = std::min(slots(state.config, lengths.back()), most_of_biases);
@@ -297,14 +300,12 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
  private:
   Questions batch(int64_t step) const override {
     const Choices& c = state.config;
-    return answering::draw(
-        c, step,
-        training_length({c["curriculum"], c.whole("train_length"), c.count("steps")}, uint64_t(c.count("seed")), step));
+    const CurriculumSpec how{c["curriculum"], c.whole("train_length"), c.count("steps")};
+    return answering::draw(c, step, training_length(how, uint64_t(c.count("seed")), step));
   }
+  int trained() const { return state.config.whole("train_length"); }
   Questions asked(int length, int n) const {
-    const Choices& c = state.config;
-    return {length, make_batch(task(c["task"]), 1, length,
-                               stream(uint64_t(c.count("seed")), Purpose::test_tokens, uint64_t(length), uint32_t(n)))};
+    return questions(state.config, 1, length, Purpose::test_tokens, length, n);
   }
   void pass(const Decoder& net, const Questions& q, int length, Trace* trace) const {
     const Ids read = read_by(q, q.strings.targets, symbols(state.config));
@@ -346,8 +347,7 @@ const Columns& score_columns() {
 }
 // The share of whole answers at lengths from .. to; NaN if none was tested.
 double exact_match(const Results& all, int from, int to) {
-  double sum = 0;
-  int tested = 0;
+  double sum = 0, tested = 0;
   for (const Row& row : all)
     if (row.length() >= from && row.length() <= to) sum += row["exact_match"], ++tested;
   return sum / tested;

@@ -26,6 +26,19 @@ struct TestPart {
   std::function<Row()> row;     // throws Stopped (core/stop.h)
 };
 
+// Tokens of one's own for the trained model, and what it says of them.
+struct Reading {
+  Ids tokens;                             // (B, T)
+  int outputs;                            // logits are of so many last tokens
+  Ids read = {};                          // (B, O), what the decoder of a T5 reads; absent for others
+  std::vector<Positions> positions = {};  // absent: as the run's test draws or counts them
+};
+struct Reader {
+  int vocabulary;
+  std::function<Tensor(const Reading&, Trace*)> logits;  // (B, outputs, V), of a T5 (B, O, V)
+  std::optional<int> start = {};                         // of a T5: the token with which its answers begin
+};
+
 class Learner {
  public:
   virtual ~Learner() = default;
@@ -61,6 +74,8 @@ class Learner {
                         const std::string& command) const = 0;
   virtual Sample sample(const SampleOptions&) const = 0;
   // lengths: none for those that its kind has. The learner must outlive what comes back.
+  // The learner must outlive what comes back.
+  virtual Reader reader() const = 0;
   virtual std::function<Inside()> inside(std::vector<int> lengths, int samples, const std::string& text) const = 0;
 };
 

@@ -123,6 +123,28 @@ Sample StringsLearner::sample(const SampleOptions& o) const {
   return s;
 }
 
+namespace {
+
+// The input length whose strings have so many slots, as the test has them; T for other tokens.
+int length_of(const Choices& c, int T) {
+  for (int length = 1; length < T; ++length)
+    if (slots(c, length) == T) return length;
+  return T;
+}
+
+}  // namespace
+
+Reader StringsLearner::reader() const {
+  return {state.net.spec().symbols_in, [this, tested = state.test_net()](const Reading& r, Trace* trace) {
+            const int B = r.tokens.shape()[0], T = r.tokens.shape()[1];
+            const MatmulPrecision as_this_run = state.matmul_precision();
+            const PositionSample positions =
+                r.positions.empty() ? test_draw(state.config, length_of(state.config, T), 0, B, T, r.tokens)
+                                    : PositionSample(r.positions);
+            return tested(r.tokens, r.outputs, {positions, {}, trace});
+          }};
+}
+
 std::function<Inside()> StringsLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
   must_be_no_text(text);
   if (lengths.empty()) lengths = paper_lengths(state.config);

@@ -16,77 +16,22 @@
 namespace poslab::python {
 namespace {
 
-// What one pass reads. absent: drawn or counted as the run is tested
-struct Input {
-  Ids tokens;  // (B, T)
-  int outputs;
-  Ids read;  // (B, O), of a T5's decoder; empty for others
-  std::vector<Positions> positions{};
-};
-
-// Of a language model, without its folder, which is locked while a Run has it.
-struct Writer {
-  language::State state;
-  language::Source source;
-};
-
 struct Model {
   std::string run;
-  Params params;
-  int vocabulary;
-  std::function<Tensor(const Input&, Trace*)> net;
-  std::shared_ptr<const Writer> writer{};       // of a language model
-  std::shared_ptr<const t5::State> answerer{};  // of a T5
+  std::shared_ptr<const Learner> learner;
+  Reader reader;
 };
 
-PositionSample positions_for(const Choices& config, int slots) {
-  return {sampler(config), Resample::per_forward, {}, 1, slots};
+const language::TextLearner* as_text(const Model& m) {
+  return dynamic_cast<const language::TextLearner*>(m.learner.get());
 }
-
-// The input length whose strings have so many slots, as the test has them; T for other tokens.
-int length_of(const Choices& c, int T) {
-  for (int length = 1; length < T; ++length)
-    if (slots(c, length) == T) return length;
-  return T;
+const t5::QuestionLearner* as_questions(const Model& m) {
+  return dynamic_cast<const t5::QuestionLearner*>(m.learner.get());
 }
 
 Model load(const std::string& path) {
-  const Kind& kind = kind_of_folder(path);
-  if (kind == strings_kind()) {
-    const auto s = std::make_shared<const State>(RunFolder::open(path).load("cpu"));
-    const auto net = [s, tested = s->test_net()](const Input& a, Trace* trace) {
-      const int B = a.tokens.shape()[0], T = a.tokens.shape()[1];
-      const MatmulPrecision as_this_run = s->matmul_precision();
-      const PositionSample drawn = a.positions.empty()
-                                       ? test_draw(s->config, length_of(s->config, T), 0, B, T, a.tokens)
-                                       : PositionSample(a.positions);
-      return tested(a.tokens, a.outputs, {drawn, {}, trace});
-    };
-    return {path, s->params, s->net.spec().symbols_in, net};
-  }
-  if (kind == language_kind()) {
-    const auto run = open_as<language::TextLearner>(language_kind(), path).learner;
-    const auto writer = std::make_shared<const Writer>(Writer{run->state, *run->source});
-    const auto net = [writer](const Input& a, Trace* trace) {
-      const language::State& s = writer->state;
-      const UseEngine as_this_run(products(s.config));
-      const PositionSample drawn =
-          a.positions.empty() ? language::test_positions(s.config, a.tokens.shape()[1]) : PositionSample(a.positions);
-      return s.net(a.tokens, a.outputs, {drawn, {}, trace});
-    };
-    return {path, writer->state.params, writer->state.net.spec().vocabulary, net, writer};
-  }
-  const auto answerer = std::make_shared<const t5::State>(
-      open_as<t5::QuestionLearner>(t5_kind(), path).learner->state);
-  const auto net = [answerer](const Input& a, Trace* trace) {
-    const t5::State& s = *answerer;
-    const UseEngine as_this_run(products(s.config));
-    const PositionSample drawn =
-        a.positions.empty() ? positions_for(s.config, a.tokens.shape()[1]) : PositionSample(a.positions);
-    const PositionSample read = positions_for(s.config, a.read.shape()[1]);
-    return s.net.decode(a.read, s.net.encode(a.tokens, {}, {drawn, {}, trace}), {}, {read, {}, trace});
-  };
-  return {path, answerer->params, answerer->net.spec().vocabulary, net, {}, answerer};
+  const std::shared_ptr<const Learner> learner = open_run(path, "cpu").learner;  // its folder is free again
+  return {path, learner, learner->reader()};
 }
 
 // Positions (T) of all sequences, or (B, T), for T tokens.
@@ -107,18 +52,19 @@ Ids given_tokens(const Model& m, const char* what, nb::handle given) {
   if (tokens.shape().size() != 2)
     bad_input("{} have shape {}; they must be (sequences, time)", what, to_string(tokens.shape()));
   for (int64_t n = 0; n < tokens.size(); ++n)
-    if (tokens[n] < 0 || tokens[n] >= m.vocabulary)
-      bad_input("token {}: the model of {} knows 0 to {}", tokens[n], m.run, m.vocabulary - 1);
+    if (tokens[n] < 0 || tokens[n] >= m.reader.vocabulary)
+      bad_input("token {}: the model of {} knows 0 to {}", tokens[n], m.run, m.reader.vocabulary - 1);
   return tokens;
 }
 
 // What the decoder of a T5 reads; empty for other models.
 Ids given_read(const Model& m, nb::handle given, const Ids& tokens, const std::optional<int>& outputs) {
-  if (m.answerer && (given.is_none() || outputs))
+  const std::optional<int> start = m.reader.start;
+  if (start && (given.is_none() || outputs))
     bad_input("{} is a T5, whose decoder reads tokens too: say read, (sequences, slots), {} and the answer so far{}",
-              m.run, m.answerer->net.spec().start, outputs ? "; it has logits for each, so no outputs" : "");
-  if (!m.answerer && !given.is_none()) bad_input("{} is no T5; leave out read", m.run);
-  if (!m.answerer) return {};
+              m.run, *start, outputs ? "; it has logits for each, so no outputs" : "");
+  if (!start && !given.is_none()) bad_input("{} is no T5; leave out read", m.run);
+  if (!start) return {};
   const Ids read = given_tokens(m, "read", given);
   if (read.shape()[0] != tokens.shape()[0])
     bad_input("read has {} sequences and tokens {}; give as many", read.shape()[0], tokens.shape()[0]);
@@ -132,14 +78,15 @@ std::pair<Tensor, nb::dict> run(const Model& m, IdsLike given, std::optional<int
   Trace trace = trace_of(said);
   std::optional<NoGrad> off;
   if (!gradient) off.emplace();
-  const Tensor logits = m.net({tokens, outputs.value_or(tokens.shape()[1]), read, given_positions(positions, tokens)},
-                              said.empty() ? nullptr : &trace);
+  const Tensor logits =
+      m.reader.logits({tokens, outputs.value_or(tokens.shape()[1]), read, given_positions(positions, tokens)},
+                      said.empty() ? nullptr : &trace);
   return {logits, captured_by(trace)};
 }
 
 std::vector<int> tokens_of(const Model& m, const std::string& text) {
-  if (m.writer) return m.writer->source.prompt(text);
-  if (!m.answerer) bad_input("{} is of a task; pl.tasks has its tokens", m.run);
+  if (const auto* writer = as_text(m)) return writer->source->prompt(text);
+  if (!as_questions(m)) bad_input("{} is of a task; pl.tasks has its tokens", m.run);
   const std::vector<int> tokens = symbols::read(text);
   if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");
   return tokens;
@@ -148,16 +95,17 @@ std::vector<int> tokens_of(const Model& m, const std::string& text) {
 // What comes behind the prompt.
 nb::bytes written(const Model& m, const std::string& prompt, int count, double temperature, int top_k, double top_p,
                   uint64_t seed) {
-  if (!m.writer) bad_input("{} is no language model, so it goes on with no text", m.run);
+  const auto* writer = as_text(m);
+  if (!writer) bad_input("{} is no language model, so it goes on with no text", m.run);
   if (count < 1 || count > 1000000) bad_input("count is {}; give a number from 1 to 1000000", count);
-  const Writer& r = *m.writer;
-  const Generation wanted{count, {temperature, top_k, top_p}, seed, sampler(r.state.config)};
+  const language::Source& source = *writer->source;
+  const Generation wanted{count, {temperature, top_k, top_p}, seed, sampler(writer->state.config)};
   wanted.choice.check();
   const std::string text = long_call([&] {
     std::string all;
-    generate(r.state.net, r.source.prompt(prompt), wanted, [&](int token) {
+    generate(writer->state.net, source.prompt(prompt), wanted, [&](int token) {
       stop_if_wanted();
-      all += r.source.text(token);
+      all += source.text(token);
       return true;
     });
     return all;
@@ -167,8 +115,9 @@ nb::bytes written(const Model& m, const std::string& prompt, int count, double t
 
 std::string answered(const Model& m, const std::string& prompt, int count, int beams, double length_penalty,
                      const std::string& early_stopping) {
-  if (!m.answerer) bad_input("{} is no T5, so it has no answer to a text", m.run);
-  const t5::State& s = *m.answerer;
+  const auto* answerer = as_questions(m);
+  if (!answerer) bad_input("{} is no T5, so it has no answer to a text", m.run);
+  const t5::State& s = answerer->state;
   T5Generation how{count, beams, length_penalty};
   how.early_stopping =
       word_of<EarlyStopping>("early_stopping", early_stopping,
@@ -178,7 +127,7 @@ std::string answered(const Model& m, const std::string& prompt, int count, int b
   const std::vector<int> tokens = tokens_of(m, prompt);
   return long_call([&] {
     const NoGrad still;
-    const PositionSample positions = positions_for(s.config, int(tokens.size()));
+    const PositionSample positions(how.positions, Resample::per_forward, {}, 1, int(tokens.size()));
     const Tensor states = s.net.encode(Ids({1, int(tokens.size())}, tokens), {}, {positions, {}});
     return symbols::written(how.beams == 1 ? answer(s.net, states, {}, how)[0]
                                            : beam_search(s.net, states, {}, how)[0].at(0).tokens);
@@ -192,15 +141,12 @@ void add_model(nb::module_& m) {
       .def_prop_ro("parameters",
                    [](const Model& model) {
                      nb::dict all;
-                     for (const Params::Entry& e : model.params.entries()) all[e.name.c_str()] = nb::cast(e.tensor);
+                     for (const Params::Entry& e : model.learner->params().entries())
+                       all[e.name.c_str()] = nb::cast(e.tensor);
                      return all;
                    })
       .def("run", run, "tokens"_a, "outputs"_a.none(), "read"_a.none(), "positions"_a.none(), "trace"_a, "gradient"_a)
-      .def_prop_ro("start",
-                   [](const Model& model) -> std::optional<int> {
-                     if (!model.answerer) return {};
-                     return model.answerer->net.spec().start;
-                   })
+      .def_prop_ro("start", [](const Model& model) { return model.reader.start; })
       .def("tokens", tokens_of, "text"_a)
       .def("write", written, "prompt"_a, "count"_a, "temperature"_a, "top_k"_a, "top_p"_a, "seed"_a)
       .def("answer", answered, "prompt"_a, "count"_a, "beams"_a, "length_penalty"_a, "early_stopping"_a);

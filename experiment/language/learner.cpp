@@ -141,6 +141,19 @@ Sample TextLearner::sample(const SampleOptions& o) const {
           }};
 }
 
+Reader reader_of(const Decoder& net, const Choices& c, std::function<PositionSample(int slots)> draw) {
+  return {net.spec().vocabulary, [&, draw](const Reading& r, Trace* trace) {
+            const UseEngine as_this_run(products(c));
+            const PositionSample positions =
+                r.positions.empty() ? draw(r.tokens.shape()[1]) : PositionSample(r.positions);
+            return net(r.tokens, r.outputs, {positions, {}, trace});
+          }};
+}
+
+Reader TextLearner::reader() const {
+  return reader_of(state.net, state.config, [this](int slots) { return test_positions(state.config, slots); });
+}
+
 std::function<Inside()> TextLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
   const int trained = state.config.whole("train_length");
   if (lengths.empty()) lengths = {trained, 2 * trained};

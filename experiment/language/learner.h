@@ -12,6 +12,7 @@ class TextLearner final : public StateLearner<State, Batch> {
   std::string batch_words() const override;
   Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
+  Reader reader() const override;
   std::function<Inside()> inside(std::vector<int> lengths, int samples, const std::string& text) const override;
 
   std::shared_ptr<const Source> source;
@@ -23,6 +24,9 @@ class TextLearner final : public StateLearner<State, Batch> {
 };
 
 Row row_of(const AtLength&);
+// What a run's decoder says of tokens, at the positions drawn for so many of them unless some are given. It refers to
+// the decoder and its choices.
+Reader reader_of(const Decoder&, const Choices&, std::function<PositionSample(int slots)> draw);
 // The test of any decoder under these choices: an external checkpoint, or a model with another encoding.
 std::vector<TestPart> test_of(const Decoder&, const Choices&, std::shared_ptr<const Source>);
 // The model as these choices say it, with another scheme or temperature than it was trained with. Throws BadInput for

@@ -149,6 +149,22 @@ Sample QuestionLearner::sample(const SampleOptions& o) const {
   return s;
 }
 
+Reader QuestionLearner::reader() const {
+  const auto draw = [this](int slots) {
+    return PositionSample(sampler(state.config), Resample::per_forward, {}, 1, slots);
+  };
+  return {.vocabulary = state.net.spec().vocabulary,
+          .logits =
+              [this, draw](const Reading& r, Trace* trace) {
+                const UseEngine as_this_run(products(state.config));
+                const PositionSample positions =
+                    r.positions.empty() ? draw(r.tokens.shape()[1]) : PositionSample(r.positions);
+                const Tensor states = state.net.encode(r.tokens, {}, {positions, {}, trace});
+                return state.net.decode(r.read, states, {}, {draw(r.read.shape()[1]), {}, trace});
+              },
+          .start = state.net.spec().start};
+}
+
 std::function<Inside()> QuestionLearner::inside(std::vector<int> lengths, int n, const std::string& text) const {
   must_be_no_text(text);
   const int trained = state.config.whole("train_length");

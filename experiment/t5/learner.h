@@ -12,6 +12,7 @@ class QuestionLearner final : public StateLearner<State, Batch> {
   std::string batch_words() const override { return "questions"; }
   Probed probed(const Choices&, const std::vector<int>& lengths, int samples, const std::string&) const override;
   Sample sample(const SampleOptions&) const override;
+  Reader reader() const override;
   std::function<Inside()> inside(std::vector<int> lengths, int samples, const std::string& text) const override;
 
  private:

@@ -6,8 +6,7 @@ from ._poslab import _inside
 
 
 def load(run):
-    """The trained model of a run folder of `poslab train`, `poslab lm` or `poslab t5`: a Model. Takes a Run or a path.
-    """
+    """The trained model of a run folder, of whatever kind: a Model. Takes a Run or a path."""
     return Model(run)
 
 

@@ -136,6 +136,25 @@ def test_a_language_model(tmp_path):
         model(tokens, read=[[0]])
 
 
+def test_a_decoder_of_a_task(tmp_path):
+    poslab("decoder", "train", "--task", "reverse_string", "--preset", "tiny", "--steps", "5", "--eval-lengths", "1:4",
+           "--encoding", "rope", "--out", tmp_path / "decoder")
+    model = pl.load(tmp_path / "decoder")
+    separator = 2                                                                 # the symbols are 0 and 1
+    tokens = np.array([[0, 1, 1, separator], [1, 0, 1, separator]], dtype=np.int32)
+    logits = model(tokens).numpy()
+    assert logits.shape == (2, 4, separator + 1) and model.start is None
+    assert (model(tokens, trace={"*": None}).numpy() == logits).all() and "block0.ffn.added" in model.names()
+    assert (model(tokens, 1).numpy() == logits[:, 3:]).all()
+    assert np.abs(model(tokens[:, :2]).numpy() - logits[:, :2]).max() < 1e-5      # it reads from left to right
+    far = model(tokens, positions=[0, 1, 2, 30]).numpy()
+    assert np.abs(far[:, :3] - logits[:, :3]).max() < 1e-5 and np.abs(far[:, 3] - logits[:, 3]).max() > 1e-4
+    with pytest.raises(ValueError, match="leave out read"):
+        model(tokens, read=[[0]])
+    with pytest.raises(ValueError, match="pl.tasks"):
+        model.tokens("01")
+
+
 def test_a_t5(tmp_path):
     poslab(*T5, "--out", tmp_path / "t5")
     model = pl.load(tmp_path / "t5")
