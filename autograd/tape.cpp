@@ -24,7 +24,9 @@ thread_local int no_grad = 0;
 thread_local TapeWatch* watch = nullptr;
 
 bool needed(Inputs inputs) {
+  // course 2: needed
   return no_grad == 0 && std::any_of(inputs.begin(), inputs.end(), [](Input in) { return in.x.requires_grad(); });
+  // course end
 }
 std::vector<Tensor> kept(Inputs inputs) {
   std::vector<Tensor> all;
@@ -59,10 +61,12 @@ Tensor record(const char* op, Tensor y, Inputs inputs, Backward backward) {
   if (cancelled()) stop_if_wanted();
   std::vector<Tensor> to_check;
   if (debug_level()) to_check = checked_inputs(op, {y}, inputs);
+  // course 2: record
   if (!needed(inputs)) return y;
   if (watch) watch->recorded(tape.size(), op, {y}, kept(inputs));
   tape.push_back({op, y.require_grad(), std::move(backward), std::move(to_check), {}});
   return y;
+  // course end
 }
 
 Tensor without_gradient(const char* op, Tensor y, Inputs inputs) {
@@ -105,6 +109,7 @@ void backward(const Tensor& loss) {
               to_string(loss.shape()));
   if (!loss.requires_grad())
     bad_input("backward: the loss depends on nothing that wants a gradient; call require_grad() on a leaf first");
+  // course 2: backward
   backend(loss.device()).fill(loss.grad_accumulator().at, 1, 1);
   while (!tape.empty()) {
     Step step = std::move(tape.back());
@@ -117,6 +122,7 @@ void backward(const Tensor& loss) {
     if (cancelled()) stop_if_wanted();
     if (debug_level()) check_backward(step.op, step.results.empty() ? std::vector{step.y} : step.results, step.inputs);
   }
+  // course end
 }
 
 }  // namespace poslab

@@ -11,9 +11,11 @@ namespace poslab {
 std::string to_string(const Shape& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
 int64_t size_of(const Shape& shape) {
+  // course 1: size_of
   int64_t n = 1;
   for (const int d : shape) n *= d;
   return n;
+  // course end
 }
 
 namespace {
@@ -64,9 +66,11 @@ Tensor Tensor::to(Device there) const {
 }
 
 int Tensor::dim(int i) const {
+  // course 1: dim
   if (i < -dims() || i >= dims())
     bad_input("tensor: axis {} of shape {}; axes are {} .. {}", i, to_string(shape_), -dims(), dims() - 1);
   return shape_[size_t(i < 0 ? i + dims() : i)];
+  // course end
 }
 
 Device Tensor::device() const { return storage_->device; }
@@ -112,10 +116,12 @@ Tensor Tensor::grad() const {
 void Tensor::clear_grad() const { storage_->grad_empty = true; }
 
 Tensor Tensor::reshape(Shape shape) const {
+  // course 1: reshape
   int64_t known = 1;
   for (const int d : shape) known *= d < 0 ? 1 : d;
   for (int& d : shape)
     if (d == -1) d = int(size() / std::max<int64_t>(known, 1));
+  // course end
   if (size_of(shape) != size())
     bad_input("reshape: {} has {} values, {} would have {}", to_string(shape_), size(), to_string(shape),
               size_of(shape));

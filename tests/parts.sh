@@ -2,7 +2,7 @@
 # all cores. Then the parts run side by side, two at a time, as most of them use one core.
 # shellcheck shell=bash
 
-passed=0 failed=0 summary='' parts=()
+passed=0 failed=0 summary='' parts=() course_tests=()
 
 one() {   # COMMAND...: a part that is a single case
   if "$@"; then echo 'test cases: 1 | 1 passed | 0 failed'
@@ -42,6 +42,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
     docs) tests/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
+    course) tests/course/course.py "${course_tests[@]}" ;;
     lines) one eval 'columns && subjects' ;;
   esac
 }
@@ -117,8 +118,9 @@ training_steps() {   # natively and as WebAssembly, for which -O3 takes twice as
 run_tests() {   # [PRESET...]
   (($#)) || set -- release
   local preset architectures='75-real;90-real' target=poslab_cuda_tests
+  if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
-    set -- release python wheel notebooks double wasm cuda site docs lines
+    set -- release python wheel notebooks double wasm cuda site course docs lines
     architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests
   fi
   mkdir -p build
@@ -129,6 +131,7 @@ run_tests() {   # [PRESET...]
     case $preset in
       lines) parts+=(lines) ;;
       docs) ready docs docs -- build release poslab_program ;;
+      course) ready course course -- install_missing "$needed_by_course" ;;
       site) ready site site -- site_ready ;;
       cuda)
         if (compile_cuda "$architectures" "$target"); then

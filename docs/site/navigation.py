@@ -16,6 +16,8 @@ navigation = {
                   "06 Randomized positions <notebooks/06_randomized>", "07 RoPE's frequencies <notebooks/07_rope>",
                   "notebooks/08_temperature", "09 Your own encoding <notebooks/09_own_encoding>",
                   "10 From kernel to GPU <notebooks/10_kernel>"],
+    "Build it yourself": ["The course in C++ <docs/course/README>", "docs/course/01_shapes", "docs/course/02_tape",
+                          "docs/course/03_softmax"],
     "Encodings": ["All schemes and samplers <docs/schemes>", "A scheme of your own <docs/own_scheme>",
                   "Papers and their code <docs/differences>", "Sources, and what is missing <docs/other-schemes>",
                   "What every scheme passes <docs/checks>", "Attention alignment <docs/align>"],

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""The spine as a course: makes a student's folder with holes, checks what was written there, and grades a class.
+
+usage: ./dev course N DIR [--solved] [--again]
+       ./dev course check DIR [--step N] [--json FILE]
+       ./dev course grade [--json FILE] DIR...
+
+docs/course/README.md says what each step asks.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+
+import build
+import marks
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(text)
+    os.replace(beside, path)
+
+
+def refuse(text):
+    print(f"course: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def ours():
+    return marks.of_folder(marks.root)
+
+
+def begin(folder, step, solved, again):
+    """Steps before `step` stay as the student wrote them; its own bodies become holes."""
+    project, there = ours(), marks.of_folder(folder) if (folder / "course.json").exists() else {}
+    if not there and folder.exists() and any(folder.iterdir()):
+        refuse(f"{folder} is not empty and has no course.json; give a new folder")
+    if not there and step > 1 and not solved:
+        refuse(f"{folder} is new, and step {step} stands on those before it; begin with ./dev course 1 {folder}, or "
+               "take the project's with --solved")
+    open_ones = [r for r in there.values() if r.step < step and r.is_hole]
+    if open_ones and not solved:
+        refuse(f"'{open_ones[0].key}' in {folder / open_ones[0].path} is still a hole; write it, or take the project's "
+               "with --solved")
+    lost = [key for key, r in project.items() if there and key not in there]
+    if lost:
+        refuse(f"the marks of '{lost[0]}' are gone from {folder / project[lost[0]].path}; put '// course "
+               f"{lost[0].replace(' ', ': ', 1)}' and '// course end' around the body again")
+    kept = []
+
+    def body_of(region):
+        own = project[region.key].body
+        if region.step < step and region.is_hole:
+            return own
+        if region.step != step or region.is_hole:
+            return None
+        if region.body != own and not again:
+            kept.append(region.key)
+            return None
+        return project[region.key].cut()
+
+    for path in marks.files():
+        at = folder / path
+        text = at.read_text() if at.exists() else (marks.root / path).read_text()
+        write(at, marks.with_bodies(path, text, body_of))
+    write(folder / "course.json", json.dumps({"step": step}) + "\n")
+    print(f"Step {marks.title_of(step)}\n\n  read   {marks.root / marks.page_of(step)}")
+    for region in marks.of_folder(folder, step).values():
+        print(f"  {'write' if region.is_hole else 'stays'}  {folder / region.path}:{region.first + 2}   {region.name}")
+    print(f"  then   ./dev course check {folder}")
+    if kept:
+        print(f"\nWhat you wrote for {', '.join(kept)} stays; --again cuts holes anew.")
+
+
+def told(case, number):
+    """A case that is not passed, in the words of its step."""
+    if case["result"] == "died":
+        return f"  {number}. {case['title']}: the program died here, {case['got']}"
+    lines = [f"  {number}. {case['title']}", f"     {case['formula']}"]
+    if case["expected"] or case["got"]:
+        at = f"at {case['at']}: " if case["at"] else ""
+        lines.append(f"     {at}expected {case['expected'] or 'none'}, got {case['got']}")
+    if case["hint"]:
+        lines.append(f"     usual reason: {case['hint']}")
+    return "\n".join(lines)
+
+
+def looked_at(folder, step):
+    """The result of a step as data: holes, cases, or what the compiler said."""
+    holes = [f"{r.path}:{r.first + 2}" for r in marks.of_folder(folder, step).values() if r.is_hole]
+    names = [r.key for r in marks.of_folder(folder, step).values() if r.is_hole]
+    try:
+        cases, compiler = build.check(folder, step), ""
+    except build.DoesNotCompile as error:
+        cases, compiler = [], str(error)
+    return {"step": step, "holes": dict(zip(names, holes)), "cases": cases, "compiler": compiler,
+            "passed": sum(c["result"] == "passed" for c in cases), "of": len(cases)}
+
+
+def check(folder, step, out):
+    step = step or build.state(folder)["step"]
+    result = looked_at(folder, step)
+    print(f"Step {marks.title_of(step)}")
+    if result["compiler"]:
+        print("It does not compile:\n\n" + result["compiler"])
+    for key, at in result["holes"].items():
+        print(f"  {at}: '{key}' is still a hole")
+    for number, case in enumerate(result["cases"], 1):
+        if case["result"] in ("wrong", "died"):
+            print(told(case, number))
+        elif case["result"] == "hole" and case["hole"] not in result["holes"]:
+            print(f"  {number}. {case['title']}: '{case['hole']}', of another step, is still a hole")
+    good = result["of"] > 0 and result["passed"] == result["of"] and not result["holes"]
+    print(f"{result['passed']} of {result['of']} cases pass" + (f"; go on with ./dev course {step + 1} {folder}"
+                                                                if good and step < marks.steps else ""))
+    if out:
+        write(out, json.dumps(result, indent=1) + "\n")
+    return 0 if good else 1
+
+
+def changed_outside(folder):
+    """Files that differ from the project's in more than the bodies of the course."""
+    def bare(path, text):
+        return marks.with_bodies(path, text, lambda region: [])
+    return [path for path in marks.files() if not (folder / path).exists() or
+            bare(path, (folder / path).read_text()) != bare(path, (marks.root / path).read_text())]
+
+
+def grade(folders, out):
+    rows = []
+    for folder in folders:
+        last = build.state(folder)["step"]
+        steps = [looked_at(folder, step) for step in range(1, last + 1)]
+        rows.append({"folder": str(folder), "at_step": last, "steps": steps,
+                     "changed_outside_the_marks": changed_outside(folder)})
+    last = max(row["at_step"] for row in rows)
+    width = max(len(row["folder"]) for row in rows)
+    print(" " * width + "".join(f"{step:>7}" for step in range(1, last + 1)) + "   all")
+    for row in rows:
+        cells = [f"{s['passed']}/{s['of']}" if s["of"] else "-" for s in row["steps"]]
+        done = sum(s["of"] > 0 and s["passed"] == s["of"] and not s["holes"] for s in row["steps"])
+        print(f"{row['folder']:{width}}" + "".join(f"{c:>7}" for c in cells + [""] * (last - len(cells))) +
+              f"{done:>6}")
+        for path in row["changed_outside_the_marks"]:
+            print(f"{'':{width}}   changed outside the marks: {path}")
+    if out:
+        write(out, json.dumps(rows, indent=1) + "\n")
+    return 0
+
+
+def arguments():
+    p = argparse.ArgumentParser(prog="./dev course", description=__doc__.split("\n\n")[0],
+                                epilog="docs/course/README.md says what each step asks.")
+    which = p.add_subparsers(dest="what", metavar="N | check | grade", required=True)
+    for step in range(1, marks.steps + 1):
+        one = which.add_parser(str(step), help=argparse.SUPPRESS)
+        one.add_argument("folder", metavar="DIR", type=pathlib.Path)
+        one.add_argument("--solved", action="store_true", help="open steps before it are taken from the project")
+        one.add_argument("--again", action="store_true", help="cut its holes again, whatever was written there")
+    one = which.add_parser("check", help="run the tests of the step that the folder is at")
+    one.add_argument("folder", metavar="DIR", type=pathlib.Path)
+    one.add_argument("--step", type=int, choices=range(1, marks.steps + 1), help="those of another step")
+    one.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write the result there, too")
+    one = which.add_parser("grade", help="a table of all steps of each folder")
+    one.add_argument("folders", metavar="DIR", nargs="+", type=pathlib.Path)
+    one.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write all results there, too")
+    return p.parse_args()
+
+
+def main():
+    a = arguments()
+    try:
+        if a.what.isdigit():
+            begin(a.folder.resolve(), int(a.what), a.solved, a.again)
+            return 0
+        if a.what == "check":
+            return check(a.folder.resolve(), a.step, a.json)
+        return grade([folder.resolve() for folder in a.folders], a.json)
+    except marks.Broken as error:
+        refuse(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

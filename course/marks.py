@@ -1,0 +1,110 @@
+"""Holes: what stands in the sources between `// course N: NAME` and `// course end`, and what a student's folder has.
+
+There is no second copy of a body: a hole is cut out of the project's own file, and what a student wrote is found again
+between the same two lines.
+"""
+
+import pathlib
+import re
+
+root = pathlib.Path(__file__).resolve().parent.parent
+steps = 3
+begins = re.compile(r"^( *)// course (\d+): ([a-z_0-9 ]+)$")
+ends = re.compile(r"^ *// course end$")
+empty = re.compile(r"^ *hole\(\"(\d+ [a-z_0-9 ]+)\"\);")
+
+# What steps 9 to 13 take besides the files of docs/spine.md; what these include comes by itself.
+beside_the_spine = """encodings/sincos.cpp encodings/learned.cpp encodings/alibi.cpp encodings/by_distance.cpp
+encodings/relative.cpp encodings/distances.cpp encodings/samplers_subset.cpp encodings/rerope.cpp encodings/windows.cpp
+encodings/written_out.cpp""".split()
+
+
+class Broken(Exception):
+    """What is wrong with a file, and the remedy."""
+
+
+class Region:
+    """A body: its step, its name, and its lines with those of the two marks (lines[0] and lines[-1])."""
+
+    def __init__(self, path, first, lines):
+        indent, step, self.name = begins.match(lines[0]).groups()
+        self.path, self.first, self.lines, self.step, self.indent = path, first, lines, int(step), indent
+
+    @property
+    def key(self):
+        return f"{self.step} {self.name}"
+
+    @property
+    def body(self):
+        return self.lines[1:-1]
+
+    @property
+    def is_hole(self):
+        return any(empty.match(line) for line in self.body)
+
+    def cut(self):
+        page = page_of(self.step)
+        return [f'{self.indent}hole("{self.key}");   // your code in place of this line: {page}']
+
+
+def page_of(step):
+    return next((root / "docs/course").glob(f"{step:02}_*.md")).relative_to(root).as_posix()
+
+
+def title_of(step):
+    return (root / page_of(step)).read_text().splitlines()[0].lstrip("# ")
+
+
+def regions(path, text):
+    """The marked bodies of a file, in order. Raises Broken where marks do not come in pairs."""
+    found, lines, start = [], text.split("\n"), None
+    for number, line in enumerate(lines):
+        if begins.match(line) and start is None:
+            start = number
+        elif ends.match(line) and start is not None:
+            found.append(Region(path, start, lines[start:number + 1]))
+            start = None
+        elif "// course " in line:
+            raise Broken(f"{path}:{number + 1}: '{line.strip()}' is no mark, or has no partner; a body stands between "
+                         "'// course N: NAME' and '// course end'")
+    if start is not None:
+        raise Broken(f"{path}:{start + 1}: '{lines[start].strip()}' has no '// course end'")
+    return found
+
+
+def with_bodies(path, text, body_of):
+    """The text with other bodies: body_of(region) is a list of lines, or None to leave it."""
+    lines = text.split("\n")
+    for region in reversed(regions(path, text)):
+        body = body_of(region)
+        if body is not None:
+            lines[region.first + 1:region.first + len(region.lines) - 1] = body
+    return "\n".join(lines)
+
+
+def included(path):
+    return re.findall(r'^#include "([^"]+)"', (root / path).read_text(), re.M)
+
+
+def files():
+    """The sources of a student's folder: those of docs/spine.md, of the later steps, and what they include."""
+    page = (root / "docs/spine.md").read_text()
+    todo = re.findall(r"[(`](?:\.\./)?([a-z0-9_/]+\.(?:h|cpp|def))[)`]", page) + beside_the_spine
+    seen = set()
+    while todo:
+        path = todo.pop()
+        if path not in seen and (root / path).exists():
+            seen.add(path)
+            todo += included(path)
+    return sorted(seen)
+
+
+def of_folder(folder, step=None):
+    """The regions of a folder, by their keys."""
+    found = {}
+    for path in files():
+        if (folder / path).exists():
+            for region in regions(path, (folder / path).read_text()):
+                if step is None or region.step == step:
+                    found[region.key] = region
+    return found

@@ -1,0 +1,152 @@
+// Step 2: the tape and backward. autograd/tape.cpp, autograd/arithmetic.cpp
+#include "autograd/ops.h"
+#include "autograd/tape.h"
+#include "check.h"
+#include "core/error.h"
+
+using namespace poslab;
+using namespace course;
+
+namespace {
+
+Tensor leaf(const Shape& shape, const Values& all) { return Tensor::from(shape, all).require_grad(); }
+
+// An op of our own: y = 2 x, which writes down when its derivative is called.
+Tensor twice(const Tensor& x, std::vector<int>& called, int name) {
+  Tensor y = Tensor::from(x.shape(), values(x));
+  for (int64_t n = 0; n < y.size(); ++n) y.data()[n] *= 2;
+  return record("twice", y, {x}, [x, name, &called](const real* dy) {
+    called.push_back(name);
+    if (!dy) return;  // it should not have been called
+    if (const Accumulator dx = x.grad_accumulator())
+      for (int64_t n = 0; n < x.size(); ++n) dx.at[n] = (dx.empty ? 0 : dx.at[n]) + 2 * dy[n];
+  });
+}
+// sum_n w_n x_n, with a derivative of its own: what flows into x is w.
+Tensor weighed(const Tensor& x, const Values& w) {
+  Tensor y = Tensor::full({1}, 0);
+  for (size_t n = 0; n < w.size(); ++n) y.data()[0] += x.data()[n] * real(w[n]);
+  return record("weighed", y, {x}, [x, w](const real* dy) {
+    const Accumulator dx = x.grad_accumulator();
+    for (size_t n = 0; n < w.size(); ++n) dx.at[n] = (dx.empty ? 0 : dx.at[n]) + *dy * real(w[n]);
+  });
+}
+Values doubles(const std::vector<int>& all) { return {all.begin(), all.end()}; }
+
+}  // namespace
+
+CASE("what is recorded") {
+  clear_tape();
+  std::vector<int> called;
+  const Tensor constant = Tensor::from<double>({1}, {3}), x = leaf({1}, {3});
+  const Tensor a = twice(constant, called, 1);
+  check("an op whose inputs want no gradient leaves nothing on the tape", double(tape_length()), 0,
+        {{"it is recorded all the same: return y at once if no input requires a gradient", {1}}});
+  check("and its result wants none", double(a.requires_grad()), 0,
+        {{"the result requires a gradient, and nobody will ever fill it", {1}}});
+  const Tensor b = twice(x, called, 2);
+  check("an op of a leaf that wants a gradient is one entry", double(tape_length()), 1,
+        {{"nothing was recorded: is the result pushed onto the tape?", {0}}});
+  check("and its result wants a gradient, too", double(b.requires_grad()), 1,
+        {{"the result does not require a gradient, so the ops that follow are not recorded", {0}}});
+  clear_tape();
+  const Tensor c = constant * x;
+  check("one input that wants a gradient is enough", double(tape_length()), 1,
+        {{"all inputs are asked to want a gradient; any one of them is enough", {0}}});
+  clear_tape();
+  {
+    const NoGrad looking;
+    twice(x, called, 3);
+  }
+  check("nothing is recorded while a NoGrad lives", double(tape_length()), 0,
+        {{"no_grad is not asked: while it is above 0 nothing is recorded", {1}}});
+}
+
+CASE("backward calls the derivatives from the end") {
+  clear_tape();
+  std::vector<int> called;
+  const Tensor x = leaf({1}, {5}), y = twice(x, called, 1), z = twice(y, called, 2), loss = twice(z, called, 3);
+  backward(loss);
+  check("which of three ops in a row are called, in which order", doubles(called), {3, 2, 1},
+        {{"from the front: the gradient of a result is known only after the ops that read it", {1, 2, 3}},
+         {"the last op alone is called", {3}},
+         {"only the last one has a gradient when the others are asked", {3}},
+         {"none is called: d loss / d loss = 1 has to be filled in first", {}}});
+  check("d loss / dx of loss = 2 (2 (2 x))", x.grad(), {8},
+        {{"the gradient of the loss itself is 1, and here it is something else", {0}},
+         {"the last factor is missing: d loss / d loss is 1, not 0.5", {4}}});
+  check("the tape is empty afterwards", double(tape_length()), 0,
+        {{"steps stay on the tape, and the next backward would run them again", {3}}});
+}
+
+CASE("what nothing flows into is left out") {
+  clear_tape();
+  std::vector<int> called;
+  const Tensor x = leaf({1}, {5}), unused = twice(x, called, 1), loss = twice(x, called, 2);
+  backward(loss);
+  check("ops of which the loss knows nothing are not called", doubles(called), {2},
+        {{"an op is called although nothing has flowed into its result: skip it unless its y has_grad()", {2, 1}}});
+  check("d loss / dx", x.grad(), {2});
+}
+
+CASE("a tensor that is read twice gets both gradients") {
+  clear_tape();
+  const Tensor x = leaf({2}, {3, -1});
+  backward(sum_all(x + x));
+  check("d (x + x) / dx = 2", x.grad(), {2, 2},
+        {{"= for +=: the second gradient has overwritten the first; an Accumulator that is not empty is added to",
+          {1, 1}}});
+  clear_tape();
+  const Tensor y = leaf({2}, {3, -1});
+  backward(sum_all(y * y));
+  check("d (y y) / dy = 2 y", y.grad(), {6, -2},
+        {{"= for +=: the second gradient has overwritten the first; an Accumulator that is not empty is added to",
+          {3, -1}}});
+}
+
+CASE("a repeated input gets the sum over all its places") {
+  clear_tape();
+  const Tensor a = leaf({2, 3}, {1, 2, 3, 4, 5, 6}), b = leaf({3}, {10, 20, 30}), c = leaf({2, 1}, {7, 8});
+  backward(sum_all(a * (b + c)));
+  check("db_j = sum_i a_ij", b.grad(), {5, 7, 9},
+        {{"only the first place counts: b was repeated, and its gradient is the sum over all rows", {1, 2, 3}},
+         {"only the last place counts: later ones overwrite earlier ones (= for +=)", {4, 5, 6}},
+         {"it is the mean over the places that b was repeated to; it is their sum", {2.5, 3.5, 4.5}}});
+  check("dc_i = sum_j a_ij", c.grad(), {6, 15},
+        {{"only the first place counts: c was repeated, and its gradient is the sum over all columns", {1, 4}},
+         {"only the last place counts: later ones overwrite earlier ones (= for +=)", {3, 6}},
+         {"it is the mean over the places that c was repeated to; it is their sum", {2, 5}}});
+}
+
+CASE("the derivative of a product") {
+  clear_tape();
+  const Tensor a = leaf({3}, {1, 2, 3}), b = leaf({3}, {-4, 5, 0.5});
+  backward(weighed(a * b, {1, 10, 100}));
+  check("da = dy b", a.grad(), {-4, 50, 50},
+        {{"da is dy a; it is dy b, the other factor", {1, 20, 300}},
+         {"dy is missing: da = dy b, by the chain rule", {-4, 5, 0.5}},
+         {"da is dy alone, as if a were added", {1, 10, 100}}});
+  check("db = dy a", b.grad(), {1, 20, 300},
+        {{"db is dy b; it is dy a, the other factor", {-4, 50, 50}},
+         {"dy is missing: db = dy a, by the chain rule", {1, 2, 3}}});
+}
+
+CASE("the derivative of a quotient") {
+  clear_tape();
+  const Tensor a = leaf({2}, {6, -3}), b = leaf({2}, {2, 4});
+  backward(weighed(a / b, {1, 10}));
+  check("da = dy / b", a.grad(), {0.5, 2.5}, {{"da is dy b; it is dy / b", {2, 40}}, {"dy is missing", {0.5, 0.25}}});
+  check("db = -(dy / b) (a / b)", b.grad(), {-1.5, 1.875},
+        {{"the minus is missing: 1 / b falls where b grows", {1.5, -1.875}},
+         {"b is divided by once; it is b^2", {-6 / 2. * 1, 3 / 4. * 10}},
+         {"db is -dy / b^2; the factor a is missing", {-0.25, -0.625}}});
+}
+
+CASE("two uses of one result") {
+  clear_tape();
+  const Tensor x = leaf({1}, {3}), y = x * x;
+  backward(y * y + y);
+  check("d (x^4 + x^2) / dx = 4 x^3 + 2 x", x.grad(), {114},
+        {{"the gradient of x^4 alone: that of the second use is lost", {108}},
+         {"that of the first use is lost: = for +=", {6}}});
+}

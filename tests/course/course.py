@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""The course: its bodies pass, its holes fail in a line each, and typical wrong answers are caught by name.
+
+usage: tests/course/course.py [--all]     All wrong answers, and each step's holes alone; else a sample and all holes at
+                                          once, for CI. Ends with a line in doctest's form, which ./dev test adds up.
+"""
+
+import os
+import pathlib
+import shutil
+import sys
+
+root = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(root / "course"), str(root / "tests/course")]
+import build                                                                                        # noqa: E402
+import course                                                                                       # noqa: E402
+import marks                                                                                        # noqa: E402
+import wrong                                                                                        # noqa: E402
+
+folder = root / "build/course"
+counted = {True: 0, False: 0}
+
+
+def check(what, good, told=""):
+    counted[bool(good)] += 1
+    print(f"{'passed' if good else 'FAILED'}  {what}" + (f"\n{told}" if not good else ""), flush=True)
+
+
+def restore(path):
+    """The project's file, as old as it was, so that only what differs is compiled."""
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    if not (folder / path).exists() or (folder / path).read_bytes() != (root / path).read_bytes():
+        shutil.copyfile(root / path, folder / path)
+
+
+class Changed:
+    """While it lives a file has other bodies; then the file and its object are again what they were, with their times,
+    so that nothing is compiled a second time."""
+
+    def __init__(self, path, body_of):
+        self.path, self.text = folder / path, marks.with_bodies(path, (root / path).read_text(), body_of)
+        self.before = {at: (at.read_bytes(), at.stat()) for at in [self.path, *(folder / "build").rglob(f"{path}.o")]}
+
+    def __enter__(self):
+        self.path.write_text(self.text)
+
+    def __exit__(self, *_):
+        for at, (content, status) in self.before.items():
+            at.write_bytes(content)
+            os.utime(at, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def results(step):
+    (folder / f"build/step{step:02}").unlink(missing_ok=True)          # it may hold an object that was restored
+    return course.looked_at(folder, step)
+
+
+def said(result):
+    return "\n".join([result["compiler"]] + [course.told(c, n) if c["result"] in ("wrong", "died") else
+                                             f"  {n}. {c['title']}: {c['result']}"
+                                             for n, c in enumerate(result["cases"], 1)])
+
+
+def solved(step):
+    result = results(step)
+    check(f"step {step}: the project's bodies pass", result["of"] and result["passed"] == result["of"], said(result))
+
+
+def with_holes(steps):
+    """Steps whose bodies are all cut out at once."""
+    cut = {path for r in ours.values() if r.step in steps for path in [r.path]}
+    changes = [Changed(path, lambda r: r.cut() if r.step in steps else None) for path in sorted(cut)]
+    for change in changes:
+        change.__enter__()
+    for step in steps:
+        result = results(step)
+        bodies = [key for key, r in ours.items() if r.step == step]
+        holes = [c for c in result["cases"] if c["result"] == "hole"]
+        check(f"step {step}: {len(bodies)} holes are named, and its tests fail by them",
+              sorted(result["holes"]) == sorted(bodies) and bodies and holes and
+              all(c["result"] in ("hole", "passed") for c in result["cases"]), said(result))
+    for change in changes:
+        change.__exit__()
+
+
+def named(key, what, change, hint):
+    region = ours[key]
+    with Changed(region.path, lambda r: change(r.body) if r.key == key else None):
+        result = results(region.step)
+    bad = [c for c in result["cases"] if c["result"] in ("wrong", "died")]
+    found = hint and any(hint in c.get("hint", "") for c in bad)
+    check(f"{key}: {what}", bad and (found or not hint), f"  the hint has to say '{hint}'\n{said(result)}")
+    return bool(bad and found)
+
+
+def one_of_each(answers):
+    """The first wrong answer of each step."""
+    seen = set()
+    return [a for a in answers if not (step := a[0].split()[0]) in seen and not seen.add(step)]
+
+
+ours = course.ours()
+everything = sys.argv[1:] == ["--all"]
+for path in marks.files():
+    restore(path)
+shutil.rmtree(folder / "build", ignore_errors=True)
+there = sorted({r.step for r in ours.values()})
+check(f"there are steps 1 to {marks.steps}", there == list(range(1, marks.steps + 1)), f"there are {there}")
+for step in there:
+    solved(step)
+for steps in [[step] for step in there] if everything else [there]:
+    with_holes(steps)
+hints = sum(named(*answer) for answer in (wrong.answers if everything else one_of_each(wrong.answers)))
+each = {step: sum(a[0].startswith(f"{step} ") for a in wrong.answers) for step in there}
+check("each step has four wrong answers at least, and each body one", min(each.values()) >= 4 and
+      {a[0] for a in wrong.answers} == set(ours), f"{each}, none of {set(ours) - {a[0] for a in wrong.answers}}")
+with_hint = sum(a[3] is not None for a in wrong.answers)
+check("of six wrong answers five are named, and of 60 or more 50", 6 * with_hint >= 5 * len(wrong.answers),
+      f"{with_hint} of {len(wrong.answers)}")
+print(f"{hints} of the wrong answers tried got their hint; the table has {len(wrong.answers)}, {with_hint} with one")
+print(f"test cases: {sum(counted.values())} | {counted[True]} passed | {counted[False]} failed")
+sys.exit(counted[False] > 0)
