@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "apps/columns.h"
+#include "apps/formulas.h"
 #include "core/error.h"
 #include "core/names.h"
 #include "encodings/aligned.h"
@@ -343,14 +344,24 @@ Examples:
   poslab explain rope
   poslab explain reverse_string
   poslab explain alibi:symmetric
+  poslab explain rerope --numpy
   poslab explain sampler randomized
   poslab explain temperature log_n:length=80
   poslab explain retrieval line
   poslab explain preset tiny)");
   explain->add_option("kind", words->first, "task | encoding | sampler | temperature | retrieval | preset")->required();
   explain->add_option("name", words->second, "one of them; `poslab list tasks` shows which there are; it may be alone");
+  const auto numpy = std::make_shared<bool>(false);
+  explain->add_flag("--numpy", *numpy,
+                    "of an encoding: its formula as a few lines of NumPy, which are poslab.formulas");
   return [=] {
     const auto& [kind, name] = *words;
+    if (*numpy) {
+      if (!name.empty() && kind_named(kind) != kind_named("encoding"))
+        bad_input("--numpy is for encodings, not for a {}; try `poslab explain rope --numpy`", kind);
+      fmt::print("{}", in_numpy(name.empty() ? kind : name));
+      return;
+    }
     fmt::print("{}", name.empty() ? explained(kind) : explained(kind, name));
   };
 }

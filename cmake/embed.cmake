@@ -1,7 +1,19 @@
 # Text files that travel inside the program. embed(TARGET FILE...) turns lab/pages/page/page.css into
-# `extern const std::string_view page_css`, made again whenever the file changes. This file is also the script that
-# does it.
-if(CMAKE_SCRIPT_MODE_FILE)
+# `extern const std::string_view page_css`, made again whenever the file changes. embed_table(TARGET NAME FILE...) makes
+# one list of them, `extern const std::vector<std::pair<std::string_view, std::string_view>> NAME`: the name of each
+# without its ending, and its text. This file is also the script that does it.
+if(CMAKE_SCRIPT_MODE_FILE AND TABLE)
+  set(type "const std::vector<std::pair<std::string_view, std::string_view>> ${TABLE}")
+  set(made "#include <string_view>\n#include <utility>\n#include <vector>\nnamespace poslab {\nextern ${type};\n")
+  string(APPEND made "${type} = {\n")
+  foreach(file IN LISTS FILES)
+    get_filename_component(name ${file} NAME_WE)
+    file(READ ${file} text)
+    string(APPEND made "{\"${name}\", R\"embedded(${text})embedded\"},\n")
+  endforeach()
+  file(WRITE ${OUT} "${made}};\n}\n")
+  return()
+elseif(CMAKE_SCRIPT_MODE_FILE)
   set(made "#include <string_view>\nnamespace poslab {\n")
   foreach(file IN LISTS FILES)
     get_filename_component(name ${file} NAME)
@@ -20,5 +32,11 @@ function(embed target)
   set(made ${CMAKE_BINARY_DIR}/embedded_${target}.cpp)
   add_custom_command(OUTPUT ${made} DEPENDS ${files} ${embed_script} VERBATIM
                      COMMAND ${CMAKE_COMMAND} "-DFILES=${files}" -DOUT=${made} -P ${embed_script})
+  target_sources(${target} PRIVATE ${made})
+endfunction()
+function(embed_table target name)
+  set(made ${CMAKE_BINARY_DIR}/embedded_${name}.cpp)
+  add_custom_command(OUTPUT ${made} DEPENDS ${ARGN} ${embed_script} VERBATIM
+                     COMMAND ${CMAKE_COMMAND} "-DFILES=${ARGN}" -DTABLE=${name} -DOUT=${made} -P ${embed_script})
   target_sources(${target} PRIVATE ${made})
 endfunction()

@@ -42,6 +42,8 @@ add_executable(poslab_program ${apps})
 set_target_properties(poslab_program PROPERTIES OUTPUT_NAME poslab)
 quickly_compiled(poslab_program <nlohmann/json.hpp> <CLI/CLI.hpp>)
 compiled_by_folder(poslab_program)
+file(GLOB formulas CONFIGURE_DEPENDS python/poslab/formulas/[a-z]*.py)
+embed_table(poslab_program formulas_in_numpy ${formulas})          # poslab explain NAME --numpy
 target_link_libraries(poslab_program PRIVATE lab CLI11::CLI11 $<TARGET_NAME_IF_EXISTS:cuda_device>)
 
 file(GLOB benches CONFIGURE_DEPENDS bench/*.cpp)

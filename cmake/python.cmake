@@ -26,6 +26,7 @@ foreach(source IN LISTS package)
   cmake_path(GET source FILENAME name)
   file(CREATE_LINK ${source} ${CMAKE_BINARY_DIR}/python/poslab/${name} SYMBOLIC)
 endforeach()
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/poslab/formulas ${CMAKE_BINARY_DIR}/python/poslab/formulas SYMBOLIC)
 install(TARGETS poslab_python LIBRARY DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)
 # The types of all that it has, for editors: _poslab.pyi, from the module itself.
 set(types ${CMAKE_BINARY_DIR}/python/poslab/_poslab.pyi ${CMAKE_BINARY_DIR}/python/poslab/py.typed)

@@ -11,11 +11,12 @@ page=$source/docs/own_scheme.md
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
-mkdir -p docs tests encodings build/release
+mkdir -p docs tests encodings build/release python/poslab
 cp "$source/dev" dev.real
 cp "$source/CMakePresets.json" .
 cp "$source"/encodings/{all.cpp,template.cpp.txt} encodings
 cp -r "$source"/tests/{parts.sh,reference} tests
+cp -r "$source/python/poslab/formulas" python/poslab
 
 block() { awk -v start="^\`\`\`$1\$" '/^```/ { on = $0 ~ start; next } on' "$page"; }   # WORDS BEHIND ITS FENCE
 
@@ -77,7 +78,7 @@ fill() {
     block "cpp hole $n" > filling
     sed -i -e "/^#error hole $n:/{r filling" -e 'd}' encodings/mine.cpp
   done
-  block 'python tests.reference.schemes.mine.py' > tests/reference/schemes/mine.py
+  block 'python python.poslab.formulas.mine.py' > python/poslab/formulas/mine.py
 }
 blocks=$(awk '/^```sh$/ { on = 1; ++n; next } /^```/ { on = 0 } on { print n "\t" $0 }' "$page")
 for ((n = 1; n <= $(tail -n 1 <<< "$blocks" | cut -f 1); ++n)); do

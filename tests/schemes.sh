@@ -65,7 +65,7 @@ cost() {   # NAME
 }
 
 entry() {   # NAME OF A SCHEME
-  local about by mask cost
+  local about by mask cost numpy=python/poslab/formulas/$1.py
   about=$(fields encoding "$1")
   printf '\n### %s\n\n%s.\n\n%s\n\n' "$1" "$(get "$about" summary | sed 's/^./\U&/')" \
     "$(get "$about" formula | joined ' ' | fold -s -w 112 | sed 's/^/    /; s/ *$//')"
@@ -82,6 +82,9 @@ entry() {   # NAME OF A SCHEME
   accuracies "$1" | while IFS= read -r by; do item "$by"; done
   by=$(golden published "$1" | xargs -r sed -n 's/^"source": "\(.*\)",/\1/p' | sort -u | joined '; ')
   item "Independent models: $(golden reference "$1" | wc -l).${by:+ Published code: $by.}"
+  printf '\n<details><summary>The formula as NumPy: poslab.formulas.%s</summary>\n\n```python\n' "$1"
+  cat "$numpy"
+  printf '```\n\n[`%s`](../%s)\n\n</details>\n' "$numpy" "$numpy"
 }
 
 # Accuracies of results/every-scheme, where it has them: "even_pairs 58.1, bucket_sort 37.1 (3 seeds)".

@@ -205,6 +205,12 @@ check 'a question to a run' asked
 explained() { "$program" explain "$@" | tee /dev/stderr | finds '^example   '; }
 check 'an explanation of a task' explained task solve_equation
 check 'and of an encoding' explained encoding alibi:symmetric
+in_numpy() {   # the file, and what it takes from others
+  local text
+  text=$("$program" explain lambda --numpy) && [[ $text == *"$(< "$source/python/poslab/formulas/lambda.py")"* ]] &&
+    [[ $text == *"$(< "$source/python/poslab/formulas/turned.py")"*lambda_both* ]]
+}
+check 'a formula in NumPy is the file of the package' in_numpy
 
 check 'a report of two runs' page report.html straight twenty
 

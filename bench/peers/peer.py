@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "reference"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/reference"))
+sys.path.append(str(ROOT / "python/poslab"))  # where formulas are, which need no engine
 import formula
 
 

@@ -2,7 +2,7 @@
 
 A Scheme is what the model has of it: what is added to the embedding, and a signal that all layers of a pass share. Its
 layer is what each block has. What is a function of positions alone is computed once a pass, and a bias by distance is
-one (H, T, T) tensor. Constants and formulas without gradients are those of tests/reference/.
+one (H, T, T) tensor. Constants and formulas without gradients are those of python/poslab/formulas.
 """
 
 import math
@@ -12,8 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import model as reference
-import turning
-from schemes import t5, yarn
+from formulas import t5, turning, yarn
 
 LAYERS, HEADS, WIDTH = reference.LAYERS, reference.HEADS, reference.WIDTH
 HEAD = WIDTH // HEADS

@@ -1,4 +1,5 @@
-"""Writes golden/NAME.json for a scheme of your own, from its formula in schemes/NAME.py, with NumPy alone.
+"""Writes golden/NAME.json for a scheme of your own, from its formula in
+python/poslab/formulas/NAME.py, with NumPy alone.
 
     ./dev reference NAME
 
@@ -10,7 +11,6 @@ every weight, are left out.
 """
 
 import concurrent.futures
-import importlib
 import math
 import os
 import pathlib
@@ -22,6 +22,9 @@ import numpy as np
 import formula
 import golden
 from golden import BASE, KINK, OUTPUTS, PROJECTIONS, SAMPLES, short
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "python/poslab"))  # without the engine; behind the others, as
+import formulas  # noqa: E402                                               # html is a name there, too
 
 STEP = 1e-100
 
@@ -68,17 +71,7 @@ def forward(scheme, case, w, x, positions, first=0):
         )
         own |= {name.removeprefix("encoding."): w[name] for name in shared}
         own |= {"x": x, "layer": n}
-        if hasattr(scheme, "weights"):
-            a = scheme.weights(case, own, q, k, positions[n])  # (B, H, T, T)
-        else:
-            s = scheme.logits(case, own, q, k, positions[n])  # (B, H, T, T)
-            if case["causal"]:
-                s = np.where(np.triu(np.ones((time, time), bool), 1), -np.inf, s)
-            e = np.exp(s - s.real.max(-1, keepdims=True))
-            a = e / e.sum(-1, keepdims=True)
-        mixed = np.einsum("bhij,bjhd->bihd", a, v)
-        if hasattr(scheme, "mix"):
-            mixed = mixed + scheme.mix(case, own, a, positions[n])  # (B, T, H, D), beside the values
+        mixed = formulas.attend(scheme, case, own, q, k, v, positions[n])  # (B, T, H, D)
         o = product(mixed.reshape(batch, time, width), w[p + "attention.output"])
         x = layer_norm(x + o, w[p + "norm1.gain"], w[p + "norm1.bias"])
         h = product(x, w[p + "ffn.w1"]) + w[p + "ffn.b1"]
@@ -109,8 +102,7 @@ def at_once(function, items):
 
 
 def main(name):
-    sys.path.insert(0, str(pathlib.Path(__file__).parent / "schemes"))
-    scheme = importlib.import_module(name)
+    scheme = formulas.load(name)
     case = BASE | scheme.CASE
     targets, drawn = golden.targets(name), golden.draw(name, case["positions"])
     layers = [{k: np.array(v) for k, v in p.items()} for p in drawn]

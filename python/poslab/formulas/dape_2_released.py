@@ -1,0 +1,10 @@
+"""DAPE, version 2, whose hidden layer is not masked."""
+
+from .dape_2 import logits as convolved
+from .dape_2 import shapes  # noqa: F401
+
+CASE = {"encoding": "dape:version=2,width=12,border=released", "positions": "sequential", "causal": True}
+
+
+def logits(case, w, q, k, positions):
+    return convolved(case, w, q, k, positions, masked=False)

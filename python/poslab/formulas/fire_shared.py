@@ -1,0 +1,18 @@
+"""FIRE with one network of width 16 for all layers and no mask: a key to the right has the input of one as far to the
+left, with the sign turned."""
+
+import numpy as np
+
+from .fire import bias, shapes as of_32
+
+CASE = {"encoding": "fire:length=64,width=16,shared", "positions": "per_sequence"}
+
+
+def table(case):
+    return of_32(case) | {"w1": (1, 16), "b1": (16,), "w2": (16, case["heads"])}
+
+
+def logits(case, w, q, k, positions):
+    p = np.array(positions["tokens"], float)
+    side = np.where(p[:, None, :] > p[:, :, None], -1, 1)
+    return np.einsum("bihd,bjhd->bhij", q, k) / np.sqrt(q.shape[3]) + bias(w, p, 64, side)

@@ -1,0 +1,15 @@
+"""HFWA: windows with RoPE, and a last layer without positions times ln n / ln length. SPEC A.4 (23)."""
+
+import numpy as np
+
+from .turned import before, logits as turned, slots
+
+CASE = {"encoding": "hfwa:window=3,length=8", "causal": True}
+
+
+def logits(case, w, q, k, positions):
+    r = before(positions)
+    if w["layer"] < case["layers"] - 1:
+        return turned(np.where(slots(positions) < 3, r, np.nan), q, k)
+    n = np.arange(1, r.shape[-1] + 1)
+    return np.log(n)[:, None] / np.log(8) * turned(0 * r, q, k)

@@ -1,0 +1,11 @@
+"""HoPE: pairs whose wavelength is longer than 40 positions do not turn."""
+
+import numpy as np
+from . import turning
+
+CASE = {"encoding": "hope_hf", "heads": 2, "positions": "randomized"}
+
+
+def logits(case, w, q, k, positions):
+    f = turning.rope(q.shape[-1])
+    return turning.logits(q, k, positions, np.where(2 * np.pi <= 40 * f, f, 0))

@@ -1,0 +1,15 @@
+"""iRoPE: RoPE, and in the fourth layer none but Llama 4's temperature. SPEC A.5, its last line."""
+
+import numpy as np
+
+from .turned import before, logits as turned
+
+CASE = {"encoding": "irope:length=4,scale=0.5", "causal": True}
+
+
+def logits(case, w, q, k, positions):
+    r = before(positions)
+    if w["layer"] != 3:
+        return turned(r, q, k)
+    slot = np.arange(r.shape[-1])
+    return (1 + 0.5 * np.log((slot + 1) // 4 + 1))[:, None] * turned(0 * r, q, k)

@@ -1,0 +1,13 @@
+"""LM-Infinite without a mask: a first key behind the query is at distance -w."""
+
+import numpy as np
+
+from .turned import before, logits as turned, slots
+
+CASE = {"encoding": "lambda:window=3,sinks=5"}
+
+
+def logits(case, w, q, k, positions):
+    i_j, r = slots(positions), before(positions)
+    first = np.arange(r.shape[-1]) < 5
+    return turned(np.where(abs(i_j) < 3, r, np.where(first, 3.0 * np.sign(i_j), np.nan)), q, k)

@@ -1,0 +1,17 @@
+"""LeRoPE: pair m of a head turns by p a_hm 10000^(-2m/D); here the factors of its own for each head are tried."""
+
+import numpy as np
+from . import turning
+
+CASE = {"encoding": "lerope:per_head", "positions": "per_sequence", "layers": 2}
+
+
+def shapes(case):
+    return {"a": (case["heads"], case["d_model"] // case["heads"] // 2)}
+
+
+def logits(case, w, q, k, positions):
+    p = positions["tokens"].astype(float)
+    d = (p[:, :, None] - p[:, None, :])[:, None]
+    frequencies = w["a"] * turning.rope(q.shape[-1])  # (H, D/2)
+    return turning.by_pairs(q, k, lambda m: d * frequencies[:, m, None, None])

@@ -1,0 +1,10 @@
+"""p-RoPE: the slowest of four pairs does not turn."""
+
+import numpy as np
+from . import turning
+
+CASE = {"encoding": "p_rope", "positions": "randomized"}
+
+
+def logits(case, w, q, k, positions):
+    return turning.logits(q, k, positions, turning.rope(q.shape[-1]) * np.array([1, 1, 1, 0]))

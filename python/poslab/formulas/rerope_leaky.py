@@ -1,0 +1,12 @@
+"""Leaky ReRoPE, causal: rho = r below w, w + (r - w) / k from there. Positions of each sequence's own."""
+
+import numpy as np
+
+from .turned import before, logits as turned
+
+CASE = {"encoding": "rerope:window=9,leaky=2,pairing=half", "causal": True, "positions": "per_sequence"}
+
+
+def logits(case, w, q, k, positions):
+    r = before(positions)
+    return turned(np.where(r < 9, r, 9 + (r - 9) / 2), q, k, half=True)

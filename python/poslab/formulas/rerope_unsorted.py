@@ -1,0 +1,13 @@
+"""Leaky ReRoPE without a mask, positions in any order: rho(-r) = -rho(r)."""
+
+import numpy as np
+
+from .turned import before, logits as turned
+
+CASE = {"encoding": "rerope:window=9,leaky=2", "positions": "unsorted"}
+
+
+def logits(case, w, q, k, positions):
+    r = before(positions)
+    a = abs(r)
+    return turned(np.sign(r) * np.where(a < 9, a, 9 + (a - 9) / 2), q, k)

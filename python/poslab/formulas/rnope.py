@@ -1,0 +1,14 @@
+"""RNoPE with sliding windows, in turn: odd layers without positions, over all keys."""
+
+import numpy as np
+
+from .turned import before, logits as turned, slots
+
+CASE = {"encoding": "rnope:window=4,every=2"}
+
+
+def logits(case, w, q, k, positions):
+    r = before(positions)
+    if w["layer"] % 2:
+        return turned(0 * r, q, k)
+    return turned(np.where(abs(slots(positions)) < 4, r, np.nan), q, k)

@@ -1,0 +1,14 @@
+"""SelfExtend: SPEC A.6 (40), without a mask by rho(-r) = -rho(r)."""
+
+import numpy as np
+
+from .turned import before, logits as turned
+
+CASE = {"encoding": "self_extend:window=5,group=2"}
+
+
+def logits(case, w, q, k, positions):
+    r, group = before(positions), np.floor(np.array(positions["tokens"]) / 2)
+    apart = group[:, :, None] - group[:, None, :]
+    far = apart + np.sign(r) * (5 - 5 // 2)
+    return turned(np.where(abs(r) < 5, r, far), q, k)

@@ -1,0 +1,11 @@
+"""Sliding window with RoPE, on both sides: |i - j| < 4 slots. SPEC A.6 (42)."""
+
+import numpy as np
+
+from .turned import before, logits as turned, slots
+
+CASE = {"encoding": "window:window=4", "positions": "randomized"}
+
+
+def logits(case, w, q, k, positions):
+    return turned(np.where(abs(slots(positions)) < 4, before(positions), np.nan), q, k)

@@ -1,0 +1,17 @@
+"""xPos: pair m of the product counts z_m^(r / scale) times. SPEC A.5 (27)."""
+
+import numpy as np
+
+from .turned import before
+
+CASE = {"encoding": "xpos:scale=16", "causal": True}
+
+
+def logits(case, w, q, k, positions):
+    size, r, total = q.shape[-1], before(positions)[:, None], 0
+    for m in range(size // 2):
+        angle, z = r * 10000.0 ** (-2.0 * m / size), (2 * m + 0.4 * size) / (1.4 * size)
+        product = lambda a, b: np.einsum("bih,bjh->bhij", q[..., 2 * m + a], k[..., 2 * m + b])
+        turned = np.cos(angle) * (product(0, 0) + product(1, 1)) + np.sin(angle) * (product(0, 1) - product(1, 0))
+        total = total + z ** (r / 16) * turned
+    return total / np.sqrt(size)

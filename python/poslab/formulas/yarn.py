@@ -1,0 +1,31 @@
+"""YaRN as its code has it: a ramp over pairs, its ends at whole ones. Two heads of 32 channels: a ramp of 7."""
+
+import math
+
+import numpy as np
+from . import turning
+
+CASE = {"encoding": "yarn:length=512", "heads": 2, "positions": "randomized"}
+
+
+def frequencies(size, factor, length, base=10000):
+    """Of a head of so many channels. Where it has too few pairs for a ramp there is a step."""
+
+    def pair(turns):
+        return size * math.log(length / (2 * math.pi * turns)) / (2 * math.log(base))
+
+    low, high = max(math.floor(pair(32)), 0), min(math.ceil(pair(1)), size - 1)
+    inter = np.clip((np.arange(size // 2) - low) / max(high - low, 0.001), 0, 1)
+    f = turning.rope(size, base)
+    return f * (1 - inter) + f / factor * inter
+
+
+def steepness(factor):
+    """On the logits."""
+    return (0.1 * math.log(factor) + 1) ** 2
+
+
+def logits(case, w, q, k, positions):
+    f, plain = frequencies(q.shape[-1], factor=8, length=512), turning.rope(q.shape[-1])
+    assert ((plain / 8 < f) & (f < plain)).any()  # there is a ramp, not a step
+    return turning.logits(q, k, positions, f, steepness(8))
