@@ -35,8 +35,9 @@ struct Wrong {};  // this case has said what is wrong
 // A usual mistake, and the values that it gives.
 struct Mistake {
   std::string hint;
-  Values gives;
+  Values gives;  // not_finite: it leaves numbers that are not finite, wherever
 };
+inline const Values not_finite = {std::nan("")};
 
 inline Values values(const Tensor& x) {
   const std::vector<real> all = x.values();
@@ -55,6 +56,10 @@ inline bool near(const Values& a, const Values& b, double tolerance) {
   return true;
 }
 
+inline bool all_finite(const Values& x) {
+  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
+}
+
 // "[1][0][2]", of element n of the shape
 inline std::string place(size_t n, const Shape& shape) {
   std::string at;
@@ -69,9 +74,8 @@ inline std::string usual(const Values& got, const Values& expected, double toler
       if (!near(got[n], f(expected[n]), tolerance)) return false;
     return true;
   };
-  for (size_t n = 0; n < got.size(); ++n)
-    if (!std::isfinite(got[n]) && std::isfinite(expected[n]))
-      return "a number is not finite: something overflows, is divided by 0, or was never written";
+  if (!all_finite(got) && all_finite(expected))
+    return "a number is not finite: something overflows, is divided by 0, or was never written";
   if (is([](double) { return 0; })) return "all are 0: nothing was written or added";
   if (is([](double e) { return -e; })) return "the sign is turned round";
   for (size_t n = 0; n < got.size(); ++n)
@@ -96,7 +100,8 @@ inline void check(const std::string& formula, const Shape& shape, const Values& 
   if (near(got, expected, tolerance)) return;
   std::string hint;
   for (const Mistake& m : mistakes)
-    if (hint.empty() && near(got, m.gives, tolerance)) hint = m.hint;
+    if (hint.empty() && (near(got, m.gives, tolerance) || (near(m.gives, not_finite, 0) && !all_finite(got))))
+      hint = m.hint;
   if (got.size() != expected.size())
     wrong(formula, "the number of values", fmt::format("{}", expected.size()), fmt::format("{}", got.size()), hint);
   size_t n = 0;

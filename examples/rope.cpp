@@ -27,6 +27,25 @@ PositionSample counted(int slots) {
 
 double percent(const Score& s) { return 100 * double(s.correct) / double(s.scored); }
 
+struct Learned {
+  Tensor logits, loss;
+};
+
+// One step of training: forward, the loss, its gradients, an update.
+Learned train_step(const Transformer& net, const Params& params, Adam& adam, const Batch& batch) {
+  const PositionSample positions = counted(batch.tokens.shape()[1]);
+  const Dropout drop{0.1, stream(seed, Purpose::dropout, uint64_t(adam.step))};
+  // course 8: train_step
+  params.clear_grads();
+  const Tensor logits = net(batch.tokens, batch.outputs, {positions, drop});
+  const Tensor loss = cross_entropy(logits, batch.targets);
+  backward(loss);
+  adam.update(params);
+  ++adam.step;
+  return {logits, loss};
+  // course end
+}
+
 int main(int count, char** words) {              // spine [STEPS]
   const int steps = count > 1 ? std::stoi(words[1]) : 3000;
   const Task task = completed(bucket_sort());
@@ -43,15 +62,10 @@ int main(int count, char** words) {              // spine [STEPS]
     const uint64_t step = uint64_t(adam.step);
     Rng rng(stream(seed, Purpose::length, step));
     const Batch batch = make_batch(task, strings, 1 + int(rng.below(longest)), stream(seed, Purpose::tokens, step));
-    const PositionSample positions = counted(batch.tokens.shape()[1]);
-    params.clear_grads();
-    const Tensor logits = net(batch.tokens, batch.outputs, {positions, {0.1, stream(seed, Purpose::dropout, step)}});
-    const Tensor loss = cross_entropy(logits, batch.targets);
-    backward(loss);
-    adam.update(params);
-    if (++adam.step % 500 == 0)
-      fmt::print("step {:4}   loss {:.3f}   accuracy {:5.1f} %\n", adam.step, loss.item(),
-                 percent(score(logits.data(), task.symbols_out, batch)));
+    const Learned now = train_step(net, params, adam, batch);
+    if (adam.step % 500 == 0)
+      fmt::print("step {:4}   loss {:.3f}   accuracy {:5.1f} %\n", adam.step, now.loss.item(),
+                 percent(score(now.logits.data(), task.symbols_out, batch)));
   }
 
   fmt::print("\nlength   accuracy\n");

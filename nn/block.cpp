@@ -109,10 +109,12 @@ Tensor EncoderBlock::operator()(const BlockInput& in, int num_queries, const Lay
   const Tensor mixed = attended().reshape(own.shape());
   if (!pass.trace)
     if (const Tensor y = encoder_tail(own, mixed, w_, drop1, drop2)) return y;
+  // course 7: block
   const Tensor a = seen(".attention.added", linear(mixed, w_.output));
   const Tensor h = seen(".attention.out", residual_norm(own, a, w_.gain1, w_.bias1, drop1));
   const Tensor f = seen(".ffn.added", feed_forward(h, w_.w1, w_.b1, w_.w2, w_.b2));
   return seen(".out", residual_norm(h, f, w_.gain2, w_.bias2, drop2));
+  // course end
 }
 
 }  // namespace poslab

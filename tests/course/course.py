@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The course: its bodies pass, its holes fail in a line each, and typical wrong answers are caught by name.
 
-usage: tests/course/course.py [--all]     All wrong answers, and each step's holes alone; else a sample and all holes at
-                                          once, for CI. Ends with a line in doctest's form, which ./dev test adds up.
+usage: tests/course/course.py [--all | STEP...]   All wrong answers, and each step's holes alone, of all steps or of
+                                                  these; else a sample and all holes at once, for CI.
+Ends with a line in doctest's form, which ./dev test adds up.
 """
 
 import os
@@ -35,7 +36,7 @@ def restore(path):
 
 class Changed:
     """While it lives a file has other bodies; then the file and its object are again what they were, with their times,
-    so that nothing is compiled a second time."""
+    so that nothing is compiled a second time. What others include has no object, and is new to them."""
 
     def __init__(self, path, body_of):
         self.path, self.text = folder / path, marks.with_bodies(path, (root / path).read_text(), body_of)
@@ -47,7 +48,8 @@ class Changed:
     def __exit__(self, *_):
         for at, (content, status) in self.before.items():
             at.write_bytes(content)
-            os.utime(at, ns=(status.st_atime_ns, status.st_mtime_ns))
+            if len(self.before) > 1:
+                os.utime(at, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def results(step):
@@ -100,17 +102,21 @@ def one_of_each(answers):
 
 
 ours = course.ours()
-everything = sys.argv[1:] == ["--all"]
+everything = len(sys.argv) > 1
+chosen = [int(word) for word in sys.argv[1:] if word != "--all"]
 for path in marks.files():
     restore(path)
-shutil.rmtree(folder / "build", ignore_errors=True)
+if not sys.argv[1:]:                                                # CI begins anew
+    shutil.rmtree(folder / "build", ignore_errors=True)
 there = sorted({r.step for r in ours.values()})
 check(f"there are steps 1 to {marks.steps}", there == list(range(1, marks.steps + 1)), f"there are {there}")
+there = chosen or there
 for step in there:
     solved(step)
 for steps in [[step] for step in there] if everything else [there]:
     with_holes(steps)
-hints = sum(named(*answer) for answer in (wrong.answers if everything else one_of_each(wrong.answers)))
+tried = [a for a in wrong.answers if int(a[0].split()[0]) in there]
+hints = sum(named(*answer) for answer in (tried if everything else one_of_each(tried)))
 each = {step: sum(a[0].startswith(f"{step} ") for a in wrong.answers) for step in there}
 check("each step has four wrong answers at least, and each body one", min(each.values()) >= 4 and
       {a[0] for a in wrong.answers} == set(ours), f"{each}, none of {set(ours) - {a[0] for a in wrong.answers}}")

@@ -95,3 +95,86 @@ instead("3 cross_entropy", "a sum for a mean", "total / double(rows)", "total", 
 instead("3 cross_entropy", "the maximum is not taken from the target", "(row[target[i]] - top)", "row[target[i]]", None)
 instead("3 cross_entropy_backward", "not divided by the rows", "*dloss / real(rows)", "*dloss", "divide by the number")
 instead("3 cross_entropy_backward", "no 1 at the target", "-= each", "-= 0", "1 at the target is missing")
+
+# 4: products
+body("4 multiply", "= for +=", """
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        if (!add) c[i * n + j] = 0;
+        for (int p = 0; p < k; ++p) c[i * n + j] = (add ? c[i * n + j] : 0) + a(i, p) * b(p, j);
+      }""", "= for +=")
+body("4 multiply", "c is never cleared", """
+    for (int i = 0; i < m; ++i)
+      for (int p = 0; p < k; ++p)
+        for (int j = 0; j < n; ++j) c[i * n + j] += a(i, p) * b(p, j);""", "to be overwritten unless `add`")
+instead("4 multiply", "c is always cleared", "j < n && !add", "j < n", "although `add` is true")
+instead("4 multiply", "a transposed", "a(i, p)", "a(p, i)", "a is read transposed")
+instead("4 multiply", "b transposed", "b(p, j)", "b(j, p)", "b is read transposed")
+instead("4 multiply", "off by one", "p < k", "p < k - 1", "the last one is missing")
+instead("4 pack", "row after row, not panel after panel", "int64_t(at) * k + row * width", "int64_t(row) * n + at",
+        None)
+instead("4 block", "the second block overwrites the first", "p.n, add)", "p.n, false)", "give `add` to multiply")
+instead("4 matmul_backward", "b is not transposed", ".b_transposed = true", ".b_transposed = false",
+        "b is not transposed")
+instead("4 matmul_backward", "a is not transposed", ".a_transposed = true", ".a_transposed = false",
+        "a is not transposed")
+
+# 5: attention
+instead("5 product", "no scale", "double(x.scale) * s", "s", "is forgotten: x.scale")
+instead("5 product", "divided by the scale", "double(x.scale) * s", "s / double(x.scale)", "divided by the scale")
+instead("5 piece", "off by one", "away > 0", "away >= 0", "off by one")
+instead("5 piece", "the other side", "away > 0", "away < 0", "before the query are masked")
+instead("5 piece", "lengths are not asked", "(x.key_lengths && j >= x.key_lengths[b])", "false",
+        "key_lengths is not asked")
+instead("5 piece", "the length of the first", "x.key_lengths[b]", "x.key_lengths[0]", "it is key_lengths[b]")
+instead("5 weights", "no maximum", "const double top = *std::max_element(a.begin(), a.end());", "const double top = 0;",
+        "subtract the largest logit first")
+instead("5 weights", "masked logits are 0", "size_t(x.keys), -INFINITY", "size_t(x.keys), 0.", "exp(0) is 1")
+instead("5 weights", "not divided", "z > 0 ? e / z : 0", "e", "not divided by their sum")
+instead("5 weights", "temperature on the product alone", "t * (gain(i, j) * product(*p, i, j) + bias(i, j))",
+        "t * gain(i, j) * product(*p, i, j) + bias(i, j)", "it multiplies the bias, too")
+instead("5 attention", "no weights", "a[size_t(j)] * ", "", "the weights are missing")
+instead("5 attention", "= for +=", "sum += a", "sum = a", "= for +=")
+
+# 6: attention, backward
+instead("6 values", "no weights", "real(a[size_t(j)] * dy)", "real(dy)", "the weights are missing")
+instead("6 values", "= for +=", "d.v.at[row.key(j, x.value_dim, c)] +=", "d.v.at[row.key(j, x.value_dim, c)] =", None)
+instead("6 values", "the sum has no weights", "along += a[size_t(j)] * dy * v", "along += dy * v", "no weights in it")
+instead("6 logits", "the diagonal alone", "(da[size_t(j)] - along)", "da[size_t(j)]", "the sum over k is missing")
+instead("6 logits", "no weight in front", "a[size_t(j)] * (", "(", "factor a_ij is missing")
+instead("6 logits", "no scale", "dx = double(x.scale) * gain * du", "dx = gain * du", "is forgotten")
+instead("6 queries and keys", "exchanged", "double(p->k[k])", "double(p->q[q])", None)
+
+# 7: norm, residual, the block
+instead("7 moments", "the mean stays", "- mean;", "- 0;", None)
+instead("7 moments", "the variance, not its root", "inverse = 1 / std::sqrt(sum_lanes(squares) / real(n) + epsilon)",
+        "inverse = 1 / (sum_lanes(squares) / real(n) + epsilon)", "std is its root")
+instead("7 moments", "n - 1", "sum_lanes(squares) / real(n)", "sum_lanes(squares) / real(n - 1)", "here it is n")
+instead("7 moments", "epsilon outside", "inverse = 1 / std::sqrt(sum_lanes(squares) / real(n) + epsilon)",
+        "inverse = 1 / (std::sqrt(sum_lanes(squares) / real(n)) + epsilon)", "it stands below it")
+instead("7 norm_row", "no bias", "return scaled + load_some(bias + j, count);", "return scaled;", "the bias is missing")
+body("7 norm_row", "the mean stays", """
+  const Moments<kind> m(s, n, epsilon);
+  for (int j = 0; j < n; ++j) y[j] = gain[j] * s[j] * m.inverse + (kind == NormKind::rms ? 0 : bias[j]);""",
+     "the mean is not taken off")
+instead("7 norm_row_backward", "mean(g) is missing", "- g_mean ", "", "mean(g) is missing")
+instead("7 norm_row_backward", "h mean(g h) is missing", " - h * gh_mean", "", "h mean(g h) is missing")
+instead("7 norm_row_backward", "not divided by std", ") * m.inverse;", ");", "division by std is missing")
+instead("7 block", "no residual", "residual_norm(own, a,", "residual_norm(own * 0, a,", "missing after attention")
+instead("7 block", "the network reads x", "feed_forward(h,", "feed_forward(own,", "it reads h")
+instead("7 block", "norms exchanged", "w_.gain1, w_.bias1", "w_.gain2, w_.bias2", None)
+
+# 8: Adam and training
+instead("8 adam", "no root", "std::sqrt(v[e] * scale)", "v[e] * scale", "the root of v is missing")
+instead("8 adam", "uphill", "p[e] -=", "p[e] +=", "the loss falls along -g")
+instead("8 adam", "not clipped", "norm > double(s.clip)", "false", "nothing is clipped")
+instead("8 adam", "no momentum", "s.beta1 * m[e] + (1 - s.beta1) * gradient", "gradient", "m = beta1 m")
+instead("8 adam", "v collects |g|", "large * large", "std::abs(large)", "it collects g^2")
+instead("8 corrections", "none", "real(1 - std::pow(beta1, t)), s.correction2 = real(1 - std::pow(beta2, t))",
+        "1, s.correction2 = 1", "without a correction")
+instead("8 corrections", "t begins at 0", "pow(beta1, t)), s.correction2 = real(1 - std::pow(beta2, t))",
+        "pow(beta1, t - 1)), s.correction2 = real(1 - std::pow(beta2, t - 1))", "t begins at 1")
+instead("8 squares", "the root", "*sum_of_all = total", "*sum_of_all = std::sqrt(total)", "the root of the sum")
+instead("8 train_step", "old gradients stay", "params.clear_grads();", "", "clear_grads() first")
+instead("8 train_step", "no backward", "backward(loss);", "", "backward() called before it")
+instead("8 train_step", "not counted", "++adam.step;", "", "++adam.step")
