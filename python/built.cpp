@@ -90,7 +90,8 @@ class Built {
 
   const Encoding& at(const Given& g) const { return *layers_->layers[size_t(g.layer)]; }
 
-  // Of these slots. Those of the last call are kept, with what depends on them alone: all layers of a pass ask for them.
+  // Of these slots. Those of the last call are kept, with what depends on them alone: all layers of a pass ask for
+  // them.
   const PositionSample& drawn(int slots, const Given& g) const {
     if (last_ && last_slots_ == slots && last_step_ == g.step && last_given_ == g.positions) return *last_;
     const int sequences = int(g.positions.size()) / slots;

@@ -53,4 +53,5 @@ def test_all_others_are_refused():
             except ValueError as refused:
                 assert "is no score_mod" in str(refused)
     assert {e.split(":")[0] for e in ARE if e != "window:window=4,rope=off"} <= modes
-    assert not modes & {"rope", "cope", "rerope", "window", "sincos", "shaw", "entmax", "stick_breaking", "geometric", "relative"}
+    assert not modes & {"rope", "cope", "rerope", "window", "sincos", "shaw", "entmax", "stick_breaking", "geometric",
+                        "relative"}

@@ -57,7 +57,8 @@ class Setup:
         """By the formula, with some of the inputs moved: complex numbers."""
         all_of = self.inputs | (moved or {})
         prefix = f"encoding.layer{self.layer}."
-        w = {n.removeprefix(prefix).removeprefix("encoding."): x for n, x in all_of.items() if n.startswith("encoding.")}
+        w = {n.removeprefix(prefix).removeprefix("encoding."): x
+             for n, x in all_of.items() if n.startswith("encoding.")}
         w |= {"x": all_of["x"], "layer": self.layer}
         q, k, v = (all_of[n] for n in "qkv")
         return formulas.attend(self.formula, self.case, w, q, k, v, {"tokens": self.at})
