@@ -183,7 +183,8 @@ class Cache:
         until = self.length + newest[0].shape[1]
         if until > self.capacity or newest[0].shape[0] != len(self._kept[0]):
             raise ValueError(f"poslab.torch: this cache is for {len(self._kept[0])} sequences of {self.capacity} "
-                             f"slots, and was given {newest[0].shape[0]} of {until}; make a larger one with layer.cache()")
+                             f"slots, and was given {newest[0].shape[0]} of {until}; make a larger one with "
+                             "layer.cache()")
         for kept, new in zip(self._kept, newest):
             kept[:, self.length:until] = new
         self.length = until
