@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "autograd/debug_check.h"
+#include "autograd/tape_piece.h"
 #include "autograd/watch.h"
 #include "core/backend.h"
 #include "core/debug.h"
@@ -11,18 +12,11 @@
 
 namespace poslab {
 
-struct TapePiece::Step {
-  const char* op;
-  Tensor y;
-  Backward backward;
-  std::vector<Tensor> inputs;    // kept only for the checks of POSLAB_DEBUG
-  std::vector<Tensor> results;   // of an op with several: all of them, y being the first
-};
+thread_local std::vector<TapeStep> tape;
 
 namespace {
 
-using Step = TapePiece::Step;
-thread_local std::vector<Step> tape;
+using Step = TapeStep;
 thread_local int no_grad = 0;
 thread_local TapeWatch* watch = nullptr;
 
@@ -106,49 +100,6 @@ void collect_accumulators(std::initializer_list<const Tensor*> inputs, Accumulat
   }
 }
 
-namespace {
-
-// One step of the way back, `at` steps from the start; not for an op that no gradient has reached.
-void go_back(const Step& step, size_t at) {
-  const auto reached = [](const Tensor& y) { return y.has_grad(); };
-  if (!reached(step.y) && std::none_of(step.results.begin(), step.results.end(), reached)) return;
-  if (watch) watch->before_backward(at);
-  step.backward(gradient(step.y));
-  if (watch) watch->after_backward(at);
-  if (cancelled()) stop_if_wanted();
-  if (debug_level()) check_backward(step.op, step.results.empty() ? std::vector{step.y} : step.results, step.inputs);
-}
-
-}  // namespace
-
-TapePiece::TapePiece(size_t from) {
-  const auto first = tape.begin() + std::ptrdiff_t(std::min(from, tape.size()));
-  steps_ =
-      std::make_shared<const std::vector<Step>>(std::make_move_iterator(first), std::make_move_iterator(tape.end()));
-  tape.erase(first, tape.end());
-}
-
-void TapePiece::backward(const Tensor& y, const Tensor& dy) const {
-  if (dy.shape() != y.shape())
-    bad_input("backward: the gradient is {}; it must have the shape of the result, {}", to_string(dy.shape()),
-              to_string(y.shape()));
-  const std::vector<Step>& all = *steps_;
-  for (const Step& step : all) {
-    step.y.clear_grad();
-    for (const Tensor& result : step.results) result.clear_grad();
-  }
-  if (all.empty()) return;
-  std::copy_n(dy.data(), dy.size(), y.grad_accumulator().at);
-  const auto spend = [](const Tensor& x) {         // nobody needs it any more, and its memory serves the next one
-    if (x.has_grad()) x.take_grad();
-  };
-  for (size_t at = all.size(); at-- > 0;) {
-    go_back(all[at], at);
-    spend(all[at].y);
-    for (const Tensor& result : all[at].results) spend(result);
-  }
-}
-
 void backward(const Tensor& loss) {
   if (loss.size() != 1)
     bad_input("backward: the loss has shape {}; reduce it to one number, for example with sum_all",
@@ -160,7 +111,13 @@ void backward(const Tensor& loss) {
   while (!tape.empty()) {
     Step step = std::move(tape.back());
     tape.pop_back();
-    go_back(step, tape.size());
+    const auto reached = [](const Tensor& y) { return y.has_grad(); };
+    if (!reached(step.y) && std::none_of(step.results.begin(), step.results.end(), reached)) continue;
+    if (watch) watch->before_backward(tape.size());
+    step.backward(gradient(step.y));
+    if (watch) watch->after_backward(tape.size());
+    if (cancelled()) stop_if_wanted();
+    if (debug_level()) check_backward(step.op, step.results.empty() ? std::vector{step.y} : step.results, step.inputs);
   }
   // course end
 }

@@ -4,7 +4,6 @@
 #include <array>
 #include <functional>
 #include <initializer_list>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -55,20 +54,6 @@ std::array<Accumulator, sizeof...(Inputs)> grad_accumulators(const Inputs&... in
 
 // Fills the gradients of everything that the scalar `loss` was computed from, and clears the tape.
 void backward(const Tensor& loss);
-
-// What this thread has recorded from some length of its tape on, taken off it: for a caller who has a graph of his own,
-// such as PyTorch, and goes backward through this part of it later, on any thread, and more than once.
-class TapePiece {
- public:
-  explicit TapePiece(size_t from);  // tape_length() before it began
-  // Adds to the gradients of all that `y` was computed from here; dy: d loss / d y, of its shape. What was computed
-  // between gets a new gradient each time.
-  void backward(const Tensor& y, const Tensor& dy) const;
-  struct Step;  // of any tape: an op, its results and its derivative
-
- private:
-  std::shared_ptr<const std::vector<Step>> steps_;
-};
 
 // Nothing is recorded on this thread while one is alive.
 class NoGrad {

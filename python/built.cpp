@@ -1,6 +1,6 @@
 // A scheme, a sampler and a temperature in a model of some shape, without the model: pl.encodings.rope.build(), and
 // what PyTorch's layers run on (python/poslab/torch).
-#include "autograd/tape.h"
+#include "autograd/tape_piece.h"
 #include "encodings/grouped_heads.h"
 #include "encodings/temperature.h"
 #include "lab/runs/spelled_file.h"

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "autograd/ops.h"
+#include "autograd/tape_piece.h"
 #include "core/memory.h"
 #include "core/params.h"
 #include "tests/lab_helpers.h"
