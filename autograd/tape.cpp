@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "autograd/debug_check.h"
+#include "autograd/tape_piece.h"
 #include "autograd/watch.h"
 #include "core/backend.h"
 #include "core/debug.h"
@@ -10,16 +11,12 @@
 #include "core/stop.h"
 
 namespace poslab {
+
+thread_local std::vector<TapeStep> tape;
+
 namespace {
 
-struct Step {
-  const char* op;
-  Tensor y;
-  Backward backward;
-  std::vector<Tensor> inputs;    // kept only for the checks of POSLAB_DEBUG
-  std::vector<Tensor> results;   // of an op with several: all of them, y being the first
-};
-thread_local std::vector<Step> tape;
+using Step = TapeStep;
 thread_local int no_grad = 0;
 thread_local TapeWatch* watch = nullptr;
 

@@ -46,6 +46,7 @@ class Tensor {
   // for backward functions: where to add d loss / d this; null if it is not needed
   Accumulator grad_accumulator() const;
   Tensor grad() const;              // d loss / d this, same shape; zero if nothing has flowed in
+  Tensor take_grad() const;         // the same without a copy, where it has memory of its own; this begins a new one
   bool has_grad() const;            // something has flowed in
   void clear_grad() const;
 

@@ -15,6 +15,14 @@ int int_of(int64_t n, const char* what) {
   return int(n);
 }
 
+void limit(const char* name, int value, int most) {
+  if (value < 1 || value > most) bad_input("{} is {}; give a number from 1 to {}", name, value, most);
+}
+
+void limit_shape(int heads, int d_model, int layers) {
+  limit("heads", heads, 1024), limit("d_model", d_model, 65536), limit("layers", layers, 1024);
+}
+
 namespace {
 
 // As an array of a kind that NumPy calls so: "f" floats, "i" and "u" whole numbers, "b" booleans.

@@ -40,6 +40,9 @@ Ids ids_of(nb::handle);                                         // whole numbers
 nb::object array_of(const Ids&);                                // a new NumPy array of int32
 nb::object array_of(const Shape&, const std::vector<double>&);  // a new NumPy array of float64
 int int_of(int64_t n, const char* what);                        // throws BadInput beyond 32 bits
+// Whole numbers of a call within reason. They throw BadInput.
+void limit(const char* name, int value, int most);
+void limit_shape(int heads, int d_model, int layers);
 
 // The value of a word of a short list. Throws BadInput with did-you-mean.
 template <class Value>

@@ -36,7 +36,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     torture) torture ;;
     install) tests/install.sh build/release ;;
     spine) one spine_learns ;;
-    python) tests/python/run.sh ;;
+    python | torch) "tests/$1/run.sh" ;;
     wheel) tests/python/wheel.sh build/wheel/*.whl ;;
     notebooks) .venv-python/bin/python notebooks/run.py ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
@@ -139,6 +139,7 @@ run_tests() {   # [PRESET...]
         else failed=$((failed + 1)) summary+="  failed     nvcc failed or warned, see build/test-cuda.log"$'\n'
         fi ;;
       python | notebooks) ready "$preset" "$preset" -- python_module poslab_python_types poslab_program ;;
+      torch) ready torch torch -- torch_venv ;;
       wheel) ready wheel wheel -- wheel ;;
       wasm) ready wasm wasm -- training_steps ;;
       release) ready release torture release-1 release-2 smoke races install spine -- build release all ;;

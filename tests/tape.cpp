@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "autograd/ops.h"
+#include "autograd/tape_piece.h"
 #include "core/memory.h"
+#include "core/params.h"
 #include "tests/lab_helpers.h"
 
 namespace poslab::test {
@@ -120,6 +122,50 @@ TEST_CASE("tape: an op with two results is recorded only if an input requires a 
   const NoGrad here;
   CHECK_FALSE(double_and_square(leaf(3))[1].requires_grad());
   CHECK(tape_length() == 0);
+}
+
+TEST_CASE("tape: a piece is taken off it, and can be gone through again, also by another thread") {
+  const Tensor before = leaf(3), x = leaf(2);
+  const Tensor loss = sum_all(before * before);
+  const size_t length = tape_length();
+  const std::vector<Tensor> both = double_and_square(x);
+  const Tensor y = both[0] * both[1];              // 2 x^3
+  const TapePiece piece(length);
+  CHECK(tape_length() == length);
+  const Tensor dy = Tensor::from({2}, std::vector<real>{1, 10});
+  piece.backward(y, dy);
+  CHECK(x.grad().values() == std::vector<real>{24, 240});          // 6 x^2
+  CHECK(!both[0].has_grad());
+  piece.backward(y, dy);
+  CHECK(x.grad().values() == std::vector<real>{48, 480});          // inputs add up
+  x.clear_grad();
+  std::thread([&] { piece.backward(y, dy); }).join();
+  CHECK(x.grad().values() == std::vector<real>{24, 240});
+  CHECK_THROWS_WITH(piece.backward(y, Tensor::full({1}, 1)),
+                    "backward: the gradient is (1); it must have the shape of the result, (2)");
+  backward(loss);                                                  // what was recorded before is still there
+  CHECK(before.grad().values() == std::vector<real>{6, 6});
+  CHECK(tape_length() == 0);
+}
+
+TEST_CASE("tape: a gradient is handed over with its memory, and a packed one as a copy") {
+  const Tensor x = leaf(2);
+  backward(sum_all(x * x));
+  const real* at = x.grad_accumulator().at;
+  const Tensor taken = x.take_grad();
+  CHECK(taken.data() == at);
+  CHECK(taken.values() == std::vector<real>{4, 4});
+  CHECK(!x.has_grad());
+  CHECK(x.take_grad().values() == std::vector<real>{0, 0});
+  backward(sum_all(x * x));
+  CHECK(x.grad().values() == std::vector<real>{4, 4});
+  CHECK(taken.values() == std::vector<real>{4, 4});
+  const Params params(1);
+  const Tensor w = params.full("w", {2}, 3);
+  params.pack();
+  backward(sum_all(w * w));
+  CHECK(w.take_grad().values() == std::vector<real>{6, 6});
+  CHECK(!w.has_grad());
 }
 
 TEST_CASE("scratch: a slot keeps its memory while it is large enough; slots and threads do not share") {

@@ -35,7 +35,7 @@ navigation = {
                 "Every scheme <results/every-scheme/README>",
                 "Table 1 on all tasks, tiny <results/table1-tiny/README>",
                 "Temperatures and positions <results/cross-tiny/README>"],
-    "Python and C++": ["docs/python", "docs/python-training", "reference/python", "reference/cpp/index"],
+    "Python and C++": ["docs/python", "docs/python-training", "docs/torch", "reference/python", "reference/cpp/index"],
     "How it works": ["The spine <docs/spine>", "Design <docs/design>", "lab/files/README", "lab/hub/README",
                      "lab/runs/README", "lab/pages/README", "lab/papers/README",
                      "Formulas and their files <docs/formulas>", "docs/formulas-encodings",

@@ -87,10 +87,12 @@ class Encoding(Chosen):
         return plot_view(self.view(view, length, **how), head, axes)
 
     def build(self, positions="sequential", *, layers=1, heads=8, d_model=64, causal=False, pool=2048,
-              train_length=40, seed=0):
+              train_length=40, seed=0, temperature="none"):
         """The encoding in a model of that shape, with parameters of its own: .parameters, .logits(q, k),
-        .attend(q, k, v) and .embed(x), with gradients. train_length: what a window of 0.5L is half of."""
-        return _inside.Built(self.spelled, str(positions), layers, heads, d_model, causal, pool, train_length, seed)
+        .attend(q, k, v) and .embed(x), with gradients, and .weights(q, k). train_length: what a window of 0.5L is half
+        of."""
+        return _inside.Built(self.spelled, str(positions), layers, heads, d_model, causal, pool, train_length, seed,
+                             str(temperature))
 
     def logits(self, q, k, x=None, **how):
         """Logits of queries and keys (batch, time, heads, head size): (batch, heads, time, time).

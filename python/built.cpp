@@ -1,0 +1,225 @@
+// A scheme, a sampler and a temperature in a model of some shape, without the model: pl.encodings.rope.build(), and
+// what PyTorch's layers run on (python/poslab/torch).
+#include "autograd/tape_piece.h"
+#include "encodings/grouped_heads.h"
+#include "encodings/temperature.h"
+#include "lab/runs/spelled_file.h"
+#include "python/op.h"
+
+namespace poslab::python {
+namespace {
+
+struct Shaped {
+  std::string encoding, positions, temperature;
+  int layers, heads, d_model, head_dim;  // head_dim 0: d_model / heads
+  bool causal;
+  int pool, train_length;
+  uint64_t seed;
+};
+
+// What a pass is given beside queries and keys. All of it may be absent.
+struct Given {
+  Tensor x, x_keys;  // (B, Tq, C), (B, Tk, C): the states that queries and keys come from
+  int layer = 0, step = 0;
+  Ids lengths;                    // (B): keys of each sequence, others are padding
+  std::vector<double> positions;  // (S, Tk); else the sampler draws them
+};
+
+class Built {
+ public:
+  explicit Built(const Shaped& s) : seed_(s.seed), params_(s.seed) {
+    limit_shape(s.heads, s.d_model, s.layers), limit("pool", s.pool, 1 << 20);
+    limit("train_length", s.train_length, 1 << 24);
+    if (s.head_dim) limit("head_dim", s.head_dim, 65536);
+    if (!s.head_dim && s.d_model % s.heads)
+      bad_input("{}: width {} with {} heads; the width must be a multiple of the heads", s.encoding, s.d_model,
+                s.heads);
+    scheme_ = choose_encoding(as_typed("encoding", s.encoding), trained_on(s.train_length));
+    sampler_ = sampler_for(scheme_, choose_sampler(with_spelled_file("positions", s.positions)));
+    policy_ = choose_temperature(s.temperature);
+    shape_ = {.layers = s.layers, .heads = s.heads, .d_model = s.d_model, .causal = s.causal, .pool = s.pool};
+    if (s.head_dim != s.d_model / s.heads) shape_.head_width = s.head_dim;
+    if (const int most = pool_of(sampler_); sampler_.choices.has("max_position")) shape_.pool = most;
+    if (sampler_.choices.has("first")) shape_.first = sampler_.choices.whole("first");
+    layers_ = std::make_shared<const PositionLayers>(params_ / "encoding", scheme_, shape_);
+    temperature_ = temperature_layers(params_ / "temperature", policy_, shape_);
+    if (!params_.entries().empty()) params_.pack();
+  }
+  std::string spelled() const { return scheme_.spelled(); }
+  nb::dict parameters() const {
+    nb::dict all;
+    for (const Params::Entry& e : params_.entries()) all[e.name.c_str()] = nb::cast(e.tensor);
+    return all;
+  }
+  bool adds_to_embedding() const { return bool(layers_->embed); }
+  bool reads_states() const {
+    return std::any_of(layers_->layers.begin(), layers_->layers.end(),
+                       [](const auto& layer) { return poslab::reads_states(*layer); });
+  }
+  Tensor embed(const Tensor& x, const Given& g) const {
+    if (!layers_->embed) bad_input("{} adds nothing to the embedding; ask for its logits", spelled());
+    if (x.dims() != 3 || x.dim(2) != shape_.d_model)
+      bad_input("{}: x is {}; it must be (batch, time, {})", spelled(), to_string(x.shape()), shape_.d_model);
+    return layers_->embed(x, drawn(x.dim(1), g).at_embedding());
+  }
+  Tensor logits(const Tensor& q, const Tensor& k, const Given& g) const {
+    const Prepared in = prepared(q, k, g);
+    return at(g).logits(
+        {in.heads.q, each_head(in.heads.k, shape_.heads), in.heads.x, in.heads.x_keys, in.heads.temperature},
+        in.positions, in.span);
+  }
+  Tensor weights(const Tensor& q, const Tensor& k, const Given& g) const {
+    const NoGrad only_looking;
+    const Prepared in = prepared(q, k, g);
+    return at(g).weights(in.heads, in.positions, in.span);
+  }
+  Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Given& g) const {
+    const Prepared in = prepared(q, k, g);
+    if (v.dims() != 4 || v.dim(0) != k.dim(0) || v.dim(1) != k.dim(1) || v.dim(2) != k.dim(2))
+      bad_input("{}: v is {} with k {}; it must be (batch, time, heads, any)", spelled(), to_string(v.shape()),
+                to_string(k.shape()));
+    return at(g).attend(in.heads, each_head(v, in.heads.k.dim(2)), in.positions, in.span);
+  }
+
+ private:
+  struct Prepared {
+    Heads heads;
+    const Positions& positions;
+    Span span;
+  };
+
+  const Encoding& at(const Given& g) const { return *layers_->layers[size_t(g.layer)]; }
+
+  // Of these slots. Those of the last call are kept, with what depends on them alone: all layers of a pass ask for
+  // them.
+  const PositionSample& drawn(int slots, const Given& g) const {
+    if (last_ && last_slots_ == slots && last_step_ == g.step && last_given_ == g.positions) return *last_;
+    const int sequences = int(g.positions.size()) / slots;
+    if (size_t(sequences) * size_t(slots) != g.positions.size())
+      bad_input("{}: positions are {} numbers for {} slots; give one for each slot, cached ones too", spelled(),
+                g.positions.size(), slots);
+    last_ = g.positions.empty() ? PositionSample(sampler_, Resample::per_forward,
+                                                 stream(seed_, Purpose::positions, uint64_t(g.step)), 1, slots)
+                                : PositionSample({Positions::of_tokens(sequences, g.positions)});
+    last_slots_ = slots, last_step_ = g.step, last_given_ = g.positions;
+    return *last_;
+  }
+
+  // Queries and keys that fit; the states that they come from, if nobody says, are q and k themselves.
+  Prepared prepared(const Tensor& q, const Tensor& k, const Given& g) const {
+    if (g.layer < 0 || g.layer >= shape_.layers)
+      bad_input("layer {} of {}; they are counted from 0", g.layer, shape_.layers);
+    const int H = shape_.heads, D = shape_.head_dim(), C = shape_.d_model;
+    if (q.dims() != 4 || k.dims() != 4 || q.dim(2) != H || q.dim(3) != D || k.dim(3) != D || q.dim(0) != k.dim(0) ||
+        H % k.dim(2) || q.dim(1) > k.dim(1))
+      bad_input("{}: q is {} and k {}; both must be (batch, time, {}, {}), or k have more slots or fewer heads",
+                spelled(), to_string(q.shape()), to_string(k.shape()), H, D);
+    const bool same_slots = q.dim(1) == k.dim(1);
+    const auto states = [&](const char* name, const Tensor& given, const Tensor& heads) {
+      const Shape wanted = {heads.dim(0), heads.dim(1), C};
+      if (given && given.shape() != wanted)
+        bad_input("{}: {} is {}; it must be {}", spelled(), name, to_string(given.shape()), to_string(wanted));
+      return given || heads.size() != size_of(wanted) ? given : heads.reshape(wanted);
+    };
+    const Tensor x = states("x", g.x, q);
+    const Tensor x_keys = states("x_keys", g.x_keys ? g.x_keys : same_slots ? g.x : Tensor(), k);
+    if (poslab::reads_states(at(g)) && (!x || !x_keys))
+      bad_input("{}: it may read the states that queries and keys are made from; give x and x_keys", spelled());
+    const Positions& positions = drawn(k.dim(1), g).at_layer(g.layer);
+    const Span span{.causal = shape_.causal, .offset = k.dim(1) - q.dim(1), .key_lengths = g.lengths};
+    const Heads heads = temperature_[size_t(g.layer)]({q, k, x, x_keys}, positions, span);
+    return {fitted(at(g), heads, positions), positions, span};
+  }
+
+  uint64_t seed_;
+  Chosen<Scheme> scheme_;
+  Chosen<Sampler> sampler_;
+  Chosen<TemperaturePolicy> policy_;
+  ModelShape shape_;
+  Params params_;
+  std::shared_ptr<const PositionLayers> layers_;
+  std::vector<Temperature> temperature_;
+  mutable std::optional<PositionSample> last_;
+  mutable int last_slots_ = 0, last_step_ = 0;
+  mutable std::vector<double> last_given_;
+};
+
+// As Python says it. x_keys, lengths and positions may be None.
+Given given_of(nb::handle x, nb::handle x_keys, int layer, int step, nb::handle lengths, nb::handle positions) {
+  Given g{tensor_or_absent(x), tensor_or_absent(x_keys), layer, step, ids_of(lengths), {}};
+  if (positions.is_none()) return g;
+  const nb::object all = numpy().attr("ascontiguousarray")(positions, "dtype"_a = "float64");
+  const auto a = nb::cast<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>(all);
+  if (a.size() == 0) bad_input("positions: there are none; give one for each slot");
+  g.positions.assign(a.data(), a.data() + a.size());
+  return g;
+}
+
+}  // namespace
+
+void add_built(nb::module_& m) {
+  nb::class_<Built>(m, "Built", "An encoding in a model of some shape, with parameters of its own.")
+      .def(
+          "__init__",
+          [](Built* self, std::string encoding, std::string positions, int layers, int heads, int d_model, bool causal,
+             int pool, int train_length, uint64_t seed, std::string temperature, int head_dim) {
+            new (self) Built({std::move(encoding), std::move(positions), std::move(temperature), layers, heads, d_model,
+                              head_dim, causal, pool, train_length, seed});
+          },
+          "encoding"_a, "positions"_a = "sequential", "layers"_a = 1, "heads"_a = 8, "d_model"_a = 64,
+          "causal"_a = false, "pool"_a = 2048, "train_length"_a = 40, "seed"_a = 0, "temperature"_a = "none",
+          "head_dim"_a = 0)
+      .def_prop_ro("parameters", &Built::parameters, "what it learns: names and tensors")
+      .def_prop_ro("adds_to_embedding", &Built::adds_to_embedding, "whether embed() has something to add")
+      .def_prop_ro("reads_states", &Built::reads_states, "whether it may read x and x_keys")
+      .def(
+          "embed",
+          [](const Built& b, TensorLike x, int step, nb::object positions) {
+            return b.embed(tensor_of(x), given_of(nb::none(), nb::none(), 0, step, nb::none(), positions));
+          },
+          "x"_a, "step"_a = 0, "positions"_a = nb::none(),
+          "x (B, T, C) with positions added, for an encoding that does so.")
+      .def(
+          "logits",
+          [](const Built& b, TensorLike q, TensorLike k, nb::object x, int layer, int step, nb::object x_keys,
+             nb::object lengths, nb::object positions) {
+            return b.logits(tensor_of(q), tensor_of(k), given_of(x, x_keys, layer, step, lengths, positions));
+          },
+          "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0, "x_keys"_a = nb::none(),
+          "lengths"_a = nb::none(), "positions"_a = nb::none(),
+          "(B, H, Tq, Tk) of queries (B, Tq, H, D) and keys (B, Tk, G, D), -infinity where masked; the queries are the "
+          "last\nof the slots. x (B, Tq, C) and x_keys (B, Tk, C): the states that they are made from, for encodings "
+          "that read\nthem; without them, q and k themselves. lengths (B,): keys of each sequence, the others are "
+          "padding. positions\n(Tk,) or (B, Tk): in place of those that the sampler draws at this step.")
+      .def(
+          "weights",
+          [](const Built& b, TensorLike q, TensorLike k, nb::object x, int layer, int step, nb::object x_keys,
+             nb::object lengths, nb::object positions) {
+            return b.weights(tensor_of(q), tensor_of(k), given_of(x, x_keys, layer, step, lengths, positions));
+          },
+          "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0, "x_keys"_a = nb::none(),
+          "lengths"_a = nb::none(), "positions"_a = nb::none(),
+          "What each query takes of each value, (B, H, Tq, Tk), without a gradient; arguments as for logits.")
+      .def(
+          "attend",
+          [](const Built& b, TensorLike q, TensorLike k, TensorLike v, nb::object x, int layer, int step,
+             nb::object x_keys, nb::object lengths, nb::object positions) {
+            const Given g = given_of(x, x_keys, layer, step, lengths, positions);
+            return b.attend(tensor_of(q), tensor_of(k), tensor_of(v), g);
+          },
+          "q"_a, "k"_a, "v"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0, "x_keys"_a = nb::none(),
+          "lengths"_a = nb::none(), "positions"_a = nb::none(),
+          "What attention gives with these logits, (B, Tq, H, D) of values (B, Tk, G, D). It has gradients. Arguments "
+          "as for\nlogits.")
+      .def("__repr__", [](const Built& b) { return "<" + b.spelled() + ", built>"; });
+  nb::class_<TapePiece>(m, "TapePiece", "What this thread has recorded since its tape had a length, taken off it.")
+      .def(nb::init<size_t>(), "since"_a)
+      .def(
+          "backward", [](const TapePiece& piece, const Tensor& y, TensorLike dy) { piece.backward(y, tensor_of(dy)); },
+          "y"_a, "dy"_a, "Adds to the gradients of all that y was computed from, from d loss / d y.");
+  m.def(
+      "take_grad", [](const Tensor& x) { return x.take_grad(); }, "x"_a,
+      "d loss / d x without a copy, zeros if nothing has flowed in; x begins a new one.");
+}
+
+}  // namespace poslab::python

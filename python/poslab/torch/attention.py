@@ -1,0 +1,195 @@
+"""Schemes as modules: pt.Scheme takes queries and keys that are there, pt.Attention has the projections around it."""
+
+import torch
+from torch import nn
+
+from .. import _poslab as engine
+from ..chosen import samplers
+from .bridge import call, of_engine
+
+
+class Scheme(nn.Module):
+    """An encoding, a sampler and a temperature for `layers` layers: logits, weights and results of queries and keys.
+
+    Each is spelled as on the command line, or a thing of pl.encodings, pl.samplers, pl.temperatures. What they learn
+    are parameters under the engine's names, such as encoding.layer0.table. Positions that are random are drawn anew by
+    next_pass() while training, and are always the same in evaluation. head_dim: d_model / heads if it is not said.
+    train_length: what a window of 0.5L is half of."""
+
+    def __init__(self, encoding, d_model, heads, *, positions="sequential", temperature="none", causal=False, layers=1,
+                 head_dim=None, pool=2048, train_length=40, seed=0):
+        super().__init__()
+        self.how = {"encoding": str(encoding), "positions": str(positions), "temperature": str(temperature),
+                    "layers": layers, "heads": heads, "d_model": d_model, "head_dim": head_dim or 0, "causal": causal,
+                    "pool": pool, "train_length": train_length, "seed": seed}
+        self.passes = 0
+        self._build()
+        for name, tensor in self._built.parameters.items():
+            *path, last = name.split(".")
+            at = self
+            for part in path:
+                if part not in at._modules:
+                    at.add_module(part, nn.Module())
+                at = at._modules[part]
+            at.register_parameter(last, nn.Parameter(of_engine(tensor)))
+
+    def _build(self):
+        self._built = engine._inside.Built(**self.how)
+
+    def __getstate__(self):                     # of copies and pickles, which have an engine's side of their own
+        return {name: value for name, value in super().__getstate__().items() if name != "_built"}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self._build()
+        own = self._built.parameters
+        for name, parameter in self.named_parameters():
+            values = of_engine(own[name])
+            values.copy_(parameter.data)
+            parameter.data = values
+
+    def extra_repr(self):
+        return ", ".join(f"{name}={value!r}" for name, value in self.how.items())
+
+    @property
+    def adds_to_embedding(self):
+        """Whether embed() adds something."""
+        return self._built.adds_to_embedding
+
+    @property
+    def reads_states(self):
+        """Whether it may read x and x_keys, the states that queries and keys are made from."""
+        return self._built.reads_states
+
+    def next_pass(self):
+        """While training, positions that are random are drawn anew from here on."""
+        if self.training:
+            self.passes += 1
+
+    def _call(self, function, inputs, **how):
+        own, step = self._built.parameters, self.passes if self.training else 0
+        positions, lengths = (None if how.get(name) is None else torch.as_tensor(how[name]).numpy(force=True)
+                              for name in ("positions", "lengths"))
+        how |= {"positions": positions, "step": step} | ({"lengths": lengths} if "lengths" in how else {})
+        parameters = [(own[name], parameter) for name, parameter in self.named_parameters()]
+        return call(lambda **tensors: function(**tensors, **how), inputs, parameters)
+
+    def embed(self, x, *, positions=None):
+        """x (B, T, C) with positions added where the encoding does that, and x itself where it does not."""
+        return self._call(self._built.embed, {"x": x}, positions=positions) if self.adds_to_embedding else x
+
+    def forward(self, q, k, v, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
+        """(B, Tq, H, D): what queries (B, Tq, H, D), the last ones of the slots, read of values (B, Tk, G, D) by keys
+        (B, Tk, G, D).
+
+        x (B, Tq, C), x_keys (B, Tk, C): the states that queries and keys are made from, for encodings that read them.
+        positions (Tk,) or (B, Tk): in place of those of the sampler. lengths (B,): how many keys each sequence has; the
+        others are padding."""
+        inputs = {"q": q, "k": k, "v": v, "x": x, "x_keys": x_keys}
+        return self._call(self._built.attend, inputs, layer=layer, positions=positions, lengths=lengths)
+
+    def logits(self, q, k, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
+        """(B, H, Tq, Tk), -infinity where masked; arguments as in forward()."""
+        inputs = {"q": q, "k": k, "x": x, "x_keys": x_keys}
+        return self._call(self._built.logits, inputs, layer=layer, positions=positions, lengths=lengths)
+
+    def weights(self, q, k, x=None, x_keys=None, *, layer=0, positions=None, lengths=None):
+        """What each query takes of each value, (B, H, Tq, Tk), without a gradient; arguments as in forward()."""
+        inputs = {"q": q, "k": k, "x": x, "x_keys": x_keys}
+        with torch.no_grad():
+            return self._call(self._built.weights, inputs, layer=layer, positions=positions, lengths=lengths)
+
+
+class Attention(nn.Module):
+    """Self-attention with any encoding: projections to queries, keys and values, and back to d_model.
+
+    encoding: as for Scheme, which takes the other options, or a Scheme that several layers share; then `layer` says
+    which one this is, and the model calls scheme.next_pass() before each pass. key_heads: fewer heads of keys and
+    values than of queries."""
+
+    def __init__(self, encoding, d_model, heads, *, key_heads=None, bias=False, layer=0, **options):
+        super().__init__()
+        self.shares = isinstance(encoding, Scheme)
+        if self.shares and options:
+            raise ValueError(f"poslab.torch: {', '.join(options)} belongs to the Scheme that this layer shares; say it "
+                             "there")
+        self.scheme = encoding if self.shares else Scheme(encoding, d_model, heads, layers=layer + 1, **options)
+        self.heads, self.key_heads, self.layer = heads, key_heads or heads, layer
+        self.head_dim = self.scheme.how["head_dim"] or d_model // heads
+        self.query = nn.Linear(d_model, heads * self.head_dim, bias=bias)
+        self.key = nn.Linear(d_model, self.key_heads * self.head_dim, bias=bias)
+        self.value = nn.Linear(d_model, self.key_heads * self.head_dim, bias=bias)
+        self.output = nn.Linear(heads * self.head_dim, d_model, bias=bias)
+
+    def embed(self, x, **how):
+        """What the first layer reads: x, with positions added where the encoding adds them to the embedding."""
+        return self.scheme.embed(x, **how)
+
+    def _of(self, x):
+        q, k, v = (project(x).unflatten(-1, (-1, self.head_dim)) for project in (self.query, self.key, self.value))
+        return q, k, v
+
+    def forward(self, x, *, positions=None, lengths=None, cache=None):
+        """(B, T, C) -> (B, T, C). positions and lengths as in Scheme.forward(). cache: x are the slots behind those
+        that it has, and it keeps these, too."""
+        if not self.shares:
+            self.scheme.next_pass()
+        q, k, v = self._of(x)
+        x_keys = x
+        if cache is not None:
+            if torch.is_grad_enabled() and q.requires_grad:
+                raise ValueError("poslab.torch: a cache has no gradients; decode under torch.no_grad()")
+            k, v, x_keys = cache.append(k, v, x)
+            positions = cache.positions() if positions is None else positions
+        read = self.scheme(q, k, v, x, x_keys, layer=self.layer, positions=positions, lengths=lengths)
+        return self.output(read.flatten(-2))
+
+    def logits(self, x, **how):
+        """(B, H, T, T), -infinity where masked."""
+        q, k, _ = self._of(x)
+        return self.scheme.logits(q, k, x, layer=self.layer, **how)
+
+    def weights(self, x, **how):
+        """What each slot takes of each slot's value: (B, H, T, T), without a gradient."""
+        q, k, _ = self._of(x)
+        return self.scheme.weights(q, k, x, layer=self.layer, **how)
+
+    def cache(self, capacity, sequences=1):
+        """An empty Cache for decoding up to so many slots."""
+        return Cache(self, capacity, sequences)
+
+
+class Cache:
+    """Keys and values of a layer, before any position enters, so that all encodings can go on from them.
+
+    A sampler that is not sequential draws once, for all slots that it may come to have."""
+
+    def __init__(self, layer, capacity, sequences=1):
+        scheme, size = layer.scheme, (sequences, capacity)
+        if not scheme.how["causal"]:
+            raise ValueError("poslab.torch: only causal attention can go on from a cache; say causal=True")
+        self.length, self.capacity = 0, capacity
+        self._kept = [torch.empty(*size, layer.key_heads, layer.head_dim) for _ in range(2)]
+        self._kept.append(torch.empty(*size, scheme.how["d_model"]))
+        self._positions = None
+        if scheme.how["positions"] != "sequential":
+            self._positions = samplers[scheme.how["positions"]].draw(capacity, seed=scheme.how["seed"])
+            if self._positions.shape != (1, capacity):
+                raise ValueError(f"poslab.torch: {scheme.how['positions']} draws no position for each slot, which a "
+                                 "cache needs; choose another sampler, such as sequential")
+
+    def append(self, *newest):
+        """All keys, values and states, the newest (B, T, ...) behind the others."""
+        until = self.length + newest[0].shape[1]
+        if until > self.capacity or newest[0].shape[0] != len(self._kept[0]):
+            raise ValueError(f"poslab.torch: this cache is for {len(self._kept[0])} sequences of {self.capacity} "
+                             f"slots, and was given {newest[0].shape[0]} of {until}; make a larger one with "
+                             "layer.cache()")
+        for kept, new in zip(self._kept, newest):
+            kept[:, self.length:until] = new
+        self.length = until
+        return [kept[:, :until] for kept in self._kept]
+
+    def positions(self):
+        """Those of all slots that it has; None for the sampler's own."""
+        return None if self._positions is None else self._positions[0, :self.length]

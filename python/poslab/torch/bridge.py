@@ -1,0 +1,69 @@
+"""A call of the engine as a step of PyTorch's autograd. Values share their memory both ways; gradients are handed over.
+"""
+
+import torch
+from torch.autograd.function import once_differentiable
+
+from .. import _poslab as engine
+
+
+def shared(tensor, name, gradient=False):
+    """A tensor of PyTorch as one of the engine, on the same memory where it is contiguous. ValueError for others than
+    float32 on the CPU."""
+    if tensor.device.type != "cpu":
+        raise ValueError(f"poslab.torch: {name} is on {tensor.device}, and its kernels for PyTorch run on the CPU; "
+                         "move the model and its inputs there with .cpu()")
+    if tensor.dtype != torch.float32:
+        raise ValueError(f"poslab.torch: {name} is {tensor.dtype}, and the engine computes in float32; use .float()")
+    own = engine.from_numpy(tensor.detach().contiguous().numpy())
+    return own.require_grad() if gradient else own
+
+
+def of_engine(tensor):
+    """The other way: a tensor of PyTorch on the memory of one of the engine, which it keeps."""
+    return torch.from_numpy(tensor.numpy())
+
+
+@torch.compiler.disable
+def call(function, inputs, parameters):
+    """function(**inputs), with gradients. inputs: tensors of PyTorch by name; what is None is left out. parameters:
+    pairs of a parameter of the engine and the tensor of PyTorch that has its values and gets its gradient."""
+    inputs = {name: tensor for name, tensor in inputs.items() if tensor is not None}
+    own, theirs = [p[0] for p in parameters], [p[1] for p in parameters]
+    tensors = [*inputs.values(), *theirs]
+    recorded = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+    return _Call.apply(function, list(inputs), own, recorded, *tensors)
+
+
+class _Call(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, function, names, parameters, recorded, *tensors):
+        inputs = [shared(t, name, recorded and t.requires_grad) for name, t in zip(names, tensors)]
+        for parameter, tensor in zip(parameters, tensors[len(inputs):]):
+            values = parameter.numpy()
+            if values.ctypes.data != tensor.data_ptr():     # others than the module's own, as in functional_call
+                shared(tensor, "a parameter")
+                values[...] = tensor.detach().numpy()
+        if not recorded:
+            with engine.no_grad():
+                return of_engine(function(**dict(zip(names, inputs))))
+        since = engine.tape_length()
+        try:
+            y = function(**dict(zip(names, inputs)))
+        finally:
+            ctx.piece = engine._inside.TapePiece(since)
+        ctx.y, ctx.inputs = y, [*inputs, *parameters]
+        result = of_engine(y)
+        ctx.save_for_backward(*tensors, result)             # PyTorch says if one of them has been changed since
+        return result
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, dy):
+        ctx.saved_tensors
+        wanted = [x if needed else None for x, needed in zip(ctx.inputs, ctx.needs_input_grad[4:])]
+        for x in ctx.inputs:
+            x.clear_grad()
+        ctx.piece.backward(ctx.y, shared(dy, "a gradient"))
+        gradients = [None if x is None else of_engine(engine._inside.take_grad(x)) for x in wanted]
+        return None, None, None, None, *gradients

@@ -1,0 +1,111 @@
+"""A LLaMA of transformers with another encoding: its own rotation goes, and poslab computes its attention."""
+
+import torch
+from torch import nn
+
+from .. import _poslab as engine
+from .attention import Scheme
+
+KNOWN = ("llama", "mistral", "qwen2", "qwen3")
+
+
+def patch(model, encoding, *, temperature="none", positions="sequential", train_length=None, seed=0):
+    """Gives a model of transformers this encoding, in place, and returns it. It trains, and generates with its cache.
+
+        model = AutoModelForCausalLM.from_pretrained(folder)
+        pt.patch(model, "rerope:window=512")
+
+    What the encoding does not say of pairing and base comes from the checkpoint. train_length, by default what the
+    checkpoint says, is what a window of 0.5L is half of. What the encoding learns is in model.model.poslab. ValueError
+    for models of other kinds, and for encodings that add to the embedding."""
+    config, inner = model.config, getattr(model, "model", model)
+    if config.model_type not in KNOWN:
+        raise ValueError(f"poslab.torch: patch() knows {', '.join(KNOWN)}, and this is a {config.model_type}")
+    if getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True):
+        raise ValueError(f"poslab.torch: this {config.model_type} has a sliding window of {config.sliding_window}, "
+                         "which patch() would drop; set model.config.sliding_window = None first, if that is meant")
+    if hasattr(inner, "poslab"):
+        raise ValueError("poslab.torch: this model is patched already; load it anew")
+    heads = config.num_attention_heads
+    size = getattr(config, "head_dim", None) or config.hidden_size // heads
+    base = config.rope_parameters["rope_theta"]
+    scheme = Scheme(_with_usual(str(encoding), base), config.hidden_size, heads, head_dim=size, causal=True,
+                    layers=config.num_hidden_layers, positions=positions, temperature=temperature, seed=seed,
+                    train_length=train_length or config.max_position_embeddings, pool=2 ** 20)
+    if scheme.adds_to_embedding:
+        raise ValueError(f"poslab.torch: {encoding} adds to the embedding, which patch() leaves as it is; choose an "
+                         "encoding of attention, such as rerope")
+    _register()
+    inner.poslab, inner.rotary_emb = scheme, _NoRotation(size)
+    inner.register_forward_pre_hook(lambda module, args: scheme.next_pass())
+    for block in inner.layers:
+        block.self_attn.poslab = [scheme]       # in a list, as its parameters are inner's
+        if scheme.reads_states:
+            block.self_attn.register_forward_pre_hook(_keep_states, with_kwargs=True)
+    model.set_attn_implementation("poslab")
+    return model
+
+
+def _with_usual(encoding, base):
+    """With the pairing and the base of the checkpoint, where the encoding has such options and does not say them."""
+    name, _, said = encoding.partition(":")
+    options = next((row["options"] for row in engine._inside.things("encoding") if row["name"] == name), [])
+    usual = {"pairing": "half", "base": f"{base:g}"}
+    given = {part.split("=")[0] for part in said.split(",")}
+    more = [f"{o['name']}={usual[o['name']]}" for o in options if o["name"] in usual.keys() - given]
+    return f"{name}:{','.join([said] * bool(said) + more)}" if more else encoding
+
+
+class _NoRotation(nn.Module):
+    """In place of the rotation of a checkpoint: cosines of 1 and sines of 0."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.size = size
+
+    def forward(self, x, position_ids):
+        one = torch.ones(1, position_ids.shape[-1], self.size, dtype=x.dtype, device=x.device)
+        return one, torch.zeros_like(one)
+
+
+def _register():
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import flash_attention_mask
+
+    AttentionInterface.register("poslab", _attention)
+    AttentionMaskInterface.register("poslab", flash_attention_mask)     # (B, Tk) where something is padding, or None
+
+
+def _keep_states(module, args, kwargs):
+    """For encodings that read them: the states of this pass, and those of all keys, which are kept with the cache."""
+    x = args[0] if args else kwargs["hidden_states"]
+    cache, keys = kwargs.get("past_key_values"), x
+    if cache is not None:
+        kept = cache.__dict__.setdefault("poslab_states", {})
+        seen = cache.get_seq_length(module.layer_idx)
+        if seen:
+            keys = torch.cat([kept[module.layer_idx][:, :seen], x], 1)
+        kept[module.layer_idx] = keys
+    module.poslab_states = (x, keys)
+
+
+def _attention(module, query, key, value, attention_mask, *, scaling, dropout=0.0, **kwargs):
+    """As transformers calls it: (B, H, Tq, D), (B, G, Tk, D) -> (B, Tq, H, D), and no weights."""
+    scheme = module.poslab[0]
+    if dropout:
+        raise ValueError("poslab.torch: attention has no dropout of weights; set model.config.attention_dropout = 0 "
+                         "before the model is made")
+    q, k, v = (x.transpose(1, 2) for x in (query, key, value))
+    if abs(scaling * q.shape[-1] ** 0.5 - 1) > 1e-6:
+        raise ValueError(f"poslab.torch: this model scales logits by {scaling:g}, and encodings by "
+                         f"1 / sqrt({q.shape[-1]}); patch() does not fit it")
+    x, x_keys = module.poslab_states if scheme.reads_states else (None, None)
+    lengths = None
+    if attention_mask is not None:
+        mask = attention_mask.bool()
+        lengths = mask.sum(-1)
+        slots = torch.arange(k.shape[1])
+        if mask.shape[1] != k.shape[1] or q.shape[1] != k.shape[1] or (mask != (slots < lengths[:, None])).any():
+            raise ValueError("poslab.torch: padding must be on the right, and none while decoding from a cache; set "
+                             "tokenizer.padding_side = 'right', or generate from one text at a time")
+    return scheme(q, k, v, x, x_keys, layer=module.layer_idx, lengths=lengths), None

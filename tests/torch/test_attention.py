@@ -1,0 +1,199 @@
+"""pt.Scheme and pt.Attention as modules: parameters, memory, copies, caches, positions, and what they refuse."""
+
+import copy
+import io
+
+import numpy as np
+import pytest
+import torch
+
+import poslab as pl
+import poslab.torch as pt
+from poslab.torch import bridge
+
+
+def x_of(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_values_share_their_memory():
+    t = x_of(2, 3, 4)
+    own = bridge.shared(t, "t")
+    assert own.numpy().ctypes.data == t.data_ptr()
+    assert bridge.of_engine(own).data_ptr() == t.data_ptr()
+    layer = pt.Attention("t5", 16, 2)
+    layer.scheme.encoding.table.data[3, 1] = 7
+    assert layer.scheme._built.parameters["encoding.table"].numpy()[3, 1] == 7
+
+
+def test_without_positions_it_is_the_attention_of_pytorch():
+    layer, x = pt.Attention("none", 32, 4, causal=True), x_of(2, 9, 32).requires_grad_()
+    y = layer(x)
+    y.square().sum().backward()
+    got = [x.grad.clone(), *(p.grad.clone() for p in layer.parameters())]
+    x.grad = None
+    layer.zero_grad()
+    q, k, v = (p(x).unflatten(-1, (4, 8)).transpose(1, 2) for p in (layer.query, layer.key, layer.value))
+    other = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    other = layer.output(other.transpose(1, 2).flatten(-2))
+    assert torch.allclose(y, other, atol=1e-5)
+    other.square().sum().backward()
+    for mine, theirs in zip(got, [x.grad, *(p.grad for p in layer.parameters())]):
+        assert torch.allclose(mine, theirs, atol=1e-4)
+
+
+def test_logits_and_weights_are_those_of_the_attention():
+    layer, x = pt.Attention("rerope:window=3", 32, 4, causal=True, temperature="log_n:length=4"), x_of(1, 9, 32)
+    s, a = layer.logits(x), layer.weights(x)
+    assert a.shape == (1, 4, 9, 9) and not a.requires_grad and s.requires_grad
+    assert torch.allclose(s.softmax(-1), a, atol=1e-5)
+    mixed = torch.einsum("bhij,bjhd->bihd", a, layer.value(x).unflatten(-1, (4, 8)))
+    assert torch.allclose(layer.output(mixed.flatten(-2)), layer(x), atol=1e-5)
+
+
+def test_parameters_are_in_the_state_and_train():
+    torch.manual_seed(0)
+    layer, other = (pt.Attention("dape", 16, 2, causal=True, temperature="ssmax") for _ in range(2))
+    names = set(layer.state_dict())
+    assert {"scheme.encoding.layer0.w1", "query.weight"} < names and any("temperature" in n for n in names)
+    x = x_of(2, 6, 16)
+    optimizer = torch.optim.Adam(layer.parameters(), lr=0.01)
+    losses = []
+    for _ in range(60):
+        loss = (layer(x) - x.flip(-1)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.7 * losses[0]
+    other.load_state_dict(layer.state_dict())
+    assert torch.equal(other(x), layer(x))
+
+
+def test_copies_and_pickles_have_parameters_of_their_own():
+    layer, x = pt.Attention("kerple", 16, 2), x_of(1, 6, 16)
+    y = layer(x)
+    stored = io.BytesIO()
+    torch.save(layer, stored)
+    stored.seek(0)
+    for other in (copy.deepcopy(layer), torch.load(stored, weights_only=False)):
+        assert torch.equal(other(x), y)
+        with torch.no_grad():
+            for p in other.scheme.parameters():
+                p.fill_(0.5)
+        assert not torch.equal(other(x), y) and torch.equal(layer(x), y)
+    moved = copy.deepcopy(layer).double().float()       # tensors of other memory than the engine's
+    assert torch.equal(moved(x), y)
+
+
+def test_a_graph_can_be_gone_through_again_and_what_was_changed_is_told():
+    scheme, (q, k, v) = pt.Scheme("relative", 16, 2), (x_of(1, 5, 2, 8, seed=n).requires_grad_() for n in range(3))
+    y = scheme(q, k, v)
+    first = torch.autograd.grad(y.square().sum(), [q, *scheme.parameters()], retain_graph=True)
+    again = torch.autograd.grad(y.square().sum(), [q, *scheme.parameters()])
+    assert all(torch.equal(a, b) for a, b in zip(first, again))
+    y = scheme(q, k, v)
+    with torch.no_grad():
+        k.add_(1)
+    with pytest.raises(RuntimeError, match="inplace"):
+        y.sum().backward()
+
+
+def test_the_tape_of_the_engine_is_left_as_it_was():
+    x = pl.Tensor([[1.0, 2.0]], requires_grad=True)
+    loss = pl.sum_all(x * x)
+    length = pl.tape_length()
+    layer, inputs = pt.Attention("fire", 16, 2, causal=True), x_of(1, 5, 16)
+    layer(inputs).sum().backward()
+    with torch.no_grad():
+        layer(inputs)
+    with pytest.raises(ValueError, match="layer 1 of 1"):
+        layer.scheme(*(x_of(1, 5, 2, 8).requires_grad_() for _ in range(3)), layer=1)
+    assert pl.tape_length() == length
+    loss.backward()
+    assert x.grad.tolist() == [[2.0, 4.0]]
+
+
+@pytest.mark.parametrize("encoding, positions", [("rope", "sequential"), ("rerope:window=3", "sequential"),
+                                                 ("t5", "randomized:max_position=64"), ("fire", "sequential"),
+                                                 ("cable", "sequential"), ("forgetting", "sequential"),
+                                                 ("none|rope", "sequential"), ("none*2+alibi*2", "sequential")])
+@pytest.mark.parametrize("sequences", [1, 2])
+def test_a_cache_gives_what_one_pass_gives(encoding, positions, sequences):
+    layer = pt.Attention(encoding, 32, 4, key_heads=2, causal=True, positions=positions).eval()
+    x = x_of(sequences, 12, 32)
+    with torch.no_grad():
+        cache = layer.cache(12, sequences)
+        parts = [layer(x[:, a:b], cache=cache) for a, b in ((0, 5), (5, 6), (6, 7), (7, 12))]
+        whole = layer(x, positions=cache.positions())
+    assert torch.allclose(torch.cat(parts, 1), whole, atol=2e-5)
+    with pytest.raises(ValueError, match="12 slots"), torch.no_grad():
+        layer(x[:, :1], cache=cache)
+
+
+def test_random_positions_are_drawn_anew_while_training_alone():
+    layer, x = pt.Attention("rope", 32, 4, positions="randomized:max_position=99"), x_of(1, 12, 32)
+    assert not torch.equal(layer(x), layer(x))
+    layer.eval()
+    assert torch.equal(layer(x), layer(x))
+    drawn = pl.samplers["randomized:max_position=99"].draw(12)
+    assert torch.equal(layer(x), layer(x, positions=torch.tensor(drawn)))
+    shared = pt.Scheme("rope", 32, 4, layers=2, positions="randomized")
+    first, second = (pt.Attention(shared, 32, 4, layer=n) for n in range(2))
+    assert torch.equal(first(x), first(x)) and second.scheme is first.scheme
+    before = first(x)
+    shared.next_pass()
+    assert not torch.equal(first(x), before)
+
+
+def test_padding_is_not_seen():
+    layer, x = pt.Attention("alibi", 32, 4), x_of(2, 9, 32)
+    y = layer(x, lengths=[9, 5])
+    assert torch.allclose(y[1, :5], layer(x[1:, :5])[0], atol=1e-5) and torch.allclose(y[0], layer(x)[0], atol=1e-5)
+
+
+def test_positions_are_added_at_the_first_door():
+    layer, x = pt.Attention("sincos", 32, 4), x_of(2, 9, 32)
+    assert torch.allclose(layer.embed(x) - x, layer.embed(x * 0), atol=1e-6) and layer.scheme.adds_to_embedding
+    assert pt.Attention("rope", 32, 4).embed(x) is x
+
+
+def test_threads_may_go_back_where_others_went_forward():
+    import threading
+    layer, x = pt.Attention("tupe", 16, 2), x_of(1, 5, 16)
+    loss = layer(x).square().sum()
+    wanted = torch.autograd.grad(loss, list(layer.parameters()), retain_graph=True)
+    thread = threading.Thread(target=loss.backward)
+    thread.start()
+    thread.join()
+    assert all(torch.equal(p.grad, w) for p, w in zip(layer.parameters(), wanted))
+
+
+def test_what_cannot_be_done_is_named():
+    layer = pt.Attention("rope", 16, 2)
+    with pytest.raises(ValueError, match=r"q is torch.float64.*use .float\(\)"):
+        layer.double()(x_of(1, 4, 16).double())
+    with pytest.raises(ValueError, match=r"q is on meta.*move the model and its inputs there with .cpu\(\)"):
+        pt.Attention("rope", 16, 2).to("meta")(x_of(1, 4, 16).to("meta"))
+    with pytest.raises(ValueError, match='did you mean "rope"'):
+        pt.Attention("ropo", 16, 2)
+    with pytest.raises(ValueError, match="width 16 with 3 heads"):
+        pt.Attention("rope", 16, 3)
+    with pytest.raises(ValueError, match="4 numbers for 6 slots"):
+        pt.Attention("rope", 16, 2)(x_of(1, 6, 16), positions=[0, 1, 2, 3])
+    with pytest.raises(ValueError, match="a cache has no gradients"):
+        layer = pt.Attention("rope", 16, 2, causal=True)
+        layer(x_of(1, 4, 16), cache=layer.cache(8))
+    with pytest.raises(ValueError, match="say causal=True"):
+        pt.Attention("rope", 16, 2).cache(8)
+    with pytest.raises(ValueError, match="give x and x_keys"):
+        pt.Scheme("cable", 16, 2, causal=True)(x_of(1, 1, 2, 8), x_of(1, 3, 1, 8), x_of(1, 3, 1, 8))
+    with pytest.raises(ValueError, match="belongs to the Scheme"):
+        pt.Attention(pt.Scheme("rope", 16, 2), 16, 2, causal=True)
+
+
+def test_numbers_are_those_of_the_engine():
+    q, k, v = (x_of(1, 7, 2, 8, seed=n) for n in range(3))
+    built = pl.encodings["rerope:window=2"].build(heads=2, d_model=16)
+    wanted = built.attend(*(t.numpy() for t in (q, k, v))).numpy()
+    assert np.array_equal(pt.Scheme("rerope:window=2", 16, 2)(q, k, v).numpy(), wanted)
