@@ -232,12 +232,18 @@ def table1():
     done = [r for r in trials if r["state"] == "done"]
     tasks = {r["task"] for r in done}
     hours = sum(float(r["seconds"]) for r in done) / 3600
+    seeds = len({r["seed"] for r in done})
     yield "README.md", (
-        f"All {len(tasks)} tasks, with {len(done)} of {len(trials)} trials so far, are in "
+        f"All {len(tasks)} tasks with {seeds} seeds, {len(done)} of {len(trials)} trials, are in "
         "[results/table1-tiny](results/table1-tiny/README.md)"
     )
+    agree = re.search(
+        r"(\d+ of \d+) comparisons agree: (\d+) with an interval above zero", (HERE / "table1-tiny/table1.md").read_text()
+    )
+    holm = re.search(r"After Holm [^,]*, (\d+) differ", (HERE / "table1-tiny/signs.md").read_text())
     yield "docs/results.md", (
-        f"{len(done)} of {len(trials)} trials are done, of {len(tasks)} tasks, in {hours:.1f} hours of clock time."
+        f"{len(done)} of {len(trials)} trials, {hours:.1f} hours of clock time: {agree[1]} agree, {agree[2]} with an "
+        f"interval above zero; after Holm's correction for all comparisons {holm[1]} remain, as {seeds} seeds are few."
     )
 
 
