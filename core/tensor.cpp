@@ -113,19 +113,6 @@ Tensor Tensor::grad() const {
   return from(shape_, view(storage_->grad).values()).to(device());
 }
 
-Tensor Tensor::take_grad() const {
-  Storage& s = *storage_;
-  if (!has_grad() || !s.own_grad.get()) {
-    const Tensor copy = grad();
-    clear_grad();
-    return copy;
-  }
-  Tensor taken = view(std::exchange(s.grad, nullptr));
-  taken.storage_->keep = nullptr, taken.storage_->own_value = std::exchange(s.own_grad, {});
-  s.grad_empty = true;
-  return taken;
-}
-
 void Tensor::clear_grad() const { storage_->grad_empty = true; }
 
 Tensor Tensor::reshape(Shape shape) const {

@@ -202,7 +202,7 @@ BAD = {
     "a width that no memory holds": (lambda: pl.encodings.rope.build(d_model=10**9), "d_model is 1000000000"),
     "layers without end": (lambda: pl.encodings.t5.build(layers=10**9), "layers is 1000000000"),
     "a pool below 1": (lambda: pl.encodings.rope.build("randomized", pool=-1), "pool is -1"),
-    "keys of another shape": (lambda: pl.encodings.rope.logits(Q, np.ones((1, 5, 2, 8))), "both must be"),
+    "keys of another shape": (lambda: pl.encodings.rope.logits(Q, np.ones((1, 3, 2, 8))), "both must be"),
     "queries of two dimensions": (lambda: pl.encodings.rope.logits(X, X), "q is"),
     "a layer that is not there": (lambda: pl.encodings.rope.build(heads=2, d_model=16).logits(Q, Q, layer=1),
                                   "layer 1"),

@@ -23,8 +23,10 @@ import formula
 import golden
 from golden import BASE, KINK, OUTPUTS, PROJECTIONS, SAMPLES, short
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "python/poslab"))  # without the engine; behind the others, as
-import formulas  # noqa: E402                                               # html is a name there, too
+PACKAGE = str(pathlib.Path(__file__).parents[2] / "python/poslab")
+sys.path.append(PACKAGE)
+import formulas  # noqa: E402   without the engine
+sys.path.remove(PACKAGE)   # html and torch are names there, too
 
 STEP = 1e-100
 
