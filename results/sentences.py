@@ -237,9 +237,8 @@ def table1():
         f"All {len(tasks)} tasks with {seeds} seeds, {len(done)} of {len(trials)} trials, are in "
         "[results/table1-tiny](results/table1-tiny/README.md)"
     )
-    agree = re.search(
-        r"(\d+ of \d+) comparisons agree: (\d+) with an interval above zero", (HERE / "table1-tiny/table1.md").read_text()
-    )
+    page = (HERE / "table1-tiny/table1.md").read_text()
+    agree = re.search(r"(\d+ of \d+) comparisons agree: (\d+) with an interval above zero", page)
     holm = re.search(r"After Holm [^,]*, (\d+) differ", (HERE / "table1-tiny/signs.md").read_text())
     yield "docs/results.md", (
         f"{len(done)} of {len(trials)} trials, {hours:.1f} hours of clock time: {agree[1]} agree, {agree[2]} with an "
