@@ -70,17 +70,19 @@ TEST_CASE("make_batch: an even length of simple arithmetic is one shorter") {
 TEST_CASE("score: slots after the terminator count unmasked only; the first of equal logits is the answer") {
   // Two sequences of three slots, of which the second counts two.
   const Batch batch{Ids({2, 1}, {0, 0}), Ids({2, 3}, {0, 1, 2, 1, 2, 0}), Ids({2}, {3, 2}), 3};
-  const auto check = [&](const std::vector<int>& given, int right, int unmasked) {
+  const auto check = [&](const std::vector<int>& given, int right, int unmasked, int exact) {
     const Score s = score(logits_for(given, 3).data(), 3, batch);
     CHECK(s.correct == right);
     CHECK(s.scored == 5);
     CHECK(s.correct_unmasked == unmasked);
     CHECK(s.slots == 6);
+    CHECK(s.exact == exact);
   };
-  check({0, 1, 2, 1, 2, 0}, 5, 6);
-  check({0, 1, 2, 1, 2, 1}, 5, 5);
-  check({0, 1, 1, 1, 1, 0}, 3, 4);
-  check({1, 2, 0, 0, 0, 1}, 0, 0);
+  check({0, 1, 2, 1, 2, 0}, 5, 6, 2);
+  check({0, 1, 2, 1, 2, 1}, 5, 5, 2);
+  check({0, 1, 1, 1, 2, 0}, 4, 5, 1);
+  check({0, 1, 1, 1, 1, 0}, 3, 4, 0);
+  check({1, 2, 0, 0, 0, 1}, 0, 0, 0);
   const std::vector<real> ties(18, real(0.5));
   CHECK(score(ties.data(), 3, batch).correct == 1);            // class 0 everywhere
   CHECK(score(ties.data(), 3, batch).correct_unmasked == 2);

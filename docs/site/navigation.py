@@ -34,7 +34,7 @@ navigation = {
                 "Temperatures and positions <results/cross-tiny/README>"],
     "Python and C++": ["docs/python", "docs/python-training", "reference/python", "reference/cpp/index"],
     "How it works": ["The spine <docs/spine>", "Design <docs/design>", "lab/files/README", "lab/hub/README",
-                     "lab/runs/README", "lab/pages/README", "lab/papers/README",
+                     "lab/runs/README", "lab/pages/README", "lab/papers/README", "web/README",
                      "Formulas and their files <docs/formulas>", "docs/formulas-encodings",
                      "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu"],
     "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "docs/trust",
