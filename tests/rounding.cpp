@@ -244,8 +244,8 @@ double share_off(const std::vector<real>& y, const std::vector<Number>& exact) {
 
 // Each factor is off by at most 2^-8 of itself, and so a sum by 2^-7 of the sum of its terms' sizes, in each of a
 // network's two layers. That is what the op gives for the sizes of its inputs; but for gates, which take up to a half
-// off their input and have slopes of up to 1.13. In the middle errors cancel, and are as large as one factor's. The test's
-// option -s prints them (docs/speed.md).
+// off their input and have slopes of up to 1.13. In the middle errors cancel, and are as large as one factor's. The
+// test's option -s prints them (docs/speed.md).
 TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are off") {
   std::map<std::string, std::pair<double, double>> worst;
   for (const OpCase& c : op_cases()) {

@@ -3,9 +3,9 @@
 //   sum = (sum + a_1 b_1) + a_0 b_0,  each + rounded once                    a, b: two neighbours along the inner index
 //
 // This is the instruction vdpbf16ps of AVX512-BF16: 32 products where an FMA of fp32 has 16. Its manual's pseudo-code
-// (Intel's, volume 2) has the odd element first, and takes subnormal numbers, factors and sums alike, for zero. On other
-// processors it is emulated by two FMAs, while subnormal numbers count as zero, for the same bits. Those without FMA
-// round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ.
+// (Intel's, volume 2) has the odd element first, and takes subnormal numbers, factors and sums alike, for zero. On
+// other processors it is emulated by two FMAs, while subnormal numbers count as zero, for the same bits. Those without
+// FMA round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ.
 #pragma once
 #include "core/cpu/gemm.h"
 
