@@ -47,7 +47,8 @@ inline Values values(const Shape& x) { return {x.begin(), x.end()}; }
 inline Shape shape_of(const Values& x) { return {int(x.size())}; }
 
 inline bool near(double a, double b, double tolerance) {
-  return a == b || std::abs(a - b) <= tolerance * (1 + std::abs(b)) || (std::isnan(a) && std::isnan(b));
+  if (!std::isfinite(b)) return a == b || (std::isnan(a) && std::isnan(b));
+  return std::abs(a - b) <= tolerance * (1 + std::abs(b));
 }
 inline bool near(const Values& a, const Values& b, double tolerance) {
   if (a.size() != b.size()) return false;

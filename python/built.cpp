@@ -155,6 +155,13 @@ Given given_of(nb::handle x, nb::handle x_keys, int layer, int step, nb::handle 
   return g;
 }
 
+// logits or weights
+template <Tensor (Built::*of)(const Tensor&, const Tensor&, const Given&) const>
+Tensor looked_at(const Built& b, TensorLike q, TensorLike k, nb::object x, int layer, int step, nb::object x_keys,
+                 nb::object lengths, nb::object positions) {
+  return (b.*of)(tensor_of(q), tensor_of(k), given_of(x, x_keys, layer, step, lengths, positions));
+}
+
 }  // namespace
 
 void add_built(nb::module_& m) {
@@ -180,26 +187,15 @@ void add_built(nb::module_& m) {
           "x"_a, "step"_a = 0, "positions"_a = nb::none(),
           "x (B, T, C) with positions added, for an encoding that does so.")
       .def(
-          "logits",
-          [](const Built& b, TensorLike q, TensorLike k, nb::object x, int layer, int step, nb::object x_keys,
-             nb::object lengths, nb::object positions) {
-            return b.logits(tensor_of(q), tensor_of(k), given_of(x, x_keys, layer, step, lengths, positions));
-          },
-          "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0, "x_keys"_a = nb::none(),
-          "lengths"_a = nb::none(), "positions"_a = nb::none(),
+          "logits", looked_at<&Built::logits>, "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0,
+          "x_keys"_a = nb::none(), "lengths"_a = nb::none(), "positions"_a = nb::none(),
           "(B, H, Tq, Tk) of queries (B, Tq, H, D) and keys (B, Tk, G, D), -infinity where masked; the queries are the "
           "last\nof the slots. x (B, Tq, C) and x_keys (B, Tk, C): the states that they are made from, for encodings "
           "that read\nthem; without them, q and k themselves. lengths (B,): keys of each sequence, the others are "
           "padding. positions\n(Tk,) or (B, Tk): in place of those that the sampler draws at this step.")
-      .def(
-          "weights",
-          [](const Built& b, TensorLike q, TensorLike k, nb::object x, int layer, int step, nb::object x_keys,
-             nb::object lengths, nb::object positions) {
-            return b.weights(tensor_of(q), tensor_of(k), given_of(x, x_keys, layer, step, lengths, positions));
-          },
-          "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0, "x_keys"_a = nb::none(),
-          "lengths"_a = nb::none(), "positions"_a = nb::none(),
-          "What each query takes of each value, (B, H, Tq, Tk), without a gradient; arguments as for logits.")
+      .def("weights", looked_at<&Built::weights>, "q"_a, "k"_a, "x"_a = nb::none(), "layer"_a = 0, "step"_a = 0,
+           "x_keys"_a = nb::none(), "lengths"_a = nb::none(), "positions"_a = nb::none(),
+           "What each query takes of each value, (B, H, Tq, Tk), without a gradient; arguments as for logits.")
       .def(
           "attend",
           [](const Built& b, TensorLike q, TensorLike k, TensorLike v, nb::object x, int layer, int step,

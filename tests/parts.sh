@@ -36,7 +36,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     torture) torture ;;
     install) tests/install.sh build/release ;;
     spine) one spine_learns ;;
-    python | torch) "tests/$1/run.sh" ;;
+    python | torch) tests/pytest.sh "$1" ;;
     wheel) tests/python/wheel.sh build/wheel/*.whl ;;
     notebooks) .venv-python/bin/python notebooks/run.py ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
@@ -47,7 +47,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
   esac
 }
 
-# One part, its output in a file. The next line of that file's name with .time is its seconds: real and processor's.
+# One part: its output in build/test-NAME.log; its seconds (real, user, system) and exit status in build/test-NAME.time.
 run_part() {   # NAME
   local name=$1 status=0 TIMEFORMAT='%R %U %S'
   { time part "$name" < /dev/null > "build/test-$name.log" 2>&1 || status=$?; } 2> "build/test-$name.time"

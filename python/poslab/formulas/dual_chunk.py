@@ -1,4 +1,4 @@
-"""Dual Chunk Attention with the paper's sets of positions: chunks of 4, trained length c = 4 + 2. SPEC A.6 (42)."""
+"""Dual Chunk Attention with the paper's sets of positions: chunks of 4, trained length c = 4 + 2. spec A.6 (42)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""HFWA2 at test: of 5 layers the second and the fourth are full and turn as ReRoPE. SPEC A.4 (23)."""
+"""HFWA2 at test: of 5 layers the second and the fourth are full and turn as ReRoPE. spec A.4 (23)."""
 
 import numpy as np
 

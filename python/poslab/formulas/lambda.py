@@ -1,4 +1,4 @@
-"""LM-Infinite, causal: a window of 4 slots, and the first 2 keys at distance 4 beyond it. SPEC A.6 (42)."""
+"""LM-Infinite, causal: a window of 4 slots, and the first 2 keys at distance 4 beyond it. spec A.6 (42)."""
 
 import numpy as np
 

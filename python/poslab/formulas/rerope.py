@@ -1,4 +1,4 @@
-"""ReRoPE: rho = sign(r) min(|r|, w). SPEC A.4 (21) and its bidirectional extension."""
+"""ReRoPE: rho = sign(r) min(|r|, w). spec A.4 (21) and its bidirectional extension."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""SelfExtend: SPEC A.6 (40), without a mask by rho(-r) = -rho(r)."""
+"""SelfExtend: spec A.6 (40), without a mask by rho(-r) = -rho(r)."""
 
 import numpy as np
 

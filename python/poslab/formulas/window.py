@@ -1,4 +1,4 @@
-"""Sliding window with RoPE, on both sides: |i - j| < 4 slots. SPEC A.6 (42)."""
+"""Sliding window with RoPE, on both sides: |i - j| < 4 slots. spec A.6 (42)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""xPos: pair m of the product counts z_m^(r / scale) times. SPEC A.5 (27)."""
+"""xPos: pair m of the product counts z_m^(r / scale) times. spec A.5 (27)."""
 
 import numpy as np
 
