@@ -56,7 +56,8 @@ def title_of(step):
 
 
 def regions(path, text):
-    """The marked bodies of a file, in order. Raises Broken where marks do not come in pairs."""
+    """The marked bodies of a file, in order; those of steps to come are left out. Raises Broken where marks do not come
+    in pairs."""
     found, lines, start = [], text.split("\n"), None
     for number, line in enumerate(lines):
         if begins.match(line) and start is None:
@@ -69,7 +70,7 @@ def regions(path, text):
                          "'// course N: NAME' and '// course end'")
     if start is not None:
         raise Broken(f"{path}:{start + 1}: '{lines[start].strip()}' has no '// course end'")
-    return found
+    return [region for region in found if region.step <= steps]
 
 
 def with_bodies(path, text, body_of):
@@ -105,6 +106,6 @@ def of_folder(folder, step=None):
     for path in files():
         if (folder / path).exists():
             for region in regions(path, (folder / path).read_text()):
-                if region.step <= steps and (step is None or region.step == step):
+                if step is None or region.step == step:
                     found[region.key] = region
     return found

@@ -9,7 +9,9 @@ Ends with a line in doctest's form, which ./dev test adds up.
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
+import tempfile
 
 root = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(root / "course"), str(root / "tests/course")]
@@ -63,6 +65,40 @@ def said(result):
                                              for n, c in enumerate(result["cases"], 1)])
 
 
+def command(*words):
+    return subprocess.run([sys.executable, root / "course/course.py", *map(str, words)], capture_output=True, text=True)
+
+
+def as_a_student_begins():
+    """The command itself, from step 1 on, and each later step in a folder of its own."""
+    with tempfile.TemporaryDirectory() as scratch:
+        mine = pathlib.Path(scratch) / "mine"
+        of_first = sorted(key for key, r in ours.items() if r.step == 1)
+
+        def holes():
+            return sorted(key for key, r in marks.of_folder(mine).items() if r.is_hole)
+
+        done = command(1, mine)
+        check("step 1 begins with its holes and no others", done.returncode == 0 and holes() == of_first, done.stderr)
+        first = ours[of_first[0]]
+        at = mine / first.path
+        at.write_text(marks.with_bodies(first.path, at.read_text(),
+                                        lambda r: r.body and ["  // mine"] if r.key == first.key else None))
+        done = command(1, mine)
+        check("what was written stays", done.returncode == 0 and "  // mine\n" in at.read_text() and
+              "stays" in done.stdout, done.stdout + done.stderr)
+        done = command(2, mine)
+        check("step 2 is refused while a body of step 1 is missing",
+              done.returncode == 2 and any(f"'{key}'" in done.stderr for key in of_first[1:]), done.stderr)
+        done = command(2, mine, "--solved")
+        check("or takes the project's, and leaves what was written",
+              done.returncode == 0 and "  // mine\n" in at.read_text() and
+              holes() == sorted(key for key, r in ours.items() if r.step == 2), done.stderr)
+        for step in range(2, marks.steps + 1):
+            done = command(step, pathlib.Path(scratch) / str(step), "--solved")
+            check(f"step {step} begins in a new folder", done.returncode == 0, done.stderr)
+
+
 def solved(step):
     result = results(step)
     check(f"step {step}: the project's bodies pass", result["of"] and result["passed"] == result["of"], said(result))
@@ -111,6 +147,7 @@ if not sys.argv[1:]:                                                # CI begins 
 there = sorted({r.step for r in ours.values()})
 check(f"there are steps 1 to {marks.steps}", there == list(range(1, marks.steps + 1)), f"there are {there}")
 there = chosen or there
+as_a_student_begins()
 for step in there:
     solved(step)
 for steps in [[step] for step in there] if everything else [there]:
