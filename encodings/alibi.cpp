@@ -69,8 +69,10 @@ struct ALiBi : ByDistance {
     if (table) p.offsets("alibi");
     const std::string key = fmt::format("alibi {} {} {}", heads, left, looking_left);
     if (!log_slope) {
-      s.bias = of_distances(p, key, device, heads, [&](double d, int h) {
+      s.bias = of_distances(p, key, device, heads, [&](double d, int h) -> double {
+        // course 11: alibi
         return sees(d, h) ? slope[size_t(h)] * (-std::abs(d) + (d < 0 ? left : 0)) : unseen;
+        // course end
       });
       if (looking_left) s.bias = hidden_at(s.bias, s.temperature);
       return;

@@ -10,7 +10,9 @@ namespace {
 const OtherNames words("sincos", {"sinusoidal", "sin-cos", "absolute"});
 
 Tensor embed(const Tensor& x, const Positions& p) {
+  // course 9: sincos
   return x + sinusoid(p.tokens("sincos"), x.dim(-1), x.device()).reshape({p.sequences(), p.time(), x.dim(-1)});
+  // course end
 }
 
 }  // namespace

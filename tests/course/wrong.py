@@ -178,3 +178,100 @@ instead("8 squares", "the root", "*sum_of_all = total", "*sum_of_all = std::sqrt
 instead("8 train_step", "old gradients stay", "params.clear_grads();", "", "clear_grads() first")
 instead("8 train_step", "no backward", "backward(loss);", "", "backward() called before it")
 instead("8 train_step", "not counted", "++adam.step;", "", "++adam.step")
+
+# 9: sine and cosine, learned positions
+instead("9 frequencies", "the sign", "-2.0 * m", "2.0 * m", "the wrong sign")
+instead("9 frequencies", "no 2", "-2.0 * m", "-1.0 * m", "the 2 is missing")
+instead("9 frequencies", "one for each channel", "m < channels / 2; ++m) f.push_back(std::pow(base, -2.0 * m",
+        "m < channels; ++m) f.push_back(std::pow(base, -1.0 * m", "they come in pairs")
+instead("9 fill_row", "they take turns", "row[m] = real(std::sin(angle)), row[m + f.size()]",
+        "row[2 * m] = real(std::sin(angle)), row[2 * m + 1]", "take turns")
+instead("9 fill_row", "cosines first", "row[m] = real(std::sin(angle)), row[m + f.size()] = real(std::cos(angle))",
+        "row[m] = real(std::cos(angle)), row[m + f.size()] = real(std::sin(angle))", "the cosines come first")
+instead("9 sincos", "the embedding is lost", "x + ", "x * 0 + ", "the embedding is lost")
+instead("9 learned", "the slot", "int(nearest)", "int(row.size())", "taken for the position")
+instead("9 learned", "first is forgotten", " - first;", ";", None)
+
+# 10: RoPE
+turn = """
+  const int half = head_dim / 2;
+  for (int b = 0; b < batch; ++b)
+    for (int t = 0; t < time; ++t)
+      for (int h = 0; h < heads; ++h)
+        for (int m = 0; m < half; ++m) {{
+          const int64_t at = ((int64_t(b) * time + t) * heads + h) * head_dim;
+          const int64_t one = at + (interleaved ? 2 * m : m), two = at + (interleaved ? 2 * m + 1 : m + half);
+          const int64_t row = ((table_batch == 1 ? 0 : int64_t(b)) * time + t) * half + m;
+          const real c = cosine[row], s = back ? -sine[row] : sine[row];
+          {}
+        }}"""
+both = ("const real a = x[one] * c - x[two] * s, d = x[one] * s + x[two] * c;\n"
+        "          y.at[one] = (y.empty ? 0 : y.at[one]) + a, y.at[two] = (y.empty ? 0 : y.at[two]) + d;")
+body("10 rotate", "the sine's sign", turn.format(both.replace("- x[two] * s", "+ x[two] * s")
+                                                 .replace("x[one] * s + x", "-x[one] * s + x")), "the sine's sign")
+body("10 rotate", "= for +=", turn.format("y.at[one] = x[one] * c - x[two] * s;\n          "
+                                          "y.at[two] = x[one] * s + x[two] * c;"), "= for +=")
+body("10 rotate", "always halves", turn.format(both).replace("interleaved ? 2 * m : m", "m")
+     .replace("interleaved ? 2 * m + 1 : m + half", "m + half"), "with `interleaved` they are")
+body("10 rotate", "the first table", turn.format(both).replace("(table_batch == 1 ? 0 : int64_t(b)) * time + t", "t"),
+     "all sequences read the first table")
+body("10 rotate", "the new first channel", turn.format("y.at[one] = x[one] * c - x[two] * s;\n          "
+                                                       "y.at[two] = y.at[one] * s + x[two] * c;"),
+     "is overwritten before")
+instead("10 rotate_backward", "forward once more", "dy, true", "dy, false", "rotated forward once more")
+instead("10 scores", "keys are not rotated", "rotated(own(in.k), of_keys, pairing_)", "own(in.k)",
+        "keys are not rotated")
+instead("10 angles", "in a float", "real(x - turn * double(std::llrint(x * (1 / turn))))",
+        "real(at[size_t(n)]) * real(frequencies[size_t(m)])", None)
+
+# 11: ALiBi and relative keys
+instead("11 alibi_slopes", "from h = 0", "for (int h = 1; h <= below; ++h)", "for (int h = 0; h < below; ++h)",
+        "the first head is h = 1")
+body("11 alibi_slopes", "one formula for all", """
+  std::vector<double> m;
+  for (int h = 1; h <= heads; ++h) m.push_back(std::exp2(-8.0 * h / heads));
+  return m;""", "powers of two alone")
+instead("11 alibi", "no minus", "-std::abs(d)", "std::abs(d)", "the minus is missing")
+instead("11 alibi", "the right side", "d < 0 ? left : 0", "d > 0 ? left : 0", "0.5 is on the right side")
+instead("11 alibi", "no |d|", "-std::abs(d)", "-d", "|d| is missing")
+instead("11 pair", "off by one", "x.keys) - 1", "x.keys)", "off by one")
+instead("11 pair", "no offset", "j - (x.offset + i)", "j - i", "the offset is missing")
+instead("11 pair", "mirrored", "j - (x.offset + i)", "(x.offset + i) - j", "the other way round")
+instead("11 relative", "the row of the key", "x.r[(pair(i, j) * x.heads", "x.r[(j * x.heads", "it is that of the pair")
+instead("11 relative_rows", "the other way round", "value = row(value)", "value = -row(value)", "here it is p_i - p_j")
+
+# 12: randomized positions
+body("12 subset", "with replacement", """
+  std::vector<double> chosen;
+  for (int i = 0; i < n; ++i) chosen.push_back(low + int(rng.below(uint32_t(pool))));
+  if (sorted) std::sort(chosen.begin(), chosen.end());
+  return chosen;""", "drawn twice")
+instead("12 subset", "from 0", "low + p", "p", "begin at `low`")
+instead("12 subset", "always sorted", "if (!sorted)", "if (false)", "`sorted` is not asked")
+body("12 subset", "gap after gap", """
+  std::vector<double> chosen;
+  int at = 0;
+  for (int i = 0; i < n; ++i, ++at) {
+    at += int(rng.below(uint32_t(pool - at - (n - i) + 1)));
+    chosen.push_back(low + at);
+  }
+  if (!sorted)
+    for (int i = n - 1; i > 0; --i) std::swap(chosen[size_t(i)], chosen[rng.below(uint32_t(i + 1))]);
+  return chosen;""", "every subset is equally likely")
+instead("12 randomized", "unsorted is sorted", '!c.on("unsorted")', 'c.on("unsorted")', "sorted is its contrary")
+instead("12 randomized", "the slots' own number", 'c.whole("max_position")', "slots.time",
+        "not as many as there are slots")
+instead("12 randomized_offsets", "no minus", "offset.push_back(-right[size_t(d)])",
+        "offset.push_back(right[size_t(d)])", "the left side has no minus")
+
+# 13: windows
+instead("13 rerope", "not rotated at all", "[w](double) { return w; }", "[](double) { return 0; }", "not 0")
+instead("13 rerope", "jumps at the window", "p / k + w - w / k", "p / k", "it jumps at the window")
+instead("13 rerope", "w is not taken off", "p / k + w - w / k", "p / k + w", "taken off before the division")
+instead("13 pieces", "the sides", "all[1].to = 1 - cut, all[2].from = cut", "all[1].from = cut, all[2].to = 1 - cut",
+        "the sides are exchanged")
+instead("13 pieces", "one slot too narrow", "int(std::clamp<double>(c, 1, far - 1))",
+        "int(std::clamp<double>(c - 1, 1, far - 1))", "one slot too narrow")
+instead("13 sliding", "one too many before", "1 - window", "-window", "from 1 - w on")
+instead("13 sliding", "the query does not see itself", "causal ? 1 : window", "causal ? 0 : window",
+        "does not see itself")

@@ -1,0 +1,54 @@
+// The encodings of steps 9 to 13 by their spellings, and the logits that one of them gives to queries and keys.
+#pragma once
+#include "autograd/tape.h"
+#include "check.h"
+#include "encodings/encoding.h"
+#include "encodings/samplers.h"
+
+namespace poslab {
+
+Scheme sincos(), learned(), rope(), alibi(), relative(), rerope(), window();  // encodings/NAME.cpp
+
+}  // namespace poslab
+
+namespace course {
+
+inline poslab::Chosen<poslab::Scheme> scheme(const std::string& spelling) {
+  using namespace poslab;
+  static const std::vector<Scheme> all = {sincos(),   learned(), rope(),   alibi(),
+                                          relative(), rerope(),  window(), Scheme()};
+  return choose("encoding", all, spelling);
+}
+
+// Those of encodings/samplers_spread.cpp and samplers_subset.cpp: sequential, randomized and their relatives.
+inline poslab::Chosen<poslab::Sampler> sampler(const std::string& spelling) {
+  using namespace poslab;
+  static const std::vector<Sampler> all = [] {
+    std::vector<Sampler> both = spread_samplers();
+    for (Sampler& s : subset_samplers()) both.push_back(std::move(s));
+    return both;
+  }();
+  return choose("sampler", all, spelling);
+}
+
+inline Values some(int n, double seed) {  // numbers without a pattern, from -1 to 1
+  Values all;
+  for (int e = 0; e < n; ++e) all.push_back(std::sin(1.7 * e + seed * (e + 1)));
+  return all;
+}
+
+// One sequence of T tokens and a scheme of one layer: its logits, (1, H, T, T).
+struct Layer {
+  poslab::ModelShape shape;
+  poslab::Params params{7};
+  poslab::PositionLayers all;
+  Layer(const std::string& spelling, const poslab::ModelShape& m)
+      : shape(m), all((poslab::Params(params) / "encoding"), scheme(spelling), m) {}
+  Tensor logits(const Values& q, const Values& k, const poslab::Positions& p) const {
+    const poslab::NoGrad only_looking;
+    const Shape heads = {1, p.time(), shape.heads, shape.head_dim()};
+    return all.layers[0]->logits({Tensor::from(heads, q), Tensor::from(heads, k), {}}, p, {});
+  }
+};
+
+}  // namespace course

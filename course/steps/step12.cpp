@@ -1,0 +1,119 @@
+// Step 12: randomized positions. encodings/samplers_subset.cpp
+#include <set>
+
+#include "schemes.h"
+
+using namespace poslab;
+using namespace course;
+
+namespace {
+
+Rng rng_of(uint32_t n) { return Rng(stream(3, Purpose::positions, n)); }
+
+// How often each number of low .. low + pool - 1 is drawn in 4000 draws of n, as a share of what is fair.
+Values shares(int n, int low, int pool) {
+  Values share(size_t(pool), 0.);
+  for (uint32_t draw = 0; draw < 4000; ++draw) {
+    Rng rng = rng_of(draw);
+    for (double p : subset(n, low, pool, true, rng))
+      if (p >= low && p < low + pool) share[size_t(p) - size_t(low)] += double(pool) / n / 4000;
+  }
+  return share;
+}
+
+}  // namespace
+
+CASE("a subset has the numbers that it should") {
+  for (const auto& [n, low, pool] : {std::array{5, 0, 20}, {20, 1, 20}, {1, 3, 4}}) {
+    Rng rng = rng_of(0);
+    const std::vector<double> p = subset(n, low, pool, true, rng);
+    check("n numbers", double(p.size()), n);
+    const std::set<double> different(p.begin(), p.end());
+    if (int(different.size()) < n)
+      wrong("n different numbers, drawn without replacement", "", fmt::format("{} different ones", n),
+            fmt::format("{}", different.size()), "a number is drawn twice: put it aside once it is drawn");
+    if (*different.begin() < low || *different.rbegin() >= low + pool)
+      wrong("numbers from low to low + pool - 1", "", fmt::format("{} .. {}", low, low + pool - 1),
+            fmt::format("{} .. {}", *different.begin(), *different.rbegin()),
+            "off by one: they begin at `low`, and there are `pool` of them");
+  }
+}
+
+CASE("a subset is sorted, or in any order") {
+  Rng rng = rng_of(1), again = rng_of(1);
+  const std::vector<double> p = subset(10, 0, 100, true, rng), q = subset(10, 0, 100, false, again);
+  if (!std::is_sorted(p.begin(), p.end()))
+    wrong("sorted: in increasing order", "", "increasing", "not so",
+          "it is not sorted: then positions say nothing of the order of tokens");
+  if (std::is_sorted(q.begin(), q.end()))
+    wrong("not sorted: in random order", "", "any order", "increasing", "`sorted` is not asked");
+}
+
+CASE("every number is equally likely") {
+  const int pool = 12;
+  const Values share = shares(4, 2, pool);
+  for (int at = 0; at < pool; ++at)
+    if (std::abs(share[size_t(at)] - 1) > 0.12)
+      wrong("each of the pool's numbers is drawn equally often", fmt::format("{}", at + 2), "1 times its share",
+            fmt::format("{:.2f}", share[size_t(at)]),
+            "every subset is equally likely, so the pool's ends come as often as its middle; gaps that are drawn one "
+            "after the other, or numbers that are drawn in order, are not fair");
+}
+
+CASE("draws differ") {
+  Rng rng = rng_of(5);
+  const std::vector<double> one = subset(8, 0, 1000, true, rng), two = subset(8, 0, 1000, true, rng);
+  if (one == two)
+    wrong("each draw is another one", "", "two different subsets", "the same twice",
+          "the random numbers come from `rng`, which goes on with each draw");
+}
+
+CASE("the sampler `randomized`") {
+  const Chosen<Sampler> s = sampler("randomized:max_position=50,first=1");
+  Rng rng = rng_of(2);
+  const Positions p = s->draw(s.choices, {3, 7, {}}, rng);
+  check("3 sequences of 7 slots", {double(p.sequences()), double(p.time())}, {3, 7});
+  const std::vector<double>& at = p.tokens("test");
+  for (int b = 0; b < 3; ++b)
+    if (!std::is_sorted(at.begin() + b * 7, at.begin() + (b + 1) * 7))
+      wrong("positions rise from slot to slot", fmt::format("[{}]", b), "increasing", "not so",
+            "`unsorted` is off: sorted is its contrary");
+  double highest = 0;
+  for (uint32_t draw = 0; draw < 50; ++draw) {
+    Rng other = rng_of(100 + draw);
+    for (double v : s->draw(s.choices, {1, 7, {}}, other).tokens("test")) highest = std::max(highest, v);
+  }
+  if (highest < 40)
+    wrong("the whole pool is used", "", "up to 50", fmt::format("up to {}", highest),
+          "the pool is max_position numbers, not as many as there are slots");
+  if (std::equal(at.begin(), at.begin() + 7, at.begin() + 7))
+    wrong("each sequence is drawn by itself", "", "different ones", "the same",
+          "draw for each: of_each(slots, rng, ..)");
+  const auto [least, most] = std::minmax_element(at.begin(), at.end());
+  if (*least < 1 || *most > 50)
+    wrong("positions of 1 .. 50", "", "1 .. 50", fmt::format("{} .. {}", *least, *most),
+          "the pool has max_position numbers from `first` on");
+  const Chosen<Sampler> any = sampler("randomized:max_position=50,unsorted");
+  Rng third = rng_of(3);
+  const std::vector<double> q = any->draw(any.choices, {1, 20, {}}, third).tokens("test");
+  if (std::is_sorted(q.begin(), q.end()))
+    wrong("with `unsorted` in random order", "", "any order", "increasing", "`unsorted` is not asked");
+}
+
+CASE("random offsets, for schemes that read distances alone") {
+  const Chosen<Sampler> s = sampler("randomized_offsets:max_position=50");
+  Rng rng = rng_of(4);
+  const int T = 6;
+  const Positions p = s->draw(s.choices, {1, T, {}}, rng);
+  check("offsets for j - i = -(T-1) .. T-1, so T = 6 slots", double(p.time()), T,
+        {{"the offsets of one side are missing: there are 2 T - 1", {3}}});
+  const std::vector<double>& d = p.distances().value;
+  check("a token's distance to itself is 0", d[size_t(T - 1)], 0);
+  for (int n = 1; n < T; ++n) {
+    check("-r on the left, r on the right", d[size_t(T - 1 - n)], -d[size_t(T - 1 + n)],
+          {{"the left side has no minus", {d[size_t(T - 1 + n)]}}});
+    if (!(d[size_t(T - 1 + n)] > d[size_t(T - 2 + n)]))
+      wrong("offsets grow with the distance", fmt::format("[{}]", T - 1 + n), "more than the one before", "less",
+            "the smallest offset belongs to the nearest slots");
+  }
+}
