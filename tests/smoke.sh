@@ -208,7 +208,7 @@ check 'and of an encoding' explained encoding alibi:symmetric
 in_numpy() {   # the file, and what it takes from others
   local text
   text=$("$program" explain lambda --numpy) && [[ $text == *"$(< "$source/python/poslab/formulas/lambda.py")"* ]] &&
-    [[ $text == *"$(< "$source/python/poslab/formulas/turned.py")"*lambda_both* ]]
+    [[ $text == *"$(< "$source/python/poslab/formulas/rotated.py")"*lambda_both* ]]
 }
 check 'a formula in NumPy is the file of the package' in_numpy
 

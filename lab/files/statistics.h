@@ -25,7 +25,7 @@ double median(std::vector<double>);              // NaN of none
 // a mean of zero. Student's, for values of a normal law; NaN of fewer than two.
 Interval t_interval(const std::vector<double>&);
 double t_test(const std::vector<double>&);
-// For values whose law is symmetric about its mean: signs are turned over, in all 2^n ways. The interval lies between
+// For values whose law is symmetric about its mean: signs are flipped, in all 2^n ways. The interval lies between
 // means of subsets (Hartigan 1969); fewer than 6 values have none at this level, and their least p is 2 / 2^n.
 Interval permutation_interval(const std::vector<double>&);
 double permutation_test(const std::vector<double>&);

@@ -133,8 +133,8 @@ HfRopeKeys hf_rope_keys(const std::string& encoding, int head_dim) {
     const ModelShape one{1, 1, head_dim};
     const auto factors = [&](int slots) {  // of all pairs, also where a shorter list is drawn out over them
       std::vector<double> of = frequencies(head_dim, base);
-      const std::vector<double> turned = chosen->frequencies(one, c, slots, 0);
-      for (size_t m = 0; m < of.size(); ++m) of[m] /= turned[m];
+      const std::vector<double> scaled = chosen->frequencies(one, c, slots, 0);
+      for (size_t m = 0; m < of.size(); ++m) of[m] /= scaled[m];
       return of;
     };
     json all = keys("longrope", base);

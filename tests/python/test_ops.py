@@ -110,8 +110,9 @@ def test_rotate_is_what_rope_does():
     q = draw(1, 6, 1, 8)
     angles = np.arange(6.0)[None, :, None] * 10000.0 ** (-np.arange(4) / 4)
     scheme = pl.encodings.rope.build(heads=1, d_model=8)
-    turned = pl.rotate(q, angles, "interleaved").numpy()[0, :, 0]
-    np.testing.assert_allclose(scheme.logits(q, q).numpy()[0, 0], turned @ turned.T / np.sqrt(8), rtol=1e-4, atol=1e-5)
+    rotated = pl.rotate(q, angles, "interleaved").numpy()[0, :, 0]
+    expected = rotated @ rotated.T / np.sqrt(8)
+    np.testing.assert_allclose(scheme.logits(q, q).numpy()[0, 0], expected, rtol=1e-4, atol=1e-5)
 
 
 def test_where_is_numpys():
@@ -162,6 +163,6 @@ def test_attention_is_a_softmax_of_logits():
 def test_rotations_keep_lengths_and_turn_by_the_angle():
     x, angles = draw(1, 3, 2, 4), draw(1, 3, 2, seed=1)
     y = pl.rotate(x, angles, pairing="interleaved").numpy()
-    turned = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * angles[:, :, None])
-    np.testing.assert_allclose(y[..., ::2] + 1j * y[..., 1::2], turned, rtol=1e-5, atol=1e-6)
+    rotated = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * angles[:, :, None])
+    np.testing.assert_allclose(y[..., ::2] + 1j * y[..., 1::2], rotated, rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(pl.rotate(x, np.cos(angles), np.sin(angles), "half").shape, x.shape)

@@ -1,5 +1,5 @@
 // Whether randomized positions help where the paper says so: each comparison of table 1 with its seeds, by the
-// bootstrap, Student's interval and turned signs, and all of them as one family after Holm.
+// bootstrap, Student's interval and flipped signs, and all of them as one family after Holm.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Sign {
   std::string task, scheme;
   double paper;                                          // difference of the paper's bests, a fraction
   std::vector<double> differences;                       // randomized minus plain, of each seed that both have
-  double student = std::nan(""), turned = std::nan("");  // p after Holm; NaN of too few seeds
+  double student = std::nan(""), flipped = std::nan("");  // p after Holm; NaN of too few seeds
 };
 
 std::vector<Sign> signs_of(const Outcomes& outcomes) {
@@ -75,7 +75,7 @@ std::string p_text(double p) { return std::isnan(p) ? "–" : p < 0.001 ? "< 0.0
 
 Section signs(const Outcomes& outcomes, const Choices&) {
   std::vector<Sign> all = signs_of(outcomes);
-  correct(all, &Sign::student, t_test), correct(all, &Sign::turned, permutation_test);
+  correct(all, &Sign::student, t_test), correct(all, &Sign::flipped, permutation_test);
   Section s;
   s.data = {{"task", "encoding", "paper", "seeds", "mean", "median", "bootstrap_low", "bootstrap_high", "t_low",
              "t_high", "permutation_low", "permutation_high", "t_holm", "permutation_holm"},
@@ -89,7 +89,7 @@ Section signs(const Outcomes& outcomes, const Choices&) {
     const Interval b = bootstrap(x), t = t_interval(x), p = permutation_interval(x);
     s.data.rows.push_back({one.task, one.scheme, number(one.paper), int(x.size()), number(poslab::mean(x)),
                            number(median(x)), number(b.low), number(b.high), number(t.low), number(t.high),
-                           number(p.low), number(p.high), number(one.student), number(one.turned)});
+                           number(p.low), number(p.high), number(one.student), number(one.flipped)});
     grid.rows.push_back({{one.task},
                          {one.scheme},
                          {signed_points(one.paper)},
@@ -97,7 +97,7 @@ Section signs(const Outcomes& outcomes, const Choices&) {
                          {signed_points(poslab::mean(x)), "", one.student < 0.05},
                          {interval_text(t, true)},
                          {p_text(one.student)},
-                         {p_text(one.turned)}});
+                         {p_text(one.flipped)}});
   }
   s.readings = readings(all);
   s.grids = {grid};

@@ -24,7 +24,7 @@ import pathlib
 
 import numpy as np
 
-SHARED = ("turned", "turning")  # by several formulas; no schemes
+SHARED = ("rotated", "rotary")  # by several formulas; no schemes
 SIZES = {"causal": False, "heads": 8, "d_model": 64, "max_position": 64, "layers": 5}
 
 

@@ -1,9 +1,9 @@
 """RoPE with base 500000, by halves."""
 
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "abf:pairing=half", "positions": "randomized"}
 
 
 def logits(case, w, q, k, positions):
-    return turning.logits(q, k, positions, turning.rope(q.shape[-1], 5e5), pairing="half")
+    return rotary.logits(q, k, positions, rotary.rope(q.shape[-1], 5e5), pairing="half")

@@ -3,8 +3,8 @@ A segment begins where positions do not grow."""
 
 import numpy as np
 
-from .turning import logits as turned
-from .turning import rope
+from .rotary import logits as rotated
+from .rotary import rope
 
 CASE = {"encoding": "bipe:rows=20", "positions": "unsorted"}
 ROWS = 20
@@ -24,4 +24,4 @@ def embed(case, w, x, positions):
 
 
 def logits(case, w, q, k, positions):
-    return turned(q, k, {"tokens": segments(positions)}, rope(q.shape[-1]))
+    return rotated(q, k, {"tokens": segments(positions)}, rope(q.shape[-1]))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import slots
+from .rotated import slots
 
 CASE = {"encoding": "calibrated:of=all -6:0.4 -1:0.6 0:0.3 2:0.1", "positions": "randomized"}
 

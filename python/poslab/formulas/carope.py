@@ -1,7 +1,7 @@
-"""CARoPE: pair m = 1 .. D/2 of a slot turns by the sum of f^m over slots so far, f = 1 / (softplus(x . w_h) + 1)."""
+"""CARoPE: pair m = 1 .. D/2 of a slot rotates by the sum of f^m over slots so far, f = 1 / (softplus(x . w_h) + 1)."""
 
 import numpy as np
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "carope", "causal": True, "layers": 2}
 
@@ -17,4 +17,4 @@ def logits(case, w, q, k, positions):
         phase = np.moveaxis(np.cumsum(f ** (m + 1), 1), 2, 1)  # (B, H, T)
         return phase[:, :, :, None] - phase[:, :, None, :]
 
-    return turning.by_pairs(q, k, differences)
+    return rotary.by_pairs(q, k, differences)

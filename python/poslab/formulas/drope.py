@@ -1,9 +1,9 @@
 """DroPE before anything is dropped: RoPE."""
 
-from .turned import before, logits as turned
+from .rotated import before, logits as rotated
 
 CASE = {"encoding": "drope", "causal": True}
 
 
 def logits(case, w, q, k, positions):
-    return turned(before(positions), q, k)
+    return rotated(before(positions), q, k)

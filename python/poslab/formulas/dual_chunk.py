@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import logits as turned
+from .rotated import logits as rotated
 
 CASE = {"encoding": "dual_chunk:chunk=4,window=2", "causal": True}
 CHUNK, LENGTH = 4, 6
@@ -18,4 +18,4 @@ def logits(case, w, q, k, positions):
             between = i // CHUNK - j // CHUNK
             at = [i % CHUNK, successive[i % CHUNK], LENGTH - 1][min(between, 2)]
             rho[0, i, j] = at - keys[j]
-    return turned(rho, q, k)
+    return rotated(rho, q, k)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import logits as turned
+from .rotated import logits as rotated
 
 CASE = {"encoding": "dual_chunk:chunk=9,window=5,last=released", "causal": True, "positions": "per_sequence"}
 
@@ -12,4 +12,4 @@ def logits(case, w, q, k, positions):
     chunk, place = p // 9, p % 9
     between = chunk[:, :, None] - chunk[:, None, :]
     at = np.where(between == 0, place[:, :, None], np.where(between == 1, np.minimum(place + 9, 14)[:, :, None], 14))
-    return turned(at - place[:, None, :], q, k)
+    return rotated(at - place[:, None, :], q, k)

@@ -1,6 +1,6 @@
 """NTK-aware RoPE by the number of slots: 14 of them, 6 trained, alpha 2."""
 
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "dynamic_ntk:factor=2,length=6", "positions": "randomized"}
 
@@ -8,4 +8,4 @@ CASE = {"encoding": "dynamic_ntk:factor=2,length=6", "positions": "randomized"}
 def logits(case, w, q, k, positions):
     size, slots = q.shape[-1], q.shape[1]
     k_times = 2 * slots / 6 - (2 - 1)
-    return turning.logits(q, k, positions, turning.rope(size, 1e4 * k_times ** (size / (size - 2))))
+    return rotary.logits(q, k, positions, rotary.rope(size, 1e4 * k_times ** (size / (size - 2))))

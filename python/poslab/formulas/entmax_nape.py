@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import entmax
-from .turned import before
+from .rotated import before
 
 CASE = {"encoding": "entmax:base=nape", "causal": True, "positions": "sequential"}
 

@@ -1,5 +1,5 @@
 """FIRE with one network of width 16 for all layers and no mask: a key to the right has the input of one as far to the
-left, with the sign turned."""
+left, with the sign changed."""
 
 import numpy as np
 

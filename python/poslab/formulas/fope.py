@@ -1,7 +1,7 @@
 """FoPE as its paper has it: cosines and sines of all pairs that come round, mixed for each of them and each head."""
 
 import numpy as np
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "fope:length=512", "positions": "randomized"}
 KEPT = 2  # of the wavelengths 6.28, 62.8, 628 and 6283
@@ -19,13 +19,13 @@ def mixed(waves, weights, heads):
 
 def logits(case, w, q, k, positions):
     heads, size = q.shape[2:]
-    angles = np.asarray(positions["tokens"], float)[:, :, None] * turning.rope(size)[:KEPT]
+    angles = np.asarray(positions["tokens"], float)[:, :, None] * rotary.rope(size)[:KEPT]
     cosine, sine = mixed(np.cos(angles), w["cosine"], heads), mixed(np.sin(angles), w["sine"], heads)
 
     def carried(x):
         a, b = x[..., : size // 2], x[..., size // 2 :]
         first, second = a[..., :KEPT], b[..., :KEPT]
-        turned = [cosine * first - sine * second, a[..., KEPT:], cosine * second + sine * first, b[..., KEPT:]]
-        return np.concatenate(turned, -1)
+        rotated = [cosine * first - sine * second, a[..., KEPT:], cosine * second + sine * first, b[..., KEPT:]]
+        return np.concatenate(rotated, -1)
 
     return np.einsum("bihd,bjhd->bhij", carried(q), carried(k)) / np.sqrt(size)

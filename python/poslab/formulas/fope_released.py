@@ -1,7 +1,7 @@
 """FoPE as released: of heads of 16 channels 4 series of 6 frequencies; pairs beyond them have cosine and sine 1."""
 
 import numpy as np
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "fope:length=3000,mode=released", "heads": 4, "positions": "randomized"}
 KEPT, SERIES = 6, 4
@@ -14,7 +14,7 @@ def shapes(case):
 
 def logits(case, w, q, k, positions):
     heads, size = q.shape[2:]
-    f = turning.rope(size)
+    f = rotary.rope(size)
     assert (2 * np.pi / f <= 3000).sum() == KEPT
     angles = np.asarray(positions["tokens"], float)[:, :, None] * f[:KEPT]
     one = np.zeros((KEPT, SERIES))

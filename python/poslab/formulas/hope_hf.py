@@ -1,11 +1,11 @@
-"""HoPE: pairs whose wavelength is longer than 40 positions do not turn."""
+"""HoPE: pairs whose wavelength is longer than 40 positions do not rotate."""
 
 import numpy as np
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "hope_hf", "heads": 2, "positions": "randomized"}
 
 
 def logits(case, w, q, k, positions):
-    f = turning.rope(q.shape[-1])
-    return turning.logits(q, k, positions, np.where(2 * np.pi <= 40 * f, f, 0))
+    f = rotary.rope(q.shape[-1])
+    return rotary.logits(q, k, positions, np.where(2 * np.pi <= 40 * f, f, 0))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import before, logits as turned
+from .rotated import before, logits as rotated
 
 CASE = {"encoding": "irope:length=4,scale=0.5", "causal": True}
 
@@ -10,6 +10,6 @@ CASE = {"encoding": "irope:length=4,scale=0.5", "causal": True}
 def logits(case, w, q, k, positions):
     r = before(positions)
     if w["layer"] != 3:
-        return turned(r, q, k)
+        return rotated(r, q, k)
     slot = np.arange(r.shape[-1])
-    return (1 + 0.5 * np.log((slot + 1) // 4 + 1))[:, None] * turned(0 * r, q, k)
+    return (1 + 0.5 * np.log((slot + 1) // 4 + 1))[:, None] * rotated(0 * r, q, k)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import before, logits as turned, slots
+from .rotated import before, logits as rotated, slots
 
 CASE = {"encoding": "lambda:window=4,sinks=2", "causal": True, "positions": "per_sequence"}
 
@@ -10,4 +10,4 @@ CASE = {"encoding": "lambda:window=4,sinks=2", "causal": True, "positions": "per
 def logits(case, w, q, k, positions):
     i_j, r = slots(positions), before(positions)
     first = np.arange(r.shape[-1]) < 2
-    return turned(np.where(abs(i_j) < 4, r, np.where(first & (i_j >= 4), 4.0, np.nan)), q, k)
+    return rotated(np.where(abs(i_j) < 4, r, np.where(first & (i_j >= 4), 4.0, np.nan)), q, k)

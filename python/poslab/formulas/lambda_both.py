@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import before, logits as turned, slots
+from .rotated import before, logits as rotated, slots
 
 CASE = {"encoding": "lambda:window=3,sinks=5"}
 
@@ -10,4 +10,4 @@ CASE = {"encoding": "lambda:window=3,sinks=5"}
 def logits(case, w, q, k, positions):
     i_j, r = slots(positions), before(positions)
     first = np.arange(r.shape[-1]) < 5
-    return turned(np.where(abs(i_j) < 3, r, np.where(first, 3.0 * np.sign(i_j), np.nan)), q, k)
+    return rotated(np.where(abs(i_j) < 3, r, np.where(first, 3.0 * np.sign(i_j), np.nan)), q, k)

@@ -1,7 +1,7 @@
-"""LeRoPE: pair m of a head turns by p a_hm 10000^(-2m/D); here the factors of its own for each head are tried."""
+"""LeRoPE: pair m of a head rotates by p a_hm 10000^(-2m/D); here the factors of its own for each head are tried."""
 
 import numpy as np
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "lerope:per_head", "positions": "per_sequence", "layers": 2}
 
@@ -13,5 +13,5 @@ def shapes(case):
 def logits(case, w, q, k, positions):
     p = positions["tokens"].astype(float)
     d = (p[:, :, None] - p[:, None, :])[:, None]
-    frequencies = w["a"] * turning.rope(q.shape[-1])  # (H, D/2)
-    return turning.by_pairs(q, k, lambda m: d * frequencies[:, m, None, None])
+    frequencies = w["a"] * rotary.rope(q.shape[-1])  # (H, D/2)
+    return rotary.by_pairs(q, k, lambda m: d * frequencies[:, m, None, None])

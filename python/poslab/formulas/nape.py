@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import before
+from .rotated import before
 
 CASE = {"encoding": "nape", "causal": True, "positions": "randomized"}
 

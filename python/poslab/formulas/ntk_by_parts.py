@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "ntk_by_parts:length=512", "heads": 2, "positions": "randomized"}
 
@@ -16,9 +16,9 @@ def logits(case, w, q, k, positions):
         low, high = math.floor(pair[0]), math.ceil(pair[1])
         return np.clip((np.arange(size // 2) - low) / (high - low), 0, 1)
 
-    f = turning.rope(size)
-    ntk = turning.rope(size, 1e4 * factor ** (size / (size - 2)))
+    f = rotary.rope(size)
+    ntk = rotary.rope(size, 1e4 * factor ** (size / (size - 2)))
     linear = ramp(1.25, 0.75)
     slowed = f / factor * linear + ntk * (1 - linear)
     slow = ramp(16, 2)
-    return turning.logits(q, k, positions, slowed * slow + f * (1 - slow))
+    return rotary.logits(q, k, positions, slowed * slow + f * (1 - slow))

@@ -1,9 +1,9 @@
 """NTK-aware RoPE, the older form: the base times the factor."""
 
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "ntk:form=old,factor=4", "positions": "randomized"}
 
 
 def logits(case, w, q, k, positions):
-    return turning.logits(q, k, positions, turning.rope(q.shape[-1], 4e4))
+    return rotary.logits(q, k, positions, rotary.rope(q.shape[-1], 4e4))

@@ -1,10 +1,10 @@
 """p-RoPE: the slowest of four pairs does not turn."""
 
 import numpy as np
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "p_rope", "positions": "randomized"}
 
 
 def logits(case, w, q, k, positions):
-    return turning.logits(q, k, positions, turning.rope(q.shape[-1]) * np.array([1, 1, 1, 0]))
+    return rotary.logits(q, k, positions, rotary.rope(q.shape[-1]) * np.array([1, 1, 1, 0]))

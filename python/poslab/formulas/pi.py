@@ -1,9 +1,9 @@
 """Position interpolation: p / 8."""
 
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "pi", "positions": "randomized"}
 
 
 def logits(case, w, q, k, positions):
-    return turning.logits(q, k, positions, turning.rope(q.shape[-1]) / 8)
+    return rotary.logits(q, k, positions, rotary.rope(q.shape[-1]) / 8)

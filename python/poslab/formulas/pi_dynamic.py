@@ -1,9 +1,9 @@
 """Position interpolation by slots / trained length: 14 slots, 5 trained, a causal mask."""
 
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "pi:dynamic,length=5", "positions": "sequential", "causal": True}
 
 
 def logits(case, w, q, k, positions):
-    return turning.logits(q, k, positions, turning.rope(q.shape[-1]) / (q.shape[1] / 5))
+    return rotary.logits(q, k, positions, rotary.rope(q.shape[-1]) / (q.shape[1] / 5))

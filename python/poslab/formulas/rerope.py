@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .turned import before, logits as turned
+from .rotated import before, logits as rotated
 
 CASE = {"encoding": "rerope:window=3"}
 
 
 def logits(case, w, q, k, positions):
     r = before(positions)
-    return turned(np.sign(r) * np.minimum(abs(r), 3), q, k)
+    return rotated(np.sign(r) * np.minimum(abs(r), 3), q, k)

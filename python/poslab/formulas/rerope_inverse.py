@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .turned import before, logits as turned
+from .rotated import before, logits as rotated
 
 CASE = {"encoding": "rerope:window=4,leaky=0.25,base=80000", "causal": True}
 
 
 def logits(case, w, q, k, positions):
     r = before(positions)
-    return turned(np.where(r < 4, r, 4 + (r - 4) * 4), q, k, base=80000.0)
+    return rotated(np.where(r < 4, r, 4 + (r - 4) * 4), q, k, base=80000.0)

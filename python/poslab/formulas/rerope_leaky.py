@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .turned import before, logits as turned
+from .rotated import before, logits as rotated
 
 CASE = {"encoding": "rerope:window=9,leaky=2,pairing=half", "causal": True, "positions": "per_sequence"}
 
 
 def logits(case, w, q, k, positions):
     r = before(positions)
-    return turned(np.where(r < 9, r, 9 + (r - 9) / 2), q, k, half=True)
+    return rotated(np.where(r < 9, r, 9 + (r - 9) / 2), q, k, half=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import before, logits as turned
+from .rotated import before, logits as rotated
 
 CASE = {"encoding": "rerope:window=9,leaky=2", "positions": "unsorted"}
 
@@ -10,4 +10,4 @@ CASE = {"encoding": "rerope:window=9,leaky=2", "positions": "unsorted"}
 def logits(case, w, q, k, positions):
     r = before(positions)
     a = abs(r)
-    return turned(np.sign(r) * np.where(a < 9, a, 9 + (a - 9) / 2), q, k)
+    return rotated(np.sign(r) * np.where(a < 9, a, 9 + (a - 9) / 2), q, k)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import before, logits as turned, slots
+from .rotated import before, logits as rotated, slots
 
 CASE = {"encoding": "rnope:window=4,every=2"}
 
@@ -10,5 +10,5 @@ CASE = {"encoding": "rnope:window=4,every=2"}
 def logits(case, w, q, k, positions):
     r = before(positions)
     if w["layer"] % 2:
-        return turned(0 * r, q, k)
-    return turned(np.where(abs(slots(positions)) < 4, r, np.nan), q, k)
+        return rotated(0 * r, q, k)
+    return rotated(np.where(abs(slots(positions)) < 4, r, np.nan), q, k)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import before, logits as turned
+from .rotated import before, logits as rotated
 
 CASE = {"encoding": "self_extend:window=5,group=2"}
 
@@ -11,4 +11,4 @@ def logits(case, w, q, k, positions):
     r, group = before(positions), np.floor(np.array(positions["tokens"]) / 2)
     apart = group[:, :, None] - group[:, None, :]
     far = apart + np.sign(r) * (5 - 5 // 2)
-    return turned(np.where(abs(r) < 5, r, far), q, k)
+    return rotated(np.where(abs(r) < 5, r, far), q, k)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .turned import before, logits as turned
+from .rotated import before, logits as rotated
 
 CASE = {"encoding": "self_extend:window=7,group=4,shift=exact", "causal": True, "positions": "randomized"}
 
 
 def logits(case, w, q, k, positions):
     r, group = before(positions), np.array(positions["tokens"]) // 4
-    return turned(np.where(r < 7, r, group[:, :, None] - group[:, None, :] + 7 - 7 / 4), q, k)
+    return rotated(np.where(r < 7, r, group[:, :, None] - group[:, None, :] + 7 - 7 / 4), q, k)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import logits as turned
+from .rotated import logits as rotated
 
 CASE = {"encoding": "sinks:window=4,sinks=2", "causal": True}
 
@@ -16,4 +16,4 @@ def logits(case, w, q, k, positions):
             cache = cache[:2] + cache[-4:]
         for place, j in enumerate(cache):
             rho[0, i, j] = len(cache) - 1 - place
-    return turned(rho, q, k)
+    return rotated(rho, q, k)

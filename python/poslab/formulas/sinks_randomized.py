@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import logits as turned
+from .rotated import logits as rotated
 
 CASE = {"encoding": "sinks:window=3,sinks=3", "causal": True, "positions": "per_sequence"}
 
@@ -16,4 +16,4 @@ def logits(case, w, q, k, positions):
             closed = p[b, left_out[-1] + 1] - p[b, 3] if len(left_out) else 0.0
             for j in [j for j in range(i + 1) if j not in left_out]:
                 rho[b, i, j] = p[b, i] - p[b, j] - (closed if j < 3 else 0.0)
-    return turned(rho, q, k)
+    return rotated(rho, q, k)

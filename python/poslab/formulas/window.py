@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .turned import before, logits as turned, slots
+from .rotated import before, logits as rotated, slots
 
 CASE = {"encoding": "window:window=4", "positions": "randomized"}
 
 
 def logits(case, w, q, k, positions):
-    return turned(np.where(abs(slots(positions)) < 4, before(positions), np.nan), q, k)
+    return rotated(np.where(abs(slots(positions)) < 4, before(positions), np.nan), q, k)

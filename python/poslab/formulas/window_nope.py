@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .turned import logits as turned, slots
+from .rotated import logits as rotated, slots
 
 CASE = {"encoding": "window:window=3,rope=off", "causal": True}
 
 
 def logits(case, w, q, k, positions):
-    return turned(np.where(abs(slots(positions)) < 3, 0.0, np.nan), q, k)
+    return rotated(np.where(abs(slots(positions)) < 3, 0.0, np.nan), q, k)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .turned import before
+from .rotated import before
 
 CASE = {"encoding": "xpos:scale=16", "causal": True}
 
@@ -12,6 +12,6 @@ def logits(case, w, q, k, positions):
     for m in range(size // 2):
         angle, z = r * 10000.0 ** (-2.0 * m / size), (2 * m + 0.4 * size) / (1.4 * size)
         product = lambda a, b: np.einsum("bih,bjh->bhij", q[..., 2 * m + a], k[..., 2 * m + b])
-        turned = np.cos(angle) * (product(0, 0) + product(1, 1)) + np.sin(angle) * (product(0, 1) - product(1, 0))
-        total = total + z ** (r / 16) * turned
+        rotated = np.cos(angle) * (product(0, 0) + product(1, 1)) + np.sin(angle) * (product(0, 1) - product(1, 0))
+        total = total + z ** (r / 16) * rotated
     return total / np.sqrt(size)

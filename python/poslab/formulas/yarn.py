@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from . import turning
+from . import rotary
 
 CASE = {"encoding": "yarn:length=512", "heads": 2, "positions": "randomized"}
 
@@ -16,7 +16,7 @@ def frequencies(size, factor, length, base=10000):
 
     low, high = max(math.floor(pair(32)), 0), min(math.ceil(pair(1)), size - 1)
     inter = np.clip((np.arange(size // 2) - low) / max(high - low, 0.001), 0, 1)
-    f = turning.rope(size, base)
+    f = rotary.rope(size, base)
     return f * (1 - inter) + f / factor * inter
 
 
@@ -26,6 +26,6 @@ def steepness(factor):
 
 
 def logits(case, w, q, k, positions):
-    f, plain = frequencies(q.shape[-1], factor=8, length=512), turning.rope(q.shape[-1])
+    f, plain = frequencies(q.shape[-1], factor=8, length=512), rotary.rope(q.shape[-1])
     assert ((plain / 8 < f) & (f < plain)).any()  # there is a ramp, not a step
-    return turning.logits(q, k, positions, f, steepness(8))
+    return rotary.logits(q, k, positions, f, steepness(8))

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from . import turning
+from . import rotary
 
 CASE = {
     "encoding": "yarn:length=9,beta_fast=1.2,beta_slow=0.05,truncate=off,dynamic,resonance",
@@ -21,6 +21,6 @@ def logits(case, w, q, k, positions):
     low, high = pair(1.2), pair(0.05)
     assert 0 < low < high < size // 2
     inter = np.clip((np.arange(size // 2) - low) / (high - low), 0, 1)
-    f = turning.rope(size) * (1 - inter + inter / factor)
+    f = rotary.rope(size) * (1 - inter + inter / factor)
     f = 2 * math.pi / np.round(2 * math.pi / f)
-    return turning.logits(q, k, positions, f, (0.1 * math.log(factor) + 1) ** 2)
+    return rotary.logits(q, k, positions, f, (0.1 * math.log(factor) + 1) ** 2)

@@ -1,4 +1,4 @@
-"""Logits of queries and keys turned by an effective distance, pair by pair, for the schemes of windows."""
+"""Logits of queries and keys rotated by an effective distance, pair by pair, for the schemes of windows."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What schemes of turned channels have in common: logits of queries and keys whose pairs turn by given angles."""
+"""What schemes of rotated channels have in common: logits of queries and keys whose pairs rotate by given angles."""
 
 import numpy as np
 
