@@ -18,13 +18,24 @@ if(POSLAB_KERNELS STREQUAL "here" AND NOT POSLAB_DOUBLE AND CMAKE_SYSTEM_PROCESS
     CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${CMAKE_SOURCE_DIR} CXX_STANDARD 20)
   list(GET POSLAB_ISAS ${best_isa} POSLAB_ISAS)
 endif()
-foreach(isa IN LISTS POSLAB_ISAS)
+function(kernel_library isa name)         # kernels_ISA, in the namespace `name`
   add_library(kernels_${isa} OBJECT ${kernel_sources})
   target_compile_options(kernels_${isa} PRIVATE ${flags_${isa}} -Wno-psabi
     $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>)
-  target_compile_definitions(kernels_${isa} PRIVATE POSLAB_ISA=${isa})
+  target_compile_definitions(kernels_${isa} PRIVATE POSLAB_ISA=${name})
   target_precompile_headers(kernels_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/core/kernels.h
     ${CMAKE_SOURCE_DIR}/core/parallel.h ${CMAKE_SOURCE_DIR}/core/memory.h)
+endfunction()
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")     # a module has one set, which it is linked with: cmake/web.cmake
+  set(flags_baseline -O3)
+  set(flags_relaxed -O3 -mrelaxed-simd)
+  kernel_library(baseline baseline)
+  kernel_library(relaxed baseline)
+  set_property(SOURCE core/kernels.cpp PROPERTY COMPILE_DEFINITIONS "POSLAB_ISAS=ISA(baseline)")
+  return()
+endif()
+foreach(isa IN LISTS POSLAB_ISAS)
+  kernel_library(${isa} ${isa})
   target_sources(core PRIVATE $<TARGET_OBJECTS:kernels_${isa}>)
   string(APPEND isa_list "ISA(${isa}) ")
 endforeach()

@@ -11,10 +11,10 @@ function(precompiled_as target other)
 endfunction()
 
 # The same as precompiled, and a release compiles the target with -Og in place of -O3: what takes time when it runs lies
-# on the floors below.
+# on the floors below. WebAssembly is compiled for its size.
 function(quickly_compiled target)
   precompiled(${target} ${ARGN})
-  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
     target_compile_options(${target} PRIVATE -Og)
   endif()
 endfunction()

@@ -31,11 +31,9 @@ class AsyncRead {
 
  private:
   void discard() noexcept {           // an error of the device is reported by the next call to it
-#ifdef __cpp_exceptions               // WebAssembly has none, and no such device
     try {
       if (backend_) result();
     } catch (const std::exception&) {}
-#endif
   }
 
   const Backend* backend_ = nullptr;

@@ -86,13 +86,9 @@ MatmulPrecision::MatmulPrecision(Device device, Matmul how, Engine by)
 }
 MatmulPrecision::~MatmulPrecision() {
   const Matmul how = current[int(device_)] = before_;
-#ifdef __cpp_exceptions               // WebAssembly has none, and no device that fails
   try {
     backend(device_).multiply_in(how);
   } catch (const std::exception&) {}  // what failed on the device is said by the next call that asks it for something
-#else
-  backend(device_).multiply_in(how);
-#endif
 }
 
 const Backend& backend(Device device) {

@@ -2,8 +2,6 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 
 namespace poslab {
@@ -15,15 +13,9 @@ struct Failure : std::runtime_error {  // the machine or a file failed (disk ful
   using std::runtime_error::runtime_error;
 };
 
-// Where the C++ library has no exceptions (WebAssembly), the message goes to stderr and the program ends.
 template <class Error>
 [[noreturn]] void raise(const std::string& message) {
-#ifdef __cpp_exceptions
   throw Error(message);
-#else
-  std::fprintf(stderr, "%s\n", message.c_str());
-  std::abort();
-#endif
 }
 
 template <class... Args>
@@ -38,13 +30,9 @@ template <class... Args>
 // Returns work(); the message of a BadInput that it throws then begins with the owner: "rope: window is ...".
 template <class Work>
 auto naming(const std::string& owner, const Work& work) {
-#ifdef __cpp_exceptions
   try {
     return work();
   } catch (const BadInput& e) { raise<BadInput>(owner + ": " + e.what()); }
-#else
-  return work();
-#endif
 }
 
 }  // namespace poslab

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "autograd/tape.h"
 #include "core/error.h"
@@ -93,6 +94,66 @@ Answer ask(const State& state, const Tokens& input, int draws) {
   }
   a.said = likeliest(a.probability, a.symbols);
   return a;
+}
+
+namespace {
+
+PositionSample positions_of(const State& state, const Batch& batch, int length, const Asking& how) {
+  const int T = batch.tokens.shape()[1];
+  if (how.positions.empty()) return draw_of(state, batch, length, 0);
+  if (int(how.positions.size()) != T)
+    bad_input("{} positions for {} slots; give one for each of {} symbols and {} answer slots", how.positions.size(), T,
+              length, batch.outputs);
+  return PositionSample({Positions::of_tokens(1, how.positions)});
+}
+
+// x: (B, T, H, D), with zeros in those heads
+Tensor without_heads(const Tensor& x, const std::vector<int>& heads) {
+  std::vector<real> values = x.values();
+  const size_t D = size_t(x.dim(3)), H = size_t(x.dim(2));
+  for (size_t row = 0; row < values.size() / D; ++row)
+    if (std::find(heads.begin(), heads.end(), int(row % H)) != heads.end())
+      std::fill_n(values.begin() + std::ptrdiff_t(row * D), D, real(0));
+  return Tensor::from(x.shape(), values).to(x.device());
+}
+
+void silence(Trace& trace, const Asking& how, const TransformerSpec& m) {
+  std::map<int, std::vector<int>> heads;                       // by layer
+  for (const auto& [layer, head] : how.silenced) {
+    if (layer < 0 || layer >= m.layers || head < 0 || head >= m.heads)
+      bad_input("head {} of layer {}, counted from 0, of a model of {} layers with {} heads; name one that it has",
+                head, layer, m.layers, m.heads);
+    heads[layer].push_back(head);
+  }
+  for (const auto& [layer, those] : heads)
+    trace.replace(fmt::format("block{}.attention.heads", layer),
+                  [those](const std::string&, const Tensor& x) { return without_heads(x, those); });
+}
+
+}  // namespace
+
+Looked ask(const State& state, const Tokens& input, const Asking& how) {
+  const NoGrad no_grad;
+  if (input.empty() || input.size() > longest_question) check_question(state, input);
+  const Batch batch = how.positions.empty() ? posed(state, input) : batch_of(task(state.config["task"]), {input});
+  const PositionSample positions = positions_of(state, batch, int(input.size()), how);
+  const MatmulPrecision as_this_run = state.matmul_precision();
+  const Transformer net = how.temperature ? state.net.at_temperature(*how.temperature) : state.test_net();
+  const int T = batch.tokens.shape()[1], O = batch.outputs, V = net.spec().symbols_out;
+  Trace trace({"block*.attention.weights"});
+  silence(trace, how, net.spec());
+  const std::vector<double> p = probabilities(net(batch.tokens, T, {positions, {}, &trace}));      // (T, V)
+  Looked l{{input, task(state.config["task"]).answer(input), {}, batch.scored_slots[0], V,
+            {p.end() - std::ptrdiff_t(O) * V, p.end()}, 1, 0}, T, {}, {}};
+  l.answer.said = likeliest(l.answer.probability, V);
+  l.answer.accuracy_per_draw = l.answer.accuracy();
+  const Positions& first = positions.at_layer(0);
+  if (!first.only_offsets()) l.positions = first.tokens("ask");
+  for (int layer = 0; layer < net.spec().layers; ++layer) {
+    const std::vector<real> a = trace.captured.at(fmt::format("block{}.attention.weights", layer)).values();
+    l.attention.insert(l.attention.end(), a.begin(), a.end());
+  }
+  return l;
 }
 
 Tensor asked_attention(const State& state, const Tokens& input, int layer) {

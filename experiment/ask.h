@@ -1,8 +1,11 @@
 // A trained model asked about a string of one's own: what it says in each answer slot, how sure it is, where it looked.
 // Dropout is off. Positions are those that range evaluation draws first, second, ... at the string's length.
 #pragma once
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "encodings/temperature.h"
 #include "experiment/state.h"
 #include "tasks/task.h"
 
@@ -24,6 +27,22 @@ struct Answer {
 // BadInput for a string that is too long for the run's positions (or for anybody: 10,000 symbols).
 void check_question(const State&, const Tokens& input);
 Answer ask(const State&, const Tokens& input, int draws = 1);
+
+// The same question in one draw, and where the model looked. What is left out is as range evaluation has it.
+struct Asking {
+  std::vector<double> positions = {};                          // of each slot: the input's, then the answer's
+  std::optional<Chosen<TemperaturePolicy>> temperature = {};
+  std::vector<std::pair<int, int>> silenced = {};              // layer and head, from 0, whose output is put to 0
+};
+struct Looked {
+  Answer answer;
+  int time;                            // T: slots of the input and of the answer
+  std::vector<double> positions;       // (T) of layer 0; none of a table of offsets
+  std::vector<real> attention;         // (L, H, T, T); row = query slot, column = key slot
+};
+// BadInput as check_question(), where positions are not one for each slot or not those of a table that the model has
+// learned, and for heads that it does not have.
+Looked ask(const State&, const Tokens& input, const Asking&);
 
 // The attention of one layer in the first draw, (H, T, T); row = query slot, column = key slot.
 Tensor asked_attention(const State&, const Tokens& input, int layer);

@@ -108,25 +108,30 @@ Draws draws_of(const Choices& c, const std::vector<int>& lengths, int64_t done) 
           test_sampler(c)->random ? most_test_draws : 1};
 }
 
+Coverage met(Met what, const Draws& d, const std::vector<int>& lengths) {
+  const auto count = [&](int layers, const PositionSample& draw, Coverage& made, Histogram& counts) {
+    if (what == Met::positions) count_positions(draw.at_layer(0), d.scheme->name, made, counts);
+    if (what == Met::gaps) count_gaps(draw.at_embedding(), made, counts);
+    for (int layer = 0; what == Met::distances && layer < layers; ++layer)
+      count_distances(draw.at_layer(layer), d.causal, made, counts);
+  };
+  return counted_by(count, d, lengths);
+}
+
 }  // namespace
 
 Coverage coverage(const Draws& d, const std::vector<int>& lengths) {
-  const auto count = [&](int layers, const PositionSample& draw, Coverage& made, Histogram& counts) {
-    if (made.counted == Reads::positions) count_positions(draw.at_layer(0), d.scheme->name, made, counts);
-    if (made.counted != Reads::distances) return;
-    for (int layer = 0; layer < layers; ++layer) count_distances(draw.at_layer(layer), d.causal, made, counts);
-  };
-  return counted_by(count, d, lengths);
+  const Reads what = counted(d.scheme);
+  if (what == Reads::nothing) return counted_by([](int, const PositionSample&, Coverage&, Histogram&) {}, d, lengths);
+  return met(what == Reads::positions ? Met::positions : Met::distances, d, lengths);
 }
 
 Coverage coverage(const Choices& c, const std::vector<int>& lengths, int64_t done) {
   return coverage(draws_of(c, lengths, done), lengths);
 }
 
-Coverage gaps(const Choices& c, const std::vector<int>& lengths) {
-  return counted_by([](int, const PositionSample& draw, Coverage& made,
-                       Histogram& counts) { count_gaps(draw.at_embedding(), made, counts); },
-                    draws_of(c, lengths, c.count("steps")), lengths);
+Coverage coverage(Met what, const Choices& c, const std::vector<int>& lengths, int64_t done) {
+  return met(what, draws_of(c, lengths, done), lengths);
 }
 
 double in_common(const Histogram& a, const Histogram& b) {

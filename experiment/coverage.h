@@ -50,9 +50,14 @@ struct Draws {
 // The same, where something else than a Choices draws positions.
 Coverage coverage(const Draws&, const std::vector<int>& lengths);
 
-// The same of the gaps between neighbours: the position of a slot minus that of the slot before it. Needs a sampler
-// that gives each token a position; BadInput for one of offsets.
-Coverage gaps(const Choices&, const std::vector<int>& lengths);
+// The same of what one asks for, whether the scheme reads it or not. Gaps are those between neighbours: the position of
+// a slot minus that of the slot before it. Positions and gaps need a sampler that gives each token a position; BadInput
+// for one of offsets.
+enum class Met { positions, distances, gaps };
+Coverage coverage(Met, const Choices&, const std::vector<int>& lengths, int64_t done);
+inline Coverage gaps(const Choices& c, const std::vector<int>& lengths) {
+  return coverage(Met::gaps, c, lengths, c.count("steps"));
+}
 // What two distributions have in common: of each value the smaller of its two shares, summed up; from 0 to 1.
 double in_common(const Histogram&, const Histogram&);
 

@@ -26,10 +26,12 @@ void add_sub_batch(const Choices& c, const Transformer& net, int first, int coun
   sum.accuracy += count * double(s.correct) / double(s.scored);
   sum.unmasked_accuracy += count * double(s.correct_unmasked) / double(s.slots);
   sum.loss += count * double(cross_entropy(logits, batch.targets).item());
+  sum.exact += double(s.exact);
 }
 
-// Without baselines.
-AtLength at_length(const State& state, int length, int samples) {
+}  // namespace
+
+AtLength test_at(const State& state, int length, int samples) {
   const NoGrad no_grad;
   Stoppable all(state.params.device() == Device::cpu);
   const MatmulPrecision as_this_run = state.matmul_precision();
@@ -39,11 +41,9 @@ AtLength at_length(const State& state, int length, int samples) {
   for (int first = 0; first < samples; first += cut)
     add_sub_batch(state.config, net, first, std::min(cut, samples - first), a);
   all.complete();
-  a.accuracy /= samples, a.unmasked_accuracy /= samples, a.loss /= samples;
+  a.accuracy /= samples, a.unmasked_accuracy /= samples, a.loss /= samples, a.exact /= samples;
   return a;
 }
-
-}  // namespace
 
 Batch test_batch(const Choices& c, int length, int first, int count) {
   return make_batch(task(c["task"]), count, length,
@@ -61,11 +61,11 @@ PositionSample test_draw(const Choices& c, int length, int first, int count, int
 // sequence stays below 256 MiB.
 int sub_batch(int64_t slots) { return int(std::clamp<int64_t>((int64_t(1) << 26) / (slots * slots), 1, 64)); }
 
-double accuracy_at(const State& state, int length, int samples) { return at_length(state, length, samples).accuracy; }
+double accuracy_at(const State& state, int length, int samples) { return test_at(state, length, samples).accuracy; }
 
 AtLength evaluate(const State& state, int length) {
   const Choices& c = state.config;
-  AtLength a = at_length(state, length, c.whole("eval_samples"));
+  AtLength a = test_at(state, length, c.whole("eval_samples"));
   a.baselines = baselines(task(c["task"]), length, baseline_samples, uint64_t(c.count("seed")));
   return a;
 }

@@ -13,6 +13,7 @@ struct AtLength {
   double accuracy, unmasked_accuracy;  // fractions; the first over the slots that count (spec B.1)
   double loss;                         // nats, mean over all output slots
   Baselines baselines;
+  double exact = 0;                    // of strings, all of whose slots that count are right
 };
 
 // What range evaluation uses at a length: its strings first .. first + count - 1 and, drawn once for all of them
@@ -24,7 +25,8 @@ int sub_batch(int64_t slots);  // how many strings of so many slots it takes at 
 // config.whole("eval_samples") strings of one length, with its baselines.
 AtLength evaluate(const State&, int length);
 
-// On the first `samples` strings of one length, alone; a fraction.
+// On the first `samples` strings of one length, without baselines; and its accuracy alone.
+AtLength test_at(const State&, int length, int samples);
 double accuracy_at(const State&, int length, int samples);
 
 struct Mean {

@@ -40,6 +40,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     wheel) tests/python/wheel.sh build/wheel/*.whl ;;
     notebooks) .venv-python/bin/python notebooks/run.py ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
+    web) node tests/web/engine.mjs build/web build/release/poslab build/release/training_steps ;;
     docs) tests/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
     course) tests/course/course.py "${course_tests[@]}" ;;
@@ -111,16 +112,16 @@ compile_cuda() {   # ARCHITECTURES TARGET
     ! grep 'warning' build/test-cuda.log
 }
 
-training_steps() {   # natively and as WebAssembly, for which -O3 takes twice as long
-  build release training_steps && optimize=-O1 build wasm training_steps
-}
+training_steps() { build release training_steps && build wasm training_steps; }   # natively and as WebAssembly
+
+web_ready() { install_missing "$needed_by_web_tests" && build release poslab_program training_steps && web; }
 
 run_tests() {   # [PRESET...]
   (($#)) || set -- release
   local preset architectures='75-real;90-real' target=poslab_cuda_tests
   if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
-    set -- release python wheel notebooks double wasm cuda site course docs lines
+    set -- release python wheel notebooks double wasm web cuda site course docs lines
     architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests
   fi
   mkdir -p build
@@ -142,6 +143,7 @@ run_tests() {   # [PRESET...]
       torch) ready torch torch -- torch_venv ;;
       wheel) ready wheel wheel -- wheel ;;
       wasm) ready wasm wasm -- training_steps ;;
+      web) ready web web -- web_ready ;;
       release) ready release torture release-1 release-2 smoke races install spine -- build release all ;;
       *) ready "$preset" "$preset-1" "$preset-2" -- build "$preset" all ;;
     esac

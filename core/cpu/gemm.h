@@ -56,7 +56,7 @@ inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff
     for (int i = 0; i < M; ++i) {
       const VecOf<W> ai = splat<W>(ap[i * a.row]);
 #pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) sum[i][j] += ai * bj[j];
+      for (int j = 0; j < N; ++j) sum[i][j] = multiply_add(ai, bj[j], sum[i][j]);
     }
   }
 #pragma GCC unroll 8

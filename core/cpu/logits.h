@@ -96,7 +96,7 @@ inline KeyRange overlap(KeyRange a, KeyRange b) { return {larger(a.first, b.firs
 inline Vec inside(KeyRange range, int j, Vec v, Vec other) {
   if (range.first <= j && j + lanes <= range.last) return v;
   const LaneMask column = lane_numbers() + j;
-  return (column >= range.first) & (column < range.last) ? v : other;
+  return ((column >= range.first) & (column < range.last)) ? v : other;
 }
 
 // The keys that query i sees in one piece, but for key_lengths.

@@ -62,7 +62,7 @@ struct NarrowHead {
   [[gnu::always_inline]] Vec logit(const Vec* q, const real* k, int block, int j, bool all_see) const {
     Vec even = q[0] * k[0], odd = q[1] * k[1];
 #pragma GCC unroll 8
-    for (int c = 2; c < C; c += 2) even += q[c] * k[c], odd += q[c + 1] * k[c + 1];
+    for (int c = 2; c < C; c += 2) even = multiply_add(q[c], k[c], even), odd = multiply_add(q[c + 1], k[c + 1], odd);
     Vec s = even + odd;
     if (bias) s += load(bias + block * lanes - j + x.keys - 1);
     return all_see ? s : lane_numbers() >= j - slot(block) ? s : splat(neg_infinity);
@@ -94,7 +94,7 @@ inline void NarrowHead::forward(real* o, real* stats) const {
       const Vec e = exp_small(load(s + j * lanes) - shift);
       sum += e;
 #pragma GCC unroll 8
-      for (int c = 0; c < C; ++c) total[c] += e * vj[c];
+      for (int c = 0; c < C; ++c) total[c] = multiply_add(e, vj[c], total[c]);
     }
     const Vec inverse = sum == 0 ? Vec{} : 1 / sum;
     for (Vec& y : total) y *= inverse;
@@ -117,8 +117,8 @@ inline void NarrowHead::key_grads(const AttentionGrads& d, const real* a, const 
     for (int r = 0; r < M; ++r)
 #pragma GCC unroll 4
       for (int n = 0; n < N; ++n) {
-        dk[r][n] += dx[r * width + i] * load<W>(q + n * W);
-        dv[r][n] += a[r * width + i] * load<W>(go + n * W);
+        dk[r][n] = multiply_add(load<W>(q + n * W), dx[r * width + i], dk[r][n]);
+        dv[r][n] = multiply_add(load<W>(go + n * W), a[r * width + i], dv[r][n]);
       }
   for (int r = 0; r < M; ++r)
     for (int n = 0; n < N; ++n) {
@@ -149,11 +149,14 @@ inline void NarrowHead::backward(const AttentionGrads& d, const real* d_o, const
       const Vec a = exp_small(logit(q, kj, n, j, all_see) - shift) * inverse;
       Vec even = go[0] * vj[0], odd = go[1] * vj[1];
 #pragma GCC unroll 8
-      for (int c = 2; c < C; c += 2) even += go[c] * vj[c], odd += go[c + 1] * vj[c + 1];
+      for (int c = 2; c < C; c += 2) {
+        even = multiply_add(go[c], vj[c], even);
+        odd = multiply_add(go[c + 1], vj[c + 1], odd);
+      }
       const Vec ds = a * (even + odd - delta);   // times scale, as go and delta are
       store(a_j + int64_t(j) * width, a), store(dx_j + int64_t(j) * width, ds);
 #pragma GCC unroll 8
-      for (int c = 0; c < C; ++c) dq[c] += ds * kj[c];
+      for (int c = 0; c < C; ++c) dq[c] = multiply_add(ds, kj[c], dq[c]);
     };
     const int keys = seen(n), by_all = seen_by_all(n);
     for (int j = 0; j < by_all; ++j) take(j, true);

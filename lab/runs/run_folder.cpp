@@ -52,7 +52,24 @@ RunFolder RunFolder::create(const std::string& path, const Files& files) {
   return run;
 }
 
+namespace {
+
+// The folder of a checkpoint that came alone: of its name, beside it, made the first time.
+std::string folder_of_checkpoint(const std::string& file) {
+  const std::string path = fs::path(file).replace_extension(), bytes = read_file(file);
+  const State state = checkpoint_state(bytes, file);
+  if (!fs::exists(path)) return RunFolder::create(path, state).path();
+  if (!fs::is_directory(path) || read_file(path + "/checkpoint.safetensors") != bytes)
+    bad_input("{} would become the run folder {}, which exists and holds something else; name that folder, or rename "
+              "the file", file, path);
+  return path;
+}
+
+}  // namespace
+
 RunFolder RunFolder::open(const std::string& path) {
+  if (fs::is_regular_file(path) && fs::path(path).extension() == ".safetensors")
+    return open(folder_of_checkpoint(path));
   if (!fs::is_directory(path)) bad_input("there is no run folder {}; `poslab train` makes one", path);
   for (const char* name : {"config.toml", "metrics.jsonl", "checkpoint.safetensors"})
     if (!fs::exists(fs::path(path) / name))

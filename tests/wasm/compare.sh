@@ -14,7 +14,7 @@ same() {   # lines of ENCODING STEP LOSS
     $1 != $4 || $2 != $5 || !($3 > 0) || !(off <= 1e-5) { print "differs: " $0; bad = 1 }
     END { print NR " losses, worst difference " worst; exit bad || NR == 0 }' | tee said
 }
-check 'three steps of every encoding, natively' natively
+check 'five steps of every encoding, natively' natively
 check 'and as WebAssembly' under_node
 check 'the same losses to 1e-5' same
 cat said

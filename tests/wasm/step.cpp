@@ -1,5 +1,5 @@
-// Three training steps of a small model for every encoding, one line each: encoding, step, loss. compare.sh holds what
-// this prints natively beside what it prints under a WebAssembly runtime.
+// Five training steps of a small model for every encoding, one line each: encoding, step, loss. tests/wasm/compare.sh
+// and tests/web/engine.mjs hold what this prints natively beside what WebAssembly comes to.
 #include <cstdio>
 
 #include "encodings/encoding.h"
@@ -16,7 +16,7 @@ int main() {
                                       {"layers", "2"}, {"heads", "2"}, {"d_model", "16"}, {"batch", "4"},
                                       {"train_length", "8"}, {"max_position", "128"}, {"eval_lengths", "1:12"}});
     State state(config);
-    for (int step = 0; step < 3; ++step) {
+    for (int step = 0; step < 5; ++step) {
       const double loss = finish_step(config, start_step(state, draw_step(config, step))).loss;
       std::printf("%s %d %.9g\n", scheme.name.c_str(), step, loss);
     }

@@ -1,0 +1,45 @@
+// What the page can ask of the engine: functions from words to JSON and numbers. web/lab.mjs makes methods of them. A
+// file a subject; each hands its functions to the only list, in web/exports.cpp.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiment/state.h"
+#include "web/json.h"
+
+namespace poslab::web {
+
+// The words of a call, and numbers that come with them.
+class Asked {
+ public:
+  Asked(std::vector<std::string> words, std::vector<float> numbers)
+      : numbers(std::move(numbers)), words_(std::move(words)) {}
+  const std::string& next();                     // the next word. Throws Failure if there is none
+  bool more() const { return at_ < words_.size(); }
+  int whole(const std::string& name, int least, int most);         // the next word. Throws BadInput, naming it
+  std::vector<int> lengths();                    // the next word, "20 40 80": at least one. Throws BadInput
+  Settings settings();                           // all that remain, a name and a text each
+  const std::vector<float> numbers;
+
+ private:
+  std::vector<std::string> words_;
+  size_t at_ = 1;                                // behind the name of the function
+};
+
+struct Answered {
+  Json json;
+  std::vector<float> numbers = {};               // matrices
+};
+
+struct Call {
+  const char* name;
+  Answered (*answer)(Asked&);
+};
+std::vector<Call> catalog_calls(), model_calls(), look_calls(), scheme_calls();
+
+State& model(Asked&);                            // whose number is the next word. Throws BadInput for one that is gone
+Json options_of(const std::vector<Option>&);
+
+}  // namespace poslab::web

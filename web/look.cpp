@@ -1,0 +1,141 @@
+// Looking into a trained model: what positions training has met, what it says of a string and where it looks, how
+// dispersed its attention is.
+#include <fmt/format.h>
+
+#include "encodings/picture.h"
+#include "encodings/temperature.h"
+#include "experiment/align.h"
+#include "experiment/ask.h"
+#include "experiment/build.h"
+#include "experiment/coverage.h"
+#include "experiment/lengths.h"
+#include "tasks/task.h"
+#include "web/calls.h"
+
+namespace poslab::web {
+namespace {
+
+// [value, how often] in rising order of values
+Json histogram(const Histogram& h) {
+  return Json::list(h, [](const auto& bin) {
+    return Json::list(std::vector<double>{double(bin.first), double(bin.second)});
+  });
+}
+
+// What cannot be counted says why: a table of offsets has neither positions nor gaps.
+Json met_json(Met what, const Choices& c, const std::vector<int>& lengths, int64_t done) {
+  try {
+    const Coverage met = coverage(what, c, lengths, done);
+    return Json::object({{"trained", histogram(met.trained)},
+                         {"tests", Json::list(met.tests, [](const Coverage::Test& t) {
+                            return Json::object({{"length", t.length}, {"met", histogram(t.met)}, {"seen", t.seen}});
+                          })}});
+  } catch (const BadInput& e) {
+    return Json::object({{"none", e.what()}});
+  }
+}
+
+// Words: the lengths, and of how many steps of training; 0: of all that the run will have.
+Answered seen(Asked& asked) {
+  const Choices& c = model(asked).config;
+  const std::vector<int> lengths = asked.lengths();
+  const int asked_steps = asked.whole("steps", 0, 1 << 30);
+  const int64_t steps = asked_steps ? asked_steps : c.count("steps");
+  const Coverage reads = coverage(c, {lengths.front()}, 1);
+  return {Json::object({{"reads", reads.counted == Reads::positions   ? "positions"
+                                  : reads.counted == Reads::distances ? "distances"
+                                                                      : "nothing"},
+                        {"positions", met_json(Met::positions, c, lengths, steps)},
+                        {"distances", met_json(Met::distances, c, lengths, steps)},
+                        {"gaps", met_json(Met::gaps, c, lengths, steps)}})};
+}
+
+std::optional<Chosen<TemperaturePolicy>> temperature(const std::string& spelled) {
+  if (spelled.empty()) return {};
+  return choose_temperature(spelled);
+}
+
+// Words: the string, positions ("" for those of the test), a temperature ("" for the model's own), silenced heads as
+// "layer head layer head".
+Answered ask_it(Asked& asked) {
+  const State& s = model(asked);
+  const Task& t = task(s.config["task"]);
+  const Tokens input = read_input(t, asked.next());
+  Asking how;
+  how.positions = numbers_of(asked.next());
+  how.temperature = temperature(asked.next());
+  for (const std::string silenced = asked.next(); const std::string& one : split(silenced, ';')) {
+    if (one.empty()) continue;
+    const std::vector<double> place = numbers_of(one);
+    if (place.size() != 2) bad_input("silenced: \"{}\" is no layer and head, such as 0 3", one);
+    how.silenced.push_back({int(place[0]), int(place[1])});
+  }
+  const Looked l = ask(s, input, how);
+  const Answer& a = l.answer;
+  std::vector<Json> slots;
+  for (size_t n = 0; n < a.expected.size(); ++n)
+    slots.push_back(Json::object(
+        {{"target", a.expected[n]},
+         {"answer", a.said[n]},
+         {"scored", int(n) < a.scored},
+         {"probabilities",
+          Json::list(std::vector<double>(a.probability.begin() + ptrdiff_t(n) * a.symbols,
+                                         a.probability.begin() + ptrdiff_t(n + 1) * a.symbols))}}));
+  std::vector<std::string> symbols;
+  for (const int symbol : input) symbols.push_back(t.alphabet[size_t(symbol)]);
+  return {Json::object({{"slots", Json::list(slots)},
+                        {"input", Json::list(symbols)},
+                        {"positions", Json::list(l.positions)},
+                        {"accuracy", a.accuracy()},
+                        {"layers", s.config.whole("layers")},
+                        {"heads", s.config.whole("heads")},
+                        {"time", l.time}}),
+          {l.attention.begin(), l.attention.end()}};
+}
+
+Json row_means(const RowMeans& m) {
+  return Json::object({{"largest", m.largest_weight}, {"entropy", m.entropy}});
+}
+
+// Words: the lengths, a temperature ("" for the model's own), how many strings of each.
+Answered dispersion_of(Asked& asked) {
+  const State& s = model(asked);
+  const std::vector<int> lengths = asked.lengths();
+  const auto policy = temperature(asked.next());
+  const Probed inside = probed(s, asked.whole("strings", 1, 10000));
+  check_lengths(s.config, lengths, "dispersion");
+  return {Json::list(lengths, [&](int length) {
+    const Dispersion d = dispersion(inside, length, policy);
+    const RowMeans m = d.of_model();
+    std::vector<Json> layers;
+    for (int layer = 0; layer < d.layers; ++layer) layers.push_back(row_means(d.of_layer(layer)));
+    return Json::object({{"length", length},
+                         {"keys", d.keys},
+                         {"largest", m.largest_weight},
+                         {"entropy", m.entropy},
+                         {"layers", Json::list(layers)}});
+  })};
+}
+
+// Words: the long length, how many strings.
+Answered align_it(Asked& asked) {
+  const State& s = model(asked);
+  const int length = asked.whole("length", 1, 10000);
+  check_lengths(s.config, {length}, "align");
+  const Alignment found = align(probed(s, asked.whole("strings", 1, 10000)),
+                                {.shortest = s.config.whole("train_length"), .longer = {length}}, {});
+  const AlignedAt& at = found.lengths.front();
+  return {Json::object({{"length", length},
+                        {"temperature", at.found.tau.front()},
+                        {"target", row_means(found.target.of_model())},
+                        {"before", row_means(at.before.of_model())},
+                        {"after", row_means(at.after.of_model())}})};
+}
+
+}  // namespace
+
+std::vector<Call> look_calls() {
+  return {{"seen", seen}, {"ask", ask_it}, {"dispersion", dispersion_of}, {"align", align_it}};
+}
+
+}  // namespace poslab::web
