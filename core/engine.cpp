@@ -13,6 +13,9 @@ namespace {
 
 Engine must_be_there(Engine e) {
   if (e == Engine::openblas) openblas();
+#ifdef __wasm__   // its table is left out (core/cpu/table.cpp): a page is to be small
+  if (e == Engine::naive) bad_input("products = naive: pages have our own kernels alone; say products = own");
+#endif
   return e;
 }
 

@@ -133,7 +133,7 @@ export class Lab {
       m.free();
       throw e;
     }
-    m.done = c.step;
+    m.done = Number(c.step);
     return m;
   }
   get format() { return 'poslab checkpoint 1'; }

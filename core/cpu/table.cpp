@@ -35,6 +35,7 @@ const Kernels& own() {
   return kernels;
 }
 
+#ifndef __wasm__   // core/engine.cpp refuses the others there
 template <class Product>
 const Kernels& with_products_by() {
   static const Kernels kernels = [] {
@@ -48,15 +49,18 @@ const Kernels& with_products_by() {
   }();
   return kernels;
 }
+#endif
 
 }  // namespace
 
 const Kernels& table(Engine products) {
+#ifndef __wasm__
   switch (products) {
     case Engine::openblas: return with_products_by<OpenBlasProduct>();
     case Engine::naive: return with_products_by<NaiveProduct>();
     case Engine::own: break;
   }
+#endif
   return own();
 }
 
