@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""The page in headless Chromium, as its visitors use it: pointer, keyboard, links, files, light and dark, narrow and
+wide. Ends with a line that ./dev test counts.     usage: page.py PAGE.html [PART OF A NAME]
+"""
+
+import json
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
+import browser  # noqa: E402
+import checks  # noqa: E402
+
+bad = json.loads((HERE / "bad.json").read_text())
+VIEWS = ["start", "race", "inside", "dispersion", "positions", "own", "lecture"]
+SMALL = "#view=race&task=even_pairs&steps=30&layers=1&heads=2&d_model=16&batch=8&train_length=8"
+
+
+class Page(browser.Page):
+    """A page of ours, with all that it asks of the network."""
+
+    def __init__(self, file, width=1280, height=900, script="", **more):
+        self.file, self.requests = file, []
+        super().__init__(width, height, **more)
+        self.call("Network.enable")
+        if script:
+            self.call("Page.addScriptToEvaluateOnNewDocument", source=script)
+
+    def _receive(self):
+        got = super()._receive()
+        if got.get("method") == "Network.requestWillBeSent":
+            self.requests.append(got["params"]["request"]["url"])
+        return got
+
+    def show(self, link="", ready=True):
+        self.open(self.file, link)
+        self.until("document.querySelector('main .view, main .lead')")
+        if ready:
+            self.until("performance.getEntriesByName('engine ready').length", 60)
+
+    def text(self, selector):
+        return self.run(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
+
+    def click(self, words, within="document"):
+        """The button of that name."""
+        done = self.run(f"""(() => {{
+            const all = [...{within}.querySelectorAll('button')], name = b => b.getAttribute('aria-label') ?? b.textContent;
+            const found = all.find(b => name(b) === {json.dumps(words)} && b.getClientRects().length);
+            found?.click();
+            return Boolean(found);
+        }})()""")
+        assert done, f"there is no button {words!r}"
+
+    def said(self, words, seconds=20):
+        self.until(f"document.getElementById('said').textContent.includes({json.dumps(words)})", seconds)
+
+    def size(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def media(self, **features):
+        """Of the reader: prefers_color_scheme="dark"."""
+        self.call("Emulation.setEmulatedMedia",
+                  features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
+
+    def hold(self, x, y, kind, buttons=0):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=buttons, clickCount=1)
+
+
+def scores(page):
+    return [float(t.split()[0]) if t[0].isdigit() else None for t in
+            page.run("[...document.querySelectorAll('.lane .score')].map(s => s.textContent)")]
+
+
+def first_screen(page):
+    """Curves are there at once; nothing past the edge is shown before it is asked for."""
+    page.show(ready=False)
+    page.until("document.querySelectorAll('.lane path').length > 8")
+    at = page.run("performance.getEntriesByName('first drawn')[0].startTime")
+    assert at < 2500, f"drawn after {at:.0f} ms"
+    print(f"        first curves after {at:.0f} ms")
+    assert len(scores(page)) == 4 and min(scores(page)) > 70, scores(page)
+    page.run("document.querySelector('#length').focus()")
+    assert "First guess" in page.text("#drag-help")
+
+
+def the_drag(page):
+    """A guess, then the pointer past the edge: three lanes fall and one holds, and the strips say why."""
+    page.run("document.querySelector('.pills input[value=three]').click()")
+    assert "You said three" in page.text("#drag-help")
+    box = page.run("(b => [b.left, b.top, b.width, b.height])(document.querySelector('.drag').getBoundingClientRect())")
+    at = lambda length: box[0] + box[2] * (44 + length / 100 * 246) / 300  # noqa: E731
+    y = box[1] + box[3] / 2
+    page.hold(at(20), y, "mousePressed", 1)
+    for length in range(24, 64, 4):
+        page.hold(at(length), y, "mouseMoved", 1)
+    page.hold(at(60), y, "mouseMoved", 1)
+    page.hold(at(60), y, "mouseReleased")
+    page.until("document.querySelector('#length').value === '60' &&"
+               " [...document.querySelectorAll('.asked')].every(a => a.textContent.includes('60'))")
+    fallen = scores(page)
+    assert max(fallen[:3]) < 60 and fallen[3] > 85, fallen
+    assert "You said three; it is one." in page.text(".verdict"), page.text(".verdict")
+    page.until("document.querySelector('.lane .reads .share').textContent.includes('%')")
+    shares = page.run("[...document.querySelectorAll('.lane .reads .share')].map(s => s.textContent)")
+    assert shares[3] == "all met" and all(s.endswith("% met") for s in shares[:3]), shares
+    unmet = page.run("[...document.querySelectorAll('.lane')].map(l => [...l.querySelectorAll('.reads rect')]"
+                     ".filter(r => r.getAttribute('style').includes('unmet')).length)")
+    assert unmet[3] == 0 and min(unmet[:3]) > 0, unmet
+    page.until("location.hash.includes('length=60') && location.hash.includes('guess=three')")
+
+
+def trained_live(page):
+    """“randomize positions” trains RoPE again: above 90 % at the trained length, and it rises beyond it."""
+    before, began = scores(page)[1], time.perf_counter()
+    page.click("randomize positions", "document.querySelectorAll('.lane')[1]")
+    page.said("trains again")
+    page.until("document.querySelectorAll('.lane')[1].querySelector('.status').textContent.startsWith('step')", 60)
+    page.run("document.querySelector('#length').value = 20,"
+             " document.querySelector('#length').dispatchEvent(new Event('input'))")
+    page.until("parseFloat(document.querySelectorAll('.lane')[1].querySelector('.score').textContent) > 90", 240)
+    status = page.text(".lane:nth-child(2) .status")
+    page.run("document.querySelector('#length').value = 60,"
+             " document.querySelector('#length').dispatchEvent(new Event('input'))")
+    page.until("document.querySelectorAll('.lane')[1].querySelector('.asked').textContent.includes('60')")
+    page.until(f"parseFloat(document.querySelectorAll('.lane')[1].querySelector('.score').textContent) > {before + 30}", 240)
+    print(f"        {before} % at length 60 before; after {time.perf_counter() - began:.0f} s: {scores(page)[1]} % ({status})")
+    assert page.run("document.querySelectorAll('.lane')[1].querySelector('h3').textContent") == "rope, randomized"
+    assert page.run("!document.querySelectorAll('.lane')[1].querySelectorAll('[role=switch]')[1].hidden")
+    page.run("location.hash = '#view=own'")
+
+
+def by_keyboard(page):
+    """Tab and the arrow keys reach and move everything."""
+    page.show("#view=start")
+    page.press("Tab")
+    assert page.run("document.activeElement.className") == "skip"
+    seen = []
+    for _ in range(40):
+        page.press("Tab")
+        seen.append(page.run("document.activeElement.id || document.activeElement.textContent || document.activeElement.value"))
+        if seen[-1] == "length":
+            break
+    assert seen[:7] == ["Start", "Race", "Look inside", "Dispersion", "Positions", "Write your own", "Lecture"], seen
+    assert seen[-1] == "length", seen
+    for _ in range(5):
+        page.press("ArrowRight")
+    assert page.run("document.querySelector('#length').value") == "25"
+    page.until("document.querySelector('.asked').textContent.includes('25')")
+    assert page.run("document.querySelector('#length').getAttribute('aria-valuetext')") == "length 25, past the edge"
+    page.press("Tab")
+    assert page.run("document.activeElement.getAttribute('role')") == "switch"
+    page.show("#view=positions&matrix=alibi&time=16")
+    page.until("document.querySelector('.scale')?.textContent")
+    page.run("document.querySelector('canvas').focus()")
+    page.press("ArrowDown"), page.press("ArrowRight"), page.press("ArrowRight")
+    assert "query 1, key 2, distance 1: -0.25" in page.text(".matrix-card .said"), page.text(".matrix-card .said")
+
+
+def six_scenes(page):
+    """Each scene is one screen of a beamer with a picture; arrow keys move; notes are there."""
+    page.size(1280, 800)
+    page.show("#embed=lecture")
+    titles = []
+    for scene in range(1, 7):
+        titles.append(page.text("h1"))
+        assert page.text(".place") == f"{scene} of 6"
+        assert page.run("document.querySelectorAll('.scene svg, .scene .doors').length"), titles
+        high = page.run("document.querySelector('.foot').getBoundingClientRect().bottom")
+        assert high <= 800, f"{titles[-1]} ends at {high:.0f} of 800 pixels"
+        small = page.run("Math.min(...[...document.querySelectorAll('.stage svg text')].map(t =>"
+                         " t.getBoundingClientRect().height))") or 99
+        assert small >= 9, f"{titles[-1]} has text {small:.0f} pixels high"
+        assert len(page.run("document.querySelector('.notes p').textContent")) > 60
+        page.press("ArrowRight")
+    assert len(set(titles)) == 6
+    page.press("ArrowLeft")
+    assert page.text(".place") == "5 of 6"
+    page.until("location.hash === '#embed=lecture&scene=5'")
+    page.press("n")
+    assert page.run("document.querySelector('.notes').open")
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def race_and_take_home(page):
+    """Two lanes train, pause, step and go on; link, command, table, picture and checkpoint come out."""
+    page.show(f"{SMALL}&lane=rope~sequential~none~1&lane=sincos~randomized~log_n~2")
+    page.run("""window.saved = [], URL.createObjectURL = (make => blob => (saved.push(blob), make(blob)))(
+        URL.createObjectURL.bind(URL)), HTMLAnchorElement.prototype.click = () => {},
+        navigator.clipboard.writeText = async text => { window.copied = text; }""")
+    page.click("Train all")
+    page.until("[...document.querySelectorAll('.status')].every(s => s.textContent.startsWith('trained 30 steps'))", 90)
+    page.click("Step"), page.until("document.querySelector('.status').textContent.startsWith('paused after 31 steps')")
+    page.click("Run on"), page.until("document.querySelector('.status').textContent.startsWith('trained 61 steps')", 60)
+    page.click("Copy a link")
+    page.said("in the clipboard")
+    assert page.run("copied.includes('lane=sincos~randomized~log_n~2')"), page.run("copied")
+    page.click("Copy the command line"), page.until("copied.startsWith('poslab train')")
+    command = page.run("copied")
+    assert "--encoding rope" in command and "--d-model 16" in command, command
+    page.click("Copy what to cite as BibTeX"), page.until("copied.includes('@misc{su2021')")
+    page.click("Save the curves as CSV"), page.click("Save the curves as SVG"), page.click("Save the curves as PNG")
+    page.until("saved.length === 3")
+    page.click("Save a checkpoint"), page.until("saved.length === 4")
+    table = page.run("saved[0].text()")
+    assert table.splitlines()[1].startswith("even_pairs,rope,sequential,none,1,61,"), table[:200]
+    picture = page.run("saved[1].text()")
+    assert picture.startswith("<svg xmlns") and "var(" not in picture
+    assert page.run("saved[2].type") == "image/png" and page.run("saved[2].size") > 2000
+    page.run("document.querySelector('input[type=range]:not(.drag-line *)').value = 0,"
+             " document.querySelector('input[type=range]:not(.drag-line *)').dispatchEvent(new Event('input'))")
+    page.until("document.querySelector('.status').textContent.startsWith('replay: after')")
+    data = bytes(page.run("saved[3].arrayBuffer().then(b => [...new Uint8Array(b)])"))
+    assert len(data) > 10000
+    files_that_are_bad(page, data)
+
+
+def give(page, data, name):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / name
+        file.write_bytes(data)
+        found = page.call("Runtime.evaluate", expression="document.querySelector('input[type=file]')")["result"]["objectId"]
+        page.run("document.getElementById('said').textContent = ''")
+        page.call("DOM.setFileInputFiles", objectId=found, files=[str(file)])
+        page.until("document.getElementById('said').textContent", 30)
+        return page.text("#said")
+
+
+def files_that_are_bad(page, data):
+    """What is damaged is refused in one sentence and changes nothing; the checkpoint itself is taken."""
+    before = page.run("[...document.querySelectorAll('.lane h3')].map(h => h.textContent)")
+    flipped = bytearray(data)
+    flipped[len(data) // 2] ^= 1
+    damaged = {"empty": b"", "text": b"hello", "half": data[:len(data) // 2], "flipped": bytes(flipped),
+               "longer": data + b"x", "other": data.replace(b"poslab checkpoint 1", b"poslab checkpoint 9"),
+               "zeros": bytes(2000), "length": b"\xff" * 8 + data[8:], "picture": b"\x89PNG\r\n\x1a\n" + data[:500]}
+    for name, some in damaged.items():
+        said = give(page, some, f"{name}.safetensors")
+        assert "was not taken, and nothing was changed" in said and len(said) < 400, f"{name}: {said}"
+        print(f"        {name}: {said.split('changed: ')[1][:100]}")
+    assert page.run("[...document.querySelectorAll('.lane h3')].map(h => h.textContent)") == before
+    said = give(page, data, "good.safetensors")
+    assert "is in the first lane: even_pairs, rope" in said, said
+    page.until("/^(trained|paused after) 61 steps/.test(document.querySelector('.status').textContent)", 30)
+
+
+def look_inside(page):
+    """A string is asked and answered; heads are silenced, positions moved."""
+    page.run("document.querySelector('nav a[data-view=inside]').click()")
+    page.until("document.querySelector('.inside .verdict')?.textContent.includes('right')", 30)
+    assert page.run("document.querySelectorAll('.inside tbody tr').length") == 1      # even_pairs has one slot
+    first = page.text(".inside td.said")
+    page.click("Silence layer 1 head 1")
+    page.until("document.querySelector('.inside .verdict').textContent.includes('1 of 2 heads are silent')")
+    assert page.text(".inside td.said") != first
+    assert "weight" in (page.run("document.querySelector('canvas').focus()") or "") or True
+    page.press("ArrowDown")
+    assert "looks at slot" in page.text(".matrix-card .said")
+    page.run("(s => (s.value = 9, s.dispatchEvent(new Event('input'))))(document.querySelector('.inside input[type=range]'))")
+    page.until("document.querySelector('.inside .verdict').textContent.includes('Tokens carry positions 0, 9, 18')")
+    page.run("(s => (s.value = '01x', s.dispatchEvent(new Event('change'))))(document.querySelector('.inside input[type=text]'))")
+    page.until("/x/.test(document.querySelector('.inside .verdict').textContent) &&"
+               " !document.querySelector('.inside .verdict').textContent.includes('right.')")
+    print(f"        {page.text('.inside .verdict')[:110]}")
+
+
+def dispersion(page):
+    """Measured, sharpened, aligned."""
+    page.run("document.querySelector('nav a[data-view=dispersion]').click()")
+    page.until("document.querySelector('.dispersion .verdict')?.textContent.startsWith('as trained')", 60)
+    page.click("Align")
+    page.until("document.querySelector('.dispersion .verdict').textContent.includes('brings the largest weight')", 120)
+    assert page.run("document.querySelectorAll('.dispersion figure path title').length") == 4
+    print(f"        {page.text('.dispersion .verdict')}")
+
+
+def positions(page):
+    """Two schemes, their difference, wavelengths; at 512 slots, too."""
+    page.show("#view=positions&matrix=alibi&beside=alibi:symmetric&time=32")
+    page.until("document.querySelectorAll('.scale')[2].textContent")
+    assert not page.run("document.querySelectorAll('.matrix-card')[2].hidden")
+    page.show("#view=positions&matrix=rope&beside=yarn&time=512")
+    page.until("document.querySelectorAll('.scale')[0].textContent")
+    assert page.run("document.querySelectorAll('.matrix-card canvas')[0].width") == 512
+    assert "trained: 40 slots" in page.text("figure:last-of-type .picture")
+    page.run("(s => (s.value = 'ropes', s.dispatchEvent(new Event('change'))))(document.querySelector('.positions input'))")
+    page.until("document.querySelector('.positions p.bad').textContent.includes('ropes')")
+    assert "rope" in page.text(".positions p.bad").replace("ropes", ""), "did you mean"
+
+
+def write_your_own(page):
+    """Laws while one types; what is wrong is said with its column; positions and frequencies race."""
+    page.show("#view=own")
+    write = "(t => (t.value = {}, t.dispatchEvent(new Event('input'))))(document.querySelector('textarea'))"
+    for text, words in bad["expressions"]:
+        page.run(write.format(json.dumps(text)))
+        assert words in page.text(".own p.bad"), f"{text}: {page.text('.own p.bad')}"
+    page.run(write.format(json.dumps("if(abs(i - j) < 8, 0, -4)")))
+    assert page.text(".own p.bad") == "" and page.run("document.querySelectorAll('.laws .good').length") == 4
+    page.run("document.querySelectorAll('.own .pills input')[2].click()")
+    page.run(write.format(json.dumps("1 .5 .25 .125 .06 .03 .015 .007")))
+    page.click("Race it")
+    page.until("document.querySelectorAll('.lane h3')[1]?.textContent.startsWith('longrope:long=')")
+    page.run("(s => (s.value = 2, s.dispatchEvent(new Event('change'))))(document.querySelectorAll('.race input[type=number]')[1])")
+    page.click("Train all")
+    page.until("[...document.querySelectorAll('.status')].every(s => s.textContent.startsWith('trained 2 steps'))", 90)
+
+
+def bad_links(page):
+    """Each is one clear sentence, and the page works on."""
+    page.show()
+    for link, words in bad["links"]:
+        page.run(f"document.getElementById('said').textContent = '', location.hash = {json.dumps(link)}")
+        page.until("document.getElementById('said').textContent", 5)
+        assert words in page.text("#said"), f"{link}: {page.text('#said')}"
+        assert page.run("document.querySelectorAll('main .view').length") == 1
+    page.run("location.hash = '#view=race&task=sorting&lane=ropes~sequence~hot~1'")
+    page.said("task “sorting”, which is not among the")
+
+
+def readable(page):
+    """On every view, light and dark: WCAG's contrast, names and roles, headings, no overflow at 360 pixels."""
+    for scheme in ("light", "dark"):
+        page.media(prefers_color_scheme=scheme)
+        for view in VIEWS:
+            page.show(f"#view={view}&beside=alibi" + ("&scene=3" if view == "lecture" else ""))
+            time.sleep(.3)
+            poor = page.run(checks.CONTRAST)
+            assert not poor, f"{view}, {scheme}: {poor[:5]}"
+            if scheme == "light":
+                nameless = checks.nameless(page.call("Accessibility.getFullAXTree")["nodes"])
+                assert not nameless, f"{view}: {nameless}"
+                wrong = page.run(checks.STRUCTURE)
+                assert not wrong, f"{view}: {wrong}"
+                page.size(360, 740)
+                wide = page.run(checks.OVERFLOW)
+                assert not wide, f"{view} at 360 pixels: {wide}"
+                page.call("Emulation.clearDeviceMetricsOverride")
+    page.media(prefers_color_scheme="light", prefers_reduced_motion="reduce")
+    assert page.run("getComputedStyle(document.getElementById('said')).transitionDuration") in ("0s", "")
+    page.media()
+
+
+def without_webassembly(file):
+    """One sentence, and the curves are there all the same."""
+    with Page(file, script="delete globalThis.WebAssembly") as page:
+        page.show(ready=False)
+        page.said("has no WebAssembly")
+        assert len(scores(page)) == 4 and min(scores(page)) > 70
+        page.run("document.querySelector('nav a[data-view=race]').click()")
+        assert "has no WebAssembly" in page.text("main")
+        assert not page.messages, page.messages
+
+
+def while_four_train(page):
+    """Drawing while four lanes train: frames a second, in a second of quiet and then of training."""
+    page.show(f"{SMALL}&layers=2&heads=4&d_model=64&batch=32&steps=20000&train_length=20")
+    frames = """new Promise(done => { let n = 0, began = performance.now();
+        requestAnimationFrame(function one() { ++n; const t = performance.now() - began;
+            if (t > 3000) done(1000 * n / t); else requestAnimationFrame(one); }); })"""
+    quiet = page.run(frames)
+    page.click("Train all")
+    page.until("[...document.querySelectorAll('.status')].every(s => s.textContent.startsWith('step'))", 60)
+    busy = page.run(frames)
+    page.click("Pause all")
+    print(f"        {quiet:.0f} frames a second, {busy:.0f} while four lanes train")
+    assert busy > 15, busy
+
+
+def main(file, part=""):
+    if not browser.program:
+        sys.exit("there is no chromium; ./dev test web installs it, or with Debian: apt install chromium")
+    good = failed = 0
+    with Page(file) as page:
+        parts = [first_screen, the_drag, trained_live, by_keyboard, six_scenes, race_and_take_home, look_inside, dispersion,
+                 positions, write_your_own, bad_links, readable, while_four_train]
+        for test in parts + [without_webassembly]:
+            if part not in test.__name__:
+                continue
+            began = time.perf_counter()
+            try:
+                test(file if test is without_webassembly else page)
+                assert not page.messages, f"the console says {page.messages}"
+                asked = [url for url in page.requests if not url.startswith(("file:", "blob:", "data:", "about:"))]
+                assert not asked, f"it asked the network for {asked}"
+                good += 1
+                print(f"ok      {test.__name__} ({time.perf_counter() - began:.1f} s): {test.__doc__}", flush=True)
+            except Exception:  # noqa: BLE001
+                failed += 1
+                page.messages.clear()
+                print(f"FAILED  {test.__name__}: {test.__doc__}\n{traceback.format_exc()}", flush=True)
+    print(f"[page] test cases: {good + failed} | {good} passed | {failed} failed")
+    return failed or not good
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]) if len(sys.argv) > 1 else __doc__)

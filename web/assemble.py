@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Past the edge as one file: its style, its modules, the engine and the recorded lanes inside one HTML page.
+
+usage: web/assemble.py ENGINE_FOLDER OUT.html
+    ENGINE_FOLDER has lab.wasm, and may have lab_relaxed.wasm, for browsers with relaxed SIMD
+
+A module becomes a function that returns what it exports; what it imports comes from those before it. This takes the
+one form of import and export that the page's modules have, and refuses others.
+"""
+
+import base64
+import gzip
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+WEB = Path(__file__).resolve().parent
+MOST = 4_000_000  # bytes of the page
+IMPORT = re.compile(r"^import \{([^}]*)\} from '(\.[^']*)';\n", re.M)
+EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const|let)) (\w+)", re.M)
+
+
+def stop(words):
+    sys.exit(f"web/assemble.py: {words}")
+
+
+def modules_of(entry, order, above=()):
+    """`entry` and all that it imports, each after what it needs, into `order`: path -> text."""
+    if entry in above:
+        stop(f"{entry.name} imports itself through {', '.join(m.name for m in above)}; move what both need to a third")
+    if entry in order:
+        return
+    if not entry.exists():
+        stop(f"{above[-1].name if above else 'the page'} imports {entry}, which is not there")
+    text = entry.read_text()
+    for _, path in IMPORT.findall(text):
+        modules_of((entry.parent / path).resolve(), order, (*above, entry))
+    order[entry] = text
+
+
+def bundled(entry):
+    """One classic script of `entry` and all that it imports."""
+    order = {}
+    modules_of(entry.resolve(), order)
+    name = {path: f"${path.stem}" for path in order}
+    if len(set(name.values())) < len(name):
+        stop(f"two of the modules of {entry.name} have one name")
+    made = ["'use strict';\n"]
+    for path, text in order.items():
+        def taken(found):
+            names = re.sub(r"\s+", " ", found[1]).strip().strip(",")
+            return f"const {{{names}}} = {name[(path.parent / found[2]).resolve()]};\n"
+
+        body = EXPORT.sub(r"\1 \2", IMPORT.sub(taken, text))
+        if wrong := re.search(r"^(import|export)\b.*", body, re.M):
+            stop(f"{path.name} has the line {wrong[0]!r}; write import {{a, b}} from './x.mjs', export function f")
+        names = ", ".join(m[1] for m in EXPORT.findall(text))
+        made.append(f"const {name[path]} = (() => {{\n{body}return {{{names}}};\n}})();\n")
+    return "".join(made).replace("</script", r"<\/script")
+
+
+def engine_of(folder):
+    """The engine, packed, in elements that no browser runs."""
+    made = []
+    for name, key in (("lab.wasm", "wasm"), ("lab_relaxed.wasm", "wasm-relaxed")):
+        file = folder / name
+        if file.exists():
+            text = base64.b64encode(gzip.compress(file.read_bytes(), 9, mtime=0)).decode()
+            made.append(f'<script type="text/plain" id="{key}">{text}</script>\n')
+        elif key == "wasm":
+            stop(f"{file} is not there; ./dev web builds it")
+    return "".join(made)
+
+
+def colours():
+    """Those of the program's pages: what stands in page.css before the first rule of an element."""
+    return (WEB.parent / "lab/pages/page/page.css").read_text().split("* {")[0]
+
+
+def page(folder):
+    snapshots = json.loads((WEB / "page/snapshots.json").read_text())
+    parts = {"style": colours() + (WEB / "page/page.css").read_text(),
+             "version": snapshots["version"],
+             "snapshots": json.dumps(snapshots, separators=(",", ":")).replace("<", "\\u003c"),
+             "wasm": engine_of(folder),
+             "worker": bundled(WEB / "page/worker.mjs"),
+             "page": bundled(WEB / "page/page.mjs")}
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], (WEB / "page/page.html").read_text())
+
+
+def main(folder, out):
+    made = page(Path(folder))
+    if len(made.encode()) > MOST:
+        stop(f"the page would have {len(made.encode())} bytes, more than {MOST}; make the engine or snapshots smaller")
+    out = Path(out)
+    partial = out.with_name(out.name + ".partial")
+    partial.write_text(made)
+    os.replace(partial, out)
+    print(f"{out}: {len(made.encode()) / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -1,0 +1,166 @@
+// The card of a lane: its name, how much it knows at the length that is asked, its curve, and the three strips that
+// say why. Drawn again at most once a frame.
+import {draw_svg, element, say, tell} from './dom.mjs';
+import {chart_shapes, DASHES, frame_of, mark, MARKS, percent, strip_shapes} from './figures.mjs';
+
+const WIDTH = 300, HEIGHT = 190,
+      STRIPS = [['positions', 'positions'], ['distances', 'distances'], ['gaps', 'gaps between neighbours']];
+export const colour_of = lane => `var(--c${lane.number})`;
+
+export function curves_of(lane, limit = Infinity) {
+  const curve = {
+    name: lane.name,
+    colour: colour_of(lane),
+    dash: DASHES[lane.number % 4],
+    mark: MARKS[lane.number % 4],
+    points: lane.curve.filter(([length]) => length <= limit)
+  };
+  const all = baseline_curves(lane.baselines);
+  if (lane.before)
+    all.push({
+      name: `before: ${lane.before.name}`,
+      colour: 'var(--soft)',
+      dash: '2 3',
+      thin: true,
+      points: lane.before.curve.filter(([length]) => length <= limit)
+    });
+  return curve.points.length ? [...all, curve] : all;
+}
+// guess, majority and content_only by length, as grey lines.
+export function baseline_curves(baselines) {
+  return ['majority', 'content_only', 'guess'].filter(name => baselines[name]).map((name, n) => ({
+                                                                                     name: name.replace('_', ' '),
+                                                                                     colour: 'var(--faint)',
+                                                                                     dash: ['6 4', '2 3', '9 3 2 3'][n],
+                                                                                     thin: true,
+                                                                                     points: baselines[name]
+                                                                                   }));
+}
+
+// settings: an element below the name; controls: those below the strips. view(): {length, limit, edge, longest,
+// drag(length), about(lane)} as the page has it now; beyond `limit` no curve is drawn.
+export class Card {
+  #due = false;
+  #drawn_length = 0;
+  #announced = 0;
+
+  constructor(lane, view, settings, controls) {
+    this.lane = lane;
+    this.view = view;
+    this.title = element('h3', {id: `lane-${lane.number}`});
+    this.about = element('p', {class: 'about-lane'});
+    this.score = element('output', {class: 'score'});
+    this.asked = element('span', {class: 'asked'});
+    this.chart = element('div', {class: 'picture drag'});
+    this.status = element('p', {class: 'status'});
+    this.strips = STRIPS.map(([key, words]) => {
+      const picture = element('div', {class: 'strip'}), said = element('span', {class: 'share'});
+      const head = element('div', {class: 'strip-head'}, element('span', {class: 'what'}, words), said);
+      return {key, words, picture, said, row: element('div', {class: 'strip-row'}, head, picture)};
+    });
+    const symbol = element('span', {class: 'symbol', 'aria-hidden': 'true'});
+    symbol.innerHTML = `<svg viewBox="0 0 16 16">${mark(MARKS[lane.number % 4], 8, 8, 5.5, colour_of(lane))}</svg>`;
+    this.node = element(
+        'article', {class: 'lane', 'aria-labelledby': this.title.id}, element('header', {}, symbol, this.title), this.about, settings,
+        element('p', {class: 'now'}, this.score, this.asked), this.chart,
+        element('div', {class: 'strips'}, this.strips.map(strip => strip.row)), this.status,
+        element('div', {class: 'controls'}, controls));
+    this.#listen();
+    lane.changed = important => this.draw(important);
+    this.draw();
+  }
+  #listen() {
+    const drag = event => {
+      const {edge, longest} = this.view(), box = this.chart.getBoundingClientRect();
+      const frame = frame_of(this.#chart(longest, edge));
+      this.view().drag(
+          Math.min(longest, Math.max(1, Math.round(frame.value((event.clientX - box.left) / box.width * WIDTH)))));
+    };
+    this.chart.addEventListener('pointerdown', event => {
+      this.chart.setPointerCapture(event.pointerId);
+      drag(event);
+    });
+    this.chart.addEventListener('pointermove', event => event.buttons && drag(event));
+  }
+  #chart(longest, edge, more = {}) {
+    return {
+      width: WIDTH,
+      height: HEIGHT,
+      x: [0, longest],
+      y: [0, 1],
+      percent: true,
+      x_label: 'length',
+      shaded: edge,
+      curves: [],
+      ...more
+    };
+  }
+  draw(important = false) {
+    if (important) this.#announce();
+    if (this.#due) return;
+    this.#due = true;
+    requestAnimationFrame(() => {
+      this.#due = false;
+      this.#draw_now();
+    });
+  }
+  #draw_now() {
+    const {lane} = this, {length, limit, edge, longest, about} = this.view();
+    this.title.textContent = lane.name;
+    this.about.textContent = about(lane);
+    const value = length <= limit ? lane.at(length) : NaN;
+    this.score.textContent = percent(value);
+    this.asked.textContent = ` right at length ${length}`;
+    draw_svg(
+        this.chart, chart_shapes(this.#chart(longest, edge, {curves: curves_of(lane, limit), at: length})), WIDTH,
+        HEIGHT, `${lane.name}: accuracy by length, ${percent(value)} at length ${length}`);
+    this.status.textContent = status_of(lane);
+    this.status.classList.toggle('bad', lane.status === 'failed');
+    const shown = `${length} ${lane.tests.length > 0} ${lane.status === 'recorded'} ${lane.about?.command}`;
+    if (shown !== this.#drawn_length) this.#drawn_length = shown, this.#draw_strips(length);
+  }
+  async #draw_strips(length) {
+    const seen = await this.lane.coverage(length, this.view().edge);
+    if (this.view().length !== length) return;
+    for (const {key, words, picture, said, row} of this.strips) {
+      const strip = seen?.[key], share = strip?.share, read = seen?.reads === key;
+      row.classList.toggle('reads', read);
+      row.hidden = !seen;
+      if (!strip) {
+        picture.replaceChildren();
+        said.textContent = 'it has none';
+        continue;
+      }
+      said.textContent = Number.isFinite(share) ? share > .99995 ? 'all met' : `${percent(share)} met` : '';
+      draw_svg(
+          picture, strip_shapes(strip, WIDTH, 22), WIDTH, 22,
+          `${words} at length ${strip.length}: ${said.textContent} in training${
+              read ? '; this is what the scheme reads' : ''}`);
+    }
+  }
+  #announce() {
+    const {lane} = this;
+    if (lane.status === 'failed') return say(`${lane.name}: ${lane.error}`, {bad: true});
+    const now = performance.now();
+    if (lane.status !== 'done' && now - this.#announced < 5000) return;
+    this.#announced = now;
+    const {edge} = this.view();
+    tell(
+        `${lane.name}, step ${lane.test.step}: ${percent(lane.at(edge))} at length ${edge}, ` +
+        `${percent(lane.at(3 * edge))} at length ${3 * edge}${lane.status === 'done' ? '; training is done' : ''}`);
+  }
+}
+
+export function status_of(lane) {
+  const {status, last, speed} = lane, left = lane.seconds_left();
+  const steps = n => `${n} ${n === 1 ? 'step' : 'steps'}`;
+  if (status === 'failed') return lane.error;
+  if (status === 'recorded') return `trained before you came: ${steps(last.step)}`;
+  if (status === 'starting') return 'starting …';
+  if (status === 'ready') return 'not trained yet';
+  const loss = Number.isFinite(last.loss) ? `, loss ${last.loss.toFixed(3)}` : '';
+  if (lane.replayed !== null) return `replay: after ${steps(lane.test.step)}`;
+  if (status === 'training')
+    return `step ${last.step}${loss}, ${speed.toFixed(0)} a second` + (left > 0 ? `, ${Math.ceil(left)} s left` : '');
+  return `${status === 'done' ? 'trained' : 'paused after'} ${steps(last.step || lane.test.step)}${loss}`;
+}

@@ -1,0 +1,129 @@
+// Dispersion: over more keys, attention spreads out. A temperature below 1 sharpens it again; aligning finds one.
+import {button, draw_svg, element, field, number, say} from './dom.mjs';
+import {DASHES, MARKS, chart_shapes, percent, short} from './figures.mjs';
+import {model_picker} from './models.mjs';
+
+const WIDTH = 440, HEIGHT = 260;
+
+export function dispersion_chart(holder, measure, curves, edge) {
+  const all = curves.flatMap(curve => curve.rows.map(row => row[measure])).filter(Number.isFinite);
+  const high = Math.max(...all, 1e-9) * 1.08, longest = Math.max(...curves.flatMap(c => c.rows.map(row => row.length)));
+  const words = measure === 'largest' ? 'largest weight of a row' : 'entropy of a row, in nats';
+  draw_svg(
+      holder, chart_shapes({
+        width: WIDTH,
+        height: HEIGHT,
+        x: [0, longest],
+        y: [0, high],
+        x_label: 'length',
+        shaded: edge,
+        curves: curves.map((curve, n) => ({
+                             name: curve.name,
+                             colour: `var(--c${curve.colour ?? n})`,
+                             dash: DASHES[n % 4],
+                             mark: MARKS[n % 4],
+                             points: curve.rows.map(row => [row.length, row[measure]])
+                           }))
+      }),
+      WIDTH, HEIGHT,
+      `${words} by length: ${
+          curves.map(c => `${c.name}: ${short(c.rows[0][measure])} to ${short(c.rows.at(-1)[measure])}`).join('; ')}`);
+}
+
+export function dispersion_view(app) {
+  const {state} = app, curves = new Map();
+  let lane = null, busy = Promise.resolve(), tau = 1;
+  const largest = element('div', {class: 'picture'}), entropy = element('div', {class: 'picture'});
+  const said = element('p', {class: 'verdict', 'aria-live': 'polite'}), legend = element('p', {class: 'note'});
+  const shown = element('output', {}, '1.00');
+  const slider = element('input', {
+    type: 'range',
+    min: 30,
+    max: 150,
+    value: 100,
+    oninput: () => {
+      tau = Number(slider.value) / 100;
+      shown.textContent = tau.toFixed(2);
+    },
+    onchange: () => measure(`temperature ${tau.toFixed(2)}`, tau)
+  });
+  const edge = () => Number(lane.about.config.train_length);
+  const length = number(60, 2, 150, () => {});
+
+  function draw() {
+    const list = [...curves].map(([name, rows]) => ({name, rows}));
+    if (!list.length) return;
+    dispersion_chart(largest, 'largest', list, edge());
+    dispersion_chart(entropy, 'entropy', list, edge());
+    legend.textContent = list.map(({name}, n) => `${['●', '■', '▲', '◆'][n % 4]} ${name}`).join('   ');
+  }
+  // One question at a time; at most the model as it is and two others are drawn.
+  function measure(name, temperature) {
+    busy = busy.then(async () => {
+      try {
+        said.textContent = 'measuring …';
+        const lengths = [.5, 1, 1.5, 2, 3, 4, 5].map(share => Math.round(share * edge()));
+        const rows = await lane.engine.call('dispersion', lengths, temperature);
+        const names = [...curves.keys()].filter(one => one !== 'as trained' && one !== name);
+        if (names.length > 1) curves.delete(names[0]);
+        curves.delete(name);
+        curves.set(name, rows);
+        const at = rows.find(row => row.length >= edge()), last = rows.at(-1);
+        said.textContent =
+            `${name}: the largest weight of a row is ${percent(at.largest)} on average at length ${at.length}, ` +
+            `and ${percent(last.largest)} at length ${last.length}.`;
+        draw();
+      } catch (wrong) {
+        said.textContent = wrong.message;
+      }
+    });
+    return busy;
+  }
+  async function align() {
+    const long = Number(length.value), lane_then = lane;
+    if (long <= edge()) return say(`Align takes a length above ${edge()}, to which this model was trained.`);
+    said.textContent = 'trying 11 temperatures …';
+    try {
+      const found = await lane.engine.call('align', long);
+      const test = async temperature =>
+          (await lane_then.engine.call('test', {lengths: [long], strings: 32, temperature}))[0].accuracy;
+      const [before, after] = [await test(1), await test(found.temperature)];
+      slider.value = Math.round(100 * found.temperature);
+      tau = found.temperature;
+      shown.textContent = tau.toFixed(2);
+      await measure(`aligned at ${long}: ${found.temperature.toFixed(2)}`, found.temperature);
+      said.textContent =
+          `At length ${long}, temperature ${found.temperature.toFixed(2)} brings the largest weight from ` +
+          `${percent(found.before.largest)} to ${percent(found.after.largest)}; at length ${edge()} it is ` +
+          `${percent(found.target.largest)}. Accuracy at length ${long}: ${percent(before)} before, ${
+              percent(after)} after.`;
+    } catch (wrong) {
+      said.textContent = wrong.message;
+    }
+  }
+  const panel = element(
+      'div', {hidden: true}, said,
+      element(
+          'div', {class: 'two'}, element('figure', {}, element('figcaption', {}, 'Largest weight of a row'), largest),
+          element('figure', {}, element('figcaption', {}, 'Entropy of a row, in nats'), entropy)),
+      legend,
+      element(
+          'div', {class: 'settings row'}, field('temperature', slider, 'below 1 attention is sharper'), shown,
+          field('align at length', length), button('Align', align, {class: 'main'})));
+  const picker = model_picker(app, chosen => {
+    lane = chosen;
+    curves.clear();
+    length.value = 3 * edge();
+    panel.hidden = false;
+    measure('as trained');
+  });
+  const node = element(
+      'section', {class: 'view dispersion'}, element('h1', {}, 'Dispersion'),
+      element(
+          'p', {class: 'lead'},
+          'A row of attention shares one whole among all keys. With more keys each gets less, and ' +
+              'what should stand out drowns. All logits divided by one temperature can bring it back.'),
+      picker.node, panel);
+  picker.begin();
+  return {node, lanes: app.race_lanes ?? []};
+}

@@ -1,0 +1,140 @@
+// Elements, what a screen reader hears, and files that are saved: what all parts of the page share.
+
+export function element(kind, attributes = {}, ...children) {
+  const made = document.createElement(kind);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith('on'))
+      made.addEventListener(name.slice(2), value);
+    else if (typeof value === 'boolean')
+      made.toggleAttribute(name, value);
+    else if (value !== undefined)
+      made.setAttribute(name, value);
+  }
+  made.append(...children.flat(Infinity).filter(child => child !== undefined && child !== null));
+  return made;
+}
+export const button = (words, act, attributes = {}) =>
+    element('button', {type: 'button', onclick: act, ...attributes}, words);
+
+// A label and its control, in one line. `help` is read with the control.
+let labelled = 0;
+export function field(words, control, help = '') {
+  control.id ||= `field-${++labelled}`;
+  const label = element('label', {class: 'field', for: control.id}, element('span', {}, words), control);
+    if (help) {
+      const note = element('small', {id: `${control.id}-help`}, help);
+      control.setAttribute('aria-describedby', note.id);
+      label.append(note);
+    }
+    return label;
+}
+export function choices(list, chosen, change, attributes = {}) {
+    const select = element('select', {onchange: () => change(select.value), ...attributes});
+    for (const {name, words = name} of list)
+      select.append(element('option', {value: name, selected: name === chosen}, words));
+    return select;
+}
+export function number(value, low, high, change, attributes = {}) {
+    const input = element('input', {
+      type: 'number',
+      min: low,
+      max: high,
+      value,
+      ...attributes,
+      onchange: () => {
+        const asked = Math.round(Number(input.value)), kept = Math.min(high, Math.max(low, asked || low));
+        if (kept !== asked) say(`That takes a whole number from ${low} to ${high}. It is ${kept} now.`);
+        input.value = kept;
+        change(kept);
+      }
+    });
+    return input;
+}
+// On or off, as a switch with its words.
+export function toggle(words, on, change) {
+    const made = button(words, () => {
+      const now = made.getAttribute('aria-checked') !== 'true';
+      made.setAttribute('aria-checked', now);
+      change(now);
+    }, {role: 'switch', 'aria-checked': String(on), class: 'switch'});
+    return made;
+}
+// One of several, as radio buttons in a row.
+let groups = 0;
+export function pills(legend, list, chosen, change) {
+    const name = `pills-${++groups}`;
+    return element(
+        'fieldset', {class: 'pills'}, element('legend', {}, legend),
+        list.map(
+            ({name: value, words = value}) => element(
+                'label', {},
+                element(
+                    'input', {type: 'radio', name, value, checked: value === chosen, onchange: () => change(value)}),
+                element('span', {}, words))));
+}
+
+// Said to everyone at the foot of the window, and to a screen reader when it is idle.
+let hide_soon;
+export function say(words, {bad = false} = {}) {
+    const line = document.getElementById('said');
+    line.textContent = words;
+    line.classList.toggle('bad', bad);
+    line.classList.add('shown');
+    clearTimeout(hide_soon);
+    hide_soon = setTimeout(() => line.classList.remove('shown'), bad ? 12000 : 6000);
+}
+// Only to a screen reader: what changed in a picture.
+export function tell(words) {
+    document.getElementById('told').textContent = words;
+}
+
+// The colours of the page as it is now, by name.
+export function colours() {
+    const style = getComputedStyle(document.documentElement), all = {};
+    for (const name
+             of ['paper', 'ink', 'soft', 'faint', 'rule', 'wash', 'focus', 'met', 'unmet',
+                 ...Array.from({length: 8}, (_, n) => `c${n}`)])
+      all[`--${name}`] = style.getPropertyValue(`--${name}`).trim();
+    return all;
+}
+export const colour_list = name => getComputedStyle(document.documentElement).getPropertyValue(name).split(',')
+  .map(word => word.trim());
+
+export function svg(shapes, width, height, words) {
+    const holder = element('div', {class: 'picture'});
+    draw_svg(holder, shapes, width, height, words);
+    return holder;
+}
+export function draw_svg(holder, shapes, width, height, words) {
+    holder.innerHTML = `<svg viewBox="0 0 ${width} ${height}" role="img"></svg>`;
+    holder.firstChild.setAttribute('aria-label', words);
+    holder.firstChild.innerHTML = shapes;
+}
+
+export function save(name, data, type) {
+    const address = URL.createObjectURL(new Blob([data], {type}));
+    const link = element('a', {href: address, download: name});
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+    say(`Saved as ${name}.`);
+}
+// An SVG file as PNG, twice as large.
+export async function save_png(name, text, width, height) {
+    const image = new Image(), canvas = element('canvas', {width: 2 * width, height: 2 * height});
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    canvas.getContext('2d').drawImage(image, 0, 0, 2 * width, 2 * height);
+    const blob = await new Promise(done => canvas.toBlob(done, 'image/png'));
+    if (!blob) return say('The browser could not make a PNG of this picture. The SVG has the same.', {bad: true});
+    save(name, blob, 'image/png');
+}
+export async function copy(text, what) {
+    try {
+      await navigator.clipboard.writeText(text);
+      say(`${what} is in the clipboard.`);
+    } catch {
+      say(`The browser does not let the page copy. Select and copy it yourself: ${text}`);
+    }
+}

@@ -1,0 +1,85 @@
+// The engine as the page sees it: a Worker from a Blob, whose calls are promises. The WebAssembly is unpacked and
+// compiled once, and every Worker gets the compiled module.
+
+import {relaxed_simd} from '../lab.mjs';
+
+const held = id => document.getElementById(id);
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+}
+
+let module_promise, worker_address;
+// ?plain in the address: without relaxed SIMD, for tests and for those who compare.
+const relaxed = () => relaxed_simd() && held('wasm-relaxed') !== null && !location.search.includes('plain');
+
+function module_once() {
+  module_promise ??= (async () => {
+    if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function')
+      throw new Error(
+          'This browser has no WebAssembly, or is older than 2023, so nothing can be trained here. The ' +
+          'curves and the lecture work; a newer Firefox, Chrome, Edge or Safari trains.');
+    return WebAssembly.compile(await unpacked(held(relaxed() ? 'wasm-relaxed' : 'wasm').textContent));
+  })();
+  return module_promise;
+}
+
+export class Engine {
+  #waiting = new Map();
+  #events = new Map();
+  #number = 0;
+
+  // A Worker with the engine in it. Throws with a sentence where the browser cannot.
+  static async start() {
+    const engine = new Engine(), module = await module_once();
+    worker_address ??= URL.createObjectURL(new Blob([held('worker').textContent], {type: 'text/javascript'}));
+    engine.worker = new Worker(worker_address);
+    engine.worker.onmessage = ({data}) => engine.#hear(data);
+    engine.worker.onerror = event => {
+      event.preventDefault();
+      engine.#lost(`The engine stopped: ${event.message || 'it could not be started'}. Reload the page.`);
+    };
+    engine.version = await engine.call('start', module);
+    return engine;
+  }
+  call(call, ...parts) {
+    if (!this.worker) return Promise.reject(new Error('This model was closed.'));
+    return new Promise((done, failed) => {
+      this.#waiting.set(++this.#number, {done, failed});
+      this.worker.postMessage({id: this.#number, call, parts});
+    });
+  }
+  on(event, act) { this.#events.set(event, act); }
+  end() {
+    this.worker?.terminate();
+    this.worker = null;
+    this.#lost('This model was closed.');
+  }
+  #hear({id, value, error, event, ...said}) {
+    if (event) return void this.#events.get(event)?.(said);
+    const {done, failed} = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error === undefined)
+      done(value);
+    else
+      failed(new Error(error));
+  }
+  #lost(words) {
+    for (const {failed} of this.#waiting.values()) failed(new Error(words));
+    this.#waiting.clear();
+    this.#events.get('failed')?.({error: words});
+  }
+}
+
+// The one Worker that answers questions without a model: catalogues and position matrices. One whose engine has
+// stopped is replaced.
+let desk;
+export async function ask_desk(call, ...parts) {
+  const asked = desk ??= Engine.start();
+  try {
+    return await (await asked).call(call, ...parts);
+  } catch (wrong) {
+    if (/^The engine has stopped/i.test(wrong.message) && desk === asked) desk = undefined;
+    throw wrong;
+  }
+}

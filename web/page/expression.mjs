@@ -1,0 +1,174 @@
+// Expressions of i (query), j (key), h (head), n (slots): read by descent into a tree, which is then walked. Text is
+// never given to the browser to run.
+//
+//   sum  = term {(+|-) term}    term = sign {(*|/|%) sign}    sign = [-] power    power = atom [^ sign]
+//   rule = sum [(<|<=|>|>=|==|!=) sum]      atom = number | name | function(rule, ...) | (rule)
+
+const CONSTANTS = {
+  pi: Math.PI,
+  e: Math.E
+};
+const FUNCTIONS = {
+  abs: [1, Math.abs],
+  sqrt: [1, Math.sqrt],
+  exp: [1, Math.exp],
+  log: [1, Math.log],
+  log2: [1, Math.log2],
+  sin: [1, Math.sin],
+  cos: [1, Math.cos],
+  tanh: [1, Math.tanh],
+  sign: [1, Math.sign],
+  floor: [1, Math.floor],
+  ceil: [1, Math.ceil],
+  round: [1, Math.round],
+  min: [2, Math.min],
+  max: [2, Math.max],
+  pow: [2, Math.pow],
+  clamp: [3, (x, low, high) => Math.min(high, Math.max(low, x))],
+  if: [3, (c, a, b) => c ? a : b],
+};
+const BINARY = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b) => a / b,
+  '%': (a, b) => a - b * Math.floor(a / b),
+  '^': (a, b) => a ** b,
+  '<': (a, b) => Number(a < b),
+  '<=': (a, b) => Number(a <= b),
+  '>': (a, b) => Number(a > b),
+  '>=': (a, b) => Number(a >= b),
+  '==': (a, b) => Number(a === b),
+  '!=': (a, b) => Number(a !== b),
+};
+export const LONGEST_EXPRESSION = 300;
+const DEEPEST = 40;
+export const FUNCTION_NAMES = Object.keys(FUNCTIONS);
+
+export class ExpressionError extends Error {}
+
+function tokens_of(text) {
+  const tokens = [],
+        shape = /\s*(?:(\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z_]\w*)|(<=|>=|==|!=|[-+*/%^(),<>]))/iy;
+  while (shape.lastIndex < text.length) {
+    const from = shape.lastIndex, found = shape.exec(text);
+    if (!found) {
+      const rest = text.slice(from).trim();
+      if (!rest) break;
+      const column = from + text.slice(from).search(/\S/) + 1;
+      throw new ExpressionError(
+          `Column ${column}: “${[...rest][0]}” has no meaning here. There are numbers, i, j, h, ` +
+          'n, + - * / % ^, comparisons, and functions such as abs(i - j).');
+    }
+    const [, number, name, sign] = found, column = shape.lastIndex - (number ?? name ?? sign).length + 1;
+    tokens.push({number: number === undefined ? undefined : Number(number), name, sign, column});
+  }
+  return tokens;
+}
+
+// The letter pairs two words have in common, for "did you mean".
+function alike(a, b) {
+  const pairs = word => new Set([...`^${word}$`].slice(0, -1).map((c, n) => c + `^${word}$`[n + 1]));
+  const [x, y] = [pairs(a), pairs(b)];
+  return [...x].filter(pair => y.has(pair)).length / Math.max(x.size, y.size);
+}
+
+// Reads `text`, in which the variables have these names. Returns a function of an object of their values.
+// Throws ExpressionError: a sentence with the column.
+export function read_expression(text, variables = ['i', 'j', 'h', 'n']) {
+  if (!text.trim()) throw new ExpressionError('There is no expression yet. Try -abs(i - j) / 2^(h + 1).');
+  if (text.length > LONGEST_EXPRESSION)
+    throw new ExpressionError(`The expression has ${text.length} characters; at most ${LONGEST_EXPRESSION} are read.`);
+  const tokens = tokens_of(text);
+  let at = 0, depth = 0;
+  const place = () => at < tokens.length ? `Column ${tokens[at].column}` : 'At the end';
+  const written = token => token.number ?? token.name ?? token.sign;
+  const said = () => at < tokens.length ? `“${written(tokens[at])}”` : 'nothing';
+  const next = sign => at < tokens.length && tokens[at].sign === sign;
+  function take(sign, why) {
+    if (!next(sign)) throw new ExpressionError(`${place()}: expected “${sign}” ${why}, found ${said()}.`);
+    ++at;
+  }
+  function deeper(read) {
+    if (++depth > DEEPEST) throw new ExpressionError(`${place()}: more than ${DEEPEST} levels of brackets and signs.`);
+    const tree = read();
+    --depth;
+    return tree;
+  }
+  function joined(signs, part) {
+    let left = part();
+    while (at < tokens.length && signs.includes(tokens[at].sign)) {
+      const apply = BINARY[tokens[at++].sign], a = left, b = part();
+      left = values => apply(a(values), b(values));
+    }
+    return left;
+  }
+  const sum = () => joined(['+', '-'], term);
+  const term = () => joined(['*', '/', '%'], signed);
+  function rule() { return joined(['<', '<=', '>', '>=', '==', '!='], sum); }
+  function signed() {
+    if (!next('-')) return power();
+    ++at;
+    const inner = deeper(signed);
+    return values => -inner(values);
+  }
+  function power() {
+    const base = atom();
+    if (!next('^')) return base;
+    ++at;
+    const exponent = deeper(signed);
+    return values => base(values) ** exponent(values);
+  }
+  function call(name, column) {
+    const [count, apply] = FUNCTIONS[name], parts = [];
+    take('(', `after ${name}`);
+    do parts.push(deeper(rule));
+    while (next(',') && ++at);
+    take(')', `to close ${name}(`);
+    if (parts.length !== count)
+      throw new ExpressionError(
+          `Column ${column}: ${name} takes ${count} ${count === 1 ? 'value' : 'values'}, and ` +
+          `has ${parts.length}.`);
+    return values => apply(...parts.map(part => part(values)));
+  }
+  function atom() {
+    if (at === tokens.length) throw new ExpressionError('At the end: something is missing after the last sign.');
+    const {number, name, sign, column} = tokens[at];
+    if (number !== undefined) return ++at, () => number;
+    if (sign === '(') {
+      ++at;
+      const inner = deeper(rule);
+      take(')', 'to close the bracket');
+      return inner;
+    }
+    if (name === undefined) throw new ExpressionError(`${place()}: ${said()} stands where a value should.`);
+    ++at;
+    if (variables.includes(name)) return values => values[name];
+    if (Object.hasOwn(CONSTANTS, name)) return () => CONSTANTS[name];
+    if (Object.hasOwn(FUNCTIONS, name)) return call(name, column);
+    const names = [...variables, ...Object.keys(CONSTANTS), ...FUNCTION_NAMES];
+    const best = names.reduce((a, b) => alike(name, b) > alike(name, a) ? b : a);
+    throw new ExpressionError(
+        `Column ${column}: “${name}” is not known. ` + (alike(name, best) > .4 ? `Did you mean ${best}? ` : '') +
+        `There are ${variables.join(', ')}, pi, e, and ${FUNCTION_NAMES.join(', ')}.`);
+  }
+  const tree = rule();
+  if (at < tokens.length)
+    throw new ExpressionError(`${place()}: ${said()} stands where a sign such as + or * should, or nothing.`);
+  return tree;
+}
+
+// "1/0.1/0.01" or "1, 0.1, 0.01": numbers above 0, radians a position. Throws ExpressionError.
+export function read_frequencies(text) {
+  const words = text.split(/[\s,;/]+/).filter(Boolean);
+  if (!words.length) throw new ExpressionError('There are no frequencies yet. Try 1, 0.1, 0.01, 0.001.');
+  if (words.length > 64) throw new ExpressionError(`There are ${words.length} frequencies; at most 64 are read.`);
+  return words.map((word, n) => {
+    const value = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(word) ? Number(word) : NaN;
+    if (!(value > 0 && value <= 1e6))
+      throw new ExpressionError(
+          `Frequency ${n + 1} is “${word.slice(0, 20)}”; it takes a number above 0, radians a ` +
+          'position.');
+    return value;
+  });
+}

@@ -1,0 +1,183 @@
+// Look inside: one's own string, answered slot by slot; where a head looked; what happens without that head, or when
+// tokens carry other positions.
+import {button, element, field, number, say} from './dom.mjs';
+import {percent} from './figures.mjs';
+import {Matrix} from './matrix.mjs';
+import {model_picker} from './models.mjs';
+
+export function inside_view(app) {
+  const {state, catalog} = app;
+  let lane = null, answer = null, positions = null, late = 0;
+  const silenced = new Set();
+  const map = new Matrix('Attention of one head'), table = element('div', {class: 'scroll'});
+  const verdict = element('p', {class: 'verdict', 'aria-live': 'polite'}), heads = element('div', {class: 'heads'});
+  const line = element('input', {
+    type: 'text',
+    value: state.string,
+    maxlength: 200,
+    spellcheck: 'false',
+    size: 30,
+    onchange: () => {
+      state.string = line.value.trim();
+      positions = null;
+      where.value = '';
+      app.changed();
+      ask();
+    }
+  });
+  const where = element('input', {
+    type: 'text',
+    class: 'wide',
+    spellcheck: 'false',
+    placeholder: 'as the test draws them',
+    onchange: () => read_positions(where.value)
+  });
+  const stretch =
+      element('input', {type: 'range', min: 0, max: 64, value: 0, oninput: () => set_gap(Number(stretch.value))});
+  const stretched = element('output');
+  const token = number(0, 0, 400, () => {}), moved = number(0, 0, 100000, () => {});
+
+  const layer = number(state.layer, 1, 8, value => (state.layer = value, app.changed(), draw_map()));
+  const head = number(state.head, 1, 16, value => (state.head = value, app.changed(), draw_map()));
+
+  function read_positions(text) {
+    const words = text.split(/[\s,]+/).filter(Boolean), numbers = words.map(Number);
+    if (!words.length)
+      positions = null;
+    else if (numbers.some(p => !Number.isFinite(p)))
+      return say(
+          `“${words[numbers.findIndex(p => !Number.isFinite(p))]}” is no position: give a number for each slot.`,
+          {bad: true});
+    else
+      positions = numbers;
+    ask();
+  }
+  function set_gap(gap) {
+    stretched.textContent = gap ? `every ${gap}` : 'as drawn';
+    state.gap = Math.max(1, gap);
+    positions = gap && answer ? answer.positions.map((_, i) => i * gap) : null;
+    where.value = positions?.join(' ') ?? '';
+    ask();
+  }
+  async function ask() {
+    if (!lane) return;
+    const mine = ++late;
+    try {
+      const got = await lane.engine.call(
+          'ask', line.value,
+          {positions: positions ?? [], silenced: [...silenced].map(one => one.split(' ').map(Number))});
+      if (mine !== late) return;
+      answer = got;
+      draw();
+    } catch (wrong) {
+      if (mine === late) verdict.textContent = wrong.message;
+    }
+  }
+  function draw() {
+    const {slots, input, layers, heads: many} = answer, scored = slots.filter(slot => slot.scored);
+    const right = scored.filter(slot => slot.answer === slot.target).length;
+    verdict.textContent = `${right} of ${scored.length} right. ` +
+        (positions ? `Tokens carry positions ${answer.positions.slice(0, 6).join(', ')}, … ` : '') +
+        (silenced.size ? `${silenced.size} of ${layers * many} heads are silent.` : '');
+    const rows = slots.slice(0, 60).map(
+        (slot, n) => element(
+            'tr', {class: slot.scored && slot.answer !== slot.target ? 'wrong' : ''},
+            element('th', {scope: 'row'}, String(n + 1)), element('td', {}, String(slot.target)),
+            element('td', {}, String(slot.answer), slot.scored && slot.answer !== slot.target ? ' ✗' : ''),
+            ...slot.probabilities.map((p, symbol) => {
+              const bar = element('span', {class: 'bar'});
+              bar.style.setProperty('--share', p);
+              return element('td', {class: symbol === slot.answer ? 'said' : ''}, bar, percent(p));
+            })));
+    table.replaceChildren(element(
+        'table', {},
+        element(
+            'caption', {},
+            `“${input.join(' ')}”, answered slot by slot` +
+                (slots.length > 60 ? `; the first 60 of ${slots.length} slots` : '')),
+        element(
+            'thead', {},
+            element(
+                'tr', {},
+                ['slot', 'right', 'said', ...(slots[0]?.probabilities ?? []).map((_, n) => `P(${n})`)].map(
+                    words => element('th', {scope: 'col'}, words)))),
+        element('tbody', {}, rows)));
+    layer.max = layers;
+    head.max = many;
+    token.max = answer.time - 1;
+    heads.replaceChildren(element('span', {}, 'Silence a head: '), ...Array.from({length: layers * many}, (_, n) => {
+      const key = `${Math.floor(n / many)} ${n % many}`,
+            name = `layer ${Math.floor(n / many) + 1} head ${n % many + 1}`;
+      return button(name.replace('layer ', '').replace(' head ', '.'), () => {
+        if (!silenced.delete(key)) silenced.add(key);
+        ask();
+      }, {'aria-pressed': String(silenced.has(key)), 'aria-label': `Silence ${name}`});
+    }));
+    draw_map();
+  }
+  function draw_map() {
+    if (!answer) return;
+    const T = answer.time, l = Math.min(state.layer, answer.layers) - 1, h = Math.min(state.head, answer.heads) - 1;
+    const from = (l * answer.heads + h) * T * T,
+          names = [...answer.input, ...answer.slots.map((_, n) => `answer ${n + 1}`)];
+    map.draw({
+      size: T,
+      values: answer.attention.subarray(from, from + T * T),
+      title: `Layer ${l + 1}, head ${h + 1}`,
+      least: 0,
+      words: (i, j, value) => `slot ${i} (${names[i]}) looks at slot ${j} (${names[j]}) with weight ${percent(value)}`
+    });
+  }
+  const picker = model_picker(app, chosen => {
+    lane = chosen;
+    positions = null;
+    silenced.clear();
+    const task = catalog.tasks.find(t => t.name === lane.about.config.task.split(':')[0]);
+    if (!line.value || lane.asked_task !== task?.name) line.value = state.string || (task?.example.input ?? '');
+    lane.asked_task = task?.name;
+    form.textContent = task ? `${task.summary}; inputs are ${task.inputs}` : '';
+    panel.hidden = false;
+    ask();
+  });
+  const form = element('p', {class: 'note'});
+  const panel = element(
+      'div', {hidden: true},
+      element(
+          'div', {class: 'settings row'}, field('your string', line), button('Ask', ask, {class: 'main'}),
+          button(
+              'Longer',
+              () => {
+                line.value = `${line.value}${line.value}`.slice(0, 100);
+                line.dispatchEvent(new Event('change'));
+              },
+              {'aria-label': 'Say the string twice'})),
+      form, verdict,
+      element(
+          'div', {class: 'two'}, element('div', {}, table),
+          element(
+              'div', {}, element('div', {class: 'settings row'}, field('layer', layer), field('head', head)), map.node,
+              heads)),
+      element('h2', {}, 'Where the tokens stand'),
+      element(
+          'p', {class: 'note'},
+          'A model trained on random positions has hardly ever met a string of neighbours. Set every token 1 ' +
+              'apart, and it may fail at a length that it was trained on: spacing alone breaks it.'),
+      element(
+          'div', {class: 'settings row'}, field('distance between neighbours', stretch), stretched,
+          field('token', token), field('to position', moved),
+          button(
+              'Move it',
+              () => {
+                positions = [...positions ?? answer.positions];
+                positions[Number(token.value)] = Number(moved.value);
+                where.value = positions.join(' ');
+                ask();
+              })),
+      field('positions, one for each slot of input and answer', where));
+  const node = element(
+      'section', {class: 'view inside'}, element('h1', {}, 'Look inside'),
+      element('p', {class: 'lead'}, 'Ask a trained model about a string of your own, and see where its heads look.'),
+      picker.node, panel);
+  picker.begin();
+  return {node, lanes: app.race_lanes ?? []};
+}

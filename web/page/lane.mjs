@@ -1,0 +1,210 @@
+// A lane: one model, what it was trained on, and all that it has said of itself so far. It knows nothing of pictures;
+// whoever draws asks to be told of changes.
+import {Engine} from './engine.mjs';
+import {runs_of} from './figures.mjs';
+import {options_of} from './take.mjs';
+
+// Lengths of the small tests while a lane trains, for a model that trains to `edge`.
+export function tested_lengths(edge) {
+  const all = new Set();
+  for (const share of [.05, .25, .5, .75, 1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5])
+    all.add(Math.max(1, Math.round(edge * share)));
+  return [...all];
+}
+const STRINGS = 24, EVERY = 50;
+
+// Lengths whose strips are counted: closer together at the edge, where things change.
+export function strip_lengths(edge) {
+  const shares = [.25, .5, 1, 1.1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5];
+  return [...new Set(shares.map(share => Math.max(1, Math.round(edge * share))))];
+}
+// What the engine counted, as runs of values: a hundredth of the size.
+export function in_runs(seen) {
+  const made = {reads: seen.reads};
+  for (const key of ['positions', 'distances', 'gaps']) {
+    const {trained, tests} = seen[key];
+    made[key] = trained ? {trained: runs_of(trained), tests: tests.map(test => ({...test, met: runs_of(test.met)}))} : null;
+  }
+  return made;
+}
+// Of that, at the next counted length: {reads, positions: {length, trained, needed, share, low, high} or null, ...}.
+// share: of the slots or pairs of that test, those whose value training has met.
+export function strips_at(seen, length) {
+  const strips = {reads: seen.reads};
+  for (const key of ['positions', 'distances', 'gaps']) {
+    strips[key] = null;
+    if (!seen[key]?.trained.length) continue;
+    const {trained, tests} = seen[key], test = tests.find(t => t.length >= length) ?? tests.at(-1);
+    const ends = [trained, ...tests.map(t => t.met)].filter(runs => runs.length);
+    strips[key] = {
+      length: test.length,
+      trained,
+      needed: test.met,
+      share: test.seen ?? NaN,
+      low: Math.min(...ends.map(runs => runs[0][0])),
+      high: Math.max(...ends.map(runs => runs.at(-1)[1]))
+    };
+  }
+  return strips;
+}
+
+// [{length, guess, majority, content_only}] as curves.
+export function by_name(rows) {
+  return Object.fromEntries(
+      ['guess', 'majority', 'content_only'].map(name => [name, rows.map(row => [row.length, row[name] ?? NaN])]));
+}
+
+export class Lane {
+  constructor(spec, number) {
+    Object.assign(this, {
+      spec,
+      number,
+      log: [],
+      tests: [],
+      baselines: {},
+      counted: null,
+      status: 'ready',
+      error: '',
+      speed: 0,
+      before: null,
+      about: null,
+      engine: null
+    });
+    this.changed = () => {};
+    this.replayed = null;  // index into tests, where an earlier one is looked at
+  }
+  // A lane that was trained when the page was made: its curves are there, a model is not.
+  static recorded(spec, number, record) {
+    const lane = new Lane(spec, number);
+    lane.status = 'recorded';
+    lane.tests = record.tests;
+    lane.log = record.log.map(([step, loss, accuracy, gradient_norm]) => ({step, loss, accuracy, gradient_norm}));
+    lane.baselines = record.baselines;
+    lane.counted = Promise.resolve(record.seen);
+    lane.about = {parameters: record.parameters, command: record.command};
+    return lane;
+  }
+  get name() {
+    const {encoding, positions, unsorted} = this.spec;
+    return positions === 'sequential' ? encoding : `${encoding}, ${positions}${unsorted ? ' unsorted' : ''}`;
+  }
+  get test() { return this.tests[this.replayed ?? this.tests.length - 1] ?? {step: 0, curve: []}; }
+  get curve() { return this.test.curve; }
+  get last() { return this.log.at(-1) ?? {step: 0, loss: NaN, accuracy: NaN, gradient_norm: NaN}; }
+  // Accuracy at a length, on the line between the lengths that were tested.
+  at(length, curve = this.curve) {
+    const after = curve.findIndex(([l]) => l >= length);
+    if (after < 0) return NaN;
+    const [l1, a1] = curve[after];
+    if (l1 === length || after === 0) return l1 === length ? a1 : NaN;
+    const [l0, a0] = curve[after - 1];
+    return a0 + (a1 - a0) * (length - l0) / (l1 - l0);
+  }
+
+  // Begins anew with the options of the state. The curve at hand stays as `before` where `compare` is set.
+  async train(state, {compare = false} = {}) {
+    this.before = compare && this.curve.length ? {name: this.name_before ?? this.name, curve: this.curve} : null;
+    Object.assign(this, {
+      log: [],
+      tests: [],
+      counted: null,
+      error: '',
+      replayed: null,
+      status: 'starting',
+      about: null,
+      speed: 0,
+      plan: null
+    });
+    this.changed();
+    try {
+      const engine = await this.open();
+      this.about = await engine.call('train_new', options_of(state, this.spec));
+      this.plan = {
+        until: state.steps,
+        every: Math.min(EVERY, state.steps),
+        lengths: tested_lengths(state.train_length),
+        strings: STRINGS
+      };
+      this.baselines = by_name(await engine.call('baselines', this.plan.lengths));
+      await this.resume();
+    } catch (wrong) {
+      this.fail(wrong.message);
+    }
+  }
+  async open() {
+    if (this.engine) return this.engine;
+    const engine = this.engine = await Engine.start();
+    engine.on('steps', ({steps, a_second}) => {
+      this.log.push(...steps);
+      this.speed = this.speed ? .8 * this.speed + .2 * a_second : a_second;
+      this.changed();
+    });
+    engine.on('tested', test => {
+      if (this.tests.at(-1)?.step !== test.step) this.tests.push(test);
+      this.changed(true);
+    });
+    engine.on('done', () => {
+      this.status = 'done';
+      this.changed(true);
+    });
+    engine.on('failed', ({error}) => this.fail(error));
+    return engine;
+  }
+  async resume() {
+    this.status = 'training';
+    this.replayed = null;
+    await this.engine.call('run', this.plan);
+    this.changed();
+  }
+  async pause() {
+    this.status = 'paused';
+    await this.engine.call('pause');
+    this.changed();
+  }
+  async step() {
+    this.status = 'paused';
+    this.log.push(...await this.engine.call('step', 1));
+    this.changed();
+  }
+  async run_on(steps) {
+    this.plan.until = Math.max(this.plan.until, this.last.step) + steps;
+    await this.resume();
+  }
+  // A checkpoint, of this page or of the program. Throws with the engine's sentence; the lane stays as it was then.
+  async load(bytes, name, edge) {
+    const engine = await this.open();
+    const about = await engine.call('load', bytes, name);
+    const lengths = tested_lengths(edge);
+    Object.assign(this, {
+      about,
+      log: [],
+      tests: [],
+      counted: null,
+      status: 'paused',
+      error: '',
+      replayed: null,
+      plan: {until: about.done, every: EVERY, lengths, strings: STRINGS}
+    });
+    this.baselines = by_name(await engine.call('baselines', lengths));
+    await this.resume();
+  }
+  // What training has met and what the next tested length needs, by kind of strip; null while there is no model.
+  async coverage(length, edge) {
+    if (!this.counted && this.has_model())
+      this.counted = this.engine.call('seen', strip_lengths(edge), this.plan?.until ?? 0).then(in_runs, () => null);
+    const seen = await this.counted;
+    return seen ? strips_at(seen, length) : null;
+  }
+  has_model() { return Boolean(this.engine && this.about); }
+  seconds_left() { return this.plan && this.speed ? (this.plan.until - this.last.step) / this.speed : NaN; }
+  fail(words) {
+    this.status = 'failed';
+    this.error = words;
+    if (/engine has stopped/i.test(words)) this.end();      // the next training begins in a new Worker
+    this.changed(true);
+  }
+  end() {
+    this.engine?.end();
+    this.engine = null;
+  }
+}

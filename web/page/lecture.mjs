@@ -1,0 +1,288 @@
+// A lecture of six scenes, each one screen, moved through with the arrow keys. What it shows was measured when the page
+// was made (web/snapshots.mjs), so that it needs no engine; speaker's notes unfold below.
+import {curves_of} from './card.mjs';
+import {dispersion_chart} from './dispersion.mjs';
+import {button, draw_svg, element, tell} from './dom.mjs';
+import {chart_shapes, escape, percent, strip_shapes} from './figures.mjs';
+import {Lane, strips_at} from './lane.mjs';
+
+const W = 900, H = 400;
+const text = (x, y, words, size = 20, more = '') => `<text x="${x}" y="${
+    y}" text-anchor="middle" style="fill:var(--ink);font-size:${size}px;${more}">${escape(words)}</text>`;
+const box = (x, y, w, h, colour, words, size = 26) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" rx="6" ` +
+    `style="fill:var(--wash);stroke:${colour};stroke-width:2.5"/>${text(x + w / 2, y + h / 2 + size / 3, words, size)}`;
+
+// Numbers that are the same in every lecture: a generator of its own, so that a slide is what it was in rehearsal.
+export function draws(seed) {
+  let x = seed;
+  return () => (x = (Math.imul(x, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+}
+export function random_positions(count, pool, seed) {
+  const next = draws(seed), chosen = new Set();
+  while (chosen.size < count) chosen.add(Math.floor(next() * pool));
+  return [...chosen].sort((a, b) => a - b);
+}
+
+function scene_positions() {
+  const holder = element('div', {class: 'picture'}), digits = [3, 0, 4, 1, 2];
+  let order = [0, 1, 2, 3, 4], seed = 7, labelled = false;
+  const draw = () => {
+    const boxes =
+        order
+            .map(
+                (n, at) => box(110 + 140 * at, 60, 110, 90, 'var(--c0)', String(digits[n]), 44) +
+                    (labelled ? text(165 + 140 * at, 190, `position ${at}`, 20, 'fill:var(--c1);font-weight:600') : ''))
+            .join('');
+    const bag = labelled ? order.map((n, at) => `(${digits[n]}, ${at})`).join('   ') : [...digits].sort().join('   ');
+    draw_svg(
+        holder,
+        boxes + text(450, 270, 'What attention is given, in no order:', 22, 'fill:var(--soft)') +
+            text(450, 325, `{  ${bag}  }`, 34),
+        W, H, `${order.map(n => digits[n]).join(' ')}; attention sees the bag ${bag}`);
+  };
+  draw();
+  return [
+    holder,
+    element(
+        'div', {class: 'buttons'},
+        button(
+            'Shuffle',
+            () => {
+              const next = draws(seed++);
+              order = order.map(n => [next(), n]).sort((a, b) => a[0] - b[0]).map(([, n]) => n);
+              draw();
+            }),
+        button(
+            'With or without positions',
+            () => {
+              labelled = !labelled;
+              draw();
+            }))
+  ];
+}
+
+function scene_doors() {
+  const doors = [
+    ['1', 'x + p', 'added to the embedding', 'sincos, learned'],
+    ['2', 'q · R k', 'queries and keys turned', 'rope, yarn, rerope'],
+    ['3', 'q · k + b', 'added to the logit', 'alibi, t5, relative'],
+    ['4', 'weights(s)', 'in place of softmax', 'geometric, stick_breaking']
+  ];
+  return [element(
+      'ol', {class: 'doors'},
+      doors.map(
+          ([n, formula, words, who], k) => element(
+              'li', {}, element('b', {class: `door c${k}`}, `Door ${n}`), element('span', {class: 'formula'}, formula),
+              element('span', {}, words), element('small', {}, who))))];
+}
+
+function lane_chart(app, pick, at) {
+  const edge = app.recorded_state().train_length, holder = element('div', {class: 'picture'});
+  const lanes = app.snapshots.lanes.map((record, n) => Lane.recorded(record.spec, n, record)).filter(pick);
+  const shown = element('output', {for: 'scene-length'
+  }, String(at));
+  const said = element('p', {class: 'verdict', 'aria-live': 'polite'});
+  const slider = element('input', {
+    type: 'range',
+    id: 'scene-length',
+    min: 1,
+    max: 5 * edge,
+    value: at,
+    'aria-label': 'Length',
+    oninput: () => draw(Number(slider.value))
+  });
+  function draw(length) {
+    shown.textContent = length;
+    const curves = lanes.flatMap(
+        lane => curves_of({...lane, baselines: {}, name: lane.name, curve: lane.curve}, Math.max(edge, length)));
+    draw_svg(
+        holder, chart_shapes({
+          width: W,
+          height: H,
+          x: [0, 5 * edge],
+          y: [0, 1],
+          percent: true,
+          x_label: 'length',
+          shaded: edge,
+          at: length,
+          curves
+        }),
+        W, H, lanes.map(lane => `${lane.name} ${percent(lane.at(length))}`).join(', '));
+    said.replaceChildren(...lanes.map(
+        lane => element('span', {class: `c${lane.number} tag`}, `${lane.name} ${percent(lane.at(length))}`)));
+  }
+  draw(at);
+  return [holder, element('div', {class: 'drag-line'}, element('span', {}, 'Length'), slider, shown), said];
+}
+
+function scene_randomized() {
+  const holder = element('div', {class: 'picture'});
+  let seed = 1;
+  const draw = () => {
+    const rows = [
+      ['counted', Array.from({length: 20}, (_, i) => i)], ['random', random_positions(20, 100, seed)],
+      ['random again', random_positions(20, 100, seed + 1)], ['a longer string', random_positions(50, 100, seed + 2)]
+    ];
+    draw_svg(
+        holder,
+        rows.map(
+                ([name, list], n) => text(90, 60 + 90 * n, name, 20) +
+                    list.map(
+                            p => `<rect x="${190 + 6.9 * p}" y="${
+                                32 + 90 * n}" width="5.5" height="44" style="fill:var(--c${n ? 3 : 0})"/>`)
+                        .join('') +
+                    `<path d="M190 ${80 + 90 * n}H880" style="stroke:var(--faint)"/>`)
+            .join(''),
+        W, H, rows.map(([name, list]) => `${name}: ${list.join(' ')}`).join('; '));
+  };
+  draw();
+  return [
+    holder,
+    element(
+        'div', {class: 'buttons'},
+        button(
+            'Draw again',
+            () => {
+              seed += 3;
+              draw();
+            }))
+  ];
+}
+
+function scene_gap(app) {
+  const {gaps, lanes} = app.snapshots, record = lanes.at(-1), edge = app.recorded_state().train_length;
+  const holder = element('div', {class: 'picture'}), strip = element('div', {class: 'picture'});
+  const most = gaps.at(-1)[0];
+  draw_svg(
+      holder, chart_shapes({
+        width: W,
+        height: 330,
+        x: [0, most],
+        y: [0, 1],
+        percent: true,
+        x_label: 'distance between neighbours',
+        curves: [{name: 'randomized rope', colour: 'var(--c3)', mark: 'diamond', points: gaps}]
+      }),
+      W, 330,
+      `Accuracy at length ${edge} by the distance between neighbours: ` +
+          gaps.map(([gap, a]) => `${gap}: ${percent(a)}`).join(', '));
+  const seen = strips_at(record.seen, edge).gaps;
+  draw_svg(strip, strip_shapes({...seen, low: 0, high: most}, W, 26), W, 26, 'Gaps met in training');
+  const best = gaps.reduce((a, b) => b[1] > a[1] ? b : a);
+  return [
+    element(
+        'p', {class: 'verdict'},
+        `Same model, same strings of ${edge} digits, which it was trained on. ` +
+            `${percent(gaps[0][1])} with neighbours ${gaps[0][0]} apart, ${percent(best[1])} with neighbours ${
+                best[0]} apart.`),
+    holder, strip
+  ];
+}
+
+function scene_dispersion(app) {
+  const {dispersion} = app.snapshots, edge = app.recorded_state().train_length;
+  const largest = element('div', {class: 'picture'}), entropy = element('div', {class: 'picture'});
+  const curves = dispersion.map(({name, rows}, n) => ({name, rows, colour: [3, 0, 1][n]}));
+  dispersion_chart(largest, 'largest', curves, edge);
+  dispersion_chart(entropy, 'entropy', curves, edge);
+  return [
+    element(
+        'div', {class: 'two'}, element('figure', {}, element('figcaption', {}, 'Largest weight of a row'), largest),
+        element('figure', {}, element('figcaption', {}, 'Entropy of a row, in nats'), entropy)),
+    element(
+        'p', {class: 'verdict'},
+        curves.map((c, n) => element('span', {class: `c${c.colour} tag`}, `${['●', '■', '▲'][n]} ${c.name}`)))
+  ];
+}
+
+const plain = lane => lane.spec.positions === 'sequential';
+export const SCENES = [
+  {
+    title: 'What is a position?',
+    line: 'Attention reads a bag. The order has to be written on the tokens.',
+    draw: scene_positions,
+    notes: 'Shuffle a few times: the bag below stays the same, so no model can tell the strings apart. Then write ' +
+        'the positions on: now the bag changes with the order. Ask: what would you write on a token?'
+  },
+  {
+    title: 'Four doors',
+    line: 'Positions enter a transformer in one of four places.',
+    draw: scene_doors,
+    notes: 'Door 1 changes what a token is. Door 2 turns queries and keys, so that only differences of positions ' +
+        'are left in their product. Door 3 adds to the logit. Door 4 replaces the softmax. Every scheme of the ' +
+        'program says its doors.'
+  },
+  {
+    title: 'The edge',
+    line: 'Three models that sort strings of up to 20 digits. Drag on.',
+    draw: app => lane_chart(app, plain, 20),
+    notes: 'Stop at 20 and take bets. Learned vectors break at once, as position 40 was never trained. RoPE and ' +
+        'ALiBi fall more slowly: their first new distances are near known ones.'
+  },
+  {
+    title: 'Randomized positions',
+    line: 'Give short strings the positions of long ones.',
+    draw: app => [element('div', {class: 'two'}, element('div', {}, scene_randomized()),
+        element('div', {}, lane_chart(app, lane => lane.spec.encoding === 'rope', 60)))],
+    notes: 'Twenty tokens draw twenty numbers of a large pool, in rising order. So no position of a longer string ' +
+        'is new. Ruoss et al. 2023. Same scheme, as many weights; only the numbers on the tokens differ.'
+  },
+  {
+    title: 'The gap',
+    line: 'What is new is not the position alone: spacing breaks it, too.',
+    draw: scene_gap,
+    notes: 'Nothing is longer here than in training. The strip below the curve shows which gaps training met. ' +
+        'All neighbours at one distance is something that random positions never show.'
+  },
+  {
+    title: 'Dispersion',
+    line: 'More keys share one whole: the largest weight sinks.',
+    draw: scene_dispersion,
+    notes: 'Even where every position is known, a longer row of attention is flatter. One temperature below 1 on ' +
+        'all logits sharpens it; Chi, Fan, Rudnicky 2023 choose the one at which the largest weight is what it was.'
+  },
+];
+
+export function lecture_view(app) {
+  const {state} = app, stage = element('div', {class: 'stage'});
+  const title = element('h1'), line = element('p', {class: 'lead'}), body = element('div', {class: 'scene'});
+  const place = element('span', {class: 'place'}),
+        notes = element('details', {class: 'notes', 'aria-label': 'Speaker’s notes'}, element('summary', {}, 'Speaker’s notes'), element('p'));
+  const back = button('◀ Back', () => move(-1)), on = button('Next ▶', () => move(1), {class: 'main'});
+  function show() {
+    const scene = SCENES[state.scene - 1];
+    title.textContent = scene.title;
+    line.textContent = scene.line;
+    body.replaceChildren(...scene.draw(app));
+    notes.lastChild.textContent = scene.notes;
+    place.textContent = `${state.scene} of ${SCENES.length}`;
+    back.disabled = state.scene === 1;
+    on.disabled = state.scene === SCENES.length;
+    tell(`Scene ${state.scene}: ${scene.title}. ${scene.line}`);
+  }
+  function move(by) {
+    const next = Math.min(SCENES.length, Math.max(1, state.scene + by));
+    if (next === state.scene) return;
+    state.scene = next;
+    app.changed();
+    show();
+  }
+  // The arrow keys of a control are its own.
+  const keys = event => {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest('input, select, textarea, canvas'))
+      return;
+    const by = {ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1}[event.key];
+    if (by) event.preventDefault(), move(by);
+    if (event.key === 'n') notes.open = !notes.open;
+  };
+  document.addEventListener('keydown', keys);
+  stage.append(title, line, body);
+  const node = element(
+      'section', {class: 'view lecture'}, stage,
+      element(
+          'div', {class: 'buttons foot'}, back, place, on,
+          element('span', {class: 'note'}, 'Arrow keys move; n shows the notes.')),
+      notes);
+  show();
+  return {node, lanes: [], leave: () => document.removeEventListener('keydown', keys)};
+}

@@ -1,0 +1,172 @@
+// Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once; what
+// the program can spell (positions and frequencies) may race.
+import {button, draw_svg, element, field, pills, say} from './dom.mjs';
+import {FUNCTION_NAMES, read_expression, read_frequencies} from './expression.mjs';
+import {chart_shapes} from './figures.mjs';
+import {bias_matrix, laws_of_bias, laws_of_frequencies, laws_of_positions} from './laws.mjs';
+import {Matrix} from './matrix.mjs';
+
+const FIRST = {
+  bias: '-abs(i - j) / 2^(2*h + 2)',
+  positions: 'if(i < 20, i, 20 + log2(i - 19))',
+  frequencies: '1, 0.1, 0.01, 0.001'
+};
+const HELP = {
+  bias: 'What is added to the logit of query i and key j in head h (from 0), with n slots.',
+  positions: 'The position of token i of n. It is given to RoPE when it races.',
+  frequencies: 'Radians a position for each pair of channels of a head, fast ones first, as RoPE has 1, 0.1, 0.01, …',
+};
+
+// How the program spells it, or why it cannot.
+export function spelled_own(kind, read, {pool = 400, base = 10000, head_dim = 16} = {}) {
+  const digits = x => String(Number(x.toPrecision(7)));
+  if (kind === 'bias')
+    return {
+      why: 'The engine in this page adds no biases of one’s own; docs/own_scheme.md of poslab ' +
+          'makes one from this formula in a file of 40 lines.'
+    };
+  if (kind === 'positions') {
+    const at = n => Array.from({length: pool}, (_, i) => read({i, n}));
+    const list = at(pool);
+    if (list.some((p, i) => p !== at(40)[i] && i < 40))
+      return {why: 'It depends on n, and a list of positions cannot.'};
+    if (list.some(p => !Number.isFinite(p))) return {why: 'Some position is no number.'};
+    return {encoding: 'rope', positions: `given:positions=${list.slice(0, 240).map(digits).join('/')}`};
+  }
+  // Pair m of the program turns by base^(-2m/D) / factor_m.
+  const pairs = head_dim / 2;
+  if (read.length !== pairs)
+    return {
+      why: `A head of this page’s models has ${pairs} pairs of channels, and the list has ` +
+          `${read.length}: give ${pairs}, or change width and heads in the race.`
+    };
+  const factors = read.map((f, m) => base ** (-2 * m / head_dim) / f);
+  if (factors.some(f => f < .001 || f > 1e6))
+    return {
+      why: 'A pair is more than 1000 times as fast as RoPE’s, or a ' +
+          'millionth as fast; the program takes what lies between.'
+    };
+  const list = factors.map(digits).join('/');
+  return {encoding: `longrope:long=${list},short=${list},factor=1`, positions: 'sequential'};
+}
+
+export function own_view(app) {
+  const {state} = app;
+  if (!(state.own in FIRST)) {
+    say(`The link has own = “${state.own.slice(0, 30)}”; there are bias, positions, frequencies. It is bias now.`,
+        {bad: true});
+    state.own = 'bias';
+  }
+  const text = element('textarea', {
+    rows: 3,
+    spellcheck: 'false',
+    maxlength: 600,
+    oninput: () => {
+      state.expression = text.value;
+      app.changed();
+      check();
+    }
+  });
+  const wrong = element('p', {class: 'bad', role: 'status'}),
+        table = element('div', {class: 'laws', 'aria-live': 'polite'});
+  const map = new Matrix('The bias of head 1'), picture = element('div', {class: 'picture'}),
+        help = element('p', {class: 'note'});
+  let read = null;
+  const extent = () => ({trained: 2 * state.train_length, tested: 6 * state.train_length});
+
+  function check() {
+    const kind = state.own;
+    read = null;
+    try {
+      read = kind === 'frequencies' ? read_frequencies(text.value) :
+                                      read_expression(text.value, kind === 'bias' ? ['i', 'j', 'h', 'n'] : ['i', 'n']);
+      wrong.textContent = '';
+    } catch (problem) {
+      wrong.textContent = problem.message;
+      race.disabled = true;
+      return;
+    }
+    race.disabled = false;
+    const laws = {bias: laws_of_bias, positions: laws_of_positions, frequencies: laws_of_frequencies}[kind](
+        read, extent());
+    table.replaceChildren(element(
+        'table', {},
+        element(
+            'caption', {},
+            `At ${extent().trained} slots, the longest string of ` +
+                `training, and at ${extent().tested}`),
+        element(
+            'tbody', {},
+            laws.map(
+                ({law, holds, words}) => element(
+                    'tr', {},
+                    element(
+                        'td',
+                        {class: holds === null ? 'quiet' :
+                             holds             ? 'good' :
+                                                 'bad'},
+                        holds === null ? '–' :
+                            holds      ? '✓ holds' :
+                                         '✗ broken'),
+                    element('th', {scope: 'row'}, law), element('td', {}, words))))));
+    draw();
+  }
+  function draw() {
+    const {trained, tested} = extent();
+    map.node.hidden = state.own !== 'bias';
+    picture.hidden = state.own === 'bias';
+    if (state.own === 'bias') {
+      const T = Math.min(tested, 96), values = bias_matrix(read, T, 1);
+      return map.draw({size: T, values, two_sided: values.some(v => v > 0) && values.some(v => v < 0)});
+    }
+    const points = state.own === 'positions' ? Array.from({length: tested}, (_, i) => [i, read({i, n: tested})]) :
+                                               read.map((f, m) => [m + 1, 2 * Math.PI / f]);
+    const ys = points.map(([, y]) => y).filter(Number.isFinite), low = Math.min(0, ...ys), high = Math.max(1, ...ys);
+    const waves = state.own === 'frequencies';
+    draw_svg(
+        picture, chart_shapes({
+          width: 520,
+          height: 260,
+          x: [waves ? 1 : 0, Math.max(2, points.at(-1)[0])],
+          y: waves ? [1, high * 1.2] : [low, high],
+          log_y: waves,
+          x_label: waves ? 'pair of channels' : 'token',
+          shaded: waves ? 0 : trained,
+          curves: [{name: 'yours', colour: 'var(--c0)', points}]
+        }),
+        520, 260, waves ? 'Positions for a full turn, by pair of channels' : 'Position by token');
+  }
+  const race = button('Race it', () => {
+    const made =
+        spelled_own(state.own, read, {pool: Number(state.max_position), head_dim: state.d_model / state.heads});
+    if (made.why) return say(made.why, {bad: true});
+    const rival = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
+    app.race_lanes?.forEach(lane => lane.end());
+    app.race_lanes = null;
+    state.lanes = [rival, {...rival, ...made}];
+    app.go('race');
+    say('Your own is in lane 2, plain RoPE in lane 1. Press Train all.');
+  }, {class: 'main'});
+  const choose = kind => {
+    state.own = kind;
+    help.textContent =
+        `${HELP[kind]} ${kind === 'frequencies' ? '' : `Functions: ${FUNCTION_NAMES.join(', ')}; if(c, a, b).`}`;
+    if (!state.expression || Object.values(FIRST).includes(state.expression)) state.expression = FIRST[kind];
+    text.value = state.expression;
+    app.changed();
+    check();
+  };
+  const node = element(
+      'section', {class: 'view own'}, element('h1', {}, 'Write your own'),
+      element('p', {class: 'lead'}, 'A formula in, its laws out, while you type. Nothing is run but the formula.'),
+      pills(
+          'Write', [{name: 'bias', words: 'a bias'}, {name: 'positions'}, {name: 'frequencies'}], state.own,
+          kind => {
+            state.expression = '';
+            choose(kind);
+          }),
+      field('formula', text), help, wrong, element('div', {class: 'two'}, table, element('div', {}, map.node, picture)),
+      element('div', {class: 'buttons'}, race));
+  choose(state.own);
+  return {node, lanes: app.race_lanes ?? []};
+}

@@ -1,0 +1,128 @@
+// The page as a whole: one view at a time, the state in the link, the engine's lists when they have come.
+import {dispersion_view} from './dispersion.mjs';
+import {element, say} from './dom.mjs';
+import {ask_desk} from './engine.mjs';
+import {take_checkpoint} from './home.mjs';
+import {inside_view} from './inside.mjs';
+import {lecture_view} from './lecture.mjs';
+import {check_names, first_state, link_of, read_link, VIEWS} from './link.mjs';
+import {own_view} from './own.mjs';
+import {positions_view} from './positions.mjs';
+import {race_view} from './race.mjs';
+import {start_view} from './start.mjs';
+
+const PAGES = {
+  start: ['Start', start_view],
+  race: ['Race', race_view],
+  inside: ['Look inside', inside_view],
+  dispersion: ['Dispersion', dispersion_view],
+  positions: ['Positions', positions_view],
+  own: ['Write your own', own_view],
+  lecture: ['Lecture', lecture_view]
+};
+// Views that are there before the engine is.
+const WITHOUT_ENGINE = ['start', 'lecture'];
+
+const {state, problems} = read_link(location.hash);
+const app = {
+  state,
+  catalog: null,
+  snapshots: JSON.parse(document.getElementById('snapshots').textContent),
+  start_lanes: null,
+  race_lanes: null,
+  shown: null,
+  changed,
+  redraw,
+  go,
+  recorded_state,
+  summary
+};
+let write_soon;
+
+// The state under which the recorded lanes were trained.
+function recorded_state() { return {...first_state(), ...app.snapshots.state}; }
+// What the program says of a lane's encoding, once its lists are here.
+function summary({encoding}) {
+  return app.catalog?.encodings.find(({name}) => name === encoding.split(/[:|&+*]/)[0])?.summary ?? '';
+}
+function changed() {
+  clearTimeout(write_soon);
+  write_soon = setTimeout(() => history.replaceState(null, '', location.href.split('#')[0] + link_of(state)), 150);
+}
+function go(view) {
+  state.view = view;
+  changed();
+  redraw();
+  document.getElementById('main').focus({preventScroll: true});
+  scrollTo(0, 0);
+}
+function redraw() {
+  const main = document.getElementById('main');
+  app.shown?.leave?.();
+  document.body.classList.toggle('embed', state.embed);
+  document.body.dataset.view = state.view;
+  document.title = `${PAGES[state.view][0]} – Past the edge`;
+  for (const link of document.querySelectorAll('nav a'))
+    if (link.dataset.view === state.view)
+      link.setAttribute('aria-current', 'page');
+    else
+      link.removeAttribute('aria-current');
+  if (!app.catalog && !WITHOUT_ENGINE.includes(state.view)) {
+    main.replaceChildren(element('p', {class: 'lead'}, app.engine_lost ?? 'The engine is being unpacked …'));
+    return;
+  }
+  app.shown = PAGES[state.view][1](app);
+  main.replaceChildren(app.shown.node);
+}
+
+for (const view of VIEWS)
+  document.querySelector('nav').append(element(
+      'a', {
+        href: `#view=${view}`,
+        'data-view': view,
+        onclick: event => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          go(view);
+        }
+      },
+      PAGES[view][0]));
+addEventListener('hashchange', () => {
+  const read = read_link(location.hash);
+  Object.assign(state, read.state);
+  app.race_lanes?.forEach(lane => lane.end());
+  app.race_lanes = null;
+  told(read.problems);
+  if (app.catalog) told(check_names(state, app.catalog));
+  redraw();
+});
+addEventListener('dragover', event => event.preventDefault());
+addEventListener('drop', event => {
+  event.preventDefault();
+  const file = event.dataTransfer.files[0];
+  if (file) take_checkpoint(app, app.shown?.lanes ?? [], file);
+});
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+
+function told(sentences) {
+  if (sentences.length) say(sentences.join(' '), {bad: true});
+}
+told(problems);
+redraw();
+performance.mark('first drawn');
+// The engine is unpacked after the first picture is on the screen.
+async function fetch_lists() {
+  try {
+    app.catalog = await ask_desk('catalog');
+    performance.mark('engine ready');
+    const wrong = check_names(state, app.catalog);
+    told(wrong);
+    if (wrong.length) app.race_lanes = null;
+  } catch (wrong) {
+    app.engine_lost = wrong.message;
+    say(wrong.message, {bad: true});
+  }
+  if (WITHOUT_ENGINE.includes(state.view)) app.shown.again?.();
+  else redraw();
+}
+requestAnimationFrame(() => setTimeout(fetch_lists));

@@ -1,0 +1,164 @@
+// Position matrices: what a scheme makes of every pair of slots, a second one beside it, and their difference; and the
+// wavelengths of rotations beside the trained length.
+import {draw_svg, element, field, number} from './dom.mjs';
+import {ask_desk} from './engine.mjs';
+import {escape, short} from './figures.mjs';
+import {Matrix} from './matrix.mjs';
+
+export function positions_view(app) {
+  const {state, catalog} = app;
+  const first = new Matrix('First'), second = new Matrix('Second'), difference = new Matrix('First minus second');
+  const all = [first, second, difference], about = element('div', {class: 'about'}),
+        waves = element('div', {class: 'picture'});
+  const wrong = element('p', {class: 'bad', role: 'status'});
+  const options = {head: 0, causal: false, positions: 'sequential', heads: 4, d_model: 64};
+  let late = 0;
+  for (const one of all)
+    one.moved = (i, j) => all.forEach(other => other !== one && other.drawn && other.read(i, j, false));
+
+  const names = element(
+      'datalist', {id: 'all-encodings'}, catalog.encodings.map(e => element('option', {value: e.name}, e.summary)));
+  const name_field = (words, key, may_be_empty) => {
+    const input = element('input', {
+      type: 'text',
+      list: 'all-encodings',
+      value: state[key],
+      spellcheck: 'false',
+      placeholder: may_be_empty ? 'none beside it' : '',
+      onchange: () => {
+        state[key] = input.value.trim() || (may_be_empty ? '' : state[key]);
+        app.changed();
+        draw();
+      }
+    });
+    return field(words, input);
+  };
+  const slots = element('input', {
+    type: 'range',
+    min: 8,
+    max: 512,
+    step: 8,
+    value: state.time,
+    oninput: () => {
+      shown.textContent = slots.value;
+    },
+    onchange: () => {
+      state.time = Number(slots.value);
+      app.changed();
+      draw();
+    }
+  });
+  const shown = element('output', {}, String(state.time));
+
+  async function draw() {
+    const mine = ++late;
+    try {
+      const T = state.time, drawn = [];
+      for (const name of [state.matrix, state.beside].filter(Boolean))
+        drawn.push({
+          name,
+          values: await ask_desk('matrix', name, T, options),
+          said: await ask_desk('explain', name, {...options, length: T, train_length: state.train_length * 2})
+        });
+      if (mine !== late) return;
+      wrong.textContent = '';
+      const signed = values => values.some(v => v < 0) && values.some(v => v > 0);
+      const two_sided = drawn.some(d => signed(d.values));
+      drawn.forEach(({name, values, said}, n) => {
+        all[n].title = name;
+        all[n].node.querySelector('figcaption').textContent = `${name}: ${said.quantity}`;
+        all[n].draw({
+          size: T,
+          values,
+          two_sided,
+          title: name,
+          words: (i, j, value) =>
+              `query ${i}, key ${j}, distance ${j - i}: ${Number.isNaN(value) ? 'masked' : short(value)}`
+        });
+      });
+      second.node.hidden = difference.node.hidden = drawn.length < 2;
+      const [a, b] = drawn;
+      if (b && a.said.quantity !== b.said.quantity)
+        difference.node.hidden = true;
+      else if (b)
+        difference.draw({
+          size: T,
+          values: a.values.map((v, n) => v - b.values[n]),
+          two_sided: true,
+          words: (i, j, value) =>
+              `query ${i}, key ${j}: ${short(a.values[i * T + j])} − ${short(b.values[i * T + j])} = ${short(value)}`
+        });
+      about.replaceChildren(
+          ...drawn.map(
+              ({name, said}) => element(
+                  'div', {}, element('h3', {}, name), element('p', {}, said.about),
+                  element('p', {class: 'formula'}, said.formula || 'no formula: content alone decides'),
+                  element(
+                      'p', {class: 'note'}, said.shows, said.causal_only ? ` ${said.causal_only}` : '',
+                      ` (${said.source})`))),
+          b && a.said.quantity !== b.said.quantity ?
+              element(
+                  'p', {class: 'note'},
+                  `No difference is drawn: one shows ${a.said.quantity}, the other ${b.said.quantity}.`) :
+              '');
+      draw_waves(drawn);
+    } catch (problem) {
+      if (mine === late) wrong.textContent = problem.message;
+    }
+  }
+  // How many positions each pair of channels takes for a turn, on a logarithmic axis, with the trained length marked.
+  function draw_waves(drawn) {
+    const with_waves = drawn.filter(({said}) => said.frequencies.some(f => f > 0)), edge = 2 * state.train_length;
+    turns.hidden = !with_waves.length;
+    if (turns.hidden) return;
+    const rows = with_waves.flatMap(
+        ({name, said}, n) =>
+            said.frequencies.map((f, pair) => ({name, pair, n, length: f > 0 ? 2 * Math.PI / f : Infinity})));
+    const most = Math.log10(Math.max(edge * 10, ...rows.map(r => r.length).filter(Number.isFinite)) * 1.5), width = 640;
+    const px = v => 150 + Math.min(1, Math.log10(Math.max(1, v)) / most) * (width - 230);
+    const shapes = rows.map((row, k) => {
+                         const y = 30 + 22 * k, fits = row.length <= edge,
+                               end = Number.isFinite(row.length) ? row.length : 10 ** most;
+                         return `<text x="144" y="${y + 4}" text-anchor="end" style="fill:var(--ink);font-size:12px">${
+                                    escape(row.name.slice(0, 14))}` +
+                             ` pair ${row.pair + 1}</text><path d="M150 ${y}H${px(end)}" style="stroke:var(--${
+                                    fits ? 'met' : 'unmet'});stroke-width:9"/>` +
+                             `<text x="${px(end) + 5}" y="${y + 4}" style="fill:var(--soft);font-size:12px">` +
+                             `${Number.isFinite(row.length) ? short(row.length) : 'does not turn'}</text>`;
+                       })
+                       .join('');
+    const height = 40 + 22 * rows.length;
+    draw_svg(
+        waves,
+        `<path d="M${px(edge)} 8V${height - 8}" style="stroke:var(--ink);stroke-dasharray:4 3"/>` +
+            `<text x="${px(edge) + 4}" y="14" style="fill:var(--soft);font-size:12px">trained: ${edge} slots</text>` +
+            shapes,
+        width, height,
+        'Positions for a full turn: ' + rows.map(r => `${r.name} pair ${r.pair + 1} ${short(r.length)}`).join(', '));
+  }
+  const causal = element('input', {type: 'checkbox', onchange: () => (options.causal = causal.checked, draw())});
+  const sampler = element(
+      'select', {onchange: () => (options.positions = sampler.value, draw())},
+      catalog.samplers.map(({name}) => element('option', {value: name}, name)));
+  const turns = element(
+      'figure', {},
+      element(
+          'figcaption', {},
+          'How many positions a pair of channels takes for one turn: blue comes round within the longest string of ' +
+              'training, red does not'),
+      waves);
+  const node = element(
+      'section', {class: 'view positions'}, element('h1', {}, 'Positions, pair by pair'),
+      element('p', {class: 'lead'}, 'What a scheme makes of each query (row) and key (column), before any training.'),
+      names,
+      element(
+          'div', {class: 'settings row'}, name_field('scheme', 'matrix', false),
+          name_field('beside it', 'beside', true), field('slots', slots), shown,
+          field('head', number(1, 1, 4, value => (options.head = value - 1, draw()))), field('positions', sampler),
+          field('causal mask', causal)),
+      wrong, element('div', {class: 'matrices'}, all.map(one => one.node)), about,
+      turns);
+  second.node.hidden = difference.node.hidden = true;
+  draw();
+  return {node, lanes: app.race_lanes ?? []};
+}

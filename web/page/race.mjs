@@ -1,0 +1,228 @@
+// The race: a task, up to four lanes of anything that the program has, trained beside each other.
+import {baseline_curves, Card, colour_of, status_of} from './card.mjs';
+import {button, choices, draw_svg, element, field, number, say} from './dom.mjs';
+
+import {DASHES, MARKS, chart_shapes, percent, short} from './figures.mjs';
+import {Lane} from './lane.mjs';
+import {take_home} from './home.mjs';
+
+const FIRST = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
+const MOST = 4;
+
+// A text field with the program's names to choose from, as options of schemes and compositions are spelled out.
+function spelled(app, kind, list, value, change) {
+  const input = element('input', {
+    type: 'text',
+    value,
+    list: `names-${kind}`,
+    spellcheck: 'false',
+    autocomplete: 'off',
+    onchange: () => change(input.value.trim() || value)
+  });
+  if (!document.getElementById(`names-${kind}`))
+    document.body.append(element(
+        'datalist', {id: `names-${kind}`}, list.map(({name, summary}) => element('option', {value: name}, summary))));
+  return input;
+}
+
+export function race_view(app) {
+  const {state, catalog} = app, node = element('section', {class: 'view race'});
+  let lanes = app.race_lanes ??= state.lanes.map((spec, n) => new Lane(spec, n));
+  let cards = [], limit = Infinity;
+  const longest = () => 5 * state.train_length;
+  const view = () => ({
+    length: Math.min(state.length, longest()),
+    limit,
+    edge: state.train_length,
+    longest: longest(),
+    drag: set_length,
+    about: lane => app.summary(lane.spec)
+  });
+  const slider = element(
+      'input',
+      {type: 'range', min: 1, max: longest(), value: state.length, oninput: () => set_length(Number(slider.value))});
+  const shown = element('output');
+  const picture = element('div', {class: 'picture'}), task_about = element('p', {class: 'note'});
+  const holder = element('div', {class: 'lanes'}),
+        replay =
+            element('input', {type: 'range', min: 0, max: 0, value: 0, oninput: () => look_back(Number(replay.value))});
+  let measure = 'accuracy', due = false;
+
+  function set_length(length) {
+    state.length = length;
+    slider.value = length;
+    shown.textContent = length;
+    for (const card of cards) card.draw();
+    app.changed();
+  }
+  // The n-th of the longest list of tests; at the end all lanes are shown as they are now.
+  function look_back(n) {
+    for (const lane of lanes) lane.replayed = n >= Number(replay.max) ? null : Math.min(n, lane.tests.length - 1);
+    for (const card of cards) card.draw();
+  }
+  function draw_all() {
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => {
+      due = false;
+      const most = Math.max(0, ...lanes.map(lane => lane.tests.length - 1)), at_end = replay.value === replay.max;
+      replay.max = most;
+      if (at_end) replay.value = most;
+      draw_measure();
+    });
+  }
+  function draw_measure() {
+    const logs = lanes.map(lane => lane.log), last = Math.max(1, ...logs.map(log => log.at(-1)?.step ?? 1));
+    const values = logs.flat().map(row => row[measure]).filter(Number.isFinite);
+    const share = measure === 'accuracy', low = Math.min(...values), high = Math.max(...values);
+    const chart = {
+      width: 900,
+      height: 220,
+      x: [0, last],
+      y: share ? [0, 1] : [Math.max(low, 1e-6) / 1.2, high * 1.2],
+      percent: share,
+      log_y: !share,
+      x_label: 'step',
+      curves: values.length ? lanes
+                                  .map(lane => ({
+                                         name: lane.name,
+                                         colour: colour_of(lane),
+                                         dash: DASHES[lane.number % 4],
+                                         mark: MARKS[lane.number % 4],
+                                         points: smoothed(lane.log.map(row => [row.step, row[measure]]))
+                                       }))
+                                  .filter(c => c.points.length) :
+                              []
+    };
+    draw_svg(
+        picture, values.length ? chart_shapes(chart) : '', 900, 220,
+        `${measure.replace('_', ' ')} by step: ` +
+            lanes.map(lane => `${lane.name} ${short(lane.last[measure])}`).join(', '));
+  }
+  function rebuild() {
+    const one_name = (what, list, lane, field_name) =>
+        field(what, spelled(app, field_name, list, lane.spec[field_name], value => {
+                lane.spec[field_name] = value;
+                lane.changed(true);
+                app.changed();
+              }));
+    cards = lanes.map(lane => {
+      const settings = element(
+          'div', {class: 'settings'}, one_name('encoding', catalog.encodings, lane, 'encoding'),
+          one_name('positions', catalog.samplers, lane, 'positions'),
+          one_name('temperature', catalog.temperatures, lane, 'temperature'),
+          field('seed', number(lane.spec.seed, 0, 999999999, value => {
+                  lane.spec.seed = value;
+                  app.changed();
+                })));
+      const take_out = button('Remove', () => {
+        lane.end();
+        lanes.splice(lanes.indexOf(lane), 1);
+        keep();
+        rebuild();
+        say(`${lane.name} is out of the race.`);
+      }, {'aria-label': `Remove lane ${lane.number + 1}`, disabled: lanes.length === 1});
+      const card = new Card(lane, view, settings, [
+        button('Train', () => lane.train(state, {compare: true})), button('Pause', () => act(lane, 'pause')),
+        button('Step', () => act(lane, 'step')), button('Run on', () => act(lane, 'run_on', state.steps)), take_out
+      ]);
+      const drawn = lane.changed;
+      lane.changed = important => (drawn(important), draw_all());
+      return card;
+    });
+    holder.replaceChildren(...cards.map(card => card.node));
+    add.disabled = lanes.length === MOST;
+    draw_all();
+  }
+  async function act(lane, what, ...parts) {
+    if (!lane.has_model()) return say('This lane has no model yet: press Train first.');
+    try {
+      await lane[what](...parts);
+    } catch (wrong) {
+      lane.fail(wrong.message);
+    }
+  }
+  function keep() {
+    app.race_lanes = lanes;
+    state.lanes = lanes.map(lane => lane.spec);
+    app.changed();
+  }
+  const add = button('Add a lane', () => {
+    const used = new Set(lanes.map(lane => lane.number)), free = [0, 1, 2, 3].find(n => !used.has(n));
+    lanes.push(new Lane({...FIRST, ...lanes.at(-1)?.spec}, free));
+    keep();
+    rebuild();
+  });
+  const size = (words, name, low, high) => field(words, number(state[name], low, high, value => {
+                                                   state[name] = value;
+                                                   slider.max = longest();
+                                                   app.changed();
+                                                   for (const card of cards) card.draw();
+                                                 }));
+  const lr = element('input', {
+    type: 'text',
+    value: state.lr,
+    inputmode: 'decimal',
+    onchange: () => {
+      if (Number(lr.value) > 0 && Number(lr.value) <= 1)
+        state.lr = lr.value.trim();
+      else
+        say(`“${lr.value}” is no learning rate: it takes a number above 0, at most 1.`);
+      lr.value = state.lr;
+      app.changed();
+    }
+  });
+  const about_task = () => {
+    const task = catalog.tasks.find(t => t.name === state.task.split(':')[0]);
+    task_about.textContent = task ? `${task.summary} (${task.level.replace('_', ' ')})` : '';
+  };
+  const task = choices(catalog.tasks.map(({name}) => ({name, words: name.replaceAll('_', ' ')})), state.task, value => {
+    state.task = value;
+    about_task();
+    app.changed();
+  });
+  about_task();
+  const every = what => Promise.all(lanes.filter(lane => lane.has_model()).map(lane => act(lane, what)));
+  node.append(
+      element('h1', {}, 'Race'),
+      element(
+          'p', {class: 'lead'},
+          'Train up to four models beside each other on the same task. Every encoding, sampler ' +
+              'and temperature of the program may run, compositions such as rope|none too.'),
+      element(
+          'div', {class: 'settings row'}, field('task', task), size('trained to length', 'train_length', 2, 60),
+          size('steps', 'steps', 1, 100000), size('layers', 'layers', 1, 8), size('heads', 'heads', 1, 16),
+          size('width', 'd_model', 4, 256), size('strings a step', 'batch', 1, 256), field('learning rate', lr)),
+      task_about,
+      element(
+          'div', {class: 'buttons'},
+          button('Train all', () => lanes.forEach(lane => lane.train(state)), {class: 'main'}),
+          button('Pause all', () => every('pause')), button('Go on', () => every('resume')), add),
+      element('div', {class: 'drag-line'}, field('Tested at length', slider), shown), holder,
+      element('h2', {}, 'While they train'),
+      element(
+          'div', {class: 'settings row'},
+          field(
+              'show',
+              choices(
+                  [
+                    {name: 'accuracy', words: 'accuracy in training'}, {name: 'loss'},
+                    {name: 'gradient_norm', words: 'norm of the gradient'}
+                  ],
+                  measure, value => (measure = value, draw_measure()))),
+          field('replay the tests', replay, 'drag back to see the curves of earlier steps')),
+      picture, take_home(app, () => lanes));
+  rebuild();
+  set_length(Math.min(state.length, longest()));
+  return {node, lanes};
+}
+
+// At most 300 points: means of neighbours.
+export function smoothed(points) {
+  const size = Math.ceil(points.length / 300), made = [];
+  for (let n = 0; n < points.length; n += size) {
+    const some = points.slice(n, n + size);
+    made.push([some.at(-1)[0], some.reduce((sum, [, y]) => sum + y, 0) / some.length]);
+  }
+  return made;
+}

@@ -1,0 +1,106 @@
+// In a Worker: one model of the engine. Calls come as {id, call, parts} and are answered as {id, value} or
+// {id, error}; between chunks of training steps, so that a pause never waits long. Progress comes unasked.
+import {Lab} from '../lab.mjs';
+
+const CHUNK = 80;  // milliseconds of training between two looks at the mail
+let lab = null, model = null, running = null;
+
+// A turn of the event loop that a sleeping tab does not slow down, as it does timers.
+const channel = new MessageChannel();
+const turn = () => new Promise(done => {
+  channel.port1.onmessage = done;
+  channel.port2.postMessage(0);
+});
+
+function need_model() {
+  if (!model) throw new Error('There is no model yet: press Train first.');
+  return model;
+}
+const about = () =>
+    ({parameters: model.parameters, config: model.config(), command: model.command(), done: model.done});
+
+// Trains to `until` steps; a test of `strings` strings at each of `lengths` after every `every` steps and at the end.
+async function run({until, every, lengths, strings}) {
+  const mine = running = {};
+  try {
+    let tested = -1, size = 1;
+    while (running === mine) {
+      const left = until - model.done;
+      if (left > 0) {
+        const began = performance.now(), next = every - model.done % every;
+        const steps = model.step(Math.max(1, Math.min(size, left, next)));
+        const took = performance.now() - began;
+        size = Math.max(1, Math.min(50, Math.round(size * CHUNK / Math.max(took, 1))));
+        postMessage({event: 'steps', steps, a_second: 1000 * steps.length / took});
+      }
+      if (tested !== model.done && (model.done % every === 0 || model.done >= until)) {
+        tested = model.done;
+        const curve = model.test({lengths, strings}).map(row => [row.length, row.accuracy]);
+        postMessage({event: 'tested', step: model.done, curve});
+      }
+      if (model.done >= until) break;
+      await turn();
+    }
+    if (running === mine) postMessage({event: 'done', step: model.done}), running = null;
+  } catch (wrong) {
+    running = null;
+    postMessage({event: 'failed', error: sentence(wrong)});
+  }
+}
+
+// The engine's own words, as a sentence.
+function sentence(wrong) {
+  const words = wrong.message.trim();
+  const first = /^\S*[._]/.test(words) ? words[0] : words[0].toUpperCase();     // names stay as they are
+  return first + words.slice(1) + (/[.!?]$/.test(words) ? '' : '.');
+}
+
+const calls = {
+  async start(module) {
+    lab = await Lab.start(module);
+    return lab.version;
+  },
+  catalog: () => lab.catalog(),
+  train_new(options) {
+    running = null;
+    model?.free();
+    model = null;
+    model = lab.train_new(options);
+    return about();
+  },
+  load(bytes, name) {
+    const loaded = lab.load(bytes, name);  // throws before the model at hand is given up
+    running = null;
+    model?.free();
+    model = loaded;
+    return about();
+  },
+  about: () => (need_model(), about()),
+  run(plan) {
+    need_model();
+    run(plan);
+  },
+  pause() { running = null; },
+  step(count) {
+    running = null;
+    return need_model().step(count);
+  },
+  test: plan => need_model().test(plan),
+  baselines: lengths => need_model().baselines(lengths),
+  seen: (lengths, steps) => need_model().seen(lengths, steps),
+  ask: (symbols, plan) => need_model().ask(symbols, plan),
+  dispersion: (lengths, temperature) => need_model().dispersion(lengths, temperature),
+  align: length => need_model().align(length),
+  matrix_of_model: (time, where) => need_model().matrix(time, where),
+  checkpoint: () => need_model().checkpoint(),
+  matrix: (encoding, time, options) => lab.matrix(encoding, time, options),
+  explain: (encoding, options) => lab.explain(encoding, options),
+};
+
+onmessage = async ({data: {id, call, parts}}) => {
+  try {
+    postMessage({id, value: await calls[call](...parts)});
+  } catch (wrong) {
+    postMessage({id, error: sentence(wrong)});
+  }
+};
