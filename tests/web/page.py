@@ -171,9 +171,10 @@ def six_scenes(page):
         assert page.run("document.querySelectorAll('.scene svg, .scene .doors').length"), titles
         high = page.run("document.querySelector('.foot').getBoundingClientRect().bottom")
         assert high <= 800, f"{titles[-1]} ends at {high:.0f} of 800 pixels"
+        assert not page.run(checks.OVERFLOW), f"{titles[-1]}: {page.run(checks.OVERFLOW)}"
         small = page.run("Math.min(...[...document.querySelectorAll('.stage svg text')].map(t =>"
                          " t.getBoundingClientRect().height))") or 99
-        assert small >= 9, f"{titles[-1]} has text {small:.0f} pixels high"
+        assert small >= 14, f"{titles[-1]} has text {small:.0f} pixels high"
         assert len(page.run("document.querySelector('.notes p').textContent")) > 60
         page.press("ArrowRight")
     assert len(set(titles)) == 6
@@ -189,7 +190,8 @@ def race_and_take_home(page):
     """Two lanes train, pause, step and go on; link, command, table, picture and checkpoint come out."""
     page.show(f"{SMALL}&lane=rope~sequential~none~1&lane=sincos~randomized~log_n~2")
     page.run("""window.saved = [], URL.createObjectURL = (make => blob => (saved.push(blob), make(blob)))(
-        URL.createObjectURL.bind(URL)), HTMLAnchorElement.prototype.click = () => {},
+        URL.createObjectURL.bind(URL)), HTMLAnchorElement.prototype.click = (real => function () {
+            if (!this.download) real.call(this); })(HTMLAnchorElement.prototype.click),
         navigator.clipboard.writeText = async text => { window.copied = text; }""")
     page.click("Train all")
     page.until("[...document.querySelectorAll('.status')].every(s => s.textContent.startsWith('trained 30 steps'))", 90)
@@ -252,10 +254,10 @@ def look_inside(page):
     page.run("document.querySelector('nav a[data-view=inside]').click()")
     page.until("document.querySelector('.inside .verdict')?.textContent.includes('right')", 30)
     assert page.run("document.querySelectorAll('.inside tbody tr').length") == 1      # even_pairs has one slot
-    first = page.text(".inside td.said")
+    first = page.text(".inside td.chosen")
     page.click("Silence layer 1 head 1")
     page.until("document.querySelector('.inside .verdict').textContent.includes('1 of 2 heads are silent')")
-    assert page.text(".inside td.said") != first
+    assert page.text(".inside td.chosen") != first
     assert "weight" in (page.run("document.querySelector('canvas').focus()") or "") or True
     page.press("ArrowDown")
     assert "looks at slot" in page.text(".matrix-card .said")

@@ -134,8 +134,9 @@ export class Card {
       said.textContent = Number.isFinite(share) ? share > .99995 ? 'all met' : `${percent(share)} met` : '';
       draw_svg(
           picture, strip_shapes(strip, WIDTH, 22), WIDTH, 22,
-          `${words} at length ${strip.length}: ${said.textContent} in training${
-              read ? '; this is what the scheme reads' : ''}`);
+          `${words} at length ${strip.length}: ${said.textContent} in training` +
+              (read ? '; this is what the scheme reads' : ''),
+          true);
     }
   }
   #announce() {

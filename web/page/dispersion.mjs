@@ -5,7 +5,7 @@ import {model_picker} from './models.mjs';
 
 const WIDTH = 440, HEIGHT = 260;
 
-export function dispersion_chart(holder, measure, curves, edge) {
+export function dispersion_chart(holder, measure, curves, edge, large = false) {
   const all = curves.flatMap(curve => curve.rows.map(row => row[measure])).filter(Number.isFinite);
   const high = Math.max(...all, 1e-9) * 1.08, longest = Math.max(...curves.flatMap(c => c.rows.map(row => row.length)));
   const words = measure === 'largest' ? 'largest weight of a row' : 'entropy of a row, in nats';
@@ -17,6 +17,7 @@ export function dispersion_chart(holder, measure, curves, edge) {
         y: [0, high],
         x_label: 'length',
         shaded: edge,
+        large,
         curves: curves.map((curve, n) => ({
                              name: curve.name,
                              colour: `var(--c${curve.colour ?? n})`,

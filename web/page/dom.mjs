@@ -100,15 +100,12 @@ export function colours() {
 export const colour_list = name => getComputedStyle(document.documentElement).getPropertyValue(name).split(',')
   .map(word => word.trim());
 
-export function svg(shapes, width, height, words) {
-    const holder = element('div', {class: 'picture'});
-    draw_svg(holder, shapes, width, height, words);
-    return holder;
-}
-export function draw_svg(holder, shapes, width, height, words) {
-    holder.innerHTML = `<svg viewBox="0 0 ${width} ${height}" role="img"></svg>`;
-    holder.firstChild.setAttribute('aria-label', words);
-    holder.firstChild.innerHTML = shapes;
+// Shapes as a picture with words for a screen reader. stretched: to the width there is, whatever becomes of them.
+export function draw_svg(holder, shapes, width, height, words, stretched = false) {
+  holder.innerHTML = `<svg viewBox="0 0 ${width} ${height}" role="img"></svg>`;
+  holder.firstChild.setAttribute('aria-label', words);
+  if (stretched) holder.firstChild.setAttribute('preserveAspectRatio', 'none');
+  holder.firstChild.innerHTML = shapes;
 }
 
 export function save(name, data, type) {

@@ -38,11 +38,12 @@ export function mark(kind, x, y, size, colour) {
   return `${shapes[kind]} style="fill:${colour};stroke:var(--paper);stroke-width:1.5"/>`;
 }
 
-// chart: {width, height, x: [low, high], y: [low, high], percent, x_label, title, about, shaded, at, log_y,
-//         curves: [{name, colour, dash, mark, points: [[x, y], ...], thin}]}
+// chart: {width, height, x: [low, high], y: [low, high], percent, x_label, shaded, at, log_y, large,
+//         curves: [{name, colour, dash, mark, points: [[x, y], ...], thin}]}; large: for the back row
 // The frame of a chart, and where a value of x lies: what dragging needs.
 export function frame_of(chart) {
-  const left = chart.bare ? 4 : 44, right = chart.width - 10, top = 10, bottom = chart.height - (chart.bare ? 4 : 34);
+  const left = chart.large ? 64 : 44, right = chart.width - (chart.large ? 24 : 10), top = 10;
+  const bottom = chart.height - (chart.large ? 58 : 34);
   const [x0, x1] = chart.x, [y0, y1] = chart.y.map(y => chart.log_y ? Math.log10(y) : y);
   return {
     left,
@@ -60,27 +61,26 @@ export function frame_of(chart) {
 
 export function chart_shapes(chart) {
   const {left, right, top, bottom, px, py} = frame_of(chart), out = [];
-  const label = 'style="fill:var(--soft);font-size:12px"';
+  const size = chart.large ? 22 : 12, thick = chart.large ? 2 : 1;
+  const label = `style="fill:var(--soft);font-size:${size}px"`;
   if (chart.shaded) {
     out.push(
         `<rect x="${left}" y="${top}" width="${r(px(chart.shaded) - left)}" height="${bottom - top}"` +
         ' style="fill:var(--wash)"/>');
-    if (!chart.bare) out.push(`<text x="${r(left + 4)}" y="${top + 13}" ${label}>trained</text>`);
+    out.push(`<text x="${r(left + 4)}" y="${bottom - size / 2}" ${label}>trained</text>`);
   }
   const y_ticks = chart.log_y ? ticks(...chart.y.map(Math.log10), 4).map(e => 10 ** e) : ticks(...chart.y, 4);
-  if (!chart.bare) {
-    for (const y of y_ticks) {
-      out.push(`<path d="M${left} ${r(py(y))}H${right}" style="stroke:var(--rule);fill:none"/>`);
-      const words = chart.percent ? `${Math.round(100 * y)}` : short(y);
-      out.push(`<text x="${left - 6}" y="${r(py(y) + 4)}" text-anchor="end" ${label}>${words}</text>`);
-    }
-    for (const x of ticks(...chart.x, Math.max(2, Math.floor((right - left) / 60))))
-      out.push(
-          `<path d="M${r(px(x))} ${bottom}v4" style="stroke:var(--faint)"/>`,
-          `<text x="${r(px(x))}" y="${bottom + 17}" text-anchor="middle" ${label}>${short(x)}</text>`);
-    out.push(
-        `<text x="${right}" y="${chart.height - 3}" text-anchor="end" ${label}>${escape(chart.x_label ?? '')}</text>`);
+  for (const y of y_ticks) {
+    out.push(`<path d="M${left} ${r(py(y))}H${right}" style="stroke:var(--rule);fill:none"/>`);
+    const words = chart.percent ? `${Math.round(100 * y)}` : short(y);
+    out.push(`<text x="${left - 6}" y="${r(py(y) + size / 3)}" text-anchor="end" ${label}>${words}</text>`);
   }
+  for (const x of ticks(...chart.x, Math.max(2, Math.floor((right - left) / (5 * size)))))
+    out.push(
+        `<path d="M${r(px(x))} ${bottom}v4" style="stroke:var(--faint)"/>`,
+        `<text x="${r(px(x))}" y="${bottom + 5 + size}" text-anchor="middle" ${label}>${short(x)}</text>`);
+  const under = `x="${right}" y="${chart.height - 3}" text-anchor="end"`;
+  out.push(`<text ${under} ${label}>${escape(chart.x_label ?? '')}</text>`);
   for (const curve of chart.curves) {
     let d = '', pen = false;
     for (const [x, y] of curve.points) {
@@ -94,11 +94,11 @@ export function chart_shapes(chart) {
     if (!d) continue;
     const dash = curve.dash ? `;stroke-dasharray:${curve.dash}` : '';
     out.push(
-        `<path d="${d}" style="fill:none;stroke:${curve.colour};stroke-width:${curve.thin ? 1.3 : 2.5}` +
+        `<path d="${d}" style="fill:none;stroke:${curve.colour};stroke-width:${thick * (curve.thin ? 1.3 : 2.5)}` +
         `;stroke-linejoin:round${dash}"><title>${escape(curve.name)}</title></path>`);
     if (curve.mark) {
       const [x, y] = curve.points.findLast(p => Number.isFinite(p[1]));
-      out.push(mark(curve.mark, px(x), py(y), 4.5, curve.colour));
+      out.push(mark(curve.mark, px(x), py(y), 4.5 * thick, curve.colour));
     }
   }
   if (chart.at !== undefined)

@@ -87,7 +87,7 @@ export function inside_view(app) {
             ...slot.probabilities.map((p, symbol) => {
               const bar = element('span', {class: 'bar'});
               bar.style.setProperty('--share', p);
-              return element('td', {class: symbol === slot.answer ? 'said' : ''}, bar, percent(p));
+              return element('td', {class: symbol === slot.answer ? 'chosen' : ''}, bar, percent(p));
             })));
     table.replaceChildren(element(
         'table', {},

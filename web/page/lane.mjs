@@ -11,7 +11,7 @@ export function tested_lengths(edge) {
     all.add(Math.max(1, Math.round(edge * share)));
   return [...all];
 }
-const STRINGS = 24, EVERY = 50;
+const STRINGS = 24, EVERY = 25;
 
 // Lengths whose strips are counted: closer together at the edge, where things change.
 export function strip_lengths(edge) {

@@ -3,8 +3,8 @@
 import {curves_of} from './card.mjs';
 import {dispersion_chart} from './dispersion.mjs';
 import {button, draw_svg, element, tell} from './dom.mjs';
-import {chart_shapes, escape, percent, strip_shapes} from './figures.mjs';
-import {Lane, strips_at} from './lane.mjs';
+import {chart_shapes, escape, percent} from './figures.mjs';
+import {Lane} from './lane.mjs';
 
 const W = 900, H = 400;
 const text = (x, y, words, size = 20, more = '') => `<text x="${x}" y="${
@@ -105,6 +105,7 @@ function lane_chart(app, pick, at) {
           x_label: 'length',
           shaded: edge,
           at: length,
+          large: true,
           curves
         }),
         W, H, lanes.map(lane => `${lane.name} ${percent(lane.at(length))}`).join(', '));
@@ -126,7 +127,7 @@ function scene_randomized() {
     draw_svg(
         holder,
         rows.map(
-                ([name, list], n) => text(90, 60 + 90 * n, name, 20) +
+                ([name, list], n) => text(90, 60 + 90 * n, name, 25) +
                     list.map(
                             p => `<rect x="${190 + 6.9 * p}" y="${
                                 32 + 90 * n}" width="5.5" height="44" style="fill:var(--c${n ? 3 : 0})"/>`)
@@ -150,32 +151,24 @@ function scene_randomized() {
 }
 
 function scene_gap(app) {
-  const {gaps, lanes} = app.snapshots, record = lanes.at(-1), edge = app.recorded_state().train_length;
-  const holder = element('div', {class: 'picture'}), strip = element('div', {class: 'picture'});
-  const most = gaps.at(-1)[0];
+  const {gaps} = app.snapshots, edge = app.recorded_state().train_length, holder = element('div', {class: 'picture'});
   draw_svg(
       holder, chart_shapes({
         width: W,
-        height: 330,
-        x: [0, most],
+        height: H,
+        x: [0, gaps.at(-1)[0]],
         y: [0, 1],
         percent: true,
         x_label: 'distance between neighbours',
+        large: true,
         curves: [{name: 'randomized rope', colour: 'var(--c3)', mark: 'diamond', points: gaps}]
       }),
-      W, 330,
+      W, H,
       `Accuracy at length ${edge} by the distance between neighbours: ` +
           gaps.map(([gap, a]) => `${gap}: ${percent(a)}`).join(', '));
-  const seen = strips_at(record.seen, edge).gaps;
-  draw_svg(strip, strip_shapes({...seen, low: 0, high: most}, W, 26), W, 26, 'Gaps met in training');
-  const best = gaps.reduce((a, b) => b[1] > a[1] ? b : a);
+  const best = gaps.reduce((a, b) => b[1] > a[1] ? b : a), apart = ([gap, a]) => `${percent(a)} with neighbours ${gap} apart`;
   return [
-    element(
-        'p', {class: 'verdict'},
-        `Same model, same strings of ${edge} digits, which it was trained on. ` +
-            `${percent(gaps[0][1])} with neighbours ${gaps[0][0]} apart, ${percent(best[1])} with neighbours ${
-                best[0]} apart.`),
-    holder, strip
+    element('p', {class: 'verdict'}, `The same strings of ${edge} digits: ${apart(gaps[0])}, ${apart(best)}.`), holder
   ];
 }
 
@@ -183,8 +176,8 @@ function scene_dispersion(app) {
   const {dispersion} = app.snapshots, edge = app.recorded_state().train_length;
   const largest = element('div', {class: 'picture'}), entropy = element('div', {class: 'picture'});
   const curves = dispersion.map(({name, rows}, n) => ({name, rows, colour: [3, 0, 1][n]}));
-  dispersion_chart(largest, 'largest', curves, edge);
-  dispersion_chart(entropy, 'entropy', curves, edge);
+  dispersion_chart(largest, 'largest', curves, edge, true);
+  dispersion_chart(entropy, 'entropy', curves, edge, true);
   return [
     element(
         'div', {class: 'two'}, element('figure', {}, element('figcaption', {}, 'Largest weight of a row'), largest),
@@ -229,10 +222,10 @@ export const SCENES = [
   },
   {
     title: 'The gap',
-    line: 'What is new is not the position alone: spacing breaks it, too.',
+    line: 'No position is new here, and no length. Spacing alone breaks it.',
     draw: scene_gap,
-    notes: 'Nothing is longer here than in training. The strip below the curve shows which gaps training met. ' +
-        'All neighbours at one distance is something that random positions never show.'
+    notes: 'The model of the scene before. Nothing is longer here than in training, and each of these gaps occurs ' +
+        'there. But 40 slots drawn from 400 positions are ten apart on average: a whole string of neighbours is new.'
   },
   {
     title: 'Dispersion',

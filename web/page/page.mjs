@@ -43,7 +43,7 @@ let write_soon;
 function recorded_state() { return {...first_state(), ...app.snapshots.state}; }
 // What the program says of a lane's encoding, once its lists are here.
 function summary({encoding}) {
-  return app.catalog?.encodings.find(({name}) => name === encoding.split(/[:|&+*]/)[0])?.summary ?? '';
+  return app.catalog?.encodings.find(({name}) => name === encoding.split(/[:|&+*]/)[0])?.summary.split(';')[0] ?? '';
 }
 function changed() {
   clearTimeout(write_soon);

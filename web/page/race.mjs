@@ -1,7 +1,6 @@
 // The race: a task, up to four lanes of anything that the program has, trained beside each other.
-import {baseline_curves, Card, colour_of, status_of} from './card.mjs';
+import {Card, colour_of} from './card.mjs';
 import {button, choices, draw_svg, element, field, number, say} from './dom.mjs';
-
 import {DASHES, MARKS, chart_shapes, percent, short} from './figures.mjs';
 import {Lane} from './lane.mjs';
 import {take_home} from './home.mjs';

@@ -19,23 +19,33 @@ function need_model() {
 const about = () =>
     ({parameters: model.parameters, config: model.config(), command: model.command(), done: model.done});
 
-// Trains to `until` steps; a test of `strings` strings at each of `lengths` after every `every` steps and at the end.
+// Trains to `until` steps, and tests `strings` strings at each of `lengths` on the way and at the end: after `every`
+// steps or a multiple, so that tests take about a fifth of the time. Between two lengths, too, the mail is looked at.
 async function run({until, every, lengths, strings}) {
   const mine = running = {};
   try {
-    let tested = -1, size = 1;
+    let tested = -1, size = 1, trained_for = Infinity, test_took = 0;
     while (running === mine) {
       const left = until - model.done;
       if (left > 0) {
         const began = performance.now(), next = every - model.done % every;
-        const steps = model.step(Math.max(1, Math.min(size, left, next)));
-        const took = performance.now() - began;
+        const steps = model.step(Math.max(1, Math.min(size, left, next))), took = performance.now() - began;
+        trained_for += took;
         size = Math.max(1, Math.min(50, Math.round(size * CHUNK / Math.max(took, 1))));
-        postMessage({event: 'steps', steps, a_second: 1000 * steps.length / took});
+        postMessage({event: 'steps', steps, a_second: 1000 * steps.length / Math.max(took, 1)});
       }
-      if (tested !== model.done && (model.done % every === 0 || model.done >= until)) {
+      const due = model.done >= until || model.done % every === 0 && trained_for >= 4 * test_took;
+      if (due && tested !== model.done) {
+        const curve = [];
+        test_took = trained_for = 0;
+        for (const length of lengths) {
+          const began = performance.now();
+          curve.push(...model.test({lengths: [length], strings}).map(row => [row.length, row.accuracy]));
+          test_took += performance.now() - began;
+          await turn();
+          if (running !== mine) return;
+        }
         tested = model.done;
-        const curve = model.test({lengths, strings}).map(row => [row.length, row.accuracy]);
         postMessage({event: 'tested', step: model.done, curve});
       }
       if (model.done >= until) break;
@@ -43,7 +53,7 @@ async function run({until, every, lengths, strings}) {
     }
     if (running === mine) postMessage({event: 'done', step: model.done}), running = null;
   } catch (wrong) {
-    running = null;
+    if (running === mine) running = null;
     postMessage({event: 'failed', error: sentence(wrong)});
   }
 }
