@@ -41,6 +41,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     notebooks) .venv-python/bin/python notebooks/run.py ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
     web) node tests/web/engine.mjs build/web build/release/poslab build/release/training_steps ;;
+    page) tests/web/run.sh build/web/past-the-edge.html ;;
     docs) tests/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
     course) tests/course/course.py "${course_tests[@]}" ;;
@@ -143,7 +144,7 @@ run_tests() {   # [PRESET...]
       torch) ready torch torch -- torch_venv ;;
       wheel) ready wheel wheel -- wheel ;;
       wasm) ready wasm wasm -- training_steps ;;
-      web) ready web web -- web_ready ;;
+      web) ready web web page -- web_ready ;;
       release) ready release torture release-1 release-2 smoke races install spine -- build release all ;;
       *) ready "$preset" "$preset-1" "$preset-2" -- build "$preset" all ;;
     esac

@@ -84,6 +84,7 @@ def page(folder):
     parts = {"style": colours() + (WEB / "page/page.css").read_text(),
              "version": snapshots["version"],
              "snapshots": json.dumps(snapshots, separators=(",", ":")).replace("<", "\\u003c"),
+             "weights": base64.b64encode((WEB / "page/weights.bin").read_bytes()).decode(),
              "wasm": engine_of(folder),
              "worker": bundled(WEB / "page/worker.mjs"),
              "page": bundled(WEB / "page/page.mjs")}

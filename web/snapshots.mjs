@@ -1,10 +1,12 @@
 // Trains the lanes of the first screen with the engine under node, and writes what they have learned at some steps into
-// web/page/snapshots.json: ./dev web snapshots, two minutes.     usage: node web/snapshots.mjs ENGINE.wasm OUT.json
+// web/page/snapshots.json, and the weights of two of them into weights.bin beside it: ./dev web snapshots, three
+// minutes.     usage: node web/snapshots.mjs ENGINE.wasm OUT.json
 import {readFile, rename, writeFile} from 'node:fs/promises';
 
 import {Lab} from './lab.mjs';
 import {by_name, in_runs, strip_lengths} from './page/lane.mjs';
 import {FIRST_LANES, first_state} from './page/link.mjs';
+import {to_halves} from './page/halves.mjs';
 import {options_of} from './page/take.mjs';
 
 const STRINGS = 64, TESTED_AT = [0, 100, 200, 400, 600, 900, 1200, 1600, 2000];
@@ -40,6 +42,16 @@ function look_closer(model) {
   ];
 }
 
+// The weights of the lanes that one can look into, one behind the other, for web/page/weights.bin.
+const weights = [];
+let weights_end = 0;
+function keep(model) {
+  const bytes = to_halves(model.call('weights').numbers.subarray(0, model.parameters)), at = weights_end;
+  weights.push(bytes);
+  weights_end += bytes.length;
+  return {at, bytes: bytes.length};
+}
+
 function recorded(spec) {
   const model = lab.train_new(options_of(state, spec)), log = [], tests = [];
   for (const until of TESTED_AT) {
@@ -53,6 +65,7 @@ function recorded(spec) {
     baselines[key] = baselines[key].map(([length, value]) => [length, round(value)]);
   if (spec.positions === 'randomized') look_closer(model);
   const made = {spec, parameters: model.parameters, command: model.command(), log, tests, baselines, seen};
+  if (spec.encoding === 'rope') made.weights = keep(model);
   model.free();
   console.log(spec.encoding, spec.positions, made.tests.at(-1).curve.filter(([n]) => n % 20 === 0).join('  '));
   return made;
@@ -67,5 +80,8 @@ const made = {
   gaps,
   dispersion
 };
-await writeFile(`${out}.partial`, JSON.stringify(made) + '\n');
-await rename(`${out}.partial`, out);
+const files = [[out, `${JSON.stringify(made)}\n`], [out.replace(/\w+\.json$/, 'weights.bin'), Buffer.concat(weights)]];
+for (const [file, data] of files) {
+  await writeFile(`${file}.partial`, data);
+  await rename(`${file}.partial`, file);
+}

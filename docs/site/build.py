@@ -34,6 +34,22 @@ def lay_out(folder):
     (folder / "reference/python.md").write_text(python_reference.page())
 
 
+def with_past_the_edge(page):
+    """The page that trains, beside the page that tells of it, and in it; where ./dev web has made it."""
+    made, mark = tree.ROOT / "build/web/past-the-edge.html", "<!-- the page stands here on the site -->"
+    text = page.read_text()
+    if mark not in text:
+        sys.exit(f"docs/web.md has lost the line {mark}, where the page that trains is put in")
+    if not made.exists():
+        print("./dev web has not been run, so the site goes without the page that trains")
+        return
+    shutil.copy2(made, page.parent / made.name)
+    shown = (f'<p><a href="{made.name}">Open the page</a></p>'
+             f'<iframe src="{made.name}#embed=start" title="Past the edge" width="100%" height="900" loading="lazy"'
+             ' style="border: 1px solid; border-radius: 6px"></iframe>')
+    page.write_text(text.replace(mark, shown))
+
+
 def main():
     wrong = navigation.forgotten() + stale()
     if wrong:
@@ -45,6 +61,7 @@ def main():
                      "-d", str(OUT / "doctrees"), str(OUT / "source"), str(OUT / "html")])
     if status:
         sys.exit(status)
+    with_past_the_edge(OUT / "html/docs/web.html")
     sources.write_all(OUT / "html", jobs)
     print(f"the site is {(OUT / 'html/index.html').relative_to(tree.ROOT)}")
 

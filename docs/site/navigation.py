@@ -8,7 +8,8 @@ import re
 import tree
 
 navigation = {
-    "Getting started": ["A tour <self>", "docs/encodings", "docs/tasks", "Pictures <docs/show>",
+    "Getting started": ["A tour <self>", "docs/encodings", "docs/tasks", "Past the edge <docs/web>",
+                        "Pictures <docs/show>",
                         "Attention maps <docs/view>", "Installing <docs/library>"],
     "Notebooks": ["The course <notebooks/README>", "notebooks/01_tensor", "notebooks/02_backward",
                   "03 From softmax to attention <notebooks/03_attention>",
@@ -40,7 +41,7 @@ navigation = {
                 "Temperatures and positions <results/cross-tiny/README>"],
     "Python and C++": ["docs/python", "docs/python-training", "docs/torch", "reference/python", "reference/cpp/index"],
     "How it works": ["The spine <docs/spine>", "Design <docs/design>", "lab/files/README", "lab/hub/README",
-                     "lab/runs/README", "lab/pages/README", "lab/papers/README",
+                     "lab/runs/README", "lab/pages/README", "lab/papers/README", "web/README",
                      "Formulas and their files <docs/formulas>", "docs/formulas-encodings",
                      "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu"],
     "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "docs/trust",

@@ -3,7 +3,8 @@
 # Texts whose contrast with what lies behind them is below WCAG's 4.5:1, or 3:1 where they are large.
 CONTRAST = r"""(() => {
   const parsed = text => text.match(/[\d.]+/g).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+  const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => [r, g, b].map(v => linear(v / 255))
     .reduce((sum, v, n) => sum + v * [.2126, .7152, .0722][n], 0);
   const behind = node => {
     for (let at = node; at; at = at.parentElement) {
@@ -17,13 +18,14 @@ CONTRAST = r"""(() => {
     const node = walk.currentNode.parentElement, style = getComputedStyle(node);
     const box = node.getBoundingClientRect();
     if (!walk.currentNode.textContent.trim() || style.visibility === 'hidden' || !box.width || !box.height) continue;
-    if (node.closest('script, style, [hidden], .unseen, #said:not(.shown), datalist, option') || node.closest(':disabled')) continue;
+    if (node.closest('script, style, [hidden], .unseen, #said:not(.shown), datalist, option, :disabled')) continue;
     const svg = node.namespaceURI.includes('svg');
     if (svg && node.tagName !== 'text') continue;
     const a = light(parsed(svg ? style.fill : style.color)), b = light(behind(svg ? node.closest('svg') : node));
     const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05), size = parseFloat(style.fontSize);
     const large = size >= 24 || (size >= 18.6 && Number(style.fontWeight) >= 700);
-    if (ratio < (large ? 3 : 4.5)) poor.push(`${ratio.toFixed(2)}: ${walk.currentNode.textContent.trim().slice(0, 40)}`);
+    const text = walk.currentNode.textContent.trim().slice(0, 40);
+    if (ratio < (large ? 3 : 4.5)) poor.push(`${ratio.toFixed(2)}: ${text}`);
   }
   return poor;
 })()"""
@@ -48,8 +50,8 @@ OVERFLOW = r"""(() => {
     !e.closest('.scroll, svg')).slice(0, 4).map(e => `${e.tagName}.${e.className}: ${e.textContent.slice(0, 30)}`);
 })()"""
 
-NEED_NAMES = {"button", "textbox", "slider", "spinbutton", "combobox", "radio", "switch", "link", "checkbox", "image", "img",
-              "group", "article", "navigation"}
+NEED_NAMES = {"button", "textbox", "slider", "spinbutton", "combobox", "radio", "switch", "link", "checkbox", "image",
+              "img", "group", "article", "navigation"}
 
 
 def nameless(nodes):

@@ -2,35 +2,52 @@
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import test from 'node:test';
+
 import {read_expression, read_frequencies} from '../../web/page/expression.mjs';
 import {chart_shapes, colour_between, escape, frame_of, parted, runs_of, strip_shapes, svg_file, ticks} from
-  '../../web/page/figures.mjs';
+    '../../web/page/figures.mjs';
+import {from_halves, to_halves} from '../../web/page/halves.mjs';
 import {in_runs, strip_lengths, strips_at, tested_lengths} from '../../web/page/lane.mjs';
 import {laws_of_bias, laws_of_frequencies, laws_of_positions} from '../../web/page/laws.mjs';
 import {random_positions} from '../../web/page/lecture.mjs';
 import {check_names, first_state, link_of, read_link} from '../../web/page/link.mjs';
 import {spelled_own} from '../../web/page/own.mjs';
+import {with_numbers} from '../../web/page/positions.mjs';
+import {smoothed} from '../../web/page/race.mjs';
 import {bibtex, csv, curves_csv, file_name, options_of} from '../../web/page/take.mjs';
 
 const bad = JSON.parse(readFileSync(new URL('bad.json', import.meta.url)));
 
 test('a link holds the whole state', () => {
-  const state = {...first_state(), view: 'race', task: 'duplicate_string:copies=3', length: 73, string: '0 1&2=3 %+#', layers: 3,
-    lr: '3e-4', guess: 'all four', lanes: [{encoding: 'none*4+alibi*4', positions: 'randomized:max_position=99|sequential',
-      temperature: 'log_n', seed: 7}, {encoding: 'sincos&alibi', positions: 'sequential', temperature: 'none', seed: 0}]};
+  const state = {
+    ...first_state(),
+    view: 'race',
+    task: 'duplicate_string:copies=3',
+    length: 73,
+    string: '0 1&2=3 %+#',
+    layers: 3,
+    lr: '3e-4',
+    guess: 'all four',
+    lanes: [
+      {encoding: 'none*4+alibi*4', positions: 'randomized:max_position=99|sequential', temperature: 'log_n', seed: 7},
+      {encoding: 'sincos&alibi', positions: 'sequential', temperature: 'none', seed: 0}
+    ]
+  };
   assert.deepEqual(read_link(link_of(state)), {state, problems: []});
   const embedded = {...first_state(), embed: true, view: 'lecture', scene: 5};
   assert.deepEqual(read_link(link_of(embedded)), {state: embedded, problems: []});
   assert.equal(link_of(first_state()), '#');
 });
-test('the first state of a link without anything', () => assert.deepEqual(read_link(''), {state: first_state(), problems: []}));
+test(
+    'the first state of a link without anything',
+    () => assert.deepEqual(read_link(''), {state: first_state(), problems: []}));
 for (const [link, words] of bad.links)
   test(`a bad link is one sentence: ${link}`, () => {
     const {state, problems} = read_link(link);
     assert.equal(problems.length, 1, problems.join(' '));
     assert.ok(problems[0].includes(words), problems[0]);
     assert.ok(problems[0].length < 260, 'short');
-    const kept = read_link(`${link}&steps=77`);            // what is right in a link is followed all the same
+    const kept = read_link(`${link}&steps=77`);  // what is right in a link is followed all the same
     if (!link.startsWith('#steps')) assert.equal(kept.state.steps, 77);
     assert.deepEqual(Object.keys(state).sort(), Object.keys(first_state()).sort());
   });
@@ -41,8 +58,12 @@ test('a link that is far too long', () => {
 });
 test('names that no list has', () => {
   const list = (...names) => names.map(name => ({name}));
-  const catalog = {tasks: list('bucket_sort'), encodings: list('rope', 'alibi', 'none'), samplers: list('sequential'),
-    temperatures: list('none')};
+  const catalog = {
+    tasks: list('bucket_sort'),
+    encodings: list('rope', 'alibi', 'none'),
+    samplers: list('sequential'),
+    temperatures: list('none')
+  };
   const {state} = read_link('#task=sorting&lane=rope|none*4+alibi*4~sequential~none~1&lane=ropes~sequence~hot~1');
   const said = check_names(state, catalog);
   assert.equal(said.length, 4);
@@ -54,28 +75,34 @@ test('names that no list has', () => {
 
 test('expressions have the values of arithmetic', () => {
   const at = (text, values = {}) => read_expression(text)({i: 3, j: 5, h: 2, n: 9, ...values});
-  for (const [text, value] of [['1 + 2 * 3', 7], ['(1 + 2) * 3', 9], ['2^3^2', 512], ['-2^2', -4], ['--2', 2], ['2^-1', .5],
-    ['10 - 4 - 3', 3], ['16 / 4 / 2', 2], ['-7 % 5', 3], ['abs(i - j)', 2], ['if(i < j, h, n)', 2], ['if(i >= j, h, n)', 9],
-    ['max(min(i, j), h + 2)', 4], ['clamp(9, 0, 1)', 1], ['pi > 3.14', 1], ['log2(8) + .5e1', 8], ['i == 3', 1], ['i != 3', 0]])
+  for (const [text, value] of [
+           ['1 + 2 * 3', 7], ['(1 + 2) * 3', 9], ['2^3^2', 512], ['-2^2', -4], ['--2', 2], ['2^-1', .5],
+           ['10 - 4 - 3', 3], ['16 / 4 / 2', 2], ['-7 % 5', 3], ['abs(i - j)', 2], ['if(i < j, h, n)', 2],
+           ['if(i >= j, h, n)', 9], ['max(min(i, j), h + 2)', 4], ['clamp(9, 0, 1)', 1], ['pi > 3.14', 1],
+           ['log2(8) + .5e1', 8], ['i == 3', 1], ['i != 3', 0]])
     assert.equal(at(text), value, text);
   assert.ok(Number.isNaN(at('sqrt(0 - 1)')));
   assert.equal(at('log(0)'), -Infinity);
 });
 for (const [text, words] of bad.expressions)
   test(`a bad expression: ${text}`, () => assert.throws(() => read_expression(text), e => {
-    assert.ok(e.message.includes(words), e.message);
-    return true;
-  }));
+         assert.ok(e.message.includes(words), e.message);
+         return true;
+       }));
 test('expressions that are too long or too deep', () => {
   assert.throws(() => read_expression('1+'.repeat(200) + '1'), /has 401 characters/);
-  assert.throws(() => read_expression('('.repeat(60) + '1' + ')'.repeat(60)), /more than 40 levels/);
+  assert.throws(
+      () => read_expression(
+          '('.repeat(60) + '1' +
+          ')'.repeat(60)),
+      /more than 40 levels/);
   assert.throws(() => read_expression('-'.repeat(100) + '1'), /more than 40 levels/);
 });
 for (const [text, words] of bad.frequencies)
   test(`bad frequencies: ${text}`, () => assert.throws(() => read_frequencies(text), e => {
-    assert.ok(e.message.includes(words), e.message);
-    return true;
-  }));
+         assert.ok(e.message.includes(words), e.message);
+         return true;
+       }));
 
 const holds = (laws, part) => laws.find(({law}) => law.includes(part)).holds;
 test('laws of a bias', () => {
@@ -99,7 +126,7 @@ test('laws of positions and of frequencies', () => {
   assert.equal(holds(laws_of_positions(read_expression('i % 4', ['i', 'n'])), 'Later'), false);
   assert.equal(holds(laws_of_frequencies([1, .1, .01]), 'fast to slow'), true);
   assert.equal(holds(laws_of_frequencies([.1, 4]), 'half a circle'), false);
-  assert.ok(laws_of_frequencies([1, .1, .01]).at(-1).words.startsWith('1 of 3'));      // 40 slots: 6.4, 0.6, 0.06 turns
+  assert.ok(laws_of_frequencies([1, .1, .01]).at(-1).words.startsWith('1 of 3'));  // 40 slots: 6.4, 0.6, 0.06 turns
 });
 test('one’s own in the words of the program', () => {
   const positions = spelled_own('positions', read_expression('2 * i', ['i', 'n']), {pool: 50});
@@ -107,8 +134,9 @@ test('one’s own in the words of the program', () => {
   assert.ok(spelled_own('positions', read_expression('i / n', ['i', 'n']), {pool: 50}).why.includes('depends on n'));
   assert.ok(spelled_own('frequencies', [1, 2], {head_dim: 16}).why.includes('8 pairs'));
   const rope = Array.from({length: 8}, (_, m) => 10000 ** (-m / 8));
-  assert.equal(spelled_own('frequencies', rope, {head_dim: 16}).encoding,
-    `longrope:long=${Array(8).fill(1).join('/')},short=${Array(8).fill(1).join('/')},factor=1`);
+  assert.equal(
+      spelled_own('frequencies', rope, {head_dim: 16}).encoding,
+      `longrope:long=${Array(8).fill(1).join('/')},short=${Array(8).fill(1).join('/')},factor=1`);
 });
 
 test('ticks are 1, 2 or 5 times a power of ten', () => {
@@ -116,8 +144,14 @@ test('ticks are 1, 2 or 5 times a power of ten', () => {
   assert.deepEqual(ticks(0, 1, 4), [0, .5, 1]);
 });
 test('a chart draws its values where they belong', () => {
-  const chart = {width: 300, height: 200, x: [0, 100], y: [0, 1], curves: [{name: 'a<b', colour: 'var(--c0)', points: [[0, 0],
-    [50, NaN], [100, 1]]}], shaded: 20};
+  const chart = {
+    width: 300,
+    height: 200,
+    x: [0, 100],
+    y: [0, 1],
+    curves: [{name: 'a<b', colour: 'var(--c0)', points: [[0, 0], [50, NaN], [100, 1]]}],
+    shaded: 20
+  };
   const frame = frame_of(chart), drawn = chart_shapes(chart);
   assert.equal(frame.px(100), frame.right);
   assert.equal(frame.py(1), frame.top);
@@ -127,8 +161,9 @@ test('a chart draws its values where they belong', () => {
 });
 test('runs of values, and what two of them share', () => {
   assert.deepEqual(runs_of([[-2, 5], [-1, 5], [1, 2], [2, 9], [7, 1]]), [[-2, -1], [1, 2], [7, 7]]);
-  assert.deepEqual(parted([[0, 9], [20, 22]], [[-5, 1], [4, 5], [9, 20]]), [[[0, 1], [4, 5], [9, 9], [20, 20]],
-    [[2, 3], [6, 8], [21, 22]]]);
+  assert.deepEqual(
+      parted([[0, 9], [20, 22]], [[-5, 1], [4, 5], [9, 20]]),
+      [[[0, 1], [4, 5], [9, 9], [20, 20]], [[2, 3], [6, 8], [21, 22]]]);
 });
 test('strips tell what was met from what was not', () => {
   const drawn = strip_shapes({trained: [[0, 2]], needed: [[1, 4]], low: 0, high: 4}, 100, 22);
@@ -136,8 +171,10 @@ test('strips tell what was met from what was not', () => {
   assert.ok(drawn.includes('<rect x="20" y="12" width="40" height="10" style="fill:var(--met)"/>'), drawn);
 });
 test('the strip of the next counted length', () => {
-  const part = {trained: [[0, 1], [9, 1]], tests: [{length: 5, met: [[0, 1]], seen: 1},
-    {length: 20, met: [[0, 1], [30, 1]], seen: .5}]};
+  const part = {
+    trained: [[0, 1], [9, 1]],
+    tests: [{length: 5, met: [[0, 1]], seen: 1}, {length: 20, met: [[0, 1], [30, 1]], seen: .5}]
+  };
   const strips = strips_at(in_runs({reads: 'positions', positions: part, distances: {none: 'why'}, gaps: part}), 6);
   assert.equal(strips.positions.length, 20);
   assert.equal(strips.positions.share, .5);
@@ -146,13 +183,20 @@ test('the strip of the next counted length', () => {
   assert.deepEqual(strip_lengths(20).slice(0, 4), [5, 10, 20, 22]);
   assert.ok(tested_lengths(20).includes(20) && tested_lengths(1).every(n => n >= 1));
 });
+test('a long training is drawn as means of neighbours', () => {
+  const log = Array.from({length: 900}, (_, n) => ({step: n + 1, loss: n % 3}));
+  assert.equal(smoothed(log, 'loss').length, 300);
+  assert.deepEqual(smoothed(log, 'loss')[0], [3, 1]);
+  assert.deepEqual(smoothed([], 'loss'), []);
+});
 test('colours lie between their stops', () => {
   assert.deepEqual(colour_between(['#000000', '#ffffff'], .5), [128, 128, 128]);
   assert.deepEqual(colour_between(['#000000', '#102030', '#ffffff'], .5), [16, 32, 48]);
   assert.deepEqual(colour_between(['#000000', '#ffffff'], 7), [255, 255, 255]);
 });
 test('a picture as a file has its colours in itself', () => {
-  const file = svg_file('<path style="stroke:var(--c0)"/>', 10, 10, 'a & b', 'about', {'--c0': '#123456', '--paper': '#fff'});
+  const file =
+      svg_file('<path style="stroke:var(--c0)"/>', 10, 10, 'a & b', 'about', {'--c0': '#123456', '--paper': '#fff'});
   assert.ok(!file.includes('var(') && file.includes('stroke:#123456') && file.includes('a &amp; b'));
   assert.equal(escape('<"\'&>'), '&lt;&quot;&#39;&amp;&gt;');
 });
@@ -160,8 +204,10 @@ test('a picture as a file has its colours in itself', () => {
 test('tables, citations and names of files', () => {
   assert.equal(csv(['a', 'b'], [['x,y', 1], ['"', NaN]]), 'a,b\n"x,y",1\n"""",\n');
   const lane = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1, step: 9, curve: [[5, .5]]};
-  assert.equal(curves_csv('sort', [lane], [{name: 'guess', points: [[5, .2]]}]),
-    'task,encoding,positions,temperature,seed,step,length,accuracy\nsort,rope,sequential,none,1,9,5,0.5\nsort,guess,,,,,5,0.2\n');
+  assert.equal(
+      curves_csv('sort', [lane], [{name: 'guess', points: [[5, .2]]}]),
+      'task,encoding,positions,temperature,seed,step,length,accuracy\n' +
+          'sort,rope,sequential,none,1,9,5,0.5\nsort,guess,,,,,5,0.2\n');
   const cited = bibtex('0.1', ['Su et al. 2021', 'Su et al. 2021', 'Chi, Fan, Rudnicky 2023', 'yours']);
   assert.equal(cited.match(/@/g).length, 3);
   assert.ok(cited.includes('author = {Chi and Fan and Rudnicky}') && cited.includes('{Su and others}'));
@@ -169,7 +215,8 @@ test('tables, citations and names of files', () => {
   assert.equal(file_name(['…'], 'csv'), 'past-the-edge.csv');
 });
 test('the options of a lane', () => {
-  const options = options_of(first_state(), {encoding: 'rope', positions: 'randomized', temperature: 'none', seed: 3, unsorted: true});
+  const options = options_of(
+      first_state(), {encoding: 'rope', positions: 'randomized', temperature: 'none', seed: 3, unsorted: true});
   assert.equal(options.unsorted, 'on');
   assert.equal(options.layers, '2');
   assert.ok(Object.values(options).every(value => typeof value === 'string'));
@@ -179,4 +226,16 @@ test('random positions of the lecture are a rising subset, and the same each tim
   assert.equal(new Set(drawn).size, 20);
   assert.ok(drawn.every((p, n) => p < 100 && (n === 0 || p > drawn[n - 1])));
   assert.deepEqual(drawn, random_positions(20, 100, 5));
+});
+test('half precision and back', () => {
+  const numbers = [0, 1, -1, .5, 65504, 2 ** -14, 2 ** -24, -3 * 2 ** -20, 1 / 3, 1 + 2 ** -11, 1 + 3 * 2 ** -11, 1e-9];
+  const back = [...from_halves(to_halves(numbers))];
+  assert.deepEqual(back.slice(0, 8), numbers.slice(0, 8));
+  assert.ok(Math.abs(back[8] - 1 / 3) < 1e-4);
+  assert.deepEqual(back.slice(9), [1, 1 + 2 ** -9, 0]);            // halves of a step go to the even neighbour
+  assert.throws(() => to_halves([1e6]), /too large/);
+});
+test('a formula with the positions of a pair in it', () => {
+  assert.equal(with_numbers('s_ij = m_h ( -|p_j - p_i| )', 3, 5), '. s_ij = m_h ( -|5 - 3| )');
+  assert.equal(with_numbers('content alone', 3, 5), '');
 });

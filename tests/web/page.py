@@ -5,74 +5,18 @@ wide. Ends with a line that ./dev test counts.     usage: page.py PAGE.html [PAR
 
 import json
 import sys
-import tempfile
 import time
 import traceback
 from pathlib import Path
 
+import checks
+from visitor import Page, browser, give, put, score_of, scores
+
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
-import browser  # noqa: E402
-import checks  # noqa: E402
 
 bad = json.loads((HERE / "bad.json").read_text())
 VIEWS = ["start", "race", "inside", "dispersion", "positions", "own", "lecture"]
 SMALL = "#view=race&task=even_pairs&steps=30&layers=1&heads=2&d_model=16&batch=8&train_length=8"
-
-
-class Page(browser.Page):
-    """A page of ours, with all that it asks of the network."""
-
-    def __init__(self, file, width=1280, height=900, script="", **more):
-        self.file, self.requests = file, []
-        super().__init__(width, height, **more)
-        self.call("Network.enable")
-        if script:
-            self.call("Page.addScriptToEvaluateOnNewDocument", source=script)
-
-    def _receive(self):
-        got = super()._receive()
-        if got.get("method") == "Network.requestWillBeSent":
-            self.requests.append(got["params"]["request"]["url"])
-        return got
-
-    def show(self, link="", ready=True):
-        self.open(self.file, link)
-        self.until("document.querySelector('main .view, main .lead')")
-        if ready:
-            self.until("performance.getEntriesByName('engine ready').length", 60)
-
-    def text(self, selector):
-        return self.run(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
-
-    def click(self, words, within="document"):
-        """The button of that name."""
-        done = self.run(f"""(() => {{
-            const all = [...{within}.querySelectorAll('button')], name = b => b.getAttribute('aria-label') ?? b.textContent;
-            const found = all.find(b => name(b) === {json.dumps(words)} && b.getClientRects().length);
-            found?.click();
-            return Boolean(found);
-        }})()""")
-        assert done, f"there is no button {words!r}"
-
-    def said(self, words, seconds=20):
-        self.until(f"document.getElementById('said').textContent.includes({json.dumps(words)})", seconds)
-
-    def size(self, width, height):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-
-    def media(self, **features):
-        """Of the reader: prefers_color_scheme="dark"."""
-        self.call("Emulation.setEmulatedMedia",
-                  features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
-
-    def hold(self, x, y, kind, buttons=0):
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=buttons, clickCount=1)
-
-
-def scores(page):
-    return [float(t.split()[0]) if t[0].isdigit() else None for t in
-            page.run("[...document.querySelectorAll('.lane .score')].map(s => s.textContent)")]
 
 
 def first_screen(page):
@@ -119,15 +63,14 @@ def trained_live(page):
     page.click("randomize positions", "document.querySelectorAll('.lane')[1]")
     page.said("trains again")
     page.until("document.querySelectorAll('.lane')[1].querySelector('.status').textContent.startsWith('step')", 60)
-    page.run("document.querySelector('#length').value = 20,"
-             " document.querySelector('#length').dispatchEvent(new Event('input'))")
-    page.until("parseFloat(document.querySelectorAll('.lane')[1].querySelector('.score').textContent) > 90", 240)
+    put(page, "#length", 20)
+    page.until(f"{score_of(1)} > 90", 240)
     status = page.text(".lane:nth-child(2) .status")
-    page.run("document.querySelector('#length').value = 60,"
-             " document.querySelector('#length').dispatchEvent(new Event('input'))")
+    put(page, "#length", 60)
     page.until("document.querySelectorAll('.lane')[1].querySelector('.asked').textContent.includes('60')")
-    page.until(f"parseFloat(document.querySelectorAll('.lane')[1].querySelector('.score').textContent) > {before + 30}", 240)
-    print(f"        {before} % at length 60 before; after {time.perf_counter() - began:.0f} s: {scores(page)[1]} % ({status})")
+    page.until(f"{score_of(1)} > {before + 30}", 240)
+    took = time.perf_counter() - began
+    print(f"        {before} % at length 60 before; after {took:.0f} s: {scores(page)[1]} % ({status})")
     assert page.run("document.querySelectorAll('.lane')[1].querySelector('h3').textContent") == "rope, randomized"
     assert page.run("!document.querySelectorAll('.lane')[1].querySelectorAll('[role=switch]')[1].hidden")
     page.run("location.hash = '#view=own'")
@@ -141,7 +84,7 @@ def by_keyboard(page):
     seen = []
     for _ in range(40):
         page.press("Tab")
-        seen.append(page.run("document.activeElement.id || document.activeElement.textContent || document.activeElement.value"))
+        seen.append(page.run("(e => e.id || e.textContent || e.value)(document.activeElement)"))
         if seen[-1] == "length":
             break
     assert seen[:7] == ["Start", "Race", "Look inside", "Dispersion", "Positions", "Write your own", "Lecture"], seen
@@ -212,23 +155,11 @@ def race_and_take_home(page):
     picture = page.run("saved[1].text()")
     assert picture.startswith("<svg xmlns") and "var(" not in picture
     assert page.run("saved[2].type") == "image/png" and page.run("saved[2].size") > 2000
-    page.run("document.querySelector('input[type=range]:not(.drag-line *)').value = 0,"
-             " document.querySelector('input[type=range]:not(.drag-line *)').dispatchEvent(new Event('input'))")
+    put(page, "input[type=range]:not(.drag-line *)", 0)
     page.until("document.querySelector('.status').textContent.startsWith('replay: after')")
     data = bytes(page.run("saved[3].arrayBuffer().then(b => [...new Uint8Array(b)])"))
     assert len(data) > 10000
     files_that_are_bad(page, data)
-
-
-def give(page, data, name):
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / name
-        file.write_bytes(data)
-        found = page.call("Runtime.evaluate", expression="document.querySelector('input[type=file]')")["result"]["objectId"]
-        page.run("document.getElementById('said').textContent = ''")
-        page.call("DOM.setFileInputFiles", objectId=found, files=[str(file)])
-        page.until("document.getElementById('said').textContent", 30)
-        return page.text("#said")
 
 
 def files_that_are_bad(page, data):
@@ -249,6 +180,28 @@ def files_that_are_bad(page, data):
     page.until("/^(trained|paused after) 61 steps/.test(document.querySelector('.status').textContent)", 30)
 
 
+def recorded_models(page):
+    """Without any training: a recorded model sorts a string of 40 digits, and spacing alone breaks it at 20."""
+    page.show("#view=inside&string=" + "3041230412" * 4)
+    page.until("document.querySelector('.inside .verdict')?.textContent.includes('right')", 30)
+    plain = int(page.text(".inside .verdict").split()[0])
+    page.run("document.querySelector('.inside select').value = '1',"
+             " document.querySelector('.inside select').dispatchEvent(new Event('change'))")
+    page.until(f"document.querySelector('.inside .verdict').textContent.includes('right') &&"
+               f" parseInt(document.querySelector('.inside .verdict').textContent) !== {plain}", 30)
+    random = int(page.text(".inside .verdict").split()[0])
+    assert plain < 25 and random > 33, (plain, random)
+    put(page, ".inside input[type=text]", "30412304121342034120", event="change")
+    page.until("document.querySelector('.inside .verdict').textContent.includes('of 20 right')")
+    before = int(page.text(".inside .verdict").split()[0])
+    put(page, ".inside input[type=range]", 1)
+    page.until("document.querySelector('.inside .verdict').textContent.includes('positions 0, 1, 2')")
+    after = int(page.text(".inside .verdict").split()[0])
+    print(f"        40 digits: {plain} right with plain positions, {random} with random ones; 20 digits: {before}, with"
+          f" neighbours side by side {after}")
+    assert before - after >= 4, (before, after)
+
+
 def look_inside(page):
     """A string is asked and answered; heads are silenced, positions moved."""
     page.run("document.querySelector('nav a[data-view=inside]').click()")
@@ -258,12 +211,12 @@ def look_inside(page):
     page.click("Silence layer 1 head 1")
     page.until("document.querySelector('.inside .verdict').textContent.includes('1 of 2 heads are silent')")
     assert page.text(".inside td.chosen") != first
-    assert "weight" in (page.run("document.querySelector('canvas').focus()") or "") or True
+    page.run("document.querySelector('canvas').focus()")
     page.press("ArrowDown")
     assert "looks at slot" in page.text(".matrix-card .said")
-    page.run("(s => (s.value = 9, s.dispatchEvent(new Event('input'))))(document.querySelector('.inside input[type=range]'))")
+    put(page, ".inside input[type=range]", 9)
     page.until("document.querySelector('.inside .verdict').textContent.includes('Tokens carry positions 0, 9, 18')")
-    page.run("(s => (s.value = '01x', s.dispatchEvent(new Event('change'))))(document.querySelector('.inside input[type=text]'))")
+    put(page, ".inside input[type=text]", "01x", event="change")
     page.until("/x/.test(document.querySelector('.inside .verdict').textContent) &&"
                " !document.querySelector('.inside .verdict').textContent.includes('right.')")
     print(f"        {page.text('.inside .verdict')[:110]}")
@@ -288,7 +241,7 @@ def positions(page):
     page.until("document.querySelectorAll('.scale')[0].textContent")
     assert page.run("document.querySelectorAll('.matrix-card canvas')[0].width") == 512
     assert "trained: 40 slots" in page.text("figure:last-of-type .picture")
-    page.run("(s => (s.value = 'ropes', s.dispatchEvent(new Event('change'))))(document.querySelector('.positions input'))")
+    put(page, ".positions input", "ropes", event="change")
     page.until("document.querySelector('.positions p.bad').textContent.includes('ropes')")
     assert "rope" in page.text(".positions p.bad").replace("ropes", ""), "did you mean"
 
@@ -296,17 +249,16 @@ def positions(page):
 def write_your_own(page):
     """Laws while one types; what is wrong is said with its column; positions and frequencies race."""
     page.show("#view=own")
-    write = "(t => (t.value = {}, t.dispatchEvent(new Event('input'))))(document.querySelector('textarea'))"
     for text, words in bad["expressions"]:
-        page.run(write.format(json.dumps(text)))
+        put(page, "textarea", text)
         assert words in page.text(".own p.bad"), f"{text}: {page.text('.own p.bad')}"
-    page.run(write.format(json.dumps("if(abs(i - j) < 8, 0, -4)")))
+    put(page, "textarea", "if(abs(i - j) < 8, 0, -4)")
     assert page.text(".own p.bad") == "" and page.run("document.querySelectorAll('.laws .good').length") == 4
     page.run("document.querySelectorAll('.own .pills input')[2].click()")
-    page.run(write.format(json.dumps("1 .5 .25 .125 .06 .03 .015 .007")))
+    put(page, "textarea", "1 .5 .25 .125 .06 .03 .015 .007")
     page.click("Race it")
     page.until("document.querySelectorAll('.lane h3')[1]?.textContent.startsWith('longrope:long=')")
-    page.run("(s => (s.value = 2, s.dispatchEvent(new Event('change'))))(document.querySelectorAll('.race input[type=number]')[1])")
+    put(page, ".race input[type=number]", 2, at=1, event="change")
     page.click("Train all")
     page.until("[...document.querySelectorAll('.status')].every(s => s.textContent.startsWith('trained 2 steps'))", 90)
 
@@ -369,7 +321,7 @@ def while_four_train(page):
     busy = page.run(frames)
     page.click("Pause all")
     print(f"        {quiet:.0f} frames a second, {busy:.0f} while four lanes train")
-    assert busy > 15, busy
+    assert busy > 10, busy                          # 30 where nothing else runs; CI may have one core
 
 
 def main(file, part=""):
@@ -377,8 +329,8 @@ def main(file, part=""):
         sys.exit("there is no chromium; ./dev test web installs it, or with Debian: apt install chromium")
     good = failed = 0
     with Page(file) as page:
-        parts = [first_screen, the_drag, trained_live, by_keyboard, six_scenes, race_and_take_home, look_inside, dispersion,
-                 positions, write_your_own, bad_links, readable, while_four_train]
+        parts = [first_screen, the_drag, trained_live, by_keyboard, six_scenes, recorded_models, race_and_take_home,
+                 look_inside, dispersion, positions, write_your_own, bad_links, readable, while_four_train]
         for test in parts + [without_webassembly]:
             if part not in test.__name__:
                 continue

@@ -61,8 +61,8 @@ export class Card {
     const symbol = element('span', {class: 'symbol', 'aria-hidden': 'true'});
     symbol.innerHTML = `<svg viewBox="0 0 16 16">${mark(MARKS[lane.number % 4], 8, 8, 5.5, colour_of(lane))}</svg>`;
     this.node = element(
-        'article', {class: 'lane', 'aria-labelledby': this.title.id}, element('header', {}, symbol, this.title), this.about, settings,
-        element('p', {class: 'now'}, this.score, this.asked), this.chart,
+        'article', {class: 'lane', 'aria-labelledby': this.title.id}, element('header', {}, symbol, this.title),
+        this.about, settings, element('p', {class: 'now'}, this.score, this.asked), this.chart,
         element('div', {class: 'strips'}, this.strips.map(strip => strip.row)), this.status,
         element('div', {class: 'controls'}, controls));
     this.#listen();

@@ -126,5 +126,5 @@ export function dispersion_view(app) {
               'what should stand out drowns. All logits divided by one temperature can bring it back.'),
       picker.node, panel);
   picker.begin();
-  return {node, lanes: app.race_lanes ?? []};
+  return {node, lanes: []};
 }

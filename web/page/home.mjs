@@ -2,6 +2,7 @@
 import {baseline_curves, colour_of} from './card.mjs';
 import {button, colours, copy, element, save, save_png, say} from './dom.mjs';
 import {chart_shapes, DASHES, mark, MARKS, svg_file} from './figures.mjs';
+import {Lane} from './lane.mjs';
 import {link_of} from './link.mjs';
 import {bibtex, curves_csv, file_name} from './take.mjs';
 
@@ -110,25 +111,26 @@ export function take_home(app, lanes_of) {
 
 // A file that was chosen or dropped. What is at hand stays where it cannot be read.
 export async function take_checkpoint(app, lanes, file) {
-  const lane = lanes[0];
-  if (!lane) return say('Open the race first: the checkpoint goes into its first lane.');
+  const lane = lanes[0] ?? new Lane({}, 0), where = lanes.length ? 'is in the first lane' : 'can be looked into';
   const most = 256 << 20;
   if (file.size > most)
     return say(
         `${file.name} has ${(file.size / 1e6).toFixed(0)} MB; the page takes at most ${most >> 20} MB.`, {bad: true});
   try {
-    await lane.load(new Uint8Array(await file.arrayBuffer()), file.name, app.state.train_length);
+    await lane.load(new Uint8Array(await file.arrayBuffer()), file.name);
     const {config} = lane.about;
     Object.assign(lane.spec, {
       encoding: config.encoding,
       positions: config.positions,
       temperature: config.temperature,
-      seed: Number(config.seed)
+      seed: Number(config.seed),
+      unsorted: config.unsorted === 'on'
     });
-    if (config.task !== app.state.task) app.state.task = config.task;
+    if (lanes.length) app.state.task = config.task, app.state.train_length = Number(config.train_length);
+    else app.kept = [lane, ...app.kept ?? []];
     app.changed();
     app.redraw();
-    say(`${file.name} is in the first lane: ${config.task}, ${lane.name}, ${lane.about.parameters} parameters.`);
+    say(`${file.name} ${where}: ${config.task}, ${lane.name}, ${lane.about.parameters} parameters.`);
   } catch (wrong) {
     say(`${file.name} was not taken, and nothing was changed: ${wrong.message}`, {bad: true});
   }

@@ -179,5 +179,5 @@ export function inside_view(app) {
       element('p', {class: 'lead'}, 'Ask a trained model about a string of your own, and see where its heads look.'),
       picker.node, panel);
   picker.begin();
-  return {node, lanes: app.race_lanes ?? []};
+  return {node, lanes: []};
 }

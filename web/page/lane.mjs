@@ -23,7 +23,8 @@ export function in_runs(seen) {
   const made = {reads: seen.reads};
   for (const key of ['positions', 'distances', 'gaps']) {
     const {trained, tests} = seen[key];
-    made[key] = trained ? {trained: runs_of(trained), tests: tests.map(test => ({...test, met: runs_of(test.met)}))} : null;
+    made[key] =
+        trained ? {trained: runs_of(trained), tests: tests.map(test => ({...test, met: runs_of(test.met)}))} : null;
   }
   return made;
 }
@@ -122,7 +123,7 @@ export class Lane {
       this.plan = {
         until: state.steps,
         every: Math.min(EVERY, state.steps),
-        lengths: tested_lengths(state.train_length),
+        lengths: await engine.call('fitting', tested_lengths(state.train_length)),
         strings: STRINGS
       };
       this.baselines = by_name(await engine.call('baselines', this.plan.lengths));
@@ -130,6 +131,12 @@ export class Lane {
     } catch (wrong) {
       this.fail(wrong.message);
     }
+  }
+  // The model of a recorded lane, from its weights in half precision.
+  async recall(state, weights, steps) {
+    const engine = await this.open();
+    this.about = await engine.call('recall', options_of(state, this.spec), weights, steps);
+    this.plan = {until: steps, every: EVERY, lengths: tested_lengths(state.train_length), strings: STRINGS};
   }
   async open() {
     if (this.engine) return this.engine;
@@ -171,10 +178,10 @@ export class Lane {
     await this.resume();
   }
   // A checkpoint, of this page or of the program. Throws with the engine's sentence; the lane stays as it was then.
-  async load(bytes, name, edge) {
+  async load(bytes, name) {
     const engine = await this.open();
     const about = await engine.call('load', bytes, name);
-    const lengths = tested_lengths(edge);
+    const lengths = await engine.call('fitting', tested_lengths(Number(about.config.train_length)));
     Object.assign(this, {
       about,
       log: [],
@@ -200,7 +207,7 @@ export class Lane {
   fail(words) {
     this.status = 'failed';
     this.error = words;
-    if (/engine has stopped/i.test(words)) this.end();      // the next training begins in a new Worker
+    if (/engine has stopped/i.test(words)) this.end();  // the next training begins in a new Worker
     this.changed(true);
   }
   end() {

@@ -166,7 +166,8 @@ function scene_gap(app) {
       W, H,
       `Accuracy at length ${edge} by the distance between neighbours: ` +
           gaps.map(([gap, a]) => `${gap}: ${percent(a)}`).join(', '));
-  const best = gaps.reduce((a, b) => b[1] > a[1] ? b : a), apart = ([gap, a]) => `${percent(a)} with neighbours ${gap} apart`;
+  const best = gaps.reduce((a, b) => b[1] > a[1] ? b : a),
+        apart = ([gap, a]) => `${percent(a)} with neighbours ${gap} apart`;
   return [
     element('p', {class: 'verdict'}, `The same strings of ${edge} digits: ${apart(gaps[0])}, ${apart(best)}.`), holder
   ];
@@ -215,7 +216,8 @@ export const SCENES = [
   {
     title: 'Randomized positions',
     line: 'Give short strings the positions of long ones.',
-    draw: app => [element('div', {class: 'two'}, element('div', {}, scene_randomized()),
+    draw: app => [element(
+        'div', {class: 'two'}, element('div', {}, scene_randomized()),
         element('div', {}, lane_chart(app, lane => lane.spec.encoding === 'rope', 60)))],
     notes: 'Twenty tokens draw twenty numbers of a large pool, in rising order. So no position of a longer string ' +
         'is new. Ruoss et al. 2023. Same scheme, as many weights; only the numbers on the tokens differ.'
@@ -240,7 +242,9 @@ export function lecture_view(app) {
   const {state} = app, stage = element('div', {class: 'stage'});
   const title = element('h1'), line = element('p', {class: 'lead'}), body = element('div', {class: 'scene'});
   const place = element('span', {class: 'place'}),
-        notes = element('details', {class: 'notes', 'aria-label': 'Speaker’s notes'}, element('summary', {}, 'Speaker’s notes'), element('p'));
+        notes = element(
+            'details', {class: 'notes', 'aria-label': 'Speaker’s notes'}, element('summary', {}, 'Speaker’s notes'),
+            element('p'));
   const back = button('◀ Back', () => move(-1)), on = button('Next ▶', () => move(1), {class: 'main'});
   function show() {
     const scene = SCENES[state.scene - 1];

@@ -1,55 +1,49 @@
-// Which trained model a view looks at: one of the lanes that have a model, or one that is trained now.
-import {button, choices, element, field, say} from './dom.mjs';
+// Which trained model a view looks at: a lane of this page, a checkpoint that was dropped on it, or a lane whose
+// weights were recorded when the page was made.
+import {choices, element, field} from './dom.mjs';
 import {Lane} from './lane.mjs';
 
+// Of the recorded lanes those with weights, as lanes that have no engine yet.
+function recorded_lanes(app) {
+  return app.recalled ??= app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record))
+                              .filter((_, n) => app.snapshots.lanes[n].weights);
+}
 export function models_of(app) {
-  return [...app.race_lanes ?? [], ...app.start_lanes ?? [], ...app.kept ?? []].filter(lane => lane.has_model());
+  const own = [...app.kept ?? [], ...app.race_lanes ?? [], ...app.start_lanes ?? []].filter(lane => lane.has_model());
+  return [...own, ...recorded_lanes(app)];
+}
+// The weights of a recorded lane, two bytes a number.
+function weights_of(app, {at, bytes}) {
+  app.weights ??= Uint8Array.from(atob(document.getElementById('weights').textContent), c => c.charCodeAt(0));
+  return app.weights.slice(at, at + bytes);
 }
 
-// use(lane): when a model is chosen, and again whenever its training is done. Without a model there is a button that
-// trains one as the first screen did, with randomized positions or without.
+// use(lane): when a model is chosen and ready. Fails with a sentence in the place of the choice.
 export function model_picker(app, use) {
-  const node = element('div', {class: 'settings row'});
-  const specs = app.snapshots.lanes.map(({spec}) => spec).filter(spec => spec.encoding === 'rope');
-  function train(spec, n) {
-    const lane = new Lane({...spec}, n), shown = element('p', {class: 'note', 'aria-live': 'polite'});
-    app.kept = [...app.kept ?? [], lane];
-    lane.changed = important => {
-      shown.textContent =
-          lane.status === 'failed' ? lane.error :
-                                     `${lane.name}: step ${lane.last.step} of ${lane.plan?.until ?? '…'}`;
-      if (lane.status !== 'done' && lane.status !== 'failed') return;
-      if (important && lane.status === 'done') say(`${lane.name} is trained.`);
-      if (node.isConnected) show(lane);
-    };
-    lane.train({...app.recorded_state(), steps: 1200});
-    node.replaceChildren(shown);
-  }
-  function show(chosen) {
-    const all = models_of(app), lane = chosen && all.includes(chosen) ? chosen : all[0];
-    const more =
-        specs.map((spec, n) => button(`Train ${spec.encoding}, ${spec.positions}`, () => train(spec, n ? 3 : 1)));
-    if (!lane) {
-      node.replaceChildren(
-          element(
-              'p', {class: 'lead'},
-              'There is no trained model yet. Train one here (about half a ' +
-                  'minute), in the race, or drop a checkpoint on the page.'),
-          ...more);
-      return;
+  const node = element('div', {class: 'settings row'}), wrong = element('p', {class: 'bad', role: 'status'});
+  async function choose(lane) {
+    wrong.textContent = '';
+    try {
+      if (!lane.has_model()) {
+        const record = app.snapshots.lanes[lane.number];
+        await lane.recall(app.recorded_state(), weights_of(app, record.weights), record.log.at(-1)[0]);
+      }
+      if (node.isConnected) use(lane);
+    } catch (problem) {
+      wrong.textContent = problem.message;
     }
+  }
+  function begin() {
+    const all = models_of(app);
+    const task = lane => (lane.about.config ?? app.recorded_state()).task.replaceAll('_', ' ');
+    const words = lane => `${lane.name}, ${task(lane)}, ` +
+        `${lane.last.step || lane.test.step} steps${lane.has_model() ? '' : ', recorded'}`;
     node.replaceChildren(
         field(
-            'model',
-            choices(
-                all.map((one, n) => ({
-                          name: String(n),
-                          words: `${one.name}, ` +
-                              `${one.about.config.task.replaceAll('_', ' ')}, ${one.last.step || one.test.step} steps`
-                        })),
-                String(all.indexOf(lane)), n => use(all[n]))),
-        ...more);
-    use(lane);
+            'model', choices(all.map((lane, n) => ({name: String(n), words: words(lane)})), '0', n => choose(all[n])),
+            'train others in the race, or drop a checkpoint here'),
+        wrong);
+    setTimeout(() => choose(all[0]));                 // when the view stands on the page
   }
-  return {node, begin: () => show()};
+  return {node, begin};
 }

@@ -63,9 +63,10 @@ function redraw() {
   document.body.dataset.view = state.view;
   document.title = `${PAGES[state.view][0]} – Past the edge`;
   for (const link of document.querySelectorAll('nav a'))
-    if (link.dataset.view === state.view)
+    if (link.dataset.view === state.view) {
       link.setAttribute('aria-current', 'page');
-    else
+      link.parentElement.scrollLeft = link.offsetLeft - 40;   // on a narrow screen
+    } else
       link.removeAttribute('aria-current');
   if (!app.catalog && !WITHOUT_ENGINE.includes(state.view)) {
     main.replaceChildren(element('p', {class: 'lead'}, app.engine_lost ?? 'The engine is being unpacked …'));
@@ -122,7 +123,9 @@ async function fetch_lists() {
     app.engine_lost = wrong.message;
     say(wrong.message, {bad: true});
   }
-  if (WITHOUT_ENGINE.includes(state.view)) app.shown.again?.();
-  else redraw();
+  if (WITHOUT_ENGINE.includes(state.view))
+    app.shown.again?.();
+  else
+    redraw();
 }
 requestAnimationFrame(() => setTimeout(fetch_lists));

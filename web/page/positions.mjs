@@ -5,6 +5,12 @@ import {ask_desk} from './engine.mjs';
 import {escape, short} from './figures.mjs';
 import {Matrix} from './matrix.mjs';
 
+// The formula of a scheme with the positions of one pair in it, where they are the slots' numbers.
+export function with_numbers(formula, i, j) {
+  const said = formula.replace(/\bp_i\b/g, i).replace(/\bp_j\b/g, j);
+  return said === formula ? '' : `. ${said}`;
+}
+
 export function positions_view(app) {
   const {state, catalog} = app;
   const first = new Matrix('First'), second = new Matrix('Second'), difference = new Matrix('First minus second');
@@ -64,6 +70,13 @@ export function positions_view(app) {
       wrong.textContent = '';
       const signed = values => values.some(v => v < 0) && values.some(v => v > 0);
       const two_sided = drawn.some(d => signed(d.values));
+      // Two of one kind have one scale, so that a colour means the same in both.
+      const alike = drawn.length > 1 && drawn[0].said.quantity === drawn[1].said.quantity;
+      const shared = alike ? drawn.map(d => [...d.values].filter(Number.isFinite)).flat() : [];
+      const range = shared.length ? {
+        least: shared.reduce((a, b) => Math.min(a, b), Infinity),
+        most: shared.reduce((a, b) => Math.max(a, b), -Infinity)
+      } : {};
       drawn.forEach(({name, values, said}, n) => {
         all[n].title = name;
         all[n].node.querySelector('figcaption').textContent = `${name}: ${said.quantity}`;
@@ -71,14 +84,16 @@ export function positions_view(app) {
           size: T,
           values,
           two_sided,
+          ...range,
           title: name,
           words: (i, j, value) =>
-              `query ${i}, key ${j}, distance ${j - i}: ${Number.isNaN(value) ? 'masked' : short(value)}`
+              `query ${i}, key ${j}, distance ${j - i}: ${Number.isNaN(value) ? 'masked' : short(value)}` +
+              (options.positions === 'sequential' ? with_numbers(said.formula, i, j) : '')
         });
       });
       second.node.hidden = difference.node.hidden = drawn.length < 2;
       const [a, b] = drawn;
-      if (b && a.said.quantity !== b.said.quantity)
+      if (b && !alike)
         difference.node.hidden = true;
       else if (b)
         difference.draw({
@@ -96,7 +111,7 @@ export function positions_view(app) {
                   element(
                       'p', {class: 'note'}, said.shows, said.causal_only ? ` ${said.causal_only}` : '',
                       ` (${said.source})`))),
-          b && a.said.quantity !== b.said.quantity ?
+          b && !alike ?
               element(
                   'p', {class: 'note'},
                   `No difference is drawn: one shows ${a.said.quantity}, the other ${b.said.quantity}.`) :
@@ -160,5 +175,5 @@ export function positions_view(app) {
       turns);
   second.node.hidden = difference.node.hidden = true;
   draw();
-  return {node, lanes: app.race_lanes ?? []};
+  return {node, lanes: []};
 }

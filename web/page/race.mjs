@@ -1,7 +1,7 @@
 // The race: a task, up to four lanes of anything that the program has, trained beside each other.
 import {Card, colour_of} from './card.mjs';
 import {button, choices, draw_svg, element, field, number, say} from './dom.mjs';
-import {DASHES, MARKS, chart_shapes, percent, short} from './figures.mjs';
+import {DASHES, MARKS, chart_shapes, short} from './figures.mjs';
 import {Lane} from './lane.mjs';
 import {take_home} from './home.mjs';
 
@@ -59,21 +59,29 @@ export function race_view(app) {
     for (const lane of lanes) lane.replayed = n >= Number(replay.max) ? null : Math.min(n, lane.tests.length - 1);
     for (const card of cards) card.draw();
   }
+  // What is measured step by step is drawn four times a second; the cards once a frame.
   function draw_all() {
     if (due) return;
     due = true;
-    requestAnimationFrame(() => {
+    setTimeout(() => {
       due = false;
       const most = Math.max(0, ...lanes.map(lane => lane.tests.length - 1)), at_end = replay.value === replay.max;
       replay.max = most;
       if (at_end) replay.value = most;
       draw_measure();
-    });
+    }, 250);
   }
   function draw_measure() {
-    const logs = lanes.map(lane => lane.log), last = Math.max(1, ...logs.map(log => log.at(-1)?.step ?? 1));
-    const values = logs.flat().map(row => row[measure]).filter(Number.isFinite);
-    const share = measure === 'accuracy', low = Math.min(...values), high = Math.max(...values);
+    const last = Math.max(1, ...lanes.map(lane => lane.log.at(-1)?.step ?? 1)), share = measure === 'accuracy';
+    const curves = lanes.map(lane => ({
+                               name: lane.name,
+                               colour: colour_of(lane),
+                               dash: DASHES[lane.number % 4],
+                               mark: MARKS[lane.number % 4],
+                               points: smoothed(lane.log, measure)
+                             }));
+    const values = curves.flatMap(curve => curve.points.map(([, y]) => y)).filter(Number.isFinite);
+    const low = Math.min(...values), high = Math.max(...values);
     const chart = {
       width: 900,
       height: 220,
@@ -82,27 +90,31 @@ export function race_view(app) {
       percent: share,
       log_y: !share,
       x_label: 'step',
-      curves: values.length ? lanes
-                                  .map(lane => ({
-                                         name: lane.name,
-                                         colour: colour_of(lane),
-                                         dash: DASHES[lane.number % 4],
-                                         mark: MARKS[lane.number % 4],
-                                         points: smoothed(lane.log.map(row => [row.step, row[measure]]))
-                                       }))
-                                  .filter(c => c.points.length) :
-                              []
+      curves: curves.filter(curve => curve.points.length)
     };
     draw_svg(
         picture, values.length ? chart_shapes(chart) : '', 900, 220,
         `${measure.replace('_', ' ')} by step: ` +
             lanes.map(lane => `${lane.name} ${short(lane.last[measure])}`).join(', '));
   }
+  // Under a lane's names: the options that these have, as the program lists them.
+  function help_with(lane) {
+    const {encodings, samplers, temperatures} = catalog;
+    const parts = [['encoding', encodings], ['positions', samplers], ['temperature', temperatures]];
+    const rows = parts.flatMap(([field_name, list]) => {
+      const thing = list.find(({name}) => name === lane.spec[field_name].split(/[:|&+*]/)[0]);
+      return (thing?.options ?? []).map(o => [`${thing.name}:${o.name}=${o.default}`, o.about]);
+    });
+    lane.help.replaceChildren(element('summary', {}, `${rows.length} options of these`), element('dl', {}, rows.map(
+        ([spelling, about]) => [element('dt', {class: 'formula'}, spelling), element('dd', {}, about)])));
+    lane.help.hidden = !rows.length;
+  }
   function rebuild() {
     const one_name = (what, list, lane, field_name) =>
         field(what, spelled(app, field_name, list, lane.spec[field_name], value => {
                 lane.spec[field_name] = value;
                 lane.changed(true);
+                help_with(lane);
                 app.changed();
               }));
     cards = lanes.map(lane => {
@@ -113,7 +125,9 @@ export function race_view(app) {
           field('seed', number(lane.spec.seed, 0, 999999999, value => {
                   lane.spec.seed = value;
                   app.changed();
-                })));
+                })),
+          lane.help = element('details', {class: 'help', 'aria-label': 'Options'}));
+      help_with(lane);
       const take_out = button('Remove', () => {
         lane.end();
         lanes.splice(lanes.indexOf(lane), 1);
@@ -216,12 +230,12 @@ export function race_view(app) {
   return {node, lanes};
 }
 
-// At most 300 points: means of neighbours.
-export function smoothed(points) {
-  const size = Math.ceil(points.length / 300), made = [];
-  for (let n = 0; n < points.length; n += size) {
-    const some = points.slice(n, n + size);
-    made.push([some.at(-1)[0], some.reduce((sum, [, y]) => sum + y, 0) / some.length]);
+// At most 300 points [step, value]: means of neighbours.
+export function smoothed(log, measure) {
+  const size = Math.ceil(log.length / 300), made = [];
+  for (let n = 0; n < log.length; n += size) {
+    const some = log.slice(n, n + size);
+    made.push([some.at(-1).step, some.reduce((sum, row) => sum + row[measure], 0) / some.length]);
   }
   return made;
 }

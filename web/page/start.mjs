@@ -6,14 +6,15 @@ import {percent} from './figures.mjs';
 import {Lane} from './lane.mjs';
 
 const GUESSES = ['none', 'one', 'two', 'three', 'all four'], FAR = 60;
-const STILL = .85;                                   // more than the most frequent digit of each place gets
+const STILL = .85;  // more than the most frequent digit of each place gets
 
 export function start_view(app) {
   const {state} = app, edge = state.train_length, longest = 5 * edge;
   // Past the edge nothing is drawn before someone has guessed and dragged there.
   let limit = Math.max(edge, state.length);
   const lanes = app.start_lanes ??= app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record));
-  const view = () => ({length: state.length, limit, edge, longest, drag: set_length, about: lane => app.summary(lane.spec)});
+  const view = () =>
+      ({length: state.length, limit, edge, longest, drag: set_length, about: lane => app.summary(lane.spec)});
   const cards = lanes.map(lane => new Card(lane, view, '', switches(lane)));
 
   function switches(lane) {
@@ -68,7 +69,7 @@ export function start_view(app) {
     const count = GUESSES[holding.length], right = state.guess === count;
     const names = holding.map(lane => `${lane.name} (${percent(lane.at(FAR))})`).join(', ');
     const said = state.guess ? `You said ${state.guess}${right ? ', and so it is' : `; it is ${count}`}. ` :
-                               `At length ${FAR} it is ${count} of the four. `;
+                                                                 `At length ${FAR} it is ${count} of the four. `;
     verdict.textContent = said + (names ? `Still right there: ${names}. ` : '') +
         'The strips say why: red is what a longer string needs and training has never met. Now switch a fallen ' +
         'lane to “randomize positions” and watch it train again.';

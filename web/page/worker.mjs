@@ -1,6 +1,7 @@
 // In a Worker: one model of the engine. Calls come as {id, call, parts} and are answered as {id, value} or
 // {id, error}; between chunks of training steps, so that a pause never waits long. Progress comes unasked.
 import {Lab} from '../lab.mjs';
+import {from_halves} from './halves.mjs';
 
 const CHUNK = 80;  // milliseconds of training between two looks at the mail
 let lab = null, model = null, running = null;
@@ -58,10 +59,12 @@ async function run({until, every, lengths, strings}) {
   }
 }
 
+const size_of = shape => shape.reduce((all, n) => all * n, 1);
+
 // The engine's own words, as a sentence.
 function sentence(wrong) {
   const words = wrong.message.trim();
-  const first = /^\S*[._]/.test(words) ? words[0] : words[0].toUpperCase();     // names stay as they are
+  const first = /^\S*[._]/.test(words) ? words[0] : words[0].toUpperCase();  // names stay as they are
   return first + words.slice(1) + (/[.!?]$/.test(words) ? '' : '.');
 }
 
@@ -85,7 +88,25 @@ const calls = {
     model = loaded;
     return about();
   },
-  about: () => (need_model(), about()),
+  // A model whose weights come as half-precision numbers; Adam's moments begin at 0.
+  recall(options, halves, steps) {
+    const made = lab.train_new(options);
+    const numbers = new Float32Array(made.parts.reduce((all, part) => all + size_of(part.shape), 0));
+    numbers.set(from_halves(halves));
+    lab.call('fill', [made.number, steps], numbers);
+    made.done = steps;
+    model?.free();
+    model = made;
+    return about();
+  },
+  // Of these lengths, those for which the model has room.
+  fitting: lengths => lengths.filter(length => {
+    try {
+      return need_model().test({lengths: [length], strings: 1}).length;
+    } catch {
+      return false;
+    }
+  }),
   run(plan) {
     need_model();
     run(plan);
