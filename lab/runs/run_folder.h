@@ -32,7 +32,7 @@ class RunFolder {
   using Files = std::vector<std::pair<std::string, std::string>>;       // name and bytes
   static RunFolder create(const std::string& path, const Files&);       // a metrics.jsonl without lines comes with them
   // An existing run. BadInput if it is not one or another version wrote it; Failure if another process works in it.
-  // A checkpoint alone, page.safetensors, as a page of `./dev web` gives it away, becomes the run folder page beside it.
+  // A checkpoint alone, page.safetensors, as a page of `./dev web` gives it, becomes the run folder page beside it.
   static RunFolder open(const std::string& path);
 
   const std::string& path() const { return path_; }

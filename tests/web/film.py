@@ -38,12 +38,12 @@ def visited(file):
         time.sleep(.5)
         shoot(page, began, "at 60 three have fallen; red was never met", frames)
         page.click("randomize positions", "document.querySelectorAll('.lane')[1]")
-        page.until("document.querySelectorAll('.lane')[1].querySelector('.status').textContent.startsWith('step 1')", 60)
+        status = "document.querySelectorAll('.lane')[1].querySelector('.status').textContent"
+        page.until(f"{status}.startsWith('step 1')", 60)
         shoot(page, began, "RoPE trains again, with random positions", frames)
         for least in (60, 90):
             page.until(f"{score_of(1)} > {least}", 200)
-            status = page.run("document.querySelectorAll('.lane')[1].querySelector('.status').textContent").split(",")[0]
-            shoot(page, began, f"{status}: over {least} % at length 60", frames)
+            shoot(page, began, f"{page.run(status).split(',')[0]}: over {least} % at length 60", frames)
     return frames
 
 
