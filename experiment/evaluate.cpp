@@ -26,7 +26,6 @@ void add_sub_batch(const Choices& c, const Transformer& net, int first, int coun
   sum.accuracy += count * double(s.correct) / double(s.scored);
   sum.unmasked_accuracy += count * double(s.correct_unmasked) / double(s.slots);
   sum.loss += count * double(cross_entropy(logits, batch.targets).item());
-  sum.exact += double(s.exact);
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ AtLength test_at(const State& state, int length, int samples) {
   for (int first = 0; first < samples; first += cut)
     add_sub_batch(state.config, net, first, std::min(cut, samples - first), a);
   all.complete();
-  a.accuracy /= samples, a.unmasked_accuracy /= samples, a.loss /= samples, a.exact /= samples;
+  a.accuracy /= samples, a.unmasked_accuracy /= samples, a.loss /= samples;
   return a;
 }
 

@@ -13,7 +13,6 @@ struct AtLength {
   double accuracy, unmasked_accuracy;  // fractions; the first over the slots that count (spec B.1)
   double loss;                         // nats, mean over all output slots
   Baselines baselines;
-  double exact = 0;                    // of strings, all of whose slots that count are right
 };
 
 // What range evaluation uses at a length: its strings first .. first + count - 1 and, drawn once for all of them

@@ -43,17 +43,13 @@ Score score(const real* logits, int symbols_out, const Batch& batch) {
   Score sum;
   const real* row = logits;
   const int* target = batch.targets.data();
-  for (int64_t b = 0; b < batch.scored_slots.size(); ++b) {
-    bool exact = true;
+  for (int64_t b = 0; b < batch.scored_slots.size(); ++b)
     for (int slot = 0; slot < batch.outputs; ++slot, ++target, row += symbols_out) {
       const bool correct = std::max_element(row, row + symbols_out) - row == *target;  // the first of equals
       const bool scored = slot < batch.scored_slots[b];
       sum.correct += correct && scored, sum.scored += scored;
       sum.correct_unmasked += correct, ++sum.slots;
-      exact = exact && (correct || !scored);
     }
-    sum.exact += exact;
-  }
   return sum;
 }
 

@@ -20,9 +20,8 @@ Batch batch_of(const Task&, const std::vector<Tokens>& inputs);
 Batch make_batch(const Task&, int sequences, int length, Stream s);
 
 // Output slots of one batch that are scored, and those of them that are correct; logits (B, O, symbols_out).
-// Accuracy = correct / scored. `_unmasked`: of all slots, scored or not. exact: strings whose scored slots are all
-// correct.
-struct Score { int64_t correct = 0, scored = 0, correct_unmasked = 0, slots = 0, exact = 0; };
+// Accuracy = correct / scored. `_unmasked`: of all slots, scored or not.
+struct Score { int64_t correct = 0, scored = 0, correct_unmasked = 0, slots = 0; };
 Score score(const real* logits, int symbols_out, const Batch&);
 
 // Accuracies that need no understanding of the task, 0 to 1, computed from samples (spec B.1, finding 4).

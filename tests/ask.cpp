@@ -52,6 +52,33 @@ TEST_CASE("ask: what a task draws fits, can be written, and is read again") {
   }
 }
 
+TEST_CASE("ask: positions, temperature and heads of one's own") {
+  const State state(tiny());
+  const Tokens input = {0, 1, 1, 0};
+  const Looked plain = ask(state, input, Asking{});
+  CHECK(plain.answer.said == ask(state, input, 1).said);
+  CHECK(plain.time == 8);
+  REQUIRE(plain.attention.size() == 2u * 2 * 8 * 8);
+  const std::vector<real> layer1 = asked_attention(state, input, 1).values();
+  CHECK(std::equal(layer1.begin(), layer1.end(), plain.attention.begin() + 2 * 8 * 8));
+  REQUIRE(plain.positions.size() == 8);
+  const auto same = [&](const Asking& how) {
+    return ask(state, input, how).answer.probability == plain.answer.probability;
+  };
+  CHECK(same({.positions = plain.positions}));
+  CHECK_FALSE(same({.positions = {0, 1, 2, 3, 4, 5, 6, 50}}));
+  CHECK(same({.temperature = choose_temperature("constant:tau=1")}));
+  CHECK_FALSE(same({.temperature = choose_temperature("constant:tau=0.1")}));
+  CHECK_FALSE(same({.silenced = {{1, 0}}}));
+  // Without any head the slots of an answer see no input: all say the same.
+  const Answer deaf = ask(state, input, {.silenced = {{0, 0}, {0, 1}, {1, 0}, {1, 1}}}).answer;
+  for (size_t n = 2; n < deaf.probability.size(); ++n)
+    CHECK(deaf.probability[n] == doctest::Approx(deaf.probability[n % 2]).epsilon(1e-5));
+  CHECK_THROWS_AS(ask(state, input, {.positions = {1, 2}}), BadInput);
+  CHECK_THROWS_AS(ask(state, input, {.silenced = {{2, 0}}}), BadInput);
+  CHECK_THROWS_AS(ask(state, {}, Asking{}), BadInput);
+}
+
 TEST_CASE("ask: of all strings of small lengths those fit that the task draws, and a few more that have an answer") {
   using testing::oracles;
   for (const auto& oracle : oracles()) {

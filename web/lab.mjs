@@ -169,7 +169,7 @@ export class Model {
     if (n > 0) this.done = all.at(-1).step;
     return all;
   }
-  // -> [{length, accuracy, exact, unmasked_accuracy, loss, strings}] as fractions. others: positions, temperature
+  // -> [{length, accuracy, unmasked_accuracy, loss, strings}] as fractions. others: positions, temperature
   test({ lengths, strings = 32, positions, temperature } = {}) {
     const test_temperature = temperature === undefined ? undefined : temperature_words(temperature);
     return this.call('test', list(lengths), strings, ...settings({ test_positions: positions, test_temperature })).json;

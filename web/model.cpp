@@ -153,7 +153,6 @@ Answered test(Asked& asked) {
     return Json::object({{"length", length},
                          {"accuracy", a.accuracy},
                          {"unmasked_accuracy", a.unmasked_accuracy},
-                         {"exact", a.exact},
                          {"loss", a.loss},
                          {"strings", a.samples}});
   })};

@@ -61,6 +61,52 @@ async function loaded(base64) {
   return { done: m.done, same: again.length === bytes.length && again.every((b, n) => b === bytes[n]),
     test: m.test({ lengths: [19, 20, 21, 22], strings: 32 }) };
 }
+// What a page shows of a model, and wrong words, after which it goes on: what is not as it must be.
+async function looked() {
+  const wrong = [], must = (is, what) => is || wrong.push(what), near = (a, b) => Math.abs(a - b) < 1e-5;
+  const says = (part, f) => {
+    try {
+      f();
+      wrong.push(`nothing said "${part}"`);
+    } catch (e) {
+      must(e.message.includes(part), `"${e.message}" does not say "${part}"`);
+    }
+  };
+  const m = lab.train_new({ preset: 'tiny', task: 'reverse_string', encoding: 'alibi:mode=differences',
+    positions: 'randomized', layers: 2 });
+  m.step(2);
+  const sum = (values) => values.reduce((a, b) => a + b, 0);
+  const a = m.ask('0110'), T = a.time;
+  must(T === 8 && a.slots.map((s) => s.target).join('') === '0110', 'the slots of an answer');
+  must(a.slots.every((s) => near(sum(s.probabilities), 1)), 'probabilities sum to 1');
+  must(a.attention.length === a.layers * a.heads * T * T, 'the size of the attention');
+  for (let row = 0; row < a.attention.length; row += T)
+    must(near(sum(a.attention.subarray(row, row + T)), 1), `row ${row} of the attention`);
+  const changed = (how) => m.ask('0110', how).slots.some((s, n) => s.probabilities[0] !== a.slots[n].probabilities[0]);
+  must(!changed({ positions: a.positions }) && changed({ positions: [0, 1, 2, 3, 4, 5, 6, 90] }), 'positions');
+  must(changed({ temperature: 0.3 }) && changed({ silenced: [[1, 2]] }), 'temperature and silenced heads');
+  const seen = m.seen([20, 40]);
+  must(seen.reads === 'distances' && seen.distances.tests[1].seen > 0.5, 'what training has met');
+  must(sum(seen.positions.tests[0].met.map(([, n]) => n)) > 0 && seen.gaps.trained[0][0] >= 1, 'positions and gaps');
+  const [short, long] = m.dispersion([20, 60]);
+  must(short.largest > long.largest && short.entropy < long.entropy, 'attention spreads with length');
+  const found = m.align(60);
+  must(found.temperature < 1 && found.after.largest > found.before.largest, 'a temperature that sharpens');
+  const bias = lab.matrix('alibi', 300, { heads: 8, head: 0 });
+  must(bias.length === 300 * 300 && near(bias[5], -2.5), `ALiBi's first head, 5 away: ${bias[5]}`);
+  must(lab.explain('rope').frequencies.length === 4, 'frequencies');
+  says('did you mean "rope"', () => lab.train_new({ task: 'parity_check', encoding: 'ropo' }));
+  says('heads = 3 does not divide', () => lab.train_new({ task: 'parity_check', encoding: 'rope', heads: 3 }));
+  says('GB of memory', () => lab.train_new({ task: 'parity_check', encoding: 'rope', d_model: 8192, heads: 8 }));
+  says('is no symbol of', () => m.ask('012'));
+  says('7 positions for 8', () => m.ask('0110', { positions: [1, 2, 3, 4, 5, 6, 7] }));
+  says('of a model of 2 layers', () => m.ask('0110', { silenced: [[2, 0]] }));
+  says('it takes 1 .. 10000', () => m.test({ lengths: [0] }));
+  must(m.step(1)[0].step === 3, 'the model goes on');
+  m.free();
+  says('no longer there', () => m.step());
+  return wrong;
+}
 async function refused(base64, changes) {
   const good = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const sentence = (f) => {
@@ -141,6 +187,10 @@ for (const module of ['lab', 'lab_relaxed']) {
         must(Math.abs(row[one] - b[one]) < 1e-6, `${one} is ${b[one]}, natively ${row[one]}`);
     });
     return beside(back.test, native_test, 1e-6) + ', the same bytes';
+  });
+  await check(`${module}: questions, attention, matrices, wrong words`, async () => {
+    const wrong = await browser.run(looked);
+    must(wrong.length === 0, wrong.join('\n'));
   });
   await check(`${module}: damaged and foreign checkpoints are refused in a sentence`, async () => {
     const said = await browser.run(refused, made.bytes);
