@@ -9,6 +9,7 @@
 #include "core/isa.h"
 #include "core/names.h"
 #include "core/profile.h"
+#include "core/rounding.h"
 #include "core/runs_here.h"
 
 namespace poslab {
@@ -16,6 +17,11 @@ namespace poslab {
 #define ISA(isa) namespace isa { const Kernels& table(Engine); }
 POSLAB_ISAS
 #undef ISA
+#ifdef POSLAB_AVX512_BF16
+namespace avx512_bf16 {
+Kernels with_products(const Kernels&);
+}
+#endif
 
 namespace {
 
@@ -42,6 +48,26 @@ Choice& chosen() {
   return c;
 }
 
+bool emulates_bf16 = false;
+bool has_bf16() {
+#ifdef POSLAB_AVX512_BF16
+  static const bool here = runs_here("avx512_bf16");
+  return here && !emulates_bf16 && chosen().isa == "avx512";
+#else
+  return false;
+#endif
+}
+const Kernels& cpu_kernels() {
+  const Kernels& table = chosen().table(engine());
+#ifdef POSLAB_AVX512_BF16
+  if (cpu_matmul() == Matmul::bf16 && has_bf16()) {
+    static const Kernels pairs = avx512_bf16::with_products(table);
+    return pairs;
+  }
+#endif
+  return table;
+}
+
 }  // namespace
 
 std::vector<std::string> available_isas() {
@@ -51,9 +77,11 @@ std::vector<std::string> available_isas() {
 }
 std::string isa() { return chosen().isa; }
 void use_isa(const std::string& name) { chosen() = choose(name); }
+std::string bf16_products() { return has_bf16() ? "by vdpbf16ps" : "emulated"; }
+void emulate_bf16(bool on) { emulates_bf16 = on; }
 
 const Kernels& kernels(Device device) {
-  const Kernels& plain = device == Device::cpu ? chosen().table(engine()) : backend(device).kernels();
+  const Kernels& plain = device == Device::cpu ? cpu_kernels() : backend(device).kernels();
   return debug_level() < 2 ? plain : timed(plain, device);
 }
 

@@ -13,6 +13,7 @@ inline bool runs_here(std::string_view isa) {
     return runs_here("avx2") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512cd");
+  if (isa == "avx512_bf16") return runs_here("avx512") && __builtin_cpu_supports("avx512bf16");
 #endif
   return isa == "baseline";
 }

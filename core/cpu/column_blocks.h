@@ -17,21 +17,20 @@ struct ColumnBlocks {
   int64_t start(int s) const { return int64_t(s) * rows * columns; }
 };
 
-// w: (rows, n) -> its blocks of columns, each (rows, 64)
-inline const real* in_column_blocks(int buffer, const real* w, const ColumnBlocks& to) {
+// w: (rows, n) -> its blocks of columns, each (rows, 64), or (rows / 2, 64) of pairs (product.h)
+inline const real* in_column_blocks(const Multiply& multiply, int buffer, const real* w, const ColumnBlocks& to) {
   real* at = scratch(buffer, to.size());
   for (int s = 0; s < to.count(); ++s)
-    for (int i = 0; i < to.rows; ++i)
-      __builtin_memcpy(at + to.start(s) + int64_t(i) * columns, w + int64_t(i) * to.n + s * columns,
-                       size_t(to.width(s)) * sizeof(real));
+    multiply.copy(to.rows, to.width(s), w + s * columns, to.n, at + to.start(s), columns);
   return at;
 }
 
 // w: (m, n) -> the blocks of columns of its transpose (n, m), which on the way lies in the buffer `other`
-inline const real* transposed_in_column_blocks(int buffer, int other, const real* w, int m, int n) {
+inline const real* transposed_in_column_blocks(const Multiply& multiply, int buffer, int other, const real* w, int m,
+                                               int n) {
   real* transposed = scratch(other, int64_t(m) * n);
   transpose(m, n, w, n, transposed, m);
-  return in_column_blocks(buffer, transposed, {n, m});
+  return in_column_blocks(multiply, buffer, transposed, {n, m});
 }
 
 // c = the finished a b, b in blocks of columns; end(j) finishes columns j .. j + 64
@@ -39,7 +38,7 @@ template <class End>
 inline void multiply_blocks(const Multiply& multiply, int m, int k, Left a, const real* b, const ColumnBlocks& of,
                             real* c, ptrdiff_t c_row, const End& end) {
   for (int s = 0, j = 0; s < of.count(); ++s, j += columns)
-    multiply(m, of.width(s), k, a, b + of.start(s), columns, c + j, c_row, end(j));
+    multiply(m, of.width(s), k, a, {b + of.start(s), columns}, c + j, c_row, end(j));
 }
 inline void multiply_blocks(const Multiply& multiply, int m, int k, Left a, const real* b, const ColumnBlocks& of,
                             real* c, ptrdiff_t c_row, bool add) {

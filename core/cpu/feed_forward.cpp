@@ -8,14 +8,17 @@ void feed_forward(real* y, real* hidden, const real* x, const real* w1, const re
                   int64_t rows, int in, int d_ff, int out) {
   const Multiply multiply;
   const ColumnBlocks blocks{in, d_ff};
-  const real* w1_blocks = in_column_blocks(column_blocks_buffer, w1, blocks);
+  const real* w1_blocks = in_column_blocks(multiply, column_blocks_buffer, w1, blocks);
+  const Right whole_w2 = multiply.right(shared_pairs, d_ff, out, w2, out);
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     real* h = hidden + from * d_ff;
+    const Left xs = multiply.left(block_pairs1, m, in, {x + from * in, in, 1});
     for (int s = 0; s < blocks.count(); ++s)
-      multiply(m, blocks.width(s), in, {x + from * in, in, 1}, w1_blocks + blocks.start(s), columns, h + s * columns,
-               d_ff, WithBias{b1 + s * columns, 0});
-    multiply(m, out, d_ff, {h, d_ff, 1}, w2, out, y + from * out, out, WithBias{b2, neg_infinity});
+      multiply(m, blocks.width(s), in, xs, {w1_blocks + blocks.start(s), columns}, h + s * columns, d_ff,
+               WithBias{b1 + s * columns, 0});
+    multiply(m, out, d_ff, multiply.left(block_pairs2, m, d_ff, {h, d_ff, 1}), whole_w2, y + from * out, out,
+             WithBias{b2, neg_infinity});
   });
 }
 
@@ -31,21 +34,26 @@ void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Acc
   real* w2_transposed = scratch(transposed2_buffer, n2);    // (out, d_ff)
   transpose(in, d_ff, w1, d_ff, w1_transposed, in);
   transpose(d_ff, out, w2, out, w2_transposed, d_ff);
-  const real* w2_blocks = in_column_blocks(column_blocks_buffer, w2_transposed, {out, d_ff});
+  const Right whole_w1 = multiply.right(shared_pairs, d_ff, in, w1_transposed, in);
+  const real* w2_blocks = in_column_blocks(multiply, column_blocks_buffer, w2_transposed, {out, d_ff});
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real *dys = dy + from * out, *xs = x + from * in, *h = hidden + from * d_ff;
     real* dh = scratch(hidden_buffer, int64_t(row_block) * columns);
     const ColumnBlocks blocks{out, d_ff};
+    const Left of_dys = multiply.left(block_pairs1, m, out, {dys, out, 1});
+    const Left of_xs = multiply.left(block_pairs2, in, m, {xs, 1, in});
     for (int s = 0; s < blocks.count(); ++s) {
       const int n = blocks.width(s), j = s * columns;
-      multiply(m, n, out, {dys, out, 1}, w2_blocks + blocks.start(s), columns, dh, columns, Gated{h + j, d_ff});
+      multiply(m, n, out, of_dys, {w2_blocks + blocks.start(s), columns}, dh, columns, Gated{h + j, d_ff});
       if (dx)
-        multiply(m, in, n, {dh, columns, 1}, w1_transposed + int64_t(j) * in, in, dx.at + from * in, in,
-                 s > 0 || !dx.empty);
-      if (dw1) multiply(in, n, m, {xs, 1, in}, dh, columns, partial + j, d_ff, add);
+        multiply(m, in, n, multiply.left(block_pairs3, m, n, {dh, columns, 1}), multiply.from_row(whole_w1, j),
+                 dx.at + from * in, in, s > 0 || !dx.empty);
+      if (dw1) multiply(in, n, m, of_xs, multiply.right(block_pairs4, m, n, dh, columns), partial + j, d_ff, add);
       if (db1) sum_of_rows(partial + at_b1 + j, dh, m, n, columns, add);
     }
-    if (dw2) multiply(d_ff, out, m, {h, 1, d_ff}, dys, out, partial + at_w2, out, add);
+    if (dw2)
+      multiply(d_ff, out, m, multiply.left(block_pairs3, d_ff, m, {h, 1, d_ff}),
+               multiply.right(block_pairs4, m, out, dys, out), partial + at_w2, out, add);
     if (db2) sum_of_rows(partial + at_b2, dys, m, out, out, add);
   });
   partial_sums.add_up(dw1, 0, n1);

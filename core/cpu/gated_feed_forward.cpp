@@ -11,10 +11,12 @@ namespace {
 enum Buffer { weights1_buffer = column_blocks_buffer, weights3_buffer, weights2_buffer, block_buffer };
 
 // to = a b + bias, bias null for none
-void product(const Multiply& multiply, int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, const real* bias,
-             real* to, ptrdiff_t to_row) {
-  if (bias) multiply(m, n, k, a, b, b_row, to, to_row, WithBias{bias, neg_infinity});
-  else multiply(m, n, k, a, b, b_row, to, to_row, false);
+void product(const Multiply& multiply, int m, int n, int k, Left a, Right b, const real* bias, real* to,
+             ptrdiff_t to_row) {
+  if (bias)
+    multiply(m, n, k, a, b, to, to_row, WithBias{bias, neg_infinity});
+  else
+    multiply(m, n, k, a, b, to, to_row, false);
 }
 
 // One block of m rows, from row `from` on, and n <= 64 columns, from column j on.
@@ -58,22 +60,27 @@ void gate_block_backward(real* h, real* da, real* dc, const real* a, const real*
 void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
   const Multiply multiply;
   const ColumnBlocks blocks{g.in, g.d_ff};
-  const real* w1 = in_column_blocks(weights1_buffer, g.w1, blocks);
-  const real* w3 = in_column_blocks(weights3_buffer, g.w3, blocks);
+  const real* w1 = in_column_blocks(multiply, weights1_buffer, g.w1, blocks);
+  const real* w3 = in_column_blocks(multiply, weights3_buffer, g.w3, blocks);
+  const Right whole_w2 = multiply.right(shared_pairs, g.d_ff, g.out, g.w2, g.out);
   const auto gate = with_activation(g.gate, [](auto act) { return &gate_block<decltype(act)>; });
   parallel_ranges(g.rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
-    const Left x{g.x + from * g.in, g.in, 1};
+    const Left x = multiply.left(block_pairs1, m, g.in, {g.x + from * g.in, g.in, 1});
     constexpr int64_t size = int64_t(row_block) * columns;
     real *h = scratch(block_buffer, 2 * size), *c_block = h + size, *ys = y + from * g.out;
     for (int s = 0; s < blocks.count(); ++s) {
       const HiddenBlock b{from, m, s * columns, blocks.width(s)};
-      product(multiply, m, b.n, g.in, x, w1 + blocks.start(s), columns, g.b1 ? g.b1 + b.j : nullptr, h, columns);
-      product(multiply, m, b.n, g.in, x, w3 + blocks.start(s), columns, g.b3 ? g.b3 + b.j : nullptr, c_block, columns);
+      product(multiply, m, b.n, g.in, x, {w1 + blocks.start(s), columns}, g.b1 ? g.b1 + b.j : nullptr, h, columns);
+      product(multiply, m, b.n, g.in, x, {w3 + blocks.start(s), columns}, g.b3 ? g.b3 + b.j : nullptr, c_block,
+              columns);
       gate(h, c_block, a, c, g, b);
-      const real* w2 = g.w2 + int64_t(b.j) * g.out;
-      if (s == 0) product(multiply, m, g.out, b.n, {h, columns, 1}, w2, g.out, g.b2, ys, g.out);
-      else multiply(m, g.out, b.n, {h, columns, 1}, w2, g.out, ys, g.out, true);
+      const Left hs = multiply.left(block_pairs2, m, b.n, {h, columns, 1});
+      const Right w2 = multiply.from_row(whole_w2, b.j);
+      if (s == 0)
+        product(multiply, m, g.out, b.n, hs, w2, g.b2, ys, g.out);
+      else
+        multiply(m, g.out, b.n, hs, w2, ys, g.out, true);
     }
   });
 }
@@ -86,29 +93,41 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
   const int64_t at_w3 = n1, at_b1 = at_w3 + n1, at_b3 = at_b1 + d_ff, at_w2 = at_b3 + d_ff, at_b2 = at_w2 + n2;
   const PartialSums partial_sums(g.rows, at_b2 + out);
   const ColumnBlocks blocks{out, d_ff};
-  const real* w2 = transposed_in_column_blocks(weights2_buffer, transposed_buffer, g.w2, d_ff, out);
-  real *w1 = scratch(transposed_buffer, n1), *w3 = scratch(transposed2_buffer, n1);       // (d_ff, in)
-  transpose(in, d_ff, g.w1, d_ff, w1, in);
-  transpose(in, d_ff, g.w3, d_ff, w3, in);
+  const real* w2 = transposed_in_column_blocks(multiply, weights2_buffer, transposed_buffer, g.w2, d_ff, out);
+  real *w1_transposed = scratch(transposed_buffer, n1), *w3_transposed = scratch(transposed2_buffer, n1);
+  transpose(in, d_ff, g.w1, d_ff, w1_transposed, in);
+  transpose(in, d_ff, g.w3, d_ff, w3_transposed, in);
+  const Right w1 = multiply.right(weights1_buffer, d_ff, in, w1_transposed, in),
+              w3 = multiply.right(weights3_buffer, d_ff, in, w3_transposed, in);
   const auto gate = with_activation(g.gate, [](auto act) { return &gate_block_backward<decltype(act)>; });
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real *dys = dy + from * out, *x = g.x + from * in;
     constexpr int64_t size = int64_t(row_block) * columns;
     real *h = scratch(block_buffer, 3 * size), *da = h + size, *dc = da + size;
+    const Left of_dys = multiply.left(block_pairs1, m, out, {dys, out, 1});
+    const Left of_xs = multiply.left(block_pairs2, in, m, {x, 1, in});
+    const Right right_dys = multiply.right(shared_pairs, m, out, dys, out);
     for (int s = 0; s < blocks.count(); ++s) {
       const HiddenBlock b{from, m, s * columns, blocks.width(s)};
-      multiply(m, b.n, out, {dys, out, 1}, w2 + blocks.start(s), columns, da, columns, false);
+      multiply(m, b.n, out, of_dys, {w2 + blocks.start(s), columns}, da, columns, false);
       gate(h, da, dc, a, c, g, b);
       if (d.x) {
         real* dx = d.x.at + from * in;
-        multiply(m, in, b.n, {da, columns, 1}, w1 + int64_t(b.j) * in, in, dx, in, s > 0 || !d.x.empty);
-        multiply(m, in, b.n, {dc, columns, 1}, w3 + int64_t(b.j) * in, in, dx, in, true);
+        multiply(m, in, b.n, multiply.left(block_pairs3, m, b.n, {da, columns, 1}), multiply.from_row(w1, b.j), dx, in,
+                 s > 0 || !d.x.empty);
+        multiply(m, in, b.n, multiply.left(block_pairs3, m, b.n, {dc, columns, 1}), multiply.from_row(w3, b.j), dx, in,
+                 true);
       }
-      if (d.w1) multiply(in, b.n, m, {x, 1, in}, da, columns, partial + b.j, d_ff, add);
-      if (d.w3) multiply(in, b.n, m, {x, 1, in}, dc, columns, partial + at_w3 + b.j, d_ff, add);
+      const auto to_weights = [&](const real* dys, real* to) {
+        multiply(in, b.n, m, of_xs, multiply.right(block_pairs4, m, b.n, dys, columns), to + b.j, d_ff, add);
+      };
+      if (d.w1) to_weights(da, partial);
+      if (d.w3) to_weights(dc, partial + at_w3);
       if (d.b1) sum_of_rows(partial + at_b1 + b.j, da, m, b.n, columns, add);
       if (d.b3) sum_of_rows(partial + at_b3 + b.j, dc, m, b.n, columns, add);
-      if (d.w2) multiply(b.n, out, m, {h, 1, columns}, dys, out, partial + at_w2 + int64_t(b.j) * out, out, add);
+      if (d.w2)
+        multiply(b.n, out, m, multiply.left(block_pairs3, b.n, m, {h, 1, columns}), right_dys,
+                 partial + at_w2 + int64_t(b.j) * out, out, add);
     }
     if (d.b2) sum_of_rows(partial + at_b2, dys, m, out, out, add);
   });

@@ -16,6 +16,23 @@ struct Left {
   ptrdiff_t row, column;
 };  // a_ip = at[i row + p column]
 
+// What the factors are and how they meet: reals here, pairs of rounded ones in pairs.h.
+struct Reals {
+  struct Sums {};  // lives while sums are made
+  template <int W>
+  static VecOf<W> left(const real* a) {
+    return splat<W>(*a);
+  }
+  template <int W>
+  static VecOf<W> right(const real* b) {
+    return load<W>(b);
+  }
+  template <int W>
+  static VecOf<W> add_product(VecOf<W> sum, VecOf<W> a, VecOf<W> b) {
+    return multiply_add(a, b, sum);
+  }
+};
+
 // How the sums of row i, columns j .. j + W, go to their place c in memory: one of these types, or one of the caller's.
 struct Into {
   bool add;
@@ -41,22 +58,25 @@ struct Gated {                       // the sum where gate_ij > 0: the gradient 
 };
 
 // The tile at row i0 and column j0 of c.
-template <int W, int M, int N, class Finish>
+template <class Of, int W, int M, int N, class Finish>
 inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end, int i0, int j0) {
   VecOf<W> sum[M][N] = {};
   const real* ap = a.at;
   if (k >= 64)  // long enough for c to come from far away while the sums are made
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * W, 1);
-  for (int p = 0; p < k; ++p, ap += a.column, b += b_row) {
-    VecOf<W> bj[N];
+  {
+    [[maybe_unused]] const typename Of::Sums sums;
+    for (int p = 0; p < k; ++p, ap += a.column, b += b_row) {
+      decltype(Of::template right<W>(b)) bj[N];
 #pragma GCC unroll 4
-    for (int j = 0; j < N; ++j) bj[j] = load<W>(b + j * W);
+      for (int j = 0; j < N; ++j) bj[j] = Of::template right<W>(b + j * W);
 #pragma GCC unroll 8
-    for (int i = 0; i < M; ++i) {
-      const VecOf<W> ai = splat<W>(ap[i * a.row]);
+      for (int i = 0; i < M; ++i) {
+        const auto ai = Of::template left<W>(ap + i * a.row);
 #pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) sum[i][j] = multiply_add(ai, bj[j], sum[i][j]);
+        for (int j = 0; j < N; ++j) sum[i][j] = Of::template add_product<W>(sum[i][j], ai, bj[j]);
+      }
     }
   }
 #pragma GCC unroll 8
@@ -69,14 +89,14 @@ inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff
 }
 
 // One column block of N vectors of columns, all m rows: as many rows at a time as the registers hold.
-template <int W, int N, class Finish>
+template <class Of, int W, int N, class Finish>
 inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end,
                          int j) {
   constexpr int max_rows = N == 4 || (N == 2 && registers == 16) ? 6 : 8;
   int i = 0;
   const auto rows = [&]<int M>() {
     for (; i + M <= m; i += M)
-      tile<W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, end, i, j);
+      tile<Of, W, M, N>(k, {a.at + i * a.row, a.row, a.column}, b, b_row, c + i * c_row, c_row, end, i, j);
   };
   rows.template operator()<max_rows>();
   rows.template operator()<4>();
@@ -85,12 +105,12 @@ inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, r
 }
 
 // c = the finished a b                                                  a: (m, k)   b: (k, n)   c: (m, n)
-template <class Finish>
+template <class Of = Reals, class Finish>
 inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end) {
   int j = 0;
   const auto columns = [&]<int W, int N>() {
     if constexpr (W > 0)  // doubles in 16 bytes: lanes / 4 is 0, and the compiler looks at what is not run
-      for (; j + W * N <= n; j += W * N) column_block<W, N>(m, k, a, b + j, b_row, c + j, c_row, end, j);
+      for (; j + W * N <= n; j += W * N) column_block<Of, W, N>(m, k, a, b + j, b_row, c + j, c_row, end, j);
   };
   if constexpr (registers == 32) columns.template operator()<lanes, 4>();
   if constexpr (registers == 32) columns.template operator()<lanes, 3>();

@@ -16,16 +16,19 @@ void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, 
   const Multiply multiply;
   const bool blocked = in_blocks(rows, out);
   const ColumnBlocks blocks{in, out};
-  const real* w_blocks = blocked ? in_column_blocks(column_blocks_buffer, w, blocks) : nullptr;
+  const real* w_blocks = blocked ? in_column_blocks(multiply, column_blocks_buffer, w, blocks) : nullptr;
+  const Right whole_w = blocked ? Right{} : multiply.right(shared_pairs, in, out, w, out);
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
-    const Left xs{x + from * in, in, 1};
+    const Left xs = multiply.left(block_pairs1, m, in, {x + from * in, in, 1});
     real* ys = y + from * out;
     const auto with_bias = [&](int j) { return WithBias{b + j, neg_infinity}; };
     if (blocked && b) multiply_blocks(multiply, m, in, xs, w_blocks, blocks, ys, out, with_bias);
     else if (blocked) multiply_blocks(multiply, m, in, xs, w_blocks, blocks, ys, out, false);
-    else if (b) multiply(m, out, in, xs, w, out, ys, out, with_bias(0));
-    else multiply(m, out, in, xs, w, out, ys, out, false);
+    else if (b)
+      multiply(m, out, in, xs, whole_w, ys, out, with_bias(0));
+    else
+      multiply(m, out, in, xs, whole_w, ys, out, false);
   });
 }
 
@@ -39,22 +42,32 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
   // dy is copied into blocks only beside a wide x, whose many columns read the copy.
   const bool w_blocked = in_blocks(rows, in), dy_blocked = w_blocked && in_blocks(rows, out);
   const real* w_blocks = nullptr;
-  if (dx && w_blocked) w_blocks = transposed_in_column_blocks(column_blocks_buffer, transposed_buffer, w, in, out);
-  real* w_transposed = scratch(transposed_buffer, weights);
-  if (dx && !w_blocked) transpose(in, out, w, out, w_transposed, in);
+  if (dx && w_blocked)
+    w_blocks = transposed_in_column_blocks(multiply, column_blocks_buffer, transposed_buffer, w, in, out);
+  Right w_transposed{};
+  if (dx && !w_blocked) {
+    real* to = scratch(transposed_buffer, weights);
+    transpose(in, out, w, out, to, in);
+    w_transposed = multiply.right(shared_pairs, out, in, to, in);
+  }
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real* dys = dy + from * out;
-    const Left of_dys{dys, out, 1}, of_xs{x + from * in, 1, in};
     if (dx) {
+      const Left of_dys = multiply.left(block_pairs1, m, out, {dys, out, 1});
       real* to = dx.at + from * in;
-      if (w_blocked) multiply_blocks(multiply, m, out, of_dys, w_blocks, of_w, to, in, !dx.empty);
-      else multiply(m, in, out, of_dys, w_transposed, in, to, in, !dx.empty);
+      if (w_blocked)
+        multiply_blocks(multiply, m, out, of_dys, w_blocks, of_w, to, in, !dx.empty);
+      else
+        multiply(m, in, out, of_dys, w_transposed, to, in, !dx.empty);
     }
-    if (dw && dy_blocked) {
+    if (dw) {
+      const Left of_xs = multiply.left(block_pairs2, in, m, {x + from * in, 1, in});
       const ColumnBlocks of_dy{m, out};
-      multiply_blocks(multiply, in, m, of_xs, in_column_blocks(hidden_buffer, dys, of_dy), of_dy, partial, out, add);
-    } else if (dw) {
-      multiply(in, out, m, of_xs, dys, out, partial, out, add);
+      if (dy_blocked)
+        multiply_blocks(multiply, in, m, of_xs, in_column_blocks(multiply, hidden_buffer, dys, of_dy), of_dy, partial,
+                        out, add);
+      else
+        multiply(in, out, m, of_xs, multiply.right(block_pairs3, m, out, dys, out), partial, out, add);
     }
     if (db) sum_of_rows(partial + weights, dys, m, out, out, add);
   });

@@ -1,23 +1,18 @@
 // c = a b with factors rounded as the run asks (core/rounding.h): what linear layers, matmul and feed-forward networks
-// are made of. A factor is rounded while it is copied, and gemm.h multiplies the copies in fp32. Attention does not
-// come here: it calls gemm.h itself.
+// are made of. gemm.h multiplies. Factors of bf16 are packed before, each once, by left() and right(); those of the
+// other forms are copied and rounded for each product. Attention does not come here: it calls gemm.h itself.
 #pragma once
-#include "core/cpu/gemm.h"
+#include "core/cpu/pairs.h"
 #include "core/memory.h"
 #include "core/rounding.h"
 
 namespace poslab::POSLAB_ISA {
 
-// x rounded to 11 bits, ties away from zero, as cvt.rna.tf32.f32 does; to 8 bits, ties to even, as cvt.rn.bf16.f32
-// does. Numbers that are too large become infinite; infinity and NaN stay.
+// x rounded to 11 bits, ties away from zero, as cvt.rna.tf32.f32 does. Numbers that are too large become infinite;
+// infinity and NaN stay.
 inline real to_tf32(real x) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, float(x)), exponent = 0x7F800000u;
   return __builtin_bit_cast(float, (bits & exponent) == exponent ? bits : (bits + 0x1000u) & ~0x1FFFu);
-}
-inline real to_bf16(real x) {
-  const uint32_t bits = __builtin_bit_cast(uint32_t, float(x)), exponent = 0x7F800000u;
-  return __builtin_bit_cast(float,
-                            (bits & exponent) == exponent ? bits : (bits + 0x7FFFu + (bits >> 16 & 1)) & ~0xFFFFu);
 }
 
 // `lines` lines of n numbers each, rounded.
@@ -28,20 +23,60 @@ inline void copy_rounded(int lines, int n, const real* from, ptrdiff_t from_line
     for (int j = 0; j < n; ++j) to[i * to_line + j] = round(from[i * from_line + j]);
 }
 
+struct Right {
+  const real* at;
+  ptrdiff_t row;
+};  // b_pj = at[p row + j]
+
 class Multiply {
  public:
+  // How many numbers or pairs a sum over k products has, and where row p of b, an even one, is in its memory.
+  bool packs() const { return pairs_; }
+  int steps(int k) const { return pairs_ ? (k + 1) / 2 : k; }
+  Right from_row(Right b, int p) const { return {b.at + steps(p) * b.row, b.row}; }
+
+  // A factor as products take it: as it is, or packed into the buffer of scratch memory.          a: (m, k)   b: (k, n)
+  Left left([[maybe_unused]] int buffer, [[maybe_unused]] int m, [[maybe_unused]] int k, Left a) const {
+#ifndef POSLAB_DOUBLE
+    if (pairs_) {
+      real* to = scratch(buffer, int64_t(m) * steps(k));
+      if (a.column == 1) {
+        pair_columns(m, k, a.at, a.row, to);
+        return {to, steps(k), 1};
+      }
+      pair_rows(k, m, a.at, a.column, to, m);  // a is transposed
+      return {to, 1, m};
+    }
+#endif
+    return a;
+  }
+  Right right(int buffer, int k, int n, const real* b, ptrdiff_t b_row) const {
+    if (!pairs_) return {b, b_row};
+    real* to = scratch(buffer, int64_t(steps(k)) * n);
+    copy(k, n, b, b_row, to, n);
+    return {to, n};
+  }
+  // The second factor, or a part of it, copied as products take it: steps(k) rows
+  void copy(int k, int n, const real* b, ptrdiff_t b_row, real* to, ptrdiff_t to_row) const {
+#ifndef POSLAB_DOUBLE
+    if (pairs_) return pair_rows(k, n, b, b_row, to, to_row);
+#endif
+    for (int p = 0; p < k; ++p) __builtin_memcpy(to + p * to_row, b + p * b_row, size_t(n) * sizeof(real));
+  }
+
   // c = the finished a b, finished as in gemm.h                          a: (m, k)   b: (k, n)   c: (m, n)
   template <class Finish>
-  void operator()(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row,
-                  Finish end) const {
-    if (how_ == Matmul::fp32) return gemm(m, n, k, a, b, b_row, c, c_row, end);
-    const Rounded r = rounded(m, n, k, a, b, b_row);
+  void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish end) const {
+    if (how_ == Matmul::fp32) return gemm(m, n, k, a, b.at, b.row, c, c_row, end);
+#ifndef POSLAB_DOUBLE
+    if (pairs_) return gemm<Pairs>(m, n, steps(k), a, b.at, b.row, c, c_row, end);
+#endif
+    const Rounded r = rounded(m, n, k, a, b);
     gemm(m, n, r.k, r.a, r.b, n, c, c_row, end);
   }
   // c = a b, or c += a b if add
-  void operator()(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row,
-                  bool add) const {
-    (*this)(m, n, k, a, b, b_row, c, c_row, Into{add});
+  void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, bool add) const {
+    (*this)(m, n, k, a, b, c, c_row, Into{add});
   }
 
  private:
@@ -50,7 +85,7 @@ class Multiply {
     const real* b;
     int k;
   };
-  Rounded rounded(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row) const {
+  Rounded rounded(int m, int n, int k, Left a, Right b) const {
     const int parts = how_ == Matmul::tf32x3 ? 3 : 1;         // side by side: one product with three times the places
     real *to_a = scratch(a_buffer, int64_t(parts) * m * k), *to_b = scratch(b_buffer, int64_t(parts) * k * n);
     const bool by_rows = a.column == 1;                       // else by columns: a is transposed
@@ -59,19 +94,22 @@ class Multiply {
       real* at = to_a + part * k * new_a.column;
       if (by_rows) copy_rounded(m, k, a.at, a.row, at, new_a.row, round_a);
       else copy_rounded(k, m, a.at, a.column, at, new_a.column, round_a);
-      copy_rounded(k, n, b, b_row, to_b + int64_t(part) * k * n, n, round_b);
+      copy_rounded(k, n, b.at, b.row, to_b + int64_t(part) * k * n, n, round_b);
     };
     const auto tf32 = [](real x) { return to_tf32(x); };
-    const auto bf16 = [](real x) { return to_bf16(x); };
     const auto rest = [](real x) { return to_tf32(x - to_tf32(x)); };
-    if (how_ == Matmul::bf16) copy(0, bf16, bf16);
-    else if (how_ == Matmul::tf32) copy(0, tf32, tf32);
+    if (how_ == Matmul::tf32)
+      copy(0, tf32, tf32);
     else copy(0, rest, tf32), copy(1, tf32, rest), copy(2, tf32, tf32);
     return {new_a, to_b, parts * k};
   }
 
   enum Buffer { a_buffer = 14, b_buffer };
   Matmul how_ = cpu_matmul();          // of the thread that calls the kernel, also for the threads that help it
+  bool pairs_ = how_ == Matmul::bf16;
 };
+
+// Scratch memory for packed factors: of what all threads read, and of what one block of rows needs.
+enum PairBuffer { shared_pairs = 8, block_pairs1, block_pairs2, block_pairs3, block_pairs4, block_pairs5 };
 
 }  // namespace poslab::POSLAB_ISA

@@ -27,8 +27,9 @@ std::string cuda() {
 
 }  // namespace
 
-std::string engine_in_full(Engine e) {
+std::string engine_in_full(Engine e, Matmul how) {
   const std::string name = engine_names[int(e)];
+  if (how == Matmul::bf16) return fmt::format("{}, bf16 {}", name, bf16_products());
   return e == Engine::openblas ? fmt::format("{}: {}", name, openblas().name) : name;
 }
 
@@ -47,6 +48,7 @@ std::vector<std::pair<std::string, std::string>> about() {
           {"isa", kernels(Device::cpu).name},
           {"numerics", numerics(isa())},
           {"products", engine_in_full(usual_engine())},
+          {"bf16", bf16_products()},
           {"threads", std::to_string(threads())},
           {"cuda", cuda()}};
 }

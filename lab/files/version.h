@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "core/engine.h"
+#include "core/rounding.h"
 
 namespace poslab {
 
 // version, commit, scalar, isa, numerics, products, threads, cuda: a name and a word each
 std::vector<std::pair<std::string, std::string>> about();
-std::string engine_in_full(Engine);   // "own"; "openblas: OpenBLAS 0.3.21, core Haswell, pthread"
+// "own"; "own, bf16 by vdpbf16ps"; "openblas: OpenBLAS 0.3.21, core Haswell, pthread"
+std::string engine_in_full(Engine, Matmul = Matmul::fp32);
 std::string openblas_in_full();       // and its file, loaded if it was not; or "no", with the reason and the remedy
 std::string processor();              // "AMD EPYC (family 25, model 17)"; "" where the system does not say
 std::string today();                  // "2026-01-31", of the world's clock

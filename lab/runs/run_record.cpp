@@ -58,13 +58,13 @@ struct Read {
 
 }  // namespace
 
-void add_origin(RunRecord& r, Engine products) {
+void add_origin(RunRecord& r, Engine products, Matmul how) {
   const auto list = about();
   const std::map<std::string, std::string> words(list.begin(), list.end());
   r.version = words.at("version"), r.commit = words.at("commit"), r.scalar = words.at("scalar"),
   r.isa = words.at("isa"), r.processor = processor(), r.date = today();
   if (const std::string& number = words.at("numerics"); !number.empty() && products == Engine::own) r.numerics = number;
-  r.products = engine_in_full(products);
+  r.products = engine_in_full(products, how);
   r.threads = std::stoi(words.at("threads")), r.cuda = words.at("cuda");
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/engine.h"
+#include "core/rounding.h"
 #include "lab/runs/values.h"
 #include "tasks/batch.h"
 
@@ -25,7 +26,7 @@ struct RunRecord {
   Values test = {};  // of a test that is not the run's own: the options that differ (lab/runs/other_test.h)
 };
 
-void add_origin(RunRecord&, Engine);         // this program, on this machine, and by what the run multiplies
+void add_origin(RunRecord&, Engine, Matmul);  // this program, on this machine, and by what the run multiplies
 void add_clock(RunRecord&, double seconds);  // of its steps
 // Of an earlier test; empty if there was none, or if its file is damaged: this one replaces it.
 RunRecord record_before(const std::string& path);

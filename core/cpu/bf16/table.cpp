@@ -1,0 +1,20 @@
+// The kernels that --matmul bf16 takes where the processor multiplies pairs of bf16 itself: those of this set in place
+// of the same of a wider one. The sources beside this folder define them.
+#include "core/kernels.h"
+
+namespace poslab::POSLAB_ISA {
+
+#define KERNEL(name, result, arguments, ...) result name arguments;
+#include "core/kernels.def"
+#undef KERNEL
+
+Kernels with_products(const Kernels& others) {
+  Kernels k = others;
+  k.matmul = matmul;
+  k.linear = linear, k.linear_backward = linear_backward;
+  k.feed_forward = feed_forward, k.feed_forward_backward = feed_forward_backward;
+  k.gated_feed_forward = gated_feed_forward, k.gated_feed_forward_backward = gated_feed_forward_backward;
+  return k;
+}
+
+}  // namespace poslab::POSLAB_ISA

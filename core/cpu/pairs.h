@@ -1,0 +1,156 @@
+// Factors of products as pairs of bf16, and their sums in fp32: what --matmul bf16 multiplies (core/rounding.h).
+//
+//   sum = (sum + a_1 b_1) + a_0 b_0,  each + rounded once                    a, b: two neighbours along the inner index
+//
+// This is the instruction vdpbf16ps of AVX512-BF16: 32 products where an FMA of fp32 has 16. Its manual's pseudo-code
+// (Intel's, volume 2) has the odd element first, and takes subnormal numbers, factors and sums alike, for zero. On
+// other processors it is emulated by two FMAs, while subnormal numbers count as zero, for the same bits. Those without
+// FMA round twice, and outside x86 subnormal sums stay: there a sum below 1e-30 may differ.
+#pragma once
+#include "core/cpu/gemm.h"
+
+#ifndef POSLAB_DOUBLE
+namespace poslab::POSLAB_ISA {
+
+// W pairs, one in each 32 bits: element 0 in the lower half.
+template <int W>
+struct WideBits {
+  typedef uint32_t type __attribute__((vector_size(W * sizeof(uint32_t))));
+  typedef uint32_t unaligned __attribute__((vector_size(W * sizeof(uint32_t)), aligned(4), may_alias));
+};
+template <>
+struct WideBits<1> {
+  typedef uint32_t type;
+  typedef uint32_t unaligned __attribute__((may_alias));
+};
+template <int W>
+using Bits = typename WideBits<W>::type;
+template <int W>
+inline Bits<W> load_bits(const real* p) {
+  return *reinterpret_cast<const typename WideBits<W>::unaligned*>(p);
+}
+template <int W>
+inline void store_bits(real* p, Bits<W> x) {
+  *reinterpret_cast<typename WideBits<W>::unaligned*>(p) = x;
+}
+
+// fp32 -> bf16 in the upper half of its 32 bits, ties to even; subnormal numbers become 0 of their sign, and a NaN
+// stays one.
+template <int W>
+inline Bits<W> to_bf16(Bits<W> x) {
+  const Bits<W> exponent = x & 0x7F800000u, mantissa = x & 0x007FFFFFu;
+  const Bits<W> rounded = (x + 0x7FFFu + (x >> 16 & 1u)) & 0xFFFF0000u, sign = x & 0x80000000u;
+  const Bits<W> special = mantissa == 0u ? x : (x | 0x00400000u) & 0xFFFF0000u;
+  return exponent == 0x7F800000u ? special : exponent == 0u ? sign : rounded;
+}
+template <int W>
+inline Bits<W> pair_of(Bits<W> x0, Bits<W> x1) {
+  return to_bf16<W>(x0) >> 16 | to_bf16<W>(x1);
+}
+
+#if defined __AVX512BF16__
+// Pairs of a vector below another, and of neighbours along a row.
+inline Bits<lanes> pair(Bits<lanes> x0, Bits<lanes> x1) {
+  alignas(64) static constexpr uint16_t order[32] = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+                                                     8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  const __m512i halves = (__m512i)_mm512_cvtne2ps_pbh((__m512)x1, (__m512)x0);
+  return (Bits<lanes>)_mm512_permutexvar_epi16(_mm512_load_si512(order), halves);
+}
+inline Bits<lanes> pair_neighbours(Bits<lanes> x0, Bits<lanes> x1) {
+  return (Bits<lanes>)_mm512_cvtne2ps_pbh((__m512)x1, (__m512)x0);
+}
+
+struct Pairs {
+  struct Sums {};
+  template <int W>
+  static Bits<W> left(const real* a) {
+    return load_bits<1>(a) - Bits<W>{};
+  }
+  template <int W>
+  static Bits<W> right(const real* b) {
+    return load_bits<W>(b);
+  }
+  template <int W>
+  static VecOf<W> add_product(VecOf<W> sum, Bits<W> a, Bits<W> b) {
+    if constexpr (W == 16) return (VecOf<W>)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
+    if constexpr (W == 8) return (VecOf<W>)_mm256_dpbf16_ps((__m256)sum, (__m256bh)a, (__m256bh)b);
+    if constexpr (W == 4) return (VecOf<W>)_mm_dpbf16_ps((__m128)sum, (__m128bh)a, (__m128bh)b);
+    if constexpr (W == 1)
+      return _mm_dpbf16_ps(_mm_set_ss(sum), (__m128bh)_mm_cvtsi32_si128(int(a)),
+                           (__m128bh)_mm_cvtsi32_si128(int(b)))[0];
+  }
+};
+#else
+inline Bits<lanes> pair(Bits<lanes> x0, Bits<lanes> x1) { return pair_of<lanes>(x0, x1); }
+template <int... i>
+inline Bits<lanes> pair_neighbours(Bits<lanes> x0, Bits<lanes> x1, std::integer_sequence<int, i...>) {
+  return pair(__builtin_shufflevector(x0, x1, (2 * i)...), __builtin_shufflevector(x0, x1, (2 * i + 1)...));
+}
+inline Bits<lanes> pair_neighbours(Bits<lanes> x0, Bits<lanes> x1) {
+  return pair_neighbours(x0, x1, std::make_integer_sequence<int, lanes>());
+}
+
+struct Pairs {
+#if defined __SSE2__
+  class Sums {  // subnormal factors and sums are zero
+   public:
+    Sums() { _mm_setcsr(before_ | 0x8040); }
+    ~Sums() { _mm_setcsr(before_); }
+    Sums(const Sums&) = delete;
+
+   private:
+    unsigned before_ = _mm_getcsr();
+  };
+#else
+  struct Sums {};
+#endif
+  template <int W>
+  struct Two {
+    VecOf<W> x0, x1;
+  };
+  template <int W>
+  static Two<W> apart(Bits<W> pairs) {
+    return {__builtin_bit_cast(VecOf<W>, pairs << 16), __builtin_bit_cast(VecOf<W>, pairs & 0xFFFF0000u)};
+  }
+  template <int W>
+  static Two<W> left(const real* a) {
+    return apart<W>(load_bits<1>(a) - Bits<W>{});
+  }
+  template <int W>
+  static Two<W> right(const real* b) {
+    return apart<W>(load_bits<W>(b));
+  }
+  template <int W>
+  static VecOf<W> add_product(VecOf<W> sum, Two<W> a, Two<W> b) {
+    const VecOf<W> first = sum + a.x1 * b.x1;
+    return first + a.x0 * b.x0;
+  }
+};
+#endif
+
+// Two lines of n numbers, one below the other -> n pairs; without a second line it counts as zeros.
+inline void pair_lines(int n, const real* x0, const real* x1, real* to) {
+  int j = 0;
+  for (; j + lanes <= n; j += lanes)
+    store_bits<lanes>(to + j, pair(load_bits<lanes>(x0 + j), x1 ? load_bits<lanes>(x1 + j) : Bits<lanes>{}));
+  for (; j < n; ++j) store_bits<1>(to + j, pair_of<1>(load_bits<1>(x0 + j), x1 ? load_bits<1>(x1 + j) : 0));
+}
+
+// Pairs of rows: to_pj = (x_2p,j , x_2p+1,j)                                 x: (k, n)   to: (ceil(k / 2), n)
+inline void pair_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, ptrdiff_t to_row) {
+  for (int p = 0; p < k; p += 2, x += 2 * x_row, to += to_row) pair_lines(n, x, p + 1 < k ? x + x_row : nullptr, to);
+}
+
+// Pairs along rows: to_ip = (x_i,2p , x_i,2p+1)                              x: (m, k)   to: (m, ceil(k / 2))
+inline void pair_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
+  for (int i = 0; i < m; ++i, x += x_row, to += (k + 1) / 2) {
+    int p = 0;
+    for (; p + 2 * lanes <= k; p += 2 * lanes)
+      store_bits<lanes>(to + p / 2, pair_neighbours(load_bits<lanes>(x + p), load_bits<lanes>(x + p + lanes)));
+    for (; p < k; p += 2)
+      store_bits<1>(to + p / 2, pair_of<1>(load_bits<1>(x + p), p + 1 < k ? load_bits<1>(x + p + 1) : 0));
+  }
+}
+
+}  // namespace poslab::POSLAB_ISA
+#endif
