@@ -8,41 +8,46 @@ namespace poslab::POSLAB_ISA {
 
 constexpr int columns = 64;
 
-// A matrix of `rows` rows and n columns, cut into blocks of 64 columns: where block s starts, and how wide it is.
+// A matrix cut into blocks of 64 columns, n in all: block s begins at column 64 s.
 struct ColumnBlocks {
-  int rows, n;
+  Right first;
+  int64_t step;  // from one to the next
+  int n;
   int count() const { return (n + columns - 1) / columns; }
   int width(int s) const { return int(smaller_of(columns, n - s * columns)); }
-  int64_t size() const { return int64_t(count()) * rows * columns; }
-  int64_t start(int s) const { return int64_t(s) * rows * columns; }
+  Right operator[](int s) const { return {first.at + s * step, first.row, first.packed}; }
 };
 
-// w: (rows, n) -> its blocks of columns, each (rows, 64), or (rows / 2, 64) of pairs (product.h)
-inline const real* in_column_blocks(const Multiply& multiply, int buffer, const real* w, const ColumnBlocks& to) {
-  real* at = scratch(buffer, to.size());
+// b: (k, n) -> its blocks of columns, each (k, 64), copied or packed (product.h); where they lie, for few rows of a
+inline ColumnBlocks in_column_blocks(const Multiply& multiply, int buffer, int64_t rows, const real* b, int k, int n) {
+  const int steps = multiply.steps(k);
+  ColumnBlocks to{{nullptr, columns, multiply.packs()}, int64_t(steps) * columns, n};
+  if (rows < few_rows && k % 2 == 0) return {{b, n}, columns, n};
+  real* at = scratch(buffer, to.count() * to.step);
+  for (int s = 0; s < to.count(); ++s) multiply.copy(k, to.width(s), b + s * columns, n, at + s * to.step, columns);
+  to.first.at = at;
+  return to;
+}
+
+// w: (n, k) -> the blocks of columns of its transpose (k, n), which on the way lies in the buffers `other` and `third`
+inline ColumnBlocks transposed_in_column_blocks(const Multiply& multiply, int buffer, int other, int third,
+                                                const real* w, int n, int k) {
+  const Right all = multiply.transposed(other, third, n, k, w);
+  ColumnBlocks to{all, int64_t(multiply.steps(k)) * columns, n};
+  real* at = scratch(buffer, to.count() * to.step);
   for (int s = 0; s < to.count(); ++s)
-    multiply.copy(to.rows, to.width(s), w + s * columns, to.n, at + to.start(s), columns);
-  return at;
+    for (int p = 0; p < multiply.steps(k); ++p)
+      __builtin_memcpy(at + s * to.step + p * columns, all.at + p * all.row + s * columns,
+                       size_t(to.width(s)) * sizeof(real));
+  to.first.at = at, to.first.row = columns;
+  return to;
 }
 
-// w: (m, n) -> the blocks of columns of its transpose (n, m), which on the way lies in the buffer `other`
-inline const real* transposed_in_column_blocks(const Multiply& multiply, int buffer, int other, const real* w, int m,
-                                               int n) {
-  real* transposed = scratch(other, int64_t(m) * n);
-  transpose(m, n, w, n, transposed, m);
-  return in_column_blocks(multiply, buffer, transposed, {n, m});
-}
-
-// c = the finished a b, b in blocks of columns; end(j) finishes columns j .. j + 64
+// c = the finished a b; end(j) finishes columns j .. j + 64
 template <class End>
-inline void multiply_blocks(const Multiply& multiply, int m, int k, Left a, const real* b, const ColumnBlocks& of,
-                            real* c, ptrdiff_t c_row, const End& end) {
-  for (int s = 0, j = 0; s < of.count(); ++s, j += columns)
-    multiply(m, of.width(s), k, a, {b + of.start(s), columns}, c + j, c_row, end(j));
-}
-inline void multiply_blocks(const Multiply& multiply, int m, int k, Left a, const real* b, const ColumnBlocks& of,
-                            real* c, ptrdiff_t c_row, bool add) {
-  multiply_blocks(multiply, m, k, a, b, of, c, c_row, [=](int) { return Into{add}; });
+inline void multiply_blocks(const Multiply& multiply, int m, int k, Left a, const ColumnBlocks& b, real* c,
+                            ptrdiff_t c_row, const End& end) {
+  for (int s = 0, j = 0; s < b.count(); ++s, j += columns) multiply(m, b.width(s), k, a, b[s], c + j, c_row, end(j));
 }
 
 }  // namespace poslab::POSLAB_ISA

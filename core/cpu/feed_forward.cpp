@@ -7,16 +7,13 @@ namespace poslab::POSLAB_ISA {
 void feed_forward(real* y, real* hidden, const real* x, const real* w1, const real* b1, const real* w2, const real* b2,
                   int64_t rows, int in, int d_ff, int out) {
   const Multiply multiply;
-  const ColumnBlocks blocks{in, d_ff};
-  const real* w1_blocks = in_column_blocks(multiply, column_blocks_buffer, w1, blocks);
-  const Right whole_w2 = multiply.right(shared_pairs, d_ff, out, w2, out);
+  const ColumnBlocks w1_blocks = in_column_blocks(multiply, column_blocks_buffer, rows, w1, in, d_ff);
+  const Right whole_w2 = multiply.right(shared_pairs, rows, d_ff, out, w2, out);
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     real* h = hidden + from * d_ff;
     const Left xs = multiply.left(block_pairs1, m, in, {x + from * in, in, 1});
-    for (int s = 0; s < blocks.count(); ++s)
-      multiply(m, blocks.width(s), in, xs, {w1_blocks + blocks.start(s), columns}, h + s * columns, d_ff,
-               WithBias{b1 + s * columns, 0});
+    multiply_blocks(multiply, m, in, xs, w1_blocks, h, d_ff, [&](int j) { return WithBias{b1 + j, 0}; });
     multiply(m, out, d_ff, multiply.left(block_pairs2, m, d_ff, {h, d_ff, 1}), whole_w2, y + from * out, out,
              WithBias{b2, neg_infinity});
   });
@@ -30,30 +27,26 @@ void feed_forward_backward(Accumulator dx, Accumulator dw1, Accumulator db1, Acc
   const int64_t n1 = int64_t(in) * d_ff, n2 = int64_t(d_ff) * out;
   const int64_t at_b1 = n1, at_w2 = at_b1 + d_ff, at_b2 = at_w2 + n2;
   const PartialSums partial_sums(rows, at_b2 + out);
-  real* w1_transposed = scratch(transposed_buffer, n1);     // (d_ff, in)
-  real* w2_transposed = scratch(transposed2_buffer, n2);    // (out, d_ff)
-  transpose(in, d_ff, w1, d_ff, w1_transposed, in);
-  transpose(d_ff, out, w2, out, w2_transposed, d_ff);
-  const Right whole_w1 = multiply.right(shared_pairs, d_ff, in, w1_transposed, in);
-  const real* w2_blocks = in_column_blocks(multiply, column_blocks_buffer, w2_transposed, {out, d_ff});
+  const Right w1_transposed = multiply.transposed(transposed_buffer, shared_pairs, in, d_ff, w1);
+  const ColumnBlocks w2_blocks =
+      transposed_in_column_blocks(multiply, column_blocks_buffer, transposed2_buffer, shared_pairs, w2, d_ff, out);
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real *dys = dy + from * out, *xs = x + from * in, *h = hidden + from * d_ff;
     real* dh = scratch(hidden_buffer, int64_t(row_block) * columns);
-    const ColumnBlocks blocks{out, d_ff};
     const Left of_dys = multiply.left(block_pairs1, m, out, {dys, out, 1});
     const Left of_xs = multiply.left(block_pairs2, in, m, {xs, 1, in});
-    for (int s = 0; s < blocks.count(); ++s) {
-      const int n = blocks.width(s), j = s * columns;
-      multiply(m, n, out, of_dys, {w2_blocks + blocks.start(s), columns}, dh, columns, Gated{h + j, d_ff});
+    for (int s = 0; s < w2_blocks.count(); ++s) {
+      const int n = w2_blocks.width(s), j = s * columns;
+      multiply(m, n, out, of_dys, w2_blocks[s], dh, columns, Gated{h + j, d_ff});
       if (dx)
-        multiply(m, in, n, multiply.left(block_pairs3, m, n, {dh, columns, 1}), multiply.from_row(whole_w1, j),
+        multiply(m, in, n, multiply.left(block_pairs3, m, n, {dh, columns, 1}), multiply.from_row(w1_transposed, j),
                  dx.at + from * in, in, s > 0 || !dx.empty);
-      if (dw1) multiply(in, n, m, of_xs, multiply.right(block_pairs4, m, n, dh, columns), partial + j, d_ff, add);
+      if (dw1) multiply(in, n, m, of_xs, multiply.right(block_pairs4, in, m, n, dh, columns), partial + j, d_ff, add);
       if (db1) sum_of_rows(partial + at_b1 + j, dh, m, n, columns, add);
     }
     if (dw2)
       multiply(d_ff, out, m, multiply.left(block_pairs3, d_ff, m, {h, 1, d_ff}),
-               multiply.right(block_pairs4, m, out, dys, out), partial + at_w2, out, add);
+               multiply.right(block_pairs4, d_ff, m, out, dys, out), partial + at_w2, out, add);
     if (db2) sum_of_rows(partial + at_b2, dys, m, out, out, add);
   });
   partial_sums.add_up(dw1, 0, n1);

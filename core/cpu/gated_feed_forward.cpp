@@ -59,21 +59,19 @@ void gate_block_backward(real* h, real* da, real* dc, const real* a, const real*
 
 void gated_feed_forward(real* y, real* a, real* c, const GatedArgs& g) {
   const Multiply multiply;
-  const ColumnBlocks blocks{g.in, g.d_ff};
-  const real* w1 = in_column_blocks(multiply, weights1_buffer, g.w1, blocks);
-  const real* w3 = in_column_blocks(multiply, weights3_buffer, g.w3, blocks);
-  const Right whole_w2 = multiply.right(shared_pairs, g.d_ff, g.out, g.w2, g.out);
+  const ColumnBlocks w1 = in_column_blocks(multiply, weights1_buffer, g.rows, g.w1, g.in, g.d_ff);
+  const ColumnBlocks w3 = in_column_blocks(multiply, weights3_buffer, g.rows, g.w3, g.in, g.d_ff);
+  const Right whole_w2 = multiply.right(shared_pairs, g.rows, g.d_ff, g.out, g.w2, g.out);
   const auto gate = with_activation(g.gate, [](auto act) { return &gate_block<decltype(act)>; });
   parallel_ranges(g.rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     const Left x = multiply.left(block_pairs1, m, g.in, {g.x + from * g.in, g.in, 1});
     constexpr int64_t size = int64_t(row_block) * columns;
     real *h = scratch(block_buffer, 2 * size), *c_block = h + size, *ys = y + from * g.out;
-    for (int s = 0; s < blocks.count(); ++s) {
-      const HiddenBlock b{from, m, s * columns, blocks.width(s)};
-      product(multiply, m, b.n, g.in, x, {w1 + blocks.start(s), columns}, g.b1 ? g.b1 + b.j : nullptr, h, columns);
-      product(multiply, m, b.n, g.in, x, {w3 + blocks.start(s), columns}, g.b3 ? g.b3 + b.j : nullptr, c_block,
-              columns);
+    for (int s = 0; s < w1.count(); ++s) {
+      const HiddenBlock b{from, m, s * columns, w1.width(s)};
+      product(multiply, m, b.n, g.in, x, w1[s], g.b1 ? g.b1 + b.j : nullptr, h, columns);
+      product(multiply, m, b.n, g.in, x, w3[s], g.b3 ? g.b3 + b.j : nullptr, c_block, columns);
       gate(h, c_block, a, c, g, b);
       const Left hs = multiply.left(block_pairs2, m, b.n, {h, columns, 1});
       const Right w2 = multiply.from_row(whole_w2, b.j);
@@ -92,13 +90,10 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
   const int64_t n1 = int64_t(in) * d_ff, n2 = int64_t(d_ff) * out;
   const int64_t at_w3 = n1, at_b1 = at_w3 + n1, at_b3 = at_b1 + d_ff, at_w2 = at_b3 + d_ff, at_b2 = at_w2 + n2;
   const PartialSums partial_sums(g.rows, at_b2 + out);
-  const ColumnBlocks blocks{out, d_ff};
-  const real* w2 = transposed_in_column_blocks(multiply, weights2_buffer, transposed_buffer, g.w2, d_ff, out);
-  real *w1_transposed = scratch(transposed_buffer, n1), *w3_transposed = scratch(transposed2_buffer, n1);
-  transpose(in, d_ff, g.w1, d_ff, w1_transposed, in);
-  transpose(in, d_ff, g.w3, d_ff, w3_transposed, in);
-  const Right w1 = multiply.right(weights1_buffer, d_ff, in, w1_transposed, in),
-              w3 = multiply.right(weights3_buffer, d_ff, in, w3_transposed, in);
+  const ColumnBlocks w2 =
+      transposed_in_column_blocks(multiply, weights2_buffer, transposed_buffer, shared_pairs, g.w2, d_ff, out);
+  const Right w1 = multiply.transposed(transposed_buffer, shared_pairs, in, d_ff, g.w1),
+              w3 = multiply.transposed(transposed2_buffer, shared_pairs, in, d_ff, g.w3);
   const auto gate = with_activation(g.gate, [](auto act) { return &gate_block_backward<decltype(act)>; });
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real *dys = dy + from * out, *x = g.x + from * in;
@@ -106,10 +101,10 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
     real *h = scratch(block_buffer, 3 * size), *da = h + size, *dc = da + size;
     const Left of_dys = multiply.left(block_pairs1, m, out, {dys, out, 1});
     const Left of_xs = multiply.left(block_pairs2, in, m, {x, 1, in});
-    const Right right_dys = multiply.right(shared_pairs, m, out, dys, out);
-    for (int s = 0; s < blocks.count(); ++s) {
-      const HiddenBlock b{from, m, s * columns, blocks.width(s)};
-      multiply(m, b.n, out, of_dys, {w2 + blocks.start(s), columns}, da, columns, false);
+    const Right right_dys = multiply.right(block_pairs5, row_block, m, out, dys, out);
+    for (int s = 0; s < w2.count(); ++s) {
+      const HiddenBlock b{from, m, s * columns, w2.width(s)};
+      multiply(m, b.n, out, of_dys, w2[s], da, columns, false);
       gate(h, da, dc, a, c, g, b);
       if (d.x) {
         real* dx = d.x.at + from * in;
@@ -119,7 +114,7 @@ void gated_feed_forward_backward(const GatedGrads& d, const real* dy, const real
                  true);
       }
       const auto to_weights = [&](const real* dys, real* to) {
-        multiply(in, b.n, m, of_xs, multiply.right(block_pairs4, m, b.n, dys, columns), to + b.j, d_ff, add);
+        multiply(in, b.n, m, of_xs, multiply.right(block_pairs4, in, m, b.n, dys, columns), to + b.j, d_ff, add);
       };
       if (d.w1) to_weights(da, partial);
       if (d.w3) to_weights(dc, partial + at_w3);

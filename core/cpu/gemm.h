@@ -5,7 +5,6 @@
 // it may be stored either way round. For a width of 64 this runs at the processor's FMA rate.
 #pragma once
 #include <cstddef>
-#include <utility>
 
 #include "core/cpu/simd.h"
 
@@ -18,13 +17,14 @@ struct Left {
 
 // What the factors are and how they meet: reals here, pairs of rounded ones in pairs.h.
 struct Reals {
-  struct Sums {};  // lives while sums are made
+  struct Sums {};                 // lives while sums are made
+  static constexpr int rows = 1;  // of b that a step takes
   template <int W>
   static VecOf<W> left(const real* a) {
     return splat<W>(*a);
   }
   template <int W>
-  static VecOf<W> right(const real* b) {
+  static VecOf<W> right(const real* b, ptrdiff_t) {
     return load<W>(b);
   }
   template <int W>
@@ -67,10 +67,10 @@ inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff
       for (int j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * W, 1);
   {
     [[maybe_unused]] const typename Of::Sums sums;
-    for (int p = 0; p < k; ++p, ap += a.column, b += b_row) {
-      decltype(Of::template right<W>(b)) bj[N];
+    for (int p = 0; p < k; ++p, ap += a.column, b += Of::rows * b_row) {
+      decltype(Of::template right<W>(b, b_row)) bj[N];
 #pragma GCC unroll 4
-      for (int j = 0; j < N; ++j) bj[j] = Of::template right<W>(b + j * W);
+      for (int j = 0; j < N; ++j) bj[j] = Of::template right<W>(b + j * W, b_row);
 #pragma GCC unroll 8
       for (int i = 0; i < M; ++i) {
         const auto ai = Of::template left<W>(ap + i * a.row);
@@ -124,49 +124,6 @@ inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, re
 // c = a b, or c += a b if add
 inline void gemm(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, bool add) {
   gemm(m, n, k, a, b, b_row, c, c_row, Into{add});
-}
-
-// Rows into columns, W at a time: each round of interleaving halves brings one bit of a row's number to its column's.
-template <int W, int... i>
-inline void transpose_block(VecOf<W>* x, std::integer_sequence<int, i...>) {
-  for (int round = 1; round < W; round *= 2) {
-    VecOf<W> y[W];
-#pragma GCC unroll 8
-    for (int r = 0; r < W / 2; ++r) {
-      y[2 * r] = __builtin_shufflevector(x[r], x[r + W / 2], (i / 2 + i % 2 * W)...);
-      y[2 * r + 1] = __builtin_shufflevector(x[r], x[r + W / 2], (W / 2 + i / 2 + i % 2 * W)...);
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < W; ++r) x[r] = y[r];
-  }
-}
-
-// to_ji = factor row(i)_j: rows that may lie anywhere become columns.              row(i): n reals, i < m   to: (n, m)
-template <class Row>
-inline void transpose_rows(int m, int n, const Row& row, real factor, real* to, ptrdiff_t to_row) {
-  constexpr int W = lanes < 8 ? lanes : 8;
-  int i = 0;
-  for (; i + W <= m; i += W) {
-    int j = 0;
-    for (; j + W <= n; j += W) {
-      VecOf<W> x[W];
-#pragma GCC unroll 8
-      for (int r = 0; r < W; ++r) x[r] = load<W>(row(i + r) + j);
-      transpose_block<W>(x, std::make_integer_sequence<int, W>());
-#pragma GCC unroll 8
-      for (int r = 0; r < W; ++r) store<W>(to + (j + r) * to_row + i, factor * x[r]);
-    }
-    for (; j < n; ++j)
-      for (int r = i; r < i + W; ++r) to[j * to_row + r] = factor * row(r)[j];
-  }
-  for (; i < m; ++i)
-    for (int j = 0; j < n; ++j) to[j * to_row + i] = factor * row(i)[j];
-}
-
-// to = from^T                                                            from: (m, n)   to: (n, m)
-inline void transpose(int m, int n, const real* from, ptrdiff_t from_row, real* to, ptrdiff_t to_row) {
-  transpose_rows(
-      m, n, [=](int i) { return from + i * from_row; }, 1, to, to_row);
 }
 
 }  // namespace poslab::POSLAB_ISA

@@ -15,20 +15,23 @@ bool in_blocks(int64_t rows, int width) { return rows >= row_block && width > co
 void linear(real* y, const real* x, const real* w, const real* b, int64_t rows, int in, int out) {
   const Multiply multiply;
   const bool blocked = in_blocks(rows, out);
-  const ColumnBlocks blocks{in, out};
-  const real* w_blocks = blocked ? in_column_blocks(multiply, column_blocks_buffer, w, blocks) : nullptr;
-  const Right whole_w = blocked ? Right{} : multiply.right(shared_pairs, in, out, w, out);
+  const ColumnBlocks blocks =
+      blocked ? in_column_blocks(multiply, column_blocks_buffer, rows, w, in, out) : ColumnBlocks{};
+  const Right whole = blocked ? Right{} : multiply.right(shared_pairs, rows, in, out, w, out);
   parallel_ranges(rows, row_block, [&](int64_t from, int64_t to) {
     const int m = int(to - from);
     const Left xs = multiply.left(block_pairs1, m, in, {x + from * in, in, 1});
     real* ys = y + from * out;
     const auto with_bias = [&](int j) { return WithBias{b + j, neg_infinity}; };
-    if (blocked && b) multiply_blocks(multiply, m, in, xs, w_blocks, blocks, ys, out, with_bias);
-    else if (blocked) multiply_blocks(multiply, m, in, xs, w_blocks, blocks, ys, out, false);
+    const auto without = [](int) { return Into{false}; };
+    if (blocked && b)
+      multiply_blocks(multiply, m, in, xs, blocks, ys, out, with_bias);
+    else if (blocked)
+      multiply_blocks(multiply, m, in, xs, blocks, ys, out, without);
     else if (b)
-      multiply(m, out, in, xs, whole_w, ys, out, with_bias(0));
+      multiply(m, out, in, xs, whole, ys, out, with_bias(0));
     else
-      multiply(m, out, in, xs, whole_w, ys, out, false);
+      multiply(m, out, in, xs, whole, ys, out, without(0));
   });
 }
 
@@ -38,36 +41,33 @@ void linear_backward(Accumulator dx, Accumulator dw, Accumulator db, const real*
   const Multiply multiply;
   const int64_t weights = int64_t(in) * out;
   const PartialSums partial_sums(rows, weights + out);
-  const ColumnBlocks of_w{out, in};                                        // of w^T (out, in)
   // dy is copied into blocks only beside a wide x, whose many columns read the copy.
   const bool w_blocked = in_blocks(rows, in), dy_blocked = w_blocked && in_blocks(rows, out);
-  const real* w_blocks = nullptr;
-  if (dx && w_blocked)
-    w_blocks = transposed_in_column_blocks(multiply, column_blocks_buffer, transposed_buffer, w, in, out);
+  ColumnBlocks w_blocks{};
   Right w_transposed{};
-  if (dx && !w_blocked) {
-    real* to = scratch(transposed_buffer, weights);
-    transpose(in, out, w, out, to, in);
-    w_transposed = multiply.right(shared_pairs, out, in, to, in);
-  }
+  if (dx && w_blocked)
+    w_blocks = transposed_in_column_blocks(multiply, column_blocks_buffer, transposed_buffer, shared_pairs, w, in, out);
+  else if (dx)
+    w_transposed = multiply.transposed(transposed_buffer, shared_pairs, in, out, w);
   partial_sums.run([&](real* partial, int64_t from, int m, bool add) {
     const real* dys = dy + from * out;
     if (dx) {
       const Left of_dys = multiply.left(block_pairs1, m, out, {dys, out, 1});
+      const Into into{!dx.empty};
       real* to = dx.at + from * in;
       if (w_blocked)
-        multiply_blocks(multiply, m, out, of_dys, w_blocks, of_w, to, in, !dx.empty);
+        multiply_blocks(multiply, m, out, of_dys, w_blocks, to, in, [=](int) { return into; });
       else
-        multiply(m, in, out, of_dys, w_transposed, to, in, !dx.empty);
+        multiply(m, in, out, of_dys, w_transposed, to, in, into);
     }
     if (dw) {
       const Left of_xs = multiply.left(block_pairs2, in, m, {x + from * in, 1, in});
-      const ColumnBlocks of_dy{m, out};
+      const Into into{add};
       if (dy_blocked)
-        multiply_blocks(multiply, in, m, of_xs, in_column_blocks(multiply, hidden_buffer, dys, of_dy), of_dy, partial,
-                        out, add);
+        multiply_blocks(multiply, in, m, of_xs, in_column_blocks(multiply, hidden_buffer, in, dys, m, out), partial,
+                        out, [=](int) { return into; });
       else
-        multiply(in, out, m, of_xs, multiply.right(block_pairs3, m, out, dys, out), partial, out, add);
+        multiply(in, out, m, of_xs, multiply.right(block_pairs3, in, m, out, dys, out), partial, out, into);
     }
     if (db) sum_of_rows(partial + weights, dys, m, out, out, add);
   });

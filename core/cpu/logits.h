@@ -8,6 +8,7 @@
 #pragma once
 #include "core/cpu/gemm.h"
 #include "core/cpu/rows.h"
+#include "core/cpu/transpose.h"
 #include "core/kernels.h"
 #include "core/memory.h"
 #include "core/parallel.h"

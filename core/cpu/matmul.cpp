@@ -4,6 +4,8 @@
 //
 // GFLOP/s on one core of a Xeon (Sapphire Rapids) at 1024 and 2048 squared, ours and OpenBLAS's with the same
 // instructions: AVX-512 150, 146 and 162, 162; AVX2 83, 80 and 84, 86; without FMA 26 and 32.
+#include <cstring>
+
 #include "core/cpu/product.h"
 #include "core/kernels.h"
 #include "core/parallel.h"
@@ -27,21 +29,19 @@ Left left(const Product& p, const real* a, int i, int from) {
 }
 
 // Rows from .. from + k, columns j .. j + n of b, to where their panels start: one after the other, each (k, panel).
-void pack(const Multiply& multiply, const Product& p, const real* b, int from, int k, int j, int n, real* to) {
+void pack(const Product& p, const real* b, int from, int k, int j, int n, real* to) {
   // course 4: pack
   if (p.b_transposed) {
-    for (int at = 0; at < n; at += panel, to += int64_t(panel) * k) {
+    for (int at = 0; at < n; at += panel) {
       const int width = smaller(panel, n - at);
-      real* transposed = multiply.packs() ? scratch(1, panel * block_inner) : to;
-      transpose(width, k, b + int64_t(j + at) * p.k + from, p.k, transposed, width);
-      if (multiply.packs()) multiply.copy(k, width, transposed, width, to, width);
+      transpose(width, k, b + int64_t(j + at) * p.k + from, p.k, to + int64_t(at) * k, width);
     }
   } else {
-    for (int row = 0; row < k; row += 2)
+    for (int row = 0; row < k; ++row)
       for (int at = 0; at < n; at += panel) {
         const int width = smaller(panel, n - at);
-        multiply.copy(smaller(2, k - row), width, b + int64_t(from + row) * p.n + j + at, p.n,
-                      to + int64_t(at) * k + multiply.steps(row) * width, width);
+        std::memcpy(to + int64_t(at) * k + row * width, b + int64_t(from + row) * p.n + j + at,
+                    size_t(width) * sizeof(real));
       }
   }
   // course end
@@ -55,7 +55,7 @@ void large_product(const Multiply& multiply, const Product& p, const real* a, co
     const int k = smaller(block_inner, p.k - from);
     parallel_for(across, [&](int64_t piece) {
       const int j = int(piece) * block_columns;
-      pack(multiply, p, b, from, k, j, smaller(block_columns, p.n - j), packed + int64_t(j) * k);
+      pack(p, b, from, k, j, smaller(block_columns, p.n - j), packed + int64_t(j) * k);
     });
     parallel_for(int64_t(blocks(p.m, block_rows)) * across, [&](int64_t piece) {
       // course 4: block
@@ -67,10 +67,9 @@ void large_product(const Multiply& multiply, const Product& p, const real* a, co
         transpose(k, m, rows.at, p.m, untransposed, k);
         rows = {untransposed, k, 1};
       }
-      rows = multiply.left(block_pairs1, m, k, rows);
       for (int at = j; at < end; at += panel) {
         const int width = smaller(panel, end - at);
-        multiply(m, width, k, rows, {packed + int64_t(at) * k, width}, c + int64_t(i) * p.n + at, p.n, add);
+        multiply(m, width, k, rows, packed + int64_t(at) * k, width, c + int64_t(i) * p.n + at, p.n, add);
       }
       // course end
     });
@@ -90,19 +89,17 @@ void matmul(Accumulator c, const real* a, const real* b, const Product& p) {
   }
   const int64_t row_blocks = blocks(p.m, rows_per_piece);
   const bool b_shared = p.b_step == 0 || p.batch == 1;
-  const auto right = [&](const real* bm, int untransposed, int packed) {
-    if (!p.b_transposed) return multiply.right(packed, p.k, p.n, bm, p.n);
-    real* to = scratch(untransposed, int64_t(p.k) * p.n);
-    transpose(p.n, p.k, bm, p.k, to, p.n);
-    return multiply.right(packed, p.k, p.n, to, p.n);
+  const auto right = [&](const real* bm, int64_t rows, int to, int untransposed) {
+    return p.b_transposed ? multiply.transposed(to, untransposed, p.n, p.k, bm)
+                          : multiply.right(to, rows, p.k, p.n, bm, p.n);
   };
-  const Right shared = b_shared ? right(b, 0, shared_pairs) : Right{};  // made once
+  const Right shared = b_shared ? right(b, p.m * p.batch, 0, 1) : Right{};  // made once
   parallel_for(summed ? row_blocks : row_blocks * p.batch, [&](int64_t piece) {
     const int64_t first = summed ? 0 : piece / row_blocks, last = summed ? p.batch : first + 1;
     const int i = int(piece % row_blocks) * rows_per_piece, m = smaller(rows_per_piece, p.m - i);
     for (int64_t batch = first; batch < last; ++batch) {
       const Left rows = multiply.left(block_pairs1, m, p.k, left(p, a + batch * p.a_step, i, 0));
-      multiply(m, p.n, p.k, rows, b_shared ? shared : right(b + batch * p.b_step, 1, block_pairs2),
+      multiply(m, p.n, p.k, rows, b_shared ? shared : right(b + batch * p.b_step, p.m, 2, 1),
                c.at + batch * p.c_step + int64_t(i) * p.n, p.n, !c.empty || batch > first);
     }
   });

@@ -48,26 +48,55 @@ inline Bits<W> pair_of(Bits<W> x0, Bits<W> x1) {
   return to_bf16<W>(x0) >> 16 | to_bf16<W>(x1);
 }
 
+// While it lives, subnormal numbers count as zero, wherever they are read or come out; on x86.
+class NoSubnormals {
+#if defined __SSE2__
+ public:
+  NoSubnormals() { _mm_setcsr(before_ | 0x8040); }
+  ~NoSubnormals() { _mm_setcsr(before_); }
+  NoSubnormals(const NoSubnormals&) = delete;
+
+ private:
+  unsigned before_ = _mm_getcsr();
+#endif
+};
+
 #if defined __AVX512BF16__
-// Pairs of a vector below another, and of neighbours along a row.
-inline Bits<lanes> pair(Bits<lanes> x0, Bits<lanes> x1) {
-  alignas(64) static constexpr uint16_t order[32] = {0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
-                                                     8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
-  const __m512i halves = (__m512i)_mm512_cvtne2ps_pbh((__m512)x1, (__m512)x0);
-  return (Bits<lanes>)_mm512_permutexvar_epi16(_mm512_load_si512(order), halves);
+// Pairs of neighbours along a row of 2 W numbers, and of a vector and the one below it.
+template <int W>
+inline Bits<W> pair_neighbours(Bits<W> x0, Bits<W> x1) {
+  if constexpr (W == 16) return (Bits<W>)_mm512_cvtne2ps_pbh((__m512)x1, (__m512)x0);
+  if constexpr (W == 8) return (Bits<W>)_mm256_cvtne2ps_pbh((__m256)x1, (__m256)x0);
+  if constexpr (W == 4) return (Bits<W>)_mm_cvtne2ps_pbh((__m128)x1, (__m128)x0);
 }
-inline Bits<lanes> pair_neighbours(Bits<lanes> x0, Bits<lanes> x1) {
-  return (Bits<lanes>)_mm512_cvtne2ps_pbh((__m512)x1, (__m512)x0);
+template <int W, int... i>
+inline Bits<W> interleaved(Bits<W> halves, std::integer_sequence<int, i...>) {  // 0 W 1 W+1 ...
+  typedef uint16_t Halves __attribute__((vector_size(W * 4)));
+  return (Bits<W>)__builtin_shufflevector((Halves)halves, (Halves)halves, (i / 2 + i % 2 * W)...);
+}
+template <int W>
+inline Bits<W> pair(Bits<W> x0, Bits<W> x1) {
+  if constexpr (W == 1)
+    return pair_of<1>(x0, x1);
+  else
+    return interleaved<W>(pair_neighbours<W>(x0, x1), std::make_integer_sequence<int, 2 * W>());
 }
 
-struct Pairs {
+struct InstructionPairs {
   struct Sums {};
+  static constexpr int rows = 1;  // of pairs
+  template <int W>
+  using Factor = Bits<W>;
+  template <int W>
+  static Bits<W> of(Bits<W> pairs) {
+    return pairs;
+  }
   template <int W>
   static Bits<W> left(const real* a) {
     return load_bits<1>(a) - Bits<W>{};
   }
   template <int W>
-  static Bits<W> right(const real* b) {
+  static Bits<W> right(const real* b, ptrdiff_t) {
     return load_bits<W>(b);
   }
   template <int W>
@@ -80,60 +109,69 @@ struct Pairs {
                            (__m128bh)_mm_cvtsi32_si128(int(b)))[0];
   }
 };
+using Pairs = InstructionPairs;
 #else
-inline Bits<lanes> pair(Bits<lanes> x0, Bits<lanes> x1) { return pair_of<lanes>(x0, x1); }
-template <int... i>
-inline Bits<lanes> pair_neighbours(Bits<lanes> x0, Bits<lanes> x1, std::integer_sequence<int, i...>) {
-  return pair(__builtin_shufflevector(x0, x1, (2 * i)...), __builtin_shufflevector(x0, x1, (2 * i + 1)...));
+template <int W>
+inline Bits<W> pair(Bits<W> x0, Bits<W> x1) {
+  return pair_of<W>(x0, x1);
 }
-inline Bits<lanes> pair_neighbours(Bits<lanes> x0, Bits<lanes> x1) {
-  return pair_neighbours(x0, x1, std::make_integer_sequence<int, lanes>());
+template <int W, int... i>
+inline Bits<W> pair_neighbours(Bits<W> x0, Bits<W> x1, std::integer_sequence<int, i...>) {
+  return pair<W>(__builtin_shufflevector(x0, x1, (2 * i)...), __builtin_shufflevector(x0, x1, (2 * i + 1)...));
+}
+template <int W>
+inline Bits<W> pair_neighbours(Bits<W> x0, Bits<W> x1) {
+  return pair_neighbours<W>(x0, x1, std::make_integer_sequence<int, W>());
 }
 
-struct Pairs {
-#if defined __SSE2__
-  class Sums {  // subnormal factors and sums are zero
-   public:
-    Sums() { _mm_setcsr(before_ | 0x8040); }
-    ~Sums() { _mm_setcsr(before_); }
-    Sums(const Sums&) = delete;
-
-   private:
-    unsigned before_ = _mm_getcsr();
-  };
-#else
-  struct Sums {};
-#endif
+struct EmulatedPairs {
+  using Sums = NoSubnormals;
+  static constexpr int rows = 1;  // of pairs
   template <int W>
-  struct Two {
+  struct Factor {
     VecOf<W> x0, x1;
   };
   template <int W>
-  static Two<W> apart(Bits<W> pairs) {
+  static Factor<W> of(Bits<W> pairs) {
     return {__builtin_bit_cast(VecOf<W>, pairs << 16), __builtin_bit_cast(VecOf<W>, pairs & 0xFFFF0000u)};
   }
   template <int W>
-  static Two<W> left(const real* a) {
-    return apart<W>(load_bits<1>(a) - Bits<W>{});
+  static Factor<W> left(const real* a) {
+    return of<W>(load_bits<1>(a) - Bits<W>{});
   }
   template <int W>
-  static Two<W> right(const real* b) {
-    return apart<W>(load_bits<W>(b));
+  static Factor<W> right(const real* b, ptrdiff_t) {
+    return of<W>(load_bits<W>(b));
   }
   template <int W>
-  static VecOf<W> add_product(VecOf<W> sum, Two<W> a, Two<W> b) {
+  static VecOf<W> add_product(VecOf<W> sum, Factor<W> a, Factor<W> b) {
     const VecOf<W> first = sum + a.x1 * b.x1;
     return first + a.x0 * b.x0;
   }
 };
+using Pairs = EmulatedPairs;
 #endif
+
+// The same where b has not been packed: two of its rows become pairs when they are read. Few rows of a meet them, so
+// that this costs less than packing b, which would be written and read once more.
+struct PairsOfRows : Pairs {
+  static constexpr int rows = 2;
+  template <int W>
+  static auto right(const real* b, ptrdiff_t b_row) {
+    return of<W>(pair<W>(load_bits<W>(b), load_bits<W>(b + b_row)));
+  }
+};
 
 // Two lines of n numbers, one below the other -> n pairs; without a second line it counts as zeros.
 inline void pair_lines(int n, const real* x0, const real* x1, real* to) {
   int j = 0;
-  for (; j + lanes <= n; j += lanes)
-    store_bits<lanes>(to + j, pair(load_bits<lanes>(x0 + j), x1 ? load_bits<lanes>(x1 + j) : Bits<lanes>{}));
-  for (; j < n; ++j) store_bits<1>(to + j, pair_of<1>(load_bits<1>(x0 + j), x1 ? load_bits<1>(x1 + j) : 0));
+  const auto columns = [&]<int W>() {
+    for (; j + W <= n; j += W)
+      store_bits<W>(to + j, pair<W>(load_bits<W>(x0 + j), x1 ? load_bits<W>(x1 + j) : Bits<W>{}));
+  };
+  columns.template operator()<lanes>();
+  if constexpr (lanes == 16) columns.template operator()<8>();
+  columns.template operator()<1>();
 }
 
 // Pairs of rows: to_pj = (x_2p,j , x_2p+1,j)                                 x: (k, n)   to: (ceil(k / 2), n)
@@ -145,8 +183,13 @@ inline void pair_rows(int k, int n, const real* x, ptrdiff_t x_row, real* to, pt
 inline void pair_columns(int m, int k, const real* x, ptrdiff_t x_row, real* to) {
   for (int i = 0; i < m; ++i, x += x_row, to += (k + 1) / 2) {
     int p = 0;
-    for (; p + 2 * lanes <= k; p += 2 * lanes)
-      store_bits<lanes>(to + p / 2, pair_neighbours(load_bits<lanes>(x + p), load_bits<lanes>(x + p + lanes)));
+    const auto columns = [&]<int W>() {
+      for (; p + 2 * W <= k; p += 2 * W)
+        store_bits<W>(to + p / 2, pair_neighbours<W>(load_bits<W>(x + p), load_bits<W>(x + p + W)));
+    };
+    columns.template operator()<lanes>();
+    if constexpr (lanes == 16) columns.template operator()<8>();
+    if constexpr (lanes >= 8) columns.template operator()<4>();
     for (; p < k; p += 2)
       store_bits<1>(to + p / 2, pair_of<1>(load_bits<1>(x + p), p + 1 < k ? load_bits<1>(x + p + 1) : 0));
   }

@@ -3,6 +3,7 @@
 // other forms are copied and rounded for each product. Attention does not come here: it calls gemm.h itself.
 #pragma once
 #include "core/cpu/pairs.h"
+#include "core/cpu/transpose.h"
 #include "core/memory.h"
 #include "core/rounding.h"
 
@@ -26,14 +27,18 @@ inline void copy_rounded(int lines, int n, const real* from, ptrdiff_t from_line
 struct Right {
   const real* at;
   ptrdiff_t row;
-};  // b_pj = at[p row + j]
+  bool packed = false;  // into pairs: two rows of b are one row here
+};                      // b_pj = at[p row + j]
+
+// So few rows meet a second factor once: to copy it takes as long as the product.
+constexpr int few_rows = 8;
 
 class Multiply {
  public:
-  // How many numbers or pairs a sum over k products has, and where row p of b, an even one, is in its memory.
+  // Whether factors become pairs; how many rows k rows of b then are; where row p of b is, an even one.
   bool packs() const { return pairs_; }
   int steps(int k) const { return pairs_ ? (k + 1) / 2 : k; }
-  Right from_row(Right b, int p) const { return {b.at + steps(p) * b.row, b.row}; }
+  static Right from_row(Right b, int p) { return {b.at + (b.packed ? p / 2 : p) * b.row, b.row, b.packed}; }
 
   // A factor as products take it: as it is, or packed into the buffer of scratch memory.          a: (m, k)   b: (k, n)
   Left left([[maybe_unused]] int buffer, [[maybe_unused]] int m, [[maybe_unused]] int k, Left a) const {
@@ -50,10 +55,25 @@ class Multiply {
 #endif
     return a;
   }
-  Right right(int buffer, int k, int n, const real* b, ptrdiff_t b_row) const {
-    if (!pairs_) return {b, b_row};
+  // rows: of a, which meet it
+  Right right(int buffer, int64_t rows, int k, int n, const real* b, ptrdiff_t b_row) const {
+    if (!pairs_ || (rows < few_rows && k % 2 == 0)) return {b, b_row};
     real* to = scratch(buffer, int64_t(steps(k)) * n);
     copy(k, n, b, b_row, to, n);
+    return {to, n, true};
+  }
+  // w^T, which on the way lies in the buffer `other`                                                         w: (n, k)
+  Right transposed(int buffer, [[maybe_unused]] int other, int n, int k, const real* w) const {
+    real* to = scratch(buffer, int64_t(n) * steps(k));
+#ifndef POSLAB_DOUBLE
+    if (pairs_) {
+      real* along_rows = scratch(other, int64_t(n) * steps(k));
+      pair_columns(n, k, w, k, along_rows);
+      transpose(n, steps(k), along_rows, steps(k), to, n);
+      return {to, n, true};
+    }
+#endif
+    transpose(n, k, w, k, to, n);
     return {to, n};
   }
   // The second factor, or a part of it, copied as products take it: steps(k) rows
@@ -64,12 +84,13 @@ class Multiply {
     for (int p = 0; p < k; ++p) __builtin_memcpy(to + p * to_row, b + p * b_row, size_t(n) * sizeof(real));
   }
 
-  // c = the finished a b, finished as in gemm.h                          a: (m, k)   b: (k, n)   c: (m, n)
+  // c = the finished a b, finished as in gemm.h; a and b are of left() and right()   a: (m, k)   b: (k, n)   c: (m, n)
   template <class Finish>
   void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, Finish end) const {
     if (how_ == Matmul::fp32) return gemm(m, n, k, a, b.at, b.row, c, c_row, end);
 #ifndef POSLAB_DOUBLE
-    if (pairs_) return gemm<Pairs>(m, n, steps(k), a, b.at, b.row, c, c_row, end);
+    if (pairs_ && b.packed) return gemm<Pairs>(m, n, steps(k), a, b.at, b.row, c, c_row, end);
+    if (pairs_) return gemm<PairsOfRows>(m, n, steps(k), a, b.at, b.row, c, c_row, end);
 #endif
     const Rounded r = rounded(m, n, k, a, b);
     gemm(m, n, r.k, r.a, r.b, n, c, c_row, end);
@@ -77,6 +98,11 @@ class Multiply {
   // c = a b, or c += a b if add
   void operator()(int m, int n, int k, Left a, Right b, real* c, ptrdiff_t c_row, bool add) const {
     (*this)(m, n, k, a, b, c, c_row, Into{add});
+  }
+  // The same of factors as they lie.
+  void operator()(int m, int n, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row,
+                  bool add) const {
+    (*this)(m, n, k, left(a_buffer, m, k, a), right(b_buffer, m, k, n, b, b_row), c, c_row, Into{add});
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "core/cpu/row_blocks.h"
 #include "core/cpu/rows.h"
+#include "core/cpu/transpose.h"
 
 namespace poslab::POSLAB_ISA {
 namespace {
