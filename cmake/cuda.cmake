@@ -1,12 +1,13 @@
 # The CUDA kernels, twice: as plain C++ for the tests, run by fibers on the CPU (cuda/emulate.h), and for the GPU where
 # there is an nvcc. POSLAB_CUDA: AUTO takes nvcc if it is found; ON makes it an error if it is not; OFF does without.
 set(POSLAB_CUDA AUTO CACHE STRING "kernels for the GPU: AUTO, ON (an error if there is no nvcc) or OFF")
+option(POSLAB_EMULATION "tests of the CUDA kernels, run by fibers on the CPU" ON)
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} cuda/*.cu cuda/naive/*.cu)
 set(cuda_host cuda/queue.cpp cuda/table.cpp cuda/naive/table.cpp)
-if(POSLAB_CUDA STREQUAL "ON")           # a machine with a GPU may do without the emulation, and without its tests
+if(POSLAB_EMULATION AND POSLAB_CUDA STREQUAL "ON")     # a machine with a GPU may do without the emulation's tests
   find_package(Boost QUIET COMPONENTS context)
-else()
+elseif(POSLAB_EMULATION)
   find_package(Boost REQUIRED COMPONENTS context)
 endif()
 foreach(source IN LISTS cuda_sources)
@@ -30,7 +31,7 @@ if(TARGET Boost::context)
   target_compile_options(cuda_watched PRIVATE -fsanitize=thread -O1 -g1 -Wno-maybe-uninitialized)
   target_link_libraries(cuda_watched PRIVATE core)
 else()
-  message(STATUS "poslab: no Boost.Context, so no emulated GPU and no poslab_tests")
+  message(STATUS "poslab: no emulated GPU, so no tests of the CUDA kernels")
 endif()
 
 set(cuda_found no)

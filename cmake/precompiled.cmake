@@ -37,6 +37,23 @@ function(compiled_in_groups target size pattern)
   endforeach()
 endfunction()
 
+# The same for sources whose names begin with one of these letters: one group for each letter, so that a new file changes
+# no other group.
+function(compiled_by_initial target letters)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    string(SUBSTRING ${name} 0 1 initial)
+    if(initial MATCHES "[${letters}]")
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${initial})
+    endif()
+  endforeach()
+endfunction()
+
 # The same for all sources of a folder. A generated source has no folder of its own and stays alone.
 function(compiled_by_folder target)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)

@@ -14,12 +14,12 @@ namespace poslab {
 namespace {
 
 // With a causal mask there is one side only.
-bool split(const ModelShape& m, const Choices& c) { return !m.causal && c["sides"] == "split"; }
+bool split_heads(const ModelShape& m, const Choices& c) { return !m.causal && c["sides"] == "split"; }
 bool two_slopes(const ModelShape& m, const Choices& c) { return !m.causal && c["sides"] == "two_slopes"; }
 
 // Of a layer. Split: the heads of each side have the slopes of a layer of half as many heads.
 std::vector<double> slopes(const ModelShape& m, const Choices& c) {
-  if (!split(m, c)) return alibi_slopes(m.heads);
+  if (!split_heads(m, c)) return alibi_slopes(m.heads);
   std::vector<double> all = alibi_slopes((m.heads + 1) / 2);
   for (double slope : alibi_slopes(m.heads / 2)) all.push_back(slope);
   all.resize(size_t(m.heads));
@@ -30,7 +30,7 @@ std::vector<double> slopes(const ModelShape& m, const Choices& c) {
 bool reads_table(const Choices& c) { return c["mode"] != "differences"; }
 
 double left_of(const ModelShape& m, const Choices& c) {
-  return c.on("symmetric") || m.causal || split(m, c) || two_slopes(m, c) ? 0 : 0.5;
+  return c.on("symmetric") || m.causal || split_heads(m, c) || two_slopes(m, c) ? 0 : 0.5;
 }
 
 struct ALiBi : ByDistance {
@@ -42,7 +42,7 @@ struct ALiBi : ByDistance {
 
   ALiBi(const Params& p, const ModelShape& m, const Choices& c)
       : heads(m.heads),
-        looking_left(split(m, c) ? (m.heads + 1) / 2 : 0),
+        looking_left(split_heads(m, c) ? (m.heads + 1) / 2 : 0),
         left(left_of(m, c)),
         table(reads_table(c)),
         slope(slopes(m, c)) {
@@ -114,7 +114,7 @@ learned, or differ by side. A constant of 0.5 tells left from right, which causa
                                    fmt::join(slopes(m, c), ", "));
               },
           .laws = [](const ModelShape& m, const Choices& c) -> Laws {
-            return {.two_sided = left_of(m, c) == 0 && !split(m, c) && !two_slopes(m, c)};
+            return {.two_sided = left_of(m, c) == 0 && !split_heads(m, c) && !two_slopes(m, c)};
           }};
 }
 

@@ -16,14 +16,14 @@
 namespace poslab {
 namespace {
 
-struct Part {
+struct Component {
   Chosen<Scheme> scheme;
   int heads = 0;   // of a group
 };
-using Parts = std::vector<Part>;
+using Components = std::vector<Component>;
 
-void must_be_of_logits(const std::string& name, const Parts& parts) {
-  for (const Part& part : parts)
+void must_be_of_logits(const std::string& name, const Components& parts) {
+  for (const Component& part : parts)
     if (part.scheme->embed)
       bad_input(
           "{}: {} adds to the embedding, which is before all layers and heads; "
@@ -32,25 +32,25 @@ void must_be_of_logits(const std::string& name, const Parts& parts) {
 }
 
 // What parts have in common, whatever they are parts of.
-Scheme composition(const std::string& name, const Parts& parts) {
+Scheme composition(const std::string& name, const Components& parts) {
   Scheme s;
   s.name = name, s.source = "its parts", s.formula = "that of each part, where it stands";
   Reads all = Reads::nothing;
-  for (const Part& part : parts) {
+  for (const Component& part : parts) {
     s.options.insert(s.options.end(), part.scheme->options.begin(), part.scheme->options.end());
     all = all | reads(part.scheme);
   }
   s.reads = [all](const Choices&) { return all; };
   s.shows = [parts](const ModelShape& m, const Choices&) {
     std::string text;
-    for (const Part& part : parts)
+    for (const Component& part : parts)
       text += fmt::format("{}Where it is {}: {}", text.empty() ? "" : " ", part.scheme.spelled(),
                           part.scheme->shows(part.heads ? group(m, part.heads) : m, part.scheme.choices));
     return text;
   };
   s.laws = [parts](const ModelShape& m, const Choices&) {
     Laws all{.two_sided = true};
-    for (const Part& part : parts) {
+    for (const Component& part : parts) {
       const Laws one = part.scheme->laws(part.heads ? group(m, part.heads) : m, part.scheme.choices);
       all = {.shift = all.shift && one.shift, .toeplitz = all.toeplitz && one.toeplitz,
              .two_sided = all.two_sided && one.two_sided, .permutes = all.permutes && one.permutes,
@@ -60,24 +60,24 @@ Scheme composition(const std::string& name, const Parts& parts) {
     return all;
   };
   s.causal_only = [parts](const Choices&) {
-    for (const Part& part : parts)
+    for (const Component& part : parts)
       if (std::string why = part.scheme->causal_only(part.scheme.choices); !why.empty())
         return fmt::format("of its part {}, {}", part.scheme.spelled(), why);
     return std::string();
   };
   s.unreached = [parts](const Choices&, const Extent& e) {
-    for (const Part& part : parts)
+    for (const Component& part : parts)
       if (std::string what = part.scheme->unreached(part.scheme.choices, e); !what.empty())
         return fmt::format("{} of its part {}", what, part.scheme->name);
     return std::string();
   };
-  s.layers_differ = std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.scheme->layers_differ; });
+  s.layers_differ = std::any_of(parts.begin(), parts.end(), [](const Component& p) { return p.scheme->layers_differ; });
   s.finite = [parts](const Choices&) {
-    return std::any_of(parts.begin(), parts.end(), [](const Part& p) { return finite(p.scheme); });
+    return std::any_of(parts.begin(), parts.end(), [](const Component& p) { return finite(p.scheme); });
   };
   s.matrices = [parts](const ModelShape& m, const Choices&) {   // of a share of the layers, or of the heads
     double sum = 0;
-    for (const Part& part : parts)
+    for (const Component& part : parts)
       sum += part.scheme->matrices(m, part.scheme.choices) *
              (part.heads ? double(part.heads) / m.heads : 1. / double(parts.size()));
     return sum;
@@ -98,8 +98,8 @@ Tensor distances_of(const Chosen<Scheme>& s, const ModelShape& m, const Position
 }
 // Whether any part has it.
 template <class Function>
-bool any_has(const Parts& parts, Function Scheme::*field) {
-  return std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return bool(p.scheme.thing.*field); });
+bool any_has(const Components& parts, Function Scheme::*field) {
+  return std::any_of(parts.begin(), parts.end(), [&](const Component& p) { return bool(p.scheme.thing.*field); });
 }
 
 std::unique_ptr<Encoding> make(const Chosen<Scheme>& s, const LayerParams& p, const ModelShape& m, int layer) {
@@ -113,7 +113,7 @@ Chosen<Scheme> one(const std::string& text, const RunValues& run) {
 Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
   const std::vector<std::string> groups = split(text, '+');
   if (groups.size() == 1 && text.find('*') == std::string::npos) return one(text, run);
-  Parts parts;
+  Components parts;
   std::vector<std::string> names;
   int total = 0;
   for (const std::string& part : groups) {
@@ -138,7 +138,7 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
   if (any_has(parts, &Scheme::distances))
     s.distances = [parts](const ModelShape& m, const Choices&, const Positions& p) {
       std::vector<Tensor> all;
-      for (const Part& part : parts) {
+      for (const Component& part : parts) {
         const Tensor rho = distances_of(part.scheme, group(m, part.heads), p);
         for (int h = 0; h < part.heads; ++h)
           all.push_back(rho.dim(0) == 1 ? rho : slice(rho, 0, h, h + 1));
@@ -149,7 +149,7 @@ Chosen<Scheme> by_heads(const std::string& text, const RunValues& run) {
     if (total != m.heads)
       bad_input("{} is for {} heads, and the model has heads = {}; make the groups add up to them", name, total,
                 m.heads);
-    for (const Part& part : parts)
+    for (const Component& part : parts)
       if (part.scheme->check) part.scheme->check(group(m, part.heads), part.scheme.choices);
   };
   s.make = [parts](const LayerParams& p, const ModelShape& m, const Choices&, int layer) {
@@ -298,7 +298,7 @@ Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
   if (const size_t and_at = text.find('&'); and_at != std::string::npos)
     return embedding_first(text.substr(0, and_at), text.substr(and_at + 1), run);
   if (text.find('|') == std::string::npos) return by_heads(text, run);
-  Parts parts;
+  Components parts;
   std::vector<std::string> names;
   for (const std::string& part : split(text, '|')) {
     parts.push_back({by_heads(part, run)});
@@ -315,7 +315,7 @@ Chosen<Scheme> choose_encoding(const std::string& text, const RunValues& run) {
   if (any_has(parts, &Scheme::distances))
     s.distances = [own](const ModelShape& m, const Choices&, const Positions& p) { return distances_of(own(m), m, p); };
   s.check = [parts](const ModelShape& m, const Choices&) {
-    for (const Part& part : parts)
+    for (const Component& part : parts)
       if (part.scheme->check) part.scheme->check(m, part.scheme.choices);
   };
   s.make = [parts](const LayerParams& p, const ModelShape& m, const Choices&, int layer) {

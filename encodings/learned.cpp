@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-Tensor embed(const Tensor& x, const Tensor& table, int first, const Positions& p) {
+Tensor add_rows(const Tensor& x, const Tensor& table, int first, const Positions& p) {
   // course 9: learned
   std::vector<int> row;
   for (double at : p.tokens("learned")) {
@@ -41,7 +41,7 @@ beyond the table there is none. With randomized positions, drawn per sequence, i
           .embed = [](Params p, const ModelShape& m, const Choices&) -> PositionEmbedding {
             // std 1, the library default of the released code, where 0.02 is usual (spec A.1 (4))
             return [table = p.truncated_normal("table", {m.pool, m.d_model}, 1.0), first = m.first](
-                       const Tensor& x, const Positions& at) { return embed(x, table, first, at); };
+                       const Tensor& x, const Positions& at) { return add_rows(x, table, first, at); };
           },
           .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
           .laws = always(Laws{.shift = false, .toeplitz = false}),

@@ -14,7 +14,7 @@
 namespace poslab {
 namespace {
 
-std::vector<double> slopes(const ModelShape& m, const Choices& c) {
+std::vector<double> nape_slopes(const ModelShape& m, const Choices& c) {
   std::vector<double> list;
   for (int h = 1; h <= m.heads; ++h)
     list.push_back(h > m.heads / 2 ? 0 : c["slopes"] == "linear" ? 1. / h : std::exp2(1 - h));
@@ -22,7 +22,7 @@ std::vector<double> slopes(const ModelShape& m, const Choices& c) {
 }
 
 // The first heads have p_i - p_j, the others none: (H, T, T)
-Tensor distances(const ModelShape& m, const Choices&, const Positions& p) {
+Tensor nape_distances(const ModelShape& m, const Choices&, const Positions& p) {
   const int T = p.time();
   std::vector<double> all(size_t(m.heads) * size_t(T) * size_t(T), std::numeric_limits<double>::quiet_NaN());
   const std::vector<double>& value = p.distances().value;
@@ -36,7 +36,7 @@ struct NAPE : ByDistance {
   std::vector<double> slope;
   std::string key;
   NAPE(const ModelShape& m, const Choices& c)
-      : slope(slopes(m, c)), key(fmt::format("{} {}", c.spelled(), m.heads)) {}
+      : slope(nape_slopes(m, c)), key(fmt::format("{} {}", c.spelled(), m.heads)) {}
 
   void rows(Scores& s, const Positions& p, Device device) const override {
     s.bias = of_distances(p, key, device, int(slope.size()),
@@ -66,10 +66,10 @@ they are. Nothing is learned.)",
           .shows =
               [](const ModelShape& m, const Choices& c) {
                 return fmt::format("The bias that is added to the logits of a head. The heads' slopes: {:.3g}.",
-                                   fmt::join(slopes(m, c), ", "));
+                                   fmt::join(nape_slopes(m, c), ", "));
               },
           .laws = always(Laws{.two_sided = true}),
-          .distances = distances};
+          .distances = nape_distances};
 }
 
 }  // namespace poslab

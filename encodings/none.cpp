@@ -4,7 +4,7 @@
 
 namespace poslab {
 
-const OtherNames words("none", {"nope"});
+const OtherNames words_for_none("none", {"nope"});
 
 Scheme none() {
   return {.name = "none",

@@ -18,7 +18,7 @@ namespace {
 double divisor(const Choices& c, int slots) {
   return c.on("dynamic") ? std::max(1.0, slots / c.number("length")) : c.number("factor");
 }
-RotarySpectrum interpolated(const HeadAt& t, const Choices& c) {
+RotarySpectrum interpolated_frequencies(const HeadAt& t, const Choices& c) {
   std::vector<double> f = frequencies_of(t, c);
   for (double& x : f) x /= divisor(c, t.slots);
   return {f};
@@ -60,7 +60,7 @@ positions that training has seen. Neighbours move closer together by the same fa
              for (double& x : at) x /= divisor(c, p.time());
              return effective_distances({{.q = at, .k = at}}, p.time());
            }},
-      interpolated, [](const Choices& c) { return c.on("dynamic"); });
+      interpolated_frequencies, [](const Choices& c) { return c.on("dynamic"); });
 }
 
 Scheme ntk() {

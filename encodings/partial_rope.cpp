@@ -38,7 +38,7 @@ RotarySpectrum coming_round(const HeadAt& t, const Choices& c) {
   return {f};
 }
 
-RotarySpectrum clipped(const HeadAt& t, const Choices& c) {
+RotarySpectrum clipped_frequencies(const HeadAt& t, const Choices& c) {
   std::vector<double> f = frequencies_of(t, c);
   const auto never_round = [&](double x) { return circle / x > c.number("length"); };
   const size_t slow = size_t(std::count_if(f.begin(), f.end(), never_round));
@@ -112,7 +112,7 @@ position encoding has too.)",
                    {"planes", 0, {0, 1 << 16}, "the slowest so many; 0: wavelengths > length"},
                    {"taper", {"soft", "hard"}, "half a cosine, or none of these pairs turns"},
                    rope_base(), pairing_option()}},
-      clipped);
+      clipped_frequencies);
 }
 
 }  // namespace poslab

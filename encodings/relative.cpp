@@ -12,9 +12,9 @@
 namespace poslab {
 namespace {
 
-const OtherNames words("relative", {"transformer-xl"});
+const OtherNames words_for_relative("relative", {"transformer-xl"});
 
-bool reads_table(const Choices& c) { return c["mode"] == "offset_table" || c["mode"] == "released"; }
+bool has_offset_table(const Choices& c) { return c["mode"] == "offset_table" || c["mode"] == "released"; }
 
 // The released code shifts its lookups by N and JAX clamps them to the last row, N-1: to the right all offsets are
 // alike (spec, finding 1 (b)).                  -r -> N - r,   0 and r -> N - 1
@@ -40,7 +40,7 @@ struct Relative : Encoding {
 
   Relative(const Params& p, const ModelShape& m, const Choices& c)
       : C(m.d_model), H(m.heads), D(m.head_dim()), u(p.normal("u", {H, D}, 0.02)), v(p.normal("v", {H, D}, 0.02)),
-        w(p.truncated_normal("w", {C, H * D}, 1 / std::sqrt(double(C)))), table(reads_table(c)), row(row_of(m, c)),
+        w(p.truncated_normal("w", {C, H * D}, 1 / std::sqrt(double(C)))), table(has_offset_table(c)), row(row_of(m, c)),
         key(fmt::format("relative {} {}", C, row.released)) {}
 
   Scores scores(const Heads& in, const Positions& p) const override {
@@ -91,7 +91,7 @@ apart are treated alike, wherever they stand.)",
                        {"paper", "offset_table", "released", "differences"},
                        "how relative and alibi read random positions; the paper and its code differ",
                        "relative_mode"}},
-          .reads = [](const Choices& c) { return reads_table(c) ? Reads::offset_table : Reads::distances; },
+          .reads = [](const Choices& c) { return has_offset_table(c) ? Reads::offset_table : Reads::distances; },
           .check = [](const ModelShape& m, const Choices&) { check_halves("relative", m.d_model); },
           .make = layer_of<Relative>,
           .shows = [](const ModelShape&, const Choices& c) -> std::string {

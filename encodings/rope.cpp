@@ -8,7 +8,7 @@
 namespace poslab {
 namespace {
 
-const OtherNames words("rope", {"rotary"});
+const OtherNames words_for_rope("rope", {"rotary"});
 
 RotarySpectrum plain(const HeadAt& t, const Choices& c) { return {frequencies_of(t, c)}; }
 

@@ -16,7 +16,7 @@
 
 namespace poslab {
 
-const OtherNames words("randomized", {"random", "shuffled"});
+const OtherNames words_for_randomized("randomized", {"random", "shuffled"});
 
 // Floyd's algorithm (Bentley & Floyd 1987) draws n numbers where a shuffle of the pool draws them all.
 std::vector<double> subset(int n, int low, int pool, bool sorted, Rng& rng) {

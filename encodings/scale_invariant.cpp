@@ -88,7 +88,7 @@ Option of_option() {
   return of;
 }
 
-std::unique_ptr<Encoding> layer(const LayerParams& p, const ModelShape& m, const Choices& c, int n) {
+std::unique_ptr<Encoding> spread_layer(const LayerParams& p, const ModelShape& m, const Choices& c, int n) {
   const Chosen<Scheme> s = scheme_in(c);
   std::unique_ptr<Encoding> inner = s->make ? s->make(p, m, s.choices, n) : std::make_unique<Encoding>();
   const double tau = c.number("tau");
@@ -120,7 +120,7 @@ sides are alike. `of` names a scheme whose logits they are: scale_invariant:of=r
                 const Chosen<Scheme> s = scheme_in(c);
                 if (s->check) s->check(m, s.choices);
               },
-          .make = layer,
+          .make = spread_layer,
           .shows = always("What is added to the logits, whose content has a factor too."),
           .laws =
               [](const ModelShape& m, const Choices& c) {

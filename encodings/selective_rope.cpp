@@ -16,7 +16,7 @@
 namespace poslab {
 namespace {
 
-std::vector<double> temperatures(int D, const Choices& c) {
+std::vector<double> pair_temperatures(int D, const Choices& c) {
   std::vector<double> t;
   for (int m = 0; m < D / 2; ++m)
     t.push_back(c["table"] == "rope" ? std::pow(c.number("base"), -2. * m / D)
@@ -33,7 +33,7 @@ struct Selective : Phased {
   std::string key;
 
   Selective(const Params& p, const ModelShape& m, const Choices& c)
-      : C(m.d_model), H(m.heads), D(m.head_dim()), t(temperatures(D, c)),
+      : C(m.d_model), H(m.heads), D(m.head_dim()), t(pair_temperatures(D, c)),
         key(fmt::format("selective_rope {} {} {} {}", D, c["table"], c["base"], c["theta"])) {
     const int rank = c.whole("rank"), N = H * D / 2;
     down = p.truncated_normal("down", {C, rank}, 1 / std::sqrt(double(C)));

@@ -7,9 +7,9 @@
 namespace poslab {
 namespace {
 
-const OtherNames words("sincos", {"sinusoidal", "sin-cos", "absolute"});
+const OtherNames words_for_sincos("sincos", {"sinusoidal", "sin-cos", "absolute"});
 
-Tensor embed(const Tensor& x, const Positions& p) {
+Tensor add_sinusoids(const Tensor& x, const Positions& p) {
   // course 9: sincos
   return x + sinusoid(p.tokens("sincos"), x.dim(-1), x.device()).reshape({p.sequences(), p.time(), x.dim(-1)});
   // course end
@@ -28,7 +28,7 @@ strings bring vectors that training has not met.)",
           .doors = "1",
           .reads = always(Reads::positions),
           .check = [](const ModelShape& m, const Choices&) { check_halves("sincos", m.d_model); },
-          .embed = [](Params, const ModelShape&, const Choices&) -> PositionEmbedding { return embed; },
+          .embed = [](Params, const ModelShape&, const Choices&) -> PositionEmbedding { return add_sinusoids; },
           .shows = always("How alike the vectors are that the two slots are given: the cosine between them."),
           .laws = always(Laws{.shift = false, .toeplitz = false})};
 }

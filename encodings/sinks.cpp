@@ -10,7 +10,7 @@
 namespace poslab {
 namespace {
 
-PartsOf parts(const ModelShape&, const Choices& c) {
+PartsOf sinks_parts(const ModelShape&, const Choices& c) {
   return [w = c.whole("window"), sinks = c.whole("sinks")](const Positions& p) {
     Parts all = sliding("sinks", w, true)(p);
     const std::vector<double>& at = all[0].q;
@@ -46,7 +46,7 @@ rotations and not what is seen.)",
        .causal_only = [](const Choices&) -> std::string {
          return "its positions are those of a cache that holds the past alone";
        }},
-      parts);
+      sinks_parts);
 }
 
 }  // namespace poslab

@@ -15,11 +15,11 @@
 namespace poslab {
 namespace {
 
-constexpr double circle = 2 * std::numbers::pi;
+constexpr double full_circle = 2 * std::numbers::pi;
 
 // The pair that makes so many turns in the trained length: a number between pairs.
 double pair_of(double turns, const HeadAt& t, const Choices& c) {
-  return t.channels * std::log(c.number("length") / (circle * turns)) / (2 * std::log(c.number("base")));
+  return t.channels * std::log(c.number("length") / (full_circle * turns)) / (2 * std::log(c.number("base")));
 }
 
 // 0 up to pair low, 1 from pair high. Where a head has too few pairs for both it is a step. Where both lie on one side
@@ -32,7 +32,7 @@ double ramp(double m, double low, double high, int channels) {
 double interpolated_share(int m, double frequency, const HeadAt& t, const Choices& c) {
   const double fast = c.number("beta_fast"), slow = c.number("beta_slow");
   if (c["ramp"] == "turns")
-    return std::clamp((fast - frequency * c.number("length") / circle) / (fast - slow), 0.0, 1.0);
+    return std::clamp((fast - frequency * c.number("length") / full_circle) / (fast - slow), 0.0, 1.0);
   const double low = pair_of(fast, t, c), high = pair_of(slow, t, c);
   return c.on("truncate") ? ramp(m, std::floor(low), std::ceil(high), t.channels) : ramp(m, low, high, t.channels);
 }

@@ -11,9 +11,11 @@
 #include "experiment/build.h"
 #include "experiment/evaluate.h"
 #include "tasks/retrieval/retrieval.h"
+#include "tests/places.h"
 #include "tests/task_oracle.h"
 
 using namespace poslab;
+using test::holds;
 
 namespace {
 
@@ -23,7 +25,6 @@ std::string refusal(const std::string& name, const std::string& text) {
   } catch (const BadInput& e) { return e.what(); }
   return "";
 }
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 Choices tiny(const Settings& more = {}) {
   Settings all = {{"task", "reverse_string"}, {"encoding", "relative"}, {"positions", "randomized"},

@@ -11,7 +11,7 @@ using namespace poslab::test;
 namespace {
 
 // Of one head of `channels`, of `heads`.
-std::vector<double> frequencies(const std::string& spelled, int channels, int slots = 1, int head = 0, int heads = 1) {
+std::vector<double> frequencies_of(const std::string& spelled, int channels, int slots = 1, int head = 0, int heads = 1) {
   const Chosen<Scheme> s = choose_encoding(spelled);
   const ModelShape m{1, heads, heads * channels};
   s->check(m, s.choices);
@@ -20,7 +20,7 @@ std::vector<double> frequencies(const std::string& spelled, int channels, int sl
 
 // RoPE's frequency over the scheme's, at pair m.
 double slowed(const std::string& spelled, int channels, size_t m, int slots = 1, const std::string& rope = "rope") {
-  return frequencies(rope, channels)[m] / frequencies(spelled, channels, slots)[m];
+  return frequencies_of(rope, channels)[m] / frequencies_of(spelled, channels, slots)[m];
 }
 
 // What the logits of the scheme are beside RoPE's at no distance: the factor on them.
@@ -65,7 +65,7 @@ TEST_CASE("rotary: NTK-aware frequencies, golden ratios of its four forms for D 
 
 TEST_CASE("rotary: dynamic laws, golden bases; the trained length is the last that they leave alone") {
   const auto base = [](const char* spelled, int slots) {   // of 128 channels, from the second frequency
-    return std::pow(frequencies(spelled, 128, slots)[1], -64);
+    return std::pow(frequencies_of(spelled, 128, slots)[1], -64);
   };
   CHECK(base("dynamic_ntk:length=2048", 4096) == near(20221));
   CHECK(base("dynamic_ntk:length=2048,factor=2", 4096) == near(30528));
@@ -111,7 +111,7 @@ TEST_CASE("rotary: in small heads YaRN's ramp is a step, and no length makes it 
       for (int channels : {2, 4, 8, 128}) {
         const std::string text = fmt::format("{}length={}", spelled, length);
         CAPTURE(text);
-        const std::vector<double> f = frequencies(text, channels), rope = frequencies("rope", channels);
+        const std::vector<double> f = frequencies_of(text, channels), rope = frequencies_of("rope", channels);
         for (size_t m = 0; m < f.size(); ++m) CHECK((f[m] >= rope[m] / 8 * 0.9 && f[m] <= rope[m] * 1.1));
       }
 }
@@ -133,19 +133,19 @@ TEST_CASE("rotary: Llama 3's bands, LongRoPE's lists and factor, golden") {
 }
 
 TEST_CASE("rotary: pairs that stay, whole wavelengths, and half a turn of a Moebius strip, golden") {
-  CHECK(frequencies("partial_rope:fraction=0.5", 8) == std::vector<double>{1, 0.01, 0, 0});
-  CHECK(frequencies("p_rope:fraction=0.5", 8) == std::vector<double>{1, 0.1, 0, 0});
-  CHECK(frequencies("hope_hf", 8) == std::vector<double>{1, 0, 0, 0});
-  CHECK(frequencies("hope_hf:length=63", 8) == std::vector<double>{1, 0.1, 0, 0});
-  const std::vector<double> clipped = frequencies("clipped_rope", 8);
+  CHECK(frequencies_of("partial_rope:fraction=0.5", 8) == std::vector<double>{1, 0.01, 0, 0});
+  CHECK(frequencies_of("p_rope:fraction=0.5", 8) == std::vector<double>{1, 0.1, 0, 0});
+  CHECK(frequencies_of("hope_hf", 8) == std::vector<double>{1, 0, 0, 0});
+  CHECK(frequencies_of("hope_hf:length=63", 8) == std::vector<double>{1, 0.1, 0, 0});
+  const std::vector<double> clipped = frequencies_of("clipped_rope", 8);
   CHECK(clipped[1] == near(0.1));
   CHECK(clipped[2] == near(0.005));
   CHECK(clipped[3] == 0);
-  CHECK(frequencies("clipped_rope:taper=hard", 8) == frequencies("hope_hf", 8));
-  CHECK(frequencies("clipped_rope:planes=2", 8)[1] == near(0.1));
-  CHECK(frequencies("clipped_rope:planes=2", 8)[2] == near(0.01));
+  CHECK(frequencies_of("clipped_rope:taper=hard", 8) == frequencies_of("hope_hf", 8));
+  CHECK(frequencies_of("clipped_rope:planes=2", 8)[1] == near(0.1));
+  CHECK(frequencies_of("clipped_rope:planes=2", 8)[2] == near(0.01));
 
-  const std::vector<double> whole = frequencies("resonance", 8), golden = {1.047198, .099733, .010005, .001};
+  const std::vector<double> whole = frequencies_of("resonance", 8), golden = {1.047198, .099733, .010005, .001};
   for (size_t m = 0; m < 4; ++m) CHECK(whole[m] == near(golden[m]));
 
   const auto mean_cosine = [](const std::vector<double>& f, double distance) {
@@ -153,11 +153,11 @@ TEST_CASE("rotary: pairs that stay, whole wavelengths, and half a turn of a Moeb
     for (double x : f) sum += std::cos(distance * x) / double(f.size());
     return sum;
   };
-  const std::vector<double> strip = frequencies("mobius:length=64", 8, 1, 0, 4);
+  const std::vector<double> strip = frequencies_of("mobius:length=64", 8, 1, 0, 4);
   for (const auto& [distance, cosine] : {std::pair{1, .97489}, {8, 0.}, {32, 0.}, {63, -.97489}, {64, -1.}})
     CHECK(mean_cosine(strip, distance) == doctest::Approx(cosine).epsilon(1e-4));
-  CHECK(frequencies("mobius", 8, 1, 1, 4) == frequencies("rope", 8));
-  CHECK(frequencies("mobius", 8, 1, 1, 8) == frequencies("mobius", 8, 1, 0, 4));
+  CHECK(frequencies_of("mobius", 8, 1, 1, 4) == frequencies_of("rope", 8));
+  CHECK(frequencies_of("mobius", 8, 1, 1, 8) == frequencies_of("mobius", 8, 1, 0, 4));
 }
 
 TEST_CASE("rotary: limits in which a scheme is RoPE, or another one") {

@@ -36,8 +36,6 @@ inline std::string refusal(const std::function<void()>& action) {
   return "";
 }
 
-inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 const Settings tiny = {{"task", "reverse_string"},
                        {"encoding", "relative"},
                        {"positions", "randomized"},

@@ -24,6 +24,7 @@ extern const std::string_view page_css, svg_css;
 }
 
 using namespace poslab;
+using test::holds;
 namespace fs = std::filesystem;
 
 namespace {
@@ -70,8 +71,6 @@ std::string page_of(const Folder& folder, const std::vector<std::string>& runs) 
   CHECK_FALSE(fs::exists(out + ".partial"));
   return text_of(out);
 }
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 template <class Error>
 std::string refusal(const std::vector<std::string>& runs, const std::string& out) {

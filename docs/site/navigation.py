@@ -24,7 +24,7 @@ navigation = {
                           "8 A training that learns <docs/course/08_training>",
                           "9 Absolute positions <docs/course/09_absolute>", "docs/course/10_rope",
                           "11 Distances <docs/course/11_relative>", "docs/course/12_randomized",
-                          "13 Windows <docs/course/13_windows>"],
+                          "13 Windows <docs/course/13_windows>", "For teachers <docs/course/teachers>"],
     "Encodings": ["All schemes and samplers <docs/schemes>", "A scheme of your own <docs/own_scheme>",
                   "Papers and their code <docs/differences>", "Sources, and what is missing <docs/other-schemes>",
                   "What every scheme passes <docs/checks>", "Attention alignment <docs/align>"],
