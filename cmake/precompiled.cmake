@@ -37,8 +37,8 @@ function(compiled_in_groups target size pattern)
   endforeach()
 endfunction()
 
-# The same for sources whose names begin with one of these letters: one group for each letter, so that a new file changes
-# no other group.
+# The same for sources whose names begin with one of these letters: a group for each letter, so that a new file changes
+# no other one.
 function(compiled_by_initial target letters)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()

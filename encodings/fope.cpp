@@ -14,7 +14,7 @@
 namespace poslab {
 namespace {
 
-std::vector<double> kept_frequencies(const ModelShape& m, const Choices& c) {
+std::vector<double> kept(const ModelShape& m, const Choices& c) {
   std::vector<double> f = frequencies(m.head_dim(), c.number("base"));
   std::erase_if(f, [&](double x) { return 2 * std::numbers::pi / x > c.number("length"); });
   return f;
@@ -29,7 +29,7 @@ struct Fope : Encoding {
   Tensor a, b;
 
   Fope(const Params& p, const ModelShape& m, const Choices& c)
-      : H(m.heads), half(m.head_dim() / 2), released(c["mode"] == "released"), f(kept_frequencies(m, c)), K(int(f.size())),
+      : H(m.heads), half(m.head_dim() / 2), released(c["mode"] == "released"), f(kept(m, c)), K(int(f.size())),
         M(released ? std::min(K, std::max(1, half / 2)) : K), name(c.spelled()),
         a(p.normal("cosine", {K, H * M}, c.number("sigma") / std::sqrt(K))),
         b(p.normal("sine", {K, H * M}, c.number("sigma") / std::sqrt(K))) {}
@@ -93,7 +93,7 @@ position. Logits depend on positions themselves, no longer on distances alone.)"
           .laws = always(Laws{.shift = false, .toeplitz = false}),
           .frequencies =
               [](const ModelShape& m, const Choices& c, int, int) {
-                std::vector<double> f = kept_frequencies(m, c);
+                std::vector<double> f = kept(m, c);
                 f.resize(size_t(m.head_dim() / 2));
                 return f;
               }};

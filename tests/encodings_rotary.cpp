@@ -11,7 +11,8 @@ using namespace poslab::test;
 namespace {
 
 // Of one head of `channels`, of `heads`.
-std::vector<double> frequencies_of(const std::string& spelled, int channels, int slots = 1, int head = 0, int heads = 1) {
+std::vector<double> frequencies_of(const std::string& spelled, int channels, int slots = 1, int head = 0,
+                                   int heads = 1) {
   const Chosen<Scheme> s = choose_encoding(spelled);
   const ModelShape m{1, heads, heads * channels};
   s->check(m, s.choices);
