@@ -71,7 +71,7 @@ def of_row(row):
 
 def randomized():
     tasks = ("even_pairs", "missing_duplicate_string", "reverse_string", "bucket_sort")
-    found = {(r["task"], r["encoding"], r["positions"]): r for r in rows("ruoss2023-tiny/table1.csv")}
+    found = {(r["task"], r["encoding"], r["positions"]): r for r in rows("table1-tiny/table1.csv")}
     panels = {
         task: [
             (name, *(of_row(found[task, scheme, positions]) for positions in ("sequential", "randomized")))
