@@ -116,6 +116,7 @@ void generate_command(const LmWords& w) {
   const std::vector<int> prompt = of.source.prompt(w.prompt);
   fmt::print("{}", shown(of.source.grammar ? of.source.text(prompt.back()) : w.prompt));
   const Generation wanted{w.count, choice_of(w, of.choice), w.seed, sampler(of.config)};
+  const MatmulPrecision as_the_run = precision(of.config);
   generate(of.net, prompt, wanted, [&](int token) {
     if (std::find(of.ends.begin(), of.ends.end(), token) != of.ends.end()) return false;
     fmt::print("{}", shown(of.source.text(token)));

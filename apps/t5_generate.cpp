@@ -38,6 +38,7 @@ struct Writer {
   std::function<std::string(const std::vector<int>&)> written;
   std::function<void(const Chosen<TemperaturePolicy>&)> suits;  // throws BadInput for one of other weights
   int trained;                                                  // the length, in tokens
+  Choices config = t5::configure({});                           // a run's: by what it multiplies
 };
 
 // encoding: another one in place of the run's; it may read other draws of the positions.
@@ -50,7 +51,8 @@ Writer writer_of_run(const std::string& folder, const std::string& encoding) {
           symbols::read,
           symbols::written,
           [params = state.params](const auto& policy) { check_aligned(policy, params); },
-          state.config.whole("train_length")};
+          state.config.whole("train_length"),
+          state.config};
 }
 
 Writer writer_of_checkpoint(const std::string& folder) {
@@ -106,6 +108,7 @@ void generate_answer(const AnswerWords& words) {
   if (tokens.empty()) bad_input("the prompt is empty; give the model a text to read");
   try {
     const NoGrad still;
+    const MatmulPrecision as_the_run = precision(writer.config);
     const PositionSample positions(how.positions, Resample::per_forward, {}, 1, int(tokens.size()));
     const Tensor states = writer.net.encode(Ids({1, int(tokens.size())}, tokens), {}, {positions, {}});
     const std::vector<int> said = how.beams == 1 ? answer(writer.net, states, {}, how)[0]

@@ -63,7 +63,7 @@ int longest(const Choices& c) {
 void check(const Choices& c) {
   if (c["task"].empty()) bad_input("which task? Say --task NAME; `poslab list tasks` shows them");
   must_not_be_aligned(c["temperature"]);
-  const UseEngine tried(products(c));  // throws if it is not there
+  const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c);
   if (const int pool = pool_of(drawn); pool < answering::longest(c))
     bad_input(
@@ -186,7 +186,7 @@ const Columns& test_columns() {
 Row evaluate(const Decoder& net, const Choices& c, int length) {
   constexpr int baseline_samples = 500;
   const NoGrad still;
-  const UseEngine as_this_run(products(c));
+  const MatmulPrecision as_this_run = precision(c);
   const Task& t = task(c["task"]);
   const int samples = c.whole("eval_samples"), T = slots(c, length), cut = sub_batch(T), separator = symbols(c);
   Right free, forced;
@@ -314,7 +314,7 @@ class AnsweringLearner final : public StateLearner<State, Questions> {
 
   StepResult step(const Questions& q, Trace* trace) override {
     const Choices& c = state.config;
-    const UseEngine as_this_run(products(c));
+    const MatmulPrecision as_this_run = precision(c);
     const int64_t number = state.adam.step;
     const bool all = c["loss_on"] == "all";
     const Ids read = read_by(q, q.strings.targets, symbols(c));

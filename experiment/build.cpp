@@ -22,28 +22,6 @@ const std::vector<Word<Resample>>& all_resamplings() {
   return list;
 }
 
-namespace {
-
-template <class Value, size_t n>
-std::vector<Word<Value>> words(const char* const (&names)[n]) {   // in the order of the values
-  std::vector<Word<Value>> all;
-  for (const char* name : names) all.push_back({name, Value(all.size())});
-  return all;
-}
-
-}  // namespace
-
-const std::vector<Word<Matmul>>& all_matmuls() {
-  static const std::vector<Word<Matmul>> list = words<Matmul>(matmul_names);
-  return list;
-}
-const std::vector<Word<Engine>>& all_engines() {
-  static const std::vector<Word<Engine>> list = words<Engine>(engine_names);
-  return list;
-}
-
-Matmul matmul(const Choices& c) { return find("matmul", all_matmuls(), c["matmul"]).value; }
-
 Device device(const Choices& c) { return find("device", all_devices(), c["device"]).value; }
 
 TransformerSpec transformer_spec(const Choices& c) {

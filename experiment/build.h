@@ -15,11 +15,8 @@ struct Word {
 };
 const std::vector<Word<Device>>& all_devices();
 const std::vector<Word<Resample>>& all_resamplings();
-const std::vector<Word<Matmul>>& all_matmuls();
-const std::vector<Word<Engine>>& all_engines();
 
 Device device(const Choices&);
-Matmul matmul(const Choices&);
 TransformerSpec transformer_spec(const Choices&);
 Chosen<TemperaturePolicy> test_temperature(const Choices&);
 Chosen<Sampler> test_sampler(const Choices&);

@@ -61,7 +61,9 @@ ChoiceTable choice_table(const std::string& owner, const OwnOptions& own, const 
   add("Evaluation", own.evaluation);
   add("Running", {{"checkpoint_every", 500, {1, 1e9}, "steps between two checkpoints"},
                   {"log_every", 10, {1, 1e9}, "steps between two lines of metrics.jsonl"}});
-  const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names));
+  const std::vector<std::string> engines(std::begin(engine_names), std::end(engine_names)),
+      matmuls(std::begin(matmul_names), std::end(matmul_names));
+  table.options.push_back({"Running", {"matmul", matmuls, "what the factors of products are rounded to"}, true, true});
   table.options.push_back({"Running", {"products", engines, "by what a CPU multiplies matrices"}, true, true});
   add("Running",
       {Option("keep_checkpoints", false, "keep all checkpoints, for `poslab view`"),
@@ -143,6 +145,12 @@ Engine products(const Choices& c) {
   const auto name = std::find(std::begin(engine_names), std::end(engine_names), c["products"]);
   return Engine(name - std::begin(engine_names));                       // the option takes no other word
 }
+
+Matmul matmul(const Choices& c) {
+  const auto name = std::find(std::begin(matmul_names), std::end(matmul_names), c["matmul"]);
+  return Matmul(name - std::begin(matmul_names));
+}
+MatmulPrecision precision(const Choices& c) { return {Device::cpu, matmul(c), products(c)}; }
 
 void must_not_be_aligned(const std::string& temperature) {
   if (read_spelling(temperature).name == "aligned")

@@ -1,6 +1,7 @@
 // The options of a kind of run: one table, from which the command line, TOML files, `--set`, the help and config.toml
 // are all made.
 #pragma once
+#include "core/backend.h"
 #include "core/engine.h"
 #include "encodings/encoding.h"
 
@@ -53,6 +54,10 @@ int slots(const Choices&, int length);     // input and output slots of the mode
 Chosen<Scheme> scheme(const Choices&);     // the run's encoding, its shares of the longest trained input made numbers
 Chosen<Sampler> sampler(const Choices&);   // the run's positions, as its encoding takes them
 Engine products(const Choices&);           // by what the run multiplies
+Matmul matmul(const Choices&);             // what the factors of its products are rounded to
+// While it lives, the calling thread multiplies as a run does that has no device of its own: on the CPU. Throws BadInput
+// if it cannot.
+MatmulPrecision precision(const Choices&);
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void must_not_be_aligned(const std::string& temperature);
 Settings kept(const ChoiceTable&, const Choices&);   // all that is written, in the order of the table

@@ -102,6 +102,7 @@ nb::bytes written(const Model& m, const std::string& prompt, int count, double t
   const Generation wanted{count, {temperature, top_k, top_p}, seed, sampler(writer->state.config)};
   wanted.choice.check();
   const std::string text = long_call([&] {
+    const MatmulPrecision as_the_run = precision(writer->state.config);
     std::string all;
     generate(writer->state.net, source.prompt(prompt), wanted, [&](int token) {
       stop_if_wanted();
@@ -127,6 +128,7 @@ std::string answered(const Model& m, const std::string& prompt, int count, int b
   const std::vector<int> tokens = tokens_of(m, prompt);
   return long_call([&] {
     const NoGrad still;
+    const MatmulPrecision as_the_run = precision(s.config);
     const PositionSample positions(how.positions, Resample::per_forward, {}, 1, int(tokens.size()));
     const Tensor states = s.net.encode(Ids({1, int(tokens.size())}, tokens), {}, {positions, {}});
     return symbols::written(how.beams == 1 ? answer(s.net, states, {}, how)[0]

@@ -1,11 +1,13 @@
 // Options: one table, four sources, and what is refused.
+#include "core/rounding.h"
 #include "experiment/build.h"
-#include "experiment/language/options.h"
+#include "experiment/language/language.h"
+#include "experiment/learner.h"
 #include "experiment/step.h"
 #include "lab/runs/checkpoint.h"
 #include "lab/runs/config_toml.h"
-#include "lab/runs/values.h"
 #include "lab/runs/sweep/plan.h"
+#include "lab/runs/values.h"
 #include "tests/lab_helpers.h"
 
 using namespace poslab;
@@ -173,6 +175,41 @@ TEST_CASE("a run begins with the usual engine of the process, and keeps it when 
   set_usual_engine(before);
   CHECK(holds(refusal([] { State(tiny_config({{"products", "naive"}, {"matmul", "bf16"}})); }),
               "2: matmul = bf16: products = naive rounds nothing; say products = own, or matmul = fp32"));
+}
+
+TEST_CASE("each kind of run rounds the factors of its products as --matmul says, in its steps and tests alone") {
+  if (sizeof(real) == 8) return;  // which rounds nothing
+  auto text = std::make_shared<language::Source>();
+  text->grammar = CopyGrammar{.symbols = 6, .clause = 4, .back = 2};
+  const std::map<std::string, Settings> small = {
+      {"strings", {{"preset", "tiny"}, {"task", "even_pairs"}, {"encoding", "rope"}, {"layers", "1"}}},
+      {"language",
+       {{"text", "copy_grammar"}, {"layers", "1"}, {"d_model", "32"}, {"d_ff", "48"}, {"train_length", "32"}}},
+      {"t5", {{"layers", "1"}, {"decoder_layers", "1"}, {"d_model", "32"}, {"tokens", "128"}, {"train_length", "32"}}},
+      {"answering", {{"task", "even_pairs"}, {"layers", "1"}, {"d_model", "32"}, {"batch", "4"}}}};
+  for (const Kind* kind : all_kinds()) {
+    INFO(kind->name);
+    const auto with = [&](const char* matmul, const char* products) {
+      Settings all = small.at(kind->name);
+      all.emplace_back("matmul", matmul), all.emplace_back("products", products);
+      return kind->configure(all);
+    };
+    const Choices plain = with("fp32", "own"), rounded = with("bf16", "own");
+    CHECK(!holds(config_json(plain).dump(), "matmul"));
+    CHECK(holds(config_json(rounded).dump(), "\"matmul\":\"bf16\""));
+    CHECK(sweep::trial_id(rounded) != sweep::trial_id(plain));
+    CHECK(holds(refusal([&] { kind->check(with("bf16", "naive")); }), "products = naive rounds nothing"));
+    const auto stepped = [&](const Choices& c) {
+      const auto learner = kind->make(c, text);
+      learner->start(learner->draw(0));
+      return std::pair(learner->finish(), learner->adam().m.values());
+    };
+    const auto [exact, exact_m] = stepped(plain);
+    const auto [rough, rough_m] = stepped(rounded);
+    CHECK(rough.loss == doctest::Approx(exact.loss).epsilon(0.01));
+    CHECK(rough_m != exact_m);
+    CHECK(cpu_matmul() == Matmul::fp32);
+  }
 }
 
 TEST_CASE("a randomized relative scheme draws positions or a table of offsets, as its mode says") {

@@ -92,7 +92,7 @@ int most_probable(const real* logits, int count) { return int(std::max_element(l
 }  // namespace
 
 Step train_step(State& s, const Batch& batch, Trace* trace) {
-  const UseEngine as_this_run(products(s.config));
+  const MatmulPrecision as_this_run = precision(s.config);
   const int64_t step = s.adam.step;
   const int T = batch.read.shape()[1];
   const PositionSample draw = training_positions(s.config, step);
@@ -117,7 +117,7 @@ Step train_step(State& s, const Batch& batch, Trace* trace) {
 
 AtLength evaluate(const Decoder& net, const Choices& c, const Source& source, int length, bool repeated) {
   const NoGrad still;
-  const UseEngine as_this_run(products(c));
+  const MatmulPrecision as_this_run = precision(c);
   constexpr int together = 256;  // slots whose logits are in memory at a time
   const std::vector<int> lengths = eval_lengths(c);
   const int samples = c.whole("eval_samples"), tail = c.whole("eval_tail");

@@ -143,7 +143,7 @@ Sample TextLearner::sample(const SampleOptions& o) const {
 
 Reader reader_of(const Decoder& net, const Choices& c, std::function<PositionSample(int slots)> draw) {
   return {net.spec().vocabulary, [&, draw](const Reading& r, Trace* trace) {
-            const UseEngine as_this_run(products(c));
+            const MatmulPrecision as_this_run = precision(c);
             const PositionSample positions =
                 r.positions.empty() ? draw(r.tokens.shape()[1]) : PositionSample(r.positions);
             return net(r.tokens, r.outputs, {positions, {}, trace});

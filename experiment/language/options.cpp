@@ -87,7 +87,7 @@ DecoderSpec decoder_spec(const Choices& c, int vocabulary) {
 // Sizes of the model are the decoder's to check.
 void check(const Choices& c) {
   must_not_be_aligned(c["temperature"]);
-  const UseEngine tried(products(c));   // throws if it is not there
+  const MatmulPrecision tried = precision(c);  // throws if it cannot
   const Chosen<Sampler> drawn = sampler(c);
   const int tail = c.whole("eval_tail");
   int longest = c.whole("train_length");

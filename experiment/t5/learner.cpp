@@ -156,7 +156,7 @@ Reader QuestionLearner::reader() const {
   return {.vocabulary = state.net.spec().vocabulary,
           .logits =
               [this, draw](const Reading& r, Trace* trace) {
-                const UseEngine as_this_run(products(state.config));
+                const MatmulPrecision as_this_run = precision(state.config);
                 const PositionSample positions =
                     r.positions.empty() ? draw(r.tokens.shape()[1]) : PositionSample(r.positions);
                 const Tensor states = state.net.encode(r.tokens, {}, {positions, {}, trace});

@@ -83,7 +83,7 @@ void check(const Choices& c) {
     bad_input("shortest = {}: train_length is {}, and no context is longer; raise that, or lower shortest", shortest,
               longest_trained);
   must_not_be_aligned(c["temperature"]);
-  const UseEngine tried(products(c));   // throws if it is not there
+  const MatmulPrecision tried = precision(c);  // throws if it cannot
   std::set<int> lengths = {shortest, longest_trained};
   std::set<int> tested;
   for (const int length : eval_lengths(c)) {

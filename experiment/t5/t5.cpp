@@ -105,7 +105,7 @@ double learning_rate(const Choices& c, int64_t step) {
 }
 
 Step train_step(State& s, const Batch& batch, Trace* trace) {
-  const UseEngine as_this_run(products(s.config));
+  const MatmulPrecision as_this_run = precision(s.config);
   const int64_t step = s.adam.step;
   const Draws draw = draws(s.config, Purpose::positions, step, batch);
   Stoppable until_update(!trace);
@@ -142,7 +142,7 @@ void check_rows(const T5& net, const Choices& c) {
 
 AtLength evaluate(const T5& net, const Choices& c, const Chosen<Retrieval>& task, int length) {
   const NoGrad still;
-  const UseEngine as_this_run(products(c));
+  const MatmulPrecision as_this_run = precision(c);
   const int samples = c.whole("eval_samples"), together = std::clamp(4096 / length, 1, samples);
   AtLength at{.task = task->name, .length = length, .samples = samples};
   int64_t count[places] = {};

@@ -9,7 +9,7 @@
 
 namespace poslab {
 
-// version, commit, scalar, isa, numerics, products, threads, cuda: a name and a word each
+// version, commit, scalar, isa, numerics, products, bf16, threads, cuda: a name and a word each
 std::vector<std::pair<std::string, std::string>> about();
 // "own"; "own, bf16 by vdpbf16ps"; "openblas: OpenBLAS 0.3.21, core Haswell, pthread"
 std::string engine_in_full(Engine, Matmul = Matmul::fp32);
