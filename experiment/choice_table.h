@@ -55,8 +55,7 @@ Chosen<Scheme> scheme(const Choices&);     // the run's encoding, its shares of 
 Chosen<Sampler> sampler(const Choices&);   // the run's positions, as its encoding takes them
 Engine products(const Choices&);           // by what the run multiplies
 Matmul matmul(const Choices&);             // what the factors of its products are rounded to
-// While it lives, the calling thread multiplies as a run does that has no device of its own: on the CPU. Throws BadInput
-// if it cannot.
+// While it lives, the calling thread multiplies as a run without a device of its own. Throws BadInput if it cannot.
 MatmulPrecision precision(const Choices&);
 // Throws BadInput for the temperature that `poslab align` finds for a trained model.
 void must_not_be_aligned(const std::string& temperature);

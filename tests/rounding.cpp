@@ -277,6 +277,33 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
   }
 }
 
+// Factors are off by 2^-8 of themselves, so a logit by a share of its size, and its exponential by that in full.
+// Held against our fp32, which other tests hold to double.
+TEST_CASE("rounded products: attention of narrow heads in bf16, by the instruction and emulated") {
+  int rounded = 0;
+  double worst = 0, worst_gradient = 0;
+  for (const OpCase& c : op_cases()) {
+    if (c.kernel != "attention") continue;
+    INFO(title(c));
+    const Tensors x = inputs(c);
+    const Result exact = run(c, x);
+    const MatmulPrecision as(Device::cpu, Matmul::bf16);
+    const Result rough = run(c, x);
+    rounded += !same_bits(rough, exact);
+    if (rough.value.size() >= 100) {
+      worst = std::max(worst, share_off(rough.value, exact.value));
+      for (size_t i = 0; i < x.size(); ++i)
+        worst_gradient = std::max(worst_gradient, share_off(rough.grads[i], exact.grads[i]));
+    }
+    const Emulated emulated;
+    CHECK(same_bits(run(c, x), rough));
+  }
+  INFO("value ", worst, " gradients ", worst_gradient);
+  CHECK(rounded > 0);
+  CHECK(worst < 0.01);
+  CHECK(worst_gradient < 0.02);
+}
+
 TEST_CASE("rounded products: forward and backward passes by two threads have the bits of those by one") {
   const OneThread one;
   for (const Form& form : {tf32x3, tf32, bf16}) {

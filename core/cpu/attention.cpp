@@ -5,7 +5,7 @@
 // (Milakov & Gimelshein 2018, Dao et al. 2022):
 //
 //   m' = max(m, max_j s_ij)   z' = exp(m - m') z + sum_j exp(s_ij - m')   o' = exp(m - m') o + sum_j exp(s_ij - m') v_j
-#include "core/cpu/narrow_heads.h"
+#include "core/cpu/narrow_pairs.h"
 #include "core/cpu/wide_heads.h"
 
 namespace poslab::POSLAB_ISA {
@@ -91,6 +91,10 @@ void for_weights(const AttentionArgs& x, const Done& done) {
 
 // o_i = sum_j e_ij v_j / z_i,  e_ij = exp(s_ij - max_i),  z_i = sum_j e_ij
 void attention(real* o, real* stats, const AttentionArgs& x) {
+#ifndef POSLAB_DOUBLE
+  if (is_narrow_in_pairs(x))
+    return for_narrow_heads(x, [&](const NarrowHead& h) { PairedHead(h).forward(o, stats); });
+#endif
   if (is_narrow(x)) return for_narrow_heads(x, [&](const NarrowHead& h) { h.forward(o, stats); });
   if (is_wide(x)) return wide_forward(x, o, stats);
   for_weights(x, [&](const Tile& tile, int b, const real* e, const Softmax* rows) {

@@ -10,7 +10,7 @@
 //   dq_rel_i += sum_j dx_ij r[pair(i,j)]           dr[p] += sum_ij [pair(i,j) = p] dx_ij q_rel_i
 //
 // dr, dgain and dbias collect from the whole batch: each unit has partial sums of its own, which are added in order.
-#include "core/cpu/narrow_heads.h"
+#include "core/cpu/narrow_pairs.h"
 #include "core/cpu/wide_heads_backward.h"
 
 namespace poslab::POSLAB_ISA {
@@ -246,6 +246,10 @@ void add_temperatures(Accumulator to, const AttentionArgs& x, const real* grads)
 
 void attention_backward(const AttentionGrads& d, const AttentionArgs& x, const real* d_o, const real* o,
                         const real* stats) {
+#ifndef POSLAB_DOUBLE
+  if (is_narrow_in_pairs(x))
+    return for_narrow_heads(x, [&](const NarrowHead& h) { PairedHead(h).backward(d, d_o, o, stats); });
+#endif
   if (is_narrow_backward(x) && !d.bias)
     return for_narrow_heads(x, [&](const NarrowHead& h) { h.backward(d, d_o, o, stats); });
   if (is_wide(x)) return wide_backward(d, x, d_o, o, stats);

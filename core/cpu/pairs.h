@@ -145,8 +145,8 @@ struct EmulatedPairs {
   }
   template <int W>
   static VecOf<W> add_product(VecOf<W> sum, Factor<W> a, Factor<W> b) {
-    const VecOf<W> first = sum + a.x1 * b.x1;
-    return first + a.x0 * b.x0;
+    const VecOf<W> first = multiply_add(a.x1, b.x1, sum);
+    return multiply_add(a.x0, b.x0, first);
   }
 };
 using Pairs = EmulatedPairs;

@@ -13,6 +13,7 @@ Kernels with_products(const Kernels& others) {
   k.matmul = matmul;
   k.linear = linear, k.linear_backward = linear_backward;
   k.feed_forward = feed_forward, k.feed_forward_backward = feed_forward_backward;
+  k.attention = attention, k.attention_backward = attention_backward;
   k.gated_feed_forward = gated_feed_forward, k.gated_feed_forward_backward = gated_feed_forward_backward;
   return k;
 }

@@ -1,0 +1,213 @@
+// Attention of heads with 8 channels whose factors are pairs of bf16 (--matmul bf16; pairs.h). Queries lie along the
+// vector lanes, as in narrow_heads.h. Pairs lie along what a product sums over:
+//
+//   logits and dp: two channels           o and dq: two keys           dk and dv: two queries
+//
+// Queries, keys, values, weights and gradients of logits are rounded as factors; softmax and its sums are in fp32.
+#pragma once
+#include "core/cpu/narrow_heads.h"
+#include "core/cpu/pairs.h"
+#include "core/rounding.h"
+
+#ifndef POSLAB_DOUBLE
+namespace poslab::POSLAB_ISA {
+
+// Without biases, whose gradients others sum (attention_backward.cpp): both passes must round the same logits.
+inline bool is_narrow_in_pairs(const AttentionArgs& x) {
+  return is_narrow(x) && !x.bias && cpu_matmul() == Matmul::bf16;
+}
+
+struct PairedHead : NarrowHead {
+  static constexpr int P = C / 2;      // pairs of channels
+  using Factors = Bits<lanes>;
+  using Factor = Pairs::Factor<lanes>;
+
+  explicit PairedHead(const NarrowHead& h) : NarrowHead(h) {}
+
+  // In scratch memory, beside what logits.h has there.
+  enum PairedBuffer { k_buffer = keys_buffer, v_buffer, k_rows_buffer, queries_buffer };
+  const real* along_channels(int buffer, const real* rows) const {       // (keys, P)
+    constexpr int W = smaller(lanes, C);
+    real* to = scratch(buffer, int64_t(x.keys + 1) * P);
+    if constexpr (W < C) {
+      pair_columns(x.keys, C, rows, step, to);
+    } else {                                                               // two keys at once
+      for (int j = 0; j < x.keys; j += 2, rows += 2 * step)
+        store_bits<W>(to + j * P, pair_neighbours<W>(load_bits<W>(rows), load_bits<W>(rows + (j + 1 < x.keys) * step)));
+    }
+    return to;
+  }
+  const real* along_rows(int buffer, const real* rows, int n) const {    // (ceil(n / 2), C)
+    real* to = scratch(buffer, int64_t(n + 1) / 2 * C);
+    pair_rows(n, C, rows, step, to, C);
+    return to;
+  }
+  static Factor both(Vec x0, Vec x1) {
+    return Pairs::of<lanes>(pair<lanes>(__builtin_bit_cast(Factors, x0), __builtin_bit_cast(Factors, x1)));
+  }
+  static void columns_to_pairs(Factor* to, const Vec* from) {
+    for (int c = 0; c < P; ++c) to[c] = both(from[2 * c], from[2 * c + 1]);
+  }
+  // sum_c a_c b_jc for each query                                       b: the pairs of key j
+  [[gnu::always_inline]] static Vec dot(const Factor* a, const real* b) {
+    Vec sum{};
+#pragma GCC unroll 4
+    for (int c = 0; c < P; ++c) sum = Pairs::add_product<lanes>(sum, Pairs::left<lanes>(b + c), a[c]);
+    return sum;
+  }
+  // total_c += sum of a over two keys                                   rows: the pairs of their channels
+  [[gnu::always_inline]] static void add_keys(Vec* total, Factor a, const real* rows) {
+#pragma GCC unroll 8
+    for (int c = 0; c < C; ++c) total[c] = Pairs::add_product<lanes>(total[c], Pairs::left<lanes>(rows + c), a);
+  }
+  Vec logit(const Factor* q, const real* k, int block, int j, bool all_see) const {
+    const Vec s = dot(q, k + j * P);
+    return all_see ? s : lane_numbers() >= j - slot(block) ? s : splat(neg_infinity);
+  }
+  // Pairs of queries, those of dx and a in turn.
+  template <int... i>
+  static Factors in_turn(Vec dx, Vec a, std::integer_sequence<int, i...>) {
+    const Factors both = pair_neighbours<lanes>(__builtin_bit_cast(Factors, dx), __builtin_bit_cast(Factors, a));
+    return __builtin_shufflevector(both, both, (i / 2 + i % 2 * (lanes / 2))...);
+  }
+  static Factors in_turn(Vec dx, Vec a) { return in_turn(dx, a, std::make_integer_sequence<int, lanes>()); }
+
+  void forward(real* o, real* stats) const;
+  void backward(const AttentionGrads& d, const real* d_o, const real* o, const real* stats) const;
+  // Elements first, first + 2, ... of v
+  template <int first, int... i>
+  static auto every_other(auto v, std::integer_sequence<int, i...>) {
+    return __builtin_shufflevector(v, v, (first + 2 * i)...);
+  }
+  template <int M>
+  void key_grads(const AttentionGrads& d, const real* dx_and_a, int row, const real* q_and_go, int j) const;
+};
+
+inline void PairedHead::forward(real* o, real* stats) const {
+  const NoSubnormals none;
+  const real *k = along_channels(k_buffer, x.piece[0].k + key(0)), *v = along_rows(v_buffer, x.v + key(0), x.keys);
+  real* s = scratch(logits_buffer, int64_t(x.keys + 1) * lanes);
+  for (int n = 0; n < blocks; ++n) {
+    Vec channels[C], sum{}, total[C] = {}, top = splat(neg_infinity);
+    columns(channels, x.piece[0].q + query(n * lanes), n, x.scale);
+    Factor q[P];
+    columns_to_pairs(q, channels);
+    const int keys = seen(n), by_all = seen_by_all(n);
+    const auto take = [&](int j, bool all_see) {
+      const Vec logits = logit(q, k, n, j, all_see);
+      top = max(top, logits);
+      store(s + j * lanes, logits);
+    };
+    for (int j = 0; j < by_all; ++j) take(j, true);
+    for (int j = by_all; j < keys; ++j) take(j, false);
+    store(s + keys * lanes, splat(neg_infinity));          // the other of the last key, where their number is odd
+    const Vec shift = top == neg_infinity ? Vec{} : top;   // of a query that sees no key
+    for (int j = 0; j < keys; j += 2) {
+      const Vec e0 = exp_small(load(s + j * lanes) - shift), e1 = exp_small(load(s + (j + 1) * lanes) - shift);
+      sum += e0 + e1;
+      add_keys(total, both(e0, e1), v + j / 2 * C);
+    }
+    const Vec inverse = sum == 0 ? Vec{} : 1 / sum;
+    for (int c = 0; c < C; ++c) channels[c] = total[c] * inverse;
+    rows(o + query(n * lanes), false, channels, n, 1);
+    real* kept = stats + 2 * ((int64_t(b) * x.heads + head) * x.queries + n * lanes);
+    for (int i = 0; i < count(n); ++i, kept += 2) kept[0] = inverse[i] == 0 ? 0 : shift[i], kept[1] = inverse[i];
+  }
+}
+
+// (dk_jc, dv_jc), c after c, += sum_i (dx_ij q_ic, a_ij go_ic) for M keys, by pairs of queries.
+//                                                  dx_and_a: (keys, row)   q_and_go: (ceil(queries / 2), 2 C)
+template <int M>
+inline void PairedHead::key_grads(const AttentionGrads& d, const real* dx_and_a, int row, const real* q_and_go,
+                                  int j) const {
+  constexpr int W = smaller(lanes, 2 * C), N = 2 * C / W;
+  typedef uint64_t Two __attribute__((vector_size(W * sizeof(real)), may_alias));
+  typedef uint64_t OneOfTwo __attribute__((aligned(4), may_alias));
+  VecOf<W> sum[M][N] = {};
+  dx_and_a += int64_t(j) * row;
+  for (int i = 0; i < x.queries; i += 2, q_and_go += 2 * C) {
+    Pairs::Factor<W> right[N];
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) right[n] = Pairs::right<W>(q_and_go + n * W, 0);
+#pragma GCC unroll 8
+    for (int r = 0; r < M; ++r) {
+      const Two both = *reinterpret_cast<const OneOfTwo*>(dx_and_a + r * row + i) - Two{};
+      const auto left = Pairs::of<W>(__builtin_bit_cast(Bits<W>, both));
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) sum[r][n] = Pairs::add_product<W>(sum[r][n], left, right[n]);
+    }
+  }
+  const auto put = [this, j](const Accumulator& to, int r, int at, VecOf<W / 2> y) {
+    if (real* place = to.at + key(j + r) + at; to) store<W / 2>(place, to.empty ? y : load<W / 2>(place) + y);
+  };
+#pragma GCC unroll 8
+  for (int r = 0; r < M; ++r)
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) {
+      const auto half = std::make_integer_sequence<int, W / 2>();
+      put(d.k[0], r, n * W / 2, every_other<0>(sum[r][n], half));
+      put(d.v, r, n * W / 2, every_other<1>(sum[r][n], half));
+    }
+}
+
+// As in narrow_heads.h: a_ij and dx_ij = scale ds_ij are written out as (key, query), in bf16, and dq is summed on the
+// way.
+inline void PairedHead::backward(const AttentionGrads& d, const real* d_o, const real* o, const real* stats) const {
+  const NoSubnormals none;
+  const int row = blocks * lanes;
+  const real *all_k = x.piece[0].k + key(0), *k = along_channels(k_buffer, all_k),
+             *k_rows = along_rows(k_rows_buffer, all_k, x.keys), *v = along_channels(v_buffer, x.v + key(0));
+  real* dx_and_a = scratch(logits_buffer, int64_t(x.keys) * row);
+  for (int n = 0; n < blocks; ++n) {
+    const int64_t first = query(n * lanes);
+    Vec channels[C], go_channels[C], o_channels[C], delta{}, inverse{},
+        shift = splat(std::numeric_limits<real>::infinity());
+    columns(channels, x.piece[0].q + first, n, x.scale), columns(go_channels, d_o + first, n, x.scale);
+    columns(o_channels, o + first, n, 1);
+    for (int c = 0; c < C; ++c) delta += go_channels[c] * o_channels[c];
+    Factor q[P], go[P];
+    columns_to_pairs(q, channels), columns_to_pairs(go, go_channels);
+    const real* kept = stats + 2 * ((int64_t(b) * x.heads + head) * x.queries + n * lanes);
+    // after the last query the shift stays infinite, and no key has a weight
+    for (int i = 0; i < count(n); ++i, kept += 2) shift[i] = kept[0], inverse[i] = kept[1];
+    Vec dq[C] = {};
+    real* to = dx_and_a + n * lanes;
+    const auto take = [&](int j, bool all_see) {
+      const Vec a = exp_small(logit(q, k, n, j, all_see) - shift) * inverse;
+      const Vec ds = a * (dot(go, v + j * P) - delta);   // times scale, as go and delta are
+      store_bits<lanes>(to + int64_t(j) * row, in_turn(ds, a));
+      return ds;
+    };
+    const int keys = seen(n), by_all = seen_by_all(n);
+    int j = 0;
+    for (; j + 2 <= by_all; j += 2) {
+      const Vec ds = take(j, true);
+      add_keys(dq, both(ds, take(j + 1, true)), k_rows + j / 2 * C);
+    }
+    for (; j < keys; j += 2) {
+      const Vec ds = take(j, j < by_all);
+      add_keys(dq, both(ds, j + 1 < keys ? take(j + 1, false) : Vec{}), k_rows + j / 2 * C);
+    }
+    for (j = keys; j < x.keys; ++j) store(to + int64_t(j) * row, Vec{});
+    if (!d.q[0]) continue;
+    for (int c = 0; c < C; ++c) channels[c] = dq[c];       // dq itself stays in registers
+    rows(d.q[0].at + first, !d.q[0].empty, channels, n, 1);
+  }
+  const real *q = x.piece[0].q + query(0), *go = d_o + query(0);
+  real* q_and_go = scratch(queries_buffer, int64_t(x.queries + 1) / 2 * 2 * C);
+  for (int i = 0; i < x.queries; i += 2, q += 2 * step, go += 2 * step) {
+    real q_pairs[C], go_pairs[C];
+    pair_rows(smaller(2, x.queries - i), C, q, step, q_pairs, C);
+    pair_rows(smaller(2, x.queries - i), C, go, step, go_pairs, C);
+    for (int c = 0; c < C; ++c)
+      store_bits<1>(q_and_go + i * C + 2 * c, load_bits<1>(q_pairs + c)),
+          store_bits<1>(q_and_go + i * C + 2 * c + 1, load_bits<1>(go_pairs + c));
+  }
+  constexpr int together = registers == 32 ? 8 : 4;
+  int j = 0;
+  for (; j + together <= x.keys; j += together) key_grads<together>(d, dx_and_a, row, q_and_go, j);
+  for (; j < x.keys; ++j) key_grads<1>(d, dx_and_a, row, q_and_go, j);
+}
+
+}  // namespace poslab::POSLAB_ISA
+#endif
