@@ -1,49 +1,16 @@
-// The command line. It turns words into a Choices (experiment/config.h), calls lab/, and turns errors into one line and
-// a status: 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
+// The program. It turns words into a Choices (experiment/config.h), calls lab/, and turns errors into one line and a
+// status: 2 for what the user can put right, 1 for what the world did, 128 + signal when stopped.
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <array>
 #include <csignal>
 
-#include "apps/align.h"
-#include "apps/as_options.h"
-#include "apps/ask.h"
-#include "apps/calibrate.h"
-#include "apps/check.h"
-#include "apps/columns.h"
-#include "apps/commands.h"
-#include "apps/compare.h"
+#include "apps/command_line.h"
 #include "apps/completion.h"
-#include "apps/explain.h"
-#include "apps/graph.h"
-#include "apps/inspect.h"
-#include "apps/lm.h"
-#include "apps/refuse.h"
-#include "apps/reproduce.h"
-#include "apps/rerun.h"
-#include "apps/run_commands.h"
-#include "apps/show.h"
-#include "apps/sweep.h"
-#include "apps/t5.h"
-#include "apps/view.h"
 #include "core/debug.h"
 #include "core/error.h"
-#include "core/isa.h"
-#include "core/names.h"
-#include "encodings/temperature.h"
-#include "experiment/numerics.h"
 #include "lab/files/colour.h"
 #include "lab/files/exit_status.h"
-#include "lab/files/files.h"
-#include "lab/files/interrupt.h"
-#include "lab/files/printable.h"
-#include "lab/files/version.h"
-#include "lab/pages/demo.h"
-#include "lab/pages/report/report.h"
-#include "tasks/curriculum.h"
-#include "tasks/retrieval/retrieval.h"
-#include "tasks/task.h"
 
 #ifdef POSLAB_CUDA
 #include "cuda/backend.h"
@@ -52,233 +19,6 @@
 using namespace poslab;
 
 namespace {
-
-const OtherNames words_for_commands[] = {
-    {"train", {"run", "fit"}},    {"eval", {"test", "tests", "evaluate"}}, {"resume", {"continue", "restart"}},
-    {"report", {"plot", "draw"}}, {"list", {"ls"}},                        {"version", {"info"}}};
-
-void list_command(const std::string& kind, const std::string& name) {
-  if (!name.empty()) {
-    if (kind == "curricula") bad_input("list curricula takes no name; all other lists do");
-    fmt::print("{}", explained(kind, name));
-    return;
-  }
-  std::vector<std::array<std::string, 3>> rows;
-  if (kind == "tasks")
-    for (const Task& t : all_tasks()) rows.push_back({t.name, t.level, t.summary});
-  else if (kind == "encodings")
-    for (const Scheme& s : all_encodings()) rows.push_back({s.name, s.summary, s.source});
-  else if (kind == "samplers")
-    for (const Sampler& s : all_samplers()) rows.push_back({s.name, s.summary, s.source});
-  else if (kind == "temperatures")
-    for (const TemperaturePolicy& t : all_temperatures()) rows.push_back({t.name, t.summary, t.source});
-  else if (kind == "curricula")
-    for (const Curriculum& c : all_curricula()) rows.push_back({c.name, c.summary, ""});
-  else if (kind == "retrievals")
-    for (const Retrieval& r : all_retrievals()) rows.push_back({r.name, r.summary, r.source});
-  else if (kind == "presets")
-    for (const ChoicePreset& p : all_choices().presets) rows.push_back({p.name, p.summary, ""});
-  else
-    throw BadInput(unknown("list", kind,
-                           {"tasks", "encodings", "samplers", "temperatures", "curricula", "retrievals", "presets"}));
-  fmt::print("{}", in_columns(rows));
-}
-
-void print_numerics() {
-  const std::string before = isa();
-  fmt::print("\nmeasured with {}:\n", numerics_compiler());
-  for (const std::string& set : available_isas()) {
-    use_isa(set);
-    const std::string measured = measured_numerics(), committed = numerics(set);
-    fmt::print("{:<8} {}  {}\n", set, measured,
-               committed == measured  ? "as committed"
-               : committed.empty() ? "none is committed"
-                                   : "committed is " + committed);
-  }
-  use_isa(before);
-}
-
-// -- the program ----------------------------------------------------------------------------------------------------
-
-const char* examples = R"(
-Examples:
-  poslab demo
-  poslab train --task even_pairs --encoding relative --positions randomized --steps 1000 --out runs/r1
-  poslab resume runs/r1
-  poslab eval runs/r1 --lengths 41:100 --samples 512
-  poslab ask runs/r1 0110101
-  poslab explain alibi
-  poslab report runs/r1 runs/r2 -o report.html
-  poslab inspect runs/r1 runs/r2 -o inspection
-
-`poslab help COMMAND` explains a command. `poslab completion bash` makes the Tab key complete all of this.
-
-Environment:
-  POSLAB_THREADS=N    how many threads, where --threads does not say
-  NO_COLOR=1          no colours on a terminal
-  POSLAB_ISA=NAME     baseline, avx2 or avx512 instead of the best that the processor has
-  POSLAB_PRODUCTS=NAME own, openblas or naive: by what new runs multiply on a CPU, where --products does not say
-  POSLAB_BLOCK_KERNEL=N  on a GPU, from how many sequences on a batch goes through encoder blocks of one kernel (66)
-  POSLAB_DEBUG=N      1: names of ops as they run; 2: where the time goes, at the end; 3: shapes and times of ops as
-                      they run; 4: stops at the first NaN or infinity and names the op. Results do not change, but on a
-                      GPU by rounding)";
-
-const char* train_footer =
-    R"(
-Defaults stand in parentheses. Every option is also a key of --config, spelled with _ for -. Where several say the
-same option, the last of these counts: the preset, --config, the command line, --set.
-
-Examples:
-  poslab train --task even_pairs --encoding rope --positions randomized --out runs/rope
-  poslab train --preset example --task bucket_sort --encoding relative --positions randomized --out runs/example
-  poslab train --config runs/rope/config.toml --set seed=1 --out runs/rope-seed1)";
-
-const char* demo_footer =
-    R"(
-Trains a model of three layers to length 20, once with plain and once with randomized positions, and tests both to
-length 100: some minutes on one core. OUT/demo.html has both, with curves, position matrices and attention maps. A run
-that is complete is drawn again; one that was cut off goes on; one that was trained with other options is replaced.
-
-Examples:
-  poslab demo
-  poslab demo --steps 5000 --encoding relative --out relative)";
-
-const char* eval_footer =
-    R"(
-Under the options of the run this writes its eval.csv and result.json again. Under others it is a test of its own, which
-is kept beside them: eval-NAME.csv, and its options in eval-NAME.json. `poslab report` draws it as a line of its own.
-
-Examples:
-  poslab eval runs/r1 --lengths 41:100 --samples 512 --test-positions sequential
-  poslab eval runs/r1 --lengths 1:500 --name long)";
-
-const char* report_footer =
-    R"(
-Runs are named by the options in which they differ. Runs that differ in the seed only are one line: the mean over
-seeds, with a band from the lowest to the highest. Lines are compared in pairs of equal seeds, with intervals. A folder
-that is no run, or of a run that is not finished, is passed over as long as another one can be drawn. What `poslab eval`
-kept of a run under other options is a line of its own, which has these options in brackets. Language models
-(`poslab lm`) have a page of their own, and NAME-lengths.csv beside it.
-
-Examples:
-  poslab report runs/r1 runs/r2 -o report.html
-  poslab report runs/sweep -o report.html          # all finished trials of a sweep
-  poslab report runs/sweep -o curves.svg           # only accuracy against length, for other pages)";
-
-const char* version_footer =
-    R"(
-The numerics number is a checksum of the bits that a few small trainings leave (experiment/numerics.h). Results of equal
-instruction sets whose numbers differ cannot be compared digit by digit. Measuring it takes some seconds.
-
-Example:
-  poslab version --numerics)";
-
-// CLI11's, without its double blank lines.
-struct Help : CLI::Formatter {
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
-    std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
-    for (size_t at; (at = text.find("\n\n\n")) != text.npos;) text.erase(at, 1);
-    while (text.ends_with("\n\n")) text.pop_back();
-    return text;
-  }
-};
-
-void parse_and_run(int argc, char** argv) {
-  CLI::App app(
-      "Train small transformers on short strings, test them on long ones, and see where each positional encoding "
-      "breaks.",
-      "poslab");
-  app.formatter(std::make_shared<Help>());
-  app.footer(examples);
-  app.allow_extras();
-  app.set_version_flag(
-      "-v,-V,--version", [] { return version_line(); }, "Print the version and exit");
-  Commands commands(&app);
-
-  std::string kind, listed, page = "report.html";
-  std::vector<std::string> runs;
-  TypedChoices demonstrating;
-  std::string demo_folder = "runs";
-
-  CLI::App* list = commands.add("list", "list what there is to choose from",
-                                "Examples:\n  poslab list encodings\n  poslab list encodings alibi",
-                                [&] { list_command(kind, listed); });
-  list->add_option("kind", kind, "tasks | encodings | samplers | temperatures | curricula | retrievals | presets")
-      ->required();
-  list->add_option("name", listed, "one of them, as `poslab explain` has it");
-
-  const Kind& strings = strings_kind();
-  add_train(commands, strings, {"train a model into a new run folder, then test it", train_footer});
-
-  CLI::App* demonstrate =
-      commands.add("demo", "train one small model with plain and with randomized positions, and draw both", demo_footer,
-                   [&] {
-                     catch_signals();
-                     fmt::print("{}\n", demo(demo_folder, demonstrating.settings()));
-                   });
-  demonstrate->add_option("--out", demo_folder, "the folder of both runs and of the page (runs)")->type_name("PATH");
-  demonstrating.add(demonstrate, all_choices(), {"out", "positions"});
-
-  add_resume(commands, strings);
-  add_eval(commands, strings, {"test a run again, also under other options", eval_footer});
-
-  CLI::App* report =
-      commands.add("report", "compare runs on one HTML page that works without a network", report_footer, [&] {
-        for (const std::string& one : report::write(runs, page))
-          fmt::print(stderr, "passed over: {}\n", printable(one));
-        fmt::print("{}\n", page);
-      });
-  report->add_option("runs", runs, "run folders, a sweep's folder or its plan.jsonl")->required();
-  report->add_option("-o,--out", page, "the page to write (report.html); NAME.svg: only the chart of accuracy")
-      ->type_name("FILE");
-
-  commands.add("ask", "ask a trained run about strings of your own", add_ask);
-  commands.add("explain", "explain a task, an encoding, a sampler, a temperature, a retrieval task or a preset",
-               add_explain);
-  commands.add("show", "draw what an encoding or a sampler does, without training", add_show);
-  commands.add("check", "hold an encoding to the laws it has to obey, your own too", add_check);
-  commands.add("inspect", "look inside runs: positions met, activations in a plane, attention", add_inspect);
-  commands.add("view", "draw attention cell by cell, to 4096 slots, with all kept checkpoints", add_view);
-  commands.add("graph", "draw the tape of a training step: what ran, on what, how long, and the gradients", add_graph);
-  commands.add("align", "find temperatures for inputs longer than those of training", add_align);
-  commands.add("calibrate", "write where a run's heads look, as the bias of another run", add_calibrate);
-  commands.add("sweep", "do many runs as one: plan, run, status, collect, submit to Slurm", add_sweep);
-  commands.add("lm", "language models on text: train, resume, eval, generate, export", add_lm);
-  commands.add("t5", "encoder-decoders, which read a text and answer: train, resume, eval, generate, export", add_t5);
-  add_kinds(commands);
-  commands.add("reproduce", "make the tables and figures of a paper again, or of poslab's own experiment",
-               add_reproduce);
-  commands.add("rerun", "train one trial of a committed table again, and compare it digit by digit", add_rerun);
-  commands.add("compare", "train many encodings on the same tasks, and rank them", add_compare);
-
-  bool measure = false;
-  commands
-      .add("version", "say which program this is, and what it runs on", version_footer,
-           [&] {
-             for (auto& [name, word] : about()) fmt::print("{:<8} {}\n", name, word);
-             fmt::print("openblas {}\n", openblas_in_full());
-             if (measure) print_numerics();
-           })
-      ->add_flag("--numerics", measure, "also measure the numerics number with each instruction set");
-  commands.add("completion", "print the script that makes a shell complete these commands", add_completion);
-  std::vector<std::string> explained;
-  commands.add("help", "explain a command", "Example:\n  poslab help sweep run", [&] { print_help(app, explained); })
-      ->add_option("command", explained, "one of those that `poslab help` lists");
-
-  // The words behind it are the beginning of another command.
-  if (argc > 1 && argv[1] == std::string("complete")) return complete({argv + 2, argv + argc}, app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& e) {  // --help
-    app.exit(e);
-    return;
-  } catch (const CLI::ParseError& e) { refuse(e, app); }
-  const CLI::App* command = &app;   // the one that is done
-  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-  try {
-    commands.act("poslab");
-  } catch (const BadInput& e) { throw BadInput(as_options(e.what(), *command)); }
-}
 
 void say(const std::string& text) {
   std::fflush(stdout);
@@ -294,7 +34,10 @@ int main(int argc, char** argv) {
 #endif
   const auto work = [&] {
     debug_level();  // a word that is none is refused before anything else is done
-    parse_and_run(argc, argv);
+    CommandLine line;
+    // The words behind it are the beginning of another command.
+    if (argc > 1 && argv[1] == std::string("complete")) return complete({argv + 2, argv + argc}, line.app());
+    if (line.parse(argc, argv)) line.act();
     if (std::fflush(stdout) != 0) failure("cannot write to the standard output");
   };
   return exit_status(work, say);

@@ -27,7 +27,7 @@ const ChoiceOption* option_of(const Kind& kind, const std::string& name) {
 // A file that says every option was written by poslab, as a run's config.toml, and what its encoding leaves open is as
 // it was then. Any other was typed.
 Settings options_in(const std::string& path, const Kind& kind) {
-  Settings all = read_toml(read_input(path), path, kind);
+  Settings all = read_toml(read_input(path), path, kind, SpelledFiles::read);
   const auto says = [&](const ChoiceOption& o) {
     return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.first == o.option.name; });
   };

@@ -1,11 +1,11 @@
 # The CPU kernels are one source compiled once for each instruction set, each in a namespace of its own
 # (core/cpu/simd.h); the program picks one when it starts (core/kernels.cpp), so a binary built here is right and fast
 # elsewhere. POSLAB_KERNELS=here compiles them once, which takes a third of the time, for a program that stays here.
-set(POSLAB_KERNELS all CACHE STRING "instruction sets: all, or here, for the best one that this machine runs")
+set(POSLAB_KERNELS all CACHE STRING "instruction sets: all; here, the best one of this machine; or baseline")
 file(GLOB kernel_sources CONFIGURE_DEPENDS core/cpu/*.cpp)
 set(POSLAB_ISAS baseline)
 set(flags_baseline "")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT POSLAB_KERNELS STREQUAL "baseline")
   list(APPEND POSLAB_ISAS avx2)
   if(NOT POSLAB_DOUBLE)                 # which is for checking gradients; two sets will do there
     list(APPEND POSLAB_ISAS avx512)

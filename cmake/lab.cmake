@@ -37,14 +37,14 @@ embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.cs
   lab/papers/published/chi2023_temperatures.csv
   lab/papers/published/chi2023_documents.csv)
 
-file(GLOB apps CONFIGURE_DEPENDS apps/*.cpp)
-add_executable(poslab_program ${apps})
-set_target_properties(poslab_program PROPERTIES OUTPUT_NAME poslab)
-quickly_compiled(poslab_program <nlohmann/json.hpp> <CLI/CLI.hpp>)
-compiled_by_folder(poslab_program)
+floor(apps lab CLI11::CLI11)            # all of the program but its main
+quickly_compiled(apps <nlohmann/json.hpp> <CLI/CLI.hpp>)
+compiled_by_folder(apps)
 file(GLOB formulas CONFIGURE_DEPENDS python/poslab/formulas/[a-z]*.py)
-embed_table(poslab_program formulas_in_numpy ${formulas})          # poslab explain NAME --numpy
-target_link_libraries(poslab_program PRIVATE lab CLI11::CLI11 $<TARGET_NAME_IF_EXISTS:cuda_device>)
+embed_table(apps formulas_in_numpy ${formulas})                    # poslab explain NAME --numpy
+add_executable(poslab_program apps/poslab.cpp)
+set_target_properties(poslab_program PROPERTIES OUTPUT_NAME poslab)
+target_link_libraries(poslab_program PRIVATE apps $<TARGET_NAME_IF_EXISTS:cuda_device>)
 
 file(GLOB benches CONFIGURE_DEPENDS bench/*.cpp)
 add_executable(poslab_bench ${benches})

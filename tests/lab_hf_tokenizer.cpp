@@ -1,4 +1,6 @@
 // Tokenizers of the Hugging Face form: the tokens of the library `tokenizers`, and what is refused.
+#include <cstring>
+
 #include "lab/hub/hf_model.h"
 #include "lab/hub/hf_tokenizer.h"
 #include "lab/hub/sentencepiece.h"
@@ -75,6 +77,19 @@ TEST_CASE("hf: a tokenizer that is not known, or does not fit the model, is refu
   CHECK(holds(refused("/post_processor", {{"type", "BertProcessing"}}), "t: the post_processor \"BertProcessing\""));
   CHECK(holds(refused("/model/dropout", 0.1), "t: \"dropout\" is 0.1; a tokenizer with it is not read"));
   CHECK(holds(refused("/model/merges/0", {"qq", "zz"}), "t: merge 0 joins \"qq\" and \"zz\""));
+  // what makes much of little
+  CHECK(refused("/normalizer", {{"type", "Prepend"}, {"prepend", std::string(65, 'x')}}) ==
+        "2: t: a step puts 65 bytes into a text, and poslab takes at most 64");
+  const Json bytes = {{"type", "ByteLevel"}}, marks = {{"type", "Metaspace"}};
+  for (const Json& step : {bytes, marks})
+    CHECK(refused("/pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", {step, step}}}) ==
+          "2: t: it has two steps " + step["type"].dump() + "; poslab reads tokenizers with one");
+  Json grows = {{"type", "Sequence"}, {"normalizers", Json::array()}}, longer = plain;
+  for (int n = 0; n < 40; ++n)
+    grows["normalizers"].push_back({{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}});
+  longer["normalizer"] = grows;
+  CHECK(refusal([&] { HfTokenizer(longer.dump(), "t").encode("a"); }) ==
+        "1: its normalizer makes 131072 bytes of a text of 1; fetch the tokenizer again");
   CHECK(holds(refused("/model/vocab", 3), "t is no tokenizer.json: its \"vocab\" is no object"));
   for (const Json& number : {Json("b"), Json(1.5), Json(-1), Json(int64_t(1) << 40), Json()}) {
     const std::string says = "has the number " + number.dump() + "; in a file of this size it is a whole number to "
@@ -149,4 +164,39 @@ TEST_CASE("hf: a checkpoint with a tokenizer.model alone, and what is wrong with
     write_file(folder / "tokenizer.model", damaged);
     CHECK(says() == "2: F/tokenizer.model is no tokenizer.model of sentencepiece, or is damaged; fetch it again");
   }
+}
+
+TEST_CASE("hf: the table of characters of a tokenizer.model may not lead out of itself") {
+  // As a file has it that says "A" is "b": from place 0 the letter leads to 0 ^ 0x80 ^ 'A', from there 0 to a leaf.
+  std::vector<uint32_t> trie(256);
+  trie[0] = 0x80 << 10, trie[0xC1] = 1 << 10 | 1 << 8 | 'A', trie[0xC0] = 1u << 31;
+  const auto with_table = [](const std::vector<uint32_t>& units, const std::string& strings, int more_bytes = 0) {
+    const auto field = [](char tag, const std::string& bytes) {  // of 128 bytes and more
+      return std::string{tag, char(bytes.size() % 128 | 128), char(bytes.size() / 128)} + bytes;
+    };
+    const uint32_t bytes = uint32_t(units.size() * 4 + size_t(more_bytes));
+    std::string table(4 + units.size() * 4, '\0');
+    std::memcpy(table.data(), &bytes, 4);
+    std::memcpy(table.data() + 4, units.data(), units.size() * 4);
+    return read_file(golden_folder + "sentencepiece/unigram.model") + field(0x1A, field(0x12, table + strings));
+  };
+  const std::string b("b\0", 2);
+  const auto says = [&](const std::string& model) {
+    return refusal([&] { SentencePiece(model, "F", true).encode("A"); });
+  };
+  const SentencePiece t(with_table(trie, b), "F", true);
+  CHECK(t.encode("xA") == t.encode("xb"));
+  CHECK(t.encode("xa") != t.encode("xb"));
+  const std::string refused = "2: F is damaged: its table of characters leads out of itself; fetch it again";
+  for (const size_t at : {size_t(0), size_t(0xC1), size_t(7)}) {
+    auto wrong = trie;
+    wrong[at] = 0x1ff00 << 10 | (wrong[at] & 0x1ff);
+    CHECK(says(with_table(wrong, b)) == refused);
+  }
+  auto wrong = trie;
+  wrong[0xC0] = 1u << 31 | 2;
+  CHECK(says(with_table(wrong, b)) == refused);
+  CHECK(says(with_table(trie, "b")) == refused);
+  CHECK(says(with_table(trie, "")) == refused);
+  for (const int bytes : {-4, 4, 1024, -1024, 1 << 30}) CHECK(says(with_table(trie, b, bytes)) == refused);
 }

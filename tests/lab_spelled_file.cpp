@@ -18,9 +18,15 @@ TEST_CASE("a file of positions becomes the numbers in it, on the command line an
   CHECK(with_spelled_file("positions", "given:at=0 3") == "given:at=0 3");
   CHECK(with_spelled_file("out", "a=@b") == "a=@b");
   const std::string toml = "task = \"even_pairs\"\nencoding = \"rope\"\npositions = \"given:at=@" + path + "\"";
-  const Choices c = configure(read_toml(toml, "c.toml"));
+  const Choices c = configure(read_toml(toml, "c.toml", strings_kind(), SpelledFiles::read));
   CHECK(c["positions"] == "given:at=0 1 2.5 7");
   CHECK(configure(read_toml(to_toml(c), "config.toml"))["positions"] == c["positions"]);
+
+  // What a run keeps, or a stranger sent, reads no file.
+  CHECK(configure(read_toml(toml, "config.toml"))["positions"] == "given:at=@" + path);
+  Rng rng(stream(1, Purpose::init, 0, 0));
+  CHECK_THROWS_AS(sample(choose_sampler("given:at=@" + path), {.sequences = 1, .time = 2}, rng), BadInput);
+  CHECK_THROWS_AS(read_toml("temperature = \"aligned:" + path + "\"", "config.toml"), BadInput);
 
   const auto refused = [&](const std::string& text) -> std::string {
     std::ofstream(path) << text;

@@ -54,6 +54,10 @@ double difference(const std::vector<real>& a, const std::vector<real>& b, double
 double difference(const Result&, const Result&);
 // A gradient may vanish, as that of q does with a single key: its rounding errors are measured by the other gradients.
 double floor_of(const Result&);
+// Derivative of the weighted sum of the reference's result by input i along u, by central differences of fourth order:
+//   f' = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h
+// Results are subtracted before they are summed, or rounding would hide small gradients.
+double numeric(const OpCase&, const Arrays& x, size_t i, const std::vector<double>& u);
 double value_error(const OpCase&, const std::vector<real>& y, const Array& expected);
 
 // Except where threads are the question, one: small cases gain nothing from more.

@@ -55,10 +55,12 @@ std::string composed(const std::string& text) {
   return {reinterpret_cast<char*>(made), size_t(n)};
 }
 
-std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  for (size_t at = 0; !what.empty() && (at = text.find(what, at)) != std::string::npos; at += with.size())
-    text.replace(at, what.size(), with);
-  return text;
+std::string replaced(const std::string& text, const std::string& what, const std::string& with) {
+  std::string all;
+  size_t done = 0;
+  for (size_t at; !what.empty() && (at = text.find(what, done)) != std::string::npos; done = at + what.size())
+    all.append(text, done, at - done) += with;
+  return all.append(text, done);
 }
 
 std::string in_letters(const std::string& bytes) {
@@ -90,6 +92,20 @@ std::string escaped(const std::string& text) { return "\\Q" + replaced(text, "\\
 [[noreturn]] void unknown_step(const std::string& where, const char* kind, const json& step) {
   bad_input("{}: the {} {} is not known; poslab reads those of LLaMA, Mistral and Qwen 2", where, kind,
             json_type(step));
+}
+
+// What a step puts into a text. Those of all known models have three bytes; a file from a stranger must not make much
+// of little.
+std::string put_in(std::string text, const std::string& where) {
+  constexpr size_t most = 64;
+  if (text.size() > most)
+    bad_input("{}: a step puts {} bytes into a text, and poslab takes at most {}", where, text.size(), most);
+  return text;
+}
+
+// Some steps lengthen a text each time that they stand there.
+void must_be_only(bool first, const std::string& where, const json& step) {
+  if (!first) bad_input("{}: it has two steps {}; poslab reads tokenizers with one", where, json_type(step));
 }
 
 Regex regex_of(const json& step, const std::string& where) {
@@ -148,10 +164,13 @@ void HfPieces::add_normalizer(const json& step, const std::string& where) {
   } else if (type == "\"NFC\"") {
     changes_.emplace_back([](const std::string& text) { return composed(text); });
   } else if (type == "\"Prepend\"") {
-    changes_.emplace_back([first = step.value("prepend", "")](const std::string& text) { return first + text; });
+    changes_.emplace_back(
+        [first = put_in(step.value("prepend", ""), where)](const std::string& text) { return first + text; });
   } else if (type == "\"Replace\"" && step.value("pattern", json::object()).contains("String")) {
-    changes_.emplace_back([what = step["pattern"]["String"].get<std::string>(), with = step.value("content", "")](
-                              std::string text) { return replaced(std::move(text), what, with); });
+    const auto what = step["pattern"]["String"].get<std::string>();
+    changes_.emplace_back([what, with = put_in(step.value("content", ""), where)](const std::string& text) {
+      return replaced(text, what, with);
+    });
   } else {
     unknown_step(where, "normalizer", step);
   }
@@ -184,6 +203,7 @@ void HfPieces::add_cut(const json& step, const std::string& where) {
     });
   } else if (type == "\"ByteLevel\"") {
     const bool spaced = step.value("add_prefix_space", true), in_words = step.value("use_regex", true);
+    must_be_only(!of_bytes_, where, step);
     of_bytes_ = true;
     cuts_.emplace_back([regex = Regex(in_words ? gpt2 : R"([\s\S]+)", where), spaced](const std::string& piece, bool,
                                                                                       const Take& take) {
@@ -191,7 +211,9 @@ void HfPieces::add_cut(const json& step, const std::string& where) {
       return at_matches(regex, text, true, [&](const std::string& word) { return take(in_letters(word)); });
     });
   } else if (type == "\"Metaspace\"") {
-    const std::string mark = step.value("replacement", "\u2581");
+    must_be_only(!marks_spaces_, where, step);
+    marks_spaces_ = true;
+    const std::string mark = put_in(step.value("replacement", "\u2581"), where);
     const std::string when = step.value("prepend_scheme", step.value("add_prefix_space", true) ? "always" : "never");
     const Regex word("(?:" + escaped(mark) + ")?(?:(?!" + escaped(mark) + ")[\\s\\S])*", where);
     cuts_.emplace_back([=, words = step.value("split", true)](const std::string& piece, bool first, const Take& take) {
@@ -214,7 +236,10 @@ bool HfPieces::cut(size_t step, const std::string& piece, bool first, const Take
 bool HfPieces::each(std::string_view text, bool at_start, const Take& take) const {
   if (text.empty()) return true;
   std::string changed = valid(text);
-  for (const Change& change : changes_) changed = change(std::move(changed));
+  const size_t most = 256 * (text.size() + 256);  // bytes; known models have three for one
+  for (const Change& change : changes_)
+    if (changed = change(std::move(changed)); changed.size() > most)
+      failure("its normalizer makes {} bytes of a text of {}; fetch the tokenizer again", changed.size(), text.size());
   return cut(0, changed, at_start, take);
 }
 

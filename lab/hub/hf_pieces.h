@@ -30,7 +30,7 @@ class HfPieces {
   bool cut(size_t step, const std::string& piece, bool first, const Take&) const;
   std::vector<Change> changes_;
   std::vector<Cut> cuts_;
-  bool of_bytes_ = false;
+  bool of_bytes_ = false, marks_spaces_ = false;
 };
 
 // GPT-2's alphabet (Radford et al. 2019): a printable character for each byte, so that tokens of bytes are text.

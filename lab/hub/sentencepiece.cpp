@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "lab/hub/charsmap.h"
 #include "lab/hub/hf_pieces.h"
 
 namespace poslab {
 
 SentencePiece::SentencePiece(const std::string& bytes, const std::string& path, bool with_prefix)
     : processor_(std::make_unique<sentencepiece::SentencePieceProcessor>()) {
+  check_charsmaps(bytes, path);
   const sentencepiece::util::Status status = processor_->LoadFromSerializedProto(bytes);
   if (!status.ok() || processor_->GetPieceSize() == 0)
     bad_input("{} is no tokenizer.model of sentencepiece, or is damaged; fetch it again", path);

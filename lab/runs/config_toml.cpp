@@ -6,13 +6,13 @@
 
 namespace poslab {
 
-Settings read_toml(const std::string& text, const std::string& source, const Kind& kind) {
+Settings read_toml(const std::string& text, const std::string& source, const Kind& kind, SpelledFiles files) {
   Settings settings;
   for (auto& [key, node] : parse_toml(text, source))
     at_line(source, node, [&, &key = key, &node = node] {
       const std::string name(key.str());
       if (!kind.table().standard.has(name)) kept_option(kind, name);  // throws: did you mean
-      settings.emplace_back(name, option_text(kind, name, node));
+      settings.emplace_back(name, option_text(kind, name, node, files));
     });
   return settings;
 }

@@ -5,6 +5,9 @@
 
 namespace poslab {
 
+// Whether such names are looked up. What a run or a plan keeps has the numbers and names no file, so that one that
+// comes from a stranger reads none here.
+enum class SpelledFiles { read, none };
 // The value of the option, with what stands in each file in place of its name. Throws BadInput, naming the file and
 // where it can the line, for what is no number that belongs there, for an empty file and for a name that is none.
 std::string with_spelled_file(const std::string& option, const std::string& value);

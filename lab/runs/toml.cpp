@@ -1,7 +1,5 @@
 #include "lab/runs/toml.h"
 
-#include "lab/runs/spelled_file.h"
-
 namespace poslab {
 
 toml::table parse_toml(const std::string& text, const std::string& source) {
@@ -13,7 +11,7 @@ toml::table parse_toml(const std::string& text, const std::string& source) {
   }
 }
 
-std::string option_text(const Kind& kind, const std::string& name, const toml::node& node) {
+std::string option_text(const Kind& kind, const std::string& name, const toml::node& node, SpelledFiles files) {
   std::string text;
   if (auto s = node.value_exact<std::string>())
     text = *s;
@@ -27,9 +25,10 @@ std::string option_text(const Kind& kind, const std::string& name, const toml::n
     bad_input("{} is a list of values; one run takes one of them, and `poslab sweep plan` takes such a file", name);
   else
     bad_input("{} is neither a string, a number nor true or false", name);
-  if (name == "temperature" || name == "test_temperature") text = with_spelled_file(name, text);   // aligned:FILE
+  const bool read = files == SpelledFiles::read;
+  if (read && (name == "temperature" || name == "test_temperature")) text = with_spelled_file(name, text);
   kind.configure({{name, text}});
-  return with_spelled_file(name, text);
+  return read ? with_spelled_file(name, text) : text;
 }
 
 }  // namespace poslab

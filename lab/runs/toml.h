@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include "core/error.h"
+#include "lab/runs/spelled_file.h"
 #include "lab/runs/values.h"
 
 namespace poslab {
@@ -10,7 +11,7 @@ namespace poslab {
 toml::table parse_toml(const std::string& text, const std::string& source);  // throws BadInput with file and line
 // The value as configure() takes it. Throws BadInput: of no type that an option has, or one that this option does not
 // take.
-std::string option_text(const Kind&, const std::string& option, const toml::node&);
+std::string option_text(const Kind&, const std::string& option, const toml::node&, SpelledFiles);
 
 // Does it; to what it refuses, file and line of the node are added.
 template <class Action>

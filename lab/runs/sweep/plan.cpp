@@ -70,10 +70,12 @@ std::string plan_lines(const Plan& plan) {
   return text;
 }
 
-Plan read_plan(const std::string& path) {
+Plan read_plan(const std::string& path) { return plan_of(read_input(path), path); }
+
+Plan plan_of(const std::string& all, const std::string& source) {
   Plan plan;
   std::map<std::string, size_t> lines;
-  std::istringstream text(read_input(path));
+  std::istringstream text(all);
   size_t number = 0;
   for (std::string line; std::getline(text, line);) {
     ++number;
@@ -84,9 +86,9 @@ Plan read_plan(const std::string& path) {
       if (const Kind& kind = kind_of(plan.back().run); kind != kind_of(plan))
         bad_input("a trial of `poslab {}`, and those before it are of `poslab {}`; a plan has one kind",
                   kind.command("train"), kind_of(plan).command("train"));
-    } catch (const BadInput& e) { bad_input("{}, line {}: {}", path, number, e.what()); }
+    } catch (const BadInput& e) { bad_input("{}, line {}: {}", source, number, e.what()); }
   }
-  if (plan.empty()) bad_input("{} holds no trial; `poslab sweep plan` writes a plan", path);
+  if (plan.empty()) bad_input("{} holds no trial; `poslab sweep plan` writes a plan", source);
   return plan;
 }
 

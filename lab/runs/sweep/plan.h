@@ -58,6 +58,7 @@ ValueLists read_lists(const std::string& toml, const std::string& source);
 std::string plan_lines(const Plan&);
 // Throws BadInput with file and line: not a plan, an id that is not that of its configuration.
 Plan read_plan(const std::string& path);
+Plan plan_of(const std::string& lines, const std::string& source);  // the same of the text of one
 
 // Names of the trials: "encoding=rope positions=randomized seed=3". `without` some options: those of settings that are
 // the same but for them.

@@ -1,0 +1,32 @@
+// All that `poslab` can be asked: the commands, declared once, the words that are parsed, and what they ask for done.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/commands.h"
+#include "apps/typed_choices.h"
+
+namespace poslab {
+
+class CommandLine {
+ public:
+  CommandLine();
+  CommandLine(const CommandLine&) = delete;  // commands hold references to what was typed
+  CommandLine& operator=(const CommandLine&) = delete;
+  // Prints what --help and --version ask for, and is false if there is nothing else to do. BadInput for words that no
+  // command has.
+  bool parse(int argc, const char* const* argv);
+  void act() const;  // what was parsed
+  const CLI::App& app() const { return app_; }
+
+ private:
+  CLI::App app_;
+  Commands commands_{&app_};
+  std::string listed_kind_, listed_, page_ = "report.html", demo_folder_ = "runs";
+  std::vector<std::string> runs_, explained_;
+  TypedChoices demonstrating_;
+  bool measure_ = false;
+};
+
+}  // namespace poslab

@@ -1,0 +1,82 @@
+// The form: https://protobuf.dev/programming-guides/encoding for the file, whose fields 3 and 5 are the NormalizerSpecs
+// of sentencepiece_model.proto, each with a table as field 2: four bytes that say how long the trie is, the trie, and
+// strings that end with 0, to which its leaves point. The trie is a double array (Yata et al. 2007) as darts-clone
+// writes it, a number of 32 bits for each place, in blocks of 256.
+#include "lab/hub/charsmap.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace poslab {
+namespace {
+
+[[noreturn]] void damaged(const std::string& path) {
+  bad_input("{} is no tokenizer.model of sentencepiece, or is damaged; fetch it again", path);
+}
+
+uint64_t read_varint(std::string_view& rest, const std::string& path) {
+  uint64_t value = 0;
+  for (int shift = 0; shift < 64 && !rest.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(rest.front());
+    rest.remove_prefix(1);
+    value |= uint64_t(byte & 127) << shift;
+    if (byte < 128) return value;
+  }
+  damaged(path);
+}
+
+// Calls found(field, bytes) for each field of a message that is text, bytes or a message.
+template <class Found>
+void each_field(std::string_view message, const std::string& path, const Found& found) {
+  while (!message.empty()) {
+    const uint64_t tag = read_varint(message, path), wire = tag & 7;
+    uint64_t size = 0;
+    if (wire == 0)
+      read_varint(message, path);
+    else if (wire == 1 || wire == 5)
+      size = wire == 1 ? 8 : 4;
+    else if (wire == 2)
+      size = read_varint(message, path);
+    else
+      damaged(path);
+    if (size > message.size()) damaged(path);
+    if (wire == 2) found(tag >> 3, message.substr(0, size));
+    message.remove_prefix(size);
+  }
+}
+
+bool leads_out(std::string_view table) {
+  constexpr size_t head = 4, block = 256, unit = 4;
+  if (table.empty()) return false;
+  uint32_t bytes = 0;
+  if (table.size() <= head) return true;
+  std::memcpy(&bytes, table.data(), head);
+  if (bytes >= table.size() - head || bytes == 0 || bytes % (block * unit)) return true;
+  const std::string_view trie = table.substr(head, bytes), strings = table.substr(head + bytes);
+  if (strings.back() != '\0') return true;
+  const size_t count = bytes / unit;
+  for (size_t at = 0; at < count; ++at) {
+    uint32_t x = 0;
+    std::memcpy(&x, trie.data() + at * unit, unit);
+    const bool leaf = x >> 31;  // which names a string; others name the block of those that follow
+    const size_t follow = at ^ size_t(x >> 10) << ((x & 512) >> 6);
+    if (leaf ? (x & 0x7fffffff) >= strings.size() : follow >= count) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void check_charsmaps(std::string_view model, const std::string& path) {
+  each_field(model, path, [&](uint64_t field, std::string_view normalizer) {
+    if (field != 3 && field != 5) return;
+    each_field(normalizer, path, [&](uint64_t part, std::string_view table) {
+      if (part == 2 && leads_out(table))
+        bad_input("{} is damaged: its table of characters leads out of itself; fetch it again", path);
+    });
+  });
+}
+
+}  // namespace poslab
