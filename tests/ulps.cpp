@@ -1,0 +1,184 @@
+// How far each kernel is off, in units in the last place, by instruction set: docs/ulps.md.
+// ./dev ulps writes its tables anew; a test holds this build to them.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "core/choices.h"
+#include "tests/op_run.h"
+#include "tests/places.h"
+
+#ifndef POSLAB_DOUBLE
+namespace poslab::test {
+namespace {
+
+// Each number of these is measured by its own last place; one of a sum by that of the largest number of the result.
+const std::set<std::string> by_element = {
+    "add", "cos",  "div", "exp", "gelu", "gelu_tanh", "keep",     "log",  "copy",    "maximum", "minimum", "mul",
+    "pow", "relu", "sin", "sub", "silu", "sigmoid",   "softplus", "sqrt", "squares", "tanh",    "max",     "top_k"};
+
+const char* const columns[] = {"value", "NaN", "gradient", "from baseline"};
+
+struct Worst {
+  double ulps = 0;
+  int differ = 0;  // NaN or infinite where the formula is a number, or the other way round; nothing where it is NaN
+  void meet(real got, double want, double scale) {
+    if (std::isnan(want)) return;
+    const bool fits = std::isinf(real(want)) ? got == real(want) : std::isfinite(got);
+    if (!fits) ++differ;
+    if (!fits || !std::isfinite(real(want))) return;
+    const double smallest = std::ldexp(1, -149);
+    const double unit = scale == 0 ? smallest : std::max(std::ldexp(1, std::ilogb(std::abs(scale)) - 23), smallest);
+    ulps = std::max(ulps, std::abs(double(got) - want) / unit);
+  }
+  std::string words() const { return differ ? fmt::format("{} differ", differ) : fmt::format("{:.1f}", ulps); }
+};
+using BySet = std::map<std::string, Worst>;
+
+// The inputs of a case with one number of one of them replaced.
+Tensors with_one(const Tensors& inputs, size_t which, size_t at, real value) {
+  Tensors all = inputs;
+  std::vector<real> x = inputs[which].values();
+  x[at] = value;
+  all[which] = Tensor::from(inputs[which].shape(), x);
+  return all;
+}
+
+std::vector<real> value(const OpCase& c, const Tensors& x) {
+  return run(c, c.op, x, [](size_t) { return false; }).value;
+}
+
+// Values against the formula, by instruction set; `beside`: against the baseline's.
+void meet_formula(const OpCase& c, const Tensors& x, BySet& by_set, BySet& beside) {
+  const Array want = c.reference(in_double(x));
+  double most = 0;
+  for (const double w : want.at)
+    if (std::isfinite(w)) most = std::max(most, std::abs(w));
+  std::vector<real> baseline;
+  for (const std::string& set : available_isas()) {
+    use_isa(set);
+    const std::vector<real> got = value(c, x);
+    if (set == "baseline") baseline = got;
+    for (size_t e = 0; e < got.size(); ++e) {
+      const double scale = by_element.count(c.kernel) ? want.at[e] : most;
+      by_set[set].meet(got[e], want.at[e], scale);
+      if (!baseline.empty()) beside[set].meet(got[e], double(baseline[e]), scale);
+    }
+  }
+}
+
+// Results that change with a number have to be NaN where it is.
+void meet_nan(const OpCase& c, const Tensors& x, BySet& by_set) {
+  for (size_t which = 0; which < x.size(); ++which)
+    for (const size_t at : {size_t(0), size_t(x[which].size() - 1)})
+      for (const std::string& set : available_isas()) {
+        use_isa(set);
+        const real was = x[which].values()[at];
+        const std::vector<real> one = value(c, x), other = value(c, with_one(x, which, at, was == 0 ? 1 : was / 2)),
+                                nan = value(c, with_one(x, which, at, NAN));
+        for (size_t e = 0; e < one.size(); ++e) by_set[set].differ += one[e] != other[e] && !std::isnan(nan[e]);
+      }
+}
+
+// Some numbers of each gradient of normal inputs, in last places of its largest one.
+void meet_gradients(const OpCase& c, BySet& by_set) {
+  if (!c.differentiable) return;
+  const Tensors x = inputs(c);
+  const Arrays at = in_double(x);
+  std::map<std::string, Result> got;
+  for (const std::string& set : available_isas()) use_isa(set), got[set] = run(c, x);
+  for (size_t i = 0; i < x.size(); ++i)
+    for (const int e : random_ids(3, int(x[i].size()), uint32_t(i))) {
+      std::vector<double> unit(size_t(x[i].size()));
+      unit[size_t(e)] = 1;
+      const double want = numeric(c, at, i, unit);
+      for (auto& [set, r] : got)
+        by_set[set].meet(r.grads[i][size_t(e)], want, std::max(largest(r.grads[i]), floor_of(r)));
+    }
+}
+
+using Row = std::vector<std::string>;                              // a cell for each column
+using Tables = std::map<std::string, std::map<std::string, Row>>;  // by instruction set and kernel
+
+// Of each `step`-th case.
+Tables measured(size_t step) {
+  const OneThread one;
+  const std::string before = isa();
+  std::map<std::string, std::vector<BySet>> all;
+  for (size_t n = 0; n < op_cases().size(); n += step) {
+    const OpCase& c = op_cases()[n];
+    if (c.of_gpu) continue;
+    auto& row = all[c.kernel];
+    row.resize(std::size(columns));
+    const Tensors x = inputs(c);
+    meet_formula(c, x, row[0], row[3]);
+    meet_nan(c, x, row[1]);
+    meet_gradients(c, row[2]);
+  }
+  use_isa(before);
+  Tables tables;
+  for (const auto& [kernel, row] : all)
+    for (const std::string& set : available_isas())
+      for (const auto& cell : row) tables[set][kernel].push_back(cell.count(set) ? cell.at(set).words() : "-");
+  return tables;
+}
+
+const char* const page = "/docs/ulps.md";
+
+Tables written() {
+  std::ifstream file(source_folder + std::string(page));
+  Tables tables;
+  std::string set;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("## ")) set = line.substr(3);
+    if (!line.starts_with("| `")) continue;
+    Row cells = split(line.substr(1, line.size() - 2), '|');
+    for (std::string& cell : cells) {
+      cell.erase(0, cell.find_first_not_of(" `"));
+      cell.erase(cell.find_last_not_of(" `") + 1);
+    }
+    tables[set][cells[0]] = {cells.begin() + 1, cells.end()};
+  }
+  return tables;
+}
+
+}  // namespace
+
+TEST_CASE("ulps: no kernel is further off than docs/ulps.md says, by each eighth case") {
+  const Tables said = written();
+  CHECK(said.size() == 3);
+  for (const auto& [set, table] : measured(8))
+    for (const auto& [kernel, row] : table) {
+      INFO(kernel, " on ", set, "; ./dev ulps writes the page anew");
+      REQUIRE(said.at(set).count(kernel) == 1);
+      const Row& then = said.at(set).at(kernel);
+      REQUIRE(then.size() == row.size());
+      for (size_t k = 0; k < row.size(); ++k) {
+        INFO(columns[k], ": ", row[k], ", and the page says ", then[k]);
+        if (row[k] == "-" || row[k] == then[k]) continue;
+        const bool differs = row[k].ends_with("differ"), differed = then[k].ends_with("differ");
+        CHECK((!differs || differed));
+        if (differs == differed) CHECK(std::stod(row[k]) <= 1.3 * std::stod(then[k]) + 0.5);
+      }
+    }
+}
+
+TEST_CASE("ulps: the tables of docs/ulps.md, by all cases" * doctest::skip()) {
+  for (const auto& [set, table] : measured(1)) {
+    fmt::print("\n## {}\n\n| kernel |", set);
+    for (const char* column : columns) fmt::print(" {} |", column);
+    fmt::print("\n|---|---|---|---|---|\n");
+    for (const auto& [kernel, row] : table) {
+      fmt::print("| `{}` |", kernel);
+      for (const std::string& cell : row) fmt::print(" {} |", cell);
+      fmt::print("\n");
+    }
+    CHECK(table.size() > 40);
+  }
+}
+
+}  // namespace poslab::test
+#endif
