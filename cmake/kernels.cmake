@@ -28,7 +28,8 @@ function(kernel_library isa name)         # kernels_ISA, in the namespace `name`
 endfunction()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")     # a module has one set, which it is linked with: cmake/web.cmake
   # In the order of the source: clang would first load all that a tile of a product multiplies, more than 16 registers.
-  set(flags_baseline -O3 -fno-exceptions "SHELL:-mllvm -pre-RA-sched=source" -DPOSLAB_KERNEL=[[gnu::weak]])
+  # -O3 makes them a third larger and no faster: what counts is written out in them.
+  set(flags_baseline -Os -fno-exceptions "SHELL:-mllvm -pre-RA-sched=source" -DPOSLAB_KERNEL=[[gnu::weak]])
   set(flags_relaxed ${flags_baseline} -mrelaxed-simd)
   list(FILTER kernel_sources EXCLUDE REGEX "/(gated_feed_forward|stored)\\.cpp$")   # of language models alone
   kernel_library(baseline baseline)

@@ -92,7 +92,7 @@ inline void tile(int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff
 template <class Of, int W, int N, class Finish>
 inline void column_block(int m, int k, Left a, const real* b, ptrdiff_t b_row, real* c, ptrdiff_t c_row, Finish end,
                          int j) {
-  constexpr int max_rows = N == 4 || (N == 2 && registers == 16) ? 6 : 8;
+  constexpr int max_rows = registers == 12 ? 4 : N == 4 || (N == 2 && registers == 16) ? 6 : 8;
   int i = 0;
   const auto rows = [&]<int M>() {
     for (; i + M <= m; i += M)
