@@ -22,6 +22,7 @@
 #include "apps/sweep.h"
 #include "apps/t5.h"
 #include "apps/view.h"
+#include "apps/web.h"
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/names.h"
@@ -225,6 +226,7 @@ CommandLine::CommandLine()
   commands_.add("check", "hold an encoding to the laws it has to obey, your own too", add_check);
   commands_.add("inspect", "look inside runs: positions met, activations in a plane, attention", add_inspect);
   commands_.add("view", "draw attention cell by cell, to 4096 slots, with all kept checkpoints", add_view);
+  commands_.add("web", "write the page that trains in the browser, with runs in it", add_web);
   commands_.add("graph", "draw the tape of a training step: what ran, on what, how long, and the gradients", add_graph);
   commands_.add("align", "find temperatures for inputs longer than those of training", add_align);
   commands_.add("calibrate", "write where a run's heads look, as the bias of another run", add_calibrate);

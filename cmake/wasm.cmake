@@ -6,6 +6,7 @@ set(CMAKE_CXX_COMPILER clang++-19)
 set(CMAKE_CXX_COMPILER_TARGET wasm32-wasi)
 set(CMAKE_AR llvm-ar-19)
 set(CMAKE_RANLIB llvm-ranlib-19)
-set(CMAKE_CXX_FLAGS_INIT "-fwasm-exceptions -msimd128 -mbulk-memory -mnontrapping-fptoint -Xclang -fmerge-functions")
+set(CMAKE_CXX_FLAGS_INIT
+  "-fwasm-exceptions -msimd128 -mbulk-memory -mnontrapping-fptoint -Xclang -fmerge-functions")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-z,stack-size=1048576,--stack-first")
 set(CMAKE_EXECUTABLE_SUFFIX_CXX .wasm)

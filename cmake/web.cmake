@@ -10,7 +10,8 @@ target_compile_definitions(web_objects PRIVATE POSLAB_VERSION="${PROJECT_VERSION
 foreach(kind baseline relaxed)
   add_executable(web_${kind} $<TARGET_OBJECTS:web_objects> $<TARGET_OBJECTS:kernels_${kind}>)
   target_link_libraries(web_${kind} PRIVATE experiment)
-  target_link_options(web_${kind} PRIVATE -mexec-model=reactor -O0 -Wl,--gc-sections,--strip-all,--compress-relocations,-O2)
+  target_link_options(web_${kind} PRIVATE -mexec-model=reactor -O0
+    -Wl,--gc-sections,--strip-all,--compress-relocations,-O2)
 endforeach()
 set_target_properties(web_baseline PROPERTIES OUTPUT_NAME lab)
 set_target_properties(web_relaxed PROPERTIES OUTPUT_NAME lab_relaxed)

@@ -41,7 +41,7 @@ part() {   # NAME: runs it. It ends with a line "test cases: ... N passed ... N 
     notebooks) .venv-python/bin/python notebooks/run.py ;;
     wasm) tests/wasm/compare.sh build/release/training_steps build/wasm/training_steps.wasm ;;
     web) node tests/web/engine.mjs build/web build/release/poslab build/release/training_steps ;;
-    page) tests/web/run.sh build/web/past-the-edge.html ;;
+    page) tests/web/run.sh build/web/past-the-edge.html build/release/poslab ;;
     docs) tests/docs.sh build/release/poslab ;;
     site) tests/site/run.sh ;;
     course) tests/course/course.py "${course_tests[@]}" ;;

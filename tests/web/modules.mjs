@@ -11,6 +11,7 @@ import {in_runs, strip_lengths, strips_at, tested_lengths} from '../../web/page/
 import {laws_of_bias, laws_of_frequencies, laws_of_positions} from '../../web/page/laws.mjs';
 import {random_positions} from '../../web/page/lecture.mjs';
 import {check_names, first_state, link_of, read_link} from '../../web/page/link.mjs';
+import {calibrated_bias} from '../../web/page/bias.mjs';
 import {spelled_own} from '../../web/page/own.mjs';
 import {with_numbers} from '../../web/page/positions.mjs';
 import {smoothed} from '../../web/page/race.mjs';
@@ -132,6 +133,15 @@ test('one’s own in the words of the program', () => {
   const positions = spelled_own('positions', read_expression('2 * i', ['i', 'n']), {pool: 50});
   assert.ok(positions.positions.startsWith('given:positions=0/2/4/'));
   assert.ok(spelled_own('positions', read_expression('i / n', ['i', 'n']), {pool: 50}).why.includes('depends on n'));
+  const sizes = {layers: 2, heads: 4, train_length: 20}, bias = text => spelled_own('bias', null, {text, sizes});
+  assert.equal(bias(' -abs(i - j) ').encoding, 'own(-abs(i - j))');
+  assert.ok(bias('-i').why.includes('more than j - i'));
+  assert.ok(bias('abs(i - j) / n').why.includes('more than j - i'));
+  assert.ok(bias('exp(abs(i - j))').why.includes('at most 500'));
+  assert.ok(bias('-1000').why.includes('hides every key'));
+  const given = options_of({...first_state(), ...sizes}, {encoding: 'own(-abs(i - j) * h)'}).encoding;
+  assert.ok(given.startsWith('calibrated:of=1.1 -320:0 ') && given.includes(' 2.4 -166:-498 '), given.slice(0, 99));
+  assert.ok(calibrated_bias('abs(i - j)', sizes).startsWith('calibrated:of=all -320:320 '));
   assert.ok(spelled_own('frequencies', [1, 2], {head_dim: 16}).why.includes('8 pairs'));
   const rope = Array.from({length: 8}, (_, m) => 10000 ** (-m / 8));
   assert.equal(

@@ -156,7 +156,8 @@ export function status_of(lane) {
   const {status, last, speed} = lane, left = lane.seconds_left();
   const steps = n => `${n} ${n === 1 ? 'step' : 'steps'}`;
   if (status === 'failed') return lane.error;
-  if (status === 'recorded') return `trained before you came: ${steps(last.step)}`;
+  if (status === 'recorded')
+    return `${lane.run ? `run ${lane.run.name}, ` : ''}trained before you came: ${steps(lane.test.step)}`;
   if (status === 'starting') return 'starting …';
   if (status === 'ready') return 'not trained yet';
   const loss = Number.isFinite(last.loss) ? `, loss ${last.loss.toFixed(3)}` : '';

@@ -4,7 +4,7 @@ import {button, colours, copy, element, save, save_png, say} from './dom.mjs';
 import {chart_shapes, DASHES, mark, MARKS, svg_file} from './figures.mjs';
 import {Lane} from './lane.mjs';
 import {link_of} from './link.mjs';
-import {bibtex, curves_csv, file_name} from './take.mjs';
+import {bibtex, curves_csv, file_name, lane_of} from './take.mjs';
 
 const WIDTH = 760, HEIGHT = 420;
 
@@ -119,13 +119,7 @@ export async function take_checkpoint(app, lanes, file) {
   try {
     await lane.load(new Uint8Array(await file.arrayBuffer()), file.name);
     const {config} = lane.about;
-    Object.assign(lane.spec, {
-      encoding: config.encoding,
-      positions: config.positions,
-      temperature: config.temperature,
-      seed: Number(config.seed),
-      unsorted: config.unsorted === 'on'
-    });
+    Object.assign(lane.spec, lane_of(config));
     if (lanes.length) app.state.task = config.task, app.state.train_length = Number(config.train_length);
     else app.kept = [lane, ...app.kept ?? []];
     app.changed();

@@ -2,7 +2,8 @@
 // whoever draws asks to be told of changes.
 import {Engine} from './engine.mjs';
 import {runs_of} from './figures.mjs';
-import {options_of} from './take.mjs';
+import {own_text} from './bias.mjs';
+import {lane_of, options_of} from './take.mjs';
 
 // Lengths of the small tests while a lane trains, for a model that trains to `edge`.
 export function tested_lengths(edge) {
@@ -85,8 +86,30 @@ export class Lane {
     lane.about = {parameters: record.parameters, command: record.command};
     return lane;
   }
+  // A run that `poslab web` put into the page. Its curves are there, its model once it has been woken.
+  static of_run(run, number) {
+    const lane = Lane.recorded(lane_of(run.config), number, {
+      ...run,
+      log: run.log.map(row => row.map(x => x ?? NaN)),  // where training diverged
+      tests: [{step: run.step, curve: run.curve}]
+    });
+    return Object.assign(lane, {run, counted: null, about: null});
+  }
+  async wake() {
+    const {name, config, step, checkpoint} = this.run;
+    try {
+      const engine = await this.open(), bytes = atob(checkpoint.slice(checkpoint.indexOf(',') + 1));
+      this.about = await engine.call('load', Uint8Array.from(bytes, c => c.charCodeAt(0)), `the run ${name}`);
+      const lengths = await engine.call('fitting', tested_lengths(Number(config.train_length)));
+      this.plan = {until: step, every: EVERY, lengths, strings: STRINGS};
+      this.changed();
+    } catch (wrong) {
+      this.fail(wrong.message);
+    }
+  }
   get name() {
-    const {encoding, positions, unsorted} = this.spec;
+    const {positions, unsorted} = this.spec, encoding = own_text(this.spec.encoding) === null ? this.spec.encoding :
+                                                                                               'your own bias';
     return positions === 'sequential' ? encoding : `${encoding}, ${positions}${unsorted ? ' unsorted' : ''}`;
   }
   get test() { return this.tests[this.replayed ?? this.tests.length - 1] ?? {step: 0, curve: []}; }

@@ -1,5 +1,7 @@
 // The state of the page as a link, and back: everything that one sees is in the fragment, and a link that is wrong in
 // one place is right in all others. No part of the page writes state past this file's names.
+import {own_text} from './bias.mjs';
+import {read_expression} from './expression.mjs';
 
 // What a link may set: a name, how it is read, and what it is without a link. Numbers have a range.
 export const VIEWS = ['start', 'race', 'inside', 'dispersion', 'positions', 'own', 'lecture'];
@@ -27,6 +29,10 @@ export const FIRST_LANES = [
   {encoding: 'rope', positions: 'randomized', temperature: 'none', seed: 1},
 ];
 
+let of_runs = {};
+// The page has runs of its own: it begins with these, and a link says what differs.
+export function begin_with(settings) { of_runs = settings; }
+
 export function first_state() {
   const state = {
     view: 'start',
@@ -43,10 +49,10 @@ export function first_state() {
     guess: ''
   };
   for (const [name, [, , standard]] of Object.entries(NUMBERS)) state[name] = standard;
-  return state;
+  return Object.assign(state, structuredClone(of_runs));
 }
 
-function same_lanes(a, b) {
+export function same_lanes(a, b) {
   return a.length === b.length && a.every((lane, n) => written_lane(lane) === written_lane(b[n]));
 }
 
@@ -160,7 +166,15 @@ export function check_names(state, catalog) {
   };
   check('task', catalog.tasks, state, 'task', first.task);
   for (const lane of state.lanes) {
-    check('encoding', catalog.encodings, lane, 'encoding', 'rope');
+    const own = own_text(lane.encoding);
+    if (own === null) check('encoding', catalog.encodings, lane, 'encoding', 'rope');
+    else
+      try {
+        read_expression(own);
+      } catch (wrong) {
+        problems.push(`The link has a bias of one’s own that cannot be read. ${wrong.message} It is rope now.`);
+        lane.encoding = 'rope';
+      }
     check('positions', catalog.samplers, lane, 'positions', 'sequential');
     check('temperature', catalog.temperatures, lane, 'temperature', 'none');
   }

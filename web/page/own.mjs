@@ -1,5 +1,6 @@
 // Write your own: a bias or a position as an expression, or a list of frequencies. Its laws are checked at once; what
 // the program can spell (positions and frequencies) may race.
+import {calibrated_bias} from './bias.mjs';
 import {button, draw_svg, element, field, pills, say} from './dom.mjs';
 import {FUNCTION_NAMES, read_expression, read_frequencies} from './expression.mjs';
 import {chart_shapes} from './figures.mjs';
@@ -18,13 +19,17 @@ const HELP = {
 };
 
 // How the program spells it, or why it cannot.
-export function spelled_own(kind, read, {pool = 400, base = 10000, head_dim = 16} = {}) {
+// text: of a bias; sizes: layers, heads and train_length of its model.
+export function spelled_own(kind, read, {text = '', sizes, pool = 400, base = 10000, head_dim = 16} = {}) {
   const digits = x => String(Number(x.toPrecision(7)));
-  if (kind === 'bias')
-    return {
-      why: 'The engine in this page adds no biases of one’s own; docs/own_scheme.md of poslab ' +
-          'makes one from this formula in a file of 40 lines.'
-    };
+  if (kind === 'bias') {
+    try {
+      calibrated_bias(text, sizes);
+    } catch (wrong) {
+      return {why: wrong.message};
+    }
+    return {encoding: `own(${text.trim()})`, positions: 'sequential'};
+  }
   if (kind === 'positions') {
     const at = n => Array.from({length: pool}, (_, i) => read({i, n}));
     const list = at(pool);
@@ -137,15 +142,20 @@ export function own_view(app) {
         520, 260, waves ? 'Positions for a full turn, by pair of channels' : 'Position by token');
   }
   const race = button('Race it', () => {
-    const made =
-        spelled_own(state.own, read, {pool: Number(state.max_position), head_dim: state.d_model / state.heads});
+    const made = spelled_own(state.own, read, {
+      text: text.value,
+      sizes: state,
+      pool: Number(state.max_position),
+      head_dim: state.d_model / state.heads
+    });
     if (made.why) return say(made.why, {bad: true});
-    const rival = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
+    const plain = state.own === 'bias' ? 'alibi' : 'rope';
+    const rival = {encoding: plain, positions: 'sequential', temperature: 'none', seed: 1};
     app.race_lanes?.forEach(lane => lane.end());
     app.race_lanes = null;
     state.lanes = [rival, {...rival, ...made}];
     app.go('race');
-    say('Your own is in lane 2, plain RoPE in lane 1. Press Train all.');
+    say(`Your own is in lane 2, ${rival.encoding} in lane 1. Press Train all.`);
   }, {class: 'main'});
   const choose = kind => {
     state.own = kind;

@@ -5,11 +5,13 @@ import {ask_desk} from './engine.mjs';
 import {take_checkpoint} from './home.mjs';
 import {inside_view} from './inside.mjs';
 import {lecture_view} from './lecture.mjs';
-import {check_names, first_state, link_of, read_link, VIEWS} from './link.mjs';
+import {Lane} from './lane.mjs';
+import {begin_with, check_names, first_state, link_of, read_link, same_lanes, VIEWS} from './link.mjs';
 import {own_view} from './own.mjs';
 import {positions_view} from './positions.mjs';
 import {race_view} from './race.mjs';
 import {start_view} from './start.mjs';
+import {lane_of, state_of} from './take.mjs';
 
 const PAGES = {
   start: ['Start', start_view],
@@ -23,6 +25,10 @@ const PAGES = {
 // Views that are there before the engine is.
 const WITHOUT_ENGINE = ['start', 'lecture'];
 
+// What `poslab web` put into the page: [{name, config, step, log, curve, baselines, checkpoint}].
+const runs = JSON.parse(document.getElementById('runs').textContent);
+if (runs.length)
+  begin_with({...state_of(runs[0].config), view: 'race', lanes: runs.map(run => lane_of(run.config))});
 const {state, problems} = read_link(location.hash);
 const app = {
   state,
@@ -94,7 +100,7 @@ addEventListener('hashchange', () => {
   app.race_lanes?.forEach(lane => lane.end());
   app.race_lanes = null;
   told(read.problems);
-  if (app.catalog) told(check_names(state, app.catalog));
+  if (app.catalog) told(check_names(state, app.catalog)), wake_runs();
   redraw();
 });
 addEventListener('dragover', event => event.preventDefault());
@@ -105,6 +111,12 @@ addEventListener('drop', event => {
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
 
+// The lanes of the race are the runs, unless a link says others; their models come in a moment.
+function wake_runs() {
+  if (!runs.length || !same_lanes(state.lanes, first_state().lanes)) return;
+  app.race_lanes = runs.map((run, n) => Lane.of_run(run, n));
+  return Promise.all(app.race_lanes.map(lane => lane.wake()));
+}
 function told(sentences) {
   if (sentences.length) say(sentences.join(' '), {bad: true});
 }
@@ -119,6 +131,7 @@ async function fetch_lists() {
     const wrong = check_names(state, app.catalog);
     told(wrong);
     if (wrong.length) app.race_lanes = null;
+    await wake_runs();
   } catch (wrong) {
     app.engine_lost = wrong.message;
     say(wrong.message, {bad: true});

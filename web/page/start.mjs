@@ -9,7 +9,7 @@ const GUESSES = ['none', 'one', 'two', 'three', 'all four'], FAR = 60;
 const STILL = .85;  // more than the most frequent digit of each place gets
 
 export function start_view(app) {
-  const {state} = app, edge = state.train_length, longest = 5 * edge;
+  const {state} = app, edge = app.recorded_state().train_length, longest = 5 * edge;
   // Past the edge nothing is drawn before someone has guessed and dragged there.
   let limit = Math.max(edge, state.length);
   const lanes = app.start_lanes ??= app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record));

@@ -1,5 +1,7 @@
 // What one takes home: CSV, BibTeX, and the names of files. Text alone; saving is in dom.mjs.
 
+import {calibrated_bias, own_text} from './bias.mjs';
+
 function cell(value) {
   const text = typeof value === 'number' ? (Number.isFinite(value) ? String(value) : '') : String(value);
   return /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
@@ -42,9 +44,10 @@ export function file_name(words, ending) {
 // The options of a model in the engine, from the page's state and one of its lanes. max_position: positions that random
 // samplers draw from, and rows of a learned table.
 export function options_of(state, lane) {
+  const own = own_text(lane.encoding);
   return {
     task: state.task,
-    encoding: lane.encoding,
+    encoding: own === null ? lane.encoding : calibrated_bias(own, state),
     positions: lane.positions,
     temperature: lane.temperature,
     seed: String(lane.seed),
@@ -58,7 +61,25 @@ export function options_of(state, lane) {
     max_position: state.max_position,
     eval_lengths: '1:100',
     eval_samples: '32',
-    ...(lane.unsorted ? {unsorted: 'on'} : {}),
-    ...(lane.more ?? {})
+    ...(lane.unsorted ? {unsorted: 'on'} : {})
   };
 }
+// The other way round: the lane and the page's state that a model's options are.
+export const lane_of = config => ({
+  encoding: config.encoding,
+  positions: config.positions,
+  temperature: config.temperature,
+  seed: Number(config.seed),
+  unsorted: config.unsorted === 'on'
+});
+export const state_of = ({task, steps, layers, heads, d_model, batch, lr, train_length, max_position}) => ({
+  task,
+  lr,
+  max_position,
+  steps: Number(steps),
+  layers: Number(layers),
+  heads: Number(heads),
+  d_model: Number(d_model),
+  batch: Number(batch),
+  train_length: Number(train_length)
+});

@@ -1,0 +1,99 @@
+#include "lab/pages/web/web.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "core/error.h"
+#include "experiment/config.h"
+#include "lab/files/files.h"
+#include "lab/files/json.h"
+#include "lab/files/matrix.h"
+#include "lab/pages/page/html.h"
+#include "lab/runs/results_csv.h"
+#include "lab/runs/run_folder.h"
+
+namespace poslab::web {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::string_view place = R"(<script type="application/json" id="runs">[]</script>)";
+
+// [[step, loss, accuracy, gradient_norm], ...]: some 300 of the steps that were logged, null where training diverged.
+json log_of(const RunFolder& run) {
+  std::istringstream lines(read_file(run.file("metrics.jsonl")));
+  std::vector<json> all;
+  for (std::string line; std::getline(lines, line);) {
+    const Json entry = try_json(line);
+    if (!entry.is_object()) failure("{} is damaged: a line of it is no object", run.file("metrics.jsonl"));
+    json row = json::array();
+    for (const char* name : {"step", "loss", "accuracy", "grad_norm"}) row.push_back(json(entry.value(name, Json())));
+    all.push_back(row);
+  }
+  const size_t apart = std::max<size_t>(1, all.size() / 300);
+  json some = json::array();
+  for (size_t n = (all.size() + apart - 1) % apart; n < all.size(); n += apart) some.push_back(all[n]);
+  return some;
+}
+
+// [[length, share], ...]
+json curve_of(const Results& tested, const char* column) {
+  json curve = json::array();
+  for (const Row& row : tested) curve.push_back({row.length(), row[column]});
+  return curve;
+}
+
+json run_json(const std::string& path) {
+  const RunFolder run = RunFolder::open(path);
+  if (const auto bytes = double(fs::file_size(run.checkpoint())); bytes > most_bytes)
+    bad_input("{} is {:.0f} MB large, and the page takes checkpoints of at most {:.0f} MB; choose a smaller model",
+              run.checkpoint(), bytes / 1e6, most_bytes / 1e6);
+  const State state = run.load();
+  const Results tested = read_test(run.path());
+  json config, baselines;
+  for (const ChoiceOption& o : all_choices().options) config[o.option.name] = state.config[o.option.name];
+  for (const char* name : {"guess", "majority", "content_only"}) baselines[name] = curve_of(tested, name);
+  return {{"name", fs::path(run.path()).filename().string()},
+          {"config", config},
+          {"step", state.adam.step},
+          {"log", log_of(run)},
+          {"curve", curve_of(tested, "accuracy")},
+          {"baselines", baselines},
+          {"checkpoint", data_uri("application/octet-stream", read_file(run.checkpoint()))}};
+}
+
+}  // namespace
+
+std::string page_file() {
+  const fs::path above = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  const fs::path installed = above / "share/poslab/past-the-edge.html", built = above / "web/past-the-edge.html";
+  for (const fs::path& one : {installed, built})
+    if (fs::is_regular_file(one)) return one.string();
+  failure("this program came without the page: there is neither {} nor {}; `./dev web` makes it in the sources of "
+          "poslab, and `cmake --install` puts it beside the program", installed.string(), built.string());
+}
+
+void write(const std::vector<std::string>& runs, const std::string& out) {
+  if (runs.size() > most_runs)
+    bad_input("web: the page has {} lanes, and {} runs are named; choose some of them", most_runs, runs.size());
+  json all = json::array();
+  for (const std::string& run : runs) {
+    all.push_back(run_json(run));
+    const auto task = [](const json& one) { return one["config"]["task"].get<std::string>(); };
+    if (task(all.back()) != task(all[0]))
+      bad_input("web: {} is of the task {}, and {} of {}; a page has one task, so make a page of each", runs[0],
+                task(all[0]), run, task(all.back()));
+  }
+  const std::string page = page_file();
+  std::string html = read_file(page);
+  const size_t at = html.find(place);
+  if (at == html.npos || html.find(place, at + 1) != html.npos)
+    failure("{} has no place for runs; `./dev web` makes it anew", page);
+  html.replace(at + place.size() - std::string_view("[]</script>").size(), 2, page::script_safe(all));
+  write_file(out, html);
+}
+
+}  // namespace poslab::web

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""The page where something is not as it mostly is: with runs in it, a bias of one's own in the race, a browser without
+relaxed SIMD, no memory left. Ends with a line that ./dev test counts.     usage: others.py PAGE.html POSLAB
+"""
+
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+from page import SMALL
+from visitor import Page, put
+
+TINY = ("--task even_pairs --layers 1 --heads 2 --d-model 16 --batch 8 --train-length 8 --eval-lengths 1:40"
+        " --eval-samples 16 --max-position 200").split()
+DONE = "[...document.querySelectorAll('.status')].every(s => s.textContent.startsWith('trained 30 steps'))"
+
+# The engine may have this many pages of 64 KiB more than it begins with: the memory section gets a maximum.
+LITTLE_MEMORY = """{ const compile = WebAssembly.compile, more = 500;
+    WebAssembly.compile = given => {
+      const b = new Uint8Array(given);
+      let at = 8;
+      const number = () => { let x = 0, bits = 0; do x |= (b[at] & 127) << bits, bits += 7; while (b[at++] & 128);
+                             return x; };
+      const written = x => x < 128 ? [x] : [x & 127 | 128, ...written(x >> 7)];
+      for (;;) {
+        const from = at, id = b[at++], size = number();
+        if (id !== 5) { at += size; continue; }
+        const to = at + size;
+        at += 2;
+        const least = number(), body = [1, 1, ...written(least), ...written(least + more)];
+        return compile.call(WebAssembly, Uint8Array.from([...b.slice(0, from), 5, body.length, ...body,
+                                                          ...b.slice(to)]));
+      }
+    }; }"""
+# Of a browser without relaxed SIMD; what is compiled is counted in bytes.
+NO_RELAXED = """WebAssembly.validate = () => false;
+    { const compile = WebAssembly.compile;
+      WebAssembly.compile = b => (window.compiled = b.byteLength, compile.call(WebAssembly, b)); }"""
+
+
+def with_runs(file, poslab):
+    """`poslab web` puts runs into the page: curves at once, models that answer and train on, links that hold."""
+    with tempfile.TemporaryDirectory() as folder:
+        def run(*words, status=0):
+            made = subprocess.run([poslab, *words], cwd=folder, capture_output=True, text=True)
+            assert made.returncode == status, made.stderr
+            return made.stderr
+        for name, more in (("plain", ["--encoding", "rope"]), ("random", ["--encoding", "rope", "--positions",
+                                                                         "randomized", "--seed", "2"])):
+            run("train", *TINY, *more, "--steps", "40", "--out", name)
+        run("web", "plain", "random", "-o", "page.html")
+        run("web", "-o", "empty.html")
+        assert Path(folder, "empty.html").read_bytes() == Path(file).read_bytes()
+        with Page(str(Path(folder, "page.html"))) as page:
+            page.show()
+            page.until("document.querySelectorAll('.strip-row.reads .share').length === 2")
+            status = page.run("[...document.querySelectorAll('.status')].map(s => s.textContent)")
+            assert status == [f"run {name}, trained before you came: 40 steps" for name in ("plain", "random")], status
+            assert page.run("document.querySelectorAll('.lane')[1].querySelector('h3').textContent") == \
+                "rope, randomized"
+            native = (Path(folder, "plain/eval.csv").read_text().splitlines()[8]).split(",")
+            assert native[0] == "8", native
+            put(page, ".drag-line input[type=range]", 8)
+            page.until("document.querySelector('.asked').textContent.includes('length 8')")
+            shown = page.run("parseFloat(document.querySelector('.score').textContent)")
+            at = Path(folder, "plain/eval.csv").read_text().splitlines()[0].split(",").index("accuracy")
+            assert abs(shown - 100 * float(native[at])) < .06, (shown, native)
+            page.until("location.hash.includes('length=8') && !location.hash.includes('lane=')")
+            page.show(page.run("location.hash"))
+            page.until("document.querySelectorAll('.strip-row.reads .share').length === 2", 60)
+            page.click("Step", "document.querySelectorAll('.lane')[1]")
+            page.until("document.querySelectorAll('.status')[1].textContent.startsWith('paused after 41 steps')")
+            page.run("document.querySelector('nav a[data-view=inside]').click()")
+            page.until("document.querySelector('.inside .verdict')?.textContent.includes('right')", 30)
+            assert "rope, even pairs, 40 steps" in page.text(".inside select"), page.text(".inside select")
+            assert not page.messages, page.messages
+        run("train", *TINY[2:], "--task", "parity_check", "--encoding", "rope", "--steps", "2", "--out", "parity")
+        assert "a page has one task" in run("web", "plain", "parity", status=2)
+        assert "has 4 lanes, and 5 runs" in run("web", *["plain"] * 5, status=2)
+        assert not Path(folder, "past-the-edge.html").exists()
+
+
+def own_bias(file, poslab):
+    """A bias of one's own races, as the program's scheme of given biases; a link holds its formula."""
+    with Page(file) as page:
+        page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
+        put(page, "textarea", "-abs(i - j) * (h + 1) / 4")
+        page.click("Race it")
+        page.until("document.querySelectorAll('.lane h3')[1]?.textContent === 'your own bias'")
+        page.click("Train all")
+        page.until(DONE, 90)
+        page.until("location.hash.includes('lane=own(')")
+        page.show(page.run("location.hash"))
+        page.until("document.querySelectorAll('.lane h3')[1]?.textContent === 'your own bias'", 60)
+        page.run("document.querySelector('nav a[data-view=own]').click()")
+        put(page, "textarea", "-i")
+        page.click("Race it")
+        page.said("depends on more than j - i")
+        assert not page.messages, page.messages
+
+
+def without_relaxed(file, poslab):
+    """A browser without relaxed SIMD takes the plain engine, and trains."""
+    with Page(file, script=NO_RELAXED) as page:
+        page.show(f"{SMALL}&lane=rope~randomized~none~1")
+        page.click("Train all")
+        page.until(DONE, 90)
+        plain = Path(file).with_name("lab.wasm").stat().st_size
+        assert page.run("compiled") == plain, (page.run("compiled"), plain)
+        assert not page.messages, page.messages
+
+
+def memory_ends(file, poslab):
+    """Where memory ends, one sentence says so; other lanes and their curves stay, and a smaller model trains."""
+    with Page(file, script=LITTLE_MEMORY) as page:
+        page.show(f"{SMALL}&lane=rope~sequential~none~1&lane=rope~randomized~none~1")
+        page.click("Train all")
+        page.until(DONE, 90)
+        for at, value in ((4, 256), (5, 256)):
+            put(page, ".race .settings.row input[type=number]", value, at=at, event="change")
+        page.click("Train", "document.querySelectorAll('.lane')[1]")
+        page.until("document.querySelectorAll('.status')[1].textContent.startsWith('Memory')", 90)
+        said = page.run("document.querySelectorAll('.status')[1].textContent")
+        print(f"        {said}")
+        assert "left; use a smaller batch or a shorter length." in said and len(said) < 300, said
+        assert page.text(".status").startswith("trained 30 steps") and page.text(".score") != "–"
+        assert page.run("document.querySelectorAll('.lane')[1].querySelectorAll('svg path').length") > 4
+        for at, value in ((4, 16), (5, 8)):
+            put(page, ".race .settings.row input[type=number]", value, at=at, event="change")
+        page.click("Train", "document.querySelectorAll('.lane')[1]")
+        page.until(DONE, 90)
+        assert not page.messages, page.messages
+
+
+def main(file, poslab):
+    good = failed = 0
+    for test in (with_runs, own_bias, without_relaxed, memory_ends):
+        try:
+            test(file, str(Path(poslab).resolve()))
+            good += 1
+            print(f"ok      {test.__name__}: {test.__doc__}", flush=True)
+        except Exception:  # noqa: BLE001
+            failed += 1
+            print(f"FAILED  {test.__name__}: {test.__doc__}\n{traceback.format_exc()}", flush=True)
+    print(f"[others] test cases: {good + failed} | {good} passed | {failed} failed")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]) if len(sys.argv) == 3 else __doc__)

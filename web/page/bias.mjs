@@ -1,0 +1,33 @@
+// A bias of one's own as the encoding of a lane, spelled own(-abs(i - j)). For the engine it becomes the program's
+// scheme `calibrated`, which has a number for each distance between slots and each head.
+import {ExpressionError, read_expression} from './expression.mjs';
+
+const HIDDEN = -500, MOST = 500;  // the program's range; what is below hides its keys
+
+// The expression of own(...), or null for an encoding of the program.
+export const own_text = encoding => /^own\((.*)\)$/s.exec(encoding)?.[1] ?? null;
+
+// As the program spells it, for all distances of strings up to five times the trained length. Throws ExpressionError.
+export function calibrated_bias(text, {layers, heads, train_length}) {
+  const bias = read_expression(text), reach = 15 * train_length + 20, lists = [];
+  const at = (d, h, from, n) => bias({i: from + Math.max(0, -d), j: from + Math.max(0, d), h, n});
+  for (let h = 0; h < heads; ++h) {
+    const words = [];
+    for (let d = -reach; d <= reach; ++d) {
+      const b = at(d, h, 0, 2 * reach);
+      if (Number.isNaN(b) || b > MOST)
+        throw new ExpressionError(`The bias is ${b} at distance ${d}, head ${h}; to race it takes at most ${MOST}.`);
+      for (const other of [at(d, h, 1, 2 * reach), at(d, h, 17, 2 * reach), at(d, h, 0, 4 * reach)])
+        if (!(b === other || Math.abs(b - other) <= 1e-6 * Math.max(1, Math.abs(b))))
+          throw new ExpressionError(
+              `The bias depends on more than j - i and h, at distance ${d}, and only such ones race here; ` +
+              'docs/own_scheme.md of poslab makes a scheme of any formula in a file of 40 lines.');
+      if (b >= HIDDEN) words.push(`${d}:${Number(b.toPrecision(6))}`);
+    }
+    if (!words.length) throw new ExpressionError(`Head ${h} hides every key: some bias has to be above ${HIDDEN}.`);
+    lists.push(words.join(' '));
+  }
+  if (lists.every(list => list === lists[0])) return `calibrated:of=all ${lists[0]}`;
+  const of_layer = layer => lists.map((list, h) => `${layer + 1}.${h + 1} ${list}`).join(' ');
+  return `calibrated:of=${Array.from({length: layers}, (_, layer) => of_layer(layer)).join(' ')}`;
+}
