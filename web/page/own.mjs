@@ -13,7 +13,8 @@ const FIRST = {
   frequencies: '1, 0.1, 0.01, 0.001'
 };
 const HELP = {
-  bias: 'What is added to the logit of query i and key j in head h (from 0), with n slots.',
+  bias: 'What is added to the logit of query i and key j in head h (from 0), with n slots. It may race if it depends ' +
+      'on j - i and h alone.',
   positions: 'The position of token i of n. It is given to RoPE when it races.',
   frequencies: 'Radians a position for each pair of channels of a head, fast ones first, as RoPE has 1, 0.1, 0.01, …',
 };

@@ -105,7 +105,8 @@ export function race_view(app) {
       const thing = list.find(({name}) => name === lane.spec[field_name].split(/[:|&+*]/)[0]);
       return (thing?.options ?? []).map(o => [`${thing.name}:${o.name}=${o.default}`, o.about]);
     });
-    lane.help.replaceChildren(element('summary', {}, `${rows.length} options of these`), element('dl', {}, rows.map(
+    const many = `${rows.length} ${rows.length === 1 ? 'option' : 'options'} of these`;
+    lane.help.replaceChildren(element('summary', {}, many), element('dl', {}, rows.map(
         ([spelling, about]) => [element('dt', {class: 'formula'}, spelling), element('dd', {}, about)])));
     lane.help.hidden = !rows.length;
   }
