@@ -235,7 +235,8 @@ def table1():
     seeds = len({r["seed"] for r in done})
     trained = f"{len(done)} of {len(trials)} trials"
     yield "README.md", f"All {len(tasks)} tasks, {trained}, are in [results/table1-tiny](results/table1-tiny/README.md)"
-    yield "docs/results.md", f"All tasks are in [a table](../results/table1-tiny/README.md), {trained}, {hours:.1f} hours"
+    page = "(../results/table1-tiny/README.md)"
+    yield "docs/results.md", f"All tasks are in [a table]{page}, {trained}, {hours:.1f} hours"
     holm = re.search(r"After Holm [^,]*, (\d+) differ", (HERE / "table1-tiny/signs.md").read_text())
     yield "docs/results.md", (
         f"After Holm over all comparisons with {seeds} seeds, {holm[1]} differ from zero as in the paper."
