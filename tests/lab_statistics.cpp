@@ -46,7 +46,7 @@ TEST_CASE("statistics: turning signs over has scipy's p, and the interval that t
   CHECK(std::isnan(permutation_test({})));
 }
 
-TEST_CASE("statistics: with three seeds Student's interval and the turned signs are wrong as rarely as they say") {
+TEST_CASE("statistics: with three seeds Student's interval and the flipped signs are wrong as rarely as they say") {
   Rng rng(stream(5, Purpose::tokens, 0));
   constexpr int cells = 4000;
   int student = 0, by_test = 0, turned = 0, many = 0;

@@ -38,6 +38,7 @@ navigation = {
                 "Attention alignment <results/chi2023-tiny/README>",
                 "Every scheme <results/every-scheme/README>",
                 "Table 1 on all tasks, tiny <results/table1-tiny/README>",
+                "Ten seeds on Even Pairs <results/even-pairs-tiny/README>",
                 "Temperatures and positions <results/cross-tiny/README>"],
     "Python and C++": ["docs/python", "docs/python-training", "docs/torch", "reference/python", "reference/cpp/index"],
     "How it works": ["The spine <docs/spine>", "Design <docs/design>", "lab/files/README", "lab/hub/README",

@@ -102,7 +102,7 @@ Section signs(const Outcomes& outcomes, const Choices&) {
   s.readings = readings(all);
   s.grids = {grid};
   s.notes = {how_many(outcomes), about_intervals(outcomes),
-             "Bold: p after Holm over the whole table is below 0.05, by Student's test. Turned signs need 6 seeds to "
+             "Bold: p after Holm over the whole table is below 0.05, by Student's test. Flipped signs need 6 seeds to "
              "come below 0.05 alone, and more after Holm. The .csv has all three intervals."};
   return s;
 }
