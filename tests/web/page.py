@@ -155,6 +155,7 @@ def race_and_take_home(page):
     picture = page.run("saved[1].text()")
     assert picture.startswith("<svg xmlns") and "var(" not in picture
     assert page.run("saved[2].type") == "image/png" and page.run("saved[2].size") > 2000
+    page.until("document.querySelector('input[type=range]:not(.drag-line *)').max > 0")
     put(page, "input[type=range]:not(.drag-line *)", 0)
     page.until("document.querySelector('.status').textContent.startsWith('replay: after')")
     data = bytes(page.run("saved[3].arrayBuffer().then(b => [...new Uint8Array(b)])"))
