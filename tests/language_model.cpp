@@ -35,7 +35,8 @@ TEST_CASE("lm: options have one form, presets stand before what is said, and wha
   CHECK(c.whole("d_model") == 96);
   CHECK(c["encoding"] == "rerope:window=512");  // a window that was said is kept, also where it is the default
   const ChoiceTable& table = all_choices();
-  CHECK(kept(table, c).size() == table.options.size() - 4);  // not out, threads, keep_checkpoints, nor products = own
+  // not out, threads, keep_checkpoints, nor products = own and matmul = fp32
+  CHECK(kept(table, c).size() == table.options.size() - 5);
   CHECK(language::configure(kept(table, c)).spelled() == c.spelled());
   for (const ChoicePreset& p : table.presets) CHECK_NOTHROW(check(language::configure({{"preset", p.name}})));
   CHECK(eval_lengths(language::configure({{"train_length", "10"}, {"eval_times", "1/2.5"}})) ==
