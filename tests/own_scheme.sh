@@ -36,7 +36,7 @@ link() {   # PROGRAM OBJECT...: as CMake links poslab, of these objects alone un
   else command=$(sed -E "s# [^ ]*poslab_program.dir/[^ ]*[.]o##g; s# -o poslab #$of -o $to #" <<< "$command"); fi
   (cd "$build" && bash -c "$command")
 }
-new_scheme() { compile encodings encodings/alibi.cpp "$tree/encodings/mine.cpp" "$tree/mine.o"; }
+new_scheme() { compile encodings encodings/all.cpp "$tree/encodings/mine.cpp" "$tree/mine.o"; }
 build_here() {
   new_scheme
   compile encodings encodings/all.cpp "$tree/encodings/all.cpp" "$tree/all.o"
@@ -48,7 +48,7 @@ test_here() {
     > places.cpp
   compile poslab_tests tests/places.cpp "$tree/places.cpp" "$tree/places.o"
   for name in main reference; do
-    compile poslab_tests "tests/$name.cpp" "$source/tests/$name.cpp" "$tree/$name.o"
+    compile poslab_tests tests/main.cpp "$source/tests/$name.cpp" "$tree/$name.o"
   done
   link "$tree/tests/reference_test" "$tree"/{places,main,reference,mine,all}.o
   tests/reference_test > compared || { cat compared; return 1; }
