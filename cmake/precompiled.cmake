@@ -21,52 +21,48 @@ endfunction()
 
 # Several sources are compiled as one, which takes a quarter to a half of the time: most of it goes into headers and
 # templates that they share. So names in anonymous namespaces must differ between them. Not where headers are not parsed
-# ahead, so that each file shows what it lacks. Here it is so many neighbours of those sources that match a pattern.
-function(compiled_in_groups target size pattern)
-  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
-    return()
+# ahead, so that each file shows what it lacks.
+function(compiled_in_group target group source)
+  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# So many neighbours of those sources that match a pattern.
+function(compiled_in_groups target size pattern)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "${pattern}")
   set(count 0)
   foreach(source IN LISTS sources)
     math(EXPR group "${count} / ${size}")
     math(EXPR count "${count} + 1")
-    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+    compiled_in_group(${target} ${group} ${source})
   endforeach()
 endfunction()
 
-# The same for sources whose names begin with one of these letters: a group for each letter, so that a new file changes
-# no other one.
+# Sources whose names begin with one of these letters: a group for each letter, so that a new file changes no other
+# one.
 function(compiled_by_initial target letters)
-  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
-    return()
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)
     string(SUBSTRING ${name} 0 1 initial)
     if(initial MATCHES "[${letters}]")
-      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${initial})
+      compiled_in_group(${target} ${initial} ${source})
     endif()
   endforeach()
 endfunction()
 
-# The same for all sources of a folder. A generated source has no folder of its own and stays alone.
+# All sources of a folder. A generated source has no folder of its own and stays alone.
 function(compiled_by_folder target)
-  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
-    return()
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     if(NOT source MATCHES "^${CMAKE_BINARY_DIR}/")
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE group)
       cmake_path(GET group PARENT_PATH group)
       string(REPLACE "/" "_" group ${group})
-      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+      compiled_in_group(${target} ${group} ${source})
     endif()
   endforeach()
 endfunction()

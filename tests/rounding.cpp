@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -269,8 +270,15 @@ TEST_CASE("rounded products: how far the ops' values and gradients in bf16 are o
     value = std::max(value, share_off(rough.value, reference.at));
     for (size_t i = 0; i < x.size(); ++i) gradient = std::max(gradient, share_off(rough.grads[i], exact.grads[i]));
   }
+  const std::string page = text_of(fmt::format("{}/docs/speed.md", source_folder));
   for (const auto& [kernel, off] : worst) {
     CAPTURE(kernel);
+    const size_t row = page.find(fmt::format("\n| {} | ", kernel));  // of the table in "Products in bf16"
+    REQUIRE(row != std::string::npos);
+    double value = 0, gradient = 0;
+    REQUIRE(std::sscanf(page.c_str() + row + 7 + kernel.size(), "%lf %% | %lf", &value, &gradient) == 2);
+    CHECK(100 * off.first == doctest::Approx(value).epsilon(0.05));
+    CHECK(100 * off.second == doctest::Approx(gradient).epsilon(0.05));
     CHECK(off.first > 1e-4);
     CHECK(off.first < 0.005);
     CHECK(off.second < (kernel == "linear" || kernel == "matmul" ? 0.005 : 0.06));  // a ReLU's slope may change

@@ -92,8 +92,9 @@ def visit(file):
 
 def main(file):
     if not program:
-        print("        there is no Firefox here; with Debian: apt install firefox-esr")
-        return 0
+        print("FAILED  there is no Firefox here; with Debian: apt install firefox-esr")
+        print("[firefox] test cases: 1 | 0 passed | 1 failed")
+        return 1
     try:
         visit(file)
     except Exception as wrong:  # noqa: BLE001
