@@ -191,9 +191,12 @@ std::string of_sampler(const std::string& name) {
   const PositionSample drawn(s, Resample::per_forward, stream(0, Purpose::positions, 0), 1, T, classes);
   const int layers = s->parts ? int(s->parts->size()) : 1;
   std::string sample;
-  for (int layer = 0; layer < layers; ++layer) {
-    const Positions& p = drawn.at_layer(layer);
-    const std::string where = layers > 1 ? fmt::format("layer {}: ", layer + 1) : "";
+  for (int layer = s->added ? -1 : 0; layer < layers; ++layer) {
+    const Positions& p = layer < 0 ? drawn.at_embedding() : drawn.at_layer(layer);
+    const std::string where = layer < 0    ? "embedding: "
+                              : layers > 1 ? fmt::format("layer {}: ", layer + 1)
+                              : s->added   ? "logits: "
+                                           : "";
     const auto line = [&](const char* what, const std::vector<double>& numbers, size_t first = 0, size_t step = 1) {
       std::vector<double> of_it;
       for (size_t n = first; n < numbers.size(); n += step) of_it.push_back(numbers[n]);

@@ -5,6 +5,9 @@
 //   of 8 heads the first four have nothing, the others ALiBi; a group is as in a layer of its own heads
 //   rope|none*4+alibi*4     both: layers first
 //   sincos&alibi            what the first adds to the embedding, before all layers, and the logits of the rest
+//
+// The positions of layers in turn, and of both sides of &, may come from samplers of their own (encodings/samplers.cpp);
+// groups of heads read the same ones.
 #include "encodings/compose.h"
 
 #include <fmt/ranges.h>
@@ -248,6 +251,7 @@ Chosen<Scheme> embedding_first(const std::string& first, const std::string& rest
               rest, logits.spelled());
   Scheme s = composition(fmt::format("{}&{}", added.spelled(), logits.spelled()), {{added}, {logits}});
   s.summary = "the embedding of one scheme and the logits of another", s.doors = "those of its parts";
+  s.parts = std::make_shared<const std::vector<Chosen<Scheme>>>(std::vector{added, logits});
   s.embed = [added](Params p, const ModelShape& m, const Choices&) { return added->embed(p, m, added.choices); };
   s.make = [logits](const LayerParams& p, const ModelShape& m, const Choices&, int layer) {
     return make(logits, p, m, layer);

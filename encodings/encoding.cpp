@@ -68,6 +68,15 @@ PositionLayers::PositionLayers(const Params& p, const Chosen<Scheme>& s, const M
 }
 
 Chosen<Sampler> sampler_for(const Chosen<Scheme>& scheme, const Chosen<Sampler>& sampler) {
+  if (sampler->added) {
+    if (!scheme->parts)
+      bad_input(
+          "{} draws apart for the embedding and for the logits, and {} is not made of two such schemes; give it "
+          "one sampler, or say a scheme such as ids&alibi",
+          sampler->name, scheme.spelled());
+    return apart(sampler_for(scheme->parts->front(), *sampler->added),
+                 sampler_for(scheme->parts->back(), in_turn(*sampler->parts)));
+  }
   if (sampler->parts) {
     std::vector<Chosen<Sampler>> parts;
     for (const Chosen<Sampler>& part : *sampler->parts) parts.push_back(sampler_for(scheme, part));
@@ -78,13 +87,18 @@ Chosen<Sampler> sampler_for(const Chosen<Scheme>& scheme, const Chosen<Sampler>&
     bad_input("{} needs a position for each token, and {} gives only distances; use randomized", scheme.spelled(),
               sampler.thing.name);
   if (!has(what, Reads::offset_table) || sampler->even || sampler->only_offsets) return sampler;
+  const std::string own =
+      scheme->parts ? fmt::format("; or give each part its own, as in {}&randomized", sampler.spelled()) : "";
   if (sampler->as_offsets.empty())
-    bad_input("{} reads one offset for all slots that are equally far apart, and {} draws other distances for each "
-              "pair; choose a mode that reads distances of tokens, such as mode=differences, or use randomized",
-              scheme.spelled(), sampler.spelled());
+    bad_input(
+        "{} reads one offset for all slots that are equally far apart, and {} draws other distances for each "
+        "pair; choose a mode that reads distances of tokens, such as mode=differences, or use randomized{}",
+        scheme.spelled(), sampler.spelled(), own);
   if (has(what, Reads::positions) || has(what, Reads::distances))
-    bad_input("{}: one part reads a table of random offsets and another positions, and {} draws only one of the two; "
-              "choose parts that read the same", scheme.spelled(), sampler.thing.name);
+    bad_input(
+        "{}: one part reads a table of random offsets and another positions, and {} draws only one of the two; "
+        "choose parts that read the same{}",
+        scheme.spelled(), sampler.thing.name, own);
   const Sampler& offsets = find("sampler", all_samplers(), sampler->as_offsets);
   Chosen<Sampler> table{offsets, Choices(offsets.name, offsets.options)};
   for (const Option& o : offsets.options) table.choices.set(o.name, sampler.choices[o.name]);

@@ -155,6 +155,8 @@ struct Scheme {
   std::function<bool(const Choices&)> finite = always(false);
   // How many tensors of B H T T numbers a layer keeps for the backward pass; fused attention keeps none.
   std::function<double(const ModelShape&, const Choices&)> matrices = always(0.);
+  // Of "ids&alibi": the scheme of the embedding and that of the logits, which may have samplers of their own.
+  std::shared_ptr<const std::vector<Chosen<Scheme>>> parts = {};
   // The option, "window = 512", that no string of that extent reaches, so that the scheme is ineffective; empty if one
   // does.
   std::function<std::string(const Choices&, const Extent&)> unreached = always("");

@@ -25,19 +25,29 @@ const Positions& PositionSample::at_layer(int layer) const {
   const bool random = sampler->random;
   const size_t at = size_t(random && resample_ == Resample::per_layer ? layer : layer % turns);
   if (drawn_.size() <= at) drawn_.resize(at + 1);
-  if (!drawn_[at]) {
+  return draw(drawn_[at], sampler, uint32_t(at));
+}
+
+const Positions& PositionSample::at_embedding() const {
+  constexpr uint32_t beyond_all_layers = 1 << 20;
+  return sampler_->added ? draw(added_, *sampler_->added, beyond_all_layers) : at_layer(0);
+}
+
+const Positions& PositionSample::draw(Drawn& drawn, const Chosen<Sampler>& sampler, uint32_t site) const {
+  if (!drawn) {
     Stream own = stream_;
-    own.site += uint32_t(at);
+    own.site += site;
     Rng rng(own);
-    const bool each = random && resample_ == Resample::per_sequence;
-    drawn_[at] = std::make_shared<const Positions>(sample(sampler, {each ? sequences_ : 1, time_, classes_}, rng));
+    const bool each = sampler->random && resample_ == Resample::per_sequence;
+    drawn = std::make_shared<const Positions>(sample(sampler, {each ? sequences_ : 1, time_, classes_}, rng));
   }
-  return *drawn_[at];
+  return *drawn;
 }
 
 void PositionSample::begin_pass() const {
-  for (const auto& p : drawn_)
+  for (const Drawn& p : drawn_)
     if (p) p->forget_constants();
+  if (added_) added_->forget_constants();
 }
 
 }  // namespace poslab

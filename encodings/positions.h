@@ -80,15 +80,18 @@ struct Sampler {
   std::string as_offsets = {};       // the sampler that draws a table of offsets in its place
   std::function<Positions(const Choices&, const Slots&, Rng&)> draw = {};   // `sample` has checked the slots
   std::shared_ptr<const std::vector<Chosen<Sampler>>> parts = {};   // of a composition, which does not draw itself
+  std::shared_ptr<const Chosen<Sampler>> added = {};  // of "coupled&randomized": apart from `parts`, the embedding's
   std::string file = {};             // the source file
 };
 const std::vector<Sampler>& all_samplers();
 // Throws BadInput for sizes below 1, and for more slots than the pool has positions.
 Positions sample(const Chosen<Sampler>&, const Slots&, Rng&);
 // "randomized:max_position=4096,unsorted", or "randomized|sequential": one for each layer, in turn; a scheme of door 1
-// reads those of the first. Options that the text does not set are those of `run`. Throws BadInput.
+// reads those of the first. "coupled&randomized": the first for door 1, the rest for the layers. Options that the text
+// does not set are those of `run`. Throws BadInput.
 Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run = {});
 Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>>);
+Chosen<Sampler> apart(const Chosen<Sampler>& added, const Chosen<Sampler>& layers);
 int pool_of(const Chosen<Sampler>&);                 // most slots that it has positions for: max_position, or no limit
 std::vector<double> numbers_of(const std::string& text);   // "0 2.5 7". Throws BadInput for no finite number
 
@@ -100,7 +103,7 @@ class PositionSample {
  public:
   PositionSample(Chosen<Sampler>, Resample, Stream, int sequences, int time, Ids classes = {});
   explicit PositionSample(std::vector<Positions> given);   // given positions: one for all layers, or one for each
-  const Positions& at_embedding() const { return at_layer(0); }
+  const Positions& at_embedding() const;
   const Positions& at_layer(int layer) const;
   void begin_pass() const;   // drops the constants of another pass, whose memory on a GPU may be reused
 
@@ -110,7 +113,10 @@ class PositionSample {
   Stream stream_;
   int sequences_, time_;
   Ids classes_;
-  mutable std::vector<std::shared_ptr<const Positions>> drawn_;
+  using Drawn = std::shared_ptr<const Positions>;
+  const Positions& draw(Drawn&, const Chosen<Sampler>&, uint32_t site) const;  // at the first call
+  mutable std::vector<Drawn> drawn_;
+  mutable Drawn added_;  // for the embedding, where a sampler draws apart for it
 };
 
 }  // namespace poslab

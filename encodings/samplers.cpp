@@ -53,6 +53,8 @@ Positions sample(const Chosen<Sampler>& s, const Slots& slots, Rng& rng) {
 }
 
 Chosen<Sampler> choose_sampler(const std::string& text, const RunValues& run) {
+  if (const size_t at = text.find('&'); at != std::string::npos)
+    return apart(choose("sampler", all_samplers(), text.substr(0, at), run), choose_sampler(text.substr(at + 1), run));
   if (text.find('|') == std::string::npos) return choose("sampler", all_samplers(), text, run);
   std::vector<Chosen<Sampler>> parts;
   for (const std::string& part : split(text, '|')) parts.push_back(choose("sampler", all_samplers(), part, run));
@@ -73,8 +75,21 @@ Chosen<Sampler> in_turn(std::vector<Chosen<Sampler>> parts) {
   return {s, {}};
 }
 
+Chosen<Sampler> apart(const Chosen<Sampler>& added, const Chosen<Sampler>& layers) {
+  if (layers->added)
+    bad_input("{}&{}: more than two parts; & stands between the sampler of the embedding and that of the logits",
+              added.spelled(), layers.spelled());
+  Sampler s = layers->parts ? layers.thing : in_turn({layers}).thing;
+  s.summary = "a sampler for what is added to the embedding, and another for the logits";
+  s.name = fmt::format("{}&{}", added.spelled(), layers.spelled());
+  s.random = s.random || added->random, s.reads_classes = s.reads_classes || added->reads_classes;
+  s.options.insert(s.options.begin(), added->options.begin(), added->options.end());
+  s.added = std::make_shared<const Chosen<Sampler>>(added);
+  return {s, {}};
+}
+
 int pool_of(const Chosen<Sampler>& s) {
-  int pool = std::numeric_limits<int>::max();
+  int pool = s->added ? pool_of(*s->added) : std::numeric_limits<int>::max();
   if (s->parts)
     for (const Chosen<Sampler>& part : *s->parts) pool = std::min(pool, pool_of(part));
   if (s.choices.has("at")) return int(numbers_of(s.choices["at"]).size());

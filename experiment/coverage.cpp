@@ -110,7 +110,7 @@ Draws draws_of(const Choices& c, const std::vector<int>& lengths, int64_t done) 
 
 Coverage met(Met what, const Draws& d, const std::vector<int>& lengths) {
   const auto count = [&](int layers, const PositionSample& draw, Coverage& made, Histogram& counts) {
-    if (what == Met::positions) count_positions(draw.at_layer(0), d.scheme->name, made, counts);
+    if (what == Met::positions) count_positions(draw.at_embedding(), d.scheme->name, made, counts);
     if (what == Met::gaps) count_gaps(draw.at_embedding(), made, counts);
     for (int layer = 0; what == Met::distances && layer < layers; ++layer)
       count_distances(draw.at_layer(layer), d.causal, made, counts);

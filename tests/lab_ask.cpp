@@ -169,6 +169,9 @@ TEST_CASE("explain command: every thing in at most 30 lines and its options, wit
   CHECK(holds(told("explain task solve_equation"), "one x, then = and a digit"));
   CHECK(holds(told("explain encoding 'rope|none'"), "rope|none: a scheme for each layer, in turn"));
   CHECK(holds(told("explain sampler 'randomized|sequential'"), "layer 2: positions of 6 slots: 0 1 2 3 4 5"));
+  const std::string apart = told("explain sampler 'restart&stretched:gap=2'");
+  CHECK(holds(apart, "embedding: positions of 6 slots, 4 5 + 6 and two empty ones: 0 1 0 0 0 1"));
+  CHECK(holds(apart, "logits: positions of 6 slots, 4 5 + 6 and two empty ones: 0 2 4 6 8 10"));
   CHECK(holds(told("explain temperature log_n:length=80"), "   1.000"));
   CHECK(holds(told("explain task duplicate_string:copies=3"), "30 symbols to an input of 10"));
   for (const auto& [words, answer] : {std::pair{"explain task reverse_strin", "did you mean \"reverse_string\""},

@@ -1,4 +1,6 @@
 // The law of the samplers (spec A.7, family 9), when they draw, and what they refuse.
+#include "encodings/samplers.h"
+
 #include <doctest/doctest.h>
 
 #include <map>
@@ -572,6 +574,56 @@ TEST_CASE("a composition of samplers: the layers' own, in turn, for as many slot
     CHECK(p.at_layer(0).sequences() == (how == Resample::per_sequence ? 4 : 1));
   }
   CHECK_THROWS_AS(choose_sampler("randomized|"), BadInput);
+}
+
+TEST_CASE("a sampler for the embedding and another for the logits: each part of a scheme is given its own") {
+  const Chosen<Sampler> both = choose_sampler("coupled:two_ended&randomized", {{"max_position", "50"}});
+  CHECK(pool_of(both) == 50);
+  CHECK(pool_of(choose_sampler("coupled:max_position=9&sequential")) == 9);
+  CHECK(both->random);
+  CHECK(both->reads_classes);
+  for (Resample how : {Resample::per_forward, Resample::per_layer, Resample::per_sequence}) {
+    const PositionSample p(both, how, stream(3, Purpose::positions, 9), 4, 5),
+        alone(choose_sampler("randomized:max_position=50"), how, stream(3, Purpose::positions, 9), 4, 5);
+    CHECK(p.at_embedding().channels() == 2);
+    CHECK(&p.at_embedding() == &p.at_embedding());
+    for (int layer = 0; layer < 3; ++layer) {  // the layers' draws are those of their sampler alone
+      CHECK(p.at_layer(layer).channels() == 1);
+      CHECK(p.at_layer(layer).tokens("test") == alone.at_layer(layer).tokens("test"));
+    }
+    CHECK(p.at_embedding().tokens("test") != p.at_layer(0).tokens("test"));
+  }
+  // ALiBi by default reads a table of offsets, which `coupled` cannot give
+  const Chosen<Scheme> scheme = choose_encoding("ids&alibi");
+  CHECK(sampler_for(scheme, both).spelled() == "coupled:max_position=50,two_ended&randomized_offsets:max_position=50");
+  CHECK_THROWS_WITH_AS(sampler_for(scheme, choose_sampler("coupled")),
+                       doctest::Contains("or give each part its own, as in coupled&randomized"), BadInput);
+  CHECK_THROWS_WITH_AS(sampler_for(choose_encoding("sincos&alibi"), choose_sampler("randomized")),
+                       doctest::Contains("or give each part its own, as in randomized&randomized"), BadInput);
+  CHECK_THROWS_WITH_AS(sampler_for(choose_encoding("alibi"), both),
+                       doctest::Contains("alibi is not made of two such schemes"), BadInput);
+  CHECK_THROWS_WITH_AS(choose_sampler("coupled&randomized&sequential"), doctest::Contains("more than two parts"),
+                       BadInput);
+  CHECK(sampler_for(choose_encoding("ids&rope|none"), choose_sampler("coupled&randomized|sequential"))->parts->size() ==
+        2);
+  // a pool that grows, in each part
+  CHECK(at_step(choose_sampler("randomized:grow=9&randomized:grow=9"), 0, 5).spelled() ==
+        "randomized:max_position=512,grow=9&randomized:max_position=512,grow=9");
+}
+
+TEST_CASE("a model reads the embedding's positions at the embedding and the logits' in the layers") {
+  const auto outputs = [](const char* encoding, const char* positions) {
+    const TransformerSpec spec{.layers = 2, .heads = 4, .d_model = 16, .encoding = choose_encoding(encoding)};
+    const NoGrad no_grad;
+    const PositionSample draw(sampler_for(spec.encoding, choose_sampler(positions)), Resample::per_forward,
+                              stream(1, Purpose::positions, 0), 2, 6);
+    return Transformer(Params(1), spec)(Ids({2, 6}, {0, 1, 1, 0, 2, 2, 1, 0, 1, 0, 2, 2}), 2, {draw, {}}).values();
+  };
+  const auto plain = outputs("ids&rope", "sequential");
+  CHECK(outputs("ids&rope", "sequential&sequential") == plain);
+  CHECK(outputs("ids&rope", "sequential&stretched:gap=3") != plain);
+  CHECK(outputs("ids&rope", "stretched:gap=3&sequential") != plain);
+  CHECK(outputs("ids&alibi", "coupled:two_ended&sequential") != outputs("ids&alibi", "coupled&sequential"));
 }
 
 TEST_CASE("samplers refuse what the pool cannot give, and say what to do") {
