@@ -96,20 +96,27 @@ std::string words_again(const Making& m) {
   return text + " --out " + shell_word(m.out);
 }
 
-void make(const std::vector<reproduce::Planned>& planned, const Plan& trials, const reproduce::Request& request,
-          const Making& m, const std::string& what, const std::string& command) {
+void make(std::vector<reproduce::Planned> planned, Plan trials, const reproduce::Request& request, const Making& m,
+          const std::string& what, const std::string& command) {
   if (m.out.empty()) bad_input("which folder shall it be kept in? Say --out FOLDER");
   if (m.only_plan && trials.empty()) bad_input("{} takes no runs, so there is nothing to plan; leave out --plan", what);
   check_output_folder("--out", m.out, "README.md", earlier_artifacts());
   const SweepFolder runs(m.out + "/runs");
   const std::string plan = m.out + "/plan.jsonl";
-  if (!m.kept.empty()) restore(trials, runs, m.kept);
-  if (m.only_draw) {
-    if (!std::filesystem::is_directory(runs.path()))
-      bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
-  } else {
-    keep_plan(trials, plan, runs);
-  }
+  const auto restored = [&] {
+    if (!m.kept.empty()) restore(trials, runs, m.kept);
+  };
+  restored();
+  if (m.only_draw && !std::filesystem::is_directory(runs.path()))
+    bad_input("there is no folder {}; do the runs first, without --draw", runs.path());
+  const auto second_stages = [&] {  // by what is done now
+    if (!reproduce::add_second_stages(planned, request, runs)) return false;
+    trials = reproduce::all_trials(planned);
+    restored();
+    if (!m.only_draw) keep_plan(trials, plan, runs);
+    return true;
+  };
+  if (!second_stages() && !m.only_draw) keep_plan(trials, plan, runs);
   if (m.only_plan) {
     fmt::print(
         "{}: {}; do them with\n  poslab sweep run {} --out {}\nor `poslab sweep submit`, and draw them with\n"
@@ -118,10 +125,10 @@ void make(const std::vector<reproduce::Planned>& planned, const Plan& trials, co
     return;
   }
   Counts counts;
-  if (!m.only_draw && !trials.empty()) {
-    fmt::print(stderr, "{}\n", outlook(trials, runs, m));
-    counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry}));
-  }
+  if (!m.only_draw && !trials.empty()) do {
+      fmt::print(stderr, "{}\n", outlook(trials, runs, m));
+      counts = count(run_shard(trials, runs, {{}, m.jobs, m.threads, m.retry}));
+    } while (second_stages());
   catch_signals();  // drawing can be stopped too
   const std::string summary = reproduce::write(planned, request, m.out, command);
   fmt::print("{}{}{}/index.html, README.md and a .csv for each table and figure\n", summary,

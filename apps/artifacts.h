@@ -23,8 +23,9 @@ sweep::ValueLists settings(const Making&);  // --set, as the trials take them. T
 // --set, --kept and --out as they would be typed again
 std::string words_again(const Making&);
 
-// `trials`: those of the artifacts, in the order in which they run. `what`: in an error, what it is that takes no runs.
-void make(const std::vector<reproduce::Planned>&, const sweep::Plan& trials, const reproduce::Request&, const Making&,
+// `trials`: those of the artifacts, in the order in which they run; second stages follow. `what`: in an error, what it
+// is that takes no runs.
+void make(std::vector<reproduce::Planned>, sweep::Plan trials, const reproduce::Request&, const Making&,
           const std::string& what, const std::string& command);
 
 }  // namespace poslab

@@ -85,7 +85,7 @@ void make_artifacts(ReproduceWords w) {
 
 const char* reproduce_footer = R"(
 Without arguments it lists what there is: the tables and figures of three sources, ruoss2023, chi2023 and su2023, and
-of an experiment of poslab's own, gap_shift. The trials are a sweep in FOLDER/runs. The same command goes on where it
+of two experiments of poslab's own, gap_shift and ladder. The trials are a sweep in FOLDER/runs. The same command goes on where it
 was stopped. Tables and figures that need the same runs share them, and several machines that share FOLDER may work at
 once. They are drawn from what is done, and say what is missing. su2023 trains a few language models, and tests each
 with many encodings; its --set takes the options of `poslab lm train`, and seeds=N. chi2023 trains a small T5 and aligns
@@ -112,7 +112,7 @@ std::function<void()> add_reproduce(CLI::App* c) {
   c->footer(reproduce_footer);
   c->allow_extras();
   c->add_option("what", w->request.what,
-                "ruoss2023 | gap_shift | chi2023 | su2023  (all of it), or some of it: ruoss2023:table1, ...");
+                "ruoss2023 | gap_shift | ladder | chi2023 | su2023  (all of it), or some of it: ruoss2023:table1, ...");
   c->add_option("--size", w->request.size, "size of the models and of their training (tiny)")
       ->type_name("tiny | example | paper");
   c->add_option("--tasks", w->request.tasks, "only these tasks, with commas between")

@@ -27,7 +27,7 @@ embed(lab lab/pages/page/page.html lab/pages/page/page.css lab/pages/page/svg.cs
   lab/pages/inspect/inspect.html lab/pages/inspect/inside.html lab/pages/ask/ask.html lab/pages/ask/ask.js
   lab/pages/view/view.html lab/pages/view/view.js lab/pages/view/map.js
   lab/pages/show/show.html lab/pages/show/show.js
-  lab/papers/reproduce.html
+  lab/papers/reproduce.html results/ladder/ladder.toml
   lab/papers/published/ruoss2023_table1.csv lab/papers/published/ruoss2023_table3.csv
   lab/papers/published/ruoss2023_table5.csv
   lab/papers/published/su2023_main.csv lab/papers/published/su2023_window.csv lab/papers/published/su2023_leaky.csv

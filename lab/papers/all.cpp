@@ -8,6 +8,7 @@
 #include "lab/papers/artifact.h"
 #include "lab/papers/chi2023/chi2023.h"
 #include "lab/papers/gap_shift/gap_shift.h"
+#include "lab/papers/ladder/ladder.h"
 #include "lab/papers/ruoss2023/ruoss2023.h"
 #include "lab/papers/su2023/su2023.h"
 
@@ -71,8 +72,8 @@ const std::vector<Artifact>& all_artifacts() {
       {"ruoss2023:table2", "What a training step costs",
        "Ruoss et al. (2023), table 2: running times for each task and encoding.", of_table1, table2},
       {"ruoss2023:table3", "Sorted against unsorted positions",
-       "Ruoss et al. (2023), table 3: randomized sin/cos, with its positions sorted and in random order.",
-       of_table3, table3},
+       "Ruoss et al. (2023), table 3: randomized sin/cos, with its positions sorted and in random order.", of_table3,
+       table3},
       {"ruoss2023:table4", "Accuracy on unseen lengths, mean and spread over seeds",
        "Ruoss et al. (2023), table 4: mean and standard deviation over seeds, for the best learning rate.", of_table1,
        table4},
@@ -126,6 +127,14 @@ const std::vector<Artifact>& all_artifacts() {
        "The same models trained with samplers that have small gaps too, against uniform sampling, beyond the trained "
        "lengths.",
        gap_shift::of_matched, gap_shift::matched},
+      {"ladder:plan", "What was registered before the first training",
+       "Candidates, opponents and predictions, as results/ladder/ladder.toml has them.", nullptr, ladder::plan},
+      {"ladder:chosen", "First stage: every candidate and every opponent",
+       "Three seeds. Candidates are chosen just past the trained lengths, each task's and one for all.",
+       ladder::first_stage, ladder::chosen},
+      {"ladder:verdict", "Second stage: is it above the best of tables 1 and 5?",
+       "What the first stage chose, trained again on ten fresh seeds and judged on longer strings.",
+       ladder::first_stage, ladder::verdict, nullptr, ladder::second_stage},
       {"chi2023:table1", "Attention disperses over long inputs",
        "Chi, Fan and Rudnicky (2023), table 1: maximum probability and entropy of Flan-T5's encoder at 512 and 15,000 "
        "tokens.",
@@ -166,14 +175,14 @@ const std::vector<Artifact>& all_artifacts() {
        "Not in the source: its temperatures, and others', on the tasks and the positions of Ruoss et al. (2023), which "
        "names flattening attention as the failure it leaves open; and what a longer string changes, one thing at a "
        "time.",
-       chi2023::of_cross, chi2023::cross, nullptr, true},
+       chi2023::of_cross, chi2023::cross, nullptr, nullptr, true},
       {"su2023:main", "Ways to longer texts, on one trained model",
        "Su (2023), first table: next-token accuracy at the trained length and at 8 times it, on texts that are "
        "repeated and on texts that are long.",
        nullptr, nullptr, su2023::source},
       {"su2023:window", "How wide the window of ReRoPE should be",
-       "Su (2023), second table: windows of an eighth of the trained length to all of it.",
-       nullptr, nullptr, su2023::source},
+       "Su (2023), second table: windows of an eighth of the trained length to all of it.", nullptr, nullptr,
+       su2023::source},
       {"su2023:leaky", "ReRoPE against Leaky ReRoPE",
        "Su (2023), third table: distances that go on in steps of 1/k beyond the window, all with log n trained.",
        nullptr, nullptr, su2023::source},
@@ -189,14 +198,13 @@ const std::vector<Artifact>& all_artifacts() {
        "randomized positions (Ruoss et al. 2023).",
        nullptr, nullptr, su2023::source},
       {"su2023:lengths", "Accuracy against length",
-       "Not in the source: what stands between the two lengths of its tables.",
-       nullptr, nullptr, su2023::source},
+       "Not in the source: what stands between the two lengths of its tables.", nullptr, nullptr, su2023::source},
       {"su2023:matrices", "Six matrices of relative positions",
-       "Su (2023): RoPE, position interpolation, Leaky ReRoPE and ReRoPE; beside them SelfExtend and T5.",
-       nullptr, nullptr, su2023::source},
+       "Su (2023): RoPE, position interpolation, Leaky ReRoPE and ReRoPE; beside them SelfExtend and T5.", nullptr,
+       nullptr, su2023::source},
       {"su2023:claims", "What the source claims, and whether it holds here",
-       "Su (2023): each claim as a difference that must be above zero, over paired seeds.",
-       nullptr, nullptr, su2023::source},
+       "Su (2023): each claim as a difference that must be above zero, over paired seeds.", nullptr, nullptr,
+       su2023::source},
   };
   return list;
 }
@@ -208,6 +216,7 @@ std::string source_title(const Artifact& a) {
       {"chi2023",
        "Attention alignment and flexible positional embeddings improve transformer length extrapolation (Chi, Fan and "
        "Rudnicky 2023)"},
+      {"ladder", "A ladder above tables 1 and 5 of Ruoss et al. 2023 (an experiment of poslab)"},
       {"gap_shift", "The gap shift of randomized positions (an experiment of poslab)"},
       {"su2023", "ReRoPE: rectified rotary position embeddings (Su 2023)"}};
   return titles.at(source_of(a.name));

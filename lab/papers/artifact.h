@@ -45,6 +45,9 @@ struct Artifact {
   Trials (*trials)(const Choices& defaults);  // null: nothing is trained for it
   Section (*draw)(const Outcomes&, const Choices& defaults);
   ModelSource (*models)(const ModelRequest&) = nullptr;  // of a source that is no sweep, in place of these (models.h)
+  // What a second stage trains, by the results of the first; nothing until these are there. Its trials are then drawn
+  // together with the first.
+  std::vector<ValueLists> (*second_stage)(const Outcomes& first, const Choices& defaults) = nullptr;
   bool apart = false;  // its runs are of another kind than those of its source, so it is asked for by its own name
 };
 const std::vector<Artifact>& all_artifacts();

@@ -68,6 +68,13 @@ Summary Outcomes::summary(const Which& which) const {
   return s;
 }
 
+double mean_at(const Outcome& o, int from, int to) {
+  std::vector<double> some;
+  for (const AtLength& at : o.tested)
+    if (at.length >= from && at.length <= to) some.push_back(at.accuracy);
+  return poslab::mean(some);
+}
+
 std::vector<AtLength> mean_curve(const Summary& s) {
   std::vector<AtLength> curve;
   for (size_t i = 0; !s.at_lr.empty() && i < s.at_lr[0]->tested.size(); ++i) {

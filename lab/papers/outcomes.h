@@ -64,6 +64,9 @@ class Outcomes {
   std::vector<std::string> tasks_;
 };
 
+// Mean accuracy at the lengths from .. to that were tested; NaN of none.
+double mean_at(const Outcome&, int from, int to);
+
 // Accuracy by length, with its baselines: the mean over the runs at_lr, which were all tested at the same lengths.
 std::vector<AtLength> mean_curve(const Summary&);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
@@ -139,6 +140,23 @@ Plan all_trials(const std::vector<Planned>& planned) {
     for (const Trial& t : p.plan)
       if (seen.insert(t.id).second) all.push_back(t);
   return all;
+}
+
+bool add_second_stages(std::vector<Planned>& planned, const Request& request, const SweepFolder& runs) {
+  const Size& s = size(request.size);
+  const Choices common = defaults(s, request.settings);
+  bool added = false;
+  for (Planned& p : planned) {
+    if (!p.artifact->second_stage || !std::filesystem::is_directory(runs.path())) continue;
+    std::set<std::string> known;
+    for (const Trial& t : p.plan) known.insert(t.id);
+    for (const ValueLists& lists : p.artifact->second_stage(Outcomes(p.plan, runs), common))
+      for (Trial& t : trials_at(s, request.settings, lists, {}))
+        if (contains(request.tasks, t.config()["task"]) && contains(request.encodings, t.config()["encoding"]) &&
+            known.insert(t.id).second)
+          p.plan.push_back(std::move(t)), added = true;
+  }
+  return added;
 }
 
 Claim one_at_a_time(const SweepFolder& runs) {

@@ -24,6 +24,8 @@ struct Planned {
 // Throws BadInput: an unknown word or key, nothing left.
 std::vector<Planned> plan(const Request&);
 Plan all_trials(const std::vector<Planned>&);  // each once
+// Adds the trials that second stages take by what is done. Returns whether there were any that the plan did not have.
+bool add_second_stages(std::vector<Planned>&, const Request&, const SweepFolder& runs);
 
 // Whoever keeps the plan or draws holds it: one process at a time, of any host (lab/runs/sweep/claim.h); others
 // wait, and a signal throws Interrupted.

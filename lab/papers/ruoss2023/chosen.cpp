@@ -9,14 +9,6 @@
 namespace poslab::reproduce::ruoss2023 {
 namespace {
 
-// Mean accuracy at the lengths from .. to that were tested; NaN of none.
-double mean_at(const Outcome& o, int from, int to) {
-  std::vector<double> some;
-  for (const AtLength& at : o.tested)
-    if (at.length >= from && at.length <= to) some.push_back(at.accuracy);
-  return poslab::mean(some);
-}
-
 struct Scores {
   double paper_way = std::nan("");                         // the best of all on the lengths that are scored
   double chosen = std::nan(""), validated = std::nan("");  // of the run that is best at validation: test, validation
