@@ -42,7 +42,7 @@ nb::object draw(const std::string& sampler, int length, int sequences, uint64_t 
   const Chosen<Sampler> s = choose_sampler(with_spelled_file("positions", sampler));
   if (int64_t(sequences) * length > 1 << 28)
     bad_input("{}: {} sequences of {} slots; give at most 2^28 slots", s->name, sequences, length);
-  if (s->parts) bad_input("{} draws for each layer its own; draw from its parts", s->name);
+  if (s->parts) bad_input("{} draws for each of its parts; draw from one of them", s->name);
   Rng rng(stream(seed, Purpose::positions, step));
   const Positions p = sample(s, {sequences, length, ids_of(classes)}, rng);
   if (p.only_offsets()) {
