@@ -2,7 +2,7 @@
 # all cores. Then the parts run side by side, two at a time, as most of them use one core.
 # shellcheck shell=bash
 
-passed=0 failed=0 summary='' parts=() course_tests=()
+passed=0 failed=0 summary='' failures='' parts=() course_tests=()
 
 one() {   # COMMAND...: a part that is a single case
   if "$@"; then echo 'test cases: 1 | 1 passed | 0 failed'
@@ -65,7 +65,10 @@ add_up() {   # NAME: counts the cases of a part that has run
   done < <(grep 'test cases:' "$log")
   # A program that died, or that ran nothing, is a failure too, whatever it had counted.
   if ((bad == 0 && (status != 0 || good == 0))); then bad=1; fi
-  ((bad == 0)) || sed "s/^/$name: /" "$log"
+  if ((bad > 0)); then                    # the whole of it, and at the very end what says why
+    sed "s/^/$name: /" "$log"
+    failures+=$({ grep -E -B 4 -A 8 "ERROR|FAIL|[Ee]rror:" "$log" || true; } | tail -n 60 | sed "s/^/$name: /")$'\n'
+  fi
   passed=$((passed + good)) failed=$((failed + bad))
   printf -v line '  %-10s %4d passed %4d failed  %5.0f s, %5.0f s of processor time; output in %s' \
     "$name" "$good" "$bad" "$real" "$(awk "BEGIN {print $user + $system}")" "$log"
@@ -155,6 +158,7 @@ run_tests() {   # [PRESET...]
     esac
   done
   run_parts
+  [[ -z $failures ]] || printf '\nWhat failed:\n%s' "$failures"
   printf '\n%s\n%d passed, %d failed\n' "$summary" "$passed" "$failed"
   ((failed == 0))
 }
