@@ -13,9 +13,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT POSLAB_KERNELS STREQUAL
   set(flags_avx2 -march=x86-64-v3)
   set(flags_avx512 -march=x86-64-v4)
 endif()
-if(POSLAB_KERNELS STREQUAL "here" AND NOT POSLAB_DOUBLE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(POSLAB_KERNELS STREQUAL "here" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   try_run(best_isa compiled ${CMAKE_BINARY_DIR}/best_isa ${CMAKE_SOURCE_DIR}/cmake/best_isa.cpp
     CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${CMAKE_SOURCE_DIR} CXX_STANDARD 20)
+  if(POSLAB_DOUBLE AND best_isa EQUAL 2)
+    set(best_isa 1)
+  endif()
   list(GET POSLAB_ISAS ${best_isa} POSLAB_ISAS)
 endif()
 function(kernel_library isa name)         # kernels_ISA, in the namespace `name`

@@ -10,7 +10,7 @@
 namespace poslab::cuda {
 namespace {
 
-int64_t ceil_div(int64_t n, int64_t size) { return (n + size - 1) / size; }
+int64_t pieces_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 void append(StridedLoop& to, int64_t size, int64_t y, int64_t a, int64_t b) {
   const int d = to.dims++;
@@ -128,11 +128,11 @@ void start_sum(const Accumulator& y, const real* a, const StridedLoop& kept, con
   const int64_t count = kept.count(), depth = reduced.count();
   const int groups = along ? (depth <= 64 ? 8 : depth <= 1024 ? warp : threads) : depth < 64 ? 1 : 8;
   const int blocks = blocks_for(count, threads / groups);
-  const int64_t fill = std::min<int64_t>(512 / blocks, ceil_div(depth, 8 * groups));
-  int64_t splits = std::max(fill, ceil_div(depth, 512 * groups));
+  const int64_t fill = std::min<int64_t>(512 / blocks, pieces_of(depth, 8 * groups));
+  int64_t splits = std::max(fill, pieces_of(depth, 512 * groups));
   splits = may_split ? std::clamp<int64_t>(splits, 1, 65535) : 1;
-  const int64_t split_depth = ceil_div(depth, splits);
-  splits = ceil_div(depth, split_depth);
+  const int64_t split_depth = pieces_of(depth, splits);
+  splits = pieces_of(depth, split_depth);
   real* partial = splits > 1 ? scratch(0, splits * count) : nullptr;
   launch(sum_places, dim3(unsigned(blocks), unsigned(splits)), threads, y, partial, a, kept, reduced, count, depth,
          split_depth, groups, along);
@@ -175,7 +175,7 @@ void copy(Accumulator y, const real* a, const StridedLoop& loop) {
       for (int e = 0; e < last; ++e)
         if (e != d) append(rest, sorted, e);
       append(ij, sorted, d), append(ij, sorted, last);
-      const int64_t tiles = ceil_div(ij.size[0], side) * ceil_div(ij.size[1], side) * rest.count();
+      const int64_t tiles = pieces_of(ij.size[0], side) * pieces_of(ij.size[1], side) * rest.count();
       return launch(copy_transposed, unsigned(tiles), threads, y, a, rest, ij);
     }
   launch(copy_places, blocks_for(loop.count()), threads, y, a, sorted, loop.count());

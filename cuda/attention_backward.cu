@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(room_of(L == 1, relative, sums).threads(), blo
 }
 
 template <int L, bool relative>
-void start(const AttentionPass& p, const Tiling& cut, bool plain, bool sums, int from, int to) {
+void start_backward(const AttentionPass& p, const Tiling& cut, bool plain, bool sums, int from, int to) {
   const AttentionArgs& x = p.x;
   const dim3 blocks(unsigned(ceil_div(x.batch, cut.sequences)), unsigned(x.kv_heads));
   const int64_t n = p.d.q_bias ? int64_t(x.heads) * x.head_dim : 0;
@@ -248,8 +248,8 @@ void run(const AttentionPass& p, Route route, int from, int to) {
   Tiling cut = tiling_for(x, room_of(channels_of(x) <= lane_channels, x.q_rel, sums));
   cut.whole = in_fours(x) && aligned(p.d_o) && aligned(p.o) && aligned(p.d.v.at) && aligned(p.d.q_rel.at);
   for (int n = 0; n < x.pieces; ++n) cut.whole = cut.whole && aligned(p.d.q[n].at) && aligned(p.d.k[n].at);
-  const auto start_it = cut.lanes == 1 ? (x.q_rel ? start<1, true> : start<1, false>)
-                                       : (x.q_rel ? start<0, true> : start<0, false>);
+  const auto start_it = cut.lanes == 1 ? (x.q_rel ? start_backward<1, true> : start_backward<1, false>)
+                                       : (x.q_rel ? start_backward<0, true> : start_backward<0, false>);
   start_it(p, cut, plain, sums, from, to);
 }
 

@@ -122,12 +122,12 @@ web_ready() { install_missing "$needed_by_web_tests" && build release poslab_pro
 
 run_tests() {   # [PRESET...]
   (($#)) || set -- release
-  local preset architectures='75-real;90-real' target=poslab_cuda_tests emulation=ON
+  local preset architectures='75-real;90-real' target=poslab_cuda_tests of_double=(-DPOSLAB_EMULATION=ON)
   if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
     set -- release python wheel notebooks double wasm web cuda site course docs lines
     architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests
-    emulation=OFF                              # ./dev test double has the emulated GPU in double, too
+    of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here)   # ./dev test double has the rest of it
   fi
   mkdir -p build
   if [[ " $* " =~ ' '(release|debug|double)' ' ]]; then
@@ -151,7 +151,7 @@ run_tests() {   # [PRESET...]
       web) ready web web page -- web_ready ;;
       release) ready release torture release-1 release-2 smoke races install spine -- build release all ;;
       double)
-        more_options=(-DPOSLAB_EMULATION="$emulation")
+        more_options=("${of_double[@]}")
         ready double double-1 double-2 -- build double all
         more_options=() ;;
       *) ready "$preset" "$preset-1" "$preset-2" -- build "$preset" all ;;

@@ -98,8 +98,9 @@ struct Variant {
   double logit(Arrays& x, const Ids& table, size_t piece, int b, int h, int i, int j) const {
     const int64_t sequence = pairs == Pairs::per_sequence ? b : 0;
     const int pair = table ? table[(sequence * n.queries + i) * n.keys + j] : j - (first_slot() + i) + last_slot();
+    const int g = h / (n.heads / G());
     double s = 0;
-    for (int d = 0; d < n.head_dim; ++d) s += x[2 * piece](b, i, h, d) * x[2 * piece + 1](b, j, h / (n.heads / G()), d);
+    for (int d = 0; d < n.head_dim; ++d) s += x[2 * piece](b, i, h, d) * x[2 * piece + 1](b, j, g, d);
     for (int d = 0; relative && d < n.rel_dim; ++d) s += x[size_t(v()) + 1](b, i, h, d) * x[size_t(at_r())](pair, h, d);
     s *= double(real(0.4));
     if (gain) s *= x[size_t(at_gain())](pair, h);
@@ -155,12 +156,15 @@ struct Variant {
   }
   Array outputs(Arrays& x, const Ids& table) const {
     Array a = weights(x, table), o({n.batch, n.queries, n.heads, Dv()});
+    Array& values = x[size_t(v())];
+    const int group = n.heads / G();
     for (int b = 0; b < n.batch; ++b)
       for (int h = 0; h < n.heads; ++h)
         for (int i = 0; i < n.queries; ++i)
-          for (int j = 0; j < n.keys; ++j)
-            for (int d = 0; d < Dv(); ++d)
-              o(b, i, h, d) += a(b, h, i, j) * x[size_t(v())](b, j, h / (n.heads / G()), d);
+          for (int j = 0, g = h / group; j < n.keys; ++j) {
+            const double weight = a(b, h, i, j);
+            for (int d = 0; weight != 0 && d < Dv(); ++d) o(b, i, h, d) += weight * values(b, j, g, d);
+          }
     return o;
   }
 };
