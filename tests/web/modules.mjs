@@ -16,6 +16,7 @@ import {spelled_own} from '../../web/page/own.mjs';
 import {with_numbers} from '../../web/page/positions.mjs';
 import {smoothed} from '../../web/page/race.mjs';
 import {bibtex, csv, curves_csv, file_name, options_of} from '../../web/page/take.mjs';
+import {Turns} from '../../web/page/turns.mjs';
 
 const bad = JSON.parse(readFileSync(new URL('bad.json', import.meta.url)));
 
@@ -248,4 +249,26 @@ test('half precision and back', () => {
 test('a formula with the positions of a pair in it', () => {
   assert.equal(with_numbers('s_ij = m_h ( -|p_j - p_i| )', 3, 5), '. s_ij = m_h ( -|5 - 3| )');
   assert.equal(with_numbers('content alone', 3, 5), '');
+});
+test('models take turns: as many at once as there are cores, one fewer while something is moved', () => {
+  let now = 1000, given = [];
+  const turns = new Turns(2, () => now);
+  const [a, b, c] = ['a', 'b', 'c'].map(name => ({take_turn: () => given.push(name)}));
+  for (const engine of [a, b, c]) turns.back(engine, true);
+  assert.deepEqual(given, ['a', 'b']);                                // c waits
+  turns.back(b, true);
+  turns.back(a, true);
+  assert.deepEqual(given, ['a', 'b', 'c', 'b']);                      // who asked first
+  turns.moved();
+  turns.back(c, true);
+  assert.equal(given.length, 4);                                      // b alone computes
+  turns.back(b, false);                                               // and has ended
+  assert.deepEqual(given.slice(4), ['a']);
+  now += 600;
+  turns.back(a, true);
+  assert.deepEqual(given.slice(5), ['c', 'a']);
+  turns.back(c, false);
+  turns.back(a, false);
+  turns.back(b, true);
+  assert.deepEqual(given.slice(7), ['b']);                            // nobody holds a turn for ever
 });

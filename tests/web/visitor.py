@@ -4,6 +4,7 @@ network."""
 import json
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
@@ -14,7 +15,7 @@ class Page(browser.Page):
     """A page of ours, with all that it asks of the network."""
 
     def __init__(self, file, width=1280, height=900, script="", **more):
-        self.file, self.requests = file, []
+        self.file, self.requests, self._trace = file, [], None
         super().__init__(width, height, **more)
         self.call("Network.enable")
         if script:
@@ -24,7 +25,21 @@ class Page(browser.Page):
         got = super()._receive()
         if got.get("method") == "Network.requestWillBeSent":
             self.requests.append(got["params"]["request"]["url"])
+        elif got.get("method") == "Tracing.dataCollected":
+            self._trace += got["params"]["value"]
+        elif got.get("method") == "Tracing.tracingComplete":
+            self._traced = True
         return got
+
+    def trace(self, seconds, *categories):
+        """The events of the browser's own tracing, of all its processes, in so many seconds from now."""
+        self._trace, self._traced = [], False
+        self.call("Tracing.start", transferMode="ReportEvents", traceConfig={"includedCategories": categories})
+        time.sleep(seconds)
+        self.call("Tracing.end")
+        while not self._traced:
+            self._receive()
+        return self._trace
 
     def show(self, link="", ready=True):
         self.open(self.file, link)

@@ -1,7 +1,7 @@
 // The card of a lane: its name, how much it knows at the length that is asked, its curve, and the three strips that
 // say why. Drawn again at most once a frame.
-import {draw_svg, element, say, tell} from './dom.mjs';
-import {chart_shapes, DASHES, frame_of, mark, MARKS, percent, strip_shapes} from './figures.mjs';
+import {draw_svg, element, say, tell, write} from './dom.mjs';
+import {chart_shapes, DASHES, frame_of, mark, MARKS, percent, strip_shapes, upright_at} from './figures.mjs';
 
 const WIDTH = 300, HEIGHT = 190,
       STRIPS = [['positions', 'positions'], ['distances', 'distances'], ['gaps', 'gaps between neighbours']];
@@ -106,15 +106,19 @@ export class Card {
   }
   #draw_now() {
     const {lane} = this, {length, limit, edge, longest, about} = this.view();
-    this.title.textContent = lane.name;
-    this.about.textContent = about(lane);
+    write(this.title, lane.name);
+    write(this.about, about(lane));
     const value = length <= limit ? lane.at(length) : NaN;
-    this.score.textContent = percent(value);
-    this.asked.textContent = ` right at length ${length}`;
-    draw_svg(
-        this.chart, chart_shapes(this.#chart(longest, edge, {curves: curves_of(lane, limit), at: length})), WIDTH,
-        HEIGHT, `${lane.name}: accuracy by length, ${percent(value)} at length ${length}`);
-    this.status.textContent = status_of(lane);
+    write(this.score, percent(value));
+    write(this.asked, ` right at length ${length}`);
+    // While one drags, only the upright line at the length moves.
+    const chart = this.#chart(longest, edge, {curves: curves_of(lane, limit)});
+    const picture = draw_svg(
+        this.chart, chart_shapes(chart) + upright_at(chart, 0), WIDTH, HEIGHT,
+        `${lane.name}: accuracy by length, ${percent(value)} at length ${length}`);
+    const {px} = frame_of(chart);
+    picture.lastChild.setAttribute('transform', `translate(${px(length) - px(0)})`);
+    write(this.status, status_of(lane));
     this.status.classList.toggle('bad', lane.status === 'failed');
     const shown = `${length} ${lane.tests.length > 0} ${lane.status === 'recorded'} ${lane.about?.command}`;
     if (shown !== this.#drawn_length) this.#drawn_length = shown, this.#draw_strips(length);

@@ -21,117 +21,127 @@ let labelled = 0;
 export function field(words, control, help = '') {
   control.id ||= `field-${++labelled}`;
   const label = element('label', {class: 'field', for: control.id}, element('span', {}, words), control);
-    if (help) {
-      const note = element('small', {id: `${control.id}-help`}, help);
-      control.setAttribute('aria-describedby', note.id);
-      label.append(note);
-    }
-    return label;
+  if (help) {
+    const note = element('small', {id: `${control.id}-help`}, help);
+    control.setAttribute('aria-describedby', note.id);
+    label.append(note);
+  }
+  return label;
 }
 export function choices(list, chosen, change, attributes = {}) {
-    const select = element('select', {onchange: () => change(select.value), ...attributes});
-    for (const {name, words = name} of list)
-      select.append(element('option', {value: name, selected: name === chosen}, words));
-    return select;
+  const select = element('select', {onchange: () => change(select.value), ...attributes});
+  for (const {name, words = name} of list)
+    select.append(element('option', {value: name, selected: name === chosen}, words));
+  return select;
 }
 export function number(value, low, high, change, attributes = {}) {
-    const input = element('input', {
-      type: 'number',
-      min: low,
-      max: high,
-      value,
-      ...attributes,
-      onchange: () => {
-        const asked = Math.round(Number(input.value)), kept = Math.min(high, Math.max(low, asked || low));
-        if (kept !== asked) say(`That takes a whole number from ${low} to ${high}. It is ${kept} now.`);
-        input.value = kept;
-        change(kept);
-      }
-    });
-    return input;
+  const input = element('input', {
+    type: 'number',
+    min: low,
+    max: high,
+    value,
+    ...attributes,
+    onchange: () => {
+      const asked = Math.round(Number(input.value)), kept = Math.min(high, Math.max(low, asked || low));
+      if (kept !== asked) say(`That takes a whole number from ${low} to ${high}. It is ${kept} now.`);
+      input.value = kept;
+      change(kept);
+    }
+  });
+  return input;
 }
 // On or off, as a switch with its words.
 export function toggle(words, on, change) {
-    const made = button(words, () => {
-      const now = made.getAttribute('aria-checked') !== 'true';
-      made.setAttribute('aria-checked', now);
-      change(now);
-    }, {role: 'switch', 'aria-checked': String(on), class: 'switch'});
-    return made;
+  const made = button(words, () => {
+    const now = made.getAttribute('aria-checked') !== 'true';
+    made.setAttribute('aria-checked', now);
+    change(now);
+  }, {role: 'switch', 'aria-checked': String(on), class: 'switch'});
+  return made;
 }
 // One of several, as radio buttons in a row.
 let groups = 0;
 export function pills(legend, list, chosen, change) {
-    const name = `pills-${++groups}`;
-    return element(
-        'fieldset', {class: 'pills'}, element('legend', {}, legend),
-        list.map(
-            ({name: value, words = value}) => element(
-                'label', {},
-                element(
-                    'input', {type: 'radio', name, value, checked: value === chosen, onchange: () => change(value)}),
-                element('span', {}, words))));
+  const name = `pills-${++groups}`;
+  return element(
+      'fieldset', {class: 'pills'}, element('legend', {}, legend),
+      list.map(
+          ({name: value, words = value}) => element(
+              'label', {},
+              element(
+                  'input', {type: 'radio', name, value, checked: value === chosen, onchange: () => change(value)}),
+              element('span', {}, words))));
 }
 
 // Said to everyone at the foot of the window, and to a screen reader when it is idle.
 let hide_soon;
 export function say(words, {bad = false} = {}) {
-    const line = document.getElementById('said');
-    line.textContent = words;
-    line.classList.toggle('bad', bad);
-    line.classList.add('shown');
-    clearTimeout(hide_soon);
-    hide_soon = setTimeout(() => line.classList.remove('shown'), bad ? 12000 : 6000);
+  const line = document.getElementById('said');
+  line.textContent = words;
+  line.classList.toggle('bad', bad);
+  line.classList.add('shown');
+  clearTimeout(hide_soon);
+  hide_soon = setTimeout(() => line.classList.remove('shown'), bad ? 12000 : 6000);
 }
 // Only to a screen reader: what changed in a picture.
 export function tell(words) {
-    document.getElementById('told').textContent = words;
+  document.getElementById('told').textContent = words;
 }
 
 // The colours of the page as it is now, by name.
 export function colours() {
-    const style = getComputedStyle(document.documentElement), all = {};
-    for (const name
-             of ['paper', 'ink', 'soft', 'faint', 'rule', 'wash', 'focus', 'met', 'unmet',
-                 ...Array.from({length: 8}, (_, n) => `c${n}`)])
-      all[`--${name}`] = style.getPropertyValue(`--${name}`).trim();
-    return all;
+  const style = getComputedStyle(document.documentElement), all = {};
+  for (const name
+           of ['paper', 'ink', 'soft', 'faint', 'rule', 'wash', 'focus', 'met', 'unmet',
+               ...Array.from({length: 8}, (_, n) => `c${n}`)])
+    all[`--${name}`] = style.getPropertyValue(`--${name}`).trim();
+  return all;
 }
 export const colour_list = name => getComputedStyle(document.documentElement).getPropertyValue(name).split(',')
   .map(word => word.trim());
 
-// Shapes as a picture with words for a screen reader. stretched: to the width there is, whatever becomes of them.
+// Shapes as a picture with words for a screen reader; shapes that are there already are left alone, as parsing them is
+// what drawing costs. stretched: to the width there is, whatever becomes of them. Returns the picture.
+const drawn_shapes = new WeakMap();
 export function draw_svg(holder, shapes, width, height, words, stretched = false) {
-  holder.innerHTML = `<svg viewBox="0 0 ${width} ${height}" role="img"></svg>`;
-  holder.firstChild.setAttribute('aria-label', words);
-  if (stretched) holder.firstChild.setAttribute('preserveAspectRatio', 'none');
-  holder.firstChild.innerHTML = shapes;
+  if (!holder.firstChild) holder.innerHTML = '<svg role="img"></svg>';
+  const svg = holder.firstChild;
+  svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  if (svg.getAttribute('aria-label') !== words) svg.setAttribute('aria-label', words);
+  if (stretched) svg.setAttribute('preserveAspectRatio', 'none');
+  if (drawn_shapes.get(svg) !== shapes) svg.innerHTML = shapes;
+  drawn_shapes.set(svg, shapes);
+  return svg;
+}
+// Text that changes on the screen only where it is another one.
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
 }
 
 export function save(name, data, type) {
-    const address = URL.createObjectURL(new Blob([data], {type}));
-    const link = element('a', {href: address, download: name});
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 10000);
-    say(`Saved as ${name}.`);
+  const address = URL.createObjectURL(new Blob([data], {type}));
+  const link = element('a', {href: address, download: name});
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  say(`Saved as ${name}.`);
 }
 // An SVG file as PNG, twice as large.
 export async function save_png(name, text, width, height) {
-    const image = new Image(), canvas = element('canvas', {width: 2 * width, height: 2 * height});
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-    await image.decode();
-    canvas.getContext('2d').drawImage(image, 0, 0, 2 * width, 2 * height);
-    const blob = await new Promise(done => canvas.toBlob(done, 'image/png'));
-    if (!blob) return say('The browser could not make a PNG of this picture. The SVG has the same.', {bad: true});
-    save(name, blob, 'image/png');
+  const image = new Image(), canvas = element('canvas', {width: 2 * width, height: 2 * height});
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  canvas.getContext('2d').drawImage(image, 0, 0, 2 * width, 2 * height);
+  const blob = await new Promise(done => canvas.toBlob(done, 'image/png'));
+  if (!blob) return say('The browser could not make a PNG of this picture. The SVG has the same.', {bad: true});
+  save(name, blob, 'image/png');
 }
 export async function copy(text, what) {
-    try {
-      await navigator.clipboard.writeText(text);
-      say(`${what} is in the clipboard.`);
-    } catch {
-      say(`The browser does not let the page copy. Select and copy it yourself: ${text}`);
-    }
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`${what} is in the clipboard.`);
+  } catch {
+    say(`The browser does not let the page copy. Select and copy it yourself: ${text}`);
+  }
 }

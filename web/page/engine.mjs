@@ -2,6 +2,7 @@
 // compiled once, and every Worker gets the compiled module.
 
 import {relaxed_simd} from '../lab.mjs';
+import {turns_here} from './turns.mjs';
 
 const held = id => document.getElementById(id);
 async function unpacked(text) {
@@ -49,6 +50,7 @@ export class Engine {
       this.worker.postMessage({id: this.#number, call, parts});
     });
   }
+  take_turn() { this.worker.postMessage({turn: true}); }
   on(event, act) { this.#events.set(event, act); }
   end() {
     this.worker?.terminate();
@@ -56,6 +58,7 @@ export class Engine {
     this.#lost('This model was closed.');
   }
   #hear({id, value, error, event, ...said}) {
+    if (event === 'turn') return turns_here().back(this, said.again);
     if (event) return void this.#events.get(event)?.(said);
     const {done, failed} = this.#waiting.get(id);
     this.#waiting.delete(id);
@@ -65,6 +68,7 @@ export class Engine {
       failed(new Error(error));
   }
   #lost(words) {
+    turns_here().back(this, false);
     for (const {failed} of this.#waiting.values()) failed(new Error(words));
     this.#waiting.clear();
     this.#events.get('failed')?.({error: words});

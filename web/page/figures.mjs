@@ -101,9 +101,13 @@ export function chart_shapes(chart) {
       out.push(mark(curve.mark, px(x), py(y), 4.5 * thick, curve.colour));
     }
   }
-  if (chart.at !== undefined)
-    out.push(`<path class="at" d="M${r(px(chart.at))} ${top}V${bottom}" style="stroke:var(--ink);stroke-width:1.5"/>`);
+  if (chart.at !== undefined) out.push(upright_at(chart, chart.at));
   return out.join('');
+}
+// The upright line at a value of x.
+export function upright_at(chart, x) {
+  const {px, top, bottom} = frame_of(chart);
+  return `<path class="at" d="M${r(px(x))} ${top}V${bottom}" style="stroke:var(--ink);stroke-width:1.5"/>`;
 }
 
 // The values of a histogram [[value, count], ...] as runs of neighbours, [[from, to], ...]; counts are left out.

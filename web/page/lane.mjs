@@ -57,6 +57,8 @@ export function by_name(rows) {
 }
 
 export class Lane {
+  #times = [];  // [milliseconds, step], of the last seconds of training
+
   constructor(spec, number) {
     Object.assign(this, {
       spec,
@@ -164,9 +166,9 @@ export class Lane {
   async open() {
     if (this.engine) return this.engine;
     const engine = this.engine = await Engine.start();
-    engine.on('steps', ({steps, a_second}) => {
+    engine.on('steps', ({steps}) => {
       this.log.push(...steps);
-      this.speed = this.speed ? .8 * this.speed + .2 * a_second : a_second;
+      this.#clock();
       this.changed();
     });
     engine.on('tested', test => {
@@ -180,9 +182,18 @@ export class Lane {
     engine.on('failed', ({error}) => this.fail(error));
     return engine;
   }
+  // Steps a second over the last five, with tests and with the time in which other models compute.
+  #clock() {
+    const now = performance.now();
+    this.#times.push([now, this.last.step]);
+    while (this.#times.length > 2 && now - this.#times[0][0] > 5000) this.#times.shift();
+    const [began, first] = this.#times[0];
+    this.speed = 1000 * (this.last.step - first) / Math.max(1, now - began);
+  }
   async resume() {
     this.status = 'training';
     this.replayed = null;
+    this.#times = [[performance.now(), this.last.step]];
     await this.engine.call('run', this.plan);
     this.changed();
   }

@@ -6,11 +6,12 @@ import {from_halves} from './halves.mjs';
 const CHUNK = 80;  // milliseconds of training between two looks at the mail
 let lab = null, model = null, running = null;
 
-// A turn of the event loop that a sleeping tab does not slow down, as it does timers.
-const channel = new MessageChannel();
+// The page says when this model may compute again (engine.mjs). Messages come meanwhile; a sleeping tab slows timers
+// down, but no messages.
+let go = null;
 const turn = () => new Promise(done => {
-  channel.port1.onmessage = done;
-  channel.port2.postMessage(0);
+  go = done;
+  postMessage({event: 'turn', again: true});
 });
 
 function need_model() {
@@ -26,6 +27,7 @@ async function run({until, every, lengths, strings}) {
   const mine = running = {};
   try {
     let tested = -1, size = 1, trained_for = Infinity, test_took = 0;
+    await turn();
     while (running === mine) {
       const left = until - model.done;
       if (left > 0) {
@@ -33,7 +35,7 @@ async function run({until, every, lengths, strings}) {
         const steps = model.step(Math.max(1, Math.min(size, left, next))), took = performance.now() - began;
         trained_for += took;
         size = Math.max(1, Math.min(50, Math.round(size * CHUNK / Math.max(took, 1))));
-        postMessage({event: 'steps', steps, a_second: 1000 * steps.length / Math.max(took, 1)});
+        postMessage({event: 'steps', steps});
       }
       const due = model.done >= until || model.done % every === 0 && trained_for >= 4 * test_took;
       if (due && tested !== model.done) {
@@ -56,6 +58,8 @@ async function run({until, every, lengths, strings}) {
   } catch (wrong) {
     if (running === mine) running = null;
     postMessage({event: 'failed', error: sentence(wrong)});
+  } finally {
+    if (running === null) postMessage({event: 'turn', again: false});
   }
 }
 
@@ -128,7 +132,8 @@ const calls = {
   explain: (encoding, options) => lab.explain(encoding, options),
 };
 
-onmessage = async ({data: {id, call, parts}}) => {
+onmessage = async ({data: {id, call, parts, turn}}) => {
+  if (turn) return go?.();
   try {
     postMessage({id, value: await calls[call](...parts)});
   } catch (wrong) {

@@ -1,0 +1,36 @@
+// Models that train take turns, each a chunk of some 80 ms: at most as many compute at once as there are cores, and one
+// fewer for a moment after the visitor has moved something, so that what they move keeps up with their hand. More at
+// once would be no faster: they would take each other's time, and the picture's.
+
+const MOMENT = 500;  // milliseconds
+
+export class Turns {
+  #taken = new Set();
+  #asked = [];
+  #moved = -Infinity;
+
+  constructor(cores, now = () => performance.now()) { Object.assign(this, {cores, now}); }
+  moved() { this.#moved = this.now(); }
+  most() { return Math.max(1, this.cores - (this.now() - this.#moved < MOMENT)); }
+  // A model has had its turn, or begins: it asks for another one, or has ended. Who asks first computes first.
+  back(engine, again) {
+    this.#taken.delete(engine);
+    this.#asked = this.#asked.filter(one => one !== engine);
+    if (again) this.#asked.push(engine);
+    while (this.#asked.length && this.#taken.size < this.most()) {
+      const next = this.#asked.shift();
+      this.#taken.add(next);
+      next.take_turn();
+    }
+  }
+}
+
+// Those of this page.
+let turns;
+export function turns_here() {
+  if (turns) return turns;
+  turns = new Turns(navigator.hardwareConcurrency || 2);
+  for (const kind of ['pointermove', 'input', 'keydown', 'scroll'])
+    addEventListener(kind, () => turns.moved(), {passive: true, capture: true});
+  return turns;
+}
