@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md and README.md,
-from what measured runs left: results/*/ and
-bench/results/.
+"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md, web.md and README.md, from what measured
+runs left: results/*/ and bench/results/.
 
 Prints them; with --write puts them between the marks of those pages, with --check fails where others stand there.
 Standard library only.
@@ -11,6 +10,7 @@ import csv
 import json
 import pathlib
 import re
+import statistics
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -273,6 +273,32 @@ def speed():
     return lines + scaling_lines(scaling) + product_lines() + rerope_lines()
 
 
+def web_lines():
+    """What `./dev bench web` left in bench/results/web.csv: lines on the machine and the model, and its turns."""
+    machine, model, *table = (ROOT / "bench/results/web.csv").read_text().splitlines()
+    command, commit, day = model.removeprefix("# ").split("; ")
+    lines = [
+        f"Measured at {commit} ({day}) on {machine.removeprefix('# ')}; steps a second of",
+        "",
+        f"    {command}",
+        "",
+        "| engine of the page | in one Worker | the program, AVX2 kernels | the page's share |",
+        "|---|---|---|---|",
+    ]
+    rows, number = list(csv.DictReader(table)), 0
+    for engine, words in {"relaxed": "relaxed SIMD", "plain": "plain SIMD"}.items():
+        of_engine = [r for r in rows if r["engine"] == engine]
+        ours, theirs = ([float(r[f"{side}_steps_a_second"]) for r in of_engine] for side in ("page", "avx2"))
+        share = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+        lines.append(f"| {words} | {statistics.median(ours):.0f} | {statistics.median(theirs):.0f} | {share:.2f} |")
+        number = len(of_engine)
+    return [
+        *lines,
+        "",
+        f"Medians of {number} turns of each side, one after the other; the share is the median of the turns' own.",
+    ]
+
+
 def speed_in_short():
     """On two threads: milliseconds, and how many times those of the fastest peer are."""
     kinds = {
@@ -306,6 +332,7 @@ def main():
         ROOT / "docs/results-tables.md": {"results": results()},
         ROOT / "docs/results-limits.md": {"experiments": experiments()},
         ROOT / "docs/speed.md": {"speed": speed(), "products": engine_lines()},
+        ROOT / "docs/web.md": {"web": web_lines()},
         ROOT / "README.md": {"results": results_in_short(), "speed": speed_in_short()},
     }
     old = []
