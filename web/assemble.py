@@ -48,9 +48,12 @@ def bundled(entry):
     if len(set(name.values())) < len(name):
         stop(f"two of the modules of {entry.name} have one name")
     made = ["'use strict';\n"]
+    exported = {path: {m[1] for m in EXPORT.findall(text)} for path, text in order.items()}
     for path, text in order.items():
         def taken(found):
             names = re.sub(r"\s+", " ", found[1]).strip().strip(",")
+            if lost := set(names.split(", ")) - exported[(path.parent / found[2]).resolve()]:
+                stop(f"{path.name} imports {', '.join(lost)}, which {found[2]} does not export in a line of its own")
             return f"const {{{names}}} = {name[(path.parent / found[2]).resolve()]};\n"
 
         body = EXPORT.sub(r"\1 \2", IMPORT.sub(taken, text))

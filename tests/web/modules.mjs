@@ -15,7 +15,7 @@ import {calibrated_bias} from '../../web/page/bias.mjs';
 import {spelled_own} from '../../web/page/own.mjs';
 import {with_numbers} from '../../web/page/positions.mjs';
 import {smoothed} from '../../web/page/race.mjs';
-import {bibtex, csv, curves_csv, file_name, options_of} from '../../web/page/take.mjs';
+import {bibtex, csv, curves_csv, file_name, options_of, task_words} from '../../web/page/take.mjs';
 import {Turns} from '../../web/page/turns.mjs';
 
 const bad = JSON.parse(readFileSync(new URL('bad.json', import.meta.url)));
@@ -231,6 +231,16 @@ test('the options of a lane', () => {
   assert.equal(options.unsorted, 'on');
   assert.equal(options.layers, '2');
   assert.ok(Object.values(options).every(value => typeof value === 'string'));
+});
+test('a task in plain words', () => {
+  assert.equal(
+      task_words({summary: 'is the number of ones odd?  1 0 1 1 -> 1', level: 'regular'}),
+      'Is the number of ones odd? For example 1 0 1 1 → 1. In Chomsky’s hierarchy: regular.');
+  assert.equal(
+      task_words({summary: 'the input backwards  1 0 0 -> 0 0 1', level: 'context_free'}),
+      'The input backwards. For example 1 0 0 → 0 0 1. In Chomsky’s hierarchy: context free.');
+  assert.equal(task_words({summary: 'a task of one’s own', level: 'regular'}),
+               'A task of one’s own. In Chomsky’s hierarchy: regular.');
 });
 test('random positions of the lecture are a rising subset, and the same each time', () => {
   const drawn = random_positions(20, 100, 5);

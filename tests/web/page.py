@@ -104,8 +104,24 @@ def by_keyboard(page):
 
 
 def six_scenes(page):
-    """Each scene is one screen of a beamer with a picture; arrow keys move; notes are there."""
-    page.size(1280, 800)
+    """Each scene is one screen, of a beamer or a telephone, with a picture; arrow keys move; notes are there."""
+    for wide, high in ((1280, 720), (1920, 1080), (390, 844)):
+        page.size(wide, high)
+        page.show("#view=lecture")
+        for scene in range(1, 7):
+            assert page.text(".place") == f"{scene} of 6"
+            frame = "new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+            page.run(frame), page.run(frame)
+            more = page.run("[document.scrollingElement, document.querySelector('main')].map(e =>"
+                            " e.scrollHeight - e.clientHeight)")
+            low = page.run("document.querySelector('.notes').getBoundingClientRect().bottom")
+            assert max(more) <= 0 and low <= high, f"scene {scene} at {wide} x {high} scrolls: {more}, {low}"
+            assert not page.run(checks.OVERFLOW), f"scene {scene} at {wide}: {page.run(checks.OVERFLOW)}"
+            small = page.run("Math.min(99, ...[...document.querySelectorAll('.stage svg text')].map(t =>"
+                             " parseFloat(t.style.fontSize) * t.getScreenCTM().a))")
+            assert small >= (13 if wide > 400 else 11), f"scene {scene} at {wide} has text of {small:.1f} pixels"
+            page.press("ArrowRight")
+    page.size(1280, 720)
     page.show("#embed=lecture")
     titles = []
     for scene in range(1, 7):
@@ -113,11 +129,7 @@ def six_scenes(page):
         assert page.text(".place") == f"{scene} of 6"
         assert page.run("document.querySelectorAll('.scene svg, .scene .doors').length"), titles
         high = page.run("document.querySelector('.foot').getBoundingClientRect().bottom")
-        assert high <= 800, f"{titles[-1]} ends at {high:.0f} of 800 pixels"
-        assert not page.run(checks.OVERFLOW), f"{titles[-1]}: {page.run(checks.OVERFLOW)}"
-        small = page.run("Math.min(...[...document.querySelectorAll('.stage svg text')].map(t =>"
-                         " t.getBoundingClientRect().height))") or 99
-        assert small >= 14, f"{titles[-1]} has text {small:.0f} pixels high"
+        assert high <= 720, f"{titles[-1]} ends at {high:.0f} of 720 pixels"
         assert len(page.run("document.querySelector('.notes p').textContent")) > 60
         page.press("ArrowRight")
     assert len(set(titles)) == 6

@@ -1,20 +1,24 @@
 // The card of a lane: its name, how much it knows at the length that is asked, its curve, and the three strips that
 // say why. Drawn again at most once a frame.
 import {draw_svg, element, say, tell, write} from './dom.mjs';
-import {chart_shapes, DASHES, frame_of, mark, MARKS, percent, strip_shapes, upright_at} from './figures.mjs';
+import {chart_shapes, DASHES, frame_of, mark, MARKS, percent, SIGNS, strip_shapes, upright_at} from './figures.mjs';
 
 const WIDTH = 300, HEIGHT = 190,
       STRIPS = [['positions', 'positions'], ['distances', 'distances'], ['gaps', 'gaps between neighbours']];
 export const colour_of = lane => `var(--c${lane.number})`;
 
+// The line that a lane has in every chart.
+export const line_of = (lane, points) => ({
+  name: lane.name,
+  colour: colour_of(lane),
+  dash: DASHES[lane.number % 4],
+  mark: MARKS[lane.number % 4],
+  points
+});
+export const legend_of = ({name, number}) =>
+    element('span', {class: `c${number} tag`}, `${SIGNS[number % 4]} ${name} `);
 export function curves_of(lane, limit = Infinity) {
-  const curve = {
-    name: lane.name,
-    colour: colour_of(lane),
-    dash: DASHES[lane.number % 4],
-    mark: MARKS[lane.number % 4],
-    points: lane.curve.filter(([length]) => length <= limit)
-  };
+  const curve = line_of(lane, lane.curve.filter(([length]) => length <= limit));
   const all = baseline_curves(lane.baselines);
   if (lane.before)
     all.push({
@@ -140,7 +144,7 @@ export class Card {
           picture, strip_shapes(strip, WIDTH, 22), WIDTH, 22,
           `${words} at length ${strip.length}: ${said.textContent} in training` +
               (read ? '; this is what the scheme reads' : ''),
-          true);
+          'none');
     }
   }
   #announce() {

@@ -1,35 +1,30 @@
 // Dispersion: over more keys, attention spreads out. A temperature below 1 sharpens it again; aligning finds one.
 import {button, draw_svg, element, field, number, say} from './dom.mjs';
-import {DASHES, MARKS, chart_shapes, percent, short} from './figures.mjs';
+import {DASHES, MARKS, SIGNS, chart_shapes, percent, short} from './figures.mjs';
 import {model_picker} from './models.mjs';
 
-const WIDTH = 440, HEIGHT = 260;
+const SIZE = {width: 440, height: 260};
+export const MEASURES = {largest: 'Largest weight of a row', entropy: 'Entropy of a row, in nats'};
 
-export function dispersion_chart(holder, measure, curves, edge, large = false) {
+// curves: [{name, rows, colour: number of one, its own by default}]; shape: {width, height, large} of the chart
+export function dispersion_chart(holder, measure, curves, edge, shape = SIZE) {
   const all = curves.flatMap(curve => curve.rows.map(row => row[measure])).filter(Number.isFinite);
   const high = Math.max(...all, 1e-9) * 1.08, longest = Math.max(...curves.flatMap(c => c.rows.map(row => row.length)));
-  const words = measure === 'largest' ? 'largest weight of a row' : 'entropy of a row, in nats';
-  draw_svg(
-      holder, chart_shapes({
-        width: WIDTH,
-        height: HEIGHT,
-        x: [0, longest],
-        y: [0, high],
-        x_label: 'length',
-        shaded: edge,
-        large,
-        curves: curves.map((curve, n) => ({
+  const lines = curves.map((curve, n) => ({
                              name: curve.name,
                              colour: `var(--c${curve.colour ?? n})`,
                              dash: DASHES[n % 4],
                              mark: MARKS[n % 4],
                              points: curve.rows.map(row => [row.length, row[measure]])
-                           }))
-      }),
-      WIDTH, HEIGHT,
-      `${words} by length: ${
-          curves.map(c => `${c.name}: ${short(c.rows[0][measure])} to ${short(c.rows.at(-1)[measure])}`).join('; ')}`);
+                           }));
+  const chart = {x: [0, longest], y: [0, high], x_label: 'length', shaded: edge, curves: lines, ...shape};
+  const ends = ({name, rows}) => `${name}: ${short(rows[0][measure])} to ${short(rows.at(-1)[measure])}`;
+  draw_svg(
+      holder, chart_shapes(chart), shape.width, shape.height,
+      `${MEASURES[measure]}, by length: ${curves.map(ends).join('; ')}`);
 }
+export const dispersion_legend = curves => curves.map(
+    ({name, colour}, n) => element('span', {class: `c${colour ?? n} tag`}, `${SIGNS[n % 4]} ${name} `));
 
 export function dispersion_view(app) {
   const {state} = app, curves = new Map();
@@ -56,7 +51,7 @@ export function dispersion_view(app) {
     if (!list.length) return;
     dispersion_chart(largest, 'largest', list, edge());
     dispersion_chart(entropy, 'entropy', list, edge());
-    legend.textContent = list.map(({name}, n) => `${['●', '■', '▲', '◆'][n % 4]} ${name}`).join('   ');
+    legend.replaceChildren(...dispersion_legend(list));
   }
   // One question at a time; at most the model as it is and two others are drawn.
   function measure(name, temperature) {
@@ -105,8 +100,8 @@ export function dispersion_view(app) {
   const panel = element(
       'div', {hidden: true}, said,
       element(
-          'div', {class: 'two'}, element('figure', {}, element('figcaption', {}, 'Largest weight of a row'), largest),
-          element('figure', {}, element('figcaption', {}, 'Entropy of a row, in nats'), entropy)),
+          'div', {class: 'two'}, element('figure', {}, element('figcaption', {}, MEASURES.largest), largest),
+          element('figure', {}, element('figcaption', {}, MEASURES.entropy), entropy)),
       legend,
       element(
           'div', {class: 'settings row'}, field('temperature', slider, 'below 1 attention is sharper'), shown,

@@ -101,14 +101,14 @@ export const colour_list = name => getComputedStyle(document.documentElement).ge
   .map(word => word.trim());
 
 // Shapes as a picture with words for a screen reader; shapes that are there already are left alone, as parsing them is
-// what drawing costs. stretched: to the width there is, whatever becomes of them. Returns the picture.
+// what drawing costs. fit: how they fill the space there is, as SVG's preserveAspectRatio. Returns the picture.
 const drawn_shapes = new WeakMap();
-export function draw_svg(holder, shapes, width, height, words, stretched = false) {
+export function draw_svg(holder, shapes, width, height, words, fit = 'xMidYMid') {
   if (!holder.firstChild) holder.innerHTML = '<svg role="img"></svg>';
   const svg = holder.firstChild;
   svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
   if (svg.getAttribute('aria-label') !== words) svg.setAttribute('aria-label', words);
-  if (stretched) svg.setAttribute('preserveAspectRatio', 'none');
+  svg.setAttribute('preserveAspectRatio', fit);
   if (drawn_shapes.get(svg) !== shapes) svg.innerHTML = shapes;
   drawn_shapes.set(svg, shapes);
   return svg;
@@ -117,6 +117,9 @@ export function draw_svg(holder, shapes, width, height, words, stretched = false
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
+
+// A screen as narrow as a phone's, where pictures are drawn half as wide so that what is written in them can be read.
+export const is_narrow = () => matchMedia('(max-width: 40rem)').matches;
 
 export function save(name, data, type) {
   const address = URL.createObjectURL(new Blob([data], {type}));

@@ -27,6 +27,7 @@ const r = x => Math.round(x * 10) / 10;
 // A line is told from others by its colour, its dashes and the mark at its end.
 export const DASHES = ['', '7 4', '2 3', '9 3 2 3'];
 export const MARKS = ['circle', 'square', 'triangle', 'diamond'];
+export const SIGNS = ['●', '■', '▲', '◆'];  // the same in a text
 export function mark(kind, x, y, size, colour) {
   const s = size, shapes = {
     circle: `<circle cx="${r(x)}" cy="${r(y)}" r="${s}"`,

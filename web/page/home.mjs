@@ -1,7 +1,7 @@
 // Take it home: a link, the command line, checkpoints in and out, pictures, tables, and what to cite.
-import {baseline_curves, colour_of} from './card.mjs';
+import {baseline_curves, line_of} from './card.mjs';
 import {button, colours, copy, element, save, save_png, say} from './dom.mjs';
-import {chart_shapes, DASHES, mark, MARKS, svg_file} from './figures.mjs';
+import {chart_shapes, mark, svg_file} from './figures.mjs';
 import {Lane} from './lane.mjs';
 import {link_of} from './link.mjs';
 import {bibtex, curves_csv, file_name, lane_of} from './take.mjs';
@@ -10,20 +10,13 @@ const WIDTH = 760, HEIGHT = 420;
 
 // All curves in one picture with a legend below, as it is saved.
 export function picture_of(lanes, edge) {
-  const curves = lanes.filter(lane => lane.curve.length).map(lane => ({
-                                                               name: lane.name,
-                                                               colour: colour_of(lane),
-                                                               dash: DASHES[lane.number % 4],
-                                                               mark: MARKS[lane.number % 4],
-                                                               points: lane.curve
-                                                             }));
+  const curves = lanes.filter(lane => lane.curve.length).map(lane => line_of(lane, lane.curve));
   const grey = baseline_curves(lanes.find(lane => lane.baselines.guess)?.baselines ?? {});
-  const legend = curves
-                     .map(
-                         (curve, n) => mark(curve.mark, 60, HEIGHT + 14 + 20 * n, 5, curve.colour) +
-                             `<text x="74" y="${HEIGHT + 18 + 20 * n}" style="fill:var(--ink);font-size:13px">` +
-                             `${curve.name.replace(/[&<>]/g, '')}</text>`)
-                     .join('');
+  const legend = curves.map((curve, n) => {
+    const y = HEIGHT + 14 + 20 * n, words = curve.name.replace(/[&<>]/g, '');
+    return mark(curve.mark, 60, y, 5, curve.colour) +
+        `<text x="74" y="${y + 4}" style="fill:var(--ink);font-size:13px">${words}</text>`;
+  });
   const shapes = chart_shapes({
     width: WIDTH,
     height: HEIGHT,
@@ -34,7 +27,7 @@ export function picture_of(lanes, edge) {
     shaded: edge,
     curves: [...grey, ...curves]
   });
-  return {shapes: shapes + legend, width: WIDTH, height: HEIGHT + 20 + 20 * curves.length};
+  return {shapes: shapes + legend.join(''), width: WIDTH, height: HEIGHT + 20 + 20 * curves.length};
 }
 
 export function take_home(app, lanes_of) {

@@ -4,12 +4,14 @@ import {button, element, field, number, say} from './dom.mjs';
 import {percent} from './figures.mjs';
 import {Matrix} from './matrix.mjs';
 import {model_picker} from './models.mjs';
+import {task_words} from './take.mjs';
 
 export function inside_view(app) {
   const {state, catalog} = app;
   let lane = null, answer = null, positions = null, late = 0;
   const silenced = new Set();
-  const map = new Matrix('Attention of one head'), table = element('div', {class: 'scroll'});
+  const map = new Matrix('Attention of one head: each row looks at the columns');
+  const table = element('div', {class: 'scroll'});
   const verdict = element('p', {class: 'verdict', 'aria-live': 'polite'}), heads = element('div', {class: 'heads'});
   const line = element('input', {
     type: 'text',
@@ -34,7 +36,7 @@ export function inside_view(app) {
   });
   const stretch =
       element('input', {type: 'range', min: 0, max: 64, value: 0, oninput: () => set_gap(Number(stretch.value))});
-  const stretched = element('output');
+  const stretched = element('output', {}, 'as drawn');
   const token = number(0, 0, 400, () => {}), moved = number(0, 0, 100000, () => {});
 
   const layer = number(state.layer, 1, 8, value => (state.layer = value, app.changed(), draw_map()));
@@ -105,14 +107,18 @@ export function inside_view(app) {
     layer.max = layers;
     head.max = many;
     token.max = answer.time - 1;
-    heads.replaceChildren(element('span', {}, 'Silence a head: '), ...Array.from({length: layers * many}, (_, n) => {
-      const key = `${Math.floor(n / many)} ${n % many}`,
-            name = `layer ${Math.floor(n / many) + 1} head ${n % many + 1}`;
-      return button(name.replace('layer ', '').replace(' head ', '.'), () => {
+    const silencers = Array.from({length: layers * many}, (_, n) => {
+      const l = Math.floor(n / many), h = n % many, key = `${l} ${h}`;
+      const silence = () => {
         if (!silenced.delete(key)) silenced.add(key);
         ask();
-      }, {'aria-pressed': String(silenced.has(key)), 'aria-label': `Silence ${name}`});
-    }));
+      };
+      return button(`${l + 1}.${h + 1}`, silence, {
+        'aria-pressed': String(silenced.has(key)),
+        'aria-label': `Silence layer ${l + 1} head ${h + 1}`
+      });
+    });
+    heads.replaceChildren(element('span', {}, 'Silence a head (layer.head): '), ...silencers);
     draw_map();
   }
   function draw_map() {
@@ -135,7 +141,7 @@ export function inside_view(app) {
     const task = catalog.tasks.find(t => t.name === lane.about.config.task.split(':')[0]);
     if (!line.value || lane.asked_task !== task?.name) line.value = state.string || (task?.example.input ?? '');
     lane.asked_task = task?.name;
-    form.textContent = task ? `${task.summary}; inputs are ${task.inputs}` : '';
+    form.textContent = task ? `${task_words(task)} Inputs are ${task.inputs}.` : '';
     panel.hidden = false;
     ask();
   });
@@ -164,7 +170,7 @@ export function inside_view(app) {
               'apart, and it may fail at a length that it was trained on: spacing alone breaks it.'),
       element(
           'div', {class: 'settings row'}, field('distance between neighbours', stretch), stretched,
-          field('token', token), field('to position', moved),
+          field('token, from 0', token), field('to position', moved),
           button(
               'Move it',
               () => {

@@ -1,12 +1,12 @@
 // A lecture of six scenes, each one screen, moved through with the arrow keys. What it shows was measured when the page
 // was made (web/snapshots.mjs), so that it needs no engine; speaker's notes unfold below.
 import {curves_of} from './card.mjs';
-import {dispersion_chart} from './dispersion.mjs';
-import {button, draw_svg, element, tell} from './dom.mjs';
+import {dispersion_chart, dispersion_legend, MEASURES} from './dispersion.mjs';
+import {button, draw_svg, element, is_narrow, tell} from './dom.mjs';
 import {chart_shapes, escape, percent} from './figures.mjs';
 import {Lane} from './lane.mjs';
 
-const W = 900, H = 400;
+const H = 400;
 const text = (x, y, words, size = 20, more = '') => `<text x="${x}" y="${
     y}" text-anchor="middle" style="fill:var(--ink);font-size:${size}px;${more}">${escape(words)}</text>`;
 const box = (x, y, w, h, colour, words, size = 26) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" rx="6" ` +
@@ -23,42 +23,51 @@ export function random_positions(count, pool, seed) {
   return [...chosen].sort((a, b) => a - b);
 }
 
-function scene_positions() {
-  const holder = element('div', {class: 'picture'}), digits = [3, 0, 4, 1, 2];
-  let order = [0, 1, 2, 3, 4], seed = 7, labelled = false;
-  const draw = () => {
-    const boxes =
-        order
-            .map(
-                (n, at) => box(110 + 140 * at, 60, 110, 90, 'var(--c0)', String(digits[n]), 44) +
-                    (labelled ? text(165 + 140 * at, 190, `position ${at}`, 20, 'fill:var(--c1);font-weight:600') : ''))
-            .join('');
-    const bag = labelled ? order.map((n, at) => `(${digits[n]}, ${at})`).join('   ') : [...digits].sort().join('   ');
-    draw_svg(
-        holder,
-        boxes + text(450, 270, 'What attention is given, in no order:', 22, 'fill:var(--soft)') +
-            text(450, 325, `{  ${bag}  }`, 34),
-        W, H, `${order.map(n => digits[n]).join(' ')}; attention sees the bag ${bag}`);
-  };
-  draw();
+// A picture with buttons below it, each of which changes something and draws it again. [[words, change], ...]
+function played(draw, ...changes) {
+  const holder = element('div', {class: 'picture'});
+  draw(holder);
   return [
     holder,
     element(
-        'div', {class: 'buttons'},
-        button(
-            'Shuffle',
-            () => {
-              const next = draws(seed++);
-              order = order.map(n => [next(), n]).sort((a, b) => a[0] - b[0]).map(([, n]) => n);
-              draw();
-            }),
-        button(
-            'With or without positions',
-            () => {
-              labelled = !labelled;
-              draw();
-            }))
+        'div', {class: 'buttons'}, changes.map(([words, change]) => button(words, () => (change(), draw(holder)))))
   ];
+}
+
+// A chart that fills what the screen leaves it, and is drawn anew when that changes: draw(holder, {width, height}).
+// What is written in it grows with it, and stays readable where it is small.
+function filling(draw) {
+  const holder = element('div', {class: 'picture'});
+  let size = {width: 900, height: H};
+  const again = () => draw(holder, size);
+  new ResizeObserver(([{contentRect: {width, height}}]) => {
+    const scale = Math.max(.65, Math.min(height / H, width / 600));
+    if (width && height) size = {width: Math.round(width / scale), height: Math.round(height / scale)}, again();
+  }).observe(holder);
+  again();
+  return {holder, again};
+}
+
+function scene_positions() {
+  const digits = [3, 0, 4, 1, 2], width = 720;
+  let order = [0, 1, 2, 3, 4], seed = 7, labelled = false;
+  const draw = holder => {
+    const boxes = order.map((n, at) => {
+      const words = labelled ? text(75 + 140 * at, 190, `position ${at}`, 24, 'fill:var(--c1);font-weight:600') : '';
+      return box(20 + 140 * at, 60, 110, 90, 'var(--c0)', String(digits[n]), 44) + words;
+    });
+    const bag = labelled ? order.map((n, at) => `(${digits[n]}, ${at})`).join('   ') : [...digits].sort().join('   ');
+    draw_svg(
+        holder,
+        boxes.join('') + text(width / 2, 270, 'What attention is given, in no order:', 26, 'fill:var(--soft)') +
+            text(width / 2, 330, `{  ${bag}  }`, 38),
+        width, H, `${order.map(n => digits[n]).join(' ')}; attention sees the bag ${bag}`);
+  };
+  const shuffle = () => {
+    const next = draws(seed++);
+    order = order.map(n => [next(), n]).sort((a, b) => a[0] - b[0]).map(([, n]) => n);
+  };
+  return played(draw, ['Shuffle', shuffle], ['With or without positions', () => labelled = !labelled]);
 }
 
 function scene_doors() {
@@ -77,7 +86,7 @@ function scene_doors() {
 }
 
 function lane_chart(app, pick, at) {
-  const edge = app.recorded_state().train_length, holder = element('div', {class: 'picture'});
+  const edge = app.recorded_state().train_length;
   const lanes = app.snapshots.lanes.map((record, n) => Lane.recorded(record.spec, n, record)).filter(pick);
   const shown = element('output', {for: 'scene-length'
   }, String(at));
@@ -89,16 +98,17 @@ function lane_chart(app, pick, at) {
     max: 5 * edge,
     value: at,
     'aria-label': 'Length',
-    oninput: () => draw(Number(slider.value))
+    oninput: () => again()
   });
-  function draw(length) {
+  const {holder, again} = filling((holder, {width, height}) => {
+    const length = Number(slider.value);
     shown.textContent = length;
     const curves = lanes.flatMap(
         lane => curves_of({...lane, baselines: {}, name: lane.name, curve: lane.curve}, Math.max(edge, length)));
     draw_svg(
         holder, chart_shapes({
-          width: W,
-          height: H,
+          width,
+          height,
           x: [0, 5 * edge],
           y: [0, 1],
           percent: true,
@@ -108,64 +118,55 @@ function lane_chart(app, pick, at) {
           large: true,
           curves
         }),
-        W, H, lanes.map(lane => `${lane.name} ${percent(lane.at(length))}`).join(', '));
+        width, height, lanes.map(lane => `${lane.name} ${percent(lane.at(length))}`).join(', '));
     said.replaceChildren(...lanes.map(
         lane => element('span', {class: `c${lane.number} tag`}, `${lane.name} ${percent(lane.at(length))}`)));
-  }
-  draw(at);
+  });
   return [holder, element('div', {class: 'drag-line'}, element('span', {}, 'Length'), slider, shown), said];
 }
 
+// Of strings, the positions of their tokens: what they are called above, and a bar for each.
 function scene_randomized() {
-  const holder = element('div', {class: 'picture'});
+  const width = 640;
   let seed = 1;
-  const draw = () => {
+  const draw = holder => {
     const rows = [
-      ['counted', Array.from({length: 20}, (_, i) => i)], ['random', random_positions(20, 100, seed)],
-      ['random again', random_positions(20, 100, seed + 1)], ['a longer string', random_positions(50, 100, seed + 2)]
+      ['20 tokens, counted', Array.from({length: 20}, (_, i) => i)],
+      ['20 tokens at random', random_positions(20, 100, seed)],
+      ['the next 20, at random again', random_positions(20, 100, seed + 1)],
+      ['a longer string: 50 tokens', random_positions(50, 100, seed + 2)]
     ];
+    const shapes = rows.map(([name, list], n) => {
+      const y = 34 + 98 * n, colour = `var(--c${n ? 3 : 0})`;
+      const bar = p => `<rect x="${6.4 * p}" y="${y + 10}" width="5" height="40" style="fill:${colour}"/>`;
+      const called = `<text x="0" y="${y}" style="fill:var(--ink);font-size:${is_narrow() ? 36 : 26}px">${name}</text>`;
+      return called + list.map(bar).join('') +
+          `<path d="M0 ${y + 52}H${width}" style="stroke:var(--faint)"/>`;
+    });
     draw_svg(
-        holder,
-        rows.map(
-                ([name, list], n) => text(90, 60 + 90 * n, name, 25) +
-                    list.map(
-                            p => `<rect x="${190 + 6.9 * p}" y="${
-                                32 + 90 * n}" width="5.5" height="44" style="fill:var(--c${n ? 3 : 0})"/>`)
-                        .join('') +
-                    `<path d="M190 ${80 + 90 * n}H880" style="stroke:var(--faint)"/>`)
-            .join(''),
-        W, H, rows.map(([name, list]) => `${name}: ${list.join(' ')}`).join('; '));
+        holder, shapes.join(''), width, H, rows.map(([name, list]) => `${name}: ${list.join(' ')}`).join('; '),
+        'xMinYMid');
   };
-  draw();
-  return [
-    holder,
-    element(
-        'div', {class: 'buttons'},
-        button(
-            'Draw again',
-            () => {
-              seed += 3;
-              draw();
-            }))
-  ];
+  return played(draw, ['Draw again', () => seed += 3]);
 }
 
 function scene_gap(app) {
-  const {gaps} = app.snapshots, edge = app.recorded_state().train_length, holder = element('div', {class: 'picture'});
-  draw_svg(
-      holder, chart_shapes({
-        width: W,
-        height: H,
-        x: [0, gaps.at(-1)[0]],
-        y: [0, 1],
-        percent: true,
-        x_label: 'distance between neighbours',
-        large: true,
-        curves: [{name: 'randomized rope', colour: 'var(--c3)', mark: 'diamond', points: gaps}]
-      }),
-      W, H,
-      `Accuracy at length ${edge} by the distance between neighbours: ` +
-          gaps.map(([gap, a]) => `${gap}: ${percent(a)}`).join(', '));
+  const {gaps} = app.snapshots, edge = app.recorded_state().train_length;
+  const said = `Accuracy at length ${edge} by the distance between neighbours: ` +
+      gaps.map(([gap, a]) => `${gap}: ${percent(a)}`).join(', ');
+  const {holder} = filling((holder, {width, height}) => {
+    const chart = {
+      width,
+      height,
+      x: [0, gaps.at(-1)[0]],
+      y: [0, 1],
+      percent: true,
+      x_label: 'distance between neighbours',
+      large: true,
+      curves: [{name: 'randomized rope', colour: 'var(--c3)', mark: 'diamond', points: gaps}]
+    };
+    draw_svg(holder, chart_shapes(chart), width, height, said);
+  });
   const best = gaps.reduce((a, b) => b[1] > a[1] ? b : a),
         apart = ([gap, a]) => `${percent(a)} with neighbours ${gap} apart`;
   return [
@@ -175,17 +176,13 @@ function scene_gap(app) {
 
 function scene_dispersion(app) {
   const {dispersion} = app.snapshots, edge = app.recorded_state().train_length;
-  const largest = element('div', {class: 'picture'}), entropy = element('div', {class: 'picture'});
   const curves = dispersion.map(({name, rows}, n) => ({name, rows, colour: [3, 0, 1][n]}));
-  dispersion_chart(largest, 'largest', curves, edge, true);
-  dispersion_chart(entropy, 'entropy', curves, edge, true);
+  const chart = measure => element(
+      'figure', {}, element('figcaption', {}, MEASURES[measure]),
+      filling((holder, size) => dispersion_chart(holder, measure, curves, edge, {...size, large: true})).holder);
   return [
-    element(
-        'div', {class: 'two'}, element('figure', {}, element('figcaption', {}, 'Largest weight of a row'), largest),
-        element('figure', {}, element('figcaption', {}, 'Entropy of a row, in nats'), entropy)),
-    element(
-        'p', {class: 'verdict'},
-        curves.map((c, n) => element('span', {class: `c${c.colour} tag`}, `${['●', '■', '▲'][n]} ${c.name}`)))
+    element('div', {class: 'two'}, chart('largest'), chart('entropy')),
+    element('p', {class: 'verdict'}, dispersion_legend(curves))
   ];
 }
 

@@ -95,7 +95,8 @@ export function positions_view(app) {
       const [a, b] = drawn;
       if (b && !alike)
         difference.node.hidden = true;
-      else if (b)
+      else if (b) {
+        difference.node.querySelector('figcaption').textContent = `${a.name} minus ${b.name}`;
         difference.draw({
           size: T,
           values: a.values.map((v, n) => v - b.values[n]),
@@ -103,6 +104,7 @@ export function positions_view(app) {
           words: (i, j, value) =>
               `query ${i}, key ${j}: ${short(a.values[i * T + j])} − ${short(b.values[i * T + j])} = ${short(value)}`
         });
+      }
       about.replaceChildren(
           ...drawn.map(
               ({name, said}) => element(

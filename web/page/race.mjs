@@ -1,9 +1,10 @@
 // The race: a task, up to four lanes of anything that the program has, trained beside each other.
-import {Card, colour_of} from './card.mjs';
-import {button, choices, draw_svg, element, field, number, say} from './dom.mjs';
-import {DASHES, MARKS, chart_shapes, short} from './figures.mjs';
+import {Card, legend_of, line_of} from './card.mjs';
+import {button, choices, draw_svg, element, field, is_narrow, number, say} from './dom.mjs';
+import {chart_shapes, short} from './figures.mjs';
 import {Lane} from './lane.mjs';
 import {take_home} from './home.mjs';
+import {task_words} from './take.mjs';
 
 const FIRST = {encoding: 'rope', positions: 'sequential', temperature: 'none', seed: 1};
 const MOST = 4;
@@ -45,6 +46,7 @@ export function race_view(app) {
   const holder = element('div', {class: 'lanes'}),
         replay =
             element('input', {type: 'range', min: 0, max: 0, value: 0, oninput: () => look_back(Number(replay.value))});
+  const legend = element('p', {class: 'note'});
   let measure = 'accuracy', due = false;
 
   function set_length(length) {
@@ -73,18 +75,13 @@ export function race_view(app) {
   }
   function draw_measure() {
     const last = Math.max(1, ...lanes.map(lane => lane.log.at(-1)?.step ?? 1)), share = measure === 'accuracy';
-    const curves = lanes.map(lane => ({
-                               name: lane.name,
-                               colour: colour_of(lane),
-                               dash: DASHES[lane.number % 4],
-                               mark: MARKS[lane.number % 4],
-                               points: smoothed(lane.log, measure)
-                             }));
+    const curves = lanes.map(lane => line_of(lane, smoothed(lane.log, measure)));
     const values = curves.flatMap(curve => curve.points.map(([, y]) => y)).filter(Number.isFinite);
     const low = Math.min(...values), high = Math.max(...values);
+    const width = is_narrow() ? 400 : 900, height = 220;
     const chart = {
-      width: 900,
-      height: 220,
+      width,
+      height,
       x: [0, last],
       y: share ? [0, 1] : [Math.max(low, 1e-6) / 1.2, high * 1.2],
       percent: share,
@@ -93,9 +90,10 @@ export function race_view(app) {
       curves: curves.filter(curve => curve.points.length)
     };
     draw_svg(
-        picture, values.length ? chart_shapes(chart) : '', 900, 220,
+        picture, values.length ? chart_shapes(chart) : '', width, height,
         `${measure.replace('_', ' ')} by step: ` +
             lanes.map(lane => `${lane.name} ${short(lane.last[measure])}`).join(', '));
+    legend.replaceChildren(...values.length ? lanes.map(legend_of) : []);
   }
   // Under a lane's names: the options that these have, as the program lists them.
   function help_with(lane) {
@@ -188,7 +186,7 @@ export function race_view(app) {
   });
   const about_task = () => {
     const task = catalog.tasks.find(t => t.name === state.task.split(':')[0]);
-    task_about.textContent = task ? `${task.summary} (${task.level.replace('_', ' ')})` : '';
+    task_about.textContent = task ? task_words(task) : '';
   };
   const task = choices(catalog.tasks.map(({name}) => ({name, words: name.replaceAll('_', ' ')})), state.task, value => {
     state.task = value;
@@ -225,7 +223,7 @@ export function race_view(app) {
                   ],
                   measure, value => (measure = value, draw_measure()))),
           field('replay the tests', replay, 'drag back to see the curves of earlier steps')),
-      picture, take_home(app, () => lanes));
+      picture, legend, take_home(app, () => lanes));
   rebuild();
   set_length(Math.min(state.length, longest()));
   return {node, lanes};

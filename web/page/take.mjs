@@ -36,6 +36,14 @@ export function bibtex(version, sources) {
   return entries.join('\n\n') + '\n';
 }
 
+// A task in plain words: what the program says of it, "the input backwards  1 0 0 -> 0 0 1", and its level.
+export function task_words({summary, level}) {
+  const [words, example] = summary.split(/\s{2,}/), [first] = words;
+  const sentence = `${first.toUpperCase()}${words.slice(1)}${/[?.]$/.test(words) ? '' : '.'}`;
+  return `${sentence} ${example ? `For example ${example.replace('->', '→')}. ` : ''}` +
+      `In Chomsky’s hierarchy: ${level.replace('_', ' ')}.`;
+}
+
 export function file_name(words, ending) {
   const name = words.join('-').toLowerCase().replace(/[^a-z0-9.]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 80);
   return `${name || 'past-the-edge'}.${ending}`;
