@@ -89,7 +89,8 @@ class Page:
         }})""")
 
     def press(self, key, shift=False):
-        codes = {"Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        codes = {"Tab": 9, "PageUp": 33, "PageDown": 34, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39,
+                 "ArrowDown": 40}
         stroke = {"key": key, "code": key, "modifiers": 8 * shift, "windowsVirtualKeyCode": codes.get(key, 0)}
         self.call("Input.dispatchKeyEvent", type="keyDown", **stroke, **({"text": key} if len(key) == 1 else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **stroke)

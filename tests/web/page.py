@@ -21,11 +21,13 @@ SMALL = "#view=race&task=even_pairs&steps=30&layers=1&heads=2&d_model=16&batch=8
 
 def first_screen(page):
     """Curves are there at once; nothing past the edge is shown before it is asked for."""
-    page.show(ready=False)
-    page.until("document.querySelectorAll('.lane path').length > 8")
-    at = page.run("performance.getEntriesByName('first drawn')[0].startTime")
-    assert at < 2500, f"drawn after {at:.0f} ms"
-    print(f"        first curves after {at:.0f} ms")
+    times = []
+    while len(times) < 5 and min(times, default=1e9) > 1000:   # other programs share the cores
+        page.show(ready=False)
+        page.until("document.querySelectorAll('.lane path').length > 8")
+        times.append(page.run("performance.getEntriesByName('first drawn')[0].startTime"))
+    print(f"        first curves after {min(times):.0f} ms")
+    assert min(times) <= 1000, times
     assert len(scores(page)) == 4 and min(scores(page)) > 70, scores(page)
     page.run("document.querySelector('#length').focus()")
     assert "First guess" in page.text("#drag-help")
@@ -96,7 +98,7 @@ def by_keyboard(page):
     assert page.run("document.querySelector('#length').getAttribute('aria-valuetext')") == "length 25, past the edge"
     page.press("Tab")
     assert page.run("document.activeElement.getAttribute('role')") == "switch"
-    page.show("#view=positions&matrix=alibi&time=16")
+    page.follow("#view=positions&matrix=alibi&time=16")
     page.until("document.querySelector('.scale')?.textContent")
     page.run("document.querySelector('canvas').focus()")
     page.press("ArrowDown"), page.press("ArrowRight"), page.press("ArrowRight")
@@ -107,7 +109,7 @@ def six_scenes(page):
     """Each scene is one screen, of a beamer or a telephone, with a picture; arrow keys move; notes are there."""
     for wide, high in ((1280, 720), (1920, 1080), (390, 844)):
         page.size(wide, high)
-        page.show("#view=lecture")
+        page.follow("#view=lecture")
         for scene in range(1, 7):
             assert page.text(".place") == f"{scene} of 6"
             frame = "new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
@@ -122,7 +124,7 @@ def six_scenes(page):
             assert small >= (13 if wide > 400 else 11), f"scene {scene} at {wide} has text of {small:.1f} pixels"
             page.press("ArrowRight")
     page.size(1280, 720)
-    page.show("#embed=lecture")
+    page.follow("#embed=lecture")
     titles = []
     for scene in range(1, 7):
         titles.append(page.text("h1"))
@@ -138,6 +140,12 @@ def six_scenes(page):
     page.until("location.hash === '#embed=lecture&scene=5'")
     page.press("n")
     assert page.run("document.querySelector('.notes').open")
+    page.press("PageUp"), page.press("PageUp")
+    page.run("document.querySelector('#scene-length').focus()")
+    page.press("ArrowRight")
+    assert page.text(".place") == "3 of 6" and page.text("output") == "21"
+    page.press("PageDown")                              # as a remote control sends it
+    assert page.text(".place") == "4 of 6"
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
@@ -170,6 +178,10 @@ def race_and_take_home(page):
     page.until("document.querySelector('input[type=range]:not(.drag-line *)').max > 0")
     put(page, "input[type=range]:not(.drag-line *)", 0)
     page.until("document.querySelector('.status').textContent.startsWith('replay: after')")
+    put(page, ".race select", "parity_check", event="change")
+    page.until("document.querySelector('.status').textContent.endsWith('press Train for the task above')")
+    put(page, ".race select", "even_pairs", event="change")
+    page.until("!document.querySelector('.status').textContent.includes('press Train')")
     data = bytes(page.run("saved[3].arrayBuffer().then(b => [...new Uint8Array(b)])"))
     assert len(data) > 10000
     files_that_are_bad(page, data)
@@ -247,10 +259,10 @@ def dispersion(page):
 
 def positions(page):
     """Two schemes, their difference, wavelengths; at 512 slots, too."""
-    page.show("#view=positions&matrix=alibi&beside=alibi:symmetric&time=32")
+    page.follow("#view=positions&matrix=alibi&beside=alibi:symmetric&time=32")
     page.until("document.querySelectorAll('.scale')[2].textContent")
     assert not page.run("document.querySelectorAll('.matrix-card')[2].hidden")
-    page.show("#view=positions&matrix=rope&beside=yarn&time=512")
+    page.follow("#view=positions&matrix=rope&beside=yarn&time=512")
     page.until("document.querySelectorAll('.scale')[0].textContent")
     assert page.run("document.querySelectorAll('.matrix-card canvas')[0].width") == 512
     assert "trained: 40 slots" in page.text("figure:last-of-type .picture")
@@ -261,7 +273,7 @@ def positions(page):
 
 def write_your_own(page):
     """Laws while one types; what is wrong is said with its column; positions and frequencies race."""
-    page.show("#view=own")
+    page.follow("#view=own")
     for text, words in bad["expressions"]:
         put(page, "textarea", text)
         assert words in page.text(".own p.bad"), f"{text}: {page.text('.own p.bad')}"
@@ -278,7 +290,7 @@ def write_your_own(page):
 
 def bad_links(page):
     """Each is one clear sentence, and the page works on."""
-    page.show()
+    page.follow("#view=start")
     for link, words in bad["links"]:
         page.run(f"document.getElementById('said').textContent = '', location.hash = {json.dumps(link)}")
         page.until("document.getElementById('said').textContent", 5)
@@ -293,7 +305,7 @@ def readable(page):
     for scheme in ("light", "dark"):
         page.media(prefers_color_scheme=scheme)
         for view in VIEWS:
-            page.show(f"#view={view}&beside=alibi" + ("&scene=3" if view == "lecture" else ""))
+            page.follow(f"#view={view}&beside=alibi" + ("&scene=3" if view == "lecture" else ""))
             time.sleep(.3)
             poor = page.run(checks.CONTRAST)
             assert not poor, f"{view}, {scheme}: {poor[:5]}"

@@ -47,6 +47,15 @@ class Page(browser.Page):
         if ready:
             self.until("performance.getEntriesByName('engine ready').length", 60)
 
+    def follow(self, link):
+        """A link within the page, whose engine need not be unpacked again if the page is there."""
+        if not self.run("document.querySelector('main .view')"):
+            return self.show(link)
+        if self.run("location.hash") == link:
+            link += "&"
+        self.run(f"document.querySelector('main').replaceChildren(), location.hash = {json.dumps(link)}")
+        self.until("document.querySelector('main .view')")
+
     def text(self, selector):
         return self.run(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''")
 

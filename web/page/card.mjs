@@ -30,18 +30,21 @@ export function curves_of(lane, limit = Infinity) {
     });
   return curve.points.length ? [...all, curve] : all;
 }
-// guess, majority and content_only by length, as grey lines.
+// guess, majority and content_only by length, as grey lines; and what they are, a line of each beside its words.
+const BASELINES = {majority: '6 4', content_only: '2 3', guess: '9 3 2 3'};
 export function baseline_curves(baselines) {
-  return ['majority', 'content_only', 'guess'].filter(name => baselines[name]).map((name, n) => ({
-                                                                                     name: name.replace('_', ' '),
-                                                                                     colour: 'var(--faint)',
-                                                                                     dash: ['6 4', '2 3', '9 3 2 3'][n],
-                                                                                     thin: true,
-                                                                                     points: baselines[name]
-                                                                                   }));
+  const grey = {colour: 'var(--faint)', thin: true};
+  return Object.entries(BASELINES).filter(([name]) => baselines[name])
+      .map(([name, dash]) => ({...grey, name: name.replace('_', ' '), dash, points: baselines[name]}));
 }
+export const baseline_legend = (...words) => Object.values(BASELINES).map((dash, n) => {
+  const line = element('span', {class: 'key', 'aria-hidden': 'true'});
+  line.innerHTML = `<svg viewBox="0 0 32 8"><path d="M0 4H32" style="stroke:var(--faint);stroke-width:1.3;` +
+      `stroke-dasharray:${dash}"/></svg>`;
+  return [element('span', {class: 'kept'}, line, ` ${words[n]}${n < words.length - 1 ? ',' : '.'}`), ' '];
+});
 
-// settings: an element below the name; controls: those below the strips. view(): {length, limit, edge, longest,
+// settings: an element below the name; controls: those below the strips. view(): {length, limit, edge, longest, task,
 // drag(length), about(lane)} as the page has it now; beyond `limit` no curve is drawn.
 export class Card {
   #due = false;
@@ -109,7 +112,7 @@ export class Card {
     });
   }
   #draw_now() {
-    const {lane} = this, {length, limit, edge, longest, about} = this.view();
+    const {lane} = this, {length, limit, edge, longest, about, task} = this.view();
     write(this.title, lane.name);
     write(this.about, about(lane));
     const value = length <= limit ? lane.at(length) : NaN;
@@ -122,7 +125,7 @@ export class Card {
         `${lane.name}: accuracy by length, ${percent(value)} at length ${length}`);
     const {px} = frame_of(chart);
     picture.lastChild.setAttribute('transform', `translate(${px(length) - px(0)})`);
-    write(this.status, status_of(lane));
+    write(this.status, status_of(lane) + of_task(lane, task));
     this.status.classList.toggle('bad', lane.status === 'failed');
     const shown = `${length} ${lane.tests.length > 0} ${lane.status === 'recorded'} ${lane.about?.command}`;
     if (shown !== this.#drawn_length) this.#drawn_length = shown, this.#draw_strips(length);
@@ -159,6 +162,10 @@ export class Card {
         `${percent(lane.at(3 * edge))} at length ${3 * edge}${lane.status === 'done' ? '; training is done' : ''}`);
   }
 }
+
+// A model of another task than the one that is chosen now says so.
+const of_task = ({about}, task) => task && about?.config && about.config.task !== task ?
+    `; of ${about.config.task.replaceAll('_', ' ')}: press Train for the task above` : '';
 
 export function status_of(lane) {
   const {status, last, speed} = lane, left = lane.seconds_left();

@@ -1,6 +1,6 @@
 // A lecture of six scenes, each one screen, moved through with the arrow keys. What it shows was measured when the page
 // was made (web/snapshots.mjs), so that it needs no engine; speaker's notes unfold below.
-import {curves_of} from './card.mjs';
+import {curves_of, legend_of} from './card.mjs';
 import {dispersion_chart, dispersion_legend, MEASURES} from './dispersion.mjs';
 import {button, draw_svg, element, is_narrow, tell} from './dom.mjs';
 import {chart_shapes, escape, percent} from './figures.mjs';
@@ -120,7 +120,7 @@ function lane_chart(app, pick, at) {
         }),
         width, height, lanes.map(lane => `${lane.name} ${percent(lane.at(length))}`).join(', '));
     said.replaceChildren(...lanes.map(
-        lane => element('span', {class: `c${lane.number} tag`}, `${lane.name} ${percent(lane.at(length))}`)));
+        lane => element('span', {}, legend_of(lane), percent(lane.at(length)))));
   });
   return [holder, element('div', {class: 'drag-line'}, element('span', {}, 'Length'), slider, shown), said];
 }
@@ -205,7 +205,7 @@ export const SCENES = [
   },
   {
     title: 'The edge',
-    line: 'Three models that sort strings of up to 20 digits. Drag on.',
+    line: 'Three models that sort strings of up to 20 digits. Drag the length past 20.',
     draw: app => lane_chart(app, plain, 20),
     notes: 'Stop at 20 and take bets. Learned vectors break at once, as position 40 was never trained. RoPE and ' +
         'ALiBi fall more slowly: their first new distances are near known ones.'
@@ -261,11 +261,11 @@ export function lecture_view(app) {
     app.changed();
     show();
   }
-  // The arrow keys of a control are its own.
+  // The arrow keys of a control are its own. Page up and down, which remote controls send, always move.
   const keys = event => {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest('input, select, textarea, canvas'))
-      return;
-    const by = {ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1}[event.key];
+    const page = {PageDown: 1, PageUp: -1}[event.key], arrow = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+    if (event.altKey || event.ctrlKey || event.metaKey || arrow && event.target.closest('input, canvas')) return;
+    const by = page ?? arrow;
     if (by) event.preventDefault(), move(by);
     if (event.key === 'n') notes.open = !notes.open;
   };
@@ -275,7 +275,7 @@ export function lecture_view(app) {
       'section', {class: 'view lecture'}, stage,
       element(
           'div', {class: 'buttons foot'}, back, place, on,
-          element('span', {class: 'note'}, 'Arrow keys move; n shows the notes.')),
+          element('span', {class: 'note'}, 'Arrow and page keys move; n shows the notes.')),
       notes);
   show();
   return {node, lanes: [], leave: () => document.removeEventListener('keydown', keys)};

@@ -42,10 +42,11 @@ export class Matrix {
     const stops = colour_list(two_sided ? '--diverging' : '--sequential');
     if (two_sided) high = Math.max(Math.abs(low), Math.abs(high)), low = -high;
     const image = new ImageData(size, size);
+    const shades = Array.from({length: 256}, (_, n) => [...colour_between(stops, n / 255), 255]);
     for (let n = 0; n < values.length; ++n) {
       if (!Number.isFinite(values[n])) continue;
       const share = high > low ? (values[n] - low) / (high - low) : .5;
-      image.data.set([...colour_between(stops, share), 255], 4 * n);
+      image.data.set(shades[Math.round(255 * Math.min(1, Math.max(0, share)))], 4 * n);
     }
     const whole = Math.max(1, Math.round(STILL * 2 / size)), small = element('canvas', {width: size, height: size});
     small.getContext('2d').putImageData(image, 0, 0);

@@ -35,6 +35,7 @@ export function race_view(app) {
     limit,
     edge: state.train_length,
     longest: longest(),
+    task: state.task,
     drag: set_length,
     about: lane => app.summary(lane.spec)
   });
@@ -191,6 +192,7 @@ export function race_view(app) {
   const task = choices(catalog.tasks.map(({name}) => ({name, words: name.replaceAll('_', ' ')})), state.task, value => {
     state.task = value;
     about_task();
+    for (const card of cards) card.draw();
     app.changed();
   });
   about_task();

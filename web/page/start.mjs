@@ -1,6 +1,6 @@
 // The first screen: four recorded lanes, a prediction, the drag past the edge, and two switches that train a lane again
 // before one's eyes.
-import {Card} from './card.mjs';
+import {baseline_legend, Card} from './card.mjs';
 import {element, pills, say, tell, toggle} from './dom.mjs';
 import {percent} from './figures.mjs';
 import {Lane} from './lane.mjs';
@@ -26,7 +26,7 @@ export function start_view(app) {
       lane.train({...app.recorded_state(), length: state.length}, {compare: true});
       unsorted.hidden = lane.spec.positions !== 'randomized';
     };
-    const unsorted = toggle('unsorted', Boolean(lane.spec.unsorted), on => retrain({unsorted: on}));
+    const unsorted = toggle('unsorted: shuffle them', Boolean(lane.spec.unsorted), on => retrain({unsorted: on}));
     unsorted.hidden = lane.spec.positions !== 'randomized';
     return [
       toggle(
@@ -106,8 +106,8 @@ export function start_view(app) {
           ' met in training (upper row: all ' +
               'that it met; lower row: what a string of this length needs) ',
           element('span', {class: 'key unmet'}), ' needed, but never met. ', element('b', {}, 'Bold'),
-          ' is what the scheme reads. Grey lines: what one gets ',
-          'without understanding, by guessing, by the most frequent digit of each place, and from the content alone.'));
+          ' is what the scheme reads. Grey lines are what one gets without understanding: ',
+          baseline_legend('by the most frequent digit of each place', 'from the content alone', 'by guessing')));
   set_length(state.length);
   return {node, lanes, again: () => cards.forEach(card => card.draw())};
 }
