@@ -38,4 +38,6 @@ install(FILES ${types} DESTINATION poslab COMPONENT python EXCLUDE_FROM_ALL OPTI
 if(SKBUILD)                              # pip's build (pyproject.toml): the program, where environments have commands
   install(TARGETS poslab_program RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python EXCLUDE_FROM_ALL
     OPTIONAL)
+  install(FILES ${CMAKE_SOURCE_DIR}/build/web/past-the-edge.html DESTINATION ${SKBUILD_DATA_DIR}/share/poslab
+    COMPONENT python EXCLUDE_FROM_ALL OPTIONAL)          # as cmake/install.cmake has it
 endif()

@@ -278,7 +278,8 @@ def web_lines():
     machine, model, *table = (ROOT / "bench/results/web.csv").read_text().splitlines()
     command, commit, day = model.removeprefix("# ").split("; ")
     lines = [
-        f"Measured at {commit} ({day}) on {machine.removeprefix('# ')}; steps a second of",
+        f"Steps a second, measured at {commit} ({day}) on",
+        f"{machine.removeprefix('# ')}, of",
         "",
         f"    {command}",
         "",

@@ -125,7 +125,7 @@ run_tests() {   # [PRESET...]
   local preset architectures='75-real;90-real' target=poslab_cuda_tests of_double=(-DPOSLAB_EMULATION=ON)
   if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
-    set -- release python wheel notebooks double wasm web cuda site course docs lines
+    set -- release python wasm web wheel notebooks double cuda site course docs lines
     architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests
     of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here)   # ./dev test double has the rest of it
   fi

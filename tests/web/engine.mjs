@@ -135,6 +135,15 @@ async function refused(base64, changes) {
   return Object.entries(files).map(([wanted, bytes]) => [wanted, sentence(() => lab.load(bytes, 'mine.safetensors'))]);
 }
 
+// The first logged step of a lane that was recorded when the page was made, trained anew.
+async function recorded(lane, state) {
+  const { options_of } = await import('/web/page/take.mjs');
+  const m = lab.train_new(options_of(state, lane.spec)), [step] = lane.log[0];
+  const { loss, accuracy, gradient_norm } = m.step(step).at(-1);
+  m.free();
+  return [step, ...[loss, accuracy, gradient_norm].map((x) => Math.round(x * 1e4) / 1e4)];
+}
+
 const csv = (path) => {
   const [head, ...rows] = readFileSync(path, 'utf8').trim().split('\n').map((line) => line.split(','));
   return rows.map((row) => Object.fromEntries(row.map((text, n) => [head[n], Number(text)])));
@@ -163,6 +172,14 @@ for (const module of ['lab', 'lab_relaxed']) {
     });
     return `${page.length} losses of ${page.length / 5} schemes, worst difference ${worst.toExponential(1)}`;
   });
+  if (module === 'lab')
+    await check('lab: the recorded lanes of the page are of this engine', async () => {
+      const { lanes, state } = JSON.parse(readFileSync('web/page/snapshots.json'));
+      const now = await browser.run(recorded, lanes[0], state);
+      must(String(now) === String(lanes[0].log[0]),
+        `${now} now, ${lanes[0].log[0]} in web/page/snapshots.json; ./dev web snapshots makes them anew`);
+      return `${lanes[0].spec.encoding} after ${now[0]} steps has loss ${now[1]}`;
+    });
   let made;
   await check(`${module}: a checkpoint of the page is evaluated by the program`, async () => {
     made = await browser.run(trained, tiny);

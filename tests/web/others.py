@@ -14,7 +14,25 @@ from visitor import Page, put
 
 TINY = ("--task even_pairs --layers 1 --heads 2 --d-model 16 --batch 8 --train-length 8 --eval-lengths 1:40"
         " --eval-samples 16 --max-position 200").split()
+STRIPS = "document.querySelectorAll('.strip-row.reads .share').length === 2"
 DONE = "[...document.querySelectorAll('.status')].every(s => s.textContent.startsWith('trained 30 steps'))"
+
+
+def see_view(page, view):
+    page.run(f"document.querySelector('nav a[data-view={view}]').click()")
+
+
+def train_all(page):
+    page.click("Train all")
+    page.until(DONE, 90)
+
+
+def train_second(page, width, batch):
+    """The second lane, of another size."""
+    for at, value in ((4, width), (5, batch)):
+        put(page, ".race .settings.row input[type=number]", value, at=at, event="change")
+    page.click("Train", "document.querySelectorAll('.lane')[1]")
+
 
 # The engine may have this many pages of 64 KiB more than it begins with: the memory section gets a maximum.
 LITTLE_MEMORY = """{ const compile = WebAssembly.compile, more = 500;
@@ -47,34 +65,13 @@ def with_runs(file, poslab):
             made = subprocess.run([poslab, *words], cwd=folder, capture_output=True, text=True)
             assert made.returncode == status, made.stderr
             return made.stderr
-        for name, more in (("plain", ["--encoding", "rope"]), ("random", ["--encoding", "rope", "--positions",
-                                                                         "randomized", "--seed", "2"])):
-            run("train", *TINY, *more, "--steps", "40", "--out", name)
+        for name, more in {"plain": [], "random": ["--positions", "randomized", "--seed", "2"]}.items():
+            run("train", *TINY, "--encoding", "rope", *more, "--steps", "40", "--out", name)
         run("web", "plain", "random", "-o", "page.html")
         run("web", "-o", "empty.html")
         assert Path(folder, "empty.html").read_bytes() == Path(file).read_bytes()
         with Page(str(Path(folder, "page.html"))) as page:
-            page.show()
-            page.until("document.querySelectorAll('.strip-row.reads .share').length === 2")
-            status = page.run("[...document.querySelectorAll('.status')].map(s => s.textContent)")
-            assert status == [f"run {name}, trained before you came: 40 steps" for name in ("plain", "random")], status
-            assert page.run("document.querySelectorAll('.lane')[1].querySelector('h3').textContent") == \
-                "rope, randomized"
-            native = (Path(folder, "plain/eval.csv").read_text().splitlines()[8]).split(",")
-            assert native[0] == "8", native
-            put(page, ".drag-line input[type=range]", 8)
-            page.until("document.querySelector('.asked').textContent.includes('length 8')")
-            shown = page.run("parseFloat(document.querySelector('.score').textContent)")
-            at = Path(folder, "plain/eval.csv").read_text().splitlines()[0].split(",").index("accuracy")
-            assert abs(shown - 100 * float(native[at])) < .06, (shown, native)
-            page.until("location.hash.includes('length=8') && !location.hash.includes('lane=')")
-            page.show(page.run("location.hash"))
-            page.until("document.querySelectorAll('.strip-row.reads .share').length === 2", 60)
-            page.click("Step", "document.querySelectorAll('.lane')[1]")
-            page.until("document.querySelectorAll('.status')[1].textContent.startsWith('paused after 41 steps')")
-            page.run("document.querySelector('nav a[data-view=inside]').click()")
-            page.until("document.querySelector('.inside .verdict')?.textContent.includes('right')", 30)
-            assert "rope, even pairs, 40 steps" in page.text(".inside select"), page.text(".inside select")
+            two_runs(page, Path(folder, "plain/eval.csv").read_text().splitlines())
             assert not page.messages, page.messages
         run("train", *TINY[2:], "--task", "parity_check", "--encoding", "rope", "--steps", "2", "--out", "parity")
         assert "a page has one task" in run("web", "plain", "parity", status=2)
@@ -82,61 +79,85 @@ def with_runs(file, poslab):
         assert not Path(folder, "past-the-edge.html").exists()
 
 
-def own_bias(file, poslab):
+def two_runs(page, tested):
+    """tested: the lines of the first run's eval.csv"""
+    page.show()
+    page.until(STRIPS)
+    status = page.run("[...document.querySelectorAll('.status')].map(s => s.textContent)")
+    assert status == [f"run {name}, trained before you came: 40 steps" for name in ("plain", "random")], status
+    assert page.run("document.querySelectorAll('.lane')[1].querySelector('h3').textContent") == "rope, randomized"
+    native = dict(zip(tested[0].split(","), tested[8].split(","), strict=True))
+    assert native["length"] == "8", native
+    put(page, ".drag-line input[type=range]", 8)
+    page.until("document.querySelector('.asked').textContent.includes('length 8')")
+    shown = page.run("parseFloat(document.querySelector('.score').textContent)")
+    assert abs(shown - 100 * float(native["accuracy"])) < .06, (shown, native)
+    page.until("location.hash.includes('length=8') && !location.hash.includes('lane=')")
+    page.show(page.run("location.hash"))
+    page.until(STRIPS, 60)
+    page.click("Step", "document.querySelectorAll('.lane')[1]")
+    page.until("document.querySelectorAll('.status')[1].textContent.startsWith('paused after 41 steps')")
+    see_view(page, "inside")
+    page.until("document.querySelector('.inside .verdict')?.textContent.includes('right')", 30)
+    assert "rope, even pairs, 40 steps" in page.text(".inside select"), page.text(".inside select")
+
+
+def own_bias(page):
     """A bias of one's own races, as the program's scheme of given biases; a link holds its formula."""
-    with Page(file) as page:
-        page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
-        put(page, "textarea", "-abs(i - j) * (h + 1) / 4")
-        page.click("Race it")
-        page.until("document.querySelectorAll('.lane h3')[1]?.textContent === 'your own bias'")
-        page.click("Train all")
-        page.until(DONE, 90)
-        page.until("location.hash.includes('lane=own(')")
-        page.show(page.run("location.hash"))
-        page.until("document.querySelectorAll('.lane h3')[1]?.textContent === 'your own bias'", 60)
-        page.run("document.querySelector('nav a[data-view=own]').click()")
-        put(page, "textarea", "-i")
-        page.click("Race it")
-        page.said("depends on more than j - i")
-        assert not page.messages, page.messages
+    named = "document.querySelectorAll('.lane h3')[1]?.textContent === 'your own bias'"
+    page.show("#view=own&layers=1&heads=2&d_model=16&batch=8&train_length=8&steps=30&task=even_pairs")
+    put(page, "textarea", "-abs(i - j) * (h + 1) / 4")
+    page.click("Race it")
+    page.until(named)
+    train_all(page)
+    page.until("location.hash.includes('lane=own(')")
+    page.show(page.run("location.hash"))
+    page.until(named, 60)
+    see_view(page, "own")
+    put(page, "textarea", "-i")
+    page.click("Race it")
+    page.said("depends on more than j - i")
 
 
-def without_relaxed(file, poslab):
+def without_relaxed(page):
     """A browser without relaxed SIMD takes the plain engine, and trains."""
-    with Page(file, script=NO_RELAXED) as page:
-        page.show(f"{SMALL}&lane=rope~randomized~none~1")
-        page.click("Train all")
-        page.until(DONE, 90)
-        plain = Path(file).with_name("lab.wasm").stat().st_size
-        assert page.run("compiled") == plain, (page.run("compiled"), plain)
-        assert not page.messages, page.messages
+    page.show(f"{SMALL}&lane=rope~randomized~none~1")
+    train_all(page)
+    plain = Path(page.file).with_name("lab.wasm").stat().st_size
+    assert page.run("compiled") == plain, (page.run("compiled"), plain)
 
 
-def memory_ends(file, poslab):
+def memory_ends(page):
     """Where memory ends, one sentence says so; other lanes and their curves stay, and a smaller model trains."""
-    with Page(file, script=LITTLE_MEMORY) as page:
-        page.show(f"{SMALL}&lane=rope~sequential~none~1&lane=rope~randomized~none~1")
-        page.click("Train all")
-        page.until(DONE, 90)
-        for at, value in ((4, 256), (5, 256)):
-            put(page, ".race .settings.row input[type=number]", value, at=at, event="change")
-        page.click("Train", "document.querySelectorAll('.lane')[1]")
-        page.until("document.querySelectorAll('.status')[1].textContent.startsWith('Memory')", 90)
-        said = page.run("document.querySelectorAll('.status')[1].textContent")
-        print(f"        {said}")
-        assert "left; use a smaller batch or a shorter length." in said and len(said) < 300, said
-        assert page.text(".status").startswith("trained 30 steps") and page.text(".score") != "–"
-        assert page.run("document.querySelectorAll('.lane')[1].querySelectorAll('svg path').length") > 4
-        for at, value in ((4, 16), (5, 8)):
-            put(page, ".race .settings.row input[type=number]", value, at=at, event="change")
-        page.click("Train", "document.querySelectorAll('.lane')[1]")
-        page.until(DONE, 90)
-        assert not page.messages, page.messages
+    page.show(f"{SMALL}&lane=rope~sequential~none~1&lane=rope~randomized~none~1")
+    train_all(page)
+    train_second(page, 256, 256)
+    second = "document.querySelectorAll('.status')[1].textContent"
+    page.until(f"{second}.startsWith('Memory')", 90)
+    said = page.run(second)
+    print(f"        {said}")
+    assert "left; use a smaller batch or a shorter length." in said and len(said) < 300, said
+    assert page.text(".status").startswith("trained 30 steps") and page.text(".score") != "–"
+    assert page.run("document.querySelectorAll('.lane')[1].querySelectorAll('svg path').length") > 4
+    train_second(page, 16, 8)
+    page.until(DONE, 90)
+
+
+def in_a_page(test, script=""):
+    """`test` as it is run: in a page of its own, in which `script` is run first, and which says nothing."""
+    def run(file, _):
+        with Page(file, script=script) as page:
+            test(page)
+            assert not page.messages, page.messages
+    run.__name__, run.__doc__ = test.__name__, test.__doc__
+    return run
 
 
 def main(file, poslab):
     good = failed = 0
-    for test in (with_runs, own_bias, without_relaxed, memory_ends):
+    tests = [with_runs, in_a_page(own_bias), in_a_page(without_relaxed, NO_RELAXED),
+             in_a_page(memory_ends, LITTLE_MEMORY)]
+    for test in tests:
         try:
             test(file, str(Path(poslab).resolve()))
             good += 1

@@ -193,12 +193,14 @@ def files_that_are_bad(page, data):
     flipped = bytearray(data)
     flipped[len(data) // 2] ^= 1
     damaged = {"empty": b"", "text": b"hello", "half": data[:len(data) // 2], "flipped": bytes(flipped),
-               "longer": data + b"x", "other": data.replace(b"poslab checkpoint 1", b"poslab checkpoint 9"),
-               "zeros": bytes(2000), "length": b"\xff" * 8 + data[8:], "picture": b"\x89PNG\r\n\x1a\n" + data[:500]}
-    for name, some in damaged.items():
-        said = give(page, some, f"{name}.safetensors")
+               "longer": data + b"x", "another version": data.replace(b"poslab checkpoint 1", b"poslab checkpoint 9"),
+               "zeros": bytes(2000), "a length beyond the file": b"\xff" * 8 + data[8:],
+               "a picture": b"\x89PNG\r\n\x1a\n" + data[:500]}
+    assert list(damaged) == [name for name, _ in bad["files"]]
+    for name, words in bad["files"]:
+        said = give(page, damaged[name], f"{name}.safetensors")
         assert "was not taken, and nothing was changed" in said and len(said) < 400, f"{name}: {said}"
-        print(f"        {name}: {said.split('changed: ')[1][:100]}")
+        assert words in said, f"{name}: {said}"
     assert page.run("[...document.querySelectorAll('.lane h3')].map(h => h.textContent)") == before
     said = give(page, data, "good.safetensors")
     assert "is in the first lane: even_pairs, rope" in said, said
@@ -280,6 +282,9 @@ def write_your_own(page):
     put(page, "textarea", "if(abs(i - j) < 8, 0, -4)")
     assert page.text(".own p.bad") == "" and page.run("document.querySelectorAll('.laws .good').length") == 4
     page.run("document.querySelectorAll('.own .pills input')[2].click()")
+    for text, words in bad["frequencies"]:
+        put(page, "textarea", text)
+        assert words in page.text(".own p.bad"), f"{text}: {page.text('.own p.bad')}"
     put(page, "textarea", "1 .5 .25 .125 .06 .03 .015 .007")
     page.click("Race it")
     page.until("document.querySelectorAll('.lane h3')[1]?.textContent.startsWith('longrope:long=')")
@@ -289,7 +294,9 @@ def write_your_own(page):
 
 
 def bad_links(page):
-    """Each is one clear sentence, and the page works on."""
+    """Each is one clear sentence, and the page works on; with expressions and files there are more than 30."""
+    assert all(len(bad[kind]) > 4 for kind in ("links", "expressions", "frequencies", "files"))
+    assert sum(map(len, bad.values())) > 30
     page.follow("#view=start")
     for link, words in bad["links"]:
         page.run(f"document.getElementById('said').textContent = '', location.hash = {json.dumps(link)}")

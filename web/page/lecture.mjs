@@ -88,8 +88,7 @@ function scene_doors() {
 function lane_chart(app, pick, at) {
   const edge = app.recorded_state().train_length;
   const lanes = app.snapshots.lanes.map((record, n) => Lane.recorded(record.spec, n, record)).filter(pick);
-  const shown = element('output', {for: 'scene-length'
-  }, String(at));
+  const shown = element('output', {for: 'scene-length'}, String(at));
   const said = element('p', {class: 'verdict', 'aria-live': 'polite'});
   const slider = element('input', {
     type: 'range',

@@ -45,8 +45,7 @@ export function start_view(app) {
     'aria-describedby': 'drag-help',
     oninput: () => set_length(Number(slider.value))
   });
-  const shown = element('output', {for: 'length'
-  });
+  const shown = element('output', {for: 'length'});
   const verdict = element('p', {class: 'verdict', 'aria-live': 'polite'});
   const help = element('p', {id: 'drag-help', class: 'note'});
 
@@ -92,13 +91,7 @@ export function start_view(app) {
       element(
           'div', {class: 'asked-first'}, guess,
           element(
-              'div', {class: 'drag-line'},
-              element(
-                  'label',
-                  {for: 'length'
-                  },
-                  'Length of the strings'),
-              slider, shown),
+              'div', {class: 'drag-line'}, element('label', {for: 'length'}, 'Length of the strings'), slider, shown),
           help, verdict),
       element('div', {class: 'lanes'}, cards.map(card => card.node)),
       element(

@@ -68,12 +68,16 @@ json run_json(const std::string& path) {
 }  // namespace
 
 std::string page_file() {
-  const fs::path above = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
-  const fs::path installed = above / "share/poslab/past-the-edge.html", built = above / "web/past-the-edge.html";
-  for (const fs::path& one : {installed, built})
+  const fs::path program = fs::read_symlink("/proc/self/exe"), above = program.parent_path().parent_path();
+  std::vector<fs::path> places{above / "web/past-the-edge.html"};  // of a build tree
+  // A wheel may leave the program deep below the environment that it is installed in.
+  for (fs::path at = above; at.has_relative_path(); at = at.parent_path())
+    places.push_back(at / "share/poslab/past-the-edge.html");
+  for (const fs::path& one : places)
     if (fs::is_regular_file(one)) return one.string();
   failure("this program came without the page: there is neither {} nor {}; `./dev web` makes it in the sources of "
-          "poslab, and `cmake --install` puts it beside the program", installed.string(), built.string());
+          "poslab, after which `cmake --install`, `pip install .` and `./dev wheel` put it beside the program",
+          (above / "share/poslab/past-the-edge.html").string(), places[0].string());
 }
 
 void write(const std::vector<std::string>& runs, const std::string& out) {

@@ -9,8 +9,8 @@ namespace poslab::web {
 constexpr size_t most_runs = 4;        // lanes of the page
 constexpr double most_bytes = 32e6;    // of a run's checkpoint, which the page holds as text
 
-// The page without runs: in PREFIX/share/poslab of an installed program; in build/web, where `./dev web` makes it, of
-// one that lies in build/PRESET. Throws Failure, which names both, if neither is there.
+// The page without runs: in build/web, where `./dev web` makes it, of a program that lies in build/PRESET; else in
+// share/poslab of the nearest folder above an installed one that has it. Throws Failure, which names both places.
 std::string page_file();
 
 // Writes that page with these runs to `out`. BadInput: more than most_runs, runs of several tasks or not tested yet, a
