@@ -120,20 +120,31 @@ training_steps() { build release training_steps && build wasm training_steps; } 
 
 web_ready() { install_missing "$needed_by_web_tests" && build release poslab_program training_steps && web; }
 
+# What all parts take: Debian's packages at once, and what comes from PyPI while the compiler works. Who needs it makes
+# it if it is not there.
+fetch_all() {
+  (install_missing "$needed$needed_by_openblas$needed_by_course$needed_by_site$needed_by_web_tests") || return 0
+  trust_system
+  (tests/venv.sh python && tests/venv.sh site) > build/venvs.log 2>&1 &
+  fetching=$!
+}
+
 run_tests() {   # [PRESET...]
   (($#)) || set -- release
-  local preset architectures='75-real;90-real' target=poslab_cuda_tests of_double=(-DPOSLAB_EMULATION=ON)
+  local preset architectures='75-real;90-real' target=poslab_cuda_tests of_double=(-DPOSLAB_EMULATION=ON) fetching=
+  mkdir -p build
   if [[ $* == 'course --all' ]]; then set -- course; course_tests=(--all); fi
   if [[ $* == all ]]; then
     set -- release python wasm web wheel notebooks double cuda site course docs lines
     architectures=90-real target=cuda_device   # ./dev test cuda has the oldest one, too, and links the tests
     of_double=(-DPOSLAB_EMULATION=OFF -DPOSLAB_KERNELS=here)   # ./dev test double has the rest of it
+    fetch_all
   fi
-  mkdir -p build
   if [[ " $* " =~ ' '(release|debug|double)' ' ]]; then
     (install_missing "$needed_by_openblas") || say 'the engine openblas is not tested: OpenBLAS is not here'
   fi
   for preset; do
+    if [[ $preset == python && $fetching ]]; then wait "$fetching" || say 'see build/venvs.log; again:'; fi
     case $preset in
       lines) parts+=(lines) ;;
       docs) ready docs docs -- build release poslab_program ;;
