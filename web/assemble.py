@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
-MOST = 4_000_000  # bytes of the page
+MOST, MOST_ENGINE = 4_000_000, 1_500_000  # bytes of the page, and of an engine in it
 IMPORT = re.compile(r"^import \{([^}]*)\} from '(\.[^']*)';\n", re.M)
 EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const|let)) (\w+)", re.M)
 
@@ -70,6 +70,8 @@ def engine_of(folder):
     for name, key in (("lab.wasm", "wasm"), ("lab_relaxed.wasm", "wasm-relaxed")):
         file = folder / name
         if file.exists():
+            if file.stat().st_size > MOST_ENGINE:
+                stop(f"{file} has {file.stat().st_size} bytes, more than {MOST_ENGINE}; leave out what no page calls")
             text = base64.b64encode(gzip.compress(file.read_bytes(), 9, mtime=0)).decode()
             made.append(f'<script type="text/plain" id="{key}">{text}</script>\n')
         elif key == "wasm":
