@@ -12,7 +12,8 @@ export function start_view(app) {
   const {state} = app, edge = app.recorded_state().train_length, longest = 5 * edge;
   // Past the edge nothing is drawn before someone has guessed and dragged there.
   let limit = Math.max(edge, state.length);
-  const lanes = app.start_lanes ??= app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record));
+  const recorded = () => app.snapshots.lanes.map((record, n) => Lane.recorded({...record.spec}, n, record));
+  const lanes = app.start_lanes ??= recorded(), asked_of = recorded();
   const view = () =>
       ({length: state.length, limit, edge, longest, drag: set_length, about: lane => app.summary(lane.spec)});
   const cards = lanes.map(lane => new Card(lane, view, '', switches(lane)));
@@ -64,7 +65,7 @@ export function start_view(app) {
         limit < FAR                       ? `You said ${state.guess}. Now drag the length past ${edge}, to ${FAR}.` :
                                             '';
     if (limit < FAR) return void (verdict.textContent = '');
-    const holding = lanes.filter(lane => lane.at(FAR) >= STILL);
+    const holding = asked_of.filter(lane => lane.at(FAR) >= STILL);  // whatever has been trained again since
     const count = GUESSES[holding.length], right = state.guess === count;
     const names = holding.map(lane => `${lane.name} (${percent(lane.at(FAR))})`).join(', ');
     const said = state.guess ? `You said ${state.guess}${right ? ', and so it is' : `; it is ${count}`}. ` :
