@@ -4,14 +4,16 @@ and one thread: the same model on the same strings, in turns. Fails if the page 
 
 usage: ./dev bench web [--turns N] [--steps N]
 
-The engine runs in a Worker of the page itself, with the page's own code for one; as the program, it begins anew in each
-turn, and both end with the same loss. With nothing uncommitted, what was measured is kept in bench/results/web.csv, and
-results/readme.py --write puts it into docs/web.md.
+The engine runs in a Worker of the page itself, with the page's own code for one; as the program, it begins anew in
+each turn, and both end with the same loss. Speed is by the clock, and in processor time, which other work on the cores
+changes less: that of the program from its start to its end, and that of all of the page's threads. With nothing
+uncommitted, what was measured is kept in bench/results/web.csv, and results/readme.py --write puts it into docs/web.md.
 """
 
 import json
 import os
 import pathlib
+import resource
 import shlex
 import statistics
 import subprocess
@@ -51,6 +53,19 @@ TURN = """(async (engine, model, steps) => {
 })(%s, %s, %d)"""
 
 
+def program_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def page_seconds(page):
+    """Of the processor, by what the browser knows of the processes that show pages."""
+    session, page._session = page._session, None            # the browser's, not the page's
+    processes = page.call("SystemInfo.getProcessInfo")["processInfo"]
+    page._session = session
+    return sum(one["cpuTime"] for one in processes if one["type"] == "renderer")
+
+
 def native(command, steps):
     """The same of the program, which times its training itself."""
     with tempfile.TemporaryDirectory() as folder:
@@ -66,8 +81,8 @@ def native(command, steps):
 
 def main():
     options = parser(__doc__)
-    options.add_argument("--turns", type=int, default=40)
-    options.add_argument("--steps", type=int, default=25, help="of each turn")
+    options.add_argument("--turns", type=int, default=30)
+    options.add_argument("--steps", type=int, default=50, help="of each turn")
     options = options.parse_args()
     if not browser.program:
         sys.exit("there is no chromium; ./dev test web installs it, or with Debian: apt install chromium")
@@ -77,28 +92,29 @@ def main():
         version = page.call("Browser.getVersion")["product"].replace("/", " ")
         page.run(START % json.dumps(ENGINES))
         for turn in range(options.turns + 1):              # the first compiles: WebAssembly is made fast as it runs
-            made = {}
             for engine in ENGINES:
-                made[engine], loss, command = page.run(TURN % (json.dumps(engine), json.dumps(MODEL), options.steps))
-                made["avx2"], native_loss = native(command, options.steps)
+                before = page_seconds(page), program_seconds()
+                ours, loss, command = page.run(TURN % (json.dumps(engine), json.dumps(MODEL), options.steps))
+                theirs, native_loss = native(command, options.steps)
+                spent = page_seconds(page) - before[0], program_seconds() - before[1]
                 if abs(loss - native_loss) > 1e-3:
                     sys.exit(f"after {options.steps} steps the page's loss is {loss}, the program's {native_loss}")
                 if turn:
-                    rows.append((turn, engine, made[engine], made["avx2"]))
+                    rows.append((turn, engine, ours, theirs, *(1000 * one / options.steps for one in spent)))
             load = max(load, os.getloadavg()[0])
     where = f"{processor()}; {len(os.sched_getaffinity(0))} cores; load up to {load:.1f}; {version}"
     print(f"{where}\n{command} --threads 1; AVX2 kernels")
     shares = {}
     for engine in ENGINES:
         turns = [row[2:] for row in rows if row[1] == engine]
-        ours, theirs = (statistics.median(side) for side in zip(*turns, strict=True))
-        shares[engine] = statistics.median(page / program for page, program in turns)
-        print(f"{engine:8} {ours:6.1f} steps a second, the program {theirs:6.1f}; {shares[engine]:.2f} of it in the "
-              "median of the turns")
+        ours, theirs, page_ms, program_ms = (statistics.median(side) for side in zip(*turns, strict=True))
+        shares[engine] = statistics.median(turn[0] / turn[1] for turn in turns)
+        print(f"{engine:8} {ours:6.1f} steps a second, the program {theirs:6.1f}: {shares[engine]:.2f} of it in the "
+              f"median of the turns; {page_ms:.1f} and {program_ms:.1f} ms of processor time a step")
     if (here := commit()) and not here.endswith("-dirty"):
         lines = [f"# {where}", f"# {command} --threads 1; commit {here}; {time.strftime('%Y-%m-%d', time.gmtime())}",
-                 "turn,engine,page_steps_a_second,avx2_steps_a_second"]
-        lines += [f"{turn},{engine},{ours:.2f},{theirs:.2f}" for turn, engine, ours, theirs in rows]
+                 "turn,engine,page_steps_a_second,avx2_steps_a_second,page_cpu_ms,avx2_cpu_ms"]
+        lines += [",".join(f"{x:.2f}" if isinstance(x, float) else str(x) for x in row) for row in rows]
         (ROOT / "bench/results/web.csv").write_text("\n".join(lines) + "\n")
     if shares["relaxed"] < LEAST:
         sys.exit(f"the page should make {LEAST} of the program's steps a second")
