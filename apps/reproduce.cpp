@@ -85,12 +85,12 @@ void make_artifacts(ReproduceWords w) {
 
 const char* reproduce_footer = R"(
 Without arguments it lists what there is: the tables and figures of three sources, ruoss2023, chi2023 and su2023, and
-of two experiments of poslab's own, gap_shift and ladder. The trials are a sweep in FOLDER/runs. The same command goes on where it
-was stopped. Tables and figures that need the same runs share them, and several machines that share FOLDER may work at
-once. They are drawn from what is done, and say what is missing. su2023 trains a few language models, and tests each
-with many encodings; its --set takes the options of `poslab lm train`, and seeds=N. chi2023 trains a small T5 and aligns
-it; its --set takes those of `poslab t5 train`, lm_KEY of `poslab lm train`, and seeds=N. chi2023:cross is a sweep, and
-asked for by its name. The paper's size is for a cluster:
+of two experiments of poslab's own, gap_shift and ladder. The trials are a sweep in FOLDER/runs. The same command goes
+on where it was stopped. Tables and figures that need the same runs share them, and several machines that share FOLDER
+may work at once. They are drawn from what is done, and say what is missing. su2023 trains a few language models, and
+tests each with many encodings; its --set takes the options of `poslab lm train`, and seeds=N. chi2023 trains a small
+T5 and aligns it; its --set takes those of `poslab t5 train`, lm_KEY of `poslab lm train`, and seeds=N. chi2023:cross
+is a sweep, and asked for by its name. The paper's size is for a cluster:
 
   poslab reproduce ruoss2023:all --size paper --out /shared/ruoss2023 --plan
   poslab sweep submit /shared/ruoss2023/plan.jsonl --out /shared/ruoss2023/runs --slurm --shards 200 --time 24:00:00

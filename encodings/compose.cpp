@@ -6,8 +6,8 @@
 //   rope|none*4+alibi*4     both: layers first
 //   sincos&alibi            what the first adds to the embedding, before all layers, and the logits of the rest
 //
-// The positions of layers in turn, and of both sides of &, may come from samplers of their own (encodings/samplers.cpp);
-// groups of heads read the same ones.
+// The positions of layers in turn, and of both sides of &, may come from samplers of their own
+// (encodings/samplers.cpp); groups of heads read the same ones.
 #include "encodings/compose.h"
 
 #include <fmt/ranges.h>

@@ -67,7 +67,8 @@ add_up() {   # NAME: counts the cases of a part that has run
   if ((bad == 0 && (status != 0 || good == 0))); then bad=1; fi
   if ((bad > 0)); then                    # the whole of it, and at the very end what says why
     sed "s/^/$name: /" "$log"
-    failures+=$({ grep -E -B 4 -A 8 "ERROR|FAIL|[Ee]rror:" "$log" || true; } | tail -n 60 | sed "s/^/$name: /")$'\n'
+    failures+=$({ grep -E -B 4 -A 8 "ERROR|FAIL|[Ee]rror:" "$log" || cat "$log"; } | tail -n 60 | sed "s/^/$name: /")
+    failures+=$'\n'
   fi
   passed=$((passed + good)) failed=$((failed + bad))
   printf -v line '  %-10s %4d passed %4d failed  %5.0f s, %5.0f s of processor time; output in %s' \
