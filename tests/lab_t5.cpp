@@ -119,7 +119,8 @@ TEST_CASE("t5 hf: tokens and texts are those of transformers") {
   }
   CHECK(t5::text_of(model.config.spec, *tokenizer, {0, 99, 56, 20}) == "<extra_id_0> for");
   const std::vector<int> whole = of["tokens"][0];
-  CHECK(t5::text_of(model.config.spec, *tokenizer, {whole.begin(), whole.end() - 1}) == of["decoded"][0]);
+  const std::string text = of["decoded"][0];
+  CHECK(t5::text_of(model.config.spec, *tokenizer, {whole.begin(), whole.end() - 1}) == text);
 }
 
 TEST_CASE("t5 hf: a key that changes the mathematics is refused by name, and so is another architecture") {

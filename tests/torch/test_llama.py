@@ -7,7 +7,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralFo
 
 import poslab.torch as pt
 from poslab import formulas
-from poslab.formulas import turned
+from poslab.formulas import rotated
 
 SIZES = {"vocab_size": 97, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 8,
          "num_key_value_heads": 4, "max_position_embeddings": 64}
@@ -60,7 +60,7 @@ def test_rerope_is_the_formula():
         model(tokens(1, 11))
     q, k, v = (t.numpy().astype(float) for t in seen["args"][:3])
     k, v = (np.repeat(t, 2, 2) for t in (k, v))
-    s = turned.logits(np.minimum(turned.slots({"tokens": [range(11)]}), 3), q, k, half=True)
+    s = rotated.logits(np.minimum(rotated.slots({"tokens": [range(11)]}), 3), q, k, half=True)
     e = np.exp(formulas.masked(s, causal=True))
     wanted = np.einsum("bhij,bjhd->bihd", e / e.sum(-1, keepdims=True), v)
     assert abs(wanted - seen["y"].numpy()).max() < 1e-5
