@@ -63,7 +63,7 @@ export class Card {
     this.strips = STRIPS.map(([key, words]) => {
       const picture = element('div', {class: 'strip'}), said = element('span', {class: 'share'});
       const head = element('div', {class: 'strip-head'}, element('span', {class: 'what'}, words), said);
-      return {key, words, picture, said, row: element('div', {class: 'strip-row'}, head, picture)};
+      return {key, words, picture, said, row: element('div', {class: 'strip-row', hidden: true}, head, picture)};
     });
     const symbol = element('span', {class: 'symbol', 'aria-hidden': 'true'});
     symbol.innerHTML = `<svg viewBox="0 0 16 16">${mark(MARKS[lane.number % 4], 8, 8, 5.5, colour_of(lane))}</svg>`;
@@ -136,10 +136,10 @@ export class Card {
     for (const {key, words, picture, said, row} of this.strips) {
       const strip = seen?.[key], share = strip?.share, read = seen?.reads === key;
       row.classList.toggle('reads', read);
-      row.hidden = !seen;
+      row.hidden = !seen && row.hidden;  // a lane that trains again keeps their place
       if (!strip) {
         picture.replaceChildren();
-        said.textContent = 'it has none';
+        said.textContent = seen ? 'it has none' : '';
         continue;
       }
       said.textContent = Number.isFinite(share) ? share > .99995 ? 'all met' : `${percent(share)} met` : '';
