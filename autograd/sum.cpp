@@ -17,7 +17,10 @@ Tensor sum(const Tensor& x, int axis) {                       // (..., n, ...) -
   });
 }
 
-Tensor mean(const Tensor& x, int axis) { return sum(x, axis) * (1.0 / x.dim(checked_axis("mean", x, axis))); }
+Tensor mean(const Tensor& x, int axis) {
+  const int along = checked_axis("mean", x, axis);      // first, so that an error says mean
+  return sum(x, along) * (1.0 / x.dim(along));
+}
 
 Tensor sum_all(const Tensor& x) { return sum(x.reshape({-1}), 0); }
 

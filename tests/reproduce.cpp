@@ -54,7 +54,7 @@ void make_run(const std::string& folder, const Trial& t, double near, double far
 const Artifact& artifact(const std::string& name) { return *artifacts({name}).front(); }
 
 // The row of a table that begins with these cells.
-std::vector<nlohmann::json> row(const Table& table, const std::vector<std::string>& begin) {
+std::vector<nlohmann::json> row(const Table& table, const std::vector<nlohmann::json>& begin) {
   for (const auto& row : table.rows)
     if (std::equal(begin.begin(), begin.end(), row.begin())) return row;
   return {};
