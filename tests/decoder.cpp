@@ -250,7 +250,20 @@ TEST_CASE("decoder: what does not fit is refused") {
   refused([](DecoderSpec& s) { s.key_heads = 3; });
   refused([](DecoderSpec& s) { s.heads = 5, s.key_heads = 5; });
   refused([](DecoderSpec& s) { s.layers = 0; });
+  refused([](DecoderSpec& s) { s.windows = {4}, s.layers = 2; });
+  refused([](DecoderSpec& s) { s.gau = 8, s.heads = s.key_heads = 1, s.output_bias = true; });
   const Model model(small("none"));
   CHECK_THROWS_AS(model.net(text(1, 4, 13), 5, {sequential(4), {}}), BadInput);
   CHECK_THROWS_AS(model.net(text(1, 4, 13), 4, {sequential(5), {}}), BadInput);
+}
+
+TEST_CASE("cache: one without room, and other sequences than it was made for, are refused") {
+  const KeyValueCache::Sizes sizes{2, 4, 4, 8};
+  CHECK_THROWS_WITH_AS(KeyValueCache(0, 5, sizes, {false}), doctest::Contains("room for 5 tokens of 0 sequences"),
+                       BadInput);
+  const KeyValueCache cache(2, 5, sizes, {false});
+  CHECK(cache.capacity() == 5);
+  const Tensor of_three = Tensor::full({3, 1, 2, 4}, 1);
+  CHECK_THROWS_WITH_AS(cache.append(0, {of_three, of_three}), doctest::Contains("3 sequences come to a cache of 2"),
+                       BadInput);
 }

@@ -66,6 +66,13 @@ TEST_CASE("ops: bad shapes are refused with the op's name and the shapes") {
                matmul(ones({8, 64}), ones({32, 64}));
              }),
              {"matmul", "(8, 64)", "(32, 64)", "transpose(b)"});
+  check_says(complaint([] { matmul(ones({8}), ones({8, 2})); }), {"matmul", "needs matrices", "(8) x (8, 2)"});
+  check_says(complaint([] {
+               matmul(ones({2, 3, 4}), ones({3, 4, 5}));
+             }),
+             {"matmul: batches differ", "(2, 3, 4) x (3, 4, 5)", "a single matrix"});
+  check_says(complaint([] { linear(ones({8, 4}), ones({4, 2}), ones({3})); }), {"linear: b is (3)", "w is (4, 2)"});
+  check_says(complaint([] { Tensor({2, 0}); }), {"tensor", "(2, 0)", "a size below 1"});
   check_says(complaint([] { feed_forward(ones({8, 64}), ones({64, 32}), ones({32}), ones({64, 32}), ones({32})); }),
              {"feed_forward", "w1 (64, 32)", "w2 (64, 32)", "(in, d_ff)"});
   check_says(complaint([] { linear(ones({8, 64}), ones({32, 64})); }), {"linear", "(8, 64)", "(32, 64)"});

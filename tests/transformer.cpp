@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "autograd/tape.h"
+#include "core/error.h"
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "experiment/step.h"
@@ -144,4 +145,14 @@ TEST_CASE("a model learns: the loss of Reverse String falls far below that of gu
   }
   MESSAGE("mean loss of steps 480 to 499: " << last);
   CHECK(last < 0.3);
+}
+
+TEST_CASE("transformer: sizes that make no model are refused") {
+  const auto refused = [](int layers, int heads, int d_model) {
+    TransformerSpec spec;
+    spec.layers = layers, spec.heads = heads, spec.d_model = d_model;
+    Transformer(Params(1), spec);
+  };
+  CHECK_THROWS_WITH_AS(refused(0, 2, 8), doctest::Contains("layers 0, heads 2, d_model 8"), BadInput);
+  CHECK_THROWS_WITH_AS(refused(1, 3, 8), doctest::Contains("3 heads do not divide d_model 8"), BadInput);
 }
