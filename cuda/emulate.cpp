@@ -101,7 +101,9 @@ struct Machine {
     for (;;) {
       try {
         (*body)();
-      } catch (const Failure&) {
+      } catch (const boost::context::detail::forced_unwind&) {
+        throw;                     // the machine ends, and its fibers with it
+      } catch (...) {
         if (!error) error = std::current_exception();
       }
       thread.running = false;

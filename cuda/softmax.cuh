@@ -8,6 +8,7 @@ struct Normalizer { real top, sum; };      // m and the sum
 
 template <int team>
 __device__ inline Normalizer softmax_row(const Row<team>& row, real* y, const real* x) {
+  // course 14: softmax of a team
   real v[per_thread], top = -INFINITY, sum = 0;
   const bool again = row.again();
   for (int p = 0; p < row.end(); p += row.panel) {
@@ -27,6 +28,7 @@ __device__ inline Normalizer softmax_row(const Row<team>& row, real* y, const re
     row.write(y, v, p);
   }
   return {top, sum};
+  // course end
 }
 
 }  // namespace poslab::cuda

@@ -37,20 +37,23 @@ def restore(path):
 
 
 class Changed:
-    """While it lives a file has other bodies; then the file and its object are again what they were, with their times,
-    so that nothing is compiled a second time. What others include has no object, and is new to them."""
+    """While it lives files have other bodies; then they and all objects are again what they were, with their times, so
+    that nothing is compiled a second time."""
 
-    def __init__(self, path, body_of):
-        self.path, self.text = folder / path, marks.with_bodies(path, (root / path).read_text(), body_of)
-        self.before = {at: (at.read_bytes(), at.stat()) for at in [self.path, *(folder / "build").rglob(f"{path}.o")]}
+    def __init__(self, body_of):
+        self.texts = {path: marks.with_bodies(path, (root / path).read_text(), body_of) for path in marked}
+        self.texts = {path: text for path, text in self.texts.items() if text != (root / path).read_text()}
+        self.before = {at: (at.read_bytes(), at.stat()) for at in
+                       [*(folder / path for path in self.texts), *(folder / "build").rglob("*.o")]}
 
     def __enter__(self):
-        self.path.write_text(self.text)
+        for path, text in self.texts.items():
+            (folder / path).write_text(text)
 
     def __exit__(self, *_):
         for at, (content, status) in self.before.items():
-            at.write_bytes(content)
-            if len(self.before) > 1:
+            if at.stat().st_mtime_ns != status.st_mtime_ns:
+                at.write_bytes(content)
                 os.utime(at, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
@@ -106,24 +109,19 @@ def solved(step):
 
 def with_holes(steps):
     """Steps whose bodies are all cut out at once."""
-    cut = {path for r in ours.values() if r.step in steps for path in [r.path]}
-    changes = [Changed(path, lambda r: r.cut() if r.step in steps else None) for path in sorted(cut)]
-    for change in changes:
-        change.__enter__()
-    for step in steps:
-        result = results(step)
-        bodies = [key for key, r in ours.items() if r.step == step]
-        holes = [c for c in result["cases"] if c["result"] == "hole"]
-        check(f"step {step}: {len(bodies)} holes are named, and its tests fail by them",
-              sorted(result["holes"]) == sorted(bodies) and bodies and holes and
-              all(c["result"] in ("hole", "passed") for c in result["cases"]), said(result))
-    for change in changes:
-        change.__exit__()
+    with Changed(lambda r: r.cut() if r.step in steps else None):
+        for step in steps:
+            result = results(step)
+            bodies = [key for key, r in ours.items() if r.step == step]
+            holes = [c for c in result["cases"] if c["result"] == "hole"]
+            check(f"step {step}: {len(bodies)} holes are named, and its tests fail by them",
+                  sorted(result["holes"]) == sorted(bodies) and bodies and holes and
+                  all(c["result"] in ("hole", "passed") for c in result["cases"]), said(result))
 
 
 def named(key, what, change, hint):
     region = ours[key]
-    with Changed(region.path, lambda r: change(r.body) if r.key == key else None):
+    with Changed(lambda r: change(r.body) if r.key == key else None):
         result = results(region.step)
     bad = [c for c in result["cases"] if c["result"] in ("wrong", "died")]
     found = hint and any(hint in c.get("hint", "") for c in bad)
@@ -138,6 +136,7 @@ def one_of_each(answers):
 
 
 ours = course.ours()
+marked = sorted({r.path for r in ours.values()})
 everything = len(sys.argv) > 1
 chosen = [int(word) for word in sys.argv[1:] if word != "--all"]
 for path in marks.files():

@@ -275,3 +275,47 @@ instead("13 pieces", "one slot too narrow", "int(std::clamp<double>(c, 1, far - 
 instead("13 sliding", "one too many before", "1 - window", "-window", "from 1 - w on")
 instead("13 sliding", "the query does not see itself", "causal ? 1 : window", "causal ? 0 : window",
         "does not see itself")
+
+# 14: a kernel, and vectors
+instead("14 all", "the number in its block", "int64_t(blockIdx.x) * blockDim.x + threadIdx.x", "int64_t(threadIdx.x)",
+        "threadIdx.x alone")
+instead("14 all", "one item a thread", "int64_t(gridDim.x) * blockDim.x}", "n}", "one item a thread")
+instead("14 all", "a step of one block", "int64_t(gridDim.x) * blockDim.x}", "int64_t(blockDim.x)}", "times gridDim.x")
+body("14 all", "side by side", """
+  const int64_t all = int64_t(gridDim.x) * blockDim.x, each = (n + all - 1) / all;
+  const int64_t first = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) * each;
+  return {first, first + each < n ? first + each : n, 1};""", "items side by side")
+instead("14 multiply", "= for +=", "sum += x", "sum = x", "= for +=")
+instead("14 multiply", "no bias", "b ? b[j] : real(0)", "real(0)", "the bias is missing")
+instead("14 multiply", "a bias always", "b ? b[j] : real(0)", "b[j]", None)
+instead("14 multiply", "w transposed", "int64_t(k) * out + j", "j * in + k", "w is read transposed")
+instead("14 team_sum", "too far", "lanes / 2", "lanes", "counted twice")
+instead("14 team_sum", "not far enough", "away > 0", "away > 1", "the last is 1")
+instead("14 team_sum", "always a warp", "Row<team>::lanes / 2", "warp / 2", "all 32 lanes are added")
+instead("14 team_sum", "no first barrier", "= x;\n    __syncthreads();", "= x;", "__syncthreads() between")
+instead("14 team_sum", "no second barrier", "of_warp[w];\n    __syncthreads();", "of_warp[w];",
+        "a second __syncthreads()")
+instead("14 team_sum", "all lanes write", "if (threadIdx.x % warp == 0) ", "", "write the same place")
+instead("14 team_sum", "warps alone", "team > warp", "team > threads", "each warp has its own sum")
+instead("14 team_sum", "x is not cleared", "x = 0;", "", "its own sum twice")
+instead("14 softmax of a team", "no maximum", "top = team_max<team>(top);", "top = 0;", "subtract the row's largest")
+instead("14 softmax of a team", "its own maximum", "top = team_max<team>(top);", "", "largest of its own numbers")
+instead("14 softmax of a team", "its own sum", "sum = team_sum<team>(sum);", "", "the sum of its own numbers")
+instead("14 softmax of a team", "not divided", "scale = 1 / sum", "scale = 1", "not divided by the sum")
+instead("14 softmax of a team", "one panel", "again = row.again()", "again = false", "the last panel")
+instead("14 softmax of a team", "lanes without a number", "p, -INFINITY", "p, 0", "has to read -INFINITY")
+instead("14 softmax with vectors", "the lanes behind the end",
+        "load_or(x + j, count, -std::numeric_limits<real>::infinity())", "load_some(x + j, count)",
+        "lanes behind the row's end")
+instead("14 softmax with vectors", "full vectors alone", "sum += last;", "if (count == lanes) sum += last;",
+        "is missing in the sum")
+instead("14 softmax with vectors", "not divided", "scale = 1 / z", "scale = 1", "not divided by the sum")
+instead("14 softmax with vectors", "stored whole", "(count == lanes ? load(y + j) : last) * scale, count)",
+        "(count == lanes ? load(y + j) : last) * scale, lanes)", "store_some(.., count)")
+instead("14 tile", "c is never added", "end.template finish<W>(at, sum[i][j], i0 + i, j0 + j * W)", "sum[i][j]",
+        "what was in c is lost")
+instead("14 tile", "= for +=", "add_product<W>(sum[i][j], ", "add_product<W>(VecOf<W>{}, ", "= for +=")
+instead("14 tile", "off by one", "p < k;", "p < k - 1;", "the last one is missing")
+instead("14 tile", "b for each row", "ai, bj[j])", "ai, Of::template right<W>(b + j * W, b_row))", "b is loaded anew")
+instead("14 tile", "a for each vector", "ai, bj[j])", "Of::template left<W>(ap + i * a.row), bj[j])",
+        "a is broadcast anew")

@@ -1,0 +1,46 @@
+// What step 14 takes of a GPU: kernels run on the CPU (cuda/emulate.h), at once when they are launched. So nothing is
+// recorded or held back, and this is all of the queue of cuda/queue.h that a launch asks for.
+#pragma once
+#define POSLAB_EMULATE
+#include "check.h"
+#include "cuda/launch.h"
+
+namespace poslab::cuda {
+
+std::string* step_key() { return nullptr; }
+bool dry_run() { return false; }
+void start_products() {}
+void start_sums_in(const void*, const void*) {}
+Extent where_sums_go() { return {}; }
+void must_be_device_memory(const void*) {}
+void run_or_record(std::function<void()> launch) { launch(); }
+
+}  // namespace poslab::cuda
+
+namespace course {
+
+// work() launches kernels. What the emulation calls an error is said with the usual reason of it.
+template <class Work>
+void emulated(const std::string& formula, const Work& work) {
+  const std::pair<const char*, const char*> reasons[] = {
+      {"nobody in this block has written",
+       "a place is read before anyone has written it: __syncthreads() between those who write and those who read"},
+      {"reads", "a thread reads what another one writes: __syncthreads() between the two"},
+      {"wrote with no barrier", "several threads write the same place: let the first lane of each warp write"},
+      {"read with no barrier",
+       "the next call writes while some still read: a second __syncthreads() before the function returns"},
+      {"never reach", "not all threads come to a barrier: none may stand in a branch or loop that some threads skip"},
+      {"wait", "threads stand at different barriers or shuffles: all have to go the same way"},
+      {"lane of its warp that has ended", "all 32 lanes take part in a shuffle: none may skip it"},
+      {"which has", "an index of shared memory is beyond its end"}};
+  try {
+    work();
+  } catch (const poslab::Failure& failure) {
+    const std::string said = failure.what();
+    for (const auto& [words, reason] : reasons)
+      if (said.find(words) != said.npos) wrong(formula, "", "", said, reason);
+    throw;
+  }
+}
+
+}  // namespace course
