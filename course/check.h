@@ -5,8 +5,7 @@
 //     check("y_j = exp(x_j) / sum_k exp(x_k)", softmax(x), expected, {{"it is not divided by the sum", exponentials}});
 //   }
 #pragma once
-#include <cstdio>
-#include <cstdlib>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -20,18 +19,9 @@ using poslab::Shape;
 using poslab::Tensor;
 using Values = std::vector<double>;
 
-struct Case {
-  const char* title;
-  void (*run)();
-};
-inline std::vector<Case>& cases() {
-  static std::vector<Case> all;
-  return all;
-}
 struct AddCase {
-  AddCase(const char* title, void (*run)()) { cases().push_back({title, run}); }
+  AddCase(const char* title, void (*run)());
 };
-struct Wrong {};  // this case has said what is wrong
 
 // A usual mistake, and the values that it gives.
 struct Mistake {
@@ -40,88 +30,22 @@ struct Mistake {
 };
 inline const Values not_finite = {std::nan("")};
 
-inline Values values(const Tensor& x) {
-  const std::vector<real> all = x.values();
-  return {all.begin(), all.end()};
-}
-inline Values values(const Shape& x) { return {x.begin(), x.end()}; }
-inline Shape shape_of(const Values& x) { return {int(x.size())}; }
+Values values(const Tensor&);
+Values values(const Shape&);
 
-inline bool near(double a, double b, double tolerance) {
-  if (!std::isfinite(b)) return a == b || (std::isnan(a) && std::isnan(b));
-  return std::abs(a - b) <= tolerance * (1 + std::abs(b));
-}
-inline bool near(const Values& a, const Values& b, double tolerance) {
-  if (a.size() != b.size()) return false;
-  for (size_t n = 0; n < a.size(); ++n)
-    if (!near(a[n], b[n], tolerance)) return false;
-  return true;
-}
-
-inline bool all_finite(const Values& x) {
-  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
-}
-
-// "[1][0][2]", of element n of the shape
-inline std::string place(size_t n, const Shape& shape) {
-  std::string at;
-  for (size_t d = shape.size(); d-- > 0; n /= size_t(shape[d])) at = fmt::format("[{}]{}", n % size_t(shape[d]), at);
-  return at;
-}
-
-// What gives it in any formula. Empty: nothing that is known.
-inline std::string usual(const Values& got, const Values& expected, double tolerance) {
-  const auto is = [&](const auto& f) {
-    for (size_t n = 0; n < got.size(); ++n)
-      if (!near(got[n], f(expected[n]), tolerance)) return false;
-    return true;
-  };
-  if (!all_finite(got) && all_finite(expected))
-    return "a number is not finite: something overflows, is divided by 0, or was never written";
-  if (is([](double) { return 0; })) return "all are 0: nothing was written or added";
-  if (is([](double e) { return -e; })) return "the sign is turned round";
-  for (size_t n = 0; n < got.size(); ++n)
-    if (expected[n] != 0 && std::abs(got[n]) > 1e-6) {
-      const double factor = got[n] / expected[n];
-      if (is([&](double e) { return e * factor; }))
-        return fmt::format("all are {:.4g} times what they should be", factor);
-      break;
-    }
-  return "";
-}
-
-[[noreturn]] inline void wrong(const std::string& formula, const std::string& at, const std::string& expected,
-                               const std::string& got, const std::string& hint) {
-  fmt::print("wrong\t{}\t{}\t{}\t{}\t{}\n", formula, at, expected, got, hint);
-  throw Wrong();
-}
+// What is wrong, in a line; the case ends here.
+[[noreturn]] void wrong(const std::string& formula, const std::string& at, const std::string& expected,
+                        const std::string& got, const std::string& hint);
 
 // Fails the case unless got is expected, element by element, to |difference| <= tolerance (1 + |expected|).
-inline void check(const std::string& formula, const Shape& shape, const Values& got, const Values& expected,
-                  const std::vector<Mistake>& mistakes = {}, double tolerance = 1e-4) {
-  if (near(got, expected, tolerance)) return;
-  std::string hint;
-  for (const Mistake& m : mistakes)
-    if (hint.empty() && (near(got, m.gives, tolerance) || (near(m.gives, not_finite, 0) && !all_finite(got))))
-      hint = m.hint;
-  if (got.size() != expected.size())
-    wrong(formula, "the number of values", fmt::format("{}", expected.size()), fmt::format("{}", got.size()), hint);
-  size_t n = 0;
-  while (near(got[n], expected[n], tolerance)) ++n;
-  if (hint.empty()) hint = usual(got, expected, tolerance);
-  wrong(formula, place(n, shape), fmt::format("{:.6g}", expected[n]), fmt::format("{:.6g}", got[n]), hint);
-}
-inline void check(const std::string& formula, const Tensor& got, const Values& expected,
-                  const std::vector<Mistake>& mistakes = {}, double tolerance = 1e-4) {
-  check(formula, got.shape(), values(got), expected, mistakes, tolerance);
-}
-inline void check(const std::string& formula, const Values& got, const Values& expected,
-                  const std::vector<Mistake>& mistakes = {}, double tolerance = 1e-4) {
-  check(formula, shape_of(got), got, expected, mistakes, tolerance);
-}
-inline void check(const std::string& formula, double got, double expected, const std::vector<Mistake>& mistakes = {}) {
-  check(formula, Values{got}, Values{expected}, mistakes);
-}
+void check(const std::string& formula, const Shape&, const Values& got, const Values& expected,
+           const std::vector<Mistake>& = {}, double tolerance = 1e-4);
+void check(const std::string& formula, const Tensor& got, const Values& expected, const std::vector<Mistake>& = {},
+           double tolerance = 1e-4);
+void check(const std::string& formula, const Values& got, const Values& expected, const std::vector<Mistake>& = {},
+           double tolerance = 1e-4);
+void check(const std::string& formula, double got, double expected, const std::vector<Mistake>& = {});
+
 // Fails the case unless work() throws BadInput.
 template <class Work>
 void must_refuse(const std::string& what, const Work& work, const std::string& hint) {
@@ -140,18 +64,3 @@ void must_refuse(const std::string& what, const Work& work, const std::string& h
   static void CASE_NAME(line)()
 #define CASE_OF(title, line) CASE_AT(title, line)
 #define CASE(title) CASE_OF(title, __LINE__)
-
-int main(int count, char** words) {  // stepNN [FIRST]: the cases from number FIRST on, from 0
-  setvbuf(stdout, nullptr, _IOLBF, 0);
-  for (size_t n = count > 1 ? size_t(std::atoi(words[1])) : 0; n < course::cases().size(); ++n) {
-    fmt::print("case\t{}\t{}\n", n, course::cases()[n].title);
-    try {
-      course::cases()[n].run();
-      fmt::print("passed\n");
-    } catch (const course::Wrong&) {  // it has said so
-    } catch (const course::Hole& h) { fmt::print("hole\t{}\n", h.key); } catch (const std::exception& e) {
-      fmt::print("wrong\tno exception\t\t\t{}\t\n", e.what());
-    }
-  }
-  fmt::print("end\n");
-}

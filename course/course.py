@@ -3,6 +3,7 @@
 
 usage: ./dev course N DIR [--solved] [--again]
        ./dev course check DIR [--step N] [--json FILE]
+       ./dev course curve DIR [--step N] [--encoding E] [--positions P] [--at-test E]
        ./dev course grade [--json FILE] DIR...
 
 docs/course/README.md says what each step asks.
@@ -15,6 +16,7 @@ import pathlib
 import sys
 
 import build
+import curve
 import marks
 
 
@@ -117,9 +119,37 @@ def check(folder, step, out):
     good = result["of"] > 0 and result["passed"] == result["of"] and not result["holes"]
     print(f"{result['passed']} of {result['of']} cases pass" + (f"; go on with ./dev course {step + 1} {folder}"
                                                                 if good and step < marks.steps else ""))
+    if good and curve.first <= step <= curve.last:
+        print(f"see what it does with longer strings: ./dev course curve {folder}")
     if out:
         write(out, json.dumps(result, indent=1) + "\n")
     return 0 if good else 1
+
+
+def draw_curve(a):
+    """The student's length curve beside the project's, as a page."""
+    folder = a.folder.resolve()
+    step = a.step or build.state(folder)["step"]
+    if step not in curve.plans:
+        refuse(f"steps {curve.first} to {curve.last} have length curves, and {folder} is at step {step}; choose one by "
+               "--step")
+    holes = [r for r in marks.of_folder(folder).values() if r.step <= step and r.is_hole]
+    if holes:
+        refuse(f"'{holes[0].key}' in {folder / holes[0].path} is still a hole; write it first")
+    print("training your engine and the project's; the first time, both are built, which takes two minutes")
+    own = [curve.plan_of(a.encoding, a.positions, a.at_test)] if a.encoding else []
+    try:
+        results = curve.results_of(folder, curve.plans[step] + own, a.training)
+    except build.DoesNotCompile as error:
+        print("It does not compile:\n\n" + str(error))
+        return 1
+    for title, mine, theirs in results:
+        print(f"  {title}: {mine[curve.trained]:.0f} % at length {curve.trained}, {mine[curve.longest]:.0f} % at "
+              f"{curve.longest}; {curve.compared(mine, theirs)}")
+    at = folder / f"curve_{step:02}.html"
+    write(at, curve.page(step, results, a.training))
+    print(f"the page is {at}")
+    return 0
 
 
 def changed_outside(folder):
@@ -155,7 +185,7 @@ def grade(folders, out):
 def arguments():
     p = argparse.ArgumentParser(prog="./dev course", description=__doc__.split("\n\n")[0],
                                 epilog="docs/course/README.md says what each step asks.")
-    which = p.add_subparsers(dest="what", metavar="N | check | grade", required=True)
+    which = p.add_subparsers(dest="what", metavar="N | check | curve | grade", required=True)
     for step in range(1, marks.steps + 1):
         one = which.add_parser(str(step), help=argparse.SUPPRESS)
         one.add_argument("folder", metavar="DIR", type=pathlib.Path)
@@ -165,6 +195,13 @@ def arguments():
     one.add_argument("folder", metavar="DIR", type=pathlib.Path)
     one.add_argument("--step", type=int, choices=range(1, marks.steps + 1), help="those of another step")
     one.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write the result there, too")
+    one = which.add_parser("curve", help="your length curve beside the project's, of steps 9 to 13: a page")
+    one.add_argument("folder", metavar="DIR", type=pathlib.Path)
+    one.add_argument("--step", type=int, choices=list(curve.plans), help="that of another step")
+    one.add_argument("--encoding", metavar="E", help="one more curve: rope:base=100, window:window=4")
+    one.add_argument("--positions", metavar="P", default=curve.counted, help="its sampler: randomized:max_position=50")
+    one.add_argument("--at-test", metavar="E", help="another encoding when it is tested: rerope:window=8")
+    one.add_argument("--training", metavar="STEPS", type=int, default=curve.training, help="%(default)s")
     one = which.add_parser("grade", help="a table of all steps of each folder")
     one.add_argument("folders", metavar="DIR", nargs="+", type=pathlib.Path)
     one.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write all results there, too")
@@ -179,6 +216,8 @@ def main():
             return 0
         if a.what == "check":
             return check(a.folder.resolve(), a.step, a.json)
+        if a.what == "curve":
+            return draw_curve(a)
         return grade([folder.resolve() for folder in a.folders], a.json)
     except marks.Broken as error:
         refuse(error)

@@ -1,7 +1,6 @@
 // What step 14 takes of a GPU: kernels run on the CPU (cuda/emulate.h), at once when they are launched. So nothing is
 // recorded or held back, and this is all of the queue of cuda/queue.h that a launch asks for.
 #pragma once
-#define POSLAB_EMULATE
 #include "check.h"
 #include "cuda/launch.h"
 

@@ -102,7 +102,7 @@ struct Machine {
       try {
         (*body)();
       } catch (const boost::context::detail::forced_unwind&) {
-        throw;                     // the machine ends, and its fibers with it
+        throw;  // the machine ends, and its fibers with it
       } catch (...) {
         if (!error) error = std::current_exception();
       }

@@ -236,4 +236,5 @@ def _(place):
 #
 # - [`core/tensor.h`](../core/tensor.h): the tensor itself, and [docs/python.md](../docs/python.md), what Python sees.
 # - C. R. Harris et al., *Array programming with NumPy*, Nature 585 (2020): strides, views and broadcasting in general.
+# - Write it yourself, in C++: [step 1 of the course](../docs/course/01_shapes.md), shapes and broadcasting.
 # - Next: [02 backward](02_backward.ipynb), the tape.

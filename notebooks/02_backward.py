@@ -261,4 +261,5 @@ def _(lse):
 # - [`autograd/tape.cpp`](../autograd/tape.cpp): the whole tape, in a hundred lines.
 # - [`autograd/softmax.cpp`](../autograd/softmax.cpp): an op, with its formula forward and backward.
 # - A. Griewank, A. Walther, *Evaluating Derivatives*, SIAM 2008, chapter 3: the reverse mode.
+# - Write it yourself, in C++: [step 2 of the course](../docs/course/02_tape.md), the tape.
 # - Next: [03 from softmax to attention](03_attention.ipynb).

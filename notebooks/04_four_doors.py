@@ -314,4 +314,6 @@ def _(is_toeplitz):
 #
 # - [docs/schemes.md](../docs/schemes.md): every scheme with its picture, formula and source.
 # - [docs/show.md](../docs/show.md): the same pictures on the terminal, with `poslab show`.
+# - Write them yourself, in C++: [sine and cosine, and learned positions](../docs/course/09_absolute.md),
+#   [RoPE](../docs/course/10_rope.md), [ALiBi and relative keys](../docs/course/11_relative.md).
 # - Next: [05 why length generalization fails](05_lengths.ipynb).

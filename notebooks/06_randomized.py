@@ -205,4 +205,5 @@ def _(chance):
 #
 # - A. Ruoss et al., ACL 2023, section 3 and table 3.
 # - [docs/encodings.md](../docs/encodings.md#a2-randomized-positions): the samplers, and what each scheme makes of them.
+# - Write it yourself, in C++: [step 12 of the course](../docs/course/12_randomized.md), and see the curve rise.
 # - Next: [07 RoPE and longer texts](07_rope.ipynb).

@@ -214,4 +214,5 @@ def _(turned):
 # - J. Su et al., *RoFormer*, 2021; S. Chen et al., *Position Interpolation*, 2023; B. Peng et al., *YaRN*, 2024; J. Su,
 #   *ReRoPE*, 2023.
 # - [docs/language.md](../docs/language.md): language models, and LLaMA checkpoints with ReRoPE.
+# - Write them yourself, in C++: [RoPE](../docs/course/10_rope.md) and [ReRoPE](../docs/course/13_windows.md).
 # - Next: [08 dispersed attention](08_temperature.ipynb).

@@ -236,4 +236,5 @@ def _(aligned):
 # - [docs/align.md](../docs/align.md): alignment of trained models, and `poslab inspect`, which shows their dispersion.
 # - D. Chiang, P. Cholak, *Overcoming a Theoretical Limitation of Self-Attention*, 2022; T.-C. Chi, T.-H. Fan,
 #   A. Rudnicky, *Attention Alignment and Flexible Positional Embeddings*, 2023.
+# - Where the temperature enters: [step 5 of the course](../docs/course/05_attention.md) writes the weights in C++.
 # - Next: [09 write your own encoding](09_own_encoding.ipynb).

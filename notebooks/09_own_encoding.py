@@ -262,4 +262,5 @@ def _(TwoSlopes):
 # - [docs/own_scheme.md](../docs/own_scheme.md): the same formula in C++, for good: faster, and known to the program.
 # - [docs/encodings.md](../docs/encodings.md#a7-invariants-and-golden-values): the laws, and why.
 # - Chi et al., *KERPLE*, 2022: the logarithmic penalty, with slopes and scales that are learned.
+# - The same in C++, from tables to kernels: [step 11 of the course](../docs/course/11_relative.md).
 # - Next: [10 from kernel to GPU](10_kernel.ipynb).

@@ -280,4 +280,6 @@ def _(intensities):
 # - [docs/attention.md](../docs/attention.md) and [docs/speed.md](../docs/speed.md): how the CPU's kernels become fast.
 #   [docs/gpu.md](../docs/gpu.md): the CUDA kernels, and what of them has been run.
 # - S. Williams, A. Waterman, D. Patterson, *Roofline*, Communications of the ACM 52 (2009).
+# - Write it yourself, in C++: [products in blocks](../docs/course/04_products.md), then
+#   [a CUDA kernel, and vectors](../docs/course/14_vectors.md).
 # - This was the last notebook. [CONTRIBUTING.md](../CONTRIBUTING.md) says what a change must carry.

@@ -62,6 +62,19 @@ CASE("what is recorded") {
         {{"no_grad is not asked: while it is above 0 nothing is recorded", {1}}});
 }
 
+CASE("an op with several results") {
+  clear_tape();
+  const Tensor x = leaf({1}, {3});
+  int called = 0;
+  const std::vector<Tensor> y = record(
+      "halves", std::vector<Tensor>{Tensor::full({1}, 1), Tensor::full({1}, 2)}, {x},
+      [&](std::span<const real* const> dy) { ++called, x.grad_accumulator().at[0] = dy[1] ? *dy[1] : real(-1); });
+  backward(weighed(y[1], {5}));
+  check("its function is called if any of its results was reached, here the second", double(called), 1,
+        {{"the first result alone is asked, step.y; ask step.results, too", {0}}});
+  check("and x gets what flowed into that one", x.grad(), {5});
+}
+
 CASE("backward calls the derivatives from the end") {
   clear_tape();
   std::vector<int> called;

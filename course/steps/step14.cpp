@@ -1,11 +1,10 @@
 // Step 14: the product and softmax as CUDA kernels, and with the CPU's vectors. cuda/launch.h, cuda/naive/linear.cu,
 // cuda/rows.cuh, cuda/softmax.cuh, core/cpu/rows.h, core/cpu/gemm.h
-#include "emulated.h"
-
 #include "core/cpu/gemm.h"
 #include "core/cpu/rows.h"
 #include "cuda/naive/linear.cu"
 #include "cuda/softmax.cu"
+#include "emulated.h"
 
 using namespace poslab;
 using namespace course;
@@ -56,11 +55,12 @@ CASE("the items of a grid") {
               for (int t = 0; t < per_block; ++t) count += e >= b + t && (e - b - t) % all_threads == 0;
             return count;
           })}});
-  check("item i falls to thread i mod 192 of the grid: neighbours take neighbours, so that a warp loads 128 bytes at "
-        "once",
-        owner, each([](int e) { return e % all_threads; }),
-        {{"each thread has items side by side; then the lanes of a warp load from places that are far apart",
-          each([](int e) { return e / ((n + all_threads - 1) / all_threads); })}});
+  check(
+      "item i falls to thread i mod 192 of the grid: neighbours take neighbours, so that a warp loads 128 bytes at "
+      "once",
+      owner, each([](int e) { return e % all_threads; }),
+      {{"each thread has items side by side; then the lanes of a warp load from places that are far apart",
+        each([](int e) { return e / ((n + all_threads - 1) / all_threads); })}});
 }
 
 CASE("a product on the GPU: a thread for each result") {
@@ -71,8 +71,7 @@ CASE("a product on the GPU: a thread for each result") {
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < out; ++j) {
         double sum = bias * b[size_t(j)];
-        for (int k = from; k < to; ++k)
-          sum += x[size_t(i * in + k)] * w[size_t(w_turned ? j * in + k : k * out + j)];
+        for (int k = from; k < to; ++k) sum += x[size_t(i * in + k)] * w[size_t(w_turned ? j * in + k : k * out + j)];
         y.push_back(sum);
       }
     return y;
@@ -128,9 +127,9 @@ template <int team>
 void compare_sums() {
   const Values x = whole(256, 3);
   const auto among = [&](int n) { return sums_by_hand(x, [n](int t, int other) { return t / n == other / n; }); };
-  Values doubled = among(team < 32 ? team : 32), leaders = sums_by_hand(x, [](int t, int other) {
-    return t % team == 0 ? t / team == other / team : t == other;
-  });
+  Values doubled = among(team < 32 ? team : 32),
+         leaders =
+             sums_by_hand(x, [](int t, int other) { return t % team == 0 ? t / team == other / team : t == other; });
   for (double& v : doubled) v *= 2;
   std::vector<Mistake> mistakes = {
       {"each thread has its own number: nothing is added", among(1)},
@@ -275,9 +274,13 @@ struct Counted {
   static constexpr int rows = 1;
   static inline int of_a = 0, of_b = 0, products = 0;
   template <int W>
-  static baseline::VecOf<W> left(const real* a) { return ++of_a, baseline::splat<W>(*a); }
+  static baseline::VecOf<W> left(const real* a) {
+    return ++of_a, baseline::splat<W>(*a);
+  }
   template <int W>
-  static baseline::VecOf<W> right(const real* b, ptrdiff_t) { return ++of_b, baseline::load<W>(b); }
+  static baseline::VecOf<W> right(const real* b, ptrdiff_t) {
+    return ++of_b, baseline::load<W>(b);
+  }
   template <int W>
   static baseline::VecOf<W> add_product(baseline::VecOf<W> sum, baseline::VecOf<W> a, baseline::VecOf<W> b) {
     return ++products, baseline::multiply_add(a, b, sum);
@@ -293,8 +296,7 @@ struct Tile {
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N * lanes; ++j) {
         double sum = add ? 9 : 0;
-        for (int p = from; p < to; ++p)
-          sum += a[size_t(a_turned ? p * k + i : i * k + p)] * b[size_t(p * b_row + j)];
+        for (int p = from; p < to; ++p) sum += a[size_t(a_turned ? p * k + i : i * k + p)] * b[size_t(p * b_row + j)];
         c[size_t((i + 1) * c_row + 2 + j)] = sum;
       }
     return c;
@@ -327,8 +329,8 @@ CASE("a tile of a product") {
   check("with Into{true}: c_ij += sum_p a_ip b_pj", shape, t.got<baseline::Reals>(baseline::Into{true}),
         t.expected(true),
         {{"what was in c is lost: end.finish(place in c, sum, i0 + i, j0 + j W)", t.expected(false)}});
-  check("the same of an a that is stored transposed", shape,
-        t.got<baseline::Reals>(baseline::Into{false}, true), t.expected(false));
+  check("the same of an a that is stored transposed", shape, t.got<baseline::Reals>(baseline::Into{false}, true),
+        t.expected(false));
 }
 
 CASE("what a tile loads") {

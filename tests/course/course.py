@@ -3,11 +3,14 @@
 
 usage: tests/course/course.py [--all | STEP...]   All wrong answers, and each step's holes alone, of all steps or of
                                                   these; else a sample and all holes at once, for CI.
+       tests/course/course.py --times             Measures how long checks take, and writes it into a page.
 Ends with a line in doctest's form, which ./dev test adds up.
 """
 
 import os
 import pathlib
+import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -17,11 +20,13 @@ root = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(root / "course"), str(root / "tests/course")]
 import build                                                                                        # noqa: E402
 import course                                                                                       # noqa: E402
+import curve                                                                                        # noqa: E402
 import marks                                                                                        # noqa: E402
 import wrong                                                                                        # noqa: E402
 
 folder = root / "build/course"
 counted = {True: 0, False: 0}
+slowest = []                           # seconds of a check after an edit
 
 
 def check(what, good, told=""):
@@ -102,9 +107,44 @@ def as_a_student_begins():
             check(f"step {step} begins in a new folder", done.returncode == 0, done.stderr)
 
 
+def seconds():
+    """Of processor time, used by all processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def solved(step):
     result = results(step)
     check(f"step {step}: the project's bodies pass", result["of"] and result["passed"] == result["of"], said(result))
+
+
+def times():
+    """Writes the table of docs/course/teachers.md: seconds of processor time that a check takes, the first one, which
+    builds what the step needs, and one after an edit of the step's file that costs most."""
+    shutil.rmtree(folder / "build", ignore_errors=True)
+    parts = {}
+    for part in ["check", "engine", "kernels", "model"]:
+        began = seconds()
+        build.built(folder, part)
+        parts[part] = seconds() - began
+    rows = []
+    for step in range(1, marks.steps + 1):
+        began = seconds()
+        solved(step)
+        first, edited = seconds() - began, []
+        first += 0 if step == 14 else sum(parts.values()) - (parts["model"] if step < 7 else 0)
+        for path in sorted({r.path for r in ours.values() if r.step == step}):
+            (folder / path).touch()
+            began = seconds()
+            course.looked_at(folder, step)
+            edited.append(seconds() - began)
+        check(f"step {step}: its first check takes a minute at most, others 20 s", first < 60 and max(edited) < 20,
+              f"{first:.0f} s, {max(edited):.0f} s")
+        rows.append(f"| {step} | {first:.0f} | {max(edited):.1f} |")
+    page = root / "docs/course/teachers.md"
+    begin, end = "| step | the first check | after an edit |\n|---|---|---|\n", "\n\n"
+    before, after = page.read_text().split(begin)
+    page.write_text(before + begin + "\n".join(rows) + end + after.split(end, 1)[1])
 
 
 def with_holes(steps):
@@ -121,8 +161,10 @@ def with_holes(steps):
 
 def named(key, what, change, hint):
     region = ours[key]
+    began = seconds()
     with Changed(lambda r: change(r.body) if r.key == key else None):
         result = results(region.step)
+    slowest.append(seconds() - began)
     bad = [c for c in result["cases"] if c["result"] in ("wrong", "died")]
     found = hint and any(hint in c.get("hint", "") for c in bad)
     check(f"{key}: {what}", bad and (found or not hint), f"  the hint has to say '{hint}'\n{said(result)}")
@@ -130,15 +172,62 @@ def named(key, what, change, hint):
 
 
 def one_of_each(answers):
-    """The first wrong answer of each step."""
-    seen = set()
-    return [a for a in answers if not (step := a[0].split()[0]) in seen and not seen.add(step)]
+    """A wrong answer of each step, in a file that no other includes if there is one."""
+    steps = {}
+    for answer in sorted(answers, key=lambda a: not ours[a[0]].path.endswith(".cpp")):
+        steps.setdefault(answer[0].split()[0], answer)
+    return steps.values()
+
+
+def links():
+    """A step's page leads to its files; notebooks, pages and the lecture lead to the steps. That all these links
+    resolve is for tests/docs.sh and notebooks/run.py, but for those of the lecture, which are words."""
+    for step in range(1, marks.steps + 1):
+        text = (root / marks.page_of(step)).read_text()
+        missing = {r.path for r in ours.values() if r.step == step and f"](../../{r.path})" not in text}
+        check(f"step {step}: its page has a link to each of its files", not missing, f"none to {missing}")
+    others = [p for p in (root / "docs").glob("*.md")] + list((root / "notebooks").glob("*.py"))
+    text = "".join(p.read_text() for p in others)
+    missing = [marks.page_of(step) for step in range(1, marks.steps + 1)
+               if f"course/{pathlib.Path(marks.page_of(step)).name})" not in text]
+    check("a notebook or a page leads to each step", not missing, f"nothing leads to {missing}")
+    without = [p.name for p in others if re.match(r"\d+_.*py", p.name) and "docs/course/" not in p.read_text()]
+    check("each notebook leads to a step", not without, f"{without} do not")
+    scenes = re.findall(r"step: '(\w+)'", (root / "web/page/lecture.mjs").read_text())
+    check("each scene of the lecture names a step", len(scenes) == 6 and
+          all((root / f"docs/course/{name}.md").exists() for name in scenes), f"{scenes}")
+
+
+def curves():
+    """The length curve of step 12, with randomized positions: a few steps of training, by the project's bodies and by a
+    wrong one. With --all as a student asks for it, with all of its training."""
+    plan = curve.plans[12][1]
+
+    def drawn():
+        (folder / "build/curve").unlink(missing_ok=True)
+        return curve.curves_of([build.built(folder, "curve")], 30, plan)[0]
+
+    own, again = drawn(), drawn()
+    check("one engine has one curve", own == again and max(own) == curve.longest, f"{own}\n{again}")
+    with Changed(lambda r: [line.replace("low + p", "low + p % 2") for line in r.body] if r.step == 12 else None):
+        other = drawn()
+    page = curve.page(12, [("rope", other, own)], 30)
+    check("another engine has another curve, and the page shows both",
+          page.count("<polyline") == 2 and "differ at" in page and
+          f"<td>{other[20]:.1f}</td><td>{own[20]:.1f}</td>" in page, page)
+    if everything:
+        (folder / "course.json").write_text('{"step": 12}')
+        done = command("curve", folder)
+        at = [[int(n) for n in re.findall(r"(\d+) % at", line)] for line in done.stdout.splitlines() if "% at" in line]
+        check("randomized positions lift the curve at length 100 from guessing to more than half",
+              done.returncode == 0 and len(at) == 2 and at[0][1] < 40 and at[1][1] > 50 and
+              done.stdout.count("number for number") == 2, done.stdout + done.stderr)
 
 
 ours = course.ours()
 marked = sorted({r.path for r in ours.values()})
 everything = len(sys.argv) > 1
-chosen = [int(word) for word in sys.argv[1:] if word != "--all"]
+chosen = [int(word) for word in sys.argv[1:] if word not in ("--all", "--times")]
 for path in marks.files():
     restore(path)
 if not sys.argv[1:]:                                                # CI begins anew
@@ -146,14 +235,26 @@ if not sys.argv[1:]:                                                # CI begins 
 there = sorted({r.step for r in ours.values()})
 check(f"there are steps 1 to {marks.steps}", there == list(range(1, marks.steps + 1)), f"there are {there}")
 there = chosen or there
+if sys.argv[1:] == ["--times"]:
+    times()
+    print(f"test cases: {sum(counted.values())} | {counted[True]} passed | {counted[False]} failed")
+    sys.exit(counted[False] > 0)
 as_a_student_begins()
+links()
+began = seconds()
 for step in there:
     solved(step)
-for steps in [[step] for step in there] if everything else [there]:
+check("two cores can build all of it in a minute", seconds() - began < 120, f"{seconds() - began:.0f} s of one core")
+alone = [[step] for step in there]
+# The holes of step 14 are in headers of most kernels, which its own tests alone would have to compile anew.
+for steps in alone if everything else [there[:-1], there[-1:]]:
     with_holes(steps)
+if 12 in there:
+    curves()
 tried = [a for a in wrong.answers if int(a[0].split()[0]) in there]
 hints = sum(named(*answer) for answer in (tried if everything else one_of_each(tried)))
 each = {step: sum(a[0].startswith(f"{step} ") for a in wrong.answers) for step in there}
+check("after an edit a check takes 20 s at most", max(slowest) < 20, f"{max(slowest):.1f} s of one core")
 check("each step has four wrong answers at least, and each body one", min(each.values()) >= 4 and
       {a[0] for a in wrong.answers} == set(ours), f"{each}, none of {set(ours) - {a[0] for a in wrong.answers}}")
 with_hint = sum(a[3] is not None for a in wrong.answers)

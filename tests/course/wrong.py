@@ -54,6 +54,8 @@ instead("2 backward", "no 1 to begin with", ".at, 1, 1);", ".at, 0, 1);", "all a
 instead("2 backward", "what nothing reached is called",
         "if (!reached(step.y) && std::none_of(step.results.begin(), step.results.end(), reached)) continue;", "",
         "skip it unless its y has_grad()")
+instead("2 backward", "the first result alone",
+        " && std::none_of(step.results.begin(), step.results.end(), reached)", "", "the first result alone")
 instead("2 add_grad", "= for +=", "sum(dx,", "sum({dx.at, true},", "= for +=")
 body("2 add_grad", "the first place alone", """
   if (Accumulator dx = x.grad_accumulator())

@@ -4,6 +4,7 @@ wide. Ends with a line that ./dev test counts.     usage: page.py PAGE.html [PAR
 """
 
 import json
+import re
 import sys
 import time
 import traceback
@@ -134,7 +135,9 @@ def six_scenes(page):
         assert page.run("document.querySelectorAll('.scene svg, .scene .doors').length"), titles
         high = page.run("document.querySelector('.foot').getBoundingClientRect().bottom")
         assert high <= 720, f"{titles[-1]} ends at {high:.0f} of 720 pixels"
-        assert len(page.run("document.querySelector('.notes p').textContent")) > 60
+        notes = page.run("document.querySelector('.notes p').textContent")
+        assert len(notes) > 60
+        assert (HERE.parent.parent / re.search(r"docs/course/\w+\.md", notes)[0]).exists(), notes
         page.press("ArrowRight")
     assert len(set(titles)) == 6
     page.press("ArrowLeft")

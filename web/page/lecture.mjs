@@ -192,7 +192,8 @@ export const SCENES = [
     line: 'Attention reads a bag. The order has to be written on the tokens.',
     draw: scene_positions,
     notes: 'Shuffle a few times: the bag below stays the same, so no model can tell the strings apart. Then write ' +
-        'the positions on: now the bag changes with the order. Ask: what would you write on a token?'
+        'the positions on: now the bag changes with the order. Ask: what would you write on a token?',
+    step: '09_absolute'
   },
   {
     title: 'Four doors',
@@ -200,14 +201,16 @@ export const SCENES = [
     draw: scene_doors,
     notes: 'Door 1 changes what a token is. Door 2 turns queries and keys, so that only differences of positions ' +
         'are left in their product. Door 3 adds to the logit. Door 4 replaces the softmax. Every scheme of the ' +
-        'program says its doors.'
+        'program says its doors.',
+    step: '10_rope'
   },
   {
     title: 'The edge',
     line: 'Three models that sort strings of up to 20 digits. Drag the length past 20.',
     draw: app => lane_chart(app, plain, 20),
     notes: 'Stop at 20 and take bets. Learned vectors break at once, as position 40 was never trained. RoPE and ' +
-        'ALiBi fall more slowly: their first new distances are near known ones.'
+        'ALiBi fall more slowly: their first new distances are near known ones.',
+    step: '11_relative'
   },
   {
     title: 'Randomized positions',
@@ -216,21 +219,24 @@ export const SCENES = [
         'div', {class: 'two'}, element('div', {}, scene_randomized()),
         element('div', {}, lane_chart(app, lane => lane.spec.encoding === 'rope', 60)))],
     notes: 'Twenty tokens draw twenty numbers of a large pool, in rising order. So no position of a longer string ' +
-        'is new. Ruoss et al. 2023. Same scheme, as many weights; only the numbers on the tokens differ.'
+        'is new. Ruoss et al. 2023. Same scheme, as many weights; only the numbers on the tokens differ.',
+    step: '12_randomized'
   },
   {
     title: 'The gap',
     line: 'No position is new here, and no length. Spacing alone breaks it.',
     draw: scene_gap,
     notes: 'The model of the scene before. Nothing is longer here than in training, and each of these gaps occurs ' +
-        'there. But 40 slots drawn from 400 positions are ten apart on average: a whole string of neighbours is new.'
+        'there. But 40 slots drawn from 400 positions are ten apart on average: a whole string of neighbours is new.',
+    step: '13_windows'
   },
   {
     title: 'Dispersion',
     line: 'More keys share one whole: the largest weight sinks.',
     draw: scene_dispersion,
     notes: 'Even where every position is known, a longer row of attention is flatter. One temperature below 1 on ' +
-        'all logits sharpens it; Chi, Fan, Rudnicky 2023 choose the one at which the largest weight is what it was.'
+        'all logits sharpens it; Chi, Fan, Rudnicky 2023 choose the one at which the largest weight is what it was.',
+    step: '05_attention'
   },
 ];
 
@@ -247,7 +253,8 @@ export function lecture_view(app) {
     title.textContent = scene.title;
     line.textContent = scene.line;
     body.replaceChildren(...scene.draw(app));
-    notes.lastChild.textContent = scene.notes;
+    notes.lastChild.textContent =
+        `${scene.notes} Students write it themselves in C++: docs/course/${scene.step}.md of poslab.`;
     place.textContent = `${state.scene} of ${SCENES.length}`;
     back.disabled = state.scene === 1;
     on.disabled = state.scene === SCENES.length;
