@@ -93,13 +93,12 @@ def told(case, number):
 
 def looked_at(folder, step):
     """The result of a step as data: holes, cases, or what the compiler said."""
-    holes = [f"{r.path}:{r.first + 2}" for r in marks.of_folder(folder, step).values() if r.is_hole]
-    names = [r.key for r in marks.of_folder(folder, step).values() if r.is_hole]
+    holes = {r.key: f"{r.path}:{r.first + 2}" for r in marks.of_folder(folder, step).values() if r.is_hole}
     try:
         cases, compiler = build.check(folder, step), ""
     except build.DoesNotCompile as error:
         cases, compiler = [], str(error)
-    return {"step": step, "holes": dict(zip(names, holes)), "cases": cases, "compiler": compiler,
+    return {"step": step, "holes": holes, "cases": cases, "compiler": compiler,
             "passed": sum(c["result"] == "passed" for c in cases), "of": len(cases)}
 
 

@@ -4,6 +4,7 @@ There is no second copy of a body: a hole is cut out of the project's own file, 
 between the same two lines.
 """
 
+import functools
 import pathlib
 import re
 
@@ -88,6 +89,7 @@ def included(path):
     return re.findall(r'^#include "([^"]+)"', (root / path).read_text(), re.M)
 
 
+@functools.cache
 def files():
     """The sources of a student's folder: those of docs/spine.md, of the later steps, and what they include."""
     page = (root / "docs/spine.md").read_text()
@@ -101,10 +103,16 @@ def files():
     return sorted(seen)
 
 
+@functools.cache
+def marked():
+    """Those of them that hold bodies."""
+    return [path for path in files() if "// course " in (root / path).read_text()]
+
+
 def of_folder(folder, step=None):
     """The regions of a folder, by their keys."""
     found = {}
-    for path in files():
+    for path in marked():
         if (folder / path).exists():
             for region in regions(path, (folder / path).read_text()):
                 if step is None or region.step == step:

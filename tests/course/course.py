@@ -46,7 +46,7 @@ class Changed:
     that nothing is compiled a second time."""
 
     def __init__(self, body_of):
-        self.texts = {path: marks.with_bodies(path, (root / path).read_text(), body_of) for path in marked}
+        self.texts = {path: marks.with_bodies(path, (root / path).read_text(), body_of) for path in marks.marked()}
         self.texts = {path: text for path, text in self.texts.items() if text != (root / path).read_text()}
         self.before = {at: (at.read_bytes(), at.stat()) for at in
                        [*(folder / path for path in self.texts), *(folder / "build").rglob("*.o")]}
@@ -225,7 +225,6 @@ def curves():
 
 
 ours = course.ours()
-marked = sorted({r.path for r in ours.values()})
 everything = len(sys.argv) > 1
 chosen = [int(word) for word in sys.argv[1:] if word not in ("--all", "--times")]
 for path in marks.files():
@@ -260,6 +259,8 @@ check("each step has four wrong answers at least, and each body one", min(each.v
 with_hint = sum(a[3] is not None for a in wrong.answers)
 check("of six wrong answers five are named, and of 60 or more 50", 6 * with_hint >= 5 * len(wrong.answers),
       f"{with_hint} of {len(wrong.answers)}")
+check("the page for teachers says how many there are", f"some {round(len(wrong.answers), -1)} wrong answers" in
+      (root / "docs/course/teachers.md").read_text(), f"there are {len(wrong.answers)}")
 print(f"{hints} of the wrong answers tried got their hint; the table has {len(wrong.answers)}, {with_hint} with one")
 print(f"test cases: {sum(counted.values())} | {counted[True]} passed | {counted[False]} failed")
 sys.exit(counted[False] > 0)
