@@ -32,8 +32,9 @@ PositionSample drawn(const Chosen<Sampler>& s, const Batch& batch, Purpose purpo
 }
 
 void train(const Transformer& net, const Params& params, const Task& task, const Chosen<Sampler>& s, int steps) {
-  for (Adam adam(params, 3e-3); adam.step < steps; ++adam.step) {
+  for (Adam adam(params, 0); adam.step < steps; ++adam.step) {
     const uint64_t step = uint64_t(adam.step);
+    adam.lr = 3e-3 * (1 - double(step) / steps);
     Rng rng(stream(seed, Purpose::length, step));
     const Batch batch = make_batch(task, per_batch, 1 + int(rng.below(longest)), stream(seed, Purpose::tokens, step));
     const PositionSample positions = drawn(s, batch, Purpose::positions, step);

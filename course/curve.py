@@ -112,8 +112,9 @@ td, th {{padding: 0 0.8em; text-align: right}}</style></head><body>
 <h1>Step {html.escape(marks.title_of(step))}</h1>
 <p>An encoder of one layer, width 32, sorts strings of digits. It was trained for {steps} steps on strings of up to
 {trained}, and tested on strings of up to {longest}: how many digits of the answers are right. Thin lines are your
-engine, broad ones the project's, trained and tested by the same program just now. One seed: another one gives another
-curve.</p>
+engine, broad ones the project's, trained and tested by the same program just now. Engines that add in the same order
+have the same curve, number for number. Another order rounds in another way, which a training makes much of: then
+compare where the curves fall, and not their numbers. Another seed gives another curve, too.</p>
 {picture(results)}
 <ul>
 {titles}</ul>

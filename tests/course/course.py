@@ -216,6 +216,7 @@ def curves():
           page.count("<polyline") == 2 and "differ at" in page and
           f"<td>{other[20]:.1f}</td><td>{own[20]:.1f}</td>" in page, page)
     if everything:
+        (folder / "build/curve").unlink()                               # it holds the wrong body
         (folder / "course.json").write_text('{"step": 12}')
         done = command("curve", folder)
         at = [[int(n) for n in re.findall(r"(\d+) % at", line)] for line in done.stdout.splitlines() if "% at" in line]

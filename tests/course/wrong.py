@@ -28,7 +28,7 @@ def change_of(key, lines):
 
 
 def answer(path, text):
-    """(key of the body, what is wrong, function from the project's lines to the wrong ones, words of the hint or None)"""
+    """(key of the body, what is wrong, how the lines of the body change, words of the hint or None)"""
     first, *lines, last = text.split("\n")
     head, hint = re.match(r"\[(.+?)\] (.+)$", first), re.match(r"hint: (.+)$|no hint$", last)
     assert head and hint and lines and all(line[0] in "-+|" for line in lines), f"{path} has no form in\n{text}"
