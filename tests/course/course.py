@@ -102,7 +102,7 @@ def as_a_student_begins():
         check("or takes the project's, and leaves what was written",
               done.returncode == 0 and "  // mine\n" in at.read_text() and
               holes() == sorted(key for key, r in ours.items() if r.step == 2), done.stderr)
-        for step in range(2, marks.steps + 1):
+        for step in range(2, marks.steps + 1, 1 if everything else 6):
             done = command(step, pathlib.Path(scratch) / str(step), "--solved")
             check(f"step {step} begins in a new folder", done.returncode == 0, done.stderr)
 
@@ -174,7 +174,7 @@ def named(key, what, change, hint):
 def one_of_each(answers):
     """A wrong answer of each step, in a file that no other includes if there is one."""
     steps = {}
-    for answer in sorted(answers, key=lambda a: not ours[a[0]].path.endswith(".cpp")):
+    for answer in sorted(answers, key=lambda a: (a[3] is None, not ours[a[0]].path.endswith(".cpp"))):
         steps.setdefault(answer[0].split()[0], answer)
     return steps.values()
 
@@ -207,8 +207,8 @@ def curves():
         (folder / "build/curve").unlink(missing_ok=True)
         return curve.curves_of([build.built(folder, "curve")], 30, plan)[0]
 
-    own, again = drawn(), drawn()
-    check("one engine has one curve", own == again and max(own) == curve.longest, f"{own}\n{again}")
+    own = drawn()
+    check("a curve has all lengths", len(own) == 25 and max(own) == curve.longest, f"{own}")
     with Changed(lambda r: [line.replace("low + p", "low + p % 2") for line in r.body] if r.step == 12 else None):
         other = drawn()
     page = curve.page(12, [("rope", other, own)], 30)
