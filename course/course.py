@@ -132,10 +132,10 @@ def draw_curve(a):
     if step not in curve.plans:
         refuse(f"steps {curve.first} to {curve.last} have length curves, and {folder} is at step {step}; choose one by "
                "--step")
-    holes = [r for r in marks.of_folder(folder).values() if r.step <= step and r.is_hole]
+    holes = [r for r in marks.of_folder(folder).values() if r.is_hole]
     if holes:
         refuse(f"'{holes[0].key}' in {folder / holes[0].path} is still a hole; write it first")
-    print("training your engine and the project's; the first time, both are built, which takes two minutes")
+    print("training your engine and the project's; the first time, both are built")
     own = [curve.plan_of(a.encoding, a.positions, a.at_test)] if a.encoding else []
     try:
         results = curve.results_of(folder, curve.plans[step] + own, a.training)
