@@ -257,6 +257,16 @@ def ten_seeds():
     )
 
 
+def ladder():
+    """What its page says first, whichever way it came out, and what the registered probabilities add up to."""
+    text = (HERE / "ladder/verdict.md").read_text()
+    (said,) = re.findall(r"^(?:Of 15 tasks|No task has) .*", text, re.MULTILINE)
+    (goal,) = re.findall(r"^The goal, .*", text, re.MULTILINE)
+    yield "docs/results.md", f"{said} {goal}"
+    expected = sum(float(r["above"]) for r in table("ladder/plan.csv"))
+    yield "docs/results.md", f"the probabilities of a verdict above add up to {expected:.1f} of 15 tasks"
+
+
 def old_pictures():
     for picture in (one() for one in pictures.ALL):
         if html.unescape(pictures.description(pictures.FOLDER / f"{picture.name}.svg")) != picture.says:
@@ -286,7 +296,7 @@ def main():
         print(f"{picture} shows other numbers than the tables: results/pictures.py draws it anew", file=sys.stderr)
         wrong += 1
     parts = [speed, randomized, ten_seeds, in_order, every_scheme, alignment, cross, rerope, gaps, arithmetic, table1]
-    for part in [*parts, in_domain]:
+    for part in [*parts, in_domain, ladder]:
         for page, sentence in part():
             texts.setdefault(page, " ".join((ROOT / page).read_text().split()))
             if sentence not in texts[page]:

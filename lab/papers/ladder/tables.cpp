@@ -270,7 +270,8 @@ Section verdict(const Outcomes& outcomes, const Choices& c) {
   if (const std::string one = price(outcomes); !one.empty()) s.notes.push_back(one);
   const std::string what = fmt::format("accuracy in % at lengths {}, seeds {} to {}", text(r.judge),
                                        r.second_seeds.front(), r.second_seeds.back());
-  s.grids.push_back(contest_grid(own, "Each task's candidate against its opponent: " + what, outcomes));
+  if (std::any_of(own.begin(), own.end(), [](const Contest& one) { return one.candidate; }))
+    s.grids.push_back(contest_grid(own, "Each task's candidate against its opponent: " + what, outcomes));
   add_data(s.data, own, "each task's");
   if (for_all_tasks(outcomes)) {
     for (const std::string& one : told(same)) s.readings.push_back("One configuration for all tasks. " + one);
