@@ -126,7 +126,8 @@ TEST_CASE(
     CHECK(ladder::for_all_tasks(outcomes) == nullptr);
     write(planned, request, folder.path, "poslab reproduce ladder");
     const std::string said = read_file(folder / "verdict.md");
-    CHECK(holds(said, ahead > 0 ? "trained at the same budget: 1, " + other : "trained at the same budget: 0, none"));
+    CHECK(
+        holds(said, ahead > 0 ? "at the same budget, is 1 of them: " + other : "is none of them. Not above: " + other));
     CHECK(holds(said, "The goal, 6 tasks above, is still open."));
     CHECK(holds(said, "Not done, and in the family with p = 1: even_pairs"));
     CHECK_FALSE(holds(said, "not the registered experiment"));
@@ -152,7 +153,7 @@ TEST_CASE("ladder: with all tasks done one configuration is judged on all of the
   write(planned, request, folder.path, "poslab reproduce ladder");
   const std::string said = read_file(folder / "verdict.md");
   CHECK(holds(said, "The goal, 6 tasks above, is reached."));
-  CHECK(holds(said, "One configuration for all tasks. Of 15 tasks 15 have a verdict."));
+  CHECK(holds(said, "One configuration for all tasks. 15 of 15 tasks have a verdict."));
 }
 
 TEST_CASE("ladder: other lengths than the registered ones are refused, and other steps are named on the page") {
@@ -187,6 +188,6 @@ TEST_CASE("ladder: other lengths than the registered ones are refused, and other
   CHECK(program.status() == 0);
   const std::string said = read_file(folder / "out/verdict.md");
   CHECK(holds(said, "This is not the registered experiment: preset tiny and 1 steps in place of tiny and 3000."));
-  CHECK(holds(said, "Of 15 tasks 1 have a verdict."));
+  CHECK(holds(said, "1 of 15 tasks has a verdict."));
   CHECK(holds(read_file(folder / "out/README.md"), fmt::format("All {} trials are done.", made.size() + 2)));
 }

@@ -42,7 +42,7 @@ const Prediction& prediction(const std::string& task) {
   return *std::find_if(all.begin(), all.end(), [&](const Prediction& p) { return p.task == task; });
 }
 
-// "Of 15 tasks 3 have a verdict. Above the best of tables 1 and 5 is two-ended on reverse_string (+29.1 points), ..."
+// "3 of 15 tasks have a verdict. Above the best scheme ... is 1 of them: reverse_string (two-ended, +29.1 points). ..."
 std::vector<std::string> told(const std::vector<Contest>& all) {
   std::vector<std::string> above, level, open;
   for (const Contest& c : all) {
@@ -55,13 +55,12 @@ std::vector<std::string> told(const std::vector<Contest>& all) {
             fmt::format("{} ({}, {} points)", c.task, c.candidate->name, signed_points(mean(c.ours) - mean(c.theirs))));
   }
   if (open.size() == all.size()) return {"No task has a verdict yet."};
-  const auto list = [](const std::vector<std::string>& some) {
-    return some.empty() ? std::string("none") : fmt::format("{}", fmt::join(some, "; "));
-  };
-  std::vector<std::string> said = {
-      fmt::format("Of {} tasks {} have a verdict. Above the best scheme of tables 1 and 5, trained at the same budget: "
-                  "{}, {}. Not above: {}.",
-                  all.size(), all.size() - open.size(), above.size(), list(above), list(level))};
+  const size_t judged = all.size() - open.size();
+  std::vector<std::string> said = {fmt::format(
+      "{} of {} tasks {} a verdict. Above the best scheme of tables 1 and 5, trained at the same budget, is {}.{}",
+      judged, all.size(), judged == 1 ? "has" : "have",
+      above.empty() ? "none of them" : fmt::format("{} of them: {}", above.size(), fmt::join(above, "; ")),
+      level.empty() ? "" : fmt::format(" Not above: {}.", fmt::join(level, "; ")))};
   if (!open.empty()) said.push_back(fmt::format("Not done, and in the family with p = 1: {}.", fmt::join(open, ", ")));
   return said;
 }
@@ -79,7 +78,7 @@ std::string calibration(const std::vector<Contest>& all) {
   }
   if (!done) return "";
   return fmt::format(
-      "On these tasks the registered probabilities add up to {:.1f} above, and {} are; their Brier score "
+      "On these tasks the registered probabilities add up to {:.1f}, and {} came out above; their Brier score "
       "is {:.2f}, where a half everywhere has 0.25. Accuracies were predicted with a mean error of {} "
       "points.",
       expected, above, squares / done, points(error / done));
