@@ -1,0 +1,35 @@
+// Draws of a sampler, as tests ask for them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "encodings/samplers.h"
+
+namespace poslab::testing {
+
+using Numbers = std::vector<double>;
+
+// "randomized:max_position=6"; every step draws others.
+inline Positions sample(const std::string& spelled, int sequences, int time, uint32_t step) {
+  Rng rng(stream(1, Purpose::positions, step));
+  return poslab::sample(choose_sampler(spelled), {sequences, time}, rng);
+}
+inline Numbers one(const std::string& spelled, int time, uint32_t step = 0) {
+  return sample(spelled, 1, time, step).tokens("test");
+}
+inline Numbers count_from(double first, int time) {
+  Numbers p;
+  for (int i = 0; i < time; ++i) p.push_back(first + i);
+  return p;
+}
+
+// "00+11_": digits, signs, empty slots
+inline Ids classes(const std::vector<std::string>& rows) {
+  std::vector<int> all;
+  for (const std::string& row : rows)
+    for (const char c : row)
+      all.push_back(int(c == '_' ? TokenClass::empty : c == '+' ? TokenClass::sign : TokenClass::digit));
+  return {{int(rows.size()), int(rows[0].size())}, all};
+}
+
+}  // namespace poslab::testing
