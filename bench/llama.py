@@ -3,10 +3,11 @@
 
 A random LLaMA of 6 layers of width 256 with 8 heads of keys, float32, on all cores; PyTorch does all but attention. The
 sides take turns, A B C D, D C B A, ...; the median of their times is told. sdpa and eager are the attention of
-transformers with RoPE; the others are pt.patch(model, ENCODING), of which rope computes the same.
+transformers with RoPE; the others are pt.patch(model, ENCODING), of which rope computes the same. With nothing
+uncommitted, what was measured is kept in bench/results/llama.csv, and results/readme.py --write puts it into
+docs/torch.md.
 """
 
-import argparse
 import os
 import statistics
 import time
@@ -16,6 +17,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 import poslab as pl
 import poslab.torch as pt
+from command import commit, parser, processor
+from sides import ROOT
 
 SIDES = ("sdpa", "eager", "rope", "rerope:window=64")
 WORK = {"forward 8 x 128": (8, 128), "forward 1 x 512": (1, 512), "forward 1 x 2048": (1, 2048),
@@ -53,10 +56,10 @@ def tokens_of(model, work):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--turns", type=int, default=7, help="how often each side comes; default: 7")
-    parser.add_argument("--threads", type=int, help="of PyTorch and of poslab; default: all cores")
-    options = parser.parse_args()
+    words = parser(__doc__)
+    words.add_argument("--turns", type=int, default=7, help="how often each side comes; default: 7")
+    words.add_argument("--threads", type=int, help="of PyTorch and of poslab; default: all cores")
+    options = words.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)
         pl.set_threads(options.threads)
@@ -65,8 +68,11 @@ def main():
     at = torch.randint(1024, (2, 64))
     with torch.no_grad():
         assert torch.allclose(models["sdpa"].eval()(at).logits, models["rope"].eval()(at).logits, atol=1e-3)
-    print(f"{torch.get_num_threads()} threads, load {os.getloadavg()[0]:.1f}; tokens a second")
+    where = (f"{processor()}; {torch.get_num_threads()} threads; load {os.getloadavg()[0]:.1f}; "
+             f"torch {torch.__version__}")
+    print(f"{where}; tokens a second")
     print(f"{'':<22}" + "".join(f"{side:>18}" for side in SIDES))
+    table = []
     for work in WORK:
         rates = {side: [] for side in SIDES}
         for turn in range(turns + 1):                        # the first one warms up
@@ -74,7 +80,11 @@ def main():
                 begin = time.monotonic()
                 count = tokens_of(models[side], work)
                 rates[side].append(count / (time.monotonic() - begin))
-        print(f"{work:<22}" + "".join(f"{statistics.median(rates[side][1:]):>18.0f}" for side in SIDES), flush=True)
+        table.append([work, *(f"{statistics.median(rates[side][1:]):.0f}" for side in SIDES)])
+        print(f"{work:<22}" + "".join(f"{rate:>18}" for rate in table[-1][1:]), flush=True)
+    if (here := commit()) and not here.endswith("-dirty"):
+        lines = [f"# {where}; commit {here}; {time.strftime('%Y-%m-%d', time.gmtime())}", ",".join(["work", *SIDES])]
+        (ROOT / "bench/results/llama.csv").write_text("\n".join(lines + [",".join(row) for row in table]) + "\n")
 
 
 if __name__ == "__main__":
