@@ -47,7 +47,7 @@ navigation = {
                      "lab/runs/README", "lab/pages/README", "lab/papers/README", "web/README",
                      "Formulas and their files <docs/formulas>", "docs/formulas-encodings",
                      "Attention on the CPU <docs/attention>", "docs/speed", "docs/gpu"],
-    "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "docs/trust", "docs/ulps",
+    "Contributing": ["How to contribute <CONTRIBUTING>", "docs/tests", "docs/trust", "docs/coverage", "docs/ulps",
                      "Golden files <tests/reference/README>",
                      "Other people's code <tests/published/README>", "tests/huggingface/README", "CHANGELOG"],
 }
