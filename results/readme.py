@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md, web.md and README.md, from what measured
-runs left: results/*/ and bench/results/.
+"""Writes the tables of docs/results-tables.md, results-limits.md, speed.md, torch.md, web.md and README.md, from what
+measured runs left: results/*/ and bench/results/.
 
 Prints them; with --write puts them between the marks of those pages, with --check fails where others stand there.
 Standard library only.
@@ -304,6 +304,20 @@ def web_lines():
     ]
 
 
+def llama_lines():
+    """What `./dev bench llama` left in bench/results/llama.csv: a line on the machine, and a row for each work."""
+    where, *table = (ROOT / "bench/results/llama.csv").read_text().splitlines()
+    rows = list(csv.DictReader(table))
+    sides = [name for name in rows[0] if name != "work"]
+    lines = [
+        f"Tokens a second: {where.removeprefix('# ')}. `sdpa` and `eager` are the model's own attention.",
+        "",
+        "| | " + " | ".join(f"`{side}`" for side in sides) + " |",
+        "|---" * (len(sides) + 1) + "|",
+    ]
+    return lines + [f"| {row['work']} | " + " | ".join(row[side] for side in sides) + " |" for row in rows]
+
+
 def speed_in_short():
     """On two threads: milliseconds, and how many times those of the fastest peer are."""
     kinds = {
@@ -337,6 +351,7 @@ def main():
         ROOT / "docs/results-tables.md": {"results": results()},
         ROOT / "docs/results-limits.md": {"experiments": experiments()},
         ROOT / "docs/speed.md": {"speed": speed(), "products": engine_lines()},
+        ROOT / "docs/torch.md": {"llama": llama_lines()},
         ROOT / "docs/web.md": {"web": web_lines()},
         ROOT / "README.md": {"results": results_in_short(), "speed": speed_in_short()},
     }
